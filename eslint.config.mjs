@@ -1,0 +1,102 @@
+import { createTypeScriptImportResolver } from 'eslint-import-resolver-typescript';
+import importX from 'eslint-plugin-import-x';
+import { readdirSync } from 'node:fs';
+import tseslint from 'typescript-eslint';
+
+const SRC = './libs/singleton-job/src';
+
+/** Each folder of the library and the folders it may import besides itself: the import rule of ARCHITECTURE.md. */
+const LAYERS = {
+  time: [],
+  errors: [],
+  events: ['errors'],
+  lock: ['time', 'errors'],
+  schedule: ['time', 'errors', 'events'],
+  options: ['time', 'errors', 'events', 'lock'],
+  decorators: ['errors', 'events', 'options', 'schedule'],
+  election: ['time', 'errors', 'events', 'lock', 'options'],
+  locks: ['time', 'errors', 'lock', 'options', 'election'],
+  discovery: ['errors', 'events', 'options', 'schedule', 'decorators'],
+  runner: ['time', 'errors', 'events', 'lock', 'options', 'schedule', 'election', 'decorators', 'discovery'],
+  opentelemetry: ['errors', 'events', 'runner'],
+  terminus: ['runner'],
+  testing: ['time', 'errors', 'events', 'lock', 'options', 'decorators', 'discovery', 'runner'],
+};
+
+const FOLDERS = Object.keys(LAYERS);
+
+for (const { name } of readdirSync(SRC, { withFileTypes: true }).filter((entry) => entry.isDirectory())) {
+  if (!FOLDERS.includes(name))
+    throw new Error(`${SRC}/${name} is in no layer: say in eslint.config.mjs what it may import`);
+}
+
+const layerZones = FOLDERS.map((folder) => ({
+  target: `${SRC}/${folder}/**/!(*.spec).ts`,
+  from: SRC,
+  except: [folder, ...LAYERS[folder]].map((allowed) => `./${allowed}`),
+  message: `${folder}/ may import only ${[...LAYERS[folder], 'itself'].join(', ')} (ARCHITECTURE.md, "Import rule").`,
+}));
+
+/** The only files of the library that know Nest. */
+const NEST_BORDER = [
+  'libs/singleton-job/src/decorators/**',
+  'libs/singleton-job/src/discovery/job-explorer.ts',
+  'libs/singleton-job/src/runner/job-supervisor.ts',
+  'libs/singleton-job/src/events/logging-observer.ts',
+  'libs/singleton-job/src/singleton-job.module.ts',
+  'libs/singleton-job/src/opentelemetry/**',
+  'libs/singleton-job/src/terminus/**',
+];
+
+export default tseslint.config(
+  { ignores: ['**/dist/**', '**/node_modules/**', '.cache/**', 'coverage/**', 'test/consumers/apps/**'] },
+  {
+    files: ['**/*.ts'],
+    extends: [...tseslint.configs.strictTypeChecked],
+    plugins: { 'import-x': importX },
+    languageOptions: { parserOptions: { project: './tsconfig.json', tsconfigRootDir: import.meta.dirname } },
+    settings: {
+      'import-x/resolver-next': [createTypeScriptImportResolver({ project: './tsconfig.json' })],
+      'import-x/parsers': { '@typescript-eslint/parser': ['.ts'] },
+    },
+    rules: {
+      'import-x/no-cycle': 'error',
+      'import-x/no-default-export': 'error',
+      'import-x/no-restricted-paths': ['error', { zones: layerZones }],
+      '@typescript-eslint/consistent-type-imports': ['error', { fixStyle: 'inline-type-imports' }],
+      '@typescript-eslint/no-extraneous-class': ['error', { allowEmpty: true, allowWithDecorator: true }],
+      '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true, allowBoolean: true }],
+      '@typescript-eslint/switch-exhaustiveness-check': 'error',
+      'no-console': 'error',
+    },
+  },
+  {
+    files: ['libs/singleton-job/src/**/*.ts'],
+    ignores: [...NEST_BORDER, '**/*.spec.ts'],
+    rules: {
+      'no-restricted-imports': [
+        'error',
+        {
+          patterns: [{ group: ['@nestjs/*'], message: 'Only the files at the border import Nest (ARCHITECTURE.md).' }],
+        },
+      ],
+    },
+  },
+  {
+    // jest calls its global set-up by the default export
+    files: ['test/support/build-worker.ts', 'test/faults/support/build-replica.ts'],
+    rules: { 'import-x/no-default-export': 'off' },
+  },
+  {
+    files: ['tools/**/*.ts'],
+    rules: { 'no-console': 'off' },
+  },
+  {
+    files: ['**/*.spec.ts', 'test/**/*.ts'],
+    rules: {
+      '@typescript-eslint/require-await': 'off',
+      '@typescript-eslint/no-empty-function': 'off',
+      '@typescript-eslint/no-extraneous-class': 'off',
+    },
+  },
+);

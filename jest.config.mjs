@@ -1,0 +1,53 @@
+const swc = [
+  '@swc/jest',
+  {
+    jsc: {
+      parser: { syntax: 'typescript', decorators: true },
+      transform: { legacyDecorator: true, decoratorMetadata: true },
+      target: 'es2023',
+      keepClassNames: true,
+    },
+    module: { type: 'es6' },
+    sourceMaps: 'inline',
+  },
+];
+
+const shared = {
+  testEnvironment: 'node',
+  extensionsToTreatAsEsm: ['.ts'],
+  moduleNameMapper: {
+    '^nestjs-singleton-job/(.*)$': '<rootDir>/libs/singleton-job/src/$1/index.ts',
+    '^nestjs-singleton-job$': '<rootDir>/libs/singleton-job/src/index.ts',
+    '^(\\.{1,2}/.*)\\.js$': '$1',
+  },
+  transform: { '^.+\\.ts$': swc },
+  modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/.cache/'],
+};
+
+/** Every project is one kind of test; `npm run test:unit` is the two-second one. */
+export default {
+  projects: [
+    {
+      ...shared,
+      displayName: 'unit',
+      roots: ['<rootDir>/libs', '<rootDir>/apps', '<rootDir>/tools'],
+      testMatch: ['**/*.spec.ts'],
+    },
+    { ...shared, displayName: 'contract', testMatch: ['<rootDir>/test/contract/**/*.spec.ts'] },
+    { ...shared, displayName: 'integration', testMatch: ['<rootDir>/test/integration/**/*.spec.ts'] },
+    { ...shared, displayName: 'simulation', testMatch: ['<rootDir>/test/simulation/**/*.spec.ts'] },
+    { ...shared, displayName: 'types', testMatch: ['<rootDir>/test/types/**/*.spec.ts'] },
+    {
+      ...shared,
+      displayName: 'processes',
+      testMatch: ['<rootDir>/test/processes/**/*.spec.ts'],
+      globalSetup: '<rootDir>/test/support/build-worker.ts',
+    },
+    {
+      ...shared,
+      displayName: 'faults',
+      testMatch: ['<rootDir>/test/faults/**/*.spec.ts'],
+      globalSetup: '<rootDir>/test/faults/support/build-replica.ts',
+    },
+  ],
+};
