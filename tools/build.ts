@@ -1,0 +1,27 @@
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { node } from './workspace/command.js';
+import { LIBRARY, LIBRARY_BUILD } from './workspace/paths.js';
+
+/** Compiles the library twice, for `import` and for `require`, without its specs and its test tools. */
+async function buildLibrary(): Promise<void> {
+  await rm(LIBRARY_BUILD, { recursive: true, force: true });
+  await node('typescript/bin/tsc', ['-p', join(LIBRARY, 'tsconfig.lib.json')]);
+  await node('typescript/bin/tsc', ['-p', join(LIBRARY, 'tsconfig.lib.cjs.json')]);
+  // the manifest above says "module"; this folder is the other format
+  await writeFile(join(LIBRARY_BUILD, 'cjs/package.json'), '{ "type": "commonjs" }\n');
+}
+
+/** Compiles the sample application and the library's sources that it reaches; it needs no built library. */
+async function buildWorker(): Promise<void> {
+  await node('@nestjs/cli/bin/nest.js', ['build', 'worker']);
+}
+
+const BUILDS = { library: buildLibrary, worker: buildWorker } as const;
+
+const wanted = process.argv.slice(2);
+for (const [name, build] of Object.entries(BUILDS)) {
+  if (wanted.length > 0 && !wanted.includes(name)) continue;
+  await build();
+  console.log(`built ${name}`);
+}

@@ -1,0 +1,10 @@
+import { inWords, record } from './workspace/counts.js';
+import { runTests } from './workspace/tests.js';
+
+/** `npm test`: everything. `npm test -- <arguments of jest>`: a part, such as the path of a spec. */
+const args = process.argv.slice(2);
+const result = await runTests(args, { isShown: true });
+await record('tests', result);
+console.log(inWords(result));
+// a run that found no test at all has shown nothing
+if (result.failed > 0 || result.passed === 0) process.exitCode = 1;

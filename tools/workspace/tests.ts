@@ -1,0 +1,81 @@
+import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { attempt } from './command.js';
+import { type Counts, total } from './counts.js';
+import { ROOT } from './paths.js';
+
+const JEST = [
+  '--experimental-vm-modules',
+  '--disable-warning=ExperimentalWarning',
+  join(ROOT, 'node_modules/jest/bin/jest.js'),
+];
+
+interface Group {
+  readonly projects: readonly string[];
+  /** How many specs run side by side. */
+  readonly workers: number;
+}
+
+/** What runs together, one group after the other. */
+const GROUPS: readonly Group[] = [
+  // these compute without a pause
+  { projects: ['unit', 'simulation', 'types'], workers: availableParallelism() },
+  // these mostly wait
+  { projects: ['contract', 'integration'], workers: 3 },
+  // these start processes, which share one build that the demo makes anew: one spec at a time, with the machine to itself
+  { projects: ['processes'], workers: 1 },
+  { projects: ['faults'], workers: 1 },
+];
+
+export interface TestRun extends Counts {
+  /** Empty where the output went to the terminal. */
+  readonly output: string;
+}
+
+export interface TestOptions {
+  /** Only these projects of jest.config.mjs. @default all */
+  readonly projects?: readonly string[];
+  readonly isShown: boolean;
+}
+
+/** Runs the tests that `args`, passed on to jest, choose. Never rejects for a failing test. */
+export async function runTests(args: readonly string[], { projects, isShown }: TestOptions): Promise<TestRun> {
+  const runs: TestRun[] = [];
+  for (const group of GROUPS) {
+    const chosen = group.projects.filter((project) => projects?.includes(project) ?? true);
+    if (chosen.length === 0) continue;
+    const selection = [`--maxWorkers=${String(group.workers)}`, '--selectProjects', ...chosen];
+    runs.push(await runJest([...args, ...selection], isShown));
+  }
+  return { ...total(runs), output: runs.map((run) => run.output).join('') };
+}
+
+interface JestResults {
+  readonly numPassedTests: number;
+  readonly numFailedTests: number;
+  /** Files that broke before their first test. */
+  readonly numRuntimeErrorTestSuites: number;
+}
+
+async function runJest(args: readonly string[], isShown: boolean): Promise<TestRun> {
+  await mkdir(join(ROOT, '.cache'), { recursive: true });
+  const folder = await mkdtemp(join(ROOT, '.cache/jest-'));
+  try {
+    const file = join(folder, 'results.json');
+    const jest = [...JEST, '--passWithNoTests', '--json', `--outputFile=${file}`, ...args];
+    const { code, output } = await attempt(process.execPath, jest, { isShown });
+    const results = await readFile(file, 'utf8').catch(() => undefined);
+    return { ...counts(results, code), output };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+function counts(results: string | undefined, code: number | undefined): Counts {
+  if (results === undefined) return { passed: 0, failed: code === 0 ? 0 : 1 };
+  const { numPassedTests, numFailedTests, numRuntimeErrorTestSuites } = JSON.parse(results) as JestResults;
+  const failed = numFailedTests + numRuntimeErrorTestSuites;
+  // whatever else made jest fail, such as a global set-up, counts as one failure
+  return { passed: numPassedTests, failed: failed === 0 && code !== 0 ? 1 : failed };
+}
