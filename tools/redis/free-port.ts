@@ -1,0 +1,32 @@
+import { randomInt } from 'node:crypto';
+import { createServer } from 'node:net';
+
+/**
+ * Below the ports that systems hand out to outgoing connections: nobody else is given the port while a server is down, and a
+ * client that keeps trying to reach it cannot happen to connect to itself.
+ */
+const FIRST = 20_000;
+const LAST = 31_999;
+
+/** A loopback port that nobody listens on right now. Another process may still be faster: whoever uses it tries another then. */
+export async function freePort(): Promise<number> {
+  for (let attempt = 0; attempt < 100; attempt++) {
+    const port = randomInt(FIRST, LAST + 1);
+    if (await isFree(port)) return port;
+  }
+  throw new Error(`no free port between ${String(FIRST)} and ${String(LAST)} on 127.0.0.1`);
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', () => {
+      resolve(false);
+    });
+    server.listen(port, '127.0.0.1', () => {
+      server.close(() => {
+        resolve(true);
+      });
+    });
+  });
+}

@@ -1,0 +1,21 @@
+import { RedisServer } from './redis-server.js';
+
+/** A Redis to use, not to control. */
+export interface ProvidedRedis extends AsyncDisposable {
+  readonly url: string;
+  /** Ends the server if it was started for the caller; a borrowed one goes on. */
+  stop(): Promise<void>;
+}
+
+/**
+ * The server that REDIS_URL names, or else one started for the caller. A borrowed server may hold other people's data: its
+ * users keep to key names of their own and never flush it. Whoever must stop, kill or hang a server starts a `RedisServer`.
+ */
+export async function provideRedis(): Promise<ProvidedRedis> {
+  const url = process.env['REDIS_URL'];
+  if (url === undefined || url === '') return RedisServer.start();
+  const stop = async (): Promise<void> => {
+    // not ours to end
+  };
+  return { url, stop, [Symbol.asyncDispose]: stop };
+}

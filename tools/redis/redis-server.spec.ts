@@ -1,0 +1,55 @@
+import { describe, expect, it } from '@jest/globals';
+import { containerArguments } from './docker.js';
+import { isSupported } from './executable.js';
+import { freePort } from './free-port.js';
+import { provideRedis } from './provide-redis.js';
+import { serverArguments } from './redis-binary.js';
+
+describe('the Redis of the tests', () => {
+  it.each([
+    ['Redis server v=6.0.16 sha=0', false],
+    ['Redis server v=6.2.0 sha=0', true],
+    ['Redis server v=7.0.15 sha=0', true],
+    ['Redis server v=10.0.0 sha=0', true],
+    ['Valkey server v=8.0.1 sha=0', true],
+    ['something else', false],
+  ])('takes %s as a version it can use: %s', (version, expected) => {
+    expect(isSupported(version)).toBe(expected);
+  });
+
+  it('keeps nothing on disk unless it is told to', () => {
+    expect(serverArguments({ port: 20_001, args: ['--appendonly', 'yes'] })).toEqual(
+      ['--port', '20001', '--save', '', '--appendonly', 'no', '--appendonly', 'yes'], // the last one counts
+    );
+  });
+
+  it('publishes a container on the loopback address alone', () => {
+    const args = containerArguments('name', { port: 20_001, dir: '/some/where', args: [] });
+    expect(args).toContain('127.0.0.1:20001:20001');
+    expect(args).toContain('/some/where:/data');
+  });
+
+  it('gives a container the file of its settings by the name that it has in there, ahead of all arguments', () => {
+    const args = containerArguments('name', { port: 20_001, dir: '/some/where', args: [], configFile: 'a.conf' });
+    expect(args.slice(args.indexOf('redis-server')).slice(0, 2)).toEqual(['redis-server', '/data/a.conf']);
+  });
+
+  it('stays below the ports of outgoing connections', async () => {
+    const port = await freePort();
+    expect(port).toBeGreaterThanOrEqual(20_000);
+    expect(port).toBeLessThan(32_000);
+  });
+
+  it('borrows the server of REDIS_URL and leaves it running', async () => {
+    const before = process.env['REDIS_URL'];
+    process.env['REDIS_URL'] = 'redis://redis.example:6379';
+    try {
+      const redis = await provideRedis();
+      expect(redis.url).toBe('redis://redis.example:6379');
+      await redis.stop();
+    } finally {
+      if (before === undefined) delete process.env['REDIS_URL'];
+      else process.env['REDIS_URL'] = before;
+    }
+  });
+});

@@ -1,0 +1,168 @@
+import { appendFile, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { freePort } from './free-port.js';
+import { locateRedisServer } from './locate-redis-server.js';
+import { type ControlSignal, type Launch, type RedisBinary, type RunningRedis } from './redis-binary.js';
+import { isAnswering, saveAndShutDown } from './wire.js';
+
+export interface RedisServerOptions {
+  /** More arguments of redis-server, such as `['--maxmemory', '10mb']`; they win over ours. */
+  readonly args?: readonly string[];
+  /** Writes every change to disk before it is answered, so that also a killed server keeps its data. @default false */
+  readonly appendOnly?: boolean;
+  /** Starts a Sentinel, which watches servers and serves no data. @default false */
+  readonly sentinel?: boolean;
+}
+
+const START_LIMIT_MS = 15_000;
+const SENTINEL_FILE = 'sentinel.conf';
+const APPEND_ONLY = ['--appendonly', 'yes', '--appendfsync', 'always'];
+
+/**
+ * A Redis of one's own on a free loopback port, that may be stopped, killed, hung and started again. Whoever needs that
+ * control starts one of these; a server named by REDIS_URL belongs to somebody else and is only ever borrowed.
+ * It ends with this process, whatever ends this process.
+ */
+export class RedisServer implements AsyncDisposable {
+  readonly #binary: RedisBinary;
+  readonly #args: readonly string[];
+  readonly #appendOnly: boolean;
+  readonly #isSentinel: boolean;
+  readonly #dir: string;
+  #port: number;
+  #running: RunningRedis | undefined;
+
+  private constructor(binary: RedisBinary, dir: string, port: number, options: RedisServerOptions) {
+    this.#binary = binary;
+    this.#dir = dir;
+    this.#port = port;
+    this.#appendOnly = options.appendOnly ?? false;
+    this.#isSentinel = options.sentinel ?? false;
+    const kind = this.#isSentinel ? ['--sentinel'] : [];
+    this.#args = [...kind, ...(this.#appendOnly ? APPEND_ONLY : []), ...(options.args ?? [])];
+  }
+
+  /** Resolves once the server answers a PING. */
+  static async start(options: RedisServerOptions = {}): Promise<RedisServer> {
+    const binary = await locateRedisServer();
+    const dir = await mkdtemp(join(tmpdir(), 'singleton-job-redis-'));
+    const server = new RedisServer(binary, dir, await freePort(), options);
+    for (let attempt = 1; ; attempt++) {
+      try {
+        await server.up();
+        return server;
+      } catch (error) {
+        if (attempt === 3) {
+          await server.stop();
+          throw error;
+        }
+        // somebody may have taken the port since it was found free
+        server.#port = await freePort();
+      }
+    }
+  }
+
+  get port(): number {
+    return this.#port;
+  }
+
+  get url(): string {
+    return `redis://127.0.0.1:${String(this.#port)}`;
+  }
+
+  /** Which Redis this is, for one line of a log. */
+  get source(): string {
+    return this.#binary.source;
+  }
+
+  /** Undefined while it is down. */
+  get pid(): number | undefined {
+    return this.#running?.pid;
+  }
+
+  /** Starts a server that is down, on the same port; does nothing to one that is up. Resolves once it answers. */
+  async up(): Promise<void> {
+    if (this.#running !== undefined) return;
+    await mkdir(this.#dir, { recursive: true });
+    const running = this.#binary.launch(await this.#launch());
+    const ended = new AbortController();
+    void running.exited.then(() => {
+      ended.abort();
+    });
+    const giveUpAt = performance.now() + START_LIMIT_MS;
+    while (!(await isAnswering(this.#port, running.reportedPid))) {
+      if (ended.signal.aborted || performance.now() > giveUpAt) {
+        await running.signal('SIGKILL');
+        await running.exited;
+        throw new Error(`Redis (${this.source}) did not start on port ${String(this.#port)}:\n${await this.#log()}`);
+      }
+      await delay(10);
+    }
+    this.#running = running;
+  }
+
+  /** Shuts it down in an orderly way; connections to its port are refused then. `up()` starts it again, with or without its data. */
+  async down({ keepData = true }: { keepData?: boolean } = {}): Promise<void> {
+    if (this.#running === undefined) return;
+    await this.resume();
+    if (keepData) await saveAndShutDown(this.#port);
+    await this.#end('SIGTERM');
+    if (!keepData) await this.#forget();
+  }
+
+  /** Down and up again. */
+  async restart(options: { keepData?: boolean } = {}): Promise<void> {
+    await this.down(options);
+    await this.up();
+  }
+
+  /** Ends it as a crash does; `up()` starts it again, empty unless it was started with `appendOnly`. */
+  async kill(): Promise<void> {
+    await this.#end('SIGKILL');
+    if (!this.#appendOnly) await this.#forget();
+  }
+
+  /** Hangs it: connections stay open and are accepted, and nothing is answered until `resume()`. Not on Windows. */
+  async pause(): Promise<void> {
+    await this.#running?.signal('SIGSTOP');
+  }
+
+  async resume(): Promise<void> {
+    await this.#running?.signal('SIGCONT');
+  }
+
+  /** Ends it for good and removes its files. Twice is fine, and so is a paused or a killed one. */
+  async stop(): Promise<void> {
+    await this.#end('SIGKILL');
+    await this.#forget();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+  }
+
+  async #launch(): Promise<Launch> {
+    const launch = { port: this.#port, dir: this.#dir, args: this.#args };
+    if (!this.#isSentinel) return launch;
+    // what a Sentinel is told it keeps in a file, and it does not start without one
+    await appendFile(join(this.#dir, SENTINEL_FILE), '');
+    return { ...launch, configFile: SENTINEL_FILE };
+  }
+
+  async #end(signal: ControlSignal): Promise<void> {
+    const running = this.#running;
+    this.#running = undefined;
+    await running?.signal(signal);
+    await running?.exited;
+  }
+
+  async #forget(): Promise<void> {
+    await rm(this.#dir, { recursive: true, force: true });
+  }
+
+  async #log(): Promise<string> {
+    return readFile(join(this.#dir, 'redis.log'), 'utf8').catch(() => '(it wrote no log)');
+  }
+}
