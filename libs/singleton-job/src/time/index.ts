@@ -1,0 +1,4 @@
+export { type Clock, type Instant, instant, type Timer } from './clock.js';
+export { isTimeZone } from './is-time-zone.js';
+export { sleep } from './sleep.js';
+export { SystemClock } from './system-clock.js';
