@@ -1,0 +1,40 @@
+import { SingletonJobError } from './singleton-job.error.js';
+
+/** Thrown by `LockService` for a key or options that it cannot use, with every mistake. */
+export class InvalidLockError extends SingletonJobError {
+  readonly code = 'INVALID_LOCK';
+
+  constructor(readonly problems: readonly string[]) {
+    super(`this cannot be locked:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`);
+  }
+}
+
+/** Thrown when something is locked after the application has stopped. */
+export class LocksClosedError extends SingletonJobError {
+  readonly code = 'LOCKS_CLOSED';
+
+  constructor() {
+    super('the application has stopped: nothing can be locked any more');
+  }
+}
+
+/** Thrown by `withLock()` when somebody else has the lock, and had it for as long as `wait` allowed. */
+export class LockUnavailableError extends SingletonJobError {
+  readonly code = 'LOCK_UNAVAILABLE';
+
+  constructor(readonly key: string) {
+    super(`the lock '${key}' is held by somebody else`);
+  }
+}
+
+/** The reason of a handle's `AbortSignal`: the lock may be somebody else's now, or soon, because the application stops. */
+export class LockLostError extends SingletonJobError {
+  readonly code = 'LOCK_LOST';
+
+  constructor(
+    readonly key: string,
+    why: string,
+  ) {
+    super(`the lock '${key}' ${why}: stop before the next side effect`);
+  }
+}

@@ -1,0 +1,30 @@
+import { SingletonJobError } from './singleton-job.error.js';
+
+/** Why the signal of a run was aborted. */
+export type RunAbortCode = 'LEASE_LOST' | 'SHUTDOWN' | 'TIMEOUT' | 'SUPERSEDED';
+
+const REASONS: Record<RunAbortCode, string> = {
+  LEASE_LOST: 'this replica may no longer lead the job',
+  SHUTDOWN: 'the application is stopping and its shutdownTimeout is nearly spent',
+  TIMEOUT: 'the run took longer than the timeout of the job',
+  SUPERSEDED: "a newer tick is due and the job's overlap is 'cancel-other'",
+};
+
+/** The reason of a run's `AbortSignal`: what `signal.throwIfAborted()` throws inside a job. */
+export class RunAbortedError extends SingletonJobError {
+  constructor(
+    readonly job: string,
+    readonly code: RunAbortCode,
+  ) {
+    super(`the run of job '${job}' was aborted: ${REASONS[code]}`);
+  }
+}
+
+/** Thrown by `assertLeader()` once the lease that the run started under can no longer be trusted. */
+export class LeaseLostError extends SingletonJobError {
+  readonly code = 'LEASE_LOST';
+
+  constructor(readonly job: string) {
+    super(`this replica can no longer be sure that it leads job '${job}': stop before the next side effect`);
+  }
+}
