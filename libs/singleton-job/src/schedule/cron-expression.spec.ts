@@ -1,0 +1,23 @@
+import { describe, expect, it } from '@jest/globals';
+import { CronExpression as NestCronExpression } from '@nestjs/schedule';
+import { CronExpressionParser } from 'cron-parser';
+
+import { cron } from './cron.js';
+import { CronExpression } from './cron-expression.js';
+
+describe('the table of cron expressions', () => {
+  it('has the names of the one in @nestjs/schedule', () => {
+    expect(Object.keys(CronExpression)).toEqual(Object.keys(NestCronExpression));
+  });
+
+  it.each(Object.entries(CronExpression))('means by %s the same times: %s', (name, expression) => {
+    const theirs = NestCronExpression[name as keyof typeof CronExpression];
+    const ours = cron(expression);
+    const oracle = CronExpressionParser.parse(theirs, { currentDate: Date.UTC(2027, 0), tz: 'UTC' });
+    let at = Date.UTC(2027, 0);
+    for (const expected of oracle.take(10)) {
+      at = ours.next(at) ?? NaN;
+      expect(at).toBe(expected.getTime());
+    }
+  });
+});

@@ -1,0 +1,240 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+
+import { cron, type CronContext } from './cron.js';
+import { type CronSchedule } from './schedule.js';
+
+const NEW_YEAR = Date.UTC(2027, 0, 1);
+
+/** The next occurrences after an instant, without the seconds that are zero anyway. */
+function upcoming(schedule: CronSchedule, count: number, after: string | number = NEW_YEAR): string[] {
+  const found: string[] = [];
+  let at: number | undefined = new Date(after).getTime();
+  while (found.length < count) {
+    at = schedule.next(at);
+    if (at === undefined) break;
+    found.push(new Date(at).toISOString().replace(/(:00)?\.000Z$/, 'Z'));
+  }
+  return found;
+}
+
+function minuteOf(expression: string, options: CronContext): string | undefined {
+  return upcoming(cron(expression, options), 1)[0];
+}
+
+describe('a cron expression', () => {
+  it('is in UTC when no zone is given', () => {
+    expect(upcoming(cron('0 3 * * *'), 1)).toEqual(['2027-01-01T03:00Z']);
+    expect(cron('0 3 * * *').timeZone).toBe('UTC');
+  });
+
+  it('is in the local time of its zone', () => {
+    expect(upcoming(cron('0 3 * * *', { timeZone: 'Asia/Singapore' }), 2)).toEqual([
+      '2027-01-01T19:00Z',
+      '2027-01-02T19:00Z',
+    ]);
+  });
+
+  it('has minutes first if it has five fields and seconds first if it has six', () => {
+    expect(upcoming(cron('5 1 * * *'), 1)).toEqual(['2027-01-01T01:05Z']);
+    expect(upcoming(cron('30 5 1 * * *'), 1)).toEqual(['2027-01-01T01:05:30Z']);
+    expect(upcoming(cron('*/20 * * * * *'), 3)).toEqual([
+      '2027-01-01T00:00:20Z',
+      '2027-01-01T00:00:40Z',
+      '2027-01-01T00:01Z',
+    ]);
+  });
+
+  it('takes lists, ranges and steps', () => {
+    expect(upcoming(cron('0,30 9-10 * * *'), 4)).toEqual([
+      '2027-01-01T09:00Z',
+      '2027-01-01T09:30Z',
+      '2027-01-01T10:00Z',
+      '2027-01-01T10:30Z',
+    ]);
+    expect(upcoming(cron('10/25 */12 * * *'), 3)).toEqual([
+      '2027-01-01T00:10Z',
+      '2027-01-01T00:35Z',
+      '2027-01-01T12:10Z',
+    ]);
+  });
+
+  it('takes the names of months and days, in any case', () => {
+    expect(upcoming(cron('0 0 * JUN-aug Mon'), 1)).toEqual(['2027-06-07T00:00Z']);
+    expect(upcoming(cron('0 0 1 jan,DEC *'), 2)).toEqual(['2027-12-01T00:00Z', '2028-01-01T00:00Z']);
+  });
+
+  it('counts Sunday as 0 and as 7', () => {
+    expect(upcoming(cron('0 0 * * 7'), 3)).toEqual(upcoming(cron('0 0 * * SUN'), 3));
+    expect(upcoming(cron('0 0 * * 6-7'), 3)).toEqual(['2027-01-02T00:00Z', '2027-01-03T00:00Z', '2027-01-09T00:00Z']);
+  });
+
+  it('matches either of day of month and weekday when both are restricted', () => {
+    expect(upcoming(cron('0 0 13 * FRI'), 4)).toEqual([
+      '2027-01-08T00:00Z',
+      '2027-01-13T00:00Z',
+      '2027-01-15T00:00Z',
+      '2027-01-22T00:00Z',
+    ]);
+  });
+
+  it('has to match by both when day of month or weekday begins with *', () => {
+    expect(upcoming(cron('0 0 */2 * 1'), 4)).toEqual([
+      '2027-01-11T00:00Z',
+      '2027-01-25T00:00Z',
+      '2027-02-01T00:00Z',
+      '2027-02-15T00:00Z',
+    ]);
+    // Sunday to Saturday by ones: any weekday
+    expect(upcoming(cron('0 0 13 * */1'), 2)).toEqual(['2027-01-13T00:00Z', '2027-02-13T00:00Z']);
+    expect(upcoming(cron('0 0 13 * */5'), 2)).toEqual(['2027-06-13T00:00Z', '2027-08-13T00:00Z']);
+  });
+
+  it('takes ? for a day that is not restricted', () => {
+    expect(upcoming(cron('0 0 13 * ?'), 2)).toEqual(['2027-01-13T00:00Z', '2027-02-13T00:00Z']);
+    expect(upcoming(cron('0 0 ? * FRI'), 2)).toEqual(['2027-01-08T00:00Z', '2027-01-15T00:00Z']);
+  });
+
+  it('takes L for the last day of the month, also beside others', () => {
+    expect(upcoming(cron('0 0 L * *'), 3)).toEqual(['2027-01-31T00:00Z', '2027-02-28T00:00Z', '2027-03-31T00:00Z']);
+    expect(upcoming(cron('0 0 15,L * *', {}), 3, '2028-02-01')).toEqual([
+      '2028-02-15T00:00Z',
+      '2028-02-29T00:00Z',
+      '2028-03-15T00:00Z',
+    ]);
+  });
+
+  it('takes 5L for the last Friday of the month and FRI#2 for the second', () => {
+    expect(upcoming(cron('0 0 * * 5L'), 3)).toEqual(['2027-01-29T00:00Z', '2027-02-26T00:00Z', '2027-03-26T00:00Z']);
+    expect(upcoming(cron('0 0 * * FRI#2'), 3)).toEqual(['2027-01-08T00:00Z', '2027-02-12T00:00Z', '2027-03-12T00:00Z']);
+    expect(upcoming(cron('0 0 * * 7#5'), 2)).toEqual(['2027-01-31T00:00Z', '2027-05-30T00:00Z']);
+  });
+
+  it('leaves out the months that do not have the day', () => {
+    expect(upcoming(cron('0 0 31 * *'), 3)).toEqual(['2027-01-31T00:00Z', '2027-03-31T00:00Z', '2027-05-31T00:00Z']);
+  });
+
+  it('waits for the leap day, eight years around 2100', () => {
+    expect(upcoming(cron('0 0 29 2 *'), 2)).toEqual(['2028-02-29T00:00Z', '2032-02-29T00:00Z']);
+    expect(upcoming(cron('0 0 29 2 *'), 1, '2096-03-01')).toEqual(['2104-02-29T00:00Z']);
+  });
+
+  it('waits decades for a fifth Monday in February', () => {
+    expect(upcoming(cron('0 0 * 2 MON#5'), 1, '2088-03-01')).toEqual(['2112-02-29T00:00Z']);
+  });
+
+  it('waits longer than a timer can', () => {
+    const next = cron('0 0 1 1 *', { timeZone: 'America/New_York' }).next(Date.UTC(2027, 0, 1, 5)) ?? 0;
+    expect(new Date(next).toISOString()).toBe('2028-01-01T05:00:00.000Z');
+    expect(next - NEW_YEAR).toBeGreaterThan(2 ** 31);
+  });
+
+  it.each([
+    ['@yearly', '0 0 1 1 *'],
+    ['@annually', '0 0 1 1 *'],
+    ['@monthly', '0 0 1 * *'],
+    ['@weekly', '0 0 * * 0'],
+    ['@daily', '0 0 * * *'],
+    ['@midnight', '0 0 * * *'],
+    ['@hourly', '0 * * * *'],
+    ['@minutely', '* * * * *'],
+    ['@secondly', '* * * * * *'],
+    ['@weekdays', '0 0 * * 1-5'],
+    ['@weekends', '0 0 * * 0,6'],
+  ])('takes %s for %s', (alias, expression) => {
+    expect(cron(alias).description).toBe(`cron ${expression} UTC`);
+  });
+
+  it('says what it is in one line, with single spaces and the zone in its own case', () => {
+    expect(cron('  0  3\t* * MON ', { timeZone: 'asia/singapore' }).description).toBe(
+      'cron 0 3 * * MON Asia/Singapore',
+    );
+    expect(cron('H 3 * * *', { jobName: 'report' }).description).toBe('cron H 3 * * * UTC');
+  });
+});
+
+describe('an H in a cron expression', () => {
+  it('is the same for a job each time it is read', () => {
+    const first = minuteOf('H H * * *', { jobName: 'daily-report' });
+    expect(first).toBe('2027-01-01T06:33Z');
+    for (let time = 0; time < 5; time++) expect(minuteOf('H H * * *', { jobName: 'daily-report' })).toBe(first);
+  });
+
+  it('spreads jobs by their names', () => {
+    const minutes = Array.from({ length: 50 }, (_, n) => minuteOf('H H * * *', { jobName: `job-${n}` }));
+    expect(new Set(minutes).size).toBeGreaterThan(45);
+  });
+
+  it('stays in its range and keeps its step', () => {
+    for (let n = 0; n < 20; n++) {
+      const schedule = cron('H(10-19) H/6 * * *', { jobName: `job-${n}` });
+      const [first = 0, second = 0] = upcoming(schedule, 2).map((at) => new Date(at).getTime());
+      expect(second - first).toBe(6 * 3_600_000);
+      expect(new Date(first).getUTCMinutes()).toBeGreaterThanOrEqual(10);
+      expect(new Date(first).getUTCMinutes()).toBeLessThan(20);
+    }
+  });
+
+  it('stands for a day that every month has', () => {
+    for (let n = 0; n < 50; n++) {
+      expect(cron('0 0 H * *', { jobName: `job-${n}` }).count(NEW_YEAR - 1, Date.UTC(2028, 0) - 1, 100)).toBe(12);
+    }
+  });
+});
+
+describe('the occurrences of a cron expression', () => {
+  const schedules = fc
+    .record({
+      expression: fc.constantFrom(
+        '* * * * * *',
+        '*/7 * * * *',
+        '30 2 * * *',
+        '0 1-3 * * *',
+        '0 0 L * *',
+        '0 0 29 2 *',
+        '0 12 * * 1#3',
+      ),
+      timeZone: fc.constantFrom(
+        'UTC',
+        'America/New_York',
+        'Australia/Lord_Howe',
+        'Asia/Kathmandu',
+        'Africa/Casablanca',
+      ),
+    })
+    .map(({ expression, timeZone }) => cron(expression, { timeZone }));
+  const instants = fc.integer({ min: Date.UTC(1971, 0), max: Date.UTC(2090, 0) });
+
+  it('have a next one after any instant, and it is the latest at its own instant', () => {
+    fc.assert(
+      fc.property(schedules, instants, (schedule, at) => {
+        const next = schedule.next(at) ?? 0;
+        expect(next).toBeGreaterThan(at);
+        expect(schedule.latest(at, next)).toBe(next);
+        expect(schedule.latest(at, next - 1)).toBeUndefined();
+      }),
+    );
+  });
+
+  it('have a latest one, however long ago, and nothing lies between it and now', () => {
+    fc.assert(
+      fc.property(schedules, instants, (schedule, now) => {
+        const latest = schedule.latest(-Infinity, now) ?? NaN;
+        expect(latest).toBeLessThanOrEqual(now);
+        expect(schedule.latest(latest - 1, now)).toBe(latest);
+        expect(schedule.latest(latest, now)).toBeUndefined();
+        expect(schedule.next(latest) ?? 0).toBeGreaterThan(now);
+      }),
+    );
+  });
+
+  it('are counted after the one instant and up to the other, and no further than the limit', () => {
+    const everyMinute = cron('* * * * *');
+    expect(everyMinute.count(NEW_YEAR, NEW_YEAR + 600_000, 1_000)).toBe(10);
+    expect(everyMinute.count(NEW_YEAR - 1, NEW_YEAR + 600_000, 1_000)).toBe(11);
+    expect(everyMinute.count(NEW_YEAR, NEW_YEAR + 599_999, 1_000)).toBe(9);
+    expect(everyMinute.count(0, NEW_YEAR, 1_000)).toBe(1_000);
+    expect(everyMinute.count(NEW_YEAR, NEW_YEAR, 1_000)).toBe(0);
+    expect(everyMinute.count(NEW_YEAR, 0, 1_000)).toBe(0);
+  });
+});

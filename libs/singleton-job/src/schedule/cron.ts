@@ -1,0 +1,74 @@
+import { readFields } from './cron-fields.js';
+import { type CronText, splitCron } from './cron-text.js';
+import { elapsedTimes } from './elapsed-times.js';
+import { fixedTimes } from './fixed-times.js';
+import { InvalidScheduleError } from './invalid-schedule.error.js';
+import { LocalCalendar } from './local-calendar.js';
+import { type CronSchedule } from './schedule.js';
+import { TimeZone } from './time-zone.js';
+
+/** What an expression is read with. */
+export interface CronContext {
+  /** The name of a time zone, checked. @default 'UTC' */
+  readonly timeZone?: string;
+  /** What `H` is hashed from; needed only by an expression that has one. */
+  readonly jobName?: string;
+}
+
+/** Whether an expression ever fires is asked from here on, not from now: the answer is the same on every day. */
+const REFERENCE = Date.UTC(2026, 0);
+
+/**
+ * The occurrences of a cron expression: 5 fields, or 6 with seconds in front; names, lists, ranges, steps, `L`, `#`, `?`,
+ * `H` and the usual aliases (`@daily`).
+ *
+ * As in Vixie cron, a day restricted by day of month and by weekday matches when either does, `0 0 13 * 5`, but has to
+ * match by both when one of the two begins with `*`, such as an odd day that is a Monday.
+ *
+ * DST too is as in Vixie cron. An expression whose minute or hour begins with `*` follows elapsed time; any other fires
+ * once per local time: at the shift if its time is skipped, in the first pass if it is repeated.
+ *
+ * @throws InvalidScheduleError for an expression that cannot be read or never fires, or an `H` without a name.
+ */
+export function cron(expression: string, { timeZone = 'UTC', jobName = '' }: CronContext = {}): CronSchedule {
+  const text = splitCron(expression);
+  if (jobName === '' && usesHash(text)) {
+    throw new InvalidScheduleError(
+      `cron expression with H must belong to a job with a name, got '${text.canonical}' without: name the job`,
+    );
+  }
+  const fields = readFields(text, jobName);
+  const zone = TimeZone.of(timeZone);
+  const calendar = new LocalCalendar(fields);
+  const { next, latest } = followsElapsedTime(text) ? elapsedTimes(calendar, zone) : fixedTimes(calendar, zone);
+  if (next(REFERENCE) === undefined) {
+    throw new InvalidScheduleError(
+      `cron expression must fire at some time, got '${text.canonical}', which never does: check its day and month`,
+    );
+  }
+
+  return Object.freeze({
+    kind: 'cron',
+    description: `cron ${text.canonical} ${zone.name}`,
+    timeZone: zone.name,
+    next,
+    latest: (after: number, upTo: number) => {
+      const newest = latest(upTo);
+      return newest !== undefined && newest > after ? newest : undefined;
+    },
+    count: (after: number, upTo: number, limit: number) => {
+      let count = 0;
+      for (let at = next(after); at !== undefined && at <= upTo && count < limit; at = next(at)) count++;
+      return count;
+    },
+  });
+}
+
+/** Vixie's rule looks at how the field begins and not at what it allows: `0-59` is a list of fixed times. */
+function followsElapsedTime({ fields: [, minute, hour] }: CronText): boolean {
+  return /^[*?]/.test(minute) || /^[*?]/.test(hour);
+}
+
+function usesHash({ fields }: CronText): boolean {
+  return fields.some((field) => /(?:^|,)H(?:\W|$)/.test(field));
+}

@@ -1,0 +1,49 @@
+import { type LocalCalendar } from './local-calendar.js';
+import { type Occurrences } from './occurrences.js';
+import { REACH_MS, type TimeZone } from './time-zone.js';
+
+const SECOND_MS = 1_000;
+
+// '*/30 2 * 3 0#2' in New York: a job that keeps falling into the skipped hour has no other time
+const MAX_STEPS = 400;
+
+/**
+ * The occurrences of a job that follows elapsed time, `0 * * * *`: DST as in Vixie cron. It runs whenever the wall clock
+ * shows a matching time: not at all in an hour that is skipped, and in both passes of one that is repeated.
+ *
+ * It goes from one shift of the clocks to the next, with a constant offset between them, but looks for a shift only near
+ * both ends of the way to the next match: one in between repeats no time that matches.
+ */
+export function elapsedTimes(calendar: LocalCalendar, zone: TimeZone): Occurrences {
+  function next(previous: number): number | undefined {
+    let from = (Math.floor(previous / SECOND_MS) + 1) * SECOND_MS;
+    for (let step = 0; step < MAX_STEPS; step++) {
+      const offsetMs = zone.offsetAt(from);
+      const local = calendar.atOrAfter(from + offsetMs);
+      if (local === undefined) return undefined;
+      const candidate = local - offsetMs;
+      const shift = zone.shiftIn(from, Math.min(candidate, from + REACH_MS));
+      if (shift !== undefined) from = shift.at;
+      else if (candidate <= from + REACH_MS) return candidate;
+      else from = candidate - REACH_MS;
+    }
+    return undefined;
+  }
+
+  function latest(upTo: number): number | undefined {
+    let to = Math.floor(upTo / SECOND_MS) * SECOND_MS;
+    for (let step = 0; step < MAX_STEPS; step++) {
+      const offsetMs = zone.offsetAt(to);
+      const local = calendar.atOrBefore(to + offsetMs);
+      if (local === undefined) return undefined;
+      const candidate = local - offsetMs;
+      const shift = zone.shiftIn(Math.max(candidate, to - REACH_MS), to);
+      if (shift !== undefined) to = shift.at - SECOND_MS;
+      else if (candidate >= to - REACH_MS) return candidate;
+      else to = candidate + REACH_MS;
+    }
+    return undefined;
+  }
+
+  return { next, latest };
+}

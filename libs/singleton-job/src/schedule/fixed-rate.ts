@@ -1,0 +1,24 @@
+import { type GridSchedule } from './schedule.js';
+
+export interface Grid {
+  /** Moves the whole grid: from 0 to less than one period. @default 0 */
+  readonly offsetMs?: number;
+}
+
+/** A grid of ticks `offsetMs + n × periodMs` since the epoch, so that every replica counts the same slots. */
+export function fixedRate(periodMs: number, { offsetMs = 0 }: Grid = {}): GridSchedule {
+  function latest(instant: number): number {
+    const whole = Math.floor(instant);
+    const sinceTick = (whole - offsetMs) % periodMs;
+    // the remainder of a negative number is negative: the tick before it lies one period further back
+    return whole - (sinceTick < 0 ? sinceTick + periodMs : sinceTick);
+  }
+
+  return Object.freeze({
+    kind: 'fixed-rate',
+    description: `fixed-rate ${periodMs}ms offset ${offsetMs}ms`,
+    periodMs,
+    latest,
+    next: (previous: number) => latest(previous) + periodMs,
+  });
+}

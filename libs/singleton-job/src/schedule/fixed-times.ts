@@ -1,0 +1,41 @@
+import { type LocalCalendar } from './local-calendar.js';
+import { type Occurrences } from './occurrences.js';
+import { REACH_MS, type TimeZone } from './time-zone.js';
+
+const SECOND_MS = 1_000;
+
+/**
+ * The occurrences of a job with fixed times of the day, `30 2 * * *`: DST as in Vixie cron. Each local time counts once,
+ * at the first instant at which the wall clock shows it or has gone past it: one that is skipped comes at the instant of
+ * the shift, one that is repeated comes in the first pass only. Several that are skipped together are one occurrence.
+ *
+ * Both ways it rests on one fact: the furthest that the wall clock has ever been never goes back.
+ */
+export function fixedTimes(calendar: LocalCalendar, zone: TimeZone): Occurrences {
+  /** The furthest local second that the wall clock has shown by the end of this one. */
+  function furthest(instant: number): number {
+    const second = Math.floor(instant / SECOND_MS) * SECOND_MS;
+    const shift = zone.shiftIn(second - REACH_MS, second);
+    const local = second + zone.offsetAt(second);
+    return shift === undefined ? local : Math.max(local, shift.at - SECOND_MS + shift.beforeMs);
+  }
+
+  /** The first instant at which the wall clock shows `local` or more. */
+  function firstShown(local: number): number {
+    const shift = zone.shiftIn(local - REACH_MS, local + REACH_MS);
+    if (shift === undefined) return local - zone.offsetAt(local);
+    const before = local - shift.beforeMs;
+    return before < shift.at ? before : Math.max(local - shift.afterMs, shift.at);
+  }
+
+  return {
+    next: (previous) => {
+      const local = calendar.atOrAfter(furthest(previous) + SECOND_MS);
+      return local === undefined ? undefined : firstShown(local);
+    },
+    latest: (upTo) => {
+      const local = calendar.atOrBefore(furthest(upTo));
+      return local === undefined ? undefined : firstShown(local);
+    },
+  };
+}

@@ -1,0 +1,12 @@
+export { cron } from './cron.js';
+export { CronExpression } from './cron-expression.js';
+export { fixedRate } from './fixed-rate.js';
+export { interval } from './interval.js';
+export { InvalidScheduleError } from './invalid-schedule.error.js';
+export {
+  type AnySchedule,
+  type CronSchedule,
+  type GridSchedule,
+  type IntervalSchedule,
+  type Schedule,
+} from './schedule.js';

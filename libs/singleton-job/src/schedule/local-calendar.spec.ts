@@ -1,0 +1,91 @@
+import { describe, expect, it } from '@jest/globals';
+import { CronExpressionParser } from 'cron-parser';
+import fc from 'fast-check';
+
+import { readFields } from './cron-fields.js';
+import { splitCron } from './cron-text.js';
+import { LocalCalendar } from './local-calendar.js';
+
+function calendarOf(expression: string): LocalCalendar {
+  return new LocalCalendar(readFields(splitCron(expression), 'seed'));
+}
+
+/** A field of all the forms that are valid for numbers from `min` to `max`. */
+function field(min: number, max: number): fc.Arbitrary<string> {
+  const value = fc.integer({ min, max });
+  return fc.oneof(
+    { weight: 3, arbitrary: fc.constant('*') },
+    { weight: 3, arbitrary: value.map(String) },
+    fc.uniqueArray(value, { minLength: 1, maxLength: 4 }).map((values) => values.join(',')),
+    fc.tuple(value, value).map(([a, b]) => `${Math.min(a, b)}-${Math.max(a, b)}`),
+    fc.integer({ min: 1, max: max - min + 1 }).map((step) => `*/${step}`),
+    fc
+      .tuple(value, value, fc.integer({ min: 1, max: 5 }))
+      .map(([a, b, step]) => `${Math.min(a, b)}-${Math.max(a, b)}/${step}`),
+  );
+}
+
+const day = fc.oneof({ weight: 4, arbitrary: field(1, 28) }, fc.constantFrom('L', '31', '29-31', '10,L', '?'));
+const weekday = fc.oneof(
+  { weight: 4, arbitrary: field(0, 6) },
+  fc.constantFrom('5L', '1#3', '7', '5#5', 'MON-FRI', '1,5L', '?'),
+);
+const expressions = fc
+  .tuple(field(0, 59), field(0, 59), field(0, 23), day, field(1, 12), weekday)
+  .map((fields) => fields.join(' '))
+  .filter((expression) => !/ (?:31|29-31) \S+ [*?]$/.test(expression))
+  // cron-parser matches by either day also where Vixie cron matches by both
+  .filter((expression) => !/ \*\/\S+ \S+ [^*?]\S*$| [^*?]\S* \S+ \*\/\S+$| \*\/\S+ \S+ \*\/\S+$/.test(expression));
+const locals = fc.integer({ min: Date.UTC(1975, 0), max: Date.UTC(2080, 0) });
+
+describe('the calendar of a cron expression', () => {
+  it('finds the next match that cron-parser finds in UTC', () => {
+    fc.assert(
+      fc.property(expressions, locals, (expression, after) => {
+        const oracle = CronExpressionParser.parse(expression, { currentDate: after, tz: 'UTC' });
+        expect(calendarOf(expression).atOrAfter(after + 1)).toBe(oracle.next().getTime());
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('matches by both days when one of them begins with *, and then misses none', () => {
+    const pairs = fc.oneof(
+      fc.tuple(fc.integer({ min: 2, max: 9 }), fc.integer({ min: 0, max: 6 })).map(([step, on]) => [`*/${step}`, on]),
+      fc.tuple(fc.integer({ min: 1, max: 28 }), fc.integer({ min: 2, max: 6 })).map(([on, step]) => [on, `*/${step}`]),
+    );
+    fc.assert(
+      fc.property(pairs, locals, ([byDay = '', byWeekday = ''], from) => {
+        const [both, oneOf, other] = [
+          calendarOf(`0 0 ${byDay} * ${byWeekday}`),
+          calendarOf(`0 0 ${byDay} * *`),
+          calendarOf(`0 0 * * ${byWeekday}`),
+        ];
+        let expected = oneOf.atOrAfter(from) ?? NaN;
+        while (expected < Infinity && other.atOrAfter(expected) !== expected)
+          expected = oneOf.atOrAfter(expected + 1) ?? NaN;
+        expect(both.atOrAfter(from)).toBe(expected);
+      }),
+    );
+  });
+
+  it('finds the same matches backwards as forwards', () => {
+    fc.assert(
+      fc.property(expressions, locals, (expression, from) => {
+        const calendar = calendarOf(expression);
+        const first = calendar.atOrAfter(from) ?? NaN;
+        const second = calendar.atOrAfter(first + 1) ?? NaN;
+        expect(first).toBeGreaterThanOrEqual(from);
+        expect(calendar.atOrAfter(first)).toBe(first);
+        expect(calendar.atOrBefore(second)).toBe(second);
+        expect(calendar.atOrBefore(second - 1)).toBe(first);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('has no match in either direction when no year has one', () => {
+    const calendar = calendarOf('0 0 31 2,4,6 *');
+    expect([calendar.atOrAfter(0), calendar.atOrBefore(0)]).toEqual([undefined, undefined]);
+  });
+});

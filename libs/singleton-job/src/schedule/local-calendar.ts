@@ -1,0 +1,142 @@
+import { type CronFields } from './cron-fields.js';
+
+const SECOND_MS = 1_000;
+const DAY_S = 86_400;
+
+/** The calendar repeats itself exactly after 400 years: what has not come by then never will. */
+const CALENDAR_CYCLE_MONTHS = 400 * 12;
+
+/**
+ * The local times that match the fields of a cron expression, on a calendar without time zones. Pure arithmetic: it
+ * looks at a day once and at a month without a match hardly at all, so a leap day is as cheap as the next minute.
+ *
+ * A day that is restricted by both day of month and weekday matches when either does, as in Vixie cron: unless one of the
+ * two fields begins with `*`, when it has to match by both.
+ */
+export class LocalCalendar {
+  readonly #fields: CronFields;
+  readonly #minutesOfDay: readonly number[];
+
+  constructor(fields: CronFields) {
+    this.#fields = fields;
+    this.#minutesOfDay = fields.hours.flatMap((hour) => fields.minutes.map((minute) => hour * 60 + minute));
+  }
+
+  /** The first match at or after `local`; undefined if there is none in any year. */
+  atOrAfter(local: number): number | undefined {
+    const [day, second] = split(Math.ceil(local / SECOND_MS));
+    const { seconds } = this.#fields;
+    const today = this.#dayAtOrAfter(day);
+    if (today === undefined) return undefined;
+    if (today > day) return join(today, first(this.#minutesOfDay), first(seconds));
+
+    const minute = Math.floor(second / 60);
+    const now = atLeast(this.#minutesOfDay, minute);
+    const inMinute = now === minute ? atLeast(seconds, second % 60) : undefined;
+    if (inMinute !== undefined) return join(day, minute, inMinute);
+    const later = now === minute ? atLeast(this.#minutesOfDay, minute + 1) : now;
+    if (later !== undefined) return join(day, later, first(seconds));
+    return this.atOrAfter((day + 1) * DAY_S * SECOND_MS);
+  }
+
+  /** The last match at or before `local`; undefined if there is none in any year. */
+  atOrBefore(local: number): number | undefined {
+    const [day, second] = split(Math.floor(local / SECOND_MS));
+    const { seconds } = this.#fields;
+    const today = this.#dayAtOrBefore(day);
+    if (today === undefined) return undefined;
+    if (today < day) return join(today, last(this.#minutesOfDay), last(seconds));
+
+    const minute = Math.floor(second / 60);
+    const now = atMost(this.#minutesOfDay, minute);
+    const inMinute = now === minute ? atMost(seconds, second % 60) : undefined;
+    if (inMinute !== undefined) return join(day, minute, inMinute);
+    const earlier = now === minute ? atMost(this.#minutesOfDay, minute - 1) : now;
+    if (earlier !== undefined) return join(day, earlier, last(seconds));
+    return this.atOrBefore((day * DAY_S - 1) * SECOND_MS);
+  }
+
+  #dayAtOrAfter(day: number): number | undefined {
+    const [firstMonth, dayOfMonth] = monthOf(day);
+    for (let month = firstMonth; month <= firstMonth + CALENDAR_CYCLE_MONTHS; month++) {
+      const found = atLeast(this.#daysIn(month), month === firstMonth ? dayOfMonth : 1);
+      if (found !== undefined) return firstDayOf(month) + found - 1;
+    }
+    return undefined;
+  }
+
+  #dayAtOrBefore(day: number): number | undefined {
+    const [lastMonth, dayOfMonth] = monthOf(day);
+    for (let month = lastMonth; month >= lastMonth - CALENDAR_CYCLE_MONTHS; month--) {
+      const found = atMost(this.#daysIn(month), month === lastMonth ? dayOfMonth : 31);
+      if (found !== undefined) return firstDayOf(month) + found - 1;
+    }
+    return undefined;
+  }
+
+  /** The days of a month, counted from year 0, that match. */
+  #daysIn(month: number): readonly number[] {
+    if (!this.#fields.months.includes((((month % 12) + 12) % 12) + 1)) return [];
+    const start = firstDayOf(month);
+    const length = firstDayOf(month + 1) - start;
+    // 1 January 1970 was a Thursday
+    const weekday = (((start + 4) % 7) + 7) % 7;
+    const days = Array.from({ length }, (_, index) => index + 1);
+    return days.filter((dayOfMonth) => this.#matches(dayOfMonth, (weekday + dayOfMonth - 1) % 7, length));
+  }
+
+  #matches(dayOfMonth: number, weekday: number, monthLength: number): boolean {
+    const { day, weekday: week, needsBothDays } = this.#fields;
+    const byDay = day.values.has(dayOfMonth) || (day.last && dayOfMonth === monthLength);
+    const inNthWeek = week.nth === 0 || Math.ceil(dayOfMonth / 7) === week.nth;
+    const byWeekday =
+      (week.values.has(weekday) && inNthWeek) || (week.last.has(weekday) && dayOfMonth + 7 > monthLength);
+    return needsBothDays ? byDay && byWeekday : byDay || byWeekday;
+  }
+}
+
+function split(seconds: number): [day: number, secondOfDay: number] {
+  const day = Math.floor(seconds / DAY_S);
+  return [day, seconds - day * DAY_S];
+}
+
+function join(day: number, minuteOfDay: number, second: number): number {
+  return (day * DAY_S + minuteOfDay * 60 + second) * SECOND_MS;
+}
+
+function monthOf(day: number): [month: number, dayOfMonth: number] {
+  const date = new Date(day * DAY_S * SECOND_MS);
+  return [date.getUTCFullYear() * 12 + date.getUTCMonth(), date.getUTCDate()];
+}
+
+function firstDayOf(month: number): number {
+  return Date.UTC(Math.floor(month / 12), ((month % 12) + 12) % 12) / (DAY_S * SECOND_MS);
+}
+
+function first(sorted: readonly number[]): number {
+  return sorted[0] ?? 0;
+}
+
+function last(sorted: readonly number[]): number {
+  return sorted.at(-1) ?? 0;
+}
+
+function atLeast(sorted: readonly number[], bound: number): number | undefined {
+  return sorted[countBelow(sorted, bound)];
+}
+
+function atMost(sorted: readonly number[], bound: number): number | undefined {
+  return sorted[countBelow(sorted, bound + 1) - 1];
+}
+
+/** By halving: an expression of every minute has 1440 of them a day. */
+function countBelow(sorted: readonly number[], bound: number): number {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((sorted[middle] ?? 0) < bound) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

@@ -1,0 +1,109 @@
+const SECOND_MS = 1_000;
+const DAY_MS = 86_400_000;
+
+/** Longer than any offset from UTC and any one shift together, shorter than half the way between two shifts of a zone. */
+export const REACH_MS = 2 * DAY_MS;
+
+/** The zone is sampled at multiples of this; two shifts are never as close (Gaza will have two within a week in 2040). */
+const CELL_MS = 2 * DAY_MS;
+
+const MAX_CACHED_CELLS = 512;
+
+/** The instant at which the clocks of a zone are set, and what they are ahead of UTC before and from then on. */
+export interface ClockShift {
+  readonly at: number;
+  readonly beforeMs: number;
+  readonly afterMs: number;
+}
+
+interface Cell {
+  readonly offsetMs: number;
+  readonly shift: ClockShift | undefined;
+}
+
+/**
+ * How far the wall clocks of a time zone are ahead of UTC, and when they are set. A pure function of the zone and the
+ * instant: the sampling grid is the same for everyone, so it does not matter what was asked before.
+ *
+ * *Local* milliseconds here and in the files beside it are what the wall clock shows, read as if it were UTC.
+ */
+export class TimeZone {
+  static readonly #zones = new Map<string, TimeZone>();
+
+  readonly #cells = new Map<number, Cell>();
+
+  private constructor(
+    readonly name: string,
+    private readonly format: Intl.DateTimeFormat,
+  ) {}
+
+  /** `name` is one that `isTimeZone` knows. */
+  static of(name: string): TimeZone {
+    const known = TimeZone.#zones.get(name);
+    if (known !== undefined) return known;
+    const format = formatOf(name);
+    const resolved = format.resolvedOptions().timeZone;
+    // only the case is corrected: what an old name is an alias of depends on the version of Node.js
+    const canonical = resolved.toLowerCase() === name.toLowerCase() ? resolved : name;
+    const zone = new TimeZone(canonical, format);
+    TimeZone.#zones.set(name, zone);
+    return zone;
+  }
+
+  offsetAt(instant: number): number {
+    const { offsetMs, shift } = this.#cell(Math.floor(instant / CELL_MS));
+    return shift !== undefined && instant >= shift.at ? shift.afterMs : offsetMs;
+  }
+
+  /** The shift in (`after`, `upTo`], a window of a few days at most, in which there is never more than one. */
+  shiftIn(after: number, upTo: number): ClockShift | undefined {
+    for (let index = Math.floor(after / CELL_MS); index <= Math.floor(upTo / CELL_MS); index++) {
+      const { shift } = this.#cell(index);
+      if (shift !== undefined && shift.at > after && shift.at <= upTo) return shift;
+    }
+    return undefined;
+  }
+
+  #cell(index: number): Cell {
+    const known = this.#cells.get(index);
+    if (known !== undefined) return known;
+    if (this.#cells.size >= MAX_CACHED_CELLS) this.#cells.clear();
+    const cell = this.#sample(index * CELL_MS, (index + 1) * CELL_MS);
+    this.#cells.set(index, cell);
+    return cell;
+  }
+
+  #sample(start: number, end: number): Cell {
+    const beforeMs = this.#read(start);
+    const afterMs = this.#read(end);
+    if (beforeMs === afterMs) return { offsetMs: beforeMs, shift: undefined };
+    let low = start;
+    let high = end;
+    while (high - low > SECOND_MS) {
+      const middle = low + Math.floor((high - low) / 2 / SECOND_MS) * SECOND_MS;
+      if (this.#read(middle) === beforeMs) low = middle;
+      else high = middle;
+    }
+    return { offsetMs: beforeMs, shift: { at: high, beforeMs, afterMs } };
+  }
+
+  #read(instant: number): number {
+    const [month = 1, day = 1, year = 1970, hour = 0, minute = 0, second = 0] = (
+      this.format.format(instant).match(/\d+/g) ?? []
+    ).map(Number);
+    return Date.UTC(year, month - 1, day, hour, minute, second) - instant;
+  }
+}
+
+function formatOf(timeZone: string): Intl.DateTimeFormat {
+  return new Intl.DateTimeFormat('en-US', {
+    timeZone,
+    hourCycle: 'h23',
+    year: 'numeric',
+    month: 'numeric',
+    day: 'numeric',
+    hour: 'numeric',
+    minute: 'numeric',
+    second: 'numeric',
+  });
+}
