@@ -1,0 +1,104 @@
+import { Cluster, type ClusterNode, type ClusterOptions, Redis, type RedisOptions } from 'ioredis';
+
+/** A Redis Cluster by some of its nodes. */
+export interface ClusterConnection {
+  readonly nodes: readonly ClusterNode[];
+  readonly options?: ClusterOptions;
+}
+
+/**
+ * Where Redis is: a `redis://` or `rediss://` URL, options of ioredis, the nodes of a cluster, or an ioredis client,
+ * which is duplicated, never shared. Retry, queue, read-scaling and replay settings are overridden in each case.
+ */
+export type RedisConnection = string | RedisOptions | ClusterConnection | Redis | Cluster;
+
+export type RedisClient = Redis | Cluster;
+
+const CONNECT_TIMEOUT_MS = 1_000;
+/** How long a connection may take to close before it is destroyed. */
+export const DISCONNECT_TIMEOUT_MS = 100;
+
+// A command is sent once, at once, or fails: what waits in a queue or is sent again takes effect after its sender gave up.
+const EACH_NODE = {
+  autoResendUnfulfilledCommands: false,
+  autoResubscribe: false,
+  commandTimeout: undefined,
+  connectTimeout: CONNECT_TIMEOUT_MS,
+  disconnectTimeout: DISCONNECT_TIMEOUT_MS,
+  enableAutoPipelining: false,
+  enableReadyCheck: true,
+  keepAlive: 5_000,
+  keyPrefix: '',
+  maxLoadingRetryTime: 250,
+  maxRetriesPerRequest: 0,
+  monitor: false,
+  noDelay: true,
+  reconnectOnError: null,
+  socketTimeout: undefined,
+  stringNumbers: false,
+} satisfies RedisOptions;
+
+// A client that lost its connection is replaced by a new one, which looks the name up again: see Link.
+const ONE_SERVER = {
+  ...EACH_NODE,
+  enableOfflineQueue: false,
+  lazyConnect: true,
+  readOnly: false,
+  retryStrategy: () => null,
+  sentinelCommandTimeout: CONNECT_TIMEOUT_MS,
+  sentinelRetryStrategy: () => null,
+} satisfies RedisOptions;
+
+const CLUSTER = {
+  clusterRetryStrategy: () => null,
+  enableAutoPipelining: false,
+  enableOfflineQueue: false,
+  keyPrefix: '',
+  lazyConnect: true,
+  // follows a slot that moved, and gives up on one that is being moved
+  maxRedirections: 4,
+  redisOptions: EACH_NODE,
+  retryDelayOnClusterDown: 0,
+  retryDelayOnFailover: 0,
+  scaleReads: 'master',
+  shardedSubscribers: false,
+} satisfies ClusterOptions;
+
+/** How to make the clients of one process; none connects before it is told to. */
+export interface RedisClients {
+  readonly commands: () => RedisClient;
+  /** For the subscription, which needs a client of its own; undefined while no node of a cluster is known. */
+  readonly subscriber: (connected: RedisClient | undefined) => Redis | undefined;
+}
+
+export function redisClients(source: RedisConnection): RedisClients {
+  const original = originalClient(source);
+  if (!isCluster(original)) {
+    const duplicate = (): Redis => original.duplicate(ONE_SERVER);
+    return { commands: duplicate, subscriber: duplicate };
+  }
+  return {
+    commands: () => original.duplicate([], CLUSTER),
+    subscriber: (connected) => {
+      // each node of a cluster passes on what is published on any other
+      const nodes = connected === undefined ? [] : nodesOf(connected);
+      return nodes[Math.floor(Math.random() * nodes.length)]?.duplicate(ONE_SERVER);
+    },
+  };
+}
+
+export function isCluster(client: RedisClient): client is Cluster {
+  return client.isCluster;
+}
+
+/** The connections of a client to one server each. */
+export function nodesOf(client: RedisClient): Redis[] {
+  return isCluster(client) ? client.nodes() : [client];
+}
+
+function originalClient(source: RedisConnection): RedisClient {
+  if (typeof source === 'string') return new Redis(source, { lazyConnect: true });
+  if ('duplicate' in source) return source;
+  if ('nodes' in source) return new Cluster([...source.nodes], { ...source.options, lazyConnect: true });
+  return new Redis({ ...source, lazyConnect: true });
+}
