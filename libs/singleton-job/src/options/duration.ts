@@ -1,0 +1,40 @@
+/**
+ * A length of time: whole milliseconds as a number, or a whole number with a unit as a string: `'500ms'`, `'3s'`,
+ * `'5m'` (minutes), `'2h'`, `'1d'`. At least one millisecond unless an option says that zero is allowed.
+ */
+export type Duration = number | string;
+
+const UNIT_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+
+const PATTERN = /^(?<count>\d+)(?<unit>ms|s|m|h|d)$/;
+
+/** The milliseconds of a duration; undefined if it is none. Zero is one: whoever needs more checks it. */
+export function parseDuration(value: unknown): number | undefined {
+  const ms = typeof value === 'string' ? parseText(value) : value;
+  return typeof ms === 'number' && Number.isSafeInteger(ms) ? ms : undefined;
+}
+
+function parseText(text: string): number | undefined {
+  const groups = PATTERN.exec(text)?.groups;
+  if (groups === undefined) return undefined;
+  return Number(groups['count']) * UNIT_MS[groups['unit'] as keyof typeof UNIT_MS];
+}
+
+/** How to turn what {@link parseDuration} refused into a duration. */
+export function durationCure(value: unknown): string {
+  if (value === '') return 'give it a value, or leave the option out';
+  if (typeof value === 'string' && /^\d+$/.test(value)) return `add a unit, as in '${value}ms', or pass it as a number`;
+  if (typeof value === 'string' && value.trim().split(/\s+/).length >= 5) return 'a cron expression belongs in @Cron';
+  if (typeof value === 'number' && Number.isNaN(value)) return 'look where it is computed; Number(undefined) is NaN';
+  if (typeof value === 'number' && Number.isFinite(value)) return 'round it to whole milliseconds';
+  return "write it as 500, '500ms', '3s', '5m', '2h' or '1d'";
+}
+
+/** Milliseconds as a person writes them: `250ms`, `1.5s`, `9s`, `5m`, `2h`, `1d`. */
+export function formatDuration(ms: number): string {
+  if (Math.abs(ms) < UNIT_MS.s) return `${ms}ms`;
+  for (const unit of ['d', 'h', 'm'] as const) {
+    if (ms % UNIT_MS[unit] === 0) return `${ms / UNIT_MS[unit]}${unit}`;
+  }
+  return `${ms / UNIT_MS.s}s`;
+}

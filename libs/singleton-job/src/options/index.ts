@@ -1,0 +1,28 @@
+export { DEFAULTS } from './defaults.js';
+export { attemptDeadlineMs, defaultMisfireGraceMs, safetyMarginMs } from './derived.js';
+export { describeValue, isClass, isRecord } from './describe-value.js';
+export { type Duration, formatDuration } from './duration.js';
+export {
+  type CronOptions,
+  type FixedRateOptions,
+  type IntervalOptions,
+  type JobOptions,
+  type JobOverrides,
+  type Overlap,
+} from './job.options.js';
+export { argumentOf, changesSchedule, isArgument, misplacedIn, OPTION_CURES, optionsOf } from './job-option-table.js';
+export { isName, NAME_RULE } from './names.js';
+export { OptionReader } from './option-reader.js';
+export { readExpiry } from './read-timings.js';
+export { resolveJobOptions } from './resolve-job-options.js';
+export { resolveOptions } from './resolve-options.js';
+export { type ResolvedJobOptions, type ResolvedJobOverrides, type ResolvedOptions } from './resolved-options.js';
+export {
+  type InterceptorClass,
+  type ObserverClass,
+  type PartClass,
+  type SingletonJobOptions,
+  type SingletonJobOptionsFactory,
+} from './singleton-job.options.js';
+export { didYouMean, suggest } from './suggest.js';
+export { RESOLVED_OPTIONS, SINGLETON_JOB_OPTIONS } from './tokens.js';

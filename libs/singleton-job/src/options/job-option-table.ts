@@ -1,0 +1,93 @@
+import { type ScheduleKind } from '../events/index.js';
+import { type CronOptions, type FixedRateOptions, type JobOptions, type JobOverrides } from './job.options.js';
+
+type Kinds = readonly ScheduleKind[];
+
+export type JobOptionName = keyof JobOptions | keyof FixedRateOptions | keyof CronOptions | keyof JobOverrides;
+
+/** Where an option of a job can stand, and what to do where it cannot. */
+interface JobOptionRule {
+  /** The kinds whose decorators take it. */
+  readonly decorators: Kinds;
+  /** The kinds whose overrides take it. */
+  readonly overrides: Kinds;
+  /** The schedule is built of it. */
+  readonly isOfSchedule?: true;
+  readonly cure?: string;
+}
+
+const ALL: Kinds = ['fixed-rate', 'interval', 'cron'];
+const EVERYWHERE: JobOptionRule = { decorators: ALL, overrides: ALL };
+const IN_DECORATORS: JobOptionRule = { decorators: ALL, overrides: [] };
+
+function only(...kinds: Kinds): JobOptionRule {
+  return { decorators: kinds, overrides: kinds };
+}
+
+/** Sets in an override what is the first argument of the decorator. */
+function argument(kind: ScheduleKind): JobOptionRule {
+  return { decorators: [], overrides: [kind], isOfSchedule: true };
+}
+
+/** Everything that can be said of a job but for the types, which are in `job.options.ts`. */
+const JOB_OPTIONS: Readonly<Record<JobOptionName, JobOptionRule>> = {
+  name: { ...IN_DECORATORS, cure: 'a job is named in its decorator; its name is what this override is found by' },
+  enabled: EVERYWHERE,
+  disabled: EVERYWHERE,
+  lockExpiry: EVERYWHERE,
+  timeout: EVERYWHERE,
+  initialDelay: EVERYWHERE,
+  waitForCompletion: { ...IN_DECORATORS, cure: "it is always true; overlap: 'cancel-other' is the other way" },
+  overlap: {
+    ...only('fixed-rate', 'cron'),
+    cure: 'an interval is counted from the end of the run, so its ticks never overlap; leave it out',
+  },
+  offset: {
+    ...only('fixed-rate'),
+    isOfSchedule: true,
+    cure: 'only a fixed-rate job has a grid to move; leave it out',
+  },
+  timeZone: { ...only('cron'), isOfSchedule: true, cure: 'only cron jobs read local time; leave it out' },
+  misfireGrace: { ...only('cron'), cure: 'only cron jobs have occurrences that can be late; leave it out' },
+  period: { ...argument('fixed-rate'), cure: "it is the first argument, as in @FixedRate('500ms')" },
+  delay: { ...argument('interval'), cure: "it is the first argument, as in @Interval('1s')" },
+  cron: { ...argument('cron'), cure: "it is the first argument, as in @Cron('0 3 * * *')" },
+};
+
+const NAMES = Object.keys(JOB_OPTIONS) as JobOptionName[];
+
+/** What an override of some kind of job can set. */
+export const OVERRIDABLE = NAMES.filter((name) => JOB_OPTIONS[name].overrides.length > 0);
+
+/** What to do instead of giving an option where it is none; also for those of `@nestjs/schedule` that are none here. */
+export const OPTION_CURES: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(NAMES.map((name) => [name, JOB_OPTIONS[name].cure ?? 'leave it out'])),
+  utcOffset: "name the zone instead, as in timeZone: 'Asia/Singapore'; an offset knows no summer time",
+  threshold: 'misfireGrace says how late an occurrence may start; leave it out or use that',
+  unrefTimeout: 'no timer keeps the process alive after app.close(); leave it out',
+};
+
+/** What the decorator of a kind of job takes besides its first argument. */
+export function optionsOf(kind: ScheduleKind): readonly JobOptionName[] {
+  return NAMES.filter((name) => JOB_OPTIONS[name].decorators.includes(kind));
+}
+
+/** Whether an override sets by it what is the first argument of the decorator. */
+export function isArgument(name: JobOptionName): boolean {
+  return JOB_OPTIONS[name].decorators.length === 0;
+}
+
+/** What the first argument of the decorator is called in an override, and in messages. */
+export function argumentOf(kind: ScheduleKind): string {
+  return NAMES.find((name) => isArgument(name) && JOB_OPTIONS[name].overrides.includes(kind)) ?? 'schedule';
+}
+
+/** What an override says that the kind of its job does not have. */
+export function misplacedIn(given: readonly JobOptionName[], kind: ScheduleKind): readonly JobOptionName[] {
+  return given.filter((name) => !JOB_OPTIONS[name].overrides.includes(kind));
+}
+
+/** Whether an override changes the schedule of a job of its kind. */
+export function changesSchedule(given: readonly JobOptionName[], kind: ScheduleKind): boolean {
+  return given.some((name) => JOB_OPTIONS[name].isOfSchedule === true && JOB_OPTIONS[name].overrides.includes(kind));
+}

@@ -1,0 +1,103 @@
+import { type Duration } from './duration.js';
+
+/** What happens to a tick that is due while a run of the same job is in flight. */
+export type Overlap = 'skip' | 'cancel-other';
+
+/** What every job can say about itself. */
+export interface JobOptions {
+  /**
+   * Its name in keys, logs and `jobs` overrides. Names are protocol: replicas that know a job by another name run it as
+   * another job, so a new name means that both run during a rolling deploy. No braces, colons, slashes or spaces.
+   *
+   * @default `Class.method`
+   */
+  readonly name?: string;
+
+  /**
+   * False: the job is checked but neither elected for nor run on this replica.
+   *
+   * @default true
+   */
+  readonly enabled?: boolean;
+
+  /** The same the other way round, as `@nestjs/schedule` has it. */
+  readonly disabled?: boolean;
+
+  /**
+   * Life of the job's lock without renewal. More: a leader that was killed is replaced later. Less: a shorter pause of
+   * the process or of Redis costs the leadership. At least 250 ms and 3 × `heartbeatInterval`.
+   *
+   * @default the `lockExpiry` of the module
+   */
+  readonly lockExpiry?: Duration;
+
+  /**
+   * Aborts the signal of a run that takes longer. More: a stuck run holds the job up for longer. Less: a slow one is
+   * cut off. A run that ignores its signal goes on, and so do the heartbeats.
+   *
+   * @default none
+   */
+  readonly timeout?: Duration;
+
+  /**
+   * From the start of this replica until it contends for the job, for what is not ready at start-up. Zero is allowed.
+   *
+   * @default 0
+   */
+  readonly initialDelay?: Duration;
+
+  /** Accepted for classes that come from `@nestjs/schedule`: here a job never overlaps with itself. See `overlap`. */
+  readonly waitForCompletion?: true;
+}
+
+/** For jobs whose ticks do not wait for the run before. */
+export interface OverlapOption {
+  /**
+   * What becomes of a tick that is due while a run is in flight. `'skip'` drops and reports it. `'cancel-other'` aborts
+   * the run in flight, waits for it to settle, and then runs the newest tick that was due meanwhile.
+   *
+   * @default 'skip'
+   */
+  readonly overlap?: Overlap;
+}
+
+export interface FixedRateOptions extends JobOptions, OverlapOption {
+  /**
+   * Moves the grid of ticks, which starts at the epoch, so that jobs of one period do not all run at the same instant.
+   * Zero is allowed.
+   *
+   * @default 0
+   */
+  readonly offset?: Duration;
+}
+
+/** An interval is counted from the end of the run, so it has no overlap and no grid to talk about. */
+export type IntervalOptions = JobOptions;
+
+export interface CronOptions extends JobOptions, OverlapOption {
+  /**
+   * IANA name of the zone that the expression is read in.
+   *
+   * @default the `timeZone` of the module
+   */
+  readonly timeZone?: string;
+
+  /**
+   * How late an occurrence may still start, after nobody led or the leader was stuck. More: it runs after a longer
+   * outage. Less: it is rather reported as missed. Zero: a late occurrence never runs.
+   *
+   * @default the `misfireGrace` of the module
+   */
+  readonly misfireGrace?: Duration;
+}
+
+/** What the module's `jobs` may change in a job: everything but its name and its kind. */
+export interface JobOverrides
+  extends Omit<FixedRateOptions, 'name' | 'waitForCompletion'>, Omit<CronOptions, 'name' | 'waitForCompletion'> {
+  /** The period of a fixed-rate job. */
+  readonly period?: Duration;
+  /** The delay of an interval job. */
+  readonly delay?: Duration;
+  /** The expression of a cron job. */
+  readonly cron?: string;
+}

@@ -1,0 +1,82 @@
+import { describeValue } from './describe-value.js';
+import { durationCure, formatDuration, parseDuration } from './duration.js';
+import { didYouMean } from './suggest.js';
+
+/**
+ * Reads options one by one, and notes what is wrong with each instead of throwing, so that all mistakes are reported at
+ * once. An option that is missing, undefined or wrong reads as undefined.
+ */
+export class OptionReader {
+  readonly #raw: Readonly<Record<string, unknown>>;
+
+  /** `prefix` is what stands before the name of an option in a message: its place. */
+  constructor(
+    raw: object,
+    private readonly prefix: string,
+    private readonly problems: string[],
+  ) {
+    this.#raw = raw as Record<string, unknown>;
+  }
+
+  /** The option as it was given. */
+  get(key: string): unknown {
+    return this.#raw[key];
+  }
+
+  /** A whole sentence about an option: what is wrong, and the cure. */
+  note(key: string, sentence: string): void {
+    this.problems.push(`${this.prefix}${key} ${sentence}`);
+  }
+
+  refuse(key: string, expected: string, cure: string): void {
+    this.note(key, `must be ${expected}, got ${describeValue(this.get(key))}: ${cure}`);
+  }
+
+  /** The milliseconds of a duration. `leastMs` of 0 allows zero. */
+  duration(key: string, leastMs = 1): number | undefined {
+    const value = this.get(key);
+    if (value === undefined) return undefined;
+    const ms = parseDuration(value);
+    if (ms === undefined) {
+      this.refuse(key, "a duration such as 500 (milliseconds), '500ms', '3s' or '5m'", durationCure(value));
+      return undefined;
+    }
+    if (ms >= leastMs) return ms;
+    this.note(key, `must be at least ${formatDuration(leastMs)}, got ${formatDuration(ms)}: raise it`);
+    return undefined;
+  }
+
+  boolean(key: string): boolean | undefined {
+    const value = this.get(key);
+    if (value === undefined || typeof value === 'boolean') return value;
+    const cure =
+      typeof value === 'string'
+        ? `convert the string first, as in process.env.NAME ${value === 'false' ? "!== 'false'" : "=== 'true'"}`
+        : 'pass a boolean, or leave the option out';
+    this.refuse(key, 'true or false', cure);
+    return undefined;
+  }
+
+  /** What passes `is`. */
+  checked<T>(key: string, is: (value: unknown) => value is T, rule: Rule): T | undefined {
+    const value = this.get(key);
+    if (value === undefined || is(value)) return value;
+    this.refuse(key, rule.expected, typeof rule.cure === 'string' ? rule.cure : rule.cure(value));
+    return undefined;
+  }
+
+  /** Notes every option that is not `known`. `cures` answers for those that people expect to find here. */
+  refuseUnknown(known: readonly string[], cures: Readonly<Record<string, string>> = {}): void {
+    for (const key of Object.keys(this.#raw)) {
+      if (known.includes(key) || this.get(key) === undefined) continue;
+      const cure = Object.hasOwn(cures, key) ? cures[key] : undefined;
+      const sentence = cure ?? didYouMean(key, known, `the options are ${known.join(', ')}`);
+      this.note(key, `is no option here: ${sentence}`);
+    }
+  }
+}
+
+export interface Rule {
+  readonly expected: string;
+  readonly cure: string | ((value: unknown) => string);
+}

@@ -1,0 +1,120 @@
+import { type ClusterConnection, type RedisConnection } from '../lock/index.js';
+import { isPlainObject, isRecord } from './describe-value.js';
+import { OptionReader } from './option-reader.js';
+
+const URL_CURE = "write it as 'redis://host:6379', or 'rediss://host:6379' for TLS";
+
+const KINDS = 'a redis:// or rediss:// URL, options of ioredis, { nodes, options } of a cluster, or an ioredis client';
+
+const NO_KEY_PREFIX = 'is refused, got one: the keys begin with projectName, so set that instead';
+
+/** Reads `connection`. No message repeats what may hold a password. */
+export function readConnection(reader: OptionReader, problems: string[]): RedisConnection | undefined {
+  const connection = reader.get('connection');
+  if (connection === undefined) return undefined;
+  if (typeof connection === 'string') checkUrl(reader, connection);
+  else if (isRedisClient(connection)) checkClient(reader, connection);
+  else if (isClusterConnection(connection)) checkCluster(connection, problems);
+  else if (!isRecord(connection)) reader.refuse('connection', KINDS, URL_CURE);
+  else if (isForeign(connection)) reader.refuse('connection', KINDS, 'pass a URL instead, or a client of ioredis');
+  else checkServer(new OptionReader(connection, 'connection.', problems));
+  return copy(connection) as RedisConnection;
+}
+
+function checkUrl(reader: OptionReader, text: string): void {
+  if (text === '') {
+    reader.note('connection', `must be a redis:// or rediss:// URL, got '': ${URL_CURE}`);
+    return;
+  }
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || !/^rediss?:$/.test(url.protocol) || url.hostname === '') {
+    reader.note('connection', `must be a redis:// or rediss:// URL, got a text that is none: ${URL_CURE}`);
+    return;
+  }
+  if (!/^\/?$|^\/\d+$/.test(url.pathname)) {
+    reader.note('connection', "must end in the number of a database or in nothing, got another path: as in '…:6379/0'");
+  }
+  if (url.searchParams.has('keyPrefix')) reader.note('connection', `?keyPrefix ${NO_KEY_PREFIX}`);
+}
+
+function checkClient(reader: OptionReader, client: object): void {
+  const options: unknown = Reflect.get(client, 'options');
+  const prefixed = hasKeyPrefix(options) || (isRecord(options) && hasKeyPrefix(options['redisOptions']));
+  if (prefixed) reader.note('connection', `with a keyPrefix ${NO_KEY_PREFIX}`);
+}
+
+function checkCluster(connection: object, problems: string[]): void {
+  const reader = new OptionReader(connection, 'connection.', problems);
+  const nodes = reader.get('nodes');
+  if (!Array.isArray(nodes) || nodes.length === 0 || !nodes.every(isNode)) {
+    const cure = "write it as [{ host: 'redis-0', port: 6379 }]";
+    reader.note('nodes', `must be a list of at least one node, each a URL, a port or { host, port }: ${cure}`);
+  }
+  reader.refuseUnknown(['nodes', 'options'], { keyPrefix: 'the keys begin with projectName, so set that instead' });
+  const options = reader.get('options');
+  if (options === undefined) return;
+  if (!isRecord(options)) {
+    reader.refuse('options', 'an object of cluster options of ioredis', 'see ClusterOptions of ioredis');
+    return;
+  }
+  if (hasKeyPrefix(options)) reader.note('options.keyPrefix', NO_KEY_PREFIX);
+  if (hasKeyPrefix(options['redisOptions'])) reader.note('options.redisOptions.keyPrefix', NO_KEY_PREFIX);
+}
+
+function checkServer(reader: OptionReader): void {
+  if (hasKeyPrefix({ keyPrefix: reader.get('keyPrefix') })) reader.note('keyPrefix', NO_KEY_PREFIX);
+  reader.checked('host', (host): host is string => typeof host === 'string' && host !== '', {
+    expected: 'the name or address of a host',
+    cure: "give it a value such as 'localhost', or leave it out",
+  });
+  reader.checked('port', isPort, {
+    expected: 'a port from 1 to 65535',
+    cure: 'give it a value such as 6379, or leave it out; Number(undefined) is NaN',
+  });
+}
+
+function isPort(value: unknown): value is number | string {
+  const port = typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value;
+  return typeof port === 'number' && Number.isInteger(port) && port >= 1 && port <= 65_535;
+}
+
+function isNode(node: unknown): boolean {
+  return (typeof node === 'string' && node !== '') || typeof node === 'number' || isRecord(node);
+}
+
+function hasKeyPrefix(options: unknown): boolean {
+  if (!isRecord(options)) return false;
+  const prefix = options['keyPrefix'];
+  return prefix !== undefined && prefix !== null && prefix !== '';
+}
+
+/** An ioredis client, recognised by its shape: two copies of ioredis may be installed. */
+function isRedisClient(connection: unknown): connection is object {
+  return (
+    typeof connection === 'object' &&
+    connection !== null &&
+    hasMethods(connection, ['duplicate', 'connect', 'disconnect']) &&
+    typeof Reflect.get(connection, 'status') === 'string'
+  );
+}
+
+/** The nodes of a cluster, as opposed to the options of one server. */
+function isClusterConnection(connection: unknown): connection is ClusterConnection {
+  return typeof connection === 'object' && connection !== null && 'nodes' in connection && !isRedisClient(connection);
+}
+
+function hasMethods(value: object, methods: readonly string[]): boolean {
+  return methods.every((method) => typeof Reflect.get(value, method) === 'function');
+}
+
+/** A client of another library, or a parsed URL. */
+function isForeign(connection: object): boolean {
+  return connection instanceof URL || typeof Reflect.get(connection, 'connect') === 'function';
+}
+
+/** A frozen copy of lists and plain objects; everything else (clients, buffers, functions) is kept as it is. */
+function copy(value: unknown): unknown {
+  if (Array.isArray(value)) return Object.freeze(value.map(copy));
+  if (!isPlainObject(value)) return value;
+  return Object.freeze(Object.fromEntries(Object.entries(value).map(([key, entry]) => [key, copy(entry)])));
+}

@@ -1,0 +1,42 @@
+import { type JobObserver, type RunInterceptor } from '../events/index.js';
+import { isClass } from './describe-value.js';
+import { OptionReader } from './option-reader.js';
+import { type PartClass } from './singleton-job.options.js';
+
+interface Parts {
+  readonly observers: readonly (JobObserver | PartClass<JobObserver>)[];
+  readonly interceptors: readonly (RunInterceptor | PartClass<RunInterceptor>)[];
+}
+
+const KINDS = {
+  observers: {
+    list: 'a list of observers',
+    example: '[MetricsObserver]',
+    entry: 'an observer or the class of one',
+    contract: 'JobObserver',
+  },
+  interceptors: {
+    list: 'a list of interceptors',
+    example: '[TransactionInterceptor]',
+    entry: 'an interceptor or the class of one',
+    contract: 'RunInterceptor',
+  },
+} as const;
+
+/** Reads `observers` or `interceptors`. Whether a class is a provider is known only to the container. */
+export function readParts<K extends keyof Parts>(key: K, reader: OptionReader, problems: string[]): Parts[K] {
+  const parts = reader.get(key);
+  const { list, example, entry, contract } = KINDS[key];
+  if (parts === undefined) return Object.freeze([]);
+  if (!Array.isArray(parts)) {
+    reader.refuse(key, list, `put it in brackets, as in ${example}`);
+    return Object.freeze([]);
+  }
+  const entries = new OptionReader(parts, `${key}.`, problems);
+  const isPart = (value: unknown): value is Parts[K][number] =>
+    isClass(value) || (typeof value === 'object' && value !== null && (key === 'observers' || 'intercept' in value));
+  parts.forEach((part: unknown, index) => {
+    if (!isPart(part)) entries.refuse(String(index), entry, `see ${contract} for what it implements`);
+  });
+  return Object.freeze(parts.filter(isPart)) as Parts[K];
+}

@@ -1,0 +1,37 @@
+import { type LockStore } from '../lock/index.js';
+import { type Environment } from './environment.js';
+import { type OptionReader } from './option-reader.js';
+
+const STORE_METHODS: Record<Exclude<keyof LockStore, 'hearsReleases'>, true> = {
+  acquire: true,
+  renew: true,
+  claim: true,
+  release: true,
+  announce: true,
+  batch: true,
+  listen: true,
+  open: true,
+  close: true,
+};
+
+/** Reads `store`, with what `'memory'` takes in production. */
+export function readStore(reader: OptionReader, environment: Environment): LockStore | 'memory' | undefined {
+  const store = reader.get('store');
+  if (store === undefined) return undefined;
+  if (store === 'memory') {
+    const isAllowed = environment.NODE_ENV !== 'production' || reader.get('allowInMemoryStore') === true;
+    if (isAllowed) return store;
+    const cure = 'set connection, or allowInMemoryStore: true if there is only ever one process';
+    reader.note('store', `must not be 'memory' in production, where every replica would run every job: ${cure}`);
+    return undefined;
+  }
+  if (typeof store !== 'object' || store === null) {
+    const cure = 'leave it out to use Redis; where Redis is belongs in connection';
+    reader.refuse('store', "a LockStore or 'memory'", cure);
+    return undefined;
+  }
+  const missing = Object.keys(STORE_METHODS).filter((method) => typeof Reflect.get(store, method) !== 'function');
+  if (missing.length === 0) return store as LockStore;
+  reader.refuse('store', 'a LockStore', `implement ${missing.map((method) => `${method}()`).join(', ')}`);
+  return undefined;
+}

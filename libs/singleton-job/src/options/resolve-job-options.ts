@@ -1,0 +1,36 @@
+import { type OptionReader } from './option-reader.js';
+import { type JobLimits, readLockExpiry } from './read-timings.js';
+import { type ResolvedJobOptions } from './resolved-options.js';
+import { readTimeZone } from './read-time-zone.js';
+
+/** Reads the options that a decorator and an override have in common. Which of them suit the kind is asked elsewhere. */
+export function resolveJobOptions(reader: OptionReader, limits: JobLimits): ResolvedJobOptions {
+  return Object.freeze({
+    enabled: readEnabled(reader),
+    lockExpiryMs: readLockExpiry(reader, limits),
+    timeoutMs: reader.duration('timeout'),
+    initialDelayMs: reader.duration('initialDelay', 0),
+    overlap: reader.checked('overlap', isOverlap, {
+      expected: "'skip' or 'cancel-other'",
+      cure: "use 'skip' to drop a tick that is due during a run, 'cancel-other' to abort that run",
+    }),
+    offsetMs: reader.duration('offset', 0),
+    timeZone: readTimeZone(reader),
+    misfireGraceMs: reader.duration('misfireGrace', 0),
+  });
+}
+
+function readEnabled(reader: OptionReader): boolean | undefined {
+  const enabled = reader.boolean('enabled');
+  const disabled = reader.boolean('disabled');
+  if (disabled === undefined) return enabled;
+  if (enabled === disabled) {
+    reader.note('enabled', `and disabled contradict each other, both are ${enabled}: keep one of them`);
+    return undefined;
+  }
+  return !disabled;
+}
+
+function isOverlap(value: unknown): value is 'skip' | 'cancel-other' {
+  return value === 'skip' || value === 'cancel-other';
+}

@@ -1,0 +1,159 @@
+import { describe, expect, it } from '@jest/globals';
+import { Cluster, Redis } from 'ioredis';
+import { InvalidOptionsError } from '../errors/index.js';
+import { InMemoryLockStore } from '../lock/index.js';
+import { SystemClock } from '../time/index.js';
+import { type Environment } from './environment.js';
+import { resolveOptions } from './resolve-options.js';
+
+const ENVIRONMENT: Environment = { hostName: 'host-1' };
+
+const REQUIRED = { projectName: 'myapp', connection: 'redis://localhost:6379' };
+
+/** Whether everything that can be reached through plain objects and lists is frozen. */
+function isDeeplyFrozen(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null || Buffer.isBuffer(value)) return true;
+  return Object.isFrozen(value) && Object.values(value).every(isDeeplyFrozen);
+}
+
+describe('the resolved options', () => {
+  it('have these defaults', () => {
+    expect(resolveOptions(REQUIRED, ENVIRONMENT)).toEqual({
+      projectName: 'myapp',
+      connection: 'redis://localhost:6379',
+      store: undefined,
+      heartbeatIntervalMs: 3_000,
+      lockExpiryMs: 10_000,
+      maxBackoffDelayMs: 30_000,
+      nodeId: 'host-1',
+      shutdownTimeoutMs: 8_000,
+      timeZone: 'UTC',
+      misfireGraceMs: undefined,
+      enabled: true,
+      jobs: {},
+      ignoreUnknownJobs: false,
+      observers: [],
+      interceptors: [],
+      allowInMemoryStore: false,
+    });
+  });
+
+  it('are frozen to the bottom, while what the user passed is left as it is', () => {
+    const observer = {};
+    const raw = {
+      ...REQUIRED,
+      connection: { host: 'cache', sentinels: [{ host: 'a' }], tls: { ca: Buffer.from('x') } },
+      jobs: { tick: { period: '1s' } },
+      observers: [observer],
+    };
+    const before = structuredClone(raw);
+    const resolved = resolveOptions(raw, ENVIRONMENT);
+
+    expect([resolved, resolved.observers].every((part) => Object.isFrozen(part))).toBe(true);
+    expect(isDeeplyFrozen(Object.freeze({ ...resolved, observers: Object.freeze([]) }))).toBe(true);
+    const parts = [raw, raw.connection, raw.connection.sentinels, raw.jobs, raw.jobs.tick, raw.observers, observer];
+    expect(parts.some((part) => Object.isFrozen(part))).toBe(false);
+    expect(raw).toEqual(before);
+  });
+
+  it('do not change when what the user passed does', () => {
+    const raw = { ...REQUIRED, connection: { host: 'cache' }, jobs: { tick: { period: '1s' } } };
+    const resolved = resolveOptions(raw, ENVIRONMENT);
+    raw.connection.host = 'elsewhere';
+    raw.jobs.tick.period = '2s';
+
+    expect(resolved).toMatchObject({ connection: { host: 'cache' }, jobs: { tick: { periodMs: 1_000 } } });
+  });
+
+  it('keep clients, stores and observers as the same objects', () => {
+    const redis = new Redis({ lazyConnect: true });
+    const cluster = new Cluster([{ host: 'cache', port: 7000 }], { lazyConnect: true });
+    const store = new InMemoryLockStore(new SystemClock());
+    const observer = {};
+    class Observer {}
+    const resolved = resolveOptions({ ...REQUIRED, connection: redis, store, observers: [observer, Observer] });
+
+    expect(resolved.connection).toBe(redis);
+    expect(resolved.store).toBe(store);
+    expect(resolved.observers[0]).toBe(observer);
+    expect(resolved.observers[1]).toBe(Observer);
+    expect(resolveOptions({ ...REQUIRED, connection: cluster }).connection).toBe(cluster);
+    expect(Object.isFrozen(redis) || Object.isFrozen(store) || Object.isFrozen(observer)).toBe(false);
+    cluster.disconnect();
+  });
+
+  it('refuse a client that has a prefix of its own', () => {
+    const redis = new Redis({ lazyConnect: true, keyPrefix: 'x:' });
+    const nodes = [{ host: 'cache', port: 7000 }];
+    const cluster = new Cluster(nodes, { lazyConnect: true, redisOptions: { keyPrefix: 'x:' } });
+
+    for (const connection of [redis, cluster]) {
+      expect(() => resolveOptions({ ...REQUIRED, connection })).toThrow('connection with a keyPrefix is refused');
+    }
+    cluster.disconnect();
+  });
+
+  it('can come from an object of a class, with getters', () => {
+    class Options {
+      readonly projectName = 'myapp';
+      get store(): string {
+        return 'memory';
+      }
+    }
+
+    expect(resolveOptions(new Options(), ENVIRONMENT).store).toBe('memory');
+  });
+
+  it('take a job that is called like something every object has', () => {
+    const jobs = JSON.parse('{ "constructor": { "period": 5 }, "__proto__": { "period": 6 } }') as unknown;
+    const resolved = resolveOptions({ ...REQUIRED, jobs }, ENVIRONMENT);
+
+    expect(Object.keys(resolved.jobs)).toEqual(['constructor', '__proto__']);
+    expect('toString' in resolved.jobs).toBe(false);
+  });
+
+  it.each(['redis://:secret@cache:port', 'http://me:secret@cache', 'redis://me:secret@cache/x', 'me:secret@cache'])(
+    'never tell the password of a bad connection',
+    (connection) => {
+      const resolve = (): unknown => resolveOptions({ connection, store: connection, timeZone: connection });
+
+      expect(resolve).toThrow(InvalidOptionsError);
+      expect(resolve).not.toThrow(/secret/);
+    },
+  );
+
+  it.each([
+    'redis://cache',
+    'redis://:p%40ss@cache:6380/3',
+    'rediss://user:pass@cache.example.com:6380',
+    'redis://[::1]:6379/',
+    {},
+    { host: 'cache', port: '6379', password: 'x' },
+    { path: '/tmp/redis.sock' },
+    { sentinels: [{ host: 'a', port: 26379 }], name: 'main' },
+    { nodes: ['redis://a:7000', 7001, { host: 'b' }], options: { redisOptions: { password: 'x' } } },
+  ])('take the connection %j', (connection) => {
+    expect(resolveOptions({ ...REQUIRED, connection }, ENVIRONMENT).connection).toEqual(connection);
+  });
+
+  it('need no connection while the jobs are switched off', () => {
+    expect(resolveOptions({ projectName: 'test', enabled: false }, ENVIRONMENT).enabled).toBe(false);
+  });
+});
+
+describe('the node id', () => {
+  it.each([
+    [{ POD_NAME: 'worker-5', hostName: 'host-1' }, 'worker-5'],
+    [{ POD_NAME: '', hostName: 'host-1' }, 'host-1'],
+    [{ hostName: "anna's #1 laptop" }, "anna's--1-laptop"],
+    [{ hostName: '' }, 'unknown-host'],
+  ])('in the environment %j is %s', (environment, nodeId) => {
+    expect(resolveOptions(REQUIRED, environment).nodeId).toBe(nodeId);
+  });
+
+  it('that is given is taken as it is', () => {
+    expect(resolveOptions({ ...REQUIRED, nodeId: 'blue-1' }, { POD_NAME: 'worker-5', hostName: '' }).nodeId).toBe(
+      'blue-1',
+    );
+  });
+});

@@ -1,0 +1,109 @@
+import { InvalidOptionsError } from '../errors/index.js';
+import { DEFAULTS } from './defaults.js';
+import { describeValue, isRecord } from './describe-value.js';
+import { type Environment, processEnvironment } from './environment.js';
+import { isName, isNodeId, NAME_RULE, NODE_ID_RULE, toNodeId } from './names.js';
+import { OptionReader } from './option-reader.js';
+import { readConnection } from './read-connection.js';
+import { readParts } from './read-parts.js';
+import { readStore } from './read-store.js';
+import { readTimeZone } from './read-time-zone.js';
+import { readTimings } from './read-timings.js';
+import { resolveOverrides } from './resolve-overrides.js';
+import { type ResolvedOptions } from './resolved-options.js';
+import { type SingletonJobOptions } from './singleton-job.options.js';
+
+const KNOWN: Record<keyof SingletonJobOptions, true> = {
+  projectName: true,
+  connection: true,
+  store: true,
+  heartbeatInterval: true,
+  lockExpiry: true,
+  maxBackoffDelay: true,
+  nodeId: true,
+  shutdownTimeout: true,
+  timeZone: true,
+  misfireGrace: true,
+  enabled: true,
+  jobs: true,
+  ignoreUnknownJobs: true,
+  observers: true,
+  interceptors: true,
+  allowInMemoryStore: true,
+};
+
+const IN_CONNECTION = "where Redis is belongs in connection, as in connection: 'redis://host:6379'";
+
+const CURES = {
+  keyPrefix: 'the keys begin with projectName, so set that instead',
+  redis: IN_CONNECTION,
+  url: IN_CONNECTION,
+  host: IN_CONNECTION,
+  port: IN_CONNECTION,
+  disabled: 'say enabled: false',
+};
+
+/**
+ * Parses and checks the options of the module, all at once, and fills in the defaults. The result is frozen; what the
+ * user passed is neither changed nor frozen.
+ *
+ * @throws InvalidOptionsError with every mistake
+ */
+export function resolveOptions(raw: unknown, environment: Environment = processEnvironment()): ResolvedOptions {
+  if (!isRecord(raw)) throw noOptions(raw);
+  const problems: string[] = [];
+  const resolved = read(new OptionReader(raw, '', problems), environment, problems);
+  if (problems.length > 0) throw new InvalidOptionsError(problems);
+  return Object.freeze(resolved);
+}
+
+function read(reader: OptionReader, environment: Environment, problems: string[]): ResolvedOptions {
+  reader.refuseUnknown(Object.keys(KNOWN), CURES);
+  const projectName = readProjectName(reader);
+  const store = readStore(reader, environment);
+  const connection = readConnection(reader, problems);
+  const enabled = reader.boolean('enabled');
+  const isNowhere = reader.get('connection') === undefined && reader.get('store') === undefined;
+  // what was meant by an `enabled` that is a mistake is not known
+  const isOff = enabled === false || (enabled === undefined && reader.get('enabled') !== undefined);
+  if (isNowhere && !isOff) {
+    const cure = "pass a Redis URL, or store: 'memory', or enabled: false to run no jobs";
+    reader.note('connection', `must be given, got undefined: ${cure}`);
+  }
+
+  const { timings, limits } = readTimings(reader);
+
+  return {
+    projectName,
+    connection,
+    store,
+    ...timings,
+    nodeId: readNodeId(reader, environment),
+    timeZone: readTimeZone(reader) ?? DEFAULTS.timeZone,
+    enabled: enabled ?? DEFAULTS.enabled,
+    jobs: resolveOverrides(reader, limits, problems),
+    ignoreUnknownJobs: reader.boolean('ignoreUnknownJobs') ?? DEFAULTS.ignoreUnknownJobs,
+    observers: readParts('observers', reader, problems),
+    interceptors: readParts('interceptors', reader, problems),
+    allowInMemoryStore: reader.boolean('allowInMemoryStore') ?? DEFAULTS.allowInMemoryStore,
+  };
+}
+
+function readProjectName(reader: OptionReader): string {
+  const projectName = reader.get('projectName');
+  if (isName(projectName)) return projectName;
+  reader.refuse('projectName', NAME_RULE, "call it after the application, as in 'myapp'");
+  return '';
+}
+
+function readNodeId(reader: OptionReader, environment: Environment): string {
+  const cure = 'leave it out to use POD_NAME or the name of the host; what makes it unique is appended';
+  const given = reader.checked('nodeId', isNodeId, { expected: NODE_ID_RULE, cure });
+  // an empty variable is one that was not set
+  return given ?? toNodeId(environment.POD_NAME || environment.hostName || 'unknown-host');
+}
+
+function noOptions(raw: unknown): InvalidOptionsError {
+  const cure = 'pass them to SingletonJobModule.forRoot(), or return them from the factory of forRootAsync()';
+  return new InvalidOptionsError([`options must be an object, got ${describeValue(raw)}: ${cure}`]);
+}

@@ -1,0 +1,50 @@
+import { type JobObserver, type RunInterceptor } from '../events/index.js';
+import { type LockStore, type RedisConnection } from '../lock/index.js';
+import { type JobOptionName } from './job-option-table.js';
+import { type Overlap } from './job.options.js';
+import { type InterceptorClass, type ObserverClass } from './singleton-job.options.js';
+
+/** The options of the module, checked, with every default filled in, and frozen. Connections, stores and observers are the user's own. */
+export interface ResolvedOptions {
+  readonly projectName: string;
+  /** Undefined only with a `store`, or while `enabled` is false. */
+  readonly connection: RedisConnection | undefined;
+  /** Wins over `connection`. */
+  readonly store: LockStore | 'memory' | undefined;
+  readonly heartbeatIntervalMs: number;
+  readonly lockExpiryMs: number;
+  readonly maxBackoffDelayMs: number;
+  /** Without the random part. */
+  readonly nodeId: string;
+  readonly shutdownTimeoutMs: number;
+  readonly timeZone: string;
+  /** Undefined: each cron job has a default of its own, see `defaultMisfireGraceMs`. */
+  readonly misfireGraceMs: number | undefined;
+  readonly enabled: boolean;
+  readonly jobs: Readonly<Record<string, ResolvedJobOverrides>>;
+  readonly ignoreUnknownJobs: boolean;
+  readonly observers: readonly (JobObserver | ObserverClass)[];
+  readonly interceptors: readonly (RunInterceptor | InterceptorClass)[];
+  readonly allowInMemoryStore: boolean;
+}
+
+/** What a decorator or an override says about a job; undefined where it says nothing. */
+export interface ResolvedJobOptions {
+  readonly enabled: boolean | undefined;
+  readonly lockExpiryMs: number | undefined;
+  readonly timeoutMs: number | undefined;
+  readonly initialDelayMs: number | undefined;
+  readonly overlap: Overlap | undefined;
+  readonly offsetMs: number | undefined;
+  readonly timeZone: string | undefined;
+  readonly misfireGraceMs: number | undefined;
+}
+
+/** Options of a job and, for the kind that it is of, its schedule. */
+export interface ResolvedJobOverrides extends ResolvedJobOptions {
+  /** The names of the options that it sets. */
+  readonly given: readonly JobOptionName[];
+  readonly periodMs: number | undefined;
+  readonly delayMs: number | undefined;
+  readonly cron: string | undefined;
+}

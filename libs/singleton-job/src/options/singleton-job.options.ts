@@ -1,0 +1,131 @@
+import { type JobObserver, type RunInterceptor } from '../events/index.js';
+import { type LockStore, type RedisConnection } from '../lock/index.js';
+import { type Duration } from './duration.js';
+import { type JobOverrides } from './job.options.js';
+
+/** The class of a provider of the application: it is looked up, never constructed. */
+export type PartClass<T> = abstract new (...args: never[]) => T;
+
+/** The class of a provider that observes. */
+export type ObserverClass = PartClass<JobObserver>;
+
+/** The class of a provider that wraps runs. */
+export type InterceptorClass = PartClass<RunInterceptor>;
+
+/** The options of the module. They are read once, at start-up, checked all at once, and cannot change after. */
+export interface SingletonJobOptions {
+  /** First part of every key and channel. Replicas of one application share it; other applications on the same Redis must not. */
+  readonly projectName: string;
+
+  /** Where Redis is. Required unless there is a `store`, which it gives way to, or `enabled` is false. */
+  readonly connection?: RedisConnection;
+
+  /**
+   * Instead of Redis: a store of your own, or `'memory'`, whose locks are seen by this process only, so that every
+   * replica runs every job. In production it takes `allowInMemoryStore` besides.
+   */
+  readonly store?: LockStore | 'memory';
+
+  /**
+   * How often a leader renews its locks; one pulse for all jobs of the process. More: fewer commands. Less: a lost
+   * lease is noticed sooner. At least 50 ms.
+   *
+   * @default '3s'
+   */
+  readonly heartbeatInterval?: Duration;
+
+  /**
+   * Life of a lock without renewal. More: a leader that was killed is replaced later. Less: a shorter pause of the
+   * process or of Redis costs the leadership. At least 250 ms and 3 × `heartbeatInterval`. Jobs may have their own.
+   *
+   * @default '10s'
+   */
+  readonly lockExpiry?: Duration;
+
+  /**
+   * The longest pause between two bids that Redis refuses for something that a person must mend (permissions, a key of
+   * another type), and after a runner that broke. More: fewer of them. Less: sooner back once it is mended. It has no
+   * say in outages: Redis is then asked about every half second. At least `heartbeatInterval`.
+   *
+   * @default '30s'
+   */
+  readonly maxBackoffDelay?: Duration;
+
+  /**
+   * Readable part of what this replica writes into a lock; a random part is always appended, so it need not be unique.
+   *
+   * @default the environment variable POD_NAME, else the name of the host
+   */
+  readonly nodeId?: string;
+
+  /**
+   * How long the whole stop may take: waiting for runs, a second after aborting them, a second to release the locks.
+   * More: longer runs may finish. Less: a sooner exit. Keep it below what your platform waits before it kills, 10 s
+   * with Docker. At least 3 s.
+   *
+   * @default '8s'
+   */
+  readonly shutdownTimeout?: Duration;
+
+  /**
+   * IANA name of the zone of cron jobs that name none.
+   *
+   * @default 'UTC'
+   */
+  readonly timeZone?: string;
+
+  /**
+   * How late an occurrence of a cron job that says nothing else may still start. More: it runs after a longer outage.
+   * Less: it is rather reported as missed. Zero: a late occurrence never runs.
+   *
+   * @default `shutdownTimeout` + 2 × the job's own `lockExpiry` + `heartbeatInterval`
+   */
+  readonly misfireGrace?: Duration;
+
+  /**
+   * False: jobs are discovered and checked, but none runs. Redis is connected to when `LockService` first locks something.
+   *
+   * @default true
+   */
+  readonly enabled?: boolean;
+
+  /**
+   * Changes to jobs by their name. A name that no job has is an error.
+   *
+   * @default {}
+   */
+  readonly jobs?: Readonly<Record<string, JobOverrides>>;
+
+  /**
+   * True: a name in `jobs` that no job has is a debug line, for applications that share one configuration.
+   *
+   * @default false
+   */
+  readonly ignoreUnknownJobs?: boolean;
+
+  /**
+   * Who is told what happens: objects, or classes of providers of the application.
+   *
+   * @default []
+   */
+  readonly observers?: readonly (JobObserver | ObserverClass)[];
+
+  /**
+   * What wraps each run, the first outermost: objects, or classes of providers of the application.
+   *
+   * @default []
+   */
+  readonly interceptors?: readonly (RunInterceptor | InterceptorClass)[];
+
+  /**
+   * Permits `store: 'memory'` where NODE_ENV is `production`: for applications of exactly one process.
+   *
+   * @default false
+   */
+  readonly allowInMemoryStore?: boolean;
+}
+
+/** What a class given as `useClass` or `useExisting` implements. */
+export interface SingletonJobOptionsFactory {
+  createSingletonJobOptions(): SingletonJobOptions | Promise<SingletonJobOptions>;
+}
