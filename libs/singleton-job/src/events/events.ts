@@ -1,0 +1,139 @@
+import { type LockStoreError, type RunAbortCode } from '../errors/index.js';
+
+export type ScheduleKind = 'fixed-rate' | 'interval' | 'cron';
+
+/** Why a run was started: its schedule, an occurrence that nobody started in time, or somebody who asked for it. */
+export type RunCause = 'schedule' | 'misfire' | 'trigger';
+
+/** One run, as plain data. */
+export interface RunInfo {
+  readonly job: string;
+  readonly kind: ScheduleKind;
+  readonly cause: RunCause;
+  readonly scheduledAt: Date;
+  readonly startedAt: Date;
+  readonly fencingToken: number;
+}
+
+export interface RunEnded extends RunInfo {
+  readonly durationMs: number;
+}
+
+/** How a term ended against the will of this replica: its deadline passed unconfirmed, or another holds the lock. */
+export type LeadershipLoss = 'expired' | 'preempted';
+
+/** Why this replica gave a term back: the application stops, its runner broke, or somebody asked for it by the registry. */
+export type LeadershipReleaseReason = 'shutdown' | 'runner-failed' | 'paused' | 'stepped-down' | 'unregistered';
+
+/**
+ * Why a tick was not started by the replica that led:
+ * `overlap`, a run was in flight; `late`, the event loop was blocked and a newer tick was due as well;
+ * `lease-unconfirmed`, the clocks disagreed and no renewal had been confirmed since.
+ */
+export type TickDropReason = 'overlap' | 'late' | 'lease-unconfirmed';
+
+/**
+ * Why cron occurrences were not started: `late`, nobody led in time and the misfire grace was over, or a newer one was due;
+ * `start-not-confirmed`, a replica claimed them and then vanished; `schedule-changed`, they lie before a new schedule;
+ * `state-lost`, Redis lost its data.
+ */
+export type MissReason = 'late' | 'start-not-confirmed' | 'schedule-changed' | 'state-lost';
+
+/** Every event of the library with what it carries. Names are past tense; each happens on the replica that reports it. */
+export interface JobEvents {
+  /**
+   * This replica leads the job from now on. Not called again while the term is renewed. After Redis lost its data it starts
+   * nothing for `waitMs`, in which an earlier leader may still trust its lease.
+   */
+  leadershipGained: { readonly job: string; readonly fencingToken: number; readonly waitMs?: number };
+
+  /** A term ended ungracefully; the signal of a run in flight fires with it. Not called for a release. */
+  leadershipLost: { readonly job: string; readonly fencingToken: number; readonly reason: LeadershipLoss };
+
+  /**
+   * A term was given back. `confirmed` is false when Redis did not answer, or a run had not settled when the connections
+   * were closed: then the lock expires by itself.
+   */
+  leadershipReleased: {
+    readonly job: string;
+    readonly fencingToken: number;
+    readonly reason: LeadershipReleaseReason;
+    readonly confirmed: boolean;
+  };
+
+  /**
+   * A heartbeat, or a claim, has confirmed the lease of a job that this replica leads: `roundTripMs` after it was sent.
+   * `clockOffsetMs` is how far the clock of Redis is ahead of this replica's, as far as half a round trip can tell. Not
+   * called for a question that was not answered, nor for what `LockService` locks.
+   */
+  leaseRenewed: {
+    readonly job: string;
+    readonly fencingToken: number;
+    readonly roundTripMs: number;
+    readonly clockOffsetMs: number;
+  };
+
+  /** A run begins. Not called for a tick that was dropped. */
+  runStarted: RunInfo;
+  runSucceeded: RunEnded;
+  /** The job threw or rejected while its signal had not fired. */
+  runFailed: RunEnded & { readonly error: unknown };
+  /** The job threw or rejected after its signal had fired. */
+  runCancelled: RunEnded & { readonly code: RunAbortCode };
+  /** A run has taken more than 80 % of `lockExpiry`. At most once a term. Harmless unless the run blocks the event loop. */
+  runSlow: RunInfo & { readonly elapsedMs: number; readonly lockExpiryMs: number };
+
+  /** `count` ticks, the newest of them at `scheduledAt`, were not started by a replica that led. */
+  tickDropped: {
+    readonly job: string;
+    readonly kind: ScheduleKind;
+    readonly reason: TickDropReason;
+    readonly scheduledAt: Date;
+    readonly count: number;
+  };
+
+  /**
+   * Cron occurrences in (`from`, `to`] that nobody will start any more. `count` stops at 1000.
+   * `claimedBy` is the replica that claimed the newest of them.
+   */
+  occurrencesMissed: {
+    readonly job: string;
+    readonly reason: MissReason;
+    readonly from: Date;
+    readonly to: Date;
+    readonly count: number;
+    readonly claimedBy?: string;
+  };
+
+  /** The event loop stood still; `jobs` had a run in flight when it moved again. */
+  loopBlocked: { readonly blockedMs: number; readonly jobs: readonly string[] };
+
+  /**
+   * The store has stopped answering: two questions in a row of this process were not. Once an outage and process. With a
+   * `job`, only that one is not answered, as on a cluster that has lost some of its hash slots.
+   */
+  storeUnreachable: { readonly job?: string; readonly error: LockStoreError };
+  /** The end of what `storeUnreachable` announced. */
+  storeRecovered: { readonly job?: string; readonly outageMs: number };
+  /**
+   * The store refuses what this job needs until a person mends it; without a `job`, what wakes the followers of all jobs
+   * after a release. Once until it works again.
+   */
+  storeMisconfigured: { readonly job?: string; readonly error: LockStoreError };
+  /** This replica's clock is so far ahead of Redis that an occurrence could not be claimed yet. */
+  clockAhead: { readonly job: string; readonly scheduledAt: Date; readonly aheadMs: number };
+  /**
+   * Redis may drop locks when its memory is full, and a lock that is dropped is held by two: its `maxmemory-policy` is not
+   * `noeviction`, or, without a `policy`, is not shown to us. Once a process, when it is first connected.
+   */
+  evictionPossible: { readonly policy?: string };
+  /** A lock without a time to live was found, which would have been held for ever, and was given one. */
+  lockMended: { readonly job: string; readonly holder: string };
+  /** The library's own runner broke. The term was given back; the runner starts again. */
+  runnerFailed: { readonly job: string; readonly error: unknown };
+  /** An observer threw or rejected; nothing else noticed. */
+  observerFailed: { readonly event: keyof JobEvents; readonly error: unknown };
+}
+
+/** How the library says that something happened. It never throws and nothing ever comes back. */
+export type Notify = <E extends keyof JobEvents>(event: E, payload: JobEvents[E]) => void;

@@ -1,0 +1,16 @@
+export {
+  type JobEvents,
+  type LeadershipLoss,
+  type LeadershipReleaseReason,
+  type MissReason,
+  type Notify,
+  type RunCause,
+  type RunEnded,
+  type RunInfo,
+  type ScheduleKind,
+  type TickDropReason,
+} from './events.js';
+export { diagnostics } from './diagnostics.js';
+export { type LoggedReplica, LoggingObserver, type LogSink } from './logging-observer.js';
+export { type JobObserver, notifyAll } from './observer.js';
+export { type InterceptedRun, type RunInterceptor } from './run-interceptor.js';

@@ -1,0 +1,175 @@
+import { describe, expect, it } from '@jest/globals';
+import { LockStoreError } from '../errors/index.js';
+import { type JobEvents } from './events.js';
+import { LoggingObserver } from './logging-observer.js';
+import { notifyAll } from './observer.js';
+
+const RUN = {
+  job: 'report',
+  kind: 'cron' as const,
+  cause: 'schedule' as const,
+  scheduledAt: new Date('2027-01-01T03:00:00Z'),
+  startedAt: new Date('2027-01-01T03:00:00Z'),
+  fencingToken: 42,
+};
+
+function setup() {
+  const lines: string[] = [];
+  const write = (level: string) => (message: string) => {
+    lines.push(`${level} ${message}`);
+  };
+  const sink = { error: write('error'), warn: write('warn'), log: write('log'), debug: write('debug') };
+  const observer = new LoggingObserver({ projectName: 'myapp', node: 'pod-1-ab12cd34' }, sink);
+  return { lines, notify: notifyAll([observer]) };
+}
+
+describe('The log', () => {
+  it.each<{ [E in keyof JobEvents]: readonly [E, JobEvents[E], string] }[keyof JobEvents]>([
+    [
+      'leadershipGained',
+      { job: 'report', fencingToken: 42 },
+      'log [myapp:report] became LEADER (fencing token 42, node pod-1-ab12cd34)',
+    ],
+    [
+      'leadershipGained',
+      { job: 'report', fencingToken: 42, waitMs: 9_500 },
+      'warn [myapp:report] became LEADER (fencing token 42, node pod-1-ab12cd34); Redis has lost its data, and an earlier ' +
+        'leader may not know yet: nothing is started for 9500 ms',
+    ],
+    [
+      'leadershipLost',
+      { job: 'report', fencingToken: 42, reason: 'expired' },
+      'warn [myapp:report] lost leadership (fencing token 42): Redis did not confirm the lease in time',
+    ],
+    [
+      'leadershipLost',
+      { job: 'report', fencingToken: 42, reason: 'preempted' },
+      'warn [myapp:report] lost leadership (fencing token 42): the lock is not ours any more',
+    ],
+    [
+      'leadershipReleased',
+      { job: 'report', fencingToken: 42, reason: 'shutdown', confirmed: true },
+      'log [myapp:report] released leadership (shutdown, node pod-1-ab12cd34)',
+    ],
+    [
+      'leadershipReleased',
+      { job: 'report', fencingToken: 42, reason: 'shutdown', confirmed: false },
+      'log [myapp:report] released leadership (shutdown, node pod-1-ab12cd34); its lock was not freed and expires by itself',
+    ],
+    ['runSucceeded', { ...RUN, durationMs: 12.3 }, 'debug [myapp:report] ran in 12 ms'],
+    [
+      'runFailed',
+      { ...RUN, durationMs: 12_345, error: new Error('boom') },
+      'error [myapp:report] failed after 12.3 s: boom',
+    ],
+    [
+      'runFailed',
+      { ...RUN, durationMs: 1, error: Object.create(null) as unknown },
+      'error [myapp:report] failed after 1 ms: [Object: null prototype] {}',
+    ],
+    [
+      'runCancelled',
+      { ...RUN, durationMs: 5, code: 'TIMEOUT' },
+      'warn [myapp:report] was cancelled after 5 ms: TIMEOUT',
+    ],
+    [
+      'runCancelled',
+      { ...RUN, durationMs: 5, code: 'LEASE_LOST' },
+      'debug [myapp:report] was cancelled after 5 ms: LEASE_LOST',
+    ],
+    [
+      'tickDropped',
+      { job: 'tick', kind: 'fixed-rate', reason: 'overlap', scheduledAt: RUN.scheduledAt, count: 1 },
+      'debug [myapp:tick] dropped the tick of 2027-01-01T03:00:00.000Z: overlap',
+    ],
+    [
+      'tickDropped',
+      { job: 'report', kind: 'cron', reason: 'overlap', scheduledAt: RUN.scheduledAt, count: 3 },
+      'warn [myapp:report] dropped 3 ticks up to that of 2027-01-01T03:00:00.000Z: overlap',
+    ],
+    [
+      'occurrencesMissed',
+      {
+        job: 'report',
+        reason: 'start-not-confirmed',
+        from: new Date('2027-01-01T02:00:00Z'),
+        to: RUN.scheduledAt,
+        count: 1,
+        claimedBy: 'pod-2-00000000',
+      },
+      'warn [myapp:report] missed 1 occurrence after 2027-01-01T02:00:00.000Z up to 2027-01-01T03:00:00.000Z: ' +
+        'claimed, and whether the runs began was never confirmed by pod-2-00000000',
+    ],
+    [
+      'loopBlocked',
+      { blockedMs: 4_200, jobs: ['report'] },
+      'warn the event loop of pod-1-ab12cd34 stood still for 4200 ms, while these ran: report; leases cannot be renewed ' +
+        'meanwhile: move the computation into a worker thread, or raise lockExpiry',
+    ],
+    [
+      'storeUnreachable',
+      { error: new LockStoreError('STORE_UNREACHABLE', 'connect ECONNREFUSED') },
+      'error [myapp] cannot use Redis (connect ECONNREFUSED); asking again until it answers',
+    ],
+    ['storeRecovered', { outageMs: 11_000 }, 'log [myapp] can use Redis again after 11.0 s'],
+    [
+      'storeMisconfigured',
+      { job: 'report', error: new LockStoreError('STORE_MISCONFIGURED', 'WRONGTYPE') },
+      'error [myapp:report] cannot be led: WRONGTYPE',
+    ],
+    [
+      'storeMisconfigured',
+      { error: new LockStoreError('STORE_MISCONFIGURED', 'NOPERM') },
+      'error [myapp] cannot tell or hear of releases at once: NOPERM',
+    ],
+    [
+      'clockAhead',
+      { job: 'report', scheduledAt: RUN.scheduledAt, aheadMs: 90_000 },
+      'warn [myapp:report] is due at 2027-01-01T03:00:00.000Z, 90.0 s ahead of the clock of Redis: waiting; ' +
+        'check the clocks of pod-1-ab12cd34 and of Redis',
+    ],
+    [
+      'evictionPossible',
+      { policy: 'allkeys-lru' },
+      'warn [myapp] may lose locks when Redis is full, and run jobs twice: its maxmemory-policy is allkeys-lru, and has to be noeviction',
+    ],
+    [
+      'evictionPossible',
+      {},
+      'debug [myapp] is not shown the maxmemory-policy of Redis (by INFO): it has to be noeviction',
+    ],
+    [
+      'lockMended',
+      { job: 'report', holder: 'old-app' },
+      "warn [myapp:report] was locked for ever by 'old-app'; the lock now expires",
+    ],
+    [
+      'runnerFailed',
+      { job: 'report', error: new Error('bug') },
+      'error [myapp:report] gives the lead back, its runner broke: bug',
+    ],
+    [
+      'observerFailed',
+      { event: 'runFailed', error: new Error('oops') },
+      "warn an observer failed at 'runFailed': oops",
+    ],
+  ])('says of %s one clear line', (event, payload, line) => {
+    const { lines, notify } = setup();
+    notify(event, payload);
+    expect(lines).toEqual([line]);
+  });
+
+  it('says nothing of a run that begins', () => {
+    const { lines, notify } = setup();
+    notify('runStarted', RUN);
+    expect(lines).toEqual([]);
+  });
+
+  it('says what is wrong with the connection for one job aloud and for the others at debug', () => {
+    const { lines, notify } = setup();
+    const error = new LockStoreError('STORE_MISCONFIGURED', 'NOAUTH');
+    notify('storeMisconfigured', { job: 'one', error });
+    notify('storeMisconfigured', { job: 'two', error });
+    expect(lines).toEqual(['error [myapp:one] cannot be led: NOAUTH', 'debug [myapp:two] cannot be led: NOAUTH']);
+  });
+});

@@ -1,0 +1,180 @@
+import { Logger } from '@nestjs/common';
+import { messageOf, stackOf } from '../errors/index.js';
+import { type JobEvents } from './events.js';
+import { type JobObserver } from './observer.js';
+
+/** What the observer writes to: Nest's own logger, or anything like it. */
+export interface LogSink {
+  error(message: string, stack?: string): void;
+  warn(message: string): void;
+  log(message: string): void;
+  debug(message: string): void;
+}
+
+/** The replica in whose name the lines are written. */
+export interface LoggedReplica {
+  readonly projectName: string;
+  /** `nodeId` with its random part. */
+  readonly node: string;
+}
+
+const LOST = {
+  expired: 'Redis did not confirm the lease in time',
+  preempted: 'the lock is not ours any more',
+} as const;
+
+const MISSED = {
+  late: 'not started within the misfire grace, or a newer one was due',
+  'start-not-confirmed': 'claimed, and whether the runs began was never confirmed',
+  'schedule-changed': 'they lie before the new schedule',
+  'state-lost': 'Redis lost its data',
+} as const;
+
+/** Writes what an operator wants to know, each thing once and on one line. */
+export class LoggingObserver implements JobObserver {
+  #complaints = new Set<string>();
+  readonly #brokenAt = new Set<keyof JobEvents>();
+
+  constructor(
+    private readonly replica: LoggedReplica,
+    private readonly sink: LogSink = new Logger('SingletonJob'),
+  ) {}
+
+  leadershipGained({ job, fencingToken, waitMs }: JobEvents['leadershipGained']): void {
+    this.#complaints.clear();
+    const line = `${this.#name(job)} became LEADER (fencing token ${fencingToken}, node ${this.replica.node})`;
+    if (waitMs === undefined) this.sink.log(line);
+    else {
+      this.sink.warn(
+        `${line}; Redis has lost its data, and an earlier leader may not know yet: nothing is started for ${ms(waitMs)}`,
+      );
+    }
+  }
+
+  leadershipLost({ job, fencingToken, reason }: JobEvents['leadershipLost']): void {
+    this.sink.warn(`${this.#name(job)} lost leadership (fencing token ${fencingToken}): ${LOST[reason]}`);
+  }
+
+  leadershipReleased({ job, reason, confirmed }: JobEvents['leadershipReleased']): void {
+    const unconfirmed = confirmed ? '' : '; its lock was not freed and expires by itself';
+    this.sink.log(`${this.#name(job)} released leadership (${reason}, node ${this.replica.node})${unconfirmed}`);
+  }
+
+  runSucceeded({ job, durationMs }: JobEvents['runSucceeded']): void {
+    this.sink.debug(`${this.#name(job)} ran in ${ms(durationMs)}`);
+  }
+
+  runFailed({ job, durationMs, error }: JobEvents['runFailed']): void {
+    this.sink.error(`${this.#name(job)} failed after ${ms(durationMs)}: ${messageOf(error)}`, stackOf(error));
+  }
+
+  runCancelled({ job, durationMs, code }: JobEvents['runCancelled']): void {
+    const line = `${this.#name(job)} was cancelled after ${ms(durationMs)}: ${code}`;
+    // a lost lease has its own line, and superseding is what the job asked for
+    if (code === 'LEASE_LOST' || code === 'SUPERSEDED') this.sink.debug(line);
+    else this.sink.warn(line);
+  }
+
+  runSlow({ job, elapsedMs, lockExpiryMs }: JobEvents['runSlow']): void {
+    this.sink.warn(
+      `${this.#name(job)} has run for ${ms(elapsedMs)}, more than 80 % of its lockExpiry (${ms(lockExpiryMs)}): ` +
+        'harmless while it awaits, for the lease is renewed beside it, but it must not block the event loop',
+    );
+  }
+
+  tickDropped({ job, kind, reason, scheduledAt, count }: JobEvents['tickDropped']): void {
+    const ticks = count === 1 ? 'the tick' : `${count} ticks up to that`;
+    const line = `${this.#name(job)} dropped ${ticks} of ${scheduledAt.toISOString()}: ${reason}`;
+    // a grid has another tick in a moment; an occurrence of a cron job may be the only one of its day
+    if (kind === 'cron') this.sink.warn(line);
+    else this.sink.debug(line);
+  }
+
+  occurrencesMissed({ job, reason, from, to, count, claimedBy }: JobEvents['occurrencesMissed']): void {
+    const claimed = claimedBy === undefined ? '' : ` by ${claimedBy}`;
+    const line =
+      `${this.#name(job)} missed ${count} occurrence${count === 1 ? '' : 's'} after ${from.toISOString()} ` +
+      `up to ${to.toISOString()}: ${MISSED[reason]}${claimed}`;
+    // none by the new schedule; what the old one had there nobody knows any more
+    if (count === 0) this.sink.log(line);
+    else this.sink.warn(line);
+  }
+
+  loopBlocked({ blockedMs, jobs }: JobEvents['loopBlocked']): void {
+    const who = jobs.length === 0 ? 'no job was running' : `while these ran: ${jobs.join(', ')}`;
+    this.sink.warn(
+      `the event loop of ${this.replica.node} stood still for ${ms(blockedMs)}, ${who}; leases cannot be renewed ` +
+        'meanwhile: move the computation into a worker thread, or raise lockExpiry',
+    );
+  }
+
+  storeUnreachable({ job, error }: JobEvents['storeUnreachable']): void {
+    this.sink.error(`${this.#name(job)} cannot use Redis (${messageOf(error)}); asking again until it answers`);
+  }
+
+  storeRecovered({ job, outageMs }: JobEvents['storeRecovered']): void {
+    this.sink.log(`${this.#name(job)} can use Redis again after ${ms(outageMs)}`);
+  }
+
+  storeMisconfigured({ job, error }: JobEvents['storeMisconfigured']): void {
+    const line =
+      job === undefined
+        ? `${this.#name(job)} cannot tell or hear of releases at once: ${messageOf(error)}`
+        : `${this.#name(job)} cannot be ${isLock(job) ? 'locked' : 'led'}: ${messageOf(error)}`;
+    // what is wrong with the connection is wrong for every job of the process: once is enough
+    const isNew = !this.#complaints.has(error.message);
+    this.#complaints.add(error.message);
+    if (isNew) this.sink.error(line);
+    else this.sink.debug(line);
+  }
+
+  clockAhead({ job, scheduledAt, aheadMs }: JobEvents['clockAhead']): void {
+    this.sink.warn(
+      `${this.#name(job)} is due at ${scheduledAt.toISOString()}, ${ms(aheadMs)} ahead of the clock of Redis: ` +
+        `waiting; check the clocks of ${this.replica.node} and of Redis`,
+    );
+  }
+
+  evictionPossible({ policy }: JobEvents['evictionPossible']): void {
+    const name = this.#name(undefined);
+    if (policy === undefined) {
+      this.sink.debug(`${name} is not shown the maxmemory-policy of Redis (by INFO): it has to be noeviction`);
+    } else {
+      this.sink.warn(
+        `${name} may lose locks when Redis is full, and run jobs twice: ` +
+          `its maxmemory-policy is ${policy}, and has to be noeviction`,
+      );
+    }
+  }
+
+  lockMended({ job, holder }: JobEvents['lockMended']): void {
+    this.sink.warn(`${this.#name(job)} was locked for ever by '${holder}'; the lock now expires`);
+  }
+
+  runnerFailed({ job, error }: JobEvents['runnerFailed']): void {
+    this.sink.error(`${this.#name(job)} gives the lead back, its runner broke: ${messageOf(error)}`, stackOf(error));
+  }
+
+  observerFailed({ event, error }: JobEvents['observerFailed']): void {
+    const line = `an observer failed at '${event}': ${messageOf(error)}`;
+    // one that is broken fails again at every run
+    const isNew = !this.#brokenAt.has(event);
+    this.#brokenAt.add(event);
+    if (isNew) this.sink.warn(line);
+    else this.sink.debug(line);
+  }
+
+  /** What a line is about: a job, or all of them. */
+  #name(job: string | undefined): string {
+    return job === undefined ? `[${this.replica.projectName}]` : `[${this.replica.projectName}:${job}]`;
+  }
+}
+
+/** Of `LockService`; no job has a slash in its name. */
+function isLock(name: string): boolean {
+  return name.startsWith('lock/');
+}
+
+function ms(durationMs: number): string {
+  return durationMs < 10_000 ? `${Math.round(durationMs)} ms` : `${(durationMs / 1_000).toFixed(1)} s`;
+}

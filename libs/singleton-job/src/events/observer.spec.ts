@@ -1,0 +1,87 @@
+import { runInNewContext } from 'node:vm';
+import { describe, expect, it } from '@jest/globals';
+import { settle } from '../testing/index.js';
+import { type JobEvents } from './events.js';
+import { type JobObserver, notifyAll } from './observer.js';
+
+const GAINED = { job: 'tick', fencingToken: 7 };
+
+/** An observer that keeps the failures of others. */
+function failures() {
+  const told: JobEvents['observerFailed'][] = [];
+  const observer: JobObserver = { observerFailed: (event) => told.push(event) };
+  return { told, observer };
+}
+
+describe('Observers', () => {
+  it('are all told, in their order, what they listen to', () => {
+    const told: string[] = [];
+    const notify = notifyAll([
+      { leadershipGained: ({ job }) => told.push(`first ${job}`) },
+      {},
+      { leadershipGained: ({ job }) => told.push(`third ${job}`) },
+    ]);
+    notify('leadershipGained', GAINED);
+    expect(told).toEqual(['first tick', 'third tick']);
+  });
+
+  it('that are instances of a class keep their this', () => {
+    class Counter implements JobObserver {
+      count = 0;
+      leadershipGained(): void {
+        this.count += 1;
+      }
+    }
+    const counter = new Counter();
+    notifyAll([counter])('leadershipGained', GAINED);
+    expect(counter.count).toBe(1);
+  });
+
+  it('that throw change nothing for the others, which hear of the failure', () => {
+    const error = new Error('broken');
+    const { told, observer } = failures();
+    const broken: JobObserver = {
+      leadershipGained: () => {
+        throw error;
+      },
+    };
+    notifyAll([broken, observer])('leadershipGained', GAINED);
+    expect(told).toEqual([{ event: 'leadershipGained', error }]);
+  });
+
+  it('that reject change nothing for the others, which hear of the failure', async () => {
+    const error = new Error('broken');
+    const { told, observer } = failures();
+    notifyAll([{ leadershipGained: () => Promise.reject(error) }, observer])('leadershipGained', GAINED);
+    await settle();
+    expect(told).toEqual([{ event: 'leadershipGained', error }]);
+  });
+
+  it('that reject with a promise of another realm take nothing down either', async () => {
+    const { told, observer } = failures();
+    const foreign: unknown = runInNewContext("Promise.reject('broken')");
+    notifyAll([{ leadershipGained: () => foreign }, observer])('leadershipGained', GAINED);
+    await settle();
+    expect(told).toEqual([{ event: 'leadershipGained', error: 'broken' }]);
+  });
+
+  it('that never return are not waited for', () => {
+    const { told, observer } = failures();
+    notifyAll([{ leadershipGained: () => new Promise(() => undefined) }, observer])('leadershipGained', GAINED);
+    expect(told).toEqual([]);
+  });
+
+  it('that fail at hearing of failures are left alone', () => {
+    const hopeless: JobObserver = {
+      leadershipGained: () => {
+        throw new Error('first');
+      },
+      observerFailed: () => {
+        throw new Error('second');
+      },
+    };
+    expect(() => {
+      notifyAll([hopeless])('leadershipGained', GAINED);
+    }).not.toThrow();
+  });
+});

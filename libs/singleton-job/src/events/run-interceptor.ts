@@ -1,0 +1,19 @@
+import { type RunInfo } from './events.js';
+
+/** A run that is about to begin. */
+export interface InterceptedRun extends RunInfo {
+  /** Fires when the run must end. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Wraps every run, to give it a context: a transaction, a span, a store of `AsyncLocalStorage`. It calls `next` and returns
+ * when that has settled: `return storage.run(context, next)`. What it throws fails the run, and one that never calls `next`
+ * keeps the job from running: an interceptor is part of the job, unlike a {@link JobObserver}.
+ *
+ * `next` runs the job once, however often it is called, and rejects without running it when the signal has fired. The run
+ * lasts until both have settled.
+ */
+export interface RunInterceptor {
+  intercept(run: InterceptedRun, next: () => Promise<unknown>): unknown;
+}
