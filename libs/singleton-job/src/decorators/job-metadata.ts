@@ -1,0 +1,43 @@
+import 'reflect-metadata';
+import { type AnySchedule } from '../schedule/index.js';
+
+/** What a decorator says, as it was written. It is read and checked at start-up, all mistakes at once. */
+export interface JobMetadata {
+  /** `timeout` is only there to be refused by name. */
+  readonly kind: AnySchedule['kind'] | 'timeout';
+  /** As people wrote it, for messages: `@FixedRate`. */
+  readonly decorator: string;
+  /** Period, delay or expression. */
+  readonly schedule: unknown;
+  readonly options: unknown;
+  /** How many arguments there were, if more than the decorator takes. */
+  readonly surplus?: number;
+}
+
+// on (prototype, method name) and not on the function, which a wrapper or an override replaces;
+// registered symbols, so that two copies of this package see each other's jobs
+const JOBS = Symbol.for('nestjs-singleton-job:jobs');
+const MEMBERS = Symbol.for('nestjs-singleton-job:members');
+
+/** Adds to what is said about a member of `target`: a prototype, or a class if the member is static. */
+export function recordJob(target: object, member: string | symbol, metadata: JobMetadata): void {
+  const own = Reflect.getOwnMetadata(JOBS, target, member) as JobMetadata[] | undefined;
+  // innermost decorator first: the order that they are applied in
+  Reflect.defineMetadata(JOBS, [...(own ?? []), Object.freeze(metadata)], target, member);
+  Reflect.defineMetadata(MEMBERS, new Set([...ownMembers(target), member]), target);
+}
+
+/** Every member of `target` that was decorated here or further up, and what was said about it where it was said last. */
+export function recordedJobs(target: object): ReadonlyMap<string | symbol, readonly JobMetadata[]> {
+  const jobs = new Map<string | symbol, readonly JobMetadata[]>();
+  for (let level: object | null = target; level !== null; level = Object.getPrototypeOf(level) as object | null) {
+    for (const member of ownMembers(level)) {
+      if (!jobs.has(member)) jobs.set(member, Reflect.getOwnMetadata(JOBS, level, member) as JobMetadata[]);
+    }
+  }
+  return jobs;
+}
+
+function ownMembers(target: object): ReadonlySet<string | symbol> {
+  return (Reflect.getOwnMetadata(MEMBERS, target) as Set<string | symbol> | undefined) ?? new Set();
+}

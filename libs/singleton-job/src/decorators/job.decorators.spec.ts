@@ -1,0 +1,88 @@
+import { describe, expect, it } from '@jest/globals';
+import { type JobMetadata, recordedJobs } from './job-metadata.js';
+import { Cron, FixedRate, Interval } from './job.decorators.js';
+
+function recordedBy(prototype: object): Record<string, readonly JobMetadata[]> {
+  return Object.fromEntries([...recordedJobs(prototype)].map(([name, jobs]) => [String(name), jobs]));
+}
+
+describe('a decorator', () => {
+  class Prices {
+    @FixedRate('500ms', { name: 'tick' })
+    tick(): void {}
+
+    @Interval('1s')
+    beat(): void {}
+
+    @Interval('named', 1_000)
+    named(): void {}
+
+    @Cron('0 3 * * *')
+    report(): void {}
+  }
+
+  it('records what it was given, and checks nothing', () => {
+    expect(recordedBy(Prices.prototype)).toEqual({
+      tick: [{ kind: 'fixed-rate', decorator: '@FixedRate', schedule: '500ms', options: { name: 'tick' } }],
+      beat: [{ kind: 'interval', decorator: '@Interval', schedule: '1s', options: undefined }],
+      named: [{ kind: 'interval', decorator: '@Interval', schedule: 1_000, options: { name: 'named' } }],
+      report: [{ kind: 'cron', decorator: '@Cron', schedule: '0 3 * * *', options: undefined }],
+    });
+  });
+
+  it('leaves the method as it is', () => {
+    const tick: unknown = Object.getOwnPropertyDescriptor(Prices.prototype, 'tick')?.value;
+
+    expect(Reflect.getMetadataKeys(tick as object)).toEqual([]);
+    expect(Object.getOwnPropertyNames(Prices.prototype)).toEqual(['constructor', 'tick', 'beat', 'named', 'report']);
+  });
+
+  it('of a subclass does not reach the base class', () => {
+    class Slow extends Prices {
+      @FixedRate('1m')
+      override tick(): void {}
+    }
+
+    expect(recordedBy(Slow.prototype)['tick']).toMatchObject([{ schedule: '1m' }]);
+    expect(recordedBy(Slow.prototype)['beat']).toHaveLength(1);
+    expect(recordedBy(Prices.prototype)['tick']).toMatchObject([{ schedule: '500ms' }]);
+  });
+
+  it('is kept under registered symbols, where a second copy of the package finds it', () => {
+    const key = Symbol.for('nestjs-singleton-job:jobs');
+
+    expect(Reflect.getOwnMetadata(key, Prices.prototype, 'tick')).toHaveLength(1);
+  });
+});
+
+describe('the types of the decorators', () => {
+  it('refuse what start-up would refuse', () => {
+    // @ts-expect-error an interval does not overlap
+    Interval('1s', { overlap: 'skip' });
+    // @ts-expect-error only a fixed rate has a grid
+    Cron('* * * * *', { offset: 5 });
+    // @ts-expect-error only cron knows local time
+    FixedRate('1s', { timeZone: 'UTC' });
+    // @ts-expect-error a job never overlaps with itself
+    Cron('* * * * *', { waitForCompletion: false });
+    // @ts-expect-error of two ways only
+    FixedRate('1s', { overlap: 'queue' });
+    // @ts-expect-error an expression, not a date
+    Cron(new Date(0));
+    // @ts-expect-error zones have names
+    Cron('* * * * *', { utcOffset: 8 });
+
+    class Wrong {
+      // @ts-expect-error a job is given one argument
+      @FixedRate('1s')
+      two(first: unknown, second: unknown): unknown {
+        return [first, second];
+      }
+
+      // @ts-expect-error a property is no method
+      @FixedRate('1s')
+      property = 5;
+    }
+    expect(recordedJobs(Wrong.prototype).size).toBe(2);
+  });
+});

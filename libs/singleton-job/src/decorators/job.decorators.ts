@@ -1,0 +1,67 @@
+import { type CronOptions, type Duration, type FixedRateOptions, type IntervalOptions } from '../options/index.js';
+import { type JobMetadata, recordJob } from './job-metadata.js';
+import { type JobRun } from './job-run.js';
+
+/**
+ * Decorates a method that takes a `JobRun`, or nothing. It only records: the class has to be a provider or a controller
+ * for the job to be found, and mistakes are reported when the application starts.
+ */
+export type JobDecorator = <T extends (run: JobRun) => unknown>(
+  target: object,
+  method: string | symbol,
+  descriptor: TypedPropertyDescriptor<T>,
+) => void;
+
+/**
+ * Runs the method at multiples of `period` since the epoch, on the replica that leads the job. The grid is the same on
+ * all replicas. A tick that is due while a run is in flight is dropped, unless `overlap` says otherwise.
+ *
+ * @example `@FixedRate('500ms', { name: 'price-tick' })`
+ */
+export function FixedRate(period: Duration, options?: FixedRateOptions): JobDecorator {
+  return record({ kind: 'fixed-rate', decorator: '@FixedRate', schedule: period, options });
+}
+
+/**
+ * Runs the method again `delay` after the end of the run before, on the replica that leads the job. The first run is at
+ * once, unless the last one, on whichever replica, ended less than `delay` ago.
+ *
+ * @example `@Interval('1s', { name: 'heartbeat' })`
+ */
+export function Interval(delay: Duration, options?: IntervalOptions): JobDecorator;
+/** The same, written as `@nestjs/schedule` has it. */
+export function Interval(name: string, delay: Duration): JobDecorator;
+export function Interval(
+  ...given: [first: Duration, second?: IntervalOptions | Duration, ...more: unknown[]]
+): JobDecorator {
+  const [first, second, ...more] = given;
+  const isNamed = typeof second === 'string' || typeof second === 'number';
+  const [delay, options] = isNamed ? [second, { name: first }] : [first, second];
+  const surplus = more.length > 0 ? { surplus: given.length } : {};
+  return record({ kind: 'interval', decorator: '@Interval', schedule: delay, options, ...surplus });
+}
+
+/**
+ * Runs the method at each occurrence of a cron expression of 5 fields, or of 6 with seconds in front, on the replica
+ * that leads the job. Each occurrence is started by one replica at most, and at a new leader also a little late: see
+ * `misfireGrace`.
+ *
+ * @example `@Cron('0 3 * * *', { name: 'daily-report', timeZone: 'Asia/Singapore' })`
+ */
+export function Cron(expression: string, options?: CronOptions): JobDecorator {
+  return record({ kind: 'cron', decorator: '@Cron', schedule: expression, options });
+}
+
+/**
+ * Not a job: start-up refuses it, because what runs once after the start would run once for each new leader here. It
+ * exists so that a class that comes from `@nestjs/schedule` is told so.
+ */
+export function Timeout(...args: readonly (string | number)[]): JobDecorator {
+  return record({ kind: 'timeout', decorator: '@Timeout', schedule: args.at(-1), options: undefined });
+}
+
+function record(metadata: JobMetadata): JobDecorator {
+  return (target, method) => {
+    recordJob(target, method, metadata);
+  };
+}
