@@ -1,0 +1,41 @@
+import { type DefinedJob } from './define-job.js';
+import { type FoundJob, placeOf } from './found-job.js';
+import { type JobDefinition } from './job-definition.js';
+
+/** Notes jobs that share a name: replicas could not tell them apart. */
+export function checkDuplicates(
+  jobs: readonly DefinedJob[],
+  registered: readonly JobDefinition[],
+  problems: string[],
+): void {
+  const byName = new Map<string, FoundJob[]>();
+  for (const { name, found } of jobs) {
+    if (name !== undefined) byName.set(name, [...(byName.get(name) ?? []), found]);
+  }
+  for (const [name, found] of byName) {
+    const other = registered.find((job) => job.name === name);
+    if (other !== undefined) {
+      const places = [other.place, ...found.map(placeOf)].join(' and ');
+      problems.push(`job '${name}' must be declared once, got ${places}: give each a name of its own`);
+      continue;
+    }
+    if (found.length === 1) continue;
+    const places = found.map((job) => `${placeOf(job)} in ${job.module.name}`).join(' and ');
+    problems.push(`job '${name}' must be declared once, got ${places}: ${duplicateCure(found)}`);
+  }
+}
+
+function duplicateCure(found: readonly FoundJob[]): string {
+  const [first, ...others] = found;
+  const className = first?.className ?? '';
+  if (others.every((other) => other.className === className && other.member.name === first?.member.name)) {
+    if (others.every((other) => other.module === first?.module)) {
+      return `make one of the tokens an alias, as in { provide: …, useExisting: ${className} }, or name the classes apart`;
+    }
+    return `provide ${className} in one module, which exports it, or name the classes apart`;
+  }
+  if (others.every((other) => other.member.metadata === first?.member.metadata)) {
+    return 'leave the name out where they inherit it from, and each is called Class.method';
+  }
+  return 'give each a name of its own';
+}

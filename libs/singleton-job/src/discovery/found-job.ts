@@ -1,0 +1,17 @@
+import { type DecoratedMember } from './decorated-members.js';
+
+/** A decorated member of a provider or controller of the application, not yet checked. */
+export interface FoundJob {
+  /** What the method is called on; undefined where the container keeps no single instance. */
+  readonly host: object | undefined;
+  readonly className: string;
+  readonly member: DecoratedMember;
+  /** The module that provides it. */
+  readonly module: { readonly name: string };
+  readonly scope: 'singleton' | 'transient' | 'request' | 'request-by-dependency';
+}
+
+/** `Class.method`. */
+export function placeOf({ className, member }: FoundJob): string {
+  return `${className || '(anonymous class)'}.${String(member.name)}`;
+}

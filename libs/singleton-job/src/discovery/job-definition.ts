@@ -1,0 +1,23 @@
+import { type JobRun } from '../decorators/index.js';
+import { type Overlap } from '../options/index.js';
+import { type AnySchedule } from '../schedule/index.js';
+
+/** One job, found, checked and resolved: everything that electing a leader for it and running it takes. */
+export interface JobDefinition {
+  /** Its name in keys, logs and overrides: protocol between replicas. */
+  readonly name: string;
+  /** `Class.method`, for messages. */
+  readonly place: string;
+  readonly schedule: AnySchedule;
+  readonly enabled: boolean;
+  readonly lockExpiryMs: number;
+  /** Aborts the signal of a run that takes longer; undefined: never. */
+  readonly timeoutMs: number | undefined;
+  readonly overlap: Overlap;
+  /** From the start of this replica until it contends for the job. */
+  readonly initialDelayMs: number;
+  /** How late a cron occurrence may still start. */
+  readonly misfireGraceMs: number;
+  /** Calls the method, looked up at this moment so that spies and wrappers count. */
+  invoke(run: JobRun): unknown;
+}
