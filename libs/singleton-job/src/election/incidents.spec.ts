@@ -1,0 +1,285 @@
+import { describe, expect, it } from '@jest/globals';
+import { type Command, type Fate } from '../../../../test/support/faulty-store.js';
+import { type FleetReplica, job, lasting } from '../../../../test/support/fleet.js';
+import { useFleet } from '../../../../test/support/use-fleet.js';
+import { nameReplica } from '../runner/index.js';
+import { interval } from '../schedule/index.js';
+
+const leadership = (story: readonly string[]) => story.filter((line) => line.includes('leadership'));
+const once = interval(3_600_000);
+const LOCK_EXPIRY_MS = 10_000;
+const SAFE_DEADLINE_MS = 9_000;
+
+/** When runs began, and when their signals fired. */
+const startsOf = ({ observer }: FleetReplica) =>
+  observer.events.filter(({ event }) => event === 'runStarted').map(({ atMs }) => atMs);
+const cancelledAtMs = ({ observer }: FleetReplica) =>
+  observer.events.find(({ event }) => event === 'runCancelled')?.atMs ?? Infinity;
+
+/** Public failures of other schedulers and lock libraries, each with what kept it from happening here. */
+describe('Incidents of other systems', () => {
+  const fleet = useFleet();
+
+  describe('River, whose slow but successful re-election stretched the trust in a term (#1213)', () => {
+    it('a renewal that is answered late extends the lease from when it was sent, not from when it was answered', async () => {
+      const a = fleet.start('a', [job()]);
+      const b = fleet.start('b', [job()]);
+      await fleet.clock.advance(2_900);
+      let isFirst = true;
+      a.store.delayMs = 5_000;
+      a.store.fate = (command) => {
+        const isCarried = command === 'renew' && isFirst;
+        isFirst = false;
+        return isCarried ? 'carried' : 'lost';
+      };
+      await fleet.clock.advance(20_000);
+      // sent at 3 s, answered at 8 s
+      expect(leadership(a.observer.story)).toEqual(['0 leadershipGained', '12000 leadershipLost expired']);
+      expect(Math.max(...startsOf(a))).toBeLessThan(3_000 + SAFE_DEADLINE_MS);
+      expect(Math.min(...startsOf(b))).toBeGreaterThan(3_000 + LOCK_EXPIRY_MS);
+    });
+  });
+
+  describe('River, where the late resignation of one term could end the next of the same client (#1213)', () => {
+    it.each(['release', 'renew', 'acquire'] as const)(
+      'a late %s of an earlier term of the same process changes nothing in its next',
+      async (command) => {
+        const a = fleet.start('a', [job()]);
+        await fleet.clock.advance(100);
+        const earlier = fleet.server.holderOf('tick') ?? '';
+        a.store.fate = () => 'lost';
+        await fleet.clock.advance(20_000);
+        a.store.fate = () => 'carried';
+        await fleet.clock.advance(5_000);
+        const later = fleet.server.holderOf('tick');
+        expect(later).toMatch(/^a#/);
+        expect(later).not.toBe(earlier);
+
+        const late = { name: 'tick', holder: earlier, lockExpiryMs: LOCK_EXPIRY_MS, progress: {}, quietly: false };
+        const answers = {
+          release: () => fleet.server.release(late),
+          renew: () => fleet.server.renew(late),
+          acquire: () => fleet.server.acquire({ ...late, schedule: 'any', seenToken: 0, seenLast: 0 }),
+        };
+        expect(Object.values(await answers[command]())).toContain(false);
+        expect(fleet.server.holderOf('tick')).toBe(later);
+        await fleet.clock.advance(60_000);
+        expect(leadership(a.observer.story).slice(-1)).toEqual([expect.stringMatching(/leadershipGained$/)]);
+      },
+    );
+  });
+
+  describe('Oban, where a node that had lost its lease renewed that of another for 19 days (#1488)', () => {
+    it('a replica that lost the lock extends nothing for whoever has it now, and knows at its next heartbeat', async () => {
+      const a = fleet.start('a', [job()]);
+      await fleet.clock.advance(100);
+      fleet.server.free('tick');
+      fleet.server.occupy('tick', 'b#1', 5_000);
+      await fleet.clock.advance(2_900);
+      expect(leadership(a.observer.story)).toEqual(['0 leadershipGained', '3000 leadershipLost preempted']);
+      // until 5.1 s, as if nobody had renewed
+      await fleet.clock.advance(2_050);
+      expect(fleet.server.holderOf('tick')).toBe('b#1');
+      await fleet.clock.advance(100);
+      expect(fleet.server.holderOf('tick')).not.toBe('b#1');
+    });
+
+    it.each<Fate>(['STORE_UNREACHABLE', 'STORE_REFUSED_WRITE', 'STORE_MISCONFIGURED', 'lost'])(
+      'a leader whose every question ends with %s believes in its lease until the deadline, and not for ever',
+      async (fate) => {
+        const a = fleet.start('a', [job()]);
+        await fleet.clock.advance(100);
+        a.store.fate = () => fate;
+        await fleet.clock.advance(3_600_000);
+        expect(leadership(a.observer.story)).toEqual(['0 leadershipGained', '9000 leadershipLost expired']);
+        expect(Math.max(...startsOf(a))).toBeLessThan(SAFE_DEADLINE_MS);
+      },
+    );
+  });
+
+  describe('Oban for Python, where processes of one node name renewed each other (oban-py #32)', () => {
+    it('two processes of one name each have a lock of their own', async () => {
+      const a = fleet.start(nameReplica('worker'), [job()]);
+      const b = fleet.start(nameReplica('worker'), [job()]);
+      await fleet.clock.advance(30_500);
+      expect(startsOf(a)).toHaveLength(30);
+      expect(startsOf(b)).toEqual([]);
+    });
+  });
+
+  describe('Redisson, whose watchdog renewed a lock that had been released (#7272)', () => {
+    it('no renewal is sent after a release, and one under way revives nothing', async () => {
+      const a = fleet.start('a', [job()]);
+      await fleet.clock.advance(2_900);
+      const holder = fleet.server.holderOf('tick') ?? '';
+      let arrive: () => void = () => undefined;
+      a.store.heldBack = new Promise((resolve) => (arrive = resolve));
+      await fleet.clock.advance(150);
+      expect(a.store.count('renew')).toBe(1);
+      a.store.heldBack = undefined;
+      const stopped = a.supervisor.stop();
+      await fleet.clock.advance(0);
+      arrive();
+      await stopped;
+      expect(fleet.server.holderOf('tick')).toBeUndefined();
+      const late = { name: 'tick', holder, lockExpiryMs: LOCK_EXPIRY_MS, progress: {} };
+      expect(await fleet.server.renew(late)).toMatchObject({ held: false });
+      await fleet.clock.advance(60_000);
+      expect(a.store.count('renew')).toBe(1);
+      expect(fleet.server.holderOf('tick')).toBeUndefined();
+    });
+
+    it('no renewal begins for a bid that was granted when it was not wanted any more', async () => {
+      let arrive: () => void = () => undefined;
+      const heldBack = new Promise<void>((resolve) => (arrive = resolve));
+      const a = fleet.start('a', [job()], { network: { heldBack } });
+      await fleet.clock.advance(100);
+      const stopped = a.supervisor.stop();
+      arrive();
+      await stopped;
+      await fleet.clock.advance(60_000);
+      expect(a.store.count('renew')).toBe(0);
+      expect(fleet.server.holderOf('tick')).toBeUndefined();
+    });
+  });
+
+  describe('Quartz, where a node was declared dead for a slow database, and its job ran twice at once', () => {
+    it('a leader whose answers take long keeps its lease, and its run goes on', async () => {
+      const a = fleet.start('a', [job({ schedule: once, run: lasting(fleet.clock, 120_000, { obedient: true }) })]);
+      const b = fleet.start('b', [job()]);
+      await fleet.clock.advance(100);
+      a.store.delayMs = 5_000;
+      await fleet.clock.advance(130_000);
+      expect(a.observer.of('runSucceeded')).toHaveLength(1);
+      expect(startsOf(b)).toEqual([]);
+    });
+
+    it.each([10_000, 30_000])(
+      'a leader whose answers take %i ms ends its run before another can begin one',
+      async (delayMs) => {
+        const a = fleet.start('a', [job({ schedule: once, run: lasting(fleet.clock, 120_000, { obedient: true }) })]);
+        const b = fleet.start('b', [job()]);
+        await fleet.clock.advance(100);
+        a.store.delayMs = delayMs;
+        await fleet.clock.advance(130_000);
+        expect(cancelledAtMs(a)).toBe(SAFE_DEADLINE_MS);
+        expect(startsOf(b).length).toBeGreaterThan(0);
+        expect(Math.min(...startsOf(b))).toBeGreaterThan(cancelledAtMs(a));
+      },
+    );
+  });
+
+  describe('RedBeat, where a scheduler whose acquire failed ran on without the lock (#208)', () => {
+    const bidsEndWith = (fate: Fate) => (command: Command) => (command === 'acquire' ? fate : 'carried');
+
+    it.each<Fate>(['STORE_UNREACHABLE', 'STORE_REFUSED_WRITE', 'STORE_MISCONFIGURED', 'lost'])(
+      'a replica whose bid ends with %s runs nothing, says so once, and leads when it is granted',
+      async (fate) => {
+        const a = fleet.start('a', [job()]);
+        const b = fleet.start('b', [job()], { network: { fate: bidsEndWith(fate) } });
+        await fleet.clock.advance(60_500);
+        expect(b.observer.story).toEqual([expect.stringMatching(/^\d+ store(Unreachable|Misconfigured)$/)]);
+        expect(startsOf(a)).toHaveLength(60);
+        b.store.fate = () => 'carried';
+        await a.supervisor.stop();
+        await fleet.clock.advance(45_000);
+        expect(startsOf(b).length).toBeGreaterThan(0);
+      },
+    );
+
+    it('a store that throws instead of rejecting is one that did not answer', async () => {
+      const a = fleet.start('a', [job()]);
+      const b = fleet.start('b', [job()]);
+      b.store.acquire = () => {
+        throw new TypeError('no connection');
+      };
+      await fleet.clock.advance(60_500);
+      expect(startsOf(b)).toEqual([]);
+      expect(startsOf(a)).toHaveLength(60);
+      Reflect.deleteProperty(b.store, 'acquire');
+      await a.supervisor.stop();
+      await fleet.clock.advance(15_000);
+      expect(startsOf(b).length).toBeGreaterThan(0);
+    });
+  });
+
+  describe('db-scheduler, whose heartbeats ended with SIGINT and not with the run (#365)', () => {
+    it('a run that a stop lets finish is renewed to its end, and nobody starts another beside it', async () => {
+      const slow = { lockExpiryMs: 2_000, run: lasting(fleet.clock, 5_500) };
+      const options = { options: { heartbeatInterval: 500, lockExpiry: 2_000 } };
+      const a = fleet.start('a', [job(slow)], options);
+      const b = fleet.start('b', [job(slow)], options);
+      await fleet.clock.advance(1_100);
+      void a.supervisor.stop();
+      await fleet.clock.advance(20_000);
+      expect(a.observer.story.slice(-2)).toEqual(['6500 runSucceeded schedule', '6500 leadershipReleased shutdown']);
+      expect(startsOf(b)[0]).toBe(7_000);
+    });
+  });
+
+  describe('client-go, whose release had no time limit of its own', () => {
+    it('a release that is never answered holds up the stop for the shutdown timeout at most', async () => {
+      const a = fleet.start('a', [job()]);
+      const b = fleet.start('b', [job()]);
+      await fleet.clock.advance(3_100);
+      a.store.fate = (command) => (command === 'release' ? 'lost' : 'carried');
+      let hasStopped = false;
+      void a.supervisor.close().then(() => (hasStopped = true));
+      await fleet.clock.advance(7_900);
+      expect(a.store.count('release')).toBeGreaterThan(3);
+      await fleet.clock.advance(100);
+      expect(hasStopped).toBe(true);
+      await fleet.clock.advance(3_000);
+      expect(a.observer.of('leadershipReleased')).toMatchObject([{ confirmed: false }]);
+      expect(leadership(b.observer.story)).toEqual([expect.stringMatching(/^130\d\d leadershipGained$/)]);
+    });
+
+    it('the stop that ends the election does not call off its release', async () => {
+      const a = fleet.start('a', [job()]);
+      await fleet.clock.advance(100);
+      await a.supervisor.close();
+      expect(a.store.count('release')).toBe(1);
+      expect(fleet.server.holderOf('tick')).toBeUndefined();
+    });
+  });
+
+  describe('Bull, which had one token for all jobs of a worker (#308)', () => {
+    it('each bid has a token of its own: what one job sends in the name of another does nothing', async () => {
+      const a = fleet.start('a', [job(), job({ name: 'other' })]);
+      await fleet.clock.advance(100);
+      const [ours, theirs = ''] = ['tick', 'other'].map((name) => fleet.server.holderOf(name));
+      expect(ours).not.toBe(theirs);
+      const mistaken = { name: 'tick', holder: theirs, lockExpiryMs: LOCK_EXPIRY_MS, progress: {}, quietly: false };
+      expect(await fleet.server.release(mistaken)).toMatchObject({ released: false });
+      expect(await fleet.server.renew(mistaken)).toMatchObject({ held: false });
+      expect(fleet.server.holderOf('tick')).toBe(ours);
+      await fleet.clock.advance(10_000);
+      expect(a.observer.of('leadershipLost')).toEqual([]);
+    });
+
+    it('a worker that is slow, and not dead, learns that it lost its job before it can report its end', async () => {
+      let assertLeader: () => void = () => undefined;
+      const run = lasting(fleet.clock, 30_000);
+      const a = fleet.start('a', [
+        job({
+          schedule: once,
+          run: (given) => {
+            assertLeader = () => {
+              given.assertLeader();
+            };
+            return run(given);
+          },
+        }),
+      ]);
+      const b = fleet.start('b', [job()]);
+      await fleet.clock.advance(100);
+      a.store.fate = (command) => (command === 'renew' ? 'lost' : 'carried');
+      await fleet.clock.advance(SAFE_DEADLINE_MS);
+      expect(startsOf(b)).toEqual([]);
+      expect(assertLeader).toThrow(expect.objectContaining({ code: 'LEASE_LOST' }));
+      await fleet.clock.advance(60_000);
+      const [first, second] = [a, b].map(({ observer }) => observer.of('runStarted')[0]?.fencingToken ?? 0);
+      expect(second).toBeGreaterThan(first ?? Infinity);
+    });
+  });
+});

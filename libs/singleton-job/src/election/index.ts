@@ -1,0 +1,5 @@
+export { Candidacy, type Office } from './candidacy.js';
+export { type Lead, LeaderElection, type StopReason } from './leader-election.js';
+export { Replica, type ReplicaParts, type ReplicaSettings } from './replica.js';
+export { type GiveBack, hold } from './tenure.js';
+export { Term, type TermFacts } from './term.js';

@@ -1,0 +1,104 @@
+import { describe, expect, it } from '@jest/globals';
+import { ManualClock } from '../testing/index.js';
+import { type Refusal } from '../lock/index.js';
+import { JobMemory } from './job-memory.js';
+
+function setup() {
+  const clock = new ManualClock();
+  return { clock, log: new JobMemory(clock) };
+}
+
+const refusal = (overrides: Partial<Refusal>): Refusal => ({
+  granted: false,
+  holder: 'other#1',
+  ttlMs: 0,
+  token: 0,
+  last: 0,
+  born: 0,
+  time: 0,
+  ran: 0,
+  mended: false,
+  ...overrides,
+});
+
+describe('What a process knows of a job', () => {
+  it('is nothing while nothing has happened', () => {
+    const { log } = setup();
+    expect(log.unconfirmed().progress).toEqual({});
+    expect(log.final()).toEqual({});
+  });
+
+  it('is told until it is confirmed', () => {
+    const { log } = setup();
+    log.settled(1_000);
+    expect(log.unconfirmed().progress).toEqual({ ran: 1_000 });
+    log.unconfirmed().confirm();
+    expect(log.unconfirmed().progress).toEqual({});
+  });
+
+  it('tells the end of a run as an age, which grows while it is not confirmed', async () => {
+    const { clock, log } = setup();
+    log.ended();
+    await clock.advance(250);
+    expect(log.unconfirmed().progress).toEqual({ endAgeMs: 250 });
+  });
+
+  it('does not take what happened after a request was sent for confirmed by its answer', () => {
+    const { log } = setup();
+    log.settled(1_000);
+    const { confirm } = log.unconfirmed();
+    log.settled(2_000);
+    confirm();
+    expect(log.unconfirmed().progress).toEqual({ ran: 2_000 });
+  });
+
+  it('is never lowered', () => {
+    const { log } = setup();
+    log.settled(2_000);
+    log.settled(1_000);
+    expect(log.unconfirmed().progress).toEqual({ ran: 2_000 });
+  });
+
+  it('tells the newest slot with the release only', () => {
+    const { log } = setup();
+    log.fired(500);
+    log.fired(1_000);
+    expect(log.unconfirmed().progress).toEqual({});
+    expect(log.final()).toEqual({ last: 1_000, ran: 1_000 });
+    expect(log.last).toBe(1_000);
+  });
+
+  it('is told again in a new term, for the store may be another than the one that confirmed', () => {
+    const { log } = setup();
+    log.settled(1_000);
+    log.unconfirmed().confirm();
+    log.learn({
+      granted: true,
+      token: 1,
+      last: 0,
+      ran: 0,
+      by: '',
+      endAgeMs: undefined,
+      born: 0,
+      time: 0,
+      raisedFrom: undefined,
+    });
+    expect(log.unconfirmed().progress).toEqual({ ran: 1_000 });
+  });
+
+  it('keeps the largest token and the newest occurrence that any answer carried', () => {
+    const { log } = setup();
+    log.learn(refusal({ token: 7, last: 500 }));
+    log.learn(refusal({ token: 5, last: 400 }));
+    expect([log.token, log.last]).toEqual([7, 500]);
+  });
+
+  it('counts occurrences up to the last sight of a foreign holder as its own', () => {
+    const { log } = setup();
+    log.learn(refusal({ holder: 'original', time: 9_000 }));
+    expect([log.last, log.seenRan]).toEqual([9_000, 0]);
+    log.learn(refusal({ ran: 500, time: 9_500 }));
+    log.learn(refusal({ holder: 'original', time: 10_000 }));
+    expect([log.last, log.seenRan]).toEqual([10_000, 10_000]);
+  });
+});

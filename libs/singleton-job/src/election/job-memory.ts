@@ -1,0 +1,138 @@
+import { type Grant, ownerOf, type Progress, type Refusal } from '../lock/index.js';
+import { type Clock } from '../time/index.js';
+import { type DataLoss } from './data-loss.js';
+
+/**
+ * What this process knows of one job, whoever led it: what it saw in Redis, and what it did itself. It goes with every bid,
+ * so that fencing tokens grow and claimed occurrences stay claimed should Redis lose its data or its last writes, and it
+ * is told to Redis until Redis has confirmed it, in whichever term that is.
+ */
+export class JobMemory {
+  #token = 0;
+  #born = 0;
+  #loss: DataLoss | undefined;
+  #longestTtlMs = 0;
+  #last = 0;
+  #fired = 0;
+  #ran = 0;
+  #seenRan = 0;
+  #ranConfirmed = 0;
+  #endedAtMs: number | undefined;
+  #endConfirmedMs: number | undefined;
+
+  constructor(private readonly clock: Clock) {}
+
+  /** The highest fencing token seen; 0 if none. */
+  get token(): number {
+    return this.#token;
+  }
+
+  /** The newest occurrence or slot known to be claimed, reported or fired; 0 if none. */
+  get last(): number {
+    return this.#last;
+  }
+
+  /** The latest loss of data, if Redis has lost its data since this process first heard of the job. */
+  get loss(): DataLoss | undefined {
+    return this.#loss;
+  }
+
+  /** The longest time to live of a lock of this job that anybody was seen to hold; 0 if none. */
+  get longestTtlMs(): number {
+    return this.#longestTtlMs;
+  }
+
+  /** The newest occurrence that this process has started or reported; 0 if none. */
+  get ran(): number {
+    return this.#ran;
+  }
+
+  /** The newest occurrence known to be settled, by whomever; 0 if none. */
+  get seenRan(): number {
+    return Math.max(this.#seenRan, this.#ran);
+  }
+
+  /** When an interval run last ended in this process, monotonic. */
+  get endedAtMs(): number | undefined {
+    return this.#endedAtMs;
+  }
+
+  /** What the store said to a bid. */
+  learn(answer: Grant | Refusal): void {
+    this.#token = Math.max(this.#token, answer.token);
+    this.#learnBirth(answer.born);
+    if (!answer.granted) this.#longestTtlMs = Math.max(this.#longestTtlMs, answer.ttlMs);
+    // where `last` was raised, `ran` was raised with it, and not because anybody knew
+    const { ran } = (answer.granted ? answer.raisedFrom : undefined) ?? answer;
+    this.#seenRan = Math.max(this.#seenRan, ran);
+    this.claimed(answer.last);
+    // occurrences up to the last sight of a holder that keeps no state count as its own
+    if (!answer.granted && ownerOf(answer.holder) === undefined) this.#theirs(answer.time);
+    if (answer.granted) this.#forgetConfirmations();
+  }
+
+  /** The occurrence at `scheduledAt` was claimed, by whomever. */
+  claimed(scheduledAt: number): void {
+    this.#last = Math.max(this.#last, scheduledAt);
+  }
+
+  /** The slot at `scheduledAt` was fired. */
+  fired(scheduledAt: number): void {
+    this.#fired = Math.max(this.#fired, scheduledAt);
+    this.claimed(scheduledAt);
+  }
+
+  /** The occurrence at `scheduledAt` is settled: its run has begun, or it was reported. */
+  settled(scheduledAt: number): void {
+    this.#ran = Math.max(this.#ran, scheduledAt);
+  }
+
+  /** An interval run has just ended. */
+  ended(): void {
+    this.#endedAtMs = this.clock.now();
+  }
+
+  /** What Redis has not confirmed yet, and how to note that it has. */
+  unconfirmed(): { readonly progress: Progress; readonly confirm: () => void } {
+    const ran = this.#ran;
+    const endedAtMs = this.#endedAtMs;
+    const progress: Progress = {
+      ...(ran > this.#ranConfirmed && { ran }),
+      ...(endedAtMs !== undefined &&
+        endedAtMs !== this.#endConfirmedMs && { endAgeMs: Math.round(this.clock.now() - endedAtMs) }),
+    };
+    return {
+      progress,
+      confirm: () => {
+        this.#ranConfirmed = Math.max(this.#ranConfirmed, ran);
+        this.#endConfirmedMs = endedAtMs;
+      },
+    };
+  }
+
+  /** Everything that goes with a release. */
+  final(): Progress {
+    return { ...this.unconfirmed().progress, ...(this.#fired > 0 && { last: this.#fired, ran: this.#fired }) };
+  }
+
+  /** What a foreign holder may have run is its own: claimed, and nothing to account for. */
+  #theirs(upTo: number): void {
+    this.claimed(upTo);
+    if (this.#seenRan > 0) this.#seenRan = Math.max(this.#seenRan, upTo);
+  }
+
+  /** Another birth than before: the state that was known is gone. 0 is none, of a lock whose holder keeps no state. */
+  #learnBirth(born: number): void {
+    if (born === 0) return;
+    if (this.#born !== 0 && born !== this.#born) {
+      this.#loss = { bornBefore: this.#born, born };
+    }
+    this.#born = born;
+  }
+
+  /** In a new term the store may be another than the one that confirmed. */
+  #forgetConfirmations(): void {
+    this.#ranConfirmed = 0;
+    this.#endConfirmedMs = undefined;
+  }
+}

@@ -1,0 +1,221 @@
+import { LockStoreError } from '../errors/index.js';
+import { type Notify } from '../events/index.js';
+import { type Clock, sleep } from '../time/index.js';
+import { AilingJobs } from './ailing-jobs.js';
+import { attempt } from './attempt.js';
+import { ProbeTimer } from './probe-timer.js';
+
+/** A leader's question keeps a lease alive, so it goes first. */
+export type Asker = 'leader' | 'bid';
+
+export interface Question<T> {
+  /** The lock it is about. */
+  readonly job: string;
+  readonly asker: Asker;
+  readonly deadlineMs: number;
+  /** Once it aborts the question is not sent any more: `ask` answers undefined. */
+  readonly signal: AbortSignal;
+  readonly send: () => Promise<T>;
+}
+
+export interface StoreGateParts {
+  readonly clock: Clock;
+  readonly notify: Notify;
+  /** In [0, 1). */
+  readonly random: () => number;
+  readonly heartbeatIntervalMs: number;
+  /** Runs a function that sends, so that what it sends leaves in one write. */
+  readonly together: (send: () => void) => void;
+  /** An outage that was told is over. */
+  readonly onRecovery: () => void;
+  /** Once it aborts the store is being closed, and its failures are no news. */
+  readonly closing: AbortSignal;
+}
+
+/** Why a question may be sent: all may be, or it is the one that finds out whether the store answers again. */
+type Pass = 'open' | 'probe';
+
+interface Waiting {
+  readonly job: string;
+  readonly asker: Asker;
+  readonly go: (pass: Pass) => void;
+}
+
+interface Outage {
+  readonly sinceMs: number;
+  readonly error: LockStoreError;
+  /** Whose questions have failed in it. */
+  readonly jobs: Set<string>;
+  isTold: boolean;
+}
+
+const SLOWEST_PROBE_MS = 500;
+
+/**
+ * What one process knows of its store. While it answers everybody asks at will. After a failure one question at a time is
+ * let through as a probe, a leader's first and another job's first: if that fails too it is an outage, which is told
+ * once; the first answer lets everybody through again. So a thousand jobs put no more load on a store in trouble than
+ * one, and all of them go on within about half a second of its recovery.
+ *
+ * A job that fails while others are answered (a hash slot without a server, say) is ailing: its failures are its own,
+ * and keep nobody else from asking.
+ */
+export class StoreGate {
+  #outage: Outage | undefined;
+  readonly #ailing: AilingJobs;
+  readonly #waiting = new Set<Waiting>();
+  readonly #probeTimer: ProbeTimer;
+  #isProbing = false;
+
+  constructor(private readonly parts: StoreGateParts) {
+    this.#ailing = new AilingJobs(parts.clock, this.#tell);
+    this.#probeTimer = new ProbeTimer(parts.clock, () => {
+      this.#probe();
+    });
+  }
+
+  /**
+   * Asks once and waits for the answer, at most `deadlineMs`. Rejects with a {@link LockStoreError} if it is unknown.
+   * While the gate is open the question is sent before this returns.
+   */
+  async ask<T>(question: Question<T>): Promise<T | undefined> {
+    const { job, asker, signal } = question;
+    if (asker === 'leader' && this.#ailing.isTold(job)) await this.pause(job, signal);
+    if (signal.aborted) return undefined;
+    return this.#outage === undefined ? this.#send(question, 'open') : this.#queue(question);
+  }
+
+  /** Waits a moment if the job is ailing. Bids wait here before they take one of the places that all bids share. */
+  async pause(job: string, signal: AbortSignal): Promise<void> {
+    if (this.#ailing.isTold(job)) await sleep(this.parts.clock, this.#probeDelayMs('bid'), signal);
+  }
+
+  /** Nobody asks for it any more: what it met with is no trouble of anybody's. */
+  forget(job: string): void {
+    this.#ailing.answered(job);
+  }
+
+  /** The store says that it can be asked again: probes at once, if there is an outage to end. */
+  probeNow(): boolean {
+    if (this.#outage === undefined) return false;
+    this.#probeTimer.cancel();
+    if (!this.#isProbing) this.#probe();
+    return true;
+  }
+
+  async #send<T>(question: Question<T>, pass: Pass): Promise<T> {
+    const { clock } = this.parts;
+    const outage = this.#outage;
+    let isLate = false;
+    const send = async (): Promise<T> => {
+      const answer = await question.send();
+      if (isLate) this.#heardLate();
+      return answer;
+    };
+    try {
+      const answer = await attempt(clock, question.deadlineMs, send);
+      this.#answered(question.job, outage);
+      return answer;
+    } catch (error: unknown) {
+      isLate = true;
+      if (error instanceof LockStoreError) this.#failed(question.job, error, outage);
+      throw error;
+    } finally {
+      if (pass === 'probe') this.#isProbing = false;
+      if (this.#outage !== undefined && this.#waiting.size > 0) this.#scheduleProbe();
+    }
+  }
+
+  #queue<T>(question: Question<T>): Promise<T | undefined> {
+    const { job, asker, signal } = question;
+    return new Promise((resolve, reject) => {
+      const leave = (): void => {
+        this.#waiting.delete(waiting);
+        if (this.#waiting.size === 0) this.#probeTimer.cancel();
+        resolve(undefined);
+      };
+      const go = (pass: Pass): void => {
+        this.#waiting.delete(waiting);
+        signal.removeEventListener('abort', leave);
+        this.#send(question, pass).then(resolve, reject);
+      };
+      const waiting: Waiting = { job, asker, go };
+      this.#waiting.add(waiting);
+      signal.addEventListener('abort', leave);
+      this.#scheduleProbe();
+    });
+  }
+
+  /** `outage` is the one that was on when the question was sent: an older answer says nothing about a newer outage. */
+  #answered(job: string, outage: Outage | undefined): void {
+    this.#ailing.answered(job);
+    if (outage === undefined || outage !== this.#outage) return;
+
+    this.#outage = undefined;
+    this.#probeTimer.cancel();
+    for (const other of outage.jobs) if (other !== job) this.#ailing.suspect(other);
+    this.#letThrough(() => true, 'open');
+    if (!outage.isTold) return;
+    this.#tell('storeRecovered', { outageMs: this.parts.clock.now() - outage.sinceMs });
+    this.parts.onRecovery();
+  }
+
+  #failed(job: string, error: LockStoreError, outage: Outage | undefined): void {
+    // anything but silence is an answer of the store; what a person must mend concerns one job, which says so itself
+    if (error.code !== 'STORE_UNREACHABLE') {
+      this.#answered(job, outage);
+      return;
+    }
+    if (this.#outage === undefined && this.#ailing.has(job)) {
+      this.#ailing.failed(job, error);
+    } else if (this.#outage === undefined) {
+      this.#outage = { sinceMs: this.parts.clock.now(), error, jobs: new Set([job]), isTold: false };
+    } else {
+      this.#outage.jobs.add(job);
+      if (this.#outage !== outage || outage.isTold) return;
+      outage.isTold = true;
+      this.#tell('storeUnreachable', { error });
+    }
+  }
+
+  /** A store that answers too late is there all the same, and each leader may use a late yes. Bids would add to its load. */
+  #heardLate(): void {
+    if (this.#outage !== undefined) this.#letThrough(({ asker }) => asker === 'leader', 'open');
+  }
+
+  #letThrough(isMeant: (waiting: Waiting) => boolean, pass: Pass): void {
+    const meant = [...this.#waiting].filter(isMeant);
+    if (meant.length === 0) return;
+    this.parts.together(() => {
+      for (const waiting of meant) waiting.go(pass);
+    });
+  }
+
+  #scheduleProbe(): void {
+    if (this.#isProbing) return;
+    const someoneLeads = [...this.#waiting].some(({ asker }) => asker === 'leader');
+    this.#probeTimer.set(this.#probeDelayMs(someoneLeads ? 'leader' : 'bid'));
+  }
+
+  /** For a leader 1/12 to 1/6 of the heartbeat, while it has a lease to save; for others a little more than the ceiling. */
+  #probeDelayMs(asker: Asker): number {
+    const { heartbeatIntervalMs, random } = this.parts;
+    if (asker === 'leader') return Math.min(SLOWEST_PROBE_MS, heartbeatIntervalMs / 6) * (0.5 + random() / 2);
+    return Math.min(SLOWEST_PROBE_MS, heartbeatIntervalMs) * (1 + random() / 5);
+  }
+
+  #probe(): void {
+    const isNew = ({ job }: Waiting): boolean => this.#outage?.jobs.has(job) !== true && !this.#ailing.has(job);
+    const waiting = [...this.#waiting];
+    const leaders = waiting.filter(({ asker }) => asker === 'leader');
+    // whoever fails waits again at the end of the line, so that one job cannot keep the others from finding out
+    const prober = leaders.find(isNew) ?? waiting.find(isNew) ?? waiting[0];
+    if (prober === undefined) return;
+    this.#isProbing = true;
+    prober.go('probe');
+  }
+
+  readonly #tell: Notify = (event, payload) => {
+    if (!this.parts.closing.aborted) this.parts.notify(event, payload);
+  };
+}
