@@ -1,0 +1,391 @@
+import { describe, expect, it } from '@jest/globals';
+import { type Command } from '../../../../test/support/faulty-store.js';
+import { job, lasting, type FleetReplica } from '../../../../test/support/fleet.js';
+import { useFleet } from '../../../../test/support/use-fleet.js';
+import { type JobDefinition } from '../discovery/index.js';
+import { cron } from '../schedule/index.js';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+
+const at = (expression: string) => cron(expression, { timeZone: 'UTC', jobName: 'report' });
+/** Midnight is when the fleet begins: this job is due at 01:00, 02:00, … */
+const hourly = (overrides: Parameters<typeof job>[0] = {}): JobDefinition =>
+  job({ name: 'report', schedule: at('0 * * * *'), ...overrides });
+const everyMinute = (overrides: Parameters<typeof job>[0] = {}): JobDefinition =>
+  hourly({ schedule: at('* * * * *'), ...overrides });
+
+const runsOf = (...replicas: FleetReplica[]) =>
+  replicas.flatMap(({ name, observer }) =>
+    observer.of('runStarted').map((run) => `${name} ${run.scheduledAt.toISOString().slice(11, 19)} ${run.cause}`),
+  );
+const missedOf = (...replicas: FleetReplica[]) =>
+  replicas.flatMap(({ name, observer }) =>
+    observer
+      .of('occurrencesMissed')
+      .map(({ reason, from, to, count }) => `${name} ${reason} (${clockOf(from)}, ${clockOf(to)}] ${count}`),
+  );
+const clockOf = (date: Date) => date.toISOString().slice(11, 19);
+
+describe('A cron job', () => {
+  const fleet = useFleet();
+
+  it('runs each occurrence once, on the leader, and claims it right before', async () => {
+    const a = fleet.start('a', [hourly()]);
+    const b = fleet.start('b', [hourly()]);
+    await fleet.clock.advance(3 * HOUR + MINUTE);
+    expect(runsOf(a, b)).toEqual(['a 01:00:00 schedule', 'a 02:00:00 schedule', 'a 03:00:00 schedule']);
+    expect(missedOf(a, b)).toEqual([]);
+    expect(a.store.count('claim')).toBe(3);
+  });
+
+  it('replays no history when it is new', async () => {
+    const a = fleet.start('a', [everyMinute()]);
+    await fleet.clock.advance(500);
+    expect(a.observer.story).toEqual(['0 leadershipGained']);
+  });
+
+  describe('in a hand-over', () => {
+    it('runs an occurrence for which nobody led in time once, as a misfire', async () => {
+      const a = fleet.start('a', [hourly()]);
+      const b = fleet.start('b', [hourly()]);
+      await fleet.clock.advance(HOUR - 5_000);
+      a.store.fate = () => 'lost';
+      await fleet.clock.advance(MINUTE);
+      expect(runsOf(a, b)).toEqual(['b 01:00:00 misfire']);
+      expect(missedOf(a, b)).toEqual([]);
+    });
+
+    it('reports what is older than the misfire grace instead, as one event', async () => {
+      const a = fleet.start('a', [hourly()]);
+      await fleet.clock.advance(MINUTE);
+      await a.supervisor.stop();
+      await fleet.clock.advance(3 * HOUR);
+      const b = fleet.start('b', [hourly()]);
+      await fleet.clock.advance(1_000);
+      expect(runsOf(a, b)).toEqual([]);
+      expect(missedOf(b)).toEqual(['b late (00:00:00, 03:00:00] 3']);
+    });
+
+    it('runs the newest missed occurrence within the grace and reports the others', async () => {
+      const a = fleet.start('a', [everyMinute()]);
+      await fleet.clock.advance(90_000);
+      await a.supervisor.stop();
+      await fleet.clock.advance(10 * MINUTE - 90_000 + 5_000);
+      const b = fleet.start('b', [everyMinute()]);
+      await fleet.clock.advance(1_000);
+      expect(runsOf(b)).toEqual(['b 00:10:00 misfire']);
+      expect(missedOf(b)).toEqual(['b late (00:01:00, 00:09:00] 8']);
+    });
+
+    it('starts no missed occurrence with a misfire grace of 0, and still reports it', async () => {
+      const a = fleet.start('a', [hourly({ misfireGraceMs: 0 })]);
+      const b = fleet.start('b', [hourly({ misfireGraceMs: 0 })]);
+      await fleet.clock.advance(HOUR - 5_000);
+      a.store.fate = () => 'lost';
+      await fleet.clock.advance(MINUTE);
+      expect(runsOf(a, b)).toEqual([]);
+      expect(missedOf(a, b)).toEqual(['b late (00:00:00, 01:00:00] 1']);
+      await fleet.clock.advance(HOUR);
+      expect(runsOf(b)).toEqual(['b 02:00:00 schedule']);
+    });
+
+    it('does not run an occurrence again on a replica whose clock is behind', async () => {
+      const a = fleet.start('a', [hourly()]);
+      const b = fleet.start('b', [hourly()]);
+      b.clock.aheadMs = -10_000;
+      await fleet.clock.advance(HOUR + 1_000);
+      await a.supervisor.stop();
+      await fleet.clock.advance(HOUR + MINUTE);
+      expect(runsOf(a, b)).toEqual(['a 01:00:00 schedule', 'b 02:00:00 schedule']);
+      expect(missedOf(a, b)).toEqual([]);
+    });
+
+    it('reports a claim whose run never began, and starts it on no other replica', async () => {
+      const a = fleet.start('a', [hourly()]);
+      const b = fleet.start('b', [hourly()]);
+      await fleet.clock.advance(HOUR - 1_000);
+      a.store.fate = (command: Command) => (command === 'claim' ? 'unanswered' : 'lost');
+      await fleet.clock.advance(MINUTE);
+      expect(runsOf(a, b)).toEqual([]);
+      expect(missedOf(a, b)).toEqual(['b start-not-confirmed (00:00:00, 01:00:00] 1']);
+      expect(b.observer.of('occurrencesMissed')[0]?.claimedBy).toBe('a');
+    });
+
+    it('tells nobody that a run was missed which began and was confirmed', async () => {
+      const a = fleet.start('a', [hourly()]);
+      const b = fleet.start('b', [hourly()]);
+      await fleet.clock.advance(HOUR + 5_000);
+      a.store.fate = () => 'lost';
+      await fleet.clock.advance(MINUTE);
+      expect(b.observer.of('leadershipGained')).toHaveLength(1);
+      expect(missedOf(a, b)).toEqual([]);
+    });
+
+    it('reports a claim whose run may not have begun also when the schedule has changed since', async () => {
+      const a = fleet.start('a', [hourly()]);
+      await fleet.clock.advance(HOUR - 1_000);
+      a.store.fate = (command: Command) => (command === 'claim' ? 'unanswered' : 'lost');
+      await fleet.clock.advance(2_000);
+      const b = fleet.start('b', [hourly({ schedule: at('30 * * * *') })]);
+      await fleet.clock.advance(MINUTE);
+      expect(runsOf(a, b)).toEqual([]);
+      expect(missedOf(b)[0]).toBe('b start-not-confirmed (00:00:00, 01:00:00] 1');
+    });
+
+    it('reports a claim whose run may not have begun also when the job is of another kind now', async () => {
+      const a = fleet.start('a', [hourly()]);
+      await fleet.clock.advance(HOUR - 1_000);
+      a.store.fate = (command: Command) => (command === 'claim' ? 'unanswered' : 'lost');
+      await fleet.clock.advance(2_000);
+      const b = fleet.start('b', [job({ name: 'report' })]);
+      await fleet.clock.advance(MINUTE);
+      expect(missedOf(b)[0]).toBe('b start-not-confirmed (00:00:00, 01:00:00] 1');
+      expect(missedOf(b)[1]).toMatch(/^b schedule-changed \(01:00:00, 01:00:\d\d\] 0$/);
+    });
+
+    it('reports a claim whose run may not have begun also when a foreign holder led in between', async () => {
+      const a = fleet.start('a', [hourly()]);
+      const b = fleet.start('b', [hourly()]);
+      await fleet.clock.advance(HOUR - 1_000);
+      a.store.fate = (command: Command) => (command === 'claim' ? 'unanswered' : 'lost');
+      await fleet.clock.advance(2_000);
+      fleet.server.occupy('report', 'original', 5_000);
+      await fleet.clock.advance(MINUTE);
+      expect(missedOf(b)[0]).toBe('b start-not-confirmed (00:00:00, 01:00:00] 1');
+    });
+
+    it('counts no occurrences for a job that was of another kind before', async () => {
+      const a = fleet.start('a', [job({ name: 'report' })]);
+      await fleet.clock.advance(2_000);
+      await a.supervisor.stop();
+      await fleet.clock.advance(3 * HOUR);
+      const b = fleet.start('b', [hourly()]);
+      await fleet.clock.advance(1_000);
+      expect(missedOf(b)).toEqual([]);
+    });
+
+    it('reports the occurrences that a changed schedule leaves behind', async () => {
+      const a = fleet.start('a', [hourly()]);
+      await fleet.clock.advance(MINUTE);
+      await a.supervisor.stop();
+      await fleet.clock.advance(2 * HOUR);
+      const b = fleet.start('b', [hourly({ schedule: at('30 * * * *') })]);
+      await fleet.clock.advance(HOUR);
+      expect(missedOf(b)).toEqual(['b schedule-changed (00:00:00, 02:01:00] 2']);
+      expect(runsOf(b)).toEqual(['b 02:30:00 schedule']);
+    });
+
+    it('reports them also when the first who was granted the lock under the new schedule never learns of it', async () => {
+      const a = fleet.start('a', [hourly()]);
+      await fleet.clock.advance(MINUTE);
+      await a.supervisor.stop();
+      await fleet.clock.advance(2 * HOUR);
+      const changed = hourly({ schedule: at('30 * * * *') });
+      const b = fleet.start('b', [changed], { network: { fate: () => 'unanswered' } });
+      await fleet.clock.advance(5_000);
+      expect(fleet.server.holderOf('report')).toMatch(/^b/);
+      b.store.fate = () => 'lost';
+      const c = fleet.start('c', [changed]);
+      await fleet.clock.advance(HOUR);
+      expect(missedOf(b, c)).toEqual(['c schedule-changed (00:00:00, 02:01:00] 2']);
+    });
+
+    it('reports a claim that it knows of and Redis has lost, if nobody confirmed that its run began', async () => {
+      const a = fleet.start('a', [hourly()]);
+      const b = fleet.start('b', [hourly()]);
+      b.store.deafen();
+      await fleet.clock.advance(HOUR - 1_000);
+      const fallBack = fleet.server.remember();
+      a.store.fate = (command: Command) => (command === 'claim' ? 'unanswered' : 'lost');
+      await fleet.clock.advance(5_000);
+      b.store.fate = () => 'lost';
+      fallBack();
+      await fleet.clock.advance(15_000);
+      b.store.fate = () => 'carried';
+      await fleet.clock.advance(MINUTE);
+      expect(runsOf(a, b)).toEqual([]);
+      expect(missedOf(b)).toEqual(['b start-not-confirmed (00:00:00, 01:00:00] 1']);
+    });
+  });
+
+  describe('when the answer to its claim is lost', () => {
+    it('repeats the claim and runs once', async () => {
+      const a = fleet.start('a', [hourly()]);
+      await fleet.clock.advance(HOUR - 1_000);
+      let isFirst = true;
+      a.store.fate = (command: Command) => {
+        const isLost = command === 'claim' && isFirst;
+        if (isLost) isFirst = false;
+        return isLost ? 'unanswered' : 'carried';
+      };
+      await fleet.clock.advance(MINUTE);
+      expect(runsOf(a)).toEqual(['a 01:00:00 schedule']);
+      expect(a.store.count('claim')).toBe(2);
+    });
+
+    it('goes by an answer that comes late, so that a slow connection loses no occurrence', async () => {
+      const a = fleet.start('a', [hourly({ schedule: at('*/10 * * * * *') })]);
+      await fleet.clock.advance(12_000);
+      a.store.delayMs = 3_000;
+      await fleet.clock.advance(60_000);
+      expect(runsOf(a).length + missedOf(a).length).toBeGreaterThanOrEqual(6);
+      expect(new Set(runsOf(a)).size).toBe(runsOf(a).length);
+    });
+
+    it('reports instead of running when the grace is over before the claim is certain', async () => {
+      const a = fleet.start('a', [hourly({ misfireGraceMs: 2_000 })]);
+      await fleet.clock.advance(HOUR - 1_000);
+      a.store.fate = (command: Command) => (command === 'claim' ? 'STORE_UNREACHABLE' : 'carried');
+      await fleet.clock.advance(5_000);
+      a.store.fate = () => 'carried';
+      await fleet.clock.advance(MINUTE);
+      expect(runsOf(a)).toEqual([]);
+      expect(missedOf(a)).toEqual(['a late (00:00:00, 01:00:00] 1']);
+    });
+  });
+
+  describe('when a run is in flight', () => {
+    it('claims the tick that it drops, and reports it', async () => {
+      const a = fleet.start('a', [everyMinute({ run: lasting(fleet.clock, 90_000) })]);
+      await fleet.clock.advance(3 * MINUTE + 1_000);
+      expect(runsOf(a)).toEqual(['a 00:01:00 schedule', 'a 00:03:00 schedule']);
+      expect(a.observer.of('tickDropped')).toEqual([
+        { job: 'report', kind: 'cron', reason: 'overlap', scheduledAt: new Date('2027-01-01T00:02:00Z'), count: 1 },
+      ]);
+      expect(missedOf(a)).toEqual([]);
+    });
+
+    it('starts no tick that waited beyond its grace for a superseded run, and reports it', async () => {
+      const run = lasting(fleet.clock, 90_000);
+      const a = fleet.start('a', [everyMinute({ run, overlap: 'cancel-other', misfireGraceMs: 5_000 })]);
+      await fleet.clock.advance(3 * MINUTE + 1_000);
+      expect(runsOf(a)).toEqual(['a 00:01:00 schedule', 'a 00:03:00 schedule']);
+      expect(a.observer.of('tickDropped')).toMatchObject([
+        { reason: 'overlap', scheduledAt: new Date('2027-01-01T00:02:00Z'), count: 1 },
+      ]);
+      expect(missedOf(a)).toEqual([]);
+    });
+
+    it("lets the newest tick take over with overlap 'cancel-other'", async () => {
+      const run = lasting(fleet.clock, 140_000);
+      const a = fleet.start('a', [everyMinute({ run, overlap: 'cancel-other' })]);
+      await fleet.clock.advance(4 * MINUTE);
+      expect(runsOf(a)).toEqual(['a 00:01:00 schedule', 'a 00:03:00 schedule']);
+      expect(a.observer.of('tickDropped')).toMatchObject([
+        { reason: 'overlap', scheduledAt: new Date('2027-01-01T00:02:00Z'), count: 1 },
+      ]);
+    });
+  });
+
+  describe('when time does odd things', () => {
+    it('runs one occurrence late and reports the others after a blocked loop', async () => {
+      const a = fleet.start('a', [hourly({ schedule: at('*/2 * * * * *') })]);
+      await fleet.clock.advance(2_500);
+      await fleet.clock.block(7_000);
+      expect(runsOf(a)).toEqual(['a 00:00:02 schedule', 'a 00:00:08 misfire']);
+      expect(missedOf(a)).toEqual(['a late (00:00:02, 00:00:06] 2']);
+    });
+
+    it('runs nothing early when its wall clock jumps a day ahead, and every occurrence when it is due by the store', async () => {
+      const a = fleet.start('a', [hourly()]);
+      await fleet.clock.advance(30 * MINUTE);
+      a.clock.aheadMs = 24 * HOUR;
+      await fleet.clock.advance(2 * HOUR);
+      expect(runsOf(a)).toEqual(['a 01:00:00 schedule', 'a 02:00:00 schedule']);
+      expect(missedOf(a)).toEqual([]);
+    });
+
+    it('reports a clock that is ahead, waits, and then runs the same occurrence', async () => {
+      const a = fleet.start('a', [hourly()]);
+      a.clock.aheadMs = 90_000;
+      await fleet.clock.advance(HOUR + 1_000);
+      expect(a.observer.of('clockAhead')).toEqual([
+        { job: 'report', scheduledAt: new Date('2027-01-01T01:00:00Z'), aheadMs: 90_000 },
+      ]);
+      expect(runsOf(a)).toEqual(['a 01:00:00 schedule']);
+    });
+
+    it('starts no occurrence late by the store without a grace, however far its own clock is behind', async () => {
+      const a = fleet.start('a', [hourly({ misfireGraceMs: 0 })]);
+      a.clock.aheadMs = -HOUR;
+      await fleet.clock.advance(2 * HOUR + MINUTE);
+      expect(a.observer.events.filter(({ event }) => event === 'runStarted').map(({ atMs }) => atMs)).toEqual([
+        HOUR + 500,
+        2 * HOUR + 500,
+      ]);
+    });
+
+    it('starts each occurrence within its misfire grace by the store, however far its own clock is behind', async () => {
+      const a = fleet.start('a', [hourly({ misfireGraceMs: 20_000 })]);
+      a.clock.aheadMs = -10 * MINUTE;
+      await fleet.clock.advance(2 * HOUR + MINUTE);
+      expect(runsOf(a)).toEqual(['a 01:00:00 misfire', 'a 02:00:00 misfire']);
+      expect(a.observer.events.filter(({ event }) => event === 'runStarted').map(({ atMs }) => atMs)).toEqual([
+        HOUR + 10_000,
+        2 * HOUR + 10_000,
+      ]);
+      expect(missedOf(a)).toEqual([]);
+    });
+
+    it('starts none beyond its grace by the store whose claim was slow, though its own clock says that there is time', async () => {
+      const a = fleet.start('a', [hourly({ misfireGraceMs: 2_000 })]);
+      a.clock.aheadMs = -900;
+      await fleet.clock.advance(HOUR);
+      a.store.fate = (command: Command) => (command === 'claim' ? 'lost' : 'carried');
+      await fleet.clock.advance(1_500);
+      a.store.fate = () => 'carried';
+      await fleet.clock.advance(MINUTE);
+      expect(runsOf(a)).toEqual([]);
+      expect(missedOf(a)).toEqual(['a late (00:00:00, 01:00:00] 1']);
+    });
+
+    it('does not start a claimed occurrence while it cannot tell how long the host slept meanwhile', async () => {
+      const a = fleet.start('a', [hourly()]);
+      await fleet.clock.advance(HOUR - 1_000);
+      let arrive: () => void = () => undefined;
+      a.store.heldBack = new Promise((resolve) => (arrive = resolve));
+      await fleet.clock.advance(1_000);
+      fleet.clock.stepWall(20_000);
+      a.store.heldBack = undefined;
+      a.store.fate = (command: Command) => (command === 'renew' ? 'lost' : 'carried');
+      arrive();
+      await fleet.clock.advance(100);
+      expect(runsOf(a)).toEqual([]);
+      a.store.fate = () => 'carried';
+    });
+
+    it('does not run an occurrence again when the wall clock steps back over it', async () => {
+      const a = fleet.start('a', [hourly()]);
+      await fleet.clock.advance(HOUR + 1_000);
+      a.clock.aheadMs = -10 * MINUTE;
+      await fleet.clock.advance(30 * MINUTE);
+      expect(runsOf(a)).toEqual(['a 01:00:00 schedule']);
+    });
+
+    it('waits for an occurrence that is further away than a timer can be set', async () => {
+      const a = fleet.start('a', [hourly({ schedule: at('0 0 1 7 *') })]);
+      await fleet.clock.advance(100);
+      await fleet.clock.block(181 * 24 * HOUR - 1_000);
+      await fleet.clock.advance(40_000);
+      expect(runsOf(a).map((line) => line.slice(0, 10))).toEqual(['a 00:00:00']);
+    });
+  });
+
+  it('drains a claimed occurrence when a stop comes between its claim and its run', async () => {
+    const a = fleet.start('a', [hourly({ run: lasting(fleet.clock, 1_000) })]);
+    await fleet.clock.advance(HOUR - 1_000);
+    let arrive: () => void = () => undefined;
+    a.store.heldBack = new Promise((resolve) => (arrive = resolve));
+    await fleet.clock.advance(1_100);
+    const stopped = a.supervisor.stop();
+    arrive();
+    await fleet.clock.advance(1_200);
+    await stopped;
+    expect(a.observer.story.slice(-3)).toEqual([
+      '3600100 runStarted schedule',
+      '3601100 runSucceeded schedule',
+      '3601100 leadershipReleased shutdown',
+    ]);
+  });
+});

@@ -1,0 +1,61 @@
+import { type CronSchedule } from '../schedule/index.js';
+import { sleep } from '../time/index.js';
+import { OccurrenceLedger, ON_TIME_MS } from './occurrence-ledger.js';
+import { LOOK_AGAIN_MS, type PaceParts } from './pace.js';
+import { nap, unlessAborted } from './waiting.js';
+
+/**
+ * Fires cron occurrences: each is claimed in the store right before its run, so that no other replica starts it, whatever
+ * its clock says. A tick on time goes by this replica's wall clock. On promotion and after a late wake-up (a blocked
+ * loop, a clock that was stepped or is far behind, a host that slept) the store's clock decides what was missed and what
+ * may still run.
+ */
+export async function paceCron(schedule: CronSchedule, parts: PaceParts): Promise<void> {
+  const { clock, quit, term, lane, job } = parts;
+  const ledger = new OccurrenceLedger(schedule, parts);
+  // a clock that is behind must not carry an occurrence past its grace: halfway there the store's clock takes over
+  const patienceMs = Math.max(job.misfireGraceMs, ON_TIME_MS) / 2;
+  let cursor = term.grant.last;
+  if (term.facts.waitMs > 0 && !quit.aborted) {
+    // a claim that Redis has lost may have been ahead of it
+    const newest = schedule.latest(cursor, term.storeNow());
+    if (newest !== undefined) cursor = await ledger.lose(cursor, newest);
+  }
+  let isPromotion = true;
+  let hasWaited = false;
+
+  while (!quit.aborted) {
+    const due = schedule.next(cursor) ?? Infinity;
+    const wall = clock.wallNow();
+    const untilDueMs = Math.min(due - wall, due + patienceMs - term.storeNow());
+    if (!isPromotion && untilDueMs > 0) {
+      await sleep(clock, Math.min(untilDueMs, LOOK_AGAIN_MS), quit);
+      continue;
+    }
+    if (!term.isTrusted()) {
+      await unlessAborted(term.confirmation(), quit);
+      continue;
+    }
+    const isOnTime = !isPromotion && wall >= due && wall - due <= ON_TIME_MS;
+    const now = (): number => (isOnTime ? clock.wallNow() : term.storeNow());
+    const newest = schedule.latest(cursor, now());
+    if (newest === undefined) {
+      // due by this replica's clock and not yet by the store's, which decides after a late wake-up
+      if (!isPromotion) await sleep(clock, Math.min(due - term.storeNow(), ON_TIME_MS), quit);
+      isPromotion = false;
+    } else if (lane.isBusy && job.overlap === 'cancel-other') {
+      lane.abort('SUPERSEDED');
+      hasWaited = true;
+      const pushedAside = schedule.latest(cursor, newest - 1);
+      if (pushedAside !== undefined) cursor = await ledger.drop(cursor, pushedAside);
+      const nextMs = (schedule.next(newest) ?? Infinity) - now();
+      await nap({ clock, quit, delayMs: Math.min(Math.max(nextMs, 1), LOOK_AGAIN_MS), until: lane.free() });
+    } else {
+      const isMisfire = isPromotion || (!hasWaited && now() - newest > ON_TIME_MS);
+      const cause = isMisfire ? 'misfire' : 'schedule';
+      cursor = await ledger.take({ after: cursor, newest, now, isPromotion, cause, hasWaited });
+      isPromotion = false;
+      hasWaited = false;
+    }
+  }
+}

@@ -1,0 +1,137 @@
+import { describe, expect, it } from '@jest/globals';
+import { type FleetReplica, job } from '../../../../test/support/fleet.js';
+import { useFleet } from '../../../../test/support/use-fleet.js';
+import { cron } from '../schedule/index.js';
+
+const everyMinute = (overrides: Parameters<typeof job>[0] = {}) =>
+  job({ schedule: cron('* * * * *', { timeZone: 'UTC', jobName: 'tick' }), ...overrides });
+
+const startsOf = ({ observer }: FleetReplica): number[] =>
+  observer.events.filter(({ event }) => event === 'runStarted').map(({ atMs }) => atMs);
+const missedOf = ({ observer }: FleetReplica): string[] =>
+  observer
+    .of('occurrencesMissed')
+    .map(({ reason, from, to, count }) => `${reason} (${clockOf(from)}, ${clockOf(to)}] ${count}`);
+const clockOf = (date: Date) => date.toISOString().slice(11, 19);
+
+describe('When Redis loses its data', () => {
+  const fleet = useFleet();
+
+  /** Two replicas of which the first leads; the second knows it and asks at every heartbeat. */
+  async function leaderAndFollower(of = job, follower = of()): Promise<readonly [FleetReplica, FleetReplica]> {
+    const a = fleet.start('a', [of()]);
+    await fleet.clock.advance(500);
+    const b = fleet.start('b', [follower]);
+    b.store.deafen();
+    await fleet.clock.advance(2_000);
+    return [a, b];
+  }
+
+  it('a follower that takes over starts nothing while the leader, cut off, still trusts its lease', async () => {
+    const [a, b] = await leaderAndFollower();
+    a.store.fate = () => 'lost';
+    fleet.server.loseData();
+    await fleet.clock.advance(30_000);
+    const gainedMs = b.observer.events.find(({ event }) => event === 'leadershipGained')?.atMs ?? NaN;
+    const lastOfA = startsOf(a).at(-1) ?? NaN;
+    // without the wait both would have run for seconds
+    expect(lastOfA).toBeGreaterThan(gainedMs + 1_000);
+    expect(startsOf(b)[0]).toBeGreaterThanOrEqual(gainedMs + 10_000);
+    expect(startsOf(b)[0]).toBeLessThan(gainedMs + 11_100);
+    expect(b.observer.of('leadershipGained')).toEqual([expect.objectContaining({ waitMs: 10_000 })]);
+    const [tokenOfA = NaN] = a.observer.of('leadershipGained').map(({ fencingToken }) => fencingToken);
+    expect(b.observer.of('leadershipGained')[0]?.fencingToken).toBeGreaterThan(tokenOfA);
+  });
+
+  it('it waits for the longest lock that it has seen, and not only for its own', async () => {
+    const slow = (overrides: Parameters<typeof job>[0] = {}) => job({ lockExpiryMs: 25_000, ...overrides });
+    const [a, b] = await leaderAndFollower(slow, job());
+    a.store.fate = () => 'lost';
+    fleet.server.loseData();
+    await fleet.clock.advance(40_000);
+    expect(startsOf(b)[0]).toBeGreaterThan(startsOf(a).at(-1) ?? NaN);
+    expect(b.observer.of('leadershipGained')[0]?.waitMs).toBeGreaterThan(20_000);
+  });
+
+  it('the leader goes on at once when it gets its lock back before its lease has ended', async () => {
+    await fleet.clock.advance(300);
+    const a = fleet.start('a', [job()]);
+    await fleet.clock.advance(2_500);
+    fleet.server.loseData();
+    await fleet.clock.advance(10_000);
+    expect(a.news()).toContain('3300 leadershipLost preempted');
+    expect(a.observer.of('leadershipGained').map(({ waitMs }) => waitMs)).toEqual([undefined, undefined]);
+    const gaps = startsOf(a).map((startMs, index, all) => startMs - (all[index - 1] ?? startMs));
+    expect(Math.max(...gaps)).toBeLessThanOrEqual(1_000);
+  });
+
+  it('a stop ends the wait at once and gives the lock back', async () => {
+    const [a, b] = await leaderAndFollower();
+    a.store.fate = () => 'lost';
+    fleet.server.loseData();
+    await fleet.clock.advance(4_000);
+    expect(b.observer.of('leadershipGained')).toHaveLength(1);
+    const stopped = b.supervisor.stop();
+    await fleet.clock.advance(10);
+    await stopped;
+    expect(fleet.server.holderOf('tick')).toBeUndefined();
+    expect(startsOf(b)).toEqual([]);
+  });
+
+  it('occurrences that came due around it are reported once, and none of them is started', async () => {
+    const [a, b] = await leaderAndFollower(everyMinute);
+    await fleet.clock.advance(52_000);
+    a.store.fate = () => 'lost';
+    fleet.server.loseData();
+    await fleet.clock.advance(120_000);
+    // the one of 00:01 came due while the new leader waited
+    expect(startsOf(a)).toEqual([]);
+    expect(missedOf(b)).toEqual([expect.stringMatching(/^state-lost \(00:00:5\d, 00:01:00\] 1$/)]);
+    expect(b.observer.of('runStarted').map(({ scheduledAt }) => clockOf(scheduledAt))).toEqual(['00:02:00']);
+  });
+
+  it('a claim that did not lead to a run is reported although Redis forgot it', async () => {
+    const [a, b] = await leaderAndFollower(everyMinute);
+    await fleet.clock.advance(57_400);
+    // the claim is carried out, and its leader dies before it hears
+    a.store.fate = (command) => (command === 'claim' ? 'unanswered' : 'lost');
+    await fleet.clock.advance(5_000);
+    for (const { store } of [a, b]) store.fate = () => 'lost';
+    fleet.server.loseData();
+    await fleet.clock.advance(20_000);
+    b.store.fate = () => 'carried';
+    await fleet.clock.advance(30_000);
+    expect(startsOf(a)).toEqual([]);
+    expect(missedOf(b)).toEqual([expect.stringMatching(/^state-lost \(00:00:00, 00:01:\d\d\] 1$/)]);
+  });
+
+  it('they are reported also if the first who was granted the lock never learns of it', async () => {
+    const [a, b] = await leaderAndFollower(everyMinute);
+    const c = fleet.start('c', [everyMinute()]);
+    c.store.deafen();
+    await fleet.clock.advance(50_000);
+    for (const { store } of [a, b, c]) store.fate = () => 'lost';
+    await fleet.clock.advance(20_000);
+    fleet.server.loseData();
+    c.store.fate = () => 'unanswered';
+    await fleet.clock.advance(10_000);
+    expect(fleet.server.holderOf('tick')).toMatch(/^c/);
+    c.store.fate = () => 'lost';
+    b.store.fate = () => 'carried';
+    await fleet.clock.advance(60_000);
+    expect(missedOf(b)).toEqual([expect.stringMatching(/^state-lost \(00:00:00, 00:01:\d\d\] 1$/)]);
+  });
+
+  it('what was due while nobody could lead is reported, up to where the new state begins', async () => {
+    const [a, b] = await leaderAndFollower(everyMinute);
+    for (const { store } of [a, b]) store.fate = () => 'STORE_UNREACHABLE';
+    await fleet.clock.advance(150_000);
+    fleet.server.loseData();
+    for (const { store } of [a, b]) store.fate = () => 'carried';
+    await fleet.clock.advance(60_000);
+    const reported = [...missedOf(a), ...missedOf(b)];
+    expect(reported).toEqual([expect.stringMatching(/^state-lost \(00:00:0\d, 00:02:3\d\] 2$/)]);
+    const started = [a, b].flatMap(({ observer }) => observer.of('runStarted'));
+    expect(started.map(({ scheduledAt }) => clockOf(scheduledAt))).toEqual(['00:03:00']);
+  });
+});

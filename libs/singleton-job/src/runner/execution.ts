@@ -1,0 +1,70 @@
+import { type RunAbortCode, RunAbortedError } from '../errors/index.js';
+import { type Notify, type RunCause, type RunInfo } from '../events/index.js';
+import { JobRun } from '../decorators/index.js';
+import { type JobDefinition } from '../discovery/index.js';
+import { type Term } from '../election/index.js';
+import { type Clock, type Timer } from '../time/index.js';
+
+/** Why and for which instant a run is started. */
+export interface Tick {
+  readonly scheduledAt: number;
+  readonly cause: RunCause;
+}
+
+/** One run, from its start until the method has settled, however long it ignores its signal. */
+export class Execution {
+  /** Resolves when the method has settled. Never rejects. */
+  readonly settled: Promise<void>;
+  readonly info: RunInfo;
+  readonly #aborting = new AbortController();
+  #abortCode: RunAbortCode | undefined;
+  #timeout: Timer | undefined;
+
+  constructor(
+    private readonly parts: { readonly job: JobDefinition; readonly clock: Clock; readonly notify: Notify },
+    tick: Tick,
+    term: Term,
+  ) {
+    const { job, clock, notify } = parts;
+    this.info = Object.freeze({
+      job: job.name,
+      kind: job.schedule.kind,
+      cause: tick.cause,
+      scheduledAt: new Date(tick.scheduledAt),
+      startedAt: new Date(clock.wallNow()),
+      fencingToken: term.fencingToken,
+    });
+    notify('runStarted', this.info);
+    this.settled = this.#run(new JobRun(this.info, this.#aborting.signal, () => term.isTrusted()));
+  }
+
+  /** Fires the signal of the run; only the first reason counts. */
+  abort(code: RunAbortCode): void {
+    if (this.#abortCode !== undefined) return;
+    this.#abortCode = code;
+    // no timer may keep a process alive whose run will not end
+    this.#timeout?.cancel();
+    this.#aborting.abort(new RunAbortedError(this.info.job, code));
+  }
+
+  async #run(run: JobRun): Promise<void> {
+    const { job, clock, notify } = this.parts;
+    const startedMs = clock.now();
+    if (job.timeoutMs !== undefined) {
+      this.#timeout = clock.setTimer(job.timeoutMs, () => {
+        this.abort('TIMEOUT');
+      });
+    }
+    const ended = () => ({ ...this.info, durationMs: clock.now() - startedMs });
+    try {
+      await job.invoke(run);
+      notify('runSucceeded', ended());
+    } catch (error: unknown) {
+      // told by its signal to stop, a job that gives up has done as it was asked
+      if (this.#abortCode === undefined) notify('runFailed', { ...ended(), error });
+      else notify('runCancelled', { ...ended(), code: this.#abortCode });
+    } finally {
+      this.#timeout?.cancel();
+    }
+  }
+}

@@ -1,0 +1,276 @@
+import { inspect } from 'node:util';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext, runInThisContext } from 'node:vm';
+import { describe, expect, it } from '@jest/globals';
+import { job, lasting } from '../../../../test/support/fleet.js';
+import { keptLog } from '../../../../test/support/kept-log.js';
+import { useFleet } from '../../../../test/support/use-fleet.js';
+import { type JobRun } from '../decorators/index.js';
+import { LeaseLostError } from '../errors/index.js';
+import { interval } from '../schedule/index.js';
+
+const runs = (story: readonly string[]) => story.filter((line) => /run[SFC]/.test(line));
+const once = interval(3_600_000);
+const never = (): Promise<void> => new Promise(() => undefined);
+
+function explode(): never {
+  throw new Error('looked at');
+}
+
+/** Throws at whatever is done to it. */
+function mine(): object {
+  return new Proxy({}, { get: explode, has: explode, getPrototypeOf: explode, ownKeys: explode });
+}
+
+function rejecting(reason: unknown): () => Promise<never> {
+  return async () => {
+    throw reason as Error;
+  };
+}
+
+function revoked(): object {
+  const { proxy, revoke } = Proxy.revocable({}, {});
+  revoke();
+  return proxy;
+}
+
+function errorWith(key: 'message' | 'stack' | 'name' | 'cause'): Error {
+  return Object.defineProperty(new Error('boom'), key, { get: explode });
+}
+
+/** What JavaScript lets a job throw, beyond errors, and how it is told. */
+const THROWN: readonly (readonly [string, () => unknown, string | RegExp])[] = [
+  ['null', () => null, 'null'],
+  ['a number', () => 42, '42'],
+  ['a symbol', () => Symbol('boom'), 'Symbol(boom)'],
+  ['a big integer', () => 42n, '42n'],
+  ['a function', () => explode, '[Function: explode]'],
+  ['an object that is frozen', () => Object.freeze({ boom: true }), '{ boom: true }'],
+  ['an error that is frozen', () => Object.freeze(new Error('boom')), 'boom'],
+  ['an object whose properties throw', () => Object.defineProperty({}, 'code', { get: explode }), '{}'],
+  ['an object that throws at being text', () => ({ toString: explode, toJSON: explode }), /^\{ toString/],
+  ['an object that throws at being shown', () => ({ [inspect.custom]: explode }), 'something that cannot be shown'],
+  ['a proxy that throws at everything', mine, '{}'],
+  ['a proxy that was revoked', revoked, '<Revoked Proxy>'],
+  ['an error whose message throws', () => errorWith('message'), 'something that cannot be shown'],
+  ['an error whose stack throws', () => errorWith('stack'), 'boom'],
+  ['an error whose name throws', () => errorWith('name'), 'boom'],
+  ['an error whose cause throws', () => errorWith('cause'), 'boom'],
+  ['many errors in one', () => new AggregateError([new Error('one'), undefined], 'two at once'), 'two at once'],
+  ['a message of several lines', () => new Error('first\n  second\r\nthird'), 'first second third'],
+  ['a message of five million letters', () => new Error('x'.repeat(5_000_000)), /^x{1000}…$/],
+  ['an error of another realm', (): unknown => runInNewContext("new Error('boom')"), /^Error: boom/],
+];
+
+describe('A hostile job', () => {
+  const fleet = useFleet();
+
+  /** A job that ends badly, its run twice, and what the log says of it. */
+  const failTwice = async (run: (run: JobRun) => unknown) => {
+    const log = keptLog();
+    const a = fleet.start('a', [job({ run })], { observers: [log.observer] });
+    await fleet.clock.advance(2_000);
+    expect(runs(a.observer.story)).toEqual([
+      '1000 runStarted schedule',
+      '1000 runFailed schedule',
+      '2000 runStarted schedule',
+      '2000 runFailed schedule',
+    ]);
+    expect(a.observer.of('observerFailed')).toEqual([]);
+    return log.lines;
+  };
+
+  it.each(THROWN)('fails in one short line of the log when it throws %s, and goes on', async (_what, make, told) => {
+    const lines = await failTwice(() => {
+      throw make() as Error;
+    });
+    expect(lines).toHaveLength(2);
+    const [, message = ''] = /^error \[test:tick\] failed after 0 ms: (.*)$/.exec(lines[0] ?? '') ?? [];
+    expect(message).toMatch(told);
+    expect(message.length).toBeLessThanOrEqual(1_001);
+  });
+
+  it.each<[string, (run: JobRun) => unknown]>([
+    ['rejects with nothing', rejecting(undefined)],
+    ['rejects with a proxy that throws at everything', rejecting(mine())],
+    [
+      'rejects with the reason of its signal, which has not fired',
+      ({ signal }) => Promise.reject(signal.reason as Error),
+    ],
+    ['returns a proxy that throws at everything', mine],
+    [
+      'returns a thenable that rejects, and then throws and resolves',
+      () => ({
+        then: (resolve: () => void, reject: (error: Error) => void) => {
+          reject(new Error('first'));
+          resolve();
+          explode();
+        },
+      }),
+    ],
+    [
+      'rejects long after another promise of its own did',
+      async () => {
+        const failing = Promise.reject(new Error('handled'));
+        await failing.catch(() => undefined);
+        throw new Error('boom');
+      },
+    ],
+  ])('fails once when it %s', async (_how, run) => {
+    expect(await failTwice(run)).toHaveLength(2);
+  });
+
+  it.each<[string, () => unknown]>([
+    ['a function', () => explode],
+    ['an object with a then that is no function', () => ({ then: 42 })],
+    ['a frozen object', () => Object.freeze([1])],
+    ['an error, which it does not throw', () => new Error('boom')],
+    [
+      'a thenable that resolves twice, and then rejects and throws',
+      () => ({
+        then: (resolve: () => void, reject: (error: Error) => void) => {
+          resolve();
+          resolve();
+          reject(new Error('too late'));
+          explode();
+        },
+      }),
+    ],
+  ])('succeeds once when it returns %s', async (_what, run) => {
+    const a = fleet.start('a', [job({ run })]);
+    await fleet.clock.advance(1_000);
+    expect(runs(a.observer.story)).toEqual(['1000 runStarted schedule', '1000 runSucceeded schedule']);
+  });
+
+  describe('that never ends', () => {
+    it.each<[string, () => unknown]>([
+      ['a promise that never settles', never],
+      ['a thenable that never calls back', () => ({ then: () => undefined })],
+    ])('with %s, is led by another replica once its lease is lost, and never again by its own', async (_what, run) => {
+      const a = fleet.start('a', [job({ run }), job({ name: 'other' })]);
+      await fleet.clock.advance(1_500);
+      const b = fleet.start('b', [job()]);
+      a.store.fate = (_command, name) => (name === 'tick' ? 'lost' : 'carried');
+      await fleet.clock.advance(15_000);
+      a.store.fate = () => 'carried';
+      const bidsBefore = a.store.sent.filter(({ command, name }) => command === 'acquire' && name === 'tick').length;
+      await fleet.clock.advance(3_600_000);
+
+      expect(a.observer.of('runStarted').filter((started) => started.job === 'tick')).toHaveLength(1);
+      expect(b.observer.of('runStarted').length).toBeGreaterThan(3_000);
+      const bids = a.store.sent.filter(({ command, name }) => command === 'acquire' && name === 'tick');
+      expect(bids).toHaveLength(bidsBefore);
+      expect(a.observer.of('runStarted').filter((started) => started.job === 'other').length).toBeGreaterThan(3_000);
+    });
+
+    it('keeps a stop from being over for no longer than the shutdown timeout, also long after its lease was lost', async () => {
+      const a = fleet.start('a', [job({ schedule: once, run: never })]);
+      await fleet.clock.advance(1_000);
+      fleet.server.free('tick');
+      await fleet.clock.advance(600_000);
+      let hasStopped = false;
+      void a.supervisor.stop().then(() => (hasStopped = true));
+      await fleet.clock.advance(8_000);
+      expect(hasStopped).toBe(true);
+      expect(a.store.count('release')).toBe(0);
+    });
+  });
+
+  it('is cancelled, and not failed, by whatever it throws once its signal has fired', async () => {
+    const run = ({ signal }: JobRun) =>
+      new Promise((_, reject) => {
+        signal.addEventListener('abort', () => {
+          rejecting(mine())().catch(reject);
+        });
+      });
+    const a = fleet.start('a', [job({ schedule: once, timeoutMs: 500, run })]);
+    await fleet.clock.advance(1_000);
+    expect(runs(a.observer.story)).toEqual(['0 runStarted schedule', '500 runCancelled schedule TIMEOUT']);
+  });
+
+  it('that asks after its end is told whether the lease of its run still holds', async () => {
+    const kept: JobRun[] = [];
+    const a = fleet.start('a', [job({ schedule: once, run: (run) => kept.push(run) })]);
+    await fleet.clock.advance(1_000);
+    const [run] = kept;
+    expect(() => run?.assertLeader()).not.toThrow();
+    await a.supervisor.stop();
+    expect(() => run?.assertLeader()).toThrow(LeaseLostError);
+    expect(run?.signal.aborted).toBe(false);
+  });
+
+  it('that waits for the stop of its own application holds it up for the shutdown timeout at most', async () => {
+    let stop = never;
+    const a = fleet.start('a', [job({ run: () => stop() }), job({ name: 'other', schedule: once })]);
+    stop = () => a.supervisor.close();
+    await fleet.clock.advance(9_000);
+    expect(a.observer.story.slice(-4)).toEqual([
+      '1000 runStarted schedule',
+      '1000 leadershipReleased shutdown',
+      '8000 leadershipReleased shutdown',
+      '8000 runSucceeded schedule',
+    ]);
+  });
+
+  it('that starts the stop of its application and does not wait for it ends well, and its lock is given back', async () => {
+    let stop = never;
+    const run = (): void => void stop();
+    const a = fleet.start('a', [job({ schedule: once, run })]);
+    stop = () => a.supervisor.stop();
+    await fleet.clock.advance(0);
+    expect(a.observer.story).toEqual([
+      '0 leadershipGained',
+      '0 runStarted schedule',
+      '0 runSucceeded schedule',
+      '0 leadershipReleased shutdown',
+    ]);
+  });
+
+  it('that leaks listeners on its signal leaves nothing behind when its run is over', async () => {
+    const signals: WeakRef<AbortSignal>[] = [];
+    const run = ({ signal }: JobRun): void => {
+      signals.push(new WeakRef(signal));
+      const ballast = new Array(1_000).fill(signal);
+      for (let count = 0; count < 10; count++) signal.addEventListener('abort', () => ballast.length);
+    };
+    fleet.start('a', [job({ timeoutMs: 60_000, run })]);
+    await fleet.clock.advance(20_000);
+    // what a weak reference was just asked for lives until the turn is over
+    await fleet.clock.advance(100);
+    collectGarbage();
+    expect(signals).toHaveLength(20);
+    expect(signals.filter((signal) => signal.deref() !== undefined)).toEqual([]);
+  });
+
+  it('that leaks none is not warned of leaks of the library, however long it is led and whatever happens', async () => {
+    const warnings: Error[] = [];
+    // Node warns the process, and not the stand-in for it that tests are given
+    const realProcess = runInThisContext('process') as NodeJS.Process;
+    const warn = (warning: Error): number => warnings.push(warning);
+    realProcess.on('warning', warn);
+    try {
+      const jobs = Array.from({ length: 30 }, (_, index) =>
+        job({ name: `job-${String(index)}`, overlap: 'cancel-other' }),
+      );
+      const slow = job({ name: 'slow', run: lasting(fleet.clock, 9_300) });
+      const stubborn = job({ name: 'stubborn', overlap: 'cancel-other', run: lasting(fleet.clock, 1_300) });
+      const a = fleet.start('a', [...jobs, slow, stubborn]);
+      fleet.start('b', [...jobs, slow, stubborn]);
+      await fleet.clock.advance(60_000);
+      a.store.fate = () => 'STORE_UNREACHABLE';
+      await fleet.clock.advance(60_000);
+      a.store.fate = () => 'carried';
+      await fleet.clock.advance(60_000);
+      await a.supervisor.close();
+      expect(warnings).toEqual([]);
+    } finally {
+      realProcess.off('warning', warn);
+    }
+  });
+});
+
+function collectGarbage(): void {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  collect();
+}

@@ -1,0 +1,129 @@
+import { describe, expect, it } from '@jest/globals';
+import { job, lasting } from '../../../../test/support/fleet.js';
+import { keptLog } from '../../../../test/support/kept-log.js';
+import { useFleet } from '../../../../test/support/use-fleet.js';
+import { type JobEvents, type JobObserver } from '../events/index.js';
+import { cron } from '../schedule/index.js';
+
+const every10Seconds = cron('*/10 * * * * *', { timeZone: 'UTC', jobName: 'report' });
+
+/** An observer whose every callback is this. */
+function always(callback: unknown): JobObserver {
+  return new Proxy({}, { get: () => callback });
+}
+
+function explode(): never {
+  throw new Error('hostile');
+}
+
+/** Throws at whatever is done to it. */
+const mine = new Proxy(() => undefined, { get: explode, has: explode, apply: explode, getPrototypeOf: explode });
+
+/** Writes over everything that it is told, as far as the language lets it. */
+function vandal(payload: Record<string, unknown>): void {
+  for (const [key, value] of Object.entries(payload)) {
+    if (value instanceof Date) value.setTime(0);
+    payload[key] = 'broken';
+    Reflect.deleteProperty(payload, key);
+  }
+  payload['job'] = 'another';
+}
+
+const HOSTILE: readonly (readonly [string, JobObserver, { readonly isTold: boolean }])[] = [
+  ['throws at everything', always(explode), { isTold: true }],
+  ['throws what is no error', always(thrower(undefined)), { isTold: true }],
+  ['throws a proxy that throws in turn', always(thrower(mine)), { isTold: true }],
+  ['rejects', always(() => Promise.reject(new Error('hostile'))), { isTold: true }],
+  ['rejects with nothing', always(async () => thrower(undefined)()), { isTold: true }],
+  ['never comes to an end', always(() => new Promise(() => undefined)), { isTold: false }],
+  ['returns a thenable that throws', always(() => ({ then: explode })), { isTold: true }],
+  ['returns a thenable that never calls back', always(() => ({ then: () => undefined })), { isTold: false }],
+  ['returns what throws when it is looked at', always(() => new Proxy({}, { has: explode })), { isTold: true }],
+  ['has callbacks that throw when they are read', new Proxy({}, { get: explode }), { isTold: true }],
+  ['has callbacks that are no functions', always(42), { isTold: true }],
+  ['has callbacks that throw before they are called', always(mine), { isTold: true }],
+  ['writes over what it is told', always(vandal), { isTold: false }],
+];
+
+function thrower(value: unknown): () => never {
+  return () => {
+    throw value as Error;
+  };
+}
+
+describe('A hostile observer', () => {
+  const fleet = useFleet();
+
+  /** Runs that succeed, fail and are cut off, dropped ticks, an outage, a lost lease, missed occurrences, a stop. */
+  const eventfulMinute = async (observers: readonly JobObserver[]) => {
+    const bad = (): Promise<void> => Promise.reject(new Error('boom'));
+    const cutOff = lasting(fleet.clock, 60_000, { obedient: true });
+    const a = fleet.start(
+      'a',
+      [
+        job({ name: 'good' }),
+        job({ name: 'bad', run: bad }),
+        job({ name: 'slow', run: cutOff, timeoutMs: 9_500 }),
+        job({ name: 'report', schedule: every10Seconds, misfireGraceMs: 2_000 }),
+      ],
+      { observers },
+    );
+    await fleet.clock.advance(15_500);
+    await fleet.clock.block(5_000);
+    a.store.fate = () => 'STORE_UNREACHABLE';
+    await fleet.clock.advance(25_000);
+    a.store.fate = () => 'carried';
+    await fleet.clock.advance(15_000);
+    void a.supervisor.stop();
+    await fleet.clock.advance(10_000);
+    return a.observer;
+  };
+
+  it.each(HOSTILE)(
+    'that %s changes nothing for the runs, the leases and the other observers',
+    async (_, observer, how) => {
+      const log = keptLog();
+      const { events } = await eventfulMinute([observer, log.observer]);
+      const told = events.filter(({ event }) => event === 'observerFailed');
+      expect(told.length > 0).toBe(how.isTold);
+      const kinds = new Set(events.map(({ event }) => event));
+      // else there is nothing to change
+      expect(kinds.size).toBe(how.isTold ? 15 : 14);
+
+      await fleet.end();
+      fleet.begin();
+      const { events: undisturbed } = await eventfulMinute([]);
+      expect(events.filter(({ event }) => event !== 'observerFailed')).toEqual(undisturbed);
+      // it failed at all of them
+      const lines = log.lines.filter((line) => line.includes('an observer failed'));
+      expect(lines.length).toBeLessThanOrEqual(kinds.size);
+      expect(lines.length > 0).toBe(how.isTold);
+    },
+  );
+
+  it('that is slow holds up the runs of its process while it works, and loses none of the leases', async () => {
+    const slow = always(() => void fleet.clock.block(40));
+    const a = fleet.start('a', [job()], { observers: [slow] });
+    await fleet.clock.advance(60_500);
+    expect(a.observer.of('runSucceeded')).toHaveLength(60);
+    expect(a.observer.of('leadershipLost')).toEqual([]);
+  });
+
+  it('that is told of what a job threw has the very same error, and every other the same', async () => {
+    const error = new Error('boom');
+    const told: unknown[] = [];
+    const listener: JobObserver = { runFailed: (event) => told.push(event.error) };
+    fleet.start('a', [job({ run: () => Promise.reject(error) })], { observers: [listener, listener] });
+    await fleet.clock.advance(1_000);
+    expect(told[0]).toBe(error);
+    expect(told[1]).toBe(error);
+  });
+
+  it('cannot change which jobs the others are told to have blocked the loop', async () => {
+    const empty = ({ jobs }: JobEvents['loopBlocked']): void => void (jobs as string[]).splice(0);
+    const a = fleet.start('a', [job({ run: lasting(fleet.clock, 2_000) })], { observers: [{ loopBlocked: empty }] });
+    await fleet.clock.advance(1_500);
+    await fleet.clock.block(5_000);
+    expect(a.observer.of('loopBlocked')).toMatchObject([{ jobs: ['tick'] }]);
+  });
+});

@@ -1,0 +1,144 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { describe, expect, it } from '@jest/globals';
+import { job, lasting } from '../../../../test/support/fleet.js';
+import { useFleet } from '../../../../test/support/use-fleet.js';
+import { type RunInterceptor } from '../events/index.js';
+import { intercept } from './intercept.js';
+
+const runs = (story: readonly string[]) => story.filter((line) => /run/.test(line));
+
+describe('Interceptors', () => {
+  const fleet = useFleet();
+
+  it('wrap each run, the first outermost', async () => {
+    const told: string[] = [];
+    const around = (name: string): RunInterceptor => ({
+      intercept: async (run, next) => {
+        told.push(`${name} before ${run.job}`);
+        const result = await next();
+        told.push(`${name} after ${String(result)}`);
+        return result;
+      },
+    });
+    const work = job({ run: () => told.push('run') });
+    fleet.start('a', [intercept(work, [around('outer'), around('inner')])]);
+    await fleet.clock.advance(1_000);
+    expect(told).toEqual(['outer before tick', 'inner before tick', 'run', 'inner after 3', 'outer after 3']);
+  });
+
+  it('give the job a context', async () => {
+    const storage = new AsyncLocalStorage<string>();
+    const seen: unknown[] = [];
+    const work = job({
+      run: async () => {
+        seen.push(storage.getStore());
+        await Promise.resolve();
+        seen.push(storage.getStore());
+      },
+    });
+    const contextual: RunInterceptor = { intercept: (run, next) => storage.run(`run of ${run.job}`, next) };
+    fleet.start('a', [intercept(work, [contextual])]);
+    await fleet.clock.advance(1_000);
+    expect(seen).toEqual(['run of tick', 'run of tick']);
+  });
+
+  it('that take their time after the job has failed leave no rejection that is nobody’s', async () => {
+    const unhandled: unknown[] = [];
+    const note = (reason: unknown): void => void unhandled.push(reason);
+    process.on('unhandledRejection', note);
+    const slow: RunInterceptor = {
+      intercept: async (_, next) => {
+        const begun = next();
+        await new Promise<void>((resolve) => fleet.clock.setTimer(300, resolve));
+        return begun;
+      },
+    };
+    const a = fleet.start('a', [intercept(job({ run: () => Promise.reject(new Error('lost')) }), [slow])]);
+    await fleet.clock.advance(1_100);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    await fleet.clock.advance(400);
+    process.off('unhandledRejection', note);
+    expect(unhandled).toEqual([]);
+    expect(a.observer.of('runFailed')).toMatchObject([{ error: { message: 'lost' } }]);
+  });
+
+  it.each<[string, RunInterceptor['intercept']]>([
+    [
+      'throw',
+      () => {
+        throw new Error('no transaction');
+      },
+    ],
+    ['reject', () => Promise.reject(new Error('no transaction'))],
+  ])('that %s fail the run', async (_, throwing) => {
+    let began = 0;
+    const a = fleet.start('a', [intercept(job({ run: () => (began += 1) }), [{ intercept: throwing }])]);
+    await fleet.clock.advance(2_000);
+    expect(began).toBe(0);
+    expect(a.observer.of('runFailed')).toMatchObject([{ error: { message: 'no transaction' } }, {}]);
+  });
+
+  it('that never call next keep the job from running', async () => {
+    let began = 0;
+    const a = fleet.start('a', [intercept(job({ run: () => (began += 1) }), [{ intercept: () => undefined }])]);
+    await fleet.clock.advance(1_000);
+    expect([began, a.observer.of('runSucceeded').length]).toEqual([0, 1]);
+  });
+
+  it('see what the job throws, and decide what becomes of it', async () => {
+    const work = job({
+      run: () => {
+        throw new Error('no feed');
+      },
+    });
+    const passing: RunInterceptor = { intercept: (_, next) => next() };
+    const a = fleet.start('a', [intercept(work, [passing])]);
+    const b = fleet.start('b', [
+      intercept({ ...work, name: 'tock' }, [{ intercept: (_, next) => next().catch(() => 0) }]),
+    ]);
+    await fleet.clock.advance(1_000);
+    expect(runs(a.observer.story)).toEqual(['1000 runStarted schedule', '1000 runFailed schedule']);
+    expect(runs(b.observer.story)).toEqual(['1000 runStarted schedule', '1000 runSucceeded schedule']);
+  });
+
+  it('that do not wait for the job do not end its run, nor take the process down with its failure', async () => {
+    let began = 0;
+    const work = job({
+      run: async (run) => {
+        began += 1;
+        await lasting(fleet.clock, 1_500)(run);
+        throw new Error('no feed');
+      },
+    });
+    const careless: RunInterceptor = { intercept: (_, next) => void next() };
+    const a = fleet.start('a', [intercept(work, [careless])]);
+    await fleet.clock.advance(2_600);
+    expect(runs(a.observer.story)).toEqual(['1000 runStarted schedule', '2500 runSucceeded schedule']);
+    expect(began).toBe(1);
+  });
+
+  it('that call next twice run the job once', async () => {
+    let began = 0;
+    const eager: RunInterceptor = { intercept: async (_, next) => [await next(), await next()] };
+    fleet.start('a', [intercept(job({ run: () => (began += 1) }), [eager])]);
+    await fleet.clock.advance(1_000);
+    expect(began).toBe(1);
+  });
+
+  it('know the signal of the run, after which no job begins', async () => {
+    let began = 0;
+    const slow: RunInterceptor = {
+      intercept: async (run, next) => {
+        await new Promise((resolve) => {
+          run.signal.addEventListener('abort', resolve);
+        });
+        return next();
+      },
+    };
+    const work = job({ run: () => (began += 1), timeoutMs: 500 });
+    const a = fleet.start('a', [intercept(work, [slow])]);
+    await fleet.clock.advance(1_600);
+    expect(runs(a.observer.story)).toEqual(['1000 runStarted schedule', '1500 runCancelled schedule TIMEOUT']);
+    expect(began).toBe(0);
+  });
+});

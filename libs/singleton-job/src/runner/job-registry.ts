@@ -1,0 +1,173 @@
+import { defineRegisteredJob, type JobDefinition, type JobRegistration } from '../discovery/index.js';
+import { InvalidJobsError, UnknownJobError } from '../errors/index.js';
+import { ownerOf } from '../lock/index.js';
+import { didYouMean, type ResolvedOptions } from '../options/index.js';
+import { type Clock, SystemClock } from '../time/index.js';
+import { type JobStatistics } from './job-statistics.js';
+import { type JobRole, type JobStatus, type TriggerResult } from './job-status.js';
+import { type JobSupervisor, type Post } from './job-supervisor.js';
+import { nextTick } from './next-tick.js';
+
+/** Sees and steers the jobs of this replica. Inject it wherever you like: `constructor(private readonly jobs: SingletonJobRegistry)`. */
+export class SingletonJobRegistry {
+  #supervisor: JobSupervisor | undefined;
+  /** Registered before the jobs of the application were found. */
+  readonly #early = new Map<string, JobDefinition>();
+  #prepare = (job: JobDefinition): JobDefinition => job;
+
+  constructor(
+    private readonly options: ResolvedOptions,
+    private readonly statistics: JobStatistics,
+    private readonly clock: Clock = new SystemClock(),
+  ) {}
+
+  /** Every job of this replica, also disabled ones. Empty until the jobs are found, which is when the application starts. */
+  list(): JobStatus[] {
+    return this.#supervisor?.posts.map((post) => this.#statusOf(post)) ?? [];
+  }
+
+  /** One job; undefined if there is none of this name. */
+  get(name: string): JobStatus | undefined {
+    const post = this.#supervisor?.post(name);
+    return post === undefined ? undefined : this.#statusOf(post);
+  }
+
+  /**
+   * Runs a job now, if this replica leads it and no run is in flight; otherwise says who leads. Claims nothing: the
+   * schedule goes on as if it had not happened, but for an interval, whose next run comes a delay after this one.
+   *
+   * @throws UnknownJobError
+   */
+  async trigger(name: string): Promise<TriggerResult> {
+    const { staff } = this.#post(name);
+    await staff?.election.term?.confirmation();
+    const term = staff?.election.term;
+    const triggered = term === undefined ? 'not-leader' : (staff?.runner.trigger(term) ?? 'not-leader');
+    if (typeof triggered === 'string') {
+      // a lock that is about to be given back is nobody's to be asked
+      const leader = term === undefined ? staff?.election.rival : staff?.election.leader;
+      return { started: false, reason: triggered, leader: leaderOf(leader) };
+    }
+    return { started: true, fencingToken: triggered.fencingToken, startedAt: triggered.startedAt.toISOString() };
+  }
+
+  /**
+   * Keeps this replica from leading a job until it is resumed or the process ends. Resolves when the run in flight has
+   * settled and the lock is given back. Paused on every replica, nobody leads; the next leader reports what was missed.
+   *
+   * @throws UnknownJobError
+   */
+  async pause(name: string): Promise<void> {
+    this.#post(name);
+    await this.#supervisor?.pause(name);
+  }
+
+  /**
+   * Contends for a paused job again. Does nothing to one that is not paused.
+   *
+   * @throws UnknownJobError
+   */
+  resume(name: string): void {
+    this.#post(name);
+    this.#supervisor?.resume(name);
+  }
+
+  /**
+   * Gives a job to another replica: gives its lock back, once the run in flight has settled, and then lets the others bid
+   * for two heartbeats. Resolves when the lock is given back; false if this replica did not lead.
+   *
+   * @throws UnknownJobError
+   */
+  async stepDown(name: string): Promise<boolean> {
+    const { staff } = this.#post(name);
+    return (await staff?.election.stepDown()) ?? false;
+  }
+
+  /**
+   * Adds a job to those of the decorators. It is checked at once, and contended for once the application has started.
+   * Every replica has to register it: whoever has not does not take it over.
+   *
+   * @throws InvalidJobsError with every mistake, or if there is a job of this name already
+   */
+  register(registration: JobRegistration): void {
+    const job = defineRegisteredJob(registration, this.options);
+    const isTaken = this.#early.has(job.name) || this.#supervisor?.post(job.name) !== undefined;
+    if (isTaken) throw new InvalidJobsError([takenName(job)]);
+    if (this.#supervisor === undefined) this.#early.set(job.name, job);
+    else if (this.#supervisor.isStopped) throw new InvalidJobsError([`${job.place}: the application has stopped`]);
+    else this.#supervisor.add(this.#prepare(job));
+  }
+
+  /**
+   * Takes a job away, also one of a decorator. Resolves when the run in flight has settled and the lock is given back.
+   *
+   * @throws UnknownJobError
+   */
+  async unregister(name: string): Promise<void> {
+    if (this.#early.delete(name)) return;
+    this.#post(name);
+    await this.#supervisor?.remove(name);
+    this.statistics.forget(name);
+  }
+
+  /** Those registered before the jobs of the application were found. For the module. @internal */
+  get early(): readonly JobDefinition[] {
+    return [...this.#early.values()];
+  }
+
+  /** Everything is found: `prepare` makes of each definition what the supervisor runs. For the module. @internal */
+  attach(supervisor: JobSupervisor, prepare: (job: JobDefinition) => JobDefinition): void {
+    this.#supervisor = supervisor;
+    this.#prepare = prepare;
+    this.#early.clear();
+  }
+
+  #post(name: string): Post {
+    const post = this.#supervisor?.post(name);
+    if (post !== undefined) return post;
+    const known = this.#supervisor?.posts.map(({ job }) => job.name) ?? [];
+    throw new UnknownJobError(
+      name,
+      this.#supervisor === undefined
+        ? 'jobs are found when the application starts, after onModuleInit of every other module'
+        : didYouMean(name, known, known.length === 0 ? 'it has no jobs' : `the jobs are ${known.join(', ')}`),
+    );
+  }
+
+  #statusOf(post: Post): JobStatus {
+    const { job, staff } = post;
+    const term = staff?.election.term;
+    const lastRun = this.statistics.lastRunOf(job.name);
+    return {
+      name: job.name,
+      kind: job.schedule.kind,
+      schedule: job.schedule.description,
+      lockExpiryMs: job.lockExpiryMs,
+      timeoutMs: job.timeoutMs ?? null,
+      role: this.#roleOf(post),
+      leader: leaderOf(staff?.election.leader),
+      fencingToken: term?.fencingToken ?? null,
+      leaseRemainingMs: term === undefined ? null : Math.max(Math.round(term.remainingMs), 0),
+      runningSince: staff?.runner.inFlight?.startedAt.toISOString() ?? null,
+      lastRun,
+      nextTickAt: nextTick(post, lastRun, this.clock.wallNow()),
+      counters: this.statistics.countersOf(job.name),
+    };
+  }
+
+  #roleOf({ job, staff }: Post): JobRole {
+    if (!job.enabled) return 'disabled';
+    if (this.#supervisor?.isStopped === true) return 'stopped';
+    if (this.#supervisor?.isPaused(job.name) === true) return 'paused';
+    return staff?.election.term === undefined ? 'follower' : 'leader';
+  }
+}
+
+function takenName({ name, place }: JobDefinition): string {
+  return `${place}: there is a job '${name}' already: give each a name of its own`;
+}
+
+/** The process part of a holder value; a foreign holder is one name. */
+function leaderOf(holder: string | undefined): string | null {
+  return holder === undefined ? null : (ownerOf(holder) ?? holder);
+}

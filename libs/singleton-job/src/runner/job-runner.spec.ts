@@ -1,0 +1,180 @@
+import { describe, expect, it } from '@jest/globals';
+import { job, lasting } from '../../../../test/support/fleet.js';
+import { useFleet } from '../../../../test/support/use-fleet.js';
+import { LeaseLostError, RunAbortedError } from '../errors/index.js';
+import { interval } from '../schedule/index.js';
+import { JobRun } from '../decorators/index.js';
+
+const runs = (story: readonly string[]) => story.filter((line) => /run/.test(line));
+const once = interval(3_600_000);
+
+/** What JavaScript lets a job throw. */
+function throwing(value: unknown): () => never {
+  return () => {
+    throw value as Error;
+  };
+}
+
+describe('A run', () => {
+  const fleet = useFleet();
+
+  it('is told its job, kind, cause, times and fencing token', async () => {
+    const given: JobRun[] = [];
+    const a = fleet.start('a', [job({ run: (run) => given.push(run) })]);
+    await fleet.clock.advance(1_000);
+    expect(given).toHaveLength(1);
+    expect(given[0]).toBeInstanceOf(JobRun);
+    expect(given[0]).toMatchObject({
+      job: 'tick',
+      kind: 'fixed-rate',
+      cause: 'schedule',
+      scheduledAt: new Date('2027-01-01T00:00:01.000Z'),
+      startedAt: new Date('2027-01-01T00:00:01.000Z'),
+      fencingToken: a.observer.of('leadershipGained')[0]?.fencingToken,
+    });
+    expect(Number.isSafeInteger(given[0]?.fencingToken)).toBe(true);
+  });
+
+  it.each([
+    ['throws an error', throwing(new Error('boom'))],
+    ['rejects', () => Promise.reject(new Error('boom'))],
+    ['throws undefined', throwing(undefined)],
+    ['throws a string', throwing('boom')],
+    ['throws an object without a prototype', throwing(Object.create(null))],
+    ['returns a thenable that throws', () => ({ then: throwing(new Error('boom')) })],
+    [
+      'returns an object whose then cannot be read',
+      () => Object.defineProperty({}, 'then', { get: throwing(new Error('boom')) }),
+    ],
+  ])('fails when the job %s, and the schedule goes on', async (_how, run) => {
+    const a = fleet.start('a', [job({ run })]);
+    await fleet.clock.advance(2_000);
+    expect(runs(a.observer.story)).toEqual([
+      '1000 runStarted schedule',
+      '1000 runFailed schedule',
+      '2000 runStarted schedule',
+      '2000 runFailed schedule',
+    ]);
+  });
+
+  it.each([
+    ['nothing', () => undefined],
+    ['a value', () => 42],
+    ['a promise', () => Promise.resolve(42)],
+    [
+      'a thenable',
+      () => ({
+        then: (resolve: (value: number) => void) => {
+          resolve(42);
+        },
+      }),
+    ],
+  ])('succeeds when the job returns %s', async (_what, run) => {
+    const a = fleet.start('a', [job({ run })]);
+    await fleet.clock.advance(1_000);
+    expect(runs(a.observer.story)).toEqual(['1000 runStarted schedule', '1000 runSucceeded schedule']);
+  });
+
+  it('that never settles keeps its job from running again and nothing else', async () => {
+    const stuck = job({ name: 'stuck', run: () => new Promise(() => undefined) });
+    const a = fleet.start('a', [stuck, job({ name: 'other' })]);
+    await fleet.clock.advance(10_000);
+    expect(
+      a.observer
+        .of('runStarted')
+        .map((run) => run.job)
+        .filter((name) => name === 'stuck'),
+    ).toHaveLength(1);
+    expect(
+      a.observer
+        .of('runStarted')
+        .map((run) => run.job)
+        .filter((name) => name === 'other'),
+    ).toHaveLength(10);
+    expect(a.observer.of('tickDropped')).toHaveLength(9);
+  });
+
+  it('is aborted after the timeout of its job, and counts as cancelled when it then rejects', async () => {
+    const reasons: unknown[] = [];
+    const wait = lasting(fleet.clock, 60_000, { obedient: true });
+    const a = fleet.start('a', [
+      job({
+        schedule: once,
+        timeoutMs: 2_000,
+        run: (run) => {
+          run.signal.addEventListener('abort', () => reasons.push(run.signal.reason));
+          return wait(run);
+        },
+      }),
+    ]);
+    await fleet.clock.advance(3_000);
+    expect(runs(a.observer.story)).toEqual(['0 runStarted schedule', '2000 runCancelled schedule TIMEOUT']);
+    expect(reasons).toEqual([expect.any(RunAbortedError)]);
+    expect(reasons[0]).toMatchObject({ code: 'TIMEOUT', job: 'tick' });
+  });
+
+  it('succeeds if it ends well in spite of its signal', async () => {
+    const a = fleet.start('a', [job({ schedule: once, timeoutMs: 1_000, run: lasting(fleet.clock, 2_000) })]);
+    await fleet.clock.advance(3_000);
+    expect(runs(a.observer.story)).toEqual(['0 runStarted schedule', '2000 runSucceeded schedule']);
+  });
+
+  it('is aborted at the safe deadline itself when its lease is not renewed', async () => {
+    const run = lasting(fleet.clock, 60_000, { obedient: true });
+    const a = fleet.start('a', [job({ schedule: once, run })]);
+    await fleet.clock.advance(100);
+    a.store.fate = () => 'lost';
+    await fleet.clock.advance(20_000);
+    expect(runs(a.observer.story)).toEqual([
+      '0 runStarted schedule',
+      '8000 runSlow schedule',
+      '9000 runCancelled schedule LEASE_LOST',
+    ]);
+  });
+
+  it('knows by assertLeader that its lease is over, also when no timer could fire', async () => {
+    let run: JobRun | undefined;
+    const a = fleet.start('a', [
+      job({
+        schedule: once,
+        run: (given) => {
+          run = given;
+          return lasting(fleet.clock, 15_000)(given);
+        },
+      }),
+    ]);
+    await fleet.clock.advance(100);
+    a.store.fate = () => 'lost';
+    expect(() => run?.assertLeader()).not.toThrow();
+    const blocked = fleet.clock.block(10_000);
+    expect(run?.signal.aborted).toBe(false);
+    expect(() => run?.assertLeader()).toThrow(LeaseLostError);
+    await blocked;
+    expect(run?.signal.aborted).toBe(true);
+  });
+
+  it('knows by assertLeader that the host was suspended, while an NTP step aborts nothing', async () => {
+    let run: JobRun | undefined;
+    const a = fleet.start('a', [
+      job({
+        schedule: once,
+        run: (given) => {
+          run = given;
+          return lasting(fleet.clock, 15_000)(given);
+        },
+      }),
+    ]);
+    await fleet.clock.advance(100);
+    a.clock.aheadMs = 60_000;
+    expect(() => run?.assertLeader()).toThrow(LeaseLostError);
+    await fleet.clock.advance(4_000);
+    expect(() => run?.assertLeader()).not.toThrow();
+    expect(run?.signal.aborted).toBe(false);
+  });
+
+  it('that is slow is reported once a term', async () => {
+    const a = fleet.start('a', [job({ schedule: interval(1_000), run: lasting(fleet.clock, 9_000) })]);
+    await fleet.clock.advance(30_000);
+    expect(a.observer.of('runSlow')).toEqual([expect.objectContaining({ elapsedMs: 8_000, lockExpiryMs: 10_000 })]);
+  });
+});

@@ -1,0 +1,82 @@
+import { type RunCause, type ScheduleKind } from '../events/index.js';
+
+/**
+ * What this replica is to a job. `leader` and `follower` contend for it; a `paused` one does not until it is resumed; a
+ * `disabled` one never does; `stopped` is everything once the application stops.
+ */
+export type JobRole = 'leader' | 'follower' | 'paused' | 'disabled' | 'stopped';
+
+/** How a run ended: it returned, it threw, or it threw after its signal had fired. */
+export type RunOutcome = 'succeeded' | 'failed' | 'cancelled';
+
+/** The newest run of a job that has settled on this replica. */
+export interface LastRun {
+  readonly cause: RunCause;
+  readonly outcome: RunOutcome;
+  /** ISO 8601. */
+  readonly scheduledAt: string;
+  /** ISO 8601. */
+  readonly startedAt: string;
+  readonly durationMs: number;
+  readonly fencingToken: number;
+  /** The message of what a failed run threw. */
+  readonly error: string | null;
+}
+
+/** What this replica has counted since it started. */
+export interface JobCounters {
+  /** Terms that it led. */
+  readonly terms: number;
+  /** Terms that it lost against its will. */
+  readonly lostTerms: number;
+  readonly succeeded: number;
+  readonly failed: number;
+  readonly cancelled: number;
+  /** Ticks that it did not start although it led: see `tickDropped`. */
+  readonly dropped: number;
+  /** Cron occurrences that it reported as started by nobody: see `occurrencesMissed`. */
+  readonly missed: number;
+}
+
+/** A job as this replica sees it: plain data that can be written as JSON. */
+export interface JobStatus {
+  readonly name: string;
+  readonly kind: ScheduleKind;
+  /** As in `fixed-rate 500ms offset 0ms` or `cron 0 3 * * * UTC`. */
+  readonly schedule: string;
+  readonly lockExpiryMs: number;
+  /** Null: a run may take as long as it likes. */
+  readonly timeoutMs: number | null;
+  readonly role: JobRole;
+  /**
+   * Who leads, as this replica last heard: `nodeId` with its random part. Null when nobody does, or nobody is known; one
+   * that is paused does not ask.
+   */
+  readonly leader: string | null;
+  /** Of the term that this replica leads. Null when it does not. */
+  readonly fencingToken: number | null;
+  /** Until the safe deadline of that term, unless it is renewed. Null when this replica does not lead. */
+  readonly leaseRemainingMs: number | null;
+  /** When the run in flight began, ISO 8601. Null when none is. */
+  readonly runningSince: string | null;
+  readonly lastRun: LastRun | null;
+  /**
+   * When the next tick is due, whoever leads, ISO 8601. Null for an interval but between two runs of the replica that leads.
+   */
+  readonly nextTickAt: string | null;
+  readonly counters: JobCounters;
+}
+
+/** What became of a request to run a job now. */
+export type TriggerResult =
+  | { readonly started: true; readonly fencingToken: number; readonly startedAt: string }
+  | {
+      readonly started: false;
+      /**
+       * `not-leader`: ask the replica that `leader` names; null is nobody, for the moment. `running`: a run is in flight.
+       * `lease-unconfirmed`: this replica leads, and may not start a run yet, because an earlier leader that Redis has
+       * forgotten may still trust its lease.
+       */
+      readonly reason: 'not-leader' | 'running' | 'lease-unconfirmed';
+      readonly leader: string | null;
+    };

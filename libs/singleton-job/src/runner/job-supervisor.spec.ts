@@ -1,0 +1,260 @@
+import { describe, expect, it } from '@jest/globals';
+import { type Fate } from '../../../../test/support/faulty-store.js';
+import { job, lasting } from '../../../../test/support/fleet.js';
+import { useFleet } from '../../../../test/support/use-fleet.js';
+import { LockStoreError } from '../errors/index.js';
+import { cron, interval } from '../schedule/index.js';
+import { nameReplica } from './process-replica.js';
+
+const leadership = (story: readonly string[]) => story.filter((line) => line.includes('leadership'));
+const once = interval(3_600_000);
+
+describe('A fleet of replicas', () => {
+  const fleet = useFleet();
+
+  it('runs a job on exactly one of them', async () => {
+    const a = fleet.start('a', [job()]);
+    const b = fleet.start('b', [job()]);
+    await fleet.clock.advance(3_500);
+    expect(a.observer.story).toEqual([
+      '0 leadershipGained',
+      '1000 runStarted schedule',
+      '1000 runSucceeded schedule',
+      '2000 runStarted schedule',
+      '2000 runSucceeded schedule',
+      '3000 runStarted schedule',
+      '3000 runSucceeded schedule',
+    ]);
+    expect(b.observer.story).toEqual([]);
+  });
+
+  it('does not elect for a job that is disabled', async () => {
+    const a = fleet.start('a', [job({ enabled: false }), job({ name: 'other' })]);
+    await fleet.clock.advance(100);
+    expect(a.observer.of('leadershipGained').map((event) => event.job)).toEqual(['other']);
+  });
+
+  it('never lets two runs of a job overlap while its leaders come and go', async () => {
+    let inFlight = 0;
+    let most = 0;
+    const run = async (): Promise<void> => {
+      inFlight += 1;
+      most = Math.max(most, inFlight);
+      await new Promise<void>((resolve) => fleet.clock.setTimer(1_300, resolve));
+      inFlight -= 1;
+    };
+    for (const name of ['a', 'b', 'c', 'd', 'e']) {
+      const leader = fleet.start(name, [job({ run })]);
+      await fleet.clock.advance(2_500);
+      void leader.supervisor.stop();
+    }
+    await fleet.clock.advance(5_000);
+    expect(most).toBe(1);
+  });
+});
+
+describe('A stop', () => {
+  const fleet = useFleet();
+
+  it('lets a run in flight finish and starts no other', async () => {
+    const a = fleet.start('a', [job({ run: lasting(fleet.clock, 3_500) })]);
+    await fleet.clock.advance(1_500);
+    const stopped = a.supervisor.stop();
+    await fleet.clock.advance(3_500);
+    await stopped;
+    expect(a.observer.story).toEqual([
+      '0 leadershipGained',
+      '1000 runStarted schedule',
+      '4500 runSucceeded schedule',
+      '4500 leadershipReleased shutdown',
+    ]);
+  });
+
+  it('releases idle jobs at once and busy ones as soon as their own run has settled', async () => {
+    const a = fleet.start('a', [
+      job({ name: 'idle', schedule: once }),
+      job({ name: 'short', schedule: once, run: lasting(fleet.clock, 2_000) }),
+      job({ name: 'long', schedule: once, run: lasting(fleet.clock, 5_000) }),
+    ]);
+    await fleet.clock.advance(1_000);
+    void a.supervisor.stop();
+    await fleet.clock.advance(7_000);
+    const released = a.observer.events.filter(({ event }) => event === 'leadershipReleased');
+    expect(released.map(({ atMs, payload }) => [atMs, 'job' in payload && payload.job])).toEqual([
+      [1_000, 'idle'],
+      [2_000, 'short'],
+      [5_000, 'long'],
+    ]);
+  });
+
+  it('aborts what still runs two seconds before the shutdown timeout, and releases it when that settles', async () => {
+    const a = fleet.start('a', [job({ schedule: once, run: lasting(fleet.clock, 60_000, { obedient: true }) })]);
+    await fleet.clock.advance(1_000);
+    const stopped = a.supervisor.stop();
+    await fleet.clock.advance(6_000);
+    await stopped;
+    expect(a.observer.story).toEqual([
+      '0 leadershipGained',
+      '0 runStarted schedule',
+      '7000 runCancelled schedule SHUTDOWN',
+      '7000 leadershipReleased shutdown',
+    ]);
+  });
+
+  it('gives up a run that ignores its signal, renews its lock until the connections close, and never releases it', async () => {
+    const a = fleet.start('a', [job({ schedule: once, run: lasting(fleet.clock, 60_000) })]);
+    await fleet.clock.advance(1_000);
+    let hasStopped = false;
+    void a.supervisor.stop().then(() => (hasStopped = true));
+    await fleet.clock.advance(6_900);
+    expect(hasStopped).toBe(false);
+    await fleet.clock.advance(100);
+    expect(hasStopped).toBe(true);
+    const b = fleet.start('b', [job({ schedule: once })]);
+    await fleet.clock.advance(12_000);
+    expect(b.observer.story).toEqual([]);
+    await a.supervisor.close();
+    expect(a.store.count('release')).toBe(0);
+    await fleet.clock.advance(10_100);
+    expect(leadership(b.observer.story)).toHaveLength(1);
+  });
+
+  it('lasts no longer than the shutdown timeout while the store is out of reach', async () => {
+    const a = fleet.start('a', [job(), job({ name: 'other' })]);
+    await fleet.clock.advance(100);
+    a.store.fate = () => 'lost';
+    let hasStopped = false;
+    void a.supervisor.stop().then(() => (hasStopped = true));
+    await fleet.clock.advance(8_000);
+    expect(hasStopped).toBe(true);
+    await a.supervisor.close();
+    await fleet.clock.advance(1_000);
+    expect(a.observer.of('leadershipReleased').map(({ confirmed }) => confirmed)).toEqual([false, false]);
+  });
+
+  it('starts no run once it is time to abort, even if a claim is answered then; the next leader says so', async () => {
+    const secondly = cron('*/10 * * * * *', { timeZone: 'UTC', jobName: 'report' });
+    const report = () => job({ name: 'report', schedule: secondly });
+    const a = fleet.start('a', [report()]);
+    await fleet.clock.advance(9_900);
+    let isHung = true;
+    a.store.fate = () => (isHung ? 'STORE_UNREACHABLE' : 'carried');
+    await fleet.clock.advance(200);
+    void a.supervisor.stop();
+    await fleet.clock.advance(6_200);
+    isHung = false;
+    await fleet.clock.advance(1_500);
+    expect(a.observer.of('runStarted')).toEqual([]);
+    const b = fleet.start('b', [report()]);
+    await fleet.clock.advance(1_000);
+    expect(b.observer.of('occurrencesMissed')).toMatchObject([{ reason: 'start-not-confirmed', claimedBy: 'a' }]);
+  });
+
+  it('says nothing of leases and of the store when it closes over a run that goes on', async () => {
+    const a = fleet.start('a', [job({ schedule: once, timeoutMs: 600_000, run: lasting(fleet.clock, 60_000) })]);
+    await fleet.clock.advance(1_000);
+    const closed = a.supervisor.close();
+    await fleet.clock.advance(8_000);
+    await closed;
+    // only the run's own timer is left: nothing of ours keeps the process alive
+    expect(fleet.clock.pendingTimers).toBe(1);
+    await fleet.clock.advance(60_000);
+    expect(a.observer.story.slice(2)).toEqual(['8000 leadershipReleased shutdown', '60000 runSucceeded schedule']);
+    expect(a.observer.of('leadershipReleased')).toMatchObject([{ confirmed: false }]);
+  });
+
+  it('goes on trying to release while there is time, and the next leader takes over at once', async () => {
+    const a = fleet.start('a', [job()]);
+    const b = fleet.start('b', [job()]);
+    await fleet.clock.advance(3_100);
+    a.store.fate = () => 'STORE_UNREACHABLE';
+    void a.supervisor.stop();
+    await fleet.clock.advance(6_000);
+    a.store.fate = () => 'carried';
+    await fleet.clock.advance(700);
+    expect(leadership(b.observer.story)).toHaveLength(1);
+  });
+
+  it('tries a release again whose answer was lost', async () => {
+    const a = fleet.start('a', [job()]);
+    const b = fleet.start('b', [job()]);
+    await fleet.clock.advance(100);
+    let isFirst = true;
+    a.store.fate = (command) => {
+      if (command !== 'release' || !isFirst) return 'carried';
+      isFirst = false;
+      return 'lost';
+    };
+    void a.supervisor.stop();
+    await fleet.clock.advance(2_000);
+    expect(leadership(a.observer.story).at(-1)).toMatch(/^1[1-5]\d\d leadershipReleased shutdown$/);
+    expect(leadership(b.observer.story)).toHaveLength(1);
+  });
+
+  it('goes by an answer that comes late, so that the next leader is told at once on a slow connection', async () => {
+    const a = fleet.start('a', [job()]);
+    const b = fleet.start('b', [job()]);
+    await fleet.clock.advance(100);
+    a.store.delayMs = 1_500;
+    void a.supervisor.stop();
+    await fleet.clock.advance(3_500);
+    expect(leadership(b.observer.story)).toHaveLength(1);
+  });
+
+  it.each<Fate>(['STORE_MISCONFIGURED', 'STORE_REFUSED_WRITE'])(
+    'is over at once for bids that a store answers with %s, which certainly did nothing',
+    async (fate) => {
+      const a = fleet.start('a', [job()], { network: { fate: () => fate } });
+      await fleet.clock.advance(10_000);
+      let hasStopped = false;
+      void a.supervisor.stop().then(() => (hasStopped = true));
+      await fleet.clock.advance(0);
+      expect(hasStopped).toBe(true);
+    },
+  );
+
+  it('does not sleep on when the last bid is refused after it', async () => {
+    let refuse: (error: Error) => void = () => undefined;
+    const a = fleet.start('a', [job()], { network: { heldBack: new Promise<void>((_, reject) => (refuse = reject)) } });
+    await fleet.clock.advance(100);
+    let hasStopped = false;
+    void a.supervisor.stop().then(() => (hasStopped = true));
+    a.store.heldBack = undefined;
+    refuse(new LockStoreError('STORE_MISCONFIGURED', 'NOPERM'));
+    await fleet.clock.advance(100);
+    expect(hasStopped).toBe(true);
+  });
+
+  it('does not wait for a message that nobody may send', async () => {
+    const a = fleet.start('a', [job()]);
+    await fleet.clock.advance(100);
+    a.store.fate = (command) => (command === 'announce' ? 'STORE_MISCONFIGURED' : 'carried');
+    let hasStopped = false;
+    void a.supervisor.stop().then(() => (hasStopped = true));
+    await fleet.clock.advance(100);
+    expect(hasStopped).toBe(true);
+    expect(a.observer.of('storeMisconfigured')).toHaveLength(1);
+  });
+
+  it('is one stop, however often it is asked for', async () => {
+    const a = fleet.start('a', [job()]);
+    await fleet.clock.advance(100);
+    expect(a.supervisor.stop()).toBe(a.supervisor.stop());
+    await a.supervisor.stop();
+    expect(a.store.count('release')).toBe(1);
+  });
+
+  it('before the start has nothing to do', async () => {
+    const a = fleet.start('a', []);
+    await a.supervisor.stop();
+    await a.supervisor.close();
+    expect(a.store.sent).toEqual([]);
+  });
+});
+
+describe('The name of a replica', () => {
+  it('starts with its node and ends with what no other process has', () => {
+    expect(nameReplica('pod-7')).toMatch(/^pod-7-[0-9a-f]{8}$/);
+    expect(nameReplica('pod-7')).not.toBe(nameReplica('pod-7'));
+  });
+});

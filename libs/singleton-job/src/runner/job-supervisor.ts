@@ -1,0 +1,171 @@
+import { createHash } from 'node:crypto';
+import { type JobDefinition } from '../discovery/index.js';
+import { LeaderElection, type Replica } from '../election/index.js';
+import { type Notify } from '../events/index.js';
+import { type LockStore } from '../lock/index.js';
+import { type ResolvedOptions } from '../options/index.js';
+import { type AnySchedule } from '../schedule/index.js';
+import { type Clock } from '../time/index.js';
+import { JobRunner } from './job-runner.js';
+import { LoopWatch } from './loop-watch.js';
+import { makeReplica } from './make-replica.js';
+import { ShutdownPlan } from './shutdown-plan.js';
+
+export interface SupervisorParts {
+  readonly options: ResolvedOptions;
+  readonly jobs: readonly JobDefinition[];
+  /** `nodeId` with a random part: this process in holder values and logs. */
+  readonly replicaId: string;
+  readonly notify: Notify;
+  /** Answers what the jobs share with the locks of the application; left out, it is made of what follows. */
+  readonly replica?: () => Replica;
+  readonly clock?: Clock;
+  readonly store?: LockStore;
+  /** In [0, 1). */
+  readonly random?: () => number;
+}
+
+/** What makes a job run: who decides whether it does here, and who runs it. */
+export interface Staff {
+  readonly runner: JobRunner;
+  readonly election: LeaderElection;
+  /** Resolves when the lock is given back and nothing runs. */
+  readonly ended: Promise<void>;
+}
+
+/** A job of this replica. One that is disabled, or not yet started, has no staff. */
+export interface Post {
+  readonly job: JobDefinition;
+  readonly staff: Staff | undefined;
+}
+
+/** Runs all jobs of one process: an election and a runner for each, from the start of the application to its stop. */
+export class JobSupervisor {
+  readonly #posts = new Map<string, Post>();
+  /** Stays with a name, also where nobody contends for it yet. */
+  readonly #paused = new Set<string>();
+  #replica: Replica | undefined;
+  #watch: LoopWatch | undefined;
+  #state: 'new' | 'started' | 'stopped' = 'new';
+  #stopped: Promise<void> | undefined;
+
+  constructor(private readonly parts: SupervisorParts) {
+    for (const job of parts.jobs) this.add(job);
+  }
+
+  /** Every job, whether it is enabled or not, in the order in which it was added. */
+  get posts(): readonly Post[] {
+    return [...this.#posts.values()];
+  }
+
+  post(name: string): Post | undefined {
+    return this.#posts.get(name);
+  }
+
+  get isStopped(): boolean {
+    return this.#state === 'stopped';
+  }
+
+  /** Begins to contend for every job. Neither waits for Redis nor fails for want of it. */
+  start(): void {
+    this.#state = 'started';
+    for (const { job } of this.#posts.values()) this.add(job);
+  }
+
+  /** Takes a job, and contends for it once started. */
+  add(job: JobDefinition): void {
+    const staff = this.#state === 'started' && job.enabled ? this.#staff(job) : undefined;
+    this.#posts.set(job.name, { job, staff });
+    if (this.#paused.has(job.name)) void staff?.election.pause();
+  }
+
+  isPaused(name: string): boolean {
+    return this.#paused.has(name);
+  }
+
+  /** Keeps this replica from leading a job. Resolves when its lock is given back. */
+  async pause(name: string): Promise<void> {
+    this.#paused.add(name);
+    await this.#posts.get(name)?.staff?.election.pause();
+  }
+
+  /** Contends for a job again. */
+  resume(name: string): void {
+    this.#paused.delete(name);
+    this.#posts.get(name)?.staff?.election.resume();
+  }
+
+  /** Starts no new run of a job, and resolves when the one in flight has settled and its lock is given back. */
+  async remove(name: string): Promise<void> {
+    const post = this.#posts.get(name);
+    post?.staff?.election.stop('unregistered');
+    await post?.staff?.ended;
+    if (this.#posts.get(name) !== post) return;
+    this.#posts.delete(name);
+    this.#paused.delete(name);
+  }
+
+  /**
+   * Starts no new run, releases every job as soon as its own run has settled, and resolves after `shutdownTimeout` at the
+   * latest. However often it is called, there is one stop.
+   */
+  stop(): Promise<void> {
+    this.#stopped ??= this.#stop();
+    return this.#stopped;
+  }
+
+  /** Ends renewals and connections after a stop. What still runs is left to its signal, its lock to expire. */
+  async close(): Promise<void> {
+    await this.stop();
+    this.#watch?.stop();
+    await this.#replica?.close();
+  }
+
+  /** Begins to contend for a job. The first one opens the connection. */
+  #staff(job: JobDefinition): Staff {
+    const { notify, options, jobs } = this.parts;
+    const replica = (this.#replica ??=
+      this.parts.replica?.() ?? makeReplica({ ...this.parts, lockExpiriesMs: expiriesOf(jobs) }));
+    const { clock } = replica;
+    const { name, lockExpiryMs, initialDelayMs, schedule } = job;
+    const runner = new JobRunner({ job, clock, notify });
+    const office = { job: name, lockExpiryMs, initialDelayMs, schedule: fingerprint(schedule) };
+    const election = new LeaderElection(replica, office, (term, stop) => runner.lead(term, stop));
+    replica.open();
+    const { heartbeatIntervalMs } = options;
+    const runners = () => this.#staffs().map((staff) => staff.runner);
+    this.#watch ??= new LoopWatch({ clock, notify, heartbeatIntervalMs, runners });
+    this.#watch.start();
+    return { runner, election, ended: election.run() };
+  }
+
+  #staffs(): Staff[] {
+    return [...this.#posts.values()].flatMap(({ staff }) => staff ?? []);
+  }
+
+  async #stop(): Promise<void> {
+    this.#state = 'stopped';
+    const staffs = this.#staffs();
+    if (this.#replica === undefined) return;
+    const plan = new ShutdownPlan(this.#replica.clock, this.parts.options.shutdownTimeoutMs);
+    const ends = (some: readonly Staff[]) => Promise.all(some.map(({ ended }) => ended));
+    this.#replica.releases.beginStop();
+    for (const { election } of staffs) election.stop();
+
+    await plan.untilAbort(ends(staffs));
+    for (const { runner } of staffs) runner.close('SHUTDOWN');
+    await plan.untilRelease(ends(staffs.filter(({ runner }) => runner.isBusy)));
+    await plan.untilEnd(ends(staffs.filter(({ runner }) => !runner.isBusy)));
+    this.#replica.releases.endStop();
+  }
+}
+
+/** How long the locks of the enabled jobs live. */
+export function expiriesOf(jobs: readonly JobDefinition[]): readonly number[] {
+  return jobs.filter(({ enabled }) => enabled).map(({ lockExpiryMs }) => lockExpiryMs);
+}
+
+/** Kind, and hash of kind, expression and zone: a leader sees from it whether its predecessor had another schedule. */
+function fingerprint({ kind, description }: AnySchedule): string {
+  return `${kind}:${createHash('sha256').update(description).digest('hex').slice(0, 16)}`;
+}

@@ -1,0 +1,96 @@
+import { type JobDefinition } from '../discovery/index.js';
+import { type Term } from '../election/index.js';
+import { type RunAbortCode } from '../errors/index.js';
+import { type Notify, type RunInfo } from '../events/index.js';
+import { type Clock, type Timer } from '../time/index.js';
+import { Execution, type Tick } from './execution.js';
+
+/** A run beyond this part of `lockExpiry` is worth a word. */
+const SLOW_PART = 0.8;
+
+export interface LaneParts {
+  readonly job: JobDefinition;
+  readonly clock: Clock;
+  readonly notify: Notify;
+  /** A run has settled that was started under this term. */
+  readonly onEnd: (term: Term) => void;
+}
+
+/** The one lane on which the runs of a job go, one at a time. */
+export class Lane {
+  #inFlight: Execution | undefined;
+  #settled = Promise.resolve();
+  #slowTimer: Timer | undefined;
+  #saidSlowUnder: Term | undefined;
+  #endedAtMs = -Infinity;
+  #isClosed = false;
+
+  constructor(private readonly parts: LaneParts) {}
+
+  get isBusy(): boolean {
+    return this.#inFlight !== undefined;
+  }
+
+  /** Whether no run starts any more: what is claimed from now on is the next leader's to report. */
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  /** When the latest run settled, monotonic; -Infinity while none has. */
+  get endedAtMs(): number {
+    return this.#endedAtMs;
+  }
+
+  /** Whether a run was in flight at any time since `sinceMs`, monotonic. */
+  ranSince(sinceMs: number): boolean {
+    return this.isBusy || this.#endedAtMs > sinceMs;
+  }
+
+  /** The run in flight; undefined if there is none. */
+  get inFlight(): RunInfo | undefined {
+    return this.#inFlight?.info;
+  }
+
+  /** Starts a run on the free lane. */
+  start(tick: Tick, term: Term): RunInfo {
+    const execution = new Execution(this.parts, tick, term);
+    this.#inFlight = execution;
+    this.#watchForSlowness(execution, term);
+    this.#settled = execution.settled.then(() => {
+      this.#slowTimer?.cancel();
+      // a timer knows its run, and the next one may be a month away
+      this.#slowTimer = undefined;
+      this.#inFlight = undefined;
+      this.#endedAtMs = this.parts.clock.now();
+      this.parts.onEnd(term);
+    });
+    return execution.info;
+  }
+
+  /** Tells the run in flight, if any, to stop. */
+  abort(code: RunAbortCode): void {
+    this.#slowTimer?.cancel();
+    this.#inFlight?.abort(code);
+  }
+
+  /** Tells the run in flight to stop, and lets no other start. */
+  close(code: RunAbortCode): void {
+    this.#isClosed = true;
+    this.abort(code);
+  }
+
+  /** Resolves once nothing runs. */
+  free(): Promise<void> {
+    return this.#settled;
+  }
+
+  #watchForSlowness(execution: Execution, term: Term): void {
+    if (this.#saidSlowUnder === term) return;
+    const { clock, notify, job } = this.parts;
+    const elapsedMs = job.lockExpiryMs * SLOW_PART;
+    this.#slowTimer = clock.setTimer(elapsedMs, () => {
+      this.#saidSlowUnder = term;
+      notify('runSlow', { ...execution.info, elapsedMs, lockExpiryMs: job.lockExpiryMs });
+    });
+  }
+}

@@ -1,0 +1,27 @@
+import { describe, expect, it } from '@jest/globals';
+import { job, lasting } from '../../../../test/support/fleet.js';
+import { useFleet } from '../../../../test/support/use-fleet.js';
+import { interval } from '../schedule/index.js';
+
+describe('The loop watch', () => {
+  const fleet = useFleet();
+
+  it('reports a blocked event loop with how long it stood still and which jobs ran', async () => {
+    const slow = job({ name: 'slow', schedule: interval(60_000), run: lasting(fleet.clock, 2_000) });
+    const idle = job({ name: 'idle', schedule: interval(60_000) });
+    const a = fleet.start('a', [slow, idle]);
+    await fleet.clock.advance(1_500);
+    await fleet.clock.block(5_000);
+    const [blocked] = a.observer.of('loopBlocked');
+    expect(blocked?.jobs).toEqual(['slow']);
+    expect(blocked?.blockedMs).toBeGreaterThanOrEqual(4_000);
+    expect(blocked?.blockedMs).toBeLessThanOrEqual(5_000);
+  });
+
+  it('says nothing of a loop that is late by less than a heartbeat', async () => {
+    const a = fleet.start('a', [job()]);
+    await fleet.clock.advance(1_000);
+    await fleet.clock.block(2_900);
+    expect(a.observer.of('loopBlocked')).toEqual([]);
+  });
+});

@@ -1,0 +1,35 @@
+import { Replica } from '../election/index.js';
+import { type Notify } from '../events/index.js';
+import { InMemoryLockStore, type LockStore, RedisLockStore } from '../lock/index.js';
+import { attemptDeadlineMs, type ResolvedOptions } from '../options/index.js';
+import { type Clock, SystemClock } from '../time/index.js';
+
+export interface ReplicaOptions {
+  readonly options: ResolvedOptions;
+  /** `nodeId` with a random part: this process in holder values and logs. See {@link nameReplica}. */
+  readonly replicaId: string;
+  readonly notify: Notify;
+  /** Of all jobs: the longest attempt in use tells a dead socket from a slow one. */
+  readonly lockExpiriesMs: readonly number[];
+  readonly clock?: Clock | undefined;
+  readonly store?: LockStore | undefined;
+  /** In [0, 1). */
+  readonly random?: (() => number) | undefined;
+}
+
+/** One process as its elections know it, on the store that the options name. */
+export function makeReplica(parts: ReplicaOptions): Replica {
+  const { options, replicaId: id, notify, random = Math.random, clock = new SystemClock() } = parts;
+  const { heartbeatIntervalMs, maxBackoffDelayMs } = options;
+  const store = parts.store ?? makeStore(options, parts.lockExpiriesMs, clock);
+  return new Replica({ id, heartbeatIntervalMs, maxBackoffDelayMs }, { clock, notify, random, store });
+}
+
+function makeStore(options: ResolvedOptions, lockExpiriesMs: readonly number[], clock: Clock): LockStore {
+  const { store, connection, projectName, heartbeatIntervalMs } = options;
+  if (store !== undefined && store !== 'memory') return store;
+  // without a connection nothing is enabled, and nobody asks
+  if (store === 'memory' || connection === undefined) return new InMemoryLockStore(clock);
+  const stallMs = attemptDeadlineMs(Math.max(options.lockExpiryMs, ...lockExpiriesMs));
+  return new RedisLockStore({ projectName, connection, heartbeatIntervalMs, stallMs });
+}

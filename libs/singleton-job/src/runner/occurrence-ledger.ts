@@ -1,0 +1,103 @@
+import { type RunCause } from '../events/index.js';
+import { type CronSchedule } from '../schedule/index.js';
+import { sleep } from '../time/index.js';
+import { type PaceParts } from './pace.js';
+import { reportMissed, reportOverlap, reportStateLost } from './reports.js';
+
+/** A tick that is noticed within this time is on time, however small the misfire grace. */
+export const ON_TIME_MS = 1_000;
+
+/** Occurrences that are due, and how that was noticed. */
+export interface DueOccurrences {
+  /** The newest that was dealt with before. */
+  readonly after: number;
+  /** The newest that is due. */
+  readonly newest: number;
+  /** The clock that decides what is due: this replica's for a timer that fired in time, otherwise the store's. */
+  readonly now: () => number;
+  /** Nobody led when they came due. */
+  readonly isPromotion: boolean;
+  /** Why the newest is run, if it is. */
+  readonly cause: RunCause;
+  /** They waited for a run to settle that was told to stop in their favour. */
+  readonly hasWaited: boolean;
+}
+
+/** Sees to it that each occurrence is started once, or reported once, across all replicas. */
+export class OccurrenceLedger {
+  constructor(
+    private readonly schedule: CronSchedule,
+    private readonly parts: PaceParts,
+  ) {}
+
+  /**
+   * Claims the newest occurrence that is due, and with it all older ones. Runs it if it still may, and reports the rest.
+   * Answers the newest occurrence that is dealt with, by whomever.
+   */
+  take(due: DueOccurrences): Promise<number> {
+    return this.#claim(due.after, due.newest, () => {
+      this.#runOrReport(due);
+    });
+  }
+
+  /** Claims and reports occurrences that a newer one pushes aside while a run is in flight. Answers as {@link take}. */
+  drop(after: number, upTo: number): Promise<number> {
+    return this.#claim(after, upTo, () => {
+      reportOverlap(this.parts, after, upTo);
+      this.parts.term.memory.settled(upTo);
+    });
+  }
+
+  /** Claims and reports occurrences of which Redis may have lost the claim. Answers as {@link take}. */
+  lose(after: number, upTo: number): Promise<number> {
+    return this.#claim(after, upTo, () => {
+      reportStateLost(this.parts, after, upTo);
+      this.parts.term.memory.settled(upTo);
+    });
+  }
+
+  async #claim(after: number, newest: number, whenOurs: () => void): Promise<number> {
+    const { term, lane, job, notify, clock, quit } = this.parts;
+    const answer = await term.claim(newest);
+    switch (answer?.outcome) {
+      case 'claimed':
+      case 'mine':
+        // the host may have slept between the claim and its answer
+        while (!term.isTrusted() && !term.isOver()) await term.confirmation();
+        // past the deadline, or at the end of a stop, the claim stands, no run begins, and the next leader says so
+        if (!term.isOver() && !lane.isClosed) whenOurs();
+        return newest;
+      case 'taken': {
+        // nobody else can claim while the lock is ours: the state was lost, and a late bid of this term has begun another
+        const upTo = Math.max(newest, answer.last);
+        reportStateLost(this.parts, after, upTo);
+        term.memory.settled(upTo);
+        return upTo;
+      }
+      case 'too-early': {
+        const aheadMs = newest - answer.time;
+        notify('clockAhead', { job: job.name, scheduledAt: new Date(newest), aheadMs });
+        await sleep(clock, aheadMs, quit);
+        return after;
+      }
+      case 'not-leader':
+      case undefined:
+        return after;
+    }
+  }
+
+  #runOrReport({ after, newest, now, isPromotion, cause, hasWaited }: DueOccurrences): void {
+    const { lane, term, job } = this.parts;
+    // the claim has told the store's time: a clock that is behind carries nothing past its grace
+    const latenessMs = Math.max(now(), term.storeNow()) - newest;
+    const graceMs = isPromotion ? job.misfireGraceMs : Math.max(job.misfireGraceMs, ON_TIME_MS);
+    const starts = !lane.isBusy && graceMs > 0 && latenessMs <= graceMs;
+    const unstarted = starts ? this.schedule.latest(after, newest - 1) : newest;
+    if (unstarted !== undefined) {
+      if (lane.isBusy || hasWaited) reportOverlap(this.parts, after, unstarted);
+      else reportMissed(this.parts, { reason: 'late', after, upTo: unstarted });
+    }
+    if (starts) lane.start({ scheduledAt: newest, cause }, term);
+    term.memory.settled(newest);
+  }
+}

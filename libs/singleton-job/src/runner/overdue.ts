@@ -1,0 +1,52 @@
+import { type JobDefinition } from '../discovery/index.js';
+import { type Term } from '../election/index.js';
+import { type RunInfo } from '../events/index.js';
+import { type AnySchedule } from '../schedule/index.js';
+import { type Clock, type Instant } from '../time/index.js';
+import { type LastRun } from './job-status.js';
+
+/** What this replica does about one job. */
+export interface Duty {
+  readonly job: JobDefinition;
+  /** The term that it leads, when that began, and the run that ended last. */
+  readonly term: Term | undefined;
+  readonly began: Instant | undefined;
+  readonly lastRun: LastRun | null;
+  readonly inFlight: RunInfo | undefined;
+}
+
+/** Since when a job of this replica should have run: milliseconds since the epoch. Undefined where nothing is late. */
+export function overdueSince(duty: Duty, clock: Clock): number | undefined {
+  const { job, term } = duty;
+  const wall = clock.wallNow();
+  // a clock that was stepped forward does not make a job late: the store's has not been
+  const now = term === undefined ? wall : Math.min(wall, term.storeNow());
+  const due = duty.inFlight === undefined ? dueWhileIdle(duty, clock, now) : dueWhileRunning(job, duty.inFlight);
+  const patienceMs = (job.timeoutMs ?? job.lockExpiryMs) + job.lockExpiryMs;
+  return due !== undefined && now > due + patienceMs ? due : undefined;
+}
+
+/** The tick after the one that the run in flight was started for. Without a `timeout` an interval waits for as long as it takes. */
+function dueWhileRunning({ schedule, timeoutMs }: JobDefinition, run: RunInfo): number | undefined {
+  if (schedule.kind !== 'interval') return schedule.next(run.scheduledAt.getTime());
+  return timeoutMs === undefined ? undefined : schedule.next(run.startedAt.getTime());
+}
+
+/** The tick after all that this replica knows to be done, by whomever. Only a leader has a duty. */
+function dueWhileIdle({ job, term, began, lastRun }: Duty, clock: Clock, now: number): number | undefined {
+  if (term === undefined || began === undefined) return undefined;
+  if (job.schedule.kind === 'interval') return now - (clock.now() - intervalDue(job.schedule, term, began));
+  const endedAt = lastRun === null ? 0 : Date.parse(lastRun.startedAt) + lastRun.durationMs;
+  return job.schedule.next(Math.max(began.wall, endedAt, Math.min(term.memory.last, now)));
+}
+
+/** Monotonic. */
+function intervalDue(schedule: Extract<AnySchedule, { kind: 'interval' }>, term: Term, began: Instant): number {
+  const { endAgeMs } = term.grant;
+  const { endedAtMs } = term.memory;
+  return Math.max(
+    began.now,
+    endAgeMs === undefined ? -Infinity : schedule.next(began.now - endAgeMs),
+    endedAtMs === undefined ? -Infinity : schedule.next(endedAtMs),
+  );
+}

@@ -1,0 +1,22 @@
+import { type JobDefinition } from '../discovery/index.js';
+import { type Term } from '../election/index.js';
+import { type Notify } from '../events/index.js';
+import { type Clock } from '../time/index.js';
+import { type Lane } from './lane.js';
+
+/** What the three ways of keeping time work with, for one term. */
+export interface PaceParts {
+  readonly job: JobDefinition;
+  readonly term: Term;
+  readonly lane: Lane;
+  readonly clock: Clock;
+  readonly notify: Notify;
+  /** Aborts when the term ends or the application stops: no new tick is fired from then on. */
+  readonly quit: AbortSignal;
+}
+
+/**
+ * The longest that anybody sleeps towards an instant of the wall clock before looking at it again: it may have been
+ * stepped meanwhile, or stood still with the host.
+ */
+export const LOOK_AGAIN_MS = 30_000;

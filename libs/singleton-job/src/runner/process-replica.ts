@@ -1,0 +1,56 @@
+import { randomBytes } from 'node:crypto';
+import { type Replica } from '../election/index.js';
+import { diagnostics, type JobObserver, LoggingObserver, type Notify, notifyAll } from '../events/index.js';
+import { type ResolvedOptions } from '../options/index.js';
+import { SystemClock } from '../time/index.js';
+import { HealthWatch } from './health-watch.js';
+import { JobStatistics } from './job-statistics.js';
+import { makeReplica } from './make-replica.js';
+
+/** The readable `nodeId` and a random part that no other process, not even its own successor, has. */
+export function nameReplica(nodeId: string): string {
+  return `${nodeId}-${randomBytes(4).toString('hex')}`;
+}
+
+/**
+ * The one replica of an application. Jobs and `LockService` share it, and with it the store and its connections. It is
+ * made when it is first asked for, so that an application which locks while it starts need not wait for its jobs.
+ */
+export class ProcessReplica {
+  readonly id: string;
+  /** Tells every observer, also those that are added later. */
+  readonly notify: Notify;
+  readonly statistics = new JobStatistics();
+  readonly watch = new HealthWatch(new SystemClock());
+  readonly #observers: JobObserver[];
+  /** Until it is known: a socket is given up too late rather than too soon. */
+  #lockExpiriesMs: readonly number[] = [Infinity];
+  #replica: Replica | undefined;
+
+  constructor(readonly options: ResolvedOptions) {
+    this.id = nameReplica(options.nodeId);
+    const { projectName } = options;
+    this.#observers = [new LoggingObserver({ projectName, node: this.id }), this.statistics, this.watch, diagnostics];
+    this.notify = notifyAll(this.#observers);
+  }
+
+  observe(...observers: readonly JobObserver[]): void {
+    this.#observers.push(...observers);
+  }
+
+  /** Says how long the locks of the jobs live, if that is known before the replica is first asked for. */
+  expect(lockExpiriesMs: readonly number[]): void {
+    this.#lockExpiriesMs = lockExpiriesMs;
+  }
+
+  get(): Replica {
+    const { options, id, notify } = this;
+    this.#replica ??= makeReplica({ options, replicaId: id, notify, lockExpiriesMs: this.#lockExpiriesMs });
+    return this.#replica;
+  }
+
+  /** Ends renewals and connections, if there are any. Locks still held are left to expire. */
+  async close(): Promise<void> {
+    await this.#replica?.close();
+  }
+}

@@ -1,0 +1,43 @@
+import { type MissReason } from '../events/index.js';
+import { type PaceParts } from './pace.js';
+
+/** Counting occurrences stops here: more is no news, and a long outage must not block the loop. */
+const COUNT_LIMIT = 1_000;
+
+export interface Missed {
+  readonly reason: MissReason;
+  /** The window (`after`, `upTo`]. */
+  readonly after: number;
+  readonly upTo: number;
+  readonly claimedBy?: string | undefined;
+}
+
+/** Says once that nobody will start the occurrences of a window any more. */
+export function reportMissed({ job, notify }: PaceParts, { reason, after, upTo, claimedBy }: Missed): void {
+  const counted = countOf({ job }, after, upTo);
+  notify('occurrencesMissed', {
+    job: job.name,
+    reason,
+    from: new Date(after),
+    to: new Date(upTo),
+    // what was claimed exists, even if the schedule of today would not name it
+    count: reason === 'start-not-confirmed' ? Math.max(1, counted) : counted,
+    ...(claimedBy !== undefined && { claimedBy }),
+  });
+}
+
+/** Says once that nobody knows what became of the occurrences of a window, if there are any. */
+export function reportStateLost(parts: PaceParts, after: number, upTo: number): void {
+  if (countOf(parts, after, upTo) > 0) reportMissed(parts, { reason: 'state-lost', after, upTo });
+}
+
+/** Says once that the ticks of a window came due while a run was in flight. */
+export function reportOverlap({ job, notify }: PaceParts, after: number, upTo: number): void {
+  const count = countOf({ job }, after, upTo);
+  notify('tickDropped', { job: job.name, kind: 'cron', reason: 'overlap', scheduledAt: new Date(upTo), count });
+}
+
+/** By the schedule of today; a kind that has no occurrences counts none. */
+function countOf({ job: { schedule } }: Pick<PaceParts, 'job'>, after: number, upTo: number): number {
+  return schedule.kind === 'cron' ? schedule.count(after, upTo, COUNT_LIMIT) : 0;
+}

@@ -1,0 +1,42 @@
+import { type Clock } from '../time/index.js';
+
+/** What a run is given after its signal fired, and what the last releases are given after that. */
+const ABORT_MS = 1_000;
+const RELEASE_MS = 1_000;
+
+/** The three parts of a stop: runs finish by themselves, then under their signal, then the last locks are released. */
+export class ShutdownPlan {
+  readonly #startedAtMs: number;
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly shutdownTimeoutMs: number,
+  ) {
+    this.#startedAtMs = clock.now();
+  }
+
+  /** Resolves with `work`, at the latest when runs must be told to stop. */
+  untilAbort(work: Promise<unknown>): Promise<void> {
+    return this.#until(work, this.shutdownTimeoutMs - RELEASE_MS - ABORT_MS);
+  }
+
+  /** Resolves with `work`, at the latest when what has not settled is given up. */
+  untilRelease(work: Promise<unknown>): Promise<void> {
+    return this.#until(work, this.shutdownTimeoutMs - RELEASE_MS);
+  }
+
+  /** Resolves with `work`, at the latest when the stop has to be over. */
+  untilEnd(work: Promise<unknown>): Promise<void> {
+    return this.#until(work, this.shutdownTimeoutMs);
+  }
+
+  #until(work: Promise<unknown>, atMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = this.clock.setTimer(this.#startedAtMs + atMs - this.clock.now(), resolve);
+      void work.then(() => {
+        timer.cancel();
+        resolve();
+      });
+    });
+  }
+}

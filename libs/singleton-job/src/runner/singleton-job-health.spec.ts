@@ -1,0 +1,131 @@
+import { describe, expect, it } from '@jest/globals';
+import { job, lasting } from '../../../../test/support/fleet.js';
+import { useFleet } from '../../../../test/support/use-fleet.js';
+import { type JobDefinition } from '../discovery/index.js';
+import { resolveOptions } from '../options/index.js';
+import { cron, fixedRate, interval } from '../schedule/index.js';
+import { ManualClock } from '../testing/index.js';
+import { HealthWatch } from './health-watch.js';
+import { JobStatistics } from './job-statistics.js';
+import { type Duty, overdueSince } from './overdue.js';
+import { SingletonJobHealth } from './singleton-job-health.js';
+
+const MINUTE_MS = 60_000;
+const WELL = { unreachable: [], overdue: [], leaderless: [] };
+const hanging = (): Promise<never> => new Promise(() => undefined);
+
+describe('The health of a replica', () => {
+  const fleet = useFleet();
+
+  function startWith(...jobs: JobDefinition[]) {
+    const [watch, statistics] = [new HealthWatch(fleet.clock), new JobStatistics()];
+    const { supervisor, store } = fleet.start('a', jobs, { observers: [watch, statistics] });
+    const options = resolveOptions({ projectName: 'test', enabled: false });
+    const health = new SingletonJobHealth(options, { watch, statistics }, fleet.clock);
+    health.attach(supervisor);
+    return { health, store, supervisor };
+  }
+
+  it('stays good while jobs of every kind keep to their schedules', async () => {
+    const { health } = startWith(
+      job({ name: 'often', schedule: fixedRate(10_000, { offsetMs: 0 }) }),
+      job({ name: 'seldom', schedule: fixedRate(30 * MINUTE_MS, { offsetMs: 0 }) }),
+      job({ name: 'dropping', schedule: fixedRate(5_000, { offsetMs: 0 }), run: lasting(fleet.clock, 20_000) }),
+      job({ name: 'pausing', schedule: interval(10 * MINUTE_MS), run: lasting(fleet.clock, 5 * MINUTE_MS) }),
+      job({ name: 'report', schedule: cron('*/20 * * * *', { timeZone: 'UTC' }) }),
+    );
+    await fleet.clock.advance(1);
+    for (let minute = 0; minute < 60; minute++) {
+      expect(health.report()).toEqual(WELL);
+      await fleet.clock.advance(MINUTE_MS);
+    }
+  });
+
+  it.each([
+    ['its timeout and a lockExpiry', 3_000, 13_000, true],
+    ['two lockExpiries, where it has no timeout', undefined, 20_000, false],
+  ])('is bad when a run lasts longer than the next tick and %s', async (_, timeoutMs, patienceMs, isStuck) => {
+    const { health } = startWith(job({ timeoutMs, run: hanging }));
+    // started at 1 s, the next is due at 2 s
+    await fleet.clock.advance(2_000 + patienceMs);
+    expect(health.report()).toEqual(WELL);
+    await fleet.clock.advance(1);
+    expect(health.report().overdue).toEqual([
+      {
+        name: 'tick',
+        dueAt: '2027-01-01T00:00:02.000Z',
+        runningSince: '2027-01-01T00:00:01.000Z',
+        isStuck,
+      },
+    ]);
+  });
+
+  it('lets the run of an interval take as long as it likes, unless it has a timeout', async () => {
+    const schedule = interval(1_000);
+    const { health } = startWith(
+      job({ name: 'free', schedule, run: hanging }),
+      job({ name: 'bound', schedule, run: hanging, timeoutMs: 3_000 }),
+    );
+    await fleet.clock.advance(MINUTE_MS);
+    expect(health.report().overdue.map(({ name }) => name)).toEqual(['bound']);
+  });
+
+  it('is bad once the store has been away for longer than lockExpiry, until it is back', async () => {
+    const { health, store } = startWith(job());
+    await fleet.clock.advance(1_000);
+    store.fate = () => 'STORE_UNREACHABLE';
+    await fleet.clock.advance(12_000);
+    expect(health.report().unreachable).toEqual([]);
+    await fleet.clock.advance(8_000);
+    expect(health.report()).toEqual({
+      unreachable: [{ job: null, forMs: expect.any(Number) }],
+      overdue: [],
+      leaderless: ['tick'],
+    });
+    store.fate = () => 'carried';
+    await fleet.clock.advance(12_000);
+    expect(health.report()).toEqual(WELL);
+  });
+
+  it('misses no leader for a job that is paused or disabled', async () => {
+    const { health, supervisor } = startWith(job(), job({ name: 'off', enabled: false }));
+    expect(health.report().leaderless).toEqual(['tick']);
+    await fleet.clock.advance(1);
+    expect(health.report()).toEqual(WELL);
+    await supervisor.pause('tick');
+    expect(health.report()).toEqual(WELL);
+  });
+});
+
+describe('A leader at rest', () => {
+  const AT = Date.parse('2027-01-01T03:00:00Z');
+  const daily = cron('0 3 * * *', { timeZone: 'UTC' });
+  const setup = (overrides: { readonly last?: number; readonly storeNow?: number; readonly began?: number } = {}) => {
+    const clock = new ManualClock(AT + 25 * 60 * MINUTE_MS);
+    const { last = 0, storeNow = clock.wallNow(), began = AT - 1_000 } = overrides;
+    const term = { storeNow: () => storeNow, memory: { last, endedAtMs: undefined }, grant: { endAgeMs: undefined } };
+    const duty = { job: job({ schedule: daily }), term, began: { now: 0, wall: began }, lastRun: null };
+    return { clock, duty: { ...duty, inFlight: undefined } as unknown as Duty };
+  };
+
+  it('is late when nothing came of an occurrence', () => {
+    const { duty, clock } = setup();
+    expect(overdueSince(duty, clock)).toBe(AT);
+  });
+
+  it.each([
+    ['that another replica has taken', { last: AT + 24 * 60 * MINUTE_MS }],
+    ['that came before it led', { began: AT + 24 * 60 * MINUTE_MS }],
+    ['that is due by a clock which has been stepped forward', { storeNow: AT - 500 }],
+  ])('is not late for an occurrence %s', (_, overrides) => {
+    const { duty, clock } = setup(overrides);
+    expect(overdueSince(duty, clock)).toBeUndefined();
+  });
+
+  it('is late with an interval whose delay has passed long ago', () => {
+    const { duty, clock } = setup();
+    const late: Duty = { ...duty, job: job({ schedule: interval(1_000) }), began: { now: -30_000, wall: 0 } };
+    expect(overdueSince(late, clock)).toBe(clock.wallNow() - 30_000);
+    expect(overdueSince({ ...late, began: { now: -20_000, wall: 0 } }, clock)).toBeUndefined();
+  });
+});

@@ -1,0 +1,81 @@
+import { type ResolvedOptions } from '../options/index.js';
+import { type Clock, SystemClock } from '../time/index.js';
+import { type HealthWatch } from './health-watch.js';
+import { type JobStatistics } from './job-statistics.js';
+import { type JobSupervisor, type Post } from './job-supervisor.js';
+import { overdueSince } from './overdue.js';
+
+/** A job that should have run. */
+export interface OverdueJob {
+  readonly name: string;
+  /** The tick that nothing came of, ISO 8601. */
+  readonly dueAt: string;
+  /** When the run that is still in flight began, ISO 8601. Null when none is. */
+  readonly runningSince: string | null;
+  /**
+   * Whether starting the process anew is the cure: no run is in flight, or one that has outlived its `timeout`. A run without
+   * a `timeout` may take as long as it likes.
+   */
+  readonly isStuck: boolean;
+}
+
+/** What is wrong with the jobs of this replica: plain data that can be written as JSON. */
+export interface HealthReport {
+  /** Where the store has not answered for longer than `lockExpiry`: for one job, or, with null, for all. */
+  readonly unreachable: readonly { readonly job: string | null; readonly forMs: number }[];
+  /** Jobs that did not run by their next tick plus `timeout` (or `lockExpiry`) plus `lockExpiry`. */
+  readonly overdue: readonly OverdueJob[];
+  /** Enabled jobs that nobody is known to lead; not those that are paused here. */
+  readonly leaderless: readonly string[];
+}
+
+/** Says what is wrong with the jobs of this replica. Asks Redis nothing; inject it wherever you like. */
+export class SingletonJobHealth {
+  #supervisor: JobSupervisor | undefined;
+
+  constructor(
+    private readonly options: ResolvedOptions,
+    private readonly parts: { readonly watch: HealthWatch; readonly statistics: JobStatistics },
+    private readonly clock: Clock = new SystemClock(),
+  ) {}
+
+  /** Nothing is wrong before the application has started, or once it stops. */
+  report(): HealthReport {
+    const supervisor = this.#supervisor;
+    if (supervisor === undefined || supervisor.isStopped) return { unreachable: [], overdue: [], leaderless: [] };
+    const { posts } = supervisor;
+    const isLeaderless = ({ job, staff }: Post): boolean =>
+      staff !== undefined && !supervisor.isPaused(job.name) && staff.election.leader === undefined;
+    return {
+      unreachable: this.#unreachable(supervisor),
+      overdue: posts.flatMap((post) => this.#overdue(post) ?? []),
+      leaderless: posts.filter(isLeaderless).map(({ job }) => job.name),
+    };
+  }
+
+  /** Everything is found. For the module. @internal */
+  attach(supervisor: JobSupervisor): void {
+    this.#supervisor = supervisor;
+  }
+
+  #unreachable(supervisor: JobSupervisor): HealthReport['unreachable'] {
+    const expiryOf = (job: string | undefined): number =>
+      (job === undefined ? undefined : supervisor.post(job)?.job.lockExpiryMs) ?? this.options.lockExpiryMs;
+    return this.parts.watch.outages
+      .filter(([job, forMs]) => forMs > expiryOf(job))
+      .map(([job, forMs]) => ({ job: job ?? null, forMs: Math.round(forMs) }));
+  }
+
+  #overdue({ job, staff }: Post): OverdueJob | undefined {
+    if (staff === undefined) return undefined;
+    const { inFlight } = staff.runner;
+    const { watch, statistics } = this.parts;
+    const { name } = job;
+    const [began, lastRun] = [watch.termBegan(name), statistics.lastRunOf(name)];
+    const due = overdueSince({ job, term: staff.election.term, began, lastRun, inFlight }, this.clock);
+    if (due === undefined) return undefined;
+    const runningSince = inFlight?.startedAt.toISOString() ?? null;
+    const isStuck = inFlight === undefined || job.timeoutMs !== undefined;
+    return { name, dueAt: new Date(due).toISOString(), runningSince, isStuck };
+  }
+}

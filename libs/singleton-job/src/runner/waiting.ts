@@ -1,0 +1,28 @@
+import { type Clock, sleep } from '../time/index.js';
+
+/** Resolves with `work`, or as soon as `signal` aborts. */
+export async function unlessAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  let leave: () => void = () => undefined;
+  const aborted = new Promise<void>((resolve) => {
+    leave = resolve;
+  });
+  signal.addEventListener('abort', leave);
+  await Promise.race([work, aborted]);
+  signal.removeEventListener('abort', leave);
+}
+
+export interface Nap {
+  readonly clock: Clock;
+  readonly delayMs: number;
+  readonly quit: AbortSignal;
+  /** Ends the nap early. */
+  readonly until: Promise<void>;
+}
+
+/** Resolves after `delayMs`, with `until`, or as soon as `quit` aborts. */
+export async function nap({ clock, delayMs, quit, until }: Nap): Promise<void> {
+  const awake = new AbortController();
+  await unlessAborted(Promise.race([until, sleep(clock, delayMs, awake.signal)]), quit);
+  awake.abort();
+}
