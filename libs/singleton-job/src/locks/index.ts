@@ -1,0 +1,3 @@
+export { LockHandle } from './lock-handle.js';
+export { type LockKey, type LockOptions } from './lock-request.js';
+export { LockService } from './lock.service.js';

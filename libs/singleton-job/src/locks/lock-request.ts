@@ -1,0 +1,84 @@
+import { InvalidLockError } from '../errors/index.js';
+import {
+  describeValue,
+  type Duration,
+  isRecord,
+  OptionReader,
+  readExpiry,
+  type ResolvedOptions,
+} from '../options/index.js';
+
+/** What is locked. A tenant has keys of its own: two tenants lock one name without hindering each other. */
+export type LockKey = string | { readonly name: string; readonly tenant: string };
+
+export interface LockOptions {
+  /**
+   * Life of the lock without renewal. More: what a killed process had locked is free later. Less: a shorter pause of the
+   * process or of Redis loses the lock. At least 250 ms and 3 × `heartbeatInterval`.
+   *
+   * @default the `lockExpiry` of the module
+   */
+  readonly expiry?: Duration;
+
+  /**
+   * How long to wait for a lock that somebody else has. Nobody polls: the release is heard of, or the lock expires.
+   *
+   * @default 0
+   */
+  readonly wait?: Duration;
+
+  /** Gives up waiting. The call rejects with its reason; a lock that was granted meanwhile is given back. */
+  readonly signal?: AbortSignal;
+}
+
+/** A key and its options, checked. */
+export interface LockRequest {
+  /** As it stands in keys of Redis, after the project: `lock/nightly-import`. */
+  readonly name: string;
+  readonly expiryMs: number;
+  readonly waitMs: number;
+  readonly signal: AbortSignal | undefined;
+}
+
+const KEY_CURE = "use a text such as 'nightly-import', or { name: 'nightly-import', tenant: 'acme' }";
+
+/** @throws InvalidLockError with every mistake */
+export function readLockRequest(key: unknown, given: unknown, options: ResolvedOptions): LockRequest {
+  const problems: string[] = [];
+  const name = readKey(key, problems);
+  if (given !== undefined && !isRecord(given)) {
+    problems.push(
+      `options must be an object, got ${describeValue(given)}: write them as { expiry: '30s', wait: '5s' }`,
+    );
+  }
+  const reader = new OptionReader(isRecord(given) ? given : {}, '', problems);
+  reader.refuseUnknown(['expiry', 'wait', 'signal'], {
+    lockExpiry: 'here it is called expiry',
+    ttl: 'it is called expiry',
+  });
+  const expiryMs = readExpiry('expiry', reader, options) ?? options.lockExpiryMs;
+  const waitMs = reader.duration('wait', 0) ?? 0;
+  const signal = reader.checked('signal', isSignal, { expected: 'an AbortSignal', cure: 'pass controller.signal' });
+  if (problems.length > 0) throw new InvalidLockError(problems);
+  return { name, expiryMs, waitMs, signal };
+}
+
+function readKey(key: unknown, problems: string[]): string {
+  if (isKeyPart(key)) return `lock/${encodeURIComponent(key)}`;
+  if (isRecord(key) && isKeyPart(key['name']) && isKeyPart(key['tenant'])) {
+    return `lock/${encodeURIComponent(key['name'])}/${encodeURIComponent(key['tenant'])}`;
+  }
+  problems.push(
+    `key must be a text, or a name and a tenant, none of them empty, got ${describeValue(key)}: ${KEY_CURE}`,
+  );
+  return '';
+}
+
+function isKeyPart(value: unknown): value is string {
+  // half of a surrogate pair cannot be encoded
+  return typeof value === 'string' && value !== '' && !/\p{Surrogate}/u.test(value);
+}
+
+function isSignal(value: unknown): value is AbortSignal {
+  return value instanceof AbortSignal;
+}
