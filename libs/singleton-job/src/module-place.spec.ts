@@ -1,0 +1,36 @@
+import { describe, expect, it } from '@jest/globals';
+import { becomeNearest, MODULE_MARK, onlyModuleOfOurs } from './module-place.js';
+
+describe('the place of the module', () => {
+  it('is nearer than that of any other', () => {
+    const module = { metatype: class {}, distance: Number.MAX_VALUE };
+
+    expect(becomeNearest(module)).toBe(true);
+    expect(module.distance).toBe(0);
+  });
+
+  it.each([
+    ['has no distance', { metatype: class {} }],
+    ['does not let it be set', Object.freeze({ metatype: class {}, distance: 3 })],
+    [
+      'ignores what is set',
+      {
+        metatype: class {},
+        get distance() {
+          return 3;
+        },
+        set distance(_value) {},
+      },
+    ],
+    ['hides the module', undefined],
+  ])('cannot be taken where Nest %s, and that is told', (_nest, module) => {
+    expect(becomeNearest(module)).toBe(false);
+  });
+
+  it('belongs to the class with the mark, whichever copy of the package it is of', () => {
+    const ours = { metatype: Object.assign(class {}, { [MODULE_MARK]: true }) };
+
+    expect(onlyModuleOfOurs([{ metatype: class {} }, ours, { metatype: undefined }])).toBe(ours);
+    expect(() => onlyModuleOfOurs([ours, ours])).toThrow('must be imported once');
+  });
+});

@@ -1,0 +1,184 @@
+import {
+  type ConfigurableModuleAsyncOptions,
+  ConfigurableModuleBuilder,
+  type DynamicModule,
+  Global,
+  Inject,
+  Logger,
+  Module,
+  type OnApplicationBootstrap,
+  type OnApplicationShutdown,
+  type OnModuleDestroy,
+  type OnModuleInit,
+} from '@nestjs/common';
+import { ModuleRef, ModulesContainer } from '@nestjs/core';
+import { type JobDefinition, JobExplorer } from './discovery/index.js';
+import { describeJobs } from './describe-jobs.js';
+import { InvalidJobsError, InvalidOptionsError } from './errors/index.js';
+import { LockService } from './locks/index.js';
+import { becomeNearest, MODULE_MARK, onlyModuleOfOurs } from './module-place.js';
+import {
+  isRecord,
+  type PartClass,
+  RESOLVED_OPTIONS,
+  type ResolvedOptions,
+  resolveOptions,
+  SINGLETON_JOB_OPTIONS,
+  type SingletonJobOptions,
+} from './options/index.js';
+import { resolveParts } from './resolve-parts.js';
+import {
+  expiriesOf,
+  intercept,
+  JobSupervisor,
+  ProcessReplica,
+  SingletonJobHealth,
+  SingletonJobRegistry,
+} from './runner/index.js';
+
+const { ConfigurableModuleClass } = new ConfigurableModuleBuilder<SingletonJobOptions>({
+  optionsInjectionToken: SINGLETON_JOB_OPTIONS,
+})
+  .setClassMethodName('forRoot')
+  .setFactoryMethodName('createSingletonJobOptions')
+  .build();
+
+/** What `forRootAsync()` takes: `imports`, and one of `useFactory` (with `inject`), `useClass` and `useExisting`. */
+export type SingletonJobAsyncOptions = ConfigurableModuleAsyncOptions<SingletonJobOptions, 'createSingletonJobOptions'>;
+
+const AFTER_EVERYTHING_ELSE =
+  'This version of Nest does not let SingletonJobModule start last and stop first: ' +
+  'host jobs in feature modules, and import SingletonJobModule last';
+
+const NO_JOBS =
+  'found no jobs: a class with decorated methods must be a provider or a controller of a module that is imported';
+
+const IN_MEMORY = "store: 'memory' is seen by this process only: with a second replica every job runs twice";
+
+/** Runs the decorated methods of the application. Imported once, in the root module; it is global. */
+@Global()
+@Module({
+  providers: [
+    {
+      provide: RESOLVED_OPTIONS,
+      // optional, so that a module imported without forRoot() is told so by us
+      inject: [{ token: SINGLETON_JOB_OPTIONS, optional: true }],
+      useFactory: (raw: unknown) => resolveOptions(raw),
+    },
+    JobExplorer,
+    {
+      provide: ProcessReplica,
+      inject: [RESOLVED_OPTIONS],
+      useFactory: (options: ResolvedOptions) => new ProcessReplica(options),
+    },
+    {
+      provide: SingletonJobRegistry,
+      inject: [RESOLVED_OPTIONS, ProcessReplica],
+      useFactory: (options: ResolvedOptions, { statistics }: ProcessReplica) =>
+        new SingletonJobRegistry(options, statistics),
+    },
+    {
+      provide: SingletonJobHealth,
+      inject: [RESOLVED_OPTIONS, ProcessReplica],
+      useFactory: (options: ResolvedOptions, replica: ProcessReplica) => new SingletonJobHealth(options, replica),
+    },
+    {
+      provide: LockService,
+      inject: [RESOLVED_OPTIONS, ProcessReplica],
+      useFactory: (options: ResolvedOptions, replica: ProcessReplica) => new LockService(options, () => replica.get()),
+    },
+  ],
+  exports: [SingletonJobRegistry, SingletonJobHealth, LockService],
+})
+export class SingletonJobModule
+  extends ConfigurableModuleClass
+  implements OnModuleInit, OnApplicationBootstrap, OnModuleDestroy, OnApplicationShutdown
+{
+  static readonly [MODULE_MARK] = true;
+
+  readonly #logger = new Logger(SingletonJobModule.name);
+  #supervisor: JobSupervisor | undefined;
+
+  constructor(
+    @Inject(ModulesContainer) modules: ModulesContainer,
+    @Inject(ModuleRef) private readonly moduleRef: ModuleRef,
+    @Inject(RESOLVED_OPTIONS) private readonly options: ResolvedOptions,
+    @Inject(JobExplorer) private readonly explorer: JobExplorer,
+    @Inject(ProcessReplica) private readonly replica: ProcessReplica,
+    @Inject(SingletonJobRegistry) private readonly registry: SingletonJobRegistry,
+    @Inject(SingletonJobHealth) private readonly health: SingletonJobHealth,
+    @Inject(LockService) private readonly locks: LockService,
+  ) {
+    super();
+    // here and not in a hook: Nest sorts its modules once, at the first hook
+    if (!becomeNearest(onlyModuleOfOurs(modules.values()))) this.#logger.warn(AFTER_EVERYTHING_ELSE);
+  }
+
+  /** With the options at hand. */
+  static override forRoot(options: SingletonJobOptions): DynamicModule {
+    return super.forRoot(options);
+  }
+
+  /**
+   * With options from providers, a class, or the configuration: `forRootAsync(singletonJobConfig.asProvider())`.
+   *
+   * @throws InvalidOptionsError unless there is one of `useFactory`, `useClass` and `useExisting`
+   */
+  static override forRootAsync(options: SingletonJobAsyncOptions): DynamicModule {
+    const given: Partial<SingletonJobAsyncOptions> = isRecord(options) ? options : {};
+    const sources = (['useFactory', 'useClass', 'useExisting'] as const).filter((key) => given[key] !== undefined);
+    if (sources.length === 1) return super.forRootAsync(options);
+    const [got, cure] =
+      sources.length === 0 ? ['none', 'give it one of them, or call forRoot()'] : [sources.join(' and '), 'keep one'];
+    const expected = 'one of useFactory, useClass and useExisting';
+    throw new InvalidOptionsError([`forRootAsync() must have ${expected}, got ${got}: ${cure}`]);
+  }
+
+  onModuleInit(): void {
+    const { options, replica, registry, health } = this;
+    const mistakes: { jobs: string[]; parts: string[] } = { jobs: [], parts: [] };
+    const jobs = this.explorer.explore(registry.early, mistakes.jobs);
+    const lookUp = <T>(part: PartClass<T>): T => this.moduleRef.get<T>(part, { strict: false });
+    const observers = resolveParts(options.observers, { what: 'observers', lookUp }, mistakes.parts);
+    const interceptors = resolveParts(options.interceptors, { what: 'interceptors', lookUp }, mistakes.parts);
+    if (mistakes.jobs.length > 0) throw new InvalidJobsError([...mistakes.jobs, ...mistakes.parts]);
+    if (mistakes.parts.length > 0) throw new InvalidOptionsError(mistakes.parts);
+
+    this.#announce(jobs);
+    replica.observe(...observers);
+    replica.expect(expiriesOf(jobs));
+    const prepare = (job: JobDefinition): JobDefinition =>
+      intercept(options.enabled ? job : { ...job, enabled: false }, interceptors);
+    const { id: replicaId, notify } = replica;
+    this.#supervisor = new JobSupervisor({
+      options,
+      replicaId,
+      notify,
+      jobs: jobs.map(prepare),
+      replica: () => replica.get(),
+    });
+    registry.attach(this.#supervisor, prepare);
+    health.attach(this.#supervisor);
+  }
+
+  #announce(jobs: readonly JobDefinition[]): void {
+    const { enabled, store } = this.options;
+    if (jobs.length > 0) this.#logger.log(`found ${describeJobs(jobs)}${enabled ? '' : '; enabled: false, none runs'}`);
+    else if (enabled) this.#logger.warn(NO_JOBS);
+    if (enabled && store === 'memory' && jobs.some((job) => job.enabled)) this.#logger.warn(IN_MEMORY);
+  }
+
+  onApplicationBootstrap(): void {
+    this.#supervisor?.start();
+  }
+
+  async onModuleDestroy(): Promise<void> {
+    await this.#supervisor?.stop();
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.locks.close();
+    await this.#supervisor?.close();
+    await this.replica.close();
+  }
+}
