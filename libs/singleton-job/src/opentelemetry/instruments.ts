@@ -1,0 +1,43 @@
+import { type Meter, type MetricOptions } from '@opentelemetry/api';
+
+const SECONDS = 's';
+
+/** From a millisecond to an hour: a run may be either. */
+const RUN_SECONDS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60, 300, 900, 3_600];
+const LAG_SECONDS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60];
+const ROUND_TRIP_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1];
+
+/**
+ * Every instrument of the library. The unit stands in the name as well, so that Prometheus sees one name whether an
+ * exporter appends units to names or not.
+ */
+export function makeInstruments(meter: Meter) {
+  const gauge = (name: string, description: string, options: MetricOptions = {}) =>
+    meter.createObservableGauge(nameOf(name), { description, ...options });
+  const counter = (name: string, unit: string, description: string) =>
+    meter.createCounter(nameOf(name), { description, unit });
+  const histogram = (name: string, explicitBucketBoundaries: number[], description: string) =>
+    meter.createHistogram(nameOf(name), { description, unit: SECONDS, advice: { explicitBucketBoundaries } });
+  const inSeconds = { unit: SECONDS };
+
+  return {
+    isLeader: gauge('is_leader', '1 where this replica leads the job, 0 where it does not'),
+    leaseRemaining: gauge('lease_remaining_seconds', 'Until the safe deadline of the lease, unless renewed', inSeconds),
+    runAge: gauge('run_age_seconds', 'How long the run in flight has taken so far', inSeconds),
+    nextTick: gauge('next_tick_timestamp_seconds', 'When the next tick is due, since the Unix epoch', inSeconds),
+    clockOffset: gauge('clock_offset_seconds', 'How far the clock of Redis is ahead of this one', inSeconds),
+    transitions: counter('leadership_transitions', '{transition}', 'Terms that began and ended'),
+    runs: counter('runs', '{run}', 'Runs that have settled'),
+    ticksDropped: counter('ticks_dropped', '{tick}', 'Ticks that the leader did not start'),
+    misfires: counter('misfires', '{occurrence}', 'Cron occurrences that nobody will start any more'),
+    runDuration: histogram('run_duration_seconds', RUN_SECONDS, 'How long runs took'),
+    scheduleLag: histogram('schedule_lag_seconds', LAG_SECONDS, 'How long after its tick a run began'),
+    heartbeatDuration: histogram('heartbeat_duration_seconds', ROUND_TRIP_SECONDS, 'Round trip of a renewal or claim'),
+  };
+}
+
+export type Instruments = ReturnType<typeof makeInstruments>;
+
+function nameOf(name: string): string {
+  return `singleton_job.${name}`;
+}

@@ -1,0 +1,59 @@
+import { Inject, Injectable, Optional } from '@nestjs/common';
+import { type Attributes, type Span, SpanStatusCode, trace, type Tracer } from '@opentelemetry/api';
+import { messageOf, RunAbortedError } from '../errors/index.js';
+import { type InterceptedRun, type RunInterceptor } from '../events/index.js';
+import { JOB_NAME, OPEN_TELEMETRY_OPTIONS, type OpenTelemetryOptions, SCOPE } from './open-telemetry.options.js';
+
+/** Makes a span of each run, in which what the job calls makes its own. A provider of the application, named in `interceptors`. */
+@Injectable()
+export class OpenTelemetryInterceptor implements RunInterceptor {
+  readonly #tracer: Tracer;
+
+  constructor(@Optional() @Inject(OPEN_TELEMETRY_OPTIONS) options?: OpenTelemetryOptions | null) {
+    this.#tracer = (options?.tracerProvider ?? trace.getTracerProvider()).getTracer(SCOPE);
+  }
+
+  intercept(run: InterceptedRun, next: () => Promise<unknown>): Promise<unknown> {
+    // whoever triggers a run waits for it; a timer belongs to nobody, though it was set in some request long ago
+    const root = run.cause !== 'trigger';
+    return this.#tracer.startActiveSpan(`run ${run.job}`, { root, attributes: attributesOf(run) }, async (span) => {
+      const abort = (): void => {
+        const code = run.signal.reason instanceof RunAbortedError ? run.signal.reason.code : 'UNKNOWN';
+        span.addEvent('aborted', { 'job.abort_code': code });
+        span.setAttribute('job.abort_code', code);
+      };
+      run.signal.addEventListener('abort', abort);
+      // another interceptor may have taken its time
+      if (run.signal.aborted) abort();
+      try {
+        const result = await next();
+        span.setAttribute('job.outcome', 'succeeded');
+        return result;
+      } catch (error: unknown) {
+        if (run.signal.aborted) span.setAttribute('job.outcome', 'cancelled');
+        else recordFailure(span, error);
+        throw error;
+      } finally {
+        run.signal.removeEventListener('abort', abort);
+        span.end();
+      }
+    });
+  }
+}
+
+function attributesOf({ job, kind, cause, scheduledAt, fencingToken }: InterceptedRun): Attributes {
+  return {
+    [JOB_NAME]: job,
+    'job.kind': kind,
+    'job.cause': cause,
+    'job.scheduled_at': scheduledAt.toISOString(),
+    'job.fencing_token': fencingToken,
+  };
+}
+
+function recordFailure(span: Span, error: unknown): void {
+  const message = messageOf(error);
+  span.setAttributes({ 'job.outcome': 'failed', 'error.type': error instanceof Error ? error.name : '_OTHER' });
+  span.recordException(error instanceof Error ? error : message);
+  span.setStatus({ code: SpanStatusCode.ERROR, message });
+}

@@ -1,0 +1,105 @@
+import { Inject, Injectable, type OnApplicationShutdown, Optional } from '@nestjs/common';
+import { type BatchObservableResult, type Meter, metrics } from '@opentelemetry/api';
+import { type JobEvents, type JobObserver } from '../events/index.js';
+import { type JobStatus, type RunOutcome, SingletonJobRegistry } from '../runner/index.js';
+import { type Instruments, makeInstruments } from './instruments.js';
+import { JOB_NAME, OPEN_TELEMETRY_OPTIONS, type OpenTelemetryOptions, SCOPE } from './open-telemetry.options.js';
+
+const MS_PER_SECOND = 1_000;
+
+/**
+ * Counts and measures what the jobs of this replica do. A provider of the application, named in `observers`; where
+ * nothing collects metrics, it costs next to nothing.
+ */
+@Injectable()
+export class OpenTelemetryObserver implements JobObserver, OnApplicationShutdown {
+  readonly #instruments: Instruments;
+  readonly #stopObserving: () => void;
+  #clockOffsetMs: number | undefined;
+
+  constructor(
+    @Inject(SingletonJobRegistry) private readonly registry: SingletonJobRegistry,
+    @Optional() @Inject(OPEN_TELEMETRY_OPTIONS) options?: OpenTelemetryOptions | null,
+  ) {
+    const meter = (options?.meterProvider ?? metrics.getMeterProvider()).getMeter(SCOPE);
+    this.#instruments = makeInstruments(meter);
+    this.#stopObserving = this.#observeGauges(meter);
+  }
+
+  leadershipGained({ job }: JobEvents['leadershipGained']): void {
+    this.#instruments.transitions.add(1, { [JOB_NAME]: job, reason: 'gained' });
+  }
+
+  leadershipLost({ job, reason }: JobEvents['leadershipLost']): void {
+    this.#instruments.transitions.add(1, { [JOB_NAME]: job, reason });
+  }
+
+  leadershipReleased({ job, reason }: JobEvents['leadershipReleased']): void {
+    this.#instruments.transitions.add(1, { [JOB_NAME]: job, reason });
+  }
+
+  leaseRenewed({ roundTripMs, clockOffsetMs }: JobEvents['leaseRenewed']): void {
+    // of the process and its Redis, whichever the job
+    this.#instruments.heartbeatDuration.record(roundTripMs / MS_PER_SECOND);
+    this.#clockOffsetMs = clockOffsetMs;
+  }
+
+  runStarted({ job, cause, scheduledAt, startedAt }: JobEvents['runStarted']): void {
+    if (cause === 'trigger') return;
+    const lagMs = Math.max(startedAt.getTime() - scheduledAt.getTime(), 0);
+    this.#instruments.scheduleLag.record(lagMs / MS_PER_SECOND, { [JOB_NAME]: job });
+  }
+
+  runSucceeded(run: JobEvents['runSucceeded']): void {
+    this.#ended(run, 'succeeded');
+  }
+
+  runFailed(run: JobEvents['runFailed']): void {
+    this.#ended(run, 'failed');
+  }
+
+  runCancelled(run: JobEvents['runCancelled']): void {
+    this.#ended(run, 'cancelled');
+  }
+
+  tickDropped({ job, reason, count }: JobEvents['tickDropped']): void {
+    this.#instruments.ticksDropped.add(count, { [JOB_NAME]: job, reason });
+  }
+
+  occurrencesMissed({ job, reason, count }: JobEvents['occurrencesMissed']): void {
+    this.#instruments.misfires.add(count, { [JOB_NAME]: job, reason });
+  }
+
+  /** The meter outlives the application. */
+  onApplicationShutdown(): void {
+    this.#stopObserving();
+  }
+
+  #ended({ job, cause, durationMs }: JobEvents['runSucceeded'], outcome: RunOutcome): void {
+    this.#instruments.runs.add(1, { [JOB_NAME]: job, outcome, cause });
+    this.#instruments.runDuration.record(durationMs / MS_PER_SECOND, { [JOB_NAME]: job, outcome });
+  }
+
+  #observeGauges(meter: Meter): () => void {
+    const { isLeader, leaseRemaining, runAge, nextTick, clockOffset } = this.#instruments;
+    const gauges = [isLeader, leaseRemaining, runAge, nextTick, clockOffset];
+    const observe = (result: BatchObservableResult): void => {
+      for (const status of this.registry.list()) if (status.role !== 'disabled') this.#observeJob(result, status);
+      if (this.#clockOffsetMs !== undefined) result.observe(clockOffset, this.#clockOffsetMs / MS_PER_SECOND);
+    };
+    meter.addBatchObservableCallback(observe, gauges);
+    return () => {
+      meter.removeBatchObservableCallback(observe, gauges);
+    };
+  }
+
+  #observeJob(result: BatchObservableResult, status: JobStatus): void {
+    const { isLeader, leaseRemaining, runAge, nextTick } = this.#instruments;
+    const { name, role, leaseRemainingMs, runningSince, nextTickAt } = status;
+    const job = { [JOB_NAME]: name };
+    result.observe(isLeader, role === 'leader' ? 1 : 0, job);
+    if (leaseRemainingMs !== null) result.observe(leaseRemaining, leaseRemainingMs / MS_PER_SECOND, job);
+    if (runningSince !== null) result.observe(runAge, (Date.now() - Date.parse(runningSince)) / MS_PER_SECOND, job);
+    if (nextTickAt !== null) result.observe(nextTick, Date.parse(nextTickAt) / MS_PER_SECOND, job);
+  }
+}

@@ -1,0 +1,22 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import { OpenTelemetryInterceptor } from './open-telemetry-interceptor.js';
+import { OpenTelemetryObserver } from './open-telemetry-observer.js';
+import { OPEN_TELEMETRY_OPTIONS, type OpenTelemetryOptions } from './open-telemetry.options.js';
+
+/**
+ * Provides the observer and the interceptor, which the options of `SingletonJobModule` then name:
+ * `observers: [OpenTelemetryObserver], interceptors: [OpenTelemetryInterceptor]`.
+ */
+@Module({
+  providers: [OpenTelemetryObserver, OpenTelemetryInterceptor],
+  exports: [OpenTelemetryObserver, OpenTelemetryInterceptor],
+})
+export class SingletonJobOpenTelemetryModule {
+  /** With providers of metrics and traces other than the global ones. */
+  static forRoot(options: OpenTelemetryOptions): DynamicModule {
+    return {
+      module: SingletonJobOpenTelemetryModule,
+      providers: [{ provide: OPEN_TELEMETRY_OPTIONS, useValue: options }],
+    };
+  }
+}

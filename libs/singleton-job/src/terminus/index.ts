@@ -1,0 +1,1 @@
+export { SingletonJobHealthIndicator } from './singleton-job.health-indicator.js';
