@@ -1,0 +1,51 @@
+import { describe, expect, it } from '@jest/globals';
+import { JobRun } from '../decorators/index.js';
+import { LeaseLostError, type RunAbortCode, RunAbortedError } from '../errors/index.js';
+import { FakeRun } from './fake-run.js';
+
+describe('a fake run', () => {
+  it('is a run that nothing is wrong with', () => {
+    const run = new FakeRun();
+    expect(run).toBeInstanceOf(JobRun);
+    expect(run.signal.aborted).toBe(false);
+    expect(() => {
+      run.assertLeader();
+    }).not.toThrow();
+  });
+
+  it('is what it is told to be', () => {
+    const scheduledAt = new Date('2027-03-01T03:00:00Z');
+    const run = new FakeRun({ job: 'daily-report', kind: 'cron', cause: 'misfire', scheduledAt, fencingToken: 7 });
+    expect(run).toMatchObject({ job: 'daily-report', kind: 'cron', cause: 'misfire', scheduledAt, fencingToken: 7 });
+    expect(run.startedAt).toEqual(scheduledAt);
+  });
+
+  it.each<RunAbortCode>(['LEASE_LOST', 'SHUTDOWN', 'TIMEOUT', 'SUPERSEDED'])('can be aborted with %s', (code) => {
+    const run = new FakeRun({ job: 'price-tick' });
+    run.abort(code);
+    expect(run.signal.reason).toBeInstanceOf(RunAbortedError);
+    expect(run.signal.reason).toMatchObject({ job: 'price-tick', code });
+  });
+
+  it('no longer asserts its leadership when its lease is lost, whether the signal has fired or not', () => {
+    const [told, untold, stopped] = [new FakeRun(), new FakeRun(), new FakeRun()];
+    const asserting = (run: FakeRun) => (): void => {
+      run.assertLeader();
+    };
+    told.abort('LEASE_LOST');
+    untold.loseLease();
+    stopped.abort('SHUTDOWN');
+    expect(asserting(told)).toThrow(LeaseLostError);
+    expect(asserting(untold)).toThrow(LeaseLostError);
+    expect(asserting(stopped)).not.toThrow();
+    expect(untold.signal.aborted).toBe(false);
+  });
+
+  it('ends with the signal of the test too', () => {
+    const controller = new AbortController();
+    const run = new FakeRun({ signal: controller.signal });
+    const reason = new Error('the test is over');
+    controller.abort(reason);
+    expect(run.signal.reason).toBe(reason);
+  });
+});

@@ -1,0 +1,13 @@
+export { InMemoryLockStore } from '../lock/index.js';
+export { type Clock, type Timer } from '../time/index.js';
+export { FakeRun, type FakeRunOptions } from './fake-run.js';
+export {
+  describeLockStore,
+  type LockStoreSuite,
+  type LockStoreWorld,
+  type TestRunner,
+} from './lock-store-contract/index.js';
+export { ManualClock, settle } from './manual-clock.js';
+export { type RecordedEvent, RecordingObserver } from './recording-observer.js';
+export { type InMemoryReplica, type InMemoryReplicaOptions } from './replicas/in-memory-replica.js';
+export { InMemoryReplicas } from './replicas/in-memory-replicas.js';

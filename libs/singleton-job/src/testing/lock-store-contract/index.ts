@@ -1,0 +1,2 @@
+export { describeLockStore, type LockStoreSuite, type TestRunner } from './describe-lock-store.js';
+export { type LockStoreWorld } from './lock-store-world.js';

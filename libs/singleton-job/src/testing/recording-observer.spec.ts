@@ -1,0 +1,17 @@
+import { describe, expect, it } from '@jest/globals';
+import { notifyAll } from '../events/index.js';
+import { ManualClock } from './manual-clock.js';
+import { RecordingObserver } from './recording-observer.js';
+
+describe('a recording observer', () => {
+  it('keeps what it is told as any observer is, and when', async () => {
+    const clock = new ManualClock();
+    const recorder = new RecordingObserver(clock);
+    const notify = notifyAll([recorder]);
+    notify('leadershipGained', { job: 'price-tick', fencingToken: 7 });
+    await clock.advance(500);
+    notify('leadershipLost', { job: 'price-tick', fencingToken: 7, reason: 'expired' });
+    expect(recorder.story).toEqual(['0 leadershipGained', '500 leadershipLost expired']);
+    expect(recorder.of('leadershipGained')).toEqual([{ job: 'price-tick', fencingToken: 7 }]);
+  });
+});

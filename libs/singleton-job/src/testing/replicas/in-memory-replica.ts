@@ -1,0 +1,96 @@
+import { exploreInstances } from '../../discovery/index.js';
+import { type JobObserver, notifyAll } from '../../events/index.js';
+import { type LockStore } from '../../lock/index.js';
+import { resolveOptions, type SingletonJobOptions } from '../../options/index.js';
+import { JobSupervisor } from '../../runner/index.js';
+import { type Clock } from '../../time/index.js';
+import { RecordingObserver } from '../recording-observer.js';
+import { MortalClock } from './mortal-clock.js';
+import { SeverableStore } from './severable-store.js';
+
+/** Options of the module that mean something without Nest and without Redis. */
+export type InMemoryReplicaOptions = Partial<
+  Pick<
+    SingletonJobOptions,
+    'heartbeatInterval' | 'lockExpiry' | 'shutdownTimeout' | 'timeZone' | 'misfireGrace' | 'jobs'
+  >
+> & {
+  /** Told of every event, besides the one that records. */
+  readonly observers?: readonly JobObserver[];
+};
+
+interface Parts {
+  readonly clock: Clock;
+  readonly store: LockStore;
+  readonly hosts: readonly object[];
+  readonly options: InMemoryReplicaOptions;
+}
+
+/** One replica of the application as far as its jobs go. Made by `InMemoryReplicas.start()`. */
+export class InMemoryReplica {
+  /** Every event of this replica, until it is killed. */
+  readonly observer: RecordingObserver;
+  readonly #clock: MortalClock;
+  readonly #store: SeverableStore;
+  readonly #supervisor: JobSupervisor;
+  #isKilled = false;
+
+  constructor(
+    readonly name: string,
+    { clock, store, hosts, options: { observers = [], ...given } }: Parts,
+  ) {
+    this.observer = new RecordingObserver(clock);
+    this.#clock = new MortalClock(clock);
+    this.#store = new SeverableStore(store);
+    const options = resolveOptions({ projectName: 'test', store: this.#store, ...given });
+    const tellOthers = notifyAll(observers);
+    this.#supervisor = new JobSupervisor({
+      options,
+      jobs: exploreInstances(hosts, options),
+      replicaId: name,
+      notify: (event, payload) => {
+        if (this.#isKilled) return;
+        this.observer.notify(event, payload);
+        tellOthers(event, payload);
+      },
+      clock: this.#clock,
+      store: this.#store,
+      // no jitter: the same story every time
+      random: () => 0,
+    });
+    this.#supervisor.start();
+  }
+
+  /** What happened here, a line an event: `['0 leadershipGained', '0 runStarted schedule', …]`. */
+  get story(): readonly string[] {
+    return this.observer.story;
+  }
+
+  /**
+   * Stops as on SIGTERM: nothing starts any more, runs in flight may end, locks are given back. Resolves when that is done,
+   * for which the clock must go on if a run is in flight.
+   */
+  stop(): Promise<void> {
+    return this.#isKilled ? Promise.resolve() : this.#supervisor.close();
+  }
+
+  /**
+   * Ends as on SIGKILL: nothing is given back, nothing is told. What a job has begun in this test process goes on by
+   * itself, and its signal does not fire.
+   */
+  kill(): void {
+    this.#isKilled = true;
+    this.#store.cut();
+    this.#clock.kill();
+  }
+
+  /** Cuts the connection to the store, in both directions. Runs go on until the lease can no longer be trusted. */
+  cutOff(): void {
+    this.#store.cut();
+  }
+
+  /** Ends what {@link cutOff} began. */
+  reconnect(): void {
+    if (!this.#isKilled) this.#store.mend();
+  }
+}

@@ -1,0 +1,133 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { Cron, FixedRate, type JobRun } from '../../decorators/index.js';
+import { InvalidJobsError, InvalidOptionsError } from '../../errors/index.js';
+import { type ManualClock } from '../manual-clock.js';
+import { InMemoryReplicas } from './in-memory-replicas.js';
+
+class Prices {
+  readonly runs: JobRun[] = [];
+
+  @FixedRate('1s', { name: 'price-tick' })
+  tick(run: JobRun): void {
+    this.runs.push(run);
+  }
+}
+
+/** Each run takes 2.5 s, or ends with its signal. */
+class Reports {
+  aborted: unknown;
+
+  constructor(private readonly clock: ManualClock) {}
+
+  @FixedRate('5s', { name: 'report' })
+  async write({ signal }: JobRun): Promise<void> {
+    await new Promise<void>((resolve, reject) => {
+      this.clock.setTimer(2_500, resolve);
+      signal.addEventListener('abort', () => {
+        this.aborted = (signal.reason as { code: string }).code;
+        reject(signal.reason as Error);
+      });
+    });
+  }
+}
+
+describe('replicas in memory', () => {
+  let replicas: InMemoryReplicas;
+  const passes = (ms: number): Promise<void> => replicas.clock.advance(ms);
+
+  beforeEach(() => {
+    replicas = new InMemoryReplicas();
+  });
+
+  afterEach(async () => {
+    await replicas.end();
+    expect(replicas.clock.pendingTimers).toBe(0);
+  });
+
+  it('have one leader, who runs the job', async () => {
+    const [a, b] = [new Prices(), new Prices()];
+    replicas.start('a', [a]);
+    await passes(0);
+    replicas.start('b', [b]);
+    await passes(3_000);
+    expect(replicas.leaderOf('price-tick')).toBe('a');
+    expect([a.runs.length, b.runs.length]).toEqual([3, 0]);
+  });
+
+  it('hand over at once when the leader is stopped', async () => {
+    const a = replicas.start('a', [new Prices()]);
+    await passes(0);
+    const b = replicas.start('b', [new Prices()]);
+    await passes(1_000);
+    await a.stop();
+    await passes(1_000);
+    expect(a.story.at(-1)).toBe('1000 leadershipReleased shutdown');
+    expect(b.story.slice(0, 2)).toEqual(['1000 leadershipGained', '2000 runStarted schedule']);
+  });
+
+  it('wait for the lock to expire when the leader is killed, who does nothing any more', async () => {
+    const prices = new Prices();
+    const a = replicas.start('a', [prices]);
+    await passes(0);
+    const b = replicas.start('b', [new Prices()]);
+    await passes(1_500);
+    a.kill();
+    const told = a.story.length;
+    await passes(8_400);
+    expect([replicas.leaderOf('price-tick'), prices.runs.length, b.story]).toEqual(['a', 1, []]);
+    await passes(5_000);
+    expect(replicas.leaderOf('price-tick')).toBe('b');
+    expect(a.story.length).toBe(told);
+  });
+
+  it('abort the run of a leader that is cut off before another one leads', async () => {
+    const reports = new Reports(replicas.clock);
+    const a = replicas.start('a', [reports], { lockExpiry: '2s', heartbeatInterval: '500ms' });
+    await passes(0);
+    const b = replicas.start('b', [new Reports(replicas.clock)], { lockExpiry: '2s', heartbeatInterval: '500ms' });
+    await passes(5_000);
+    a.cutOff();
+    await passes(2_500);
+    expect(reports.aborted).toBe('LEASE_LOST');
+    const lostAt = Number(a.story.find((line) => line.includes('leadershipLost'))?.split(' ')[0]);
+    const gainedAt = Number(b.story.find((line) => line.includes('leadershipGained'))?.split(' ')[0]);
+    expect(gainedAt).toBeGreaterThan(lostAt);
+    a.reconnect();
+    await passes(2_000);
+    expect(a.story.at(-1)).toContain('storeRecovered');
+  });
+
+  it('run a cron job by the wall clock of the test', async () => {
+    replicas = new InMemoryReplicas('2027-03-01T02:59:59Z');
+    const occurrences: string[] = [];
+    class Early {
+      @Cron('0,1 3 * * *', { name: 'early' })
+      write({ scheduledAt }: JobRun): void {
+        occurrences.push(scheduledAt.toISOString());
+      }
+    }
+    replicas.start('a', [new Early()]);
+    await passes(120_000);
+    expect(occurrences).toEqual(['2027-03-01T03:00:00.000Z', '2027-03-01T03:01:00.000Z']);
+  });
+
+  it('tell other observers of every event, until they are killed', async () => {
+    const heard: string[] = [];
+    const a = replicas.start('a', [new Prices()], { observers: [{ runStarted: ({ job }) => heard.push(job) }] });
+    await passes(1_000);
+    a.kill();
+    await passes(5_000);
+    expect(heard).toEqual(['price-tick']);
+  });
+
+  it('refuse what the application would refuse at its start', () => {
+    class Wrong {
+      @FixedRate('no time at all', { name: 'wrong' })
+      run(): void {}
+    }
+    expect(() => replicas.start('a', [new Wrong()])).toThrow(InvalidJobsError);
+    expect(() => replicas.start('a', [new Prices(), new Prices()])).toThrow(InvalidJobsError);
+    expect(() => replicas.start('a', [{}])).toThrow(InvalidJobsError);
+    expect(() => replicas.start('a', [new Prices()], { lockExpiry: '1ms' })).toThrow(InvalidOptionsError);
+  });
+});
