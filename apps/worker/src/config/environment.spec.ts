@@ -1,0 +1,36 @@
+import { describe, expect, it } from '@jest/globals';
+import { Environment, InvalidEnvironmentError } from './environment.js';
+
+describe('the environment of the worker', () => {
+  it('gives what is missing its default', () => {
+    const environment = new Environment({});
+    expect(environment.wholeNumber('EVERY', 5)).toBe(5);
+    expect(environment.milliseconds('TAKES', '2s')).toBe(2_000);
+    expect(environment.oneOf('LEVEL', ['log', 'debug'], 'log')).toBe('log');
+    environment.check();
+  });
+
+  it('reads numbers, durations with their unit, and choices', () => {
+    const environment = new Environment({ EVERY: '0', TAKES: '1m', LEVEL: 'debug' });
+    expect(environment.wholeNumber('EVERY', 5)).toBe(0);
+    expect(environment.milliseconds('TAKES', '2s')).toBe(60_000);
+    expect(environment.oneOf('LEVEL', ['log', 'debug'], 'log')).toBe('debug');
+    environment.check();
+  });
+
+  it('says all at once what is wrong and what to write instead', () => {
+    const environment = new Environment({ EVERY: '-1', TAKES: '800', LEVEL: '' });
+    environment.wholeNumber('EVERY', 5);
+    environment.milliseconds('TAKES', '2s');
+    environment.oneOf('LEVEL', ['log', 'debug'], 'log');
+    expect(() => {
+      environment.check();
+    }).toThrow(
+      new InvalidEnvironmentError([
+        'EVERY must be a whole number, got "-1": write it as 5, or unset it',
+        'TAKES must be a duration, got "800": write it with its unit, as in 2s, or unset it',
+        'LEVEL must be one of log, debug, got "": use one of them, or unset it',
+      ]),
+    );
+  });
+});

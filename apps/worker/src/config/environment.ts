@@ -1,0 +1,49 @@
+/** Says at start-up, all at once, which variables of the environment are wrong. */
+export class InvalidEnvironmentError extends Error {
+  constructor(readonly problems: readonly string[]) {
+    super(`The worker cannot start in this environment:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`);
+    this.name = 'InvalidEnvironmentError';
+  }
+}
+
+const UNIT_MS = { ms: 1, s: 1_000, m: 60_000 } as const;
+
+/** Reads variables of the environment that are more than text, and collects what is wrong with them. */
+export class Environment {
+  readonly #problems: string[] = [];
+
+  constructor(private readonly variables: Readonly<Record<string, string | undefined>>) {}
+
+  wholeNumber(name: string, fallback: number): number {
+    const text = this.variables[name];
+    if (text === undefined) return fallback;
+    if (/^\d{1,9}$/.test(text)) return Number(text);
+    return this.#refuse(name, { expected: 'a whole number', cure: `write it as ${fallback}` }, fallback);
+  }
+
+  /** A duration such as `'800ms'`, `'2s'` or `'1m'`, in milliseconds. */
+  milliseconds(name: string, fallback: `${number}${keyof typeof UNIT_MS}`): number {
+    const text = this.variables[name] ?? fallback;
+    const groups = /^(?<count>\d{1,9})(?<unit>ms|s|m)$/.exec(text)?.groups;
+    if (groups !== undefined) return Number(groups['count']) * UNIT_MS[groups['unit'] as keyof typeof UNIT_MS];
+    return this.#refuse(name, { expected: 'a duration', cure: `write it with its unit, as in ${fallback}` }, 0);
+  }
+
+  oneOf<T extends string>(name: string, choices: readonly T[], fallback: T): T {
+    const text = this.variables[name] ?? fallback;
+    const choice = choices.find((candidate) => candidate === text);
+    if (choice !== undefined) return choice;
+    return this.#refuse(name, { expected: `one of ${choices.join(', ')}`, cure: 'use one of them' }, fallback);
+  }
+
+  /** @throws InvalidEnvironmentError with everything that was refused so far */
+  check(): void {
+    if (this.#problems.length > 0) throw new InvalidEnvironmentError(this.#problems);
+  }
+
+  #refuse<T>(name: string, { expected, cure }: { expected: string; cure: string }, instead: T): T {
+    const got = JSON.stringify(this.variables[name]);
+    this.#problems.push(`${name} must be ${expected}, got ${got}: ${cure}, or unset it`);
+    return instead;
+  }
+}

@@ -1,0 +1,30 @@
+import { hostname } from 'node:os';
+import { registerAs } from '@nestjs/config';
+import { Environment } from './environment.js';
+
+/** What this application decides for itself. README.md has the table of variables. */
+export const workerConfig = registerAs('worker', () => {
+  const { env } = process;
+  const environment = new Environment(env);
+  const config = {
+    /** This replica, in what the event feed says. */
+    node: env.NODE_ID ?? env.POD_NAME ?? hostname(),
+    http: {
+      /** Where it listens. Loopback unless told otherwise: whoever reaches it may run and pause jobs. */
+      host: env.HOST ?? '127.0.0.1',
+      /** 0: any that is free, so that several workers run on one machine. */
+      port: environment.wholeNumber('PORT', 0),
+    },
+    logLevel: environment.oneOf('LOG_LEVEL', ['error', 'warn', 'log', 'debug', 'verbose'], 'log'),
+    logFormat: environment.oneOf('LOG_FORMAT', ['text', 'json'], 'text'),
+    priceTick: {
+      slowEvery: environment.wholeNumber('PRICE_TICK_SLOW_EVERY', 5),
+      slowForMs: environment.milliseconds('PRICE_TICK_SLOW_FOR', '800ms'),
+    },
+    dailyReport: {
+      takesMs: environment.milliseconds('DAILY_REPORT_TAKES', '2s'),
+    },
+  };
+  environment.check();
+  return config;
+});

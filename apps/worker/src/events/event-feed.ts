@@ -1,0 +1,83 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { type ConfigType } from '@nestjs/config';
+import { type JobEvents, type JobObserver } from 'nestjs-singleton-job';
+import { workerConfig } from '../config/worker.config.js';
+
+/** What a parent process is sent. Dates arrive as ISO strings, errors as `{ name, code, message }`. */
+export type FeedMessage = {
+  [E in keyof JobEvents]: FeedEnvelope & { readonly event: E; readonly payload: JobEvents[E] };
+}[keyof JobEvents];
+
+/** The first message of all: signals are heeded from now on, and `url` is answered. */
+export interface ReadyMessage extends FeedEnvelope {
+  readonly event: 'ready';
+  readonly payload: { readonly url: string };
+}
+
+interface FeedEnvelope {
+  readonly atMs: number;
+  readonly node: string;
+  readonly pid: number;
+}
+
+/**
+ * Tells the process that forked this one what happens here; heartbeats are no news. Without a parent that listens, it does
+ * nothing.
+ */
+@Injectable()
+export class EventFeed implements Required<Omit<JobObserver, 'leaseRenewed'>> {
+  readonly leadershipGained = this.#teller('leadershipGained');
+  readonly leadershipLost = this.#teller('leadershipLost');
+  readonly leadershipReleased = this.#teller('leadershipReleased');
+  readonly runStarted = this.#teller('runStarted');
+  readonly runSucceeded = this.#teller('runSucceeded');
+  readonly runFailed = this.#teller('runFailed');
+  readonly runCancelled = this.#teller('runCancelled');
+  readonly runSlow = this.#teller('runSlow');
+  readonly tickDropped = this.#teller('tickDropped');
+  readonly occurrencesMissed = this.#teller('occurrencesMissed');
+  readonly loopBlocked = this.#teller('loopBlocked');
+  readonly storeUnreachable = this.#teller('storeUnreachable');
+  readonly storeRecovered = this.#teller('storeRecovered');
+  readonly storeMisconfigured = this.#teller('storeMisconfigured');
+  readonly clockAhead = this.#teller('clockAhead');
+  readonly evictionPossible = this.#teller('evictionPossible');
+  readonly lockMended = this.#teller('lockMended');
+  readonly runnerFailed = this.#teller('runnerFailed');
+  readonly observerFailed = this.#teller('observerFailed');
+
+  /** What happened while the application was still starting: the parent hears of `ready` first. */
+  #held: object[] | undefined = [];
+
+  constructor(@Inject(workerConfig.KEY) private readonly config: ConfigType<typeof workerConfig>) {}
+
+  ready(payload: ReadyMessage['payload']): void {
+    const held = this.#held ?? [];
+    this.#held = undefined;
+    for (const message of [this.#stamped({ event: 'ready', payload }), ...held]) send(message);
+  }
+
+  #teller<E extends keyof JobEvents>(event: E): (payload: JobEvents[E]) => void {
+    return (payload) => {
+      const told = 'error' in payload ? { ...payload, error: plain(payload.error) } : payload;
+      const message = this.#stamped({ event, payload: told });
+      if (this.#held === undefined) send(message);
+      else this.#held.push(message);
+    };
+  }
+
+  #stamped(message: { readonly event: string; readonly payload?: object }): object {
+    return { ...message, atMs: Date.now(), node: this.config.node, pid: process.pid };
+  }
+}
+
+function send(message: object): void {
+  // the callback takes the error of a parent that has gone; the channel itself keeps no process alive
+  process.send?.(message, undefined, undefined, () => undefined);
+}
+
+/** JSON, which the channel speaks, leaves nothing of an error. */
+function plain(error: unknown): { name: string; code: unknown; message: string } {
+  if (!(error instanceof Error)) return { name: typeof error, code: undefined, message: String(error) };
+  return { name: error.name, code: 'code' in error ? error.code : undefined, message: error.message };
+}

@@ -1,0 +1,31 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Inject, Injectable, Logger } from '@nestjs/common';
+import { type ConfigType } from '@nestjs/config';
+import { Cron, type JobRun } from 'nestjs-singleton-job';
+import { workerConfig } from '../config/worker.config.js';
+import { ReportArchive } from './report-archive.js';
+
+@Injectable()
+export class DailyReport {
+  readonly #logger = new Logger(DailyReport.name);
+
+  constructor(
+    private readonly archive: ReportArchive,
+    @Inject(workerConfig.KEY) private readonly config: ConfigType<typeof workerConfig>,
+  ) {}
+
+  @Cron('0 3 * * *', { name: 'daily-report', timeZone: 'Asia/Singapore' })
+  async write(run: JobRun): Promise<void> {
+    const report = await this.#compose(run);
+    // nothing to pay for a check right before what cannot be undone; the archive has the last word
+    run.assertLeader();
+    await this.archive.save(report, run.fencingToken);
+    this.#logger.log(`archived: ${report}`);
+  }
+
+  async #compose({ scheduledAt, signal }: JobRun): Promise<string> {
+    await delay(this.config.dailyReport.takesMs, undefined, { signal });
+    // named after its occurrence, not after the time of day: a run that makes up for a crash may start late
+    return `report of ${scheduledAt.toISOString()}`;
+  }
+}

@@ -1,0 +1,23 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Inject, Injectable } from '@nestjs/common';
+import { type ConfigType } from '@nestjs/config';
+import { workerConfig } from '../config/worker.config.js';
+
+const QUICK_MS = 20;
+
+/** Stands in for somebody's API, which is quick at most times and now and then slower than the tick. */
+@Injectable()
+export class PriceFeed {
+  #pulls = 0;
+
+  constructor(@Inject(workerConfig.KEY) private readonly config: ConfigType<typeof workerConfig>) {}
+
+  /** Every nth pull of this replica is slow. Rejects as soon as `signal` fires, as `fetch` does. */
+  async pull({ signal }: { readonly signal: AbortSignal }): Promise<number> {
+    const { slowEvery, slowForMs } = this.config.priceTick;
+    this.#pulls += 1;
+    const isSlow = slowEvery > 0 && this.#pulls % slowEvery === 0;
+    await delay(isSlow ? slowForMs : QUICK_MS, undefined, { signal });
+    return 100 + Math.sin(this.#pulls / 10);
+  }
+}

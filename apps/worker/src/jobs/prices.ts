@@ -1,0 +1,17 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { FixedRate, type JobRun } from 'nestjs-singleton-job';
+import { PriceFeed } from './price-feed.js';
+
+@Injectable()
+export class Prices {
+  readonly #logger = new Logger(Prices.name);
+
+  constructor(private readonly feed: PriceFeed) {}
+
+  // ticks are dropped, never stacked, while a slow pull is in flight
+  @FixedRate('500ms', { name: 'price-tick' })
+  async tick(run: JobRun): Promise<void> {
+    const price = await this.feed.pull({ signal: run.signal });
+    this.#logger.debug(`${run.scheduledAt.toISOString()} ${price.toFixed(2)}`);
+  }
+}

@@ -1,0 +1,54 @@
+import { isatty } from 'node:tty';
+import { inspect } from 'node:util';
+import { ConsoleLogger, Logger } from '@nestjs/common';
+import { type ConfigType } from '@nestjs/config';
+import { NestFactory } from '@nestjs/core';
+import { SingletonJobError } from 'nestjs-singleton-job';
+import { AppModule } from './app.module.js';
+import { InvalidEnvironmentError } from './config/environment.js';
+import { workerConfig } from './config/worker.config.js';
+import { EventFeed } from './events/event-feed.js';
+
+async function bootstrap(): Promise<void> {
+  const app = await NestFactory.create(
+    AppModule,
+    // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- Nest has a class for these, and takes any object
+    {
+      // a mistake in the environment is told below, in its own words and without a stack
+      abortOnError: false,
+      // lines wait until the configuration has said how they are written
+      bufferLogs: true,
+      autoFlushLogs: false,
+      // a connection that a scraper keeps open must not keep the process from ending
+      forceCloseConnections: true,
+    },
+  );
+  const { logLevel, logFormat, http } = app.get<ConfigType<typeof workerConfig>>(workerConfig.KEY);
+  const json = logFormat === 'json';
+  app.useLogger(new ConsoleLogger({ logLevels: [logLevel], json, colors: !json && isatty(1) }));
+  app.flushLogs();
+
+  // SIGTERM and SIGINT close the application: runs finish, locks are given back, connections end
+  app.enableShutdownHooks();
+  try {
+    await app.listen(http.port, http.host);
+  } catch (error: unknown) {
+    await app.close();
+    throw error;
+  }
+  const url = await app.getUrl();
+  new Logger('Worker').log(`answers at ${url}: /health, /health/live, /metrics, /jobs`);
+  app.get(EventFeed).ready({ url });
+}
+
+/** What somebody has to change outside this program, who is told so without a stack. */
+function mistakeIn(error: unknown): string | undefined {
+  if (error instanceof SingletonJobError || error instanceof InvalidEnvironmentError) return error.message;
+  const { syscall, message } = error as NodeJS.ErrnoException;
+  return syscall === 'listen' ? `${message}: set PORT to another, or to 0 for any that is free` : undefined;
+}
+
+bootstrap().catch((error: unknown) => {
+  process.stderr.write(`${mistakeIn(error) ?? inspect(error)}\n`);
+  process.exitCode = 1;
+});

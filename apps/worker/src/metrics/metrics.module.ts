@@ -1,0 +1,17 @@
+import { Module } from '@nestjs/common';
+import { PrometheusExporter } from '@opentelemetry/exporter-prometheus';
+import { MeterProvider } from '@opentelemetry/sdk-metrics';
+import { SingletonJobOpenTelemetryModule } from 'nestjs-singleton-job/opentelemetry';
+import { MetricsController } from './metrics.controller.js';
+
+// our controller answers a scrape; the exporter needs no port of its own
+const exporter = new PrometheusExporter({ preventServerStart: true });
+const meterProvider = new MeterProvider({ readers: [exporter] });
+
+/** What the jobs count and measure, for Prometheus to scrape. */
+@Module({
+  imports: [SingletonJobOpenTelemetryModule.forRoot({ meterProvider })],
+  controllers: [MetricsController],
+  providers: [{ provide: PrometheusExporter, useValue: exporter }],
+})
+export class MetricsModule {}
