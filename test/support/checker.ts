@@ -1,0 +1,17 @@
+/** The one checker of histories, of simulations and of real processes. */
+export { check } from './checker/check.js';
+export {
+  type Calm,
+  type History,
+  type Rule,
+  type Settings,
+  type Violation,
+  type WitnessedConfirmation,
+  type WitnessedFault,
+  type WitnessedHolding,
+  type WitnessedProcess,
+  type WitnessedReport,
+  type WitnessedRun,
+  type WitnessedStep,
+  type WitnessedTerm,
+} from './checker/history.js';

@@ -1,0 +1,85 @@
+import { isForgotten } from './data-loss.js';
+import { showRun, violation } from './evidence.js';
+import { isBesideLoss } from './mutex.js';
+import { type History, type Violation, type WitnessedRun } from './history.js';
+
+/**
+ * A slot of a fixed rate that was started twice, by processes whose clocks agree on which slot it is. Once a clock was ahead by
+ * more than a period, what it told of its newest slot says nothing any more, and nothing is promised.
+ */
+export function slotsStartedTwice(history: History): Violation[] {
+  return perGrid(history, (runs, periodMs) => {
+    const first = new Map<number, WitnessedRun>();
+    let furthestAheadMs = -Infinity;
+    return runs.flatMap((run) => {
+      const { clockAheadMs } = run;
+      const earlier = first.get(run.scheduledAt);
+      first.set(run.scheduledAt, earlier ?? run);
+      if (clockAheadMs === undefined) return [];
+      furthestAheadMs = Math.max(furthestAheadMs, clockAheadMs);
+      if (earlier?.clockAheadMs === undefined || furthestAheadMs > clockAheadMs + periodMs / 2) return [];
+      if (isBesideLoss(history, earlier, run)) return [];
+      return [violation('slot-started-twice', showRun(earlier), showRun(run))];
+    });
+  });
+}
+
+/** A start for a slot that is not the newest: after a blocked loop at most one late tick runs, for the slot that is on. */
+export function lateTicks(history: History): Violation[] {
+  const { calm, settings } = history;
+  if (calm === undefined && settings === undefined) return [];
+  return perGrid(history, (runs, periodMs) =>
+    runs
+      .filter(({ latenessMs = 0 }) => latenessMs >= periodMs + (settings?.toleranceMs ?? 0))
+      .map((run) => violation('late-tick', showRun(run), `${Math.round(run.latenessMs ?? 0)} ms after its slot`)),
+  );
+}
+
+/** The gap of an interval holds within a process, and across a release, which takes the end of the last run along. */
+export function gapsTooShort(history: History): Violation[] {
+  const { runs, settings } = history;
+  if (settings?.delayMs === undefined) return [];
+  const released = releasedTerms(history);
+  return [...settings.delayMs].flatMap(([job, delayMs]) => {
+    const ofJob = runs.filter((run) => run.job === job).sort((a, b) => a.startedMs - b.startedMs);
+    const leastMs = delayMs * (1 - settings.drift) - settings.toleranceMs;
+    return ofJob.flatMap((run, index) => {
+      const before = ofJob[index - 1];
+      if (before?.endedMs === undefined || run.startedMs - before.endedMs >= leastMs) return [];
+      // one that could not tell the store of its end could not hold the gap either
+      if (before.process !== run.process && !released.has(`${job} ${before.fencingToken}`)) return [];
+      if (isBesideLoss(history, before, run)) return [];
+      if (
+        isForgotten(
+          history,
+          { process: before.process, atMs: before.startedMs },
+          { process: run.process, atMs: run.startedMs },
+        )
+      )
+        return [];
+      return [violation('gap-too-short', showRun(before), showRun(run))];
+    });
+  });
+}
+
+/** Job and token of each term whose release the server has carried out while the lock was still its own. */
+function releasedTerms({ steps = [], holdings = [] }: History): ReadonlySet<string> {
+  const freed = new Set(
+    steps.flatMap(({ command, holder, before }) => (command === 'release' && before === holder ? [holder] : [])),
+  );
+  return new Set(
+    holdings.filter(({ holder }) => freed.has(holder)).map(({ job, fencingToken = NaN }) => `${job} ${fencingToken}`),
+  );
+}
+
+function perGrid(
+  history: History,
+  judge: (runs: readonly WitnessedRun[], periodMs: number) => Violation[],
+): Violation[] {
+  return [...(history.grids ?? [])].flatMap(([job, periodMs]) =>
+    judge(
+      history.runs.filter((run) => run.job === job).sort((a, b) => a.startedMs - b.startedMs),
+      periodMs,
+    ),
+  );
+}

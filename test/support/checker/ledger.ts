@@ -1,0 +1,83 @@
+import { isForgotten, isLostToAFreshLeader } from './data-loss.js';
+import { showDate, showReport, showRun, violation } from './evidence.js';
+import { type History, type Violation, type WitnessedFault, type WitnessedRun } from './history.js';
+
+/** A cron occurrence that was started more than once. */
+export function startedTwice(history: History, job: string): Violation[] {
+  const { runs } = history;
+  const first = new Map<number, WitnessedRun>();
+  return runs
+    .filter((run) => run.job === job)
+    .flatMap((run) => {
+      const earlier = first.get(run.scheduledAt);
+      if (earlier !== undefined && isForgotten(history, start(earlier), start(run))) return [];
+      if (earlier !== undefined) return [violation('started-twice', showRun(earlier), showRun(run))];
+      first.set(run.scheduledAt, run);
+      return [];
+    });
+}
+
+/** A cron occurrence that was neither started nor reported. */
+export function lostInSilence(history: History, job: string): Violation[] {
+  const { runs, reports, due } = history;
+  const started = new Set(runs.filter((run) => run.job === job).map(({ scheduledAt }) => scheduledAt));
+  const windows = reports.filter((report) => report.job === job);
+  return (due.get(job) ?? [])
+    .filter((at) => !started.has(at) && !windows.some(({ from, to }) => from < at && at <= to))
+    .filter((at) => !isLostToAFreshLeader(history, job, at - (history.settings?.epochMs ?? 0)))
+    .map((at) => violation('lost-in-silence', `${job}: occurrence ${showDate(at)} was neither started nor reported`));
+}
+
+/** Reasons for which a window may hold what was started or reported before: whoever did it could not tell. */
+const UNSURE: readonly (string | undefined)[] = ['start-not-confirmed', 'state-lost', undefined];
+
+/** A report of an occurrence that a run was started for, or that was reported before. */
+export function contradictions(history: History, job: string): Violation[] {
+  const { runs, reports } = history;
+  const started = runs.filter((run) => run.job === job);
+  const windows = reports.filter((report) => report.job === job);
+  return windows.flatMap((report, index) => {
+    if (UNSURE.includes(report.reason)) return [];
+    const holds = (at: number): boolean => report.from < at && at <= report.to;
+    const told = { process: report.process, atMs: report.atMs ?? 0 };
+    const run = started.find((other) => holds(other.scheduledAt) && !isForgotten(history, start(other), told));
+    const other = windows
+      .slice(0, index)
+      .find(
+        (earlier) =>
+          Math.max(earlier.from, report.from) < Math.min(earlier.to, report.to) &&
+          earlier.reason !== 'state-lost' &&
+          !isForgotten(history, { process: earlier.process, atMs: earlier.atMs ?? 0 }, told),
+      );
+    return [
+      ...(run === undefined ? [] : [violation('started-and-reported', showRun(run), showReport(report))]),
+      ...(other === undefined ? [] : [violation('reported-twice', showReport(other), showReport(report))]),
+    ];
+  });
+}
+
+function start({ process, startedMs }: WitnessedRun) {
+  return { process, atMs: startedMs };
+}
+
+/** What is noticed within this time is on time, however small the grace. */
+const ON_TIME_MS = 1_000;
+
+/**
+ * An occurrence that was started later than its grace allows, by the clock of the store. Where answers were on their way for
+ * long, or the process stood still, what it knows of that clock is as old as they are, and no older than its lease.
+ */
+export function startedTooLate({ runs, settings, faults = [] }: History, job: string): Violation[] {
+  const graceMs = settings?.misfireGraceMs?.get(job);
+  if (settings?.epochMs === undefined || graceMs === undefined) return [];
+  const { epochMs, toleranceMs, drift, lockExpiryMs } = settings;
+  return runs.flatMap((run) => {
+    const sinceMs = run.scheduledAt - epochMs;
+    const isOnItsOwn = (fault: WitnessedFault): boolean =>
+      (fault.process ?? run.process) === run.process && fault.fromMs <= run.startedMs && fault.untilMs >= sinceMs;
+    const limitMs = Math.max(graceMs, ON_TIME_MS) + toleranceMs + run.startedMs * drift;
+    const lateMs = run.startedMs - sinceMs - (faults.some(isOnItsOwn) ? lockExpiryMs : 0);
+    if (run.job !== job || lateMs <= limitMs) return [];
+    return [violation('started-too-late', showRun(run), `the grace is ${graceMs} ms`)];
+  });
+}

@@ -1,0 +1,57 @@
+import { showRun, violation } from './evidence.js';
+import { type History, type Violation, type WitnessedProcess } from './history.js';
+import { faultsOf, JITTER_MS } from './timing.js';
+
+/** What a stop promises: it is over in time, and leaves no lock behind whose run has settled, and no timer. */
+export function untidyStops(history: History): Violation[] {
+  const { settings, processes = [] } = history;
+  if (settings === undefined) return [];
+  const limitMs = settings.shutdownTimeoutMs * (1 + settings.drift) + JITTER_MS + settings.toleranceMs;
+  return processes.flatMap((process) => {
+    const { stopAskedMs, endedMs, end, heldAtEnd = [], timersAtEnd = 0 } = process;
+    if (end !== 'stopped' || stopAskedMs === undefined || endedMs === undefined) return [];
+    const isHindered = stoodStill(history, process);
+    // a store that did not hear of a release could not carry it out
+    const kept = heardNothing(history, process) ? [] : heldAtEnd;
+    return [
+      ...(endedMs - stopAskedMs > limitMs && !isHindered ? [violation('stop-too-long', showStop(process))] : []),
+      ...(kept.length > 0 ? [violation('lock-kept', showStop(process), `it still held ${kept.join(', ')}`)] : []),
+      ...(timersAtEnd > 0 && !isHindered
+        ? [violation('timer-left', showStop(process), `it left ${timersAtEnd} timers`)]
+        : []),
+    ];
+  });
+}
+
+/** Of a process that has ended nothing is heard again: it starts nothing, and sends nothing. */
+export function actsAfterEnd({ processes = [], runs, steps = [], settings }: History): Violation[] {
+  const ends = new Map(processes.map(({ process, endedMs = Infinity }) => [process, endedMs]));
+  const endOf = (process: string): number => ends.get(process) ?? Infinity;
+  const travelMs = settings?.toleranceMs ?? 0;
+  return [
+    ...runs
+      .filter((run) => run.startedMs > endOf(run.process) + travelMs)
+      .map((run) => violation('act-after-end', showRun(run))),
+    ...steps
+      .filter(({ sentMs, process }) => sentMs !== undefined && sentMs > endOf(process) + travelMs)
+      .map(({ process, command, job }) =>
+        violation('act-after-end', `${process} sent ${command} of ${job} after its end`),
+      ),
+  ];
+}
+
+function stoodStill(history: History, { process, stopAskedMs = 0 }: WitnessedProcess): boolean {
+  return faultsOf(history, 'pause', 'suspend').some(
+    (fault) => fault.process === process && fault.untilMs > stopAskedMs,
+  );
+}
+
+function heardNothing({ faults = [] }: History, { process, stopAskedMs = 0 }: WitnessedProcess): boolean {
+  return faults.some(
+    (fault) => fault.untilMs > stopAskedMs && (fault.process === undefined || fault.process === process),
+  );
+}
+
+function showStop({ process, stopAskedMs = NaN, endedMs = NaN }: WitnessedProcess): string {
+  return `${process} was asked to stop at ${Math.round(stopAskedMs)} and ended at ${Math.round(endedMs)}`;
+}

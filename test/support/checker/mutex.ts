@@ -1,0 +1,59 @@
+import { showRun, violation } from './evidence.js';
+import { isExcusedByLoss, mayOutliveLoss } from './data-loss.js';
+import { type History, type Violation, type WitnessedRun, type WitnessedTerm } from './history.js';
+
+/**
+ * Two runs of one job in flight at once. A process that stands still can act on nothing, so its runs are left out; so are
+ * those that go on although their signal has fired, which only their fencing token can stop.
+ */
+export function overlaps(runs: readonly WitnessedRun[], history: History): Violation[] {
+  const found: Violation[] = [];
+  let inFlight: WitnessedRun[] = [];
+  for (const run of runs) {
+    inFlight = inFlight.filter(({ endedMs = Infinity }) => endedMs > run.startedMs);
+    for (const earlier of inFlight) {
+      if (!isExcused(earlier, run.startedMs) && !isBesideLoss(history, earlier, run))
+        found.push(violation('overlap', showRun(earlier), showRun(run)));
+    }
+    inFlight.push(run);
+  }
+  return found;
+}
+
+function isExcused({ stoodStill, ignoresSignal, abortedMs = Infinity }: WitnessedRun, atMs: number): boolean {
+  return stoodStill === true || (ignoresSignal === true && abortedMs <= atMs);
+}
+
+export function startsWithoutLock(runs: readonly WitnessedRun[], history: History): Violation[] {
+  return runs
+    .filter((run) => run.heldLock === false && !mayNotKnowLoss(history, run))
+    .map((run) => violation('start-without-lock', showRun(run)));
+}
+
+/** A run whose fencing token is smaller than that of one that started before. */
+export function tokensGoingBack(runs: readonly WitnessedRun[], history: History): Violation[] {
+  return runs.flatMap((run, index) => {
+    const before = runs[index - 1];
+    if (before === undefined || before.fencingToken <= run.fencingToken || isBesideLoss(history, before, run))
+      return [];
+    return [violation('token-went-back', showRun(before), showRun(run))];
+  });
+}
+
+/** One of the two leads since before the store lost its data, and the other is a process that could not know of it. */
+export function isBesideLoss(history: History, one: WitnessedRun, other: WitnessedRun): boolean {
+  const [a, b] = [termOf(history, one), termOf(history, other)];
+  const atMs = Math.max(one.startedMs, other.startedMs);
+  return (
+    isExcusedByLoss(history, { earlier: a, later: b, atMs }) || isExcusedByLoss(history, { earlier: b, later: a, atMs })
+  );
+}
+
+function mayNotKnowLoss(history: History, run: WitnessedRun): boolean {
+  const term = termOf(history, run);
+  return term !== undefined && mayOutliveLoss(history, term, run.startedMs);
+}
+
+function termOf({ terms = [] }: History, { job, process, fencingToken }: WitnessedRun): WitnessedTerm | undefined {
+  return terms.find((term) => term.job === job && term.process === process && term.fencingToken === fencingToken);
+}

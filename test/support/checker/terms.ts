@@ -1,0 +1,23 @@
+import { showRun, showTerm, violation } from './evidence.js';
+import { type History, type Violation, type WitnessedTerm } from './history.js';
+
+/** Two terms of a job with the same fencing token: a resource could not tell them apart. */
+export function tokensReused({ terms = [] }: History): Violation[] {
+  const first = new Map<string, WitnessedTerm>();
+  return terms.flatMap((term) => {
+    const key = `${term.job} ${term.fencingToken}`;
+    const earlier = first.get(key);
+    if (earlier !== undefined) return [violation('token-reused', showTerm(earlier), showTerm(term))];
+    first.set(key, term);
+    return [];
+  });
+}
+
+/** A run of a fixed rate for an instant that is no slot of its grid. */
+export function offTheGrid({ runs, grids = new Map<string, number>() }: History): Violation[] {
+  return runs.flatMap((run) => {
+    const periodMs = grids.get(run.job);
+    if (periodMs === undefined || run.scheduledAt % periodMs === 0) return [];
+    return [violation('off-the-grid', showRun(run))];
+  });
+}

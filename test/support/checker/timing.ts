@@ -1,0 +1,68 @@
+import { type History, type Settings, type WitnessedConfirmation, type WitnessedFault } from './history.js';
+
+/** What followers wait beyond the life of a lock, so that they do not all ask at once. */
+export const JITTER_MS = 20;
+
+/** The documented formulas, computed here a second time: a checker must not ask what it checks. */
+export function safetyMarginMs({ lockExpiryMs }: Settings): number {
+  return Math.max(lockExpiryMs / 10, 25);
+}
+
+export function attemptMs({ lockExpiryMs }: Settings): number {
+  return Math.min(1_000, lockExpiryMs / 5);
+}
+
+/** The longest between two probes of a store that does not answer, with their jitter. */
+export function probeMs({ heartbeatIntervalMs }: Settings): number {
+  return 1.2 * Math.min(500, heartbeatIntervalMs);
+}
+
+/**
+ * Until when a term may be believed in, as far as its confirmations that were read by `atMs` say: counted from the time that
+ * the last confirmed request was sent. A confirmation that comes after the
+ * deadline of a term revives nothing; on a host that slept only the monotonic clock knows, which nobody else can see.
+ */
+export function deadlineMs(
+  { settings }: History & { readonly settings: Settings },
+  confirmations: readonly WitnessedConfirmation[],
+  {
+    gainedMs,
+    atMs = Infinity,
+    sleeps,
+  }: { readonly gainedMs: number; readonly atMs?: number; readonly sleeps: boolean },
+): number {
+  // a host that sleeps does not notice less than the margin
+  const lifeMs = settings.lockExpiryMs - (sleeps ? 0 : safetyMarginMs(settings));
+  let deadline = -Infinity;
+  for (const { sentMs, answeredMs } of confirmations) {
+    if (answeredMs > atMs) break;
+    const isOver = deadline !== -Infinity && answeredMs > Math.max(deadline, gainedMs);
+    if (isOver && !sleeps) break;
+    deadline = Math.max(deadline, sentMs + lifeMs * (1 + settings.drift) + settings.toleranceMs);
+  }
+  return deadline;
+}
+
+/** Confirmations by job and token, in the order of their answers. */
+export function byTerm(history: History): ReadonlyMap<string, WitnessedConfirmation[]> {
+  const terms = new Map<string, WitnessedConfirmation[]>();
+  for (const confirmation of history.confirmations ?? []) {
+    const known = terms.get(termKey(confirmation));
+    if (known === undefined) terms.set(termKey(confirmation), [confirmation]);
+    else known.push(confirmation);
+  }
+  return terms;
+}
+
+export function termKey(of: { readonly job: string; readonly process: string; readonly fencingToken: number }): string {
+  return `${of.job} ${of.process} ${of.fencingToken}`;
+}
+
+export function faultsOf({ faults = [] }: History, ...kinds: readonly string[]): readonly WitnessedFault[] {
+  return faults.filter(({ kind }) => kinds.includes(kind));
+}
+
+/** Whether the host of a process slept, with its monotonic clock, at any time. */
+export function sleeps(history: History, process: string): boolean {
+  return faultsOf(history, 'suspend').some((fault) => fault.process === process);
+}

@@ -1,0 +1,123 @@
+import { type JobRun } from '../../libs/singleton-job/src/decorators/index.js';
+import { type JobDefinition } from '../../libs/singleton-job/src/discovery/index.js';
+import { type JobEvents, type JobObserver, notifyAll } from '../../libs/singleton-job/src/events/index.js';
+import { InMemoryLockStore } from '../../libs/singleton-job/src/lock/index.js';
+import { resolveOptions, type SingletonJobOptions } from '../../libs/singleton-job/src/options/index.js';
+import { JobSupervisor } from '../../libs/singleton-job/src/runner/index.js';
+import { fixedRate } from '../../libs/singleton-job/src/schedule/index.js';
+import { ManualClock, RecordingObserver, settle } from '../../libs/singleton-job/src/testing/index.js';
+import { FaultyStore } from './faulty-store.js';
+import { SkewedClock } from './skewed-clock.js';
+
+/** A job for tests: every second on the grid, unless told otherwise. */
+export function job(
+  overrides: Partial<Omit<JobDefinition, 'invoke'>> & { readonly run?: (run: JobRun) => unknown } = {},
+): JobDefinition {
+  const { run = () => undefined, ...definition } = overrides;
+  return {
+    name: 'tick',
+    place: 'Ticks.tick',
+    schedule: fixedRate(1_000, { offsetMs: 0 }),
+    enabled: true,
+    lockExpiryMs: 10_000,
+    timeoutMs: undefined,
+    overlap: 'skip',
+    initialDelayMs: 0,
+    misfireGraceMs: 31_000,
+    ...definition,
+    invoke: run,
+  };
+}
+
+/** A run that lasts `forMs` by the clock and then succeeds, or stops at once when its signal fires if it is `obedient`. */
+export function lasting(clock: ManualClock, forMs: number, { obedient = false } = {}): (run: JobRun) => Promise<void> {
+  return (run) =>
+    new Promise((resolve, reject) => {
+      const timer = clock.setTimer(forMs, resolve);
+      run.signal.addEventListener('abort', () => {
+        if (!obedient) return;
+        timer.cancel();
+        reject(run.signal.reason as Error);
+      });
+    });
+}
+
+/** One replica of a fleet: everything real except its clock, its chance and the network to its store. */
+export interface FleetReplica {
+  readonly name: string;
+  readonly clock: SkewedClock;
+  readonly observer: RecordingObserver;
+  readonly store: FaultyStore;
+  readonly supervisor: JobSupervisor;
+  /** The story since it was last asked for. */
+  news(): string[];
+}
+
+export interface StartOptions {
+  /** Decides jitter and back-off; 0 unless told otherwise. */
+  readonly random?: () => number;
+  readonly options?: Partial<SingletonJobOptions>;
+  /** Who is told besides the one that records, and before it. */
+  readonly observers?: readonly JobObserver[];
+  /** What its network does from the first command on. */
+  readonly network?: Partial<Pick<FaultyStore, 'fate' | 'heldBack' | 'delayMs' | 'hearsReleases'>>;
+}
+
+/** Several replicas in one process, on one manual clock and one in-memory store. */
+export class Fleet {
+  clock = new ManualClock();
+  server = new InMemoryLockStore(this.clock);
+  #supervisors: JobSupervisor[] = [];
+
+  /** Everything anew. */
+  begin(): void {
+    this.clock = new ManualClock();
+    this.server = new InMemoryLockStore(this.clock);
+    this.#supervisors = [];
+  }
+
+  start(
+    name: string,
+    jobs: readonly JobDefinition[],
+    { random = () => 0, options = {}, observers = [], network = {} }: StartOptions = {},
+  ): FleetReplica {
+    const clock = new SkewedClock(this.clock);
+    const observer = new RecordingObserver(this.clock);
+    const store = Object.assign(new FaultyStore(this.server.replica(), this.clock), network);
+    const supervisor = new JobSupervisor({
+      options: resolveOptions({ projectName: 'test', store, ...options }),
+      jobs,
+      replicaId: name,
+      notify: notifyAll([...observers, hearingAll(observer)]),
+      clock,
+      store,
+      random,
+    });
+    this.#supervisors.push(supervisor);
+    supervisor.start();
+    let told = 0;
+    const news = (): string[] => {
+      const { story } = observer;
+      const from = told;
+      told = story.length;
+      return story.slice(from);
+    };
+    return { name, clock, observer, store, supervisor, news };
+  }
+
+  /** Stops and closes everything, so that no timer is left; time passes while runs are given up. */
+  async end(): Promise<void> {
+    const closing = Promise.all(this.#supervisors.map((supervisor) => supervisor.close()));
+    await this.clock.advance(600_000);
+    await closing;
+    await settle();
+  }
+}
+
+/** An observer with a callback for every event. */
+function hearingAll({ notify }: RecordingObserver): JobObserver {
+  const callback = (event: string) => (payload: never) => {
+    notify(event as keyof JobEvents, payload);
+  };
+  return new Proxy<JobObserver>({}, { get: (_, event) => callback(String(event)) });
+}

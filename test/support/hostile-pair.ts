@@ -1,0 +1,150 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Redis } from 'ioredis';
+import { type JobDefinition } from '../../libs/singleton-job/src/discovery/index.js';
+import { type RedisConnection } from '../../libs/singleton-job/src/lock/index.js';
+import { type SingletonJobOptions } from '../../libs/singleton-job/src/options/index.js';
+import { cron, fixedRate, interval } from '../../libs/singleton-job/src/schedule/index.js';
+import { type WitnessedRun } from './checker.js';
+import { job } from './fleet.js';
+import { HostileReplica } from './hostile-replica.js';
+import { HostileWitness } from './hostile-witness.js';
+
+/** One job of each kind, at a pace at which a test can wait for it. */
+export const HOSTILE_JOBS = ['price-tick', 'heartbeat', 'report'] as const;
+
+export interface PairOptions {
+  readonly options?: Partial<SingletonJobOptions>;
+  readonly jobs?: readonly Partial<JobDefinition>[];
+}
+
+let pairs = 0;
+
+/**
+ * Two replicas of one application in this process, each with its own connections, and one witness of all their runs. The
+ * first leads everything when the pair is handed out, and the second waits for it.
+ */
+export class HostilePair implements AsyncDisposable {
+  readonly project = `hostile-${String(++pairs)}`;
+  readonly #witness = new HostileWitness();
+  #leader: HostileReplica | undefined;
+  #follower: HostileReplica | undefined;
+
+  private constructor(private readonly settings: PairOptions) {}
+
+  static async start(
+    [leader, follower]: readonly [RedisConnection, RedisConnection],
+    settings: PairOptions = {},
+  ): Promise<HostilePair> {
+    const pair = new HostilePair(settings);
+    try {
+      pair.#leader = pair.#begin('a', leader);
+      await pair.until('the first replica leads each job', () => pair.leader.leads.size === pair.jobNames.length);
+      pair.#follower = pair.#begin('b', follower);
+      await pair.until('the second one is connected', () => pair.follower.store.hearsReleases);
+      await pair.goesOn();
+      return pair;
+    } catch (error: unknown) {
+      await pair[Symbol.asyncDispose]();
+      throw error;
+    }
+  }
+
+  /** The one that led everything at first. */
+  get leader(): HostileReplica {
+    return given(this.#leader);
+  }
+
+  get follower(): HostileReplica {
+    return given(this.#follower);
+  }
+
+  get replicas(): readonly HostileReplica[] {
+    return [this.#leader, this.#follower].filter((replica) => replica !== undefined);
+  }
+
+  get jobNames(): readonly string[] {
+    return this.settings.jobs?.map(({ name }) => name ?? 'tick') ?? HOSTILE_JOBS;
+  }
+
+  /** The key of a lock, and of the state beside it. */
+  lock(name: string): string {
+    return `${this.project}:${name}:lock`;
+  }
+
+  state(name: string): string {
+    return `{${this.lock(name)}}:state`;
+  }
+
+  /** Everything that the pair has in Redis. */
+  keys(redis: Redis): Promise<string[]> {
+    return redis.keys(`*${this.project}:*`);
+  }
+
+  /** Resolves once each job has run again from now on. */
+  async goesOn({ withinMs = 20_000 } = {}): Promise<void> {
+    const fromMs = performance.now();
+    const hasRun = (name: string): boolean =>
+      this.runs.some((run) => run.job === name && run.startedMs >= fromMs && run.endedMs !== undefined);
+    await this.until('each job runs again', () => this.jobNames.every(hasRun), { withinMs });
+  }
+
+  /** Waits generously: what is waited for is promised, how fast this machine is at the moment is not. */
+  async until(
+    what: string,
+    isSo: () => boolean | Promise<boolean>,
+    { withinMs = 20_000 }: { readonly withinMs?: number } = {},
+  ): Promise<void> {
+    const giveUpAtMs = performance.now() + withinMs;
+    while (!(await isSo())) {
+      if (performance.now() > giveUpAtMs) {
+        const story = this.replicas.map(({ node, lines }) => `${node}:\n${lines.join('\n')}`).join('\n');
+        throw new Error(`waited ${String(withinMs)} ms in vain: ${what}\n${story}`);
+      }
+      await delay(5);
+    }
+  }
+
+  /** Every run of both replicas so far. */
+  get runs(): readonly WitnessedRun[] {
+    return this.#witness.runs;
+  }
+
+  /** The broken promises of runs that started after a moment; none, if all is well. */
+  violations({ sinceMs = 0 } = {}): string[] {
+    return this.#witness.violations(
+      this.replicas.flatMap((replica) => replica.reports()),
+      sinceMs,
+    );
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.replicas.map(({ supervisor }) => supervisor.close()));
+  }
+
+  #begin(node: string, connection: RedisConnection): HostileReplica {
+    const jobs = this.settings.jobs?.map((own) => this.#job(node, own)) ?? this.#usual(node);
+    return new HostileReplica({ node, project: this.project, connection, jobs, options: this.settings.options });
+  }
+
+  #usual(node: string): JobDefinition[] {
+    return [
+      this.#job(node, { name: 'price-tick', schedule: fixedRate(100, { offsetMs: 0 }) }),
+      this.#job(node, { name: 'heartbeat', schedule: interval(50) }),
+      this.#job(node, { name: 'report', schedule: cron('* * * * * *') }),
+    ];
+  }
+
+  #job(node: string, own: Partial<JobDefinition>): JobDefinition {
+    return {
+      ...job({ name: 'tick' }),
+      lockExpiryMs: HostileReplica.lockExpiryMs(this.settings.options),
+      ...own,
+      invoke: (run) => this.#witness.run(node, run),
+    };
+  }
+}
+
+function given<T>(value: T | undefined): T {
+  if (value === undefined) throw new Error('not there yet');
+  return value;
+}

@@ -1,0 +1,104 @@
+import { connect, createServer, type Server, type Socket } from 'node:net';
+
+interface Pair {
+  readonly client: Socket;
+  readonly redis: Socket;
+}
+
+/** The network between one replica and its Redis, which a test may break in the ways in which networks break. */
+export class HostileProxy implements AsyncDisposable {
+  /** How long each answer takes on its way back. */
+  answerDelayMs = 0;
+  /** Everything that was ever sent to Redis through here, one entry for each connection. */
+  readonly sent: Buffer[][] = [];
+  readonly #server: Server;
+  readonly #pairs = new Set<Pair>();
+  #isFrozen = false;
+  #refuses = false;
+
+  private constructor(
+    server: Server,
+    private port: number,
+  ) {
+    this.#server = server;
+    server.on('connection', (client) => {
+      this.#join(client);
+    });
+  }
+
+  static async start(port: number): Promise<HostileProxy> {
+    const proxy = new HostileProxy(createServer(), port);
+    await new Promise<void>((resolve) => proxy.#server.listen(0, '127.0.0.1', resolve));
+    return proxy;
+  }
+
+  get url(): string {
+    const address = this.#server.address();
+    if (typeof address !== 'object' || address === null) throw new Error('the proxy has been stopped');
+    return `redis://127.0.0.1:${String(address.port)}`;
+  }
+
+  /** Half open: every connection stands, also new ones, and nothing arrives on either side until `thaw()`. */
+  freeze(): void {
+    this.#isFrozen = true;
+    for (const { client, redis } of this.#pairs) for (const socket of [client, redis]) socket.pause();
+  }
+
+  /** What was under way goes on and arrives late, even if its sender has hung up meanwhile. */
+  thaw(): void {
+    this.#isFrozen = false;
+    for (const { client, redis } of this.#pairs) for (const socket of [client, redis]) socket.resume();
+  }
+
+  /** Ends every connection as a firewall or a crashed host does: with a reset, in the middle of whatever was said. */
+  reset(): void {
+    for (const { client, redis } of this.#pairs) {
+      client.resetAndDestroy();
+      redis.destroy();
+    }
+    this.#pairs.clear();
+  }
+
+  /** Every connection is reset, and so is each new one, until `accept()`. */
+  refuse(): void {
+    this.#refuses = true;
+    this.reset();
+  }
+
+  accept(): void {
+    this.#refuses = false;
+  }
+
+  /** From now on another server is there, as after a failover behind one address. */
+  redirect(port: number): void {
+    this.port = port;
+    this.reset();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.reset();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+
+  #join(client: Socket): void {
+    if (this.#refuses) {
+      client.resetAndDestroy();
+      return;
+    }
+    const pair = { client, redis: connect(this.port, '127.0.0.1') };
+    const { redis } = pair;
+    const sent: Buffer[] = [];
+    this.sent.push(sent);
+    this.#pairs.add(pair);
+    client.on('data', (data: Buffer) => {
+      sent.push(data);
+      redis.write(data);
+    });
+    redis.on('data', (data: Buffer) => {
+      setTimeout(() => client.write(data), this.answerDelayMs);
+    });
+    client.on('error', () => undefined).on('close', () => redis.end());
+    redis.on('error', () => undefined).on('close', () => client.destroy());
+    if (this.#isFrozen) for (const socket of [client, redis]) socket.pause();
+  }
+}

@@ -1,0 +1,103 @@
+import { type JobDefinition } from '../../libs/singleton-job/src/discovery/index.js';
+import { LoggingObserver, notifyAll } from '../../libs/singleton-job/src/events/index.js';
+import { type RedisConnection, RedisLockStore } from '../../libs/singleton-job/src/lock/index.js';
+import {
+  attemptDeadlineMs,
+  resolveOptions,
+  type SingletonJobOptions,
+} from '../../libs/singleton-job/src/options/index.js';
+import { JobSupervisor, nameReplica } from '../../libs/singleton-job/src/runner/index.js';
+import { RecordingObserver } from '../../libs/singleton-job/src/testing/index.js';
+import { SystemClock } from '../../libs/singleton-job/src/time/index.js';
+import { type WitnessedReport } from './checker.js';
+
+export interface ReplicaOptions {
+  readonly node: string;
+  readonly project: string;
+  readonly connection: RedisConnection;
+  readonly jobs: readonly JobDefinition[];
+  readonly options: Partial<SingletonJobOptions> | undefined;
+}
+
+export const HEARTBEAT_INTERVAL_MS = 200;
+export const LOCK_EXPIRY_MS = 2_500;
+
+const LEFT_OUT = /^the event loop| missed \d+ occurrence| dropped (the tick|\d+ ticks)/;
+
+/** One replica with everything real, what it logged, and what it told its observers. */
+export class HostileReplica {
+  readonly node: string;
+  /**
+   * As `warn: message`. Debug lines are left out, how busy this machine is, and which occurrences were not started, which
+   * the witness judges.
+   */
+  readonly lines: string[] = [];
+  readonly observer = new RecordingObserver(new SystemClock());
+  readonly store: RedisLockStore;
+  readonly supervisor: JobSupervisor;
+
+  constructor({ node, project, connection, jobs, options = {} }: ReplicaOptions) {
+    this.node = node;
+    const resolved = resolveOptions({
+      projectName: project,
+      connection,
+      heartbeatInterval: HEARTBEAT_INTERVAL_MS,
+      lockExpiry: LOCK_EXPIRY_MS,
+      maxBackoffDelay: 1_000,
+      shutdownTimeout: '3s',
+      ...options,
+    });
+    const longestExpiryMs = Math.max(resolved.lockExpiryMs, ...jobs.map(({ lockExpiryMs }) => lockExpiryMs));
+    const { heartbeatIntervalMs } = resolved;
+    const stallMs = attemptDeadlineMs(longestExpiryMs);
+    this.store = new RedisLockStore({ projectName: project, connection, heartbeatIntervalMs, stallMs });
+    const write = (level: string) => (message: string) => {
+      if (!LEFT_OUT.test(message)) this.lines.push(`${level}: ${message}`);
+    };
+    const sink = { error: write('error'), warn: write('warn'), log: write('log'), debug: () => undefined };
+    const replicaId = nameReplica(node);
+    const log = notifyAll([new LoggingObserver({ projectName: project, node: replicaId }, sink)]);
+    this.supervisor = new JobSupervisor({
+      options: resolved,
+      jobs,
+      replicaId,
+      store: this.store,
+      notify: (event, payload) => {
+        this.observer.notify(event, payload);
+        log(event, payload);
+      },
+    });
+    this.supervisor.start();
+  }
+
+  static lockExpiryMs({ lockExpiry = LOCK_EXPIRY_MS }: Partial<SingletonJobOptions> = {}): number {
+    return typeof lockExpiry === 'number' ? lockExpiry : LOCK_EXPIRY_MS;
+  }
+
+  /** The jobs that it leads at the moment, by its own account. */
+  get leads(): ReadonlySet<string> {
+    const leads = new Set<string>();
+    for (const { event, payload } of this.observer.events) {
+      if (event === 'leadershipGained') leads.add(payload.job);
+      if (event === 'leadershipLost' || event === 'leadershipReleased') leads.delete(payload.job);
+    }
+    return leads;
+  }
+
+  /** What it said that makes somebody look: warnings and errors. */
+  get complaints(): string[] {
+    return this.lines.filter((line) => /^(warn|error): /.test(line));
+  }
+
+  /** The windows in which it reported occurrences that nobody started. */
+  reports(): WitnessedReport[] {
+    const missed = this.observer
+      .of('occurrencesMissed')
+      .map(({ job, from, to }) => ({ job, process: this.node, from: from.getTime(), to: to.getTime() }));
+    const dropped = this.observer.of('tickDropped').map(({ job, scheduledAt }) => {
+      const to = scheduledAt.getTime();
+      return { job, process: this.node, from: to - 1, to };
+    });
+    return [...missed, ...dropped];
+  }
+}

@@ -1,0 +1,64 @@
+import { type JobDefinition } from '../../libs/singleton-job/src/discovery/index.js';
+import { InMemoryLockStore } from '../../libs/singleton-job/src/lock/index.js';
+import { resolveOptions } from '../../libs/singleton-job/src/options/index.js';
+import { JobSupervisor } from '../../libs/singleton-job/src/runner/index.js';
+import { RecordingObserver } from '../../libs/singleton-job/src/testing/index.js';
+import { ProcessClock } from '../simulation/process-clock.js';
+import { World } from '../simulation/world.js';
+import { FaultyStore } from './faulty-store.js';
+import { HostStore } from './host-store.js';
+
+/** One replica on a host of its own. */
+export interface Host {
+  readonly name: string;
+  /** What its process sees of the time; it can stand still and go on. */
+  readonly clock: ProcessClock;
+  /** Decides the fate of its commands. */
+  readonly network: FaultyStore;
+  /** What it told, in true time. */
+  readonly observer: RecordingObserver;
+  readonly supervisor: JobSupervisor;
+  /** Ends its process as SIGKILL does: nothing of it is told, sent, heard or fired any more. */
+  kill(): void;
+}
+
+/**
+ * Replicas of which each has a host of its own, that can be killed at any step, stand still, and sleep. Everything else is
+ * as in a {@link Fleet}: the real supervisor, an in-memory store with a right clock, and a network without delay.
+ */
+export class Hosts {
+  readonly #world = new World();
+  /** A clock that is right. */
+  readonly trueTime = new ProcessClock(this.#world, { aheadMs: 0, rate: 1 });
+  readonly server = new InMemoryLockStore(this.trueTime);
+
+  /** Lets time pass. */
+  pass(forMs: number): Promise<void> {
+    return this.#world.passUntil(this.#world.nowMs + forMs);
+  }
+
+  start(name: string, jobsOf: (clock: ProcessClock) => readonly JobDefinition[]): Host {
+    const clock = new ProcessClock(this.#world, { aheadMs: 0, rate: 1 });
+    const observer = new RecordingObserver(this.trueTime);
+    const network = new FaultyStore(this.server.replica(), this.trueTime);
+    const store = new HostStore(network, clock);
+    const supervisor = new JobSupervisor({
+      options: resolveOptions({ projectName: 'test', store }),
+      jobs: jobsOf(clock),
+      replicaId: name,
+      // what a killed process does before its turn is over nobody sees
+      notify: (event, payload) => {
+        if (!store.isCutOff) observer.notify(event, payload);
+      },
+      clock,
+      store,
+      random: () => 0,
+    });
+    supervisor.start();
+    const kill = (): void => {
+      clock.end();
+      store.cutOff();
+    };
+    return { name, clock, network, observer, supervisor, kill };
+  }
+}

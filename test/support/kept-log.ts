@@ -1,0 +1,25 @@
+import { LoggingObserver } from '../../libs/singleton-job/src/events/index.js';
+
+/** The log of one replica as an operator reads it: `lines` from warnings on, `details` at debug. */
+export interface KeptLog {
+  readonly observer: LoggingObserver;
+  readonly lines: readonly string[];
+  readonly details: readonly string[];
+}
+
+export function keptLog(): KeptLog {
+  const lines: string[] = [];
+  const details: string[] = [];
+  const write = (level: string) => (message: string) => {
+    lines.push(`${level} ${message}`);
+  };
+  const sink = {
+    error: write('error'),
+    warn: write('warn'),
+    log: () => undefined,
+    debug: (message: string) => {
+      details.push(message);
+    },
+  };
+  return { observer: new LoggingObserver({ projectName: 'test', node: 'a' }, sink), lines, details };
+}

@@ -1,0 +1,152 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { type RecordedRun } from './history.js';
+import { type Exit, type WorkerEvent, WorkerProcess, type WorkerVariables } from './worker-process.js';
+
+export const HEARTBEAT_INTERVAL_MS = 400;
+export const LOCK_EXPIRY_MS = 2_000;
+
+/** A busy machine with cold caches is slow to load three applications; nothing is measured meanwhile. */
+const START_LIMIT_MS = 60_000;
+
+/** Everything at a pace at which a test can wait for it; the report is due once a year. */
+const QUICK: WorkerVariables = {
+  HEARTBEAT_INTERVAL: `${HEARTBEAT_INTERVAL_MS}ms`,
+  LOCK_EXPIRY: `${LOCK_EXPIRY_MS}ms`,
+  DAILY_REPORT_LOCK_EXPIRY: `${LOCK_EXPIRY_MS}ms`,
+  MAX_BACKOFF_DELAY: '1s',
+  HEARTBEAT_DELAY: '300ms',
+  DAILY_REPORT_CRON: '0 0 1 1 *',
+  DAILY_REPORT_TIME_ZONE: 'UTC',
+  DAILY_REPORT_TAKES: '300ms',
+};
+
+export const JOBS = ['heartbeat', 'price-tick', 'daily-report'] as const;
+export type Job = (typeof JOBS)[number];
+
+/** A run with what its tick was. */
+export interface WorkerRun extends RecordedRun {
+  readonly job: Job;
+  readonly scheduledAtMs: number;
+  readonly cause: string;
+  /** The event that ended it; undefined if it still runs, or its process died. */
+  readonly outcome: WorkerEvent['event'] | undefined;
+}
+
+let fleets = 0;
+
+/** Three real workers of one application. Leaves no process behind: `await using`. */
+export class Workers implements AsyncDisposable {
+  private constructor(readonly all: readonly WorkerProcess[]) {}
+
+  /** Resolves once each job has its leader. */
+  static async start(redisUrl: string, variables: WorkerVariables = {}): Promise<Workers> {
+    // several fleets may share a Redis
+    const own = { REDIS_URL: redisUrl, PROJECT_NAME: `fleet-${++fleets}` };
+    const workers = new Workers(
+      ['a', 'b', 'c'].map((node) => new WorkerProcess(node, { ...QUICK, ...own, ...variables })),
+    );
+    try {
+      await workers.until('all are ready', () => workers.all.every(({ isReady }) => isReady), {
+        withinMs: START_LIMIT_MS,
+      });
+      await workers.until('each job is led', () => JOBS.every((job) => workers.leadersOf(job).length === 1));
+      return workers;
+    } catch (error: unknown) {
+      await workers.kill();
+      throw error;
+    }
+  }
+
+  /** A fleet of workers that were started one by one. */
+  static of(...all: readonly WorkerProcess[]): Workers {
+    return new Workers(all);
+  }
+
+  get running(): readonly WorkerProcess[] {
+    return this.all.filter(({ hasExited }) => !hasExited);
+  }
+
+  /** What all of them told, oldest first. */
+  get events(): WorkerEvent[] {
+    return this.all.flatMap(({ events }) => events).sort((a, b) => a.atMs - b.atMs);
+  }
+
+  eventsOf(job: Job, event: WorkerEvent['event']): WorkerEvent[] {
+    return this.events.filter((told) => told.event === event && told.payload?.job === job);
+  }
+
+  /** The running workers that lead the job as far as they said. */
+  leadersOf(job: Job): WorkerProcess[] {
+    return this.running.filter(({ events }) => {
+      const last = events.findLast(({ event, payload }) => payload?.job === job && event.startsWith('leadership'));
+      return last?.event === 'leadershipGained';
+    });
+  }
+
+  /** The one leader of a job that has one. */
+  leaderOf(job: Job): WorkerProcess {
+    const [leader, ...others] = this.leadersOf(job);
+    if (leader === undefined || others.length > 0)
+      throw new Error(`${job} has ${others.length} leaders too many, or none`);
+    return leader;
+  }
+
+  /** Every run, oldest first. What ran in a process that died ended with it. */
+  runs(job?: Job): WorkerRun[] {
+    const runs = this.all.flatMap((worker) => runsOf(worker)).filter((run) => job === undefined || run.job === job);
+    return runs.sort((a, b) => a.startedAtMs - b.startedAtMs);
+  }
+
+  /** Waits until `holds`, and fails with the whole story if it takes too long. */
+  async until(what: string, holds: () => boolean, { withinMs = 10_000 }: { withinMs?: number } = {}): Promise<void> {
+    const giveUpAt = performance.now() + withinMs;
+    while (!holds()) {
+      if (performance.now() > giveUpAt) throw new Error(`not within ${withinMs} ms: ${what}\n${this.#story()}`);
+      await delay(20);
+    }
+  }
+
+  /** Waits until every job that is due often has been run by somebody after `sinceMs`. */
+  async untilJobsGoOn(sinceMs: number, options?: { withinMs?: number }): Promise<void> {
+    const goesOn = (job: Job): boolean => this.runs(job).some(({ startedAtMs }) => startedAtMs > sinceMs);
+    await this.until('the jobs go on', () => goesOn('heartbeat') && goesOn('price-tick'), options);
+  }
+
+  /** Stops the running ones, together. */
+  stop(): Promise<Exit[]> {
+    return Promise.all(this.running.map((worker) => worker.stop()));
+  }
+
+  async kill(): Promise<void> {
+    await Promise.all(this.running.map((worker) => worker.kill()));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.kill();
+  }
+
+  #story(): string {
+    const told = this.events.map(({ atMs, node, event, payload }) => ({
+      atMs,
+      text: `${node} ${event} ${JSON.stringify(payload)}`,
+    }));
+    const printed = this.all.flatMap(({ node, lines }) =>
+      lines.map(({ atMs, text }) => ({ atMs, text: `${node} > ${text}` })),
+    );
+    const lines = [...told, ...printed].sort((a, b) => a.atMs - b.atMs).slice(-80);
+    return lines.map(({ atMs, text }) => `${new Date(atMs).toISOString()} ${text}`).join('\n');
+  }
+}
+
+const ENDS: readonly string[] = ['runSucceeded', 'runFailed', 'runCancelled'];
+
+function runsOf({ node, events, exitedAtMs }: WorkerProcess): WorkerRun[] {
+  return events.flatMap(({ event, payload, atMs }, index) => {
+    const job = JOBS.find((name) => name === payload?.job);
+    if (event !== 'runStarted' || payload === undefined || job === undefined) return [];
+    const { fencingToken = NaN, cause = '', scheduledAt = '' } = payload;
+    const end = events.slice(index).find((later) => ENDS.includes(later.event) && later.payload?.job === job);
+    const run = { job, node, fencingToken, cause, scheduledAtMs: Date.parse(scheduledAt), startedAtMs: atMs };
+    return [{ ...run, endedAtMs: end?.atMs ?? exitedAtMs, outcome: end?.event }];
+  });
+}

@@ -1,0 +1,122 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { type JobEvents } from 'nestjs-singleton-job';
+import { ROOT } from '../../tools/workspace/paths.js';
+
+/** What `npm run build -- worker` makes; the processes project builds it once for all specs. */
+export const WORKER = join(ROOT, 'dist/apps/worker/apps/worker/src/main.js');
+
+/**
+ * Process 1 of a container ignores a signal that nothing handles, so Nest's last one, to itself, ends nothing there. With
+ * one more handler it is so here too: a worker that exits does it because nothing is left to do.
+ */
+const AS_PROCESS_ONE = ['--import', `data:text/javascript,for(const s of['SIGTERM','SIGINT'])process.on(s,()=>{})`];
+
+/** A message of the event feed, as JSON leaves it. */
+export interface WorkerEvent {
+  readonly event: keyof JobEvents | 'ready';
+  readonly payload?: WorkerEventPayload;
+  readonly atMs: number;
+  readonly node: string;
+  readonly pid: number;
+}
+
+/** What payloads have in them, if they have it. */
+export interface WorkerEventPayload {
+  readonly job?: string;
+  readonly fencingToken?: number;
+  readonly cause?: string;
+  readonly reason?: string;
+  readonly confirmed?: boolean;
+  readonly scheduledAt?: string;
+  readonly from?: string;
+  readonly to?: string;
+  readonly count?: number;
+  readonly url?: string;
+}
+
+export interface Exit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+export type WorkerVariables = Readonly<Record<string, string>>;
+
+/** One real process of `apps/worker`, with all it tells and prints. */
+export class WorkerProcess {
+  readonly events: WorkerEvent[] = [];
+  /** What it prints, on both streams, and when. */
+  readonly lines: { readonly atMs: number; readonly text: string }[] = [];
+  readonly exited: Promise<Exit>;
+  /** When it ended; Infinity while it runs. */
+  exitedAtMs = Infinity;
+  readonly #child: ChildProcess;
+
+  constructor(
+    readonly node: string,
+    variables: WorkerVariables,
+    { isProcessOne = true }: { isProcessOne?: boolean } = {},
+  ) {
+    this.#child = fork(WORKER, [], {
+      // nothing of the shell that runs the tests: only what a spec says configures the worker
+      env: { PATH: process.env['PATH'], NODE_ID: node, ...variables },
+      execArgv: isProcessOne ? AS_PROCESS_ONE : [],
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    });
+    this.#child.on('message', (message) => this.events.push(message as unknown as WorkerEvent));
+    const streams = [this.#child.stdout, this.#child.stderr].filter((stream) => stream !== null);
+    for (const stream of streams) {
+      stream.setEncoding('utf8').on('data', (chunk: string) => {
+        for (const text of chunk.split('\n').filter(Boolean)) this.lines.push({ atMs: Date.now(), text });
+      });
+    }
+    // what a process told and printed last may arrive after it; 'close' never comes where its parent has disconnected
+    const drained = [once(this.#child, 'disconnect'), ...streams.map((stream) => once(stream, 'end'))];
+    this.exited = this.#exit().then(async (exit) => {
+      await Promise.all(drained);
+      return exit;
+    });
+  }
+
+  get isReady(): boolean {
+    return this.events.some(({ event }) => event === 'ready');
+  }
+
+  /** Where it answers, once it is ready. */
+  get url(): string {
+    const { payload } = this.events.find(({ event }) => event === 'ready') ?? {};
+    if (payload?.url === undefined) throw new Error(`worker ${this.node} is not ready`);
+    return payload.url;
+  }
+
+  get hasExited(): boolean {
+    return this.exitedAtMs !== Infinity;
+  }
+
+  /** Asks it to stop and waits until it has. */
+  stop(signal: 'SIGTERM' | 'SIGINT' = 'SIGTERM'): Promise<Exit> {
+    this.#child.kill(signal);
+    return this.exited;
+  }
+
+  /** Ends it as a crash does. */
+  kill(): Promise<Exit> {
+    this.#child.kill('SIGKILL');
+    return this.exited;
+  }
+
+  #exit(): Promise<Exit> {
+    return new Promise((resolve) => {
+      this.#child.once('exit', (code, signal) => {
+        this.exitedAtMs = Date.now();
+        resolve({ code, signal });
+      });
+    });
+  }
+
+  /** Closes the channel of the event feed, as a parent does that goes away. */
+  leaveAlone(): void {
+    this.#child.disconnect();
+  }
+}
