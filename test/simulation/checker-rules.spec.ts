@@ -1,0 +1,294 @@
+import { describe, expect, it } from '@jest/globals';
+import {
+  check,
+  type History,
+  type Rule,
+  type Settings,
+  type WitnessedHolding,
+  type WitnessedProcess,
+  type WitnessedRun,
+  type WitnessedStep,
+  type WitnessedTerm,
+} from '../support/checker.js';
+
+/** A lease of 1 s with a margin of 100 ms. */
+const settings: Settings = {
+  heartbeatIntervalMs: 300,
+  lockExpiryMs: 1_000,
+  shutdownTimeoutMs: 3_000,
+  misfireGraceMs: new Map([['report', 500]]),
+  delayMs: new Map([['pause', 700]]),
+  drift: 0,
+  travelMs: 2,
+  toleranceMs: 1,
+  epochMs: 0,
+};
+const run = (overrides: Partial<WitnessedRun>): WitnessedRun => ({
+  job: 'tick',
+  process: 'a',
+  fencingToken: 1,
+  scheduledAt: 0,
+  startedMs: 10,
+  endedMs: 20,
+  ...overrides,
+});
+const term = (overrides: Partial<WitnessedTerm>): WitnessedTerm => ({
+  job: 'tick',
+  process: 'a',
+  fencingToken: 1,
+  gainedMs: 0,
+  ...overrides,
+});
+const holding = (overrides: Partial<WitnessedHolding>): WitnessedHolding => ({
+  job: 'tick',
+  process: 'a',
+  holder: 'a#1',
+  fencingToken: 1,
+  fromMs: 0,
+  untilMs: 1_000,
+  ...overrides,
+});
+const step = (overrides: Partial<WitnessedStep>): WitnessedStep => ({
+  job: 'tick',
+  process: 'a',
+  holder: 'a#1',
+  command: 'renew',
+  atMs: 100,
+  before: 'a#1',
+  after: 'a#1',
+  ...overrides,
+});
+const stop = (overrides: Partial<WitnessedProcess>): WitnessedProcess => ({
+  process: 'a',
+  startedMs: 0,
+  stopAskedMs: 1_000,
+  endedMs: 2_000,
+  end: 'stopped',
+  ...overrides,
+});
+const confirmed = { job: 'tick', process: 'a', fencingToken: 1, sentMs: 0, answeredMs: 2 };
+const rulesBrokenBy = (history: Partial<History>): Rule[] =>
+  check({ runs: [], reports: [], due: new Map(), ...history }).map(({ rule }) => rule);
+
+/** Of each rule a history that keeps it and one that breaks it. */
+const EXAMPLES: readonly { rule: Rule; what: string; kept: Partial<History>; broken: Partial<History> }[] = [
+  {
+    rule: 'overlap',
+    what: 'a run that starts beside one that minds its signal and still runs',
+    kept: {
+      runs: [run({ ignoresSignal: true, abortedMs: 12, endedMs: 90 }), run({ startedMs: 30, endedMs: 40 })],
+    },
+    broken: { runs: [run({ ignoresSignal: true, endedMs: 90 }), run({ startedMs: 30, endedMs: 40 })] },
+  },
+  {
+    rule: 'belief-beyond-lock',
+    what: 'a process that believes in a lock that the server has given away',
+    kept: { settings, terms: [term({})], holdings: [holding({})], confirmations: [confirmed] },
+    broken: { settings, terms: [term({})], holdings: [holding({ untilMs: 800 })], confirmations: [confirmed] },
+  },
+  {
+    rule: 'start-outside-term',
+    what: 'a start after the end of its term',
+    kept: { runs: [run({})], terms: [term({ endedMs: 15, end: 'expired' })] },
+    broken: { runs: [run({})], terms: [term({ endedMs: 5, end: 'expired' })] },
+  },
+  {
+    rule: 'start-after-deadline',
+    what: 'a start within the safety margin',
+    kept: { settings, runs: [run({ startedMs: 890, endedMs: 895 })], terms: [term({})], confirmations: [confirmed] },
+    broken: {
+      settings,
+      runs: [run({ startedMs: 910, endedMs: 915, abortedMs: 900 })],
+      terms: [term({})],
+      confirmations: [confirmed],
+    },
+  },
+  {
+    rule: 'aborted-too-late',
+    what: 'a run that hears of the deadline too late',
+    kept: {
+      settings,
+      runs: [run({ endedMs: 950, abortedMs: 900 })],
+      terms: [term({})],
+      confirmations: [confirmed],
+    },
+    broken: {
+      settings,
+      runs: [run({ endedMs: 990, abortedMs: 980 })],
+      terms: [term({})],
+      confirmations: [confirmed],
+    },
+  },
+  {
+    rule: 'token-not-grown',
+    what: 'a holder whose token is not larger than that of the last one',
+    kept: { holdings: [holding({}), holding({ holder: 'b#1', fencingToken: 2, fromMs: 1_000 })] },
+    broken: { holdings: [holding({}), holding({ holder: 'b#1', fencingToken: 1, fromMs: 1_000 })] },
+  },
+  {
+    rule: 'started-and-reported',
+    what: 'an occurrence that is reported as late although it was started',
+    kept: {
+      runs: [run({ job: 'report', scheduledAt: 10 })],
+      reports: [{ job: 'report', process: 'b', from: 0, to: 10, reason: 'start-not-confirmed' }],
+      due: new Map([['report', [10]]]),
+    },
+    broken: {
+      runs: [run({ job: 'report', scheduledAt: 10 })],
+      reports: [{ job: 'report', process: 'b', from: 0, to: 10, reason: 'late' }],
+      due: new Map([['report', [10]]]),
+    },
+  },
+  {
+    rule: 'reported-twice',
+    what: 'an occurrence that two leaders report',
+    kept: {
+      reports: [
+        { job: 'report', process: 'a', from: 0, to: 10, reason: 'late' },
+        { job: 'report', process: 'b', from: 10, to: 20, reason: 'late' },
+      ],
+      due: new Map([['report', [10, 20]]]),
+    },
+    broken: {
+      reports: [
+        { job: 'report', process: 'a', from: 0, to: 10, reason: 'late' },
+        { job: 'report', process: 'b', from: 0, to: 20, reason: 'late' },
+      ],
+      due: new Map([['report', [10, 20]]]),
+    },
+  },
+  {
+    rule: 'started-too-late',
+    what: 'an occurrence that starts after its grace',
+    kept: { settings, runs: [run({ job: 'report', startedMs: 900 })], due: new Map([['report', [0]]]) },
+    broken: { settings, runs: [run({ job: 'report', startedMs: 1_100 })], due: new Map([['report', [0]]]) },
+  },
+  {
+    rule: 'slot-started-twice',
+    what: 'a slot that two processes start whose clocks agree',
+    kept: {
+      runs: [run({ clockAheadMs: 0 }), run({ clockAheadMs: -500, startedMs: 30, endedMs: 40 })].reverse(),
+      grids: new Map([['tick', 400]]),
+    },
+    broken: {
+      runs: [run({ clockAheadMs: 0 }), run({ clockAheadMs: 5, startedMs: 30, endedMs: 40 })],
+      grids: new Map([['tick', 400]]),
+    },
+  },
+  {
+    rule: 'late-tick',
+    what: 'a start for a slot when a newer one is due',
+    kept: { settings, runs: [run({ latenessMs: 399 })], grids: new Map([['tick', 400]]) },
+    broken: { settings, runs: [run({ latenessMs: 401 })], grids: new Map([['tick', 400]]) },
+  },
+  {
+    rule: 'gap-too-short',
+    what: 'an interval that starts again too soon',
+    kept: {
+      settings,
+      runs: [run({ job: 'pause' }), run({ job: 'pause', process: 'b', startedMs: 30, endedMs: 40 })],
+    },
+    broken: { settings, runs: [run({ job: 'pause' }), run({ job: 'pause', startedMs: 30, endedMs: 40 })] },
+  },
+  {
+    rule: 'resurrected',
+    what: 'a renewal that makes its holder hold again',
+    kept: { steps: [step({ command: 'acquire', before: undefined })] },
+    broken: { steps: [{ job: 'tick', process: 'a', holder: 'a#1', command: 'renew', atMs: 100, after: 'a#1' }] },
+  },
+  {
+    rule: 'stranger-changed-lock',
+    what: 'a release that frees the lock of another',
+    kept: { steps: [step({ command: 'release', holder: 'b#1' })] },
+    broken: { steps: [step({ command: 'release', holder: 'b#1', after: undefined })] },
+  },
+  {
+    rule: 'stop-too-long',
+    what: 'a stop beyond its time',
+    kept: { settings, processes: [stop({})] },
+    broken: { settings, processes: [stop({ endedMs: 4_500 })] },
+  },
+  {
+    rule: 'lock-kept',
+    what: 'a stop that leaves a lock behind',
+    kept: {
+      settings,
+      processes: [stop({ heldAtEnd: ['tick'] })],
+      faults: [{ kind: 'weather', fromMs: 900, untilMs: 5_000 }],
+    },
+    broken: { settings, processes: [stop({ heldAtEnd: ['tick'] })] },
+  },
+  {
+    rule: 'timer-left',
+    what: 'a stop that leaves a timer behind',
+    kept: { settings, processes: [stop({ timersAtEnd: 0 })] },
+    broken: { settings, processes: [stop({ timersAtEnd: 1 })] },
+  },
+  {
+    rule: 'act-after-end',
+    what: 'a command that is sent after the end',
+    kept: { processes: [stop({})], steps: [step({ sentMs: 1_999, atMs: 2_100 })] },
+    broken: { processes: [stop({})], steps: [step({ sentMs: 2_001, atMs: 2_100 })] },
+  },
+  {
+    rule: 'leaderless-too-long',
+    what: 'a job that nobody leads for longer than a lock lives',
+    kept: {
+      settings,
+      processes: [stop({ process: 'b', stopAskedMs: 90_000, endedMs: 90_000 })],
+      faults: [],
+      terms: [term({ endedMs: 500, end: 'process-ended' }), term({ fencingToken: 2, process: 'b', gainedMs: 1_600 })],
+    },
+    broken: {
+      settings,
+      processes: [stop({ process: 'b', stopAskedMs: 90_000, endedMs: 90_000 })],
+      faults: [],
+      terms: [term({ endedMs: 500, end: 'process-ended' }), term({ fencingToken: 2, process: 'b', gainedMs: 3_000 })],
+    },
+  },
+  {
+    rule: 'too-many-commands',
+    what: 'a fleet that asks more than it must at rest',
+    kept: restWith(5),
+    broken: restWith(50),
+  },
+];
+
+function restWith(renewals: number): Partial<History> {
+  return {
+    settings,
+    calm: { fromMs: 2_000, untilMs: 3_000, jobs: ['tick'], epochMs: 0 },
+    runs: [run({ startedMs: 2_500, endedMs: 2_501 })],
+    terms: [term({})],
+    processes: [{ process: 'a', startedMs: 0 }],
+    steps: Array.from({ length: renewals }, (_, index) => step({ atMs: 2_001 + index })),
+  };
+}
+
+describe.each(EXAMPLES)("The checker's rule '$rule'", ({ rule, what, kept, broken }) => {
+  it(`finds ${what}`, () => {
+    expect(rulesBrokenBy(broken)).toEqual([rule]);
+  });
+
+  it('finds nothing in a history that keeps it', () => {
+    expect(rulesBrokenBy(kept)).toEqual([]);
+  });
+});
+
+describe('After a loss of data', () => {
+  const lost: Partial<History> = {
+    settings,
+    faults: [{ kind: 'data-loss', fromMs: 100, untilMs: 100 }],
+    terms: [term({ endedMs: 400, end: 'preempted' }), term({ process: 'b', fencingToken: 2, gainedMs: 110 })],
+    runs: [run({ endedMs: 300 }), run({ process: 'b', fencingToken: 2, startedMs: 120, endedMs: 130 })],
+  };
+  const met = (atMs: number) => [stop({}), { process: 'b', startedMs: 0, metMs: new Map([['tick', atMs]]) }];
+
+  it('a process that is fresh to it may run beside the old leader', () => {
+    expect(rulesBrokenBy({ ...lost, processes: met(105) })).toEqual([]);
+  });
+
+  it('one that knew the store before may not', () => {
+    expect(rulesBrokenBy({ ...lost, processes: met(50) })).toEqual(['overlap']);
+  });
+});

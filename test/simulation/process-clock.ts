@@ -1,0 +1,152 @@
+import { type Clock, type Timer } from '../../libs/singleton-job/src/time/index.js';
+import { type Happening, type World } from './world.js';
+
+export interface ClockFaults {
+  /** How far the wall clock is ahead of true time. */
+  readonly aheadMs: number;
+  /** How many of its milliseconds pass in one of true time. */
+  readonly rate: number;
+}
+
+/** Fractions of milliseconds do not add up exactly: a timer is set for a moment later, so as not to fire too early. */
+const ROUNDING_MS = 0.001;
+
+/** What a right wall clock shows when a simulation begins. */
+export const EPOCH_MS = Date.UTC(2027, 0, 1);
+
+/**
+ * The clocks of one process: off by an offset and a rate, stopped while the host is suspended, and with timers that do not
+ * fire while the process stands still. When it goes on, the timers that came due fire before it reads from the network.
+ */
+export class ProcessClock implements Clock {
+  readonly #world: World;
+  readonly #rate: number;
+  #aheadMs: number;
+  #wasStepped = false;
+  #state: 'running' | 'paused' | 'suspended' | 'ended' = 'running';
+  #suspendedAtMs = 0;
+  #suspendedForMs = 0;
+  #heldTimers: (() => void)[] = [];
+  #heldArrivals: (() => void)[] = [];
+  #pendingTimers = 0;
+
+  constructor(world: World, { aheadMs, rate }: ClockFaults) {
+    this.#world = world;
+    this.#aheadMs = aheadMs;
+    this.#rate = rate;
+  }
+
+  now(): number {
+    const asleepMs = this.#state === 'suspended' ? this.#world.nowMs - this.#suspendedAtMs : 0;
+    return (this.#world.nowMs - this.#suspendedForMs - asleepMs) * this.#rate;
+  }
+
+  wallNow(): number {
+    return Math.floor(EPOCH_MS + this.#world.nowMs * this.#rate + this.#aheadMs);
+  }
+
+  setTimer(delayMs: number, fire: () => void): Timer {
+    return this.#setTimer(delayMs, fire, 1);
+  }
+
+  /** A timer of a job, which is not what the program itself leaves behind. */
+  setJobTimer(delayMs: number, fire: () => void): Timer {
+    return this.#setTimer(delayMs, fire, 0);
+  }
+
+  #setTimer(delayMs: number, fire: () => void, counts: 0 | 1): Timer {
+    const dueMs = this.now() + Math.max(delayMs, 0);
+    let happening: Happening;
+    let isPending = true;
+    this.#pendingTimers += counts;
+    const done = (): void => {
+      if (isPending) this.#pendingTimers -= counts;
+      isPending = false;
+    };
+    const arm = (): void => {
+      happening = this.#world.after((dueMs - this.now()) / this.#rate + ROUNDING_MS, () => {
+        this.#whenRunning(this.#heldTimers, wake);
+      });
+    };
+    const wake = (): void => {
+      // of the timers that came due while a process stood still, one may cancel another
+      if (!isPending) return;
+      // a monotonic clock that stood still with the host has not got there yet
+      if (this.now() < dueMs) arm();
+      else {
+        done();
+        fire();
+      }
+    };
+    arm();
+    return {
+      cancel: () => {
+        if (!isPending) return;
+        done();
+        happening.callOff();
+        if (this.#heldTimers.length > 0) this.#heldTimers = this.#heldTimers.filter((held) => held !== wake);
+      },
+    };
+  }
+
+  async afterIo(): Promise<void> {
+    await Promise.resolve();
+  }
+
+  /** Something arrives from the network: at once, or when the process goes on. Never once it has ended. */
+  deliver(arrive: () => void): void {
+    this.#whenRunning(this.#heldArrivals, arrive);
+  }
+
+  stepWall(byMs: number): void {
+    this.#aheadMs += byMs;
+    this.#wasStepped = true;
+  }
+
+  get wasStepped(): boolean {
+    return this.#wasStepped;
+  }
+
+  get wasSuspended(): boolean {
+    return this.#state === 'suspended' || this.#suspendedForMs > 0;
+  }
+
+  /** Stands still, with its monotonic clock going on (SIGSTOP, a blocked loop) or not (a suspended host). */
+  halt(how: 'paused' | 'suspended'): void {
+    if (this.#state !== 'running') return;
+    this.#state = how;
+    this.#suspendedAtMs = this.#world.nowMs;
+  }
+
+  goOn(): void {
+    if (this.#state === 'suspended') this.#suspendedForMs += this.#world.nowMs - this.#suspendedAtMs;
+    if (this.#state === 'ended') return;
+    this.#state = 'running';
+    const held = [...this.#heldTimers, ...this.#heldArrivals];
+    this.#heldTimers = [];
+    this.#heldArrivals = [];
+    // each in a turn of its own, as an event loop takes them
+    for (const go of held) this.#world.after(0, go);
+  }
+
+  /** The process is gone: nothing fires, nothing arrives. */
+  end(): void {
+    this.#state = 'ended';
+    this.#heldTimers = [];
+    this.#heldArrivals = [];
+  }
+
+  /** Timers that were set, and neither fired nor were cancelled. */
+  get pendingTimers(): number {
+    return this.#pendingTimers;
+  }
+
+  get hasEnded(): boolean {
+    return this.#state === 'ended';
+  }
+
+  #whenRunning(held: (() => void)[], go: () => void): void {
+    if (this.#state === 'running') go();
+    else if (this.#state !== 'ended') held.push(go);
+  }
+}

@@ -1,0 +1,80 @@
+import { type Holder, type InMemoryLockStore, ownerOf } from '../../libs/singleton-job/src/lock/index.js';
+import { type WitnessedHolding, type WitnessedStep } from '../support/checker.js';
+import { type Command } from './plan.js';
+import { type World } from './world.js';
+
+/** A command about a lock, as it was sent. */
+export interface SentCommand {
+  readonly command: Command;
+  readonly job: string;
+  readonly holder: Holder;
+  readonly lockExpiryMs: number;
+  readonly process: string;
+  readonly sentMs: number;
+}
+
+type Open<T> = { -readonly [K in keyof T]: T[K] };
+
+/** Watches the server itself: who holds each lock, from when and until when, and which command changed it. */
+export class ServerWatch {
+  readonly steps: WitnessedStep[] = [];
+  readonly holdings: Open<WitnessedHolding>[] = [];
+  readonly #world: World;
+  readonly #server: InMemoryLockStore;
+  readonly #rate: number;
+  readonly #current = new Map<string, Open<WitnessedHolding>>();
+
+  /** `rate` is that of the server's clock. */
+  constructor(world: World, server: InMemoryLockStore, rate: number) {
+    this.#world = world;
+    this.#server = server;
+    this.#rate = rate;
+  }
+
+  holderOf(job: string): Holder | undefined {
+    return this.#server.holderOf(job);
+  }
+
+  /** A command was carried out this very moment; before it the lock was held by `before`. */
+  carriedOut(sent: SentCommand, before: Holder | undefined): void {
+    const { job, holder, command, process, sentMs, lockExpiryMs } = sent;
+    const atMs = this.#world.nowMs;
+    const after = this.holderOf(job);
+    this.steps.push({
+      job,
+      process,
+      holder,
+      command,
+      sentMs,
+      atMs,
+      ...(before !== undefined && { before }),
+      ...(after !== undefined && { after }),
+    });
+    let current = this.#current.get(job);
+    if (current !== undefined && current.holder !== after) {
+      current.untilMs = Math.min(current.untilMs, atMs);
+      this.#current.delete(job);
+      current = undefined;
+    }
+    if (after === undefined) return;
+    if (current === undefined || before !== after) {
+      current = { job, process: ownerOf(after) ?? after, holder: after, fromMs: atMs, untilMs: Infinity };
+      this.#current.set(job, current);
+      this.holdings.push(current);
+    }
+    // a lock lives through the last millisecond of its time
+    if (after === holder && command !== 'release') current.untilMs = atMs + (lockExpiryMs + 1) / this.#rate;
+  }
+
+  /** The bid of this holder was granted. */
+  granted(job: string, holder: Holder, fencingToken: number): void {
+    const current = this.#current.get(job);
+    if (current?.holder === holder) current.fencingToken = fencingToken;
+  }
+
+  /** The server has forgotten everything. */
+  lostData(): void {
+    for (const current of this.#current.values()) current.untilMs = Math.min(current.untilMs, this.#world.nowMs);
+    this.#current.clear();
+  }
+}

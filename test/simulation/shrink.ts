@@ -1,0 +1,53 @@
+import { type Rule } from '../support/checker.js';
+import { type Fault, type Plan } from './plan.js';
+import { play, type Staging } from './play.js';
+
+/**
+ * The smallest story found that still breaks a rule: faults are left out as long as it does, many at once and then one by
+ * one, then those that last are shortened.
+ */
+export async function shrink(plan: Plan, rule: Rule, staging: Staging = {}): Promise<Plan> {
+  const breaks = async (faults: readonly Fault[]): Promise<boolean> => {
+    const { violations } = await play({ ...plan, faults }, staging);
+    return violations.some((violation) => violation.rule === rule);
+  };
+  let faults = await withoutMany(plan.faults, breaks);
+  faults = await shortened(faults, breaks);
+  return { ...plan, faults };
+}
+
+type Breaks = (faults: readonly Fault[]) => Promise<boolean>;
+
+async function withoutMany(all: readonly Fault[], breaks: Breaks): Promise<readonly Fault[]> {
+  let faults = all;
+  let size = Math.ceil(faults.length / 2);
+  while (size > 0) {
+    let isSmaller = false;
+    for (let from = 0; from < faults.length;) {
+      const fewer = faults.toSpliced(from, size);
+      if (await breaks(fewer)) {
+        faults = fewer;
+        isSmaller = true;
+      } else {
+        from += size;
+      }
+    }
+    if (!isSmaller || faults.length === 0) size = size === 1 ? 0 : Math.ceil(size / 2);
+  }
+  return faults;
+}
+
+/** Halves what lasts, fault by fault, as often as the rule still breaks. */
+async function shortened(all: readonly Fault[], breaks: Breaks): Promise<readonly Fault[]> {
+  let faults = all;
+  for (const [index] of all.entries()) {
+    for (let tries = 0; tries < 6; tries++) {
+      const fault = faults[index];
+      if (fault === undefined || !('forMs' in fault) || fault.forMs < 1) break;
+      const shorter = faults.with(index, { ...fault, forMs: fault.forMs / 2 });
+      if (!(await breaks(shorter))) break;
+      faults = shorter;
+    }
+  }
+  return faults;
+}

@@ -1,0 +1,84 @@
+import { describe, expect, it } from '@jest/globals';
+import { type LockStore } from '../../libs/singleton-job/src/lock/index.js';
+import { failureInWords, playInShards } from '../../tools/simulate/index.js';
+import { playSeeds, type Sabotage, simulate } from './simulation.js';
+
+const SEEDS = Number(process.env['SIMULATION_SEEDS'] ?? 10_000);
+const FIRST_SEED = Number(process.env['SIMULATION_FIRST_SEED'] ?? 1);
+
+/** The promises that are broken within a few stories. */
+async function brokenBy(sabotage: Sabotage): Promise<Set<string>> {
+  const { failures } = await playSeeds({ first: 1, count: 15, staging: { sabotage } });
+  return new Set(failures.map(({ rule }) => rule));
+}
+
+/** The store with some of its methods replaced. */
+function worse(store: LockStore, methods: Partial<LockStore>): LockStore {
+  return new Proxy(store, {
+    get: (target, key) => {
+      const value: unknown = Reflect.get(methods, key) ?? Reflect.get(target, key, target);
+      return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+    },
+  });
+}
+
+describe('Under random faults of network, clocks and processes', () => {
+  it.each([
+    ['while Redis keeps its data', { dataLoss: false }, 0.75],
+    ['while Redis loses its data now and then', { dataLoss: true }, 0.25],
+  ])(
+    `every promise is kept %s, in ${SEEDS} stories in all, from seed ${FIRST_SEED} on`,
+    async (_, perils, share) => {
+      const count = Math.ceil(SEEDS * share);
+      const { failures, stories, runs } = await playInShards({ first: FIRST_SEED, count, perils });
+      expect(failures.slice(0, 5).map(failureInWords).join('\n\n')).toBe('');
+      expect(stories).toBe(count);
+      expect(runs).toBeGreaterThan(count * 25);
+    },
+    900_000,
+  );
+
+  it('one seed tells one story', async () => {
+    expect(await simulate(7)).toEqual(await simulate(7));
+  });
+
+  it('a story is the same in a process that does nothing but play', async () => {
+    const seeds = { first: 1, count: 10 };
+    expect(await playInShards(seeds)).toEqual(await playSeeds(seeds));
+  }, 60_000);
+});
+
+describe('The checker notices', () => {
+  it('a store that lets anybody renew', async () => {
+    const sabotage: Sabotage = (store) =>
+      worse(store, { renew: async () => ({ held: true, time: Date.UTC(2027, 0, 1) }) });
+    expect(await brokenBy(sabotage)).toContain('start-without-lock');
+  }, 60_000);
+
+  it('a store that lets anybody claim what was claimed before', async () => {
+    const sabotage: Sabotage = (store) =>
+      worse(store, {
+        claim: async (claim) => {
+          const answer = await store.claim(claim);
+          return answer.outcome === 'taken' ? { ...answer, outcome: 'claimed', last: claim.scheduledAt } : answer;
+        },
+        // and forgets what was claimed when the leader changes
+        acquire: async (bid) => {
+          const answer = await store.acquire(bid);
+          return answer.granted ? { ...answer, last: answer.last - 20_000, ran: answer.last - 20_000 } : answer;
+        },
+      });
+    expect(await brokenBy(sabotage)).toContain('started-twice');
+  }, 60_000);
+
+  it('a store that forgets the occurrences for which nobody led', async () => {
+    const sabotage: Sabotage = (store) =>
+      worse(store, {
+        acquire: async (bid) => {
+          const answer = await store.acquire(bid);
+          return answer.granted ? { ...answer, last: answer.time, ran: answer.time } : answer;
+        },
+      });
+    expect(await brokenBy(sabotage)).toContain('lost-in-silence');
+  }, 60_000);
+});

@@ -1,0 +1,117 @@
+import { type InMemoryLockStore } from '../../libs/singleton-job/src/lock/index.js';
+import { type Place } from './place.js';
+import { type Fault, type Restart } from './plan.js';
+import { type ServerLine } from './server-line.js';
+import { type SimulatedProcess } from './simulated-process.js';
+import { FINE_WEATHER, type Weather } from './weather.js';
+import { type Witness } from './witness.js';
+import { type World } from './world.js';
+
+/** Where a story is played. */
+export interface Stage {
+  readonly world: World;
+  readonly places: readonly Place[];
+  readonly server: InMemoryLockStore;
+  readonly line: ServerLine;
+  readonly witness: Witness;
+}
+
+/** Lets a fault strike now. */
+export function strike(fault: Fault, stage: Stage): void {
+  const { world, server, line, witness } = stage;
+  switch (fault.kind) {
+    case 'weather-for-all':
+      // what is on its way when it ends is still slow
+      witness.fault('weather', fault.forMs + fault.weather.slowMs);
+      spell(fault.weather, fault.forMs, stage);
+      return;
+    case 'store-hangs':
+      witness.fault('store-hangs', fault.forMs);
+      line.hang();
+      world.after(fault.forMs, () => {
+        line.goOn();
+      });
+      return;
+    case 'data-loss':
+      witness.fault('data-loss', fault.forMs);
+      witness.server.lostData();
+      server.loseData();
+      // nobody can reach a server that starts again, and what it was told meanwhile it does not know
+      if (fault.forMs > 0) spell({ ...FINE_WEATHER, isCut: true }, fault.forMs, stage);
+      return;
+    case 'kill':
+    case 'crash':
+    case 'stop':
+    case 'pause':
+    case 'suspend':
+    case 'clock-step':
+    case 'weather': {
+      const place = stage.places[fault.place];
+      const victim = place?.process;
+      if (place !== undefined && victim !== undefined) strikeProcess(fault, { stage, place, victim });
+    }
+  }
+}
+
+type FaultOfProcess = Extract<Fault, { readonly place: number }>;
+interface Struck {
+  readonly stage: Stage;
+  readonly place: Place;
+  readonly victim: SimulatedProcess;
+}
+
+function strikeProcess(fault: FaultOfProcess, struck: Struck): void {
+  const { stage, place, victim } = struck;
+  const { world, witness } = stage;
+  switch (fault.kind) {
+    case 'kill':
+      die(fault, struck);
+      return;
+    case 'crash':
+      victim.crashAt(fault.step, () => {
+        die(fault, struck);
+      });
+      return;
+    case 'stop':
+      place.leave();
+      void victim.stop().then(() => {
+        comeBack(fault, struck);
+      });
+      return;
+    case 'pause':
+    case 'suspend':
+      // nobody could tell how long a host slept whose wall clock was stepped meanwhile
+      victim.halt(fault.kind === 'suspend' && !victim.clock.wasStepped ? 'suspended' : 'paused', fault.forMs);
+      world.after(fault.forMs, () => {
+        victim.goOn();
+      });
+      return;
+    case 'clock-step':
+      if (victim.clock.wasSuspended) return;
+      witness.fault('clock-step', 0, victim.name);
+      victim.clock.stepWall(fault.byMs);
+      return;
+    case 'weather':
+      witness.fault('weather', fault.forMs + fault.weather.slowMs, victim.name);
+      world.after(fault.forMs, place.endure(fault.weather));
+  }
+}
+
+function die(restart: Restart, struck: Struck): void {
+  const { place, victim } = struck;
+  victim.kill();
+  // one that is stopping has left its place already
+  if (place.process !== victim) return;
+  place.leave();
+  comeBack(restart, struck);
+}
+
+function comeBack({ downForMs, clock }: Restart, { stage, place }: Struck): void {
+  stage.world.after(downForMs, () => {
+    place.start(clock);
+  });
+}
+
+function spell(weather: Weather, forMs: number, { world, places }: Stage): void {
+  for (const place of places) world.after(forMs, place.endure({ ...weather }));
+}

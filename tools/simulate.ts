@@ -1,0 +1,34 @@
+import { parseArgs } from 'node:util';
+import { playAndPrint } from './simulate/play-and-print.js';
+import { replay, shrinkAndPrint } from './simulate/replay.js';
+
+/**
+ * `npm run simulate -- --seeds 100000 --first 1`: plays that many stories in all cores.
+ * With `--data-loss` the store may forget everything as well.
+ * `npm run simulate -- --replay 4711`: tells the story of one seed. `--shrink 4711`: leaves out what does not matter.
+ */
+const { values } = parseArgs({
+  options: {
+    seeds: { type: 'string', default: '10000' },
+    first: { type: 'string', default: '1' },
+    replay: { type: 'string' },
+    shrink: { type: 'string' },
+    'data-loss': { type: 'boolean', default: false },
+  },
+});
+
+const perils = { dataLoss: values['data-loss'] };
+
+const isGood =
+  values.replay !== undefined
+    ? await replay(whole('replay', values.replay), perils)
+    : values.shrink !== undefined
+      ? await shrinkAndPrint(whole('shrink', values.shrink), perils)
+      : await playAndPrint({ first: whole('first', values.first), count: whole('seeds', values.seeds), perils });
+if (!isGood) process.exitCode = 1;
+
+function whole(name: string, text: string): number {
+  const number = Number(text);
+  if (!Number.isInteger(number) || number < 0) throw new Error(`--${name} must be a whole number, got '${text}'`);
+  return number;
+}

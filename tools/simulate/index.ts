@@ -1,0 +1,2 @@
+export { failureInWords } from './failure-in-words.js';
+export { playInShards } from './shards.js';

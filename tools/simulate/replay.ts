@@ -1,0 +1,40 @@
+import {
+  drawPlan,
+  faultInWords,
+  type Perils,
+  play,
+  type Plan,
+  settingInWords,
+  shrink,
+} from '../../test/simulation/simulation.js';
+
+/** Tells the story of a seed from the beginning to the end. Answers whether every promise was kept. */
+export async function replay(seed: number, perils: Perils): Promise<boolean> {
+  return tell(drawPlan(seed, perils));
+}
+
+/** Leaves out what a story breaks its first rule without, and tells what is left. */
+export async function shrinkAndPrint(seed: number, perils: Perils): Promise<boolean> {
+  const plan = drawPlan(seed, perils);
+  const { violations } = await play(plan);
+  const [violation] = violations;
+  if (violation === undefined) {
+    console.log(`seed ${seed} breaks nothing`);
+    return true;
+  }
+  return tell(await shrink(plan, violation.rule));
+}
+
+async function tell(plan: Plan): Promise<boolean> {
+  console.log(`seed ${plan.seed}: ${settingInWords(plan)}`);
+  for (const fault of plan.faults) console.log(faultInWords(fault));
+  console.log('');
+  const { violations } = await play(plan, {
+    tell: (line) => {
+      console.log(line);
+    },
+  });
+  for (const { rule, evidence } of violations) console.log(`\n'${rule}' is broken:\n${evidence}`);
+  console.log(`\n${violations.length} violations`);
+  return violations.length === 0;
+}
