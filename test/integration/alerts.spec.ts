@@ -1,0 +1,125 @@
+import { describe, expect, it } from '@jest/globals';
+import { parser } from '@prometheus-io/lezer-promql';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type LeadershipLoss, type LeadershipReleaseReason, type RunOutcome } from 'nestjs-singleton-job';
+import { parse } from 'yaml';
+import { exportedMetrics } from '../support/exported-metrics.js';
+
+const DOCS = join(import.meta.dirname, '../../docs');
+const text = readFileSync(join(DOCS, 'prometheus-rules.yml'), 'utf8');
+const page = readFileSync(join(DOCS, 'alerts.md'), 'utf8');
+
+/** Records, so that the compiler tells of a value that is no more. */
+const OUTCOMES: Readonly<Record<RunOutcome, true>> = { succeeded: true, failed: true, cancelled: true };
+const REASONS: Readonly<Record<LeadershipLoss | LeadershipReleaseReason, true>> = {
+  expired: true,
+  preempted: true,
+  shutdown: true,
+  'runner-failed': true,
+  paused: true,
+  'stepped-down': true,
+  unregistered: true,
+};
+
+interface Rule {
+  readonly alert: string;
+  readonly expr: string;
+  readonly for?: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+}
+
+interface RuleFile {
+  readonly groups: readonly { readonly name: string; readonly rules: readonly Rule[] }[];
+}
+
+const file = parse(text) as RuleFile;
+const rules = file.groups.flatMap((group) => group.rules);
+
+/** What the tree of an expression has of one kind, as text. */
+function found(expr: string, kind: string): string[] {
+  const all: string[] = [];
+  parser.parse(expr).iterate({
+    enter: ({ type, name, from, to }) => {
+      if (kind === 'error' ? type.isError : name === kind) all.push(expr.slice(from, to));
+    },
+  });
+  return all;
+}
+
+/** Each mistake with its rule in front. */
+function onEachRule(mistakesIn: (rule: Rule) => readonly string[]): string[] {
+  return rules.flatMap((rule) => mistakesIn(rule).map((mistake) => `${rule.alert}: ${mistake}`));
+}
+
+describe('the alerts', () => {
+  it('are a file of rules as Prometheus reads it', () => {
+    expect(Object.keys(file)).toEqual(['groups']);
+    expect(new Set(file.groups.map(({ name }) => name)).size).toBe(file.groups.length);
+    const keys = ['alert', 'expr', 'for', 'labels', 'annotations'];
+    expect(onEachRule((rule) => Object.keys(rule).filter((key) => !keys.includes(key)))).toEqual([]);
+    expect(onEachRule((rule) => (rule.for === undefined || /^\d+[smhd]$/.test(rule.for) ? [] : [rule.for]))).toEqual(
+      [],
+    );
+    expect(new Set(rules.map(({ alert }) => alert)).size).toBe(rules.length);
+  });
+
+  it('are written in PromQL', () => {
+    expect(onEachRule(({ expr }) => found(expr, 'error').map((at) => `mistake at '${at}'`))).toEqual([]);
+    expect(found('sum by (job_name (x)', 'error')).not.toEqual([]);
+  });
+
+  it('use metrics that the library exports, and labels that these have', async () => {
+    const { names, labels } = await exportedMetrics();
+    const used = rules.flatMap(({ expr }) =>
+      found(expr, 'VectorSelector').map((selector) => /^\w+/.exec(selector)?.[0]),
+    );
+    expect(used.filter((name) => name === undefined || !names.has(name))).toEqual([]);
+    expect(new Set(used).size).toBeGreaterThanOrEqual(7);
+    const unknown = ({ expr }: Rule): string[] =>
+      [
+        ...found(expr, 'GroupingLabels').flatMap((list) => list.match(/\w+/g) ?? []),
+        ...found(expr, 'LabelName'),
+      ].filter((label) => !labels.has(label));
+    expect(onEachRule(unknown)).toEqual([]);
+  });
+
+  it('match values that these labels have', () => {
+    const matched = (rule: Rule): string[][] =>
+      found(rule.expr, 'UnquotedLabelMatcher').map((matcher) => matcher.match(/[\w-]+/g) ?? []);
+    const values = rules.flatMap((rule) => matched(rule));
+    expect(values.length).toBeGreaterThanOrEqual(3);
+    const known: Readonly<Record<string, Readonly<Record<string, true>>>> = { reason: REASONS, outcome: OUTCOMES };
+    expect(values.filter(([label = '', ...rest]) => rest.some((value) => !(value in (known[label] ?? {}))))).toEqual(
+      [],
+    );
+  });
+
+  it('say what is wrong with which job, by labels that the result has', () => {
+    expect(
+      onEachRule(({ labels, annotations }) =>
+        labels['severity'] && annotations['summary'] ? [] : ['says too little'],
+      ),
+    ).toEqual([]);
+    const missing = ({ expr, annotations }: Rule): string[] => {
+      const kept = found(expr, 'GroupingLabels')[0]?.match(/\w+/g) ?? ['instance'];
+      const told = [
+        ...Object.values(annotations)
+          .join(' ')
+          .matchAll(/\$labels\.(\w+)/g),
+      ].map(([, label = '']) => label);
+      return told.filter((label) => !kept.includes(label));
+    };
+    expect(onEachRule(missing)).toEqual([]);
+    expect(rules.filter(({ annotations }) => !/\$labels\./.test(annotations['summary'] ?? ''))).toEqual([]);
+  });
+
+  it('are explained on the page, each and no other, with their severity', () => {
+    const rows = [...page.matchAll(/^\| \[(\w+)\]\(#[\w-]+\) \| .+ \| (\w+) \|$/gm)].map(([, alert, severity]) => [
+      alert,
+      severity,
+    ]);
+    expect(rows).toEqual(rules.map(({ alert, labels }) => [alert, labels['severity']]));
+  });
+});

@@ -1,0 +1,118 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import ts from 'typescript';
+import { diagnostics, type JobEvents, notifyAll } from '../../libs/singleton-job/src/events/index.js';
+import { attempt } from '../../tools/workspace/command.js';
+import { deferred } from '../support/deferred.js';
+import { startApplication } from '../support/nest-application.js';
+import { Interval, SingletonJobModule } from 'nestjs-singleton-job';
+import { type Told } from '../support/throwing-subscriber.js';
+
+const ROOT = join(import.meta.dirname, '../..');
+const EVENTS = join(ROOT, 'libs/singleton-job/src/events/events.ts');
+const RELEASED = { job: 'prices', fencingToken: 7, reason: 'shutdown', confirmed: true } as const;
+
+/** Listens to one channel until the returned function is called. */
+function listen(event: string, hear: (payload: unknown) => void): () => void {
+  const name = `nestjs-singleton-job:${event}`;
+  subscribe(name, hear);
+  return () => {
+    unsubscribe(name, hear);
+  };
+}
+
+/** What the compiler knows of each event: its name and the fields of its payload. */
+function eventsOfTheCode(): Record<string, string[]> {
+  const program = ts.createProgram([EVENTS], { strict: true, module: ts.ModuleKind.NodeNext, skipLibCheck: true });
+  const checker = program.getTypeChecker();
+  const source = program.getSourceFile(EVENTS);
+  if (source === undefined) throw new Error(`there is no ${EVENTS}`);
+  const declared = checker.getExportsOfModule(checker.getSymbolAtLocation(source) as ts.Symbol);
+  const events = declared.find(({ name }) => name === 'JobEvents') as ts.Symbol;
+  const fieldsOf = (event: ts.Symbol): string[] =>
+    checker
+      .getTypeOfSymbol(event)
+      .getProperties()
+      .map(({ name }) => name);
+  const all = checker.getDeclaredTypeOfSymbol(events).getProperties();
+  return Object.fromEntries(all.map((event) => [event.name, fieldsOf(event).toSorted()]));
+}
+
+/** The same as docs/observability.md has it. */
+function eventsOfThePage(): Record<string, string[]> {
+  const page = readFileSync(join(ROOT, 'docs/observability.md'), 'utf8');
+  const [, table = ''] = /\n## Events\n([^]*?)\n## /.exec(page) ?? [];
+  const rows = [...table.matchAll(/^\| `(\w+)` \| [^|]+ \| ([^|]+) \|$/gm)];
+  const fieldsOf = (cell: string): string[] => {
+    const [fields = ''] = cell.split(': ');
+    return [...fields.matchAll(/`(\w+)`/g)].map(([, field = '']) => field);
+  };
+  return Object.fromEntries(rows.map(([, event = '', cell = '']) => [event, fieldsOf(cell).toSorted()]));
+}
+
+describe('the diagnostics channels', () => {
+  it('are one for each event, and documented with what they carry', () => {
+    const events = eventsOfTheCode();
+    expect(Object.keys(events).length).toBeGreaterThan(15);
+    expect(Object.keys(diagnostics).toSorted()).toEqual(Object.keys(events).toSorted());
+    expect(eventsOfThePage()).toEqual(events);
+  }, 60_000);
+
+  it('tell what happens in an application as observers are told it', async () => {
+    const ran = deferred<JobEvents['runSucceeded']>();
+    const heard = deferred<unknown>();
+    const stop = listen('runSucceeded', heard.resolve);
+    class Prices {
+      tick(): void {}
+    }
+    Interval('1h', { name: 'prices' })(Prices.prototype, 'tick', descriptorOf(Prices.prototype));
+    await using started = await startApplication({
+      imports: [
+        SingletonJobModule.forRoot({ projectName: 'p', store: 'memory', observers: [{ runSucceeded: ran.resolve }] }),
+      ],
+      providers: [Prices],
+    });
+    expect(started.jobs()).toHaveLength(1);
+    expect(await heard.promise).toEqual(await ran.promise);
+    stop();
+  });
+
+  it('cost nothing while nobody has subscribed: no callback is there, and nothing is copied', () => {
+    const payload = Object.defineProperty({ ...RELEASED }, 'job', { enumerable: true, get: () => (reads += 1) });
+    let reads = 0;
+    const notify = notifyAll([diagnostics]);
+    notify('leadershipReleased', payload);
+    expect(diagnostics.leadershipReleased).toBeUndefined();
+    expect(reads).toBe(0);
+    const stop = listen('leadershipReleased', () => undefined);
+    notify('leadershipReleased', payload);
+    expect(reads).toBe(1);
+    stop();
+    expect(diagnostics.leadershipReleased).toBeUndefined();
+  });
+
+  it('give each application a payload of its own to spoil', () => {
+    const scheduledAt = new Date('2027-01-01T00:00:00Z');
+    const stop = listen('clockAhead', (payload) => (payload as { scheduledAt: Date }).scheduledAt.setTime(0));
+    notifyAll([diagnostics])('clockAhead', { job: 'prices', scheduledAt, aheadMs: 1 });
+    stop();
+    expect(scheduledAt.toISOString()).toBe('2027-01-01T00:00:00.000Z');
+  });
+
+  it('keep a subscriber that throws from the job, which Node reports to the process', async () => {
+    const program = ['--import', 'tsx', 'test/support/throwing-subscriber.ts'];
+    const { code, output } = await attempt(process.execPath, program, { limitMs: 60_000 });
+    expect({ code, output }).toEqual({ code: 0, output: expect.stringMatching(/^\{.*\}$/) });
+    const { runs, heardByTheOther, uncaught, ...failures } = JSON.parse(output) as Told;
+    expect(runs).toBeGreaterThanOrEqual(3);
+    expect(heardByTheOther).toBe(runs);
+    expect(uncaught).toEqual(Array.from({ length: runs }, () => 'a subscriber broke'));
+    expect(failures).toEqual({ failedRuns: 0, failedObservers: 0 });
+  }, 90_000);
+});
+
+function descriptorOf(prototype: object): PropertyDescriptor {
+  return Object.getOwnPropertyDescriptor(prototype, 'tick') as PropertyDescriptor;
+}

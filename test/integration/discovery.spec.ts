@@ -1,0 +1,471 @@
+import { describe, expect, it, jest } from '@jest/globals';
+import { Controller, Inject, Injectable, Module, Scope, SetMetadata, type Type } from '@nestjs/common';
+import { REQUEST } from '@nestjs/core';
+import { Test } from '@nestjs/testing';
+import { Interval as NestInterval, ScheduleModule } from '@nestjs/schedule';
+import {
+  Cron,
+  FixedRate,
+  Interval,
+  type JobRun,
+  SingletonJobModule,
+  type SingletonJobOptions,
+} from 'nestjs-singleton-job';
+import { DISABLED, problemsOf, type StartedApplication, startDisabled } from '../support/nest-application.js';
+import { someRun } from '../support/some-run.js';
+
+@Injectable()
+class Prices {
+  readonly ticks: unknown[] = [];
+
+  @FixedRate('500ms', { name: 'price-tick' })
+  tick(run?: JobRun): number {
+    return this.ticks.push(run);
+  }
+}
+
+function namesOf(started: StartedApplication): string[] {
+  return started.jobs().map(({ name }) => name);
+}
+
+describe('a job is', () => {
+  it('a decorated method of a provider', async () => {
+    await using started = await startDisabled({ providers: [Prices] });
+
+    expect(started.jobs()).toMatchObject([{ name: 'price-tick', place: 'Prices.tick' }]);
+  });
+
+  it('a decorated method of a controller', async () => {
+    @Controller()
+    class Health {
+      @Interval('1s')
+      beat(): void {}
+    }
+    await using started = await startDisabled({ controllers: [Health] });
+
+    expect(namesOf(started)).toEqual(['Health.beat']);
+  });
+
+  it('called after its class and method unless it has a name', async () => {
+    class Reports {
+      @Cron('0 3 * * *')
+      daily(): void {}
+    }
+    await using started = await startDisabled({ providers: [Reports] });
+
+    expect(namesOf(started)).toEqual(['Reports.daily']);
+  });
+
+  it('not in a class that is no provider, which Nest does not see', async () => {
+    class Forgotten {
+      @FixedRate('1s')
+      tick(): void {}
+    }
+    await using without = await startDisabled({ providers: [Prices] });
+    await using withIt = await startDisabled({ providers: [Prices, Forgotten] });
+
+    expect(namesOf(without)).toEqual(['price-tick']);
+    expect(namesOf(withIt)).toEqual(['price-tick', 'Forgotten.tick']);
+  });
+
+  it('not on a timer of @nestjs/schedule in the same class, which is only noted', async () => {
+    class Mixed {
+      @FixedRate('1s')
+      ours(): void {}
+
+      @NestInterval(1_000_000)
+      theirs(): void {}
+    }
+    await using started = await startDisabled({ providers: [Mixed] });
+
+    expect(namesOf(started)).toEqual(['Mixed.ours']);
+    expect(started.logger.lines).toContain(
+      'debug: Mixed has methods of @nestjs/schedule, which run on every replica: theirs',
+    );
+  });
+
+  it('noted with the methods that @nestjs/schedule runs, and no others', async () => {
+    class Timers {
+      @NestInterval(1_000_000)
+      overridden(): void {}
+
+      @NestInterval(1_000_000)
+      inherited(): void {}
+    }
+    class Mixed extends Timers {
+      @FixedRate('1s')
+      ours(): void {}
+
+      override overridden(): void {}
+    }
+    await using started = await startDisabled({ providers: [Mixed] });
+
+    expect(started.logger.lines).toContain(
+      'debug: Mixed has methods of @nestjs/schedule, which run on every replica: inherited',
+    );
+  });
+
+  it('found beside a ScheduleModule', async () => {
+    await using started = await startDisabled({ imports: [ScheduleModule.forRoot()], providers: [Prices] });
+
+    expect(namesOf(started)).toEqual(['price-tick']);
+  });
+});
+
+describe('one job comes of', () => {
+  it('a provider with an alias', async () => {
+    await using started = await startDisabled({ providers: [Prices, { provide: 'ALIAS', useExisting: Prices }] });
+
+    expect(namesOf(started)).toEqual(['price-tick']);
+  });
+
+  it('one instance under two tokens', async () => {
+    const prices = new Prices();
+    const providers = [
+      { provide: 'ONE', useValue: prices },
+      { provide: 'TWO', useValue: prices },
+    ];
+    await using started = await startDisabled({ providers });
+
+    expect(namesOf(started)).toEqual(['price-tick']);
+  });
+
+  it('a class that one module lists twice', async () => {
+    await using started = await startDisabled({ providers: [Prices, Prices] });
+
+    expect(namesOf(started)).toEqual(['price-tick']);
+  });
+
+  it('a factory that returns what is provided already', async () => {
+    const again = { provide: 'AGAIN', useFactory: (prices: Prices) => prices, inject: [Prices] };
+    await using started = await startDisabled({ providers: [Prices, again] });
+
+    expect(namesOf(started)).toEqual(['price-tick']);
+  });
+
+  it('a module that is imported in two places', async () => {
+    @Module({ providers: [Prices] })
+    class PricesModule {}
+
+    @Module({ imports: [PricesModule] })
+    class OtherModule {}
+    await using started = await startDisabled({ imports: [PricesModule, OtherModule] });
+
+    expect(namesOf(started)).toEqual(['price-tick']);
+  });
+});
+
+describe('an inherited method', () => {
+  abstract class Importer {
+    @FixedRate('1s')
+    pull(): string {
+      return 'base';
+    }
+  }
+  class Orders extends Importer {}
+  class Users extends Importer {
+    override pull(): string {
+      return 'override';
+    }
+  }
+
+  it('is a job of each concrete class', async () => {
+    await using started = await startDisabled({ providers: [Orders, Users] });
+
+    expect(namesOf(started)).toEqual(['Orders.pull', 'Users.pull']);
+  });
+
+  it('that is overridden without a decorator stays a job, and the override runs', async () => {
+    await using started = await startDisabled({ providers: [Users] });
+
+    expect(started.jobs()[0]?.invoke(someRun())).toBe('override');
+  });
+
+  it('that is overridden with a decorator follows that one', async () => {
+    class Slow extends Importer {
+      @FixedRate('1m')
+      override pull(): string {
+        return 'slow';
+      }
+    }
+    await using started = await startDisabled({ providers: [Slow] });
+
+    expect(started.jobs().map(({ schedule }) => schedule.description)).toEqual(['fixed-rate 60000ms offset 0ms']);
+  });
+
+  it('with a name of its own cannot be two jobs', async () => {
+    abstract class Named {
+      @FixedRate('1s', { name: 'pull' })
+      pull(): void {}
+    }
+    class First extends Named {}
+    class Second extends Named {}
+
+    expect(await problemsOf(startDisabled({ providers: [First, Second] }))).toEqual([
+      "job 'pull' must be declared once, got First.pull in AppModule and Second.pull in AppModule: " +
+        'leave the name out where they inherit it from, and each is called Class.method',
+    ]);
+  });
+});
+
+describe('the application does not start with', () => {
+  it('a class that two modules provide', async () => {
+    @Module({ providers: [Prices] })
+    class PricesModule {}
+
+    expect(await problemsOf(startDisabled({ imports: [PricesModule], providers: [Prices] }))).toEqual([
+      "job 'price-tick' must be declared once, got Prices.tick in AppModule and Prices.tick in PricesModule: " +
+        'provide Prices in one module, which exports it, or name the classes apart',
+    ]);
+  });
+
+  it('a class under two tokens of one module, which makes two instances', async () => {
+    expect(await problemsOf(startDisabled({ providers: [Prices, { provide: 'X', useClass: Prices }] }))).toEqual([
+      "job 'price-tick' must be declared once, got Prices.tick in AppModule and Prices.tick in AppModule: " +
+        'make one of the tokens an alias, as in { provide: …, useExisting: Prices }, or name the classes apart',
+    ]);
+  });
+
+  it('two jobs of one name', async () => {
+    class Quotes {
+      @Interval('1s', { name: 'price-tick' })
+      poll(): void {}
+    }
+
+    expect(await problemsOf(startDisabled({ providers: [Prices, Quotes] }))).toEqual([
+      "job 'price-tick' must be declared once, got Prices.tick in AppModule and Quotes.poll in AppModule: " +
+        'give each a name of its own',
+    ]);
+  });
+
+  const cure = 'move the job into a provider of its own, which gets what it needs by ModuleRef.resolve()';
+
+  it('a request-scoped job', async () => {
+    @Injectable({ scope: Scope.REQUEST })
+    class Cart {
+      @FixedRate('1s')
+      sweep(): void {}
+    }
+
+    expect(await problemsOf(startDisabled({ providers: [Cart] }))).toEqual([
+      `Cart.sweep: @FixedRate must be on a singleton, got Cart, which is request-scoped: ${cure}`,
+    ]);
+  });
+
+  it('a job that depends on something request-scoped', async () => {
+    @Injectable()
+    class Cart {
+      constructor(@Inject(REQUEST) readonly request: unknown) {}
+
+      @FixedRate('1s')
+      sweep(): void {}
+    }
+
+    expect(await problemsOf(startDisabled({ providers: [Cart] }))).toEqual([
+      `Cart.sweep: @FixedRate must be on a singleton, got Cart, which depends on something request-scoped: ${cure}`,
+    ]);
+  });
+
+  it('a transient job', async () => {
+    @Injectable({ scope: Scope.TRANSIENT })
+    class Cart {
+      @FixedRate('1s')
+      sweep(): void {}
+    }
+
+    expect(await problemsOf(startDisabled({ providers: [Cart] }))).toEqual([
+      `Cart.sweep: @FixedRate must be on a singleton, got Cart, which is transient: ${cure}`,
+    ]);
+  });
+
+  it.each([
+    ['request-scoped', { scope: Scope.REQUEST }, 'which is request-scoped'],
+    ['transient', { scope: Scope.TRANSIENT }, 'which is transient'],
+    ['dependent on the request', { inject: [REQUEST] }, 'which depends on something request-scoped'],
+  ])('a job of a factory that is %s', async (_kind, factory, why) => {
+    class Cart {
+      @FixedRate('1s')
+      sweep(): void {}
+    }
+    const provider = { provide: Cart, useFactory: () => new Cart(), ...factory };
+
+    expect(await problemsOf(startDisabled({ providers: [provider] }))).toEqual([
+      `Cart.sweep: @FixedRate must be on a singleton, got Cart, ${why}: ${cure}`,
+    ]);
+  });
+
+  it('a class whose name a minifier made, unless the job has a name', async () => {
+    const job = (name?: string): Type => {
+      class t {
+        @FixedRate('1s', { name })
+        tick(): void {}
+      }
+      return t;
+    };
+
+    expect(await problemsOf(startDisabled({ providers: [job()] }))).toEqual([
+      "t.tick: @FixedRate name must be given, got undefined while the class is called 't', as by a minifier, " +
+        "and names are protocol between replicas: name the job, as in { name: 'price-tick' }",
+    ]);
+    expect(await problemsOf(startDisabled({ providers: [job('price-tick')] }))).toEqual([]);
+  });
+});
+
+describe('a class without a name', () => {
+  it('cannot give one to a job', async () => {
+    class Prices {
+      @FixedRate('1s')
+      tick(): void {}
+    }
+    Reflect.defineProperty(Prices, 'name', { value: '' });
+
+    expect(await problemsOf(startDisabled({ providers: [Prices] }))).toEqual([
+      '(anonymous class).tick: @FixedRate name must be given, got undefined while the class has no name, ' +
+        "and names are protocol between replicas: name the job, as in { name: 'price-tick' }",
+    ]);
+  });
+});
+
+describe('a provider that a test replaces', () => {
+  const startWithMock = (options: Partial<SingletonJobOptions>) => {
+    const imports = [SingletonJobModule.forRoot({ ...DISABLED, jobs: { 'price-tick': { period: '1s' } }, ...options })];
+    return Test.createTestingModule({ imports, providers: [Prices] })
+      .overrideProvider(Prices)
+      .useValue({ tick: () => undefined })
+      .compile();
+  };
+
+  it('has no jobs, and the refusal of their overrides names the cure', async () => {
+    const app = await startWithMock({});
+
+    await expect(app.init()).rejects.toThrow(
+      'jobs.price-tick is no job of this application: there are no jobs ' +
+        '(or set ignoreUnknownJobs: true, where the provider of the job is left out or replaced, as in a test)',
+    );
+  });
+
+  it('may have overrides with ignoreUnknownJobs', async () => {
+    const app = await startWithMock({ ignoreUnknownJobs: true });
+
+    await expect(app.init()).resolves.toBe(app);
+    await app.close();
+  });
+});
+
+describe('discovery', () => {
+  it('reads no getter of a provider', async () => {
+    class Lazy extends Prices {
+      get connection(): never {
+        throw new Error('a getter was read');
+      }
+    }
+    await using started = await startDisabled({ providers: [Lazy] });
+
+    expect(namesOf(started)).toEqual(['price-tick']);
+  });
+
+  it('passes over providers that are no objects', async () => {
+    const providers = [null, 'text', 5, Object.create(null) as unknown, () => undefined].map((useValue, index) => ({
+      provide: String(index),
+      useValue,
+    }));
+    await using started = await startDisabled({ providers });
+
+    expect(namesOf(started)).toEqual([]);
+  });
+
+  it('looks a method up when it runs, so that a spy sees it', async () => {
+    await using started = await startDisabled({ providers: [Prices] });
+    const spy = jest.spyOn(started.app.get(Prices), 'tick').mockReturnValue(7);
+    const run = someRun();
+
+    expect(started.jobs()[0]?.invoke(run)).toBe(7);
+    expect(spy.mock.calls).toEqual([[run]]);
+  });
+
+  it('keeps the job of a method that another decorator wraps, on either side', async () => {
+    const wrap: MethodDecorator = (_target, _name, descriptor: PropertyDescriptor) => {
+      const inner = descriptor.value as () => string;
+      descriptor.value = function (this: unknown): string {
+        return `wrapped ${inner.call(this)}`;
+      };
+    };
+    class Wrapped {
+      @wrap
+      @FixedRate('1s')
+      @SetMetadata('anything', true)
+      outside(): string {
+        return 'outside';
+      }
+
+      @FixedRate('1s')
+      @wrap
+      inside(): string {
+        return 'inside';
+      }
+    }
+    await using started = await startDisabled({ providers: [Wrapped] });
+
+    expect(started.jobs().map((job) => job.invoke(someRun()))).toEqual(['wrapped outside', 'wrapped inside']);
+  });
+});
+
+describe('an override', () => {
+  it('changes everything but the name and the kind', async () => {
+    class Reports {
+      @Cron('0 3 * * *', { name: 'daily', timeZone: 'Asia/Singapore', disabled: true })
+      daily(): void {}
+    }
+    const daily = {
+      cron: '0 4 * * *',
+      enabled: true,
+      lockExpiry: '60s',
+      misfireGrace: 0,
+      overlap: 'cancel-other',
+    } as const;
+    await using started = await startDisabled({ providers: [Reports] }, { jobs: { daily } });
+
+    expect(started.jobs()).toMatchObject([
+      {
+        name: 'daily',
+        enabled: true,
+        lockExpiryMs: 60_000,
+        misfireGraceMs: 0,
+        overlap: 'cancel-other',
+        schedule: { description: 'cron 0 4 * * * Asia/Singapore' },
+      },
+    ]);
+  });
+
+  it('of a job that there is not is a debug line with ignoreUnknownJobs', async () => {
+    await using started = await startDisabled({ providers: [Prices] }, { jobs: { tick: {} }, ignoreUnknownJobs: true });
+
+    expect(started.logger.lines).toContain(
+      'debug: ignored: jobs.tick is no job of this application: the jobs are price-tick',
+    );
+  });
+});
+
+describe('a job that says nothing', () => {
+  it('has the defaults of the module, and a misfire grace from its own lock expiry', async () => {
+    class Reports {
+      @Cron('0 3 * * *', { name: 'daily', lockExpiry: '20s' })
+      daily(): void {}
+    }
+    await using started = await startDisabled({ providers: [Reports] }, { timeZone: 'Europe/Berlin' });
+    const [job] = started.jobs();
+
+    expect({ ...job, schedule: job?.schedule.description, invoke: undefined }).toEqual({
+      name: 'daily',
+      place: 'Reports.daily',
+      schedule: 'cron 0 3 * * * Europe/Berlin',
+      enabled: true,
+      lockExpiryMs: 20_000,
+      timeoutMs: undefined,
+      overlap: 'skip',
+      initialDelayMs: 0,
+      misfireGraceMs: 8_000 + 2 * 20_000 + 3_000,
+      invoke: undefined,
+    });
+  });
+});

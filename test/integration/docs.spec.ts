@@ -1,0 +1,246 @@
+import { describe, expect, it } from '@jest/globals';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import ts from 'typescript';
+import { InvalidOptionsError } from '../../libs/singleton-job/src/errors/index.js';
+import { DEFAULTS, formatDuration, optionsOf, resolveOptions } from '../../libs/singleton-job/src/options/index.js';
+
+const ROOT = join(import.meta.dirname, '../..');
+const ADR = 'docs/adr';
+
+const adrs = readdirSync(join(ROOT, ADR))
+  .filter((name) => /^\d{4}-/.test(name))
+  .toSorted();
+
+const pages = [
+  ...['README.md', 'ARCHITECTURE.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'apps/worker/README.md'],
+  ...[
+    'docs/testing.md',
+    'docs/alerts.md',
+    'docs/locks.md',
+    'docs/steering.md',
+    'docs/fencing.md',
+    'docs/observability.md',
+    'docs/failure-points.md',
+  ],
+  ...[join(ADR, 'README.md'), ...adrs.map((name) => join(ADR, name))],
+];
+
+const read = (page: string): string => readFileSync(join(ROOT, page), 'utf8');
+const linesOf = (page: string): string[] => read(page).trimEnd().split('\n');
+const readme = read('README.md');
+
+/** What stands between fences is no prose: it has neither links nor headings. */
+const proseOf = (page: string): string => read(page).replaceAll(/^```[^]*?^```$/gm, '');
+
+/** The rows of all tables whose head begins with `head`, cell by cell. */
+function rowsUnder(head: string): string[][] {
+  const tables = readme.split(/\n(?!\|)/).map((block) => block.split('\n').filter((line) => line.startsWith('|')));
+  return tables
+    .filter(([first]) => first?.startsWith(`| ${head} |`))
+    .flatMap((table) => table.slice(2))
+    .map((row) => row.slice(1, -1).split('|'))
+    .map((row) => row.map((cell) => cell.trim()));
+}
+
+/** The anchor that a heading gets where the page is shown. */
+function anchorsOf(page: string): string[] {
+  const headings = [...proseOf(page).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => heading);
+  return headings.map((heading) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+}
+
+function brokenLinks(page: string): string[] {
+  const links = [...proseOf(page).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link);
+  return links.filter((link) => {
+    if (/^https?:/.test(link)) return false;
+    const [path = '', anchor] = link.split('#');
+    const target = path === '' ? page : join(dirname(page), path);
+    if (!existsSync(join(ROOT, target))) return true;
+    return anchor !== undefined && !anchorsOf(target).includes(anchor);
+  });
+}
+
+/** What `find` finds on any page, with the page in front. */
+function onEachPage(find: (page: string) => string[]): string[] {
+  return pages.flatMap((page) => find(page).map((found) => `${page}: ${found}`));
+}
+
+/** Every option that start-up knows, as it lists them to somebody who asks for one that there is not. */
+function knownOptions(): string[] {
+  try {
+    resolveOptions({ projectName: 'docs', enabled: false, noSuchOptionAtAll: true });
+  } catch (error: unknown) {
+    const [problem = ''] = error instanceof InvalidOptionsError ? error.problems : [];
+    return problem.replace(/^.*the options are /, '').split(', ');
+  }
+  return [];
+}
+
+describe('the documentation', () => {
+  const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
+
+  it('has no link that leads nowhere', () => {
+    expect(onEachPage(brokenLinks)).toEqual([]);
+  });
+
+  it('names only scripts that there are', () => {
+    const named = (page: string): string[] =>
+      [...read(page).matchAll(/npm run ([\w:-]+)/g)].map(([, name = '']) => name);
+    expect(onEachPage((page) => named(page).filter((name) => !(name in scripts)))).toEqual([]);
+  });
+});
+
+describe('the README', () => {
+  it('shows code by its twelfth line and is short', () => {
+    const lines = linesOf('README.md');
+    expect(lines.findIndex((line) => line.startsWith('```'))).toBeLessThan(12);
+    expect(lines.length).toBeLessThanOrEqual(230);
+  });
+
+  it('has every option of the module in a table, and no other', () => {
+    const documented = rowsUnder('option').map(([name = '']) => name.replaceAll('`', ''));
+    expect(documented.toSorted()).toEqual(knownOptions().toSorted());
+  });
+
+  it('gives each option the default that the code has', () => {
+    const documented = new Map(rowsUnder('option').map(([name = '', value = '']) => [name, value]));
+    const defaults = {
+      heartbeatInterval: formatDuration(DEFAULTS.heartbeatIntervalMs),
+      lockExpiry: formatDuration(DEFAULTS.lockExpiryMs),
+      maxBackoffDelay: formatDuration(DEFAULTS.maxBackoffDelayMs),
+      shutdownTimeout: formatDuration(DEFAULTS.shutdownTimeoutMs),
+      timeZone: DEFAULTS.timeZone,
+      enabled: String(DEFAULTS.enabled),
+      ignoreUnknownJobs: String(DEFAULTS.ignoreUnknownJobs),
+      allowInMemoryStore: String(DEFAULTS.allowInMemoryStore),
+      jobs: '{}',
+      observers: '[]',
+    };
+    for (const [name, value] of Object.entries(defaults)) {
+      expect([name, documented.get(`\`${name}\``)]).toEqual([name, `\`${value}\``]);
+    }
+    const { jobs, observers } = resolveOptions({ projectName: 'docs', enabled: false });
+    expect({ ...jobs }).toEqual({});
+    expect(observers).toEqual([]);
+  });
+
+  it('names every option that a job can take', () => {
+    const [, text = ''] = /\nA job takes ([^]*?)\n\n/.exec(readme) ?? [];
+    const [common = '', fixedRate = '', cron = ''] = text.split(/; a fixed rate also|; cron also/);
+    const namesIn = (part: string): string[] => [...part.matchAll(/`(\w+)`/g)].map(([, name = '']) => name).toSorted();
+    const shared = optionsOf('interval');
+    const ownOf = (kind: 'fixed-rate' | 'cron'): string[] =>
+      optionsOf(kind)
+        .filter((option) => !shared.includes(option))
+        .toSorted();
+    expect(namesIn(common)).toEqual(shared.toSorted());
+    expect(namesIn(fixedRate)).toEqual(ownOf('fixed-rate'));
+    expect(namesIn(cron)).toEqual(ownOf('cron'));
+  });
+
+  it('has samples that compile', () => {
+    expect(compile(samples())).toEqual([]);
+  }, 120_000);
+});
+
+describe('the decisions', () => {
+  it('are one page each, numbered, of four parts', () => {
+    for (const name of adrs) {
+      const page = join(ADR, name);
+      const [title] = linesOf(page);
+      const parts = [...read(page).matchAll(/^\*\*(\w+)\.\*\*/gm)].map(([, part]) => part);
+      expect(`${page}: ${String(title)}`).toMatch(new RegExp(`: # ${String(Number(name.slice(0, 4)))}\\. `));
+      expect([page, ...parts]).toEqual([page, 'Context', 'Decision', 'Consequences', 'Alternatives']);
+      expect({ page, isShort: linesOf(page).length <= 30 }).toEqual({ page, isShort: true });
+    }
+  });
+
+  it('are listed in the index with their titles', () => {
+    const listed = [...read(join(ADR, 'README.md')).matchAll(/^- \[\d{4}\]\(([^)]+)\) (.+)$/gm)];
+    const titles = adrs.map((name) => [name, linesOf(join(ADR, name))[0]?.replace(/^# \d+\. /, '')]);
+    expect(listed.map(([, name, title]) => [name, title])).toEqual(titles);
+  });
+});
+
+describe('the architecture', () => {
+  it('is described in 150 lines', () => {
+    expect(linesOf('ARCHITECTURE.md').length).toBeLessThanOrEqual(150);
+  });
+
+  it('lists every folder of the library', () => {
+    const folders = readdirSync(join(ROOT, 'libs/singleton-job/src'), { withFileTypes: true })
+      .filter((entry) => entry.isDirectory())
+      .map(({ name }) => name);
+    const listed = [...read('ARCHITECTURE.md').matchAll(/^\| `(\w+)` \| [^|]+ \| [^|]+ \|$/gm)].map(([, name]) => name);
+    expect(listed.filter((name) => folders.includes(name ?? '')).toSorted()).toEqual(folders.toSorted());
+  });
+});
+
+/** What a sample takes for granted, because everybody knows where it comes from. */
+const KNOWN: Readonly<Record<string, readonly string[]>> = {
+  '@nestjs/common': ['Injectable', 'Module'],
+  '@nestjs/config': ['ConfigService'],
+  '@nestjs/testing': ['Test'],
+  'nestjs-singleton-job': [...['Cron', 'JobRun', 'SINGLETON_JOB_OPTIONS', 'SingletonJobModule']],
+  'nestjs-singleton-job/testing': ['FakeRun'],
+};
+
+/** What a sample leaves to the reader. */
+const READERS_OWN = `
+declare class Database { query(sql: string, values: unknown[]): Promise<{ rowCount: number }>; }
+declare function compose(occurrence: Date, options: { signal: AbortSignal }): Promise<string>;
+declare function importAll(options: { signal: AbortSignal }): Promise<void>;
+declare const jobs: import('nestjs-singleton-job').SingletonJobRegistry;
+declare const locks: import('nestjs-singleton-job').LockService;
+declare const run: import('nestjs-singleton-job').JobRun;
+declare const queue: { add(name: string, data: unknown, options: { jobId: string; attempts: number }): Promise<unknown> };
+declare const prices: { tick(run: import('nestjs-singleton-job').JobRun): Promise<void> };
+declare class AppModule {}
+`;
+
+/** Each sample of the README as a module of its own, with what it takes for granted in front. */
+function samples(): Map<string, string> {
+  const blocks = [...readme.matchAll(/^```ts\n([^]*?)^```$/gm)].map(([, block = '']) => block);
+  const files = blocks.map((block, index): [string, string] => {
+    const needed = Object.entries(KNOWN).map(([from, names]) => {
+      const missing = names.filter((name) => isUsed(name, block) && !isImported(name, block));
+      return `import { ${missing.join(', ')} } from '${from}';`;
+    });
+    return [join(import.meta.dirname, `readme-sample-${String(index + 1)}.ts`), `${needed.join('\n')}\n${block}`];
+  });
+  return new Map([...files, [join(import.meta.dirname, 'readme-readers-own.d.ts'), READERS_OWN]]);
+}
+
+function isUsed(name: string, block: string): boolean {
+  return new RegExp(`\\b${name.replace('type ', '')}\\b`).test(block);
+}
+
+function isImported(name: string, block: string): boolean {
+  const imported = /^import \{(.*)\}/m.exec(block)?.[1] ?? '';
+  return isUsed(name, imported);
+}
+
+/** What the compiler says about files that are on no disk. */
+function compile(files: ReadonlyMap<string, string>): string[] {
+  const settings = ts.readConfigFile(join(ROOT, 'tsconfig.json'), (file) => ts.sys.readFile(file)).config as unknown;
+  const parsed = ts.parseJsonConfigFileContent(settings, ts.sys, ROOT);
+  // a sample need not use what it shows
+  const options = { ...parsed.options, noUnusedLocals: false };
+  const disk = ts.createCompilerHost(options);
+  const host = ts.createCompilerHost(options);
+  host.fileExists = (name) => files.has(name) || disk.fileExists(name);
+  host.readFile = (name) => files.get(name) ?? disk.readFile(name);
+  const program = ts.createProgram([...files.keys()], options, host);
+  return [...files.keys()].flatMap((name) =>
+    ts
+      .getPreEmitDiagnostics(program, program.getSourceFile(name))
+      .map(
+        ({ messageText }) => `${name.slice(ROOT.length + 1)}: ${ts.flattenDiagnosticMessageText(messageText, '\n')}`,
+      ),
+  );
+}

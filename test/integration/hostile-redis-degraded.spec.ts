@@ -1,0 +1,67 @@
+import { describe, expect, it, jest } from '@jest/globals';
+import { setTimeout as delay } from 'node:timers/promises';
+import { RedisServer } from '../../tools/redis/index.js';
+import { HostilePair } from '../support/hostile-pair.js';
+import { LOCK_EXPIRY_MS } from '../support/hostile-replica.js';
+import { outsider } from '../support/hostile-world.js';
+
+jest.setTimeout(60_000);
+
+describe('a Redis that is full and evicts nothing', () => {
+  it('keeps its leaders through renewals, claims and releases; a free lock is granted once there is room, and that is said', async () => {
+    await using server = await RedisServer.start({ args: ['--maxmemory-policy', 'noeviction'] });
+    using outside = outsider(server);
+    const { admin } = outside;
+    await using pair = await HostilePair.start([server.url, server.url]);
+    const { leader, follower } = pair;
+    await admin.config('SET', 'maxmemory', '1');
+    await expect(admin.set('any', 'thing')).rejects.toThrow('OOM');
+
+    const fromMs = performance.now();
+    while (performance.now() < fromMs + 3 * LOCK_EXPIRY_MS) await pair.goesOn();
+    expect(leader.leads.size).toBe(pair.jobNames.length);
+    expect(pair.replicas.flatMap(({ complaints }) => complaints)).toEqual([]);
+
+    await leader.supervisor.stop();
+    expect(leader.observer.of('leadershipReleased').map(({ confirmed }) => confirmed)).toEqual([true, true, true]);
+    await pair.until('the follower says that it cannot bid', () => follower.complaints.length > 0);
+    await delay(2 * LOCK_EXPIRY_MS);
+    expect(follower.complaints).toEqual([expect.stringMatching(/cannot be led: .*OOM/)]);
+    expect(follower.leads.size).toBe(0);
+
+    await admin.config('SET', 'maxmemory', '0');
+    await pair.goesOn({ withinMs: 1_000 + 2_000 });
+    expect(pair.violations()).toEqual([]);
+  });
+});
+
+describe('a Redis that does not permit the channel any more', () => {
+  it('keeps its leaders, says so once, and followers find out at a heartbeat instead of at once', async () => {
+    await using server = await RedisServer.start();
+    using outside = outsider(server);
+    const { admin } = outside;
+    await admin.call('ACL', 'SETUSER', 'jobs', 'on', '>secret', '~*', '&*', '+@all');
+    const url = server.url.replace('//', '//jobs:secret@');
+    // so long that only a heartbeat can tell in time
+    await using pair = await HostilePair.start([url, url], { options: { lockExpiry: 20_000 } });
+    const { leader, follower } = pair;
+
+    // this ends the connections that are subscribed
+    await admin.call('ACL', 'SETUSER', 'jobs', 'resetchannels');
+    await pair.until('both say so', () => pair.replicas.every(({ complaints }) => complaints.length > 0));
+    await pair.goesOn();
+    for (const { complaints } of pair.replicas) {
+      expect(complaints).toEqual([expect.stringMatching(/cannot tell or hear of releases at once: .*NOPERM/)]);
+    }
+    expect(leader.leads.size).toBe(pair.jobNames.length);
+
+    await leader.supervisor.stop();
+    await pair.goesOn({ withinMs: 5_000 });
+    expect(follower.leads.size).toBe(pair.jobNames.length);
+
+    await admin.call('ACL', 'SETUSER', 'jobs', '&*');
+    await pair.until('the follower hears again', () => follower.store.hearsReleases);
+    expect(pair.violations()).toEqual([]);
+    expect(follower.complaints).toHaveLength(1);
+  });
+});

@@ -1,0 +1,167 @@
+import { describe, expect, it, jest } from '@jest/globals';
+import { type RedisServerOptions } from '../../tools/redis/index.js';
+import { LOCK_EXPIRY_MS } from '../support/hostile-replica.js';
+import { HostileWorld } from '../support/hostile-world.js';
+
+jest.setTimeout(60_000);
+
+/** What two busy cores may add to a bound. */
+const SLACK_MS = 2_000;
+/** P4: within a second of Redis coming back with its data, and a lock expiry later without. */
+const BACK_MS = 1_000 + SLACK_MS;
+
+interface Outage {
+  readonly name: string;
+  readonly redis?: RedisServerOptions;
+  readonly begin: (world: HostileWorld) => unknown;
+  readonly end: (world: HostileWorld) => unknown;
+  /** What the one line about it says. */
+  readonly says: RegExp;
+  readonly backWithinMs?: number;
+  /** How often it may seem to be over before it is. @default 1 */
+  readonly mostOutages?: number;
+}
+
+const DEBUG = ['--enable-debug-command', 'yes', '--loading-process-events-interval-bytes', '1024'];
+/** How a connection ends is up to what was on its way, and in which direction; so is what its loss looks like to a command. */
+const CUT_OFF = /the connection was closed|Connection is closed|ECONNRESET|ECONNREFUSED|EPIPE/;
+const SILENT = /no answer within/;
+const NOWHERE = ['127.0.0.1', 1] as const;
+
+const OUTAGES: readonly Outage[] = [
+  {
+    name: 'whose connections are all half open',
+    begin: (world) => world.everywhere('freeze'),
+    end: (world) => world.everywhere('thaw'),
+    says: SILENT,
+  },
+  {
+    name: 'whose connections are reset, and each new one too',
+    begin: (world) => world.everywhere('refuse'),
+    end: (world) => world.everywhere('accept'),
+    says: CUT_OFF,
+  },
+  {
+    name: 'that was killed and kept its data',
+    redis: { appendOnly: true },
+    begin: ({ server }) => server.kill(),
+    end: ({ server }) => server.up(),
+    says: CUT_OFF,
+  },
+  {
+    name: 'that was killed and lost its data',
+    begin: ({ server }) => server.kill(),
+    end: ({ server }) => server.up(),
+    says: CUT_OFF,
+    backWithinMs: BACK_MS + LOCK_EXPIRY_MS,
+  },
+  {
+    name: 'that holds every client back',
+    begin: ({ admin }) => admin.client('PAUSE', 6_000, 'ALL'),
+    end: ({ admin }) => admin.ping(),
+    says: SILENT,
+  },
+  {
+    name: 'that holds every writer back',
+    begin: ({ admin }) => admin.client('PAUSE', 60_000, 'WRITE'),
+    end: ({ admin }) => admin.client('UNPAUSE'),
+    says: SILENT,
+  },
+  {
+    name: "that is busy with somebody's endless script",
+    redis: { args: ['--busy-reply-threshold', '20'] },
+    begin: ({ admin }) => {
+      const stranger = admin.duplicate();
+      stranger
+        .eval('while true do end', 0)
+        .catch(() => undefined)
+        .finally(() => {
+          stranger.disconnect();
+        });
+    },
+    end: ({ admin }) => admin.script('KILL'),
+    says: /BUSY|no answer within/,
+  },
+  {
+    name: 'that loads its data',
+    redis: { args: DEBUG },
+    begin: async ({ admin }) => {
+      await admin.call('DEBUG', 'POPULATE', 20_000);
+      await admin.config('SET', 'key-load-delay', 1_000);
+      const stranger = admin.duplicate();
+      stranger
+        .call('DEBUG', 'RELOAD')
+        .catch(() => undefined)
+        .finally(() => {
+          stranger.disconnect();
+        });
+    },
+    end: ({ admin }) => admin.config('SET', 'key-load-delay', 0),
+    says: /LOADING|no answer within/,
+  },
+  {
+    name: 'that was stopped, and takes its time to load its data',
+    redis: { args: [...DEBUG, '--key-load-delay', '100'] },
+    begin: async ({ admin, server }) => {
+      await admin.call('DEBUG', 'POPULATE', 20_000);
+      await server.down();
+    },
+    end: ({ server }) => server.up(),
+    says: CUT_OFF,
+  },
+  {
+    name: 'that was demoted to a replica',
+    begin: ({ admin }) => admin.replicaof(...NOWHERE),
+    end: ({ admin }) => admin.replicaof('NO', 'ONE'),
+    says: /READONLY/,
+    // a replica answers the release of a lock that has expired there: nothing is written
+    mostOutages: 2,
+  },
+  {
+    name: 'that is a replica without a primary and says nothing stale',
+    redis: { args: ['--replica-serve-stale-data', 'no'] },
+    begin: ({ admin }) => admin.replicaof(...NOWHERE),
+    end: ({ admin }) => admin.replicaof('NO', 'ONE'),
+    says: /MASTERDOWN/,
+  },
+];
+
+describe('a Redis', () => {
+  it.concurrent.each(OUTAGES)(
+    '$name ends all terms at their deadlines, is told in two lines by each replica, and is forgotten once it is over',
+    async ({ redis, begin, end, says, backWithinMs = BACK_MS, mostOutages = 1 }) => {
+      await using world = await HostileWorld.start(redis);
+      const { pair } = world;
+      const told = pair.replicas.map(({ lines }) => lines.length);
+      await begin(world);
+      await pair.until('every term is over', () => pair.leader.leads.size === 0);
+      const overMs = performance.now();
+      await pair.until('both know that Redis does not answer', () =>
+        pair.replicas.every(({ observer }) => observer.of('storeUnreachable').length > 0),
+      );
+      const endsMs = performance.now();
+      await end(world);
+      await pair.goesOn({ withinMs: backWithinMs });
+      await pair.until('both know that Redis answers', () =>
+        pair.replicas.every(({ observer }) => observer.of('storeRecovered').length > 0),
+      );
+
+      expect(pair.violations()).toEqual([]);
+      expect(pair.runs.filter(({ startedMs }) => startedMs > overMs && startedMs < endsMs)).toEqual([]);
+      pair.replicas.forEach(({ lines }, index) => {
+        const since = lines.slice(told[index]).filter((line) => !/became LEADER/.test(line));
+        const lost = since.filter((line) => line.includes('lost leadership'));
+        expect(lost).toHaveLength(index === 0 ? pair.jobNames.length : 0);
+        const outages = since.filter((line) => line.startsWith('error: '));
+        expect(since.filter((line) => !lost.includes(line))).toEqual(
+          outages.flatMap((line) => [line, expect.stringMatching(/^log: .* can use Redis again after/)]),
+        );
+        const ours = outages.filter((line) => says.test(line));
+        expect(ours.length).toBeGreaterThan(0);
+        expect(ours.length).toBeLessThanOrEqual(mostOutages);
+        // a busy machine may be slow to answer for a moment, before or after
+        expect(outages.filter((line) => !ours.includes(line) && !SILENT.test(line))).toEqual([]);
+      });
+    },
+  );
+});

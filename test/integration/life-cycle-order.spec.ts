@@ -1,0 +1,145 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { type DynamicModule, Global, Inject, Injectable, Module, type ModuleMetadata, type Type } from '@nestjs/common';
+import { ModulesContainer } from '@nestjs/core';
+import { Interval, type JobRun, SingletonJobModule } from 'nestjs-singleton-job';
+import { deferred } from '../support/deferred.js';
+import { startApplication } from '../support/nest-application.js';
+
+const HOOKS = ['onModuleInit', 'onApplicationBootstrap', 'onModuleDestroy', 'onApplicationShutdown'] as const;
+
+type Hooks = Record<(typeof HOOKS)[number], () => void>;
+
+/** Notes `who hook` for every hook that Nest calls. */
+const order: string[] = [];
+
+function hooksOf(who: string): Type<Hooks> {
+  @Injectable()
+  class Recorder implements Hooks {
+    onModuleInit = (): unknown => order.push(`${who} onModuleInit`);
+    onApplicationBootstrap = (): unknown => order.push(`${who} onApplicationBootstrap`);
+    onModuleDestroy = (): unknown => order.push(`${who} onModuleDestroy`);
+    onApplicationShutdown = (): unknown => order.push(`${who} onApplicationShutdown`);
+  }
+  return Recorder;
+}
+
+class Database extends hooksOf('database') {
+  query(): void {
+    if (order.includes('database onModuleDestroy')) throw new Error('the database is closed');
+  }
+}
+
+/** A job that uses the database from its beginning to its end, and says how that went. */
+@Injectable()
+class Report extends hooksOf('host') {
+  readonly begun = deferred<JobRun>();
+  readonly ended = deferred<string>();
+
+  constructor(@Inject(Database) private readonly database: Database) {
+    super();
+  }
+
+  @Interval('1h')
+  async write(run: JobRun): Promise<void> {
+    this.begun.resolve(run);
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    try {
+      this.database.query();
+      this.ended.resolve('used its database to the end');
+    } catch (error: unknown) {
+      this.ended.resolve(String(error));
+    }
+  }
+}
+
+@Global()
+@Module({ providers: [Database], exports: [Database] })
+class DatabaseModule {}
+
+@Module({ imports: [DatabaseModule], providers: [Report] })
+class FeatureModule {}
+
+@Global()
+@Module({ imports: [DatabaseModule], providers: [Report] })
+class GlobalFeatureModule {}
+
+const HOSTS: Record<string, ModuleMetadata> = {
+  'the root module': { imports: [DatabaseModule], providers: [Report] },
+  'a feature module': { imports: [FeatureModule] },
+  'a global module': { imports: [GlobalFeatureModule] },
+};
+
+function nested(module: DynamicModule): Type {
+  @Module({ imports: [module] })
+  class InnerModule {}
+
+  @Module({ imports: [InnerModule] })
+  class OuterModule {}
+  return OuterModule;
+}
+
+const PLACES: Record<string, (module: DynamicModule, others: ModuleMetadata['imports']) => ModuleMetadata['imports']> =
+  {
+    first: (module, others = []) => [module, ...others],
+    last: (module, others = []) => [...others, module],
+    nested: (module, others = []) => [nested(module), ...others],
+  };
+
+const cases = Object.keys(HOSTS).flatMap((host) => Object.keys(PLACES).map((place) => [host, place] as const));
+
+describe.each(cases)('with its jobs in %s and imported %s, the module', (host, place) => {
+  function start() {
+    const module = SingletonJobModule.forRoot({ projectName: 'test', store: 'memory' });
+    const root = HOSTS[host] ?? {};
+    return startApplication({ ...root, imports: PLACES[place]?.(module, root.imports) ?? [] });
+  }
+
+  beforeEach(() => {
+    order.length = 0;
+    for (const hook of HOOKS) {
+      const prototype: Record<(typeof HOOKS)[number], () => unknown> = SingletonJobModule.prototype;
+      const original = prototype[hook];
+      jest.spyOn(prototype, hook).mockImplementation(async function (this: unknown) {
+        order.push(`jobs ${hook}`);
+        await original.call(this);
+        order.push(`jobs ${hook} done`);
+      });
+    }
+  });
+  afterEach(() => {
+    jest.restoreAllMocks();
+  });
+
+  it('is initialised and started after everything else, and stopped and closed before', async () => {
+    const started = await start();
+    await started.app.close();
+
+    const of = (hook: string): string[] => order.filter((entry) => entry.includes(hook));
+    for (const hook of ['onModuleInit', 'onApplicationBootstrap']) {
+      expect(of(hook).slice(-2)).toEqual([`jobs ${hook}`, `jobs ${hook} done`]);
+      expect(of(hook)).toHaveLength(4);
+    }
+    for (const hook of ['onModuleDestroy', 'onApplicationShutdown']) {
+      expect(of(hook).slice(0, 2)).toEqual([`jobs ${hook}`, `jobs ${hook} done`]);
+      expect(of(hook)).toHaveLength(4);
+    }
+  });
+
+  it('lets a run in flight at the stop use what it depends on to its end', async () => {
+    const started = await start();
+    const report = started.app.get(Report, { strict: false });
+    await report.begun.promise;
+    await started.app.close();
+
+    expect(await report.ended.promise).toBe('used its database to the end');
+    expect(order).toContain('database onModuleDestroy');
+  });
+
+  it('has the distance 0', async () => {
+    await using started = await start();
+    const modules = [...started.app.get(ModulesContainer, { strict: false }).values()];
+
+    expect(modules.find(({ metatype }) => metatype === SingletonJobModule)?.distance).toBe(0);
+    expect(modules.filter(({ distance }) => distance === 0)).toHaveLength(1);
+  });
+});

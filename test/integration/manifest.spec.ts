@@ -1,0 +1,78 @@
+import { describe, expect, it } from '@jest/globals';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+interface Manifest {
+  readonly version?: string;
+  readonly engines: Readonly<Record<string, string>>;
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly devDependencies?: Readonly<Record<string, string>>;
+  readonly peerDependencies?: Readonly<Record<string, string>>;
+}
+
+interface Lockfile {
+  readonly packages: Readonly<Record<string, { readonly optionalDependencies?: Readonly<Record<string, string>> }>>;
+}
+
+const ROOT = join(import.meta.dirname, '../..');
+const read = (path: string): Manifest => JSON.parse(readFileSync(join(ROOT, path), 'utf8')) as Manifest;
+const root = read('package.json');
+const library = read('libs/singleton-job/package.json');
+/** What the worker needs at run time and what the rest needs besides. */
+const installed = { ...root.devDependencies, ...root.dependencies };
+
+/** `^12.5.1` and `^11.0.0 || ^12.0.0` in, the majors out. Majors below 1 break with every minor: `0.2`. */
+function majors(range: string): string[] {
+  return Array.from(range.matchAll(/(\d+)\.(\d+)\.\d+/g), ([, major = '', minor = '']) =>
+    major === '0' ? `0.${minor}` : major,
+  );
+}
+
+describe('the manifest of the library', () => {
+  it.each(Object.entries(library.dependencies ?? {}))(
+    'depends on the %s that the workspace is tested with',
+    (name, range) => {
+      expect(installed[name]).toBe(range);
+    },
+  );
+
+  it.each(Object.entries(library.peerDependencies ?? {}))(
+    'accepts the %s that the workspace is tested with',
+    (name, range) => {
+      const tested = majors(installed[name] ?? '');
+      expect(tested).toHaveLength(1);
+      expect(majors(range)).toEqual(expect.arrayContaining(tested));
+    },
+  );
+
+  it('accepts the same versions of Node as the workspace', () => {
+    expect(library.engines).toEqual(root.engines);
+  });
+
+  it.each(['nest-11-cjs', 'nest-12-cjs', 'nest-12-esm'])('accepts what the consumer %s installs', (consumer) => {
+    const { dependencies = {} } = read(`test/consumers/apps/${consumer}/package.json`);
+    for (const [name, range] of Object.entries(library.peerDependencies ?? {})) {
+      expect(majors(range)).toEqual(expect.arrayContaining(majors(dependencies[name] ?? 'missing')));
+      expect(dependencies).toHaveProperty([name]);
+    }
+  });
+
+  it.each(['', ...['nest-11-cjs', 'nest-12-cjs', 'nest-12-esm'].map((name) => `test/consumers/apps/${name}/`)])(
+    'is locked without the address of a registry: %spackage-lock.json',
+    (folder) => {
+      expect(readFileSync(join(ROOT, `${folder}package-lock.json`), 'utf8')).not.toMatch(
+        /"resolved"|https?:\/\/[^"]*\.tgz/,
+      );
+    },
+  );
+
+  it.each(['', ...['nest-11-cjs', 'nest-12-cjs', 'nest-12-esm'].map((name) => `test/consumers/apps/${name}/`)])(
+    'is locked for every platform: %spackage-lock.json',
+    (folder) => {
+      const lock = JSON.parse(readFileSync(join(ROOT, `${folder}package-lock.json`), 'utf8')) as Lockfile;
+      const wanted = Object.values(lock.packages).flatMap((entry) => Object.keys(entry.optionalDependencies ?? {}));
+      const paths = Object.keys(lock.packages);
+      expect(wanted.filter((name) => !paths.some((path) => path.endsWith(`node_modules/${name}`)))).toEqual([]);
+    },
+  );
+});

@@ -1,0 +1,306 @@
+import { describe, expect, it, jest } from '@jest/globals';
+import { Inject, Injectable, Module, type ModuleMetadata, Scope, type Type } from '@nestjs/common';
+import { ConfigModule, ConfigService, registerAs } from '@nestjs/config';
+import { Test } from '@nestjs/testing';
+import {
+  Cron,
+  FixedRate,
+  type JobObserver,
+  SINGLETON_JOB_OPTIONS,
+  type SingletonJobAsyncOptions,
+  SingletonJobModule,
+  type SingletonJobOptions,
+  type SingletonJobOptionsFactory,
+} from 'nestjs-singleton-job';
+import { RESOLVED_OPTIONS, type ResolvedOptions } from '../../libs/singleton-job/src/options/index.js';
+import { deferred } from '../support/deferred.js';
+import { DISABLED, problemsOf, startApplication, startDisabled } from '../support/nest-application.js';
+import { RecordingStore } from '../support/recording-store.js';
+
+@Injectable()
+class Settings implements SingletonJobOptionsFactory {
+  createSingletonJobOptions(): SingletonJobOptions {
+    return { ...DISABLED, projectName: 'from-class' };
+  }
+}
+
+@Module({ providers: [Settings], exports: [Settings] })
+class SettingsModule {}
+
+const configuration = registerAs('singletonJob', () => ({
+  ...DISABLED,
+  projectName: 'from-config',
+  lockExpiry: '20s',
+}));
+
+const CONFIG = ConfigModule.forRoot({ ignoreEnvFile: true, load: [configuration, () => ({ name: 'from-service' })] });
+
+async function projectNameOf(...imports: NonNullable<ModuleMetadata['imports']>): Promise<string> {
+  await using started = await startApplication({ imports });
+  return started.app.get<ResolvedOptions>(RESOLVED_OPTIONS, { strict: false }).projectName;
+}
+
+describe('the module takes its options', () => {
+  it('from a literal', async () => {
+    expect(await projectNameOf(SingletonJobModule.forRoot({ ...DISABLED, projectName: 'literal' }))).toBe('literal');
+  });
+
+  it('from a factory with dependencies', async () => {
+    const module = SingletonJobModule.forRootAsync({
+      imports: [CONFIG],
+      inject: [ConfigService],
+      useFactory: async (config: ConfigService) => ({ ...DISABLED, projectName: config.getOrThrow<string>('name') }),
+    });
+
+    expect(await projectNameOf(module)).toBe('from-service');
+  });
+
+  it('from a class that it constructs', async () => {
+    expect(await projectNameOf(SingletonJobModule.forRootAsync({ useClass: Settings }))).toBe('from-class');
+  });
+
+  it('from a class that the application has', async () => {
+    const module = SingletonJobModule.forRootAsync({ imports: [SettingsModule], useExisting: Settings });
+
+    expect(await projectNameOf(module)).toBe('from-class');
+  });
+
+  it('from a registered configuration', async () => {
+    expect(await projectNameOf(CONFIG, SingletonJobModule.forRootAsync(configuration.asProvider()))).toBe(
+      'from-config',
+    );
+  });
+
+  it('from what stands in for them in a test, which switches the jobs off', async () => {
+    const asynchronous = SingletonJobModule.forRootAsync({
+      useFactory: () => ({ projectName: 'live', connection: 'redis://127.0.0.1:1' }),
+    });
+    const app = await Test.createTestingModule({ imports: [asynchronous] })
+      .overrideProvider(SINGLETON_JOB_OPTIONS)
+      .useValue({ projectName: 'test', enabled: false })
+      .compile();
+    await app.init();
+
+    expect(app.get<ResolvedOptions>(RESOLVED_OPTIONS)).toMatchObject({ projectName: 'test', enabled: false });
+    await app.close();
+  });
+});
+
+describe('the module refuses', () => {
+  it('to be imported without options', async () => {
+    expect(await problemsOf(startApplication({ imports: [SingletonJobModule] }))).toEqual([
+      'options must be an object, got undefined: ' +
+        'pass them to SingletonJobModule.forRoot(), or return them from the factory of forRootAsync()',
+    ]);
+  });
+
+  it.each([[{}], [undefined], [{ imports: [] }]])('a forRootAsync() that says nothing, as with %j', (options) => {
+    expect(() => SingletonJobModule.forRootAsync(options as SingletonJobAsyncOptions)).toThrow(
+      'forRootAsync() must have one of useFactory, useClass and useExisting, got none: ' +
+        'give it one of them, or call forRoot()',
+    );
+  });
+
+  it('a forRootAsync() that says two things', () => {
+    expect(() => SingletonJobModule.forRootAsync({ useFactory: () => DISABLED, useClass: Settings })).toThrow(
+      'forRootAsync() must have one of useFactory, useClass and useExisting, got useFactory and useClass: keep one',
+    );
+  });
+
+  it('a second forRoot() in one application, which would run every job twice', async () => {
+    const imports = [SingletonJobModule.forRoot(DISABLED), SingletonJobModule.forRoot({ ...DISABLED })];
+
+    expect(await problemsOf(startApplication({ imports }))).toEqual([
+      'SingletonJobModule must be imported once, got 2 of them, each of which would run every job: ' +
+        'call forRoot() or forRootAsync() once, in the root module; it is global, and to import it in two places ' +
+        'keep what the call returns in a constant',
+    ]);
+  });
+
+  it('that of a second copy of the package', async () => {
+    @Module({})
+    class CopyModule {}
+    Reflect.set(CopyModule, Symbol.for('nestjs-singleton-job:module'), true);
+
+    expect(await problemsOf(startDisabled({ imports: [CopyModule] }))).toEqual([
+      expect.stringMatching(/^SingletonJobModule must be imported once, got 2/),
+    ]);
+  });
+});
+
+describe('the module says at the start', () => {
+  class Jobs {
+    @Cron('0 3 * * *', { name: 'daily-report' })
+    report(): void {}
+
+    @FixedRate('1h', { name: 'price-tick' })
+    tick(): void {}
+
+    @FixedRate('1h', { name: 'quote-tick', disabled: true })
+    tock(): void {}
+  }
+
+  it('how many jobs it found, and their names by kind', async () => {
+    const module = SingletonJobModule.forRoot({ projectName: 'test', store: 'memory' });
+    await using started = await startApplication({ imports: [module], providers: [Jobs] });
+
+    expect(started.logger.lines).toContain(
+      'log: found 3 jobs: fixed-rate price-tick, quote-tick (disabled); cron daily-report',
+    );
+  });
+
+  it('that none of them runs, if they are switched off', async () => {
+    await using started = await startDisabled({ providers: [Jobs] }, { jobs: { 'quote-tick': { enabled: true } } });
+
+    expect(started.logger.lines).toContain(
+      'log: found 3 jobs: fixed-rate price-tick, quote-tick; cron daily-report; enabled: false, none runs',
+    );
+  });
+
+  it('that it found none, which is a provider forgotten, and nothing about the store that nothing uses', async () => {
+    const module = SingletonJobModule.forRoot({ projectName: 'test', store: 'memory' });
+    await using started = await startApplication({ imports: [module] });
+
+    expect(started.logger.lines.filter((line) => line.startsWith('warn: '))).toEqual([
+      'warn: found no jobs: a class with decorated methods must be a provider or a controller of a module that is imported',
+    ]);
+  });
+});
+
+describe('the module accepts', () => {
+  it('to be imported in two places by one dynamic module', async () => {
+    const once = SingletonJobModule.forRoot(DISABLED);
+
+    @Module({ imports: [once] })
+    class FeatureModule {}
+
+    expect(await problemsOf(startApplication({ imports: [once, FeatureModule] }))).toEqual([]);
+  });
+
+  it('a second application in the same process', async () => {
+    await using first = await startDisabled({});
+    await using second = await startDisabled({});
+
+    expect(first.app).not.toBe(second.app);
+  });
+
+  it('to be closed twice', async () => {
+    const started = await startApplication({
+      imports: [SingletonJobModule.forRoot({ projectName: 'test', store: 'memory' })],
+    });
+
+    await started.app.close();
+    await expect(started.app.close()).resolves.toBeUndefined();
+  });
+});
+
+describe('observers', () => {
+  class Metrics implements JobObserver {
+    static made = 0;
+    constructor(@Inject('PREFIX') readonly prefix: string) {
+      Metrics.made += 1;
+    }
+    readonly seen = deferred<string>();
+    runStarted({ job }: { job: string }): void {
+      this.seen.resolve(this.prefix + job);
+    }
+  }
+
+  class Prices {
+    @FixedRate('20ms')
+    tick(): void {}
+  }
+
+  @Module({ providers: [Metrics, { provide: 'PREFIX', useValue: 'metrics of ' }], exports: [Metrics] })
+  class MetricsModule {}
+
+  function startWith(observer: JobObserver | typeof Metrics, ...imports: Type[]) {
+    const module = SingletonJobModule.forRoot({ projectName: 'test', store: 'memory', observers: [observer] });
+    return startApplication({ imports: [module, ...imports], providers: [Prices] });
+  }
+
+  it('given as a class are looked up among the providers of the application, not constructed', async () => {
+    Metrics.made = 0;
+    await using started = await startWith(Metrics, MetricsModule);
+
+    expect(await started.app.get(Metrics, { strict: false }).seen.promise).toBe('metrics of Prices.tick');
+    expect(Metrics.made).toBe(1);
+  });
+
+  it('given as a class may be an alias of another', async () => {
+    abstract class AnyMetrics implements JobObserver {}
+    const alias = { provide: AnyMetrics, useExisting: Metrics };
+
+    @Module({ imports: [MetricsModule], providers: [alias] })
+    class AliasModule {}
+    const observers = [AnyMetrics];
+    const module = SingletonJobModule.forRoot({ projectName: 'test', store: 'memory', observers });
+    await using started = await startApplication({ imports: [module, AliasModule], providers: [Prices] });
+
+    expect(await started.app.get(Metrics, { strict: false }).seen.promise).toBe('metrics of Prices.tick');
+  });
+
+  it('given as an instance are told as they are', async () => {
+    const runStarted = deferred<unknown>();
+    await using started = await startWith({ runStarted: runStarted.resolve });
+
+    expect(started.logger.lines).toContain(
+      "warn: store: 'memory' is seen by this process only: with a second replica every job runs twice",
+    );
+    expect(await runStarted.promise).toMatchObject({ job: 'Prices.tick' });
+  });
+
+  const cure = 'add Metrics to the providers of a module, without a scope, or pass an instance';
+
+  it('that are no provider keep the application from starting', async () => {
+    expect(await problemsOf(startWith(Metrics))).toEqual([
+      `observers must be instances or singleton providers, got the class Metrics: ${cure}`,
+    ]);
+  });
+
+  it('that are no provider are told together with every mistake in the jobs', async () => {
+    class Quotes {
+      @FixedRate(0)
+      tick(): void {}
+    }
+    const module = SingletonJobModule.forRoot({ projectName: 'test', store: 'memory', observers: [Metrics] });
+
+    expect(await problemsOf(startApplication({ imports: [module], providers: [Quotes] }))).toEqual([
+      'Quotes.tick: @FixedRate period must be at least 1ms, got 0ms: raise it',
+      `observers must be instances or singleton providers, got the class Metrics: ${cure}`,
+    ]);
+  });
+
+  it('that are no singleton keep it from starting too', async () => {
+    @Module({
+      providers: [
+        { provide: Metrics, useClass: Metrics, scope: Scope.TRANSIENT },
+        { provide: 'PREFIX', useValue: '' },
+      ],
+    })
+    class TransientModule {}
+
+    expect(await problemsOf(startWith(Metrics, TransientModule))).toEqual([
+      `observers must be instances or singleton providers, got the class Metrics: ${cure}`,
+    ]);
+  });
+});
+
+describe('enabled: false', () => {
+  it('discovers and checks the jobs, and neither runs one nor touches the store', async () => {
+    const tick = jest.fn();
+    class Prices {
+      @FixedRate('1ms')
+      tick(): void {
+        tick();
+      }
+    }
+    const store = new RecordingStore();
+    const started = await startDisabled({ providers: [Prices] }, { store });
+    expect(started.jobs()).toHaveLength(1);
+    await started.app.close();
+
+    expect(store.calls).toEqual([]);
+    expect(tick).not.toHaveBeenCalled();
+  });
+});

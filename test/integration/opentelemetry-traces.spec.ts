@@ -1,0 +1,131 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { Injectable } from '@nestjs/common';
+import { SpanStatusCode, trace } from '@opentelemetry/api';
+import {
+  InMemorySpanExporter,
+  NodeTracerProvider,
+  type ReadableSpan,
+  SimpleSpanProcessor,
+} from '@opentelemetry/sdk-trace-node';
+import { Interval, type JobRun, SingletonJobModule, SingletonJobRegistry } from 'nestjs-singleton-job';
+import { OpenTelemetryInterceptor, SingletonJobOpenTelemetryModule } from 'nestjs-singleton-job/opentelemetry';
+import { deferred } from '../support/deferred.js';
+import { type StartedApplication, startApplication } from '../support/nest-application.js';
+import { until } from '../support/until.js';
+
+const exporter = new InMemorySpanExporter();
+const provider = new NodeTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
+const tracer = trace.getTracer('the application');
+
+/** What the one job of the application does. */
+type Work = (run: JobRun) => unknown;
+
+/** An application whose job does this once, at once, in the traces of the SDK that is registered for the process. */
+function startWith(work: Work, timeout: `${number}ms` = '60000ms'): Promise<StartedApplication> {
+  @Injectable()
+  class Report {
+    @Interval('1h', { name: 'report', timeout })
+    write(run: JobRun): unknown {
+      return work(run);
+    }
+  }
+  return startApplication({
+    imports: [
+      SingletonJobModule.forRoot({ projectName: 'p', store: 'memory', interceptors: [OpenTelemetryInterceptor] }),
+      SingletonJobOpenTelemetryModule,
+    ],
+    providers: [Report],
+  });
+}
+
+/** The span of the run, once it has ended. */
+async function spanOfTheRun(cause = 'schedule'): Promise<ReadableSpan> {
+  const find = (): ReadableSpan | undefined =>
+    exporter.getFinishedSpans().find(({ attributes }) => attributes['job.cause'] === cause);
+  await until('the run has a span', () => find() !== undefined);
+  return find() as ReadableSpan;
+}
+
+describe('the trace of a run', () => {
+  beforeAll(() => {
+    provider.register();
+  });
+
+  beforeEach(() => {
+    exporter.reset();
+  });
+
+  afterAll(async () => {
+    await provider.shutdown();
+  });
+
+  it('begins with a span of its own, and what the job calls is below it', async () => {
+    const ran = deferred<JobRun>();
+    await using started = await tracer.startActiveSpan('the start of the application', async (span) => {
+      const app = await startWith(async (run) => {
+        ran.resolve(run);
+        await new Promise(setImmediate);
+        tracer.startSpan('a query').end();
+      });
+      span.end();
+      return app;
+    });
+    expect(started.jobs()).toHaveLength(1);
+    const { kind, cause, scheduledAt, fencingToken } = await ran.promise;
+    const span = await spanOfTheRun();
+    expect(span.name).toBe('run report');
+    // a timer that the start of the application has set is no part of it
+    expect(span.parentSpanContext).toBeUndefined();
+    expect(span.attributes).toEqual({
+      'job.name': 'report',
+      'job.kind': kind,
+      'job.cause': cause,
+      'job.scheduled_at': scheduledAt.toISOString(),
+      'job.fencing_token': fencingToken,
+      'job.outcome': 'succeeded',
+    });
+    expect(span.status.code).toBe(SpanStatusCode.UNSET);
+    const query = exporter.getFinishedSpans().find(({ name }) => name === 'a query');
+    expect(query?.parentSpanContext?.spanId).toBe(span.spanContext().spanId);
+  });
+
+  it('says what a run failed with', async () => {
+    await using started = await startWith(() => {
+      throw new TypeError('no such report');
+    });
+    expect(started.jobs()).toHaveLength(1);
+    const { attributes, status, events } = await spanOfTheRun();
+    expect(attributes).toMatchObject({ 'job.outcome': 'failed', 'error.type': 'TypeError' });
+    expect(status).toEqual({ code: SpanStatusCode.ERROR, message: 'no such report' });
+    expect(events.map(({ name }) => name)).toEqual(['exception']);
+  });
+
+  it('says when and why a run was told to stop, which is no failure if it does', async () => {
+    await using started = await startWith(
+      (run) =>
+        new Promise((_, reject) => {
+          run.signal.addEventListener('abort', () => {
+            reject(run.signal.reason as Error);
+          });
+        }),
+      '50ms',
+    );
+    expect(started.jobs()).toHaveLength(1);
+    const { attributes, status, events } = await spanOfTheRun();
+    expect(attributes).toMatchObject({ 'job.outcome': 'cancelled', 'job.abort_code': 'TIMEOUT' });
+    expect(status.code).toBe(SpanStatusCode.UNSET);
+    expect(events).toMatchObject([{ name: 'aborted', attributes: { 'job.abort_code': 'TIMEOUT' } }]);
+  });
+
+  it('goes on with that of whoever triggered the run', async () => {
+    await using started = await startWith(() => undefined);
+    await spanOfTheRun();
+    const registry = started.app.get(SingletonJobRegistry);
+    await tracer.startActiveSpan('a request', async (span) => {
+      expect(await registry.trigger('report')).toMatchObject({ started: true });
+      const triggered = await spanOfTheRun('trigger');
+      expect(triggered.parentSpanContext?.spanId).toBe(span.spanContext().spanId);
+      span.end();
+    });
+  });
+});

@@ -1,0 +1,164 @@
+import { Injectable } from '@nestjs/common';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { Redis } from 'ioredis';
+import {
+  Cron,
+  FixedRate,
+  Interval,
+  type JobEvents,
+  type JobObserver,
+  JobRun,
+  SingletonJobModule,
+  type SingletonJobOptions,
+} from 'nestjs-singleton-job';
+import { type StartedApplication, startApplication } from '../support/nest-application.js';
+import { useRedisServer } from '../support/redis.js';
+
+/** Collects what the application is told, and waits for it. */
+class Diary implements JobObserver {
+  readonly runs: JobEvents['runSucceeded'][] = [];
+  readonly leads: JobEvents['leadershipGained'][] = [];
+
+  runSucceeded(event: JobEvents['runSucceeded']): void {
+    this.runs.push(event);
+  }
+
+  leadershipGained(event: JobEvents['leadershipGained']): void {
+    this.leads.push(event);
+  }
+}
+
+@Injectable()
+class Jobs {
+  readonly given: JobRun[] = [];
+
+  @FixedRate('100ms', { name: 'price-tick' })
+  tick(run: JobRun): void {
+    this.given.push(run);
+  }
+
+  @Interval('50ms', { name: 'heartbeat' })
+  async beat(): Promise<void> {
+    await Promise.resolve();
+  }
+
+  @Cron('* * * * * *', { name: 'every-second', timeZone: 'Asia/Singapore' })
+  report(): void {
+    // that it ran is told to the observer
+  }
+}
+
+describe('An application with jobs on Redis', () => {
+  const server = useRedisServer();
+  let redis: Redis;
+  const started: StartedApplication[] = [];
+
+  beforeEach(() => {
+    redis = new Redis(server().url, { retryStrategy: () => 100, maxRetriesPerRequest: 0 });
+    redis.on('error', () => undefined);
+  });
+
+  afterEach(async () => {
+    await Promise.all(started.splice(0).map((application) => application[Symbol.asyncDispose]()));
+    await redis.flushall();
+    redis.disconnect();
+  });
+
+  const start = async (options: Partial<SingletonJobOptions> = {}) => {
+    const diary = new Diary();
+    const module = SingletonJobModule.forRoot({
+      projectName: 'myapp',
+      connection: server().url,
+      heartbeatInterval: '200ms',
+      lockExpiry: '1s',
+      nodeId: 'pod-1',
+      observers: [diary],
+      ...options,
+    });
+    const application = await startApplication({ imports: [module], providers: [Jobs] });
+    started.push(application);
+    return { ...application, diary, jobs: application.app.get(Jobs) };
+  };
+
+  it('runs jobs of all three kinds and gives them their run', async () => {
+    const { diary, jobs } = await start();
+    await until(() => new Set(diary.runs.map(({ job }) => job)).size === 3);
+    expect(jobs.given[0]).toBeInstanceOf(JobRun);
+    expect(diary.runs.find(({ job }) => job === 'every-second')?.scheduledAt.getMilliseconds()).toBe(0);
+  });
+
+  it('keeps its locks and their state in Redis under the names that other replicas look for', async () => {
+    const { diary } = await start();
+    await until(() => diary.leads.length === 3);
+    expect((await redis.keys('*')).filter((key) => key.includes('price-tick')).sort()).toEqual([
+      'myapp:price-tick:lock',
+      '{myapp:price-tick:lock}:state',
+    ]);
+    expect(await redis.get('myapp:price-tick:lock')).toMatch(/^pod-1-[0-9a-f]{8}#\d+$/);
+    expect(await redis.pttl('{myapp:price-tick:lock}:state')).toBe(-1);
+    const token = Number(await redis.hget('{myapp:price-tick:lock}:state', 'token'));
+    expect(token).toBe(diary.leads.find(({ job }) => job === 'price-tick')?.fencingToken);
+  });
+
+  it('opens one connection for commands and one to listen, however many jobs there are', async () => {
+    const before = await clientsOf(redis);
+    const { diary } = await start();
+    await until(() => diary.leads.length === 3);
+    expect((await clientsOf(redis)).filter((client) => !before.includes(client))).toHaveLength(2);
+  });
+
+  it('starts without a word of an outage when Redis is there', async () => {
+    const { diary, logger } = await start();
+    await until(() => diary.runs.length > 5);
+    expect(logger.lines.filter((line) => /^(warn|error): /.test(line))).toEqual([]);
+    expect(logger.lines.filter((line) => line.includes('became LEADER'))).toHaveLength(3);
+  });
+
+  it('releases its locks when it is closed, and leaves no connection', async () => {
+    const before = await clientsOf(redis);
+    const { app, diary } = await start();
+    await until(() => diary.leads.length === 3);
+    await app.close();
+    expect(await redis.keys('*:lock')).toEqual([]);
+    await untilAsync(async () => (await clientsOf(redis)).every((client) => before.includes(client)));
+  });
+
+  it('starts while Redis is down, says so once, and runs when it comes', async () => {
+    await server().down();
+    const { diary, logger } = await start();
+    await until(() => logger.lines.some((line) => line.includes('cannot use Redis')));
+    await server().up();
+    await until(() => diary.runs.length > 3);
+    expect(logger.lines.filter((line) => /Redis/.test(line))).toHaveLength(2);
+  });
+
+  it('elects no leader for a job whose lock is something else, names the key, and goes on with the others', async () => {
+    await redis.lpush('myapp:price-tick:lock', 'not a lock');
+    const { diary, logger } = await start();
+    await until(() => diary.leads.length === 2);
+    await until(() => logger.lines.some((line) => line.includes('WRONGTYPE')));
+    expect(logger.lines.filter((line) => line.includes('WRONGTYPE'))).toEqual([
+      expect.stringContaining("Redis did not answer 'acquire' for 'myapp:price-tick:lock': WRONGTYPE"),
+    ]);
+    await redis.del('myapp:price-tick:lock');
+    await until(() => diary.leads.length === 3);
+  });
+});
+
+/** Who is connected, by the numbers that the server gives them. */
+async function clientsOf(redis: Redis): Promise<string[]> {
+  const list = String(await redis.client('LIST'));
+  return [...list.matchAll(/^id=(\d+)/gm)].map(([, id]) => id ?? '');
+}
+
+function until(isSo: () => boolean): Promise<void> {
+  return untilAsync(() => Promise.resolve(isSo()));
+}
+
+async function untilAsync(isSo: () => Promise<boolean>): Promise<void> {
+  const giveUpAt = Date.now() + 20_000;
+  while (!(await isSo())) {
+    if (Date.now() > giveUpAt) throw new Error(`waited in vain until ${isSo.toString()}`);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}

@@ -1,0 +1,316 @@
+import {
+  Injectable,
+  Module,
+  type ModuleMetadata,
+  type OnApplicationBootstrap,
+  type OnModuleInit,
+} from '@nestjs/common';
+import { LazyModuleLoader } from '@nestjs/core';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { Redis } from 'ioredis';
+import {
+  Cron,
+  FixedRate,
+  InvalidJobsError,
+  type JobRegistration,
+  type JobStatus,
+  SingletonJobModule,
+  type SingletonJobOptions,
+  SingletonJobRegistry,
+} from 'nestjs-singleton-job';
+import { problemsOf, type StartedApplication, startApplication, startDisabled } from '../support/nest-application.js';
+import { useRedisServer } from '../support/redis.js';
+import { until } from '../support/until.js';
+
+@Injectable()
+class Prices {
+  runs = 0;
+
+  @FixedRate('100ms', { name: 'price-tick' })
+  tick(): void {
+    this.runs += 1;
+  }
+
+  @Cron('0 3 1 1 *', { name: 'yearly' })
+  yearly(): void {
+    this.runs += 1;
+  }
+}
+
+const beat = (run: JobRegistration['run'] = () => undefined): JobRegistration => ({
+  name: 'beat',
+  schedule: { delay: '50ms' },
+  run,
+});
+
+describe('SingletonJobRegistry', () => {
+  describe('on two replicas', () => {
+    const server = useRedisServer();
+    const started: StartedApplication[] = [];
+    let redis: Redis;
+
+    beforeEach(() => {
+      redis = new Redis(server().url);
+    });
+
+    afterEach(async () => {
+      await Promise.all(started.splice(0).map((application) => application[Symbol.asyncDispose]()));
+      await redis.flushall();
+      redis.disconnect();
+    });
+
+    const start = async (nodeId: string, root: ModuleMetadata = { providers: [Prices] }) => {
+      const options: SingletonJobOptions = {
+        projectName: 'myapp',
+        connection: server().url,
+        heartbeatInterval: '200ms',
+        lockExpiry: '2s',
+        nodeId,
+      };
+      const application = await startApplication({
+        ...root,
+        imports: [...(root.imports ?? []), SingletonJobModule.forRoot(options)],
+      });
+      started.push(application);
+      const registry = application.app.get(SingletonJobRegistry);
+      const status = (name = 'price-tick'): JobStatus | undefined => registry.get(name);
+      return { ...application, registry, status, runs: () => application.app.get(Prices).runs };
+    };
+
+    const pair = async () => {
+      const a = await start('a');
+      await until('the first leads', () => a.status()?.role === 'leader' && a.status('yearly')?.role === 'leader');
+      const b = await start('b');
+      await until('the second knows who leads', () => b.registry.list().every(({ leader }) => leader !== null));
+      return [a, b] as const;
+    };
+
+    it('agrees on who leads, in plain data', async () => {
+      const [a, b] = await pair();
+      await until('a run has settled', () => (a.status()?.counters.succeeded ?? 0) > 2);
+      const [ours, theirs] = [a.status(), b.status()];
+      expect(ours).toMatchObject({ role: 'leader', leader: expect.stringMatching(/^a-[0-9a-f]{8}$/) });
+      expect(theirs).toMatchObject({ role: 'follower', leader: ours?.leader, lastRun: null });
+      expect(await redis.get('myapp:price-tick:lock')).toMatch(new RegExp(`^${ours?.leader ?? ''}#`));
+      expect(ours?.fencingToken).toBe(Number(await redis.hget('{myapp:price-tick:lock}:state', 'token')));
+      for (const { registry } of [a, b]) {
+        const list = registry.list();
+        expect(JSON.parse(JSON.stringify(list))).toEqual(list);
+        expect(list.map(({ name }) => name)).toEqual(['price-tick', 'yearly']);
+      }
+    });
+
+    it('triggers a run where the job is led, and elsewhere says where that is', async () => {
+      const [a, b] = await pair();
+      expect(await b.registry.trigger('yearly')).toEqual({
+        started: false,
+        reason: 'not-leader',
+        leader: a.status('yearly')?.leader,
+      });
+      const before = await redis.hgetall('{myapp:yearly:lock}:state');
+      expect(await a.registry.trigger('yearly')).toMatchObject({
+        started: true,
+        fencingToken: Number(before['token']),
+      });
+      await until('it has run', () => a.status('yearly')?.lastRun?.cause === 'trigger');
+      expect(await redis.hgetall('{myapp:yearly:lock}:state')).toEqual(before);
+    });
+
+    it('steps down in favour of the other, and pauses until nobody leads', async () => {
+      const [a, b] = await pair();
+      expect(await b.registry.stepDown('price-tick')).toBe(false);
+      expect(await a.registry.stepDown('price-tick')).toBe(true);
+      await until('the other leads', () => b.status()?.role === 'leader');
+      await until('the first knows', () => a.status()?.leader === b.status()?.leader);
+
+      await a.registry.pause('price-tick');
+      await b.registry.pause('price-tick');
+      expect(await redis.exists('myapp:price-tick:lock')).toBe(0);
+      expect([a.status()?.role, b.status()?.role]).toEqual(['paused', 'paused']);
+      a.registry.resume('price-tick');
+      await until('it leads again', () => a.status()?.role === 'leader');
+      expect(a.status('yearly')?.role).toBe('leader');
+    });
+
+    it('takes a decorated job away, and takes it on again by registration', async () => {
+      const [a, b] = await pair();
+      await a.registry.unregister('price-tick');
+      expect(a.registry.get('price-tick')).toBeUndefined();
+      await until('the other leads', () => b.status()?.role === 'leader');
+      await b.registry.unregister('price-tick');
+      expect(await redis.exists('myapp:price-tick:lock')).toBe(0);
+      let runs = 0;
+      a.registry.register({ name: 'price-tick', schedule: { period: '50ms' }, run: () => (runs += 1) });
+      await until('it runs', () => runs > 1);
+    });
+
+    it('runs what is registered in a constructor, at any time of the start, and after it', async () => {
+      const ran = new Set<string>();
+      const registration = (name: string): JobRegistration => ({ ...beat(() => ran.add(name)), name });
+
+      @Injectable()
+      class Registrar implements OnModuleInit, OnApplicationBootstrap {
+        constructor(private readonly jobs: SingletonJobRegistry) {
+          jobs.register(registration('constructor'));
+        }
+
+        onModuleInit(): void {
+          this.jobs.register(registration('on-module-init'));
+        }
+
+        onApplicationBootstrap(): void {
+          this.jobs.register(registration('on-application-bootstrap'));
+        }
+      }
+
+      const { app, registry } = await start('a', { providers: [Registrar] });
+      registry.register(registration('later'));
+
+      @Module({})
+      class LateModule {}
+
+      // Nest calls no hooks of such a module
+      await app.get(LazyModuleLoader).load(() => LateModule);
+      registry.register(registration('lazy'));
+      await until('all have run', () => ran.size === 5);
+      expect(registry.list().map(({ name }) => name)).toEqual([
+        'constructor',
+        'on-module-init',
+        'on-application-bootstrap',
+        'later',
+        'lazy',
+      ]);
+    });
+
+    it('keeps from the first moment what an application pauses before it starts', async () => {
+      @Injectable()
+      class Cautious implements OnModuleInit, OnApplicationBootstrap {
+        problem: unknown;
+
+        constructor(private readonly jobs: SingletonJobRegistry) {}
+
+        async onModuleInit(): Promise<void> {
+          await this.jobs.pause('price-tick').catch((error: unknown) => (this.problem = error));
+        }
+
+        async onApplicationBootstrap(): Promise<void> {
+          await this.jobs.pause('price-tick');
+        }
+      }
+
+      const { app, registry, status } = await start('a', { providers: [Prices, Cautious] });
+      await until('the other job is led', () => status('yearly')?.role === 'leader');
+      expect(status()).toMatchObject({ role: 'paused', counters: { terms: 0 } });
+      expect(String(app.get(Cautious).problem)).toContain('jobs are found when the application starts');
+      registry.resume('price-tick');
+      await until('it is led', () => status()?.role === 'leader');
+    });
+  });
+
+  describe('of an application whose jobs do not run', () => {
+    it('lists them, checks what is registered, and runs none', async () => {
+      await using application = await startDisabled({ providers: [Prices] });
+      const registry = application.app.get(SingletonJobRegistry);
+      registry.register(beat());
+      expect(registry.list().map(({ name, role }) => `${name} ${role}`)).toEqual([
+        'price-tick disabled',
+        'yearly disabled',
+        'beat disabled',
+      ]);
+      expect(await registry.trigger('beat')).toEqual({ started: false, reason: 'not-leader', leader: null });
+      await Promise.all([registry.pause('beat'), registry.stepDown('beat'), registry.unregister('beat')]);
+    });
+  });
+
+  describe('checks registrations', () => {
+    const registering = (registration: object): ModuleMetadata => {
+      @Injectable()
+      class Registrar {
+        constructor(jobs: SingletonJobRegistry) {
+          jobs.register(registration as JobRegistration);
+        }
+      }
+      return { providers: [Registrar, Prices] };
+    };
+
+    it('and has overrides for them as for other jobs', async () => {
+      const jobs = { beat: { delay: '7s', enabled: false }, 'price-tick': { period: '9s' } } as const;
+      await using application = await startDisabled(registering(beat()), { jobs });
+      const registry = application.app.get(SingletonJobRegistry);
+      expect(registry.get('beat')?.schedule).toBe('interval 7000ms');
+      expect(registry.get('price-tick')?.schedule).toBe('fixed-rate 9000ms offset 0ms');
+    });
+
+    it('and refuses a name that a decorated job has, naming both places', async () => {
+      const twice = registering({ ...beat(), name: 'price-tick' });
+      expect(await problemsOf(startDisabled(twice))).toEqual([
+        "job 'price-tick' must be declared once, got register('price-tick') and Prices.tick: give each a name of its own",
+      ]);
+    });
+
+    it.each<[string, unknown, readonly string[]]>([
+      [
+        'what is no object',
+        7,
+        ["register() must be given an object, got 7: pass { name: 'price-tick', schedule: { period: '500ms' }, run }"],
+      ],
+      [
+        'everything missing',
+        {},
+        [
+          'register(): run must be a function, got undefined: it is called with each JobRun',
+          "register(): schedule must have one of period, delay and cron, got undefined: write it as { period: '500ms' }, { delay: '1s' } or { cron: '0 3 * * *', timeZone: 'UTC' }",
+          "register(): its name must be a name without braces, colons, slashes, spaces and control characters, got undefined: name the job, as in { name: 'price-tick' }",
+        ],
+      ],
+      [
+        'two schedules',
+        { ...beat(), schedule: { delay: '1s', period: '1s' } },
+        [expect.stringContaining('got period and delay together') as unknown as string],
+      ],
+      [
+        'what does not belong to a schedule',
+        { ...beat(), schedule: { delay: '1s', lockExpiry: '5s', offset: undefined } },
+        ["register('beat'): schedule.lockExpiry is no part of a schedule: write it beside schedule, or leave it out"],
+      ],
+      [
+        'options of other kinds, and values that are none',
+        { ...beat(), name: 'a b', overlap: 'skip', timeout: 'long', lockExpiry: '10ms', nonsense: 1 },
+        ['overlap', 'nonsense', 'name', 'lockExpiry', 'timeout'].map(
+          (option) => expect.stringContaining(`register(): its ${option} `) as unknown as string,
+        ),
+      ],
+      [
+        'an expression that is none',
+        { ...beat(), schedule: { cron: 'never', timeZone: 'Mars/Phobos' } },
+        [
+          expect.stringContaining('cron') as unknown as string,
+          expect.stringContaining('Mars/Phobos') as unknown as string,
+        ],
+      ],
+    ])('and refuses %s', async (_, registration, problems) => {
+      await using application = await startDisabled({});
+      const registry = application.app.get(SingletonJobRegistry);
+      let told: readonly string[] = [];
+      try {
+        registry.register(registration as JobRegistration);
+      } catch (error: unknown) {
+        if (error instanceof InvalidJobsError) told = error.problems;
+      }
+      expect(told.toSorted()).toEqual(expect.arrayContaining(problems as unknown[]));
+      expect(told).toHaveLength(problems.length);
+      expect(registry.list()).toEqual([]);
+    });
+
+    it('and knows an override for a later one only where unknown names are allowed', async () => {
+      const jobs = { beat: { delay: '7s' } };
+      expect(await problemsOf(startDisabled({ providers: [Prices] }, { jobs }))).toEqual([
+        expect.stringContaining('jobs.beat is no job of this application'),
+      ]);
+      await using application = await startDisabled({ providers: [Prices] }, { jobs, ignoreUnknownJobs: true });
+      const registry = application.app.get(SingletonJobRegistry);
+      registry.register(beat());
+      expect(registry.get('beat')?.schedule).toBe('interval 7000ms');
+    });
+  });
+});

@@ -1,0 +1,75 @@
+import { describe, expect, it } from '@jest/globals';
+import { Injectable, Module, type ModuleMetadata, type Type } from '@nestjs/common';
+import { LazyModuleLoader } from '@nestjs/core';
+import { Test, type TestingModule } from '@nestjs/testing';
+import { Interval, SingletonJobModule } from 'nestjs-singleton-job';
+import { deferred } from '../support/deferred.js';
+import { RecordingLogger } from '../support/nest-application.js';
+import { RecordingStore } from '../support/recording-store.js';
+
+@Injectable()
+class Report {
+  runs = 0;
+  readonly begun = deferred<undefined>();
+
+  @Interval('1h', { name: 'report' })
+  write(): void {
+    this.runs += 1;
+    this.begun.resolve(undefined);
+  }
+}
+
+/** An application with one job and a module that does something in a hook. Not started. */
+async function compile(hooks: object, ...imports: NonNullable<ModuleMetadata['imports']>) {
+  @Module({ providers: [{ provide: 'HOOKS', useValue: hooks }] })
+  class OtherModule {}
+
+  const store = new RecordingStore();
+  const module = SingletonJobModule.forRoot({ projectName: 'test', store });
+  const app = await Test.createTestingModule({ imports: [module, OtherModule, ...imports], providers: [Report] })
+    .setLogger(new RecordingLogger())
+    .compile();
+  return { app, store, report: app.get(Report) };
+}
+
+describe('an application whose start fails', () => {
+  const failing = async (): Promise<never> => Promise.reject(new Error('the database is away'));
+
+  it.each(['onModuleInit', 'onApplicationBootstrap'])('in %s of another module has run no job', async (hook) => {
+    const { app, store, report } = await compile({ [hook]: failing });
+
+    await expect(app.init()).rejects.toThrow('the database is away');
+    await app.close();
+    expect([report.runs, store.calls.filter((call) => call !== 'close')]).toEqual([0, []]);
+  });
+});
+
+describe('an application that is closed while it starts', () => {
+  it.each(['onModuleInit', 'onApplicationBootstrap'])('in %s of another module runs no job after it', async (hook) => {
+    const hold = deferred<undefined>();
+    const { app, store } = await compile({ [hook]: () => hold.promise });
+
+    const starting = app.init();
+    const closing = app.close();
+    hold.resolve(undefined);
+    await Promise.allSettled([starting, closing]);
+    // a run takes a lock first
+    expect(store.calls.at(-1)).toBe('close');
+  });
+});
+
+describe('a module that is loaded later', () => {
+  const lazily = (app: TestingModule, module: Type) => app.get(LazyModuleLoader).load(() => module);
+
+  it('cannot bring a second forRoot(), and the jobs go on', async () => {
+    @Module({ imports: [SingletonJobModule.forRoot({ projectName: 'other', store: 'memory' })] })
+    class LazyModule {}
+    const { app, store, report } = await compile({});
+    await app.init();
+    await report.begun.promise;
+
+    await expect(lazily(app, LazyModule)).rejects.toThrow('SingletonJobModule must be imported once, got 2');
+    await app.close();
+    expect(store.calls).toEqual(['open', 'acquire report', 'close']);
+  });
+});

@@ -1,0 +1,207 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, it } from '@jest/globals';
+import { Controller, Get, type INestApplication, Inject, Injectable, Module, type Type } from '@nestjs/common';
+import { HealthCheck, HealthCheckService, TerminusModule } from '@nestjs/terminus';
+import { Test } from '@nestjs/testing';
+import {
+  FixedRate,
+  Interval,
+  type JobRun,
+  SingletonJobHealth,
+  SingletonJobModule,
+  type SingletonJobOptions,
+} from 'nestjs-singleton-job';
+import { SingletonJobHealthIndicator } from 'nestjs-singleton-job/terminus';
+import { RecordingLogger } from '../support/nest-application.js';
+import { useRedisServer } from '../support/redis.js';
+import { until } from '../support/until.js';
+
+@Controller('health')
+class HealthController {
+  constructor(
+    @Inject(HealthCheckService) private readonly health: HealthCheckService,
+    @Inject(SingletonJobHealthIndicator) private readonly jobs: SingletonJobHealthIndicator,
+  ) {}
+
+  @Get('ready')
+  @HealthCheck()
+  ready() {
+    return this.health.check([() => this.jobs.isHealthy('jobs')]);
+  }
+
+  @Get('live')
+  @HealthCheck()
+  live() {
+    return this.health.check([() => this.jobs.isAlive('jobs')]);
+  }
+}
+
+interface Answer {
+  readonly code: number;
+  readonly status: string;
+  readonly jobs: Readonly<Record<string, unknown>>;
+}
+
+/** A replica with a real HTTP server and Terminus on it. */
+class Probed implements AsyncDisposable {
+  private constructor(
+    readonly app: INestApplication,
+    private readonly url: string,
+  ) {}
+
+  static async start(host: Type, options: SingletonJobOptions): Promise<Probed> {
+    @Module({
+      imports: [TerminusModule, SingletonJobModule.forRoot(options)],
+      controllers: [HealthController],
+      providers: [host, SingletonJobHealthIndicator],
+    })
+    class AppModule {}
+
+    const built = Test.createTestingModule({ imports: [AppModule] }).setLogger(new RecordingLogger());
+    const app = (await built.compile()).createNestApplication();
+    await app.listen(0, '127.0.0.1');
+    return new Probed(app, await app.getUrl());
+  }
+
+  async ask(probe: 'ready' | 'live'): Promise<Answer> {
+    const response = await fetch(`${this.url}/health/${probe}`);
+    const { status, details } = (await response.json()) as { status: string; details: { jobs: Answer['jobs'] } };
+    return { code: response.status, status, jobs: details.jobs };
+  }
+
+  /** Probes again and again, as an orchestrator does, until the answer has this code and status. */
+  async untilSays(probe: 'ready' | 'live', code: number, status: string): Promise<Answer> {
+    let answer: Answer | undefined;
+    await until(`${probe} says ${String(code)} ${status}`, async () => {
+      answer = await this.ask(probe);
+      return answer.code === code && answer.status === status;
+    });
+    return answer as Answer;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.app.close();
+  }
+}
+
+const OK = { code: 200, status: 'ok', jobs: { status: 'up' } };
+
+@Injectable()
+class Prices {
+  @FixedRate('50ms', { name: 'prices' })
+  tick(): void {}
+}
+
+describe('the health of a replica, over HTTP', () => {
+  const redis = useRedisServer();
+  const options = (projectName: string): SingletonJobOptions => ({
+    projectName,
+    connection: redis().url,
+    heartbeatInterval: '300ms',
+    lockExpiry: '1s',
+    shutdownTimeout: '3s',
+  });
+
+  it('is good for the leader and for a follower', async () => {
+    const project = `health-${randomUUID()}`;
+    await using first = await Probed.start(Prices, options(project));
+    await using second = await Probed.start(Prices, options(project));
+    for (const replica of [first, second]) {
+      expect(await replica.untilSays('ready', 200, 'ok')).toEqual(OK);
+      expect(await replica.ask('live')).toEqual(OK);
+    }
+  }, 60_000);
+
+  it('is bad while Redis has been away for longer than lockExpiry, and no reason to start any process anew', async () => {
+    const project = `health-${randomUUID()}`;
+    await using leader = await Probed.start(Prices, options(project));
+    await leader.untilSays('ready', 200, 'ok');
+    await using follower = await Probed.start(Prices, options(project));
+    await follower.untilSays('ready', 200, 'ok');
+    await redis().down();
+    try {
+      for (const replica of [leader, follower]) {
+        const { jobs } = await replica.untilSays('ready', 503, 'error');
+        expect(jobs).toEqual({
+          status: 'down',
+          unreachable: [{ job: null, forMs: expect.any(Number) }],
+          overdue: [],
+          leaderless: ['prices'],
+        });
+        const [outage] = jobs['unreachable'] as { forMs: number }[];
+        expect(outage?.forMs).toBeGreaterThan(1_000);
+        expect(await replica.ask('live')).toEqual(OK);
+      }
+    } finally {
+      await redis().up();
+    }
+    for (const replica of [leader, follower]) expect(await replica.untilSays('ready', 200, 'ok')).toEqual(OK);
+  }, 60_000);
+
+  it('is degraded, which fails no probe, while nobody is known to lead', async () => {
+    const job = randomUUID();
+    @Injectable()
+    class Later {
+      @Interval('1h', { name: job, initialDelay: '10m' })
+      beat(): void {}
+    }
+    await using replica = await Probed.start(Later, options('health'));
+    expect(await replica.ask('ready')).toEqual({
+      code: 200,
+      status: 'degraded',
+      jobs: { status: 'degraded', leaderless: [job] },
+    });
+    expect(await replica.ask('live')).toEqual(OK);
+  }, 60_000);
+
+  it('is bad when the run of a leader ignores its signal, which only a new process cures', async () => {
+    const job = randomUUID();
+    @Injectable()
+    class Hung {
+      @FixedRate('100ms', { name: job, timeout: '100ms' })
+      tick(): Promise<never> {
+        return new Promise(() => undefined);
+      }
+    }
+    await using replica = await Probed.start(Hung, options('health'));
+    await replica.untilSays('live', 503, 'error');
+    const { code, jobs } = await replica.ask('ready');
+    expect(code).toBe(503);
+    expect(jobs['overdue']).toEqual([
+      { name: job, dueAt: expect.any(String), runningSince: expect.any(String), isStuck: true },
+    ]);
+    const [{ dueAt, runningSince } = { dueAt: '', runningSince: '' }] = jobs['overdue'] as {
+      dueAt: string;
+      runningSince: string;
+    }[];
+    expect(Date.parse(dueAt)).toBeLessThanOrEqual(Date.parse(runningSince) + 100);
+  }, 60_000);
+
+  it('is bad when a run without a timeout outlasts its schedule, and such a run is left alone', async () => {
+    const job = randomUUID();
+    let end: () => void = () => undefined;
+    @Injectable()
+    class Long {
+      @FixedRate('100ms', { name: job })
+      tick(run: JobRun): Promise<void> {
+        return new Promise((resolve) => {
+          end = resolve;
+          run.signal.addEventListener('abort', end);
+        });
+      }
+    }
+    await using replica = await Probed.start(Long, options('health'));
+    const { jobs } = await replica.untilSays('ready', 503, 'error');
+    expect(jobs['overdue']).toMatchObject([{ name: job, isStuck: false }]);
+    expect(await replica.ask('live')).toEqual(OK);
+    end();
+    await replica.untilSays('ready', 200, 'ok');
+  }, 60_000);
+
+  it("is nobody's concern once the application stops", async () => {
+    const replica = await Probed.start(Prices, options(`health-${randomUUID()}`));
+    await replica.untilSays('ready', 200, 'ok');
+    await replica.app.close();
+    expect(replica.app.get(SingletonJobHealth).report()).toEqual({ unreachable: [], overdue: [], leaderless: [] });
+  }, 60_000);
+});

@@ -1,0 +1,22 @@
+import { describe, it } from 'node:test';
+import { describeLockStore } from 'nestjs-singleton-job/testing';
+import { MyServer } from './my-store.js';
+
+describeLockStore(
+  { describe, it },
+  {
+    name: 'my store',
+    makeWorld: async () => {
+      const server = new MyServer();
+      const [store, other] = [await server.connect(), await server.connect()];
+      return {
+        store,
+        other,
+        occupy: (name, holder, ttlMs) => server.setLock(name, holder, ttlMs),
+        loseData: () => server.wipe(),
+        passTime: (ms) => server.passTime(ms),
+        end: () => server.stop(),
+      };
+    },
+  },
+);
