@@ -1,0 +1,101 @@
+import { describe, expect, it, jest } from '@jest/globals';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type RedisServer } from '../../tools/redis/index.js';
+import { brokenFences, overlaps } from '../support/history.js';
+import { useRedisServer } from '../support/redis.js';
+import { JOBS, LOCK_EXPIRY_MS, Workers } from '../support/worker-fleet.js';
+
+jest.setTimeout(120_000);
+
+/** Longer than any lease. */
+const OUTAGE_MS = 5_000;
+/** From the end of an outage until runs go on, also where the data is gone and a lease must pass. */
+const RECOVERY_MS = 2 * LOCK_EXPIRY_MS + 3_000;
+/** More than a stop may take: `SHUTDOWN_TIMEOUT`, and what two busy cores add. */
+const STOP = { SHUTDOWN_TIMEOUT: '3s' };
+const STOP_MS = 3_000 + 2_000;
+
+const redis = useRedisServer();
+
+interface Outage {
+  readonly name: string;
+  readonly begin: (server: RedisServer) => Promise<void>;
+  readonly end: (server: RedisServer) => Promise<void>;
+}
+
+const OUTAGES: readonly Outage[] = [
+  {
+    name: 'was stopped and started again',
+    begin: (server) => server.down(),
+    end: (server) => server.up(),
+  },
+  {
+    name: 'hung for longer than a lease',
+    begin: (server) => server.pause(),
+    end: (server) => server.resume(),
+  },
+  {
+    name: 'was started again empty',
+    begin: (server) => server.down({ keepData: false }),
+    end: (server) => server.up(),
+  },
+];
+
+describe.each(OUTAGES)('after a Redis that $name', ({ begin, end }) => {
+  it('the jobs go on, nothing has overlapped, and every process exits by itself', async () => {
+    await using workers = await Workers.start(redis().url, STOP);
+    await workers.untilJobsGoOn(Date.now());
+    await begin(redis());
+    const beganAtMs = Date.now();
+    await delay(OUTAGE_MS);
+    // a replica may reach the server before the test hears that it is up
+    const endsAtMs = Date.now();
+    await end(redis());
+
+    await workers.untilJobsGoOn(Date.now(), { withinMs: RECOVERY_MS });
+    await workers.until('each job is led', () => JOBS.every((job) => workers.leadersOf(job).length === 1));
+    expect(workers.running).toHaveLength(3);
+    expect(await workers.stop()).toEqual(Array(3).fill({ code: 0, signal: null }));
+
+    const during = workers.runs().filter(({ startedAtMs }) => startedAtMs > beganAtMs + LOCK_EXPIRY_MS);
+    expect(during.filter(({ startedAtMs }) => startedAtMs < endsAtMs)).toEqual([]);
+    expect(overlaps(workers.runs())).toEqual([]);
+    expect(brokenFences(workers.runs())).toEqual([]);
+  });
+});
+
+describe('an outage of Redis', () => {
+  it('is told in two lines by each process, and one more for each job that it lost', async () => {
+    await using workers = await Workers.start(redis().url, STOP);
+    const beganAtMs = Date.now();
+    await redis().down();
+    await delay(OUTAGE_MS);
+    await redis().up();
+    await workers.untilJobsGoOn(Date.now(), { withinMs: RECOVERY_MS });
+    await workers.until('all are back', () =>
+      workers.all.every(({ events }) => events.at(-1)?.event !== 'storeUnreachable'),
+    );
+
+    for (const { lines, events } of workers.all) {
+      const lost = events.filter(({ event, atMs }) => event === 'leadershipLost' && atMs > beganAtMs);
+      const told = lines.filter(({ atMs, text }) => atMs > beganAtMs && !text.includes('became LEADER'));
+      expect(told.filter(({ text }) => text.includes('lost leadership'))).toHaveLength(lost.length);
+      expect(
+        told.map(({ text }) => text).filter((text) => !text.includes('lost leadership')).length,
+      ).toBeLessThanOrEqual(2);
+    }
+    expect(workers.eventsOf('heartbeat', 'leadershipLost')).toHaveLength(1);
+  });
+
+  it('keeps nobody from stopping in time', async () => {
+    await using workers = await Workers.start(redis().url, STOP);
+    await redis().pause();
+    try {
+      const askedAtMs = Date.now();
+      expect(await workers.stop()).toEqual(Array(3).fill({ code: 0, signal: null }));
+      expect(Date.now() - askedAtMs).toBeLessThan(STOP_MS);
+    } finally {
+      await redis().resume();
+    }
+  });
+});

@@ -1,0 +1,161 @@
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type JobStatus, type TriggerResult } from 'nestjs-singleton-job';
+import { useRedisServer } from '../support/redis.js';
+import { type Job, Workers } from '../support/worker-fleet.js';
+import { WorkerProcess } from '../support/worker-process.js';
+
+jest.setTimeout(120_000);
+
+const redis = useRedisServer();
+
+interface Answer<T> {
+  readonly status: number;
+  readonly body: T;
+}
+
+async function ask<T>(worker: WorkerProcess, path: string, method: 'GET' | 'POST' = 'GET'): Promise<Answer<T>> {
+  const response = await fetch(`${worker.url}${path}`, { method, signal: AbortSignal.timeout(20_000) });
+  const text = await response.text();
+  return {
+    status: response.status,
+    body: (text.startsWith('{') || text.startsWith('[') ? JSON.parse(text) : text) as T,
+  };
+}
+
+/** Asks until the answer is as wanted; the last answer is in the error otherwise. */
+async function askUntil<T>(
+  worker: WorkerProcess,
+  path: string,
+  isWanted: (answer: Answer<T>) => boolean,
+): Promise<Answer<T>> {
+  const giveUpAt = performance.now() + 30_000;
+  for (;;) {
+    const answer = await ask<T>(worker, path);
+    if (isWanted(answer)) return answer;
+    if (performance.now() > giveUpAt)
+      throw new Error(`${worker.node} still answers ${path}: ${JSON.stringify(answer)}`);
+    await delay(50);
+  }
+}
+
+describe('over HTTP, workers', () => {
+  let workers: Workers;
+  beforeAll(async () => {
+    workers = await Workers.start(redis().url, {
+      PRICE_TICK_SLOW_EVERY: '0',
+      // nobody is to lose a lease here because the machine is busy
+      LOCK_EXPIRY: '5s',
+      DAILY_REPORT_LOCK_EXPIRY: '5s',
+    });
+  });
+  afterAll(() => workers.kill());
+
+  const leaderOf = (job: Job): WorkerProcess => workers.leaderOf(job);
+  const followersOf = (job: Job): WorkerProcess[] => workers.all.filter((worker) => worker !== leaderOf(job));
+
+  it('agree on who leads each job, and only the leader knows its token and its lease', async () => {
+    const knowsAll = ({ body }: Answer<JobStatus[]>): boolean => body.every(({ leader }) => leader !== null);
+    const lists = await Promise.all(workers.all.map((worker) => askUntil<JobStatus[]>(worker, '/jobs', knowsAll)));
+    for (const [index, { name }] of (lists[0]?.body ?? []).entries()) {
+      const seen = lists.map(({ body }) => body[index]);
+      expect(new Set(seen.map((status) => status?.leader)).size).toBe(1);
+      const leading = seen.filter((status) => status?.role === 'leader');
+      expect([name, leading.length]).toEqual([name, 1]);
+      expect(leading[0]?.leader).toContain(`${leaderOf(name as Job).node}-`);
+      expect(leading[0]?.leaseRemainingMs).toBeGreaterThan(0);
+      for (const follower of seen.filter((status) => status?.role === 'follower')) {
+        expect(follower).toMatchObject({ fencingToken: null, leaseRemainingMs: null });
+      }
+    }
+  });
+
+  it('run a job that is triggered where it is led, and say elsewhere who leads', async () => {
+    const leader = leaderOf('daily-report');
+    const [follower] = followersOf('daily-report');
+    if (follower === undefined) throw new Error('there are three workers');
+    const refused = await ask<TriggerResult>(follower, '/jobs/daily-report/trigger', 'POST');
+    expect(refused).toMatchObject({ status: 409, body: { started: false, reason: 'not-leader' } });
+    const started = await ask<TriggerResult>(leader, '/jobs/daily-report/trigger', 'POST');
+    expect(started).toMatchObject({ status: 202, body: { started: true } });
+    const ran = (): boolean =>
+      workers.runs('daily-report').some(({ cause, outcome }) => cause === 'trigger' && outcome === 'runSucceeded');
+    await workers.until('the triggered run ends', ran, { withinMs: 30_000 });
+    const { body } = await ask<JobStatus>(leader, '/jobs/daily-report');
+    expect(body.lastRun).toMatchObject({ cause: 'trigger', outcome: 'succeeded' });
+  });
+
+  it('know nothing of a job that there is not', async () => {
+    const [worker] = workers.all;
+    if (worker === undefined) throw new Error('there are three workers');
+    expect((await ask(worker, '/jobs/price-tock')).status).toBe(404);
+    for (const action of ['trigger', 'pause', 'resume', 'step-down']) {
+      expect((await ask(worker, `/jobs/price-tock/${action}`, 'POST')).status).toBe(404);
+    }
+  });
+
+  it('hand a job over when its leader is asked to step down, or paused', async () => {
+    const first = leaderOf('heartbeat');
+    expect(await ask(first, '/jobs/heartbeat/step-down', 'POST')).toEqual({ status: 200, body: { steppedDown: true } });
+    await workers.until('another leads', () => workers.leadersOf('heartbeat').some((worker) => worker !== first));
+    const second = leaderOf('heartbeat');
+    const paused = await ask<JobStatus>(second, '/jobs/heartbeat/pause', 'POST');
+    expect(paused).toMatchObject({ status: 200, body: { role: 'paused', fencingToken: null } });
+    await workers.until('a third leads', () => workers.leadersOf('heartbeat').some((worker) => worker !== second), {
+      withinMs: 30_000,
+    });
+    const resumed = await ask<JobStatus>(second, '/jobs/heartbeat/resume', 'POST');
+    expect(resumed).toMatchObject({ status: 200, body: { role: 'follower' } });
+  });
+
+  it('are scraped by Prometheus: one of them leads, and it runs the job', async () => {
+    const leader = leaderOf('price-tick');
+    const counted = ({ body }: Answer<string>): boolean =>
+      /^singleton_job_runs_total\{[^}]*job_name="price-tick"[^}]*\} [1-9]/m.test(body);
+    const { body } = await askUntil<string>(leader, '/metrics', counted);
+    const leads = /^singleton_job_is_leader\{[^}]*job_name="price-tick"[^}]*\} (\d)/m;
+    const others = await Promise.all(followersOf('price-tick').map((worker) => ask<string>(worker, '/metrics')));
+    expect([body, ...others.map((other) => other.body)].map((text) => leads.exec(text)?.[1])).toEqual(['1', '0', '0']);
+  });
+
+  it('are not ready while Redis is away for longer than their locks live, and alive nevertheless', async () => {
+    const [worker] = workers.all;
+    if (worker === undefined) throw new Error('there are three workers');
+    expect(await ask(worker, '/health')).toMatchObject({ status: 200 });
+    await redis().down();
+    const { body } = await askUntil(worker, '/health', ({ status }) => status === 503);
+    expect(body).toMatchObject({ status: 'error', error: { jobs: { status: 'down' } } });
+    expect(await ask(worker, '/health/live')).toMatchObject({ status: 200 });
+    await redis().up();
+    await askUntil(worker, '/health', ({ status }) => status === 200);
+  });
+
+  it('are heard on this machine only', async () => {
+    for (const { url } of workers.all) {
+      expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+      await expect(fetch(url.replace('127.0.0.1', '127.0.0.2'))).rejects.toThrow();
+    }
+  });
+
+  it('end by themselves, whoever keeps a connection to them', async () => {
+    await Promise.all(workers.all.map((worker) => ask(worker, '/jobs')));
+    expect(await workers.stop()).toEqual(workers.all.map(() => ({ code: 0, signal: null })));
+  });
+});
+
+describe('a worker whose port is taken', () => {
+  it('says so without a stack, and exits with 1', async () => {
+    const first = new WorkerProcess('a', { REDIS_URL: redis().url, PROJECT_NAME: 'taken' });
+    await using workers = Workers.of(first);
+    await workers.until('it is ready', () => first.isReady, { withinMs: 60_000 });
+    const second = new WorkerProcess('b', {
+      REDIS_URL: redis().url,
+      PROJECT_NAME: 'taken',
+      PORT: new URL(first.url).port,
+    });
+    expect(await second.exited).toEqual({ code: 1, signal: null });
+    const printed = second.lines.map(({ text }) => text).join('\n');
+    expect(printed).toContain('set PORT to another');
+    expect(printed).not.toMatch(/^\s+at /m);
+  });
+});

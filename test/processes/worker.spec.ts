@@ -1,0 +1,62 @@
+import { describe, expect, it, jest } from '@jest/globals';
+import { useRedisServer } from '../support/redis.js';
+import { WorkerProcess, type WorkerVariables } from '../support/worker-process.js';
+import { Workers } from '../support/worker-fleet.js';
+
+jest.setTimeout(120_000);
+
+const redis = useRedisServer();
+
+describe('a worker', () => {
+  it.each<[string, WorkerVariables, readonly string[]]>([
+    [
+      'of the library',
+      { REDIS_URL: 'localhost', HEARTBEAT_INTERVAL: '5s', LOCK_EXPIRY: '10' },
+      [
+        '- connection must be a redis:// or rediss:// URL',
+        '- lockExpiry must be a duration such as 500 (milliseconds)',
+      ],
+    ],
+    ['of a job', { DAILY_REPORT_CRON: '0 3 * *' }, ['DailyReport.write']],
+    [
+      'of its own',
+      { LOG_LEVEL: 'loud', DAILY_REPORT_TAKES: '2' },
+      ['- LOG_LEVEL must be one of', '- DAILY_REPORT_TAKES must be'],
+    ],
+  ])('says what is wrong with a variable %s, without a stack, and exits with 1', async (_, variables, messages) => {
+    const worker = new WorkerProcess('a', variables);
+    expect(await worker.exited).toEqual({ code: 1, signal: null });
+    const printed = worker.lines.map(({ text }) => text).join('\n');
+    for (const message of messages) expect(printed).toContain(message);
+    expect(printed).not.toMatch(/^\s+at /m);
+    expect(worker.events).toEqual([]);
+  });
+
+  it('is ended by the signal that stopped it, as Nest has it, where it is not process 1 of a container', async () => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+      const worker = new WorkerProcess('a', { REDIS_URL: redis().url }, { isProcessOne: false });
+      await Workers.of(worker).until('it is ready', () => worker.isReady);
+      expect(await worker.stop(signal)).toEqual({ code: null, signal });
+    }
+  });
+
+  it('starts without Redis, and its jobs begin when Redis is there', async () => {
+    await redis().down();
+    const worker = new WorkerProcess('a', { REDIS_URL: redis().url });
+    await using workers = Workers.of(worker);
+    await workers.until('it is ready', () => worker.isReady);
+    await redis().up();
+    await workers.untilJobsGoOn(0);
+    expect(await worker.stop()).toEqual({ code: 0, signal: null });
+  });
+
+  it('works on without the parent that followed its events', async () => {
+    const worker = new WorkerProcess('a', { REDIS_URL: redis().url, LOG_LEVEL: 'debug', HEARTBEAT_DELAY: '100ms' });
+    await using workers = Workers.of(worker);
+    await workers.untilJobsGoOn(0);
+    worker.leaveAlone();
+    const heard = worker.lines.length;
+    await workers.until('it beats on', () => worker.lines.length > heard + 20);
+    expect(await worker.stop()).toEqual({ code: 0, signal: null });
+  });
+});
