@@ -1,0 +1,4 @@
+import { buildReplica } from './build-replica.js';
+
+/** Prints where the compiled replica is. */
+console.log(await buildReplica());

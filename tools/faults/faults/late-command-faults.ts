@@ -1,0 +1,128 @@
+import { connect } from 'node:net';
+import { type Fault, type Field, happened, NothingHappened, victim } from '../fault.js';
+import { PROJECT } from '../fleet.js';
+import { type Message, type ScriptName } from '../message.js';
+import { redisCall } from '../redis-call.js';
+import { FrameReader, type RespValue } from '../resp.js';
+import { LEASE, PATIENCE_MS } from '../settings.js';
+
+const JOB = 'cron';
+
+export interface LateCommand {
+  readonly command: ScriptName;
+  /** It arrives late only, or in time and a second time. */
+  readonly how: 'late' | 'twice';
+}
+
+export const LATE_COMMANDS: readonly LateCommand[] = (['acquire', 'renew', 'claim', 'release'] as const).flatMap(
+  (command) => (['late', 'twice'] as const).map((how) => ({ command, how })),
+);
+
+/** A command of a term that has ended arrives, on a connection of its own, while somebody else leads. */
+export function arrives({ command, how }: LateCommand): Fault {
+  return {
+    name: `${command} arrives ${how} after its term`,
+    bound: LEASE,
+    strike: async (field) => {
+      const { fleet } = field;
+      const old = victim(field, JOB);
+      // the process that will send the command stops when it has, and its term ends
+      const caught = catchFirst(field, command, how);
+      if (command === 'acquire' || command === 'release') await old.replica.terminate();
+      const { message, slot } = await caught;
+      const { holder } = message;
+      if (slot.replica.exit === undefined && command !== 'acquire') await slot.replica.terminate();
+      for (const other of fleet.slots) if (other.replica.exit !== undefined) other.start();
+      await fleet.until('another leads', () => fleet.leadership.of(JOB).length === 1);
+      await fleet.calm();
+      if (command === 'acquire') await endTermOf(field, holder ?? '');
+
+      const before = await stateOf(field);
+      happened('another holds the lock', before.holder !== undefined && before.holder !== holder);
+      const answer = await deliver(fleet.redis.port, message.bytes);
+      const after = await stateOf(field);
+      happened('Redis carried it out', Array.isArray(answer));
+      const isUnharmed = after.holder === before.holder && after.token === before.token && after.last >= before.last;
+      if (!isUnharmed) {
+        throw new Error(`a late ${command} did harm: ${JSON.stringify(before)} became ${JSON.stringify(after)}`);
+      }
+    },
+  };
+}
+
+export const LATE_COMMAND: Fault = {
+  name: 'late or doubled command of an ended term',
+  bound: LEASE,
+  strike: (field) => arrives(field.chance.pick(LATE_COMMANDS as [LateCommand, ...LateCommand[]])).strike(field),
+};
+
+interface Caught {
+  readonly message: Message;
+  readonly slot: Field['fleet']['slots'][number];
+}
+
+/** The first such command of any replica, on its way to Redis. */
+async function catchFirst({ fleet }: Field, command: ScriptName, how: LateCommand['how']): Promise<Caught> {
+  const gone = new AbortController();
+  let isCaught = false;
+  const catches = fleet.slots.map(async (slot): Promise<Caught> => {
+    const message = await slot.proxy.catch((message) => {
+      const { direction, job } = message;
+      if (isCaught || direction !== 'request' || message.command !== command || job !== JOB) return undefined;
+      isCaught = true;
+      return how === 'late' ? 'lose' : 'pass';
+    }, gone.signal);
+    return { message, slot };
+  });
+  const tooLate = new Promise<never>((_, reject) => {
+    const timer = setTimeout(() => {
+      reject(new NothingHappened(`a ${command} came by`));
+    }, PATIENCE_MS);
+    gone.signal.addEventListener('abort', () => {
+      clearTimeout(timer);
+    });
+  });
+  try {
+    return await Promise.race([...catches, tooLate]);
+  } finally {
+    gone.abort();
+  }
+}
+
+/** Whoever made the bid may lead by it now: then it hands over. */
+async function endTermOf({ fleet }: Field, holder: string): Promise<void> {
+  const slot = fleet.slots.find(({ replica }) => holder.startsWith(`${replica.name}-`));
+  if (slot === undefined || fleet.leadership.of(JOB)[0] !== slot.replica.name) return;
+  await slot.replica.terminate();
+  slot.start();
+  await fleet.calm();
+}
+
+interface LockState {
+  readonly holder: string | undefined;
+  readonly token: number;
+  readonly last: number;
+}
+
+async function stateOf({ fleet }: Field): Promise<LockState> {
+  const lock = `${PROJECT}:${JOB}:lock`;
+  const holder = await redisCall(fleet.redis.port, 'GET', lock);
+  const fields = await redisCall(fleet.redis.port, 'HMGET', `{${lock}}:state`, 'token', 'last');
+  const [token, last] = fields as (string | null)[];
+  return { holder: typeof holder === 'string' ? holder : undefined, token: Number(token), last: Number(last) };
+}
+
+function deliver(port: number, bytes: Buffer): Promise<RespValue> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ port, host: '127.0.0.1' });
+    const frames = new FrameReader();
+    socket.on('error', reject);
+    socket.on('data', (chunk: Buffer) => {
+      const [answer] = frames.read(chunk);
+      if (answer === undefined) return;
+      socket.destroy();
+      resolve(answer.value);
+    });
+    socket.write(bytes);
+  });
+}

@@ -1,0 +1,68 @@
+import { type Fault, happened, outliveLease, victim } from '../fault.js';
+import { GRACEFUL, LEASE, LOCK_EXPIRY_MS, SHUTDOWN_TIMEOUT_MS } from '../settings.js';
+
+const BUSY_MS = 2_000;
+
+export const KILL: Fault = {
+  name: 'leader killed (SIGKILL)',
+  bound: LEASE,
+  side: 'replica',
+  strike: async (field) => {
+    const slot = victim(field);
+    const { signal } = await slot.replica.kill();
+    happened('the leader was killed', signal === 'SIGKILL');
+    // by those that are left: one that starts would ask at once
+    await field.fleet.takenOver();
+    slot.start();
+  },
+};
+
+/** One replica after the other is asked to stop and replaced, as in a deploy. */
+export const ROLLING: Fault = {
+  name: 'rolling deploy (SIGTERM)',
+  bound: GRACEFUL,
+  strike: async ({ fleet }) => {
+    for (const slot of fleet.slots) {
+      const askedAt = performance.now();
+      const { code, signal } = await slot.replica.terminate();
+      happened('the replica stopped by itself', code === 0 || signal === 'SIGTERM');
+      happened('it stopped in time', performance.now() - askedAt < SHUTDOWN_TIMEOUT_MS + BUSY_MS);
+      slot.start();
+      await fleet.until('the new replica hears', () => slot.proxy.serves);
+    }
+  },
+};
+
+export const STOPPED: Fault = {
+  name: 'leader stands still (SIGSTOP) past its lease',
+  bound: LEASE,
+  side: 'replica',
+  strike: async (field) => {
+    const { replica } = victim(field);
+    const noticed = field.fleet.witness.next(
+      'it notices that it stood still',
+      ({ event, replica: name, blockedMs = 0 }) =>
+        event === 'loopBlocked' && name === replica.name && blockedMs > LOCK_EXPIRY_MS,
+    );
+    replica.stop();
+    await outliveLease(field);
+    replica.resume();
+    await noticed;
+  },
+};
+
+export const BLOCKED: Fault = {
+  name: 'event loop blocked past the lease',
+  bound: LEASE,
+  side: 'replica',
+  strike: async (field) => {
+    const { replica } = victim(field);
+    const noticed = field.fleet.witness.next(
+      'it notices that its loop was blocked',
+      ({ event, replica: name, blockedMs = 0 }) =>
+        event === 'loopBlocked' && name === replica.name && blockedMs > LOCK_EXPIRY_MS,
+    );
+    replica.order({ command: 'block', forMs: field.chance.between(1.4, 2) * LOCK_EXPIRY_MS });
+    await noticed;
+  },
+};

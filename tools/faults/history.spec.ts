@@ -1,0 +1,101 @@
+import { describe, expect, it } from '@jest/globals';
+import { check } from '../../test/support/checker.js';
+import { GRID_PERIOD_MS } from '../../test/faults/replica/order.js';
+import { judge } from './episode.js';
+import { type Fault } from './fault.js';
+import { historyOf } from './history.js';
+import { vacancies } from './leadership.js';
+import { Leases } from './leases.js';
+import { type Message } from './message.js';
+import { GRACEFUL, LOCK_EXPIRY_MS } from './settings.js';
+import { type Testimony } from './testimony.js';
+
+type Line = Omit<Testimony, 'atMs' | 'replica'> & Partial<Pick<Testimony, 'atMs' | 'replica'>>;
+
+/** Lines of a record, ten milliseconds apart unless they say otherwise, all of them about `grid` on `a1`, or on `b1` with a later token. */
+function record(...lines: readonly Line[]): Testimony[] {
+  return lines.map((line, index) => {
+    const atMs = line.atMs ?? index * 10;
+    const token = line.replica === 'b1' ? 2 : 1;
+    return { replica: 'a1', job: 'grid', monoMs: atMs, token, run: 1, scheduledAt: 0, ...line, atMs };
+  });
+}
+
+/** Both believe that they lead. */
+function rulesBrokenBy(...lines: readonly Line[]): string[] {
+  const terms: Line[] = [{ event: 'gained' }, { event: 'gained', replica: 'b1' }];
+  return check(historyOf(record(...terms, ...lines), leasesFrom(0))).map(({ rule }) => rule);
+}
+
+/** Every replica of these tests was told yes to a request that left at `askedMs`. */
+function leasesFrom(askedMs: number): Leases {
+  const leases = new Leases();
+  for (const replica of ['a1', 'b1']) leases.hear(replica, yesTo(`${replica}-1f#1`, askedMs));
+  return leases;
+}
+
+function yesTo(holder: string, askedMs: number): Message {
+  const bytes = Buffer.alloc(0);
+  return { direction: 'answer', command: 'renew', job: 'grid', said: '1', holder, askedMs, bytes };
+}
+
+describe('The record of the witness', () => {
+  it('shows two runs at once, in the order in which they were told', () => {
+    expect(rulesBrokenBy({ event: 'runBegan' }, { event: 'runBegan', replica: 'b1' })).toEqual(['overlap']);
+    const one = [{ event: 'runBegan' }, { event: 'runEnded' }] as const;
+    expect(rulesBrokenBy(...one, { event: 'runBegan', replica: 'b1' })).toEqual([]);
+  });
+
+  it('ends a run with its process', () => {
+    const other = { event: 'runBegan', replica: 'b1' } as const;
+    expect(rulesBrokenBy({ event: 'runBegan' }, { event: 'exited' }, other)).toEqual([]);
+  });
+
+  it.each([
+    ['stopped', 'resumed'],
+    ['blocked', 'unblocked'],
+  ] as const)('excuses a run whose process stood still, and none that begins after: %s', (still, goesOn) => {
+    const other = { event: 'runBegan', replica: 'b1' } as const;
+    expect(rulesBrokenBy({ event: 'runBegan' }, { event: still }, other)).toEqual([]);
+    expect(rulesBrokenBy({ event: still }, { event: goesOn }, { event: 'runBegan' }, other)).toEqual(['overlap']);
+  });
+
+  it('shows a run that began after the lease that its replica’s wire allows', () => {
+    expect(rulesBrokenBy({ event: 'runBegan', atMs: LOCK_EXPIRY_MS * 0.9 })).toEqual([]);
+    expect(rulesBrokenBy({ event: 'runBegan', atMs: LOCK_EXPIRY_MS * 0.9 + 1 })).toEqual(['start-without-lock']);
+  });
+
+  it('shows an occurrence that was neither started nor reported', () => {
+    const cron = { job: 'cron', event: 'runBegan' } as const;
+    const runs = [cron, { ...cron, run: 2, scheduledAt: 3_000 }] as const;
+    const found = (...lines: readonly Line[]) =>
+      check(historyOf(record(...lines), new Leases())).filter(({ rule }) => rule === 'lost-in-silence');
+    expect(found(...runs)).toHaveLength(2);
+    expect(found(...runs, { job: 'cron', event: 'missed', from: 0, to: 1_000 })).toHaveLength(1);
+    expect(found(...runs, { job: 'cron', event: 'dropped', scheduledAt: 2_000, count: 2 })).toEqual([]);
+  });
+});
+
+describe('The time without a leader', () => {
+  const gained = { event: 'gained' } as const;
+
+  it.each(['lost', 'released', 'killed', 'exited', 'stopped', 'blocked'] as const)('begins with: %s', (event) => {
+    const lines = record(gained, { event, atMs: 100 }, { ...gained, replica: 'b1', atMs: 350 });
+    expect(vacancies(lines)).toEqual([{ job: 'grid', fromMs: 100, toMs: 350 }]);
+  });
+
+  it('does not end because one that stood still goes on: it has to run something', () => {
+    const stopped = [gained, { event: 'stopped', atMs: 100 }, { event: 'resumed', atMs: 200 }] as const;
+    expect(vacancies(record(...stopped))).toEqual([{ job: 'grid', fromMs: 100, toMs: Infinity }]);
+    expect(vacancies(record(...stopped, { event: 'runBegan', atMs: 300 }))).toMatchObject([{ toMs: 300 }]);
+  });
+
+  it('counts from the end of an outage, and with it the time without a run', () => {
+    const run = { event: 'runBegan' } as const;
+    const lines = record(gained, run, { event: 'lost', atMs: 100 }, { ...gained, atMs: 900 }, { ...run, atMs: 1_400 });
+    const fault: Fault = { name: 'outage', bound: GRACEFUL, strike: () => Promise.resolve() };
+    const episode = { faults: [fault], fromMs: 50, sinceMs: 600, calmMs: 1_500, epochMs: 0 };
+    const { leaderlessMs, idleMs } = judge(episode, lines, historyOf(lines, new Leases()));
+    expect({ leaderlessMs, idleMs }).toEqual({ leaderlessMs: 300, idleMs: 800 - GRID_PERIOD_MS });
+  });
+});

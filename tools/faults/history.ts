@@ -1,0 +1,64 @@
+import { CRON_JOBS, GRID_PERIOD_MS } from '../../test/faults/replica/order.js';
+import { cron, type CronSchedule } from '../../libs/singleton-job/src/schedule/index.js';
+import { type History, type WitnessedReport, type WitnessedTerm } from '../../test/support/checker.js';
+import { type Leases } from './leases.js';
+import { runsIn } from './runs.js';
+import { type Testimony } from './testimony.js';
+
+type Open<T> = { -readonly [K in keyof T]: T[K] };
+
+const SCHEDULES: ReadonlyMap<string, CronSchedule> = new Map(
+  Object.entries(CRON_JOBS).map(([jobName, expression]) => [jobName, cron(expression, { timeZone: 'UTC', jobName })]),
+);
+
+const GRIDS: ReadonlyMap<string, number> = new Map(['grid', 'obedient'].map((job) => [job, GRID_PERIOD_MS]));
+
+/** What the witness wrote down, as the checker wants to read it. Times are the witness's own. */
+export function historyOf(record: readonly Testimony[], leases: Leases): History {
+  const runs = runsIn(record, leases);
+  const reports = record.flatMap(reportIn);
+  const due = new Map(
+    [...SCHEDULES].map(([job, schedule]): [string, number[]] => [job, dueBetween(schedule, seenOf(job))]),
+  );
+  return { runs, reports, terms: termsIn(record), due, grids: GRIDS };
+
+  function seenOf(job: string): number[] {
+    const started = runs.filter((run) => run.job === job).map(({ scheduledAt }) => scheduledAt);
+    return [...started, ...reports.filter((report) => report.job === job).map(({ to }) => to)];
+  }
+}
+
+function reportIn({ event, atMs, replica, job = '', ...facts }: Testimony): WitnessedReport[] {
+  const { from = 0, to = 0, reason = '', scheduledAt = 0, count = 0 } = facts;
+  const schedule = SCHEDULES.get(job);
+  if (event === 'missed') return [{ job, process: replica, from, to, reason, atMs }];
+  if (event !== 'dropped' || schedule === undefined) return [];
+  let oldest = scheduledAt;
+  for (let dropped = 0; dropped < count; dropped++) oldest = schedule.latest(0, oldest - 1) ?? 0;
+  return [{ job, process: replica, from: oldest, to: scheduledAt, reason, atMs }];
+}
+
+function termsIn(record: readonly Testimony[]): WitnessedTerm[] {
+  const terms: Open<WitnessedTerm>[] = [];
+  const end = (replica: string, endedMs: number, how: WitnessedTerm['end'], job?: string): void => {
+    for (const term of terms) {
+      if (term.process !== replica || term.endedMs !== undefined || (job ?? term.job) !== term.job) continue;
+      Object.assign(term, { endedMs, end: how });
+    }
+  };
+  for (const { event, atMs, replica, job = '', token = 0, reason } of record) {
+    if (event === 'gained') terms.push({ job, process: replica, fencingToken: token, gainedMs: atMs });
+    if (event === 'released') end(replica, atMs, 'released', job);
+    if (event === 'lost') end(replica, atMs, reason === 'expired' ? 'expired' : 'preempted', job);
+    if (event === 'exited') end(replica, atMs, 'process-ended');
+  }
+  return terms;
+}
+
+/** From the oldest that was seen to the newest: what came before the first leader or after the last is nobody's. */
+function dueBetween(schedule: CronSchedule, seen: readonly number[]): number[] {
+  const last = Math.max(...seen);
+  const due: number[] = [];
+  for (let at = Math.min(...seen); at <= last; at = schedule.next(at) ?? Infinity) due.push(at);
+  return due;
+}

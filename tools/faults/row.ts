@@ -1,0 +1,43 @@
+import { type Rule } from '../../test/support/checker.js';
+import { type Story } from './story.js';
+
+/** One fault in the table. */
+export interface Row {
+  readonly fault: string;
+  readonly times: number;
+  readonly runs: number;
+  readonly overlaps: number;
+  readonly staleStarts: number;
+  readonly doubled: number;
+  readonly lost: number;
+  /** At worst, over all times. */
+  readonly leaderlessMs: number;
+  readonly bound: string;
+  /** Of what nobody promised under this fault. */
+  readonly permitted: number;
+  readonly isBroken: boolean;
+}
+
+/** The story of one fault, in figures. */
+export function rowOf(fault: string, { episodes, runs, violations, unexpected, tooSlow }: Story): Row {
+  const count = (...rules: Rule[]): number => violations.filter(({ rule }) => rules.includes(rule)).length;
+  return {
+    fault,
+    times: episodes.length,
+    runs,
+    overlaps: count('overlap'),
+    staleStarts: count('start-without-lock', 'token-went-back'),
+    doubled: count('started-twice'),
+    lost: count('lost-in-silence'),
+    leaderlessMs: Math.max(0, ...episodes.map(({ leaderlessMs }) => leaderlessMs)),
+    bound: episodes[0]?.bound.formula ?? '',
+    permitted: episodes.reduce((sum, { permitted }) => sum + permitted.length, 0),
+    isBroken: violations.length + unexpected.length + tooSlow.length > 0,
+  };
+}
+
+/** A fault whose story could not be told to its end. */
+export function brokenRow(fault: string): Row {
+  const none = { times: 0, runs: 0, overlaps: 0, staleStarts: 0, doubled: 0, lost: 0, leaderlessMs: 0, permitted: 0 };
+  return { fault, ...none, bound: '', isBroken: true };
+}
