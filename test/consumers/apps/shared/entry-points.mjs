@@ -1,0 +1,21 @@
+// Each entry point gives the same copy to import and to require, and the build for CommonJS loads by itself.
+import 'reflect-metadata';
+import assert from 'node:assert/strict';
+import { createRequire } from 'node:module';
+
+const require = createRequire(import.meta.url);
+const EXPECTED = {
+  opentelemetry: 'OpenTelemetryObserver',
+  terminus: 'SingletonJobHealthIndicator',
+  testing: 'ManualClock',
+};
+
+for (const [entry, name] of Object.entries(EXPECTED)) {
+  const imported = await import(`nestjs-singleton-job/${entry}`);
+  const required = require(`nestjs-singleton-job/${entry}`);
+  assert.equal(typeof imported[name], 'function', `${entry} exports no ${name}`);
+  for (const key of Object.keys(imported)) assert.equal(required[key], imported[key], `two copies of ${key}`);
+  const built = require(`./node_modules/nestjs-singleton-job/dist/cjs/${entry}/index.js`);
+  assert.deepEqual(Object.keys(built).sort(), Object.keys(imported).sort());
+}
+console.log(`entry points: ${Object.keys(EXPECTED).join(', ')}`);
