@@ -1,0 +1,70 @@
+/** A job of the sample application, as the demo tells the worker to run it and judges it afterwards. */
+export interface JobOnStage {
+  readonly name: string;
+  /** Heads its column. */
+  readonly letter: string;
+  readonly rhythm: string;
+  readonly lockExpiryMs: number;
+  /** A leader that has led for this long has had a run to start; a shorter term proves nothing. */
+  readonly firstRunWithinMs: number;
+}
+
+export const REPLICAS = ['A', 'B', 'C'] as const;
+export type ReplicaName = (typeof REPLICAS)[number];
+
+const LOCK_EXPIRY_MS = 2_000;
+const REPORT_LOCK_EXPIRY_MS = 3_000;
+
+/** Longer than any job's period needs, for a machine that has other work as well. */
+const PATIENCE_MS = 1_500;
+
+/** The job whose leader is stopped and killed: it runs most often, and it has slow runs to be caught in. */
+export const VICTIM = 'price-tick';
+
+export const JOBS: readonly JobOnStage[] = [
+  {
+    name: 'heartbeat',
+    letter: 'h',
+    rhythm: '1 s after its last run',
+    lockExpiryMs: LOCK_EXPIRY_MS,
+    firstRunWithinMs: 1_000 + PATIENCE_MS,
+  },
+  {
+    name: VICTIM,
+    letter: 'p',
+    rhythm: 'every 500 ms; each fifth run takes 1.2 s',
+    lockExpiryMs: LOCK_EXPIRY_MS,
+    firstRunWithinMs: 500 + PATIENCE_MS,
+  },
+  {
+    name: 'daily-report',
+    letter: 'd',
+    rhythm: 'by cron, each day; a day lasts 3 s here',
+    lockExpiryMs: REPORT_LOCK_EXPIRY_MS,
+    firstRunWithinMs: 3_000 + PATIENCE_MS,
+  },
+];
+
+/** How long a stopped replica may take to end: its SHUTDOWN_TIMEOUT below, and the way out. */
+export const STOP_LIMIT_MS = 4_500;
+
+/** What the worker reads; everything is short, so that a hand-over fits into a demo. */
+export function settings(redisUrl: string, project: string): Readonly<Record<string, string>> {
+  return {
+    REDIS_URL: redisUrl,
+    PROJECT_NAME: project,
+    HOST: '127.0.0.1',
+    PORT: '0',
+    HEARTBEAT_INTERVAL: '500ms',
+    LOCK_EXPIRY: `${String(LOCK_EXPIRY_MS)}ms`,
+    SHUTDOWN_TIMEOUT: '3s',
+    HEARTBEAT_DELAY: '1s',
+    PRICE_TICK_PERIOD: '500ms',
+    PRICE_TICK_SLOW_EVERY: '5',
+    PRICE_TICK_SLOW_FOR: '1200ms',
+    DAILY_REPORT_CRON: '*/3 * * * * *',
+    DAILY_REPORT_TIME_ZONE: 'UTC',
+    DAILY_REPORT_TAKES: '400ms',
+    DAILY_REPORT_LOCK_EXPIRY: `${String(REPORT_LOCK_EXPIRY_MS)}ms`,
+  };
+}
