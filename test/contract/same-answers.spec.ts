@@ -14,6 +14,8 @@ type Step =
       readonly schedule: string;
       readonly seenToken: number;
       readonly seenLast: number;
+      readonly seenRan: number;
+      readonly seenSchedule?: string;
     }
   | { readonly kind: 'renew' | 'release'; readonly holder: string; readonly progress: Offsets }
   | {
@@ -24,7 +26,7 @@ type Step =
       readonly at: number;
     }
   | { readonly kind: 'occupy'; readonly holder: string }
-  | { readonly kind: 'expire' | 'lose' };
+  | { readonly kind: 'expire' | 'forget' | 'lose' };
 
 /** Instants relative to the beginning of the sequence, so that they meet. */
 interface Offsets {
@@ -42,13 +44,18 @@ const progress = fc.record(
 const step: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 4,
-    arbitrary: fc.record({
-      kind: fc.constant('acquire' as const),
-      holder,
-      schedule: fc.constantFrom('x', 'x', 'x', 'y'),
-      seenToken: fc.constantFrom(0, 0, 0, 1, 1_000),
-      seenLast: fc.oneof(fc.constant(-Infinity), offset),
-    }),
+    arbitrary: fc.record(
+      {
+        kind: fc.constant('acquire' as const),
+        holder,
+        schedule: fc.constantFrom('x', 'x', 'x', 'y'),
+        seenToken: fc.constantFrom(0, 0, 0, 1, 1_000),
+        seenLast: fc.oneof(fc.constant(-Infinity), offset),
+        seenRan: fc.oneof(fc.constant(-Infinity), offset),
+        seenSchedule: fc.constantFrom('x', 'y'),
+      },
+      { requiredKeys: ['kind', 'holder', 'schedule', 'seenToken', 'seenLast', 'seenRan'] },
+    ),
   },
   {
     weight: 2,
@@ -65,7 +72,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     }),
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('occupy' as const), holder }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constantFrom('expire' as const, 'lose' as const) }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constantFrom('expire' as const, 'forget' as const, 'lose' as const) }) },
 );
 
 describe('Redis and memory', () => {
@@ -96,12 +103,13 @@ describe('Redis and memory', () => {
     const at = (relative: number): number => Math.max(begin + relative, 0);
     switch (taken.kind) {
       case 'acquire': {
-        const { seenToken, seenLast } = taken;
+        const { seenToken, seenLast, seenRan } = taken;
         return store.acquire({
           ...common,
           ...taken,
           seenToken: seenToken === 0 ? 0 : at(seenToken),
           seenLast: at(seenLast),
+          seenRan: at(seenRan),
         });
       }
       case 'renew':
@@ -117,6 +125,7 @@ describe('Redis and memory', () => {
         return store.release({ ...common, ...taken, progress: placed(taken.progress, begin), quietly: true });
       case 'occupy':
       case 'expire':
+      case 'forget':
       case 'lose':
         return undefined;
     }
@@ -124,7 +133,7 @@ describe('Redis and memory', () => {
 
   const interfere = async (taken: Step): Promise<void> => {
     if (taken.kind === 'occupy') await raw.set(lockKey, taken.holder);
-    else await raw.del(taken.kind === 'expire' ? [lockKey] : [lockKey, stateKey]);
+    else await raw.del(...(taken.kind === 'forget' ? [] : [lockKey]), ...(taken.kind === 'expire' ? [] : [stateKey]));
   };
 
   it('answer every sequence of commands alike, and lower nothing on the way', async () => {
@@ -141,7 +150,7 @@ describe('Redis and memory', () => {
           if (answer === undefined) {
             await interfere(taken);
             interfereInMemory(memory, taken);
-            if (taken.kind === 'lose') before = {};
+            if (taken.kind === 'lose' || taken.kind === 'forget') before = {};
             continue;
           }
           // the other store takes the step at the very same time
@@ -194,6 +203,7 @@ type Answer = Awaited<
 function interfereInMemory(memory: InMemoryLockStore, taken: Step): void {
   if (taken.kind === 'occupy') memory.occupy('job', taken.holder);
   else if (taken.kind === 'expire') memory.free('job');
+  else if (taken.kind === 'forget') memory.forget('job');
   else memory.loseData();
 }
 

@@ -3,7 +3,7 @@ import { type Grant, type Holder, ownerOf, type Progress, type Refusal, type Rel
 import { attemptDeadlineMs } from '../options/index.js';
 import { instant, type Instant, type Timer } from '../time/index.js';
 import { backoffMs } from './backoff.js';
-import { waitAfterDataLossMs } from './data-loss.js';
+import { aftermathOf } from './data-loss.js';
 import { JobMemory } from './job-memory.js';
 import { type Answered, OpenBid } from './open-bid.js';
 import { type Replica } from './replica.js';
@@ -103,8 +103,8 @@ export class Candidacy {
     const { job, lockExpiryMs, schedule } = this.office;
     const { memory } = this;
     this.#rival = undefined;
-    const waitMs = waitAfterDataLossMs({ grant, sent, memory, lockExpiryMs, previous: this.#term });
-    this.#term = new Term(this.replica, { job, holder, lockExpiryMs, schedule, memory, grant, sent, waitMs });
+    const aftermath = aftermathOf({ grant, sent, memory, lockExpiryMs, previous: this.#term });
+    this.#term = new Term(this.replica, { job, holder, lockExpiryMs, schedule, memory, grant, sent, ...aftermath });
     return this.#term;
   }
 
@@ -127,12 +127,12 @@ export class Candidacy {
   async #try(holder: Holder, bid: OpenBid, failures: number): Promise<Answered | undefined> {
     const { gate, store, clock, bids } = this.replica;
     const { job, lockExpiryMs, schedule, stateTtlMs } = this.office;
-    const term = { ...(stateTtlMs !== undefined && { stateTtlMs }), lockExpiryMs, schedule };
+    const terms = { ...(stateTtlMs !== undefined && { stateTtlMs }), lockExpiryMs, schedule };
     const send = async (): Promise<Answered> => {
       const sent = instant(clock);
       this.#waker.clear();
-      const { token: seenToken, last: seenLast, seenRan } = this.memory;
-      const answer = await bid.try(() => store.acquire({ name: job, holder, ...term, seenToken, seenLast, seenRan }));
+      const seen = this.memory.seen();
+      const answer = await bid.try(() => store.acquire({ name: job, holder, ...terms, ...seen }));
       this.memory.learn(answer);
       this.replica.content({ job, what: 'bid' });
       bid.answered({ answer, sent });

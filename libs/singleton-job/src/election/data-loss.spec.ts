@@ -1,8 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { type Grant } from '../lock/index.js';
-import { type DataLoss, waitAfterDataLossMs } from './data-loss.js';
+import { type Aftermath, aftermathOf, type DataLoss } from './data-loss.js';
 
 const LOCK_EXPIRY_MS = 10_000;
+const NO_AFTERMATH: Aftermath = { waitMs: 0, doubtfulUpTo: 0 };
 const loss: DataLoss = { bornBefore: 1_000, born: 50_000 };
 
 function grantOf(born: number, time: number): Grant {
@@ -10,11 +11,11 @@ function grantOf(born: number, time: number): Grant {
   return { granted: true, token: time, last: born, ran: born, born, time, ...nothing };
 }
 
-type Facts = Parameters<typeof waitAfterDataLossMs>[0];
+type Facts = Parameters<typeof aftermathOf>[0];
 
 /** The first leader after a loss of data, which another had led before, unless told otherwise. */
-function waitMs(facts: Partial<Facts> = {}): number {
-  return waitAfterDataLossMs({
+function aftermath(facts: Partial<Facts> = {}): Aftermath {
+  return aftermathOf({
     grant: grantOf(50_000, 50_000),
     sent: { now: 0, wall: 0 },
     memory: { loss, longestTtlMs: 0 },
@@ -24,9 +25,18 @@ function waitMs(facts: Partial<Facts> = {}): number {
   });
 }
 
+const waitMs = (facts?: Partial<Facts>): number => aftermath(facts).waitMs;
+
 /** The term before, which lost its lock to the loss of data while it still covered the winning bid, unless told otherwise. */
 function before(facts: Partial<NonNullable<Facts['previous']>> = {}): NonNullable<Facts['previous']> {
-  return { end: 'preempted', grant: grantOf(1_000, 2_000), covers: () => true, waitMs: 0, ...facts };
+  return {
+    end: 'preempted',
+    grant: grantOf(1_000, 2_000),
+    covers: () => true,
+    waitMs: 0,
+    facts: NO_AFTERMATH,
+    ...facts,
+  };
 }
 
 describe('After Redis lost its data a new leader', () => {
@@ -42,17 +52,25 @@ describe('After Redis lost its data a new leader', () => {
     expect(waitMs({ memory: { loss, longestTtlMs: 3_000 } })).toBe(LOCK_EXPIRY_MS);
   });
 
+  it('takes what was due while a lock lives for started, however late it begins itself', () => {
+    expect(aftermath().doubtfulUpTo).toBe(50_000 + LOCK_EXPIRY_MS);
+    expect(aftermath({ grant: grantOf(50_000, 90_000) }).doubtfulUpTo).toBe(50_000 + LOCK_EXPIRY_MS);
+    expect(aftermath({ memory: { loss, longestTtlMs: 30_000 } }).doubtfulUpTo).toBe(80_000);
+    expect(aftermath({ grant: grantOf(50_000, 20_000) }).doubtfulUpTo).toBe(20_000 + LOCK_EXPIRY_MS);
+  });
+
   it('does not wait where nothing was lost, or it knew nothing of it', () => {
-    expect(waitMs({ memory: { loss: undefined, longestTtlMs: 0 } })).toBe(0);
-    expect(waitMs({ grant: grantOf(70_000, 70_000) })).toBe(0);
+    expect(aftermath({ memory: { loss: undefined, longestTtlMs: 0 } })).toEqual(NO_AFTERMATH);
+    expect(aftermath({ grant: grantOf(70_000, 70_000) })).toEqual(NO_AFTERMATH);
   });
 
   it('does not wait for itself: its own lease still excluded all others', () => {
-    expect(waitMs({ previous: before() })).toBe(0);
+    expect(aftermath({ previous: before() })).toEqual(NO_AFTERMATH);
   });
 
   it('waits for what its own lease was still waiting for when Redis lost its data once more', () => {
-    expect(waitMs({ previous: before({ waitMs: 700 }) })).toBe(700);
+    const previous = before({ waitMs: 700, facts: { waitMs: 9_000, doubtfulUpTo: 51_000 } });
+    expect(aftermath({ previous })).toEqual({ waitMs: 700, doubtfulUpTo: 51_000 });
   });
 
   it.each([

@@ -10,6 +10,14 @@ export interface DataLoss {
   readonly born: number;
 }
 
+/** What a loss of data leaves to a new leader. */
+export interface Aftermath {
+  /** How long it waits before its first run. */
+  readonly waitMs: number;
+  /** Occurrences up to here, by the store's clock, may have been started by a claim that is lost; 0 if there are none. */
+  readonly doubtfulUpTo: number;
+}
+
 interface NewTerm {
   readonly grant: Grant;
   /** When the bid that won was sent. */
@@ -17,21 +25,22 @@ interface NewTerm {
   readonly memory: Pick<JobMemory, 'loss' | 'longestTtlMs'>;
   readonly lockExpiryMs: number;
   /** The term that this process had before. */
-  readonly previous: Pick<Term, 'end' | 'grant' | 'covers' | 'waitMs'> | undefined;
+  readonly previous: (Pick<Term, 'end' | 'grant' | 'covers' | 'waitMs'> & { readonly facts: Aftermath }) | undefined;
 }
 
 /**
- * How long a new leader waits before its first run. With its data Redis forgot whose lock it was, and that leader may
- * still trust its lease, for as long as the longest lock lives. (The lock-delay of Chubby, kept by the client.)
+ * With its data Redis forgot whose lock it was, and that leader may still trust its lease, for as long as the longest lock
+ * lives: until then nobody else may run. (The lock-delay of Chubby, kept by the client.)
  * Nobody has to wait for itself: a lease that had not passed its deadline when the winning bid was sent excluded everybody else.
  */
-export function waitAfterDataLossMs({ grant, sent, memory, lockExpiryMs, previous }: NewTerm): number {
+export function aftermathOf({ grant, sent, memory, lockExpiryMs, previous }: NewTerm): Aftermath {
   const { loss } = memory;
-  if (loss?.born !== grant.born) return 0;
+  if (loss?.born !== grant.born) return { waitMs: 0, doubtfulUpTo: 0 };
   const wasOurs = previous?.end === 'preempted' && previous.grant.born === loss.bornBefore && previous.covers(sent);
   // what it still had to wait for itself it waits for now
-  if (wasOurs) return previous.waitMs;
+  if (wasOurs) return { waitMs: previous.waitMs, doubtfulUpTo: previous.facts.doubtfulUpTo };
   // a clock of Redis that was stepped back must not make the wait longer than a lock lives
-  const ageMs = Math.max(grant.time - grant.born, 0);
-  return Math.max(Math.max(lockExpiryMs, memory.longestTtlMs) - ageMs, 0);
+  const lostAt = Math.min(grant.born, grant.time);
+  const doubtfulUpTo = lostAt + Math.max(lockExpiryMs, memory.longestTtlMs);
+  return { waitMs: Math.max(doubtfulUpTo - grant.time, 0), doubtfulUpTo };
 }

@@ -8,16 +8,15 @@ function setup() {
   return { clock, log: new JobMemory(clock) };
 }
 
+const NOTHING = { token: 0, last: 0, born: 0, time: 0, ran: 0 };
+
 const refusal = (overrides: Partial<Refusal>): Refusal => ({
   granted: false,
   holder: 'other#1',
   ttlMs: 0,
-  token: 0,
-  last: 0,
-  born: 0,
-  time: 0,
-  ran: 0,
+  ...NOTHING,
   mended: false,
+  schedule: '',
   ...overrides,
 });
 
@@ -90,7 +89,7 @@ describe('What a process knows of a job', () => {
     const { log } = setup();
     log.learn(refusal({ token: 7, last: 500 }));
     log.learn(refusal({ token: 5, last: 400 }));
-    expect([log.token, log.last]).toEqual([7, 500]);
+    expect(log.seen()).toMatchObject({ seenToken: 7, seenLast: 500 });
   });
 
   it('counts occurrences up to the last sight of a foreign holder as its own', () => {
@@ -100,5 +99,14 @@ describe('What a process knows of a job', () => {
     log.learn(refusal({ ran: 500, time: 9_500 }));
     log.learn(refusal({ holder: 'original', time: 10_000 }));
     expect([log.last, log.seenRan]).toEqual([10_000, 10_000]);
+  });
+
+  it('keeps the schedule that others lead by until it leads itself, whatever holders without a state say', () => {
+    const { log } = setup();
+    log.learn(refusal({ schedule: 'cron:1' }));
+    log.learn(refusal({ holder: 'original' }));
+    expect(log.seen().seenSchedule).toBe('cron:1');
+    log.learn({ ...NOTHING, granted: true, by: '', endAgeMs: undefined, raisedFrom: undefined });
+    expect(log.seen()).not.toHaveProperty('seenSchedule');
   });
 });

@@ -1,4 +1,4 @@
-import { type Grant, ownerOf, type Progress, type Refusal } from '../lock/index.js';
+import { type Bid, type Grant, ownerOf, type Progress, type Refusal } from '../lock/index.js';
 import { type Clock } from '../time/index.js';
 import { type DataLoss } from './data-loss.js';
 
@@ -16,6 +16,7 @@ export class JobMemory {
   #fired = 0;
   #ran = 0;
   #seenRan = 0;
+  #seenSchedule: string | undefined;
   #ranConfirmed = 0;
   #endedAtMs: number | undefined;
   #endConfirmedMs: number | undefined;
@@ -57,18 +58,28 @@ export class JobMemory {
     return this.#endedAtMs;
   }
 
+  /** What goes with every bid. */
+  seen(): Pick<Bid, 'seenToken' | 'seenLast' | 'seenRan' | 'seenSchedule'> {
+    return {
+      seenToken: this.token,
+      seenLast: this.last,
+      seenRan: this.seenRan,
+      ...(this.#seenSchedule !== undefined && { seenSchedule: this.#seenSchedule }),
+    };
+  }
+
   /** What the store said to a bid. */
   learn(answer: Grant | Refusal): void {
     this.#token = Math.max(this.#token, answer.token);
     this.#learnBirth(answer.born);
-    if (!answer.granted) this.#longestTtlMs = Math.max(this.#longestTtlMs, answer.ttlMs);
     // where `last` was raised, `ran` was raised with it, and not because anybody knew
     const { ran } = (answer.granted ? answer.raisedFrom : undefined) ?? answer;
     this.#seenRan = Math.max(this.#seenRan, ran);
     this.claimed(answer.last);
     // occurrences up to the last sight of a holder that keeps no state count as its own
     if (!answer.granted && ownerOf(answer.holder) === undefined) this.#theirs(answer.time);
-    if (answer.granted) this.#forgetConfirmations();
+    if (answer.granted) this.#leads();
+    else this.#follows(answer);
   }
 
   /** The occurrence at `scheduledAt` was claimed, by whomever. */
@@ -130,8 +141,15 @@ export class JobMemory {
     this.#born = born;
   }
 
-  /** In a new term the store may be another than the one that confirmed. */
-  #forgetConfirmations(): void {
+  #follows({ ttlMs, schedule }: Refusal): void {
+    this.#longestTtlMs = Math.max(this.#longestTtlMs, ttlMs);
+    // '' is no state: nobody has said another one
+    if (schedule !== '') this.#seenSchedule = schedule;
+  }
+
+  /** In a new term the store may be another than the one that confirmed, and its schedule is ours. */
+  #leads(): void {
+    this.#seenSchedule = undefined;
     this.#ranConfirmed = 0;
     this.#endConfirmedMs = undefined;
   }

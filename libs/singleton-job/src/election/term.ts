@@ -2,12 +2,13 @@ import { asLockStoreError, type LockStoreError } from '../errors/index.js';
 import { type ClaimAnswer, type Grant, type Holder, type Progress } from '../lock/index.js';
 import { attemptDeadlineMs, safetyMarginMs } from '../options/index.js';
 import { instant, type Instant, sleep } from '../time/index.js';
+import { type Aftermath } from './data-loss.js';
 import { Inquiry } from './inquiry.js';
 import { type JobMemory } from './job-memory.js';
 import { Lease, type LeaseEnd } from './lease.js';
 import { type Replica } from './replica.js';
 
-export interface TermFacts {
+export interface TermFacts extends Aftermath {
   readonly job: string;
   readonly holder: Holder;
   readonly lockExpiryMs: number;
@@ -17,8 +18,6 @@ export interface TermFacts {
   readonly grant: Grant;
   /** When the bid that won was sent. */
   readonly sent: Instant;
-  /** From the grant until its first run. */
-  readonly waitMs: number;
 }
 
 /** What a confirmed renewal has shown. */

@@ -124,6 +124,11 @@ export class InMemoryLockStore implements LockStore {
     this.#server.locks.free(name);
   }
 
+  /** Deletes the state of a lock and leaves the lock to whoever holds it. */
+  forget(name: string): void {
+    this.#server.locks.forget(name);
+  }
+
   #step<T>(take: (locks: InMemoryLocks) => T): Promise<T> {
     if (this.#isClosed)
       return Promise.reject(new LockStoreError('STORE_UNREACHABLE', 'the lock store is closed', { wasSent: false }));

@@ -94,6 +94,10 @@ export class InMemoryLocks {
     this.#locks.delete(name);
   }
 
+  forget(name: string): void {
+    this.#states.delete(name);
+  }
+
   remember(): () => void {
     const [locks, states] = [new Map(this.#locks), new Map(this.#states)];
     return () => {
@@ -123,6 +127,7 @@ export class InMemoryLocks {
       born: stored.born ?? 0,
       time,
       mended,
+      schedule: stored.schedule ?? '',
     };
   }
 

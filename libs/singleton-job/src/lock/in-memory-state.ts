@@ -17,36 +17,36 @@ export interface State {
 /** The state after a bid was granted, for the first time or again. */
 export function grantedState(bid: Bid, found: { stored: State; time: number; isRepeated: boolean }) {
   const { stored, time } = found;
-  const { seenRan = 0 } = bid;
+  const { seenRan = 0, seenSchedule } = bid;
   const old = stored.last ?? time;
-  const hasChanged = stored.schedule !== undefined && stored.schedule !== bid.schedule;
+  // a state that this bidder has seen is gone: what became of the occurrences since is for the next leader to say
+  const isLost = stored.last === undefined && seenRan > 0;
+  const schedule = stored.schedule ?? (isLost ? seenSchedule : undefined);
+  const hasChanged = schedule !== undefined && schedule !== bid.schedule;
   const last = Math.max(old, bid.seenLast, hasChanged ? time : 0);
   const isRaised = last !== stored.last;
-  const isNew = stored.last === undefined;
-  // a state that this bidder has seen is gone: what became of the occurrences since is for the next leader to say
-  const ran = stored.ran ?? (isNew && seenRan > 0 ? Math.min(seenRan, last) : stored.by === undefined ? old : old - 1);
+  const ran = stored.ran ?? (isLost ? Math.min(seenRan, last) : stored.by === undefined ? old : old - 1);
+  const isReplaced = hasChanged || (isRaised && stored.last !== undefined);
   return {
     token: grantedToken(bid, found),
     born: stored.born ?? time,
     last,
     by: isRaised ? undefined : stored.by,
-    ran: !isNew && (isRaised || hasChanged) ? Math.max(ran, last) : ran,
+    ran: isReplaced ? Math.max(ran, last) : ran,
     end: hasChanged ? undefined : stored.end,
     schedule: bid.schedule,
-    raisedFrom: replaced({ ...stored, ran }, { isRaised, hasChanged }),
+    raisedFrom: isReplaced ? replaced({ last: ran, ...stored, ran, schedule }, hasChanged) : stored.raisedFrom,
     expiresAt: bid.stateTtlMs === undefined ? stored.expiresAt : time + bid.stateTtlMs,
   };
 }
 
 /** What nobody has accounted for yet goes first. Undefined when there was nothing to replace: a new job has no past. */
 function replaced(
-  { last, ran, by = '', schedule, raisedFrom }: State & { readonly ran: number },
-  { isRaised, hasChanged }: { readonly isRaised: boolean; readonly hasChanged: boolean },
+  { last, ran, by = '', schedule, raisedFrom }: State & { readonly last: number; readonly ran: number },
+  hasChanged: boolean,
 ): Grant['raisedFrom'] {
   if (raisedFrom !== undefined) return { ...raisedFrom, hasChanged: raisedFrom.hasChanged || hasChanged };
-  if (!isRaised && !hasChanged) return undefined;
-  if (last === undefined || schedule === undefined) return undefined;
-  return { last, ran, by, schedule, hasChanged };
+  return schedule === undefined ? undefined : { last, ran, by, schedule, hasChanged };
 }
 
 function grantedToken(bid: Bid, found: { stored: State; time: number; isRepeated: boolean }): number {

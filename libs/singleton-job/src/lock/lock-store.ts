@@ -75,6 +75,8 @@ export interface Bid {
   readonly seenLast: number;
   /** Newest `ran` that the process has seen; 0 or left out if none. Where the store has no state any more, it begins with it. */
   readonly seenRan?: number;
+  /** Schedule of the state that the process has seen last, if it was not its own. A state that is gone counts as having had it. */
+  readonly seenSchedule?: string;
   /** For a lock that is no job's: its state is forgotten this long after it was last granted. Left out: never. */
   readonly stateTtlMs?: number;
 }
@@ -129,6 +131,8 @@ export interface Refusal {
   readonly time: number;
   /** The lock had no time to live, and would have stayed for ever; it was given `lockExpiryMs`. */
   readonly mended: boolean;
+  /** As in {@link Bid.schedule}, of whoever led last; '' while there is no state. */
+  readonly schedule: string;
 }
 
 /** What a leader has to tell the store; each field only when it changed since the last confirmation. */

@@ -72,8 +72,17 @@ export class RedisLockStore implements LockStore {
   }
 
   async acquire(bid: Bid): Promise<Grant | Refusal> {
-    const { holder, lockExpiryMs, schedule, seenToken, seenLast, seenRan = 0, stateTtlMs = '' } = bid;
-    const args = [holder, lockExpiryMs, schedule, seenToken, seenLast, seenRan, stateTtlMs];
+    const {
+      holder,
+      lockExpiryMs,
+      schedule,
+      seenToken,
+      seenLast,
+      seenRan = 0,
+      seenSchedule = '',
+      stateTtlMs = '',
+    } = bid;
+    const args = [holder, lockExpiryMs, schedule, seenToken, seenLast, seenRan, seenSchedule, stateTtlMs];
     return readBid(await this.#run(ACQUIRE, bid.name, args));
   }
 

@@ -89,5 +89,6 @@ function readRefusal(reply: Reply): Refusal {
     born: reply.number(6),
     time: reply.number(7),
     mended: reply.flag(8),
+    schedule: reply.text(9),
   };
 }

@@ -38,15 +38,15 @@ end
 `;
 
 /**
- * ARGV: holder, lockExpiry, schedule, highest token, newest last and newest ran seen, life of the state or ''. Reads everything before it writes anything, so
- * that a held lock is answered by a server that refuses writes. The field `raised` keeps what raising `last` replaced
- * until a leader has accounted for it: a grant may never be spent.
+ * ARGV: holder, lockExpiry, schedule, then what was seen: highest token, newest last, newest ran, schedule; life of the state
+ * or ''. Reads everything before it writes anything, so that a held lock is answered by a server that refuses writes. The
+ * field `raised` keeps what raising `last` replaced until a leader has accounted for it: a grant may never be spent.
  */
 export const ACQUIRE = script(
   'acquire',
   `${COMMON}
 local expiry, schedule, seenToken = ARGV[2], ARGV[3], tonumber(ARGV[4])
-local seenLast, seenRan = tonumber(ARGV[5]), tonumber(ARGV[6])
+local seenLast, seenRan, seenSchedule = tonumber(ARGV[5]), tonumber(ARGV[6]), ARGV[7]
 local old = redis.call('HMGET', state, 'token', 'born', 'last', 'ran', 'by', 'end', 'schedule', 'raised')
 local token, born, last, ran = tonumber(old[1]) or 0, tonumber(old[2]), tonumber(old[3]), tonumber(old[4])
 local by, ended, raised = old[5] or '', tonumber(old[6]), old[8] or ''
@@ -59,7 +59,7 @@ if found and found ~= holder then
     redis.call('PEXPIRE', lock, expiry)
     ttl = tonumber(expiry)
   end
-  return { 0, found, ttl, token, last or 0, ran or 0, born or 0, now, mended and 1 or 0 }
+  return { 0, found, ttl, token, last or 0, ran or 0, born or 0, now, mended and 1 or 0, old[7] or '' }
 end
 
 if found then
@@ -74,14 +74,16 @@ end
 born = born or now
 local oldLast = last or now
 local newLast = math.max(oldLast, seenLast)
+-- a state that this bidder has seen is gone: what became of the occurrences since is for the next leader to say
+local isLost = not last and seenRan > 0
 if not ran then
   ran = oldLast
-  -- a state that this bidder has seen is gone: what became of the occurrences since is for the next leader to say
-  if not last and seenRan > 0 then ran = math.min(seenRan, newLast) end
+  if isLost then ran = math.min(seenRan, newLast) end
   -- a state that began with a claim: whether its run began nobody has confirmed
   if last and by ~= '' then ran = last - 1 end
 end
-local differs = old[7] and old[7] ~= schedule
+local before = old[7] or isLost and seenSchedule ~= '' and seenSchedule
+local differs = before and before ~= schedule
 if differs then
   newLast = math.max(newLast, now)
   ended = nil
@@ -89,18 +91,18 @@ if differs then
 end
 if raised ~= '' and differs then
   raised = string.gsub(raised, '^([^|]*|[^|]*|[^|]*|)0', '%11')
-elseif raised == '' and last and old[7] and (newLast ~= last or differs) then
-  raised = table.concat({ int(last), int(ran), old[7], differs and '1' or '0', by }, '|')
+elseif raised == '' and (differs or last and before and newLast ~= last) then
+  raised = table.concat({ int(last or ran), int(ran), before, differs and '1' or '0', by }, '|')
 end
 if newLast ~= last then
   by = ''
   redis.call('HDEL', state, 'by')
 end
-if last and (newLast ~= last or differs) then ran = math.max(ran, newLast) end
+if differs or last and newLast ~= last then ran = math.max(ran, newLast) end
 
 redis.call('HSET', state, 'token', int(token), 'born', int(born), 'last', int(newLast), 'ran', int(ran), 'schedule', schedule)
 if raised ~= '' then redis.call('HSET', state, 'raised', raised) end
-if ARGV[7] ~= '' then redis.call('PEXPIRE', state, ARGV[7]) end
+if ARGV[8] ~= '' then redis.call('PEXPIRE', state, ARGV[8]) end
 return { 1, token, newLast, ran, by, ended and math.max(now - ended, 0) or -1, born, now, raised }
 `,
 );

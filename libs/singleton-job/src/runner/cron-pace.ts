@@ -16,11 +16,9 @@ export async function paceCron(schedule: CronSchedule, parts: PaceParts): Promis
   // a clock that is behind must not carry an occurrence past its grace: halfway there the store's clock takes over
   const patienceMs = Math.max(job.misfireGraceMs, ON_TIME_MS) / 2;
   let cursor = term.grant.last;
-  if (term.facts.waitMs > 0 && !quit.aborted) {
-    // a claim that Redis has lost may have been ahead of it
-    const newest = schedule.latest(cursor, term.storeNow());
-    if (newest !== undefined) cursor = await ledger.lose(cursor, newest);
-  }
+  // a claim that Redis has lost may have been ahead of it
+  const doubtful = schedule.latest(cursor, term.facts.doubtfulUpTo);
+  if (doubtful !== undefined && !quit.aborted) cursor = await ledger.lose(cursor, doubtful);
   let isPromotion = true;
   let hasWaited = false;
 

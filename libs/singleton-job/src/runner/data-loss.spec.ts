@@ -6,6 +6,8 @@ import { cron } from '../schedule/index.js';
 const everyMinute = (overrides: Parameters<typeof job>[0] = {}) =>
   job({ schedule: cron('* * * * *', { timeZone: 'UTC', jobName: 'tick' }), ...overrides });
 
+const yearly = () => everyMinute({ schedule: cron('0 0 1 1 *', { timeZone: 'UTC', jobName: 'tick' }) });
+
 const startsOf = ({ observer }: FleetReplica): number[] =>
   observer.events.filter(({ event }) => event === 'runStarted').map(({ atMs }) => atMs);
 const missedOf = ({ observer }: FleetReplica): string[] =>
@@ -120,6 +122,53 @@ describe('When Redis loses its data', () => {
     b.store.fate = () => 'carried';
     await fleet.clock.advance(60_000);
     expect(missedOf(b)).toEqual([expect.stringMatching(/^state-lost \(00:00:00, 00:01:\d\d\] 1$/)]);
+  });
+
+  it('occurrences that came due in the wait are not started either if the leader dies in it', async () => {
+    const [a, b] = await leaderAndFollower(everyMinute);
+    const c = fleet.start('c', [everyMinute()]);
+    c.store.deafen();
+    await fleet.clock.advance(48_000);
+    a.store.fate = () => 'lost';
+    fleet.server.loseData();
+    await fleet.clock.advance(1_000);
+    const second = fleet.server.holderOf('tick')?.startsWith('b') === true ? b : c;
+    await fleet.clock.advance(8_500);
+    second.store.fate = () => 'lost';
+    await fleet.clock.advance(100_000);
+    const third = second === b ? c : b;
+    expect(third.observer.of('leadershipGained')).toEqual([expect.not.objectContaining({ waitMs: expect.anything() })]);
+    expect(missedOf(third)).toEqual([expect.stringMatching(/^state-lost \(00:00:5\d, 00:01:00\] 1$/)]);
+    expect(third.observer.of('runStarted').map(({ scheduledAt }) => clockOf(scheduledAt))).toEqual(['00:02:00']);
+  });
+
+  it('together with a change of the schedule, what the old one had is reported as left behind, if only with a count of 0', async () => {
+    const [a, b] = await leaderAndFollower(everyMinute, yearly());
+    await fleet.clock.advance(57_400);
+    a.store.fate = (command) => (command === 'claim' ? 'unanswered' : 'lost');
+    await fleet.clock.advance(5_000);
+    for (const { store } of [a, b]) store.fate = () => 'lost';
+    fleet.server.loseData();
+    await fleet.clock.advance(20_000);
+    b.store.fate = () => 'carried';
+    await fleet.clock.advance(30_000);
+    expect(startsOf(a)).toEqual([]);
+    expect(missedOf(b)).toEqual([expect.stringMatching(/^schedule-changed \(00:00:00, 00:01:\d\d\] 0$/)]);
+  });
+
+  it('so is it if the first who was granted the lock knew the old schedule only, and never learned of its grant', async () => {
+    const [a, b] = await leaderAndFollower(everyMinute);
+    await fleet.clock.advance(57_400);
+    for (const { store } of [a, b]) store.fate = () => 'lost';
+    await fleet.clock.advance(20_000);
+    fleet.server.loseData();
+    b.store.fate = () => 'unanswered';
+    await fleet.clock.advance(5_000);
+    expect(fleet.server.holderOf('tick')).toMatch(/^b/);
+    b.store.fate = () => 'lost';
+    const c = fleet.start('c', [yearly()]);
+    await fleet.clock.advance(60_000);
+    expect(missedOf(c)).toEqual([expect.stringMatching(/^schedule-changed \(00:00:00, 00:01:\d\d\] 0$/)]);
   });
 
   it('what was due while nobody could lead is reported, up to where the new state begins', async () => {

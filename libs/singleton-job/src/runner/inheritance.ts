@@ -13,12 +13,16 @@ export function reportInherited(parts: PaceParts): void {
   const replaced = grant.raisedFrom;
   const left = replaced ?? grant;
   const settled = Math.max(left.ran, memory.ran);
-  if (settled < left.last) {
-    // claimed by nobody, they lie before the birth of a state that took the place of a lost one
-    if (left.by === '') reportStateLost(parts, settled, left.last);
-    else reportUnconfirmed(parts, { after: settled, upTo: left.last, claimedBy: ownerOf(left.by) });
+  // claimed by nobody, they lie before the birth of a state that took the place of a lost one
+  const isLost = left.by === '' && settled < left.last;
+  if (isLost) {
+    // which those were only the schedule of that time could tell
+    if (replaced?.hasChanged !== true) reportStateLost(parts, settled, left.last);
+  } else if (settled < left.last) {
+    reportUnconfirmed(parts, { after: settled, upTo: left.last, claimedBy: ownerOf(left.by) });
   }
-  if (replaced?.schedule.startsWith('cron:') === true) reportReplaced(parts, replaced);
+  if (replaced?.schedule.startsWith('cron:') === true)
+    reportReplaced(parts, { ...replaced, last: isLost ? settled : left.last });
   if (grant.ran < grant.last || replaced !== undefined) memory.settled(grant.last);
 }
 

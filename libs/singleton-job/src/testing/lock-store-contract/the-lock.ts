@@ -11,7 +11,7 @@ export const THE_LOCK: Rules = {
     const grant = await granted(store, bidOf('a#1', { lockExpiryMs: 60_000 }));
     const refusal = await refused(other, bidOf('b#1'));
     const { token, last, born } = grant;
-    answers(refusal, { holder: 'a#1', token, last, born, mended: false });
+    answers(refusal, { holder: 'a#1', token, last, born, schedule: 'every second', mended: false });
     above(refusal.ttlMs, 30_000);
     atMost(refusal.ttlMs, 60_000);
   },
@@ -88,7 +88,15 @@ export const THE_LOCK: Rules = {
   'that would stay for ever is given an expiry, and whoever asked is told so once': async ({ world, store }) => {
     await world.occupy('price-tick', 'somebody-else');
     const refusal = await refused(store, bidOf('a#1', { lockExpiryMs: 60_000 }));
-    answers(refusal, { holder: 'somebody-else', ttlMs: 60_000, token: 0, last: 0, born: 0, mended: true });
+    answers(refusal, {
+      holder: 'somebody-else',
+      ttlMs: 60_000,
+      token: 0,
+      last: 0,
+      born: 0,
+      schedule: '',
+      mended: true,
+    });
     const again = await refused(store, bidOf('a#1', { lockExpiryMs: 90_000 }));
     equal(again.mended, false);
     atMost(again.ttlMs, 60_000);

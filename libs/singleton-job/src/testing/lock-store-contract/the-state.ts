@@ -1,6 +1,6 @@
-import { deepEqual } from 'node:assert/strict';
+import { deepEqual, equal } from 'node:assert/strict';
 import { above, answers, atLeast, atMost, sameAnswer } from './answers.js';
-import { bidOf, granted } from './asking.js';
+import { bidOf, granted, refused } from './asking.js';
 import { type Rules } from './scene.js';
 
 export const THE_STATE: Rules = {
@@ -125,6 +125,29 @@ export const THE_STATE_UNDER_ANOTHER_SCHEDULE: Rules = {
     answers(third, { raisedFrom });
     await release('a#2', { ran: third.last });
     answers(await granted(store, bidOf('a#3')), { raisedFrom: undefined });
+  },
+
+  'that is lost counts as having had the schedule that the bidder has seen, and has changed': async ({
+    world,
+    store,
+    other,
+    release,
+  }) => {
+    const { last, token } = await granted(store, bidOf('a#1'));
+    const { schedule } = await refused(other, bidOf('b#1'));
+    equal(schedule, 'every second');
+    await world.loseData();
+    const seen = { seenLast: last, seenRan: last - 1_000, seenToken: token, seenSchedule: schedule };
+    const first = await granted(other, bidOf('b#2', { ...seen, schedule: 'every minute' }));
+    const raisedFrom = { last: last - 1_000, ran: last - 1_000, by: '', schedule, hasChanged: true };
+    answers(first, { last: first.time, ran: first.time, by: '', raisedFrom });
+    await other.release({ name: 'price-tick', holder: 'b#2', progress: {}, quietly: true });
+    const second = await granted(store, bidOf('a#2', { schedule: 'every minute' }));
+    answers(second, { last: first.last, ran: first.last, raisedFrom });
+    await release('a#2', { ran: second.last });
+    await world.loseData();
+    const same = { ...seen, seenSchedule: 'every minute', schedule: 'every minute' };
+    answers(await granted(store, bidOf('a#3', same)), { ran: last - 1_000, raisedFrom: undefined });
   },
 
   'keeps a claim ahead of now, as settled': async ({ store, other, claim, release }) => {
