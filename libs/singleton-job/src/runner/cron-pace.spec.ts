@@ -7,6 +7,7 @@ import { cron } from '../schedule/index.js';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
+const MIDNIGHT = Date.UTC(2027, 0, 1);
 
 const at = (expression: string) => cron(expression, { timeZone: 'UTC', jobName: 'report' });
 /** Midnight is when the fleet begins: this job is due at 01:00, 02:00, … */
@@ -191,6 +192,20 @@ describe('A cron job', () => {
       expect(missedOf(b, c)).toEqual(['c schedule-changed (00:00:00, 02:01:00] 2']);
     });
 
+    it('reports them once, also if its term ends before Redis has heard of it and it leads again', async () => {
+      const a = fleet.start('a', [hourly()]);
+      await fleet.clock.advance(MINUTE);
+      await a.supervisor.stop();
+      await fleet.clock.advance(2 * HOUR);
+      const b = fleet.start('b', [hourly({ schedule: at('30 * * * *') })]);
+      b.store.fate = (command: Command) => (command === 'acquire' ? 'carried' : 'lost');
+      await fleet.clock.advance(MINUTE);
+      b.store.fate = () => 'carried';
+      await fleet.clock.advance(MINUTE);
+      expect(b.observer.of('leadershipGained').length).toBeGreaterThan(1);
+      expect(missedOf(b)).toEqual(['b schedule-changed (00:00:00, 02:01:00] 2']);
+    });
+
     it('reports a claim that it knows of and Redis has lost, if nobody confirmed that its run began', async () => {
       const a = fleet.start('a', [hourly()]);
       const b = fleet.start('b', [hourly()]);
@@ -311,20 +326,22 @@ describe('A cron job', () => {
       a.clock.aheadMs = -HOUR;
       await fleet.clock.advance(2 * HOUR + MINUTE);
       expect(a.observer.events.filter(({ event }) => event === 'runStarted').map(({ atMs }) => atMs)).toEqual([
-        HOUR + 500,
-        2 * HOUR + 500,
+        HOUR,
+        2 * HOUR,
       ]);
     });
 
-    it('starts each occurrence within its misfire grace by the store, however far its own clock is behind', async () => {
-      const a = fleet.start('a', [hourly({ misfireGraceMs: 20_000 })]);
-      a.clock.aheadMs = -10 * MINUTE;
-      await fleet.clock.advance(2 * HOUR + MINUTE);
-      expect(runsOf(a)).toEqual(['a 01:00:00 misfire', 'a 02:00:00 misfire']);
-      expect(a.observer.events.filter(({ event }) => event === 'runStarted').map(({ atMs }) => atMs)).toEqual([
-        HOUR + 10_000,
-        2 * HOUR + 10_000,
-      ]);
+    it.each([
+      ['halfway to its misfire grace, by its own clock', -10_000, 10_000],
+      ['further, by the clock of the store', -10 * MINUTE, 0],
+    ])('starts every occurrence while its clock is behind: %s', async (_, aheadMs, lateMs) => {
+      const a = fleet.start('a', [hourly({ misfireGraceMs: 20_000, schedule: at('*/5 * * * * *') })]);
+      a.clock.aheadMs = aheadMs;
+      await fleet.clock.advance(MINUTE - 1);
+      const started = a.observer.of('runStarted').map(({ scheduledAt }) => scheduledAt.getTime() - MIDNIGHT);
+      const startedMs = a.observer.events.filter(({ event }) => event === 'runStarted').map(({ atMs }) => atMs);
+      expect(startedMs).toEqual(started.map((dueMs) => dueMs + lateMs));
+      expect(startedMs.length).toBe((MINUTE - lateMs) / 5_000 - 1);
       expect(missedOf(a)).toEqual([]);
     });
 

@@ -13,7 +13,7 @@ import { nap, unlessAborted } from './waiting.js';
 export async function paceCron(schedule: CronSchedule, parts: PaceParts): Promise<void> {
   const { clock, quit, term, lane, job } = parts;
   const ledger = new OccurrenceLedger(schedule, parts);
-  // a clock that is behind must not carry an occurrence past its grace: halfway there the store's clock takes over
+  // a clock that is behind must not carry an occurrence past its grace: the store's takes over from one that is halfway there
   const patienceMs = Math.max(job.misfireGraceMs, ON_TIME_MS) / 2;
   let cursor = term.grant.last;
   // a claim that Redis has lost may have been ahead of it
@@ -25,7 +25,8 @@ export async function paceCron(schedule: CronSchedule, parts: PaceParts): Promis
   while (!quit.aborted) {
     const due = schedule.next(cursor) ?? Infinity;
     const wall = clock.wallNow();
-    const untilDueMs = Math.min(due - wall, due + patienceMs - term.storeNow());
+    const isFarBehind = term.storeNow() - wall > patienceMs;
+    const untilDueMs = due - (isFarBehind ? term.storeNow() : wall);
     if (!isPromotion && untilDueMs > 0) {
       await sleep(clock, Math.min(untilDueMs, LOOK_AGAIN_MS), quit);
       continue;
