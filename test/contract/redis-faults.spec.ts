@@ -125,6 +125,23 @@ describe('a store whose Redis fails', () => {
     await granted(store, bidOf('a#1'));
   });
 
+  it.each([
+    ['a bid that is refused', (store: RedisLockStore) => store.acquire(bidOf('b#1'))],
+    [
+      'a release of what is not ours',
+      (store: RedisLockStore) => store.release({ name: 'price-tick', holder: 'b#1', progress: {}, quietly: true }),
+    ],
+  ])(
+    'hears from a server that takes no writes that it does not, also where nothing is to be written: %s',
+    async (_, ask) => {
+      const { store } = await fixture.connect();
+      await granted(store, bidOf('a#1'));
+      await ask(store);
+      await fixture.raw.replicaof('127.0.0.1', 1);
+      await expect(ask(store)).rejects.toMatchObject({ message: expect.stringContaining('READONLY') });
+    },
+  );
+
   it('drops the socket to a server that is no longer the primary', async () => {
     const opened = await fixture.connect();
     const { store } = opened;

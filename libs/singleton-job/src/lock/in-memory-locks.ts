@@ -123,7 +123,7 @@ export class InMemoryLocks {
       ttlMs: expiresAt - time,
       token: stored.token ?? 0,
       last: stored.last ?? 0,
-      ran: stored.ran ?? 0,
+      ran: (stored.raisedFrom ?? stored).ran ?? 0,
       born: stored.born ?? 0,
       time,
       mended,

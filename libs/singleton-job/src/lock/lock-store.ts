@@ -126,6 +126,7 @@ export interface Refusal {
   /** 0 while there is no state: the lock is held by somebody who keeps none. */
   readonly token: number;
   readonly last: number;
+  /** Newest occurrence settled; of what was replaced, while nobody has accounted for that. */
   readonly ran: number;
   readonly born: number;
   readonly time: number;

@@ -14,6 +14,8 @@ local lock, state, holder = KEYS[1], KEYS[2], ARGV[1]
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
 local function int(number) return string.format('%.0f', number) end
+-- changes nothing: a server that takes no writes must not answer as one that does
+local function showThatItWrites() redis.call('HDEL', state, '') end
 `;
 
 // ARGV[2], [3] and [4] are ran, the age of end and last, each '' when it did not change.
@@ -39,7 +41,7 @@ end
 
 /**
  * ARGV: holder, lockExpiry, schedule, then what was seen: highest token, newest last, newest ran, schedule; life of the state
- * or ''. Reads everything before it writes anything, so that a held lock is answered by a server that refuses writes. The
+ * or ''. Reads everything before it writes anything, so that a held lock is answered by a full server too. The
  * field `raised` keeps what raising `last` replaced until a leader has accounted for it: a grant may never be spent.
  */
 export const ACQUIRE = script(
@@ -53,13 +55,16 @@ local by, ended, raised = old[5] or '', tonumber(old[6]), old[8] or ''
 local found = redis.call('GET', lock)
 
 if found and found ~= holder then
+  showThatItWrites()
   local ttl = redis.call('PTTL', lock)
   local mended = ttl < 0
   if mended then
     redis.call('PEXPIRE', lock, expiry)
     ttl = tonumber(expiry)
   end
-  return { 0, found, ttl, token, last or 0, ran or 0, born or 0, now, mended and 1 or 0, old[7] or '' }
+  -- what was replaced nobody has accounted for yet
+  local settled = tonumber(string.match(raised, '^[^|]*|([^|]*)')) or ran or 0
+  return { 0, found, ttl, token, last or 0, settled, born or 0, now, mended and 1 or 0, old[7] or '' }
 end
 
 if found then
@@ -138,7 +143,10 @@ return { 'claimed', scheduledAt, now }
 export const RELEASE = script(
   'release',
   `${COMMON}${PROGRESS}
-if redis.call('GET', lock) ~= holder then return { 0, now, -1, '' } end
+if redis.call('GET', lock) ~= holder then
+  showThatItWrites()
+  return { 0, now, -1, '' }
+end
 redis.call('DEL', lock)
 record()
 local receivers, refusal = -1, ''

@@ -30,7 +30,8 @@ export function reportInherited(parts: PaceParts): void {
 function reportReplaced(parts: PaceParts, { last, hasChanged }: Replaced): void {
   const { grant, memory } = parts.term;
   if (hasChanged) {
-    reportMissed(parts, { reason: 'schedule-changed', after: last, upTo: grant.last });
+    // unless this very process has, in a term that could not tell Redis
+    if (memory.ran < grant.last) reportMissed(parts, { reason: 'schedule-changed', after: last, upTo: grant.last });
     return;
   }
   // raised to what this process had seen: claimed, and Redis has lost the claim

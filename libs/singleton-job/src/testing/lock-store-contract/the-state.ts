@@ -120,6 +120,7 @@ export const THE_STATE_UNDER_ANOTHER_SCHEDULE: Rules = {
     sameAnswer(again, second);
     const raisedFrom = { last, ran, by: '', schedule: 'every second', hasChanged: true };
     deepEqual(again.raisedFrom, raisedFrom);
+    answers(await refused(store, bidOf('a#2')), { last: second.last, ran });
     await other.release({ name: 'price-tick', holder: 'b#1', progress: { ran: last - 5 }, quietly: true });
     const third = await granted(store, bidOf('a#2'));
     answers(third, { raisedFrom });
