@@ -15,9 +15,24 @@ export interface Perils {
 /** The story of a seed. */
 export function drawPlan(seed: number, perils: Perils = {}): Plan {
   const chance = Chance.of(seed, 'plan');
-  const setting = drawSetting(chance);
+  const drawn = drawSetting(chance);
   const clocks = Array.from({ length: PLACES }, () => drawClock(chance));
-  return { seed, setting, clocks, faults: drawFaults(chance, setting, perils) };
+  const faults = drawFaults(chance, drawn, perils);
+  const [setting, restarts] = drawRollOut(Chance.of(seed, 'roll-out'), drawn);
+  return { seed, setting, clocks, faults: [...faults, ...restarts].sort((a, b) => a.atMs - b.atMs) };
+}
+
+/** In some stories the fleet is moved to a version with another cron schedule, and sometimes back. */
+function drawRollOut(chance: Chance, setting: Setting): [Setting, Fault[]] {
+  if (!chance.happens(0.2)) return [setting, []];
+  const { lockExpiryMs, faultsForMs, cronSeconds } = setting;
+  const rollOutMs = chance.between(0.1, 0.7) * faultsForMs;
+  const rollBackMs = chance.happens(0.5) ? rollOutMs + chance.between(0.5, 3) * lockExpiryMs : Infinity;
+  const restart = (): Restart => ({ downForMs: chance.between(0.01, 0.5) * lockExpiryMs, clock: drawClock(chance) });
+  const restarts = [rollOutMs, rollBackMs]
+    .filter((atMs) => atMs < faultsForMs)
+    .flatMap((atMs) => rollingRestart(chance, atMs, { spellMs: chance.between(0.05, 1) * lockExpiryMs, restart }));
+  return [{ ...setting, nextCronSeconds: cronSeconds === 2 ? 1 : 2 * cronSeconds, rollOutMs, rollBackMs }, restarts];
 }
 
 /** Short leases and quick jobs, so that many faults fall into little time; now and then the defaults. */
@@ -39,6 +54,9 @@ function drawSetting(chance: Chance): Setting {
     periodMs: lockExpiryMs * chance.pick([0.2, 0.4, 1]),
     delayMs,
     cronSeconds,
+    nextCronSeconds: cronSeconds,
+    rollOutMs: Infinity,
+    rollBackMs: Infinity,
     overlap: chance.pick(['skip', 'cancel-other']),
     stubborn: chance.pick([0, 0, 0, 0.3]),
     serverRate: chance.between(0.998, 1.002),

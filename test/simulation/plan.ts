@@ -21,6 +21,10 @@ export interface Setting {
   readonly periodMs: number;
   readonly delayMs: number;
   readonly cronSeconds: number;
+  /** The same in the next version, which processes run that start between roll-out and roll-back; its occurrences are some of those, or more. */
+  readonly nextCronSeconds: number;
+  readonly rollOutMs: number;
+  readonly rollBackMs: number;
   readonly overlap: 'skip' | 'cancel-other';
   /** The share of runs that do not mind their signal. */
   readonly stubborn: number;

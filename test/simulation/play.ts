@@ -4,7 +4,7 @@ import { cron, type CronSchedule } from '../../libs/singleton-job/src/schedule/i
 import { check, type History, type Violation } from '../support/checker.js';
 import { Chance } from './chance.js';
 import { Place } from './place.js';
-import { faultInWords, type Plan } from './plan.js';
+import { faultInWords, type Plan, type Setting } from './plan.js';
 import { type ClockFaults, EPOCH_MS, ProcessClock } from './process-clock.js';
 import { ServerLine } from './server-line.js';
 import { simulatedJobs } from './simulated-jobs.js';
@@ -43,11 +43,10 @@ const TOLERANCE_MS = 2;
 export async function play(plan: Plan, staging: Staging = {}): Promise<Outcome> {
   const { setting } = plan;
   const world = new World();
-  const schedule = cronOf(setting.cronSeconds);
   const server = new InMemoryLockStore(new ProcessClock(world, { aheadMs: 0, rate: setting.serverRate }));
   const watch = new ServerWatch(world, server, setting.serverRate);
-  const witness = new Witness(world, watch, { cron: schedule, tell: staging.tell });
-  const stage = setStage({ plan, world, witness, server, cron: schedule, staging });
+  const witness = new Witness(world, watch, staging.tell);
+  const stage = setStage({ plan, world, witness, server, staging });
   plan.clocks.forEach((clock, index) => stage.places[index]?.start(clock));
   for (const fault of plan.faults) {
     world.after(fault.atMs, () => {
@@ -56,7 +55,7 @@ export async function play(plan: Plan, staging: Staging = {}): Promise<Outcome> 
     });
   }
   await world.passUntil(setting.faultsForMs + setting.calmForMs);
-  const history = historyOf(witness, { plan, cron: schedule, untilMs: world.nowMs });
+  const history = historyOf(witness, { plan, untilMs: world.nowMs });
   const violations = check(history);
   for (const { process } of stage.places) process?.kill();
   return { history, violations };
@@ -67,11 +66,10 @@ interface StageParts {
   readonly world: World;
   readonly witness: Witness;
   readonly server: InMemoryLockStore;
-  readonly cron: CronSchedule;
   readonly staging: Staging;
 }
 
-function setStage({ plan, world, witness, server, cron, staging }: StageParts): Stage {
+function setStage({ plan, world, witness, server, staging }: StageParts): Stage {
   const { sabotage, programOf = () => libraryProgram } = staging;
   const { setting, seed } = plan;
   const line = new ServerLine(world);
@@ -95,7 +93,8 @@ function setStage({ plan, world, witness, server, cron, staging }: StageParts): 
       chance: Chance.of(seed, `${name}'s network`),
       random: Chance.of(seed, `${name}'s own chance`).next,
       program: programOf(name),
-      jobs: (process) => simulatedJobs(process, { plan, cron, witness, server }),
+      cron: cronAt(world.nowMs, setting),
+      jobs: (process, cron) => simulatedJobs(process, { plan, cron, witness, server }),
     });
   const places = plan.clocks.map((_, index) => new Place(PLACES.charAt(index), start));
   return { world, places, server, line, witness };
@@ -103,7 +102,7 @@ function setStage({ plan, world, witness, server, cron, staging }: StageParts): 
 
 function historyOf(
   { runs, reports, terms, confirmations, processes, faults, server }: Witness,
-  { plan, cron, untilMs }: { plan: Plan; cron: CronSchedule; untilMs: number },
+  { plan, untilMs }: { plan: Plan; untilMs: number },
 ): History {
   const { restForMs, heartbeatIntervalMs, lockExpiryMs, shutdownTimeoutMs, delayMs, misfireGraceMs } = plan.setting;
   return {
@@ -127,21 +126,30 @@ function historyOf(
       epochMs: EPOCH_MS,
     },
     grids: new Map([['grid', plan.setting.periodMs]]),
-    due: new Map([['cron', dueOccurrences({ runs, reports }, cron)]]),
+    due: new Map([['cron', dueOccurrences({ runs, reports }, plan.setting)]]),
     ...(restForMs > 0 && { calm: { fromMs: untilMs - restForMs, untilMs, jobs: JOBS, epochMs: EPOCH_MS } }),
   };
 }
 
-/** All between the first and the last that anybody has dealt with: who led before or after nobody can tell. */
-function dueOccurrences({ runs, reports }: Pick<History, 'runs' | 'reports'>, cron: CronSchedule): readonly number[] {
+/**
+ * All between the first and the last that anybody has dealt with: who led before or after nobody can tell. Where the schedule
+ * changed, those that both versions have.
+ */
+function dueOccurrences({ runs, reports }: Pick<History, 'runs' | 'reports'>, setting: Setting): readonly number[] {
+  const cron = cronOf(Math.max(setting.cronSeconds, setting.nextCronSeconds));
   const seen = [
     ...runs.filter((run) => run.job === 'cron').map((run) => run.scheduledAt),
     ...reports.map((report) => report.to),
   ];
   const [first, last] = [Math.min(...seen), Math.max(...seen)];
   const due: number[] = [];
-  for (let at = first; at <= last; at = cron.next(at) ?? Infinity) due.push(at);
+  for (let at = cron.next(first - 1) ?? Infinity; at <= last; at = cron.next(at) ?? Infinity) due.push(at);
   return due;
+}
+
+/** The schedule of the version that processes run which start now. */
+function cronAt(nowMs: number, { cronSeconds, nextCronSeconds, rollOutMs, rollBackMs }: Setting): CronSchedule {
+  return cronOf(rollOutMs <= nowMs && nowMs < rollBackMs ? nextCronSeconds : cronSeconds);
 }
 
 const schedules = new Map<number, CronSchedule>();

@@ -58,7 +58,7 @@ export class ServerWatch {
     }
     if (after === undefined) return;
     if (current === undefined || before !== after) {
-      current = { job, process: ownerOf(after) ?? after, holder: after, fromMs: atMs, untilMs: Infinity };
+      current = { job, process: ownerOf(after) ?? after, holder: after, sentMs, fromMs: atMs, untilMs: Infinity };
       this.#current.set(job, current);
       this.holdings.push(current);
     }

@@ -3,6 +3,7 @@ import { type Notify } from '../../libs/singleton-job/src/events/index.js';
 import { type InMemoryLockStore, type LockStore } from '../../libs/singleton-job/src/lock/index.js';
 import { type ResolvedOptions } from '../../libs/singleton-job/src/options/index.js';
 import { JobSupervisor } from '../../libs/singleton-job/src/runner/index.js';
+import { type CronSchedule } from '../../libs/singleton-job/src/schedule/index.js';
 import { type Chance } from './chance.js';
 import { type Command, type Step } from './plan.js';
 import { type ClockFaults, ProcessClock } from './process-clock.js';
@@ -50,8 +51,10 @@ export interface ProcessParts {
   readonly clockFaults: ClockFaults;
   readonly program: Program;
   readonly random: () => number;
+  /** The schedule of its cron job. */
+  readonly cron: CronSchedule;
   /** The jobs of a process, which run on its clock. */
-  readonly jobs: (process: SimulatedProcess) => readonly JobDefinition[];
+  readonly jobs: (process: SimulatedProcess, cron: CronSchedule) => readonly JobDefinition[];
 }
 
 /** What followers wait longest when they hear of a release with a few others. */
@@ -92,11 +95,11 @@ export class SimulatedProcess {
       clock: this.clock,
       wire,
     });
-    witness.started(name, this.clock);
+    witness.started(name, { clock: this.clock, cron: parts.cron });
     this.#program = program({
       name,
       options,
-      jobs: parts.jobs(this),
+      jobs: parts.jobs(this, parts.cron),
       notify: witness.listenTo(name, this.clock),
       clock: this.clock,
       store: this.network,

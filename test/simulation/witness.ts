@@ -17,6 +17,8 @@ import { type World } from './world.js';
 
 interface OpenProcess extends Open<WitnessedProcess> {
   readonly clock: ProcessClock;
+  /** The schedule of its cron job. */
+  readonly cron: CronSchedule;
   readonly metMs: Map<string, number>;
 }
 
@@ -40,24 +42,22 @@ export class Witness {
   readonly processes: OpenProcess[] = [];
   readonly faults: WitnessedFault[] = [];
   readonly #world: World;
-  readonly #cron: CronSchedule;
   readonly #tokens = new Map<string, number>();
   readonly #tell: ((line: string) => void) | undefined;
 
-  /** `cron` is the schedule of every cron job in the history. `tell` is told everything in a line each. */
+  /** `tell` is told everything in a line each. */
   constructor(
     world: World,
     readonly server: ServerWatch,
-    { cron, tell }: { readonly cron: CronSchedule; readonly tell: ((line: string) => void) | undefined },
+    tell: ((line: string) => void) | undefined,
   ) {
     this.#world = world;
-    this.#cron = cron;
     this.#tell = tell;
   }
 
   /** A process begins its life. */
-  started(process: string, clock: ProcessClock): void {
-    this.processes.push({ process, clock, startedMs: this.#world.nowMs, metMs: new Map() });
+  started(process: string, { clock, cron }: Pick<OpenProcess, 'clock' | 'cron'>): void {
+    this.processes.push({ process, clock, cron, startedMs: this.#world.nowMs, metMs: new Map() });
     this.note(`${process} starts`);
   }
 
@@ -182,8 +182,9 @@ export class Witness {
     tickDropped: (process, { job, kind, scheduledAt, count, reason }) => {
       if (kind !== 'cron') return;
       const to = scheduledAt.getTime();
+      const cron = this.#alive(process)?.cron;
       let from = to;
-      for (let dropped = 0; dropped < count; dropped++) from = this.#cron.latest(0, from - 1) ?? 0;
+      for (let dropped = 0; dropped < count; dropped++) from = cron?.latest(0, from - 1) ?? 0;
       this.reports.push({ job, process, from, to, reason, atMs: this.#world.nowMs });
     },
   };

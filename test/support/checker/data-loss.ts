@@ -77,14 +77,15 @@ export function isLostToAFreshLeader(history: History, job: string, dueMs: numbe
   // an answer may take long: what the server did counts where it was watched
   const grants =
     holdings.length > 0
-      ? holdings.map(({ fromMs, ...holding }) => ({ ...holding, atMs: fromMs }))
-      : terms.map(({ gainedMs, ...term }) => ({ ...term, atMs: gainedMs }));
+      ? holdings.map(({ fromMs, sentMs = fromMs, ...holding }) => ({ ...holding, sentMs, atMs: fromMs }))
+      : terms.map(({ gainedMs, ...term }) => ({ ...term, sentMs: gainedMs, atMs: gainedMs }));
   return faultsOf(history, 'data-loss').some(({ fromMs }) => {
     const [next] = grants.filter((grant) => grant.job === job && grant.atMs >= fromMs).sort((a, b) => a.atMs - b.atMs);
     if (next === undefined) return true;
     // the state begins when the clock of the store says so
     const bornMs = next.atMs * (1 + (settings?.drift ?? 0)) + (settings?.toleranceMs ?? 0);
-    return dueMs <= bornMs && isFreshTo(history, next, fromMs);
+    // a bid tells what its process knew when it was sent
+    return dueMs <= bornMs && isFreshTo(history, next, Math.min(fromMs, next.sentMs));
   });
 }
 

@@ -61,6 +61,8 @@ export interface WitnessedHolding {
   readonly holder: string;
   /** Undefined where the holder is one that has none. */
   readonly fencingToken?: number;
+  /** When the bid was sent that was granted. */
+  readonly sentMs?: number;
   readonly fromMs: number;
   readonly untilMs: number;
 }

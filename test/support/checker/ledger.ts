@@ -1,6 +1,12 @@
 import { isForgotten, isLostToAFreshLeader } from './data-loss.js';
 import { showDate, showReport, showRun, violation } from './evidence.js';
-import { type History, type Violation, type WitnessedFault, type WitnessedRun } from './history.js';
+import {
+  type History,
+  type Violation,
+  type WitnessedFault,
+  type WitnessedReport,
+  type WitnessedRun,
+} from './history.js';
 
 /** A cron occurrence that was started more than once. */
 export function startedTwice(history: History, job: string): Violation[] {
@@ -47,6 +53,7 @@ export function contradictions(history: History, job: string): Violation[] {
         (earlier) =>
           Math.max(earlier.from, report.from) < Math.min(earlier.to, report.to) &&
           earlier.reason !== 'state-lost' &&
+          wasTold(history, earlier, told.atMs) &&
           !isForgotten(history, { process: earlier.process, atMs: earlier.atMs ?? 0 }, told),
       );
     return [
@@ -54,6 +61,21 @@ export function contradictions(history: History, job: string): Violation[] {
       ...(other === undefined ? [] : [violation('reported-twice', showReport(other), showReport(report))]),
     ];
   });
+}
+
+/**
+ * Whether the store had heard of a report by then. One about what a changed schedule leaves behind claims nothing: if its reporter ends
+ * before it has told the store, the next leader repeats it.
+ */
+function wasTold(
+  { confirmations }: History,
+  { job, process, reason, atMs = -Infinity }: WitnessedReport,
+  byMs: number,
+): boolean {
+  if (reason !== 'schedule-changed' || confirmations === undefined) return true;
+  return confirmations.some(
+    (told) => told.job === job && told.process === process && told.sentMs >= atMs && told.sentMs < byMs,
+  );
 }
 
 function start({ process, startedMs }: WitnessedRun) {
