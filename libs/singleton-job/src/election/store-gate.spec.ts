@@ -166,6 +166,19 @@ describe('The gate before the store', () => {
     });
   });
 
+  it('keeps no timer for a probe once a late answer has let through whoever waited', async () => {
+    const { clock, askOnce, fates, late, sent } = setup();
+    fates.set('all', 'hangs');
+    void askOnce('a').catch(() => undefined);
+    await clock.advance(1_000);
+    void askOnce('b', 'leader').catch(() => undefined);
+    late[0]?.('yes');
+    await settle();
+    expect(sent).toEqual(['0 a', '1000 b']);
+    // the one of its deadline
+    expect(clock.pendingTimers).toBe(1);
+  });
+
   it('takes no single lost answer for an outage', async () => {
     const { clock, observer, ask, fates } = setup();
     fates.set('a', 'STORE_UNREACHABLE');

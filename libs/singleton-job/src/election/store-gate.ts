@@ -132,16 +132,19 @@ export class StoreGate {
       const leave = (): void => {
         this.#waiting.delete(waiting);
         if (this.#waiting.size === 0) this.#probeTimer.cancel();
+      };
+      const giveUp = (): void => {
+        leave();
         resolve(undefined);
       };
       const go = (pass: Pass): void => {
-        this.#waiting.delete(waiting);
-        signal.removeEventListener('abort', leave);
+        leave();
+        signal.removeEventListener('abort', giveUp);
         this.#send(question, pass).then(resolve, reject);
       };
       const waiting: Waiting = { job, asker, go };
       this.#waiting.add(waiting);
-      signal.addEventListener('abort', leave);
+      signal.addEventListener('abort', giveUp);
       this.#scheduleProbe();
     });
   }
