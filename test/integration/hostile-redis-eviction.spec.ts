@@ -1,20 +1,18 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
-import { type Redis } from 'ioredis';
 import { RedisServer } from '../../tools/redis/index.js';
 import { HostilePair } from '../support/hostile-pair.js';
 import { outsider } from '../support/hostile-world.js';
+import { monitored } from '../support/redis-monitor.js';
 
 jest.setTimeout(60_000);
 
 /** How often Redis was asked for a section of its INFO, beside what each connection asks by itself. */
-async function memoryQuestions(admin: Redis, begin: () => Promise<unknown>): Promise<number> {
-  const monitor = await admin.monitor();
+async function memoryQuestions({ url }: RedisServer, begin: () => Promise<unknown>): Promise<number> {
   let questions = 0;
-  monitor.on('monitor', (_time: string, [command, section]: string[]) => {
-    if (command?.toLowerCase() === 'info' && section === 'memory') questions++;
-  });
-  await begin();
-  monitor.disconnect();
+  const count = (line: string): void => {
+    if (/"info" "memory"/i.test(line)) questions++;
+  };
+  await monitored(url, count, begin);
   return questions;
 }
 
@@ -45,7 +43,7 @@ describe('the eviction policy of Redis', () => {
   it('noeviction is not worth a word, and costs each replica one question', async () => {
     await using server = await RedisServer.start({ args: ['--maxmemory-policy', 'noeviction'] });
     using outside = outsider(server);
-    const questions = await memoryQuestions(outside.admin, async () => {
+    const questions = await memoryQuestions(server, async () => {
       await using pair = await HostilePair.start([server.url, server.url]);
       await outside.admin.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
       await pair.goesOn();

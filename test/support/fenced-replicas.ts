@@ -2,7 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { afterEach, beforeEach } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { FixedRate, type JobRun, SingletonJobModule, type SingletonJobOptions } from 'nestjs-singleton-job';
+import { deferred } from './deferred.js';
 import { type StartedApplication, startApplication } from './nest-application.js';
+import { monitored } from './redis-monitor.js';
 
 type Task = (run: JobRun) => Promise<void>;
 
@@ -63,19 +65,15 @@ export class FencedReplicas {
 
   /** Waits until a replica has bid whose holder begins so; it was answered with what there was before the next command. */
   async bidOf(nodeId: string, start: () => Promise<Errands>): Promise<Errands> {
-    const monitor = await this.redis.monitor();
-    const heard = new Promise<void>((resolve) => {
-      monitor.on('monitor', (_time: string, args: string[]) => {
-        if (args.some((arg) => arg.startsWith(`${nodeId}-`))) resolve();
-      });
-    });
-    try {
+    const { promise, resolve } = deferred<string>();
+    const hear = (line: string): void => {
+      if (line.includes(`"${nodeId}-`)) resolve(line);
+    };
+    return await monitored(this.url, hear, async () => {
       const replica = await start();
-      await heard;
+      await promise;
       return replica;
-    } finally {
-      monitor.disconnect();
-    }
+    });
   }
 
   async end(): Promise<void> {
