@@ -1,7 +1,8 @@
-import { rm, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { node } from './workspace/command.js';
-import { LIBRARY, LIBRARY_BUILD } from './workspace/paths.js';
+import { DIST, LIBRARY, LIBRARY_BUILD } from './workspace/paths.js';
+import { fingerprintOf } from './workspace/sources.js';
 
 /** Compiles the library twice, for `import` and for `require`, without its specs and its test tools. */
 async function buildLibrary(): Promise<void> {
@@ -12,9 +13,18 @@ async function buildLibrary(): Promise<void> {
   await writeFile(join(LIBRARY_BUILD, 'cjs/package.json'), '{ "type": "commonjs" }\n');
 }
 
-/** Compiles the sample application and the library's sources that it reaches; it needs no built library. */
+const WORKER_SOURCES = ['apps/worker', 'libs/singleton-job/src', 'nest-cli.json', 'tsconfig.json', 'package-lock.json'];
+
+/**
+ * Compiles the sample application and the library's sources that it reaches; it needs no built library. A build of these
+ * very sources stays as it is: whoever runs it need not stop.
+ */
 async function buildWorker(): Promise<void> {
+  const stamp = join(DIST, 'apps/worker/.sources');
+  const sources = await fingerprintOf(WORKER_SOURCES);
+  if ((await readFile(stamp, 'utf8').catch(() => '')) === sources) return;
   await node('@nestjs/cli/bin/nest.js', ['build', 'worker']);
+  await writeFile(stamp, sources);
 }
 
 const BUILDS = { library: buildLibrary, worker: buildWorker } as const;

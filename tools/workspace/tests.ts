@@ -22,10 +22,7 @@ const GROUPS: readonly Group[] = [
   // these compute without a pause
   { projects: ['unit', 'simulation', 'types'], workers: availableParallelism() },
   // these mostly wait
-  { projects: ['contract', 'integration'], workers: 3 },
-  // these start processes, which share one build that the demo makes anew: one spec at a time, with the machine to itself
-  { projects: ['processes'], workers: 1 },
-  { projects: ['faults'], workers: 1 },
+  { projects: ['contract', 'integration', 'processes', 'faults'], workers: 3 },
 ];
 
 export interface TestRun extends Counts {
