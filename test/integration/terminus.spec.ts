@@ -7,6 +7,8 @@ import {
   FixedRate,
   Interval,
   type JobRun,
+  LockService,
+  LockStoreError,
   SingletonJobHealth,
   SingletonJobModule,
   type SingletonJobOptions,
@@ -92,6 +94,9 @@ class Prices {
   tick(): void {}
 }
 
+@Injectable()
+class Idle {}
+
 describe('the health of a replica, over HTTP', () => {
   const redis = useRedisServer();
   const options = (projectName: string): SingletonJobOptions => ({
@@ -136,6 +141,21 @@ describe('the health of a replica, over HTTP', () => {
       await redis().up();
     }
     for (const replica of [leader, follower]) expect(await replica.untilSays('ready', 200, 'ok')).toEqual(OK);
+  }, 60_000);
+
+  it('is good again after an outage that only a request for a lock has seen, without another one', async () => {
+    const project = `health-${randomUUID()}`;
+    await using replica = await Probed.start(Idle, { ...options(project), enabled: false });
+    const locks = replica.app.get(LockService);
+    await (await locks.tryAcquire('import'))?.release();
+    await redis().down();
+    try {
+      await expect(locks.tryAcquire('import')).rejects.toThrow(LockStoreError);
+      await replica.untilSays('ready', 503, 'error');
+    } finally {
+      await redis().up();
+    }
+    expect(await replica.untilSays('ready', 200, 'ok')).toEqual(OK);
   }, 60_000);
 
   it('is degraded, which fails no probe, while nobody is known to lead', async () => {

@@ -30,3 +30,18 @@ export function attempt<T>(clock: Clock, deadlineMs: number, send: () => Promise
     }
   });
 }
+
+/** The same, but rejects when `signal` aborts: whoever would have answered is gone. */
+export function untilAborted<T>(signal: AbortSignal, answer: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = (): void => {
+      reject(new LockStoreError('STORE_UNREACHABLE', 'nobody waits for the answer any more'));
+    };
+    signal.addEventListener('abort', abort);
+    const settled = (): void => {
+      signal.removeEventListener('abort', abort);
+    };
+    answer.then(resolve, reject);
+    answer.then(settled, settled);
+  });
+}

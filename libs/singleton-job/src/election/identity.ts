@@ -11,6 +11,11 @@ export class Identity {
   /** `id` is `nodeId-random`. */
   constructor(readonly id: string) {}
 
+  /** A holder value that no bid has: what it asks for changes nothing. */
+  get nobody(): Holder {
+    return `${this.id}#0`;
+  }
+
   /** A holder value for a new bid, in use until it is retired. */
   nextHolder(): Holder {
     this.#attempts += 1;

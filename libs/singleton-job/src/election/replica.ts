@@ -70,7 +70,10 @@ export class Replica {
     const together = (send: () => void): void => {
       parts.store.batch(send);
     };
-    this.gate = new StoreGate({ ...parts, heartbeatIntervalMs, together, closing, onRecovery: this.#wakeAll });
+    const holder = this.identity.nobody;
+    const probe = (name: string): Promise<unknown> =>
+      parts.store.release({ name, holder, progress: {}, quietly: true });
+    this.gate = new StoreGate({ ...parts, heartbeatIntervalMs, together, probe, closing, onRecovery: this.#wakeAll });
     this.heartbeat = new Heartbeat(parts.clock, heartbeatIntervalMs, together);
     const { gate } = this;
     this.releases = new Releases({ ...parts, gate, heartbeatIntervalMs, by: id, closing, complain, content });

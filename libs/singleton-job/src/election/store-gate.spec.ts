@@ -23,12 +23,13 @@ function setup() {
     together: (send) => {
       send();
     },
+    probe: (job) => send(job, 'nobody'),
     onRecovery: () => recoveries.push(clock.now()),
     closing: closing.signal,
   });
 
-  const send = (job: string): Promise<string> => {
-    sent.push(`${Math.round(clock.now())} ${job}`);
+  const send = (job: string, asker = job): Promise<string> => {
+    sent.push(`${Math.round(clock.now())} ${asker}`);
     const fate = fates.get(job) ?? fates.get('all') ?? 'yes';
     if (fate === 'yes') return Promise.resolve('yes');
     if (fate === 'late')
@@ -79,13 +80,14 @@ describe('The gate before the store', () => {
 
   describe('in an outage', () => {
     it('lets one probe at a time through, at most every half second', async () => {
-      const { clock, sent, ask, fates, quit } = setup();
+      const { clock, sent, ask, fates, quit, closing } = setup();
       fates.set('all', 'STORE_UNREACHABLE');
       for (const job of ['a', 'b', 'c']) void ask(job);
       await clock.advance(2_000);
       expect(sent.slice(0, 1)).toEqual(['0 a']);
       expect(sent.slice(3)).toEqual(['500 a', '1000 b', '1500 c', '2000 a']);
       quit.abort();
+      closing.abort();
       await settle();
       expect(clock.pendingTimers).toBe(0);
     });
@@ -155,28 +157,85 @@ describe('The gate before the store', () => {
     });
 
     it('sends away whoever leaves while waiting', async () => {
-      const { clock, ask, fates, quit, sent } = setup();
+      const { clock, ask, fates, quit, sent, closing } = setup();
       fates.set('all', 'STORE_UNREACHABLE');
       const asking = ask('a');
       await settle();
       quit.abort();
       expect(await asking).toBeUndefined();
       expect(sent).toEqual(['0 a']);
+      closing.abort();
       expect(clock.pendingTimers).toBe(0);
     });
   });
 
-  it('keeps no timer for a probe once a late answer has let through whoever waited', async () => {
-    const { clock, askOnce, fates, late, sent } = setup();
+  it('keeps no timer for a probe once it is closed, and a late answer has let through whoever waited', async () => {
+    const { clock, askOnce, fates, late, sent, closing } = setup();
     fates.set('all', 'hangs');
     void askOnce('a').catch(() => undefined);
     await clock.advance(1_000);
     void askOnce('b', 'leader').catch(() => undefined);
+    closing.abort();
     late[0]?.('yes');
     await settle();
     expect(sent).toEqual(['0 a', '1000 b']);
     // the one of its deadline
     expect(clock.pendingTimers).toBe(1);
+  });
+
+  describe('in an outage in which nobody asks any more', () => {
+    /** Two questions that were not answered, and whoever asked has given up. */
+    async function abandoned(...jobs: string[]) {
+      const world = setup();
+      world.fates.set('all', 'STORE_UNREACHABLE');
+      for (const job of jobs) void world.ask(job);
+      await world.clock.advance(700);
+      world.quit.abort();
+      await settle();
+      world.sent.length = 0;
+      return world;
+    }
+
+    it('asks by itself, at the same pace, until the store answers', async () => {
+      const { clock, observer, recoveries, sent, fates } = await abandoned('a');
+      await clock.advance(1_000);
+      expect(sent).toEqual(['1000 nobody', '1500 nobody']);
+      fates.clear();
+      await clock.advance(60_000);
+      expect(sent).toEqual(['1000 nobody', '1500 nobody', '2000 nobody']);
+      expect(observer.story).toEqual(['500 storeUnreachable', '2000 storeRecovered']);
+      expect(recoveries).toEqual([2_000]);
+      expect(clock.pendingTimers).toBe(0);
+    });
+
+    it('asks at once when the store says that it is there again', async () => {
+      const { clock, observer, gate, fates } = await abandoned('a');
+      fates.clear();
+      expect(gate.probeNow()).toBe(true);
+      await settle();
+      expect(observer.story).toEqual(['500 storeUnreachable', '700 storeRecovered']);
+      expect(clock.pendingTimers).toBe(0);
+    });
+
+    it('asks about another one each time, so that a single broken one does not prolong it', async () => {
+      const { clock, observer, fates } = await abandoned('broken', 'a');
+      fates.clear();
+      fates.set('broken', 'STORE_UNREACHABLE');
+      await clock.advance(1_000);
+      expect(observer.story).toEqual(['500 storeUnreachable', expect.stringContaining('storeRecovered')]);
+    });
+
+    it.each(['STORE_UNREACHABLE', 'hangs'] as const)('leaves nothing behind when it is closed: %s', async (fate) => {
+      const { clock, observer, sent, fates, closing } = await abandoned('a');
+      fates.set('all', fate);
+      await clock.advance(500);
+      closing.abort();
+      await settle();
+      expect(clock.pendingTimers).toBe(0);
+      await clock.advance(10_000);
+      expect(sent).toHaveLength(1);
+      expect(observer.story).toEqual(['500 storeUnreachable']);
+    });
   });
 
   it('takes no single lost answer for an outage', async () => {

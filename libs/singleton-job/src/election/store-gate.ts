@@ -2,7 +2,8 @@ import { LockStoreError } from '../errors/index.js';
 import { type Notify } from '../events/index.js';
 import { type Clock, sleep } from '../time/index.js';
 import { AilingJobs } from './ailing-jobs.js';
-import { attempt } from './attempt.js';
+import { attempt, untilAborted } from './attempt.js';
+import { Outage } from './outage.js';
 import { ProbeTimer } from './probe-timer.js';
 
 /** A leader's question keeps a lease alive, so it goes first. */
@@ -26,6 +27,8 @@ export interface StoreGateParts {
   readonly heartbeatIntervalMs: number;
   /** Runs a function that sends, so that what it sends leaves in one write. */
   readonly together: (send: () => void) => void;
+  /** Asks the store something about the lock of a job that changes nothing. */
+  readonly probe: (job: string) => Promise<unknown>;
   /** An outage that was told is over. */
   readonly onRecovery: () => void;
   /** Once it aborts the store is being closed, and its failures are no news. */
@@ -41,21 +44,14 @@ interface Waiting {
   readonly go: (pass: Pass) => void;
 }
 
-interface Outage {
-  readonly sinceMs: number;
-  readonly error: LockStoreError;
-  /** Whose questions have failed in it. */
-  readonly jobs: Set<string>;
-  isTold: boolean;
-}
-
 const SLOWEST_PROBE_MS = 500;
 
 /**
  * What one process knows of its store. While it answers everybody asks at will. After a failure one question at a time is
  * let through as a probe, a leader's first and another job's first: if that fails too it is an outage, which is told
  * once; the first answer lets everybody through again. So a thousand jobs put no more load on a store in trouble than
- * one, and all of them go on within about half a second of its recovery.
+ * one, and all of them go on within about half a second of its recovery. While nobody asks, the gate asks by itself: an
+ * outage ends when the store answers, and not when somebody next needs it.
  *
  * A job that fails while others are answered (a hash slot without a server, say) is ailing: its failures are its own,
  * and keep nobody else from asking.
@@ -71,6 +67,9 @@ export class StoreGate {
     this.#ailing = new AilingJobs(parts.clock, this.#tell);
     this.#probeTimer = new ProbeTimer(parts.clock, () => {
       this.#probe();
+    });
+    parts.closing.addEventListener('abort', () => {
+      if (this.#isDone) this.#probeTimer.cancel();
     });
   }
 
@@ -93,6 +92,7 @@ export class StoreGate {
   /** Nobody asks for it any more: what it met with is no trouble of anybody's. */
   forget(job: string): void {
     this.#ailing.answered(job);
+    this.#outage?.forget(job);
   }
 
   /** The store says that it can be asked again: probes at once, if there is an outage to end. */
@@ -118,11 +118,11 @@ export class StoreGate {
       return answer;
     } catch (error: unknown) {
       isLate = true;
-      if (error instanceof LockStoreError) this.#failed(question.job, error, outage);
+      if (error instanceof LockStoreError) this.#failed(question, error, outage);
       throw error;
     } finally {
       if (pass === 'probe') this.#isProbing = false;
-      if (this.#outage !== undefined && this.#waiting.size > 0) this.#scheduleProbe();
+      if (this.#outage !== undefined) this.#scheduleProbe();
     }
   }
 
@@ -131,7 +131,7 @@ export class StoreGate {
     return new Promise((resolve, reject) => {
       const leave = (): void => {
         this.#waiting.delete(waiting);
-        if (this.#waiting.size === 0) this.#probeTimer.cancel();
+        if (this.#isDone) this.#probeTimer.cancel();
       };
       const giveUp = (): void => {
         leave();
@@ -163,7 +163,8 @@ export class StoreGate {
     this.parts.onRecovery();
   }
 
-  #failed(job: string, error: LockStoreError, outage: Outage | undefined): void {
+  #failed(question: Pick<Question<unknown>, 'job' | 'deadlineMs'>, error: LockStoreError, outage?: Outage): void {
+    const { job } = question;
     // anything but silence is an answer of the store; what a person must mend concerns one job, which says so itself
     if (error.code !== 'STORE_UNREACHABLE') {
       this.#answered(job, outage);
@@ -172,9 +173,9 @@ export class StoreGate {
     if (this.#outage === undefined && this.#ailing.has(job)) {
       this.#ailing.failed(job, error);
     } else if (this.#outage === undefined) {
-      this.#outage = { sinceMs: this.parts.clock.now(), error, jobs: new Set([job]), isTold: false };
+      this.#outage = new Outage(this.parts.clock.now(), question);
     } else {
-      this.#outage.jobs.add(job);
+      this.#outage.failed(job);
       if (this.#outage !== outage || outage.isTold) return;
       outage.isTold = true;
       this.#tell('storeUnreachable', { error });
@@ -194,8 +195,13 @@ export class StoreGate {
     });
   }
 
+  /** The store is being closed, and nobody waits for it to answer. */
+  get #isDone(): boolean {
+    return this.parts.closing.aborted && this.#waiting.size === 0;
+  }
+
   #scheduleProbe(): void {
-    if (this.#isProbing) return;
+    if (this.#isProbing || this.#isDone) return;
     const someoneLeads = [...this.#waiting].some(({ asker }) => asker === 'leader');
     this.#probeTimer.set(this.#probeDelayMs(someoneLeads ? 'leader' : 'bid'));
   }
@@ -208,14 +214,23 @@ export class StoreGate {
   }
 
   #probe(): void {
-    const isNew = ({ job }: Waiting): boolean => this.#outage?.jobs.has(job) !== true && !this.#ailing.has(job);
+    const outage = this.#outage;
+    if (outage === undefined || this.#isDone) return;
+    const isNew = ({ job }: Waiting): boolean => !outage.has(job) && !this.#ailing.has(job);
     const waiting = [...this.#waiting];
     const leaders = waiting.filter(({ asker }) => asker === 'leader');
     // whoever fails waits again at the end of the line, so that one job cannot keep the others from finding out
     const prober = leaders.find(isNew) ?? waiting.find(isNew) ?? waiting[0];
-    if (prober === undefined) return;
     this.#isProbing = true;
-    prober.go('probe');
+    if (prober === undefined) this.#probeForNobody(outage);
+    else prober.go('probe');
+  }
+
+  #probeForNobody({ jobs: [job = ''], deadlineMs }: Outage): void {
+    const { closing, probe } = this.parts;
+    const send = (): Promise<unknown> => untilAborted(closing, probe(job));
+    // what it has met with is noted, and nobody waits for it
+    this.#send({ job, asker: 'bid', deadlineMs, signal: closing, send }, 'probe').catch(() => undefined);
   }
 
   readonly #tell: Notify = (event, payload) => {

@@ -296,6 +296,18 @@ describe('LockService', () => {
       await expect(soon(a.locks.tryAcquire(KEY, { wait: '60s' }))).rejects.toMatchObject({ code: fate });
     });
 
+    it('and tells the end of the outage although nobody asks any more', async () => {
+      const a = start('a');
+      a.store.fate = () => 'STORE_UNREACHABLE';
+      const outcome = timed(a.locks.tryAcquire(KEY));
+      await clock.advance(30_000);
+      expect((await outcome)[1]).toBeInstanceOf(LockStoreError);
+      a.store.fate = () => 'carried';
+      await clock.advance(600);
+      expect(a.observer.events.map(({ event }) => event)).toEqual(['storeUnreachable', 'storeRecovered']);
+      expect([a.store.count('release') > 0, server.holderOf('lock/nightly-import')]).toEqual([true, undefined]);
+    });
+
     it('and not when it was away for a moment', async () => {
       const a = start('a');
       a.store.fate = () => (clock.now() < 700 ? 'STORE_UNREACHABLE' : 'carried');
@@ -345,6 +357,8 @@ describe('LockService', () => {
       a.store.fate = () => 'carried';
       // the work has the rest of the lock's life to come to an end
       expect(await soon(b.locks.tryAcquire(KEY))).toBeNull();
+      // one question finds out that Redis is there again
+      await clock.advance(600);
       const sent = a.store.sent.length;
       expect(clock.pendingTimers).toBe(0);
       await clock.advance(600_000);

@@ -87,6 +87,18 @@ describe('The health of a replica', () => {
     expect(health.report()).toEqual(WELL);
   });
 
+  it('is good again once the store is back, although what saw the outage has been paused since', async () => {
+    const { health, store, supervisor } = startWith(job());
+    await fleet.clock.advance(1_000);
+    store.fate = () => 'STORE_UNREACHABLE';
+    await fleet.clock.advance(30_000);
+    await Promise.all([supervisor.pause('tick'), fleet.clock.advance(30_000)]);
+    expect(health.report().unreachable).toEqual([{ job: null, forMs: expect.any(Number) }]);
+    store.fate = () => 'carried';
+    await fleet.clock.advance(1_000);
+    expect(health.report()).toEqual(WELL);
+  });
+
   it('misses no leader for a job that is paused or disabled', async () => {
     const { health, supervisor } = startWith(job(), job({ name: 'off', enabled: false }));
     expect(health.report().leaderless).toEqual(['tick']);
