@@ -1,9 +1,10 @@
 import { type JobRun } from '../../libs/singleton-job/src/decorators/index.js';
 import { type JobDefinition } from '../../libs/singleton-job/src/discovery/index.js';
 import { type JobEvents, type JobObserver, notifyAll } from '../../libs/singleton-job/src/events/index.js';
+import { type Replica } from '../../libs/singleton-job/src/election/index.js';
 import { InMemoryLockStore } from '../../libs/singleton-job/src/lock/index.js';
 import { resolveOptions, type SingletonJobOptions } from '../../libs/singleton-job/src/options/index.js';
-import { JobSupervisor } from '../../libs/singleton-job/src/runner/index.js';
+import { JobSupervisor, makeReplica } from '../../libs/singleton-job/src/runner/index.js';
 import { fixedRate } from '../../libs/singleton-job/src/schedule/index.js';
 import { ManualClock, RecordingObserver, settle } from '../../libs/singleton-job/src/testing/index.js';
 import { FaultyStore } from './faulty-store.js';
@@ -48,6 +49,7 @@ export interface FleetReplica {
   readonly clock: SkewedClock;
   readonly observer: RecordingObserver;
   readonly store: FaultyStore;
+  readonly replica: Replica;
   readonly supervisor: JobSupervisor;
   /** The story since it was last asked for. */
   news(): string[];
@@ -84,15 +86,13 @@ export class Fleet {
     const clock = new SkewedClock(this.clock);
     const observer = new RecordingObserver(this.clock);
     const store = Object.assign(new FaultyStore(this.server.replica(), this.clock), network);
-    const supervisor = new JobSupervisor({
+    const parts = {
       options: resolveOptions({ projectName: 'test', store, ...options }),
-      jobs,
       replicaId: name,
       notify: notifyAll([...observers, hearingAll(observer)]),
-      clock,
-      store,
-      random,
-    });
+    };
+    const replica = makeReplica({ ...parts, lockExpiriesMs: [], clock, store, random });
+    const supervisor = new JobSupervisor({ ...parts, jobs, replica: () => replica });
     this.#supervisors.push(supervisor);
     supervisor.start();
     let told = 0;
@@ -102,7 +102,7 @@ export class Fleet {
       told = story.length;
       return story.slice(from);
     };
-    return { name, clock, observer, store, supervisor, news };
+    return { name, clock, observer, store, replica, supervisor, news };
   }
 
   /** Stops and closes everything, so that no timer is left; time passes while runs are given up. */

@@ -36,7 +36,17 @@ export class AilingJobs {
     this.notify('storeUnreachable', { job, error });
   }
 
-  /** It was answered, or nobody asks for it any more. */
+  /** Those that were told, each with the time since which it has failed. */
+  get told(): readonly (readonly [job: string, sinceMs: number])[] {
+    return [...this.#jobs].filter(([, { isTold }]) => isTold).map(([job, { sinceMs }]) => [job, sinceMs]);
+  }
+
+  /** Nobody asks for it any more: nobody will know whether it would be answered. */
+  forget(job: string): void {
+    this.#jobs.delete(job);
+  }
+
+  /** It was answered. */
   answered(job: string): void {
     const ailing = this.#jobs.get(job);
     this.#jobs.delete(job);

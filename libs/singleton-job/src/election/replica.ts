@@ -139,9 +139,13 @@ export class Replica {
     };
   }
 
-  /** Drops what is noted of a name that nobody bids for any more: it must neither slow the others down nor stay for ever. */
+  /** Drops what is noted of a name that nobody bids for any more. */
   forget(job: string): void {
-    if (this.#candidates.has(job)) return;
+    if (!this.#candidates.has(job)) this.drop(job);
+  }
+
+  /** Drops what the questions about a name met with: what nobody asks for must neither slow the others down nor stay for ever. */
+  drop(job: string): void {
     this.#refused.delete(job);
     this.gate.forget(job);
   }

@@ -89,9 +89,16 @@ export class StoreGate {
     if (this.#ailing.isTold(job)) await sleep(this.parts.clock, this.#probeDelayMs('bid'), signal);
   }
 
-  /** Nobody asks for it any more: what it met with is no trouble of anybody's. */
+  /** Every trouble that was told and goes on, of one job or, under undefined, of all: for how long. */
+  get outages(): readonly (readonly [job: string | undefined, forMs: number])[] {
+    const outage = this.#outage;
+    const ofAll = outage?.isTold === true ? [[undefined, outage.sinceMs] as const] : [];
+    return [...ofAll, ...this.#ailing.told].map(([job, sinceMs]) => [job, this.parts.clock.now() - sinceMs]);
+  }
+
+  /** Nobody asks for it any more: what it met with is no trouble of anybody's, and has not ended well either. */
   forget(job: string): void {
-    this.#ailing.answered(job);
+    this.#ailing.forget(job);
     this.#outage?.forget(job);
   }
 

@@ -113,7 +113,10 @@ export interface JobEvents {
    * `job`, only that one is not answered, as on a cluster that has lost some of its hash slots.
    */
   storeUnreachable: { readonly job?: string; readonly error: LockStoreError };
-  /** The end of what `storeUnreachable` announced. */
+  /**
+   * The end of what `storeUnreachable` announced: the store answers again. Not told of a `job` for which nobody asks any more
+   * (it is stopped, paused or unregistered, or a lock that is not requested any more), nor once the connections are closed.
+   */
   storeRecovered: { readonly job?: string; readonly outageMs: number };
   /**
    * The store refuses what this job needs until a person mends it; without a `job`, what wakes the followers of all jobs

@@ -10,4 +10,5 @@ export {
 } from './job-status.js';
 export { type HealthReport, type OverdueJob, SingletonJobHealth } from './singleton-job-health.js';
 export { expiriesOf, JobSupervisor, type SupervisorParts } from './job-supervisor.js';
+export { makeReplica } from './make-replica.js';
 export { nameReplica, ProcessReplica } from './process-replica.js';

@@ -49,6 +49,11 @@ export class ProcessReplica {
     return this.#replica;
   }
 
+  /** Every trouble with the store that goes on: see {@link StoreGate.outages}. */
+  get outages(): Replica['gate']['outages'] {
+    return this.#replica?.gate.outages ?? [];
+  }
+
   /** Ends renewals and connections, if there are any. Locks still held are left to expire. */
   async close(): Promise<void> {
     await this.#replica?.close();

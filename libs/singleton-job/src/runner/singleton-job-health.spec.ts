@@ -19,11 +19,18 @@ describe('The health of a replica', () => {
 
   function startWith(...jobs: JobDefinition[]) {
     const [watch, statistics] = [new HealthWatch(fleet.clock), new JobStatistics()];
-    const { supervisor, store } = fleet.start('a', jobs, { observers: [watch, statistics] });
+    const { supervisor, store, replica, observer } = fleet.start('a', jobs, { observers: [watch, statistics] });
     const options = resolveOptions({ projectName: 'test', enabled: false });
-    const health = new SingletonJobHealth(options, { watch, statistics }, fleet.clock);
+    const parts = {
+      watch,
+      statistics,
+      get outages() {
+        return replica.gate.outages;
+      },
+    };
+    const health = new SingletonJobHealth(options, parts, fleet.clock);
     health.attach(supervisor);
-    return { health, store, supervisor };
+    return { health, store, supervisor, observer };
   }
 
   it('stays good while jobs of every kind keep to their schedules', async () => {
@@ -97,6 +104,38 @@ describe('The health of a replica', () => {
     store.fate = () => 'carried';
     await fleet.clock.advance(1_000);
     expect(health.report()).toEqual(WELL);
+  });
+
+  describe('while one job is not answered, and the others are', () => {
+    async function ailing() {
+      const world = startWith(job({ name: 'broken' }), job({ name: 'well' }));
+      await fleet.clock.advance(1_000);
+      world.store.fate = (_command, name) => (name === 'broken' ? 'STORE_UNREACHABLE' : 'carried');
+      await fleet.clock.advance(60_000);
+      return world;
+    }
+
+    it('is bad, and names it', async () => {
+      const { health } = await ailing();
+      expect(health.report().unreachable).toEqual([{ job: 'broken', forMs: expect.any(Number) }]);
+    });
+
+    it.each(['remove', 'pause'] as const)(
+      'is good again once nobody asks for that one, of which nothing is told: %s',
+      async (action) => {
+        const { health, supervisor, observer } = await ailing();
+        await Promise.all([supervisor[action]('broken'), fleet.clock.advance(5_000)]);
+        expect(health.report()).toEqual(WELL);
+        expect(observer.of('storeRecovered').filter(({ job: name }) => name === 'broken')).toEqual([]);
+      },
+    );
+
+    it('stops without telling that it is answered', async () => {
+      const { supervisor, observer } = await ailing();
+      await Promise.all([supervisor.stop(), fleet.clock.advance(30_000)]);
+      expect(observer.of('storeUnreachable').at(-1)?.job).toBe('broken');
+      expect(observer.of('storeRecovered').filter(({ job: name }) => name === 'broken')).toEqual([]);
+    });
   });
 
   it('misses no leader for a job that is paused or disabled', async () => {

@@ -1,9 +1,8 @@
 import { type ResolvedOptions } from '../options/index.js';
 import { type Clock, SystemClock } from '../time/index.js';
-import { type HealthWatch } from './health-watch.js';
-import { type JobStatistics } from './job-statistics.js';
 import { type JobSupervisor, type Post } from './job-supervisor.js';
 import { overdueSince } from './overdue.js';
+import { type ProcessReplica } from './process-replica.js';
 
 /** A job that should have run. */
 export interface OverdueJob {
@@ -35,7 +34,7 @@ export class SingletonJobHealth {
 
   constructor(
     private readonly options: ResolvedOptions,
-    private readonly parts: { readonly watch: HealthWatch; readonly statistics: JobStatistics },
+    private readonly parts: Pick<ProcessReplica, 'watch' | 'statistics' | 'outages'>,
     private readonly clock: Clock = new SystemClock(),
   ) {}
 
@@ -61,7 +60,7 @@ export class SingletonJobHealth {
   #unreachable(supervisor: JobSupervisor): HealthReport['unreachable'] {
     const expiryOf = (job: string | undefined): number =>
       (job === undefined ? undefined : supervisor.post(job)?.job.lockExpiryMs) ?? this.options.lockExpiryMs;
-    return this.parts.watch.outages
+    return this.parts.outages
       .filter(([job, forMs]) => forMs > expiryOf(job))
       .map(([job, forMs]) => ({ job: job ?? null, forMs: Math.round(forMs) }));
   }
