@@ -32,8 +32,9 @@ export interface Confirmation {
  * term is trusted at that moment, and its {@link signal} ends what runs.
  */
 export class Term {
+  /** It starts nothing before this instant. */
+  readonly firstRun: Instant;
   readonly #lease: Lease;
-  readonly #firstRunMs: number;
   #storeTime: { readonly time: number; readonly sentMs: number; readonly atMs: number };
   #renewal: Promise<void> | undefined;
   #onConfirmed: ((confirmation: Confirmation) => void) | undefined;
@@ -44,8 +45,9 @@ export class Term {
   ) {
     const { clock, closing } = replica;
     const { lockExpiryMs, sent, grant, waitMs } = facts;
-    this.#firstRunMs = clock.now() + waitMs;
-    this.#storeTime = { time: grant.time, sentMs: sent.now, atMs: clock.now() };
+    const { now, wall } = instant(clock);
+    this.firstRun = { now: now + waitMs, wall: wall + waitMs };
+    this.#storeTime = { time: grant.time, sentMs: sent.now, atMs: now };
     this.#lease = new Lease(clock, { lockExpiryMs, safetyMarginMs: safetyMarginMs(lockExpiryMs) }, sent);
     const abandon = (): void => {
       this.finish('abandoned');
@@ -93,7 +95,7 @@ export class Term {
 
   /** How long it must still wait before its first run. */
   get waitMs(): number {
-    return Math.max(this.#firstRunMs - this.replica.clock.now(), 0);
+    return Math.max(this.firstRun.now - this.replica.clock.now(), 0);
   }
 
   /** Whether the lock was this term's at `at`, also if the term has ended since. */

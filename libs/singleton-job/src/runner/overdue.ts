@@ -2,15 +2,14 @@ import { type JobDefinition } from '../discovery/index.js';
 import { type Term } from '../election/index.js';
 import { type RunInfo } from '../events/index.js';
 import { type AnySchedule } from '../schedule/index.js';
-import { type Clock, type Instant } from '../time/index.js';
+import { type Clock } from '../time/index.js';
 import { type LastRun } from './job-status.js';
 
 /** What this replica does about one job. */
 export interface Duty {
   readonly job: JobDefinition;
-  /** The term that it leads, when that began, and the run that ended last. */
+  /** The term that it leads, and the run that ended last. */
   readonly term: Term | undefined;
-  readonly began: Instant | undefined;
   readonly lastRun: LastRun | null;
   readonly inFlight: RunInfo | undefined;
 }
@@ -33,20 +32,21 @@ function dueWhileRunning({ schedule, timeoutMs }: JobDefinition, run: RunInfo): 
 }
 
 /** The tick after all that this replica knows to be done, by whomever. Only a leader has a duty. */
-function dueWhileIdle({ job, term, began, lastRun }: Duty, clock: Clock, now: number): number | undefined {
-  if (term === undefined || began === undefined) return undefined;
-  if (job.schedule.kind === 'interval') return now - (clock.now() - intervalDue(job.schedule, term, began));
+function dueWhileIdle({ job, term, lastRun }: Duty, clock: Clock, now: number): number | undefined {
+  if (term === undefined) return undefined;
+  if (job.schedule.kind === 'interval') return now - (clock.now() - intervalDue(job.schedule, term));
   const endedAt = lastRun === null ? 0 : Date.parse(lastRun.startedAt) + lastRun.durationMs;
-  return job.schedule.next(Math.max(began.wall, endedAt, Math.min(term.memory.last, now)));
+  return job.schedule.next(Math.max(term.firstRun.wall, endedAt, Math.min(term.memory.last, now)));
 }
 
 /** Monotonic. */
-function intervalDue(schedule: Extract<AnySchedule, { kind: 'interval' }>, term: Term, began: Instant): number {
+function intervalDue(schedule: Extract<AnySchedule, { kind: 'interval' }>, term: Term): number {
+  const began = term.firstRun.now;
   const { endAgeMs } = term.grant;
   const { endedAtMs } = term.memory;
   return Math.max(
-    began.now,
-    endAgeMs === undefined ? -Infinity : schedule.next(began.now - endAgeMs),
+    began,
+    endAgeMs === undefined ? -Infinity : schedule.next(began - endAgeMs),
     endedAtMs === undefined ? -Infinity : schedule.next(endedAtMs),
   );
 }

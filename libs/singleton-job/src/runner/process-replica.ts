@@ -2,8 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { type Replica } from '../election/index.js';
 import { diagnostics, type JobObserver, LoggingObserver, type Notify, notifyAll } from '../events/index.js';
 import { type ResolvedOptions } from '../options/index.js';
-import { SystemClock } from '../time/index.js';
-import { HealthWatch } from './health-watch.js';
 import { JobStatistics } from './job-statistics.js';
 import { makeReplica } from './make-replica.js';
 
@@ -21,7 +19,6 @@ export class ProcessReplica {
   /** Tells every observer, also those that are added later. */
   readonly notify: Notify;
   readonly statistics = new JobStatistics();
-  readonly watch = new HealthWatch(new SystemClock());
   readonly #observers: JobObserver[];
   /** Until it is known: a socket is given up too late rather than too soon. */
   #lockExpiriesMs: readonly number[] = [Infinity];
@@ -30,7 +27,7 @@ export class ProcessReplica {
   constructor(readonly options: ResolvedOptions) {
     this.id = nameReplica(options.nodeId);
     const { projectName } = options;
-    this.#observers = [new LoggingObserver({ projectName, node: this.id }), this.statistics, this.watch, diagnostics];
+    this.#observers = [new LoggingObserver({ projectName, node: this.id }), this.statistics, diagnostics];
     this.notify = notifyAll(this.#observers);
   }
 

@@ -3,9 +3,9 @@ import { job, lasting } from '../../../../test/support/fleet.js';
 import { useFleet } from '../../../../test/support/use-fleet.js';
 import { type JobDefinition } from '../discovery/index.js';
 import { resolveOptions } from '../options/index.js';
-import { cron, fixedRate, interval } from '../schedule/index.js';
+import { type AnySchedule, cron, fixedRate, interval } from '../schedule/index.js';
 import { ManualClock } from '../testing/index.js';
-import { HealthWatch } from './health-watch.js';
+import { type Instant } from '../time/index.js';
 import { JobStatistics } from './job-statistics.js';
 import { type Duty, overdueSince } from './overdue.js';
 import { SingletonJobHealth } from './singleton-job-health.js';
@@ -18,11 +18,10 @@ describe('The health of a replica', () => {
   const fleet = useFleet();
 
   function startWith(...jobs: JobDefinition[]) {
-    const [watch, statistics] = [new HealthWatch(fleet.clock), new JobStatistics()];
-    const { supervisor, store, replica, observer } = fleet.start('a', jobs, { observers: [watch, statistics] });
+    const statistics = new JobStatistics();
+    const { supervisor, store, replica, observer } = fleet.start('a', jobs, { observers: [statistics] });
     const options = resolveOptions({ projectName: 'test', enabled: false });
     const parts = {
-      watch,
       statistics,
       get outages() {
         return replica.gate.outages;
@@ -106,6 +105,18 @@ describe('The health of a replica', () => {
     expect(health.report()).toEqual(WELL);
   });
 
+  it('judges a job that was taken away and comes back by its new term alone', async () => {
+    const slow = job({ schedule: fixedRate(10_000, { offsetMs: 0 }) });
+    const { health, supervisor } = startWith(slow);
+    await fleet.clock.advance(MINUTE_MS);
+    await supervisor.remove('tick');
+    await fleet.clock.advance(60 * MINUTE_MS);
+    expect(health.report()).toEqual(WELL);
+    supervisor.add(slow);
+    await fleet.clock.advance(1);
+    expect(health.report()).toEqual(WELL);
+  });
+
   describe('while one job is not answered, and the others are', () => {
     async function ailing() {
       const world = startWith(job({ name: 'broken' }), job({ name: 'well' }));
@@ -151,12 +162,19 @@ describe('The health of a replica', () => {
 describe('A leader at rest', () => {
   const AT = Date.parse('2027-01-01T03:00:00Z');
   const daily = cron('0 3 * * *', { timeZone: 'UTC' });
-  const setup = (overrides: { readonly last?: number; readonly storeNow?: number; readonly began?: number } = {}) => {
+  interface Overrides {
+    readonly last?: number;
+    readonly storeNow?: number;
+    readonly began?: Instant;
+    readonly schedule?: AnySchedule;
+  }
+  const setup = (overrides: Overrides = {}) => {
     const clock = new ManualClock(AT + 25 * 60 * MINUTE_MS);
-    const { last = 0, storeNow = clock.wallNow(), began = AT - 1_000 } = overrides;
-    const term = { storeNow: () => storeNow, memory: { last, endedAtMs: undefined }, grant: { endAgeMs: undefined } };
-    const duty = { job: job({ schedule: daily }), term, began: { now: 0, wall: began }, lastRun: null };
-    return { clock, duty: { ...duty, inFlight: undefined } as unknown as Duty };
+    const { last = 0, storeNow = clock.wallNow(), began = { now: 0, wall: AT - 1_000 }, schedule = daily } = overrides;
+    const known = { memory: { last, endedAtMs: undefined }, grant: { endAgeMs: undefined } };
+    const term = { storeNow: () => storeNow, firstRun: began, ...known };
+    const duty = { job: job({ schedule }), term, lastRun: null, inFlight: undefined };
+    return { clock, duty: duty as unknown as Duty };
   };
 
   it('is late when nothing came of an occurrence', () => {
@@ -166,7 +184,7 @@ describe('A leader at rest', () => {
 
   it.each([
     ['that another replica has taken', { last: AT + 24 * 60 * MINUTE_MS }],
-    ['that came before it led', { began: AT + 24 * 60 * MINUTE_MS }],
+    ['that came before it led', { began: { now: 0, wall: AT + 24 * 60 * MINUTE_MS } }],
     ['that is due by a clock which has been stepped forward', { storeNow: AT - 500 }],
   ])('is not late for an occurrence %s', (_, overrides) => {
     const { duty, clock } = setup(overrides);
@@ -174,9 +192,10 @@ describe('A leader at rest', () => {
   });
 
   it('is late with an interval whose delay has passed long ago', () => {
-    const { duty, clock } = setup();
-    const late: Duty = { ...duty, job: job({ schedule: interval(1_000) }), began: { now: -30_000, wall: 0 } };
-    expect(overdueSince(late, clock)).toBe(clock.wallNow() - 30_000);
-    expect(overdueSince({ ...late, began: { now: -20_000, wall: 0 } }, clock)).toBeUndefined();
+    const schedule = interval(1_000);
+    const { duty, clock } = setup({ schedule, began: { now: -30_000, wall: 0 } });
+    expect(overdueSince(duty, clock)).toBe(clock.wallNow() - 30_000);
+    const { duty: punctual } = setup({ schedule, began: { now: -20_000, wall: 0 } });
+    expect(overdueSince(punctual, clock)).toBeUndefined();
   });
 });

@@ -34,7 +34,7 @@ export class SingletonJobHealth {
 
   constructor(
     private readonly options: ResolvedOptions,
-    private readonly parts: Pick<ProcessReplica, 'watch' | 'statistics' | 'outages'>,
+    private readonly parts: Pick<ProcessReplica, 'statistics' | 'outages'>,
     private readonly clock: Clock = new SystemClock(),
   ) {}
 
@@ -68,10 +68,9 @@ export class SingletonJobHealth {
   #overdue({ job, staff }: Post): OverdueJob | undefined {
     if (staff === undefined) return undefined;
     const { inFlight } = staff.runner;
-    const { watch, statistics } = this.parts;
     const { name } = job;
-    const [began, lastRun] = [watch.termBegan(name), statistics.lastRunOf(name)];
-    const due = overdueSince({ job, term: staff.election.term, began, lastRun, inFlight }, this.clock);
+    const lastRun = this.parts.statistics.lastRunOf(name);
+    const due = overdueSince({ job, term: staff.election.term, lastRun, inFlight }, this.clock);
     if (due === undefined) return undefined;
     const runningSince = inFlight?.startedAt.toISOString() ?? null;
     const isStuck = inFlight === undefined || job.timeoutMs !== undefined;
