@@ -37,6 +37,7 @@ export class Candidacy {
   #spread: { readonly by: string; readonly timer: Timer } | undefined;
   #term: Term | undefined;
   #rival: { readonly holder: Holder; readonly untilMs: number } | undefined;
+  #isBidding = false;
 
   constructor(
     private readonly replica: Replica,
@@ -50,6 +51,11 @@ export class Candidacy {
     return this.#rival !== undefined && this.replica.clock.now() <= this.#rival.untilMs
       ? this.#rival.holder
       : undefined;
+  }
+
+  /** Whether it wants the lock now: only then does it find out who has it. */
+  get isBidding(): boolean {
+    return this.#isBidding;
   }
 
   /** The lock may be free, or the store can be asked again. */
@@ -71,11 +77,13 @@ export class Candidacy {
   /** Bids until it wins a term. Undefined when it was stopped; then nothing of a bid is left behind. */
   async win(stop: AbortSignal): Promise<Term | undefined> {
     const quit = (): void => {
+      this.#isBidding = false;
       this.#spread?.timer.cancel();
       this.#waker.wake();
     };
     stop.addEventListener('abort', quit);
     this.replica.following += 1;
+    this.#isBidding = true;
     try {
       while (!stop.aborted) {
         const result = await this.#bid(stop);
@@ -85,6 +93,7 @@ export class Candidacy {
       return undefined;
     } finally {
       this.replica.following -= 1;
+      this.#isBidding = false;
       stop.removeEventListener('abort', quit);
     }
   }

@@ -56,6 +56,19 @@ export class LeaderElection {
     return this.#candidacy.rival;
   }
 
+  /**
+   * Whether it bids, and has heard of nobody who leads. Who does not bid cannot know: before its initial delay is over, paused,
+   * standing back, or waiting for a run of a lost term to settle.
+   */
+  get isLeaderless(): boolean {
+    return this.#candidacy.isBidding && this.leader === undefined;
+  }
+
+  /** Whether this replica has the lock: also while it waits for a run to settle before it gives the lock back. */
+  get hasLock(): boolean {
+    return this.#held !== undefined;
+  }
+
   /** A term that was lost counts no more, although a run of it may not have settled yet. */
   get #held(): Term | undefined {
     return this.#term?.isOver() === false ? this.#term : undefined;

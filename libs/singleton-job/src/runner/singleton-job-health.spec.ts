@@ -149,6 +149,37 @@ describe('The health of a replica', () => {
     });
   });
 
+  it('misses no leader before its own initial delay is over', async () => {
+    const { health } = startWith(job({ initialDelayMs: MINUTE_MS }));
+    await fleet.clock.advance(MINUTE_MS - 1);
+    expect(health.report()).toEqual(WELL);
+  });
+
+  it('misses no leader while it stands back for the others', async () => {
+    const { health, supervisor } = startWith(job());
+    await fleet.clock.advance(1_500);
+    await supervisor.post('tick')?.staff?.election.stepDown();
+    expect(health.report()).toEqual(WELL);
+  });
+
+  it('is good while a run of a term that was lost does not settle: it may be led elsewhere', async () => {
+    const { health, store } = startWith(job({ timeoutMs: 3_000, run: hanging }));
+    await fleet.clock.advance(1_500);
+    expect(fleet.server.holderOf('tick')).toMatch(/^a#/);
+    fleet.server.free('tick');
+    await fleet.clock.advance(MINUTE_MS);
+    expect(store.count('acquire')).toBe(1);
+    expect(health.report()).toEqual(WELL);
+  });
+
+  it('is bad while a run that does not settle keeps the lock of a paused job', async () => {
+    const { health, supervisor } = startWith(job({ timeoutMs: 3_000, run: hanging }));
+    await fleet.clock.advance(1_500);
+    void supervisor.pause('tick');
+    await fleet.clock.advance(MINUTE_MS);
+    expect(health.report()).toMatchObject({ overdue: [{ name: 'tick', isStuck: true }], leaderless: [] });
+  });
+
   it('misses no leader for a job that is paused or disabled', async () => {
     const { health, supervisor } = startWith(job(), job({ name: 'off', enabled: false }));
     expect(health.report().leaderless).toEqual(['tick']);

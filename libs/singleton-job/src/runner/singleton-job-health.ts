@@ -22,9 +22,12 @@ export interface OverdueJob {
 export interface HealthReport {
   /** Where the store has not answered for longer than `lockExpiry`: for one job, or, with null, for all. */
   readonly unreachable: readonly { readonly job: string | null; readonly forMs: number }[];
-  /** Jobs that did not run by their next tick plus `timeout` (or `lockExpiry`) plus `lockExpiry`. */
+  /** Jobs that this replica leads and that did not run by their next tick plus `timeout` (or `lockExpiry`) plus `lockExpiry`. */
   readonly overdue: readonly OverdueJob[];
-  /** Enabled jobs that nobody is known to lead; not those that are paused here. */
+  /**
+   * Jobs that this replica bids for and nobody is known to lead. Not those that it does not bid for: disabled, paused, within
+   * their `initialDelay`, for two heartbeats after it stepped down, or while a run of a term that it lost has not settled.
+   */
   readonly leaderless: readonly string[];
 }
 
@@ -43,12 +46,10 @@ export class SingletonJobHealth {
     const supervisor = this.#supervisor;
     if (supervisor === undefined || supervisor.isStopped) return { unreachable: [], overdue: [], leaderless: [] };
     const { posts } = supervisor;
-    const isLeaderless = ({ job, staff }: Post): boolean =>
-      staff !== undefined && !supervisor.isPaused(job.name) && staff.election.leader === undefined;
     return {
       unreachable: this.#unreachable(supervisor),
       overdue: posts.flatMap((post) => this.#overdue(post) ?? []),
-      leaderless: posts.filter(isLeaderless).map(({ job }) => job.name),
+      leaderless: posts.filter(({ staff }) => staff?.election.isLeaderless).map(({ job }) => job.name),
     };
   }
 
@@ -67,7 +68,8 @@ export class SingletonJobHealth {
 
   #overdue({ job, staff }: Post): OverdueJob | undefined {
     if (staff === undefined) return undefined;
-    const { inFlight } = staff.runner;
+    // a run of a lost term keeps nobody from leading
+    const inFlight = staff.election.hasLock ? staff.runner.inFlight : undefined;
     const { name } = job;
     const lastRun = this.parts.statistics.lastRunOf(name);
     const due = overdueSince({ job, term: staff.election.term, lastRun, inFlight }, this.clock);
