@@ -20,6 +20,8 @@ export interface Office {
   readonly schedule: string;
   /** For a lock that is no job's: see {@link Bid.stateTtlMs}. */
   readonly stateTtlMs?: number;
+  /** What this process knows of it already. */
+  readonly memory?: JobMemory;
   /** Is told what a bid met with that was not granted: somebody else's lock, or a failure. */
   readonly turnedAway?: (by: Refusal | LockStoreError) => void;
 }
@@ -43,7 +45,7 @@ export class Candidacy {
     private readonly replica: Replica,
     private readonly office: Office,
   ) {
-    this.memory = new JobMemory(replica.clock);
+    this.memory = office.memory ?? new JobMemory(replica.clock);
   }
 
   /** Who holds the lock, as this replica last heard; undefined when that is too long ago to be true still. */
@@ -113,6 +115,7 @@ export class Candidacy {
     const { memory } = this;
     this.#rival = undefined;
     const aftermath = aftermathOf({ grant, sent, memory, lockExpiryMs, previous: this.#term });
+    memory.sawTtl(lockExpiryMs);
     this.#term = new Term(this.replica, { job, holder, lockExpiryMs, schedule, memory, grant, sent, ...aftermath });
     return this.#term;
   }

@@ -1,4 +1,5 @@
 export { Candidacy, type Office } from './candidacy.js';
+export { JobMemory } from './job-memory.js';
 export { type Lead, LeaderElection, type StopReason } from './leader-election.js';
 export { Replica, type ReplicaParts, type ReplicaSettings } from './replica.js';
 export { type GiveBack, hold } from './tenure.js';

@@ -21,7 +21,11 @@ export class JobMemory {
   #endedAtMs: number | undefined;
   #endConfirmedMs: number | undefined;
 
-  constructor(private readonly clock: Clock) {}
+  /** `stateTtlMs` is how long the store keeps the state of a lock after it was last granted: see {@link Bid.stateTtlMs}. */
+  constructor(
+    private readonly clock: Clock,
+    private readonly stateTtlMs = Infinity,
+  ) {}
 
   /** The highest fencing token seen; 0 if none. */
   get token(): number {
@@ -70,8 +74,8 @@ export class JobMemory {
 
   /** What the store said to a bid. */
   learn(answer: Grant | Refusal): void {
-    this.#token = Math.max(this.#token, answer.token);
     this.#learnBirth(answer.born);
+    this.#token = Math.max(this.#token, answer.token);
     // where `last` was raised, `ran` was raised with it, and not because anybody knew
     const { ran } = (answer.granted ? answer.raisedFrom : undefined) ?? answer;
     this.#seenRan = Math.max(this.#seenRan, ran);
@@ -80,6 +84,11 @@ export class JobMemory {
     if (!answer.granted && ownerOf(answer.holder) === undefined) this.#theirs(answer.time);
     if (answer.granted) this.#leads();
     else this.#follows(answer);
+  }
+
+  /** A lock that lives for so long was seen, be it one of this process. */
+  sawTtl(ttlMs: number): void {
+    this.#longestTtlMs = Math.max(this.#longestTtlMs, ttlMs);
   }
 
   /** The occurrence at `scheduledAt` was claimed, by whomever. */
@@ -135,14 +144,16 @@ export class JobMemory {
   /** Another birth than before: the state that was known is gone. 0 is none, of a lock whose holder keeps no state. */
   #learnBirth(born: number): void {
     if (born === 0) return;
-    if (this.#born !== 0 && born !== this.#born) {
+    // no token is below the store's time at its grant, so this is when the state was written for the last time, or later
+    const wasForgotten = born - this.#token >= this.stateTtlMs;
+    if (this.#born !== 0 && born !== this.#born && !wasForgotten) {
       this.#loss = { bornBefore: this.#born, born };
     }
     this.#born = born;
   }
 
   #follows({ ttlMs, schedule }: Refusal): void {
-    this.#longestTtlMs = Math.max(this.#longestTtlMs, ttlMs);
+    this.sawTtl(ttlMs);
     // '' is no state: nobody has said another one
     if (schedule !== '') this.#seenSchedule = schedule;
   }

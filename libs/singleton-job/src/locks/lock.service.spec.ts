@@ -174,6 +174,67 @@ describe('LockService', () => {
     });
   });
 
+  describe('after Redis lost its data', () => {
+    /** When a request for the lock is granted, and how. */
+    async function next(process: Process, options: LockOptions = {}) {
+      const from = clock.now();
+      const outcome = timed(process.locks.tryAcquire(KEY, options));
+      await clock.advance(70_000);
+      const [atMs, handle] = await outcome;
+      return { afterMs: atMs - from, handle: handle as LockHandle };
+    }
+
+    it('grants larger fencing tokens than this process saw, although the clock of Redis went back as well', async () => {
+      const a = start('a');
+      const { fencingToken } = await acquired(a);
+      clock.stepWall(-3_600_000);
+      server.loseData();
+      await clock.advance(3_000);
+      const { handle } = await next(a);
+      expect(handle.fencingToken).toBeGreaterThan(fencingToken);
+    });
+
+    it('grants a lock that this process saw held only when its holder can trust it no more', async () => {
+      const [a, b] = [start('a'), start('b')];
+      const old = await acquired(a, KEY, { expiry: '60s' });
+      await clock.advance(1_000);
+      expect(await soon(b.locks.tryAcquire(KEY))).toBeNull();
+      a.store.fate = () => 'lost';
+      server.loseData();
+      const granted = next(b);
+      await clock.advance(53_000);
+      expect(old.isHeld()).toBe(false);
+      const { afterMs } = await granted;
+      // the lock was seen with 59 s left
+      expect(afterMs).toBe(59_000);
+    });
+
+    it('grants a lock anew that this process itself lost, when nobody can trust it any more', async () => {
+      const a = start('a');
+      const old = await acquired(a, KEY, { expiry: '30s' });
+      server.loseData();
+      await clock.advance(3_000);
+      expect(old.signal.aborted).toBe(true);
+      const { afterMs } = await next(a);
+      expect(afterMs).toBe(30_000);
+    });
+
+    it('grants at once what nobody here has asked for within the life of the lock', async () => {
+      const a = start('a');
+      await (await acquired(a)).release();
+      await clock.advance(10_000);
+      server.loseData();
+      expect((await next(a)).afterMs).toBe(0);
+    });
+
+    it('takes no state for lost that has lived its day', async () => {
+      const a = start('a');
+      await (await acquired(a, KEY, { expiry: '30h' })).release();
+      await clock.advance(25 * 3_600_000);
+      expect((await next(a, { expiry: '30h' })).afterMs).toBe(0);
+    });
+  });
+
   describe('lets somebody wait', () => {
     it('who is woken by the release, and asks nothing meanwhile', async () => {
       const [a, b] = [start('a'), start('b')];

@@ -1,11 +1,12 @@
 import { setMaxListeners } from 'node:events';
-import { type GiveBack, hold, type Replica, type Term } from '../election/index.js';
+import { hold, type Replica, type Term } from '../election/index.js';
 import { InvalidLockError, LocksClosedError, LockStoreError, LockUnavailableError } from '../errors/index.js';
 import { type ResolvedOptions } from '../options/index.js';
 import { sleep } from '../time/index.js';
 import { LockHandle } from './lock-handle.js';
+import { LockMemories } from './lock-memories.js';
 import { type LockKey, type LockOptions, type LockRequest, readLockRequest } from './lock-request.js';
-import { winLock } from './win-lock.js';
+import { type InformedRequest, winLock } from './win-lock.js';
 
 /** When the application stops: for whoever has a lock to give it back, and then for giving back what is left. */
 const RECALL_MS = 500;
@@ -24,6 +25,7 @@ export class LockService {
   /** Requests that have not been answered. */
   readonly #requests = new Set<Promise<unknown>>();
   readonly #closing = new AbortController();
+  #memories: LockMemories | undefined;
   #closed: Promise<void> | undefined;
 
   /** `replica` makes the one that the jobs use, or answers it. */
@@ -82,7 +84,8 @@ export class LockService {
   }
 
   async #acquire(replica: Replica, request: LockRequest): Promise<LockHandle | null> {
-    const { name, signal } = request;
+    const { name, expiryMs, signal } = request;
+    const { memory, leave } = this.#memoriesOn(replica).enter(name, expiryMs);
     const sources = [this.#closing.signal, ...(signal === undefined ? [] : [signal])];
     const stop = new AbortController();
     const quit = (): void => {
@@ -90,7 +93,7 @@ export class LockService {
     };
     for (const source of sources) source.addEventListener('abort', quit);
     try {
-      const handle = await this.#win(replica, request, stop.signal);
+      const handle = await this.#win(replica, { ...request, memory }, stop.signal);
       const isUsable = !stop.signal.aborted && handle?.isHeld() !== false;
       if (isUsable) return handle;
       await handle?.release();
@@ -98,16 +101,16 @@ export class LockService {
       if (this.#closing.signal.aborted) throw new LocksClosedError();
       throw new LockStoreError('STORE_UNREACHABLE', `'${name}' was granted too late to be of use`);
     } finally {
+      leave();
       for (const source of sources) source.removeEventListener('abort', quit);
     }
   }
 
   /** Wins a lock that may be used from now on, unless it is lost, or not wanted, by then. */
-  async #win(replica: Replica, request: LockRequest, stop: AbortSignal): Promise<LockHandle | null> {
-    const { name } = request;
+  async #win(replica: Replica, request: InformedRequest, stop: AbortSignal): Promise<LockHandle | null> {
     const term = await winLock(replica, request, stop);
     if (term === null) return null;
-    const handle = this.#keep(name, term, hold(replica, term));
+    const handle = this.#keep(replica, term);
     if (stop.aborted) return handle;
     stop.addEventListener('abort', () => void handle.release());
     // after a loss of data an earlier holder may still trust its lock
@@ -116,7 +119,10 @@ export class LockService {
     return handle;
   }
 
-  #keep(name: string, term: Term, giveBack: GiveBack): LockHandle {
+  #keep(replica: Replica, term: Term): LockHandle {
+    const { job: name, lockExpiryMs } = term.facts;
+    const { leave } = this.#memoriesOn(replica).enter(name, lockExpiryMs);
+    const giveBack = hold(replica, term);
     let givenBack: () => void = () => undefined;
     const isGivenBack = new Promise<void>((resolve) => {
       givenBack = resolve;
@@ -124,15 +130,23 @@ export class LockService {
     const handle: LockHandle = new LockHandle(name, term, async () => {
       const isConfirmed = await giveBack();
       this.#handles.delete(handle);
+      leave();
       givenBack();
       return isConfirmed;
     });
     this.#handles.set(handle, isGivenBack);
     // what was lost is its owner's to release, once its work has ended
     term.signal.addEventListener('abort', () => {
-      if (term.end !== 'released') this.#handles.delete(handle);
+      if (term.end === 'released') return;
+      this.#handles.delete(handle);
+      leave();
     });
     return handle;
+  }
+
+  #memoriesOn({ clock }: Replica): LockMemories {
+    this.#memories ??= new LockMemories(clock);
+    return this.#memories;
   }
 
   #track<T>(request: Promise<T>): Promise<T> {

@@ -1,9 +1,13 @@
-import { Candidacy, type Replica, type Term } from '../election/index.js';
+import { Candidacy, type JobMemory, type Replica, type Term } from '../election/index.js';
 import { LockStoreError } from '../errors/index.js';
+import { STATE_TTL_MS } from './lock-memories.js';
 import { type LockRequest } from './lock-request.js';
 
-/** Fencing tokens of a lock are remembered for this long after it was last taken; later ones are larger all the same. */
-const STATE_TTL_MS = 24 * 60 * 60 * 1_000;
+/** A request, and what this process knows of the lock. */
+export interface InformedRequest extends LockRequest {
+  readonly memory: JobMemory;
+}
+
 /** How long an answer is waited for that says whether the lock is free: the first question may have to connect. */
 const ANSWER_MS = 2_000;
 
@@ -13,9 +17,9 @@ const ANSWER_MS = 2_000;
  *
  * @throws LockStoreError when nobody knows who has the lock
  */
-export async function winLock(replica: Replica, request: LockRequest, stop: AbortSignal): Promise<Term | null> {
+export async function winLock(replica: Replica, request: InformedRequest, stop: AbortSignal): Promise<Term | null> {
   const { clock } = replica;
-  const { name, expiryMs, waitMs } = request;
+  const { name, expiryMs, waitMs, memory } = request;
   const quitting = new AbortController();
   const giveUp = (): void => {
     quitting.abort();
@@ -33,7 +37,7 @@ export async function winLock(replica: Replica, request: LockRequest, stop: Abor
     if (isHopeless || (failure === undefined && !isPatient)) giveUp();
   };
   const office = { job: name, lockExpiryMs: expiryMs, schedule: 'lock', initialDelayMs: 0, stateTtlMs: STATE_TTL_MS };
-  const candidacy = new Candidacy(replica, { ...office, turnedAway });
+  const candidacy = new Candidacy(replica, { ...office, memory, turnedAway });
   const timers = [
     clock.setTimer(waitMs, () => {
       isPatient = false;
