@@ -39,7 +39,10 @@ export type TickDropReason = 'overlap' | 'late' | 'lease-unconfirmed';
  */
 export type MissReason = 'late' | 'start-not-confirmed' | 'schedule-changed' | 'state-lost';
 
-/** Every event of the library with what it carries. Names are past tense; each happens on the replica that reports it. */
+/**
+ * Every event of the library with what it carries. Names are past tense; each happens on the replica that tells it. What
+ * `LockService` locks has handles and no events, but for those of the store: their `job` then begins with `lock/`.
+ */
 export interface JobEvents {
   /**
    * This replica leads the job from now on. Not called again while the term is renewed. After Redis lost its data it starts
@@ -47,12 +50,15 @@ export interface JobEvents {
    */
   leadershipGained: { readonly job: string; readonly fencingToken: number; readonly waitMs?: number };
 
-  /** A term ended ungracefully; the signal of a run in flight fires with it. Not called for a release. */
+  /**
+   * A term ended ungracefully; the signal of a run in flight fires with it. Not called for a release, nor for a grant that came
+   * too late to be a term.
+   */
   leadershipLost: { readonly job: string; readonly fencingToken: number; readonly reason: LeadershipLoss };
 
   /**
-   * A term was given back. `confirmed` is false when Redis did not answer, or a run had not settled when the connections
-   * were closed: then the lock expires by itself.
+   * A term was given back, after its run had settled. `confirmed` is false when Redis did not answer, or a run had not settled
+   * when the connections were closed: then the lock expires by itself. Not called for a term that was lost before.
    */
   leadershipReleased: {
     readonly job: string;
@@ -75,15 +81,22 @@ export interface JobEvents {
 
   /** A run begins. Not called for a tick that was dropped. */
   runStarted: RunInfo;
+  /** The job returned, also if its signal had fired. Not called while it runs on, however long it ignores its signal. */
   runSucceeded: RunEnded;
-  /** The job threw or rejected while its signal had not fired. */
+  /** The job threw or rejected. Not called when its signal had fired before: that is `runCancelled`. */
   runFailed: RunEnded & { readonly error: unknown };
-  /** The job threw or rejected after its signal had fired. */
+  /** The job threw or rejected after its signal had fired. Not called at the signal itself, nor if the job returns in spite of it. */
   runCancelled: RunEnded & { readonly code: RunAbortCode };
-  /** A run has taken more than 80 % of `lockExpiry`. At most once a term. Harmless unless the run blocks the event loop. */
+  /**
+   * A run has taken 80 % of `lockExpiry`, and goes on. Harmless unless it blocks the event loop. Not called a second time
+   * in a term, nor for a run whose signal has fired.
+   */
   runSlow: RunInfo & { readonly elapsedMs: number; readonly lockExpiryMs: number };
 
-  /** `count` ticks, the newest of them at `scheduledAt`, were not started by a replica that led. */
+  /**
+   * `count` ticks, the newest of them at `scheduledAt`, were not started by a replica that led. Not called for an interval,
+   * which has no tick while it runs, nor for ticks while nobody led: those of a cron job are `occurrencesMissed`.
+   */
   tickDropped: {
     readonly job: string;
     readonly kind: ScheduleKind;
@@ -94,7 +107,8 @@ export interface JobEvents {
 
   /**
    * Cron occurrences in (`from`, `to`] that nobody will start any more. `count` stops at 1000.
-   * `claimedBy` is the replica that claimed the newest of them.
+   * `claimedBy` is the replica that claimed the newest of them. Not called by any other replica than the one that accounts
+   * for them, nor for a tick that is dropped, nor for other kinds of schedule.
    */
   occurrencesMissed: {
     readonly job: string;
@@ -105,12 +119,16 @@ export interface JobEvents {
     readonly claimedBy?: string;
   };
 
-  /** The event loop stood still; `jobs` had a run in flight when it moved again. */
+  /**
+   * The event loop stood still, or the whole process did; `jobs` had a run in flight meanwhile. Told when it moves again. Not
+   * called for less than a `heartbeatInterval`, nor where no job is enabled.
+   */
   loopBlocked: { readonly blockedMs: number; readonly jobs: readonly string[] };
 
   /**
    * The store has stopped answering: two questions in a row of this process were not. Once an outage and process. With a
-   * `job`, only that one is not answered, as on a cluster that has lost some of its hash slots.
+   * `job`, only that one is not answered, as on a cluster that has lost some of its hash slots. Not told of a single lost answer,
+   * nor of what the store refuses, nor once the connections are closed.
    */
   storeUnreachable: { readonly job?: string; readonly error: LockStoreError };
   /**
@@ -119,22 +137,32 @@ export interface JobEvents {
    */
   storeRecovered: { readonly job?: string; readonly outageMs: number };
   /**
-   * The store refuses what this job needs until a person mends it; without a `job`, what wakes the followers of all jobs
-   * after a release. Once until it works again.
+   * The store refuses what this job needs until a person mends it, or until it has memory again; without a `job`, what wakes
+   * the followers of all jobs after a release. Not told again before it works, nor when it does.
    */
   storeMisconfigured: { readonly job?: string; readonly error: LockStoreError };
-  /** This replica's clock is so far ahead of Redis that an occurrence could not be claimed yet. */
+  /**
+   * This replica's clock is so far ahead of Redis that an occurrence could not be claimed yet: it is claimed again after
+   * `aheadMs`. Not called for up to a minute, nor for schedules other than cron.
+   */
   clockAhead: { readonly job: string; readonly scheduledAt: Date; readonly aheadMs: number };
   /**
    * Redis may drop locks when its memory is full, and a lock that is dropped is held by two: its `maxmemory-policy` is not
-   * `noeviction`, or, without a `policy`, is not shown to us. Once a process, when it is first connected.
+   * `noeviction`, or, without a `policy`, is not shown to us. Once a process, when it is first connected: not called for a
+   * policy that is changed later.
    */
   evictionPossible: { readonly policy?: string };
-  /** A lock without a time to live was found, which would have been held for ever, and was given one. */
+  /**
+   * A bid has found a lock without a time to live, which would have been held for ever, and has given it one. Not called by the
+   * bids that come after.
+   */
   lockMended: { readonly job: string; readonly holder: string };
-  /** The library's own runner broke. The term was given back; the runner starts again. */
+  /** The library's own runner broke. Its term is given back, and the runner starts again. Not called for what a job throws. */
   runnerFailed: { readonly job: string; readonly error: unknown };
-  /** An observer threw or rejected; nothing else noticed. */
+  /**
+   * An observer threw or rejected; nothing else noticed. Not called for one that does so at this very event, nor for
+   * interceptors and for subscribers of a channel.
+   */
   observerFailed: { readonly event: keyof JobEvents; readonly error: unknown };
 }
 
