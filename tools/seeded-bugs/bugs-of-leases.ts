@@ -120,8 +120,8 @@ export const BUGS_OF_LEASES: readonly Bug[] = [
     edits: [
       {
         file: 'election/data-loss.ts',
-        find: 'return Math.max(Math.max(lockExpiryMs, memory.longestTtlMs) - ageMs, 0);',
-        replace: 'return 0 * ageMs;',
+        find: 'return { waitMs: Math.max(doubtfulUpTo - grant.time, 0), doubtfulUpTo };',
+        replace: 'return { waitMs: 0 * doubtfulUpTo, doubtfulUpTo: 0 };',
       },
     ],
     breaks: 'overlap',
