@@ -26,6 +26,9 @@ const shared = {
 
 /** Every project is one kind of test; `npm run test:unit` is the two-second one. */
 export default {
+  // a test that waits says for how long, and for what; this ends what waits for nothing, and is longer than all that a test may
+  // wait for on a busy machine, or that the first start of a Redis takes to fetch it
+  testTimeout: 300_000,
   projects: [
     {
       ...shared,

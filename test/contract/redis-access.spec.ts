@@ -11,7 +11,7 @@ describe('what Redis permits', () => {
 
   beforeAll(async () => {
     fixture = await RedisFixture.start();
-  }, 60_000);
+  });
 
   afterAll(async () => {
     await fixture[Symbol.asyncDispose]();
@@ -114,7 +114,7 @@ describe('a connection may be given as', () => {
 
   beforeAll(async () => {
     fixture = await RedisFixture.start();
-  }, 60_000);
+  });
 
   afterAll(async () => {
     await fixture[Symbol.asyncDispose]();

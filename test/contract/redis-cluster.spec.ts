@@ -21,7 +21,7 @@ beforeAll(async () => {
       return (info.includes('cluster_state:ok') && info.includes('cluster_known_nodes:2')) || undefined;
     });
   }
-}, 90_000);
+});
 
 afterAll(async () => {
   for (const { server, raw } of nodes) {

@@ -13,7 +13,7 @@ describe('a store whose Redis fails', () => {
 
   beforeEach(async () => {
     fixture = await RedisFixture.start();
-  }, 60_000);
+  });
 
   afterEach(async () => {
     await fixture[Symbol.asyncDispose]();

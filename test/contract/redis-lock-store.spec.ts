@@ -13,7 +13,7 @@ let raw: Redis;
 beforeAll(async () => {
   server = await RedisServer.start();
   raw = new Redis(server.url);
-}, 60_000);
+});
 
 afterAll(async () => {
   raw.disconnect();

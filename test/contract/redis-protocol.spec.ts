@@ -14,7 +14,7 @@ describe('what Redis sees', () => {
   beforeAll(async () => {
     fixture = await RedisFixture.start();
     ({ store } = await fixture.connect());
-  }, 60_000);
+  });
 
   beforeEach(async () => {
     await fixture.raw.flushall();

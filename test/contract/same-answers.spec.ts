@@ -90,7 +90,7 @@ describe('Redis and memory', () => {
     const reached = new Promise<void>((resolve) => redis.listen({ reachable: resolve }));
     redis.open();
     await reached;
-  }, 60_000);
+  });
 
   afterAll(async () => {
     await redis.close();
@@ -163,7 +163,7 @@ describe('Redis and memory', () => {
       }),
       { numRuns: 150 },
     );
-  }, 120_000);
+  });
 
   it('are compared on sequences that meet every kind of answer', async () => {
     const seen = new Set<string>();

@@ -58,7 +58,7 @@ describe('the diagnostics channels', () => {
     expect(Object.keys(events).length).toBeGreaterThan(15);
     expect(Object.keys(diagnostics).toSorted()).toEqual(Object.keys(events).toSorted());
     expect(eventsOfThePage()).toEqual(events);
-  }, 60_000);
+  });
 
   it('tell what happens in an application as observers are told it', async () => {
     const ran = deferred<JobEvents['runSucceeded']>();
@@ -110,7 +110,7 @@ describe('the diagnostics channels', () => {
     expect(heardByTheOther).toBe(runs);
     expect(uncaught).toEqual(Array.from({ length: runs }, () => 'a subscriber broke'));
     expect(failures).toEqual({ failedRuns: 0, failedObservers: 0 });
-  }, 90_000);
+  });
 });
 
 function descriptorOf(prototype: object): PropertyDescriptor {

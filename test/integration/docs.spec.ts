@@ -145,7 +145,7 @@ describe('the README', () => {
 
   it('has samples that compile', () => {
     expect(compile(samples())).toEqual([]);
-  }, 120_000);
+  });
 });
 
 describe('the decisions', () => {

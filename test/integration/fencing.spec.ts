@@ -1,5 +1,5 @@
 import { PGlite } from '@electric-sql/pglite';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { JobRun, LeaseLostError } from 'nestjs-singleton-job';
 import { deferred } from '../support/deferred.js';
@@ -11,10 +11,6 @@ import { FencedServer } from '../support/fenced-server.js';
 import { TABLES } from '../support/fenced-sql.js';
 import { useRedis, useRedisServer } from '../support/redis.js';
 
-jest.setTimeout(60_000);
-
-/** A WASM database compiles itself first, on cores that are busy. */
-const START_LIMIT_MS = 120_000;
 const A_DAY_MS = 86_400_000;
 
 const locks = useRedisServer();
@@ -28,7 +24,7 @@ beforeAll(async () => {
   db = await PGlite.create();
   await db.exec(TABLES);
   server = await FencedServer.start();
-}, START_LIMIT_MS);
+});
 
 beforeEach(() => {
   redis = new Redis(shop().url);

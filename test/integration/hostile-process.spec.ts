@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { HostileProcess } from '../support/hostile-process.js';
 import {
@@ -10,8 +10,6 @@ import {
   THROWN,
 } from '../support/hostilities.js';
 import { useRedisServer } from '../support/redis.js';
-
-jest.setTimeout(90_000);
 
 /** What two busy cores may add. */
 const BUSY_MS = 2_000;

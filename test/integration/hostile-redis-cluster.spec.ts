@@ -1,12 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { interval } from '../../libs/singleton-job/src/schedule/index.js';
 import { eventually } from '../contract/lock-store-world.js';
 import { job } from '../support/fleet.js';
 import { HostileCluster } from '../support/hostile-cluster.js';
 import { HostilePair } from '../support/hostile-pair.js';
 import { HostileReplica, LOCK_EXPIRY_MS } from '../support/hostile-replica.js';
-
-jest.setTimeout(60_000);
 
 const PROJECT = 'one-node';
 const lockOf = (name: string): string => `${PROJECT}:${name}:lock`;
@@ -15,7 +13,7 @@ let cluster: HostileCluster;
 
 beforeAll(async () => {
   cluster = await HostileCluster.start();
-}, 60_000);
+});
 
 afterAll(async () => {
   await cluster[Symbol.asyncDispose]();

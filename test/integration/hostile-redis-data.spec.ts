@@ -1,8 +1,6 @@
-import { describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { HEARTBEAT_INTERVAL_MS, LOCK_EXPIRY_MS } from '../support/hostile-replica.js';
 import { HostileWorld } from '../support/hostile-world.js';
-
-jest.setTimeout(60_000);
 
 /** What two busy cores may add to a bound. */
 const SLACK_MS = 2_000;

@@ -1,11 +1,9 @@
-import { describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { setTimeout as delay } from 'node:timers/promises';
 import { RedisServer } from '../../tools/redis/index.js';
 import { HostilePair } from '../support/hostile-pair.js';
 import { LOCK_EXPIRY_MS } from '../support/hostile-replica.js';
 import { outsider } from '../support/hostile-world.js';
-
-jest.setTimeout(60_000);
 
 describe('a Redis that is full and evicts nothing', () => {
   it('keeps its leaders through renewals, claims and releases; a free lock is granted once there is room, and that is said', async () => {

@@ -4,8 +4,6 @@ import { HostilePair } from '../support/hostile-pair.js';
 import { outsider } from '../support/hostile-world.js';
 import { monitored } from '../support/redis-monitor.js';
 
-jest.setTimeout(60_000);
-
 /** How often Redis was asked for a section of its INFO, beside what each connection asks by itself. */
 async function memoryQuestions({ url }: RedisServer, begin: () => Promise<unknown>): Promise<number> {
   let questions = 0;

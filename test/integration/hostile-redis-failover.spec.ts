@@ -1,11 +1,9 @@
-import { describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { RedisServer } from '../../tools/redis/index.js';
 import { HostilePair } from '../support/hostile-pair.js';
 import { HEARTBEAT_INTERVAL_MS, LOCK_EXPIRY_MS } from '../support/hostile-replica.js';
 import { HostileReplication } from '../support/hostile-replication.js';
 import { HostileWorld, outsider } from '../support/hostile-world.js';
-
-jest.setTimeout(90_000);
 
 /** What two busy cores may add to a bound. */
 const SLACK_MS = 2_000;

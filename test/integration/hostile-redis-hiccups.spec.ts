@@ -1,9 +1,7 @@
-import { describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Redis } from 'ioredis';
 import { HostileWorld } from '../support/hostile-world.js';
-
-jest.setTimeout(60_000);
 
 /** Leases outlast what happens here with seconds to spare, on a busy machine too. */
 const LASTING = { options: { lockExpiry: 10_000 } };

@@ -1,11 +1,9 @@
-import { describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { type Redis } from 'ioredis';
 import { RedisServer } from '../../tools/redis/index.js';
 import { HostilePair } from '../support/hostile-pair.js';
 import { LOCK_EXPIRY_MS } from '../support/hostile-replica.js';
 import { outsider } from '../support/hostile-world.js';
-
-jest.setTimeout(60_000);
 
 interface World {
   readonly admin: Redis;

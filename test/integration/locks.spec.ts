@@ -346,6 +346,6 @@ describe('LockService on Redis', () => {
         'false, LocksClosedError: the application has stopped: nothing can be locked any more',
       );
       expect(await redis.keys('exits:*')).toEqual([]);
-    }, 70_000);
+    });
   });
 });

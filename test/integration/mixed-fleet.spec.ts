@@ -1,5 +1,5 @@
 import { Injectable, Module } from '@nestjs/common';
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { FixedRate, type JobEvents, type JobObserver, SingletonJobModule } from 'nestjs-singleton-job';
 import { cron, fixedRate } from '../../libs/singleton-job/src/schedule/index.js';
@@ -9,9 +9,6 @@ import { problemsOf, startApplication, startDisabled } from '../support/nest-app
 import { type OriginalVersion } from '../support/original-belief.js';
 import { MixedFleet, type OurReplica, PROJECT, type Timing } from '../support/original-mixed-fleet.js';
 import { useRedisServer } from '../support/redis.js';
-
-// nothing here has to be fast
-jest.setTimeout(60_000);
 
 const VERSIONS: readonly OriginalVersion[] = ['1.0.0', 'main'];
 const LOCK = `${PROJECT}:tick:lock`;

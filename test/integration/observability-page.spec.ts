@@ -22,7 +22,7 @@ describe('docs/observability.md', () => {
     expect(complaintsAbout(page, CONTEXT)).toEqual([]);
     // the compiler was there
     expect(complaintsAbout('```ts\nconst a: string = 1;\n```\n', CONTEXT)).toHaveLength(1);
-  }, 120_000);
+  });
 
   it('has no link to a heading that is not there', () => {
     const headings = [...page.matchAll(/^## (.+)$/gm)].map(([, title = '']) =>

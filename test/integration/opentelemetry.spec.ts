@@ -174,5 +174,5 @@ describe('two replicas that Prometheus scrapes', () => {
     } finally {
       for (const replica of replicas) await replica[Symbol.asyncDispose]();
     }
-  }, 60_000);
+  });
 });

@@ -1,11 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, describe, expect, it } from '@jest/globals';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Cron, FixedRate, type JobEvents, type JobObserver, SingletonJobModule } from 'nestjs-singleton-job';
 import { type StartedApplication, startApplication } from '../support/nest-application.js';
 import { useRedis } from '../support/redis.js';
-
-jest.setTimeout(60_000);
 
 @Injectable()
 class OldVersion {

@@ -38,7 +38,7 @@ describe.each(['locks.md', 'steering.md'])('docs/%s', (name) => {
     const page = read(name);
     expect(page.match(/^```ts$/gm)?.length).toBeGreaterThanOrEqual(2);
     expect(complaintsAbout(page, CONTEXT)).toEqual([]);
-  }, 120_000);
+  });
 
   it('is short', () => {
     expect(read(name).trimEnd().split('\n').length).toBeLessThanOrEqual(100);

@@ -115,7 +115,7 @@ describe('the health of a replica, over HTTP', () => {
       expect(await replica.untilSays('ready', 200, 'ok')).toEqual(OK);
       expect(await replica.ask('live')).toEqual(OK);
     }
-  }, 60_000);
+  });
 
   it('is bad while Redis has been away for longer than lockExpiry, and no reason to start any process anew', async () => {
     const project = `health-${randomUUID()}`;
@@ -141,7 +141,7 @@ describe('the health of a replica, over HTTP', () => {
       await redis().up();
     }
     for (const replica of [leader, follower]) expect(await replica.untilSays('ready', 200, 'ok')).toEqual(OK);
-  }, 60_000);
+  });
 
   it('is good again after an outage that only a request for a lock has seen, without another one', async () => {
     const project = `health-${randomUUID()}`;
@@ -172,7 +172,7 @@ describe('the health of a replica, over HTTP', () => {
       jobs: { status: 'degraded', leaderless: ['prices'] },
     });
     expect(await replica.ask('live')).toEqual(OK);
-  }, 60_000);
+  });
 
   it('is good before the initial delay of a job is over, for which others may lead', async () => {
     @Injectable()
@@ -205,7 +205,7 @@ describe('the health of a replica, over HTTP', () => {
       runningSince: string;
     }[];
     expect(Date.parse(dueAt)).toBeLessThanOrEqual(Date.parse(runningSince) + 100);
-  }, 60_000);
+  });
 
   it('is bad when a run without a timeout outlasts its schedule, and such a run is left alone', async () => {
     const job = randomUUID();
@@ -226,12 +226,12 @@ describe('the health of a replica, over HTTP', () => {
     expect(await replica.ask('live')).toEqual(OK);
     end();
     await replica.untilSays('ready', 200, 'ok');
-  }, 60_000);
+  });
 
   it("is nobody's concern once the application stops", async () => {
     const replica = await Probed.start(Prices, options(`health-${randomUUID()}`));
     await replica.untilSays('ready', 200, 'ok');
     await replica.app.close();
     expect(replica.app.get(SingletonJobHealth).report()).toEqual({ unreachable: [], overdue: [], leaderless: [] });
-  }, 60_000);
+  });
 });

@@ -120,13 +120,9 @@ describe('the suite for stores', () => {
     expect(rules).toBeGreaterThanOrEqual(43);
   });
 
-  it.each(BREAKAGES)(
-    'finds a store that %s',
-    async (_what, breakage, rule) => {
-      expect((await brokenRules(breakage)).broken).toContain(rule);
-    },
-    60_000,
-  );
+  it.each(BREAKAGES)('finds a store that %s', async (_what, breakage, rule) => {
+    expect((await brokenRules(breakage)).broken).toContain(rule);
+  });
 
   it('runs under node:test, and fails there for a store that is broken', async () => {
     const whole = await nodeTest(join(SAMPLES, 'my-store.test.ts'));
@@ -140,7 +136,7 @@ describe('the suite for stores', () => {
     expect(failed).not.toContain(
       'is granted to the first who asks, and refused to the second, who is told by whom it is held',
     );
-  }, 180_000);
+  });
 });
 
 describe('docs/testing.md', () => {

@@ -8,7 +8,7 @@ import { ROOT } from '../../tools/workspace/paths.js';
 import { Image } from '../support/image.js';
 import { useRedis } from '../support/redis.js';
 
-jest.setTimeout(300_000);
+jest.setTimeout(600_000);
 
 const DOCKERFILE = readFileSync(join(ROOT, 'apps/worker/Dockerfile'), 'utf8');
 

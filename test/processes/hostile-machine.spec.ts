@@ -1,11 +1,9 @@
-import { describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { setTimeout as delay } from 'node:timers/promises';
 import { brokenFences, overlaps } from '../support/history.js';
 import { useRedis } from '../support/redis.js';
 import { LOCK_EXPIRY_MS, type WorkerRun, Workers } from '../support/worker-fleet.js';
 import { type WorkerProcess } from '../support/worker-process.js';
-
-jest.setTimeout(60_000);
 
 /** What two busy cores may add. */
 const BUSY_MS = 2_000;

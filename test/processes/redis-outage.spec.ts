@@ -1,11 +1,9 @@
-import { describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type RedisServer } from '../../tools/redis/index.js';
 import { brokenFences, overlaps } from '../support/history.js';
 import { useRedisServer } from '../support/redis.js';
 import { JOBS, LOCK_EXPIRY_MS, Workers } from '../support/worker-fleet.js';
-
-jest.setTimeout(120_000);
 
 /** Longer than any lease. */
 const OUTAGE_MS = 5_000;

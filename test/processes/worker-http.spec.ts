@@ -1,11 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type JobStatus, type TriggerResult } from 'nestjs-singleton-job';
 import { useRedisServer } from '../support/redis.js';
 import { type Job, Workers } from '../support/worker-fleet.js';
 import { WorkerProcess } from '../support/worker-process.js';
-
-jest.setTimeout(120_000);
 
 const redis = useRedisServer();
 

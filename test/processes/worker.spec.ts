@@ -1,9 +1,7 @@
-import { describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { useRedisServer } from '../support/redis.js';
 import { WorkerProcess, type WorkerVariables } from '../support/worker-process.js';
 import { Workers } from '../support/worker-fleet.js';
-
-jest.setTimeout(120_000);
 
 const redis = useRedisServer();
 

@@ -1,9 +1,6 @@
 import { afterAll, beforeAll } from '@jest/globals';
 import { type ProvidedRedis, provideRedis, RedisServer, type RedisServerOptions } from '../../tools/redis/index.js';
 
-/** The first start on a fresh machine fetches Redis. */
-const FIRST_START_LIMIT_MS = 120_000;
-
 /** One Redis for all tests of a file, to use and not to control: REDIS_URL, or one that is started for the file. */
 export function useRedis(): () => ProvidedRedis {
   return oneForTheFile(provideRedis);
@@ -18,7 +15,7 @@ function oneForTheFile<T extends ProvidedRedis>(start: () => Promise<T>): () => 
   let server: T | undefined;
   beforeAll(async () => {
     server = await start();
-  }, FIRST_START_LIMIT_MS);
+  });
   afterAll(async () => {
     await server?.stop();
   });
