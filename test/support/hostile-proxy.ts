@@ -1,4 +1,5 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 
 interface Pair {
   readonly client: Socket;
@@ -7,7 +8,7 @@ interface Pair {
 
 /** The network between one replica and its Redis, which a test may break in the ways in which networks break. */
 export class HostileProxy implements AsyncDisposable {
-  /** How long each answer takes on its way back. */
+  /** How long each answer takes on its way back, or as long as the one before it. */
   answerDelayMs = 0;
   /** Everything that was ever sent to Redis through here, one entry for each connection. */
   readonly sent: Buffer[][] = [];
@@ -94,8 +95,10 @@ export class HostileProxy implements AsyncDisposable {
       sent.push(data);
       redis.write(data);
     });
+    let before = Promise.resolve();
     redis.on('data', (data: Buffer) => {
-      setTimeout(() => client.write(data), this.answerDelayMs);
+      const arrives = Promise.all([before, delay(this.answerDelayMs)]);
+      before = arrives.then(() => void client.write(data));
     });
     client.on('error', () => undefined).on('close', () => redis.end());
     redis.on('error', () => undefined).on('close', () => client.destroy());

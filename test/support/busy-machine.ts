@@ -1,0 +1,8 @@
+/** What other work on a machine may add to what replicas on it promise: a core that is taken away for seconds, now and then. */
+export const SLACK_MS = 4_000;
+
+/** An answer that took too long: nobody needs to have done anything for that. */
+export const SILENT = /no answer within/;
+
+/** What a replica says of a loop that stood still, and of what came due meanwhile. */
+export const LATE = /^(\w+: )?the event loop .* stood still| missed \d+ occurrence| dropped (the tick|\d+ ticks)/;
