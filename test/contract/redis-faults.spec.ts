@@ -5,6 +5,8 @@ import { type RedisLockStore } from '../../libs/singleton-job/src/lock/index.js'
 import { bidOf, eventually, granted, LONG_MS } from './lock-store-world.js';
 import { type OpenStore, RedisFixture } from './redis-fixture.js';
 
+/** Longer than what is asked of a busy machine takes, and short enough to be waited out. */
+const STALL_MS = 700;
 const UNREACHABLE = { code: 'STORE_UNREACHABLE' };
 const renewal = { name: 'price-tick', holder: 'a#1', lockExpiryMs: LONG_MS, progress: {} };
 
@@ -64,19 +66,19 @@ describe('a store whose Redis fails', () => {
   });
 
   it('gives up a socket on which nothing arrives, and has a new one once the server goes on', async () => {
-    const opened = await fixture.connect({ stallMs: 200 });
+    const opened = await fixture.connect({ stallMs: STALL_MS });
     const { store, told } = opened;
     await granted(store, bidOf('a#1'));
     const before = await commandConnection();
     await fixture.server.pause();
     await expect(store.renew(renewal)).rejects.toMatchObject({
       ...UNREACHABLE,
-      message: expect.stringContaining('200 ms'),
+      message: expect.stringContaining(`${String(STALL_MS)} ms`),
     });
     // its subscriber was pinged meanwhile, and got no answer either
     await eventually('it knows that it does not hear', () => !store.hearsReleases || undefined);
     const heardBefore = told.length;
-    await delay(500);
+    await delay(2 * STALL_MS);
     expect(told.length).toBe(heardBefore);
     await fixture.server.resume();
     await toldAgain(opened, 'reachable', 2);
@@ -87,7 +89,7 @@ describe('a store whose Redis fails', () => {
 
   it('is not held up by a server that hung before it ever answered', async () => {
     await fixture.server.pause();
-    const opened = fixture.begin({ stallMs: 200 });
+    const opened = fixture.begin({ stallMs: STALL_MS });
     await expect(opened.store.acquire(bidOf('a#1'))).rejects.toMatchObject(UNREACHABLE);
     await eventually('it gives the silent socket up', () =>
       opened.store.acquire(bidOf('a#1')).then(
@@ -101,26 +103,26 @@ describe('a store whose Redis fails', () => {
   });
 
   it('keeps its socket when only its own event loop was blocked', async () => {
-    const { store } = await fixture.connect({ stallMs: 200 });
+    const { store } = await fixture.connect({ stallMs: STALL_MS });
     await granted(store, bidOf('a#1'));
     const before = await commandConnection();
     const answer = store.renew(renewal);
-    blockEventLoop(1_000);
+    blockEventLoop(2 * STALL_MS);
     expect(await answer).toMatchObject({ held: true });
     const silent = store.renew(renewal);
     // blocked again and again, also right when the time of the socket would be up
     for (let round = 0; round < 4; round++) {
       await new Promise((resolve) => setImmediate(resolve));
-      blockEventLoop(300);
+      blockEventLoop(1.5 * STALL_MS);
     }
     expect(await silent).toMatchObject({ held: true });
     expect(await commandConnection()).toBe(before);
   });
 
   it('keeps a socket that is silent because nothing was asked', async () => {
-    const { store } = await fixture.connect({ stallMs: 50, heartbeatIntervalMs: 100_000 });
+    const { store } = await fixture.connect({ stallMs: STALL_MS, heartbeatIntervalMs: 100_000 });
     const before = await fixture.connections();
-    await delay(400);
+    await delay(2 * STALL_MS);
     expect(await fixture.connections()).toEqual(before);
     await granted(store, bidOf('a#1'));
   });
@@ -206,7 +208,7 @@ describe('a store whose Redis fails', () => {
     const closesSoon = async (store: RedisLockStore): Promise<void> => {
       const closed = store.close().then(() => 'closed');
       // generous: it takes a tenth of a second on a machine that has time
-      expect(await Promise.race([closed, delay(3_000, 'hangs', { ref: false })])).toBe('closed');
+      expect(await Promise.race([closed, delay(10_000, 'hangs', { ref: false })])).toBe('closed');
       await expect(store.renew(renewal)).rejects.toMatchObject({ ...UNREACHABLE, message: 'the lock store is closed' });
     };
 
