@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
+import { SLACK_MS } from '../support/busy-machine.js';
 import { HostileProcess } from '../support/hostile-process.js';
 import {
   BLOCKED_MS,
@@ -10,9 +11,6 @@ import {
   THROWN,
 } from '../support/hostilities.js';
 import { useRedisServer } from '../support/redis.js';
-
-/** What two busy cores may add. */
-const BUSY_MS = 2_000;
 
 const firstOf = (process: HostileProcess, event: 'leadershipGained' | 'runStarted') => process.of(event, 'hostile')[0];
 
@@ -49,7 +47,7 @@ describe('A process', () => {
 
     await b.until('it leads', () => b.of('runStarted', 'hostile').length > 2);
     const beganAtMs = (blocked?.atMs ?? NaN) - BLOCKED_MS;
-    expect((firstOf(b, 'leadershipGained')?.atMs ?? NaN) - beganAtMs).toBeLessThan(LOCK_EXPIRY_MS + BUSY_MS);
+    expect((firstOf(b, 'leadershipGained')?.atMs ?? NaN) - beganAtMs).toBeLessThan(LOCK_EXPIRY_MS + SLACK_MS);
     const late = a.of('runStarted').filter(({ atMs }) => atMs > beganAtMs + LOCK_EXPIRY_MS);
     expect(late.filter(({ payload }) => tokens.includes(payload?.fencingToken))).toEqual([]);
     const lost = () => a.of('leadershipLost').filter(({ atMs }) => atMs > beganAtMs);
@@ -89,7 +87,7 @@ describe('A process', () => {
     );
     const askedAtMs = performance.now();
     expect(await a.stop()).toBe(0);
-    expect(performance.now() - askedAtMs).toBeLessThan(SHUTDOWN_TIMEOUT_MS + BUSY_MS);
+    expect(performance.now() - askedAtMs).toBeLessThan(SHUTDOWN_TIMEOUT_MS + SLACK_MS);
     expect(await redis.keys('hostile:*:lock')).toEqual(['hostile:hostile:lock']);
     expect(await redis.pttl('hostile:hostile:lock')).toBeGreaterThan(0);
     expect(a.lines.join('\n')).toContain('its lock was not freed and expires by itself');
@@ -100,7 +98,7 @@ describe('A process', () => {
     await a.until('it runs', () => a.of('runStarted', 'hostile').length > 0);
     const askedAtMs = performance.now();
     expect(await a.ended).toBe(0);
-    expect(performance.now() - askedAtMs).toBeLessThan(SHUTDOWN_TIMEOUT_MS + BUSY_MS);
+    expect(performance.now() - askedAtMs).toBeLessThan(SHUTDOWN_TIMEOUT_MS + SLACK_MS);
     expect(a.of('runStarted', 'hostile')).toHaveLength(1);
   });
 });

@@ -43,7 +43,8 @@ describe('LockService on Redis', () => {
       projectName: 'myapp',
       connection: server().url,
       heartbeatInterval: '200ms',
-      lockExpiry: '2s',
+      // a busy machine loses no lock of this life
+      lockExpiry: '10s',
       nodeId: 'pod-1',
       ...options,
     });
@@ -78,11 +79,11 @@ describe('LockService on Redis', () => {
       leadershipLost: () => told.push('lost'),
     };
     const [a, b] = [await start({ observers: [observer] }), await start()];
-    const handle = await acquired(a.locks, 'nightly-import', { expiry: '700ms' });
+    const handle = await acquired(a.locks, 'nightly-import', { expiry: '3s' });
     const since = performance.now();
-    await until('it would have expired twice', async () => {
+    await until('it would have expired', async () => {
       expect(await b.locks.tryAcquire('nightly-import')).toBeNull();
-      return performance.now() - since > 1_400;
+      return performance.now() - since > 4_000;
     });
     expect([handle.isHeld(), handle.signal.aborted]).toEqual([true, false]);
     expect(await handle.release()).toBe(true);
@@ -147,9 +148,9 @@ describe('LockService on Redis', () => {
       const before = await scriptsRun();
       const waiting = locks.tryAcquire('nightly-import', { wait: '50s' });
       await until('it was refused', async () => (await scriptsRun()) > before);
-      await new Promise((resolve) => setTimeout(resolve, 1_000));
-      // a poll would have been five; one more where the subscription came only now
-      expect((await scriptsRun()) - before).toBeLessThanOrEqual(2);
+      await new Promise((resolve) => setTimeout(resolve, 2_000));
+      // a poll would have been ten; one more where the subscription came only now, or an answer too late
+      expect((await scriptsRun()) - before).toBeLessThanOrEqual(3);
       await redis.del(LOCK);
       await redis.publish(
         'myapp:released',
@@ -157,7 +158,7 @@ describe('LockService on Redis', () => {
       );
       const handle = await waiting;
       expect(handle?.isHeld()).toBe(true);
-      expect((await scriptsRun()) - before).toBeLessThanOrEqual(3);
+      expect((await scriptsRun()) - before).toBeLessThanOrEqual(5);
       await handle?.release();
     });
 
@@ -218,21 +219,21 @@ describe('LockService on Redis', () => {
 
     it('when Redis is gone for longer than the lock lives, and works again after that', async () => {
       const { locks, logger } = await start();
-      const handle = await acquired(locks, 'nightly-import', { expiry: '1s' });
+      const handle = await acquired(locks, 'nightly-import', { expiry: '3s' });
+      const from = logger.lines.length;
+      const told = () => logger.lines.slice(from).filter((line) => line.includes('Redis'));
       await server().down();
       await until('it is told', () => handle.signal.aborted);
       expect(handle.signal.reason).toBeInstanceOf(LockLostError);
       await expect(locks.tryAcquire('nightly-import')).rejects.toBeInstanceOf(LockStoreError);
+      expect(told()).toEqual([
+        expect.stringMatching(/^error: \[myapp\] cannot use Redis \(.*\); asking again until it answers$/),
+      ]);
       await server().up();
       await handle.release();
-      const again = await acquired(locks, 'nightly-import', { wait: '10s' });
+      const again = await acquired(locks, 'nightly-import', { wait: '30s' });
       expect(again.fencingToken).toBeGreaterThan(handle.fencingToken);
-      expect(
-        logger.lines.filter((line) => line.includes('Redis')).map((line) => line.replace(/\(.*\)/, '(…)')),
-      ).toEqual([
-        'error: [myapp] cannot use Redis (…); asking again until it answers',
-        expect.stringMatching(/^log: \[myapp\] can use Redis again after/),
-      ]);
+      expect(told()[1]).toMatch(/^log: \[myapp\] can use Redis again after/);
     });
   });
 
@@ -334,6 +335,8 @@ describe('LockService on Redis', () => {
       const { locks } = await start({}, { providers: [Prices] });
       await Promise.all(['x', 'y', 'z'].map((key) => acquired(locks, key)));
       await until('the job is led', async () => (await redis.exists('myapp:price-tick:lock')) === 1);
+      await until('the connections stand', async () => (await clients()) === 1 + 2);
+      await Promise.all(['u', 'v', 'w'].map((key) => acquired(locks, key)));
       expect(await clients()).toBe(1 + 2);
     });
 

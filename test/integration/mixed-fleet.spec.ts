@@ -4,6 +4,7 @@ import { Redis } from 'ioredis';
 import { FixedRate, type JobEvents, type JobObserver, SingletonJobModule } from 'nestjs-singleton-job';
 import { cron, fixedRate } from '../../libs/singleton-job/src/schedule/index.js';
 import { eventually } from '../contract/lock-store-world.js';
+import { LATE } from '../support/busy-machine.js';
 import { brokenFences, overlaps } from '../support/history.js';
 import { problemsOf, startApplication, startDisabled } from '../support/nest-application.js';
 import { type OriginalVersion } from '../support/original-belief.js';
@@ -13,7 +14,8 @@ import { useRedisServer } from '../support/redis.js';
 const VERSIONS: readonly OriginalVersion[] = ['1.0.0', 'main'];
 const LOCK = `${PROJECT}:tick:lock`;
 const STATE = `{${LOCK}}:state`;
-const QUICK: Timing = { heartbeatIntervalMs: 200, lockExpiryMs: 1_000 };
+/** What expires while a test waits for it, and not because a core was away for a moment. */
+const QUICK: Timing = { heartbeatIntervalMs: 200, lockExpiryMs: 4_000 };
 /** What nobody lives to see expire in a test: whoever takes over was let in before. */
 const PATIENT: Timing = { heartbeatIntervalMs: 200, lockExpiryMs: 60_000 };
 
@@ -100,7 +102,7 @@ describe('In a mixed fleet', () => {
     });
 
     it('a rolling deploy from theirs to ours and back never has two of them run at once', async () => {
-      const fleet = mixed(QUICK);
+      const fleet = mixed(PATIENT);
       const runs = async (node: string): Promise<void> => {
         const before = fleet.runsOf(node).length;
         await until(`${node} runs`, () => fleet.runsOf(node).length > before + 2);
@@ -157,7 +159,7 @@ describe('In a mixed fleet', () => {
     'the key of the lock has the same bytes: %s',
     async (name) => {
       const locks = async (): Promise<string[]> => (await redis.keysBuffer('*:lock')).map((key) => key.toString('hex'));
-      const fleet = mixed(QUICK);
+      const fleet = mixed(PATIENT);
       const theirs = fleet.original('theirs', { version: 'main', job: name, schedule: often });
       await until('the original leads', () => theirs.isLeader);
       const key = await locks();
@@ -196,7 +198,7 @@ describe('In a mixed fleet', () => {
   });
 
   it('occurrences up to the last sight of a foreign holder are theirs: neither run again nor reported', async () => {
-    const fleet = mixed(QUICK);
+    const fleet = mixed(PATIENT);
     const first = fleet.ours('ours-1', { schedule: everySecond });
     await until('ours runs', () => fleet.runsOf('ours-1').length > 0);
     await first.supervisor.close();
@@ -217,7 +219,7 @@ describe('In a mixed fleet', () => {
 
   /** The original runs an occurrence that ours, cut off for a while, cannot see to be theirs; then ours takes over. */
   const takeOverUnseen = async (misfireGraceMs: number) => {
-    const fleet = mixed(QUICK);
+    const fleet = mixed(PATIENT);
     const schedule = everyOtherSecond;
     const past = fleet.ours('past', { schedule });
     await led(past);
@@ -299,8 +301,8 @@ describe('In a mixed fleet', () => {
           SingletonJobModule.forRoot({
             projectName: PROJECT,
             connection: server().url.replace('//', `//${name}:secret@`),
-            heartbeatInterval: QUICK.heartbeatIntervalMs,
-            lockExpiry: QUICK.lockExpiryMs,
+            heartbeatInterval: PATIENT.heartbeatIntervalMs,
+            lockExpiry: PATIENT.lockExpiryMs,
             observers: [observer],
           }),
         ],
@@ -320,7 +322,7 @@ describe('In a mixed fleet', () => {
       await app.close();
       expect(await redis.exists(LOCK)).toBe(0);
       expect(words()).toBe('');
-      expect(logger.lines.filter((line) => /^(warn|error): /.test(line))).toEqual([]);
+      expect(logger.lines.filter((line) => /^(warn|error): /.test(line) && !LATE.test(line))).toEqual([]);
     });
 
     it.each([

@@ -134,7 +134,7 @@ describe('two replicas that Prometheus scrapes', () => {
   const redis = useRedis();
 
   it('agree that one of them leads, and on which one when it has gone', async () => {
-    const timing = { heartbeatInterval: '100ms', lockExpiry: '1s' } as const;
+    const timing = { heartbeatInterval: '100ms', lockExpiry: '10s' } as const;
     const options = { projectName: `otel-${randomUUID()}`, connection: redis().url, ...timing };
     const replicas = [await ScrapedReplica.start(Prices, options), await ScrapedReplica.start(Prices, options)];
     const isLeader = (replica: ScrapedReplica) => replica.values('singleton_job_is_leader', JOB);
@@ -158,9 +158,9 @@ describe('two replicas that Prometheus scrapes', () => {
       expect(one('singleton_job_schedule_lag_seconds_count')).toBeGreaterThanOrEqual(4);
       expect(one('singleton_job_run_duration_seconds_count')).toBeGreaterThanOrEqual(2);
       expect(one('singleton_job_lease_remaining_seconds')).toBeGreaterThan(0);
-      expect(one('singleton_job_lease_remaining_seconds')).toBeLessThanOrEqual(0.9);
-      // Redis runs on this machine
-      expect(Math.abs(one('singleton_job_clock_offset_seconds'))).toBeLessThan(2);
+      expect(one('singleton_job_lease_remaining_seconds')).toBeLessThanOrEqual(9);
+      // Redis runs on this machine; an answer that takes long leaves half of that in doubt
+      expect(Math.abs(one('singleton_job_clock_offset_seconds'))).toBeLessThan(5);
       expect(one('singleton_job_next_tick_timestamp_seconds')).toBeGreaterThan(Date.now() / 1_000 - 60);
       expect(await follower.values('singleton_job_runs_total')).toEqual([]);
       expect(await follower.values('singleton_job_lease_remaining_seconds')).toEqual([]);

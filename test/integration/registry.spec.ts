@@ -64,7 +64,8 @@ describe('SingletonJobRegistry', () => {
         projectName: 'myapp',
         connection: server().url,
         heartbeatInterval: '200ms',
-        lockExpiry: '2s',
+        // nothing here waits for it, and a busy machine loses none
+        lockExpiry: '10s',
         nodeId,
       };
       const application = await startApplication({

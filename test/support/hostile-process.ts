@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ROOT } from '../../tools/workspace/paths.js';
+import { eachLine } from './each-line.js';
 import { type HostileMessage, type Hostility } from './hostilities.js';
 
 /** As in a container: a signal that Nest sends to itself ends nothing, so a process that exits has nothing left to do. */
@@ -27,9 +28,7 @@ export class HostileProcess implements AsyncDisposable {
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });
     this.#child.on('message', (message) => this.messages.push(message as unknown as HostileMessage));
-    for (const stream of [this.#child.stdout, this.#child.stderr]) {
-      stream?.setEncoding('utf8').on('data', (chunk: string) => this.lines.push(...chunk.split('\n').filter(Boolean)));
-    }
+    for (const stream of [this.#child.stdout, this.#child.stderr]) eachLine(stream, (line) => this.lines.push(line));
     // what it told and printed last may arrive after it
     const drained = Promise.all([once(this.#child, 'close'), once(this.#child, 'disconnect')]);
     this.ended = new Promise((resolve) => {

@@ -16,9 +16,10 @@ export interface HostileMessage {
   readonly atMs: number;
 }
 
-/** How long a run blocks the event loop: longer than its lock lives. */
-export const BLOCKED_MS = 5_000;
-export const LOCK_EXPIRY_MS = 2_000;
+/** So long that a lease outlives a core that is taken away for seconds. */
+export const LOCK_EXPIRY_MS = 4_000;
+/** How long a run blocks the event loop: longer than its lock lives, and than another needs to take over. */
+export const BLOCKED_MS = 10_000;
 /** Of what has to be found when its process is gone. */
 export const LONG_LOCK_EXPIRY_MS = 60_000;
 export const SHUTDOWN_TIMEOUT_MS = 3_000;

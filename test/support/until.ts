@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Asks again and again until the answer is yes, and fails where that takes too long even for a busy machine. */
-export async function until(what: string, holds: () => boolean | Promise<boolean>, withinMs = 15_000): Promise<void> {
+export async function until(what: string, holds: () => boolean | Promise<boolean>, withinMs = 30_000): Promise<void> {
   const deadlineMs = performance.now() + withinMs;
   while (!(await holds())) {
     if (performance.now() > deadlineMs) throw new Error(`waited ${String(withinMs)} ms in vain: ${what}`);

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { type JobEvents } from 'nestjs-singleton-job';
 import { ROOT } from '../../tools/workspace/paths.js';
+import { eachLine } from './each-line.js';
 
 /** What `npm run build -- worker` makes; the processes project builds it once for all specs. */
 export const WORKER = join(ROOT, 'dist/apps/worker/apps/worker/src/main.js');
@@ -66,11 +67,7 @@ export class WorkerProcess {
     });
     this.#child.on('message', (message) => this.events.push(message as unknown as WorkerEvent));
     const streams = [this.#child.stdout, this.#child.stderr].filter((stream) => stream !== null);
-    for (const stream of streams) {
-      stream.setEncoding('utf8').on('data', (chunk: string) => {
-        for (const text of chunk.split('\n').filter(Boolean)) this.lines.push({ atMs: Date.now(), text });
-      });
-    }
+    for (const stream of streams) eachLine(stream, (text) => this.lines.push({ atMs: Date.now(), text }));
     // what a process told and printed last may arrive after it; 'close' never comes where its parent has disconnected
     const drained = [once(this.#child, 'disconnect'), ...streams.map((stream) => once(stream, 'end'))];
     this.exited = this.#exit().then(async (exit) => {
