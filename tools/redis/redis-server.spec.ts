@@ -40,6 +40,11 @@ describe('the Redis of the tests', () => {
     expect(port).toBeLessThan(32_000);
   });
 
+  it('does not give a port twice: its server may be down for a moment', async () => {
+    const ports = await Promise.all(Array.from({ length: 50 }, freePort));
+    expect(new Set(ports).size).toBe(ports.length);
+  });
+
   it('borrows the server of REDIS_URL and leaves it running', async () => {
     const before = process.env['REDIS_URL'];
     process.env['REDIS_URL'] = 'redis://redis.example:6379';

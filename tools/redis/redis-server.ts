@@ -16,7 +16,7 @@ export interface RedisServerOptions {
   readonly sentinel?: boolean;
 }
 
-const START_LIMIT_MS = 15_000;
+const START_LIMIT_MS = 30_000;
 const SENTINEL_FILE = 'sentinel.conf';
 const APPEND_ONLY = ['--appendonly', 'yes', '--appendfsync', 'always'];
 
