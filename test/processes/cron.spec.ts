@@ -9,10 +9,13 @@ const redis = useRedis();
 
 const EVERY_5_S = { DAILY_REPORT_CRON: '*/5 * * * * *' };
 
-/** Waits until the next occurrence is a second away. Answers when that is. */
+/** Shorter than the life of a lock, and time enough to end a leader in. */
+const BEFORE_MS = 2_500;
+
+/** Waits until the next occurrence is that far away. Answers when it is due. */
 async function untilJustBeforeOne(): Promise<number> {
-  const dueAtMs = Math.ceil((Date.now() + 1_000) / 5_000) * 5_000;
-  await delay(dueAtMs - 1_000 - Date.now());
+  const dueAtMs = Math.ceil((Date.now() + BEFORE_MS) / 5_000) * 5_000;
+  await delay(dueAtMs - BEFORE_MS - Date.now());
   return dueAtMs;
 }
 

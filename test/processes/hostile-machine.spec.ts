@@ -1,15 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import { setTimeout as delay } from 'node:timers/promises';
+import { SLACK_MS } from '../support/busy-machine.js';
 import { brokenFences, overlaps } from '../support/history.js';
 import { useRedis } from '../support/redis.js';
-import { LOCK_EXPIRY_MS, type WorkerRun, Workers } from '../support/worker-fleet.js';
+import { LASTING, LOCK_EXPIRY_MS, type WorkerRun, Workers } from '../support/worker-fleet.js';
 import { type WorkerProcess } from '../support/worker-process.js';
 
-/** What two busy cores may add. */
-const BUSY_MS = 2_000;
-
 /** Every run lasts for longer than its lock would without renewals. */
-const LONG_RUNS = { PRICE_TICK_SLOW_EVERY: '1', PRICE_TICK_SLOW_FOR: '4s' };
+const LONG_RUNS = { PRICE_TICK_SLOW_EVERY: '1', PRICE_TICK_SLOW_FOR: '7s', SHUTDOWN_TIMEOUT: '30s' };
 
 const redis = useRedis();
 
@@ -40,7 +38,7 @@ describe('a leader that is stopped by SIGSTOP for longer than its lock lives', (
 
     const gained = () => workers.eventsOf('price-tick', 'leadershipGained').filter(({ atMs }) => atMs > stoppedAtMs);
     await workers.until('another leads', () => gained().length > 0);
-    expect((gained()[0]?.atMs ?? Infinity) - stoppedAtMs).toBeLessThan(LOCK_EXPIRY_MS + BUSY_MS);
+    expect((gained()[0]?.atMs ?? Infinity) - stoppedAtMs).toBeLessThan(LOCK_EXPIRY_MS + SLACK_MS);
     const running = () => workers.runs('price-tick').filter(({ node }) => node !== stopped.node);
     await workers.until('it runs', () => running().some(({ startedAtMs }) => startedAtMs > stoppedAtMs));
     const wentOnAtMs = send(stopped, 'SIGCONT');
@@ -49,7 +47,7 @@ describe('a leader that is stopped by SIGSTOP for longer than its lock lives', (
       stopped.events.find(({ event, payload }) => event === 'runCancelled' && payload?.job === run.job);
     await workers.until('its run is told', () => told() !== undefined);
     expect(told()?.payload).toMatchObject({ code: 'LEASE_LOST', fencingToken: run.fencingToken });
-    expect((told()?.atMs ?? Infinity) - wentOnAtMs).toBeLessThan(BUSY_MS);
+    expect((told()?.atMs ?? Infinity) - wentOnAtMs).toBeLessThan(SLACK_MS);
     await workers.until('the others go on', () => running().some(({ startedAtMs }) => startedAtMs > wentOnAtMs));
 
     const late = workers.runs().filter(({ node, startedAtMs }) => node === stopped.node && startedAtMs > stoppedAtMs);
@@ -66,7 +64,7 @@ describe('a leader that is stopped by SIGSTOP for longer than its lock lives', (
   });
 
   it('leads on when it stood still for less, and its run is not told of anything', async () => {
-    await using workers = await Workers.start(redis().url, { ...LONG_RUNS, LOCK_EXPIRY: '10s' });
+    await using workers = await Workers.start(redis().url, { ...LONG_RUNS, ...LASTING });
     const run = await freshRun(workers);
     const stopped = workers.leaderOf('price-tick');
     send(stopped, 'SIGSTOP');

@@ -1,17 +1,18 @@
 import { describe, expect, it } from '@jest/globals';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type RedisServer } from '../../tools/redis/index.js';
+import { LATE, SILENT, SLACK_MS } from '../support/busy-machine.js';
 import { brokenFences, overlaps } from '../support/history.js';
 import { useRedisServer } from '../support/redis.js';
 import { JOBS, LOCK_EXPIRY_MS, Workers } from '../support/worker-fleet.js';
 
 /** Longer than any lease. */
-const OUTAGE_MS = 5_000;
+const OUTAGE_MS = LOCK_EXPIRY_MS + 3_000;
 /** From the end of an outage until runs go on, also where the data is gone and a lease must pass. */
-const RECOVERY_MS = 2 * LOCK_EXPIRY_MS + 3_000;
-/** More than a stop may take: `SHUTDOWN_TIMEOUT`, and what two busy cores add. */
+const RECOVERY_MS = 2 * LOCK_EXPIRY_MS + 1_000 + SLACK_MS;
+/** More than a stop may take. */
 const STOP = { SHUTDOWN_TIMEOUT: '3s' };
-const STOP_MS = 3_000 + 2_000;
+const STOP_MS = 3_000 + SLACK_MS;
 
 const redis = useRedisServer();
 
@@ -68,19 +69,28 @@ describe('an outage of Redis', () => {
     const beganAtMs = Date.now();
     await redis().down();
     await delay(OUTAGE_MS);
+    const endsAtMs = Date.now();
     await redis().up();
     await workers.untilJobsGoOn(Date.now(), { withinMs: RECOVERY_MS });
     await workers.until('all are back', () =>
-      workers.all.every(({ events }) => events.at(-1)?.event !== 'storeUnreachable'),
+      workers.all.every(
+        ({ events }) =>
+          events.findLast(({ event }) => event.startsWith('store') && event !== 'storeMisconfigured')?.event ===
+          'storeRecovered',
+      ),
     );
 
     for (const { lines, events } of workers.all) {
       const lost = events.filter(({ event, atMs }) => event === 'leadershipLost' && atMs > beganAtMs);
-      const told = lines.filter(({ atMs, text }) => atMs > beganAtMs && !text.includes('became LEADER'));
+      const told = lines.filter(
+        ({ atMs, text }) => atMs > beganAtMs && !/became LEADER/.test(text) && !LATE.test(text),
+      );
       expect(told.filter(({ text }) => text.includes('lost leadership'))).toHaveLength(lost.length);
-      expect(
-        told.map(({ text }) => text).filter((text) => !text.includes('lost leadership')).length,
-      ).toBeLessThanOrEqual(2);
+      const others = told.filter(({ text }) => !text.includes('lost leadership'));
+      expect(others.filter(({ atMs }) => atMs < endsAtMs).length).toBeLessThanOrEqual(1);
+      // a busy machine may be slow to answer for a moment later on
+      const after = others.filter(({ atMs, text }) => atMs >= endsAtMs && !SILENT.test(text)).map(({ text }) => text);
+      expect(after).toEqual(after.map(() => expect.stringContaining('can use Redis again')));
     }
     expect(workers.eventsOf('heartbeat', 'leadershipLost')).toHaveLength(1);
   });

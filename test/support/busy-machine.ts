@@ -5,4 +5,4 @@ export const SLACK_MS = 4_000;
 export const SILENT = /no answer within/;
 
 /** What a replica says of a loop that stood still, and of what came due meanwhile. */
-export const LATE = /^(\w+: )?the event loop .* stood still| missed \d+ occurrence| dropped (the tick|\d+ ticks)/;
+export const LATE = /the event loop of .* stood still| missed \d+ occurrence| dropped (the tick|\d+ ticks)/;
