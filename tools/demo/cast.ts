@@ -12,11 +12,11 @@ export interface JobOnStage {
 export const REPLICAS = ['A', 'B', 'C'] as const;
 export type ReplicaName = (typeof REPLICAS)[number];
 
-const LOCK_EXPIRY_MS = 2_000;
-const REPORT_LOCK_EXPIRY_MS = 3_000;
+const LOCK_EXPIRY_MS = 3_000;
+const REPORT_LOCK_EXPIRY_MS = 4_000;
 
 /** Longer than any job's period needs, for a machine that has other work as well. */
-const PATIENCE_MS = 1_500;
+const PATIENCE_MS = 3_000;
 
 /** The job whose leader is stopped and killed: it runs most often, and it has slow runs to be caught in. */
 export const VICTIM = 'price-tick';
@@ -46,7 +46,7 @@ export const JOBS: readonly JobOnStage[] = [
 ];
 
 /** How long a stopped replica may take to end: its SHUTDOWN_TIMEOUT below, and the way out. */
-export const STOP_LIMIT_MS = 4_500;
+export const STOP_LIMIT_MS = 8_000;
 
 /** What the worker reads; everything is short, so that a hand-over fits into a demo. */
 export function settings(redisUrl: string, project: string): Readonly<Record<string, string>> {

@@ -6,14 +6,14 @@ import { type History, type Run, runsOf, type Term } from './history.js';
  * How late a replica on a busy machine may tell that its term has ended. Two that believe in themselves for longer than that
  * are rivals; runs that overlap are seen without any slack.
  */
-const REPORT_SLACK_MS = 500;
+const REPORT_SLACK_MS = 2_000;
 
 /** On top of `lockExpiry`: the next bid, and a machine that has other work as well. */
-const KILL_SLACK_MS = 1_000;
+const KILL_SLACK_MS = 3_000;
 
-/** A graceful hand-over that came near `lockExpiry` would have been an expiry. */
+/** It takes milliseconds, unless the machine has other work; one that came near `lockExpiry` would have been an expiry. */
 export function gracefulBoundMs({ lockExpiryMs }: JobOnStage): number {
-  return lockExpiryMs / 4;
+  return lockExpiryMs / 2;
 }
 
 export function killBoundMs({ lockExpiryMs }: JobOnStage): number {

@@ -68,7 +68,7 @@ describe('a broken promise', () => {
       'tick: a run on B began while one on A was in flight',
       started().release('A', 'tick', 7).lead('B', 'tick', 8).wait(80).run('B', 'tick', 8),
     ],
-    ['tick: B took the lead while A led', idle().lead('B', 'tick', 8).wait(600).run('B', 'tick', 8)],
+    ['tick: B took the lead while A led', idle().lead('B', 'tick', 8).wait(2_100).run('B', 'tick', 8)],
     ['tick: the fencing token went from 7 (A) to 7 (B)', idle().release('A', 'tick', 7).lead('B', 'tick', 7)],
     ['tick: B ran with token 8, which it did not lead with', idle().run('B', 'tick', 8)],
     [
@@ -76,15 +76,15 @@ describe('a broken promise', () => {
       started().done('A', 'tick').release('A', 'tick', 7).lead('B', 'tick', 8).run('B', 'tick', 8),
     ],
     [
-      'tick: graceful hand-over from A to B took 1900 ms, more than 500 ms',
+      'tick: graceful hand-over from A to B took 1900 ms, more than 1000 ms',
       idle().stop('A').release('A', 'tick', 7).wait(1_900).lead('B', 'tick', 8),
     ],
     [
-      'tick: kill hand-over from A to B took 3001 ms, more than 3000 ms',
-      idle().kill('A').wait(3_001).lead('B', 'tick', 8),
+      'tick: kill hand-over from A to B took 5001 ms, more than 5000 ms',
+      idle().kill('A').wait(5_001).lead('B', 'tick', 8),
     ],
     ['tick: B led for 1001 ms and never ran it', idle().kill('A').wait(50).lead('B', 'tick', 8).wait(1_001)],
-    ['tick: nobody led it after A', idle().kill('A').wait(3_001)],
+    ['tick: nobody led it after A', idle().kill('A').wait(5_001)],
     ['tick: nobody ever led it', new Script().start('A').wait(9_000)],
     ['C (pid 102) crashed with exit code 1', idle().end('C', 1)],
     ['C (pid 102) did not end when it was asked to', idle().stop('C').wait(1).kill('C')],
