@@ -51,6 +51,28 @@ describe('The record of the witness', () => {
     expect(rulesBrokenBy({ event: 'runBegan' }, { event: 'exited' }, other)).toEqual([]);
   });
 
+  it('ends a run with the kill of its process, or with its last words, though the end is heard of late', () => {
+    const began = { event: 'runBegan' } as const;
+    const killed = { event: 'killed', atMs: 100, monoMs: undefined } as const;
+    const lastWords = { event: 'abortSeen', atMs: 400, monoMs: 110 } as const;
+    const end = { event: 'exited', atMs: 500, monoMs: undefined } as const;
+    const other = (atMs: number): Line => ({ event: 'runBegan', replica: 'b1', atMs });
+    expect(rulesBrokenBy(began, killed, lastWords, other(105), end)).toEqual(['overlap']);
+    expect(rulesBrokenBy(began, killed, lastWords, other(115), end)).toEqual([]);
+  });
+
+  it('excuses a run whose process says that its machine let it stand still, and none that had ended before', () => {
+    const began = { event: 'runBegan', atMs: 100 } as const;
+    const other = { event: 'runBegan', replica: 'b1', atMs: 1_500 } as const;
+    const ended = { event: 'runEnded', atMs: 1_550 } as const;
+    const blocked = (blockedMs: number): Line => ({ event: 'loopBlocked', atMs: 1_600, blockedMs });
+    expect(rulesBrokenBy(began, other, ended)).toEqual(['overlap']);
+    expect(rulesBrokenBy(began, other, ended, blocked(1_400))).toEqual([]);
+    expect(rulesBrokenBy(began, other, ended, blocked(40))).toEqual(['overlap']);
+    const early = { ...other, atMs: 120 } as const;
+    expect(rulesBrokenBy(began, early, { ...ended, atMs: 150 }, blocked(1_400))).toEqual(['overlap']);
+  });
+
   it.each([
     ['stopped', 'resumed'],
     ['blocked', 'unblocked'],

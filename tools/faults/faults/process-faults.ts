@@ -1,7 +1,7 @@
 import { type Fault, happened, outliveLease, victim } from '../fault.js';
 import { GRACEFUL, LEASE, LOCK_EXPIRY_MS, SHUTDOWN_TIMEOUT_MS } from '../settings.js';
 
-const BUSY_MS = 2_000;
+const BUSY_MS = 4_000;
 
 export const KILL: Fault = {
   name: 'leader killed (SIGKILL)',
