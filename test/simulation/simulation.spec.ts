@@ -45,7 +45,7 @@ describe('Under random faults of network, clocks and processes', () => {
   it('a story is the same in a process that does nothing but play', async () => {
     const seeds = { first: 1, count: 10 };
     expect(await playInShards(seeds)).toEqual(await playSeeds(seeds));
-  }, 60_000);
+  });
 });
 
 describe('The checker notices', () => {
@@ -53,7 +53,7 @@ describe('The checker notices', () => {
     const sabotage: Sabotage = (store) =>
       worse(store, { renew: async () => ({ held: true, time: Date.UTC(2027, 0, 1) }) });
     expect(await brokenBy(sabotage)).toContain('start-without-lock');
-  }, 60_000);
+  });
 
   it('a store that lets anybody claim what was claimed before', async () => {
     const sabotage: Sabotage = (store) =>
@@ -69,7 +69,7 @@ describe('The checker notices', () => {
         },
       });
     expect(await brokenBy(sabotage)).toContain('started-twice');
-  }, 60_000);
+  });
 
   it('a store that forgets the occurrences for which nobody led', async () => {
     const sabotage: Sabotage = (store) =>
@@ -80,5 +80,5 @@ describe('The checker notices', () => {
         },
       });
     expect(await brokenBy(sabotage)).toContain('lost-in-silence');
-  }, 60_000);
+  });
 });
