@@ -67,6 +67,7 @@ const stop = (overrides: Partial<WitnessedProcess>): WitnessedProcess => ({
   ...overrides,
 });
 const confirmed = { job: 'tick', process: 'a', fencingToken: 1, sentMs: 0, answeredMs: 2 };
+const CHANGED = { job: 'report', process: 'a', from: 0, to: 10, reason: 'schedule-changed', atMs: 50 };
 const rulesBrokenBy = (history: Partial<History>): Rule[] =>
   check({ runs: [], reports: [], due: new Map(), ...history }).map(({ rule }) => rule);
 
@@ -126,6 +127,32 @@ const EXAMPLES: readonly { rule: Rule; what: string; kept: Partial<History>; bro
     broken: { holdings: [holding({}), holding({ holder: 'b#1', fencingToken: 1, fromMs: 1_000 })] },
   },
   {
+    rule: 'token-not-grown',
+    what: 'a token that is given again, unless the store lost its data and its clock still shows the same millisecond',
+    kept: {
+      faults: [{ kind: 'data-loss', fromMs: 5, untilMs: 5 }],
+      holdings: [holding({ fromMs: 5, untilMs: 5 }), holding({ holder: 'b#1', fromMs: 5.4 })],
+    },
+    broken: {
+      faults: [{ kind: 'data-loss', fromMs: 5, untilMs: 5 }],
+      holdings: [holding({ fromMs: 3, untilMs: 5 }), holding({ holder: 'b#1', fromMs: 5.4 })],
+    },
+  },
+  {
+    rule: 'reported-twice',
+    what: 'a window that a changed schedule left behind, although the store had heard of the first report',
+    kept: {
+      reports: [CHANGED, { ...CHANGED, process: 'b', atMs: 60 }],
+      confirmations: [{ ...confirmed, job: 'report', sentMs: 40, answeredMs: 42 }],
+      due: new Map([['report', [10]]]),
+    },
+    broken: {
+      reports: [CHANGED, { ...CHANGED, process: 'b', atMs: 60 }],
+      confirmations: [{ ...confirmed, job: 'report', sentMs: 51, answeredMs: 53 }],
+      due: new Map([['report', [10]]]),
+    },
+  },
+  {
     rule: 'started-and-reported',
     what: 'an occurrence that is reported as late although it was started',
     kept: {
@@ -172,6 +199,22 @@ const EXAMPLES: readonly { rule: Rule; what: string; kept: Partial<History>; bro
     },
     broken: {
       runs: [run({ clockAheadMs: 0 }), run({ clockAheadMs: 5, startedMs: 30, endedMs: 40 })],
+      grids: new Map([['tick', 400]]),
+    },
+  },
+  {
+    rule: 'slot-started-twice',
+    what: 'a slot that was told in a release, to a process whose clock is behind by more than the margin',
+    kept: {
+      settings,
+      runs: [run({ clockAheadMs: 0 }), run({ process: 'b', clockAheadMs: -150, startedMs: 30, endedMs: 40 })],
+      grids: new Map([['tick', 400]]),
+    },
+    broken: {
+      settings,
+      runs: [run({ clockAheadMs: 0 }), run({ process: 'b', clockAheadMs: -150, startedMs: 30, endedMs: 40 })],
+      holdings: [holding({ untilMs: 25 })],
+      steps: [step({ command: 'release', atMs: 25, after: undefined })],
       grids: new Map([['tick', 400]]),
     },
   },

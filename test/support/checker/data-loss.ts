@@ -102,7 +102,7 @@ export function isLostWithData(
 }
 
 /** When the server granted a term, which its leader may have heard much later. */
-function grantedMs({ holdings = [] }: History, { job, process, fencingToken, gainedMs }: WitnessedTerm): number {
+export function grantedMs({ holdings = [] }: History, { job, process, fencingToken, gainedMs }: WitnessedTerm): number {
   const granted = holdings.find(
     (holding) => holding.job === job && holding.process === process && holding.fencingToken === fencingToken,
   );

@@ -1,12 +1,17 @@
+import { grantedMs } from './data-loss.js';
+import { isOfOneMoment } from './fencing.js';
 import { showRun, showTerm, violation } from './evidence.js';
 import { type History, type Violation, type WitnessedTerm } from './history.js';
 
 /** Two terms of a job with the same fencing token: a resource could not tell them apart. */
-export function tokensReused({ terms = [] }: History): Violation[] {
+export function tokensReused(history: History): Violation[] {
+  const { terms = [] } = history;
   const first = new Map<string, WitnessedTerm>();
   return terms.flatMap((term) => {
     const key = `${term.job} ${term.fencingToken}`;
     const earlier = first.get(key);
+    if (earlier !== undefined && isOfOneMoment(history, grantedMs(history, earlier), grantedMs(history, term)))
+      return [];
     if (earlier !== undefined) return [violation('token-reused', showTerm(earlier), showTerm(term))];
     first.set(key, term);
     return [];
