@@ -19,7 +19,8 @@ export function drawPlan(seed: number, perils: Perils = {}): Plan {
   const clocks = Array.from({ length: PLACES }, () => drawClock(chance));
   const faults = drawFaults(chance, drawn, perils);
   const [setting, restarts] = drawRollOut(Chance.of(seed, 'roll-out'), drawn);
-  return { seed, setting, clocks, faults: [...faults, ...restarts].sort((a, b) => a.atMs - b.atMs) };
+  const stepDowns = drawStepDowns(Chance.of(seed, 'step-down'), drawn);
+  return { seed, setting, clocks, faults: [...faults, ...restarts, ...stepDowns].sort((a, b) => a.atMs - b.atMs) };
 }
 
 /** In some stories the fleet is moved to a version with another cron schedule, and sometimes back. */
@@ -72,6 +73,18 @@ function drawClock(chance: Chance): ClockFaults {
     aheadMs: chance.pick([0, 0, 0, -700, 900, -20_000, 15_000, DAY_MS, -DAY_MS]),
     rate: chance.between(0.998, 1.002),
   };
+}
+
+/** In some stories leaders are asked to step down, right after one another at times. */
+function drawStepDowns(chance: Chance, { faultsForMs, heartbeatIntervalMs }: Setting): Fault[] {
+  if (!chance.happens(0.2)) return [];
+  const faults: Fault[] = [];
+  let atMs = chance.between(0.05, 0.5) * faultsForMs;
+  while (atMs < faultsForMs) {
+    faults.push({ kind: 'step-down', atMs, place: Math.floor(chance.between(0, PLACES)) });
+    atMs += chance.pick([0.5, 3, 20]) * chance.between(0.5, 1) * heartbeatIntervalMs;
+  }
+  return faults;
 }
 
 function drawFaults(chance: Chance, setting: Setting, perils: Perils): Fault[] {

@@ -61,6 +61,8 @@ export type Fault =
   /** Stands still, with its monotonic clock going on (SIGSTOP, a blocked loop) or not (a suspended host). */
   | (AtPlace & { readonly kind: 'pause' | 'suspend'; readonly forMs: number })
   | (AtPlace & { readonly kind: 'clock-step'; readonly byMs: number })
+  /** Somebody asks the process to give every job that it leads to another. */
+  | (AtPlace & { readonly kind: 'step-down' })
   | (AtPlace & { readonly kind: 'weather'; readonly weather: Weather; readonly forMs: number })
   | { readonly atMs: number; readonly kind: 'weather-for-all'; readonly weather: Weather; readonly forMs: number }
   /** The store takes commands and does not get to them. */
@@ -81,6 +83,8 @@ function detail(fault: Fault): string {
       return `back after ${inWords(fault)}`;
     case 'crash':
       return `at the next '${fault.step}', back after ${inWords(fault)}`;
+    case 'step-down':
+      return 'from all jobs';
     case 'clock-step':
       return `by ${Math.round(fault.byMs)} ms`;
     case 'weather':

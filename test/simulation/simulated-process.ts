@@ -28,14 +28,25 @@ export interface ProgramParts {
   readonly random: () => number;
 }
 
-/** Starts a program; what it returns stops it as SIGTERM does, and resolves when the process would exit. */
-export type Program = (parts: ProgramParts) => { stop(): Promise<void> };
+export interface RunningProgram {
+  /** Stops it as SIGTERM does, and resolves when the process would exit. */
+  stop(): Promise<void>;
+  /** Gives every job that it leads to another. */
+  stepDown?(): void;
+}
+
+export type Program = (parts: ProgramParts) => RunningProgram;
 
 /** The library, as an application runs it. */
 export const libraryProgram: Program = ({ name, options, jobs, notify, clock, store, random }) => {
   const supervisor = new JobSupervisor({ replicaId: name, options, jobs, notify, clock, store, random });
   supervisor.start();
-  return { stop: () => supervisor.close() };
+  return {
+    stop: () => supervisor.close(),
+    stepDown: () => {
+      for (const { staff } of supervisor.posts) void staff?.election.stepDown();
+    },
+  };
 };
 
 export interface ProcessParts {
@@ -64,7 +75,7 @@ const LAST_MOMENT_MS = 20;
 export class SimulatedProcess {
   readonly clock: ProcessClock;
   readonly network: SimulatedNetwork;
-  readonly #program: { stop(): Promise<void> };
+  readonly #program: RunningProgram;
   readonly #parts: ProcessParts;
   readonly #ears: InMemoryLockStore;
   #crash: { readonly at: Step; readonly crash: () => void } | undefined;
@@ -127,6 +138,14 @@ export class SimulatedProcess {
 
   goOn(): void {
     this.clock.goOn();
+  }
+
+  /** Somebody asks it to, and for a while it does not bid for what it gave up. */
+  stepDown(): void {
+    const { witness, options } = this.#parts;
+    if (this.#program.stepDown === undefined) return;
+    witness.fault('step-down', 2 * options.heartbeatIntervalMs, this.name);
+    this.#program.stepDown();
   }
 
   /** SIGKILL. */

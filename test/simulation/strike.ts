@@ -45,6 +45,7 @@ export function strike(fault: Fault, stage: Stage): void {
     case 'pause':
     case 'suspend':
     case 'clock-step':
+    case 'step-down':
     case 'weather': {
       const place = stage.places[fault.place];
       const victim = place?.process;
@@ -90,6 +91,9 @@ function strikeProcess(fault: FaultOfProcess, struck: Struck): void {
       if (victim.clock.wasSuspended) return;
       witness.fault('clock-step', 0, victim.name);
       victim.clock.stepWall(fault.byMs);
+      return;
+    case 'step-down':
+      victim.stepDown();
       return;
     case 'weather':
       witness.fault('weather', fault.forMs + fault.weather.slowMs, victim.name);
