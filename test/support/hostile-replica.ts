@@ -20,6 +20,9 @@ export interface ReplicaOptions {
   readonly options: Partial<SingletonJobOptions> | undefined;
 }
 
+/** Each second is due: a drop that stands for several stands for the seconds before it too. */
+const CRON_PERIOD_MS = 1_000;
+
 export const HEARTBEAT_INTERVAL_MS = 200;
 /** So long that a lease outlives a core that is taken away for seconds. */
 export const LOCK_EXPIRY_MS = 4_000;
@@ -94,9 +97,9 @@ export class HostileReplica {
     const missed = this.observer
       .of('occurrencesMissed')
       .map(({ job, from, to }) => ({ job, process: this.node, from: from.getTime(), to: to.getTime() }));
-    const dropped = this.observer.of('tickDropped').map(({ job, scheduledAt }) => {
+    const dropped = this.observer.of('tickDropped').map(({ job, scheduledAt, count }) => {
       const to = scheduledAt.getTime();
-      return { job, process: this.node, from: to - 1, to };
+      return { job, process: this.node, from: to - count * CRON_PERIOD_MS, to };
     });
     return [...missed, ...dropped];
   }
