@@ -31,8 +31,8 @@ export interface ProgramParts {
 export interface RunningProgram {
   /** Stops it as SIGTERM does, and resolves when the process would exit. */
   stop(): Promise<void>;
-  /** Gives every job that it leads to another. */
-  stepDown?(): void;
+  /** Gives every job that it leads to another: a promise for each, which resolves once it has. */
+  stepDown?(): readonly Promise<boolean>[];
 }
 
 export type Program = (parts: ProgramParts) => RunningProgram;
@@ -43,9 +43,7 @@ export const libraryProgram: Program = ({ name, options, jobs, notify, clock, st
   supervisor.start();
   return {
     stop: () => supervisor.close(),
-    stepDown: () => {
-      for (const { staff } of supervisor.posts) void staff?.election.stepDown();
-    },
+    stepDown: () => supervisor.posts.flatMap(({ staff }) => staff?.election.stepDown() ?? []),
   };
 };
 
@@ -143,9 +141,11 @@ export class SimulatedProcess {
   /** Somebody asks it to, and for a while it does not bid for what it gave up. */
   stepDown(): void {
     const { witness, options } = this.#parts;
-    if (this.#program.stepDown === undefined) return;
-    witness.fault('step-down', 2 * options.heartbeatIntervalMs, this.name);
-    this.#program.stepDown();
+    for (const done of this.#program.stepDown?.() ?? []) {
+      void done.then((led) => {
+        if (led) witness.fault('step-down', 2 * options.heartbeatIntervalMs, this.name);
+      });
+    }
   }
 
   /** SIGKILL. */
