@@ -225,6 +225,22 @@ const EXAMPLES: readonly { rule: Rule; what: string; kept: Partial<History>; bro
     broken: { settings, runs: [run({ latenessMs: 401 })], grids: new Map([['tick', 400]]) },
   },
   {
+    rule: 'tick-unaccounted',
+    what: 'a slot that a leader neither starts nor drops',
+    kept: {
+      runs: [run({}), run({ scheduledAt: 1_200, startedMs: 1_210, endedMs: 1_220 })],
+      terms: [term({})],
+      drops: [{ job: 'tick', process: 'a', scheduledAt: 800, count: 2, atMs: 810 }],
+      grids: new Map([['tick', 400]]),
+    },
+    broken: {
+      runs: [run({}), run({ scheduledAt: 1_200, startedMs: 1_210, endedMs: 1_220 })],
+      terms: [term({})],
+      drops: [{ job: 'tick', process: 'a', scheduledAt: 800, count: 1, atMs: 810 }],
+      grids: new Map([['tick', 400]]),
+    },
+  },
+  {
     rule: 'gap-too-short',
     what: 'an interval that starts again too soon',
     kept: {

@@ -101,13 +101,14 @@ function setStage({ plan, world, witness, server, staging }: StageParts): Stage 
 }
 
 function historyOf(
-  { runs, reports, terms, confirmations, processes, faults, server }: Witness,
+  { runs, reports, drops, terms, confirmations, processes, faults, server }: Witness,
   { plan, untilMs }: { plan: Plan; untilMs: number },
 ): History {
   const { restForMs, heartbeatIntervalMs, lockExpiryMs, shutdownTimeoutMs, delayMs, misfireGraceMs } = plan.setting;
   return {
     runs,
     reports,
+    drops,
     terms,
     confirmations,
     processes,
@@ -141,6 +142,7 @@ function dueOccurrences({ runs, reports }: Pick<History, 'runs' | 'reports'>, se
     ...runs.filter((run) => run.job === 'cron').map((run) => run.scheduledAt),
     ...reports.map((report) => report.to),
   ];
+  if (seen.length === 0) return [];
   const [first, last] = [Math.min(...seen), Math.max(...seen)];
   const due: number[] = [];
   for (let at = cron.next(first - 1) ?? Infinity; at <= last; at = cron.next(at) ?? Infinity) due.push(at);

@@ -3,6 +3,7 @@ import { type JobRun } from '../../libs/singleton-job/src/decorators/index.js';
 import { type CronSchedule } from '../../libs/singleton-job/src/schedule/index.js';
 import {
   type WitnessedConfirmation,
+  type WitnessedDrop,
   type WitnessedFault,
   type WitnessedProcess,
   type WitnessedReport,
@@ -37,6 +38,7 @@ export interface Beginning {
 export class Witness {
   readonly runs: Open<WitnessedRun>[] = [];
   readonly reports: WitnessedReport[] = [];
+  readonly drops: WitnessedDrop[] = [];
   readonly terms: Open<WitnessedTerm>[] = [];
   readonly confirmations: WitnessedConfirmation[] = [];
   readonly processes: OpenProcess[] = [];
@@ -180,8 +182,11 @@ export class Witness {
       this.reports.push({ job, process, from: from.getTime(), to: to.getTime(), reason, atMs });
     },
     tickDropped: (process, { job, kind, scheduledAt, count, reason }) => {
-      if (kind !== 'cron') return;
       const to = scheduledAt.getTime();
+      if (kind !== 'cron') {
+        this.drops.push({ job, process, scheduledAt: to, count, atMs: this.#world.nowMs });
+        return;
+      }
       const cron = this.#alive(process)?.cron;
       let from = to;
       for (let dropped = 0; dropped < count; dropped++) from = cron?.latest(0, from - 1) ?? 0;

@@ -7,6 +7,7 @@ export {
   type Settings,
   type Violation,
   type WitnessedConfirmation,
+  type WitnessedDrop,
   type WitnessedFault,
   type WitnessedHolding,
   type WitnessedProcess,

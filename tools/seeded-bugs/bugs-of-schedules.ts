@@ -45,6 +45,32 @@ export const BUGS_OF_SCHEDULES: readonly Bug[] = [
     hunt: FROM_THE_START,
   },
   {
+    name: 'late-ticks-unsaid',
+    mistake: 'nobody is told of the ticks that a late leader leaves out',
+    edits: [
+      {
+        file: 'runner/fixed-rate-pace.ts',
+        find: "if (missed > 0) drop(parts, 'late', cursor - periodMs, missed);",
+        replace: 'if (missed < 0) return;',
+      },
+    ],
+    breaks: 'tick-unaccounted',
+    hunt: FROM_THE_START,
+  },
+  {
+    name: 'change-unsaid',
+    mistake: 'nobody is told of what a changed schedule leaves behind',
+    edits: [
+      {
+        file: 'runner/inheritance.ts',
+        find: 'if (memory.ran < grant.last) reportMissed',
+        replace: 'if (memory.ran > grant.last) reportMissed',
+      },
+    ],
+    breaks: 'lost-in-silence',
+    hunt: FROM_THE_START,
+  },
+  {
     name: 'no-look-back',
     mistake: 'a new leader forgets the occurrences for which nobody led',
     edits: [

@@ -1,6 +1,6 @@
 import { abortsTooLate, beliefsBeyondLock, startsOutsideBelief } from './belief.js';
 import { tokensNotGrown } from './fencing.js';
-import { gapsTooShort, lateTicks, slotsStartedTwice } from './grid.js';
+import { gapsTooShort, lateTicks, slotsStartedTwice, ticksUnaccounted } from './grid.js';
 import { type History, type Violation } from './history.js';
 import { leaderlessTooLong } from './leaderless.js';
 import { contradictions, lostInSilence, startedTooLate, startedTwice } from './ledger.js';
@@ -20,6 +20,7 @@ const RULES: readonly ((history: History) => Violation[])[] = [
   offTheGrid,
   slotsStartedTwice,
   lateTicks,
+  ticksUnaccounted,
   gapsTooShort,
   resurrections,
   strangersChanges,

@@ -73,13 +73,15 @@ export function isForgotten(
  * and the state that it begins does not tell. A survivor knows that something was lost, and its state says so.
  */
 export function isLostToAFreshLeader(history: History, job: string, dueMs: number): boolean {
+  const losses = faultsOf(history, 'data-loss');
+  if (losses.length === 0) return false;
   const { terms = [], holdings = [], settings } = history;
   // an answer may take long: what the server did counts where it was watched
   const grants =
     holdings.length > 0
       ? holdings.map(({ fromMs, sentMs = fromMs, ...holding }) => ({ ...holding, sentMs, atMs: fromMs }))
       : terms.map(({ gainedMs, ...term }) => ({ ...term, sentMs: gainedMs, atMs: gainedMs }));
-  return faultsOf(history, 'data-loss').some(({ fromMs }) => {
+  return losses.some(({ fromMs }) => {
     const [next] = grants.filter((grant) => grant.job === job && grant.atMs >= fromMs).sort((a, b) => a.atMs - b.atMs);
     if (next === undefined) return true;
     // the state begins when the clock of the store says so

@@ -1,8 +1,8 @@
-import { safetyMarginMs } from '../../../libs/singleton-job/src/options/index.js';
 import { isForgotten } from './data-loss.js';
-import { showRun, violation } from './evidence.js';
+import { showDate, showRun, showTerm, violation } from './evidence.js';
 import { isBesideLoss } from './mutex.js';
-import { type History, type Violation, type WitnessedRun } from './history.js';
+import { type History, type Violation, type WitnessedRun, type WitnessedTerm } from './history.js';
+import { faultsOf, safetyMarginMs } from './timing.js';
 
 /**
  * A slot of a fixed rate that was started twice, by processes whose clocks agree on which slot it is. Once a clock was ahead by
@@ -11,7 +11,7 @@ import { type History, type Violation, type WitnessedRun } from './history.js';
 export function slotsStartedTwice(history: History): Violation[] {
   const released = releasedTerms(history);
   // the lock lives on for this long after the last start: without a release, clocks that agree to that have left the slot by then
-  const marginMs = history.settings === undefined ? Infinity : safetyMarginMs(history.settings.lockExpiryMs);
+  const marginMs = history.settings === undefined ? Infinity : safetyMarginMs(history.settings);
   return perGrid(history, (runs, periodMs) => {
     const first = new Map<number, WitnessedRun>();
     let furthestAheadMs = -Infinity;
@@ -39,6 +39,37 @@ export function lateTicks(history: History): Violation[] {
       .filter(({ latenessMs = 0 }) => latenessMs >= periodMs + (settings?.toleranceMs ?? 0))
       .map((run) => violation('late-tick', showRun(run), `${Math.round(run.latenessMs ?? 0)} ms after its slot`)),
   );
+}
+
+/** A slot between two of one term that was neither started nor told as dropped, or both: starts and drops are all ticks there are. */
+export function ticksUnaccounted(history: History): Violation[] {
+  const { terms = [], drops } = history;
+  if (drops === undefined) return [];
+  return perGrid(history, (runs, periodMs, grid) =>
+    terms.flatMap((term) => {
+      const { job, process, fencingToken, gainedMs, endedMs = Infinity } = term;
+      if (job !== grid || wasStepped(history, term)) return [];
+      const started = runs.filter((run) => run.process === process && run.fencingToken === fencingToken);
+      const dropped = drops.filter(
+        (drop) => drop.job === job && drop.process === process && gainedMs <= drop.atMs && drop.atMs <= endedMs,
+      );
+      const slots = [
+        ...started.map(({ scheduledAt }) => scheduledAt),
+        ...dropped.flatMap(({ scheduledAt, count }) =>
+          Array.from({ length: count }, (_, index) => scheduledAt - index * periodMs),
+        ),
+      ].sort((one, other) => one - other);
+      const after = slots.find((slot, index) => slot - (slots[index - 1] ?? slot - periodMs) !== periodMs);
+      if (after === undefined) return [];
+      return [violation('tick-unaccounted', showTerm(term), `around the slot at ${showDate(after)}`)];
+    }),
+  );
+}
+
+/** A clock that is stepped while it leads may leave out slots, or come to them again. */
+function wasStepped(history: History, { process, gainedMs, endedMs = Infinity }: WitnessedTerm): boolean {
+  const steps = faultsOf(history, 'clock-step').filter((step) => step.process === process);
+  return steps.some(({ fromMs }) => gainedMs <= fromMs && fromMs <= endedMs);
 }
 
 /** The gap of an interval holds within a process, and across a release, which takes the end of the last run along. */
@@ -80,12 +111,13 @@ function releasedTerms({ steps = [], holdings = [] }: History): ReadonlySet<stri
 
 function perGrid(
   history: History,
-  judge: (runs: readonly WitnessedRun[], periodMs: number) => Violation[],
+  judge: (runs: readonly WitnessedRun[], periodMs: number, job: string) => Violation[],
 ): Violation[] {
   return [...(history.grids ?? [])].flatMap(([job, periodMs]) =>
     judge(
       history.runs.filter((run) => run.job === job).sort((a, b) => a.startedMs - b.startedMs),
       periodMs,
+      job,
     ),
   );
 }

@@ -33,6 +33,15 @@ export interface WitnessedReport {
   readonly atMs?: number;
 }
 
+/** Ticks of a fixed rate that were not started, up to `scheduledAt`. */
+export interface WitnessedDrop {
+  readonly job: string;
+  readonly process: string;
+  readonly scheduledAt: number;
+  readonly count: number;
+  readonly atMs: number;
+}
+
 /** A time in which a process believed that it led a job, by what it said itself. */
 export interface WitnessedTerm {
   readonly job: string;
@@ -138,6 +147,8 @@ export interface History {
   readonly due: ReadonlyMap<string, readonly number[]>;
   /** The period of each fixed rate whose slots are its multiples since the epoch. */
   readonly grids?: ReadonlyMap<string, number>;
+  /** Every tick of those that was told as dropped; left out where nobody noted them. */
+  readonly drops?: readonly WitnessedDrop[];
   readonly terms?: readonly WitnessedTerm[];
   readonly calm?: Calm;
   readonly settings?: Settings;
@@ -169,6 +180,7 @@ export type Rule =
   | 'started-too-late'
   | 'slot-started-twice'
   | 'late-tick'
+  | 'tick-unaccounted'
   | 'gap-too-short'
   | 'stop-too-long'
   | 'lock-kept'
