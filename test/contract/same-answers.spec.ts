@@ -75,6 +75,13 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constantFrom('expire' as const, 'forget' as const, 'lose' as const) }) },
 );
 
+/** A state that has only an end, and a bidder that has seen more under another schedule. */
+const ENDED_WITHOUT_A_PAST: Step[] = [
+  { kind: 'occupy', holder: 'b#1' },
+  { kind: 'release', holder: 'b#1', progress: { endAgeMs: 0 } },
+  { kind: 'acquire', holder: 'a#1', schedule: 'y', seenToken: 0, seenLast: 0, seenRan: 0, seenSchedule: 'x' },
+];
+
 describe('Redis and memory', () => {
   let server: RedisServer;
   let raw: Redis;
@@ -161,7 +168,7 @@ describe('Redis and memory', () => {
           before = after;
         }
       }),
-      { numRuns: 150 },
+      { numRuns: 150, examples: [[ENDED_WITHOUT_A_PAST]] },
     );
   });
 

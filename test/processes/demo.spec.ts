@@ -22,7 +22,8 @@ class Demo implements AsyncDisposable {
 
   private constructor(args: readonly string[], env: NodeJS.ProcessEnv, tmp: string) {
     this.#tmp = tmp;
-    this.#child = spawn(process.execPath, ['node_modules/tsx/dist/cli.mjs', 'tools/demo/main.ts', ...args], {
+    // not by the command of tsx: it kills whoever has not answered a Ctrl-C within 60 ms
+    this.#child = spawn(process.execPath, ['--import', 'tsx', 'tools/demo/main.ts', ...args], {
       cwd: ROOT,
       env: { ...process.env, REDIS_URL: '', FORCE_COLOR: undefined, TMPDIR: tmp, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],

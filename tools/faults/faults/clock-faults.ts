@@ -1,4 +1,4 @@
-import { type Fault, type Field, happened, outliveLease, victim } from '../fault.js';
+import { type Fault, type Field, outliveLease, victim } from '../fault.js';
 import { GRACEFUL } from '../settings.js';
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
@@ -35,18 +35,28 @@ export const A_DAY_AHEAD: Fault = {
     const { fleet } = field;
     const [strange, ...others] = fleet.slots;
     if (strange === undefined) throw new Error('a fleet has replicas');
-    await replace(field, strange, DAY_MS);
+    await replace(field, [strange], DAY_MS);
     const { name } = strange.replica;
-    for (const other of others) await replace(field, other);
-    const runs = fleet.witness.record.filter(({ event, replica }) => event === 'runBegan' && replica === name);
-    happened('it ran something', runs.length > 0);
-    await replace(field, strange);
+    await replace(field, others, 0, async () => {
+      await fleet.takenOver();
+      await fleet.until('it runs something', () =>
+        fleet.witness.record.some(({ event, replica }) => event === 'runBegan' && replica === name),
+      );
+    });
+    await replace(field, [strange]);
   },
 };
 
-async function replace({ fleet }: Field, slot: Field['fleet']['slots'][number], wallAheadMs = 0): Promise<void> {
-  await slot.replica.terminate();
-  slot.start({ wallAheadMs });
-  await fleet.until('the new replica hears', () => slot.proxy.serves);
+/** Stops replicas, and starts others in their places once what is to be seen without them was. */
+async function replace(
+  { fleet }: Field,
+  slots: Field['fleet']['slots'],
+  wallAheadMs = 0,
+  without = () => Promise.resolve(),
+): Promise<void> {
+  for (const { replica } of slots) await replica.terminate();
+  await without();
+  for (const slot of slots) slot.start({ wallAheadMs });
+  await fleet.until('the new replicas hear', () => slots.every(({ proxy }) => proxy.serves));
   await fleet.calm();
 }

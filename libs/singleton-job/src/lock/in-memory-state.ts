@@ -35,7 +35,9 @@ export function grantedState(bid: Bid, found: { stored: State; time: number; isR
     ran: isReplaced ? Math.max(ran, last) : ran,
     end: hasChanged ? undefined : stored.end,
     schedule: bid.schedule,
-    raisedFrom: isReplaced ? replaced({ last: ran, ...stored, ran, schedule }, hasChanged) : stored.raisedFrom,
+    raisedFrom: isReplaced
+      ? replaced({ ...stored, last: stored.last ?? ran, ran, schedule }, hasChanged)
+      : stored.raisedFrom,
     expiresAt: bid.stateTtlMs === undefined ? stored.expiresAt : time + bid.stateTtlMs,
   };
 }
