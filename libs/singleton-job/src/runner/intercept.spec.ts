@@ -2,7 +2,9 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { describe, expect, it } from '@jest/globals';
 import { job, lasting } from '../../../../test/support/fleet.js';
 import { useFleet } from '../../../../test/support/use-fleet.js';
+import { LeaseLostError } from '../errors/index.js';
 import { type RunInterceptor } from '../events/index.js';
+import { FakeRun } from '../testing/index.js';
 import { intercept } from './intercept.js';
 
 const runs = (story: readonly string[]) => story.filter((line) => /run/.test(line));
@@ -139,6 +141,20 @@ describe('Interceptors', () => {
     const a = fleet.start('a', [intercept(work, [slow])]);
     await fleet.clock.advance(1_600);
     expect(runs(a.observer.story)).toEqual(['1000 runStarted schedule', '1500 runCancelled schedule TIMEOUT']);
+    expect(began).toBe(0);
+  });
+
+  it('that wake up past the deadline before any timer do not begin the job', async () => {
+    let began = 0;
+    const run = new FakeRun();
+    const work = job({ run: () => void (began += 1) });
+    const slow: RunInterceptor = {
+      intercept: (_, next) => {
+        run.loseLease();
+        return next();
+      },
+    };
+    await expect(intercept(work, [slow]).invoke(run)).rejects.toThrow(LeaseLostError);
     expect(began).toBe(0);
   });
 });

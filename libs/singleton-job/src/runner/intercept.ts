@@ -18,6 +18,7 @@ async function around(interceptor: RunInterceptor, run: JobRun, inner: JobDefini
     begun ??= new Promise((resolve) => {
       // what took too long to prepare must not begin
       run.signal.throwIfAborted();
+      run.assertLeader();
       resolve(inner(run));
     });
     // whoever asks for it later, or never, is told all the same; Node must not take it for nobody's
