@@ -35,7 +35,7 @@ export class FaultyStore implements LockStore {
   /** Whether releases are heard of. */
   hearsReleases = true;
   #isOpen = true;
-  readonly #deafened = new Set<() => void>();
+  readonly #listeners = new Set<LockStoreListener>();
 
   constructor(
     private readonly store: LockStore,
@@ -67,7 +67,7 @@ export class FaultyStore implements LockStore {
   }
 
   listen(listener: LockStoreListener): () => void {
-    this.#deafened.add(() => listener.deaf?.());
+    this.#listeners.add(listener);
     return this.store.listen({
       released: (message) => {
         if (this.hearsReleases && this.#isOpen) listener.released?.(message);
@@ -80,7 +80,12 @@ export class FaultyStore implements LockStore {
   /** Loses the subscription. */
   deafen(): void {
     this.hearsReleases = false;
-    for (const tell of this.#deafened) tell();
+    for (const listener of this.#listeners) listener.deaf?.();
+  }
+
+  /** Has another connection in the place of the one before. */
+  reconnect(): void {
+    for (const listener of this.#listeners) listener.reachable?.();
   }
 
   open(): void {

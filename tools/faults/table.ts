@@ -19,7 +19,7 @@ const COLUMNS: readonly Column[] = [
   { head: '', cell: ({ isBroken }) => (isBroken ? 'BROKEN' : 'kept'), isText: true },
 ];
 
-const NOTE = '* and some that nobody promised: a lock that is deleted by itself';
+const NOTE = '* and some that nobody promised: a lock is deleted by itself, or a failover loses a renewal';
 
 /** For a terminal. */
 export function plainTable(rows: readonly Row[]): string {

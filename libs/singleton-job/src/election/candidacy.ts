@@ -65,6 +65,10 @@ export class Candidacy {
     this.#waker.wake();
   };
 
+  readonly reconnected = (): void => {
+    this.memory.untold();
+  };
+
   /** The lock was released by somebody. */
   readonly heard = ({ by, receivers }: ReleaseMessage): void => {
     const { clock, random } = this.replica;

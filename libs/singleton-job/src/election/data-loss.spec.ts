@@ -4,7 +4,7 @@ import { type Aftermath, aftermathOf, type DataLoss } from './data-loss.js';
 
 const LOCK_EXPIRY_MS = 10_000;
 const NO_AFTERMATH: Aftermath = { waitMs: 0, doubtfulUpTo: 0 };
-const loss: DataLoss = { bornBefore: 1_000, born: 50_000 };
+const loss: DataLoss = { bornBefore: 1_000, born: 50_000, longestTtlMs: 0 };
 
 function grantOf(born: number, time: number): Grant {
   const nothing = { by: '', endAgeMs: undefined, raisedFrom: undefined };
@@ -18,7 +18,7 @@ function aftermath(facts: Partial<Facts> = {}): Aftermath {
   return aftermathOf({
     grant: grantOf(50_000, 50_000),
     sent: { now: 0, wall: 0 },
-    memory: { loss, longestTtlMs: 0 },
+    memory: { loss },
     lockExpiryMs: LOCK_EXPIRY_MS,
     previous: undefined,
     ...facts,
@@ -48,19 +48,19 @@ describe('After Redis lost its data a new leader', () => {
   });
 
   it('waits as long as the longest lock that it has seen', () => {
-    expect(waitMs({ memory: { loss, longestTtlMs: 30_000 } })).toBe(30_000);
-    expect(waitMs({ memory: { loss, longestTtlMs: 3_000 } })).toBe(LOCK_EXPIRY_MS);
+    expect(waitMs({ memory: { loss: { ...loss, longestTtlMs: 30_000 } } })).toBe(30_000);
+    expect(waitMs({ memory: { loss: { ...loss, longestTtlMs: 3_000 } } })).toBe(LOCK_EXPIRY_MS);
   });
 
   it('takes what was due while a lock lives for started, however late it begins itself', () => {
     expect(aftermath().doubtfulUpTo).toBe(50_000 + LOCK_EXPIRY_MS);
     expect(aftermath({ grant: grantOf(50_000, 90_000) }).doubtfulUpTo).toBe(50_000 + LOCK_EXPIRY_MS);
-    expect(aftermath({ memory: { loss, longestTtlMs: 30_000 } }).doubtfulUpTo).toBe(80_000);
+    expect(aftermath({ memory: { loss: { ...loss, longestTtlMs: 30_000 } } }).doubtfulUpTo).toBe(80_000);
     expect(aftermath({ grant: grantOf(50_000, 20_000) }).doubtfulUpTo).toBe(20_000 + LOCK_EXPIRY_MS);
   });
 
   it('does not wait where nothing was lost, or it knew nothing of it', () => {
-    expect(aftermath({ memory: { loss: undefined, longestTtlMs: 0 } })).toEqual(NO_AFTERMATH);
+    expect(aftermath({ memory: { loss: undefined } })).toEqual(NO_AFTERMATH);
     expect(aftermath({ grant: grantOf(70_000, 70_000) })).toEqual(NO_AFTERMATH);
   });
 

@@ -8,6 +8,8 @@ export interface DataLoss {
   /** Birth of the state that was known before, and of the one in its place. */
   readonly bornBefore: number;
   readonly born: number;
+  /** The longest time to live of a lock of this job that was seen until then; later ones are locks of the new state. */
+  readonly longestTtlMs: number;
 }
 
 /** What a loss of data leaves to a new leader. */
@@ -22,7 +24,7 @@ interface NewTerm {
   readonly grant: Grant;
   /** When the bid that won was sent. */
   readonly sent: Instant;
-  readonly memory: Pick<JobMemory, 'loss' | 'longestTtlMs'>;
+  readonly memory: Pick<JobMemory, 'loss'>;
   readonly lockExpiryMs: number;
   /** The term that this process had before. */
   readonly previous: (Pick<Term, 'end' | 'grant' | 'covers' | 'waitMs'> & { readonly facts: Aftermath }) | undefined;
@@ -41,6 +43,6 @@ export function aftermathOf({ grant, sent, memory, lockExpiryMs, previous }: New
   if (wasOurs) return { waitMs: previous.waitMs, doubtfulUpTo: previous.facts.doubtfulUpTo };
   // a clock of Redis that was stepped back must not make the wait longer than a lock lives
   const lostAt = Math.min(grant.born, grant.time);
-  const doubtfulUpTo = lostAt + Math.max(lockExpiryMs, memory.longestTtlMs);
+  const doubtfulUpTo = lostAt + Math.max(lockExpiryMs, loss.longestTtlMs);
   return { waitMs: Math.max(doubtfulUpTo - grant.time, 0), doubtfulUpTo };
 }

@@ -101,6 +101,14 @@ describe('What a process knows of a job', () => {
     expect([log.last, log.seenRan]).toEqual([10_000, 10_000]);
   });
 
+  it('tells of a loss of data how long locks lived until then, whatever is seen later', () => {
+    const { log } = setup();
+    log.learn(refusal({ born: 1_000, ttlMs: 8_000 }));
+    log.learn(refusal({ born: 50_000, ttlMs: 3_600_000 }));
+    log.learn(refusal({ born: 50_000, ttlMs: 3_600_000 }));
+    expect(log.loss).toEqual({ bornBefore: 1_000, born: 50_000, longestTtlMs: 8_000 });
+  });
+
   it('keeps the schedule that others lead by until it leads itself, whatever holders without a state say', () => {
     const { log } = setup();
     log.learn(refusal({ schedule: 'cron:1' }));

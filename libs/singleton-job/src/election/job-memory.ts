@@ -130,9 +130,21 @@ export class JobMemory {
     };
   }
 
-  /** Everything that goes with a release. */
+  /** Everything that goes with a release, whether or not Redis has confirmed it: it may have lost its last writes since. */
   final(): Progress {
-    return { ...this.unconfirmed().progress, ...(this.#fired > 0 && { last: this.#fired, ran: this.#fired }) };
+    this.untold();
+    const ran = Math.max(this.#ran, this.#fired);
+    return {
+      ...this.unconfirmed().progress,
+      ...(ran > 0 && { ran }),
+      ...(this.#last > 0 && { last: this.#last }),
+    };
+  }
+
+  /** What answers from now on may be another server, or one that was restored: everything is told again. */
+  untold(): void {
+    this.#ranConfirmed = 0;
+    this.#endConfirmedMs = undefined;
   }
 
   /** What a foreign holder may have run is its own: claimed, and nothing to account for. */
@@ -147,7 +159,7 @@ export class JobMemory {
     // no token is below the store's time at its grant, so this is when the state was written for the last time, or later
     const wasForgotten = born - this.#token >= this.stateTtlMs;
     if (this.#born !== 0 && born !== this.#born && !wasForgotten) {
-      this.#loss = { bornBefore: this.#born, born };
+      this.#loss = { bornBefore: this.#born, born, longestTtlMs: this.#longestTtlMs };
     }
     this.#born = born;
   }
@@ -161,7 +173,6 @@ export class JobMemory {
   /** In a new term the store may be another than the one that confirmed, and its schedule is ours. */
   #leads(): void {
     this.#seenSchedule = undefined;
-    this.#ranConfirmed = 0;
-    this.#endConfirmedMs = undefined;
+    this.untold();
   }
 }

@@ -31,6 +31,8 @@ export interface Candidate {
   heard(message: ReleaseMessage): void;
   /** Something may have been missed: ask once. */
   wake(): void;
+  /** The store was out of reach, and may be another since. */
+  reconnected(): void;
 }
 
 const MOST_BIDS_IN_FLIGHT = 200;
@@ -83,6 +85,9 @@ export class Replica {
         this.#wakeAll();
       },
       reachable: () => {
+        for (const candidates of this.#candidates.values()) {
+          for (const candidate of candidates) candidate.reconnected();
+        }
         // in an outage one probe finds out whether it is over, and its success wakes everybody
         if (!this.gate.probeNow()) this.#wakeAll();
       },

@@ -153,7 +153,8 @@ export class InMemoryLocks {
     if (Object.keys(progress).length === 0) return;
     const stored = this.#liveState(name, time);
     const end = progress.endAgeMs === undefined ? undefined : time - Math.round(progress.endAgeMs);
-    const last = raised(stored.last, progress.last);
+    // settled is claimed, also where a failover has lost the claim
+    const last = raised(raised(stored.last, progress.ran), progress.last);
     this.#states.set(name, {
       ...stored,
       last,

@@ -138,10 +138,11 @@ export interface Refusal {
 
 /** What a leader has to tell the store; each field only when it changed since the last confirmation. */
 export interface Progress {
+  /** Newest occurrence settled; `last` is raised with it. */
   readonly ran?: number;
   /** How long ago the last interval run ended, when this was sent. */
   readonly endAgeMs?: number;
-  /** Newest slot fired. Travels with a release only. */
+  /** Newest occurrence or slot known to be claimed or fired. Travels with a release only. */
   readonly last?: number;
 }
 

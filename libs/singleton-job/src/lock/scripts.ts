@@ -27,15 +27,20 @@ local function raise(field, value)
   redis.call('HSET', state, field, int(value))
   return true
 end
+local function raiseLast(value)
+  if raise('last', value) then redis.call('HDEL', state, 'by') end
+end
 local function record()
   if ARGV[2] ~= '' then
     local ran = tonumber(ARGV[2])
     -- whoever settles so far has accounted for what was replaced
     if ran >= (stored('ran') or 0) then redis.call('HDEL', state, 'raised') end
     raise('ran', ran)
+    -- settled is claimed, also where a failover has lost the claim
+    raiseLast(ran)
   end
   if ARGV[3] ~= '' then raise('end', now - tonumber(ARGV[3])) end
-  if ARGV[4] ~= '' and raise('last', tonumber(ARGV[4])) then redis.call('HDEL', state, 'by') end
+  if ARGV[4] ~= '' then raiseLast(tonumber(ARGV[4])) end
 end
 `;
 

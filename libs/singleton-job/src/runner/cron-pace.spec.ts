@@ -206,6 +206,28 @@ describe('A cron job', () => {
       expect(missedOf(b)).toEqual(['b schedule-changed (00:00:00, 02:01:00] 2']);
     });
 
+    it.each([
+      ['gives the lock back', ({ supervisor }: FleetReplica) => void supervisor.stop()],
+      ['is killed', ({ store }: FleetReplica) => void (store.fate = () => 'lost')],
+    ])('starts no occurrence again whose claim a failover has lost, once its leader goes on and %s', async (_, end) => {
+      const a = fleet.start('a', [hourly()]);
+      const b = fleet.start('b', [hourly()]);
+      await fleet.clock.advance(HOUR - 1_000);
+      const fallBack = fleet.server.remember();
+      // it does not hear of the claim
+      b.store.fate = () => 'lost';
+      await fleet.clock.advance(5_000);
+      fallBack();
+      a.store.reconnect();
+      b.store.fate = () => 'carried';
+      await fleet.clock.advance(3_000);
+      end(a);
+      await fleet.clock.advance(MINUTE);
+      expect(b.observer.of('leadershipGained')).toHaveLength(1);
+      expect(runsOf(a, b)).toEqual(['a 01:00:00 schedule']);
+      expect(missedOf(a, b)).toEqual([]);
+    });
+
     it('reports a claim that it knows of and Redis has lost, if nobody confirmed that its run began', async () => {
       const a = fleet.start('a', [hourly()]);
       const b = fleet.start('b', [hourly()]);

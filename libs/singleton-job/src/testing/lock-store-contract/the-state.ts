@@ -1,6 +1,6 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { above, answers, atLeast, atMost, sameAnswer } from './answers.js';
-import { bidOf, granted, refused } from './asking.js';
+import { bidOf, granted, LONG_MS, refused } from './asking.js';
 import { type Rules } from './scene.js';
 
 export const THE_STATE: Rules = {
@@ -63,6 +63,17 @@ export const THE_STATE: Rules = {
     const { last } = await granted(store, bidOf('a#1'));
     await release('a#1');
     answers(await granted(other, bidOf('b#1', { seenLast: last - 5_000 })), { last });
+  },
+
+  'takes what is settled for claimed, by nobody in particular': async ({ store, other, renew, claim, release }) => {
+    const { time, token } = await granted(store, bidOf('a#1'));
+    await claim('a#1', { token, scheduledAt: time + 10 });
+    await renew('a#1', { ran: time + 10 });
+    await release('a#1');
+    answers(await granted(other, bidOf('b#1')), { last: time + 10, ran: time + 10, by: `a#1 ${String(token)}` });
+    await other.renew({ name: 'price-tick', holder: 'b#1', lockExpiryMs: LONG_MS, progress: { ran: time + 20 } });
+    await other.release({ name: 'price-tick', holder: 'b#1', progress: {}, quietly: true });
+    answers(await granted(store, bidOf('a#2')), { last: time + 20, ran: time + 20, by: '' });
   },
 
   'takes the progress of renewal, claim and release, and is never lowered by it': async ({
