@@ -45,12 +45,17 @@ export const BUGS_OF_THE_STORE: readonly Bug[] = [
   },
   {
     name: 'late-claim-lowers',
-    mistake: 'a claim that arrives late lowers the newest occurrence',
+    mistake: 'a claim that arrives late lowers the newest occurrence, and nothing that is told later raises it again',
     edits: [
       {
         file: 'lock/in-memory-locks.ts',
         find: "if (last >= claim.scheduledAt) return 'taken';",
         replace: "if (last === claim.scheduledAt) return 'taken';",
+      },
+      {
+        file: 'lock/in-memory-locks.ts',
+        find: 'const last = raised(raised(stored.last, progress.ran), progress.last);',
+        replace: 'const { last } = stored;',
       },
     ],
     breaks: 'started-twice',
