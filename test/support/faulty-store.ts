@@ -1,20 +1,12 @@
 import { LockStoreError, type LockStoreErrorCode } from '../../libs/singleton-job/src/errors/index.js';
+import { type LockStore } from '../../libs/singleton-job/src/lock/index.js';
 import {
-  type Bid,
-  type Claim,
-  type ClaimAnswer,
-  type Grant,
-  type LockStore,
-  type LockStoreListener,
-  type Refusal,
-  type Release,
-  type ReleaseAnswer,
-  type Renewal,
-  type RenewalAnswer,
-} from '../../libs/singleton-job/src/lock/index.js';
+  type ForwardedCommand,
+  ForwardingStore,
+} from '../../libs/singleton-job/src/testing/replicas/forwarding-store.js';
 import { type Clock } from '../../libs/singleton-job/src/time/index.js';
 
-export type Command = 'acquire' | 'renew' | 'claim' | 'release' | 'announce';
+export type Command = ForwardedCommand;
 
 /**
  * What happens to a command: it is `carried` out and answered; it is carried out but its answer is `unanswered`; it is
@@ -23,7 +15,7 @@ export type Command = 'acquire' | 'renew' | 'claim' | 'release' | 'announce';
 export type Fate = 'carried' | 'unanswered' | 'lost' | LockStoreErrorCode;
 
 /** A store between one replica and its real one, on which a test decides the fate of each command. */
-export class FaultyStore implements LockStore {
+export class FaultyStore extends ForwardingStore {
   /** Every command that was sent, in order. */
   readonly sent: { readonly command: Command; readonly name: string }[] = [];
   /** Decides the fate of each command. */
@@ -35,66 +27,28 @@ export class FaultyStore implements LockStore {
   /** Whether releases are heard of. */
   hearsReleases = true;
   #isOpen = true;
-  readonly #listeners = new Set<LockStoreListener>();
 
   constructor(
-    private readonly store: LockStore,
+    store: LockStore,
     private readonly clock: Clock,
-  ) {}
-
-  acquire(bid: Bid): Promise<Grant | Refusal> {
-    return this.#send('acquire', bid.name, () => this.store.acquire(bid));
-  }
-
-  renew(renewal: Renewal): Promise<RenewalAnswer> {
-    return this.#send('renew', renewal.name, () => this.store.renew(renewal));
-  }
-
-  claim(claim: Claim): Promise<ClaimAnswer> {
-    return this.#send('claim', claim.name, () => this.store.claim(claim));
-  }
-
-  release(release: Release): Promise<ReleaseAnswer> {
-    return this.#send('release', release.name, () => this.store.release(release));
-  }
-
-  announce(by: string, names: readonly string[]): Promise<void> {
-    return this.#send('announce', names.join(','), () => this.store.announce(by, names));
-  }
-
-  batch(send: () => void): void {
-    send();
-  }
-
-  listen(listener: LockStoreListener): () => void {
-    this.#listeners.add(listener);
-    return this.store.listen({
-      released: (message) => {
-        if (this.hearsReleases && this.#isOpen) listener.released?.(message);
-      },
-      hearing: () => listener.hearing?.(),
-      reachable: () => listener.reachable?.(),
-    });
+  ) {
+    super(store);
   }
 
   /** Loses the subscription. */
   deafen(): void {
     this.hearsReleases = false;
-    for (const listener of this.#listeners) listener.deaf?.();
+    for (const listener of this.listeners) listener.deaf?.();
   }
 
   /** Has another connection in the place of the one before. */
   reconnect(): void {
-    for (const listener of this.#listeners) listener.reachable?.();
+    for (const listener of this.listeners) listener.reachable?.();
   }
 
-  open(): void {
-    this.store.open();
-  }
-
-  async close(): Promise<void> {
+  override async close(): Promise<void> {
     this.#isOpen = false;
-    await this.store.close();
+    await super.close();
   }
 
   /** How many times a command was sent. */
@@ -108,7 +62,7 @@ export class FaultyStore implements LockStore {
     return answer;
   }
 
-  #send<T>(command: Command, name: string, carryOut: () => Promise<T>): Promise<T> {
+  protected send<T>(command: Command, name: string, carryOut: () => Promise<T>): Promise<T> {
     this.sent.push({ command, name });
     const fate = this.fate(command, name);
     const never = new Promise<T>(() => undefined);
@@ -116,5 +70,9 @@ export class FaultyStore implements LockStore {
     if (fate === 'unanswered') return carryOut().then(() => never);
     if (fate === 'lost') return never;
     return Promise.reject(new LockStoreError(fate, `made to fail with ${fate}`));
+  }
+
+  protected hear(tell: () => void): void {
+    if (this.hearsReleases && this.#isOpen) tell();
   }
 }
