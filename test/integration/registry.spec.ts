@@ -12,6 +12,8 @@ import {
   Cron,
   FixedRate,
   InvalidJobsError,
+  type JobEvents,
+  type JobObserver,
   type JobRegistration,
   type JobStatus,
   SingletonJobModule,
@@ -43,6 +45,35 @@ const beat = (run: JobRegistration['run'] = () => undefined): JobRegistration =>
   run,
 });
 
+/** Due every second, and never late: what nobody led in time for is missed. */
+const EVERY_SECOND: JobRegistration = {
+  name: 'every-second',
+  schedule: { cron: '* * * * * *' },
+  misfireGrace: 0,
+  run: () => undefined,
+};
+
+/** What became of the occurrences of a job that is due every second, on all replicas together. */
+class Ledger {
+  readonly started: number[] = [];
+  readonly missed: (JobEvents['occurrencesMissed'] & { readonly by: string })[] = [];
+
+  of(replica: string): JobObserver {
+    return {
+      runStarted: ({ scheduledAt }) => this.started.push(scheduledAt.getTime()),
+      occurrencesMissed: (event) => this.missed.push({ ...event, by: replica }),
+    };
+  }
+
+  /** Every occurrence of which something was told, in order, as often as that was. */
+  all(): number[] {
+    const missed = this.missed.flatMap(({ to, count }) =>
+      Array.from({ length: count }, (_, ago) => to.getTime() - ago * 1_000),
+    );
+    return [...this.started, ...missed].toSorted((one, other) => one - other);
+  }
+}
+
 describe('SingletonJobRegistry', () => {
   describe('on two replicas', () => {
     const server = useRedisServer();
@@ -59,7 +90,11 @@ describe('SingletonJobRegistry', () => {
       redis.disconnect();
     });
 
-    const start = async (nodeId: string, root: ModuleMetadata = { providers: [Prices] }) => {
+    const start = async (
+      nodeId: string,
+      root: ModuleMetadata = { providers: [Prices] },
+      observer: JobObserver = {},
+    ) => {
       const options: SingletonJobOptions = {
         projectName: 'myapp',
         connection: server().url,
@@ -67,6 +102,7 @@ describe('SingletonJobRegistry', () => {
         // nothing here waits for it, and a busy machine loses none
         lockExpiry: '10s',
         nodeId,
+        observers: [observer],
       };
       const application = await startApplication({
         ...root,
@@ -131,6 +167,31 @@ describe('SingletonJobRegistry', () => {
       a.registry.resume('price-tick');
       await until('it leads again', () => a.status()?.role === 'leader');
       expect(a.status('yearly')?.role).toBe('leader');
+    });
+
+    it('pauses a cron job on every replica, and the next leader reports once what was missed', async () => {
+      const seconds = new Ledger();
+      const [a, b] = await Promise.all(['a', 'b'].map((nodeId) => start(nodeId, {}, seconds.of(nodeId))));
+      if (a === undefined || b === undefined) throw new Error('two were started');
+      for (const { registry } of [a, b]) registry.register(EVERY_SECOND);
+      await until('an occurrence has run', () => seconds.started.length > 0);
+      await Promise.all([a, b].map(({ registry }) => registry.pause('every-second')));
+      const before = seconds.started.length;
+      const pausedAt = Date.now();
+      await until('three occurrences have passed', () => Date.now() >= pausedAt + 4_000);
+      expect(await redis.exists('myapp:every-second:lock')).toBe(0);
+      expect([a, b].map(({ status }) => status('every-second')?.role)).toEqual(['paused', 'paused']);
+      expect(seconds.started).toHaveLength(before);
+
+      b.registry.resume('every-second');
+      await until('the next occurrence has run', () => seconds.started.length > before);
+      const [gap] = seconds.missed.filter(({ to }) => to.getTime() > pausedAt);
+      expect(gap).toMatchObject({ by: 'b', reason: 'late' });
+      expect(gap?.count).toBeGreaterThanOrEqual(3);
+      expect(a.status('every-second')?.counters.missed ?? 0).toBe(0);
+      // each is told of once, as started or as missed
+      const all = seconds.all();
+      expect(all).toEqual(all.map((_, index) => (all[0] ?? 0) + index * 1_000));
     });
 
     it('takes a decorated job away, and takes it on again by registration', async () => {
