@@ -1,15 +1,18 @@
+import { randomUUID } from 'node:crypto';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import ts from 'typescript';
-import { diagnostics, type JobEvents, notifyAll } from '../../libs/singleton-job/src/events/index.js';
+import { diagnostics, type JobObserver, notifyAll } from '../../libs/singleton-job/src/events/index.js';
 import { attempt } from '../../tools/workspace/command.js';
-import { deferred } from '../support/deferred.js';
 import { startApplication } from '../support/nest-application.js';
+import { useRedis } from '../support/redis.js';
+import { until } from '../support/until.js';
 import { Interval, SingletonJobModule } from 'nestjs-singleton-job';
 import { type Told } from '../support/throwing-subscriber.js';
 
+const redis = useRedis();
 const ROOT = join(import.meta.dirname, '../..');
 const EVENTS = join(ROOT, 'libs/singleton-job/src/events/events.ts');
 const RELEASED = { job: 'prices', fencingToken: 7, reason: 'shutdown', confirmed: true } as const;
@@ -61,22 +64,33 @@ describe('the diagnostics channels', () => {
   });
 
   it('tell what happens in an application as observers are told it', async () => {
-    const ran = deferred<JobEvents['runSucceeded']>();
-    const heard = deferred<unknown>();
-    const stop = listen('runSucceeded', heard.resolve);
+    const events = ['leadershipGained', 'runSucceeded', 'leaseRenewed', 'leadershipReleased'] as const;
+    const told: [string, unknown][] = [];
+    const heard: [string, unknown][] = [];
+    const stops = events.map((event) => listen(event, (payload) => heard.push([event, payload])));
+    const teller = (event: string) => (payload: unknown) => void told.push([event, payload]);
+    const observer: JobObserver = Object.fromEntries(events.map((event) => [event, teller(event)]));
     class Prices {
       tick(): void {}
     }
-    Interval('1h', { name: 'prices' })(Prices.prototype, 'tick', descriptorOf(Prices.prototype));
-    await using started = await startApplication({
+    Interval('100ms', { name: 'prices' })(Prices.prototype, 'tick', descriptorOf(Prices.prototype));
+    const { app } = await startApplication({
       imports: [
-        SingletonJobModule.forRoot({ projectName: 'p', store: 'memory', observers: [{ runSucceeded: ran.resolve }] }),
+        SingletonJobModule.forRoot({
+          projectName: `heard-${randomUUID()}`,
+          connection: redis().url,
+          heartbeatInterval: '100ms',
+          observers: [observer],
+        }),
       ],
       providers: [Prices],
     });
-    expect(started.jobs()).toHaveLength(1);
-    expect(await heard.promise).toEqual(await ran.promise);
-    stop();
+    const eventsTold = (): Set<unknown> => new Set(told.map(([event]) => event));
+    await until('it leads, runs, and renews its lease', () => eventsTold().size === 3);
+    await app.close();
+    for (const stop of stops) stop();
+    expect(eventsTold()).toEqual(new Set(events));
+    expect(heard).toEqual(told);
   });
 
   it('cost nothing while nobody has subscribed: no callback is there, and nothing is copied', () => {
@@ -102,7 +116,7 @@ describe('the diagnostics channels', () => {
   });
 
   it('keep a subscriber that throws from the job, which Node reports to the process', async () => {
-    const program = ['--import', 'tsx', 'test/support/throwing-subscriber.ts'];
+    const program = ['--import', 'tsx', 'test/support/throwing-subscriber.ts', redis().url];
     const { code, output } = await attempt(process.execPath, program, { limitMs: 60_000 });
     expect({ code, output }).toEqual({ code: 0, output: expect.stringMatching(/^\{.*\}$/) });
     const { runs, heardByTheOther, uncaught, ...failures } = JSON.parse(output) as Told;

@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { randomUUID } from 'node:crypto';
 import { Injectable, Scope } from '@nestjs/common';
 import { describe, expect, it } from '@jest/globals';
 import {
@@ -11,6 +12,7 @@ import {
   SingletonJobRegistry,
 } from 'nestjs-singleton-job';
 import { problemsOf, startApplication, startDisabled } from '../support/nest-application.js';
+import { useRedis } from '../support/redis.js';
 import { until } from '../support/until.js';
 
 /** What a job finds in its context. */
@@ -47,9 +49,12 @@ class Jobs {
   }
 }
 
+const redis = useRedis();
+
 const options = (interceptors: SingletonJobOptions['interceptors']): SingletonJobOptions => ({
-  projectName: 'myapp',
-  store: 'memory',
+  // nobody else's jobs
+  projectName: `intercepted-${randomUUID()}`,
+  connection: redis().url,
   interceptors: interceptors ?? [],
 });
 

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Injectable } from '@nestjs/common';
 import { SpanStatusCode, trace } from '@opentelemetry/api';
@@ -11,8 +12,10 @@ import { Interval, type JobRun, SingletonJobModule, SingletonJobRegistry } from 
 import { OpenTelemetryInterceptor, SingletonJobOpenTelemetryModule } from 'nestjs-singleton-job/opentelemetry';
 import { deferred } from '../support/deferred.js';
 import { type StartedApplication, startApplication } from '../support/nest-application.js';
+import { useRedis } from '../support/redis.js';
 import { until } from '../support/until.js';
 
+const redis = useRedis();
 const exporter = new InMemorySpanExporter();
 const provider = new NodeTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
 const tracer = trace.getTracer('the application');
@@ -31,7 +34,12 @@ function startWith(work: Work, timeout: `${number}ms` = '60000ms'): Promise<Star
   }
   return startApplication({
     imports: [
-      SingletonJobModule.forRoot({ projectName: 'p', store: 'memory', interceptors: [OpenTelemetryInterceptor] }),
+      SingletonJobModule.forRoot({
+        // an interval that has run in a project would not run at once in it again
+        projectName: `traced-${randomUUID()}`,
+        connection: redis().url,
+        interceptors: [OpenTelemetryInterceptor],
+      }),
       SingletonJobOpenTelemetryModule,
     ],
     providers: [Report],

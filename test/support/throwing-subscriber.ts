@@ -1,9 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import { subscribe } from 'node:diagnostics_channel';
 import { Injectable, Logger, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FixedRate, SingletonJobModule } from 'nestjs-singleton-job';
 
-/** What this program prints: how often each party was called by the time of the third run. */
+/** What this program prints, whose argument is the URL of a Redis: how often each party was called by the time of the third run. */
 export interface Told {
   readonly runs: number;
   readonly failedRuns: number;
@@ -12,6 +13,7 @@ export interface Told {
   readonly uncaught: readonly string[];
 }
 
+const [connection = ''] = process.argv.slice(2);
 const told = { runs: 0, failedRuns: 0, failedObservers: 0, heardByTheOther: 0, uncaught: [] as string[] };
 
 @Injectable()
@@ -31,8 +33,8 @@ class Prices {
 @Module({
   imports: [
     SingletonJobModule.forRoot({
-      projectName: 'throwing',
-      store: 'memory',
+      projectName: `throwing-${randomUUID()}`,
+      connection,
       observers: [{ runFailed: () => (told.failedRuns += 1), observerFailed: () => (told.failedObservers += 1) }],
     }),
   ],
