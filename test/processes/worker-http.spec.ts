@@ -1,7 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { once } from 'node:events';
+import { get, type IncomingMessage } from 'node:http';
+import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type JobStatus, type TriggerResult } from 'nestjs-singleton-job';
+import { Redis } from 'ioredis';
+import { type JobEvents, type JobStatus, type TriggerResult } from 'nestjs-singleton-job';
+import { type ImportedPrices } from '../../apps/worker/src/operations/price-import.js';
+import { SLACK_MS } from '../support/busy-machine.js';
 import { useRedisServer } from '../support/redis.js';
+import { until } from '../support/until.js';
 import { type Job, Workers } from '../support/worker-fleet.js';
 import { WorkerProcess } from '../support/worker-process.js';
 
@@ -37,6 +44,37 @@ async function askUntil<T>(
   }
 }
 
+/** Waits until somebody has this lock. */
+async function untilLocked(key: string): Promise<void> {
+  const client = new Redis(redis().url);
+  try {
+    await until(`${key} is locked`, async () => (await client.keys(`*:lock/${key}:lock`)).length === 1);
+  } finally {
+    client.disconnect();
+  }
+}
+
+/** The stream of what a worker tells of this event, which begins now. */
+async function listen({ url }: WorkerProcess, event: keyof JobEvents): Promise<IncomingMessage> {
+  const [stream] = (await once(get(`${url}/events/${event}`), 'response')) as [IncomingMessage];
+  return stream;
+}
+
+/** What a worker tells next of a job. */
+async function nextTold(worker: WorkerProcess, event: keyof JobEvents, job: Job): Promise<unknown> {
+  const stream = await listen(worker, event);
+  try {
+    for await (const line of createInterface({ input: stream })) {
+      if (!line.startsWith('data: ')) continue;
+      const payload = JSON.parse(line.slice('data: '.length)) as { readonly job: string };
+      if (payload.job === job) return payload;
+    }
+    throw new Error(`${worker.node} tells no more of ${event}`);
+  } finally {
+    stream.destroy();
+  }
+}
+
 describe('over HTTP, workers', () => {
   let workers: Workers;
   beforeAll(async () => {
@@ -45,6 +83,7 @@ describe('over HTTP, workers', () => {
       // nobody is to lose a lease here because the machine is busy
       LOCK_EXPIRY: '5s',
       DAILY_REPORT_LOCK_EXPIRY: '5s',
+      PRICE_IMPORT_TAKES: `${String(SLACK_MS)}ms`,
     });
   });
   afterAll(() => workers.kill());
@@ -106,6 +145,33 @@ describe('over HTTP, workers', () => {
     expect(resumed).toMatchObject({ status: 200, body: { role: 'follower' } });
   });
 
+  it('import prices one at a time, whichever of them is asked: the others are refused with 423', async () => {
+    const [first, ...others] = workers.all;
+    if (first === undefined) throw new Error('there are three workers');
+    const importing = ask<ImportedPrices>(first, '/prices/import', 'POST');
+    await untilLocked('price-import');
+    for (const other of others) {
+      expect(await ask(other, '/prices/import', 'POST')).toMatchObject({
+        status: 423,
+        body: { message: expect.stringContaining('held by somebody else') },
+      });
+    }
+    const { status, body } = await importing;
+    expect([status, body.prices]).toEqual([200, 365]);
+    const [other = first] = others;
+    const next = await ask<ImportedPrices>(other, '/prices/import', 'POST');
+    expect(next.status).toBe(200);
+    expect(next.body.fencingToken).toBeGreaterThan(body.fencingToken);
+  });
+
+  it('tell what happens while it happens, to whoever listens', async () => {
+    const leader = leaderOf('price-tick');
+    const renewal = await nextTold(leader, 'leaseRenewed', 'price-tick');
+    expect(renewal).toMatchObject({ fencingToken: expect.any(Number), roundTripMs: expect.any(Number) });
+    const run = await nextTold(leader, 'runStarted', 'price-tick');
+    expect(run).toMatchObject({ cause: 'schedule', scheduledAt: expect.stringMatching(/^\d{4}-.*Z$/) });
+  });
+
   it('are scraped by Prometheus: one of them leads, and it runs the job', async () => {
     const leader = leaderOf('price-tick');
     const counted = ({ body }: Answer<string>): boolean =>
@@ -124,6 +190,8 @@ describe('over HTTP, workers', () => {
     const { body } = await askUntil(worker, '/health', ({ status }) => status === 503);
     expect(body).toMatchObject({ status: 'error', error: { jobs: { status: 'down' } } });
     expect(await ask(worker, '/health/live')).toMatchObject({ status: 200 });
+    // whether somebody has the lock nobody can say
+    expect(await ask(worker, '/prices/import', 'POST')).toMatchObject({ status: 503 });
     await redis().up();
     await askUntil(worker, '/health', ({ status }) => status === 200);
   });
@@ -137,6 +205,9 @@ describe('over HTTP, workers', () => {
 
   it('end by themselves, whoever keeps a connection to them', async () => {
     await Promise.all(workers.all.map((worker) => ask(worker, '/jobs')));
+    const streams = await Promise.all(workers.all.map((worker) => listen(worker, 'runStarted')));
+    // its end, without an error to be told of, where nobody cares for what it tells
+    for (const stream of streams) stream.on('error', () => undefined).resume();
     expect(await workers.stop()).toEqual(workers.all.map(() => ({ code: 0, signal: null })));
   });
 });

@@ -1,12 +1,13 @@
 import { isatty } from 'node:tty';
 import { inspect } from 'node:util';
-import { ConsoleLogger, Logger } from '@nestjs/common';
+import { Logger } from '@nestjs/common';
 import { type ConfigType } from '@nestjs/config';
 import { NestFactory } from '@nestjs/core';
 import { SingletonJobError } from 'nestjs-singleton-job';
 import { AppModule } from './app.module.js';
 import { InvalidEnvironmentError } from './config/environment.js';
 import { workerConfig } from './config/worker.config.js';
+import { RunLogger } from './context/run-logger.js';
 import { EventFeed } from './events/event-feed.js';
 
 async function bootstrap(): Promise<void> {
@@ -25,7 +26,7 @@ async function bootstrap(): Promise<void> {
   );
   const { logLevel, logFormat, http } = app.get<ConfigType<typeof workerConfig>>(workerConfig.KEY);
   const json = logFormat === 'json';
-  app.useLogger(new ConsoleLogger({ logLevels: [logLevel], json, colors: !json && isatty(1) }));
+  app.useLogger(new RunLogger({ logLevels: [logLevel], json, colors: !json && isatty(1) }));
   app.flushLogs();
 
   // SIGTERM and SIGINT close the application: runs finish, locks are given back, connections end
@@ -37,7 +38,7 @@ async function bootstrap(): Promise<void> {
     throw error;
   }
   const url = await app.getUrl();
-  new Logger('Worker').log(`answers at ${url}: /health, /health/live, /metrics, /jobs`);
+  new Logger('Worker').log(`answers at ${url}: /health, /health/live, /metrics, /jobs, /events`);
   app.get(EventFeed).ready({ url });
 }
 

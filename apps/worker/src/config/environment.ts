@@ -29,6 +29,14 @@ export class Environment {
     return this.#refuse(name, { expected: 'a duration', cure: `write it with its unit, as in ${fallback}` }, 0);
   }
 
+  /** Whether the variable is given, which then has to be the URL of a server that speaks HTTP. */
+  hasUrl(name: string, example: string): boolean {
+    const text = this.variables[name];
+    if (text === undefined) return false;
+    if (URL.canParse(text) && /^https?:/.test(text)) return true;
+    return this.#refuse(name, { expected: 'a URL of HTTP', cure: `write it as ${example}` }, false);
+  }
+
   oneOf<T extends string>(name: string, choices: readonly T[], fallback: T): T {
     const text = this.variables[name] ?? fallback;
     const choice = choices.find((candidate) => candidate === text);

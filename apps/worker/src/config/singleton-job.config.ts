@@ -1,6 +1,7 @@
 import { registerAs } from '@nestjs/config';
 import { type SingletonJobOptions } from 'nestjs-singleton-job';
-import { OpenTelemetryObserver } from 'nestjs-singleton-job/opentelemetry';
+import { OpenTelemetryInterceptor, OpenTelemetryObserver } from 'nestjs-singleton-job/opentelemetry';
+import { RunContext } from '../context/run-context.js';
 import { EventFeed } from '../events/event-feed.js';
 
 /**
@@ -18,6 +19,7 @@ export const singletonJobConfig = registerAs('singletonJob', () => {
     maxBackoffDelay: env.MAX_BACKOFF_DELAY,
     shutdownTimeout: env.SHUTDOWN_TIMEOUT,
     observers: [EventFeed, OpenTelemetryObserver],
+    interceptors: [RunContext, OpenTelemetryInterceptor],
     jobs: {
       heartbeat: { delay: env.HEARTBEAT_DELAY },
       'price-tick': { period: env.PRICE_TICK_PERIOD },

@@ -17,9 +17,14 @@ export const workerConfig = registerAs('worker', () => {
     },
     logLevel: environment.oneOf('LOG_LEVEL', ['error', 'warn', 'log', 'debug', 'verbose'], 'log'),
     logFormat: environment.oneOf('LOG_FORMAT', ['text', 'json'], 'text'),
+    /** Where to is the exporter's to read. */
+    collectsSpans: environment.hasUrl('OTEL_EXPORTER_OTLP_ENDPOINT', 'http://localhost:4318'),
     priceTick: {
       slowEvery: environment.wholeNumber('PRICE_TICK_SLOW_EVERY', 5),
       slowForMs: environment.milliseconds('PRICE_TICK_SLOW_FOR', '800ms'),
+    },
+    priceImport: {
+      takesMs: environment.milliseconds('PRICE_IMPORT_TAKES', '2s'),
     },
     dailyReport: {
       takesMs: environment.milliseconds('DAILY_REPORT_TAKES', '2s'),

@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { type ConfigType } from '@nestjs/config';
 import { type JobEvents, type JobObserver } from 'nestjs-singleton-job';
 import { workerConfig } from '../config/worker.config.js';
+import { told } from './told.js';
 
 /** What a parent process is sent. Dates arrive as ISO strings, errors as `{ name, code, message }`. */
 export type FeedMessage = {
@@ -59,8 +60,7 @@ export class EventFeed implements Required<Omit<JobObserver, 'leaseRenewed'>> {
 
   #teller<E extends keyof JobEvents>(event: E): (payload: JobEvents[E]) => void {
     return (payload) => {
-      const told = 'error' in payload ? { ...payload, error: plain(payload.error) } : payload;
-      const message = this.#stamped({ event, payload: told });
+      const message = this.#stamped({ event, payload: told(payload) });
       if (this.#held === undefined) send(message);
       else this.#held.push(message);
     };
@@ -74,10 +74,4 @@ export class EventFeed implements Required<Omit<JobObserver, 'leaseRenewed'>> {
 function send(message: object): void {
   // the callback takes the error of a parent that has gone; the channel itself keeps no process alive
   process.send?.(message, undefined, undefined, () => undefined);
-}
-
-/** JSON, which the channel speaks, leaves nothing of an error. */
-function plain(error: unknown): { name: string; code: unknown; message: string } {
-  if (!(error instanceof Error)) return { name: typeof error, code: undefined, message: String(error) };
-  return { name: error.name, code: 'code' in error ? error.code : undefined, message: error.message };
 }

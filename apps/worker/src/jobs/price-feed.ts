@@ -4,6 +4,7 @@ import { type ConfigType } from '@nestjs/config';
 import { workerConfig } from '../config/worker.config.js';
 
 const QUICK_MS = 20;
+const DAYS_OF_HISTORY = 365;
 
 /** Stands in for somebody's API, which is quick at most times and now and then slower than the tick. */
 @Injectable()
@@ -12,12 +13,24 @@ export class PriceFeed {
 
   constructor(@Inject(workerConfig.KEY) private readonly config: ConfigType<typeof workerConfig>) {}
 
-  /** Every nth pull of this replica is slow. Rejects as soon as `signal` fires, as `fetch` does. */
+  /** Every nth pull of this replica is slow. Rejects as soon as `signal` fires, with its reason, as `fetch` does. */
   async pull({ signal }: { readonly signal: AbortSignal }): Promise<number> {
     const { slowEvery, slowForMs } = this.config.priceTick;
     this.#pulls += 1;
     const isSlow = slowEvery > 0 && this.#pulls % slowEvery === 0;
-    await delay(isSlow ? slowForMs : QUICK_MS, undefined, { signal });
+    await answer(isSlow ? slowForMs : QUICK_MS, signal);
     return 100 + Math.sin(this.#pulls / 10);
   }
+
+  /** How many prices of the past it knew. Rejects as {@link pull} does. */
+  async history({ signal }: { readonly signal: AbortSignal }): Promise<number> {
+    await answer(this.config.priceImport.takesMs, signal);
+    return DAYS_OF_HISTORY;
+  }
+}
+
+async function answer(afterMs: number, signal: AbortSignal): Promise<void> {
+  await delay(afterMs, undefined, { signal }).catch(() => {
+    signal.throwIfAborted();
+  });
 }

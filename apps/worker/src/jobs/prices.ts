@@ -12,6 +12,7 @@ export class Prices {
   @FixedRate('500ms', { name: 'price-tick' })
   async tick(run: JobRun): Promise<void> {
     const price = await this.feed.pull({ signal: run.signal });
-    this.#logger.debug(`${run.scheduledAt.toISOString()} ${price.toFixed(2)}`);
+    // which run it was RunLogger says
+    this.#logger.debug(price.toFixed(2));
   }
 }

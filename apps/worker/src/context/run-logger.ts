@@ -1,0 +1,19 @@
+import { ConsoleLogger } from '@nestjs/common';
+import { runOfThisCall } from './run-context.js';
+
+/** Says on each line in which run it was written: its job, its tick, and the fencing token of its term. */
+export class RunLogger extends ConsoleLogger {
+  protected override formatContext(context: string): string {
+    const run = runOfThisCall();
+    const within = run === undefined ? '' : `[${run.job} ${run.scheduledAt.toISOString()} #${run.fencingToken}] `;
+    return `${super.formatContext(context)}${within}`;
+  }
+
+  protected override getJsonLogObject(...line: Parameters<ConsoleLogger['getJsonLogObject']>) {
+    const { job, scheduledAt, fencingToken } = runOfThisCall() ?? {};
+    return {
+      ...super.getJsonLogObject(...line),
+      ...(job !== undefined && { run: { job, scheduledAt, fencingToken } }),
+    };
+  }
+}

@@ -1,0 +1,23 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { Controller, type MessageEvent, Param, Sse } from '@nestjs/common';
+import { Observable } from 'rxjs';
+import { told } from '../events/told.js';
+
+/** What happens on this replica, while it happens, heartbeats among it. Where nobody listens nothing is subscribed to. */
+@Controller('events')
+export class EventsController {
+  /** One event of the library, by its name; one that there is not never happens. */
+  @Sse(':event')
+  listen(@Param('event') event: string): Observable<MessageEvent> {
+    const channel = `nestjs-singleton-job:${event}`;
+    return new Observable((listener) => {
+      const hear = (payload: unknown): void => {
+        listener.next({ type: event, data: told(payload as object) });
+      };
+      subscribe(channel, hear);
+      return () => {
+        unsubscribe(channel, hear);
+      };
+    });
+  }
+}
