@@ -1,8 +1,10 @@
 import 'reflect-metadata';
-import { Module } from '@nestjs/common';
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { Module, type Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { HealthCheckService, TerminusModule } from '@nestjs/terminus';
-import { SingletonJobModule } from 'nestjs-singleton-job';
+import { SingletonJobModule, type SingletonJobOptions } from 'nestjs-singleton-job';
 import {
   OpenTelemetryInterceptor,
   OpenTelemetryObserver,
@@ -12,31 +14,59 @@ import { SingletonJobHealthIndicator } from 'nestjs-singleton-job/terminus';
 import { FakeRun } from 'nestjs-singleton-job/testing';
 import { Ticker } from './ticker.js';
 
-@Module({
-  imports: [
-    TerminusModule,
-    SingletonJobOpenTelemetryModule,
-    SingletonJobModule.forRoot({
-      projectName: 'consumer',
-      store: 'memory',
-      observers: [OpenTelemetryObserver],
-      interceptors: [OpenTelemetryInterceptor],
-    }),
-  ],
-  providers: [Ticker, SingletonJobHealthIndicator],
-})
-class ObservedModule {}
-
-/** Boots with everything that watches, without an SDK, runs its job and finds itself healthy. */
-async function main(): Promise<void> {
-  const app = await NestFactory.createApplicationContext(ObservedModule, { logger: ['warn', 'error'] });
-  await app.get(Ticker).firstRun;
-  const indicator = app.get(SingletonJobHealthIndicator);
-  const { status } = await app.get(HealthCheckService).check([() => indicator.isHealthy('jobs')]);
-  await app.close();
-  const { job } = new FakeRun({ job: 'fake' });
-  console.log(`${job} and real: ${status}`);
-  if (status !== 'ok') process.exitCode = 1;
+/** An application with everything that watches. */
+function observed(options: Partial<SingletonJobOptions>): Type {
+  @Module({
+    imports: [
+      TerminusModule,
+      SingletonJobOpenTelemetryModule,
+      SingletonJobModule.forRoot({
+        projectName: 'consumer',
+        ...options,
+        observers: [OpenTelemetryObserver],
+        interceptors: [OpenTelemetryInterceptor],
+      }),
+    ],
+    providers: [Ticker, SingletonJobHealthIndicator],
+  })
+  class ObservedModule {}
+  return ObservedModule;
 }
 
-void main();
+/** What Terminus answers, and does not throw: so by HTTP it would be 200. */
+async function healthOf(options: Partial<SingletonJobOptions>, isReady: (ticker: Ticker) => Promise<unknown>) {
+  const app = await NestFactory.createApplicationContext(observed(options), { logger: ['warn', 'error'] });
+  await isReady(app.get(Ticker));
+  const indicator = app.get(SingletonJobHealthIndicator);
+  const { status, details } = await app.get(HealthCheckService).check([() => indicator.isHealthy('jobs')]);
+  await app.close();
+  return { status, jobs: details['jobs'] };
+}
+
+/** The Terminus of Nest 11 knows up and down alone. */
+const DEGRADED = {
+  '11': { status: 'ok', jobs: { status: 'up', degraded: true, leaderless: ['tick'] } },
+  '12': { status: 'degraded', jobs: { status: 'degraded', leaderless: ['tick'] } },
+};
+
+function majorOfTerminus(): keyof typeof DEGRADED {
+  const { version } = JSON.parse(readFileSync('node_modules/@nestjs/terminus/package.json', 'utf8'));
+  return version.split('.')[0];
+}
+
+/** Boots without an SDK, runs its job and finds itself healthy; without a store it finds itself degraded. */
+async function main(): Promise<void> {
+  const healthy = await healthOf({ store: 'memory' }, (ticker) => ticker.firstRun);
+  assert.deepEqual(healthy, { status: 'ok', jobs: { status: 'up' } });
+  // nobody listens there, which is an outage only after a lockExpiry
+  const nowhere = { connection: 'redis://127.0.0.1:1', lockExpiry: '10m' } as const;
+  const leaderless = await healthOf(nowhere, () => Promise.resolve());
+  assert.deepEqual(leaderless, DEGRADED[majorOfTerminus()]);
+  const { job } = new FakeRun({ job: 'fake' });
+  console.log(`${job} and real: ${healthy.status}, then ${leaderless.status}`);
+}
+
+main().catch((error: unknown) => {
+  console.error(error);
+  process.exitCode = 1;
+});
