@@ -86,6 +86,10 @@ class Probed implements AsyncDisposable {
   }
 }
 
+function isNamed(job: string, { leaderless }: Answer['jobs']): boolean {
+  return Array.isArray(leaderless) && leaderless.includes(job);
+}
+
 const OK = { code: 200, status: 'ok', jobs: { status: 'up' } };
 
 @Injectable()
@@ -126,6 +130,8 @@ describe('the health of a replica, over HTTP', () => {
     await redis().down();
     try {
       for (const replica of [leader, follower]) {
+        // who led may be believed to do so for a heartbeat longer
+        await until('it knows of no leader', async () => isNamed('prices', (await replica.ask('ready')).jobs));
         const { jobs } = await replica.untilSays('ready', 503, 'error');
         expect(jobs).toEqual({
           status: 'down',
