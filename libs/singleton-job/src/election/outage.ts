@@ -3,6 +3,7 @@ export class Outage {
   /** Once a second question was not answered. */
   isTold = false;
   readonly #jobs: Set<string>;
+  #namesOfNobody = 0;
 
   /** `first` is the question that was not answered. */
   constructor(
@@ -12,7 +13,7 @@ export class Outage {
     this.#jobs = new Set([first.job]);
   }
 
-  /** Whose questions have failed in it, the latest at the end of the line. Never empty. */
+  /** Whose questions have failed in it, the latest at the end of the line; not those that nobody asks for any more. */
   get jobs(): readonly string[] {
     return [...this.#jobs];
   }
@@ -31,8 +32,19 @@ export class Outage {
     this.#jobs.add(job);
   }
 
-  /** Nobody asks for it any more. The last one is kept, to ask about. */
+  /** Nobody asks for it any more. */
   forget(job: string): void {
-    if (this.#jobs.size > 1) this.#jobs.delete(job);
+    this.#jobs.delete(job);
+  }
+
+  /**
+   * What to ask about while nobody asks: another name each time, so that a single broken one does not prolong the outage.
+   * Where nobody asks for any of them it is a name of nobody, each in another hash slot.
+   */
+  nextName(): string {
+    const [job] = this.#jobs;
+    if (job === undefined) return `probe/${(this.#namesOfNobody += 1)}`;
+    this.failed(job);
+    return job;
   }
 }

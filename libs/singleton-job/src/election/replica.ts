@@ -3,6 +3,7 @@ import { type LockStoreError } from '../errors/index.js';
 import { type Notify } from '../events/index.js';
 import { type LockStore, type ReleaseMessage } from '../lock/index.js';
 import { type Clock } from '../time/index.js';
+import { Askers } from './askers.js';
 import { Heartbeat } from './heartbeat.js';
 import { Identity } from './identity.js';
 import { MESSAGES, type Refused } from './refused.js';
@@ -52,6 +53,9 @@ export class Replica {
   following = 0;
   readonly #refused = new Map<string | undefined, Set<Refused['what']>>();
   readonly #candidates = new Map<string, Set<Candidate>>();
+  readonly #askers = new Askers((name) => {
+    this.drop(name);
+  });
   readonly #closing = new AbortController();
   #isOpen = false;
   #closed: Promise<void> | undefined;
@@ -137,16 +141,17 @@ export class Replica {
   enter(job: string, candidate: Candidate): () => void {
     const candidates = this.#candidates.get(job) ?? new Set();
     this.#candidates.set(job, candidates.add(candidate));
+    const leave = this.asks(job);
     return () => {
       candidates.delete(candidate);
       if (candidates.size === 0) this.#candidates.delete(job);
-      this.forget(job);
+      leave();
     };
   }
 
-  /** Drops what is noted of a name that nobody bids for any more. */
-  forget(job: string): void {
-    if (!this.#candidates.has(job)) this.drop(job);
+  /** Keeps what the questions about a name meet with, until the last of those who asked has called the returned function. */
+  asks(name: string): () => void {
+    return this.#askers.enter(name);
   }
 
   /** Drops what the questions about a name met with: what nobody asks for must neither slow the others down nor stay for ever. */

@@ -225,6 +225,19 @@ describe('The gate before the store', () => {
       expect(observer.story).toEqual(['500 storeUnreachable', expect.stringContaining('storeRecovered')]);
     });
 
+    it('asks about names of nobody once its own have no one, so that a broken one does not prolong it either', async () => {
+      const { clock, observer, gate, fates } = await abandoned('broken');
+      fates.clear();
+      fates.set('broken', 'hangs');
+      await clock.advance(400);
+      // its probe is under way
+      gate.forget('broken');
+      await clock.advance(2_500);
+      expect(observer.story).toEqual(['500 storeUnreachable', expect.stringContaining('storeRecovered')]);
+      expect(gate.outages).toEqual([]);
+      expect(clock.pendingTimers).toBe(0);
+    });
+
     it.each(['STORE_UNREACHABLE', 'hangs'] as const)('leaves nothing behind when it is closed: %s', async (fate) => {
       const { clock, observer, sent, fates, closing } = await abandoned('a');
       fates.set('all', fate);

@@ -35,8 +35,17 @@ export interface StoreGateParts {
   readonly closing: AbortSignal;
 }
 
-/** Why a question may be sent: all may be, or it is the one that finds out whether the store answers again. */
-type Pass = 'open' | 'probe';
+/** Why a question may be sent: all may be, or it is the one that finds out whether the store answers again, be it for nobody. */
+type Pass = 'open' | 'probe' | 'own-probe';
+
+type Asked = Pick<Question<unknown>, 'job' | 'deadlineMs'>;
+
+interface Sent {
+  readonly question: Asked;
+  readonly pass: Pass;
+  /** The one that was on when it was sent. */
+  readonly outage: Outage | undefined;
+}
 
 interface Waiting {
   readonly job: string;
@@ -125,10 +134,10 @@ export class StoreGate {
       return answer;
     } catch (error: unknown) {
       isLate = true;
-      if (error instanceof LockStoreError) this.#failed(question, error, outage);
+      if (error instanceof LockStoreError) this.#failed({ question, pass, outage }, error);
       throw error;
     } finally {
-      if (pass === 'probe') this.#isProbing = false;
+      if (pass !== 'open') this.#isProbing = false;
       if (this.#outage !== undefined) this.#scheduleProbe();
     }
   }
@@ -170,23 +179,23 @@ export class StoreGate {
     this.parts.onRecovery();
   }
 
-  #failed(question: Pick<Question<unknown>, 'job' | 'deadlineMs'>, error: LockStoreError, outage?: Outage): void {
-    const { job } = question;
+  #failed({ question, pass, outage }: Sent, error: LockStoreError): void {
     // anything but silence is an answer of the store; what a person must mend concerns one job, which says so itself
     if (error.code !== 'STORE_UNREACHABLE') {
-      this.#answered(job, outage);
+      this.#answered(question.job, outage);
       return;
     }
-    if (this.#outage === undefined && this.#ailing.has(job)) {
-      this.#ailing.failed(job, error);
-    } else if (this.#outage === undefined) {
-      this.#outage = new Outage(this.parts.clock.now(), question);
-    } else {
-      this.#outage.failed(job);
-      if (this.#outage !== outage || outage.isTold) return;
-      outage.isTold = true;
-      this.#tell('storeUnreachable', { error });
-    }
+    // what the gate asks by itself nobody misses: whose name it was may have left meanwhile
+    if (pass !== 'own-probe') this.#note(question, error);
+    if (outage === undefined || outage !== this.#outage || outage.isTold) return;
+    outage.isTold = true;
+    this.#tell('storeUnreachable', { error });
+  }
+
+  #note({ job, deadlineMs }: Asked, error: LockStoreError): void {
+    if (this.#outage !== undefined) this.#outage.failed(job);
+    else if (this.#ailing.has(job)) this.#ailing.failed(job, error);
+    else this.#outage = new Outage(this.parts.clock.now(), { job, deadlineMs });
   }
 
   /** A store that answers too late is there all the same, and each leader may use a late yes. Bids would add to its load. */
@@ -233,11 +242,13 @@ export class StoreGate {
     else prober.go('probe');
   }
 
-  #probeForNobody({ jobs: [job = ''], deadlineMs }: Outage): void {
+  #probeForNobody(outage: Outage): void {
     const { closing, probe } = this.parts;
+    const { deadlineMs } = outage;
+    const job = outage.nextName();
     const send = (): Promise<unknown> => untilAborted(closing, probe(job));
     // what it has met with is noted, and nobody waits for it
-    this.#send({ job, asker: 'bid', deadlineMs, signal: closing, send }, 'probe').catch(() => undefined);
+    this.#send({ job, asker: 'bid', deadlineMs, signal: closing, send }, 'own-probe').catch(() => undefined);
   }
 
   readonly #tell: Notify = (event, payload) => {

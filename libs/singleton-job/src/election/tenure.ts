@@ -8,18 +8,24 @@ export type GiveBack = () => Promise<boolean>;
 /** Renews a term with every heartbeat of the process, until it ends or is given back. */
 export function hold(replica: Replica, term: Term): GiveBack {
   const { heartbeat, identity, releases } = replica;
+  const { job, holder, lockExpiryMs, memory } = term.facts;
+  const leave = replica.asks(job);
   const stopHeartbeat = heartbeat.join(() => void term.renew());
-  // what was lost may never be given back, and must not keep the process alive
-  term.signal.addEventListener('abort', stopHeartbeat);
-  return async () => {
+  const rest = (): void => {
     stopHeartbeat();
+    leave();
+  };
+  // what was lost may never be given back, and must neither keep the process alive nor be noted for ever
+  term.signal.addEventListener('abort', rest);
+  return async () => {
+    const leaveAgain = replica.asks(job);
+    rest();
     term.finish('released');
-    const { job, holder, lockExpiryMs, memory } = term.facts;
     const freeing = { job, holder, progress: () => memory.final(), deadlineMs: attemptDeadlineMs(lockExpiryMs) };
     // also after an ungraceful end: by then the run has settled, and until Redis forgets the lock nobody could lead
     const confirmed = term.end === 'preempted' || (await releases.free(freeing));
     identity.retire(holder);
-    replica.forget(job);
+    leaveAgain();
     return confirmed;
   };
 }

@@ -171,6 +171,8 @@ export class Term {
     const { replica } = this;
     const { job, lockExpiryMs } = this.facts;
     const inquiry = new Inquiry<T>(this.signal);
+    // its last try may be under way for longer than the term
+    const leave = replica.asks(job);
     const question = async (): Promise<T> => {
       const sent = instant(replica.clock);
       const { progress, confirm } = this.memory.unconfirmed();
@@ -197,6 +199,7 @@ export class Term {
       }
     }
     inquiry.close();
+    leave();
     return inquiry.answer;
   }
 

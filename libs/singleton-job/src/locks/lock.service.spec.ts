@@ -393,6 +393,59 @@ describe('LockService', () => {
     });
   });
 
+  describe('keeps what a name has met with for as long as anybody asks about it', () => {
+    const BROKEN = 'lock/broken';
+    const troubles = ({ replica }: Process) => replica.gate.outages.map(([job = 'all']) => job);
+
+    /** Has a lock whose shard is gone, and another one that is answered. */
+    async function ailing() {
+      const a = start('a');
+      const broken = await acquired(a, 'broken', { expiry: '60s' });
+      await acquired(a, 'well');
+      a.store.fate = (_command, name) => (name === BROKEN ? 'STORE_UNREACHABLE' : 'carried');
+      await clock.advance(12_000);
+      expect(troubles(a)).toEqual([BROKEN]);
+      return { a, broken };
+    }
+
+    it('be it somebody who has the lock while others ask for it in vain', async () => {
+      const { a } = await ailing();
+      const told = a.observer.story.length;
+      const refused = timed(a.locks.tryAcquire('broken'));
+      await clock.advance(5_000);
+      expect((await refused)[1]).toBeInstanceOf(LockStoreError);
+      expect(troubles(a)).toEqual([BROKEN]);
+      expect(a.observer.story).toHaveLength(told);
+    });
+
+    it('and not when the lock was lost, whether or not its owner releases it', async () => {
+      const { a, broken } = await ailing();
+      await clock.advance(60_000);
+      expect([broken.isHeld(), troubles(a)]).toEqual([false, []]);
+      void broken.release();
+      await clock.advance(5_000);
+      expect(troubles(a)).toEqual([]);
+    });
+
+    it('and not because of a renewal that was under way when the lock was lost', async () => {
+      const { a } = await ailing();
+      const told = a.observer.story.length;
+      a.store.fate = (_command, name) => (name === BROKEN ? 'lost' : 'carried');
+      await clock.advance(60_000);
+      expect([troubles(a), a.observer.story.length]).toEqual([[], told]);
+    });
+
+    it('and not when nobody has asked for anything since', async () => {
+      const a = start('a');
+      a.store.fate = (_command, name) => (name === BROKEN ? 'STORE_UNREACHABLE' : 'carried');
+      const refused = timed(a.locks.tryAcquire('broken'));
+      await clock.advance(10_000);
+      expect((await refused)[1]).toBeInstanceOf(LockStoreError);
+      expect(troubles(a)).toEqual([]);
+      expect(clock.pendingTimers).toBe(0);
+    });
+  });
+
   describe('fires the signal of a handle', () => {
     it('when somebody else has the lock, at the next heartbeat', async () => {
       const a = start('a');

@@ -86,6 +86,7 @@ export class LockService {
   async #acquire(replica: Replica, request: LockRequest): Promise<LockHandle | null> {
     const { name, expiryMs, signal } = request;
     const { memory, leave } = this.#memoriesOn(replica).enter(name, expiryMs);
+    const stopAsking = replica.asks(name);
     const sources = [this.#closing.signal, ...(signal === undefined ? [] : [signal])];
     const stop = new AbortController();
     const quit = (): void => {
@@ -102,6 +103,7 @@ export class LockService {
       throw new LockStoreError('STORE_UNREACHABLE', `'${name}' was granted too late to be of use`);
     } finally {
       leave();
+      stopAsking();
       for (const source of sources) source.removeEventListener('abort', quit);
     }
   }
