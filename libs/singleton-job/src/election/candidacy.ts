@@ -150,7 +150,7 @@ export class Candidacy {
       const seen = this.memory.seen();
       const answer = await bid.try(() => store.acquire({ name: job, holder, ...terms, ...seen }));
       this.memory.learn(answer);
-      this.replica.content({ job, what: 'bid' });
+      this.replica.complaints.settle({ job, what: 'bid' });
       bid.answered({ answer, sent });
       return { answer, sent };
     };
@@ -173,7 +173,7 @@ export class Candidacy {
   async #waitAfter(error: LockStoreError, failures: number): Promise<void> {
     if (error.code === 'STORE_UNREACHABLE') return;
     const { settings, random, clock } = this.replica;
-    this.replica.complain({ job: this.office.job, what: 'bid' }, error);
+    this.replica.complaints.raise({ job: this.office.job, what: 'bid' }, error);
     const isFull = error.code === 'STORE_REFUSED_WRITE';
     await this.#waker.wait(clock, isFull ? this.replica.refusalPauseMs() : backoffMs(failures, settings, random));
   }

@@ -387,6 +387,23 @@ describe('A leader election', () => {
       expect(a.observer.of('storeMisconfigured')).toHaveLength(2);
     });
 
+    it('says once what the store refuses, however often it is paused and resumed meanwhile', async () => {
+      const a = fleet.start('a', [job()]);
+      await fleet.clock.advance(1_500);
+      for (const told of [1, 2]) {
+        a.store.fate = () => 'STORE_MISCONFIGURED';
+        for (let pause = 0; pause < 3; pause++) {
+          await fleet.clock.advance(60_000);
+          await Promise.all([a.supervisor.pause('tick'), fleet.clock.advance(60_000)]);
+          a.supervisor.resume('tick');
+        }
+        await fleet.clock.advance(60_000);
+        expect(a.observer.of('storeMisconfigured')).toHaveLength(told);
+        a.store.fate = () => 'carried';
+        await fleet.clock.advance(60_000);
+      }
+    });
+
     it('goes on for all jobs as soon as what a person had to mend is mended for one', async () => {
       const jobs = Array.from({ length: 5 }, (_, index) => job({ name: `job-${index}` }));
       const a = fleet.start('a', jobs, { network: { fate: () => 'STORE_MISCONFIGURED' }, random: () => Math.random() });

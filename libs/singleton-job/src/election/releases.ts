@@ -1,8 +1,8 @@
 import { asLockStoreError, type LockStoreError } from '../errors/index.js';
 import { type Holder, type LockStore, type Progress } from '../lock/index.js';
 import { type Clock, sleep } from '../time/index.js';
+import { type Complaints, MESSAGES, type Refused } from './complaints.js';
 import { Inquiry } from './inquiry.js';
-import { type Refused } from './refused.js';
 import { type StoreGate } from './store-gate.js';
 
 export interface Freeing {
@@ -16,15 +16,13 @@ export interface Freeing {
 export interface ReleasesParts {
   readonly store: LockStore;
   readonly gate: StoreGate;
+  readonly complaints: Complaints;
   readonly clock: Clock;
   readonly heartbeatIntervalMs: number;
   /** Who releases: the part of the holder before the `#`. */
   readonly by: string;
   /** Aborts when the connections are about to close. */
   readonly closing: AbortSignal;
-  /** Says what the store refuses, and that it does not any more. */
-  readonly complain: (refused: Refused, error: LockStoreError) => void;
-  readonly content: (refused: Refused) => void;
 }
 
 type Freed = 'freed' | 'not-ours';
@@ -73,10 +71,10 @@ export class Releases {
   }
 
   async #try({ job, holder, progress, deadlineMs }: Freeing, quietly: boolean, inquiry: Inquiry<Freed>): Promise<void> {
-    const { store, gate, content } = this.parts;
+    const { store, gate, complaints } = this.parts;
     const send = async (): Promise<void> => {
       const { released } = await store.release({ name: job, holder, progress: progress(), quietly });
-      content({ job, what: 'release' });
+      complaints.settle({ job, what: 'release' });
       inquiry.answered(released ? 'freed' : 'not-ours');
     };
     const ask = () => gate.ask({ job, asker: 'leader', deadlineMs, signal: inquiry.done, send });
@@ -129,7 +127,7 @@ export class Releases {
         const failure = asLockStoreError(error);
         if (failure.code === 'STORE_UNREACHABLE') continue;
         // a refusal is certain
-        this.parts.complain({ what: 'messages' }, failure);
+        this.parts.complaints.raise(MESSAGES, failure);
         return;
       }
     }
@@ -139,7 +137,7 @@ export class Releases {
   /** While the store is unreachable the gate sets the pace. */
   async #afterFailure(refused: Refused, error: LockStoreError): Promise<void> {
     if (error.code === 'STORE_UNREACHABLE') return;
-    this.parts.complain(refused, error);
+    this.parts.complaints.raise(refused, error);
     await sleep(this.parts.clock, this.parts.heartbeatIntervalMs, this.parts.closing);
   }
 }

@@ -1,12 +1,11 @@
 import { setMaxListeners } from 'node:events';
-import { type LockStoreError } from '../errors/index.js';
 import { type Notify } from '../events/index.js';
 import { type LockStore, type ReleaseMessage } from '../lock/index.js';
 import { type Clock } from '../time/index.js';
 import { Askers } from './askers.js';
+import { Complaints, MESSAGES } from './complaints.js';
 import { Heartbeat } from './heartbeat.js';
 import { Identity } from './identity.js';
-import { MESSAGES, type Refused } from './refused.js';
 import { Releases } from './releases.js';
 import { Slots } from './slots.js';
 import { StoreGate } from './store-gate.js';
@@ -46,12 +45,12 @@ export class Replica {
   readonly random: () => number;
   readonly identity: Identity;
   readonly gate: StoreGate;
+  readonly complaints: Complaints;
   readonly heartbeat: Heartbeat;
   readonly releases: Releases;
   readonly bids = new Slots(MOST_BIDS_IN_FLIGHT);
   /** How many of its elections wait for somebody else's lock: the more, the further their next questions are spread. */
   following = 0;
-  readonly #refused = new Map<string | undefined, Set<Refused['what']>>();
   readonly #candidates = new Map<string, Set<Candidate>>();
   readonly #askers = new Askers((name) => {
     this.drop(name);
@@ -70,7 +69,7 @@ export class Replica {
     this.notify = parts.notify;
     this.random = parts.random;
     this.identity = new Identity(id);
-    const { closing, complain, content } = this;
+    const { closing } = this;
     // every term of every job listens to it, and that is no leak
     setMaxListeners(0, closing);
     const together = (send: () => void): void => {
@@ -81,11 +80,13 @@ export class Replica {
       parts.store.release({ name, holder, progress: {}, quietly: true });
     this.gate = new StoreGate({ ...parts, heartbeatIntervalMs, together, probe, closing, onRecovery: this.#wakeAll });
     this.heartbeat = new Heartbeat(parts.clock, heartbeatIntervalMs, together);
+    const complaints = new Complaints(parts.notify, this.#wakeAll);
+    this.complaints = complaints;
     const { gate } = this;
-    this.releases = new Releases({ ...parts, gate, heartbeatIntervalMs, by: id, closing, complain, content });
+    this.releases = new Releases({ ...parts, gate, complaints, heartbeatIntervalMs, by: id, closing });
     parts.store.listen({
       hearing: () => {
-        this.content(MESSAGES);
+        complaints.settle(MESSAGES);
         this.#wakeAll();
       },
       reachable: () => {
@@ -97,7 +98,7 @@ export class Replica {
       },
       deaf: this.#wakeAll,
       refused: (error) => {
-        complain(MESSAGES, error);
+        complaints.raise(MESSAGES, error);
       },
       mayEvict: (policy) => {
         this.notify('evictionPossible', policy === undefined ? {} : { policy });
@@ -110,32 +111,10 @@ export class Replica {
     });
   }
 
-  /** Says once that the store refuses something to a job, until it does not. */
-  readonly complain = ({ job, what }: Refused, error: LockStoreError): void => {
-    const refused = this.#refused.get(job) ?? new Set();
-    if (refused.size === 0) this.notify('storeMisconfigured', { ...(job !== undefined && { job }), error });
-    this.#refused.set(job, refused.add(what));
-  };
-
   /** How long a job that a full server refused waits: all of them together ask about twice a second. */
   refusalPauseMs(): number {
-    return Math.min(500, this.settings.heartbeatIntervalMs) * (1 + this.random()) * Math.max(this.#refused.size, 1);
+    return Math.min(500, this.settings.heartbeatIntervalMs) * (1 + this.random()) * Math.max(this.complaints.size, 1);
   }
-
-  /** The store did what it may have refused before. It may do so for others now as well. */
-  readonly content = ({ job, what }: Refused): void => {
-    const refused = this.#refused.get(job);
-    if (refused === undefined) return;
-    refused.delete(what);
-    // whoever bids has neither a lease nor a lock that could be refused
-    if (what === 'bid') {
-      refused.delete('lease');
-      refused.delete('release');
-    }
-    if (refused.size > 0) return;
-    this.#refused.delete(job);
-    this.#wakeAll();
-  };
 
   /** Tells a candidate when to ask again, until the returned function is called. */
   enter(job: string, candidate: Candidate): () => void {
@@ -156,7 +135,7 @@ export class Replica {
 
   /** Drops what the questions about a name met with: what nobody asks for must neither slow the others down nor stay for ever. */
   drop(job: string): void {
-    this.#refused.delete(job);
+    this.complaints.leave(job);
     this.gate.forget(job);
   }
 

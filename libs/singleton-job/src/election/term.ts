@@ -179,7 +179,7 @@ export class Term {
       const answer = await send(progress);
       // runs for late answers too: counted from the time sent, a late yes is as good as any, and a no is final
       this.#learnTime(answer.time, sent);
-      replica.content({ job, what: 'lease' });
+      replica.complaints.settle({ job, what: 'lease' });
       if (isStillOurs(answer)) {
         confirm();
         this.#lease.confirm(sent);
@@ -219,7 +219,7 @@ export class Term {
   async #waitAfter(error: LockStoreError): Promise<void> {
     if (error.code === 'STORE_UNREACHABLE') return;
     const { settings, random, clock } = this.replica;
-    this.replica.complain({ job: this.facts.job, what: 'lease' }, error);
+    this.replica.complaints.raise({ job: this.facts.job, what: 'lease' }, error);
     await sleep(clock, (settings.heartbeatIntervalMs / 12) * (1 + random()), this.signal);
   }
 }

@@ -357,6 +357,20 @@ describe('LockService', () => {
       await expect(soon(a.locks.tryAcquire(KEY, { wait: '60s' }))).rejects.toMatchObject({ code: fate });
     });
 
+    it('and tells what Redis refuses once, however many ask, and again when it had done it meanwhile', async () => {
+      const a = start('a');
+      for (const told of [1, 2]) {
+        a.store.fate = () => 'STORE_MISCONFIGURED';
+        for (let request = 0; request < 3; request++) {
+          await expect(soon(a.locks.tryAcquire(KEY))).rejects.toMatchObject({ code: 'STORE_MISCONFIGURED' });
+          await clock.advance(60_000);
+        }
+        expect(a.observer.of('storeMisconfigured')).toHaveLength(told);
+        a.store.fate = () => 'carried';
+        await (await acquired(a)).release();
+      }
+    });
+
     it('and tells the end of the outage although nobody asks any more', async () => {
       const a = start('a');
       a.store.fate = () => 'STORE_UNREACHABLE';
