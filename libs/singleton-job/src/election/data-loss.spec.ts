@@ -4,7 +4,7 @@ import { type Aftermath, aftermathOf, type DataLoss } from './data-loss.js';
 
 const LOCK_EXPIRY_MS = 10_000;
 const NO_AFTERMATH: Aftermath = { waitMs: 0, doubtfulUpTo: 0 };
-const loss: DataLoss = { bornBefore: 1_000, born: 50_000, longestTtlMs: 0 };
+const loss: DataLoss = { bornBefore: 1_000, born: 50_000, longestTtlMs: 0, heardAtMs: 0 };
 
 function grantOf(born: number, time: number): Grant {
   const nothing = { by: '', endAgeMs: undefined, raisedFrom: undefined };
@@ -50,6 +50,14 @@ describe('After Redis lost its data a new leader', () => {
   it('waits as long as the longest lock that it has seen', () => {
     expect(waitMs({ memory: { loss: { ...loss, longestTtlMs: 30_000 } } })).toBe(30_000);
     expect(waitMs({ memory: { loss: { ...loss, longestTtlMs: 3_000 } } })).toBe(LOCK_EXPIRY_MS);
+  });
+
+  it('counts the time for which it has known of the loss, also if the clock of Redis was stepped back behind it', () => {
+    const grant = grantOf(50_000, 20_000);
+    expect(aftermath({ grant, sent: { now: 4_000, wall: 0 } })).toEqual({ waitMs: 6_000, doubtfulUpTo: 26_000 });
+    expect(aftermath({ grant, sent: { now: 90_000, wall: 0 } }).waitMs).toBe(0);
+    // heard of with the grant itself
+    expect(aftermath({ grant, sent: { now: -5, wall: 0 } }).waitMs).toBe(LOCK_EXPIRY_MS);
   });
 
   it('takes what was due while a lock lives for started, however late it begins itself', () => {

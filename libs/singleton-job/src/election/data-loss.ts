@@ -10,6 +10,8 @@ export interface DataLoss {
   readonly born: number;
   /** The longest time to live of a lock of this job that was seen until then; later ones are locks of the new state. */
   readonly longestTtlMs: number;
+  /** When it was first heard of, monotonic: it happened before. */
+  readonly heardAtMs: number;
 }
 
 /** What a loss of data leaves to a new leader. */
@@ -33,6 +35,7 @@ interface NewTerm {
 /**
  * With its data Redis forgot whose lock it was, and that leader may still trust its lease, for as long as the longest lock
  * lives: until then nobody else may run. (The lock-delay of Chubby, kept by the client.)
+ * A process has not seen every lock: one of an earlier leader may have lived for as long as those that it asks for itself.
  * Nobody has to wait for itself: a lease that had not passed its deadline when the winning bid was sent excluded everybody else.
  */
 export function aftermathOf({ grant, sent, memory, lockExpiryMs, previous }: NewTerm): Aftermath {
@@ -41,8 +44,9 @@ export function aftermathOf({ grant, sent, memory, lockExpiryMs, previous }: New
   const wasOurs = previous?.end === 'preempted' && previous.grant.born === loss.bornBefore && previous.covers(sent);
   // what it still had to wait for itself it waits for now
   if (wasOurs) return { waitMs: previous.waitMs, doubtfulUpTo: previous.facts.doubtfulUpTo };
-  // a clock of Redis that was stepped back must not make the wait longer than a lock lives
-  const lostAt = Math.min(grant.born, grant.time);
+  // of a clock of Redis that was stepped back behind the loss our own knows better how long ago that is
+  const knownForMs = Math.max(sent.now - loss.heardAtMs, 0);
+  const lostAt = Math.min(grant.born, grant.time - knownForMs);
   const doubtfulUpTo = lostAt + Math.max(lockExpiryMs, loss.longestTtlMs);
   return { waitMs: Math.max(doubtfulUpTo - grant.time, 0), doubtfulUpTo };
 }

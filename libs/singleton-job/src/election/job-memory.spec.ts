@@ -106,7 +106,24 @@ describe('What a process knows of a job', () => {
     log.learn(refusal({ born: 1_000, ttlMs: 8_000 }));
     log.learn(refusal({ born: 50_000, ttlMs: 3_600_000 }));
     log.learn(refusal({ born: 50_000, ttlMs: 3_600_000 }));
-    expect(log.loss).toEqual({ bornBefore: 1_000, born: 50_000, longestTtlMs: 8_000 });
+    expect(log.loss).toMatchObject({ bornBefore: 1_000, born: 50_000, longestTtlMs: 8_000 });
+  });
+
+  it('does not count how long a foreign lock lives, whose holder is no leader of ours', () => {
+    const { log } = setup();
+    log.learn(refusal({ born: 1_000, ttlMs: 8_000 }));
+    log.learn(refusal({ holder: 'maintenance', born: 1_000, ttlMs: 86_400_000 }));
+    expect(log.longestTtlMs).toBe(8_000);
+  });
+
+  it('tells of a loss of data when it was first heard of, by its own clock', async () => {
+    const { clock, log } = setup();
+    log.learn(refusal({ born: 1_000 }));
+    await clock.advance(700);
+    log.learn(refusal({ born: 50_000 }));
+    await clock.advance(700);
+    log.learn(refusal({ born: 50_000 }));
+    expect(log.loss?.heardAtMs).toBe(700);
   });
 
   it('keeps the schedule that others lead by until it leads itself, whatever holders without a state say', () => {

@@ -42,7 +42,7 @@ export class JobMemory {
     return this.#loss;
   }
 
-  /** The longest time to live of a lock of this job that anybody was seen to hold; 0 if none. */
+  /** The longest time to live of a lock of this job that anybody was seen to hold, foreign holders apart; 0 if none. */
   get longestTtlMs(): number {
     return this.#longestTtlMs;
   }
@@ -159,13 +159,14 @@ export class JobMemory {
     // no token is below the store's time at its grant, so this is when the state was written for the last time, or later
     const wasForgotten = born - this.#token >= this.stateTtlMs;
     if (this.#born !== 0 && born !== this.#born && !wasForgotten) {
-      this.#loss = { bornBefore: this.#born, born, longestTtlMs: this.#longestTtlMs };
+      this.#loss = { bornBefore: this.#born, born, longestTtlMs: this.#longestTtlMs, heardAtMs: this.clock.now() };
     }
     this.#born = born;
   }
 
-  #follows({ ttlMs, schedule }: Refusal): void {
-    this.sawTtl(ttlMs);
+  #follows({ holder, ttlMs, schedule }: Refusal): void {
+    // a foreign holder is no leader that could trust a lease after a loss of data, and may be locked for a day
+    if (ownerOf(holder) !== undefined) this.sawTtl(ttlMs);
     // '' is no state: nobody has said another one
     if (schedule !== '') this.#seenSchedule = schedule;
   }

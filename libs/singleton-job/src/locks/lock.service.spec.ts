@@ -209,6 +209,19 @@ describe('LockService', () => {
       expect(afterMs).toBe(59_000);
     });
 
+    it('counts the expiry of the request itself: a holder that it never saw may have asked for as long', async () => {
+      const [a, b] = [start('a'), start('b')];
+      await (await acquired(b)).release();
+      const unseen = await acquired(a, KEY, { expiry: '60s' });
+      await clock.advance(1_000);
+      a.store.fate = () => 'lost';
+      server.loseData();
+      const granted = next(b, { expiry: '60s' });
+      await clock.advance(50_000);
+      expect(unseen.isHeld()).toBe(true);
+      expect((await granted).afterMs).toBe(60_000);
+    });
+
     it('grants a lock anew that this process itself lost, when nobody can trust it any more', async () => {
       const a = start('a');
       const old = await acquired(a, KEY, { expiry: '30s' });

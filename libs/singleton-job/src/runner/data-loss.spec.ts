@@ -67,6 +67,24 @@ describe('When Redis loses its data', () => {
     expect(Math.max(...gaps)).toBeLessThanOrEqual(1_000);
   });
 
+  it('one replica waits, and not each next leader, while the clock of Redis is behind the beginning of the new state', async () => {
+    const [a, b] = await leaderAndFollower();
+    a.store.fate = () => 'lost';
+    fleet.server.loseData();
+    await fleet.clock.advance(4_000);
+    fleet.clock.stepWall(-3_600_000);
+    a.store.fate = () => 'carried';
+    await fleet.clock.advance(20_000);
+    for (const leader of [b, a, b]) {
+      expect(fleet.server.holderOf('tick')).toMatch(new RegExp(`^${leader.name}#`));
+      await Promise.all([leader.supervisor.pause('tick'), fleet.clock.advance(4_000)]);
+      leader.supervisor.resume('tick');
+      await fleet.clock.advance(20_000);
+    }
+    const waits = [a, b].flatMap(({ observer }) => observer.of('leadershipGained').map(({ waitMs }) => waitMs ?? 0));
+    expect(waits.filter((waitMs) => waitMs > 0)).toEqual([10_000]);
+  });
+
   it('a stop ends the wait at once and gives the lock back', async () => {
     const [a, b] = await leaderAndFollower();
     a.store.fate = () => 'lost';
