@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { LockStoreError, type LockStoreErrorCode } from '../errors/index.js';
 import { ManualClock, RecordingObserver, settle } from '../testing/index.js';
-import { type Asker, StoreGate } from './store-gate.js';
+import { type Asker } from './question.js';
+import { StoreGate } from './store-gate.js';
 
 type Fate = 'yes' | 'hangs' | 'late' | LockStoreErrorCode;
 

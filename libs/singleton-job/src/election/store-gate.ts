@@ -5,19 +5,8 @@ import { AilingJobs } from './ailing-jobs.js';
 import { attempt, untilAborted } from './attempt.js';
 import { Outage } from './outage.js';
 import { ProbeTimer } from './probe-timer.js';
-
-/** A leader's question keeps a lease alive, so it goes first. */
-export type Asker = 'leader' | 'bid';
-
-export interface Question<T> {
-  /** The lock it is about. */
-  readonly job: string;
-  readonly asker: Asker;
-  readonly deadlineMs: number;
-  /** Once it aborts the question is not sent any more: `ask` answers undefined. */
-  readonly signal: AbortSignal;
-  readonly send: () => Promise<T>;
-}
+import { type Asker, type Pass, type Question } from './question.js';
+import { type Waiting, WaitingLine } from './waiting-line.js';
 
 export interface StoreGateParts {
   readonly clock: Clock;
@@ -35,9 +24,6 @@ export interface StoreGateParts {
   readonly closing: AbortSignal;
 }
 
-/** Why a question may be sent: all may be, or it is the one that finds out whether the store answers again, be it for nobody. */
-type Pass = 'open' | 'probe' | 'own-probe';
-
 type Asked = Pick<Question<unknown>, 'job' | 'deadlineMs'>;
 
 interface Sent {
@@ -45,12 +31,6 @@ interface Sent {
   readonly pass: Pass;
   /** The one that was on when it was sent. */
   readonly outage: Outage | undefined;
-}
-
-interface Waiting {
-  readonly job: string;
-  readonly asker: Asker;
-  readonly go: (pass: Pass) => void;
 }
 
 const SLOWEST_PROBE_MS = 500;
@@ -68,7 +48,9 @@ const SLOWEST_PROBE_MS = 500;
 export class StoreGate {
   #outage: Outage | undefined;
   readonly #ailing: AilingJobs;
-  readonly #waiting = new Set<Waiting>();
+  readonly #line = new WaitingLine(() => {
+    this.#restIfDone();
+  });
   readonly #probeTimer: ProbeTimer;
   #isProbing = false;
 
@@ -78,7 +60,7 @@ export class StoreGate {
       this.#probe();
     });
     parts.closing.addEventListener('abort', () => {
-      if (this.#isDone) this.#probeTimer.cancel();
+      this.#restIfDone();
     });
   }
 
@@ -90,7 +72,10 @@ export class StoreGate {
     const { job, asker, signal } = question;
     if (asker === 'leader' && this.#ailing.isTold(job)) await this.pause(job, signal);
     if (signal.aborted) return undefined;
-    return this.#outage === undefined ? this.#send(question, 'open') : this.#queue(question);
+    if (this.#outage === undefined) return this.#send(question, 'open');
+    const answer = this.#line.join(question, (pass) => this.#send(question, pass));
+    this.#scheduleProbe();
+    return answer;
   }
 
   /** Waits a moment if the job is ailing. Bids wait here before they take one of the places that all bids share. */
@@ -142,29 +127,6 @@ export class StoreGate {
     }
   }
 
-  #queue<T>(question: Question<T>): Promise<T | undefined> {
-    const { job, asker, signal } = question;
-    return new Promise((resolve, reject) => {
-      const leave = (): void => {
-        this.#waiting.delete(waiting);
-        if (this.#isDone) this.#probeTimer.cancel();
-      };
-      const giveUp = (): void => {
-        leave();
-        resolve(undefined);
-      };
-      const go = (pass: Pass): void => {
-        leave();
-        signal.removeEventListener('abort', giveUp);
-        this.#send(question, pass).then(resolve, reject);
-      };
-      const waiting: Waiting = { job, asker, go };
-      this.#waiting.add(waiting);
-      signal.addEventListener('abort', giveUp);
-      this.#scheduleProbe();
-    });
-  }
-
   /** `outage` is the one that was on when the question was sent: an older answer says nothing about a newer outage. */
   #answered(job: string, outage: Outage | undefined): void {
     this.#ailing.answered(job);
@@ -173,7 +135,7 @@ export class StoreGate {
     this.#outage = undefined;
     this.#probeTimer.cancel();
     for (const other of outage.jobs) if (other !== job) this.#ailing.suspect(other);
-    this.#letThrough(() => true, 'open');
+    this.#letThrough(this.#line.all());
     if (!outage.isTold) return;
     this.#tell('storeRecovered', { outageMs: this.parts.clock.now() - outage.sinceMs });
     this.parts.onRecovery();
@@ -200,26 +162,28 @@ export class StoreGate {
 
   /** A store that answers too late is there all the same, and each leader may use a late yes. Bids would add to its load. */
   #heardLate(): void {
-    if (this.#outage !== undefined) this.#letThrough(({ asker }) => asker === 'leader', 'open');
+    if (this.#outage !== undefined) this.#letThrough(this.#line.leaders());
   }
 
-  #letThrough(isMeant: (waiting: Waiting) => boolean, pass: Pass): void {
-    const meant = [...this.#waiting].filter(isMeant);
+  #letThrough(meant: readonly Waiting[]): void {
     if (meant.length === 0) return;
     this.parts.together(() => {
-      for (const waiting of meant) waiting.go(pass);
+      for (const waiting of meant) waiting.go('open');
     });
   }
 
   /** The store is being closed, and nobody waits for it to answer. */
   get #isDone(): boolean {
-    return this.parts.closing.aborted && this.#waiting.size === 0;
+    return this.parts.closing.aborted && this.#line.isEmpty;
+  }
+
+  #restIfDone(): void {
+    if (this.#isDone) this.#probeTimer.cancel();
   }
 
   #scheduleProbe(): void {
     if (this.#isProbing || this.#isDone) return;
-    const someoneLeads = [...this.#waiting].some(({ asker }) => asker === 'leader');
-    this.#probeTimer.set(this.#probeDelayMs(someoneLeads ? 'leader' : 'bid'));
+    this.#probeTimer.set(this.#probeDelayMs(this.#line.hasLeader ? 'leader' : 'bid'));
   }
 
   /** For a leader 1/12 to 1/6 of the heartbeat, while it has a lease to save; for others a little more than the ceiling. */
@@ -232,11 +196,8 @@ export class StoreGate {
   #probe(): void {
     const outage = this.#outage;
     if (outage === undefined || this.#isDone) return;
-    const isNew = ({ job }: Waiting): boolean => !outage.has(job) && !this.#ailing.has(job);
-    const waiting = [...this.#waiting];
-    const leaders = waiting.filter(({ asker }) => asker === 'leader');
     // whoever fails waits again at the end of the line, so that one job cannot keep the others from finding out
-    const prober = leaders.find(isNew) ?? waiting.find(isNew) ?? waiting[0];
+    const prober = this.#line.next(({ job }) => !outage.has(job) && !this.#ailing.has(job));
     this.#isProbing = true;
     if (prober === undefined) this.#probeForNobody(outage);
     else prober.go('probe');
@@ -247,7 +208,7 @@ export class StoreGate {
     const { deadlineMs } = outage;
     const job = outage.nextName();
     const send = (): Promise<unknown> => untilAborted(closing, probe(job));
-    // what it has met with is noted, and nobody waits for it
+    // what it finds out is noted, and nobody waits for it
     this.#send({ job, asker: 'bid', deadlineMs, signal: closing, send }, 'own-probe').catch(() => undefined);
   }
 
