@@ -79,13 +79,18 @@ export interface JobEvents {
     readonly clockOffsetMs: number;
   };
 
-  /** A run begins. Not called for a tick that was dropped. */
+  /** A run begins: the job is called next, if its lease still holds then. Not called for a tick that was dropped. */
   runStarted: RunInfo;
   /** The job returned, also if its signal had fired. Not called while it runs on, however long it ignores its signal. */
   runSucceeded: RunEnded;
-  /** The job threw or rejected. Not called when its signal had fired before: that is `runCancelled`. */
+  /** The job threw or rejected. Not called when it had been told to stop before: that is `runCancelled`. */
   runFailed: RunEnded & { readonly error: unknown };
-  /** The job threw or rejected after its signal had fired. Not called at the signal itself, nor if the job returns in spite of it. */
+  /**
+   * The job threw or rejected after its signal had fired, or its `assertLeader()` had thrown. Not called at the signal itself,
+   * nor if the job returns in spite of it. Also told of a run whose lease was used up by an observer or an interceptor before
+   * the job was called: then it is not called, and of a cron occurrence this is the report, for its claim stands and nobody
+   * else starts it.
+   */
   runCancelled: RunEnded & { readonly code: RunAbortCode };
   /**
    * A run has taken 80 % of `lockExpiry`, and goes on. Harmless unless it blocks the event loop. Not called a second time

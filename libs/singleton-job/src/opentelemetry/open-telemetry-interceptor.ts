@@ -1,6 +1,6 @@
 import { Inject, Injectable, Optional } from '@nestjs/common';
 import { type Attributes, type Span, SpanStatusCode, trace, type Tracer } from '@opentelemetry/api';
-import { messageOf, RunAbortedError } from '../errors/index.js';
+import { LeaseLostError, messageOf, RunAbortedError } from '../errors/index.js';
 import { type InterceptedRun, type RunInterceptor } from '../events/index.js';
 import { JOB_NAME, OPEN_TELEMETRY_OPTIONS, type OpenTelemetryOptions, SCOPE } from './open-telemetry.options.js';
 
@@ -17,10 +17,12 @@ export class OpenTelemetryInterceptor implements RunInterceptor {
     // whoever triggers a run waits for it; a timer belongs to nobody, though it was set in some request long ago
     const root = run.cause !== 'trigger';
     return this.#tracer.startActiveSpan(`run ${run.job}`, { root, attributes: attributesOf(run) }, async (span) => {
-      const abort = (): void => {
-        const code = run.signal.reason instanceof RunAbortedError ? run.signal.reason.code : 'UNKNOWN';
+      const abortedFor = (code: string): void => {
         span.addEvent('aborted', { 'job.abort_code': code });
         span.setAttribute('job.abort_code', code);
+      };
+      const abort = (): void => {
+        abortedFor(run.signal.reason instanceof RunAbortedError ? run.signal.reason.code : 'UNKNOWN');
       };
       run.signal.addEventListener('abort', abort);
       // another interceptor may have taken its time
@@ -30,7 +32,11 @@ export class OpenTelemetryInterceptor implements RunInterceptor {
         span.setAttribute('job.outcome', 'succeeded');
         return result;
       } catch (error: unknown) {
-        if (run.signal.aborted) span.setAttribute('job.outcome', 'cancelled');
+        const { aborted } = run.signal;
+        // the clocks know of the deadline before a timer can fire the signal
+        const isRefused = !aborted && error instanceof LeaseLostError;
+        if (isRefused) abortedFor(error.code);
+        if (aborted || isRefused) span.setAttribute('job.outcome', 'cancelled');
         else recordFailure(span, error);
         throw error;
       } finally {

@@ -21,4 +21,21 @@ describe('A run', () => {
     await fleet.end();
     expect(fleet.clock.pendingTimers).toBe(0);
   });
+
+  it('that gives up because assertLeader() throws is cancelled, though no timer could fire its signal', async () => {
+    const fleet = new Fleet();
+    const a = fleet.start('a', [
+      job({
+        run: (run) => {
+          void fleet.clock.block(9_000);
+          run.assertLeader();
+        },
+      }),
+    ]);
+    await fleet.clock.advance(1_500);
+    expect(a.observer.of('runFailed')).toEqual([]);
+    expect(a.observer.of('runCancelled')).toMatchObject([{ code: 'LEASE_LOST' }]);
+    await fleet.end();
+    expect(fleet.clock.pendingTimers).toBe(0);
+  });
 });

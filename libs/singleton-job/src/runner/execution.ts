@@ -18,6 +18,8 @@ export class Execution {
   readonly info: RunInfo;
   readonly #aborting = new AbortController();
   #abortCode: RunAbortCode | undefined;
+  /** What the run was told when it last asked for its lease. */
+  #wasTrusted = true;
   #timeout: Timer | undefined;
 
   constructor(
@@ -35,7 +37,8 @@ export class Execution {
       fencingToken: term.fencingToken,
     });
     notify('runStarted', this.info);
-    this.settled = this.#run(new JobRun(this.info, this.#aborting.signal, () => term.isTrusted()));
+    const isTrusted = (): boolean => (this.#wasTrusted = term.isTrusted());
+    this.settled = this.#run(new JobRun(this.info, this.#aborting.signal, isTrusted));
   }
 
   /** Fires the signal of the run; only the first reason counts. */
@@ -57,9 +60,13 @@ export class Execution {
     }
     const ended = () => ({ ...this.info, durationMs: clock.now() - startedMs });
     try {
+      // whoever was told that the run begins may have taken the time that the lease had left
+      run.assertLeader();
       await job.invoke(run);
       notify('runSucceeded', ended());
     } catch (error: unknown) {
+      // the clocks know of the deadline before a timer can fire the signal
+      if (!this.#wasTrusted) this.abort('LEASE_LOST');
       // told by its signal to stop, a job that gives up has done as it was asked
       if (this.#abortCode === undefined) notify('runFailed', { ...ended(), error });
       else notify('runCancelled', { ...ended(), code: this.#abortCode });

@@ -2,8 +2,10 @@ import { describe, expect, it } from '@jest/globals';
 import { job, lasting } from '../../../../test/support/fleet.js';
 import { keptLog } from '../../../../test/support/kept-log.js';
 import { useFleet } from '../../../../test/support/use-fleet.js';
-import { type JobEvents, type JobObserver } from '../events/index.js';
-import { cron } from '../schedule/index.js';
+import { type JobDefinition } from '../discovery/index.js';
+import { type JobEvents, type JobObserver, type RunInterceptor } from '../events/index.js';
+import { cron, interval } from '../schedule/index.js';
+import { intercept } from './intercept.js';
 
 const every10Seconds = cron('*/10 * * * * *', { timeZone: 'UTC', jobName: 'report' });
 
@@ -125,5 +127,78 @@ describe('A hostile observer', () => {
     await fleet.clock.advance(1_500);
     await fleet.clock.block(5_000);
     expect(a.observer.of('loopBlocked')).toMatchObject([{ jobs: ['tick'] }]);
+  });
+});
+
+describe('An observer that takes the time that the lease had left, as a run starts', () => {
+  const fleet = useFleet();
+  const through: RunInterceptor = { intercept: (_, next) => next() };
+
+  /** Does something at one event, the first time that it is told of it. */
+  const onceAt = (event: keyof JobEvents, act: () => unknown): JobObserver => {
+    let isDone = false;
+    return {
+      [event]: () => {
+        if (!isDone) act();
+        isDone = true;
+      },
+    };
+  };
+  const blockAt = (event: keyof JobEvents) => onceAt(event, () => void fleet.clock.block(9_000));
+
+  it.each<[string, Partial<JobDefinition>, readonly RunInterceptor[]]>([
+    ['a fixed rate', {}, []],
+    ['an interval', { schedule: interval(1_000) }, []],
+    ['cron', { schedule: every10Seconds }, []],
+    ['a job with an interceptor', {}, [through]],
+  ])('keeps the run of %s from beginning, and it is told as cancelled', async (_, definition, interceptors) => {
+    let begun = 0;
+    const work = job({ ...definition, run: () => void (begun += 1) });
+    const a = fleet.start('a', [intercept(work, interceptors)], { observers: [blockAt('runStarted')] });
+    while (a.observer.of('runStarted').length === 0) await fleet.clock.advance(1_000);
+    expect(begun).toBe(0);
+    expect(a.observer.of('runCancelled')).toMatchObject([{ code: 'LEASE_LOST' }]);
+    await fleet.clock.advance(20_000);
+    expect(begun).toBeGreaterThan(0);
+    expect(begun).toBe(a.observer.of('runSucceeded').length);
+    expect(a.observer.of('runFailed')).toEqual([]);
+  });
+
+  it('keeps it from beginning also at the report before it, and no occurrence is told twice', async () => {
+    const begun: Date[] = [];
+    const work = job({
+      schedule: every10Seconds,
+      misfireGraceMs: 15_000,
+      run: ({ scheduledAt }) => void begun.push(scheduledAt),
+    });
+    const before = fleet.start('before', [work]);
+    await fleet.clock.advance(5_000);
+    await before.supervisor.close();
+    await fleet.clock.advance(26_000);
+    const a = fleet.start('a', [work], { observers: [blockAt('occurrencesMissed')] });
+    await fleet.clock.advance(1_000);
+    expect(begun).toEqual([]);
+    expect(a.observer.of('occurrencesMissed')).toMatchObject([{ reason: 'late', count: 2 }]);
+    expect(a.observer.of('runCancelled')).toMatchObject([
+      { code: 'LEASE_LOST', scheduledAt: new Date('2027-01-01T00:00:30Z') },
+    ]);
+    await fleet.clock.advance(15_000);
+    expect(begun).toEqual([new Date('2027-01-01T00:00:40Z')]);
+    expect(a.observer.of('occurrencesMissed')).toHaveLength(1);
+  });
+
+  it('keeps it from beginning also on a host that slept meanwhile, whose wall clock alone has gone on', async () => {
+    let begun = 0;
+    const slept = onceAt('runStarted', () => {
+      fleet.clock.stepWall(2_000);
+    });
+    const a = fleet.start('a', [job({ run: () => void (begun += 1) })], { observers: [slept] });
+    await fleet.clock.advance(1_500);
+    expect(begun).toBe(0);
+    expect(a.observer.of('runCancelled')).toMatchObject([{ code: 'LEASE_LOST' }]);
+    // it costs a run, not the term
+    await fleet.clock.advance(5_000);
+    expect(begun).toBeGreaterThan(0);
+    expect(a.observer.of('leadershipLost')).toEqual([]);
   });
 });
