@@ -20,7 +20,8 @@ export class Execution {
   #abortCode: RunAbortCode | undefined;
   /** What the run was told when it last asked for its lease. */
   #wasTrusted = true;
-  #timeout: Timer | undefined;
+  /** Undefined once the run has settled or was told to stop. */
+  #timers: Timer[] | undefined = [];
 
   constructor(
     private readonly parts: { readonly job: JobDefinition; readonly clock: Clock; readonly notify: Notify },
@@ -41,12 +42,17 @@ export class Execution {
     this.settled = this.#run(new JobRun(this.info, this.#aborting.signal, isTrusted));
   }
 
+  /** Does something later, unless the run has settled or was told to stop by then. */
+  after(delayMs: number, act: () => void): void {
+    this.#timers?.push(this.parts.clock.setTimer(delayMs, act));
+  }
+
   /** Fires the signal of the run; only the first reason counts. */
   abort(code: RunAbortCode): void {
     if (this.#abortCode !== undefined) return;
     this.#abortCode = code;
     // no timer may keep a process alive whose run will not end
-    this.#timeout?.cancel();
+    this.#cancelTimers();
     this.#aborting.abort(new RunAbortedError(this.info.job, code));
   }
 
@@ -54,7 +60,7 @@ export class Execution {
     const { job, clock, notify } = this.parts;
     const startedMs = clock.now();
     if (job.timeoutMs !== undefined) {
-      this.#timeout = clock.setTimer(job.timeoutMs, () => {
+      this.after(job.timeoutMs, () => {
         this.abort('TIMEOUT');
       });
     }
@@ -71,7 +77,12 @@ export class Execution {
       if (this.#abortCode === undefined) notify('runFailed', { ...ended(), error });
       else notify('runCancelled', { ...ended(), code: this.#abortCode });
     } finally {
-      this.#timeout?.cancel();
+      this.#cancelTimers();
     }
+  }
+
+  #cancelTimers(): void {
+    for (const timer of this.#timers ?? []) timer.cancel();
+    this.#timers = undefined;
   }
 }

@@ -172,6 +172,13 @@ describe('A run', () => {
     expect(run?.signal.aborted).toBe(false);
   });
 
+  it('that is slow is not reported once its timeout has fired its signal, however long it goes on', async () => {
+    const a = fleet.start('a', [job({ run: lasting(fleet.clock, 20_000), timeoutMs: 500 })]);
+    await fleet.clock.advance(30_000);
+    expect(a.observer.of('runSucceeded')).toHaveLength(1);
+    expect(a.observer.of('runSlow')).toEqual([]);
+  });
+
   it('that is slow is reported once a term', async () => {
     const a = fleet.start('a', [job({ schedule: interval(1_000), run: lasting(fleet.clock, 9_000) })]);
     await fleet.clock.advance(30_000);

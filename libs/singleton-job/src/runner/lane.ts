@@ -2,7 +2,7 @@ import { type JobDefinition } from '../discovery/index.js';
 import { type Term } from '../election/index.js';
 import { type RunAbortCode } from '../errors/index.js';
 import { type Notify, type RunInfo } from '../events/index.js';
-import { type Clock, type Timer } from '../time/index.js';
+import { type Clock } from '../time/index.js';
 import { Execution, type Tick } from './execution.js';
 
 /** A run beyond this part of `lockExpiry` is worth a word. */
@@ -20,7 +20,6 @@ export interface LaneParts {
 export class Lane {
   #inFlight: Execution | undefined;
   #settled = Promise.resolve();
-  #slowTimer: Timer | undefined;
   #saidSlowUnder: Term | undefined;
   #endedAtMs = -Infinity;
   #isClosed = false;
@@ -57,9 +56,6 @@ export class Lane {
     this.#inFlight = execution;
     this.#watchForSlowness(execution, term);
     this.#settled = execution.settled.then(() => {
-      this.#slowTimer?.cancel();
-      // a timer knows its run, and the next one may be a month away
-      this.#slowTimer = undefined;
       this.#inFlight = undefined;
       this.#endedAtMs = this.parts.clock.now();
       this.parts.onEnd(term);
@@ -69,7 +65,6 @@ export class Lane {
 
   /** Tells the run in flight, if any, to stop. */
   abort(code: RunAbortCode): void {
-    this.#slowTimer?.cancel();
     this.#inFlight?.abort(code);
   }
 
@@ -86,9 +81,9 @@ export class Lane {
 
   #watchForSlowness(execution: Execution, term: Term): void {
     if (this.#saidSlowUnder === term) return;
-    const { clock, notify, job } = this.parts;
+    const { notify, job } = this.parts;
     const elapsedMs = job.lockExpiryMs * SLOW_PART;
-    this.#slowTimer = clock.setTimer(elapsedMs, () => {
+    execution.after(elapsedMs, () => {
       this.#saidSlowUnder = term;
       notify('runSlow', { ...execution.info, elapsedMs, lockExpiryMs: job.lockExpiryMs });
     });
