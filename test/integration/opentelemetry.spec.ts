@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { Injectable } from '@nestjs/common';
+import { PrometheusExporter } from '@opentelemetry/exporter-prometheus';
 import { DataPointType, MeterProvider, MetricReader } from '@opentelemetry/sdk-metrics';
 import { FixedRate, type JobObserver, SingletonJobRegistry } from 'nestjs-singleton-job';
 import { OpenTelemetryObserver } from 'nestjs-singleton-job/opentelemetry';
@@ -112,6 +113,38 @@ describe('the metrics', () => {
     expect(valuesOf('heartbeat_duration_seconds')).toEqual([expect.objectContaining({ count: 1, sum: 0.001 })]);
   });
 
+  it('say nothing any more of a term, a run, a tick and a clock that are of the past', async () => {
+    const exporter = new PrometheusExporter({ preventServerStart: true });
+    const meterProvider = new MeterProvider({ readers: [exporter] });
+    const at = new Date(Date.now() - 60_000).toISOString();
+    const leading = { name: 'a', role: 'leader', leaseRemainingMs: 9_000, runningSince: at, nextTickAt: at };
+    let status: object = leading;
+    const registry = { list: () => [status] } as unknown as SingletonJobRegistry;
+    const observer = new OpenTelemetryObserver(registry, { meterProvider });
+    const gauges = async (): Promise<Record<string, unknown>> => {
+      const { scopeMetrics } = (await exporter.collect()).resourceMetrics;
+      const all = scopeMetrics.flatMap(({ metrics }) => metrics);
+      const some = all.filter(({ dataPointType }) => dataPointType === DataPointType.GAUGE);
+      return Object.fromEntries(some.map(({ descriptor, dataPoints }) => [descriptor.name, dataPoints[0]?.value]));
+    };
+    const nothing = {
+      'singleton_job.is_leader': 0,
+      'singleton_job.lease_remaining_seconds': 0,
+      'singleton_job.run_age_seconds': 0,
+      'singleton_job.next_tick_timestamp_seconds': 0,
+      'singleton_job.clock_offset_seconds': 0,
+    };
+    observer.leaseRenewed({ job: 'a', fencingToken: 1, roundTripMs: 1, clockOffsetMs: 250 });
+    expect(Object.values(await gauges())).not.toContain(0);
+    status = { name: 'a', role: 'follower', leaseRemainingMs: null, runningSince: null, nextTickAt: null };
+    expect(await gauges()).toEqual(nothing);
+    // it leads again, and has not measured anything yet
+    status = leading;
+    expect((await gauges())['singleton_job.clock_offset_seconds']).toBe(0);
+    observer.onApplicationShutdown();
+    await meterProvider.shutdown();
+  });
+
   it('go out only while the application lives, for the meter outlives it', async () => {
     const reader = new OnDemand();
     const meterProvider = new MeterProvider({ readers: [reader] });
@@ -149,7 +182,10 @@ describe('two replicas that Prometheus scrapes', () => {
       const ran = (outcome: string) =>
         leader.values('singleton_job_runs_total', { ...JOB, outcome, cause: 'schedule' });
       await until('it has run', async () => ((await ran('failed'))[0] ?? 0) >= 2);
-      await until('it has renewed', async () => (await leader.values('singleton_job_clock_offset_seconds')).length > 0);
+      await until(
+        'it has renewed',
+        async () => (await leader.values('singleton_job_heartbeat_duration_seconds_count')).length > 0,
+      );
       expect((await ran('succeeded'))[0]).toBeGreaterThanOrEqual(2);
 
       const samples = await leader.scrape();
@@ -163,7 +199,7 @@ describe('two replicas that Prometheus scrapes', () => {
       expect(Math.abs(one('singleton_job_clock_offset_seconds'))).toBeLessThan(5);
       expect(one('singleton_job_next_tick_timestamp_seconds')).toBeGreaterThan(Date.now() / 1_000 - 60);
       expect(await follower.values('singleton_job_runs_total')).toEqual([]);
-      expect(await follower.values('singleton_job_lease_remaining_seconds')).toEqual([]);
+      expect(await follower.values('singleton_job_lease_remaining_seconds')).toEqual([0]);
 
       await leader.started.app.get(SingletonJobRegistry).stepDown('prices');
       await until('the other leads', async () => (await isLeader(follower))[0] === 1);

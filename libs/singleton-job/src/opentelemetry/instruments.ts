@@ -22,9 +22,9 @@ export function makeInstruments(meter: Meter) {
 
   return {
     isLeader: gauge('is_leader', '1 where this replica leads the job, 0 where it does not'),
-    leaseRemaining: gauge('lease_remaining_seconds', 'Until the safe deadline of the lease, unless renewed', inSeconds),
-    runAge: gauge('run_age_seconds', 'How long the run in flight has taken so far', inSeconds),
-    nextTick: gauge('next_tick_timestamp_seconds', 'When the next tick is due, since the Unix epoch', inSeconds),
+    leaseRemaining: gauge('lease_remaining_seconds', 'Until the safe deadline of the lease; 0 without one', inSeconds),
+    runAge: gauge('run_age_seconds', 'How long the run in flight has taken so far; 0 without one', inSeconds),
+    nextTick: gauge('next_tick_timestamp_seconds', 'When the next tick is due, Unix time; 0 if unknown', inSeconds),
     clockOffset: gauge('clock_offset_seconds', 'How far the clock of Redis is ahead of this one', inSeconds),
     transitions: counter('leadership_transitions', '{transition}', 'Terms that began and ended'),
     runs: counter('runs', '{run}', 'Runs that have settled'),

@@ -15,7 +15,7 @@ const MS_PER_SECOND = 1_000;
 export class OpenTelemetryObserver implements JobObserver, OnApplicationShutdown {
   readonly #instruments: Instruments;
   readonly #stopObserving: () => void;
-  #clockOffsetMs: number | undefined;
+  #clockOffsetMs = 0;
 
   constructor(
     @Inject(SingletonJobRegistry) private readonly registry: SingletonJobRegistry,
@@ -84,8 +84,11 @@ export class OpenTelemetryObserver implements JobObserver, OnApplicationShutdown
     const { isLeader, leaseRemaining, runAge, nextTick, clockOffset } = this.#instruments;
     const gauges = [isLeader, leaseRemaining, runAge, nextTick, clockOffset];
     const observe = (result: BatchObservableResult): void => {
-      for (const status of this.registry.list()) if (status.role !== 'disabled') this.#observeJob(result, status);
-      if (this.#clockOffsetMs !== undefined) result.observe(clockOffset, this.#clockOffsetMs / MS_PER_SECOND);
+      const jobs = this.registry.list().filter(({ role }) => role !== 'disabled');
+      for (const status of jobs) this.#observeJob(result, status);
+      // leaders alone measure it, at each heartbeat: what was measured before is of the past
+      if (!jobs.some(({ role }) => role === 'leader')) this.#clockOffsetMs = 0;
+      result.observe(clockOffset, this.#clockOffsetMs / MS_PER_SECOND);
     };
     meter.addBatchObservableCallback(observe, gauges);
     return () => {
@@ -93,13 +96,15 @@ export class OpenTelemetryObserver implements JobObserver, OnApplicationShutdown
     };
   }
 
+  /** Every gauge at every time: the SDK goes on exporting the last value of one that is not observed any more. */
   #observeJob(result: BatchObservableResult, status: JobStatus): void {
     const { isLeader, leaseRemaining, runAge, nextTick } = this.#instruments;
     const { name, role, leaseRemainingMs, runningSince, nextTickAt } = status;
     const job = { [JOB_NAME]: name };
+    const runAgeMs = runningSince === null ? 0 : Date.now() - Date.parse(runningSince);
     result.observe(isLeader, role === 'leader' ? 1 : 0, job);
-    if (leaseRemainingMs !== null) result.observe(leaseRemaining, leaseRemainingMs / MS_PER_SECOND, job);
-    if (runningSince !== null) result.observe(runAge, (Date.now() - Date.parse(runningSince)) / MS_PER_SECOND, job);
-    if (nextTickAt !== null) result.observe(nextTick, Date.parse(nextTickAt) / MS_PER_SECOND, job);
+    result.observe(leaseRemaining, (leaseRemainingMs ?? 0) / MS_PER_SECOND, job);
+    result.observe(runAge, runAgeMs / MS_PER_SECOND, job);
+    result.observe(nextTick, (nextTickAt === null ? 0 : Date.parse(nextTickAt)) / MS_PER_SECOND, job);
   }
 }
