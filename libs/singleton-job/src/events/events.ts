@@ -36,6 +36,10 @@ export type TickDropReason = 'overlap' | 'late' | 'lease-unconfirmed';
  * Why cron occurrences were not started: `late`, nobody led in time and the misfire grace was over, or a newer one was due;
  * `start-not-confirmed`, a replica claimed them and then vanished; `schedule-changed`, they lie before a new schedule;
  * `state-lost`, Redis lost its data.
+ *
+ * Redis is told with the next heartbeat what has begun and what was reported. Of a leader that is lost before, the next one
+ * knows the claim alone: as `start-not-confirmed` it reports also what began, or was told as `late` or as an overlap, in that
+ * last heartbeat. `schedule-changed` and `state-lost` it may repeat as they were.
  */
 export type MissReason = 'late' | 'start-not-confirmed' | 'schedule-changed' | 'state-lost';
 
@@ -100,7 +104,8 @@ export interface JobEvents {
 
   /**
    * `count` ticks, the newest of them at `scheduledAt`, were not started by a replica that led. Not called for an interval,
-   * which has no tick while it runs, nor for ticks while nobody led: those of a cron job are `occurrencesMissed`.
+   * which has no tick while it runs, nor for ticks while nobody led: those of a cron job are `occurrencesMissed`,
+   * and so, once more, is a cron tick that was dropped in the last heartbeat of a leader that is lost.
    */
   tickDropped: {
     readonly job: string;
@@ -113,7 +118,8 @@ export interface JobEvents {
   /**
    * Cron occurrences in (`from`, `to`] that nobody will start any more. `count` stops at 1000.
    * `claimedBy` is the replica that claimed the newest of them. Not called by any other replica than the one that accounts
-   * for them, nor for a tick that is dropped, nor for other kinds of schedule.
+   * for them, nor for a tick that is dropped, nor for other kinds of schedule. Called again by the next leader if this one is
+   * lost before its next heartbeat: see {@link MissReason}.
    */
   occurrencesMissed: {
     readonly job: string;

@@ -123,6 +123,27 @@ describe('A cron job', () => {
       expect(missedOf(a, b)).toEqual([]);
     });
 
+    it.each([
+      ['late', 0],
+      ['overlap', HOUR + 5_000],
+    ])('reports again, as not confirmed, what was told as %s before Redis could be told', async (_, runMs) => {
+      const work = hourly({
+        misfireGraceMs: 0,
+        run: (run) => (runMs === 0 ? undefined : lasting(fleet.clock, runMs)(run)),
+      });
+      const isolate = (): void => {
+        a.store.fate = () => 'lost';
+      };
+      const a = fleet.start('a', [work], { observers: [{ tickDropped: isolate, occurrencesMissed: isolate }] });
+      await fleet.clock.advance(HOUR - 5_000);
+      if (runMs === 0) await fleet.clock.block(8_000);
+      else await fleet.clock.advance(HOUR + 8_000);
+      expect(missedOf(a).length + a.observer.of('tickDropped').length).toBe(1);
+      const b = fleet.start('b', [work]);
+      await fleet.clock.advance(MINUTE);
+      expect(missedOf(b)).toEqual([expect.stringMatching(/^b start-not-confirmed .* 1$/)]);
+    });
+
     it('reports a claim whose run may not have begun also when the schedule has changed since', async () => {
       const a = fleet.start('a', [hourly()]);
       await fleet.clock.advance(HOUR - 1_000);
