@@ -21,7 +21,9 @@ export interface LockOptions {
   readonly expiry?: Duration;
 
   /**
-   * How long to wait for a lock that somebody else has. Nobody polls: the release is heard of, or the lock expires.
+   * How long to wait for a lock that somebody else has. Nobody polls: the release is heard of, or the lock expires. After Redis
+   * lost its data it may take longer by up to the longest expiry that this process has used or seen for the lock: until then an
+   * earlier holder may still trust it.
    *
    * @default 0
    */
