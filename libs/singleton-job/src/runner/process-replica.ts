@@ -16,10 +16,12 @@ export function nameReplica(nodeId: string): string {
  */
 export class ProcessReplica {
   readonly id: string;
-  /** Tells every observer, also those that are added later. */
+  /** Tells every observer, also those that are found later. */
   readonly notify: Notify;
   readonly statistics = new JobStatistics();
   readonly #observers: JobObserver[];
+  /** What happened before the observers of the application were found. */
+  #early: ((tell: Notify) => void)[] | undefined = [];
   /** Until it is known: a socket is given up too late rather than too soon. */
   #lockExpiriesMs: readonly number[] = [Infinity];
   #replica: Replica | undefined;
@@ -28,10 +30,20 @@ export class ProcessReplica {
     this.id = nameReplica(options.nodeId);
     const { projectName } = options;
     this.#observers = [new LoggingObserver({ projectName, node: this.id }), this.statistics, diagnostics];
-    this.notify = notifyAll(this.#observers);
+    const tell = notifyAll(this.#observers);
+    this.notify = (event, payload) => {
+      this.#early?.push((late) => {
+        late(event, payload);
+      });
+      tell(event, payload);
+    };
   }
 
+  /** Adds the observers of the application, which are told first what happened while it started: it may have used locks. */
   observe(...observers: readonly JobObserver[]): void {
+    const tell = notifyAll(observers);
+    for (const tellOne of this.#early ?? []) tellOne(tell);
+    this.#early = undefined;
     this.#observers.push(...observers);
   }
 
