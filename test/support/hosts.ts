@@ -37,8 +37,9 @@ export class Hosts {
     return this.#world.passUntil(this.#world.nowMs + forMs);
   }
 
-  start(name: string, jobsOf: (clock: ProcessClock) => readonly JobDefinition[]): Host {
-    const clock = new ProcessClock(this.#world, { aheadMs: 0, rate: 1 });
+  /** `rate` is how many milliseconds of its clocks pass in one of true time. */
+  start(name: string, jobsOf: (clock: ProcessClock) => readonly JobDefinition[], { rate = 1 } = {}): Host {
+    const clock = new ProcessClock(this.#world, { aheadMs: 0, rate });
     const observer = new RecordingObserver(this.trueTime);
     const network = new FaultyStore(this.server.replica(), this.trueTime);
     const store = new HostStore(network, clock);

@@ -1,0 +1,70 @@
+import { describe, expect, it } from '@jest/globals';
+import { job } from '../../../../test/support/fleet.js';
+import { type Host, Hosts } from '../../../../test/support/hosts.js';
+import { type ProcessClock } from '../../../../test/simulation/process-clock.js';
+import { type JobRun } from '../decorators/index.js';
+import { type JobDefinition } from '../discovery/index.js';
+import { type JobEvents } from '../events/index.js';
+import { interval } from '../schedule/index.js';
+import { sleep } from '../time/index.js';
+
+const LOCK_EXPIRY_MS = 10_000;
+
+const atMs = ({ observer }: Host, event: keyof JobEvents): number =>
+  observer.events.find((told) => told.event === event)?.atMs ?? Infinity;
+
+/** A job whose run ends when it is told to, and takes a while over it. */
+function settling(clock: ProcessClock, forMs: number): JobDefinition[] {
+  const run = async ({ signal }: JobRun): Promise<void> => {
+    await sleep(clock, 3_600_000, signal);
+    await sleep(clock, forMs, new AbortController().signal);
+    signal.throwIfAborted();
+  };
+  return [job({ schedule: interval(500), run })];
+}
+
+/** A leader that is cut off in its run, and the replica that takes over from it. */
+async function succession({ rate = 1, settlesInMs = 0 }): Promise<{ readonly last: Host; readonly next: Host }> {
+  const hosts = new Hosts();
+  const last = hosts.start('last', (clock) => settling(clock, settlesInMs), { rate });
+  await hosts.pass(100);
+  const next = hosts.start('next', (clock) => settling(clock, 0));
+  last.network.fate = () => 'lost';
+  await hosts.pass(3 * LOCK_EXPIRY_MS);
+  last.network.fate = () => 'carried';
+  await Promise.all([last.supervisor.close(), hosts.pass(LOCK_EXPIRY_MS), next.supervisor.close()]);
+  return { last, next };
+}
+
+describe('The safety margin of a tenth of the life of a lock', () => {
+  it.each([0.91, 0.99, 1, 1.01, 1.5])(
+    'has a leader whose clocks run at %f of the right rate end its run before another begins one',
+    async (rate) => {
+      const { last, next } = await succession({ rate });
+      expect(last.observer.of('runCancelled')[0]).toMatchObject({ code: 'LEASE_LOST' });
+      expect(atMs(last, 'runCancelled')).toBeLessThan(LOCK_EXPIRY_MS);
+      expect(atMs(next, 'runStarted')).toBeGreaterThanOrEqual(LOCK_EXPIRY_MS);
+    },
+  );
+
+  it('does not do for clocks that are slower than that', async () => {
+    const { last, next } = await succession({ rate: 0.85 });
+    expect(atMs(last, 'runCancelled')).toBeGreaterThan(atMs(next, 'runStarted'));
+  });
+
+  it.each([0, 500, 999])(
+    'is time for a run to settle in: after %i ms nobody else has begun one',
+    async (settlesInMs) => {
+      const { last, next } = await succession({ settlesInMs });
+      expect(atMs(last, 'runCancelled')).toBeGreaterThanOrEqual(LOCK_EXPIRY_MS - 1_000 + settlesInMs);
+      expect(atMs(last, 'runCancelled')).toBeLessThan(atMs(next, 'runStarted'));
+    },
+  );
+
+  it('does not do for a run that takes longer to settle: another begins beside it, under a larger token', async () => {
+    const { last, next } = await succession({ settlesInMs: 5_000 });
+    expect(atMs(last, 'runCancelled')).toBeGreaterThan(atMs(next, 'runStarted'));
+    const [first, second] = [last, next].map(({ observer }) => observer.of('runStarted')[0]?.fencingToken ?? NaN);
+    expect(second).toBeGreaterThan(first ?? NaN);
+  });
+});
