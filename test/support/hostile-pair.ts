@@ -109,12 +109,10 @@ export class HostilePair implements AsyncDisposable {
     return this.#witness.runs;
   }
 
-  /** The broken promises of runs that started after a moment; none, if all is well. */
-  violations({ sinceMs = 0 } = {}): string[] {
-    return this.#witness.violations(
-      this.replicas.flatMap((replica) => replica.reports()),
-      sinceMs,
-    );
+  /** The broken promises of runs that started after a moment, of both replicas or of one by itself; none, if all is well. */
+  violations({ sinceMs = 0, of }: { readonly sinceMs?: number; readonly of?: HostileReplica } = {}): string[] {
+    const nodes = of === undefined ? this.replicas : [of];
+    return this.#witness.violations(nodes, sinceMs);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type JobRun } from '../../libs/singleton-job/src/decorators/index.js';
 import { check, type WitnessedReport, type WitnessedRun } from './checker.js';
+import { type HostileReplica } from './hostile-replica.js';
 
 /** How long a run takes that is let finish. */
 const RUN_MS = 20;
@@ -29,9 +30,11 @@ export class HostileWitness {
     }
   }
 
-  /** The broken promises of runs that started after a moment; none, if all is well. */
-  violations(reports: readonly WitnessedReport[], sinceMs: number): string[] {
-    const runs = this.runs.filter(({ startedMs }) => startedMs >= sinceMs);
+  /** The broken promises of runs of some replicas that started after a moment; none, if all is well. */
+  violations(replicas: readonly HostileReplica[], sinceMs: number): string[] {
+    const nodes = new Set(replicas.map(({ node }) => node));
+    const runs = this.runs.filter(({ process, startedMs }) => nodes.has(process) && startedMs >= sinceMs);
+    const reports = replicas.flatMap((replica) => replica.reports());
     const found = check({ runs, reports, due: dueBetween(runs, reports) });
     return [...found.map(({ rule, evidence }) => `${rule}: ${evidence}`), ...sharedTokens(runs)];
   }
