@@ -21,6 +21,7 @@ const APP = "call it after the application, as in 'myapp'";
 const URL_CURE = "write it as 'redis://host:6379', or 'rediss://host:6379' for TLS";
 const KINDS = 'a redis:// or rediss:// URL, options of ioredis, { nodes, options } of a cluster, or an ioredis client';
 const PREFIX = 'is refused, got one: the keys begin with projectName, so set that instead';
+const ON_THE_LOOP = 'renewals go with the event loop, so compute in a worker thread of your own, or raise lockExpiry';
 const ZONE = "use a name such as 'UTC' or 'Asia/Singapore'";
 
 const NAMES: Row[] = [
@@ -195,6 +196,12 @@ const PARTS: Row[] = [
   ['an empty zone', { timeZone: '' }, `timeZone must be an IANA time zone, got '': ${ZONE}`],
   ['an option with a typing mistake', { lockExpiri: '9s' }, "lockExpiri is no option here: did you mean 'lockExpiry'?"],
   ['an option with a unit', { lockExpiryMs: 9_000 }, "lockExpiryMs is no option here: did you mean 'lockExpiry'?"],
+  [
+    'a thread for heartbeats, even if it is off',
+    { heartbeatThread: false },
+    `heartbeatThread is no option here: ${ON_THE_LOOP}`,
+  ],
+  ['a limit for that thread', { stallLimit: '60s' }, `stallLimit is no option here: ${ON_THE_LOOP}`],
   [
     'a prefix',
     { keyPrefix: 'x:' },

@@ -33,6 +33,7 @@ const KNOWN: Record<keyof SingletonJobOptions, true> = {
 };
 
 const IN_CONNECTION = "where Redis is belongs in connection, as in connection: 'redis://host:6379'";
+const ON_THE_LOOP = 'renewals go with the event loop, so compute in a worker thread of your own, or raise lockExpiry';
 
 const CURES = {
   keyPrefix: 'the keys begin with projectName, so set that instead',
@@ -41,6 +42,8 @@ const CURES = {
   host: IN_CONNECTION,
   port: IN_CONNECTION,
   disabled: 'say enabled: false',
+  heartbeatThread: ON_THE_LOOP,
+  stallLimit: ON_THE_LOOP,
 };
 
 /**
