@@ -41,6 +41,12 @@ export class FaultyStore extends ForwardingStore {
     for (const listener of this.listeners) listener.deaf?.();
   }
 
+  /** Has a subscription again. */
+  hearAgain(): void {
+    this.hearsReleases = true;
+    for (const listener of this.listeners) listener.hearing?.();
+  }
+
   /** Has another connection in the place of the one before. */
   reconnect(): void {
     for (const listener of this.listeners) listener.reachable?.();

@@ -106,6 +106,19 @@ describe('A leader election', () => {
       expect(leadership(b.observer.story)).toHaveLength(1);
     });
 
+    it('has followers that hear releases again ask at once, for what they may have missed', async () => {
+      const a = fleet.start('a', [job({ lockExpiryMs: 600_000 })]);
+      const b = fleet.start('b', [job({ lockExpiryMs: 600_000 })]);
+      await fleet.clock.advance(10_500);
+      b.store.deafen();
+      await fleet.clock.advance(100);
+      await a.supervisor.stop();
+      await fleet.clock.advance(100);
+      b.store.hearAgain();
+      await fleet.clock.advance(10);
+      expect(leadership(b.observer.story)).toHaveLength(1);
+    });
+
     it('spreads many followers that were woken at once', async () => {
       const a = fleet.start('a', [job()]);
       const others = Array.from({ length: 12 }, (_, index) =>
