@@ -172,6 +172,15 @@ describe('the architecture', () => {
     expect(linesOf('ARCHITECTURE.md').length).toBeLessThanOrEqual(150);
   });
 
+  it('says of each folder what lint lets it import', () => {
+    const rules = [...read('eslint.config.mjs').matchAll(/^ {2}(\w+): \[([^\]]*)\],$/gm)];
+    const layers = rules.map(([, folder = '', others = '']) => [folder, others.replaceAll("'", '') || '–']);
+    const rows = [...read('ARCHITECTURE.md').matchAll(/^\| `(\w+)` \| [^|]+ \| ([^|]+) \|$/gm)];
+    const said = new Map(rows.map(([, folder = '', others = '']) => [folder, others]));
+    expect(layers.length).toBeGreaterThan(10);
+    expect(layers.map(([folder = '']) => [folder, said.get(folder)])).toEqual(layers);
+  });
+
   it('lists every folder of the library', () => {
     const folders = readdirSync(join(ROOT, 'libs/singleton-job/src'), { withFileTypes: true })
       .filter((entry) => entry.isDirectory())
