@@ -63,8 +63,8 @@ export const BUGS_OF_SCHEDULES: readonly Bug[] = [
     edits: [
       {
         file: 'runner/inheritance.ts',
-        find: 'if (memory.ran < grant.last) reportMissed',
-        replace: 'if (memory.ran > grant.last) reportMissed',
+        find: "if (hasChanged) reportMissed(parts, { reason: 'schedule-changed', after, upTo: grant.last });",
+        replace: 'if (hasChanged) return;',
       },
     ],
     breaks: 'lost-in-silence',

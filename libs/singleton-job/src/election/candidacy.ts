@@ -187,6 +187,8 @@ export class Candidacy {
     if (mended) notify('lockMended', { job: this.office.job, holder });
     // a bid of ours that was given up has arrived after all; nothing of the job runs here, so nobody needs it
     if (identity.isStray(holder) && (await this.#withdraw(holder))) return;
+    // who leads under the state of our last term leads beside its lease, should that not have ended yet: it excluded nobody
+    if (this.#term?.grant.born === refusal.born) this.#term = undefined;
     this.office.turnedAway?.(refusal);
     if (stop.aborted) return;
     // somebody else was faster than this follower, which was waiting its turn after a release

@@ -213,6 +213,23 @@ describe('A cron job', () => {
       expect(missedOf(b, c)).toEqual(['c schedule-changed (00:00:00, 02:01:00] 2']);
     });
 
+    it('reports them once, also if a failover loses that and it is granted the lock anew', async () => {
+      const a = fleet.start('a', [hourly()]);
+      await fleet.clock.advance(MINUTE);
+      await a.supervisor.stop();
+      await fleet.clock.advance(2 * HOUR);
+      const fallBack = fleet.server.remember();
+      const b = fleet.start('b', [hourly({ schedule: at('30 * * * *') })]);
+      await fleet.clock.advance(5_000);
+      fallBack();
+      b.store.reconnect();
+      await fleet.clock.advance(MINUTE);
+      expect(missedOf(b)).toEqual([
+        'b schedule-changed (00:00:00, 02:01:00] 2',
+        expect.stringMatching(/^b schedule-changed \(02:01:00, 02:01:\d\d\] 0$/),
+      ]);
+    });
+
     it('reports them once, also if its term ends before Redis has heard of it and it leads again', async () => {
       const a = fleet.start('a', [hourly()]);
       await fleet.clock.advance(MINUTE);

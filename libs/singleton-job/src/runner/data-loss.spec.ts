@@ -85,6 +85,24 @@ describe('When Redis loses its data', () => {
     expect(waits.filter((waitMs) => waitMs > 0)).toEqual([10_000]);
   });
 
+  it('the leader waits as everybody else if it had seen another lead beside its lease', async () => {
+    const [a, b] = await leaderAndFollower();
+    await fleet.clock.advance(700);
+    fleet.server.free('tick');
+    await fleet.clock.advance(3_000);
+    expect(a.news()).toContain('6000 leadershipLost preempted');
+    a.store.deafen();
+    b.store.fate = () => 'lost';
+    fleet.server.loseData();
+    await fleet.clock.advance(30_000);
+    const gainedMs = a.observer.events.findLast(({ event }) => event === 'leadershipGained')?.atMs ?? NaN;
+    const [nextOfA] = startsOf(a).filter((startMs) => startMs > gainedMs);
+    // the lease that it had lost would have lasted longer
+    expect(gainedMs).toBeLessThan(12_000);
+    expect(startsOf(b).at(-1)).toBeGreaterThan(gainedMs + 1_000);
+    expect(nextOfA).toBeGreaterThanOrEqual(gainedMs + 10_000);
+  });
+
   it('a stop ends the wait at once and gives the lock back', async () => {
     const [a, b] = await leaderAndFollower();
     a.store.fate = () => 'lost';

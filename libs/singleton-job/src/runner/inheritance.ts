@@ -29,14 +29,12 @@ export function reportInherited(parts: PaceParts): void {
 /** What lies between the state that was replaced and the `last` that took its place. */
 function reportReplaced(parts: PaceParts, { last, hasChanged }: Replaced): void {
   const { grant, memory } = parts.term;
-  if (hasChanged) {
-    // unless this very process has, in a term that could not tell Redis
-    if (memory.ran < grant.last) reportMissed(parts, { reason: 'schedule-changed', after: last, upTo: grant.last });
-    return;
-  }
-  // raised to what this process had seen: claimed, and Redis has lost the claim
+  // what is known to be settled may have been lost by Redis, or settled by this very process in a term that could not tell it
   const after = Math.max(last, memory.seenRan);
-  if (after < grant.last) reportUnconfirmed(parts, { after, upTo: grant.last });
+  if (after >= grant.last) return;
+  if (hasChanged) reportMissed(parts, { reason: 'schedule-changed', after, upTo: grant.last });
+  // raised to what this process had seen: claimed, and Redis has lost the claim
+  else reportUnconfirmed(parts, { after, upTo: grant.last });
 }
 
 function reportUnconfirmed(parts: PaceParts, window: Omit<Missed, 'reason'>): void {
