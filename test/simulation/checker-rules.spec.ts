@@ -68,6 +68,27 @@ const stop = (overrides: Partial<WitnessedProcess>): WitnessedProcess => ({
 });
 const confirmed = { job: 'tick', process: 'a', fencingToken: 1, sentMs: 0, answeredMs: 2 };
 const CHANGED = { job: 'report', process: 'a', from: 0, to: 10, reason: 'schedule-changed', atMs: 50 };
+/** Claimed at 10 by `a`, lost at 25 with all that was written since 5, and started again by `b`. */
+const CLAIM = step({ job: 'report', command: 'claim', sentMs: 9, atMs: 10, claimed: 1 });
+const CLAIM_OF_B = step({
+  job: 'report',
+  process: 'b',
+  holder: 'b#1',
+  command: 'claim',
+  sentMs: 39,
+  atMs: 40,
+  before: 'b#1',
+  after: 'b#1',
+  claimed: 1,
+});
+const LOST_CLAIM: Partial<History> = {
+  faults: [{ kind: 'fall-back', fromMs: 25, untilMs: 25, sinceMs: 5 }],
+  runs: [
+    run({ job: 'report', scheduledAt: 1, startedMs: 11, endedMs: 12 }),
+    run({ job: 'report', scheduledAt: 1, process: 'b', fencingToken: 2, startedMs: 41, endedMs: 42 }),
+  ],
+  due: new Map([['report', [1]]]),
+};
 const rulesBrokenBy = (history: Partial<History>): Rule[] =>
   check({ runs: [], reports: [], due: new Map(), ...history }).map(({ rule }) => rule);
 
@@ -136,6 +157,57 @@ const EXAMPLES: readonly { rule: Rule; what: string; kept: Partial<History>; bro
     broken: {
       faults: [{ kind: 'data-loss', fromMs: 5, untilMs: 5 }],
       holdings: [holding({ fromMs: 3, untilMs: 5 }), holding({ holder: 'b#1', fromMs: 5.4 })],
+    },
+  },
+  {
+    rule: 'started-twice',
+    what: 'an occurrence whose claim a failover has lost, once its leader has told it again',
+    kept: {
+      ...LOST_CLAIM,
+      steps: [CLAIM, CLAIM_OF_B],
+    },
+    broken: {
+      ...LOST_CLAIM,
+      steps: [CLAIM, step({ job: 'report', command: 'renew', sentMs: 30, atMs: 31 }), CLAIM_OF_B],
+    },
+  },
+  {
+    rule: 'started-twice',
+    what: 'an occurrence whose claim was written before what a failover has lost',
+    kept: {
+      ...LOST_CLAIM,
+      steps: [CLAIM, CLAIM_OF_B],
+    },
+    broken: {
+      ...LOST_CLAIM,
+      faults: [{ kind: 'fall-back', fromMs: 25, untilMs: 25, sinceMs: 15 }],
+      steps: [CLAIM, CLAIM_OF_B],
+    },
+  },
+  {
+    rule: 'started-twice',
+    what: 'an occurrence that was claimed, although the lock was deleted since',
+    kept: { ...LOST_CLAIM, steps: [CLAIM, CLAIM_OF_B] },
+    broken: {
+      ...LOST_CLAIM,
+      faults: [{ kind: 'lock-deleted', fromMs: 25, untilMs: 25, job: 'report' }],
+      steps: [CLAIM, CLAIM_OF_B],
+    },
+  },
+  {
+    rule: 'overlap',
+    what: 'a lock that was deleted for longer than its leader needs to find out',
+    kept: {
+      settings,
+      faults: [{ kind: 'lock-deleted', fromMs: 5, untilMs: 5, job: 'tick' }],
+      terms: [term({}), term({ process: 'b', fencingToken: 2, gainedMs: 6 })],
+      runs: [run({ startedMs: 1, endedMs: 590 }), run({ process: 'b', fencingToken: 2, startedMs: 580, endedMs: 590 })],
+    },
+    broken: {
+      settings,
+      faults: [{ kind: 'lock-deleted', fromMs: 5, untilMs: 5, job: 'tick' }],
+      terms: [term({}), term({ process: 'b', fencingToken: 2, gainedMs: 6 })],
+      runs: [run({ startedMs: 1, endedMs: 650 }), run({ process: 'b', fencingToken: 2, startedMs: 640, endedMs: 650 })],
     },
   },
   {

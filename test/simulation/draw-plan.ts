@@ -1,5 +1,5 @@
 import { Chance } from './chance.js';
-import { type Command, type Fault, type Plan, type Restart, type Setting, type Step } from './plan.js';
+import { type Command, type Fault, JOBS, type Plan, type Restart, type Setting, type Step } from './plan.js';
 import { type ClockFaults } from './process-clock.js';
 import { FINE_WEATHER, type Weather } from './weather.js';
 
@@ -8,7 +8,7 @@ const DAY_MS = 86_400_000;
 
 /** What a simulation may bring about besides the ordinary faults. */
 export interface Perils {
-  /** The store may lose its data. @default false */
+  /** The store may lose its data: all, its last writes, or a key. @default false */
   readonly dataLoss?: boolean;
 }
 
@@ -126,10 +126,25 @@ function drawFault(chance: Chance, { atMs, setting, perils }: Draw): Fault[] {
         ? [{ kind: 'store-hangs', atMs, forMs: spellMs }]
         : rollingRestart(chance, atMs, { spellMs, restart }),
     ...(perils.dataLoss === true
-      ? [(): Fault[] => [{ kind: 'data-loss', atMs, forMs: drawDowntime(chance, spellMs) }]]
+      ? [
+          (): Fault[] => [{ kind: 'data-loss', atMs, forMs: drawDowntime(chance, spellMs) }],
+          (): Fault[] => [drawLoss(chance, atMs, spellMs)],
+        ]
       : []),
   ];
   return chance.pick(kinds)();
+}
+
+/** A failover that loses the last writes, or a key that somebody deletes. */
+function drawLoss(chance: Chance, atMs: number, spellMs: number): Fault {
+  const kind = chance.pick<'fall-back' | 'lock-deleted' | 'state-deleted'>([
+    'fall-back',
+    'fall-back',
+    'lock-deleted',
+    'state-deleted',
+  ]);
+  if (kind !== 'fall-back') return { kind, atMs, job: chance.pick(JOBS) };
+  return { kind, atMs, forMs: spellMs, downForMs: drawDowntime(chance, chance.between(0, 1) * spellMs) };
 }
 
 function drawDowntime(chance: Chance, spellMs: number): number {

@@ -36,6 +36,10 @@ export interface Setting {
   readonly restForMs: number;
 }
 
+/** The jobs of every process: one of each kind. */
+export const JOBS = ['grid', 'pause', 'cron'] as const;
+type JobName = (typeof JOBS)[number];
+
 export type Command = 'acquire' | 'renew' | 'claim' | 'release';
 /** Where in the life of a process a crash may hit it: between any two steps of a command, or of a run. */
 export type Step = `${Command} sent` | `${Command} carried out` | 'run begun' | 'run ended';
@@ -68,7 +72,14 @@ export type Fault =
   /** The store takes commands and does not get to them. */
   | { readonly atMs: number; readonly kind: 'store-hangs'; readonly forMs: number }
   /** The store forgets everything; `forMs` it cannot be reached meanwhile (0: FLUSHALL). */
-  | { readonly atMs: number; readonly kind: 'data-loss'; readonly forMs: number };
+  | { readonly atMs: number; readonly kind: 'data-loss'; readonly forMs: number }
+  /**
+   * What is written from now on is lost after `forMs`: a replica is promoted that missed it, or the store starts again with
+   * what it last wrote to its disk, and cannot be reached for `downForMs`.
+   */
+  | { readonly atMs: number; readonly kind: 'fall-back'; readonly forMs: number; readonly downForMs: number }
+  /** Somebody deletes one of the two keys of a job. */
+  | { readonly atMs: number; readonly kind: 'lock-deleted' | 'state-deleted'; readonly job: JobName };
 
 /** One line for a person. */
 export function faultInWords(fault: Fault): string {
@@ -90,6 +101,11 @@ function detail(fault: Fault): string {
     case 'weather':
     case 'weather-for-all':
       return `${weatherInWords(fault.weather)} for ${Math.round(fault.forMs)} ms`;
+    case 'fall-back':
+      return `loses all of ${Math.round(fault.forMs)} ms, back after ${Math.round(fault.downForMs)} ms`;
+    case 'lock-deleted':
+    case 'state-deleted':
+      return `of ${fault.job}`;
     case 'pause':
     case 'suspend':
     case 'store-hangs':

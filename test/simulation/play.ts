@@ -4,7 +4,7 @@ import { cron, type CronSchedule } from '../../libs/singleton-job/src/schedule/i
 import { check, type History, type Violation } from '../support/checker.js';
 import { Chance } from './chance.js';
 import { Place } from './place.js';
-import { faultInWords, type Plan, type Setting } from './plan.js';
+import { faultInWords, JOBS, type Plan, type Setting } from './plan.js';
 import { type ClockFaults, EPOCH_MS, ProcessClock } from './process-clock.js';
 import { ServerLine } from './server-line.js';
 import { simulatedJobs } from './simulated-jobs.js';
@@ -32,7 +32,6 @@ export interface Outcome {
   readonly violations: readonly Violation[];
 }
 
-const JOBS = ['grid', 'pause', 'cron'] as const;
 const PLACES = 'abcdefgh';
 /** Two clocks of a story, and true time, differ by no more than this part. */
 const DRIFT = 0.005;
@@ -101,7 +100,7 @@ function setStage({ plan, world, witness, server, staging }: StageParts): Stage 
 }
 
 function historyOf(
-  { runs, reports, drops, terms, confirmations, processes, faults, server }: Witness,
+  { runs, reports, drops, terms, confirmations, sights, processes, faults, server }: Witness,
   { plan, untilMs }: { plan: Plan; untilMs: number },
 ): History {
   const { restForMs, heartbeatIntervalMs, lockExpiryMs, shutdownTimeoutMs, delayMs, misfireGraceMs } = plan.setting;
@@ -111,6 +110,7 @@ function historyOf(
     drops,
     terms,
     confirmations,
+    sights,
     processes,
     faults,
     steps: server.steps,
@@ -126,6 +126,7 @@ function historyOf(
       toleranceMs: TOLERANCE_MS,
       epochMs: EPOCH_MS,
     },
+    endMs: untilMs,
     grids: new Map([['grid', plan.setting.periodMs]]),
     due: new Map([['cron', dueOccurrences({ runs, reports }, plan.setting)]]),
     ...(restForMs > 0 && { calm: { fromMs: untilMs - restForMs, untilMs, jobs: JOBS, epochMs: EPOCH_MS } }),

@@ -36,11 +36,11 @@ export class ServerWatch {
   }
 
   /** A command was carried out this very moment; before it the lock was held by `before`. */
-  carriedOut(sent: SentCommand, before: Holder | undefined): void {
+  carriedOut(sent: SentCommand, before: Holder | undefined): Open<WitnessedStep> {
     const { job, holder, command, process, sentMs, lockExpiryMs } = sent;
     const atMs = this.#world.nowMs;
     const after = this.holderOf(job);
-    this.steps.push({
+    const step: Open<WitnessedStep> = {
       job,
       process,
       holder,
@@ -49,14 +49,15 @@ export class ServerWatch {
       atMs,
       ...(before !== undefined && { before }),
       ...(after !== undefined && { after }),
-    });
+    };
+    this.steps.push(step);
     let current = this.#current.get(job);
     if (current !== undefined && current.holder !== after) {
       current.untilMs = Math.min(current.untilMs, atMs);
       this.#current.delete(job);
       current = undefined;
     }
-    if (after === undefined) return;
+    if (after === undefined) return step;
     if (current === undefined || before !== after) {
       current = { job, process: ownerOf(after) ?? after, holder: after, sentMs, fromMs: atMs, untilMs: Infinity };
       this.#current.set(job, current);
@@ -64,17 +65,48 @@ export class ServerWatch {
     }
     // a lock lives through the last millisecond of its time
     if (after === holder && command !== 'release') current.untilMs = atMs + (lockExpiryMs + 1) / this.#rate;
+    return step;
   }
 
   /** The bid of this holder was granted. */
   granted(job: string, holder: Holder, fencingToken: number): void {
     const current = this.#current.get(job);
-    if (current?.holder === holder) current.fencingToken = fencingToken;
+    if (current?.holder !== holder || current.fencingToken === fencingToken) return;
+    if (current.fencingToken === undefined) {
+      current.fencingToken = fencingToken;
+      return;
+    }
+    // a bid that arrives again, after the state alone was lost, is granted anew
+    const { nowMs } = this.#world;
+    const again = { ...current, fencingToken, fromMs: nowMs };
+    current.untilMs = nowMs;
+    this.#current.set(job, again);
+    this.holdings.push(again);
   }
 
-  /** The server has forgotten everything. */
-  lostData(): void {
-    for (const current of this.#current.values()) current.untilMs = Math.min(current.untilMs, this.#world.nowMs);
-    this.#current.clear();
+  /** The server has forgotten the lock of this job. @default of all */
+  lostLock(job?: string): void {
+    for (const current of [...this.#current.values()]) {
+      if (current.job !== (job ?? current.job)) continue;
+      current.untilMs = Math.min(current.untilMs, this.#world.nowMs);
+      this.#current.delete(current.job);
+    }
+  }
+
+  /** Returns what to call when the server has gone back to the locks that it has now. */
+  remember(): () => void {
+    const held = [...this.#current.values()].map((current) => ({ ...current }));
+    return () => {
+      const { nowMs } = this.#world;
+      this.lostLock();
+      for (const current of held) {
+        if (current.untilMs <= nowMs) continue;
+        const again = { ...current, fromMs: nowMs };
+        // nobody was granted it anew: it is no holding with a token of its own
+        delete again.fencingToken;
+        this.#current.set(current.job, again);
+        this.holdings.push(again);
+      }
+    };
   }
 }

@@ -29,6 +29,12 @@ export interface About<T> {
   readonly confirms?: (answer: T) => boolean;
   /** The token of a grant. */
   readonly token?: (answer: T) => number | undefined;
+  /** When the state began that the answer tells of; 0 if there is none. */
+  readonly born?: (answer: T) => number;
+  /** The newest occurrence that the answer knows of. */
+  readonly last?: (answer: T) => number;
+  /** The occurrence that is now claimed. */
+  readonly claimed?: (answer: T) => number | undefined;
 }
 
 /** Is told of commands on their way. */
@@ -64,9 +70,17 @@ export class SimulatedNetwork implements LockStore {
   readonly #listeners = new Set<LockStoreListener>();
   readonly #unanswered = new Set<(error: LockStoreError) => void>();
   #weather = FINE_WEATHER;
+  /** The server that the process is connected to, which may not be there any more. */
+  #server: number;
 
   constructor(parts: NetworkParts) {
     this.#parts = parts;
+    this.#server = parts.line.server;
+    parts.line.connect(() => {
+      if (this.#weather.isCut) return;
+      this.#disconnected();
+      this.#connected();
+    });
   }
 
   /** A connection that breaks or is made is noticed at once. */
@@ -74,15 +88,8 @@ export class SimulatedNetwork implements LockStore {
     const wasCut = this.#weather.isCut;
     this.#weather = weather;
     if (weather.isCut === wasCut) return;
-    this.#parts.clock.deliver(() => {
-      for (const listener of this.#listeners) {
-        if (weather.isCut) listener.deaf?.();
-        else {
-          listener.hearing?.();
-          listener.reachable?.();
-        }
-      }
-    });
+    if (weather.isCut) this.#disconnected();
+    else this.#connected();
   }
 
   get hearsReleases(): boolean {
@@ -91,7 +98,9 @@ export class SimulatedNetwork implements LockStore {
 
   acquire(bid: Bid): Promise<Grant | Refusal> {
     const token = (answer: Grant | Refusal): number | undefined => (answer.granted ? answer.token : undefined);
-    const about = { ...bid, token, confirms: ({ granted }: Grant | Refusal) => granted };
+    const last = (answer: Grant | Refusal): number => answer.last;
+    const born = (answer: Grant | Refusal): number => answer.born;
+    const about = { ...bid, token, last, born, confirms: ({ granted }: Grant | Refusal) => granted };
     return this.send('acquire', (server) => server.acquire(bid), about);
   }
 
@@ -101,8 +110,15 @@ export class SimulatedNetwork implements LockStore {
   }
 
   claim(claim: Claim): Promise<ClaimAnswer> {
-    const about = { ...claim, token: undefined, confirms: ({ outcome }: ClaimAnswer) => outcome !== 'not-leader' };
-    return this.send('claim', (server) => server.claim(claim), about);
+    const { name, holder, lockExpiryMs, scheduledAt } = claim;
+    return this.send<ClaimAnswer>('claim', (server) => server.claim(claim), {
+      name,
+      holder,
+      lockExpiryMs,
+      last: (answer) => answer.last,
+      claimed: ({ outcome }) => (outcome === 'claimed' || outcome === 'mine' ? scheduledAt : undefined),
+      confirms: ({ outcome }) => outcome !== 'not-leader',
+    });
   }
 
   release(release: Release): Promise<ReleaseAnswer> {
@@ -149,11 +165,13 @@ export class SimulatedNetwork implements LockStore {
       // what a dead process was about to do it does not do
       if (clock.hasEnded) return;
       this.#unanswered.add(reject);
+      const to = this.#server;
       const follower = about === undefined ? undefined : wire.follow?.(command, about);
       const back = (answer: () => void): void => {
         wire.carriedOut(command);
         if (chance.happens(this.#weather.lostAnswers)) return;
         this.#travel(() => {
+          if (to !== line.server) return;
           clock.deliver(() => {
             this.#unanswered.delete(reject);
             answer();
@@ -163,6 +181,7 @@ export class SimulatedNetwork implements LockStore {
       const arrive = (): void => {
         if (chance.happens(this.#weather.lostCommands)) return;
         line.arrive(() => {
+          if (to !== line.server) return;
           follower?.arrives();
           const answering = carryOut(server);
           follower?.wasCarriedOut();
@@ -185,6 +204,23 @@ export class SimulatedNetwork implements LockStore {
       this.#travel(arrive);
       if (chance.happens(this.#weather.duplicated)) this.#travel(arrive);
       wire.sent(command);
+    });
+  }
+
+  #disconnected(): void {
+    this.#parts.clock.deliver(() => {
+      for (const listener of this.#listeners) listener.deaf?.();
+    });
+  }
+
+  #connected(): void {
+    const { clock, line } = this.#parts;
+    clock.deliver(() => {
+      this.#server = line.server;
+      for (const listener of this.#listeners) {
+        listener.hearing?.();
+        listener.reachable?.();
+      }
     });
   }
 

@@ -130,7 +130,7 @@ export class SimulatedProcess {
   /** SIGSTOP or a blocked event loop, or a host that is suspended with its monotonic clock. */
   halt(how: 'paused' | 'suspended', forMs: number): void {
     this.#parts.witness.halted(this.name);
-    this.#parts.witness.fault(how === 'paused' ? 'pause' : 'suspend', forMs, this.name);
+    this.#parts.witness.fault(how === 'paused' ? 'pause' : 'suspend', forMs, { process: this.name });
     this.clock.halt(how);
   }
 
@@ -143,7 +143,7 @@ export class SimulatedProcess {
     const { witness, options } = this.#parts;
     for (const done of this.#program.stepDown?.() ?? []) {
       void done.then((led) => {
-        if (led) witness.fault('step-down', 2 * options.heartbeatIntervalMs, this.name);
+        if (led) witness.fault('step-down', 2 * options.heartbeatIntervalMs, { process: this.name });
       });
     }
   }

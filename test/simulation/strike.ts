@@ -34,10 +34,31 @@ export function strike(fault: Fault, stage: Stage): void {
       return;
     case 'data-loss':
       witness.fault('data-loss', fault.forMs);
-      witness.server.lostData();
+      witness.server.lostLock();
       server.loseData();
       // nobody can reach a server that starts again, and what it was told meanwhile it does not know
       if (fault.forMs > 0) spell({ ...FINE_WEATHER, isCut: true }, fault.forMs, stage);
+      return;
+    case 'fall-back': {
+      const [sinceMs, goBack, see] = [world.nowMs, server.remember(), witness.server.remember()];
+      world.after(fault.forMs, () => {
+        witness.note('*** what was written since is lost');
+        witness.fault('fall-back', fault.downForMs, { sinceMs });
+        goBack();
+        see();
+        line.replaceServer();
+        if (fault.downForMs > 0) spell({ ...FINE_WEATHER, isCut: true }, fault.downForMs, stage);
+      });
+      return;
+    }
+    case 'lock-deleted':
+      witness.fault('lock-deleted', 0, { job: fault.job });
+      witness.server.lostLock(fault.job);
+      server.free(fault.job);
+      return;
+    case 'state-deleted':
+      witness.fault('state-deleted', 0, { job: fault.job });
+      server.forget(fault.job);
       return;
     case 'kill':
     case 'crash':
@@ -89,14 +110,14 @@ function strikeProcess(fault: FaultOfProcess, struck: Struck): void {
       return;
     case 'clock-step':
       if (victim.clock.wasSuspended) return;
-      witness.fault('clock-step', 0, victim.name);
+      witness.fault('clock-step', 0, { process: victim.name });
       victim.clock.stepWall(fault.byMs);
       return;
     case 'step-down':
       victim.stepDown();
       return;
     case 'weather':
-      witness.fault('weather', fault.forMs + fault.weather.slowMs, victim.name);
+      witness.fault('weather', fault.forMs + fault.weather.slowMs, { process: victim.name });
       world.after(fault.forMs, place.endure(fault.weather));
   }
 }

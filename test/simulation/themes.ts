@@ -10,6 +10,8 @@ export const THEMES = [
   'faults',
   /** Redis loses its data while one replica is cut off. No replica is a new one that knew nothing. */
   'data-loss',
+  /** Redis fails over and misses the last writes, and then a replica stops or is killed. */
+  'failovers',
   /** One stop, kill or short silence at a time, each shorter than any lease. */
   'mild',
   /** Two places and stops alone, in a network that is slow. */
@@ -47,6 +49,8 @@ export function drawThemed(theme: Theme, seed: number): ThemedStory {
       return { plan };
     case 'data-loss':
       return { plan: { ...calm, faults: dataLosses(chance, plan.setting) } };
+    case 'failovers':
+      return { plan: { ...calm, faults: failovers(chance, plan.setting) } };
     case 'mild':
       return {
         plan: { ...calm, faults: mild(chance, plan.setting) },
@@ -142,6 +146,20 @@ function lateAnswers(chance: Chance, setting: Setting): Fault[] {
     return [
       { kind: 'weather', atMs: turnMs, place, weather: slow, forMs: slowMs },
       { kind: 'weather', atMs: turnMs + slowMs, place, weather: cut, forMs: 1.5 * lockExpiryMs },
+    ];
+  });
+}
+
+function failovers(chance: Chance, setting: Setting): Fault[] {
+  const { lockExpiryMs, heartbeatIntervalMs } = setting;
+  return inTurn(setting, (_, atMs) => {
+    const place = Math.floor(chance.between(0, PLACES));
+    const forMs = chance.between(0.1, 0.6) * lockExpiryMs;
+    const restart = { downForMs: chance.between(0.01, 0.5) * lockExpiryMs, clock: { aheadMs: 0, rate: 1 } };
+    return [
+      { kind: 'fall-back', atMs, forMs, downForMs: 0 },
+      // time for a leader to go on, and not always for its next occurrence
+      { kind: chance.pick(['stop', 'kill']), atMs: atMs + forMs + 1.2 * heartbeatIntervalMs, place, ...restart },
     ];
   });
 }

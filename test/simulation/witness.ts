@@ -8,6 +8,8 @@ import {
   type WitnessedProcess,
   type WitnessedReport,
   type WitnessedRun,
+  type WitnessedSight,
+  type WitnessedStep,
   type WitnessedTerm,
 } from '../support/checker.js';
 import { type Command } from './plan.js';
@@ -41,10 +43,12 @@ export class Witness {
   readonly drops: WitnessedDrop[] = [];
   readonly terms: Open<WitnessedTerm>[] = [];
   readonly confirmations: WitnessedConfirmation[] = [];
+  readonly sights: WitnessedSight[] = [];
   readonly processes: OpenProcess[] = [];
   readonly faults: WitnessedFault[] = [];
   readonly #world: World;
   readonly #tokens = new Map<string, number>();
+  readonly #seen = new Map<string, number>();
   readonly #tell: ((line: string) => void) | undefined;
 
   /** `tell` is told everything in a line each. */
@@ -64,9 +68,9 @@ export class Witness {
   }
 
   /** Something goes wrong from now on: in one process, or in the store and the network of all. */
-  fault(kind: string, forMs: number, process?: string): void {
+  fault(kind: string, forMs: number, where: Pick<WitnessedFault, 'process' | 'job' | 'sinceMs'> = {}): void {
     const fromMs = this.#world.nowMs;
-    this.faults.push({ kind, fromMs, untilMs: fromMs + forMs, ...(process !== undefined && { process }) });
+    this.faults.push({ kind, fromMs, untilMs: fromMs + forMs, ...where });
   }
 
   stopAsked(process: string): void {
@@ -86,21 +90,25 @@ export class Witness {
     const { name: job, holder, lockExpiryMs = 0 } = about;
     const sentMs = this.#world.nowMs;
     let before: string | undefined;
+    let step: Open<WitnessedStep> | undefined;
     return {
       arrives: () => {
         before = this.server.holderOf(job);
       },
       wasCarriedOut: () => {
-        this.server.carriedOut({ command, job, holder, lockExpiryMs, process, sentMs }, before);
+        step = this.server.carriedOut({ command, job, holder, lockExpiryMs, process, sentMs }, before);
       },
       isAnswered: (answer) => {
         const token = about.token?.(answer);
         if (token !== undefined) this.server.granted(job, holder, token);
+        const claimed = about.claimed?.(answer);
+        if (claimed !== undefined) Object.assign(step ?? {}, { claimed });
       },
       isRead: (answer) => {
         const answeredMs = this.#world.nowMs;
         const { metMs } = this.#alive(process) ?? {};
-        if (command === 'acquire' && metMs?.has(job) === false) metMs.set(job, answeredMs);
+        if ((about.born?.(answer) ?? 0) > 0 && metMs?.has(job) === false) metMs.set(job, answeredMs);
+        this.#saw({ job, process, last: about.last?.(answer) ?? 0, atMs: answeredMs });
         const token = about.token?.(answer);
         // a bid that arrives again after a loss of data is granted anew: a term keeps the token that it began with
         const leads = this.#openTerms(process).some((term) => term.job === job);
@@ -193,6 +201,14 @@ export class Witness {
       this.reports.push({ job, process, from, to, reason, atMs: this.#world.nowMs });
     },
   };
+
+  /** A process knows of an occurrence from now on, and of all before. */
+  #saw(sight: WitnessedSight): void {
+    const key = `${sight.process} ${sight.job}`;
+    if (sight.last <= (this.#seen.get(key) ?? 0)) return;
+    this.#seen.set(key, sight.last);
+    this.sights.push(sight);
+  }
 
   #endTerm(process: string, job: string, end: WitnessedTerm['end']): void {
     const endedMs = this.#world.nowMs;

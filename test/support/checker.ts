@@ -13,6 +13,7 @@ export {
   type WitnessedProcess,
   type WitnessedReport,
   type WitnessedRun,
+  type WitnessedSight,
   type WitnessedStep,
   type WitnessedTerm,
 } from './checker/history.js';

@@ -75,6 +75,25 @@ export const BUGS_OF_THE_STORE: readonly Bug[] = [
     hunt: FROM_THE_START,
   },
   {
+    name: 'told-once',
+    mistake: 'what was settled is told once, and not again where a failover may have lost it',
+    edits: [
+      { file: 'election/candidacy.ts', find: 'this.memory.untold();', replace: '' },
+      {
+        file: 'election/job-memory.ts',
+        find: 'this.untold();\n    const ran = Math.max(this.#ran, this.#fired);',
+        replace: 'const ran = this.#fired;',
+      },
+      {
+        file: 'election/job-memory.ts',
+        find: '...(this.#last > 0 && { last: this.#last }),',
+        replace: '...(this.#fired > 0 && { last: this.#fired }),',
+      },
+    ],
+    breaks: 'started-twice',
+    hunt: { ...FROM_THE_START, theme: 'failovers' },
+  },
+  {
     name: 'wake-up-forgotten',
     mistake: 'a release that is heard of while a bid is in flight is forgotten',
     edits: [

@@ -5,7 +5,7 @@ import { byTerm, deadlineMs, sleeps, termKey } from './timing.js';
 
 /** While a process may believe that it leads, by the answers that it has read, the server says the same. */
 export function beliefsBeyondLock(history: History): Violation[] {
-  const { settings, holdings, terms = [] } = history;
+  const { settings, holdings, terms = [], endMs = Infinity } = history;
   if (settings === undefined || holdings === undefined) return [];
   const confirmations = byTerm(history);
   const held = new Map(
@@ -20,7 +20,7 @@ export function beliefsBeyondLock(history: History): Violation[] {
       sleeps: isAsleep,
     });
     const releasedMs = releases.get(last?.holder ?? '') ?? Infinity;
-    const untilMs = Math.min(deadline, term.endedMs ?? Infinity, releasedMs);
+    const untilMs = Math.min(deadline, term.endedMs ?? endMs, releasedMs);
     // a bid that arrives again after a loss of data takes the lock for the same holder once more
     const heldUntilMs = Math.max(
       ...holdings

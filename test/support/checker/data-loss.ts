@@ -1,5 +1,6 @@
 import { type History, type WitnessedTerm } from './history.js';
-import { faultsOf } from './timing.js';
+import { lossesOf } from './losses.js';
+import { attemptMs, faultsOf, isHindered, safetyMarginMs } from './timing.js';
 
 /**
  * Whether a loss of data explains that somebody leads beside the leader of `older`: the term began before the loss, and a
@@ -13,6 +14,27 @@ export function mayOutliveLoss(history: History, older: WitnessedTerm, atMs: num
   return faultsOf(history, 'data-loss').some(
     ({ fromMs }) => heldFromMs <= fromMs && fromMs <= atMs && atMs <= fromMs + lifeMs,
   );
+}
+
+/**
+ * Whether a lock that went without its state, or with the last writes alone, explains that somebody leads beside the leader of
+ * `older`: nobody can tell, and nobody waits. The leader learns of it from its next renewal, and then its run has the margin
+ * to settle in; one that is hindered as well trusts its lease to the end.
+ */
+function mayNotKnowItsLock(history: History, older: WitnessedTerm, atMs: number): boolean {
+  const { settings } = history;
+  if (settings === undefined) return false;
+  const { heartbeatIntervalMs, lockExpiryMs, drift, toleranceMs, travelMs } = settings;
+  const askMs = heartbeatIntervalMs + attemptMs(settings) + 2 * travelMs;
+  const settledMs = (askMs + safetyMarginMs(settings)) * (1 + drift) + toleranceMs;
+  const heldFromMs = grantedMs(history, older);
+  return lossesOf(history, 'lock', older.job).some((loss) => {
+    if (loss.kind === 'data-loss' || loss.atMs < heldFromMs || atMs < loss.atMs) return false;
+    // what was sent right before was hindered too
+    const near = { fromMs: loss.atMs - attemptMs(settings), untilMs: loss.atMs + askMs };
+    const lifeMs = lockExpiryMs * (1 + drift) + toleranceMs;
+    return atMs <= loss.atMs + (isHindered(history, older.process, near) ? lifeMs : settledMs);
+  });
 }
 
 /**
@@ -50,45 +72,33 @@ export function isExcusedByLoss(
   if (earlier === undefined || later === undefined) return false;
   // a second loss within one lease: who led in between knew nothing of the first
   if (isStillFresh(history, earlier, atMs) || isStillFresh(history, later, atMs)) return true;
+  if (mayNotKnowItsLock(history, earlier, atMs)) return true;
   if (!mayOutliveLoss(history, earlier, atMs)) return false;
   return faultsOf(history, 'data-loss').some(
     ({ fromMs }) =>
-      grantedMs(history, earlier) <= fromMs && later.gainedMs >= fromMs && isFreshTo(history, later, fromMs),
+      grantedMs(history, earlier) <= fromMs &&
+      later.gainedMs >= fromMs &&
+      (isFreshTo(history, later, fromMs) || trustedALostLock(history, later, fromMs)),
   );
 }
 
-/** Whether the store lost its data between what one process did and what another did later: nobody told the other. */
-export function isForgotten(
-  history: History,
-  one: { readonly process: string; readonly atMs: number },
-  other: { readonly process: string; readonly atMs: number },
-): boolean {
-  const [fromMs, untilMs] = [Math.min(one.atMs, other.atMs), Math.max(one.atMs, other.atMs)];
-  const losses = faultsOf(history, 'data-loss');
-  return one.process !== other.process && losses.some((loss) => fromMs <= loss.fromMs && loss.fromMs <= untilMs);
-}
-
 /**
- * Whether the first who was granted the lock after a loss of data was fresh to it: it cannot know of what was due before,
- * and the state that it begins does not tell. A survivor knows that something was lost, and its state says so.
+ * Whether the leader of a term trusted a lease of before when the data was lost, and so waited for nobody, although an earlier loss had
+ * taken the lock of that lease and somebody else may have been granted it.
  */
-export function isLostToAFreshLeader(history: History, job: string, dueMs: number): boolean {
-  const losses = faultsOf(history, 'data-loss');
-  if (losses.length === 0) return false;
-  const { terms = [], holdings = [], settings } = history;
-  // an answer may take long: what the server did counts where it was watched
-  const grants =
-    holdings.length > 0
-      ? holdings.map(({ fromMs, sentMs = fromMs, ...holding }) => ({ ...holding, sentMs, atMs: fromMs }))
-      : terms.map(({ gainedMs, ...term }) => ({ ...term, sentMs: gainedMs, atMs: gainedMs }));
-  return losses.some(({ fromMs }) => {
-    const [next] = grants.filter((grant) => grant.job === job && grant.atMs >= fromMs).sort((a, b) => a.atMs - b.atMs);
-    if (next === undefined) return true;
-    // the state begins when the clock of the store says so
-    const bornMs = next.atMs * (1 + (settings?.drift ?? 0)) + (settings?.toleranceMs ?? 0);
-    // a bid tells what its process knew when it was sent
-    return dueMs <= bornMs && isFreshTo(history, next, Math.min(fromMs, next.sentMs));
-  });
+function trustedALostLock(history: History, { job, process }: WitnessedTerm, lossMs: number): boolean {
+  const { terms = [], settings } = history;
+  if (settings === undefined) return false;
+  const lifeMs = settings.lockExpiryMs * (1 + settings.drift) + settings.toleranceMs;
+  const taken = lossesOf(history, 'lock', job).filter(
+    ({ kind, atMs }) => kind !== 'data-loss' && atMs <= lossMs && lossMs <= atMs + lifeMs,
+  );
+  return terms.some(
+    (term) =>
+      term.job === job &&
+      term.process === process &&
+      taken.some(({ atMs }) => grantedMs(history, term) <= atMs && atMs <= (term.endedMs ?? Infinity)),
+  );
 }
 
 /** Whether the lock of a term went with the data, and its leader could not have known for as long as it believed. */
@@ -97,10 +107,13 @@ export function isLostWithData(
   term: WitnessedTerm,
   { heldUntilMs, believedUntilMs }: { readonly heldUntilMs: number; readonly believedUntilMs: number },
 ): boolean {
-  return (
+  const isOfAll =
     mayOutliveLoss(history, term, believedUntilMs) &&
-    faultsOf(history, 'data-loss').some(({ fromMs }) => Math.abs(fromMs - heldUntilMs) < 1)
-  );
+    faultsOf(history, 'data-loss').some(({ fromMs }) => Math.abs(fromMs - heldUntilMs) < 1);
+  if (isOfAll) return true;
+  // a lock that is there again has the time to live that it had before
+  const wasHeld = lossesOf(history, 'lock', term.job).some(({ atMs }) => heldUntilMs > atMs - 1);
+  return wasHeld && mayNotKnowItsLock(history, term, believedUntilMs);
 }
 
 /** When the server granted a term, which its leader may have heard much later. */
@@ -109,4 +122,9 @@ export function grantedMs({ holdings = [] }: History, { job, process, fencingTok
     (holding) => holding.job === job && holding.process === process && holding.fencingToken === fencingToken,
   );
   return Math.min(granted?.fromMs ?? Infinity, gainedMs);
+}
+
+/** Whether the leader of a term may believe in a lock that a loss has taken. */
+export function mayNotKnowLoss(history: History, term: WitnessedTerm, atMs: number): boolean {
+  return mayOutliveLoss(history, term, atMs) || mayNotKnowItsLock(history, term, atMs);
 }

@@ -1,5 +1,5 @@
 import { violation } from './evidence.js';
-import { faultsOf } from './timing.js';
+import { lossesOf } from './losses.js';
 import { type History, type Violation, type WitnessedHolding } from './history.js';
 
 /** Each holder of a lock gets a token larger than all before it, in the order of the server, whatever the server forgot. */
@@ -13,15 +13,17 @@ export function tokensNotGrown(history: History): Violation[] {
       newest.set(holding.job, holding);
       return [];
     }
-    if (isOfOneMoment(history, before.fromMs, holding.fromMs)) return [];
+    // a bid that is repeated gets the token that it got before
+    if (before.holder === holding.holder && before.fencingToken === holding.fencingToken) return [];
+    if (isOfOneMoment(history, holding.job, [before.fromMs, holding.fromMs])) return [];
     return [violation('token-not-grown', showHolding(before), showHolding(holding))];
   });
 }
 
 /** Whether the store lost its data between two grants of one millisecond: its clock tells them apart no more than its data. */
-export function isOfOneMoment(history: History, oneMs: number, otherMs: number): boolean {
-  const losses = faultsOf(history, 'data-loss');
-  return Math.abs(oneMs - otherMs) < 1 && losses.some(({ fromMs }) => Math.abs(fromMs - oneMs) < 1);
+export function isOfOneMoment(history: History, job: string, [oneMs, otherMs]: readonly [number, number]): boolean {
+  const losses = lossesOf(history, 'state', job);
+  return Math.abs(oneMs - otherMs) < 1 && losses.some(({ atMs }) => Math.abs(atMs - oneMs) < 1);
 }
 
 export function showHolding({ job, holder, fencingToken, fromMs, untilMs }: WitnessedHolding): string {

@@ -1,4 +1,4 @@
-import { isForgotten } from './data-loss.js';
+import { isHandOverForgotten } from './forgotten.js';
 import { showDate, showRun, showTerm, violation } from './evidence.js';
 import { isBesideLoss } from './mutex.js';
 import { type History, type Violation, type WitnessedRun, type WitnessedTerm } from './history.js';
@@ -24,7 +24,7 @@ export function slotsStartedTwice(history: History): Violation[] {
       if (earlier?.clockAheadMs === undefined || furthestAheadMs > clockAheadMs + periodMs / 2) return [];
       const isTold = earlier.process === run.process || released.has(`${run.job} ${earlier.fencingToken}`);
       if (!isTold && earlier.clockAheadMs - clockAheadMs > 0.9 * marginMs) return [];
-      if (isBesideLoss(history, earlier, run)) return [];
+      if (isBesideLoss(history, earlier, run) || isHandOverForgotten(history, earlier, run)) return [];
       return [violation('slot-started-twice', showRun(earlier), showRun(run))];
     });
   });
@@ -86,14 +86,7 @@ export function gapsTooShort(history: History): Violation[] {
       // one that could not tell the store of its end could not hold the gap either
       if (before.process !== run.process && !released.has(`${job} ${before.fencingToken}`)) return [];
       if (isBesideLoss(history, before, run)) return [];
-      if (
-        isForgotten(
-          history,
-          { process: before.process, atMs: before.startedMs },
-          { process: run.process, atMs: run.startedMs },
-        )
-      )
-        return [];
+      if (isHandOverForgotten(history, before, run)) return [];
       return [violation('gap-too-short', showRun(before), showRun(run))];
     });
   });

@@ -86,6 +86,16 @@ export interface WitnessedStep {
   readonly atMs: number;
   readonly before?: string;
   readonly after?: string;
+  /** Of a claim that was successful: the occurrence. */
+  readonly claimed?: number;
+}
+
+/** A process has read an answer by which the occurrences up to `last` are claimed. */
+export interface WitnessedSight {
+  readonly job: string;
+  readonly process: string;
+  readonly last: number;
+  readonly atMs: number;
 }
 
 /** A process has read the answer that its term holds. */
@@ -109,7 +119,7 @@ export interface WitnessedProcess {
   /** At its end by itself: the jobs whose lock it still had although nothing of them ran, and timers that it left. */
   readonly heldAtEnd?: readonly string[];
   readonly timersAtEnd?: number;
-  /** When it first heard an answer about a job: what happened before it cannot know. */
+  /** When it first heard of the state of a job: that there was another before it cannot know. */
   readonly metMs?: ReadonlyMap<string, number>;
 }
 
@@ -119,6 +129,10 @@ export interface WitnessedFault {
   readonly fromMs: number;
   readonly untilMs: number;
   readonly process?: string;
+  /** Of a loss: the only job whose lock or state is lost. @default of all */
+  readonly job?: string;
+  /** Of a loss: what was written before this moment is kept. @default nothing is */
+  readonly sinceMs?: number;
 }
 
 /** What a fleet was set to: bounds are computed from it. */
@@ -156,8 +170,11 @@ export interface History {
   /** In the order in which the server carried them out. */
   readonly steps?: readonly WitnessedStep[];
   readonly confirmations?: readonly WitnessedConfirmation[];
+  readonly sights?: readonly WitnessedSight[];
   readonly processes?: readonly WitnessedProcess[];
   readonly faults?: readonly WitnessedFault[];
+  /** When nobody looked any more. */
+  readonly endMs?: number;
 }
 
 export type Rule =

@@ -1,5 +1,6 @@
-import { isForgotten, isLostToAFreshLeader } from './data-loss.js';
+import { isForgotten, isLostToAFreshLeader, isOutcomeForgotten } from './forgotten.js';
 import { showDate, showReport, showRun, violation } from './evidence.js';
+import { isKept, lossesOf } from './losses.js';
 import {
   type History,
   type Violation,
@@ -16,7 +17,8 @@ export function startedTwice(history: History, job: string): Violation[] {
     .filter((run) => run.job === job)
     .flatMap((run) => {
       const earlier = first.get(run.scheduledAt);
-      if (earlier !== undefined && isForgotten(history, start(earlier), start(run))) return [];
+      const occurrence = { job, at: run.scheduledAt };
+      if (earlier !== undefined && isForgotten(history, occurrence, start(run))) return [];
       if (earlier !== undefined) return [violation('started-twice', showRun(earlier), showRun(run))];
       first.set(run.scheduledAt, run);
       return [];
@@ -30,7 +32,7 @@ export function lostInSilence(history: History, job: string): Violation[] {
   const windows = reports.filter((report) => report.job === job);
   return (due.get(job) ?? [])
     .filter((at) => !started.has(at) && !windows.some(({ from, to }) => from < at && at <= to))
-    .filter((at) => !isLostToAFreshLeader(history, job, at - (history.settings?.epochMs ?? 0)))
+    .filter((at) => !isLostToAFreshLeader(history, { job, at }))
     .map((at) => violation('lost-in-silence', `${job}: occurrence ${showDate(at)} was neither started nor reported`));
 }
 
@@ -46,7 +48,11 @@ export function contradictions(history: History, job: string): Violation[] {
     if (UNSURE.includes(report.reason)) return [];
     const holds = (at: number): boolean => report.from < at && at <= report.to;
     const told = { process: report.process, atMs: report.atMs ?? 0 };
-    const run = started.find((other) => holds(other.scheduledAt) && !isForgotten(history, start(other), told));
+    const isUnknown = report.reason === 'schedule-changed' ? isOutcomeForgotten : isForgotten;
+    const run = started.find((other) => {
+      const later = other.startedMs > told.atMs ? start(other) : told;
+      return holds(other.scheduledAt) && !isUnknown(history, { job, at: other.scheduledAt }, later);
+    });
     const other = windows
       .slice(0, index)
       .find(
@@ -54,7 +60,7 @@ export function contradictions(history: History, job: string): Violation[] {
           Math.max(earlier.from, report.from) < Math.min(earlier.to, report.to) &&
           earlier.reason !== 'state-lost' &&
           wasTold(history, earlier, told.atMs) &&
-          !isForgotten(history, { process: earlier.process, atMs: earlier.atMs ?? 0 }, told),
+          !isUnknown(history, { job, at: Math.max(earlier.from, report.from) + 1 }, told),
       );
     return [
       ...(run === undefined ? [] : [violation('started-and-reported', showRun(run), showReport(report))]),
@@ -67,14 +73,14 @@ export function contradictions(history: History, job: string): Violation[] {
  * Whether the store had heard of a report by then. One about what a changed schedule leaves behind claims nothing: if its reporter ends
  * before it has told the store, the next leader repeats it.
  */
-function wasTold(
-  { confirmations }: History,
-  { job, process, reason, atMs = -Infinity }: WitnessedReport,
-  byMs: number,
-): boolean {
+function wasTold(history: History, { job, process, reason, atMs = -Infinity }: WitnessedReport, byMs: number): boolean {
+  const { confirmations } = history;
   if (reason !== 'schedule-changed' || confirmations === undefined) return true;
-  return confirmations.some(
-    (told) => told.job === job && told.process === process && told.sentMs >= atMs && told.sentMs < byMs,
+  const told = confirmations.filter((other) => other.job === job && other.process === process && other.sentMs >= atMs);
+  return isKept(
+    lossesOf(history, 'state', job),
+    told.map(({ sentMs }) => sentMs),
+    byMs,
   );
 }
 

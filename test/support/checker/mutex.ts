@@ -1,5 +1,6 @@
 import { showRun, violation } from './evidence.js';
-import { isExcusedByLoss, mayOutliveLoss } from './data-loss.js';
+import { grantedMs, isExcusedByLoss, mayNotKnowLoss } from './data-loss.js';
+import { lossesOf, wasForgotten } from './losses.js';
 import { type History, type Violation, type WitnessedRun, type WitnessedTerm } from './history.js';
 
 /**
@@ -26,7 +27,7 @@ function isExcused({ stoodStill, ignoresSignal, abortedMs = Infinity }: Witnesse
 
 export function startsWithoutLock(runs: readonly WitnessedRun[], history: History): Violation[] {
   return runs
-    .filter((run) => run.heldLock === false && !mayNotKnowLoss(history, run))
+    .filter((run) => run.heldLock === false && !isUnawareOfLoss(history, run))
     .map((run) => violation('start-without-lock', showRun(run)));
 }
 
@@ -34,10 +35,19 @@ export function startsWithoutLock(runs: readonly WitnessedRun[], history: Histor
 export function tokensGoingBack(runs: readonly WitnessedRun[], history: History): Violation[] {
   return runs.flatMap((run, index) => {
     const before = runs[index - 1];
-    if (before === undefined || before.fencingToken <= run.fencingToken || isBesideLoss(history, before, run))
-      return [];
+    if (before === undefined || before.fencingToken <= run.fencingToken) return [];
+    if (isBesideLoss(history, before, run) || isGrantUndone(history, before, run)) return [];
     return [violation('token-went-back', showRun(before), showRun(run))];
   });
+}
+
+/** A failover has given the lock back to the leader of an older term, which never learned that another was granted it meanwhile. */
+function isGrantUndone(history: History, newer: WitnessedRun, older: WitnessedRun): boolean {
+  const [granted, before] = [termOf(history, newer), termOf(history, older)];
+  if (granted === undefined || before === undefined) return false;
+  const failovers = lossesOf(history, 'lock', newer.job).filter(({ kind }) => kind === 'fall-back');
+  const atMs = grantedMs(history, granted);
+  return grantedMs(history, before) < atMs && wasForgotten(failovers, [atMs], older.startedMs);
 }
 
 /** One of the two leads since before the store lost its data, and the other is a process that could not know of it. */
@@ -49,9 +59,9 @@ export function isBesideLoss(history: History, one: WitnessedRun, other: Witness
   );
 }
 
-function mayNotKnowLoss(history: History, run: WitnessedRun): boolean {
+function isUnawareOfLoss(history: History, run: WitnessedRun): boolean {
   const term = termOf(history, run);
-  return term !== undefined && mayOutliveLoss(history, term, run.startedMs);
+  return term !== undefined && mayNotKnowLoss(history, term, run.startedMs);
 }
 
 function termOf({ terms = [] }: History, { job, process, fencingToken }: WitnessedRun): WitnessedTerm | undefined {

@@ -10,7 +10,10 @@ export function tokensReused(history: History): Violation[] {
   return terms.flatMap((term) => {
     const key = `${term.job} ${term.fencingToken}`;
     const earlier = first.get(key);
-    if (earlier !== undefined && isOfOneMoment(history, grantedMs(history, earlier), grantedMs(history, term)))
+    if (
+      earlier !== undefined &&
+      isOfOneMoment(history, term.job, [grantedMs(history, earlier), grantedMs(history, term)])
+    )
       return [];
     if (earlier !== undefined) return [violation('token-reused', showTerm(earlier), showTerm(term))];
     first.set(key, term);

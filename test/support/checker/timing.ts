@@ -1,3 +1,4 @@
+import { type Span } from './bounds.js';
 import { type History, type Settings, type WitnessedConfirmation, type WitnessedFault } from './history.js';
 
 /** What followers wait beyond the life of a lock, so that they do not all ask at once. */
@@ -60,6 +61,17 @@ export function termKey(of: { readonly job: string; readonly process: string; re
 
 export function faultsOf({ faults = [] }: History, ...kinds: readonly string[]): readonly WitnessedFault[] {
   return faults.filter(({ kind }) => kinds.includes(kind));
+}
+
+/** Whether something that lasts hinders a process, or all of them, at some time between. */
+export function isHindered({ faults = [] }: History, process: string, { fromMs, untilMs }: Span): boolean {
+  return faults.some(
+    (fault) =>
+      (fault.process ?? process) === process &&
+      fault.untilMs > fault.fromMs &&
+      fault.fromMs <= untilMs &&
+      fault.untilMs >= fromMs,
+  );
 }
 
 /** Whether the host of a process slept, with its monotonic clock, at any time. */
