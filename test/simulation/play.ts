@@ -2,6 +2,7 @@ import { InMemoryLockStore, type LockStore } from '../../libs/singleton-job/src/
 import { resolveOptions } from '../../libs/singleton-job/src/options/index.js';
 import { cron, type CronSchedule } from '../../libs/singleton-job/src/schedule/index.js';
 import { check, type History, type Violation } from '../support/checker.js';
+import { dueOccurrences } from '../support/due-occurrences.js';
 import { Chance } from './chance.js';
 import { Place } from './place.js';
 import { faultInWords, JOBS, type Plan, type Setting } from './plan.js';
@@ -104,6 +105,7 @@ function historyOf(
   { plan, untilMs }: { plan: Plan; untilMs: number },
 ): History {
   const { restForMs, heartbeatIntervalMs, lockExpiryMs, shutdownTimeoutMs, delayMs, misfireGraceMs } = plan.setting;
+  const { cronSeconds, nextCronSeconds } = plan.setting;
   return {
     runs,
     reports,
@@ -128,26 +130,10 @@ function historyOf(
     },
     endMs: untilMs,
     grids: new Map([['grid', plan.setting.periodMs]]),
-    due: new Map([['cron', dueOccurrences({ runs, reports }, plan.setting)]]),
+    // where the schedule changed, those that both versions have
+    due: new Map([['cron', dueOccurrences(cronOf(Math.max(cronSeconds, nextCronSeconds)), 'cron', { runs, reports })]]),
     ...(restForMs > 0 && { calm: { fromMs: untilMs - restForMs, untilMs, jobs: JOBS, epochMs: EPOCH_MS } }),
   };
-}
-
-/**
- * All between the first and the last that anybody has dealt with: who led before or after nobody can tell. Where the schedule
- * changed, those that both versions have.
- */
-function dueOccurrences({ runs, reports }: Pick<History, 'runs' | 'reports'>, setting: Setting): readonly number[] {
-  const cron = cronOf(Math.max(setting.cronSeconds, setting.nextCronSeconds));
-  const seen = [
-    ...runs.filter((run) => run.job === 'cron').map((run) => run.scheduledAt),
-    ...reports.map((report) => report.to),
-  ];
-  if (seen.length === 0) return [];
-  const [first, last] = [Math.min(...seen), Math.max(...seen)];
-  const due: number[] = [];
-  for (let at = cron.next(first - 1) ?? Infinity; at <= last; at = cron.next(at) ?? Infinity) due.push(at);
-  return due;
 }
 
 /** The schedule of the version that processes run which start now. */

@@ -1,6 +1,7 @@
 import { CRON_JOBS, GRID_PERIOD_MS } from '../../test/faults/replica/order.js';
 import { cron, type CronSchedule } from '../../libs/singleton-job/src/schedule/index.js';
 import { type History, type WitnessedReport, type WitnessedTerm } from '../../test/support/checker.js';
+import { dueOccurrences } from '../../test/support/due-occurrences.js';
 import { type Leases } from './leases.js';
 import { runsIn } from './runs.js';
 import { type Testimony } from './testimony.js';
@@ -17,15 +18,8 @@ const GRIDS: ReadonlyMap<string, number> = new Map(['grid', 'obedient'].map((job
 export function historyOf(record: readonly Testimony[], leases: Leases): History {
   const runs = runsIn(record, leases);
   const reports = record.flatMap(reportIn);
-  const due = new Map(
-    [...SCHEDULES].map(([job, schedule]): [string, number[]] => [job, dueBetween(schedule, seenOf(job))]),
-  );
+  const due = new Map([...SCHEDULES].map(([job, schedule]) => [job, dueOccurrences(schedule, job, { runs, reports })]));
   return { runs, reports, terms: termsIn(record), due, grids: GRIDS };
-
-  function seenOf(job: string): number[] {
-    const started = runs.filter((run) => run.job === job).map(({ scheduledAt }) => scheduledAt);
-    return [...started, ...reports.filter((report) => report.job === job).map(({ to }) => to)];
-  }
 }
 
 function reportIn({ event, atMs, replica, job = '', ...facts }: Testimony): WitnessedReport[] {
@@ -53,12 +47,4 @@ function termsIn(record: readonly Testimony[]): WitnessedTerm[] {
     if (event === 'exited') end(replica, atMs, 'process-ended');
   }
   return terms;
-}
-
-/** From the oldest that was seen to the newest: what came before the first leader or after the last is nobody's. */
-function dueBetween(schedule: CronSchedule, seen: readonly number[]): number[] {
-  const last = Math.max(...seen);
-  const due: number[] = [];
-  for (let at = Math.min(...seen); at <= last; at = schedule.next(at) ?? Infinity) due.push(at);
-  return due;
 }
