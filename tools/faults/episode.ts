@@ -49,11 +49,13 @@ export function judge(episode: Episode, record: readonly Testimony[], history: H
   };
 }
 
-/** The runs that were in flight meanwhile, and the occurrences that came due. */
-function during({ fromMs, calmMs, epochMs }: Episode, { runs, reports, due, ...others }: History): History {
+/** The runs that were in flight meanwhile, and the occurrences that came due. The ticks of a term count in the whole history. */
+function during({ fromMs, calmMs, epochMs }: Episode, { runs, reports, due, terms, grids, faults }: History): History {
   const isDue = (at: number): boolean => at > epochMs + fromMs && at <= epochMs + calmMs;
   return {
-    ...others,
+    ...(terms && { terms }),
+    ...(grids && { grids }),
+    ...(faults && { faults }),
     runs: runs.filter(
       ({ startedMs, endedMs = Infinity, scheduledAt }) =>
         (endedMs > fromMs && startedMs < calmMs) || isDue(scheduledAt),

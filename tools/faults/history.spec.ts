@@ -87,6 +87,15 @@ describe('The record of the witness', () => {
     expect(rulesBrokenBy({ event: 'runBegan', atMs: LOCK_EXPIRY_MS * 0.9 + 1 })).toEqual(['start-without-lock']);
   });
 
+  it('shows a slot of a grid that was neither started nor dropped, unless the clock was stepped', () => {
+    const slot = (index: number): Line => ({ event: 'runBegan', run: index, scheduledAt: index * GRID_PERIOD_MS });
+    const ended = (index: number): Line => ({ event: 'runEnded', run: index });
+    const dropped: Line = { event: 'dropped', kind: 'fixed-rate', scheduledAt: 3 * GRID_PERIOD_MS, count: 2 };
+    expect(rulesBrokenBy(slot(1), ended(1), slot(4))).toEqual(['tick-unaccounted']);
+    expect(rulesBrokenBy(slot(1), ended(1), dropped, slot(4))).toEqual([]);
+    expect(rulesBrokenBy(slot(1), ended(1), { event: 'stepped' }, slot(4))).toEqual([]);
+  });
+
   it('shows an occurrence that was neither started nor reported', () => {
     const cron = { job: 'cron', event: 'runBegan' } as const;
     const runs = [cron, { ...cron, run: 2, scheduledAt: 3_000 }] as const;

@@ -1,6 +1,12 @@
 import { CRON_JOBS, GRID_PERIOD_MS } from '../../test/faults/replica/order.js';
 import { cron, type CronSchedule } from '../../libs/singleton-job/src/schedule/index.js';
-import { type History, type WitnessedReport, type WitnessedTerm } from '../../test/support/checker.js';
+import {
+  type History,
+  type WitnessedDrop,
+  type WitnessedFault,
+  type WitnessedReport,
+  type WitnessedTerm,
+} from '../../test/support/checker.js';
 import { dueOccurrences } from '../../test/support/due-occurrences.js';
 import { type Leases } from './leases.js';
 import { runsIn } from './runs.js';
@@ -19,7 +25,8 @@ export function historyOf(record: readonly Testimony[], leases: Leases): History
   const runs = runsIn(record, leases);
   const reports = record.flatMap(reportIn);
   const due = new Map([...SCHEDULES].map(([job, schedule]) => [job, dueOccurrences(schedule, job, { runs, reports })]));
-  return { runs, reports, terms: termsIn(record), due, grids: GRIDS };
+  const [drops, faults] = [record.flatMap(dropIn), record.flatMap(clockStepIn)];
+  return { runs, reports, drops, terms: termsIn(record), faults, due, grids: GRIDS };
 }
 
 function reportIn({ event, atMs, replica, job = '', ...facts }: Testimony): WitnessedReport[] {
@@ -30,6 +37,15 @@ function reportIn({ event, atMs, replica, job = '', ...facts }: Testimony): Witn
   let oldest = scheduledAt;
   for (let dropped = 0; dropped < count; dropped++) oldest = schedule.latest(0, oldest - 1) ?? 0;
   return [{ job, process: replica, from: oldest, to: scheduledAt, reason, atMs }];
+}
+
+function dropIn({ event, atMs, replica, job = '', scheduledAt = 0, count = 0 }: Testimony): WitnessedDrop[] {
+  return event === 'dropped' && GRIDS.has(job) ? [{ job, process: replica, scheduledAt, count, atMs }] : [];
+}
+
+/** The only fault that a rule on these histories asks for: who leads with a clock that is stepped may leave out slots. */
+function clockStepIn({ event, atMs, replica }: Testimony): WitnessedFault[] {
+  return event === 'stepped' ? [{ kind: 'clock-step', process: replica, fromMs: atMs, untilMs: atMs }] : [];
 }
 
 function termsIn(record: readonly Testimony[]): WitnessedTerm[] {
