@@ -93,6 +93,21 @@ describe('LockService on Redis', () => {
     expect(told).toEqual([]);
   });
 
+  it('is released once, however often that is asked for, and also by leaving its scope', async () => {
+    const { locks } = await start();
+    const handle = await acquired(locks, 'nightly-import');
+    expect(await Promise.all([handle.release(), handle.release()])).toEqual([true, true]);
+    await redis.set(LOCK, 'somebody#1', 'PX', 60_000);
+    expect(await handle.release()).toBe(true);
+    expect(await redis.get(LOCK)).toBe('somebody#1');
+    await redis.del(LOCK);
+    {
+      await using scoped = await acquired(locks, 'nightly-import');
+      expect(scoped.isHeld()).toBe(true);
+    }
+    expect(await redis.exists(LOCK)).toBe(0);
+  });
+
   it('keeps its locks beside those of jobs, with a state that is forgotten in a day', async () => {
     class Prices {
       @FixedRate('100ms', { name: 'price-tick' })
