@@ -124,6 +124,6 @@ export function settingInWords({ setting, clocks }: Plan): string {
   return [settings.join(', '), ...clocks.map((clock, place) => `place ${place}: ${clockInWords(clock)}`)].join('\n');
 }
 
-export function clockInWords({ aheadMs, rate }: ClockFaults): string {
+function clockInWords({ aheadMs, rate }: ClockFaults): string {
   return `${Math.round(aheadMs)} ms ahead at a rate of ${rate.toFixed(4)}`;
 }

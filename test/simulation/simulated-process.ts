@@ -43,7 +43,7 @@ export const libraryProgram: Program = ({ name, options, jobs, notify, clock, st
   supervisor.start();
   return {
     stop: () => supervisor.close(),
-    stepDown: () => supervisor.posts.flatMap(({ staff }) => staff?.election.stepDown() ?? []),
+    stepDown: () => supervisor.jobs.flatMap(({ workers }) => workers?.election.stepDown() ?? []),
   };
 };
 

@@ -10,7 +10,7 @@ import { HostileReplica } from './hostile-replica.js';
 import { HostileWitness } from './hostile-witness.js';
 
 /** One job of each kind, at a pace at which a test can wait for it. */
-export const HOSTILE_JOBS = ['price-tick', 'heartbeat', 'report'] as const;
+const HOSTILE_JOBS = ['price-tick', 'heartbeat', 'report'] as const;
 
 export interface PairOptions {
   readonly options?: Partial<SingletonJobOptions>;

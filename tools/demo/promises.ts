@@ -12,11 +12,11 @@ const REPORT_SLACK_MS = 2_000;
 const KILL_SLACK_MS = 3_000;
 
 /** It takes milliseconds, unless the machine has other work; one that came near `lockExpiry` would have been an expiry. */
-export function gracefulBoundMs({ lockExpiryMs }: JobOnStage): number {
+function gracefulBoundMs({ lockExpiryMs }: JobOnStage): number {
   return lockExpiryMs / 2;
 }
 
-export function killBoundMs({ lockExpiryMs }: JobOnStage): number {
+function killBoundMs({ lockExpiryMs }: JobOnStage): number {
   return lockExpiryMs + KILL_SLACK_MS;
 }
 

@@ -6,7 +6,7 @@ import { attemptMs, faultsOf, isHindered, safetyMarginMs } from './timing.js';
  * Whether a loss of data explains that somebody leads beside the leader of `older`: the term began before the loss, and a
  * lease lives no longer than this after it. What a loss does beyond that is a broken promise.
  */
-export function mayOutliveLoss(history: History, older: WitnessedTerm, atMs: number): boolean {
+function mayOutliveLoss(history: History, older: WitnessedTerm, atMs: number): boolean {
   const { settings } = history;
   if (settings === undefined) return false;
   const heldFromMs = grantedMs(history, older);

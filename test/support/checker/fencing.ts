@@ -26,6 +26,6 @@ export function isOfOneMoment(history: History, job: string, [oneMs, otherMs]: r
   return Math.abs(oneMs - otherMs) < 1 && losses.some(({ atMs }) => Math.abs(atMs - oneMs) < 1);
 }
 
-export function showHolding({ job, holder, fencingToken, fromMs, untilMs }: WitnessedHolding): string {
+function showHolding({ job, holder, fencingToken, fromMs, untilMs }: WitnessedHolding): string {
   return `${job} is held by ${holder} from ${Math.round(fromMs)} until ${Math.round(untilMs)}, token ${String(fencingToken)}`;
 }

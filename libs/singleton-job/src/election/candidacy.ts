@@ -11,7 +11,7 @@ import { Term } from './term.js';
 import { Waker } from './waker.js';
 
 /** What is elected for: a job, as far as an election needs to know it. */
-export interface Office {
+export interface Contest {
   readonly job: string;
   readonly lockExpiryMs: number;
   /** From the start of this replica until it contends. */
@@ -43,9 +43,9 @@ export class Candidacy {
 
   constructor(
     private readonly replica: Replica,
-    private readonly office: Office,
+    private readonly contest: Contest,
   ) {
-    this.memory = office.memory ?? new JobMemory(replica.clock);
+    this.memory = contest.memory ?? new JobMemory(replica.clock);
   }
 
   /** Who holds the lock, as this replica last heard; undefined when that is too long ago to be true still. */
@@ -115,7 +115,7 @@ export class Candidacy {
   }
 
   #open(holder: Holder, grant: Grant, sent: Instant): Term {
-    const { job, lockExpiryMs, schedule } = this.office;
+    const { job, lockExpiryMs, schedule } = this.contest;
     const { memory } = this;
     this.#rival = undefined;
     const aftermath = aftermathOf({ grant, sent, memory, lockExpiryMs, previous: this.#term });
@@ -126,7 +126,7 @@ export class Candidacy {
 
   /** One bid, repeated under its number until the answer is certain. Undefined when it was stopped and withdrawn. */
   async #ask(holder: Holder, stop: AbortSignal): Promise<Answered | undefined> {
-    const bid = new OpenBid(this.replica.clock, this.office.lockExpiryMs, stop);
+    const bid = new OpenBid(this.replica.clock, this.contest.lockExpiryMs, stop);
     try {
       for (let failures = 0; !stop.aborted; failures++) {
         const answered = (await this.#try(holder, bid, failures)) ?? bid.takeLateGrant();
@@ -142,7 +142,7 @@ export class Candidacy {
   /** The answer in time; undefined when there is none, and it is time to look again. */
   async #try(holder: Holder, bid: OpenBid, failures: number): Promise<Answered | undefined> {
     const { gate, store, clock, bids } = this.replica;
-    const { job, lockExpiryMs, schedule, stateTtlMs } = this.office;
+    const { job, lockExpiryMs, schedule, stateTtlMs } = this.contest;
     const terms = { ...(stateTtlMs !== undefined && { stateTtlMs }), lockExpiryMs, schedule };
     const send = async (): Promise<Answered> => {
       const sent = instant(clock);
@@ -160,7 +160,7 @@ export class Candidacy {
       return await bids.run(() => gate.ask({ job, asker: 'bid', deadlineMs, signal: bid.done, send }), bid.done);
     } catch (error: unknown) {
       const failure = asLockStoreError(error);
-      this.office.turnedAway?.(failure);
+      this.contest.turnedAway?.(failure);
       await this.#waitAfter(failure, failures);
       return undefined;
     }
@@ -173,7 +173,7 @@ export class Candidacy {
   async #waitAfter(error: LockStoreError, failures: number): Promise<void> {
     if (error.code === 'STORE_UNREACHABLE') return;
     const { settings, random, clock } = this.replica;
-    this.replica.complaints.raise({ job: this.office.job, what: 'bid' }, error);
+    this.replica.complaints.raise({ job: this.contest.job, what: 'bid' }, error);
     const isFull = error.code === 'STORE_REFUSED_WRITE';
     await this.#waker.wait(clock, isFull ? this.replica.refusalPauseMs() : backoffMs(failures, settings, random));
   }
@@ -184,12 +184,12 @@ export class Candidacy {
     const { identity, store, clock, random, settings, notify, following } = this.replica;
     // the next question is asked when the lock would have expired, and has a heartbeat to be answered in
     this.#rival = { holder, untilMs: clock.now() + ttlMs + settings.heartbeatIntervalMs };
-    if (mended) notify('lockMended', { job: this.office.job, holder });
+    if (mended) notify('lockMended', { job: this.contest.job, holder });
     // a bid of ours that was given up has arrived after all; nothing of the job runs here, so nobody needs it
     if (identity.isStray(holder) && (await this.#withdraw(holder))) return;
     // who leads under the state of our last term leads beside its lease, should that not have ended yet: it excluded nobody
     if (this.#term?.grant.born === refusal.born) this.#term = undefined;
-    this.office.turnedAway?.(refusal);
+    this.contest.turnedAway?.(refusal);
     if (stop.aborted) return;
     // somebody else was faster than this follower, which was waiting its turn after a release
     if (this.#spread !== undefined && this.#spread.by !== ownerOf(holder)) this.#spread.timer.cancel();
@@ -201,7 +201,7 @@ export class Candidacy {
   }
 
   #withdraw(holder: Holder): Promise<boolean> {
-    const { job, lockExpiryMs } = this.office;
+    const { job, lockExpiryMs } = this.contest;
     const progress = (): Progress => this.memory.final();
     return this.replica.releases.free({ job, holder, progress, deadlineMs: attemptDeadlineMs(lockExpiryMs) });
   }

@@ -2,7 +2,7 @@ import { type LeadershipLoss, type LeadershipReleaseReason } from '../events/ind
 import { type Holder } from '../lock/index.js';
 import { sleep } from '../time/index.js';
 import { backoffMs } from './backoff.js';
-import { Candidacy, type Office } from './candidacy.js';
+import { Candidacy, type Contest } from './candidacy.js';
 import { type Replica } from './replica.js';
 import { hold } from './tenure.js';
 import { type Term } from './term.js';
@@ -35,10 +35,10 @@ export class LeaderElection {
 
   constructor(
     private readonly replica: Replica,
-    private readonly office: Office,
+    private readonly contest: Contest,
     private readonly lead: Lead,
   ) {
-    this.#candidacy = new Candidacy(replica, office);
+    this.#candidacy = new Candidacy(replica, contest);
   }
 
   /** The term that is being served; undefined while this replica does not lead, or is about to give its term back. */
@@ -77,7 +77,7 @@ export class LeaderElection {
   /** Contends for the job until it is stopped. Resolves when the lock is given back and nothing runs. Never rejects. */
   async run(): Promise<void> {
     const { clock } = this.replica;
-    const { initialDelayMs, job } = this.office;
+    const { initialDelayMs, job } = this.contest;
     if (initialDelayMs > 0) await sleep(clock, initialDelayMs, this.#stop.signal);
     const leave = this.replica.enter(job, this.#candidacy);
     while (!this.#stop.signal.aborted) {
@@ -147,7 +147,7 @@ export class LeaderElection {
   /** Has the term spent, keeps it alive meanwhile, and gives it back. */
   async #serve(term: Term, quit: AbortSignal): Promise<void> {
     const { notify } = this.replica;
-    const { job } = this.office;
+    const { job } = this.contest;
     const { fencingToken } = term;
     const giveBack = hold(this.replica, term);
     // a grant that took longer than its own lease, or came after the stop, is no leadership: only a lock to give back
@@ -180,7 +180,7 @@ export class LeaderElection {
 
   /** What the runner failed with; undefined when it ended as it should, with its term or its spell. */
   async #spend(term: Term, quit: AbortSignal): Promise<unknown> {
-    const { job } = this.office;
+    const { job } = this.contest;
     try {
       await this.lead(term, quit);
       if (term.isOver() || quit.aborted) {

@@ -6,7 +6,7 @@ import { type LeaderElection } from './leader-election.js';
 const leadership = (story: readonly string[]) => story.filter((line) => line.includes('leadership'));
 
 function electionOf({ supervisor }: FleetReplica, name = 'tick'): LeaderElection {
-  const election = supervisor.post(name)?.staff?.election;
+  const election = supervisor.find(name)?.workers?.election;
   if (election === undefined) throw new Error(`nobody contends for '${name}'`);
   return election;
 }

@@ -1,5 +1,4 @@
 export { InMemoryLockStore } from './in-memory-lock-store.js';
-export { InMemoryServer } from './in-memory-server.js';
 export {
   type Bid,
   type Claim,

@@ -36,8 +36,8 @@ export async function winLock(replica: Replica, request: InformedRequest, stop: 
     const isHopeless = failure !== undefined && failure.code !== 'STORE_UNREACHABLE';
     if (isHopeless || (failure === undefined && !isPatient)) giveUp();
   };
-  const office = { job: name, lockExpiryMs: expiryMs, schedule: 'lock', initialDelayMs: 0, stateTtlMs: STATE_TTL_MS };
-  const candidacy = new Candidacy(replica, { ...office, memory, turnedAway });
+  const contest = { job: name, lockExpiryMs: expiryMs, schedule: 'lock', initialDelayMs: 0, stateTtlMs: STATE_TTL_MS };
+  const candidacy = new Candidacy(replica, { ...contest, memory, turnedAway });
   const timers = [
     clock.setTimer(waitMs, () => {
       isPatient = false;

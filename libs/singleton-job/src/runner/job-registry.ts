@@ -5,7 +5,7 @@ import { didYouMean, type ResolvedOptions } from '../options/index.js';
 import { type Clock, SystemClock } from '../time/index.js';
 import { type JobStatistics } from './job-statistics.js';
 import { type JobRole, type JobStatus, type TriggerResult } from './job-status.js';
-import { type JobSupervisor, type Post } from './job-supervisor.js';
+import { type JobSupervisor, type ManagedJob } from './job-supervisor.js';
 import { nextTick } from './next-tick.js';
 
 /** Sees and steers the jobs of this replica. Inject it wherever you like: `constructor(private readonly jobs: SingletonJobRegistry)`. */
@@ -23,13 +23,13 @@ export class SingletonJobRegistry {
 
   /** Every job of this replica, also disabled ones. Empty until the jobs are found, which is when the application starts. */
   list(): JobStatus[] {
-    return this.#supervisor?.posts.map((post) => this.#statusOf(post)) ?? [];
+    return this.#supervisor?.jobs.map((managed) => this.#statusOf(managed)) ?? [];
   }
 
   /** One job; undefined if there is none of this name. */
   get(name: string): JobStatus | undefined {
-    const post = this.#supervisor?.post(name);
-    return post === undefined ? undefined : this.#statusOf(post);
+    const managed = this.#supervisor?.find(name);
+    return managed === undefined ? undefined : this.#statusOf(managed);
   }
 
   /**
@@ -39,13 +39,13 @@ export class SingletonJobRegistry {
    * @throws UnknownJobError
    */
   async trigger(name: string): Promise<TriggerResult> {
-    const { staff } = this.#post(name);
-    await staff?.election.term?.confirmation();
-    const term = staff?.election.term;
-    const triggered = term === undefined ? 'not-leader' : (staff?.runner.trigger(term) ?? 'not-leader');
+    const { workers } = this.#managed(name);
+    await workers?.election.term?.confirmation();
+    const term = workers?.election.term;
+    const triggered = term === undefined ? 'not-leader' : (workers?.runner.trigger(term) ?? 'not-leader');
     if (typeof triggered === 'string') {
       // a lock that is about to be given back is nobody's to be asked
-      const leader = term === undefined ? staff?.election.rival : staff?.election.leader;
+      const leader = term === undefined ? workers?.election.rival : workers?.election.leader;
       return { started: false, reason: triggered, leader: leaderOf(leader) };
     }
     return { started: true, fencingToken: triggered.fencingToken, startedAt: triggered.startedAt.toISOString() };
@@ -58,7 +58,7 @@ export class SingletonJobRegistry {
    * @throws UnknownJobError
    */
   async pause(name: string): Promise<void> {
-    this.#post(name);
+    this.#managed(name);
     await this.#supervisor?.pause(name);
   }
 
@@ -68,7 +68,7 @@ export class SingletonJobRegistry {
    * @throws UnknownJobError
    */
   resume(name: string): void {
-    this.#post(name);
+    this.#managed(name);
     this.#supervisor?.resume(name);
   }
 
@@ -79,8 +79,8 @@ export class SingletonJobRegistry {
    * @throws UnknownJobError
    */
   async stepDown(name: string): Promise<boolean> {
-    const { staff } = this.#post(name);
-    return (await staff?.election.stepDown()) ?? false;
+    const { workers } = this.#managed(name);
+    return (await workers?.election.stepDown()) ?? false;
   }
 
   /**
@@ -91,7 +91,7 @@ export class SingletonJobRegistry {
    */
   register(registration: JobRegistration): void {
     const job = defineRegisteredJob(registration, this.options);
-    const isTaken = this.#early.has(job.name) || this.#supervisor?.post(job.name) !== undefined;
+    const isTaken = this.#early.has(job.name) || this.#supervisor?.find(job.name) !== undefined;
     if (isTaken) throw new InvalidJobsError([takenName(job)]);
     if (this.#supervisor === undefined) this.#early.set(job.name, job);
     else if (this.#supervisor.isStopped) throw new InvalidJobsError([`${job.place}: the application has stopped`]);
@@ -105,7 +105,7 @@ export class SingletonJobRegistry {
    */
   async unregister(name: string): Promise<void> {
     if (this.#early.delete(name)) return;
-    this.#post(name);
+    this.#managed(name);
     await this.#supervisor?.remove(name);
     this.statistics.forget(name);
   }
@@ -122,10 +122,10 @@ export class SingletonJobRegistry {
     this.#early.clear();
   }
 
-  #post(name: string): Post {
-    const post = this.#supervisor?.post(name);
-    if (post !== undefined) return post;
-    const known = this.#supervisor?.posts.map(({ job }) => job.name) ?? [];
+  #managed(name: string): ManagedJob {
+    const managed = this.#supervisor?.find(name);
+    if (managed !== undefined) return managed;
+    const known = this.#supervisor?.jobs.map(({ job }) => job.name) ?? [];
     throw new UnknownJobError(
       name,
       this.#supervisor === undefined
@@ -134,9 +134,9 @@ export class SingletonJobRegistry {
     );
   }
 
-  #statusOf(post: Post): JobStatus {
-    const { job, staff } = post;
-    const term = staff?.election.term;
+  #statusOf(managed: ManagedJob): JobStatus {
+    const { job, workers } = managed;
+    const term = workers?.election.term;
     const lastRun = this.statistics.lastRunOf(job.name);
     return {
       name: job.name,
@@ -144,22 +144,22 @@ export class SingletonJobRegistry {
       schedule: job.schedule.description,
       lockExpiryMs: job.lockExpiryMs,
       timeoutMs: job.timeoutMs ?? null,
-      role: this.#roleOf(post),
-      leader: leaderOf(staff?.election.leader),
+      role: this.#roleOf(managed),
+      leader: leaderOf(workers?.election.leader),
       fencingToken: term?.fencingToken ?? null,
       leaseRemainingMs: term === undefined ? null : Math.max(Math.round(term.remainingMs), 0),
-      runningSince: staff?.runner.inFlight?.startedAt.toISOString() ?? null,
+      runningSince: workers?.runner.inFlight?.startedAt.toISOString() ?? null,
       lastRun,
-      nextTickAt: nextTick(post, lastRun, this.clock.wallNow()),
+      nextTickAt: nextTick(managed, lastRun, this.clock.wallNow()),
       counters: this.statistics.countersOf(job.name),
     };
   }
 
-  #roleOf({ job, staff }: Post): JobRole {
+  #roleOf({ job, workers }: ManagedJob): JobRole {
     if (!job.enabled) return 'disabled';
     if (this.#supervisor?.isStopped === true) return 'stopped';
     if (this.#supervisor?.isPaused(job.name) === true) return 'paused';
-    return staff?.election.term === undefined ? 'follower' : 'leader';
+    return workers?.election.term === undefined ? 'follower' : 'leader';
   }
 }
 

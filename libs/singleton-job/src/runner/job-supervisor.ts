@@ -26,22 +26,22 @@ export interface SupervisorParts {
 }
 
 /** What makes a job run: who decides whether it does here, and who runs it. */
-export interface Staff {
+export interface JobWorkers {
   readonly runner: JobRunner;
   readonly election: LeaderElection;
   /** Resolves when the lock is given back and nothing runs. */
   readonly ended: Promise<void>;
 }
 
-/** A job of this replica. One that is disabled, or not yet started, has no staff. */
-export interface Post {
+/** A job of this replica. One that is disabled, or not yet started, has no workers. */
+export interface ManagedJob {
   readonly job: JobDefinition;
-  readonly staff: Staff | undefined;
+  readonly workers: JobWorkers | undefined;
 }
 
 /** Runs all jobs of one process: an election and a runner for each, from the start of the application to its stop. */
 export class JobSupervisor {
-  readonly #posts = new Map<string, Post>();
+  readonly #jobs = new Map<string, ManagedJob>();
   /** Stays with a name, also where nobody contends for it yet. */
   readonly #paused = new Set<string>();
   #replica: Replica | undefined;
@@ -54,12 +54,12 @@ export class JobSupervisor {
   }
 
   /** Every job, whether it is enabled or not, in the order in which it was added. */
-  get posts(): readonly Post[] {
-    return [...this.#posts.values()];
+  get jobs(): readonly ManagedJob[] {
+    return [...this.#jobs.values()];
   }
 
-  post(name: string): Post | undefined {
-    return this.#posts.get(name);
+  find(name: string): ManagedJob | undefined {
+    return this.#jobs.get(name);
   }
 
   get isStopped(): boolean {
@@ -69,14 +69,14 @@ export class JobSupervisor {
   /** Begins to contend for every job. Neither waits for Redis nor fails for want of it. */
   start(): void {
     this.#state = 'started';
-    for (const { job } of this.#posts.values()) this.add(job);
+    for (const { job } of this.#jobs.values()) this.add(job);
   }
 
   /** Takes a job, and contends for it once started. */
   add(job: JobDefinition): void {
-    const staff = this.#state === 'started' && job.enabled ? this.#staff(job) : undefined;
-    this.#posts.set(job.name, { job, staff });
-    if (this.#paused.has(job.name)) void staff?.election.pause();
+    const workers = this.#state === 'started' && job.enabled ? this.#contend(job) : undefined;
+    this.#jobs.set(job.name, { job, workers });
+    if (this.#paused.has(job.name)) void workers?.election.pause();
   }
 
   isPaused(name: string): boolean {
@@ -86,22 +86,22 @@ export class JobSupervisor {
   /** Keeps this replica from leading a job. Resolves when its lock is given back. */
   async pause(name: string): Promise<void> {
     this.#paused.add(name);
-    await this.#posts.get(name)?.staff?.election.pause();
+    await this.#jobs.get(name)?.workers?.election.pause();
   }
 
   /** Contends for a job again. */
   resume(name: string): void {
     this.#paused.delete(name);
-    this.#posts.get(name)?.staff?.election.resume();
+    this.#jobs.get(name)?.workers?.election.resume();
   }
 
   /** Starts no new run of a job, and resolves when the one in flight has settled and its lock is given back. */
   async remove(name: string): Promise<void> {
-    const post = this.#posts.get(name);
-    post?.staff?.election.stop('unregistered');
-    await post?.staff?.ended;
-    if (this.#posts.get(name) !== post) return;
-    this.#posts.delete(name);
+    const managed = this.#jobs.get(name);
+    managed?.workers?.election.stop('unregistered');
+    await managed?.workers?.ended;
+    if (this.#jobs.get(name) !== managed) return;
+    this.#jobs.delete(name);
     this.#paused.delete(name);
   }
 
@@ -122,40 +122,40 @@ export class JobSupervisor {
   }
 
   /** Begins to contend for a job. The first one opens the connection. */
-  #staff(job: JobDefinition): Staff {
+  #contend(job: JobDefinition): JobWorkers {
     const { notify, options, jobs } = this.parts;
     const replica = (this.#replica ??=
       this.parts.replica?.() ?? makeReplica({ ...this.parts, lockExpiriesMs: expiriesOf(jobs) }));
     const { clock } = replica;
     const { name, lockExpiryMs, initialDelayMs, schedule } = job;
     const runner = new JobRunner({ job, clock, notify });
-    const office = { job: name, lockExpiryMs, initialDelayMs, schedule: fingerprint(schedule) };
-    const election = new LeaderElection(replica, office, (term, stop) => runner.lead(term, stop));
+    const contest = { job: name, lockExpiryMs, initialDelayMs, schedule: fingerprint(schedule) };
+    const election = new LeaderElection(replica, contest, (term, stop) => runner.lead(term, stop));
     replica.open();
     const { heartbeatIntervalMs } = options;
-    const runners = () => this.#staffs().map((staff) => staff.runner);
+    const runners = () => this.#workers().map((workers) => workers.runner);
     this.#watch ??= new LoopWatch({ clock, notify, heartbeatIntervalMs, runners });
     this.#watch.start();
     return { runner, election, ended: election.run() };
   }
 
-  #staffs(): Staff[] {
-    return [...this.#posts.values()].flatMap(({ staff }) => staff ?? []);
+  #workers(): JobWorkers[] {
+    return [...this.#jobs.values()].flatMap(({ workers }) => workers ?? []);
   }
 
   async #stop(): Promise<void> {
     this.#state = 'stopped';
-    const staffs = this.#staffs();
+    const workers = this.#workers();
     if (this.#replica === undefined) return;
     const plan = new ShutdownPlan(this.#replica.clock, this.parts.options.shutdownTimeoutMs);
-    const ends = (some: readonly Staff[]) => Promise.all(some.map(({ ended }) => ended));
+    const ends = (some: readonly JobWorkers[]) => Promise.all(some.map(({ ended }) => ended));
     this.#replica.releases.beginStop();
-    for (const { election } of staffs) election.stop();
+    for (const { election } of workers) election.stop();
 
-    await plan.untilAbort(ends(staffs));
-    for (const { runner } of staffs) runner.close('SHUTDOWN');
-    await plan.untilRelease(ends(staffs.filter(({ runner }) => runner.isBusy)));
-    await plan.untilEnd(ends(staffs.filter(({ runner }) => !runner.isBusy)));
+    await plan.untilAbort(ends(workers));
+    for (const { runner } of workers) runner.close('SHUTDOWN');
+    await plan.untilRelease(ends(workers.filter(({ runner }) => runner.isBusy)));
+    await plan.untilEnd(ends(workers.filter(({ runner }) => !runner.isBusy)));
     this.#replica.releases.endStop();
   }
 }

@@ -1,14 +1,14 @@
 import { type LastRun } from './job-status.js';
-import { type Post } from './job-supervisor.js';
+import { type ManagedJob } from './job-supervisor.js';
 
 /** When the next tick of a job is due, as ISO 8601, whoever leads then; null where this replica cannot know. */
-export function nextTick({ job, staff }: Post, lastRun: LastRun | null, wallNow: number): string | null {
+export function nextTick({ job, workers }: ManagedJob, lastRun: LastRun | null, wallNow: number): string | null {
   const { schedule, enabled } = job;
   if (!enabled) return null;
   if (schedule.kind !== 'interval') return isoOf(schedule.next(wallNow));
   // counted from the end of the last run, which may have been another replica's
-  const term = staff?.election.term;
-  if (term === undefined || staff?.runner.isBusy === true || lastRun?.fencingToken !== term.fencingToken) return null;
+  const term = workers?.election.term;
+  if (term === undefined || workers?.runner.isBusy === true || lastRun?.fencingToken !== term.fencingToken) return null;
   const endedAt = Date.parse(lastRun.startedAt) + lastRun.durationMs;
   return isoOf(Math.max(Math.ceil(schedule.next(endedAt)), wallNow));
 }

@@ -5,8 +5,8 @@ import { type AnySchedule } from '../schedule/index.js';
 import { type Clock } from '../time/index.js';
 import { type LastRun } from './job-status.js';
 
-/** What this replica does about one job. */
-export interface Duty {
+/** What one job does on this replica. */
+export interface JobActivity {
   readonly job: JobDefinition;
   /** The term that it leads, and the run that ended last. */
   readonly term: Term | undefined;
@@ -15,12 +15,13 @@ export interface Duty {
 }
 
 /** Since when a job of this replica should have run: milliseconds since the epoch. Undefined where nothing is late. */
-export function overdueSince(duty: Duty, clock: Clock): number | undefined {
-  const { job, term } = duty;
+export function overdueSince(activity: JobActivity, clock: Clock): number | undefined {
+  const { job, term } = activity;
   const wall = clock.wallNow();
   // a clock that was stepped forward does not make a job late: the store's has not been
   const now = term === undefined ? wall : Math.min(wall, term.storeNow());
-  const due = duty.inFlight === undefined ? dueWhileIdle(duty, clock, now) : dueWhileRunning(job, duty.inFlight);
+  const due =
+    activity.inFlight === undefined ? dueWhileIdle(activity, clock, now) : dueWhileRunning(job, activity.inFlight);
   const patienceMs = (job.timeoutMs ?? job.lockExpiryMs) + job.lockExpiryMs;
   return due !== undefined && now > due + patienceMs ? due : undefined;
 }
@@ -31,8 +32,8 @@ function dueWhileRunning({ schedule, timeoutMs }: JobDefinition, run: RunInfo): 
   return timeoutMs === undefined ? undefined : schedule.next(run.startedAt.getTime());
 }
 
-/** The tick after all that this replica knows to be done, by whomever. Only a leader has a duty. */
-function dueWhileIdle({ job, term, lastRun }: Duty, clock: Clock, now: number): number | undefined {
+/** The tick after all that this replica knows to be done, by whomever. Only a leader has to run anything. */
+function dueWhileIdle({ job, term, lastRun }: JobActivity, clock: Clock, now: number): number | undefined {
   if (term === undefined) return undefined;
   if (job.schedule.kind === 'interval') return now - (clock.now() - intervalDue(job.schedule, term));
   const endedAt = lastRun === null ? 0 : Date.parse(lastRun.startedAt) + lastRun.durationMs;

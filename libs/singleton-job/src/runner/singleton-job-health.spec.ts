@@ -7,7 +7,7 @@ import { type AnySchedule, cron, fixedRate, interval } from '../schedule/index.j
 import { ManualClock } from '../testing/index.js';
 import { type Instant } from '../time/index.js';
 import { JobStatistics } from './job-statistics.js';
-import { type Duty, overdueSince } from './overdue.js';
+import { type JobActivity, overdueSince } from './overdue.js';
 import { SingletonJobHealth } from './singleton-job-health.js';
 
 const MINUTE_MS = 60_000;
@@ -158,7 +158,7 @@ describe('The health of a replica', () => {
   it('misses no leader while it stands back for the others', async () => {
     const { health, supervisor } = startWith(job());
     await fleet.clock.advance(1_500);
-    await supervisor.post('tick')?.staff?.election.stepDown();
+    await supervisor.find('tick')?.workers?.election.stepDown();
     expect(health.report()).toEqual(WELL);
   });
 
@@ -204,13 +204,13 @@ describe('A leader at rest', () => {
     const { last = 0, storeNow = clock.wallNow(), began = { now: 0, wall: AT - 1_000 }, schedule = daily } = overrides;
     const known = { memory: { last, endedAtMs: undefined }, grant: { endAgeMs: undefined } };
     const term = { storeNow: () => storeNow, firstRun: began, ...known };
-    const duty = { job: job({ schedule }), term, lastRun: null, inFlight: undefined };
-    return { clock, duty: duty as unknown as Duty };
+    const activity = { job: job({ schedule }), term, lastRun: null, inFlight: undefined };
+    return { clock, activity: activity as unknown as JobActivity };
   };
 
   it('is late when nothing came of an occurrence', () => {
-    const { duty, clock } = setup();
-    expect(overdueSince(duty, clock)).toBe(AT);
+    const { activity, clock } = setup();
+    expect(overdueSince(activity, clock)).toBe(AT);
   });
 
   it.each([
@@ -218,15 +218,15 @@ describe('A leader at rest', () => {
     ['that came before it led', { began: { now: 0, wall: AT + 24 * 60 * MINUTE_MS } }],
     ['that is due by a clock which has been stepped forward', { storeNow: AT - 500 }],
   ])('is not late for an occurrence %s', (_, overrides) => {
-    const { duty, clock } = setup(overrides);
-    expect(overdueSince(duty, clock)).toBeUndefined();
+    const { activity, clock } = setup(overrides);
+    expect(overdueSince(activity, clock)).toBeUndefined();
   });
 
   it('is late with an interval whose delay has passed long ago', () => {
     const schedule = interval(1_000);
-    const { duty, clock } = setup({ schedule, began: { now: -30_000, wall: 0 } });
-    expect(overdueSince(duty, clock)).toBe(clock.wallNow() - 30_000);
-    const { duty: punctual } = setup({ schedule, began: { now: -20_000, wall: 0 } });
+    const { activity, clock } = setup({ schedule, began: { now: -30_000, wall: 0 } });
+    expect(overdueSince(activity, clock)).toBe(clock.wallNow() - 30_000);
+    const { activity: punctual } = setup({ schedule, began: { now: -20_000, wall: 0 } });
     expect(overdueSince(punctual, clock)).toBeUndefined();
   });
 });

@@ -1,6 +1,6 @@
 import { type ResolvedOptions } from '../options/index.js';
 import { type Clock, SystemClock } from '../time/index.js';
-import { type JobSupervisor, type Post } from './job-supervisor.js';
+import { type JobSupervisor, type ManagedJob } from './job-supervisor.js';
 import { overdueSince } from './overdue.js';
 import { type ProcessReplica } from './process-replica.js';
 
@@ -45,11 +45,11 @@ export class SingletonJobHealth {
   report(): HealthReport {
     const supervisor = this.#supervisor;
     if (supervisor === undefined || supervisor.isStopped) return { unreachable: [], overdue: [], leaderless: [] };
-    const { posts } = supervisor;
+    const { jobs } = supervisor;
     return {
       unreachable: this.#unreachable(supervisor),
-      overdue: posts.flatMap((post) => this.#overdue(post) ?? []),
-      leaderless: posts.filter(({ staff }) => staff?.election.isLeaderless).map(({ job }) => job.name),
+      overdue: jobs.flatMap((managed) => this.#overdue(managed) ?? []),
+      leaderless: jobs.filter(({ workers }) => workers?.election.isLeaderless).map(({ job }) => job.name),
     };
   }
 
@@ -60,19 +60,19 @@ export class SingletonJobHealth {
 
   #unreachable(supervisor: JobSupervisor): HealthReport['unreachable'] {
     const expiryOf = (job: string | undefined): number =>
-      (job === undefined ? undefined : supervisor.post(job)?.job.lockExpiryMs) ?? this.options.lockExpiryMs;
+      (job === undefined ? undefined : supervisor.find(job)?.job.lockExpiryMs) ?? this.options.lockExpiryMs;
     return this.parts.outages
       .filter(([job, forMs]) => forMs > expiryOf(job))
       .map(([job, forMs]) => ({ job: job ?? null, forMs: Math.round(forMs) }));
   }
 
-  #overdue({ job, staff }: Post): OverdueJob | undefined {
-    if (staff === undefined) return undefined;
+  #overdue({ job, workers }: ManagedJob): OverdueJob | undefined {
+    if (workers === undefined) return undefined;
     // a run of a lost term keeps nobody from leading
-    const inFlight = staff.election.hasLock ? staff.runner.inFlight : undefined;
+    const inFlight = workers.election.hasLock ? workers.runner.inFlight : undefined;
     const { name } = job;
     const lastRun = this.parts.statistics.lastRunOf(name);
-    const due = overdueSince({ job, term: staff.election.term, lastRun, inFlight }, this.clock);
+    const due = overdueSince({ job, term: workers.election.term, lastRun, inFlight }, this.clock);
     if (due === undefined) return undefined;
     const runningSince = inFlight?.startedAt.toISOString() ?? null;
     const isStuck = inFlight === undefined || job.timeoutMs !== undefined;
