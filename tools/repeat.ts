@@ -1,12 +1,17 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
-import { startLoad } from './workspace/load.js';
+import { attempt } from './workspace/command.js';
 import { inWords } from './workspace/counts.js';
+import { startLoad } from './workspace/load.js';
 import { ROOT } from './workspace/paths.js';
 import { runTests } from './workspace/tests.js';
 
 /** `npm run test:repeat -- 20 [arguments of jest]`: what depends on timing, again and again on a machine without a free core. */
 const TIMED = ['contract', 'integration', 'processes', 'faults'];
+
+/** A simulated story ends in the same way each time: so a round that leaves nothing out plays new ones, which no test run plays. */
+const STORIES = 1_000;
+const FIRST_STORY = 1_000_000;
 
 const [count = '20', ...args] = process.argv.slice(2);
 const rounds = Number(count);
@@ -26,11 +31,25 @@ if (failures > 0) process.exitCode = 1;
 async function play(round: number): Promise<boolean> {
   const startedAt = performance.now();
   const result = await runTests(args, { projects: TIMED, isShown: false });
+  const stories = args.length === 0 ? await playStories(FIRST_STORY + round * STORIES) : undefined;
   const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1);
-  const isGood = result.failed === 0 && result.passed > 0;
-  const log = isGood ? '' : `, see ${await keep(round, result.output)}`;
-  console.log(`round ${String(round)}/${String(rounds)}: ${inWords(result)}, ${seconds} s${log}`);
+  const isGood = result.failed === 0 && result.passed > 0 && stories?.code !== 1;
+  const output = `${result.output}${stories?.output ?? ''}`;
+  const log = isGood ? '' : `, see ${await keep(round, output)}`;
+  const played = stories === undefined ? '' : `, ${String(STORIES)} stories ${stories.code === 0 ? 'kept' : 'BROKEN'}`;
+  console.log(`round ${String(round)}/${String(rounds)}: ${inWords(result)}${played}, ${seconds} s${log}`);
   return isGood;
+}
+
+/** Half of them with loss of data. */
+async function playStories(first: number): Promise<{ readonly code: number; readonly output: string }> {
+  const results = [];
+  for (const peril of [[], ['--data-loss']]) {
+    const seeds = ['--seeds', String(STORIES / 2), '--first', String(first), ...peril];
+    results.push(await attempt(process.execPath, ['--import', 'tsx', join(ROOT, 'tools/simulate.ts'), ...seeds]));
+  }
+  const code = results.every((result) => result.code === 0) ? 0 : 1;
+  return { code, output: results.map(({ output }) => output).join('') };
 }
 
 async function keep(round: number, output: string): Promise<string> {
