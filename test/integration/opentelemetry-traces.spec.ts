@@ -8,7 +8,7 @@ import {
   type ReadableSpan,
   SimpleSpanProcessor,
 } from '@opentelemetry/sdk-trace-node';
-import { Interval, type JobRun, LeaseLostError, SingletonJobModule, SingletonJobRegistry } from 'nestjs-singleton-job';
+import { Interval, type JobRun, SingletonJobModule, SingletonJobRegistry } from 'nestjs-singleton-job';
 import { OpenTelemetryInterceptor, SingletonJobOpenTelemetryModule } from 'nestjs-singleton-job/opentelemetry';
 import { deferred } from '../support/deferred.js';
 import { type StartedApplication, startApplication } from '../support/nest-application.js';
@@ -123,16 +123,6 @@ describe('the trace of a run', () => {
     expect(attributes).toMatchObject({ 'job.outcome': 'cancelled', 'job.abort_code': 'TIMEOUT' });
     expect(status.code).toBe(SpanStatusCode.UNSET);
     expect(events).toMatchObject([{ name: 'aborted', attributes: { 'job.abort_code': 'TIMEOUT' } }]);
-  });
-
-  it('says the same of one that asked, and was told before the signal could fire', async () => {
-    await using started = await startWith((run) => {
-      throw new LeaseLostError(run.job);
-    });
-    expect(started.jobs()).toHaveLength(1);
-    const { attributes, status } = await spanOfTheRun();
-    expect(attributes).toMatchObject({ 'job.outcome': 'cancelled', 'job.abort_code': 'LEASE_LOST' });
-    expect(status.code).toBe(SpanStatusCode.UNSET);
   });
 
   it('goes on with that of whoever triggered the run', async () => {

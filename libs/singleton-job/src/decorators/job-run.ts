@@ -1,8 +1,8 @@
 import { LeaseLostError } from '../errors/index.js';
-import { type RunCause, type RunInfo, type ScheduleKind } from '../events/index.js';
+import { type InterceptedRun, type RunCause, type RunInfo, type ScheduleKind } from '../events/index.js';
 
 /** What a job method is given: which run this is, and how to know that it must stop. */
-export class JobRun {
+export class JobRun implements InterceptedRun {
   readonly job: string;
   readonly kind: ScheduleKind;
   readonly cause: RunCause;
@@ -20,6 +20,7 @@ export class JobRun {
    */
   readonly signal: AbortSignal;
   readonly #isTrusted: () => boolean;
+  #wasRefused = false;
 
   /** Runs are made by the library; `isTrusted` tells whether the lease of this one holds at this moment. */
   constructor(info: RunInfo, signal: AbortSignal, isTrusted: () => boolean) {
@@ -39,6 +40,15 @@ export class JobRun {
    * signal from firing. Asks only the local clocks, so it costs nothing: call it right before each side effect.
    */
   assertLeader(): void {
-    if (!this.#isTrusted()) throw new LeaseLostError(this.job);
+    this.#wasRefused = !this.#isTrusted();
+    if (this.#wasRefused) throw new LeaseLostError(this.job);
+  }
+
+  /**
+   * Whether `assertLeader()` threw when it was last called. A run that throws after that counts as cancelled, whatever it
+   * throws; the signal may not have fired, and where only the wall clock is in doubt it need not.
+   */
+  get wasRefused(): boolean {
+    return this.#wasRefused;
   }
 }

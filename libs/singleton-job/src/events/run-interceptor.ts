@@ -1,9 +1,11 @@
 import { type RunInfo } from './events.js';
 
-/** A run that is about to begin. */
+/** A run that is about to begin, and how it stands with it from then on. */
 export interface InterceptedRun extends RunInfo {
   /** Fires when the run must end. */
   readonly signal: AbortSignal;
+  /** Whether the lease was refused when the run last asked for it: if it throws then, it is cancelled, as after its signal. */
+  readonly wasRefused: boolean;
 }
 
 /**

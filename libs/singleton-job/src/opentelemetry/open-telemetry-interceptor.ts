@@ -1,6 +1,6 @@
 import { Inject, Injectable, Optional } from '@nestjs/common';
 import { type Attributes, type Span, SpanStatusCode, trace, type Tracer } from '@opentelemetry/api';
-import { LeaseLostError, messageOf, RunAbortedError } from '../errors/index.js';
+import { messageOf, type RunAbortCode, RunAbortedError } from '../errors/index.js';
 import { type InterceptedRun, type RunInterceptor } from '../events/index.js';
 import { JOB_NAME, OPEN_TELEMETRY_OPTIONS, type OpenTelemetryOptions, SCOPE } from './open-telemetry.options.js';
 
@@ -17,7 +17,7 @@ export class OpenTelemetryInterceptor implements RunInterceptor {
     // whoever triggers a run waits for it; a timer belongs to nobody, though it was set in some request long ago
     const root = run.cause !== 'trigger';
     return this.#tracer.startActiveSpan(`run ${run.job}`, { root, attributes: attributesOf(run) }, async (span) => {
-      const abortedFor = (code: string): void => {
+      const abortedFor = (code: RunAbortCode | 'UNKNOWN'): void => {
         span.addEvent('aborted', { 'job.abort_code': code });
         span.setAttribute('job.abort_code', code);
       };
@@ -34,9 +34,8 @@ export class OpenTelemetryInterceptor implements RunInterceptor {
       } catch (error: unknown) {
         const { aborted } = run.signal;
         // the clocks know of the deadline before a timer can fire the signal
-        const isRefused = !aborted && error instanceof LeaseLostError;
-        if (isRefused) abortedFor(error.code);
-        if (aborted || isRefused) span.setAttribute('job.outcome', 'cancelled');
+        if (run.wasRefused && !aborted) abortedFor('LEASE_LOST');
+        if (run.wasRefused || aborted) span.setAttribute('job.outcome', 'cancelled');
         else recordFailure(span, error);
         throw error;
       } finally {

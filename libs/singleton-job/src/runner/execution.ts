@@ -18,8 +18,6 @@ export class Execution {
   readonly info: RunInfo;
   readonly #aborting = new AbortController();
   #abortCode: RunAbortCode | undefined;
-  /** What the run was told when it last asked for its lease. */
-  #wasTrusted = true;
   /** Undefined once the run has settled or was told to stop. */
   #timers: Timer[] | undefined = [];
 
@@ -38,8 +36,7 @@ export class Execution {
       fencingToken: term.fencingToken,
     });
     notify('runStarted', this.info);
-    const isTrusted = (): boolean => (this.#wasTrusted = term.isTrusted());
-    this.settled = this.#run(new JobRun(this.info, this.#aborting.signal, isTrusted));
+    this.settled = this.#run(new JobRun(this.info, this.#aborting.signal, () => term.isTrusted()));
   }
 
   /** Does something later, unless the run has settled or was told to stop by then. */
@@ -72,7 +69,7 @@ export class Execution {
       notify('runSucceeded', ended());
     } catch (error: unknown) {
       // the clocks know of the deadline before a timer can fire the signal
-      if (!this.#wasTrusted) this.abort('LEASE_LOST');
+      if (run.wasRefused) this.abort('LEASE_LOST');
       // told by its signal to stop, a job that gives up has done as it was asked
       if (this.#abortCode === undefined) notify('runFailed', { ...ended(), error });
       else notify('runCancelled', { ...ended(), code: this.#abortCode });

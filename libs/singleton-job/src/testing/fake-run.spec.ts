@@ -39,6 +39,7 @@ describe('a fake run', () => {
     expect(asserting(untold)).toThrow(LeaseLostError);
     expect(asserting(stopped)).not.toThrow();
     expect(untold.signal.aborted).toBe(false);
+    expect([told, untold, stopped].map(({ wasRefused }) => wasRefused)).toEqual([true, true, false]);
   });
 
   it('ends with the signal of the test too', () => {
