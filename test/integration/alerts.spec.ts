@@ -12,9 +12,9 @@ const page = readFileSync(join(DOCS, 'alerts.md'), 'utf8');
 
 /** Records, so that the compiler tells of a value that is no more. */
 const OUTCOMES: Readonly<Record<RunOutcome, true>> = { succeeded: true, failed: true, cancelled: true };
+const LOSSES: Readonly<Record<LeadershipLoss, true>> = { expired: true, preempted: true };
 const REASONS: Readonly<Record<LeadershipLoss | LeadershipReleaseReason, true>> = {
-  expired: true,
-  preempted: true,
+  ...LOSSES,
   shutdown: true,
   'runner-failed': true,
   paused: true,
@@ -46,6 +46,12 @@ function found(expr: string, kind: string): string[] {
     },
   });
   return all;
+}
+
+/** The expression of the rule of this name, on one line. */
+function exprOf(alert: string): string {
+  const expr = rules.find((rule) => rule.alert === alert)?.expr ?? '';
+  return expr.replaceAll(/\s+/g, ' ').replaceAll('( ', '(').replaceAll(' )', ')');
 }
 
 /** Each mistake with its rule in front. */
@@ -94,6 +100,27 @@ describe('the alerts', () => {
     expect(values.filter(([label = '', ...rest]) => rest.some((value) => !(value in (known[label] ?? {}))))).toEqual(
       [],
     );
+  });
+
+  it('see the first value of a counter, which increase() does not, where it may be the only one', () => {
+    for (const alert of ['SingletonJobMisfires', 'SingletonJobRunsFail', 'SingletonJobLeaseLost']) {
+      const expr = exprOf(alert);
+      const counted = [...expr.matchAll(/increase\(([^[]+)\[(\w+)\]\)/g)];
+      expect(counted).not.toEqual([]);
+      for (const [, counter = '', window = ''] of counted) {
+        expect(expr).toContain(`(${counter} unless ${counter} offset ${window})`);
+      }
+    }
+  });
+
+  it('take for a lost lease what leadershipLost tells, and no term that was given back', () => {
+    const reasons = [...exprOf('SingletonJobLeaseLost').matchAll(/reason=~"([^"]+)"/g)].map(([, value = '']) => value);
+    expect(new Set(reasons)).toEqual(new Set([Object.keys(LOSSES).join('|')]));
+  });
+
+  it('know what is usual of a job that runs once a day, also while it runs for longer than that', () => {
+    const [, days] = /_duration_seconds_bucket\[(\d+)d\]/.exec(exprOf('SingletonJobRunStuck')) ?? [];
+    expect(Number(days)).toBeGreaterThanOrEqual(2);
   });
 
   it('say what is wrong with which job, by labels that the result has', () => {
