@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { type JobEvents, type JobStatus, type TriggerResult } from 'nestjs-singleton-job';
-import { type ImportedPrices } from '../../apps/worker/src/operations/price-import.js';
+import { type ImportedPrices } from '../../apps/worker/src/prices/price-import.js';
 import { SLACK_MS } from '../support/busy-machine.js';
 import { useRedisServer } from '../support/redis.js';
 import { until } from '../support/until.js';

@@ -7,17 +7,17 @@ import { singletonJobConfig } from './config/singleton-job.config.js';
 import { workerConfig } from './config/worker.config.js';
 import { RunContext } from './context/run-context.js';
 import { EventFeed } from './events/event-feed.js';
+import { EventsController } from './events/events.controller.js';
 import { HealthController } from './health/health.controller.js';
-import { EventsController } from './http/events.controller.js';
-import { JobsController } from './http/jobs.controller.js';
-import { PricesController } from './http/prices.controller.js';
-import { DailyReport } from './jobs/daily-report.js';
-import { Heartbeat } from './jobs/heartbeat.js';
-import { PriceFeed } from './jobs/price-feed.js';
-import { Prices } from './jobs/prices.js';
-import { ReportArchive } from './jobs/report-archive.js';
+import { Heartbeat } from './heartbeat/heartbeat.js';
+import { JobsController } from './jobs/jobs.controller.js';
 import { MetricsModule } from './metrics/metrics.module.js';
-import { PriceImport } from './operations/price-import.js';
+import { PriceFeed } from './prices/price-feed.js';
+import { PriceImport } from './prices/price-import.js';
+import { Prices } from './prices/prices.js';
+import { PricesController } from './prices/prices.controller.js';
+import { DailyReport } from './reports/daily-report.js';
+import { ReportArchive } from './reports/report-archive.js';
 import { SpanExport } from './tracing/span-export.js';
 
 @Module({

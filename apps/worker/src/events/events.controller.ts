@@ -1,7 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { Controller, type MessageEvent, Param, Sse } from '@nestjs/common';
 import { Observable } from 'rxjs';
-import { told } from '../events/told.js';
+import { told } from './told.js';
 
 /** What happens on this replica, while it happens, heartbeats among it. Where nobody listens nothing is subscribed to. */
 @Controller('events')

@@ -1,5 +1,5 @@
 import { Controller, HttpCode, Post, UseFilters } from '@nestjs/common';
-import { type ImportedPrices, PriceImport } from '../operations/price-import.js';
+import { type ImportedPrices, PriceImport } from './price-import.js';
 import { LockFilter } from './lock.filter.js';
 
 @Controller('prices')
