@@ -1,7 +1,8 @@
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
+import { setTimeout as delay } from 'node:timers/promises';
 
 /** As OTLP has it in JSON, as far as it is asked for here. */
 interface Attribute {
@@ -28,19 +29,22 @@ export interface CollectedSpan {
 /** What an OpenTelemetry collector is to those who send it spans over HTTP. */
 export class SpanCollector implements AsyncDisposable {
   readonly spans: CollectedSpan[] = [];
+  /** How often somebody has asked it to take some, answered or not. */
+  requests = 0;
   readonly #server: Server;
 
-  private constructor() {
+  private constructor(private readonly answersAfterMs: number) {
     this.#server = createServer((request, response) => {
-      void json(request).then((batch) => {
-        if (request.url === '/v1/traces') this.spans.push(...spansOf(batch as Batch));
-        response.setHeader('content-type', 'application/json').end('{}');
+      this.#take(request, response).catch(() => {
+        // whoever sent it has gone, or it is no batch
+        response.destroy();
       });
     });
   }
 
-  static async start(): Promise<SpanCollector> {
-    const collector = new SpanCollector();
+  /** One that never answers takes no span either. */
+  static async start({ answersAfterMs = 0 } = {}): Promise<SpanCollector> {
+    const collector = new SpanCollector(answersAfterMs);
     collector.#server.listen(0, '127.0.0.1');
     await once(collector.#server, 'listening');
     return collector;
@@ -55,6 +59,17 @@ export class SpanCollector implements AsyncDisposable {
     this.#server.closeAllConnections();
     this.#server.close();
     await once(this.#server, 'close');
+  }
+
+  async #take(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    this.requests += 1;
+    const batch = await json(request);
+    if (this.answersAfterMs === Infinity) return;
+    await delay(this.answersAfterMs);
+    // who has given up will send them again, or has lost them
+    if (response.destroyed) return;
+    if (request.url === '/v1/traces') this.spans.push(...spansOf(batch as Batch));
+    response.setHeader('content-type', 'application/json').end('{}');
   }
 }
 

@@ -17,8 +17,15 @@ export const workerConfig = registerAs('worker', () => {
     },
     logLevel: environment.oneOf('LOG_LEVEL', ['error', 'warn', 'log', 'debug', 'verbose'], 'log'),
     logFormat: environment.oneOf('LOG_FORMAT', ['text', 'json'], 'text'),
-    /** Where to is the exporter's to read. */
-    collectsSpans: environment.hasUrl('OTEL_EXPORTER_OTLP_ENDPOINT', 'http://localhost:4318'),
+    spans: {
+      /** Where to is the exporter's to read. */
+      areCollected: [
+        environment.hasUrl('OTEL_EXPORTER_OTLP_ENDPOINT', 'http://localhost:4318'),
+        environment.hasUrl('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'http://localhost:4318/v1/traces'),
+      ].includes(true),
+      /** A collector that does not answer must not hold up a stop for longer. */
+      lastOnesWithinMs: environment.milliseconds('LAST_SPANS_WITHIN', '1s'),
+    },
     priceTick: {
       slowEvery: environment.wholeNumber('PRICE_TICK_SLOW_EVERY', 5),
       slowForMs: environment.milliseconds('PRICE_TICK_SLOW_FOR', '800ms'),

@@ -1,22 +1,23 @@
-import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { setTimeout as delay } from 'node:timers/promises';
+import { inspect } from 'node:util';
+import { Inject, Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { type ConfigType } from '@nestjs/config';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import { BatchSpanProcessor, NodeTracerProvider } from '@opentelemetry/sdk-trace-node';
 import { workerConfig } from '../config/worker.config.js';
 
-/** A collector that does not answer must not hold up a stop for longer; what it was not sent by then is lost. */
-const EXPORT_WITHIN_MS = 1_000;
-
 /** Sends a span of each run to whoever collects them. Where nobody does, no span is ever made. */
 @Injectable()
 export class SpanExport implements OnApplicationShutdown {
+  readonly #logger = new Logger(SpanExport.name);
   readonly #provider: NodeTracerProvider | undefined;
 
-  constructor(@Inject(workerConfig.KEY) { node, collectsSpans }: ConfigType<typeof workerConfig>) {
-    if (!collectsSpans) return;
-    // where to, and with which headers, it reads from the environment itself, as the exporters of all languages do
-    const exporter = new OTLPTraceExporter({ timeoutMillis: EXPORT_WITHIN_MS });
+  constructor(@Inject(workerConfig.KEY) private readonly config: ConfigType<typeof workerConfig>) {
+    const { node, spans } = config;
+    if (!spans.areCollected) return;
+    // where to, with which headers and for how long it reads from the environment itself, as the exporters of all languages do
+    const exporter = new OTLPTraceExporter();
     this.#provider = new NodeTracerProvider({
       resource: resourceFromAttributes({ 'service.name': 'worker', 'service.instance.id': node }),
       spanProcessors: [new BatchSpanProcessor(exporter)],
@@ -26,6 +27,19 @@ export class SpanExport implements OnApplicationShutdown {
 
   // jobs are stopped before this: the spans of the last runs are sent too
   async onApplicationShutdown(): Promise<void> {
-    await this.#provider?.shutdown();
+    if (this.#provider === undefined) return;
+    const { lastOnesWithinMs } = this.config.spans;
+    // an export cannot be called off: what goes on after the wait is bounded by the exporter's own timeout
+    const failure = await Promise.race([
+      this.#provider.shutdown().then(() => undefined, reasonOf),
+      delay(lastOnesWithinMs, `no answer within ${lastOnesWithinMs} ms`, { ref: false }),
+    ]);
+    if (failure !== undefined) this.#logger.warn(`the last spans may be lost: ${failure}`);
   }
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return inspect(error);
+  // the message is empty where each address of a host has refused
+  return error.message === '' && 'code' in error ? String(error.code) : error.message;
 }
