@@ -170,6 +170,21 @@ describe('over HTTP, workers', () => {
     expect(tokens).toEqual(tokens.toSorted((one, other) => one - other));
   });
 
+  it('do nothing that a page of somewhere else asks for, in the browser of whoever can reach them', async () => {
+    const [worker] = workers.all;
+    if (worker === undefined) throw new Error('there are three workers');
+    const foreign: Record<string, string>[] = [
+      { origin: 'http://elsewhere.example' },
+      { 'sec-fetch-site': 'cross-site' },
+    ];
+    for (const headers of foreign) {
+      const response = await fetch(`${worker.url}/jobs/daily-report/pause`, { method: 'POST', headers });
+      expect(response.status).toBe(403);
+    }
+    const { body } = await ask<JobStatus>(worker, '/jobs/daily-report');
+    expect(body.role).not.toBe('paused');
+  });
+
   it('tell what happens while it happens, to whoever listens', async () => {
     const leader = leaderOf('price-tick');
     const renewal = await nextTold(leader, 'leaseRenewed', 'price-tick');

@@ -29,6 +29,8 @@ async function bootstrap(): Promise<void> {
   app.useLogger(new RunLogger({ logLevels: [logLevel], json, colors: !json && isatty(1) }));
   app.flushLogs();
 
+  // the loopback address keeps no browser out: any page may have it post to a port of its own machine
+  app.enableCsrfProtection();
   // SIGTERM and SIGINT close the application: runs finish, locks are given back, connections end
   app.enableShutdownHooks();
   try {
