@@ -185,6 +185,12 @@ describe('over HTTP, workers', () => {
     expect(body.role).not.toBe('paused');
   });
 
+  it('know nothing of an event that there is not', async () => {
+    const [worker] = workers.all;
+    if (worker === undefined) throw new Error('there are three workers');
+    expect((await ask(worker, '/events/nonsense')).status).toBe(404);
+  });
+
   it('tell what happens while it happens, to whoever listens', async () => {
     const leader = leaderOf('price-tick');
     const renewal = await nextTold(leader, 'leaseRenewed', 'price-tick');

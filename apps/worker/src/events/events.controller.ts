@@ -1,14 +1,16 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import { Controller, type MessageEvent, Param, Sse } from '@nestjs/common';
+import { Controller, type MessageEvent, NotFoundException, Param, Sse } from '@nestjs/common';
 import { Observable } from 'rxjs';
+import { isEvent } from './event-names.js';
 import { told } from './told.js';
 
 /** What happens on this replica, while it happens, heartbeats among it. Where nobody listens nothing is subscribed to. */
 @Controller('events')
 export class EventsController {
-  /** One event of the library, by its name; one that there is not never happens. */
+  /** One event of the library, by its name. */
   @Sse(':event')
   listen(@Param('event') event: string): Observable<MessageEvent> {
+    if (!isEvent(event)) throw new NotFoundException(`there is no event '${event}'`);
     const channel = `nestjs-singleton-job:${event}`;
     return new Observable((listener) => {
       const hear = (payload: unknown): void => {

@@ -1,0 +1,30 @@
+import { type JobEvents } from 'nestjs-singleton-job';
+
+/** A record, so that the compiler misses none. */
+const EVENTS: { readonly [E in keyof JobEvents]: true } = {
+  leadershipGained: true,
+  leadershipLost: true,
+  leadershipReleased: true,
+  leaseRenewed: true,
+  runStarted: true,
+  runSucceeded: true,
+  runFailed: true,
+  runCancelled: true,
+  runSlow: true,
+  tickDropped: true,
+  occurrencesMissed: true,
+  loopBlocked: true,
+  storeUnreachable: true,
+  storeRecovered: true,
+  storeMisconfigured: true,
+  clockAhead: true,
+  evictionPossible: true,
+  lockMended: true,
+  runnerFailed: true,
+  observerFailed: true,
+};
+
+/** Whether the library has an event of this name. */
+export function isEvent(name: string): name is keyof JobEvents {
+  return Object.hasOwn(EVENTS, name);
+}
