@@ -4,26 +4,9 @@ import { type JobEvents, type JobObserver } from 'nestjs-singleton-job';
 import { workerConfig } from '../config/worker.config.js';
 import { told } from './told.js';
 
-/** What a parent process is sent. Dates arrive as ISO strings, errors as `{ name, code, message }`. */
-export type FeedMessage = {
-  [E in keyof JobEvents]: FeedEnvelope & { readonly event: E; readonly payload: JobEvents[E] };
-}[keyof JobEvents];
-
-/** The first message of all: signals are heeded from now on, and `url` is answered. */
-export interface ReadyMessage extends FeedEnvelope {
-  readonly event: 'ready';
-  readonly payload: { readonly url: string };
-}
-
-interface FeedEnvelope {
-  readonly atMs: number;
-  readonly node: string;
-  readonly pid: number;
-}
-
 /**
  * Tells the process that forked this one what happens here; heartbeats are no news. Without a parent that listens, it does
- * nothing.
+ * nothing. README.md has the form of a message.
  */
 @Injectable()
 export class EventFeed implements Required<Omit<JobObserver, 'leaseRenewed'>> {
@@ -52,7 +35,8 @@ export class EventFeed implements Required<Omit<JobObserver, 'leaseRenewed'>> {
 
   constructor(@Inject(workerConfig.KEY) private readonly config: ConfigType<typeof workerConfig>) {}
 
-  ready(payload: ReadyMessage['payload']): void {
+  /** The first message of all: signals are heeded from now on, and `url` is answered. */
+  ready(payload: { readonly url: string }): void {
     const held = this.#held ?? [];
     this.#held = undefined;
     for (const message of [this.#stamped({ event: 'ready', payload }), ...held]) send(message);
