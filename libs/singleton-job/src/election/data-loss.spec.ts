@@ -60,6 +60,13 @@ describe('After Redis lost its data a new leader', () => {
     expect(aftermath({ grant, sent: { now: -5, wall: 0 } }).waitMs).toBe(LOCK_EXPIRY_MS);
   });
 
+  it('does not ask an older state that was brought back how old it is, but counts from when it heard of that', () => {
+    const restored = { memory: { loss: { ...loss, bornBefore: 50_000, born: 1_000 } }, grant: grantOf(1_000, 60_000) };
+    expect(aftermath(restored)).toEqual({ waitMs: LOCK_EXPIRY_MS, doubtfulUpTo: 70_000 });
+    expect(aftermath({ ...restored, sent: { now: 4_000, wall: 0 } })).toEqual({ waitMs: 6_000, doubtfulUpTo: 66_000 });
+    expect(aftermath({ ...restored, sent: { now: 90_000, wall: 0 } }).waitMs).toBe(0);
+  });
+
   it('takes what was due while a lock lives for started, however late it begins itself', () => {
     expect(aftermath().doubtfulUpTo).toBe(50_000 + LOCK_EXPIRY_MS);
     expect(aftermath({ grant: grantOf(50_000, 90_000) }).doubtfulUpTo).toBe(50_000 + LOCK_EXPIRY_MS);

@@ -46,7 +46,9 @@ export function aftermathOf({ grant, sent, memory, lockExpiryMs, previous }: New
   if (wasOurs) return { waitMs: previous.waitMs, doubtfulUpTo: previous.facts.doubtfulUpTo };
   // of a clock of Redis that was stepped back behind the loss our own knows better how long ago that is
   const knownForMs = Math.max(sent.now - loss.heardAtMs, 0);
-  const lostAt = Math.min(grant.born, grant.time - knownForMs);
+  const noticedAt = grant.time - knownForMs;
+  // a state older than the lost one was brought back, from a backup say: its birth does not tell when
+  const lostAt = loss.born > loss.bornBefore ? Math.min(loss.born, noticedAt) : noticedAt;
   const doubtfulUpTo = lostAt + Math.max(lockExpiryMs, loss.longestTtlMs);
   return { waitMs: Math.max(doubtfulUpTo - grant.time, 0), doubtfulUpTo };
 }

@@ -55,6 +55,23 @@ describe('When Redis loses its data', () => {
     expect(b.observer.of('leadershipGained')[0]?.waitMs).toBeGreaterThan(20_000);
   });
 
+  it('it waits also if an older state comes back, from a backup, in place of the one that the leader, cut off, leads under', async () => {
+    const [a, b] = await leaderAndFollower();
+    await fleet.clock.advance(20_000);
+    await Promise.all([a, b].map(({ supervisor }) => supervisor.pause('tick')).concat(fleet.clock.advance(1_000)));
+    const restore = fleet.server.remember();
+    fleet.server.loseData();
+    a.supervisor.resume('tick');
+    await fleet.clock.advance(5_000);
+    b.supervisor.resume('tick');
+    await fleet.clock.advance(20_000);
+    a.store.fate = () => 'lost';
+    restore();
+    await fleet.clock.advance(30_000);
+    expect(startsOf(b)[0]).toBeGreaterThan(startsOf(a).at(-1) ?? NaN);
+    expect(b.observer.of('leadershipGained')).toEqual([expect.objectContaining({ waitMs: 10_000 })]);
+  });
+
   it('the leader goes on at once when it gets its lock back before its lease has ended', async () => {
     await fleet.clock.advance(300);
     const a = fleet.start('a', [job()]);
