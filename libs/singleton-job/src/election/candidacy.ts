@@ -88,6 +88,7 @@ export class Candidacy {
       this.#waker.wake();
     };
     stop.addEventListener('abort', quit);
+    const leave = this.replica.asks(this.contest.job);
     this.replica.following += 1;
     this.#isBidding = true;
     try {
@@ -98,6 +99,7 @@ export class Candidacy {
       }
       return undefined;
     } finally {
+      leave();
       this.replica.following -= 1;
       this.#isBidding = false;
       stop.removeEventListener('abort', quit);

@@ -82,7 +82,6 @@ export class LeaderElection {
     const leave = this.replica.enter(job, this.#candidacy);
     while (!this.#stop.signal.aborted) {
       if (this.#isPaused) {
-        this.replica.drop(job);
         await this.#resumed();
         continue;
       }

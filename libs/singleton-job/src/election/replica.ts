@@ -53,7 +53,8 @@ export class Replica {
   following = 0;
   readonly #candidates = new Map<string, Set<Candidate>>();
   readonly #askers = new Askers((name) => {
-    this.drop(name);
+    this.complaints.leave(name);
+    this.gate.forget(name);
   });
   readonly #closing = new AbortController();
   #isOpen = false;
@@ -120,23 +121,18 @@ export class Replica {
   enter(job: string, candidate: Candidate): () => void {
     const candidates = this.#candidates.get(job) ?? new Set();
     this.#candidates.set(job, candidates.add(candidate));
-    const leave = this.asks(job);
     return () => {
       candidates.delete(candidate);
       if (candidates.size === 0) this.#candidates.delete(job);
-      leave();
     };
   }
 
-  /** Keeps what the questions about a name meet with, until the last of those who asked has called the returned function. */
+  /**
+   * Keeps what the questions about a name meet with, until the last of those who asked has called the returned function:
+   * what nobody asks for must neither slow the others down nor stay for ever.
+   */
   asks(name: string): () => void {
     return this.#askers.enter(name);
-  }
-
-  /** Drops what the questions about a name met with: what nobody asks for must neither slow the others down nor stay for ever. */
-  drop(job: string): void {
-    this.complaints.leave(job);
-    this.gate.forget(job);
   }
 
   /** Begins to connect, once. Neither waits for the store nor fails for want of it. */

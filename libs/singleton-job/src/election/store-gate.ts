@@ -92,7 +92,7 @@ export class StoreGate {
 
   /** Nobody asks for it any more: what it met with is no trouble of anybody's, and has not ended well either. */
   forget(job: string): void {
-    this.#ailing.forget(job);
+    this.#ailing.leave(job);
     this.#outage?.forget(job);
   }
 

@@ -141,6 +141,24 @@ describe('The health of a replica', () => {
       },
     );
 
+    it('is good again while its lost run ignores the signal, so that nobody asks, and tells its trouble once', async () => {
+      const stuck = job({ name: 'broken', run: () => new Promise<void>(() => undefined) });
+      const { health, store, observer } = startWith(stuck, job({ name: 'well' }));
+      await fleet.clock.advance(2_500);
+      store.fate = (_command, name) => (name === 'broken' ? 'lost' : 'carried');
+      await fleet.clock.advance(30_000);
+      expect(observer.of('storeUnreachable').filter(({ job: name }) => name === 'broken')).toHaveLength(1);
+      expect(health.report().unreachable).toEqual([]);
+    });
+
+    it('tells its trouble once, also when its term ends of it', async () => {
+      const { health, observer } = await ailing();
+      await fleet.clock.advance(60_000);
+      expect(observer.of('storeUnreachable').filter(({ job: name }) => name === 'broken')).toHaveLength(1);
+      expect(observer.of('storeUnreachable').length - observer.of('storeRecovered').length).toBe(1);
+      expect(health.report().unreachable).toHaveLength(1);
+    });
+
     it('stops without telling that it is answered', async () => {
       const { supervisor, observer } = await ailing();
       await Promise.all([supervisor.stop(), fleet.clock.advance(30_000)]);
