@@ -192,6 +192,15 @@ describe('what Redis sees', () => {
       expect(await granted(store, bidOf('a#1'))).toMatchObject({ token: grant.token });
     });
 
+    it('lets a bid that is refused tell of a claim that was lost', async () => {
+      const { time } = await granted(store, bidOf('a#1'));
+      await fill();
+      const seen = { seenLast: time + 20, seenRan: time + 10 };
+      const known = { last: time + 20, ran: time + 10 };
+      expect(await refused(store, bidOf('b#1', seen))).toMatchObject({ holder: 'a#1', ...known });
+      expect(await refused(store, bidOf('b#2'))).toMatchObject(known);
+    });
+
     it('grants no free lock, and nothing of the bid remains', async () => {
       await fill();
       await expect(store.acquire(bidOf('a#1'))).rejects.toMatchObject({ code: 'STORE_REFUSED_WRITE' });

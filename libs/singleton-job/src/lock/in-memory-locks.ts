@@ -1,5 +1,5 @@
 import { type Clock } from '../time/index.js';
-import { grantedState, raised, type State } from './in-memory-state.js';
+import { grantedState, raised, type State, toldByRefused } from './in-memory-state.js';
 import {
   type Bid,
   type Claim,
@@ -8,6 +8,7 @@ import {
   type ClaimOutcome,
   type Grant,
   type Holder,
+  ownerOf,
   type Progress,
   type Refusal,
   type Release,
@@ -113,7 +114,9 @@ export class InMemoryLocks {
   }
 
   #refuse(bid: Bid, found: { lock: Lock; stored: State; time: number }): Refusal {
-    const { lock, stored, time } = found;
+    const { lock, time } = found;
+    const stored = ownerOf(lock.holder) === undefined ? found.stored : toldByRefused(bid, found.stored);
+    if (stored !== found.stored) this.#states.set(bid.name, stored);
     const mended = lock.expiresAt === undefined;
     const expiresAt = lock.expiresAt ?? time + bid.lockExpiryMs;
     if (mended) this.#locks.set(bid.name, { holder: lock.holder, expiresAt });

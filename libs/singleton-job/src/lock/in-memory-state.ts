@@ -5,8 +5,8 @@ export interface State {
   readonly token?: number;
   readonly born?: number;
   readonly last?: number;
-  readonly by?: string;
-  readonly ran?: number;
+  readonly by?: string | undefined;
+  readonly ran?: number | undefined;
   readonly end?: number;
   readonly schedule?: string;
   readonly raisedFrom?: Grant['raisedFrom'];
@@ -39,6 +39,17 @@ export function grantedState(bid: Bid, found: { stored: State; time: number; isR
       ? replaced({ ...stored, last: stored.last ?? ran, ran, schedule }, hasChanged)
       : stored.raisedFrom,
     expiresAt: bid.stateTtlMs === undefined ? stored.expiresAt : time + bid.stateTtlMs,
+  };
+}
+
+/** The state after a bid was refused: a claim that was lost stands while somebody knows of it. The same if nothing was. */
+export function toldByRefused({ seenLast, seenRan }: Bid, stored: State): State {
+  if (stored.last === undefined || seenLast <= stored.last) return stored;
+  return {
+    ...stored,
+    last: seenLast,
+    by: undefined,
+    ran: stored.ran === undefined ? undefined : raised(stored.ran, seenRan),
   };
 }
 

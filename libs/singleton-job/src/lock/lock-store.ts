@@ -33,7 +33,8 @@ export interface LockStore {
   claim(claim: Claim): Promise<ClaimAnswer>;
 
   /**
-   * Frees a lock that `holder` has, and records its progress. Freeing what somebody else holds does nothing.
+   * Frees a lock that `holder` has, and records its progress. Freeing what somebody else holds does nothing, and is answered for
+   * any name, also one that never had a lock or a state: a store that may be gone is probed so, with names of nobody (`probe/N`).
    * Wakes the followers unless `quietly`; telling them must not make a release fail.
    */
   release(release: Release): Promise<ReleaseAnswer>;
@@ -71,7 +72,11 @@ export interface Bid {
   readonly schedule: string;
   /** Highest fencing token of this lock that the process has seen; 0 if none. The new one is higher, also after data loss. */
   readonly seenToken: number;
-  /** Newest `last` that the process has seen, or its last sight of a foreign holder, whichever is later; 0 if none. */
+  /**
+   * Newest `last` that the process has seen, or its last sight of a foreign holder, whichever is later; 0 if none. A bid that is
+   * refused raises `last` to it too, and `ran` to `seenRan`: the bidder may be the last that knows of a claim which a
+   * failover lost. Not where there is no `last`, or the holder is a foreign one, which keeps no account.
+   */
   readonly seenLast: number;
   /** Newest `ran` that the process has seen; 0 or left out if none. Where the store has no state any more, it begins with it. */
   readonly seenRan?: number;

@@ -46,7 +46,7 @@ end
 
 /**
  * ARGV: holder, lockExpiry, schedule, then what was seen: highest token, newest last, newest ran, schedule; life of the state
- * or ''. Reads everything before it writes anything, so that a held lock is answered by a full server too. The
+ * or ''. Reads everything before it writes anything, so that a held lock is answered by a full server too, which refuses no HDEL. The
  * field `raised` keeps what raising `last` replaced until a leader has accounted for it: a grant may never be spent.
  */
 export const ACQUIRE = script(
@@ -61,6 +61,16 @@ local found = redis.call('GET', lock)
 
 if found and found ~= holder then
   showThatItWrites()
+  -- a claim that was lost stands while somebody knows of it; what a foreign holder keeps no account of nobody has to report
+  if last and seenLast > last and string.find(found, '#', 1, true) then
+    redis.call('HDEL', state, 'by')
+    redis.call('HSET', state, 'last', int(seenLast))
+    if ran and seenRan > ran then
+      redis.call('HSET', state, 'ran', int(seenRan))
+      ran = seenRan
+    end
+    last = seenLast
+  end
   local ttl = redis.call('PTTL', lock)
   local mended = ttl < 0
   if mended then

@@ -224,6 +224,27 @@ describe('When Redis loses its data', () => {
     expect(missedOf(c)).toEqual([expect.stringMatching(/^schedule-changed \(00:00:00, 00:01:\d\d\] 0$/)]);
   });
 
+  it('a claim that a failover lost stands if somebody who knows of it asks before another takes the lead, be it in vain', async () => {
+    const [a, b] = await leaderAndFollower(everyMinute);
+    const c = fleet.start('c', [everyMinute()]);
+    await fleet.clock.advance(57_000);
+    const fallBack = fleet.server.remember();
+    await fleet.clock.advance(700);
+    // b sees the claim
+    b.store.reconnect();
+    await fleet.clock.advance(100);
+    a.store.fate = () => 'lost';
+    fallBack();
+    b.store.reconnect();
+    await fleet.clock.advance(100);
+    b.store.fate = () => 'lost';
+    await fleet.clock.advance(20_000);
+    expect(c.observer.of('leadershipGained')).toHaveLength(1);
+    const started = [a, b, c].flatMap(({ observer }) => observer.of('runStarted'));
+    expect(started.map(({ scheduledAt }) => clockOf(scheduledAt))).toEqual(['00:01:00']);
+    expect(missedOf(b)).toEqual([]);
+  });
+
   it('what was due while nobody could lead is reported, up to where the new state begins', async () => {
     const [a, b] = await leaderAndFollower(everyMinute);
     for (const { store } of [a, b]) store.fate = () => 'STORE_UNREACHABLE';

@@ -68,7 +68,8 @@ export class OccurrenceLedger {
         if (!term.isOver() && !lane.isClosed) whenOurs();
         return newest;
       case 'taken': {
-        // nobody else can claim while the lock is ours: the state was lost, and a late bid of this term has begun another
+        // nobody else can claim while the lock is ours: the state was lost, and a late bid of this term has begun another, or
+        // the claim of an earlier leader was, and the bid of somebody who knew of it has told it again
         const upTo = Math.max(newest, answer.last);
         reportStateLost(this.parts, after, upTo);
         term.memory.settled(upTo);

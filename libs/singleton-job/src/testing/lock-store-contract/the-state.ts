@@ -65,6 +65,33 @@ export const THE_STATE: Rules = {
     answers(await granted(other, bidOf('b#1', { seenLast: last - 5_000 })), { last });
   },
 
+  'is raised to what a bidder has seen also if it is refused: a claim that was lost stands while somebody knows of it':
+    async ({ store, other, claim, release }) => {
+      const { token, time, ran } = await granted(store, bidOf('a#1'));
+      await claim('a#1', { token, scheduledAt: time + 10 });
+      answers(await refused(other, bidOf('b#1', { seenLast: time + 5, seenRan: time + 5 })), { last: time + 10, ran });
+      answers(await claim('a#1', { token, scheduledAt: time + 10 }), { outcome: 'mine' });
+      answers(await refused(other, bidOf('b#2', { seenLast: time + 30 })), { last: time + 30, ran });
+      answers(await refused(other, bidOf('b#3')), { last: time + 30, ran });
+      answers(await claim('a#1', { token, scheduledAt: time + 30 }), { outcome: 'taken', last: time + 30 });
+      const seen = { seenLast: time + 40, seenRan: time + 20 };
+      answers(await refused(other, bidOf('b#4', seen)), { last: time + 40, ran: time + 20 });
+      await release('a#1');
+      const second = await granted(other, bidOf('b#5'));
+      answers(second, { last: time + 40, ran: time + 20, by: '', raisedFrom: undefined });
+    },
+
+  'is not begun, nor raised, by a bid that a foreign holder refuses': async ({ world, store, other, release }) => {
+    await world.occupy('price-tick', 'somebody-else');
+    const seen = { seenLast: 5_000_000_000_000, seenRan: 5_000_000_000_000 };
+    answers(await refused(store, bidOf('a#1', seen)), { last: 0, ran: 0, born: 0 });
+    await world.loseData();
+    const { last, ran } = await granted(store, bidOf('a#2'));
+    await release('a#2');
+    await world.occupy('price-tick', 'somebody-else');
+    answers(await refused(other, bidOf('b#1', seen)), { last, ran });
+  },
+
   'takes what is settled for claimed, by nobody in particular': async ({ store, other, renew, claim, release }) => {
     const { time, token } = await granted(store, bidOf('a#1'));
     await claim('a#1', { token, scheduledAt: time + 10 });
