@@ -1,3 +1,4 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { describe, expect, it } from '@jest/globals';
 import { resolveOptions } from '../options/index.js';
 import { ProcessReplica } from './process-replica.js';
@@ -16,5 +17,25 @@ describe('The observers of an application', () => {
     replica.observe({});
     happens('third');
     expect(told).toEqual(['first', 'second', 'third']);
+  });
+
+  it('are told of the first few hundred, and the log of who fails at them', () => {
+    const replica = new ProcessReplica(resolveOptions({ projectName: 'p', store: 'memory' }));
+    for (let n = 0; n < 600; n++) {
+      replica.notify('leaseRenewed', { job: String(n), fencingToken: 1, roundTripMs: 1, clockOffsetMs: 0 });
+    }
+    const told: string[] = [];
+    const logged: unknown[] = [];
+    const listen = (message: unknown): void => void logged.push(message);
+    subscribe('nestjs-singleton-job:observerFailed', listen);
+    const error = new Error('boom');
+    const fail = ({ job }: { job: string }): void => {
+      told.push(job);
+      if (told.length === 1) throw error;
+    };
+    replica.observe({ leaseRenewed: fail });
+    unsubscribe('nestjs-singleton-job:observerFailed', listen);
+    expect([told.length, told[0]]).toEqual([500, '0']);
+    expect(logged).toMatchObject([{ event: 'leaseRenewed', error }]);
   });
 });

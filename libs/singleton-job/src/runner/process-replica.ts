@@ -5,6 +5,9 @@ import { type ResolvedOptions } from '../options/index.js';
 import { JobStatistics } from './job-statistics.js';
 import { makeReplica } from './make-replica.js';
 
+/** The first of them tell how it began. An application that never finds its observers must not fill its memory. */
+const MOST_EARLY = 500;
+
 /** The readable `nodeId` and a random part that no other process, not even its own successor, has. */
 export function nameReplica(nodeId: string): string {
   return `${nodeId}-${randomBytes(4).toString('hex')}`;
@@ -32,16 +35,19 @@ export class ProcessReplica {
     this.#observers = [new LoggingObserver({ projectName, node: this.id }), this.statistics, diagnostics];
     const tell = notifyAll(this.#observers);
     this.notify = (event, payload) => {
-      this.#early?.push((late) => {
-        late(event, payload);
-      });
+      if (this.#early !== undefined && this.#early.length < MOST_EARLY)
+        this.#early.push((late) => {
+          late(event, payload);
+        });
       tell(event, payload);
     };
   }
 
   /** Adds the observers of the application, which are told first what happened while it started: it may have used locks. */
   observe(...observers: readonly JobObserver[]): void {
-    const tell = notifyAll(observers);
+    const tellOurs = notifyAll([...this.#observers]);
+    // who fails at it is told of as at any other time
+    const tell = notifyAll([...observers, { observerFailed: (failure) => { tellOurs('observerFailed', failure); } }]);
     for (const tellOne of this.#early ?? []) tellOne(tell);
     this.#early = undefined;
     this.#observers.push(...observers);
