@@ -422,4 +422,25 @@ describe('After a loss of data', () => {
   it('one that knew the store before may not', () => {
     expect(rulesBrokenBy({ ...lost, processes: met(50) })).toEqual(['overlap']);
   });
+
+  it('two that were both granted the lock since may not run side by side, however fresh they are', () => {
+    const terms = [term({ gainedMs: 105 }), term({ process: 'b', fencingToken: 2, gainedMs: 110 })];
+    const runs = [run({ startedMs: 106, endedMs: 300 }), run({ process: 'b', fencingToken: 2, startedMs: 120 })];
+    expect(rulesBrokenBy({ ...lost, terms, runs, processes: met(105) })).toEqual(['overlap']);
+  });
+
+  it('a leader that nothing hinders runs on only until its next renewal has told it', () => {
+    const terms = [term({}), term({ process: 'b', fencingToken: 2, gainedMs: 110 })];
+    const besideAt = (startedMs: number) => [
+      run({ endedMs: 950 }),
+      run({ process: 'b', fencingToken: 2, startedMs, endedMs: 960 }),
+    ];
+    const known = [stop({}), { process: 'b', startedMs: 0, metMs: new Map([['tick', 105]]) }];
+    const faults = [
+      { kind: 'data-loss', fromMs: 100, untilMs: 100 },
+      { kind: 'step-down', process: 'a', fromMs: 90, untilMs: 900 },
+    ];
+    expect(rulesBrokenBy({ ...lost, faults, terms, runs: besideAt(650), processes: known })).toEqual([]);
+    expect(rulesBrokenBy({ ...lost, faults, terms, runs: besideAt(750), processes: known })).toEqual(['overlap']);
+  });
 });

@@ -1,35 +1,39 @@
 import { type History, type WitnessedTerm } from './history.js';
-import { lossesOf } from './losses.js';
+import { type Loss, lossesOf } from './losses.js';
 import { attemptMs, faultsOf, isHindered, safetyMarginMs } from './timing.js';
 
-/**
- * Whether a loss of data explains that somebody leads beside the leader of `older`: the term began before the loss, and a
- * lease lives no longer than this after it. What a loss does beyond that is a broken promise.
- */
+/** Whether a loss of all data explains that somebody leads beside the leader of `older`, who has not heard of it yet. */
 function mayOutliveLoss(history: History, older: WitnessedTerm, atMs: number): boolean {
-  const { settings } = history;
-  if (settings === undefined) return false;
-  const heldFromMs = grantedMs(history, older);
-  const lifeMs = settings.lockExpiryMs * (1 + settings.drift) + settings.toleranceMs;
-  return faultsOf(history, 'data-loss').some(
-    ({ fromMs }) => heldFromMs <= fromMs && fromMs <= atMs && atMs <= fromMs + lifeMs,
-  );
+  const losses = lossesOf(history, 'lock', older.job).filter(({ kind }) => kind === 'data-loss');
+  return mayBelieveAfter(history, older, { losses, atMs });
 }
 
 /**
  * Whether a lock that went without its state, or with the last writes alone, explains that somebody leads beside the leader of
- * `older`: nobody can tell, and nobody waits. The leader learns of it from its next renewal, and then its run has the margin
- * to settle in; one that is hindered as well trusts its lease to the end.
+ * `older`: nobody can tell, and nobody waits.
  */
 function mayNotKnowItsLock(history: History, older: WitnessedTerm, atMs: number): boolean {
+  const losses = lossesOf(history, 'lock', older.job).filter(({ kind }) => kind !== 'data-loss');
+  return mayBelieveAfter(history, older, { losses, atMs });
+}
+
+/**
+ * The leader learns of a loss from its next renewal, and then its run has the margin to settle in; one that is hindered as well
+ * trusts its lease to the end. What a loss does beyond that is a broken promise.
+ */
+function mayBelieveAfter(
+  history: History,
+  older: WitnessedTerm,
+  { losses, atMs }: { readonly losses: readonly Loss[]; readonly atMs: number },
+): boolean {
   const { settings } = history;
   if (settings === undefined) return false;
   const { heartbeatIntervalMs, lockExpiryMs, drift, toleranceMs, travelMs } = settings;
   const askMs = heartbeatIntervalMs + attemptMs(settings) + 2 * travelMs;
   const settledMs = (askMs + safetyMarginMs(settings)) * (1 + drift) + toleranceMs;
   const heldFromMs = grantedMs(history, older);
-  return lossesOf(history, 'lock', older.job).some((loss) => {
-    if (loss.kind === 'data-loss' || loss.atMs < heldFromMs || atMs < loss.atMs) return false;
+  return losses.some((loss) => {
+    if (loss.atMs < heldFromMs || atMs < loss.atMs) return false;
     // what was sent right before was hindered too
     const near = { fromMs: loss.atMs - attemptMs(settings), untilMs: loss.atMs + askMs };
     const lifeMs = lockExpiryMs * (1 + drift) + toleranceMs;
@@ -70,15 +74,16 @@ export function isExcusedByLoss(
   }: { readonly earlier: WitnessedTerm | undefined; readonly later: WitnessedTerm | undefined; readonly atMs: number },
 ): boolean {
   if (earlier === undefined || later === undefined) return false;
-  // a second loss within one lease: who led in between knew nothing of the first
-  if (isStillFresh(history, earlier, atMs) || isStillFresh(history, later, atMs)) return true;
   if (mayNotKnowItsLock(history, earlier, atMs)) return true;
   if (!mayOutliveLoss(history, earlier, atMs)) return false;
+  // a second loss within one lease: who led in between knew nothing of the first
+  const isFresh = isStillFresh(history, earlier, atMs) || isStillFresh(history, later, atMs);
+  // without a loss between the two grants, the store itself excludes the one while the other holds
   return faultsOf(history, 'data-loss').some(
     ({ fromMs }) =>
       grantedMs(history, earlier) <= fromMs &&
       later.gainedMs >= fromMs &&
-      (isFreshTo(history, later, fromMs) || trustedALostLock(history, later, fromMs)),
+      (isFresh || isFreshTo(history, later, fromMs) || trustedALostLock(history, later, fromMs)),
   );
 }
 

@@ -63,11 +63,12 @@ export function faultsOf({ faults = [] }: History, ...kinds: readonly string[]):
   return faults.filter(({ kind }) => kinds.includes(kind));
 }
 
-/** Whether something that lasts hinders a process, or all of them, at some time between. */
+/** Whether something that lasts hinders a process, or all of them, at some time between; to step down hinders nobody. */
 export function isHindered({ faults = [] }: History, process: string, { fromMs, untilMs }: Span): boolean {
   return faults.some(
     (fault) =>
       (fault.process ?? process) === process &&
+      fault.kind !== 'step-down' &&
       fault.untilMs > fault.fromMs &&
       fault.fromMs <= untilMs &&
       fault.untilMs >= fromMs,
