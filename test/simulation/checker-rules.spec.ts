@@ -211,6 +211,22 @@ const EXAMPLES: readonly { rule: Rule; what: string; kept: Partial<History>; bro
     },
   },
   {
+    rule: 'lost-in-silence',
+    what: 'an occurrence that a leader forgets which kept its lock when the state was deleted',
+    kept: {
+      settings,
+      faults: [{ kind: 'state-deleted', fromMs: 100, untilMs: 100, job: 'report' }],
+      holdings: [holding({ job: 'report', untilMs: 90 })],
+      due: new Map([['report', [50]]]),
+    },
+    broken: {
+      settings,
+      faults: [{ kind: 'state-deleted', fromMs: 100, untilMs: 100, job: 'report' }],
+      holdings: [holding({ job: 'report' })],
+      due: new Map([['report', [50]]]),
+    },
+  },
+  {
     rule: 'reported-twice',
     what: 'a window that a changed schedule left behind, although the store had heard of the first report',
     kept: {

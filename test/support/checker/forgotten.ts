@@ -109,7 +109,8 @@ export function isLostToAFreshLeader(history: History, { job, at }: Occurrence):
     const [next] = grants
       .filter((grant) => grant.job === job && grant.atMs >= loss.atMs)
       .sort((a, b) => a.atMs - b.atMs);
-    if (next === undefined) return true;
+    // who kept its lock through the loss knows what was due, and tells it
+    if (next === undefined) return !holdings.some((held) => held.job === job && held.untilMs > loss.atMs);
     // the state begins when the clock of the store says so
     const bornMs = next.atMs * (1 + (settings?.drift ?? 0)) + (settings?.toleranceMs ?? 0);
     // who led on with its lock may have claimed it
