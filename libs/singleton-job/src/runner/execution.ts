@@ -18,6 +18,7 @@ export class Execution {
   readonly info: RunInfo;
   readonly #aborting = new AbortController();
   #abortCode: RunAbortCode | undefined;
+  #wasCalled = false;
   /** Undefined once the run has settled or was told to stop. */
   #timers: Timer[] | undefined = [];
 
@@ -37,6 +38,11 @@ export class Execution {
     });
     notify('runStarted', this.info);
     this.settled = this.#run(new JobRun(this.info, this.#aborting.signal, () => term.isTrusted()));
+  }
+
+  /** Whether the method was called: what took the time of the lease before it leaves nothing that could have ended. */
+  get wasCalled(): boolean {
+    return this.#wasCalled;
   }
 
   /** Does something later, unless the run has settled or was told to stop by then. */
@@ -65,6 +71,7 @@ export class Execution {
     try {
       // whoever was told that the run begins may have taken the time that the lease had left
       run.assertLeader();
+      this.#wasCalled = true;
       await job.invoke(run);
       notify('runSucceeded', ended());
     } catch (error: unknown) {

@@ -112,4 +112,19 @@ describe('An interval job', () => {
     await fleet.clock.advance(200);
     expect(runs(a.observer.story).slice(2)).toEqual(['1500 runStarted schedule', '1500 runSucceeded schedule']);
   });
+
+  it('counts no gap from a run whose method was never called, because the host slept as it was told of', async () => {
+    let sleeps = 1;
+    const slow = {
+      runStarted: () => {
+        if (sleeps-- > 0) fleet.clock.stepWall(2_000);
+      },
+    };
+    let calls = 0;
+    const a = fleet.start('a', [job({ schedule: interval(86_400_000), run: () => calls++ })], { observers: [slow] });
+    await fleet.clock.advance(1);
+    expect(a.observer.of('runCancelled')).toHaveLength(1);
+    await fleet.clock.advance(60_000);
+    expect(calls).toBe(1);
+  });
 });

@@ -12,7 +12,7 @@ export interface LaneParts {
   readonly job: JobDefinition;
   readonly clock: Clock;
   readonly notify: Notify;
-  /** A run has settled that was started under this term. */
+  /** A run has settled that was started under this term, and its method was called. */
   readonly onEnd: (term: Term) => void;
 }
 
@@ -57,6 +57,7 @@ export class Lane {
     this.#watchForSlowness(execution, term);
     this.#settled = execution.settled.then(() => {
       this.#inFlight = undefined;
+      if (!execution.wasCalled) return;
       this.#endedAtMs = this.parts.clock.now();
       this.parts.onEnd(term);
     });
