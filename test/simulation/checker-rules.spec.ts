@@ -66,6 +66,7 @@ const stop = (overrides: Partial<WitnessedProcess>): WitnessedProcess => ({
   end: 'stopped',
   ...overrides,
 });
+const TAKEN_BY_A_STRAY = { settings, processes: [stop({ heldAtEnd: ['tick'] })] };
 const confirmed = { job: 'tick', process: 'a', fencingToken: 1, sentMs: 0, answeredMs: 2 };
 const CHANGED = { job: 'report', process: 'a', from: 0, to: 10, reason: 'schedule-changed', atMs: 50 };
 /** Claimed at 10 by `a`, lost at 25 with all that was written since 5, and started again by `b`. */
@@ -364,6 +365,12 @@ const EXAMPLES: readonly { rule: Rule; what: string; kept: Partial<History>; bro
       faults: [{ kind: 'weather', fromMs: 900, untilMs: 5_000 }],
     },
     broken: { settings, processes: [stop({ heldAtEnd: ['tick'] })] },
+  },
+  {
+    rule: 'lock-kept',
+    what: 'a stop that leaves a lock behind which it could have found out about',
+    kept: { ...TAKEN_BY_A_STRAY, holdings: [holding({ sentMs: 100, fromMs: 1_900, untilMs: 2_900 })] },
+    broken: { ...TAKEN_BY_A_STRAY, holdings: [holding({ sentMs: 1_899, fromMs: 1_900, untilMs: 2_900 })] },
   },
   {
     rule: 'timer-left',

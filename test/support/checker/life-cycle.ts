@@ -1,6 +1,6 @@
 import { showRun, violation } from './evidence.js';
 import { type History, type Violation, type WitnessedProcess } from './history.js';
-import { faultsOf, JITTER_MS } from './timing.js';
+import { attemptMs, faultsOf, JITTER_MS } from './timing.js';
 
 /** What a stop promises: it is over in time, and leaves no lock behind whose run has settled, and no timer. */
 export function untidyStops(history: History): Violation[] {
@@ -12,7 +12,9 @@ export function untidyStops(history: History): Violation[] {
     if (end !== 'stopped' || stopAskedMs === undefined || endedMs === undefined) return [];
     const isHindered = stoodStill(history, process);
     // a store that did not hear of a release could not carry it out
-    const kept = heardNothing(history, process) ? [] : heldAtEnd;
+    const kept = heardNothing(history, process)
+      ? []
+      : heldAtEnd.filter((job) => !wasTakenByStray(history, process, job));
     return [
       ...(endedMs - stopAskedMs > limitMs && !isHindered ? [violation('stop-too-long', showStop(process))] : []),
       ...(kept.length > 0 ? [violation('lock-kept', showStop(process), `it still held ${kept.join(', ')}`)] : []),
@@ -50,6 +52,23 @@ function heardNothing({ faults = [] }: History, { process, stopAskedMs = 0 }: Wi
   return faults.some(
     (fault) => fault.untilMs > stopAskedMs && (fault.process === undefined || fault.process === process),
   );
+}
+
+/** Whether the lock was taken by a bid that arrived when nobody waited for it any more, and nobody asked since and found out. */
+function wasTakenByStray(
+  { settings, holdings = [], steps = [] }: History,
+  { process, endedMs = NaN }: WitnessedProcess,
+  job: string,
+): boolean {
+  const last = holdings.find(
+    (one) => one.job === job && one.process === process && one.fromMs <= endedMs && endedMs < one.untilMs,
+  );
+  if (settings === undefined || last?.sentMs === undefined) return false;
+  const { fromMs, sentMs } = last;
+  const hasAsked = steps.some(
+    (step) => step.job === job && step.process === process && step.atMs > fromMs && step.atMs <= endedMs,
+  );
+  return fromMs - sentMs > attemptMs(settings) && !hasAsked;
 }
 
 function showStop({ process, stopAskedMs = NaN, endedMs = NaN }: WitnessedProcess): string {

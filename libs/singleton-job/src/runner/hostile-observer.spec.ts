@@ -183,7 +183,7 @@ describe('An observer that takes the time that the lease had left, as a run star
       { code: 'LEASE_LOST', scheduledAt: new Date('2027-01-01T00:00:30Z') },
     ]);
     await fleet.clock.advance(15_000);
-    expect(begun).toEqual([new Date('2027-01-01T00:00:40Z')]);
+    expect(begun).toEqual([new Date('2027-01-01T00:00:40Z'), new Date('2027-01-01T00:00:50Z')]);
     expect(a.observer.of('occurrencesMissed')).toHaveLength(1);
   });
 

@@ -47,7 +47,14 @@ export class ProcessReplica {
   observe(...observers: readonly JobObserver[]): void {
     const tellOurs = notifyAll([...this.#observers]);
     // who fails at it is told of as at any other time
-    const tell = notifyAll([...observers, { observerFailed: (failure) => { tellOurs('observerFailed', failure); } }]);
+    const tell = notifyAll([
+      ...observers,
+      {
+        observerFailed: (failure) => {
+          tellOurs('observerFailed', failure);
+        },
+      },
+    ]);
     for (const tellOne of this.#early ?? []) tellOne(tell);
     this.#early = undefined;
     this.#observers.push(...observers);

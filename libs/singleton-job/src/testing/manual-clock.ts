@@ -58,7 +58,8 @@ export class ManualClock implements Clock {
       timer.fire();
       await settle();
     }
-    this.#moveTo(targetMs);
+    // what a timer did may have blocked beyond it
+    this.#moveTo(Math.max(targetMs, this.#nowMs));
   }
 
   /** Moves both clocks on at once, as a blocked event loop or a stopped process sees it: timers that came due fire after. */
