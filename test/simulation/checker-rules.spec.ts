@@ -232,12 +232,16 @@ const EXAMPLES: readonly { rule: Rule; what: string; kept: Partial<History>; bro
     what: 'a window that a changed schedule left behind, although the store had heard of the first report',
     kept: {
       reports: [CHANGED, { ...CHANGED, process: 'b', atMs: 60 }],
-      confirmations: [{ ...confirmed, job: 'report', sentMs: 40, answeredMs: 42 }],
+      // its grant, which tells nothing of what was accounted for
+      confirmations: [{ ...confirmed, job: 'report', sentMs: 55, answeredMs: 57 }],
       due: new Map([['report', [10]]]),
     },
     broken: {
       reports: [CHANGED, { ...CHANGED, process: 'b', atMs: 60 }],
-      confirmations: [{ ...confirmed, job: 'report', sentMs: 51, answeredMs: 53 }],
+      confirmations: [
+        { ...confirmed, job: 'report' },
+        { ...confirmed, job: 'report', sentMs: 51, answeredMs: 53 },
+      ],
       due: new Map([['report', [10]]]),
     },
   },

@@ -19,14 +19,22 @@ interface Occurrence {
  * has led since and told it again. That much is not promised, and nothing more.
  */
 export function isForgotten(history: History, occurrence: Occurrence, by: Deed): boolean {
-  const losses = lossesOf(history, 'state', occurrence.job);
-  if (losses.length === 0) return false;
-  return wasForgotten(losses, tellings(history, occurrence, losses), decidedMs(history, occurrence, by));
+  return isUntold(history, occurrence, decidedMs(history, occurrence, by));
 }
 
-/** Whether it could not know what became of the occurrence: that it is settled tell only those who have settled it. */
+/**
+ * Whether it could not know what became of the occurrence: that it is settled tell only those who have settled it, and not by a
+ * bid, which leaves to the next leader to say what became of what it has replaced.
+ */
 export function isOutcomeForgotten(history: History, occurrence: Occurrence, by: Deed): boolean {
-  return isForgotten({ ...history, sights: [] }, occurrence, by);
+  const steps = history.steps?.filter(({ command }) => command !== 'acquire') ?? [];
+  return isUntold({ ...history, sights: [], steps }, occurrence, decidedMs(history, occurrence, by));
+}
+
+/** Whether the store has lost, by then, all that it was told of an occurrence. */
+function isUntold(history: History, occurrence: Occurrence, byMs: number): boolean {
+  const losses = lossesOf(history, 'state', occurrence.job);
+  return losses.length > 0 && wasForgotten(losses, tellings(history, occurrence, losses), byMs);
 }
 
 /** From when on a leader went by what the store knew: from its own first claim, or from its grant. */

@@ -4,6 +4,7 @@ import { isKept, lossesOf } from './losses.js';
 import {
   type History,
   type Violation,
+  type WitnessedConfirmation,
   type WitnessedFault,
   type WitnessedReport,
   type WitnessedRun,
@@ -60,7 +61,7 @@ export function contradictions(history: History, job: string): Violation[] {
           Math.max(earlier.from, report.from) < Math.min(earlier.to, report.to) &&
           earlier.reason !== 'state-lost' &&
           wasTold(history, earlier, told.atMs) &&
-          !isUnknown(history, { job, at: Math.max(earlier.from, report.from) + 1 }, told),
+          !isOutcomeForgotten(history, { job, at: Math.max(earlier.from, report.from) + 1 }, told),
       );
     return [
       ...(run === undefined ? [] : [violation('started-and-reported', showRun(run), showReport(report))]),
@@ -76,7 +77,11 @@ export function contradictions(history: History, job: string): Violation[] {
 function wasTold(history: History, { job, process, reason, atMs = -Infinity }: WitnessedReport, byMs: number): boolean {
   const { confirmations } = history;
   if (reason !== 'schedule-changed' || confirmations === undefined) return true;
-  const told = confirmations.filter((other) => other.job === job && other.process === process && other.sentMs >= atMs);
+  const own = confirmations.filter((other) => other.job === job && other.process === process);
+  // the first of a term is its grant: a bid tells nothing of what its process has accounted for
+  const isGrant = ({ fencingToken, sentMs }: WitnessedConfirmation): boolean =>
+    !own.some((other) => other.fencingToken === fencingToken && other.sentMs < sentMs);
+  const told = own.filter((other) => other.sentMs >= atMs && !isGrant(other));
   return isKept(
     lossesOf(history, 'state', job),
     told.map(({ sentMs }) => sentMs),

@@ -7,9 +7,9 @@ export function leaderlessAfterCalm({ calm, terms = [], runs }: History): Violat
   const { fromMs, epochMs, jobs } = calm;
   return jobs.flatMap((job) => {
     const leaders = terms.filter((term) => term.job === job && term.endedMs === undefined);
-    // a leader whose clock was ahead may have run occurrences that the others still wait for
+    // a leader whose clock was ahead may have run occurrences that the others still wait for; a long run drops what is due in it
     const hasRun = runs.some(
-      (run) => run.job === job && (run.startedMs > fromMs || run.scheduledAt > epochMs + fromMs),
+      ({ endedMs = Infinity, ...run }) => run.job === job && (endedMs > fromMs || run.scheduledAt > epochMs + fromMs),
     );
     if (leaders.length === 1 && hasRun) return [];
     return [
