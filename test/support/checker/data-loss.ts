@@ -95,9 +95,7 @@ function trustedALostLock(history: History, { job, process }: WitnessedTerm, los
   const { terms = [], settings } = history;
   if (settings === undefined) return false;
   const lifeMs = settings.lockExpiryMs * (1 + settings.drift) + settings.toleranceMs;
-  const taken = lossesOf(history, 'lock', job).filter(
-    ({ kind, atMs }) => kind !== 'data-loss' && atMs <= lossMs && lossMs <= atMs + lifeMs,
-  );
+  const taken = lossesOf(history, 'lock', job).filter(({ atMs }) => atMs < lossMs && lossMs <= atMs + lifeMs);
   return terms.some(
     (term) =>
       term.job === job &&

@@ -70,13 +70,13 @@ export function contradictions(history: History, job: string): Violation[] {
   });
 }
 
-/**
- * Whether the store had heard of a report by then. One about what a changed schedule leaves behind claims nothing: if its reporter ends
- * before it has told the store, the next leader repeats it.
- */
+/** Reasons for a report that claims nothing: if its reporter is lost before it has told the store, the next leader repeats it. */
+const CLAIMS_NOTHING: readonly (string | undefined)[] = ['schedule-changed', 'start-not-confirmed'];
+
+/** Whether the store had heard of a report by then. */
 function wasTold(history: History, { job, process, reason, atMs = -Infinity }: WitnessedReport, byMs: number): boolean {
   const { confirmations } = history;
-  if (reason !== 'schedule-changed' || confirmations === undefined) return true;
+  if (!CLAIMS_NOTHING.includes(reason) || confirmations === undefined) return true;
   const own = confirmations.filter((other) => other.job === job && other.process === process);
   // the first of a term is its grant: a bid tells nothing of what its process has accounted for
   const isGrant = ({ fencingToken, sentMs }: WitnessedConfirmation): boolean =>
