@@ -1,23 +1,20 @@
 import { type LockStoreError } from '../errors/index.js';
 import { type Notify } from '../events/index.js';
 import { type Clock } from '../time/index.js';
+import { Notes } from './notes.js';
 
 interface Ailing {
   readonly sinceMs: number;
   isTold: boolean;
 }
 
-/** So many that nobody asks for any more are kept. */
-const MOST_LEFT = 1_000;
-
 /**
  * Jobs that failed while others were answered: a hash slot without a server, say. The next failure of such a job is its
  * own trouble, told once with its name, and no sign of an outage.
  */
 export class AilingJobs {
-  readonly #jobs = new Map<string, Ailing>();
-  /** Those that nobody asks for any more, the latest of them: who asks again, as after a lost term, goes on with the same trouble. */
-  readonly #left = new Map<string, Ailing>();
+  /** Who asks again, as after a lost term, goes on with the same trouble. */
+  readonly #jobs = new Notes<string, Ailing>();
 
   constructor(
     private readonly clock: Clock,
@@ -25,12 +22,12 @@ export class AilingJobs {
   ) {}
 
   has(job: string): boolean {
-    return this.#find(job) !== undefined;
+    return this.#jobs.get(job) !== undefined;
   }
 
   /** Whether it has failed again since, and was told. */
   isTold(job: string): boolean {
-    return this.#find(job)?.isTold === true;
+    return this.#jobs.get(job)?.isTold === true;
   }
 
   /** It failed, and somebody else was answered after that. */
@@ -40,9 +37,8 @@ export class AilingJobs {
 
   /** One that is ailing failed again. */
   failed(job: string, error: LockStoreError): void {
-    const ailing = this.#find(job);
+    const ailing = this.#jobs.get(job);
     if (ailing === undefined) return;
-    this.#left.delete(job);
     this.#jobs.set(job, ailing);
     if (ailing.isTold) return;
     ailing.isTold = true;
@@ -51,28 +47,21 @@ export class AilingJobs {
 
   /** Those that were told, each with the time since which it has failed. */
   get told(): readonly (readonly [job: string, sinceMs: number])[] {
-    return [...this.#jobs].filter(([, { isTold }]) => isTold).map(([job, { sinceMs }]) => [job, sinceMs]);
+    return this.#jobs
+      .entries()
+      .filter(([, { isTold }]) => isTold)
+      .map(([job, { sinceMs }]) => [job, sinceMs]);
   }
 
   /** Nobody asks for it any more: nobody will know whether it would be answered. */
   leave(job: string): void {
-    const ailing = this.#jobs.get(job);
-    if (ailing === undefined) return;
-    this.#jobs.delete(job);
-    this.#left.set(job, ailing);
-    const [oldest] = this.#left.keys();
-    if (this.#left.size > MOST_LEFT && oldest !== undefined) this.#left.delete(oldest);
+    this.#jobs.leave(job);
   }
 
   /** It was answered. */
   answered(job: string): void {
-    const ailing = this.#find(job);
+    const ailing = this.#jobs.get(job);
     this.#jobs.delete(job);
-    this.#left.delete(job);
     if (ailing?.isTold === true) this.notify('storeRecovered', { job, outageMs: this.clock.now() - ailing.sinceMs });
-  }
-
-  #find(job: string): Ailing | undefined {
-    return this.#jobs.get(job) ?? this.#left.get(job);
   }
 }

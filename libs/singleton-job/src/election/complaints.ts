@@ -1,5 +1,6 @@
 import { type LockStoreError } from '../errors/index.js';
 import { type Notify } from '../events/index.js';
+import { Notes } from './notes.js';
 
 /** What a store may refuse to a job, or to all of them: to tell and to hear of releases. */
 export interface Refused {
@@ -7,21 +8,14 @@ export interface Refused {
   readonly what: 'bid' | 'lease' | 'release' | 'messages';
 }
 
-type Names = Map<string | undefined, Set<Refused['what']>>;
-
 export const MESSAGES: Refused = { what: 'messages' };
-
-/** Keys of locks are made of tenants, and may be without number. */
-const MOST_LEFT = 1_000;
 
 /**
  * What the store refuses to whom in one process: told once for each name, and again only when the store had done it in
  * between. Whoever stops asking and asks again later, be it another request for the same lock, is told nothing new.
  */
 export class Complaints {
-  readonly #names: Names = new Map();
-  /** Names that nobody asks for any more, the latest of them: whether they would still be refused is not known. */
-  readonly #left: Names = new Map();
+  readonly #names = new Notes<string | undefined, Set<Refused['what']>>();
 
   /** `settled` is called when the store does what it has refused to somebody: it may do so for others now as well. */
   constructor(
@@ -36,15 +30,14 @@ export class Complaints {
 
   /** The store refuses something. */
   readonly raise = ({ job, what }: Refused, error: LockStoreError): void => {
-    const known = this.#find(job);
-    this.#left.delete(job);
+    const known = this.#names.get(job);
     this.#names.set(job, (known ?? new Set()).add(what));
     if (known === undefined) this.notify('storeMisconfigured', { ...(job !== undefined && { job }), error });
   };
 
   /** The store did what it may have refused before. */
   readonly settle = ({ job, what }: Refused): void => {
-    const refused = this.#find(job);
+    const refused = this.#names.get(job);
     if (refused === undefined) return;
     refused.delete(what);
     // whoever bids has neither a lease nor a lock that could be refused
@@ -54,21 +47,11 @@ export class Complaints {
     }
     if (refused.size > 0) return;
     this.#names.delete(job);
-    this.#left.delete(job);
     this.settled();
   };
 
   /** Nobody asks for it any more. */
   leave(job: string): void {
-    const refused = this.#names.get(job);
-    if (refused === undefined) return;
-    this.#names.delete(job);
-    this.#left.set(job, refused);
-    const [oldest] = this.#left.keys();
-    if (this.#left.size > MOST_LEFT) this.#left.delete(oldest);
-  }
-
-  #find(job: string | undefined): Set<Refused['what']> | undefined {
-    return this.#names.get(job) ?? this.#left.get(job);
+    this.#names.leave(job);
   }
 }
