@@ -456,6 +456,30 @@ describe('After a loss of data', () => {
     expect(rulesBrokenBy({ ...lost, terms, runs, processes: met(105) })).toEqual(['overlap']);
   });
 
+  it('a leader whose lock was lost before trusts its lease over it only while it has not read who leads beside that', () => {
+    const history: Partial<History> = {
+      ...lost,
+      faults: [
+        { kind: 'lock-deleted', job: 'tick', fromMs: 50, untilMs: 50 },
+        { kind: 'data-loss', fromMs: 100, untilMs: 100 },
+      ],
+      terms: [
+        term({ endedMs: 60, end: 'preempted' }),
+        term({ process: 'b', fencingToken: 2, gainedMs: 55 }),
+        term({ fencingToken: 3, gainedMs: 110 }),
+      ],
+      runs: [
+        run({ process: 'b', fencingToken: 2, startedMs: 70, endedMs: 300 }),
+        run({ fencingToken: 3, startedMs: 120, endedMs: 130 }),
+      ],
+      processes: [stop({ metMs: new Map([['tick', 1]]) }), stop({ process: 'b', metMs: new Map([['tick', 1]]) })],
+    };
+    const refused = { job: 'tick', process: 'a', holder: 'a#2', by: 'b#1', atMs: 62 };
+    expect(rulesBrokenBy(history)).toEqual([]);
+    expect(rulesBrokenBy({ ...history, refusals: [{ ...refused, atMs: 45 }] })).toEqual([]);
+    expect(rulesBrokenBy({ ...history, refusals: [refused] })).toEqual(['overlap']);
+  });
+
   it('a leader that nothing hinders runs on only until its next renewal has told it', () => {
     const terms = [term({}), term({ process: 'b', fencingToken: 2, gainedMs: 110 })];
     const besideAt = (startedMs: number) => [

@@ -101,7 +101,7 @@ function setStage({ plan, world, witness, server, staging }: StageParts): Stage 
 }
 
 function historyOf(
-  { runs, reports, drops, terms, confirmations, sights, processes, faults, server }: Witness,
+  { runs, reports, drops, terms, confirmations, sights, refusals, processes, faults, server }: Witness,
   { plan, untilMs }: { plan: Plan; untilMs: number },
 ): History {
   const { restForMs, heartbeatIntervalMs, lockExpiryMs, shutdownTimeoutMs, delayMs, misfireGraceMs } = plan.setting;
@@ -113,6 +113,7 @@ function historyOf(
     terms,
     confirmations,
     sights,
+    refusals,
     processes,
     faults,
     steps: server.steps,

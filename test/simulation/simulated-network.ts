@@ -31,6 +31,8 @@ export interface About<T> {
   readonly token?: (answer: T) => number | undefined;
   /** When the state began that the answer tells of; 0 if there is none. */
   readonly born?: (answer: T) => number;
+  /** Who has the lock that was refused. */
+  readonly refusedBy?: (answer: T) => Holder | undefined;
   /** The newest occurrence that the answer knows of. */
   readonly last?: (answer: T) => number;
   /** The occurrence that is now claimed. */
@@ -100,7 +102,8 @@ export class SimulatedNetwork implements LockStore {
     const token = (answer: Grant | Refusal): number | undefined => (answer.granted ? answer.token : undefined);
     const last = (answer: Grant | Refusal): number => answer.last;
     const born = (answer: Grant | Refusal): number => answer.born;
-    const about = { ...bid, token, last, born, confirms: ({ granted }: Grant | Refusal) => granted };
+    const refusedBy = (answer: Grant | Refusal): Holder | undefined => (answer.granted ? undefined : answer.holder);
+    const about = { ...bid, token, last, born, refusedBy, confirms: ({ granted }: Grant | Refusal) => granted };
     return this.send('acquire', (server) => server.acquire(bid), about);
   }
 

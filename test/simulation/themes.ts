@@ -1,7 +1,7 @@
 import { type Bounds, type Span } from '../support/checker/bounds.js';
 import { Chance } from './chance.js';
 import { drawPlan } from './draw-plan.js';
-import { type Fault, type Plan, type Setting } from './plan.js';
+import { type Fault, JOBS, type Plan, type Setting } from './plan.js';
 import { FINE_WEATHER, type Weather } from './weather.js';
 
 /** What stories are about: one thing each, so that rules hold which those with all faults at once leave no room for. */
@@ -10,6 +10,8 @@ export const THEMES = [
   'faults',
   /** Redis loses its data while one replica is cut off. No replica is a new one that knew nothing. */
   'data-loss',
+  /** The lock of a job is deleted, and within the lease of its leader Redis starts again without its data. */
+  'lost-twice',
   /** Redis fails over and misses the last writes, and then a replica stops or is killed. */
   'failovers',
   /** One stop, kill or short silence at a time, each shorter than any lease. */
@@ -49,6 +51,8 @@ export function drawThemed(theme: Theme, seed: number): ThemedStory {
       return { plan };
     case 'data-loss':
       return { plan: { ...calm, faults: dataLosses(chance, plan.setting) } };
+    case 'lost-twice':
+      return { plan: { ...calm, faults: lostTwice(chance, plan.setting) } };
     case 'failovers':
       return { plan: { ...calm, faults: failovers(chance, plan.setting) } };
     case 'mild':
@@ -160,6 +164,20 @@ function failovers(chance: Chance, setting: Setting): Fault[] {
       { kind: 'fall-back', atMs, forMs, downForMs: 0 },
       // time for a leader to go on, and not always for its next occurrence
       { kind: chance.pick(['stop', 'kill']), atMs: atMs + forMs + 1.2 * heartbeatIntervalMs, place, ...restart },
+    ];
+  });
+}
+
+function lostTwice(chance: Chance, setting: Setting): Fault[] {
+  const { lockExpiryMs } = setting;
+  const cut: Weather = { ...FINE_WEATHER, isCut: true };
+  return inTurn(setting, (_, atMs) => {
+    const place = Math.floor(chance.between(0, PLACES));
+    const lostMs = atMs + chance.between(0.25, 0.6) * lockExpiryMs;
+    return [
+      { kind: 'lock-deleted', atMs, job: chance.pick(JOBS) },
+      { kind: 'weather', atMs: lostMs, place, weather: cut, forMs: 1.5 * lockExpiryMs },
+      { kind: 'data-loss', atMs: lostMs, forMs: 0.05 * lockExpiryMs },
     ];
   });
 }

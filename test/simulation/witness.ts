@@ -1,4 +1,5 @@
 import { type JobEvents, type Notify } from '../../libs/singleton-job/src/events/index.js';
+import { ownerOf } from '../../libs/singleton-job/src/lock/index.js';
 import { type JobRun } from '../../libs/singleton-job/src/decorators/index.js';
 import { type CronSchedule } from '../../libs/singleton-job/src/schedule/index.js';
 import {
@@ -6,6 +7,7 @@ import {
   type WitnessedDrop,
   type WitnessedFault,
   type WitnessedProcess,
+  type WitnessedRefusal,
   type WitnessedReport,
   type WitnessedRun,
   type WitnessedSight,
@@ -44,6 +46,7 @@ export class Witness {
   readonly terms: Open<WitnessedTerm>[] = [];
   readonly confirmations: WitnessedConfirmation[] = [];
   readonly sights: WitnessedSight[] = [];
+  readonly refusals: WitnessedRefusal[] = [];
   readonly processes: OpenProcess[] = [];
   readonly faults: WitnessedFault[] = [];
   readonly #world: World;
@@ -109,6 +112,9 @@ export class Witness {
         const { metMs } = this.#alive(process) ?? {};
         if ((about.born?.(answer) ?? 0) > 0 && metMs?.has(job) === false) metMs.set(job, answeredMs);
         this.#saw({ job, process, last: about.last?.(answer) ?? 0, atMs: answeredMs });
+        const by = about.refusedBy?.(answer);
+        if (by !== undefined && ownerOf(by) !== process)
+          this.refusals.push({ job, process, holder, by, atMs: answeredMs });
         const token = about.token?.(answer);
         // a bid that arrives again after a loss of data is granted anew: a term keeps the token that it began with
         const leads = this.#openTerms(process).some((term) => term.job === job);

@@ -11,6 +11,7 @@ export {
   type WitnessedFault,
   type WitnessedHolding,
   type WitnessedProcess,
+  type WitnessedRefusal,
   type WitnessedReport,
   type WitnessedRun,
   type WitnessedSight,

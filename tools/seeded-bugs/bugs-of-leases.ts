@@ -127,4 +127,17 @@ export const BUGS_OF_LEASES: readonly Bug[] = [
     breaks: 'overlap',
     hunt: { ...FROM_THE_START, theme: 'data-loss' },
   },
+  {
+    name: 'refusal-forgotten',
+    mistake: 'a lease is trusted over a loss of data although somebody else was seen to lead beside it',
+    edits: [
+      {
+        file: 'election/candidacy.ts',
+        find: 'if (this.#term?.grant.born === refusal.born) this.#term = undefined;',
+        replace: '',
+      },
+    ],
+    breaks: 'overlap',
+    hunt: { ...FROM_THE_START, theme: 'lost-twice' },
+  },
 ];

@@ -1,4 +1,4 @@
-import { type History, type WitnessedTerm } from './history.js';
+import { type History, type WitnessedHolding, type WitnessedTerm } from './history.js';
 import { type Loss, lossesOf } from './losses.js';
 import { attemptMs, faultsOf, isHindered, safetyMarginMs } from './timing.js';
 
@@ -89,19 +89,32 @@ export function isExcusedByLoss(
 
 /**
  * Whether the leader of a term trusted a lease of before when the data was lost, and so waited for nobody, although an earlier loss had
- * taken the lock of that lease and somebody else may have been granted it.
+ * taken the lock of that lease and somebody else may have been granted it, of whom it had not read.
  */
-function trustedALostLock(history: History, { job, process }: WitnessedTerm, lossMs: number): boolean {
-  const { terms = [], settings } = history;
+function trustedALostLock(history: History, later: WitnessedTerm, lossMs: number): boolean {
+  const { job, process } = later;
+  const { terms = [], refusals = [], settings } = history;
   if (settings === undefined) return false;
   const lifeMs = settings.lockExpiryMs * (1 + settings.drift) + settings.toleranceMs;
   const taken = lossesOf(history, 'lock', job).filter(({ atMs }) => atMs < lossMs && lossMs <= atMs + lifeMs);
-  return terms.some(
-    (term) =>
-      term.job === job &&
-      term.process === process &&
-      taken.some(({ atMs }) => grantedMs(history, term) <= atMs && atMs <= (term.endedMs ?? Infinity)),
+  const won = holdingOf(history, later);
+  // a refusal of the bid that has won in the end came too late to be read as one
+  const read = refusals.filter(
+    (refusal) =>
+      refusal.job === job &&
+      refusal.process === process &&
+      refusal.holder !== won?.holder &&
+      refusal.atMs <= (won?.sentMs ?? later.gainedMs),
   );
+  return terms.some((term) => {
+    if (term.job !== job || term.process !== process) return false;
+    return taken.some(
+      ({ atMs }) =>
+        grantedMs(history, term) <= atMs &&
+        atMs <= (term.endedMs ?? Infinity) &&
+        !read.some((refusal) => refusal.atMs >= atMs),
+    );
+  });
 }
 
 /** Whether the lock of a term went with the data, and its leader could not have known for as long as it believed. */
@@ -120,11 +133,17 @@ export function isLostWithData(
 }
 
 /** When the server granted a term, which its leader may have heard much later. */
-export function grantedMs({ holdings = [] }: History, { job, process, fencingToken, gainedMs }: WitnessedTerm): number {
-  const granted = holdings.find(
+export function grantedMs(history: History, term: WitnessedTerm): number {
+  return Math.min(holdingOf(history, term)?.fromMs ?? Infinity, term.gainedMs);
+}
+
+function holdingOf(
+  { holdings = [] }: History,
+  { job, process, fencingToken }: WitnessedTerm,
+): WitnessedHolding | undefined {
+  return holdings.find(
     (holding) => holding.job === job && holding.process === process && holding.fencingToken === fencingToken,
   );
-  return Math.min(granted?.fromMs ?? Infinity, gainedMs);
 }
 
 /** Whether the leader of a term may believe in a lock that a loss has taken. */

@@ -98,6 +98,17 @@ export interface WitnessedSight {
   readonly atMs: number;
 }
 
+/** A process has read that somebody else holds a lock it has bid for. */
+export interface WitnessedRefusal {
+  readonly job: string;
+  readonly process: string;
+  /** Its own, which the bid was made under. */
+  readonly holder: string;
+  /** Who holds the lock. */
+  readonly by: string;
+  readonly atMs: number;
+}
+
 /** A process has read the answer that its term holds. */
 export interface WitnessedConfirmation {
   readonly job: string;
@@ -171,6 +182,7 @@ export interface History {
   readonly steps?: readonly WitnessedStep[];
   readonly confirmations?: readonly WitnessedConfirmation[];
   readonly sights?: readonly WitnessedSight[];
+  readonly refusals?: readonly WitnessedRefusal[];
   readonly processes?: readonly WitnessedProcess[];
   readonly faults?: readonly WitnessedFault[];
   /** When nobody looked any more. */
