@@ -442,6 +442,22 @@ describe('After a loss of data', () => {
   };
   const met = (atMs: number) => [stop({}), { process: 'b', startedMs: 0, metMs: new Map([['tick', atMs]]) }];
 
+  it('what was due before it may be lost to a fresh leader, but not what a leader of before had passed over', () => {
+    const history: Partial<History> = {
+      settings,
+      faults: [{ kind: 'data-loss', fromMs: 100, untilMs: 100 }],
+      terms: [term({ job: 'report', process: 'b', fencingToken: 2, gainedMs: 110 })],
+      processes: [{ process: 'b', startedMs: 0, metMs: new Map([['report', 110]]) }],
+      runs: [run({ job: 'report', scheduledAt: 60, startedMs: 61, endedMs: 62 })],
+      due: new Map([['report', [50, 60]]]),
+    };
+    const grant = step({ job: 'report', command: 'acquire', sentMs: 1, atMs: 2, after: 'a#1' });
+    const renewal = step({ job: 'report', sentMs: 70, atMs: 71 });
+    const terms = [term({ job: 'report', endedMs: 90, end: 'process-ended' }), ...(history.terms ?? [])];
+    expect(rulesBrokenBy({ ...history, terms, steps: [grant] })).toEqual([]);
+    expect(rulesBrokenBy({ ...history, terms, steps: [grant, renewal] })).toEqual(['lost-in-silence']);
+  });
+
   it('a process that is fresh to it may run beside the old leader', () => {
     expect(rulesBrokenBy({ ...lost, processes: met(105) })).toEqual([]);
   });

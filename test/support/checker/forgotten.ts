@@ -48,16 +48,9 @@ function decidedMs({ steps = [], ...history }: History, { job, at }: Occurrence,
 
 /** When the store was told that an occurrence is claimed, be it by a claim of a later one. */
 function tellings(history: History, { job, at }: Occurrence, losses: readonly Loss[]): number[] {
-  const { steps = [], sights = [], runs, reports } = history;
-  const hadSettled = ({ process, sentMs = NaN }: WitnessedStep): boolean =>
-    runs.some(
-      (run) => run.job === job && run.process === process && run.scheduledAt >= at && run.startedMs <= sentMs,
-    ) ||
-    reports.some(
-      (other) => other.job === job && other.process === process && other.to >= at && (other.atMs ?? NaN) <= sentMs,
-    );
+  const { steps = [], sights = [] } = history;
   const knew = (step: WitnessedStep): boolean =>
-    hadSettled(step) ||
+    hadSettled(history, { job, at }, step) ||
     sights.some(
       (sight) =>
         sight.job === job && sight.process === step.process && sight.last >= at && sight.atMs <= (step.sentMs ?? NaN),
@@ -73,10 +66,26 @@ function tellings(history: History, { job, at }: Occurrence, losses: readonly Lo
         return before === holder && knew(step);
       case 'renew':
         // what was confirmed is told again over a new connection, and not where a key was deleted behind everybody's back
-        return after === holder && lastOf(losses, atMs)?.kind === 'fall-back' && hadSettled(step);
+        return after === holder && lastOf(losses, atMs)?.kind === 'fall-back' && hadSettled(history, { job, at }, step);
     }
   };
   return steps.filter((step) => step.job === job && tells(step)).map(({ atMs }) => atMs);
+}
+
+/** Whether its sender had started or reported an occurrence, or a later one, before it sent a command. */
+function hadSettled(
+  { runs, reports }: History,
+  { job, at }: Occurrence,
+  { process, sentMs = NaN }: WitnessedStep,
+): boolean {
+  return (
+    runs.some(
+      (run) => run.job === job && run.process === process && run.scheduledAt >= at && run.startedMs <= sentMs,
+    ) ||
+    reports.some(
+      (other) => other.job === job && other.process === process && other.to >= at && (other.atMs ?? NaN) <= sentMs,
+    )
+  );
 }
 
 function lastOf(losses: readonly Loss[], atMs: number): Loss | undefined {
@@ -125,10 +134,24 @@ export function isLostToAFreshLeader(history: History, { job, at }: Occurrence):
     const isClaimed = steps.some(
       (step) => step.job === job && (step.claimed ?? 0) >= at && loss.atMs < step.atMs && step.atMs < next.atMs,
     );
-    if (isClaimed) return false;
+    if (isClaimed || wasPassedOver(history, { job, at }, loss)) return false;
     // a bid tells what its process knew when it was sent
     return dueMs <= bornMs && isFreshTo(history, next, Math.min(loss.atMs, next.sentMs));
   });
+}
+
+/** Whether a leader settled a later occurrence before a loss, and went on: it had to account for this one as well. */
+function wasPassedOver(history: History, { job, at }: Occurrence, { atMs }: Loss): boolean {
+  const { steps = [] } = history;
+  const later = { job, at: at + 1 };
+  return steps.some(
+    (step) =>
+      step.job === job &&
+      step.atMs < atMs &&
+      step.command !== 'acquire' &&
+      step.before === step.holder &&
+      hadSettled(history, later, step),
+  );
 }
 
 /** Whether the job had a state at a moment: somebody had been granted its lock. */
