@@ -433,6 +433,38 @@ describe.each(EXAMPLES)("The checker's rule '$rule'", ({ rule, what, kept, broke
   });
 });
 
+describe('When the clock of the store is set', () => {
+  const beside = (byMs: number, startedMs: number): Partial<History> => ({
+    settings,
+    faults: [{ kind: 'store-clock-step', fromMs: 100, untilMs: 100, byMs }],
+    terms: [term({}), term({ process: 'b', fencingToken: 2, gainedMs: 110 })],
+    runs: [run({ endedMs: 950 }), run({ process: 'b', fencingToken: 2, startedMs, endedMs: 960 })],
+  });
+
+  it('ahead, two may run at once until a renewal has told the old leader, and no longer', () => {
+    expect(rulesBrokenBy(beside(2_000, 650))).toEqual([]);
+    expect(rulesBrokenBy(beside(2_000, 750))).toEqual(['overlap']);
+  });
+
+  it('back, or ahead by less than the margin of a lease, they may not', () => {
+    expect(rulesBrokenBy(beside(-2_000, 120))).toEqual(['overlap']);
+    expect(rulesBrokenBy(beside(30, 120))).toEqual(['overlap']);
+  });
+
+  it('the gap of an interval is unknown to who did not see its last run, and to nobody else', () => {
+    const later = (process: string): Partial<History> => ({
+      settings,
+      faults: [{ kind: 'store-clock-step', fromMs: 100, untilMs: 100, byMs: 2_000 }],
+      runs: [run({ job: 'pause' }), run({ job: 'pause', process, fencingToken: 2, startedMs: 300, endedMs: 310 })],
+      steps: [{ job: 'pause', process: 'a', holder: 'a#1', command: 'release', atMs: 30, before: 'a#1' }],
+      holdings: [holding({ job: 'pause', untilMs: 100 })],
+    });
+    expect(rulesBrokenBy(later('b'))).toEqual([]);
+    expect(rulesBrokenBy({ ...later('b'), faults: [] })).toEqual(['gap-too-short']);
+    expect(rulesBrokenBy(later('a'))).toEqual(['gap-too-short']);
+  });
+});
+
 describe('After a loss of data', () => {
   const lost: Partial<History> = {
     settings,

@@ -20,7 +20,9 @@ export function drawPlan(seed: number, perils: Perils = {}): Plan {
   const faults = drawFaults(chance, drawn, perils);
   const [setting, restarts] = drawRollOut(Chance.of(seed, 'roll-out'), drawn);
   const stepDowns = drawStepDowns(Chance.of(seed, 'step-down'), drawn);
-  return { seed, setting, clocks, faults: [...faults, ...restarts, ...stepDowns].sort((a, b) => a.atMs - b.atMs) };
+  const settings = perils.dataLoss === true ? [] : drawStoreClockSteps(Chance.of(seed, 'store-clock'), drawn);
+  const all = [...faults, ...restarts, ...stepDowns, ...settings];
+  return { seed, setting, clocks, faults: all.sort((a, b) => a.atMs - b.atMs) };
 }
 
 /** In some stories the fleet is moved to a version with another cron schedule, and sometimes back. */
@@ -85,6 +87,16 @@ function drawStepDowns(chance: Chance, { faultsForMs, heartbeatIntervalMs }: Set
     atMs += chance.pick([0.5, 3, 20]) * chance.between(0.5, 1) * heartbeatIntervalMs;
   }
   return faults;
+}
+
+/** In some stories the clock of the store is set, back at most by what a lock lives: for so long nobody may lead. */
+function drawStoreClockSteps(chance: Chance, { faultsForMs, lockExpiryMs }: Setting): Fault[] {
+  if (!chance.happens(0.15)) return [];
+  return Array.from({ length: chance.pick([1, 2]) }, () => ({
+    kind: 'store-clock-step',
+    atMs: chance.between(0.05, 1) * faultsForMs,
+    byMs: chance.pick([-1, -0.2, 0.2, 1, 3, 20]) * chance.between(0.3, 1) * lockExpiryMs,
+  }));
 }
 
 function drawFaults(chance: Chance, setting: Setting, perils: Perils): Fault[] {

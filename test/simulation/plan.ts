@@ -69,6 +69,8 @@ export type Fault =
   | (AtPlace & { readonly kind: 'step-down' })
   | (AtPlace & { readonly kind: 'weather'; readonly weather: Weather; readonly forMs: number })
   | { readonly atMs: number; readonly kind: 'weather-for-all'; readonly weather: Weather; readonly forMs: number }
+  /** The wall clock of the store is set: locks run out by it. */
+  | { readonly atMs: number; readonly kind: 'store-clock-step'; readonly byMs: number }
   /** The store takes commands and does not get to them. */
   | { readonly atMs: number; readonly kind: 'store-hangs'; readonly forMs: number }
   /** The store forgets everything; `forMs` it cannot be reached meanwhile (0: FLUSHALL). */
@@ -97,6 +99,7 @@ function detail(fault: Fault): string {
     case 'step-down':
       return 'from all jobs';
     case 'clock-step':
+    case 'store-clock-step':
       return `by ${Math.round(fault.byMs)} ms`;
     case 'weather':
     case 'weather-for-all':

@@ -43,10 +43,11 @@ const TOLERANCE_MS = 2;
 export async function play(plan: Plan, staging: Staging = {}): Promise<Outcome> {
   const { setting } = plan;
   const world = new World();
-  const server = new InMemoryLockStore(new ProcessClock(world, { aheadMs: 0, rate: setting.serverRate }));
+  const serverClock = new ProcessClock(world, { aheadMs: 0, rate: setting.serverRate });
+  const server = new InMemoryLockStore(serverClock);
   const watch = new ServerWatch(world, server, setting.serverRate);
   const witness = new Witness(world, watch, staging.tell);
-  const stage = setStage({ plan, world, witness, server, staging });
+  const stage = setStage({ plan, world, witness, server, serverClock, staging });
   plan.clocks.forEach((clock, index) => stage.places[index]?.start(clock));
   for (const fault of plan.faults) {
     world.after(fault.atMs, () => {
@@ -66,10 +67,11 @@ interface StageParts {
   readonly world: World;
   readonly witness: Witness;
   readonly server: InMemoryLockStore;
+  readonly serverClock: ProcessClock;
   readonly staging: Staging;
 }
 
-function setStage({ plan, world, witness, server, staging }: StageParts): Stage {
+function setStage({ plan, world, witness, server, serverClock, staging }: StageParts): Stage {
   const { sabotage, programOf = () => libraryProgram } = staging;
   const { setting, seed } = plan;
   const line = new ServerLine(world);
@@ -97,7 +99,7 @@ function setStage({ plan, world, witness, server, staging }: StageParts): Stage 
       jobs: (process, cron) => simulatedJobs(process, { plan, cron, witness, server }),
     });
   const places = plan.clocks.map((_, index) => new Place(PLACES.charAt(index), start));
-  return { world, places, server, line, witness };
+  return { world, places, server, serverClock, line, witness };
 }
 
 function historyOf(

@@ -93,6 +93,15 @@ export class ServerWatch {
     }
   }
 
+  /** The clock of the server was set: what is held runs out so much earlier. */
+  stepped(byMs: number): void {
+    const { nowMs } = this.#world;
+    for (const current of [...this.#current.values()]) {
+      current.untilMs = Math.max(nowMs, current.untilMs - byMs / this.#rate);
+      if (current.untilMs === nowMs) this.#current.delete(current.job);
+    }
+  }
+
   /** Returns what to call when the server has gone back to the locks that it has now. */
   remember(): () => void {
     const held = [...this.#current.values()].map((current) => ({ ...current }));

@@ -1,6 +1,7 @@
 import { type InMemoryLockStore } from '../../libs/singleton-job/src/lock/index.js';
 import { type Place } from './place.js';
 import { type Fault, type Restart } from './plan.js';
+import { type ProcessClock } from './process-clock.js';
 import { type ServerLine } from './server-line.js';
 import { type SimulatedProcess } from './simulated-process.js';
 import { FINE_WEATHER, type Weather } from './weather.js';
@@ -12,18 +13,25 @@ export interface Stage {
   readonly world: World;
   readonly places: readonly Place[];
   readonly server: InMemoryLockStore;
+  readonly serverClock: ProcessClock;
   readonly line: ServerLine;
   readonly witness: Witness;
 }
 
 /** Lets a fault strike now. */
 export function strike(fault: Fault, stage: Stage): void {
-  const { world, server, line, witness } = stage;
+  const { world, server, serverClock, line, witness } = stage;
   switch (fault.kind) {
     case 'weather-for-all':
       // what is on its way when it ends is still slow
       witness.fault('weather', fault.forMs + fault.weather.slowMs);
       spell(fault.weather, fault.forMs, stage);
+      return;
+    case 'store-clock-step':
+      // set back, it lets locks live for so much longer
+      witness.fault('store-clock-step', Math.max(0, -fault.byMs), { byMs: fault.byMs });
+      serverClock.stepWall(fault.byMs);
+      witness.server.stepped(fault.byMs);
       return;
     case 'store-hangs':
       witness.fault('store-hangs', fault.forMs);

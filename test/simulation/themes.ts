@@ -12,6 +12,8 @@ export const THEMES = [
   'data-loss',
   /** The lock of a job is deleted, and within the lease of its leader Redis starts again without its data. */
   'lost-twice',
+  /** One replica stops, the clock of Redis is set back or ahead, and another stops. */
+  'store-clock',
   /** Redis fails over and misses the last writes, and then a replica stops or is killed. */
   'failovers',
   /** One stop, kill or short silence at a time, each shorter than any lease. */
@@ -53,6 +55,8 @@ export function drawThemed(theme: Theme, seed: number): ThemedStory {
       return { plan: { ...calm, faults: dataLosses(chance, plan.setting) } };
     case 'lost-twice':
       return { plan: { ...calm, faults: lostTwice(chance, plan.setting) } };
+    case 'store-clock':
+      return { plan: { ...calm, faults: storeClock(chance, plan.setting) } };
     case 'failovers':
       return { plan: { ...calm, faults: failovers(chance, plan.setting) } };
     case 'mild':
@@ -180,6 +184,19 @@ function lostTwice(chance: Chance, setting: Setting): Fault[] {
       { kind: 'data-loss', atMs: lostMs, forMs: 0.05 * lockExpiryMs },
     ];
   });
+}
+
+function storeClock(chance: Chance, setting: Setting): Fault[] {
+  const { lockExpiryMs } = setting;
+  return inTurn(setting, (place, atMs) => [
+    stop(chance, setting, { place, atMs }),
+    {
+      kind: 'store-clock-step',
+      atMs: atMs + 0.35 * lockExpiryMs,
+      byMs: chance.pick([-1, -0.2, 0.2, 1, 20]) * lockExpiryMs,
+    },
+    stop(chance, setting, { place: (place + 1) % PLACES, atMs: atMs + 0.4 * lockExpiryMs }),
+  ]);
 }
 
 function dataLosses(chance: Chance, setting: Setting): Fault[] {

@@ -71,7 +71,7 @@ export class Witness {
   }
 
   /** Something goes wrong from now on: in one process, or in the store and the network of all. */
-  fault(kind: string, forMs: number, where: Pick<WitnessedFault, 'process' | 'job' | 'sinceMs'> = {}): void {
+  fault(kind: string, forMs: number, where: Pick<WitnessedFault, 'process' | 'job' | 'sinceMs' | 'byMs'> = {}): void {
     const fromMs = this.#world.nowMs;
     this.faults.push({ kind, fromMs, untilMs: fromMs + forMs, ...where });
   }

@@ -44,6 +44,19 @@ export const BUGS_OF_THE_STORE: readonly Bug[] = [
     hunt: { ...FROM_THE_START, theme: 'data-loss' },
   },
   {
+    name: 'clock-alone-for-tokens',
+    mistake: 'a fencing token is the time of the store, also where its clock went back',
+    edits: [
+      {
+        file: 'lock/in-memory-state.ts',
+        find: 'return Math.max(token + 1, found.time, bid.seenToken + 1);',
+        replace: 'return found.time;',
+      },
+    ],
+    breaks: 'token-not-grown',
+    hunt: { ...FROM_THE_START, theme: 'store-clock' },
+  },
+  {
     name: 'late-claim-lowers',
     mistake: 'a claim that arrives late lowers the newest occurrence, and nothing that is told later raises it again',
     edits: [

@@ -85,11 +85,16 @@ export function gapsTooShort(history: History): Violation[] {
       if (before?.endedMs === undefined || run.startedMs - before.endedMs >= leastMs) return [];
       // one that could not tell the store of its end could not hold the gap either
       if (before.process !== run.process && !released.has(`${job} ${before.fencingToken}`)) return [];
-      if (isBesideLoss(history, before, run)) return [];
-      if (isHandOverForgotten(history, before, run)) return [];
+      if (isBesideLoss(history, before, run) || isHandOverForgotten(history, before, run)) return [];
+      // the clock of the store says how long ago the end of another's run was
+      if (before.process !== run.process && wasSet(history, before.endedMs, run.startedMs)) return [];
       return [violation('gap-too-short', showRun(before), showRun(run))];
     });
   });
+}
+
+function wasSet(history: History, fromMs: number, untilMs: number): boolean {
+  return faultsOf(history, 'store-clock-step').some((step) => fromMs <= step.fromMs && step.fromMs <= untilMs);
 }
 
 /** Job and token of each term whose release the server has carried out while the lock was still its own. */

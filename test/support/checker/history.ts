@@ -144,6 +144,8 @@ export interface WitnessedFault {
   readonly job?: string;
   /** Of a loss: what was written before this moment is kept. @default nothing is */
   readonly sinceMs?: number;
+  /** Of a clock that was set: by how much it went ahead. */
+  readonly byMs?: number;
 }
 
 /** What a fleet was set to: bounds are computed from it. */

@@ -1,6 +1,7 @@
 import { isForgotten, isLostToAFreshLeader, isOutcomeForgotten } from './forgotten.js';
 import { showDate, showReport, showRun, violation } from './evidence.js';
 import { isKept, lossesOf } from './losses.js';
+import { faultsOf } from './timing.js';
 import {
   type History,
   type Violation,
@@ -98,19 +99,22 @@ const ON_TIME_MS = 1_000;
 
 /**
  * An occurrence that was started later than its grace allows, by the clock of the store. Where answers were on their way for
- * long, or the process stood still, what it knows of that clock is as old as they are, and no older than its lease.
+ * long, or the process stood still, what it knows of that clock is as old as they are, and no older than its lease. Once that
+ * clock was set, nobody here knows what it shows.
  */
-export function startedTooLate({ runs, settings, faults = [] }: History, job: string): Violation[] {
+export function startedTooLate(history: History, job: string): Violation[] {
+  const { runs, settings, faults = [] } = history;
   const graceMs = settings?.misfireGraceMs?.get(job);
   if (settings?.epochMs === undefined || graceMs === undefined) return [];
   const { epochMs, toleranceMs, drift, lockExpiryMs } = settings;
+  const setMs = Math.min(Infinity, ...faultsOf(history, 'store-clock-step').map(({ fromMs }) => fromMs));
   return runs.flatMap((run) => {
     const sinceMs = run.scheduledAt - epochMs;
     const isOnItsOwn = (fault: WitnessedFault): boolean =>
       (fault.process ?? run.process) === run.process && fault.fromMs <= run.startedMs && fault.untilMs >= sinceMs;
     const limitMs = Math.max(graceMs, ON_TIME_MS) + toleranceMs + run.startedMs * drift;
     const lateMs = run.startedMs - sinceMs - (faults.some(isOnItsOwn) ? lockExpiryMs : 0);
-    if (run.job !== job || lateMs <= limitMs) return [];
+    if (run.job !== job || lateMs <= limitMs || run.startedMs >= setMs) return [];
     return [violation('started-too-late', showRun(run), `the grace is ${graceMs} ms`)];
   });
 }

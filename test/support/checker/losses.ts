@@ -1,9 +1,9 @@
 import { type History } from './history.js';
-import { faultsOf } from './timing.js';
+import { faultsOf, safetyMarginMs } from './timing.js';
 
-/** What a store may forget of a job: who holds its lock, and what was done for it. */
+/** What a store may forget of a job: who holds its lock, also because its clock went ahead, and what was done for it. */
 const FORGET = {
-  lock: ['data-loss', 'fall-back', 'lock-deleted'],
+  lock: ['data-loss', 'fall-back', 'lock-deleted', 'store-clock-step'],
   state: ['data-loss', 'fall-back', 'state-deleted'],
 } as const;
 
@@ -16,8 +16,10 @@ export interface Loss {
 
 /** The moments at which the store forgot the lock of a job, or its state. */
 export function lossesOf(history: History, what: keyof typeof FORGET, job: string): readonly Loss[] {
+  // a lease ends a margin before its lock: two small steps ahead take nothing from it
+  const harmlessMs = history.settings === undefined ? 0 : 0.4 * safetyMarginMs(history.settings);
   return faultsOf(history, ...FORGET[what])
-    .filter((fault) => (fault.job ?? job) === job)
+    .filter((fault) => (fault.job ?? job) === job && (fault.byMs ?? Infinity) > harmlessMs)
     .map(({ kind, fromMs, sinceMs = -Infinity }) => ({ kind, atMs: fromMs, sinceMs }));
 }
 

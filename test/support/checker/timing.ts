@@ -63,12 +63,15 @@ export function faultsOf({ faults = [] }: History, ...kinds: readonly string[]):
   return faults.filter(({ kind }) => kinds.includes(kind));
 }
 
-/** Whether something that lasts hinders a process, or all of them, at some time between; to step down hinders nobody. */
+/** They last, or have an effect that does, and yet hinder nobody. */
+const HARMLESS: readonly string[] = ['step-down', 'store-clock-step'];
+
+/** Whether something that lasts hinders a process, or all of them, at some time between. */
 export function isHindered({ faults = [] }: History, process: string, { fromMs, untilMs }: Span): boolean {
   return faults.some(
     (fault) =>
       (fault.process ?? process) === process &&
-      fault.kind !== 'step-down' &&
+      !HARMLESS.includes(fault.kind) &&
       fault.untilMs > fault.fromMs &&
       fault.fromMs <= untilMs &&
       fault.untilMs >= fromMs,
