@@ -1,13 +1,13 @@
 import { connect, type Socket } from 'node:net';
 import { Lane, type Verdict } from './lane.js';
 import { type Message, readAnswer, readRequest } from './message.js';
-import { monotonicMs } from './monotonic.js';
 import { FrameReader } from './resp.js';
 
 export interface ConnectionParts {
   readonly client: Socket;
   readonly redisPort: number;
   readonly judge: (message: Message) => Verdict;
+  readonly passes: (message: Message) => void;
   readonly delayMs: () => number;
   /** The replica has gone, and nothing of it is held back. */
   readonly onClose: () => void;
@@ -22,15 +22,15 @@ export class Connection {
   readonly #requests: Lane;
   readonly #answers: Lane;
   /** Asked and not answered, oldest first. */
-  readonly #asked: (Message & { readonly atMs: number })[] = [];
+  readonly #asked: Message[] = [];
   #isSubscribed = false;
   #hasAnswered = false;
 
-  constructor({ client, redisPort, judge, delayMs, onClose }: ConnectionParts) {
+  constructor({ client, redisPort, onClose, ...lane }: ConnectionParts) {
     this.#client = client.setNoDelay();
     this.#redis = connect({ port: redisPort, host: '127.0.0.1' }).setNoDelay();
-    this.#requests = new Lane({ to: this.#redis, judge, delayMs });
-    this.#answers = new Lane({ to: client, judge, delayMs });
+    this.#requests = new Lane({ ...lane, to: this.#redis });
+    this.#answers = new Lane({ ...lane, to: client });
     this.#read();
     for (const socket of [client, this.#redis]) socket.on('error', () => undefined);
     // what a replica wrote before it went away may still arrive, as on any network
@@ -77,7 +77,7 @@ export class Connection {
       for (const { value, bytes } of requests.read(chunk)) {
         const message = readRequest(value, bytes);
         // answered by a push
-        if (!SUBSCRIPTION.test(message.command)) this.#asked.push({ ...message, atMs: monotonicMs() });
+        if (!SUBSCRIPTION.test(message.command)) this.#asked.push(message);
         this.#requests.send(message);
       }
     });

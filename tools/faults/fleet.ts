@@ -1,12 +1,12 @@
 import { JOBS } from '../../test/faults/replica/order.js';
 import { RedisServer } from '../redis/index.js';
 import { Leadership } from './leadership.js';
-import { Leases } from './leases.js';
 import { monotonicMs } from './monotonic.js';
 import { Proxy } from './proxy.js';
 import { HEARTBEAT_INTERVAL_MS, LOCK_EXPIRY_MS, SHUTDOWN_TIMEOUT_MS } from './settings.js';
 import { Slot } from './slot.js';
 import { type Testimony } from './testimony.js';
+import { Wires } from './wires.js';
 import { Witness } from './witness.js';
 
 export const PROJECT = 'fleet';
@@ -17,7 +17,7 @@ const TICKING = ['grid', 'pause', 'cron'];
 /** Three replicas of one application, a Redis, a proxy for each between them, and one witness. */
 export class Fleet implements AsyncDisposable {
   readonly leadership = new Leadership();
-  readonly leases = new Leases();
+  readonly wires = new Wires();
   readonly witness: Witness;
   readonly slots: readonly Slot[];
   redis: RedisServer;
@@ -35,11 +35,8 @@ export class Fleet implements AsyncDisposable {
       shutdownTimeoutMs: SHUTDOWN_TIMEOUT_MS,
     };
     this.slots = proxies.map((proxy, index) => {
-      const slot = new Slot({ letter: LETTERS[index] ?? '', main, witness, proxy, order });
-      proxy.watch = (message) => {
-        this.leases.hear(slot.replica.name, message);
-      };
-      return slot;
+      proxy.watch = this.wires;
+      return new Slot({ letter: LETTERS[index] ?? '', main, witness, proxy, order });
     });
   }
 

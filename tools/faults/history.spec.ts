@@ -5,10 +5,9 @@ import { judge } from './episode.js';
 import { type Fault } from './fault.js';
 import { historyOf } from './history.js';
 import { vacancies } from './leadership.js';
-import { Leases } from './leases.js';
-import { type Message } from './message.js';
 import { GRACEFUL, LOCK_EXPIRY_MS } from './settings.js';
 import { type Testimony } from './testimony.js';
+import { type Exchange } from './wires.js';
 
 type Line = Omit<Testimony, 'atMs' | 'replica'> & Partial<Pick<Testimony, 'atMs' | 'replica'>>;
 
@@ -24,19 +23,16 @@ function record(...lines: readonly Line[]): Testimony[] {
 /** Both believe that they lead. */
 function rulesBrokenBy(...lines: readonly Line[]): string[] {
   const terms: Line[] = [{ event: 'gained' }, { event: 'gained', replica: 'b1' }];
-  return check(historyOf(record(...terms, ...lines), leasesFrom(0))).map(({ rule }) => rule);
+  return check(historyOf(record(...terms, ...lines), [grantAt(0, 'a1'), grantAt(0, 'b1')])).map(({ rule }) => rule);
 }
 
-/** Every replica of these tests was told yes to a request that left at `askedMs`. */
-function leasesFrom(askedMs: number): Leases {
-  const leases = new Leases();
-  for (const replica of ['a1', 'b1']) leases.hear(replica, yesTo(`${replica}-1f#1`, askedMs));
-  return leases;
+/** What an exchange of `grid` is unless it says otherwise: it takes no time. */
+function exchange(process: string, sentMs: number, other: Partial<Exchange> & Pick<Exchange, 'command'>): Exchange {
+  return { job: 'grid', process, holder: `${process}-1f#1`, sentMs, answeredMs: sentMs, readMs: sentMs, ...other };
 }
 
-function yesTo(holder: string, askedMs: number): Message {
-  const bytes = Buffer.alloc(0);
-  return { direction: 'answer', command: 'renew', job: 'grid', said: '1', holder, askedMs, bytes };
+function grantAt(sentMs: number, process: string): Exchange {
+  return exchange(process, sentMs, { command: 'acquire', words: ['1', process === 'b1' ? '2' : '1'] });
 }
 
 describe('The record of the witness', () => {
@@ -100,7 +96,7 @@ describe('The record of the witness', () => {
     const cron = { job: 'cron', event: 'runBegan' } as const;
     const runs = [cron, { ...cron, run: 2, scheduledAt: 3_000 }] as const;
     const found = (...lines: readonly Line[]) =>
-      check(historyOf(record(...lines), new Leases())).filter(({ rule }) => rule === 'lost-in-silence');
+      check(historyOf(record(...lines), [])).filter(({ rule }) => rule === 'lost-in-silence');
     expect(found(...runs)).toHaveLength(2);
     expect(found(...runs, { job: 'cron', event: 'missed', from: 0, to: 1_000 })).toHaveLength(1);
     expect(found(...runs, { job: 'cron', event: 'dropped', scheduledAt: 2_000, count: 2 })).toEqual([]);
@@ -126,7 +122,7 @@ describe('The time without a leader', () => {
     const lines = record(gained, run, { event: 'lost', atMs: 100 }, { ...gained, atMs: 900 }, { ...run, atMs: 1_400 });
     const fault: Fault = { name: 'outage', bound: GRACEFUL, strike: () => Promise.resolve() };
     const episode = { faults: [fault], fromMs: 50, sinceMs: 600, calmMs: 1_500, epochMs: 0 };
-    const { leaderlessMs, idleMs } = judge(episode, lines, historyOf(lines, new Leases()));
+    const { leaderlessMs, idleMs } = judge(episode, lines, historyOf(lines, []));
     expect({ leaderlessMs, idleMs }).toEqual({ leaderlessMs: 300, idleMs: 800 - GRID_PERIOD_MS });
   });
 });

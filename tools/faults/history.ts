@@ -8,9 +8,10 @@ import {
   type WitnessedTerm,
 } from '../../test/support/checker.js';
 import { dueOccurrences } from '../../test/support/due-occurrences.js';
-import { type Leases } from './leases.js';
+import { confirmationsIn, Leases } from './leases.js';
 import { runsIn } from './runs.js';
 import { type Testimony } from './testimony.js';
+import { type Exchange } from './wires.js';
 
 type Open<T> = { -readonly [K in keyof T]: T[K] };
 
@@ -20,9 +21,9 @@ const SCHEDULES: ReadonlyMap<string, CronSchedule> = new Map(
 
 const GRIDS: ReadonlyMap<string, number> = new Map(['grid', 'obedient'].map((job) => [job, GRID_PERIOD_MS]));
 
-/** What the witness wrote down, as the checker wants to read it. Times are the witness's own. */
-export function historyOf(record: readonly Testimony[], leases: Leases): History {
-  const runs = runsIn(record, leases);
+/** What the witness wrote down, and what the wires showed, as the checker wants to read it. Times are the witness's own. */
+export function historyOf(record: readonly Testimony[], exchanges: readonly Exchange[]): History {
+  const runs = runsIn(record, new Leases(confirmationsIn(exchanges)));
   const reports = record.flatMap(reportIn);
   const due = new Map([...SCHEDULES].map(([job, schedule]) => [job, dueOccurrences(schedule, job, { runs, reports })]));
   const [drops, faults] = [record.flatMap(dropIn), record.flatMap(clockStepIn)];

@@ -1,4 +1,4 @@
-import { type Socket } from 'node:net';
+import { type Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { monotonicMs } from './monotonic.js';
 import { type Message } from './message.js';
@@ -10,8 +10,10 @@ import { type Message } from './message.js';
 export type Verdict = 'pass' | 'lose' | 'hold';
 
 export interface LaneParts {
-  readonly to: Socket;
+  readonly to: Writable;
   readonly judge: (message: Message) => Verdict;
+  /** It goes out this very moment. */
+  readonly passes: (message: Message) => void;
   /** How long a message is under way. */
   readonly delayMs: () => number;
 }
@@ -51,23 +53,26 @@ export class Lane {
     for (const message of this.#held.splice(0)) this.#forward(message);
   }
 
-  #forward({ bytes }: Message): void {
+  #forward(message: Message): void {
     const delayMs = this.#parts.delayMs();
     const dueMs = monotonicMs() + delayMs;
     if (this.#underWay === 0 && delayMs === 0) {
-      this.#write(bytes);
+      this.#write(message);
       return;
     }
     this.#underWay += 1;
     this.drained = this.drained.then(async () => {
       const waitMs = dueMs - monotonicMs();
       if (waitMs > 0) await delay(waitMs);
-      this.#write(bytes);
+      this.#write(message);
       this.#underWay -= 1;
     });
   }
 
-  #write(bytes: Buffer): void {
-    if (this.#parts.to.writable) this.#parts.to.write(bytes);
+  #write(message: Message): void {
+    const { to, passes } = this.#parts;
+    if (!to.writable) return;
+    passes(message);
+    to.write(message.bytes);
   }
 }

@@ -1,28 +1,55 @@
-import { confirmsLock, type Message } from './message.js';
+import { type WitnessedConfirmation } from '../../test/support/checker.js';
 import { LOCK_EXPIRY_MS, SAFETY_MARGIN_MS } from './settings.js';
+import { type Exchange, isYes } from './wires.js';
 
 /**
- * What a replica may know of its leases, seen from its wire: when the requests left to which Redis said yes. From that
- * follows the last moment at which a run may start, without a word of the replica itself.
+ * What replicas have read of their leases: the answers that said yes and were passed on, in this order. A request left before
+ * it came by, and an answer was read after it was passed on: both are in favour of the replica.
  */
+export function confirmationsIn(exchanges: readonly Exchange[]): WitnessedConfirmation[] {
+  const tokens = new Map<string, Set<number>>();
+  const answered = exchanges.flatMap(({ readMs, ...exchange }) =>
+    readMs === undefined ? [] : [{ ...exchange, readMs }],
+  );
+  return answered
+    .sort((one, other) => one.readMs - other.readMs)
+    .flatMap((exchange) => {
+      const { command, job, holder, process, sentMs, readMs, words: [, token] = [] } = exchange;
+      if (command === 'release' || isYes(exchange) !== true) return [];
+      const key = `${job} ${holder}`;
+      const known = tokens.get(key) ?? new Set();
+      tokens.set(key, known);
+      // a bid that is granted anew after a loss of data has another token: it leads by the one or the other
+      if (command === 'acquire') known.add(Number(token));
+      return [...known].map((fencingToken) => ({ job, process, fencingToken, sentMs, answeredMs: readMs }));
+    });
+}
+
+/** By what replicas have read, until when a run may start. */
 export class Leases {
-  readonly #confirmed = new Map<string, number[]>();
+  readonly #confirmed = new Map<string, WitnessedConfirmation[]>();
 
-  /** A message that passes between `replica` and Redis. */
-  hear(replica: string, message: Message): void {
-    const { job, holder, askedMs } = message;
-    if (!confirmsLock(message) || job === undefined || askedMs === undefined) return;
-    // a slot may have had another process, whose request was answered late
-    if (holder?.startsWith(`${replica}-`) !== true) return;
-    const key = `${replica} ${job}`;
-    const confirmed = this.#confirmed.get(key);
-    if (confirmed === undefined) this.#confirmed.set(key, [askedMs]);
-    else confirmed.push(askedMs);
+  constructor(confirmations: readonly WitnessedConfirmation[]) {
+    for (const confirmation of confirmations) {
+      const known = this.#confirmed.get(keyOf(confirmation));
+      if (known === undefined) this.#confirmed.set(keyOf(confirmation), [confirmation]);
+      else known.push(confirmation);
+    }
   }
 
-  /** Whether a run of `replica` that started at `monoMs` started within its lease. */
-  covers(replica: string, job: string, monoMs: number): boolean {
-    const asked = this.#confirmed.get(`${replica} ${job}`) ?? [];
-    return asked.some((askedMs) => askedMs <= monoMs && monoMs <= askedMs + LOCK_EXPIRY_MS - SAFETY_MARGIN_MS);
+  /** Whether a run that started at this moment started within the lease of its term. */
+  covers(run: Pick<WitnessedConfirmation, 'process' | 'job' | 'fencingToken'>, atMs: number): boolean {
+    const confirmed = this.#confirmed.get(keyOf(run)) ?? [];
+    return confirmed.some(
+      ({ sentMs, answeredMs }) => answeredMs <= atMs && atMs <= sentMs + LOCK_EXPIRY_MS - SAFETY_MARGIN_MS,
+    );
   }
+}
+
+function keyOf({
+  process,
+  job,
+  fencingToken,
+}: Pick<WitnessedConfirmation, 'process' | 'job' | 'fencingToken'>): string {
+  return `${process} ${job} ${String(fencingToken)}`;
 }

@@ -11,10 +11,10 @@ export interface Message {
   /** Of a script: the job whose lock it is about, and the holder that asks. */
   readonly job?: string;
   readonly holder?: string;
-  /** Of an answer to a script: its first word, as '1' or 'claimed'. */
-  readonly said?: string;
-  /** Of an answer: when its request came by. */
-  readonly askedMs?: number;
+  /** Of an answer to a script: its words, the first one as '1' or 'claimed'. */
+  readonly words?: readonly string[];
+  /** Of an answer: the request. */
+  readonly to?: Message;
   readonly bytes: Buffer;
 }
 
@@ -28,17 +28,10 @@ export function readRequest(value: RespValue, bytes: Buffer): Message {
   return { direction: 'request', command: known.name, bytes, ...(job && { job }), ...(holder && { holder }) };
 }
 
-/** Reads the answer to a request. */
-export function readAnswer(value: RespValue, bytes: Buffer, asked: Message & { readonly atMs: number }): Message {
-  const { command, job, holder } = asked;
+/** Reads the answer to a request. What is no list, as an error, has no words. */
+export function readAnswer(value: RespValue, bytes: Buffer, to: Message): Message {
+  const { command, job, holder } = to;
   const about = { ...(job && { job }), ...(holder && { holder }) };
-  const said = Array.isArray(value) ? String((value as RespValue[])[0]) : undefined;
-  return { direction: 'answer', command, ...about, ...(said && { said }), askedMs: asked.atMs, bytes };
-}
-
-/** Whether an answer says that the lock is its asker's: so it is for a claim, too, that comes too late or too early. */
-export function confirmsLock({ direction, command, said }: Message): boolean {
-  if (direction === 'request') return false;
-  if (command === 'claim') return said !== undefined && said !== 'not-leader';
-  return (command === 'acquire' || command === 'renew') && said === '1';
+  const words = Array.isArray(value) ? { words: (value as RespValue[]).map(String) } : {};
+  return { direction: 'answer', command, ...about, ...words, to, bytes };
 }

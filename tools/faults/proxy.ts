@@ -10,6 +10,11 @@ export type Weather = 'fine' | 'stalled' | 'requests-lost' | 'answers-lost';
 /** Stops at a step: sees each message before it passes, and may decide what becomes of one. Undefined: not this one. */
 export type Trap = (message: Message) => Verdict | undefined;
 
+export interface Watch {
+  readonly comes: (message: Message) => void;
+  readonly passes: (message: Message) => void;
+}
+
 /** A TCP proxy between one replica and Redis that knows the library's scripts. */
 export class Proxy {
   /** Where connections go from now on. */
@@ -19,8 +24,8 @@ export class Proxy {
   delayMs = 0;
   /** Messages that the weather kept from passing, and connections that were refused. */
   disturbed = 0;
-  /** Sees everything that comes by. */
-  watch: (message: Message) => void = () => undefined;
+  /** Sees everything that comes by, and what is passed on of it. */
+  watch: Watch = { comes: () => undefined, passes: () => undefined };
   readonly port: number;
   readonly #server: Server;
   readonly #connections = new Set<Connection>();
@@ -40,6 +45,9 @@ export class Proxy {
         client,
         redisPort: this.redisPort,
         judge: (message) => this.#judge(message),
+        passes: (message) => {
+          this.watch.passes(message);
+        },
         delayMs: () => this.#delay(),
         onClose: () => {
           this.#connections.delete(connection);
@@ -122,7 +130,7 @@ export class Proxy {
   }
 
   #judge(message: Message): Verdict {
-    this.watch(message);
+    this.watch.comes(message);
     for (const trap of this.#traps) {
       const verdict = trap(message);
       if (verdict !== undefined) return verdict;

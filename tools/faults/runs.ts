@@ -74,7 +74,7 @@ export function runsIn(record: readonly Testimony[], leases: Leases): WitnessedR
 }
 
 function begunBy(
-  { atMs, replica, job = '', token = 0, scheduledAt = 0, monoMs = 0 }: Testimony,
+  { atMs, replica, job = '', token = 0, scheduledAt = 0, monoMs = atMs }: Testimony,
   leases: Leases,
 ): OpenRun {
   return {
@@ -83,7 +83,7 @@ function begunBy(
     fencingToken: token,
     scheduledAt,
     startedMs: atMs,
-    heldLock: leases.covers(replica, job, monoMs),
+    heldLock: leases.covers({ process: replica, job, fencingToken: token }, monoMs),
     ...(job === 'stubborn' && { ignoresSignal: true }),
   };
 }

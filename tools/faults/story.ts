@@ -59,8 +59,8 @@ export async function play(acts: Iterable<Act>, { main, seed, onAct }: StoryOpti
 }
 
 /** A story that came to no end may have broken promises all the same. */
-function unfinished({ witness: { record }, leases }: Fleet, seed: number, cause: Error): Error {
-  const violations = check(historyOf(record, leases)).map(inWords);
+function unfinished({ witness: { record }, wires: { exchanges } }: Fleet, seed: number, cause: Error): Error {
+  const violations = check(historyOf(record, exchanges)).map(inWords);
   return new Error([`seed ${String(seed)}: ${cause.message}`, ...violations].join('\n'), { cause });
 }
 
@@ -91,8 +91,9 @@ async function allOf(strikes: readonly Promise<void>[]): Promise<void> {
   if (failure !== undefined && failures.length === ends.length) throw failure;
 }
 
-function retell({ witness: { record, startedMs }, leases }: Fleet, seed: number, episodes: readonly Episode[]): Story {
-  const history = historyOf(record, leases);
+function retell({ witness, wires }: Fleet, seed: number, episodes: readonly Episode[]): Story {
+  const { record, startedMs } = witness;
+  const history = historyOf(record, wires.exchanges);
   const told = episodes.map((episode) => ({ ...episode, ...judge(episode, record, history) }));
   const permitted = new Set(told.flatMap((episode) => episode.permitted).map(inWords));
   const unexpected = record.filter((testimony) => isUnexpected(record, testimony));

@@ -118,7 +118,7 @@ function isMeant({ at, job }: Step, message: Message): boolean {
   if (message.job !== job) return false;
   if ('request' in at) return message.direction === 'request' && message.command === at.request;
   if ('answer' in at) {
-    return message.direction === 'answer' && message.command === at.answer && message.said === at.said;
+    return message.direction === 'answer' && message.command === at.answer && message.words?.[0] === at.said;
   }
   return false;
 }
