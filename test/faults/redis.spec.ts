@@ -65,7 +65,7 @@ describe('after a Redis that', () => {
     expectKept(stories.of(fault));
   });
 
-  it('lost one lock, two leaders may overlap, and each occurrence is still started once or reported', () => {
+  it('lost one lock, two leaders overlap until the old one has heard of it at most, and each occurrence is started once or reported', () => {
     expect(stories.of(data.DELETED).violations.map(inWords)).toEqual([]);
   });
 });

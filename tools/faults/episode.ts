@@ -3,7 +3,7 @@ import { check, type History, type Violation, type WitnessedReport } from '../..
 import { type Fault } from './fault.js';
 import { vacancies } from './leadership.js';
 import { type Bound, GRACEFUL } from './settings.js';
-import { type Testimony } from './testimony.js';
+import { type Testimony, worstLagMs } from './testimony.js';
 
 /** One or two faults at once, from the first strike until all was calm again. */
 export interface Episode {
@@ -29,39 +29,32 @@ export interface Outcome {
   readonly reports: readonly WitnessedReport[];
   /** Broken promises. */
   readonly violations: readonly Violation[];
-  /** Of what is not promised under its faults. */
-  readonly permitted: readonly Violation[];
 }
 
 /** Looks at one episode, once the whole history is known. */
 export function judge(episode: Episode, record: readonly Testimony[], history: History): Outcome {
-  const permits = new Set(episode.faults.flatMap((fault) => fault.permits ?? []));
-  const found = check(during(episode, history));
   const bounds = episode.faults.map((fault) => fault.bound);
   return {
     bound: bounds.reduce((a, b) => (a.ms > b.ms ? a : b), GRACEFUL),
     leaderlessMs: leaderlessMs(episode, record),
     idleMs: idleMs(episode, record),
-    lagMs: lagMs(episode, record),
+    lagMs: worstLagMs(record.filter(({ atMs }) => atMs >= episode.fromMs && atMs <= episode.calmMs)),
     reports: history.reports.filter(({ atMs = 0 }) => atMs > episode.fromMs && atMs <= episode.calmMs),
-    violations: found.filter(({ rule }) => !permits.has(rule)),
-    permitted: found.filter(({ rule }) => permits.has(rule)),
+    violations: check(during(episode, history)),
   };
 }
 
-/** The runs that were in flight meanwhile, and the occurrences that came due. The ticks of a term count in the whole history. */
-function during({ fromMs, calmMs, epochMs }: Episode, { runs, reports, due, terms, grids, faults }: History): History {
+/** The runs that were in flight meanwhile, their terms, and the occurrences that came due. Ticks count in the whole history. */
+function during({ fromMs, calmMs, epochMs }: Episode, history: History): History {
   const isDue = (at: number): boolean => at > epochMs + fromMs && at <= epochMs + calmMs;
+  const runs = history.runs.filter(
+    ({ startedMs, endedMs = Infinity, scheduledAt }) => (endedMs > fromMs && startedMs < calmMs) || isDue(scheduledAt),
+  );
   return {
-    ...(terms && { terms }),
-    ...(grids && { grids }),
-    ...(faults && { faults }),
-    runs: runs.filter(
-      ({ startedMs, endedMs = Infinity, scheduledAt }) =>
-        (endedMs > fromMs && startedMs < calmMs) || isDue(scheduledAt),
-    ),
-    reports,
-    due: new Map([...due].map(([job, occurrences]) => [job, occurrences.filter(isDue)])),
+    ...history,
+    runs,
+    due: new Map([...history.due].map(([job, occurrences]) => [job, occurrences.filter(isDue)])),
+    grids: new Map(),
   };
 }
 
@@ -70,11 +63,6 @@ function leaderlessMs({ fromMs, sinceMs, calmMs }: Episode, record: readonly Tes
     .filter((vacancy) => vacancy.toMs > fromMs && vacancy.fromMs < calmMs)
     .map((vacancy) => Math.min(vacancy.toMs, calmMs) - Math.max(vacancy.fromMs, sinceMs));
   return Math.max(0, ...lengths);
-}
-
-function lagMs({ fromMs, calmMs }: Episode, record: readonly Testimony[]): number {
-  const heard = record.filter(({ atMs }) => atMs >= fromMs && atMs <= calmMs);
-  return Math.max(0, ...heard.map(({ atMs, monoMs = atMs }) => atMs - monoMs));
 }
 
 function idleMs({ fromMs, sinceMs, calmMs }: Episode, record: readonly Testimony[]): number {

@@ -1,5 +1,4 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Rule } from '../../test/support/checker.js';
 import { type Chance } from '../../test/simulation/chance.js';
 import { JOBS } from '../../test/faults/replica/order.js';
 import { type Fleet } from './fleet.js';
@@ -19,8 +18,6 @@ export interface Fault {
   readonly name: string;
   /** How long a job may be without a leader. */
   readonly bound: Bound;
-  /** What nobody promised, as the README says. */
-  readonly permits?: readonly Rule[];
   /** Whether it strikes a replica or Redis, and may do so while the other is struck too; left out where it may not. */
   readonly side?: 'replica' | 'redis';
   /** Strikes, lasts and heals. Rejects where it did not happen. */
@@ -37,6 +34,18 @@ export class NothingHappened extends Error {
 /** Call it when all is healed. */
 export function happened(what: string, has: boolean): void {
   if (!has) throw new NothingHappened(what);
+}
+
+/** Tells the checker that these replicas are kept from Redis, or slow to reach it, for as long as this takes. @default all are */
+export async function hindering(
+  { fleet: { witness } }: Field,
+  trouble: () => Promise<unknown>,
+  slots?: readonly Slot[],
+): Promise<void> {
+  const replicas = slots?.map(({ replica }) => replica.name) ?? [''];
+  for (const replica of replicas) witness.note('hindered', replica);
+  await trouble();
+  for (const replica of replicas) witness.note('unhindered', replica);
 }
 
 /** The slot of a leader: of any job, unless it is said of which. Where nobody leads, any slot. */

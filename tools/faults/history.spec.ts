@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { check } from '../../test/support/checker.js';
+import { check, type History } from '../../test/support/checker.js';
 import { GRID_PERIOD_MS } from '../../test/faults/replica/order.js';
 import { judge } from './episode.js';
 import { type Fault } from './fault.js';
@@ -20,10 +20,14 @@ function record(...lines: readonly Line[]): Testimony[] {
   });
 }
 
+function historyFrom(lines: Testimony[], ...exchanges: Exchange[]): History {
+  return historyOf({ record: lines, epochMs: 0 }, { exchanges });
+}
+
 /** Both believe that they lead. */
 function rulesBrokenBy(...lines: readonly Line[]): string[] {
   const terms: Line[] = [{ event: 'gained' }, { event: 'gained', replica: 'b1' }];
-  return check(historyOf(record(...terms, ...lines), [grantAt(0, 'a1'), grantAt(0, 'b1')])).map(({ rule }) => rule);
+  return check(historyFrom(record(...terms, ...lines), grantAt(0, 'a1'), grantAt(0, 'b1'))).map(({ rule }) => rule);
 }
 
 /** What an exchange of `grid` is unless it says otherwise: it takes no time. */
@@ -96,7 +100,7 @@ describe('The record of the witness', () => {
     const cron = { job: 'cron', event: 'runBegan' } as const;
     const runs = [cron, { ...cron, run: 2, scheduledAt: 3_000 }] as const;
     const found = (...lines: readonly Line[]) =>
-      check(historyOf(record(...lines), [])).filter(({ rule }) => rule === 'lost-in-silence');
+      check(historyFrom(record(...lines))).filter(({ rule }) => rule === 'lost-in-silence');
     expect(found(...runs)).toHaveLength(2);
     expect(found(...runs, { job: 'cron', event: 'missed', from: 0, to: 1_000 })).toHaveLength(1);
     expect(found(...runs, { job: 'cron', event: 'dropped', scheduledAt: 2_000, count: 2 })).toEqual([]);
@@ -122,7 +126,7 @@ describe('The time without a leader', () => {
     const lines = record(gained, run, { event: 'lost', atMs: 100 }, { ...gained, atMs: 900 }, { ...run, atMs: 1_400 });
     const fault: Fault = { name: 'outage', bound: GRACEFUL, strike: () => Promise.resolve() };
     const episode = { faults: [fault], fromMs: 50, sinceMs: 600, calmMs: 1_500, epochMs: 0 };
-    const { leaderlessMs, idleMs } = judge(episode, lines, historyOf(lines, []));
+    const { leaderlessMs, idleMs } = judge(episode, lines, historyFrom(lines));
     expect({ leaderlessMs, idleMs }).toEqual({ leaderlessMs: 300, idleMs: 800 - GRID_PERIOD_MS });
   });
 });

@@ -3,15 +3,18 @@ import { cron, type CronSchedule } from '../../libs/singleton-job/src/schedule/i
 import {
   type History,
   type WitnessedDrop,
-  type WitnessedFault,
   type WitnessedReport,
   type WitnessedTerm,
 } from '../../test/support/checker.js';
 import { dueOccurrences } from '../../test/support/due-occurrences.js';
 import { confirmationsIn, Leases } from './leases.js';
 import { runsIn } from './runs.js';
-import { type Testimony } from './testimony.js';
-import { type Exchange } from './wires.js';
+import { HEARTBEAT_INTERVAL_MS, LOCK_EXPIRY_MS, SHUTDOWN_TIMEOUT_MS, TOLERANCE_MS } from './settings.js';
+import { processesIn, sightsIn, stepsIn } from './steps.js';
+import { type Testimony, toldMs, worstLagMs } from './testimony.js';
+import { troublesIn } from './troubles.js';
+import { type Wires } from './wires.js';
+import { type Witness } from './witness.js';
 
 type Open<T> = { -readonly [K in keyof T]: T[K] };
 
@@ -21,13 +24,37 @@ const SCHEDULES: ReadonlyMap<string, CronSchedule> = new Map(
 
 const GRIDS: ReadonlyMap<string, number> = new Map(['grid', 'obedient'].map((job) => [job, GRID_PERIOD_MS]));
 
-/** What the witness wrote down, and what the wires showed, as the checker wants to read it. Times are the witness's own. */
-export function historyOf(record: readonly Testimony[], exchanges: readonly Exchange[]): History {
+/** One machine has one clock; how long anything travels on it nobody can say. */
+const SETTINGS = {
+  heartbeatIntervalMs: HEARTBEAT_INTERVAL_MS,
+  lockExpiryMs: LOCK_EXPIRY_MS,
+  shutdownTimeoutMs: SHUTDOWN_TIMEOUT_MS,
+  drift: 0,
+};
+
+/** What the witness wrote down, and what the wires showed, as the checker wants to read it. */
+export function historyOf(
+  { record: heard, epochMs }: Pick<Witness, 'record' | 'epochMs'>,
+  { exchanges }: Pick<Wires, 'exchanges'>,
+): History {
+  // what a replica says counts from when it says it: its monotonic clock is that of the witness
+  const record = heard.map((testimony) => ({ ...testimony, atMs: toldMs(testimony) }));
   const runs = runsIn(record, new Leases(confirmationsIn(exchanges)));
   const reports = record.flatMap(reportIn);
   const due = new Map([...SCHEDULES].map(([job, schedule]) => [job, dueOccurrences(schedule, job, { runs, reports })]));
-  const [drops, faults] = [record.flatMap(dropIn), record.flatMap(clockStepIn)];
-  return { runs, reports, drops, terms: termsIn(record), faults, due, grids: GRIDS };
+  return {
+    runs,
+    reports,
+    due,
+    grids: GRIDS,
+    drops: record.flatMap(dropIn),
+    terms: termsIn(record),
+    faults: troublesIn(record),
+    processes: processesIn(record, exchanges),
+    steps: stepsIn(exchanges),
+    sights: sightsIn(exchanges),
+    settings: { ...SETTINGS, epochMs, toleranceMs: TOLERANCE_MS + worstLagMs(heard) },
+  };
 }
 
 function reportIn({ event, atMs, replica, job = '', ...facts }: Testimony): WitnessedReport[] {
@@ -42,11 +69,6 @@ function reportIn({ event, atMs, replica, job = '', ...facts }: Testimony): Witn
 
 function dropIn({ event, atMs, replica, job = '', scheduledAt = 0, count = 0 }: Testimony): WitnessedDrop[] {
   return event === 'dropped' && GRIDS.has(job) ? [{ job, process: replica, scheduledAt, count, atMs }] : [];
-}
-
-/** The only fault that a rule on these histories asks for: who leads with a clock that is stepped may leave out slots. */
-function clockStepIn({ event, atMs, replica }: Testimony): WitnessedFault[] {
-  return event === 'stepped' ? [{ kind: 'clock-step', process: replica, fromMs: atMs, untilMs: atMs }] : [];
 }
 
 function termsIn(record: readonly Testimony[]): WitnessedTerm[] {

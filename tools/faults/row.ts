@@ -13,8 +13,6 @@ export interface Row {
   /** At worst, over all times. */
   readonly leaderlessMs: number;
   readonly bound: string;
-  /** Of what nobody promised under this fault. */
-  readonly permitted: number;
   readonly isBroken: boolean;
 }
 
@@ -31,13 +29,12 @@ export function rowOf(fault: string, { episodes, runs, violations, unexpected, t
     lost: count('lost-in-silence'),
     leaderlessMs: Math.max(0, ...episodes.map(({ leaderlessMs }) => leaderlessMs)),
     bound: episodes[0]?.bound.formula ?? '',
-    permitted: episodes.reduce((sum, { permitted }) => sum + permitted.length, 0),
     isBroken: violations.length + unexpected.length + tooSlow.length > 0,
   };
 }
 
 /** A fault whose story could not be told to its end. */
 export function brokenRow(fault: string): Row {
-  const none = { times: 0, runs: 0, overlaps: 0, staleStarts: 0, doubled: 0, lost: 0, leaderlessMs: 0, permitted: 0 };
+  const none = { times: 0, runs: 0, overlaps: 0, staleStarts: 0, doubled: 0, lost: 0, leaderlessMs: 0 };
   return { fault, ...none, bound: '', isBroken: true };
 }

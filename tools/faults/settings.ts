@@ -6,6 +6,12 @@ export const HEARTBEAT_INTERVAL_MS = 500;
 export const SHUTDOWN_TIMEOUT_MS = 4_000;
 export const SAFETY_MARGIN_MS = safetyMarginMs(LOCK_EXPIRY_MS);
 
+/**
+ * What a busy machine may be late by: the event loop of a replica that stands still for a heartbeat says so, and what is
+ * shorter, and what comes on top, is nobody's fault.
+ */
+export const TOLERANCE_MS = 1.5 * HEARTBEAT_INTERVAL_MS;
+
 /** How long to wait for what is sure to come, on a machine that is busy with other things too. */
 export const PATIENCE_MS = 90_000;
 

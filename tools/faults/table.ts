@@ -10,7 +10,7 @@ const COLUMNS: readonly Column[] = [
   { head: 'fault', cell: ({ fault }) => fault, isText: true },
   { head: 'times', cell: ({ times }) => String(times) },
   { head: 'runs', cell: ({ runs }) => String(runs) },
-  { head: 'overlaps', cell: ({ overlaps, permitted }) => `${String(overlaps)}${permitted > 0 ? '*' : ''}` },
+  { head: 'overlaps', cell: ({ overlaps }) => String(overlaps) },
   { head: 'stale starts', cell: ({ staleStarts }) => String(staleStarts) },
   { head: 'doubled', cell: ({ doubled }) => String(doubled) },
   { head: 'lost', cell: ({ lost }) => String(lost) },
@@ -18,8 +18,6 @@ const COLUMNS: readonly Column[] = [
   { head: 'bound', cell: ({ bound }) => bound, isText: true },
   { head: '', cell: ({ isBroken }) => (isBroken ? 'BROKEN' : 'kept'), isText: true },
 ];
-
-const NOTE = '* and some that nobody promised: a lock is deleted by itself, or a failover loses a renewal';
 
 /** For a terminal. */
 export function plainTable(rows: readonly Row[]): string {
@@ -34,7 +32,7 @@ export function plainTable(rows: readonly Row[]): string {
       .join('  ')
       .trimEnd(),
   );
-  return [...padded, ...notes(rows)].join('\n');
+  return padded.join('\n');
 }
 
 /** For a page. */
@@ -44,10 +42,5 @@ export function markdownTable(rows: readonly Row[]): string {
     COLUMNS.map(({ isText }) => (isText === true ? '---' : '---:')),
     ...rows.map((row) => COLUMNS.map(({ cell }) => cell(row))),
   ];
-  const table = lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n');
-  return [table, ...notes(rows).map((note) => `\n${note.replace('*', '\\*')}`)].join('\n');
-}
-
-function notes(rows: readonly Row[]): string[] {
-  return rows.some(({ permitted }) => permitted > 0) ? [NOTE] : [];
+  return lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }

@@ -26,6 +26,9 @@ export type WitnessedEvent =
   | 'resumed'
   | 'exited'
   | 'fault'
+  | 'forgot'
+  | 'hindered'
+  | 'unhindered'
   | 'healed'
   | 'calm';
 
@@ -51,6 +54,18 @@ export interface Testimony {
   readonly to?: number;
   readonly blockedMs?: number;
   readonly confirmed?: boolean;
+  /** What Redis has forgotten, or goes back to, was written since. */
+  readonly sinceMs?: number;
+}
+
+/** When it was written, by the one clock that all processes of a machine share. */
+export function toldMs({ atMs, monoMs = atMs }: Testimony): number {
+  return monoMs;
+}
+
+/** How late a word of a replica reached the witness, at worst: what the machine itself took away. */
+export function worstLagMs(record: readonly Testimony[]): number {
+  return record.reduce((worst, testimony) => Math.max(worst, testimony.atMs - toldMs(testimony)), 0);
 }
 
 /** For a person: everything but the runs, and the ticks of a grid that were dropped for them. */

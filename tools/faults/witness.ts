@@ -20,6 +20,8 @@ const STORY_LINES = 60;
  */
 export class Witness implements AsyncDisposable {
   readonly startedMs = monotonicMs();
+  /** What a right wall clock showed when the monotonic one was at 0. */
+  readonly epochMs = Date.now() - this.startedMs;
   readonly record: Testimony[] = [];
   /** A folder of its own, for as long as it lives. */
   readonly folder: string;

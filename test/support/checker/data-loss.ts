@@ -28,7 +28,7 @@ function mayBelieveAfter(
 ): boolean {
   const { settings } = history;
   if (settings === undefined) return false;
-  const { heartbeatIntervalMs, lockExpiryMs, drift, toleranceMs, travelMs } = settings;
+  const { heartbeatIntervalMs, lockExpiryMs, drift, toleranceMs, travelMs = 0 } = settings;
   const askMs = heartbeatIntervalMs + attemptMs(settings) + 2 * travelMs;
   const settledMs = (askMs + safetyMarginMs(settings)) * (1 + drift) + toleranceMs;
   const heldFromMs = grantedMs(history, older);

@@ -159,8 +159,8 @@ export interface Settings {
   readonly delayMs?: ReadonlyMap<string, number>;
   /** By which part of a duration two clocks may differ. */
   readonly drift: number;
-  /** The longest that a command, an answer or a message travels when nothing is wrong. */
-  readonly travelMs: number;
+  /** The longest that a command, an answer or a message travels when nothing is wrong; left out where nobody can say. */
+  readonly travelMs?: number;
   /** What a busy machine may be late by. */
   readonly toleranceMs: number;
   /** What the wall clock of the store showed at 0. */

@@ -11,16 +11,20 @@ export function leaderlessTooLong(history: History): Violation[] {
   const { settings, terms, processes } = history;
   if (settings === undefined || terms === undefined || processes === undefined || history.faults === undefined)
     return [];
+  const { travelMs } = settings;
+  if (travelMs === undefined) return [];
   const jobs = new Set(terms.map(({ job }) => job));
   return [...jobs].flatMap((job) => {
     const ofJob = terms.filter((term) => term.job === job).sort((a, b) => a.gainedMs - b.gainedMs);
     return ofJob.flatMap((next, index) => {
       const before = ofJob[index - 1];
       if (before?.endedMs === undefined || before.endedMs >= next.gainedMs) return [];
-      return judgeGap(history, settings, { before, endedMs: before.endedMs, next });
+      return judgeGap(history, { ...settings, travelMs }, { before, endedMs: before.endedMs, next });
     });
   });
 }
+
+type Measured = Settings & Required<Pick<Settings, 'travelMs'>>;
 
 interface Gap {
   readonly before: WitnessedTerm;
@@ -28,7 +32,7 @@ interface Gap {
   readonly next: WitnessedTerm;
 }
 
-function judgeGap(history: History, settings: Settings, gap: Gap): Violation[] {
+function judgeGap(history: History, settings: Measured, gap: Gap): Violation[] {
   const { before, endedMs, next } = gap;
   const quietFromMs = Math.max(endedMs, lastDisturbance(history, gap), firstCandidate(history, gap));
   const isUndisturbed = quietFromMs === endedMs && !wasDisturbed(history, endedMs - settings.lockExpiryMs, endedMs);
@@ -40,11 +44,11 @@ function judgeGap(history: History, settings: Settings, gap: Gap): Violation[] {
 }
 
 /** A message, a bid and its answer. */
-function afterRelease({ travelMs, toleranceMs }: Settings): number {
+function afterRelease({ travelMs, toleranceMs }: Measured): number {
   return 3 * travelMs + toleranceMs;
 }
 
-function afterAnything(settings: Settings): number {
+function afterAnything(settings: Measured): number {
   const { lockExpiryMs, travelMs, toleranceMs, drift } = settings;
   const lockMs = lockExpiryMs * (1 + drift);
   return lockMs + attemptMs(settings) + probeMs(settings) + JITTER_MS + 4 * travelMs + toleranceMs;

@@ -1,6 +1,6 @@
 import { JOBS } from '../../../test/faults/replica/order.js';
 import { type RedisServer } from '../../redis/index.js';
-import { type Fault, type Field, happened } from '../fault.js';
+import { type Fault, type Field, happened, hindering } from '../fault.js';
 import { PROJECT } from '../fleet.js';
 import { redisCall } from '../redis-call.js';
 import { LEASE } from '../settings.js';
@@ -21,10 +21,13 @@ export const CRASHED_EMPTY: Fault = {
   side: 'redis',
   strike: (field) =>
     takenAnew(field, JOBS, async () => {
-      const { redis } = field.fleet;
+      const { redis, witness } = field.fleet;
       happened('there was something to lose', (await keys(redis)) > 0);
-      await redis.kill();
-      await redis.up();
+      await hindering(field, async () => {
+        await redis.kill();
+        witness.note('forgot', '', { kind: 'data-loss' });
+        await redis.up();
+      });
       field.since();
     }),
 };
@@ -35,8 +38,10 @@ export const FLUSHED: Fault = {
   side: 'redis',
   strike: (field) =>
     takenAnew(field, JOBS, async () => {
-      const { redis } = field.fleet;
+      const { redis, witness } = field.fleet;
       happened('there was something to lose', (await keys(redis)) > 0);
+      // before it is sent: whatever comes of it comes after
+      witness.note('forgot', '', { kind: 'data-loss' });
       await redisCall(redis.port, 'FLUSHALL');
     }),
 };
@@ -44,13 +49,13 @@ export const FLUSHED: Fault = {
 export const DELETED: Fault = {
   name: 'DEL of a held lock',
   bound: LEASE,
-  // a lock that vanishes by itself is not promised to anybody: overlap up to a heartbeat and an attempt
-  permits: ['overlap', 'token-went-back'],
   side: 'redis',
   strike: async (field) => {
     const job = field.chance.pick(['grid', 'cron', 'obedient']);
     await takenAnew(field, [job], async () => {
-      const deleted = await redisCall(field.fleet.redis.port, 'DEL', `${PROJECT}:${job}:lock`);
+      const { redis, witness } = field.fleet;
+      witness.note('forgot', '', { kind: 'lock-deleted', job });
+      const deleted = await redisCall(redis.port, 'DEL', `${PROJECT}:${job}:lock`);
       happened('there was a lock to delete', deleted === 1);
     });
   },

@@ -1,6 +1,7 @@
-import { type Fault, type Field, happened, outliveLease, victim } from '../fault.js';
+import { type Fault, type Field, happened, hindering, outliveLease, victim } from '../fault.js';
 import { type Proxy, type Weather } from '../proxy.js';
 import { BACK, type Bound, LEASE } from '../settings.js';
+import { type Slot } from '../slot.js';
 
 /** One leader and its way to Redis, for longer than its lease. */
 function cut(name: string, begin: (proxy: Proxy) => void): Fault {
@@ -9,17 +10,20 @@ function cut(name: string, begin: (proxy: Proxy) => void): Fault {
     bound: LEASE,
     side: 'replica',
     strike: async (field) => {
-      const { proxy } = victim(field);
-      await disturb(field, [proxy], begin);
+      await disturb(field, [victim(field)], begin);
     },
   };
 }
 
-async function disturb(field: Field, proxies: readonly Proxy[], begin: (proxy: Proxy) => void): Promise<void> {
+async function disturb(field: Field, slots: readonly Slot[], begin: (proxy: Proxy) => void): Promise<void> {
+  const proxies = slots.map(({ proxy }) => proxy);
   const before = proxies.map(({ disturbed }) => disturbed);
-  for (const proxy of proxies) begin(proxy);
-  await outliveLease(field);
-  for (const proxy of proxies) proxy.heal();
+  const spell = async (): Promise<void> => {
+    for (const proxy of proxies) begin(proxy);
+    await outliveLease(field);
+    for (const proxy of proxies) proxy.heal();
+  };
+  await hindering(field, spell, slots);
   const disturbed = proxies.filter((proxy, index) => proxy.disturbed > (before[index] ?? 0));
   happened('messages were disturbed on each way', disturbed.length === proxies.length);
 }
@@ -63,11 +67,7 @@ function allCut(name: string, bound: Bound, kind: Weather): Fault {
     name,
     bound,
     strike: async (field) => {
-      await disturb(
-        field,
-        field.fleet.slots.map(({ proxy }) => proxy),
-        weather(kind),
-      );
+      await disturb(field, field.fleet.slots, weather(kind));
       field.since();
     },
   };

@@ -1,11 +1,11 @@
-import { type Fault, type Field, happened, outliveLease } from '../fault.js';
+import { type Fault, type Field, happened, hindering, outliveLease } from '../fault.js';
 import { redisCall } from '../redis-call.js';
 import { BACK, LEASE, LOCK_EXPIRY_MS } from '../settings.js';
 
 /** Every replica must have noticed, or the outage was none. */
 async function noticed(field: Field, outage: () => Promise<void>): Promise<void> {
   const before = field.fleet.witness.record.length;
-  await outage();
+  await hindering(field, outage);
   const told = field.fleet.witness.record.slice(before).filter(({ event }) => event === 'storeUnreachable');
   happened('replicas noticed the outage', told.length > 0);
 }
@@ -48,6 +48,7 @@ export const RESTARTED_EMPTY: Fault = {
     const { redis } = field.fleet;
     await noticed(field, async () => {
       await redis.down({ keepData: false });
+      field.fleet.witness.note('forgot', '', { kind: 'data-loss' });
       await outliveLease(field);
       await redis.up();
       field.since();

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { SCRIPTS } from '../../../libs/singleton-job/src/lock/scripts.js';
 import { RedisServer } from '../../redis/index.js';
 import { type Fault, happened, NothingHappened } from '../fault.js';
+import { monotonicMs } from '../monotonic.js';
 import { redisCall } from '../redis-call.js';
 import { GRACEFUL, LEASE, PATIENCE_MS } from '../settings.js';
 
@@ -35,8 +36,6 @@ export const CLIENTS_KILLED: Fault = {
 export const PROMOTED: Fault = {
   name: 'replica promoted without the last writes',
   bound: LEASE,
-  // a renewal that is lost is not promised to anybody: overlap up to a heartbeat and an attempt
-  permits: ['overlap', 'token-went-back'],
   strike: async ({ fleet, chance }) => {
     const primary = fleet.redis;
     const standby = await RedisServer.start();
@@ -44,16 +43,19 @@ export const PROMOTED: Fault = {
     try {
       await redisCall(standby.port, 'REPLICAOF', '127.0.0.1', String(primary.port));
       await eventually('the standby follows', async () => (await replication(standby)).includes('link_status:up'));
+      const sinceMs = monotonicMs();
       await redisCall(standby.port, 'REPLICAOF', 'NO', 'ONE');
       const offsetBefore = await offset(primary);
       await eventually('there are writes to lose', async () => (await offset(primary)) > offsetBefore);
       await delay(chance.between(0, 500));
+      // for the replicas it happens at once: what they hear from now on the standby says
+      fleet.witness.note('forgot', '', { kind: 'fall-back', sinceMs });
+      for (const { proxy } of fleet.slots) {
+        proxy.redisPort = standby.port;
+        proxy.reset();
+      }
     } finally {
       await primary.stop();
-    }
-    for (const { proxy } of fleet.slots) {
-      proxy.redisPort = standby.port;
-      proxy.reset();
     }
   },
 };
