@@ -1,42 +1,17 @@
 import { describe, expect, it } from '@jest/globals';
-import { check, type History } from '../../test/support/checker.js';
+import { check } from '../../test/support/checker.js';
 import { GRID_PERIOD_MS } from '../../test/faults/replica/order.js';
+import { grant, historyFrom, type Line, record } from '../../test/support/made-up-record.js';
 import { judge } from './episode.js';
 import { type Fault } from './fault.js';
-import { historyOf } from './history.js';
 import { vacancies } from './leadership.js';
 import { GRACEFUL, LOCK_EXPIRY_MS } from './settings.js';
-import { type Testimony } from './testimony.js';
-import { type Exchange } from './wires.js';
 
-type Line = Omit<Testimony, 'atMs' | 'replica'> & Partial<Pick<Testimony, 'atMs' | 'replica'>>;
-
-/** Lines of a record, ten milliseconds apart unless they say otherwise, all of them about `grid` on `a1`, or on `b1` with a later token. */
-function record(...lines: readonly Line[]): Testimony[] {
-  return lines.map((line, index) => {
-    const atMs = line.atMs ?? index * 10;
-    const token = line.replica === 'b1' ? 2 : 1;
-    return { replica: 'a1', job: 'grid', monoMs: atMs, token, run: 1, scheduledAt: 0, ...line, atMs };
-  });
-}
-
-function historyFrom(lines: Testimony[], ...exchanges: Exchange[]): History {
-  return historyOf({ record: lines, epochMs: 0 }, { exchanges });
-}
-
-/** Both believe that they lead. */
+/** Both believe that they lead, which is for others to judge. */
 function rulesBrokenBy(...lines: readonly Line[]): string[] {
   const terms: Line[] = [{ event: 'gained' }, { event: 'gained', replica: 'b1' }];
-  return check(historyFrom(record(...terms, ...lines), grantAt(0, 'a1'), grantAt(0, 'b1'))).map(({ rule }) => rule);
-}
-
-/** What an exchange of `grid` is unless it says otherwise: it takes no time. */
-function exchange(process: string, sentMs: number, other: Partial<Exchange> & Pick<Exchange, 'command'>): Exchange {
-  return { job: 'grid', process, holder: `${process}-1f#1`, sentMs, answeredMs: sentMs, readMs: sentMs, ...other };
-}
-
-function grantAt(sentMs: number, process: string): Exchange {
-  return exchange(process, sentMs, { command: 'acquire', words: ['1', process === 'b1' ? '2' : '1'] });
+  const found = check(historyFrom(record(...terms, ...lines), [grant(0), grant(0, 'b1')]));
+  return found.map(({ rule }) => rule).filter((rule) => rule !== 'belief-beyond-lock');
 }
 
 describe('The record of the witness', () => {

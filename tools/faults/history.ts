@@ -7,6 +7,7 @@ import {
   type WitnessedTerm,
 } from '../../test/support/checker.js';
 import { dueOccurrences } from '../../test/support/due-occurrences.js';
+import { holdingsIn } from './holdings.js';
 import { confirmationsIn, Leases } from './leases.js';
 import { runsIn } from './runs.js';
 import { HEARTBEAT_INTERVAL_MS, LOCK_EXPIRY_MS, SHUTDOWN_TIMEOUT_MS, TOLERANCE_MS } from './settings.js';
@@ -39,7 +40,8 @@ export function historyOf(
 ): History {
   // what a replica says counts from when it says it: its monotonic clock is that of the witness
   const record = heard.map((testimony) => ({ ...testimony, atMs: toldMs(testimony) }));
-  const runs = runsIn(record, new Leases(confirmationsIn(exchanges)));
+  const [confirmations, faults] = [confirmationsIn(exchanges), troublesIn(record)];
+  const runs = runsIn(record, new Leases(confirmations));
   const reports = record.flatMap(reportIn);
   const due = new Map([...SCHEDULES].map(([job, schedule]) => [job, dueOccurrences(schedule, job, { runs, reports })]));
   return {
@@ -49,7 +51,9 @@ export function historyOf(
     grids: GRIDS,
     drops: record.flatMap(dropIn),
     terms: termsIn(record),
-    faults: troublesIn(record),
+    faults,
+    confirmations,
+    holdings: holdingsIn(exchanges, faults),
     processes: processesIn(record, exchanges),
     steps: stepsIn(exchanges),
     sights: sightsIn(exchanges),

@@ -3,9 +3,7 @@ import { freePort } from '../redis/free-port.js';
 import { Connection } from './connection.js';
 import { type Verdict } from './lane.js';
 import { type Message } from './message.js';
-
-/** What the network between one replica and Redis does to messages. Half-open is `stalled`: accepted, and nothing passes. */
-export type Weather = 'fine' | 'stalled' | 'requests-lost' | 'answers-lost';
+import { fate, type Weather } from './weather.js';
 
 /** Stops at a step: sees each message before it passes, and may decide what becomes of one. Undefined: not this one. */
 export type Trap = (message: Message) => Verdict | undefined;
@@ -138,18 +136,5 @@ export class Proxy {
     const verdict = fate(this.weather, message);
     if (verdict !== 'pass') this.disturbed += 1;
     return verdict;
-  }
-}
-
-function fate(weather: Weather, { direction }: Message): Verdict {
-  switch (weather) {
-    case 'fine':
-      return 'pass';
-    case 'stalled':
-      return 'hold';
-    case 'requests-lost':
-      return direction === 'request' ? 'lose' : 'pass';
-    case 'answers-lost':
-      return direction === 'answer' ? 'lose' : 'pass';
   }
 }

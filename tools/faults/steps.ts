@@ -4,10 +4,20 @@ import { type Exchange, isYes } from './wires.js';
 
 /** What each script did, as far as its answer says, in the order of the answers; one without an answer may have done nothing. */
 export function stepsIn(exchanges: readonly Exchange[]): WitnessedStep[] {
-  return exchanges.map(stepIn).sort((one, other) => one.atMs - other.atMs);
+  const ofHolders = new Map<string, Exchange[]>();
+  for (const exchange of exchanges) {
+    const key = `${exchange.job} ${exchange.holder}`;
+    const known = ofHolders.get(key);
+    if (known === undefined) ofHolders.set(key, [exchange]);
+    else known.push(exchange);
+  }
+  return [...ofHolders.values()]
+    .flatMap((own) => own.map((exchange) => stepIn(exchange, own)))
+    .sort((one, other) => one.atMs - other.atMs);
 }
 
-function stepIn(exchange: Exchange): WitnessedStep {
+/** `own` is all that its holder asked for. */
+function stepIn(exchange: Exchange, own: readonly Exchange[]): WitnessedStep {
   const { command, job, holder, process, sentMs, answeredMs = sentMs, words: [said, what = ''] = [] } = exchange;
   const step = { command, job, process, holder, sentMs, atMs: answeredMs };
   switch (isYes(exchange)) {
@@ -20,11 +30,21 @@ function stepIn(exchange: Exchange): WitnessedStep {
       if (command === 'release') return { ...step, before: holder };
       return {
         ...step,
-        before: holder,
+        ...(!isFreed(exchange, own) && { before: holder }),
         after: holder,
         ...((said === 'claimed' || said === 'mine') && { claimed: Number(what) }),
       };
   }
+}
+
+/** Whether the lock of this holder was given back for certain before it asked, and no bid can have taken it again since. */
+function isFreed({ sentMs }: Exchange, own: readonly Exchange[]): boolean {
+  const isBefore = ({ answeredMs = Infinity }: Exchange): boolean => answeredMs < sentMs;
+  const freedMs = own.find(
+    (other) => other.command === 'release' && isYes(other) === true && isBefore(other),
+  )?.answeredMs;
+  if (freedMs === undefined) return false;
+  return !own.some(({ command, answeredMs = Infinity }) => command === 'acquire' && answeredMs > freedMs);
 }
 
 /** Where the newest occurrence that is claimed stands in an answer, and when the state began. */

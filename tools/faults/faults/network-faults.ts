@@ -1,7 +1,8 @@
 import { type Fault, type Field, happened, hindering, outliveLease, victim } from '../fault.js';
-import { type Proxy, type Weather } from '../proxy.js';
+import { type Proxy } from '../proxy.js';
 import { BACK, type Bound, LEASE } from '../settings.js';
 import { type Slot } from '../slot.js';
+import { type Weather } from '../weather.js';
 
 /** One leader and its way to Redis, for longer than its lease. */
 function cut(name: string, begin: (proxy: Proxy) => void): Fault {
