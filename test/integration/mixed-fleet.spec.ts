@@ -18,7 +18,7 @@ import {
 } from '../support/use-mixed-fleets.js';
 
 describe('In a mixed fleet', () => {
-  const { mixed, redis } = useMixedFleets();
+  const { mixed, redis, connect } = useMixedFleets();
 
   describe.each(VERSIONS)('with the original %s', (version) => {
     it('a replica of ours follows an original that leads, and leads once it has stopped', async () => {
@@ -94,80 +94,79 @@ describe('In a mixed fleet', () => {
       await runs('ours-3');
       expect(overlaps(fleet.runs)).toEqual([]);
     });
-  });
 
-  it('nothing but the lock is shared: the original neither reads nor writes our state, and hears and tells nothing', async () => {
-    const fleet = mixed(PATIENT);
-    const first = fleet.ours('ours-1', { schedule: often });
-    await until('ours runs', () => fleet.runsOf('ours-1').length > 2);
-    await first.supervisor.close();
-    const state = await redis().hgetall(STATE);
-
-    const listener = redis().duplicate();
-    const heard: string[] = [];
-    listener.on('message', (_channel, message) => heard.push(message));
-    await listener.subscribe(`${PROJECT}:released`);
-    const theirs = fleet.original('theirs', { version: 'main', schedule: often });
-    await until('the original runs', () => fleet.runsOf('theirs').length > 2);
-    expect((await redis().keys('*')).sort()).toEqual([LOCK, STATE]);
-    await until('only the listener is subscribed', async () => {
-      const [, subscribers] = (await redis().pubsub('NUMSUB', `${PROJECT}:released`)) as [string, number];
-      return subscribers === 1;
-    });
-    await theirs.stop();
-    expect(await redis().hgetall(STATE)).toEqual(state);
-
-    const second = fleet.ours('ours-2', { schedule: often });
-    await until('ours runs', () => fleet.runsOf('ours-2').length > 2);
-    await second.supervisor.close();
-    await until('our own release is heard of', () => heard.length > 0);
-    listener.disconnect();
-    expect(heard.every((message) => message.includes('ours-2'))).toBe(true);
-    // fencing holds among ours, across a leadership of theirs
-    expect(brokenFences(fleet.runs.filter(({ node }) => node !== 'theirs'))).toEqual([]);
-  });
-
-  it.each(['tick', 'price-tick', 'Prices.tick', 'täglich_1'])(
-    'the key of the lock has the same bytes: %s',
-    async (name) => {
-      const locks = async (): Promise<string[]> =>
-        (await redis().keysBuffer('*:lock')).map((key) => key.toString('hex'));
+    it('nothing but the lock is shared: the original neither reads nor writes our state, and hears and tells nothing', async () => {
       const fleet = mixed(PATIENT);
-      const theirs = fleet.original('theirs', { version: 'main', job: name, schedule: often });
-      await until('the original leads', () => theirs.isLeader);
-      const key = await locks();
-      expect(key).toEqual([Buffer.from(`${PROJECT}:${name}:lock`).toString('hex')]);
+      const first = fleet.ours('ours-1', { schedule: often });
+      await until('ours runs', () => fleet.runsOf('ours-1').length > 2);
+      await first.supervisor.close();
+      const state = await redis().hgetall(STATE);
+
+      const listener = connect();
+      const heard: string[] = [];
+      listener.on('message', (_channel, message) => heard.push(message));
+      await listener.subscribe(`${PROJECT}:released`);
+      const theirs = fleet.original('theirs', { version, schedule: often });
+      await until('the original runs', () => fleet.runsOf('theirs').length > 2);
+      expect((await redis().keys('*')).sort()).toEqual([LOCK, STATE]);
+      await until('only the listener is subscribed', async () => {
+        const [, subscribers] = (await redis().pubsub('NUMSUB', `${PROJECT}:released`)) as [string, number];
+        return subscribers === 1;
+      });
       await theirs.stop();
-      await led(fleet.ours('ours', { name, schedule: often }));
-      expect(await locks()).toEqual(key);
-    },
-  );
+      expect(await redis().hgetall(STATE)).toEqual(state);
 
-  it('followers of a foreign holder ask at each heartbeat, followers of our own do not', async () => {
-    const fleet = mixed(PATIENT);
-    const theirs = fleet.original('theirs', { version: 'main', schedule: often });
-    await until('the original leads', () => theirs.isLeader);
-    const ours = fleet.ours('ours', { schedule: often });
-    await until('ours was refused', () => ours.lastSight() > 0);
-    const fromMs = performance.now();
-    const before = ours.store.count('acquire');
-    await until('ours asks on', () => ours.store.count('acquire') >= before + 5);
-    const heartbeats = (performance.now() - fromMs) / PATIENT.heartbeatIntervalMs;
-    // one more for the subscription, which may be confirmed only now
-    expect(5).toBeLessThanOrEqual(heartbeats + 2);
-
-    await theirs.stop();
-    await led(ours);
-    const other = fleet.ours('other', { schedule: often });
-    await until('the other one was refused', () => other.store.count('acquire') > 0);
-    // it asks anew as its connections come up, and is quiet from then on
-    await until('the other one asks nothing for five heartbeats', async () => {
-      const asked = other.store.count('acquire');
-      const renewed = ours.store.count('renew');
-      await until('our leader renews on', () => ours.store.count('renew') >= renewed + 5);
-      return other.store.count('acquire') === asked;
+      const second = fleet.ours('ours-2', { schedule: often });
+      await until('ours runs', () => fleet.runsOf('ours-2').length > 2);
+      await second.supervisor.close();
+      await until('our own release is heard of', () => heard.length > 0);
+      expect(heard.every((message) => message.includes('ours-2'))).toBe(true);
+      // fencing holds among ours, across a leadership of theirs
+      expect(brokenFences(fleet.runsOfOurs)).toEqual([]);
     });
-    expect(leads(other)).toBe(false);
+
+    it.each(['tick', 'price-tick', 'Prices.tick', 'täglich_1'])(
+      'the key of the lock has the same bytes: %s',
+      async (name) => {
+        const locks = async (): Promise<string[]> =>
+          (await redis().keysBuffer('*:lock')).map((key) => key.toString('hex'));
+        const fleet = mixed(PATIENT);
+        const theirs = fleet.original('theirs', { version, job: name, schedule: often });
+        await until('the original leads', () => theirs.isLeader);
+        const key = await locks();
+        expect(key).toEqual([Buffer.from(`${PROJECT}:${name}:lock`).toString('hex')]);
+        await theirs.stop();
+        await led(fleet.ours('ours', { name, schedule: often }));
+        expect(await locks()).toEqual(key);
+      },
+    );
+
+    it('followers of a foreign holder ask at each heartbeat, followers of our own do not', async () => {
+      const fleet = mixed(PATIENT);
+      const theirs = fleet.original('theirs', { version, schedule: often });
+      await until('the original leads', () => theirs.isLeader);
+      const ours = fleet.ours('ours', { schedule: often });
+      await until('ours was refused', () => ours.lastSight() > 0);
+      const fromMs = performance.now();
+      const before = ours.store.count('acquire');
+      await until('ours asks on', () => ours.store.count('acquire') >= before + 5);
+      const heartbeats = (performance.now() - fromMs) / PATIENT.heartbeatIntervalMs;
+      // one more for the subscription, which may be confirmed only now
+      expect(5).toBeLessThanOrEqual(heartbeats + 2);
+
+      await theirs.stop();
+      await led(ours);
+      const other = fleet.ours('other', { schedule: often });
+      await until('the other one was refused', () => other.store.count('acquire') > 0);
+      // it asks anew as its connections come up, and is quiet from then on
+      await until('the other one asks nothing for five heartbeats', async () => {
+        const asked = other.store.count('acquire');
+        const renewed = ours.store.count('renew');
+        await until('our leader renews on', () => ours.store.count('renew') >= renewed + 5);
+        return other.store.count('acquire') === asked;
+      });
+      expect(leads(other)).toBe(false);
+    });
   });
 
   it.each(['daily report', 'daily{report}'])('a name that ours could not share is refused: %s', async (name) => {

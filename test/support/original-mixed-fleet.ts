@@ -11,6 +11,7 @@ import { job } from './fleet.js';
 import { type RecordedRun } from './history.js';
 import { type OriginalParts, OriginalReplica } from './original-replica.js';
 import { originalRedis } from './original-server.js';
+import { SkewedClock } from './skewed-clock.js';
 
 export const PROJECT = 'myapp';
 const RUN_MS = 20;
@@ -19,8 +20,9 @@ export interface MixedRun extends RecordedRun {
   readonly scheduledAt: number;
 }
 
-/** One replica of ours: everything real, with a say over its network. */
+/** One replica of ours: everything real, with a say over its network and its wall clock. */
 export interface OurReplica {
+  readonly clock: SkewedClock;
   readonly supervisor: JobSupervisor;
   readonly store: FaultyStore;
   readonly observer: RecordingObserver;
@@ -58,6 +60,7 @@ export class MixedFleet {
     const sights: number[] = [];
     const store = new FaultyStore(sightsOf(redis, sights), this.#clock);
     const observer = new RecordingObserver(this.#clock);
+    const clock = new SkewedClock(this.#clock);
     const replicaId = nameReplica(nodeId);
     const run = ({ job, scheduledAt, fencingToken }: JobRun): Promise<void> =>
       this.#run({ job, node: nodeId, fencingToken, scheduledAt: scheduledAt.getTime() });
@@ -66,11 +69,12 @@ export class MixedFleet {
       jobs: [job({ lockExpiryMs, ...overrides, run })],
       replicaId,
       notify: observer.notify,
+      clock,
       store,
     });
     this.#ends.push(() => supervisor.close());
     supervisor.start();
-    return { supervisor, store, observer, lastSight: () => sights.at(-1) ?? 0 };
+    return { clock, supervisor, store, observer, lastSight: () => sights.at(-1) ?? 0 };
   }
 
   original(nodeId: string, parts: TheirJob): OriginalReplica {
@@ -99,6 +103,11 @@ export class MixedFleet {
   /** The runs of one replica. */
   runsOf(nodeId: string): MixedRun[] {
     return this.runs.filter(({ node }) => node === nodeId);
+  }
+
+  /** The runs of all replicas of ours: those of the original have no fencing token. */
+  get runsOfOurs(): MixedRun[] {
+    return this.runs.filter(({ fencingToken }) => fencingToken > 0);
   }
 
   async end(): Promise<void> {

@@ -21,33 +21,40 @@ export const led = (ours: OurReplica): Promise<void> => until('a replica of ours
 export interface MixedFleets {
   readonly url: () => string;
   readonly redis: () => Redis;
-  /** A fleet that ends with its test. */
+  /** One more connection, for a test that listens. */
+  readonly connect: () => Redis;
   readonly mixed: (timing: Timing) => MixedFleet;
 }
 
-/** One Redis for all tests of a file, empty for each of them, and the fleets that they start on it. */
+/** One Redis for all tests of a file, empty for each of them; fleets and connections end with their test. */
 export function useMixedFleets(): MixedFleets {
   const server = useRedisServer();
   const fleets: MixedFleet[] = [];
-  let client: Redis | undefined;
+  const clients: Redis[] = [];
+  const url = (): string => server().url;
+  const connect = (): Redis => {
+    const client = new Redis(url());
+    clients.push(client);
+    return client;
+  };
 
-  beforeEach(() => {
-    client = new Redis(server().url);
-  });
+  beforeEach(() => void connect());
   afterEach(async () => {
     await Promise.all(fleets.splice(0).map((fleet) => fleet.end()));
-    await client?.flushall();
-    client?.disconnect();
+    await clients[0]?.flushall();
+    for (const client of clients.splice(0)) client.disconnect();
   });
 
   return {
-    url: () => server().url,
+    url,
     redis: () => {
-      if (client === undefined) throw new Error('there is a client only while a test runs');
+      const [client] = clients;
+      if (client === undefined) throw new Error('there is a connection only while a test runs');
       return client;
     },
+    connect,
     mixed: (timing) => {
-      const fleet = new MixedFleet(server().url, timing);
+      const fleet = new MixedFleet(url(), timing);
       fleets.push(fleet);
       return fleet;
     },
