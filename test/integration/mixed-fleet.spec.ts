@@ -3,6 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { FixedRate } from 'nestjs-singleton-job';
 import { brokenFences, overlaps } from '../support/history.js';
 import { problemsOf, startDisabled } from '../support/nest-application.js';
+import { type OriginalVersion } from '../support/original-belief.js';
 import { PROJECT } from '../support/original-mixed-fleet.js';
 import { until } from '../support/until.js';
 import {
@@ -167,6 +168,31 @@ describe('In a mixed fleet', () => {
       });
       expect(leads(other)).toBe(false);
     });
+  });
+
+  /** Ours leads after an original that is cut off from Redis; `beside` are the runs of that one from then on. */
+  const takeOverFromCutOff = async (version: OriginalVersion) => {
+    const fleet = mixed(QUICK);
+    const theirs = fleet.original('theirs', { version, schedule: often });
+    await until('the original runs', () => fleet.runsOf('theirs').length > 0);
+    const ours = fleet.ours('ours', { schedule: often });
+    await until('ours was refused', () => ours.lastSight() > 0);
+    theirs.cutOff();
+    await until('ours runs', () => fleet.runsOf('ours').length > 0);
+    const fromMs = Math.min(...fleet.runsOf('ours').map(({ startedAtMs }) => startedAtMs));
+    const beside = (): number => fleet.runsOf('theirs').filter(({ startedAtMs }) => startedAtMs > fromMs).length;
+    return { fleet, beside };
+  };
+
+  it('an original 1.0.0 that is cut off is not kept out: it runs on beside ours', async () => {
+    const { fleet, beside } = await takeOverFromCutOff('1.0.0');
+    await until('both run', () => beside() > 5 && fleet.runsOf('ours').length > 5);
+  });
+
+  it('an original main that is cut off starts nothing beside ours', async () => {
+    const { fleet, beside } = await takeOverFromCutOff('main');
+    await until('ours runs on', () => fleet.runsOf('ours').length > 10);
+    expect(beside()).toBe(0);
   });
 
   it.each(['daily report', 'daily{report}'])('a name that ours could not share is refused: %s', async (name) => {

@@ -4,7 +4,7 @@ import { cron, fixedRate, interval } from '../../libs/singleton-job/src/schedule
 import { ManualClock } from '../../libs/singleton-job/src/testing/index.js';
 import { type OriginalVersion } from '../support/original-belief.js';
 import { type OriginalParts, OriginalReplica } from '../support/original-replica.js';
-import { type OriginalServer } from '../support/original-server.js';
+import { unlessCut } from '../support/original-server.js';
 import { originalInMemory } from './original-in-memory.js';
 
 const VERSIONS: readonly OriginalVersion[] = ['1.0.0', 'main'];
@@ -21,25 +21,11 @@ describe('The stand-in of the original', () => {
     isCut = false;
   });
 
-  /** A Redis that fails at once while it is cut off. */
-  const server = (): OriginalServer => {
-    const real = originalInMemory(store);
-    const unlessCut = <A, T>(ask: (given: A) => Promise<T>) => {
-      return (given: A): Promise<T> => (isCut ? Promise.reject(new Error('cut off')) : ask(given));
-    };
-    return {
-      setIfFree: unlessCut(real.setIfFree),
-      renewIfMine: unlessCut(real.renewIfMine),
-      acquireOrRenew: unlessCut(real.acquireOrRenew),
-      release: unlessCut(real.release),
-    };
-  };
-
   const start = (version: OriginalVersion, nodeId: string, parts: Partial<OriginalParts> = {}) => {
     const runs: number[] = [];
     const replica = new OriginalReplica({
       version,
-      server: server(),
+      server: unlessCut(() => isCut, originalInMemory(store)),
       clock,
       random: () => 0.5,
       project: 'myapp',

@@ -10,7 +10,7 @@ import { FaultyStore } from './faulty-store.js';
 import { job } from './fleet.js';
 import { type RecordedRun } from './history.js';
 import { type OriginalParts, OriginalReplica } from './original-replica.js';
-import { originalRedis } from './original-server.js';
+import { originalRedis, unlessCut } from './original-server.js';
 import { SkewedClock } from './skewed-clock.js';
 
 export const PROJECT = 'myapp';
@@ -28,6 +28,12 @@ export interface OurReplica {
   readonly observer: RecordingObserver;
   /** When, by Redis, it was last told that a foreign holder has the lock; 0 if never. */
   lastSight(): number;
+}
+
+/** One node of the original. */
+export interface TheirNode extends OriginalReplica {
+  /** Redis is out of its reach from now on: every call fails at once. */
+  cutOff(): void;
 }
 
 export interface Timing {
@@ -77,11 +83,12 @@ export class MixedFleet {
     return { clock, supervisor, store, observer, lastSight: () => sights.at(-1) ?? 0 };
   }
 
-  original(nodeId: string, parts: TheirJob): OriginalReplica {
+  original(nodeId: string, parts: TheirJob): TheirNode {
     const client = new Redis(this.url, { commandTimeout: 5_000, maxRetriesPerRequest: 0 });
     client.on('error', () => undefined);
+    let isCut = false;
     const replica = new OriginalReplica({
-      server: originalRedis(client),
+      server: unlessCut(() => isCut, originalRedis(client)),
       clock: this.#clock,
       random: Math.random,
       project: PROJECT,
@@ -97,7 +104,7 @@ export class MixedFleet {
       client.disconnect();
     });
     replica.start();
-    return replica;
+    return Object.assign(replica, { cutOff: () => void (isCut = true) });
   }
 
   /** The runs of one replica. */

@@ -49,3 +49,16 @@ export function originalRedis(redis: Redis): OriginalServer {
     release: (lock) => yes(RELEASE, lock),
   };
 }
+
+/** The same, out of reach while it is cut off: every call fails at once. */
+export function unlessCut(isCut: () => boolean, server: OriginalServer): OriginalServer {
+  const reach = <T>(ask: (lock: OriginalLock) => Promise<T>) => {
+    return (lock: OriginalLock): Promise<T> => (isCut() ? Promise.reject(new Error('cut off')) : ask(lock));
+  };
+  return {
+    setIfFree: reach(server.setIfFree),
+    renewIfMine: reach(server.renewIfMine),
+    acquireOrRenew: reach(server.acquireOrRenew),
+    release: reach(server.release),
+  };
+}
