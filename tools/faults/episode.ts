@@ -44,7 +44,7 @@ export function judge(episode: Episode, record: readonly Testimony[], history: H
   };
 }
 
-/** The runs that were in flight meanwhile, their terms, and the occurrences that came due. Ticks count in the whole history. */
+/** The runs that were in flight meanwhile, the occurrences that came due, and all that explains them. Ticks count in the whole history. */
 function during({ fromMs, calmMs, epochMs }: Episode, history: History): History {
   const isDue = (at: number): boolean => at > epochMs + fromMs && at <= epochMs + calmMs;
   const runs = history.runs.filter(

@@ -21,6 +21,11 @@ describe('The record of the witness', () => {
     expect(rulesBrokenBy(...one, { event: 'runBegan', replica: 'b1' })).toEqual([]);
   });
 
+  it('counts what a replica says from when it says it, however late that is heard', () => {
+    const ended = { event: 'runEnded', monoMs: 100, atMs: 500 } as const;
+    expect(rulesBrokenBy({ event: 'runBegan' }, { event: 'runBegan', replica: 'b1', atMs: 300 }, ended)).toEqual([]);
+  });
+
   it('ends a run with its process', () => {
     const other = { event: 'runBegan', replica: 'b1' } as const;
     expect(rulesBrokenBy({ event: 'runBegan' }, { event: 'exited' }, other)).toEqual([]);
