@@ -11,7 +11,7 @@ import {
   SingletonJobModule,
   type SingletonJobOptions,
 } from 'nestjs-singleton-job';
-import { LATE } from '../support/busy-machine.js';
+import { LATE, PATIENCE_MS } from '../support/busy-machine.js';
 import { type StartedApplication, startApplication } from '../support/nest-application.js';
 import { useRedisServer } from '../support/redis.js';
 
@@ -168,7 +168,7 @@ function until(isSo: () => boolean): Promise<void> {
 }
 
 async function untilAsync(isSo: () => Promise<boolean>): Promise<void> {
-  const giveUpAt = Date.now() + 20_000;
+  const giveUpAt = Date.now() + PATIENCE_MS;
   while (!(await isSo())) {
     if (Date.now() > giveUpAt) throw new Error(`waited in vain until ${isSo.toString()}`);
     await new Promise((resolve) => setTimeout(resolve, 10));

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Cron, FixedRate, type JobEvents, type JobObserver, SingletonJobModule } from 'nestjs-singleton-job';
+import { PATIENCE_MS } from '../support/busy-machine.js';
 import { type StartedApplication, startApplication } from '../support/nest-application.js';
 import { useRedis } from '../support/redis.js';
 
@@ -122,7 +123,7 @@ describe('A rolling deploy of an application whose schedules change', () => {
 });
 
 async function until(isSo: () => boolean): Promise<void> {
-  const giveUpAt = Date.now() + 20_000;
+  const giveUpAt = Date.now() + PATIENCE_MS;
   while (!isSo()) {
     if (Date.now() > giveUpAt) throw new Error(`waited in vain until ${isSo.toString()}`);
     await delay(10);

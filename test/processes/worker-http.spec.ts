@@ -6,6 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { type JobEvents, type JobStatus, type TriggerResult } from 'nestjs-singleton-job';
 import { type ImportedPrices } from '../../apps/worker/src/prices/price-import.js';
+import { PATIENCE_MS } from '../support/busy-machine.js';
 import { useRedisServer } from '../support/redis.js';
 import { type Job, Workers } from '../support/worker-fleet.js';
 import { WorkerProcess } from '../support/worker-process.js';
@@ -34,7 +35,7 @@ async function askUntil<T>(
   path: string,
   isWanted: (answer: Answer<T>) => boolean,
 ): Promise<Answer<T>> {
-  const giveUpAt = performance.now() + 30_000;
+  const giveUpAt = performance.now() + PATIENCE_MS;
   for (;;) {
     const answer = await ask<T>(worker, path);
     if (isWanted(answer)) return answer;
@@ -120,7 +121,7 @@ describe('over HTTP, workers', () => {
     expect(started).toMatchObject({ status: 202, body: { started: true } });
     const ran = (): boolean =>
       workers.runs('daily-report').some(({ cause, outcome }) => cause === 'trigger' && outcome === 'runSucceeded');
-    await workers.until('the triggered run ends', ran, { withinMs: 30_000 });
+    await workers.until('the triggered run ends', ran);
     const { body } = await ask<JobStatus>(leader, '/jobs/daily-report');
     expect(body.lastRun).toMatchObject({ cause: 'trigger', outcome: 'succeeded' });
   });
@@ -141,9 +142,7 @@ describe('over HTTP, workers', () => {
     const second = leaderOf('heartbeat');
     const paused = await ask<JobStatus>(second, '/jobs/heartbeat/pause', 'POST');
     expect(paused).toMatchObject({ status: 200, body: { role: 'paused', fencingToken: null } });
-    await workers.until('a third leads', () => workers.leadersOf('heartbeat').some((worker) => worker !== second), {
-      withinMs: 30_000,
-    });
+    await workers.until('a third leads', () => workers.leadersOf('heartbeat').some((worker) => worker !== second));
     const resumed = await ask<JobStatus>(second, '/jobs/heartbeat/resume', 'POST');
     expect(resumed).toMatchObject({ status: 200, body: { role: 'follower' } });
   });

@@ -1,6 +1,7 @@
 import { Redis } from 'ioredis';
 import { freePort } from '../../tools/redis/free-port.js';
 import { RedisServer } from '../../tools/redis/index.js';
+import { PATIENCE_MS } from './busy-machine.js';
 
 const SLOTS = 16_384;
 
@@ -64,7 +65,7 @@ async function startNode(): Promise<ClusterNode> {
 }
 
 async function isUp(admin: Redis): Promise<void> {
-  const giveUpAtMs = performance.now() + 30_000;
+  const giveUpAtMs = performance.now() + PATIENCE_MS;
   for (;;) {
     const info = String(await admin.call('CLUSTER', 'INFO'));
     if (info.includes('cluster_state:ok') && info.includes('cluster_known_nodes:2')) return;

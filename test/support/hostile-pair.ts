@@ -4,6 +4,7 @@ import { type JobDefinition } from '../../libs/singleton-job/src/discovery/index
 import { type RedisConnection } from '../../libs/singleton-job/src/lock/index.js';
 import { type SingletonJobOptions } from '../../libs/singleton-job/src/options/index.js';
 import { cron, fixedRate, interval } from '../../libs/singleton-job/src/schedule/index.js';
+import { PATIENCE_MS } from './busy-machine.js';
 import { type WitnessedRun } from './checker.js';
 import { job } from './fleet.js';
 import { HostileReplica } from './hostile-replica.js';
@@ -81,7 +82,7 @@ export class HostilePair implements AsyncDisposable {
   }
 
   /** Resolves once each job has run again from now on. */
-  async goesOn({ withinMs = 20_000 } = {}): Promise<void> {
+  async goesOn({ withinMs = PATIENCE_MS } = {}): Promise<void> {
     const fromMs = performance.now();
     const hasRun = (name: string): boolean =>
       this.runs.some((run) => run.job === name && run.startedMs >= fromMs && run.endedMs !== undefined);
@@ -92,7 +93,7 @@ export class HostilePair implements AsyncDisposable {
   async until(
     what: string,
     isSo: () => boolean | Promise<boolean>,
-    { withinMs = 20_000 }: { readonly withinMs?: number } = {},
+    { withinMs = PATIENCE_MS }: { readonly withinMs?: number } = {},
   ): Promise<void> {
     const giveUpAtMs = performance.now() + withinMs;
     while (!(await isSo())) {

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ROOT } from '../../tools/workspace/paths.js';
+import { PATIENCE_MS } from './busy-machine.js';
 import { eachLine } from './each-line.js';
 import { type HostileMessage, type Hostility } from './hostilities.js';
 
@@ -46,7 +47,7 @@ export class HostileProcess implements AsyncDisposable {
   }
 
   /** Waits until `holds`, and fails with everything that was told if it takes too long. */
-  async until(what: string, holds: () => boolean, withinMs = 30_000): Promise<void> {
+  async until(what: string, holds: () => boolean, withinMs = PATIENCE_MS): Promise<void> {
     const giveUpAt = performance.now() + withinMs;
     while (!holds()) {
       if (performance.now() > giveUpAt) {

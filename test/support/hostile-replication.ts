@@ -1,6 +1,7 @@
 import { Redis } from 'ioredis';
 import { type RedisConnection } from '../../libs/singleton-job/src/lock/index.js';
 import { RedisServer } from '../../tools/redis/index.js';
+import { PATIENCE_MS } from './busy-machine.js';
 
 /** How long a primary may be silent until its Sentinel thinks it down. */
 const DOWN_AFTER_MS = 1_000;
@@ -63,7 +64,7 @@ export class HostileReplication implements AsyncDisposable {
   }
 
   async #until(what: string, isSo: () => Promise<boolean>): Promise<void> {
-    const giveUpAtMs = performance.now() + 30_000;
+    const giveUpAtMs = performance.now() + PATIENCE_MS;
     while (!(await isSo())) {
       if (performance.now() > giveUpAtMs) throw new Error(`waited in vain: ${what}`);
       await new Promise((resolve) => setTimeout(resolve, 20));

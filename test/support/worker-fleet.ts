@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { PATIENCE_MS } from './busy-machine.js';
 import { type RecordedRun } from './history.js';
 import { type Exit, type WorkerEvent, WorkerProcess, type WorkerVariables } from './worker-process.js';
 
@@ -7,9 +8,6 @@ export const HEARTBEAT_INTERVAL_MS = 400;
 export const LOCK_EXPIRY_MS = 4_000;
 /** So long that nobody who waits for a lock to expire can be what a test sees. */
 export const LASTING: WorkerVariables = { LOCK_EXPIRY: '20s', DAILY_REPORT_LOCK_EXPIRY: '20s' };
-
-/** A busy machine with cold caches is slow to load three applications; nothing is measured meanwhile. */
-const START_LIMIT_MS = 60_000;
 
 /** Everything at a pace at which a test can wait for it; the report is due once a year. */
 const QUICK: WorkerVariables = {
@@ -49,9 +47,7 @@ export class Workers implements AsyncDisposable {
       ['a', 'b', 'c'].map((node) => new WorkerProcess(node, { ...QUICK, ...own, ...variables })),
     );
     try {
-      await workers.until('all are ready', () => workers.all.every(({ isReady }) => isReady), {
-        withinMs: START_LIMIT_MS,
-      });
+      await workers.until('all are ready', () => workers.all.every(({ isReady }) => isReady));
       await workers.until('each job is led', () => JOBS.every((job) => workers.leadersOf(job).length === 1));
       return workers;
     } catch (error: unknown) {
@@ -101,7 +97,11 @@ export class Workers implements AsyncDisposable {
   }
 
   /** Waits until `holds`, and fails with the whole story if it takes too long. */
-  async until(what: string, holds: () => boolean, { withinMs = 30_000 }: { withinMs?: number } = {}): Promise<void> {
+  async until(
+    what: string,
+    holds: () => boolean,
+    { withinMs = PATIENCE_MS }: { withinMs?: number } = {},
+  ): Promise<void> {
     const giveUpAt = performance.now() + withinMs;
     while (!holds()) {
       if (performance.now() > giveUpAt) throw new Error(`not within ${withinMs} ms: ${what}\n${this.#story()}`);
