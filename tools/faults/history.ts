@@ -11,7 +11,7 @@ import { holdingsIn } from './holdings.js';
 import { confirmationsIn, Leases } from './leases.js';
 import { runsIn } from './runs.js';
 import { HEARTBEAT_INTERVAL_MS, LOCK_EXPIRY_MS, SHUTDOWN_TIMEOUT_MS, TOLERANCE_MS } from './settings.js';
-import { processesIn, sightsIn, stepsIn } from './steps.js';
+import { processesIn, refusalsIn, sightsIn, stepsIn } from './steps.js';
 import { type Testimony, toldMs, worstLagMs } from './testimony.js';
 import { troublesIn } from './troubles.js';
 import { type Wires } from './wires.js';
@@ -57,6 +57,7 @@ export function historyOf(
     processes: processesIn(record, exchanges),
     steps: stepsIn(exchanges),
     sights: sightsIn(exchanges),
+    refusals: refusalsIn(exchanges),
     settings: { ...SETTINGS, epochMs, toleranceMs: TOLERANCE_MS + worstLagMs(heard) },
   };
 }

@@ -15,29 +15,29 @@ function rulesBrokenBy(exchanges: Exchange[], ...lines: readonly Line[]): string
 describe('A lease, as the wire of its replica shows it,', () => {
   const startAt = (atMs: number): Line[] => [{ event: 'runBegan', atMs }];
 
-  it('lets runs start until its deadline, counted from the last request that was confirmed', () => {
-    expect(rulesBrokenBy([grant(0)], ...startAt(LIFE_MS))).toEqual([]);
-    expect(rulesBrokenBy([grant(0)], ...startAt(LIFE_MS + 1))).toEqual(['start-without-lock']);
+  it('lets runs start while its lock lives, counted from the last request that was confirmed, and a busy machine past its deadline', () => {
+    expect(rulesBrokenBy([grant(0)], ...startAt(LOCK_EXPIRY_MS))).toEqual([]);
+    expect(rulesBrokenBy([grant(0)], ...startAt(LOCK_EXPIRY_MS + 1))).toEqual(['start-without-lock']);
     expect(rulesBrokenBy([grant(0)], ...startAt(OVER_MS + 1))).toEqual(['start-without-lock', 'start-after-deadline']);
-    expect(rulesBrokenBy([grant(0), exchange('renew', 500)], ...startAt(LIFE_MS + 500))).toEqual([]);
+    expect(rulesBrokenBy([grant(0), exchange('renew', 500)], ...startAt(LOCK_EXPIRY_MS + 500))).toEqual([]);
     const slow = exchange('renew', 500, { answeredMs: 900, readMs: 900 });
-    expect(rulesBrokenBy([grant(0), slow], ...startAt(LIFE_MS + 501))).toEqual(['start-without-lock']);
+    expect(rulesBrokenBy([grant(0), slow], ...startAt(LOCK_EXPIRY_MS + 501))).toEqual(['start-without-lock']);
   });
 
   it('lives on by an answer that was passed on: not before it was, and not if it was lost or told a no', () => {
     const lost = exchange('renew', 500, { readMs: undefined });
-    expect(rulesBrokenBy([grant(0), lost], ...startAt(LIFE_MS + 1))).toEqual(['start-without-lock']);
-    const held = exchange('renew', 500, { readMs: LIFE_MS + 100 });
-    expect(rulesBrokenBy([grant(0), held], ...startAt(LIFE_MS + 1))).toEqual(['start-without-lock']);
-    expect(rulesBrokenBy([grant(0), held], ...startAt(LIFE_MS + 100))).toEqual([]);
+    expect(rulesBrokenBy([grant(0), lost], ...startAt(LOCK_EXPIRY_MS + 1))).toEqual(['start-without-lock']);
+    const held = exchange('renew', 500, { readMs: LOCK_EXPIRY_MS + 100 });
+    expect(rulesBrokenBy([grant(0), held], ...startAt(LOCK_EXPIRY_MS + 1))).toEqual(['start-without-lock']);
+    expect(rulesBrokenBy([grant(0), held], ...startAt(LOCK_EXPIRY_MS + 100))).toEqual([]);
     const refused = exchange('renew', 500, { words: ['0'] });
-    expect(rulesBrokenBy([grant(0), refused], ...startAt(LIFE_MS + 1))).toContain('start-without-lock');
+    expect(rulesBrokenBy([grant(0), refused], ...startAt(LOCK_EXPIRY_MS + 1))).toContain('start-without-lock');
   });
 
   it('does not live on by what was confirmed for another term', () => {
     const [ofAnother, again] = [{ holder: 'a1-1f#2' }, { holder: 'a1-1f#2', words: ['1', '3'] }];
     const exchanges = [grant(0), grant(500, 'a1', again), exchange('renew', 600, ofAnother)];
-    expect(rulesBrokenBy(exchanges, ...startAt(LIFE_MS + 1))).toContain('start-without-lock');
+    expect(rulesBrokenBy(exchanges, ...startAt(LOCK_EXPIRY_MS + 1))).toContain('start-without-lock');
   });
 
   it('aborts its run when it ends, or soon after on a busy machine', () => {

@@ -1,5 +1,5 @@
 import { type WitnessedConfirmation } from '../../test/support/checker.js';
-import { LOCK_EXPIRY_MS, SAFETY_MARGIN_MS } from './settings.js';
+import { LOCK_EXPIRY_MS } from './settings.js';
 import { type Exchange, isYes } from './wires.js';
 
 /**
@@ -25,7 +25,7 @@ export function confirmationsIn(exchanges: readonly Exchange[]): WitnessedConfir
     });
 }
 
-/** By what replicas have read, until when a run may start. */
+/** By what replicas have read, until when each lock was theirs. */
 export class Leases {
   readonly #confirmed = new Map<string, WitnessedConfirmation[]>();
 
@@ -37,12 +37,13 @@ export class Leases {
     }
   }
 
-  /** Whether a run that started at this moment started within the lease of its term. */
+  /**
+   * Whether the lock of its term was its process's when a run started. The lease ends a margin before: that much a process may lose
+   * its core for between its last look and its first word.
+   */
   covers(run: Pick<WitnessedConfirmation, 'process' | 'job' | 'fencingToken'>, atMs: number): boolean {
     const confirmed = this.#confirmed.get(keyOf(run)) ?? [];
-    return confirmed.some(
-      ({ sentMs, answeredMs }) => answeredMs <= atMs && atMs <= sentMs + LOCK_EXPIRY_MS - SAFETY_MARGIN_MS,
-    );
+    return confirmed.some(({ sentMs, answeredMs }) => answeredMs <= atMs && atMs <= sentMs + LOCK_EXPIRY_MS);
   }
 }
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { check } from '../../test/support/checker.js';
 import { exchange, grant, historyFrom, type Line, record } from '../../test/support/made-up-record.js';
+import { refusalsIn } from './steps.js';
 import { type Exchange } from './wires.js';
 
 const JOB = { job: 'cron' };
@@ -33,5 +34,14 @@ describe('What Redis was told of an occurrence, as the wires show it,', () => {
     const taken = exchange('acquire', 2_000, { ...JOB, process: 'c1', words: ['1', '2'] });
     expect(isStartedTwice([forgot], [taken])).toBe(false);
     expect(isStartedTwice([forgot], [refused, taken])).toBe(true);
+  });
+});
+
+describe('A refusal, as the wires show it,', () => {
+  const refused = (by: string, readMs?: number): Exchange => exchange('acquire', 10, { words: ['0', by], readMs });
+
+  it('is one that was passed on, of a lock that somebody else holds', () => {
+    const seen = refusalsIn([refused('b1-1f#1', 12), refused('a1-1f#7', 12), refused('c1-1f#1'), grant(20)]);
+    expect(seen).toMatchObject([{ process: 'a1', by: 'b1-1f#1', atMs: 12 }]);
   });
 });

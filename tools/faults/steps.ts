@@ -1,4 +1,9 @@
-import { type WitnessedProcess, type WitnessedSight, type WitnessedStep } from '../../test/support/checker.js';
+import {
+  type WitnessedProcess,
+  type WitnessedRefusal,
+  type WitnessedSight,
+  type WitnessedStep,
+} from '../../test/support/checker.js';
 import { type Testimony } from './testimony.js';
 import { type Exchange, isYes } from './wires.js';
 
@@ -63,6 +68,15 @@ export function sightsIn(exchanges: readonly Exchange[]): WitnessedSight[] {
     if (last <= (seen.get(key) ?? 0)) return [];
     seen.set(key, last);
     return [{ job, process, last, atMs: readMs }];
+  });
+}
+
+/** Which bids processes have read to be refused, because somebody else holds the lock. */
+export function refusalsIn(exchanges: readonly Exchange[]): WitnessedRefusal[] {
+  return exchanges.flatMap((exchange) => {
+    const { command, job, process, holder, readMs, words: [, by = ''] = [] } = exchange;
+    const isOfAnother = command === 'acquire' && isYes(exchange) === false && by.split('-')[0] !== process;
+    return isOfAnother && readMs !== undefined ? [{ job, process, holder, by, atMs: readMs }] : [];
   });
 }
 

@@ -2,7 +2,6 @@ import { connect } from 'node:net';
 import { type Fault, type Field, happened, NothingHappened, victim } from '../fault.js';
 import { PROJECT } from '../fleet.js';
 import { type Message, type ScriptName } from '../message.js';
-import { redisCall } from '../redis-call.js';
 import { FrameReader, type RespValue } from '../resp.js';
 import { LEASE, PATIENCE_MS } from '../settings.js';
 
@@ -37,10 +36,8 @@ export function arrives({ command, how }: LateCommand): Fault {
       await fleet.calm();
       if (command === 'acquire') await endTermOf(field, holder ?? '');
 
-      const before = await stateOf(field);
+      const { before, answer, after } = await deliver(fleet.redis.port, message.bytes);
       happened('another holds the lock', before.holder !== undefined && before.holder !== holder);
-      const answer = await deliver(fleet.redis.port, message.bytes);
-      const after = await stateOf(field);
       happened('Redis carried it out', Array.isArray(answer));
       const isUnharmed = after.holder === before.holder && after.token === before.token && after.last >= before.last;
       if (!isUnharmed) {
@@ -104,25 +101,40 @@ interface LockState {
   readonly last: number;
 }
 
-async function stateOf({ fleet }: Field): Promise<LockState> {
+/** Looks, and carries out the command, in one step of Redis: between them nothing happens, and no lock runs out. */
+async function deliver(port: number, command: Buffer) {
   const lock = `${PROJECT}:${JOB}:lock`;
-  const holder = await redisCall(fleet.redis.port, 'GET', lock);
-  const fields = await redisCall(fleet.redis.port, 'HMGET', `{${lock}}:state`, 'token', 'last');
-  const [token, last] = fields as (string | null)[];
+  const look = [request('GET', lock), request('HMGET', `{${lock}}:state`, 'token', 'last')];
+  const [holderBefore, before, answer, holderAfter, after] = await transaction(port, [...look, command, ...look]);
+  return { before: lockState(holderBefore, before), answer, after: lockState(holderAfter, after) };
+}
+
+function lockState(holder: RespValue, fields: RespValue): LockState {
+  const [token, last] = fields as readonly RespValue[];
   return { holder: typeof holder === 'string' ? holder : undefined, token: Number(token), last: Number(last) };
 }
 
-function deliver(port: number, bytes: Buffer): Promise<RespValue> {
+function request(...words: readonly string[]): Buffer {
+  const parts = words.map((word) => `$${String(Buffer.byteLength(word))}\r\n${word}\r\n`);
+  return Buffer.from(`*${String(words.length)}\r\n${parts.join('')}`);
+}
+
+/** The answers to these requests, which are carried out as one. */
+function transaction(port: number, requests: readonly Buffer[]): Promise<readonly RespValue[]> {
   return new Promise((resolve, reject) => {
     const socket = connect({ port, host: '127.0.0.1' });
     const frames = new FrameReader();
+    const answers: RespValue[] = [];
     socket.on('error', reject);
     socket.on('data', (chunk: Buffer) => {
-      const [answer] = frames.read(chunk);
-      if (answer === undefined) return;
+      answers.push(...frames.read(chunk).map(({ value }) => value));
+      // MULTI and each request are acknowledged before EXEC answers
+      if (answers.length < requests.length + 2) return;
       socket.destroy();
-      resolve(answer.value);
+      const results = answers.at(-1);
+      if (Array.isArray(results)) resolve(results as readonly RespValue[]);
+      else reject(new Error(`Redis did not carry it out: ${JSON.stringify(answers)}`));
     });
-    socket.write(bytes);
+    socket.write(Buffer.concat([request('MULTI'), ...requests, request('EXEC')]));
   });
 }
