@@ -95,7 +95,7 @@ function drawStoreClockSteps(chance: Chance, { faultsForMs, lockExpiryMs }: Sett
   return Array.from({ length: chance.pick([1, 2]) }, () => ({
     kind: 'store-clock-step',
     atMs: chance.between(0.05, 1) * faultsForMs,
-    byMs: chance.pick([-1, -0.2, 0.2, 1, 3, 20]) * chance.between(0.3, 1) * lockExpiryMs,
+    byMs: chance.pick([-1, -0.2, 0.05, 0.2, 1, 3, 20]) * chance.between(0.3, 1) * lockExpiryMs,
   }));
 }
 

@@ -193,7 +193,7 @@ function storeClock(chance: Chance, setting: Setting): Fault[] {
     {
       kind: 'store-clock-step',
       atMs: atMs + 0.35 * lockExpiryMs,
-      byMs: chance.pick([-1, -0.2, 0.2, 1, 20]) * lockExpiryMs,
+      byMs: chance.pick([-1, -0.2, 0.08, 0.2, 1, 20]) * lockExpiryMs,
     },
     stop(chance, setting, { place: (place + 1) % PLACES, atMs: atMs + 0.4 * lockExpiryMs }),
   ]);

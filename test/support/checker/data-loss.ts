@@ -77,7 +77,7 @@ export function isExcusedByLoss(
   if (mayNotKnowItsLock(history, earlier, atMs)) return true;
   if (!mayOutliveLoss(history, earlier, atMs)) return false;
   // a second loss within one lease: who led in between knew nothing of the first
-  const isFresh = isStillFresh(history, earlier, atMs) || isStillFresh(history, later, atMs);
+  const isFresh = isStillFresh(history, later, atMs);
   // without a loss between the two grants, the store itself excludes the one while the other holds
   return faultsOf(history, 'data-loss').some(
     ({ fromMs }) =>

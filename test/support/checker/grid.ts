@@ -82,19 +82,23 @@ export function gapsTooShort(history: History): Violation[] {
     const leastMs = delayMs * (1 - settings.drift) - settings.toleranceMs;
     return ofJob.flatMap((run, index) => {
       const before = ofJob[index - 1];
-      if (before?.endedMs === undefined || run.startedMs - before.endedMs >= leastMs) return [];
+      if (before?.endedMs === undefined) return [];
+      // how long ago the end of another's run was the clock of the store says
+      const seemedMs = before.process === run.process ? 0 : setAheadMs(history, before.endedMs, run.startedMs);
+      if (run.startedMs - before.endedMs + seemedMs >= leastMs) return [];
       // one that could not tell the store of its end could not hold the gap either
       if (before.process !== run.process && !released.has(`${job} ${before.fencingToken}`)) return [];
       if (isBesideLoss(history, before, run) || isHandOverForgotten(history, before, run)) return [];
-      // the clock of the store says how long ago the end of another's run was
-      if (before.process !== run.process && wasSet(history, before.endedMs, run.startedMs)) return [];
       return [violation('gap-too-short', showRun(before), showRun(run))];
     });
   });
 }
 
-function wasSet(history: History, fromMs: number, untilMs: number): boolean {
-  return faultsOf(history, 'store-clock-step').some((step) => fromMs <= step.fromMs && step.fromMs <= untilMs);
+/** By how much the clock of the store was set ahead in between. */
+function setAheadMs(history: History, fromMs: number, untilMs: number): number {
+  return faultsOf(history, 'store-clock-step')
+    .filter((step) => fromMs <= step.fromMs && step.fromMs <= untilMs)
+    .reduce((sum, { byMs = 0 }) => sum + Math.max(byMs, 0), 0);
 }
 
 /** Job and token of each term whose release the server has carried out while the lock was still its own. */

@@ -1,3 +1,4 @@
+import { type Span } from './bounds.js';
 import { isForgotten, isLostToAFreshLeader, isOutcomeForgotten } from './forgotten.js';
 import { showDate, showReport, showRun, violation } from './evidence.js';
 import { isKept, lossesOf } from './losses.js';
@@ -99,22 +100,30 @@ const ON_TIME_MS = 1_000;
 
 /**
  * An occurrence that was started later than its grace allows, by the clock of the store. Where answers were on their way for
- * long, or the process stood still, what it knows of that clock is as old as they are, and no older than its lease. Once that
- * clock was set, nobody here knows what it shows.
+ * long, or the process stood still, what it knows of that clock is as old as they are, and no older than its lease.
  */
 export function startedTooLate(history: History, job: string): Violation[] {
   const { runs, settings, faults = [] } = history;
   const graceMs = settings?.misfireGraceMs?.get(job);
   if (settings?.epochMs === undefined || graceMs === undefined) return [];
   const { epochMs, toleranceMs, drift, lockExpiryMs } = settings;
-  const setMs = Math.min(Infinity, ...faultsOf(history, 'store-clock-step').map(({ fromMs }) => fromMs));
   return runs.flatMap((run) => {
-    const sinceMs = run.scheduledAt - epochMs;
+    const known = { fromMs: run.startedMs - lockExpiryMs, untilMs: run.startedMs };
+    const sinceMs = run.scheduledAt - epochMs - leastAheadMs(history, known);
     const isOnItsOwn = (fault: WitnessedFault): boolean =>
       (fault.process ?? run.process) === run.process && fault.fromMs <= run.startedMs && fault.untilMs >= sinceMs;
     const limitMs = Math.max(graceMs, ON_TIME_MS) + toleranceMs + run.startedMs * drift;
     const lateMs = run.startedMs - sinceMs - (faults.some(isOnItsOwn) ? lockExpiryMs : 0);
-    if (run.job !== job || lateMs <= limitMs || run.startedMs >= setMs) return [];
+    if (run.job !== job || lateMs <= limitMs) return [];
     return [violation('started-too-late', showRun(run), `the grace is ${graceMs} ms`)];
   });
+}
+
+/** By how much the clock of the store had been set ahead at least, at some time in between. */
+function leastAheadMs(history: History, { fromMs, untilMs }: Span): number {
+  const steps = faultsOf(history, 'store-clock-step');
+  const aheadMs = (atMs: number): number =>
+    steps.filter((step) => step.fromMs <= atMs).reduce((sum, { byMs = 0 }) => sum + byMs, 0);
+  const within = steps.filter((step) => fromMs < step.fromMs && step.fromMs <= untilMs);
+  return Math.min(aheadMs(fromMs), ...within.map((step) => aheadMs(step.fromMs)));
 }

@@ -1,4 +1,4 @@
-import { type History } from './history.js';
+import { type History, type WitnessedFault } from './history.js';
 import { faultsOf, safetyMarginMs } from './timing.js';
 
 /** What a store may forget of a job: who holds its lock, also because its clock went ahead, and what was done for it. */
@@ -16,11 +16,22 @@ export interface Loss {
 
 /** The moments at which the store forgot the lock of a job, or its state. */
 export function lossesOf(history: History, what: keyof typeof FORGET, job: string): readonly Loss[] {
-  // a lease ends a margin before its lock: two small steps ahead take nothing from it
-  const harmlessMs = history.settings === undefined ? 0 : 0.4 * safetyMarginMs(history.settings);
   return faultsOf(history, ...FORGET[what])
-    .filter((fault) => (fault.job ?? job) === job && (fault.byMs ?? Infinity) > harmlessMs)
+    .filter((fault) => (fault.job ?? job) === job && (fault.byMs === undefined || endsLocks(history, fault)))
     .map(({ kind, fromMs, sinceMs = -Infinity }) => ({ kind, atMs: fromMs, sinceMs }));
+}
+
+/**
+ * Whether locks end before the leases on them, because the clock of the store was set ahead: a lease ends a margin before its
+ * lock, unless a host that slept has used that up.
+ */
+function endsLocks(history: History, { fromMs, byMs = 0 }: WitnessedFault): boolean {
+  const { settings } = history;
+  if (settings === undefined || byMs <= 0) return byMs > 0;
+  const aheadMs = faultsOf(history, 'store-clock-step')
+    .filter((step) => fromMs - settings.lockExpiryMs < step.fromMs && step.fromMs <= fromMs)
+    .reduce((sum, step) => sum + Math.max(step.byMs ?? 0, 0), 0);
+  return aheadMs > (faultsOf(history, 'suspend').length > 0 ? 0 : 0.9 * safetyMarginMs(settings));
 }
 
 /** Whether the store knows at `atMs` what it was told at these moments, and forgot by these losses. */

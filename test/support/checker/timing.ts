@@ -64,7 +64,7 @@ export function faultsOf({ faults = [] }: History, ...kinds: readonly string[]):
 }
 
 /** They last, or have an effect that does, and yet hinder nobody. */
-const HARMLESS: readonly string[] = ['step-down', 'store-clock-step'];
+export const HARMLESS: readonly string[] = ['step-down', 'store-clock-step'];
 
 /** Whether something that lasts hinders a process, or all of them, at some time between. */
 export function isHindered({ faults = [] }: History, process: string, { fromMs, untilMs }: Span): boolean {
