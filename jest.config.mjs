@@ -39,6 +39,7 @@ export default {
     { ...shared, displayName: 'contract', testMatch: ['<rootDir>/test/contract/**/*.spec.ts'] },
     { ...shared, displayName: 'integration', testMatch: ['<rootDir>/test/integration/**/*.spec.ts'] },
     { ...shared, displayName: 'simulation', testMatch: ['<rootDir>/test/simulation/**/*.spec.ts'] },
+    { ...shared, displayName: 'published', testMatch: ['<rootDir>/test/published/**/*.spec.ts'] },
     { ...shared, displayName: 'types', testMatch: ['<rootDir>/test/types/**/*.spec.ts'] },
     {
       ...shared,
