@@ -20,8 +20,8 @@ export function drawPlan(seed: number, perils: Perils = {}): Plan {
   const faults = drawFaults(chance, drawn, perils);
   const [setting, restarts] = drawRollOut(Chance.of(seed, 'roll-out'), drawn);
   const stepDowns = drawStepDowns(Chance.of(seed, 'step-down'), drawn);
-  const settings = perils.dataLoss === true ? [] : drawStoreClockSteps(Chance.of(seed, 'store-clock'), drawn);
-  const all = [...faults, ...restarts, ...stepDowns, ...settings];
+  const clockSteps = perils.dataLoss === true ? [] : drawStoreClockSteps(Chance.of(seed, 'store-clock'), drawn);
+  const all = [...faults, ...restarts, ...stepDowns, ...clockSteps];
   return { seed, setting, clocks, faults: all.sort((a, b) => a.atMs - b.atMs) };
 }
 

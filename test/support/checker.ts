@@ -1,5 +1,7 @@
 /** The one checker of histories, of simulations and of real processes. */
 export { check } from './checker/check.js';
+export { lossesOf } from './checker/losses.js';
+export { byTerm, termKey } from './checker/timing.js';
 export {
   type Calm,
   type History,

@@ -1,4 +1,4 @@
-import { type WitnessedFault, type WitnessedHolding } from '../../test/support/checker.js';
+import { lossesOf, type WitnessedFault, type WitnessedHolding } from '../../test/support/checker.js';
 import { LOCK_EXPIRY_MS } from './settings.js';
 import { type Exchange, isYes } from './wires.js';
 
@@ -15,18 +15,21 @@ export function holdingsIn(
   troubles: readonly WitnessedFault[],
 ): readonly WitnessedHolding[] {
   const holdings: Open<WitnessedHolding>[] = [];
-  const losses = troubles.filter(({ kind }) => LOSSES.includes(kind));
+  const jobs = [...new Set(exchanges.map(({ job }) => job))];
+  const losses = new Map(jobs.map((job) => [job, lossesOf({ faults: troubles }, 'lock', job).map(({ atMs }) => atMs)]));
   const happenings = [
-    ...losses.map((loss) => ({
-      atMs: loss.fromMs,
-      happen: () => {
-        for (const held of holdings) if ((loss.job ?? held.job) === held.job) end(held, loss.fromMs);
-      },
-    })),
+    ...[...losses].flatMap(([job, moments]) =>
+      moments.map((atMs) => ({
+        atMs,
+        happen: () => {
+          for (const held of holdings) if (held.job === job) end(held, atMs);
+        },
+      })),
+    ),
     ...exchanges.filter(isAnswered).map((exchange) => ({
       atMs: exchange.answeredMs,
       happen: () => {
-        hear(exchange, holdings, losses);
+        hear(exchange, holdings, losses.get(exchange.job) ?? []);
       },
     })),
   ];
@@ -34,9 +37,7 @@ export function holdingsIn(
   return holdings;
 }
 
-const LOSSES = ['data-loss', 'fall-back', 'lock-deleted'];
-
-function hear(exchange: Answered, holdings: Open<WitnessedHolding>[], losses: readonly WitnessedFault[]): void {
+function hear(exchange: Answered, holdings: Open<WitnessedHolding>[], lostMs: readonly number[]): void {
   const { command, job, holder, sentMs, answeredMs, words: [, token] = [] } = exchange;
   const held = holdings.findLast((other) => other.job === job && other.holder === holder);
   const says = isYes(exchange);
@@ -47,9 +48,7 @@ function hear(exchange: Answered, holdings: Open<WitnessedHolding>[], losses: re
     grant(exchange, holdings);
   } else if (held !== undefined) {
     // what was confirmed before a loss tells nothing of after it
-    const isOfBefore = losses.some(
-      (loss) => (loss.job ?? job) === job && sentMs < loss.fromMs && loss.fromMs <= answeredMs,
-    );
+    const isOfBefore = lostMs.some((atMs) => sentMs < atMs && atMs <= answeredMs);
     if (!isOfBefore) held.untilMs = answeredMs + LOCK_EXPIRY_MS;
   }
 }

@@ -15,7 +15,7 @@ function rulesBrokenBy(exchanges: Exchange[], ...lines: readonly Line[]): string
 describe('A lease, as the wire of its replica shows it,', () => {
   const startAt = (atMs: number): Line[] => [{ event: 'runBegan', atMs }];
 
-  it('lets runs start while its lock lives, counted from the last request that was confirmed, and a busy machine past its deadline', () => {
+  it('lets runs start until its lock ends, counted from the last request that was confirmed', () => {
     expect(rulesBrokenBy([grant(0)], ...startAt(LOCK_EXPIRY_MS))).toEqual([]);
     expect(rulesBrokenBy([grant(0)], ...startAt(LOCK_EXPIRY_MS + 1))).toEqual(['start-without-lock']);
     expect(rulesBrokenBy([grant(0)], ...startAt(OVER_MS + 1))).toEqual(['start-without-lock', 'start-after-deadline']);

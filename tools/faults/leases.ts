@@ -1,4 +1,4 @@
-import { type WitnessedConfirmation } from '../../test/support/checker.js';
+import { byTerm, termKey, type WitnessedConfirmation } from '../../test/support/checker.js';
 import { LOCK_EXPIRY_MS } from './settings.js';
 import { type Exchange, isYes } from './wires.js';
 
@@ -27,14 +27,10 @@ export function confirmationsIn(exchanges: readonly Exchange[]): WitnessedConfir
 
 /** By what replicas have read, until when each lock was theirs. */
 export class Leases {
-  readonly #confirmed = new Map<string, WitnessedConfirmation[]>();
+  readonly #confirmed: ReadonlyMap<string, readonly WitnessedConfirmation[]>;
 
   constructor(confirmations: readonly WitnessedConfirmation[]) {
-    for (const confirmation of confirmations) {
-      const known = this.#confirmed.get(keyOf(confirmation));
-      if (known === undefined) this.#confirmed.set(keyOf(confirmation), [confirmation]);
-      else known.push(confirmation);
-    }
+    this.#confirmed = byTerm({ confirmations });
   }
 
   /**
@@ -42,15 +38,7 @@ export class Leases {
    * its core for between its last look and its first word.
    */
   covers(run: Pick<WitnessedConfirmation, 'process' | 'job' | 'fencingToken'>, atMs: number): boolean {
-    const confirmed = this.#confirmed.get(keyOf(run)) ?? [];
+    const confirmed = this.#confirmed.get(termKey(run)) ?? [];
     return confirmed.some(({ sentMs, answeredMs }) => answeredMs <= atMs && atMs <= sentMs + LOCK_EXPIRY_MS);
   }
-}
-
-function keyOf({
-  process,
-  job,
-  fencingToken,
-}: Pick<WitnessedConfirmation, 'process' | 'job' | 'fencingToken'>): string {
-  return `${process} ${job} ${String(fencingToken)}`;
 }

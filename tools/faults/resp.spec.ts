@@ -1,13 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { CLAIM } from '../../libs/singleton-job/src/lock/scripts.js';
 import { readRequest } from './message.js';
-import { FrameReader, type RespValue } from './resp.js';
-
-function command(...words: readonly string[]): Buffer {
-  return Buffer.from(
-    `*${words.length}\r\n${words.map((word) => `$${Buffer.byteLength(word)}\r\n${word}\r\n`).join('')}`,
-  );
-}
+import { encode, FrameReader, type RespValue } from './resp.js';
 
 const ANSWERS = Buffer.from(
   '+OK\r\n:7\r\n$-1\r\n_\r\n*2\r\n:1\r\n$2\r\n\u00e9\r\n%1\r\n+a\r\n*0\r\n>2\r\n+message\r\n+b\r\n-ERR no\r\n',
@@ -28,7 +22,7 @@ describe('The reader of the Redis protocol', () => {
     ['EVALSHA', CLAIM.sha],
     ['EVAL', CLAIM.source],
   ])('knows a script of the library that is sent by %s', (verb, script) => {
-    const bytes = command(verb, script, '2', 'fleet:cron:lock', '{fleet:cron:lock}:state', 'a1-1f#2');
+    const bytes = encode(verb, script, '2', 'fleet:cron:lock', '{fleet:cron:lock}:state', 'a1-1f#2');
     const [frame] = new FrameReader().read(bytes);
     expect(readRequest(frame?.value, bytes)).toMatchObject({ command: 'claim', job: 'cron', holder: 'a1-1f#2' });
   });

@@ -8,6 +8,12 @@ export interface Frame {
   readonly isPush: boolean;
 }
 
+/** A command as it goes over the wire. */
+export function encode(...words: readonly string[]): Buffer {
+  const parts = words.map((word) => `$${String(Buffer.byteLength(word))}\r\n${word}\r\n`);
+  return Buffer.from(`*${String(words.length)}\r\n${parts.join('')}`);
+}
+
 /** Cuts a stream of bytes into whole frames of RESP2 or RESP3, and keeps what is incomplete for the next time. */
 export class FrameReader {
   #rest: Buffer = Buffer.alloc(0);

@@ -12,8 +12,7 @@ export const SAFETY_MARGIN_MS = safetyMarginMs(LOCK_EXPIRY_MS);
  */
 export const TOLERANCE_MS = 1.5 * HEARTBEAT_INTERVAL_MS;
 
-/** How long to wait for what is sure to come, on a machine that is busy with other things too. */
-export const PATIENCE_MS = 90_000;
+export { PATIENCE_MS } from '../../test/support/busy-machine.js';
 
 /** A time within which a job must be led again, and the promise it is made of. */
 export interface Bound {

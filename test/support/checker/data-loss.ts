@@ -76,7 +76,6 @@ export function isExcusedByLoss(
   if (earlier === undefined || later === undefined) return false;
   if (mayNotKnowItsLock(history, earlier, atMs)) return true;
   if (!mayOutliveLoss(history, earlier, atMs)) return false;
-  // a second loss within one lease: who led in between knew nothing of the first
   const isFresh = isStillFresh(history, later, atMs);
   // without a loss between the two grants, the store itself excludes the one while the other holds
   return faultsOf(history, 'data-loss').some(

@@ -2,7 +2,7 @@ import { isHandOverForgotten } from './forgotten.js';
 import { showDate, showRun, showTerm, violation } from './evidence.js';
 import { isBesideLoss } from './mutex.js';
 import { type History, type Violation, type WitnessedRun, type WitnessedTerm } from './history.js';
-import { faultsOf, safetyMarginMs } from './timing.js';
+import { faultsOf, safetyMarginMs, setAheadMs } from './timing.js';
 
 /**
  * A slot of a fixed rate that was started twice, by processes whose clocks agree on which slot it is. Once a clock was ahead by
@@ -84,7 +84,8 @@ export function gapsTooShort(history: History): Violation[] {
       const before = ofJob[index - 1];
       if (before?.endedMs === undefined) return [];
       // how long ago the end of another's run was the clock of the store says
-      const seemedMs = before.process === run.process ? 0 : setAheadMs(history, before.endedMs, run.startedMs);
+      const between = { fromMs: before.endedMs, untilMs: run.startedMs };
+      const seemedMs = before.process === run.process ? 0 : setAheadMs(history, between);
       if (run.startedMs - before.endedMs + seemedMs >= leastMs) return [];
       // one that could not tell the store of its end could not hold the gap either
       if (before.process !== run.process && !released.has(`${job} ${before.fencingToken}`)) return [];
@@ -92,13 +93,6 @@ export function gapsTooShort(history: History): Violation[] {
       return [violation('gap-too-short', showRun(before), showRun(run))];
     });
   });
-}
-
-/** By how much the clock of the store was set ahead in between. */
-function setAheadMs(history: History, fromMs: number, untilMs: number): number {
-  return faultsOf(history, 'store-clock-step')
-    .filter((step) => fromMs <= step.fromMs && step.fromMs <= untilMs)
-    .reduce((sum, { byMs = 0 }) => sum + Math.max(byMs, 0), 0);
 }
 
 /** Job and token of each term whose release the server has carried out while the lock was still its own. */

@@ -2,7 +2,6 @@ import { type Span } from './bounds.js';
 import { isForgotten, isLostToAFreshLeader, isOutcomeForgotten } from './forgotten.js';
 import { showDate, showReport, showRun, violation } from './evidence.js';
 import { isKept, lossesOf } from './losses.js';
-import { faultsOf } from './timing.js';
 import {
   type History,
   type Violation,
@@ -11,6 +10,7 @@ import {
   type WitnessedReport,
   type WitnessedRun,
 } from './history.js';
+import { faultsOf } from './timing.js';
 
 /** A cron occurrence that was started more than once. */
 export function startedTwice(history: History, job: string): Violation[] {

@@ -1,6 +1,6 @@
 import { showRun, violation } from './evidence.js';
 import { type History, type Violation, type WitnessedProcess } from './history.js';
-import { attemptMs, faultsOf, HARMLESS, JITTER_MS } from './timing.js';
+import { attemptMs, faultsOf, hindrancesOf, JITTER_MS } from './timing.js';
 
 /** What a stop promises: it is over in time, and leaves no lock behind whose run has settled, and no timer. */
 export function untidyStops(history: History): Violation[] {
@@ -48,13 +48,8 @@ function stoodStill(history: History, { process, stopAskedMs = 0 }: WitnessedPro
   );
 }
 
-function heardNothing({ faults = [] }: History, { process, stopAskedMs = 0 }: WitnessedProcess): boolean {
-  return faults.some(
-    (fault) =>
-      fault.untilMs > stopAskedMs &&
-      (fault.process === undefined || fault.process === process) &&
-      !HARMLESS.includes(fault.kind),
-  );
+function heardNothing(history: History, { process, stopAskedMs = 0 }: WitnessedProcess): boolean {
+  return hindrancesOf(history, process).some(({ untilMs }) => untilMs > stopAskedMs);
 }
 
 /** Whether the lock was taken by a bid that arrived when nobody waited for it any more, and nobody asked since and found out. */

@@ -1,11 +1,13 @@
 import { type History, type WitnessedFault } from './history.js';
-import { faultsOf, safetyMarginMs } from './timing.js';
+import { faultsOf, safetyMarginMs, setAheadMs } from './timing.js';
 
 /** What a store may forget of a job: who holds its lock, also because its clock went ahead, and what was done for it. */
 const FORGET = {
   lock: ['data-loss', 'fall-back', 'lock-deleted', 'store-clock-step'],
   state: ['data-loss', 'fall-back', 'state-deleted'],
 } as const;
+
+type Troubles = Pick<History, 'faults' | 'settings'>;
 
 export interface Loss {
   readonly kind: string;
@@ -15,7 +17,7 @@ export interface Loss {
 }
 
 /** The moments at which the store forgot the lock of a job, or its state. */
-export function lossesOf(history: History, what: keyof typeof FORGET, job: string): readonly Loss[] {
+export function lossesOf(history: Troubles, what: keyof typeof FORGET, job: string): readonly Loss[] {
   return faultsOf(history, ...FORGET[what])
     .filter((fault) => (fault.job ?? job) === job && (fault.byMs === undefined || endsLocks(history, fault)))
     .map(({ kind, fromMs, sinceMs = -Infinity }) => ({ kind, atMs: fromMs, sinceMs }));
@@ -25,12 +27,10 @@ export function lossesOf(history: History, what: keyof typeof FORGET, job: strin
  * Whether locks end before the leases on them, because the clock of the store was set ahead: a lease ends a margin before its
  * lock, unless a host that slept has used that up.
  */
-function endsLocks(history: History, { fromMs, byMs = 0 }: WitnessedFault): boolean {
+function endsLocks(history: Troubles, { fromMs, byMs = 0 }: WitnessedFault): boolean {
   const { settings } = history;
   if (settings === undefined || byMs <= 0) return byMs > 0;
-  const aheadMs = faultsOf(history, 'store-clock-step')
-    .filter((step) => fromMs - settings.lockExpiryMs < step.fromMs && step.fromMs <= fromMs)
-    .reduce((sum, step) => sum + Math.max(step.byMs ?? 0, 0), 0);
+  const aheadMs = setAheadMs(history, { fromMs: fromMs - settings.lockExpiryMs, untilMs: fromMs });
   return aheadMs > (faultsOf(history, 'suspend').length > 0 ? 0 : 0.9 * safetyMarginMs(settings));
 }
 

@@ -45,7 +45,7 @@ export function deadlineMs(
 }
 
 /** Confirmations by job and token, in the order of their answers. */
-export function byTerm(history: History): ReadonlyMap<string, WitnessedConfirmation[]> {
+export function byTerm(history: Pick<History, 'confirmations'>): ReadonlyMap<string, WitnessedConfirmation[]> {
   const terms = new Map<string, WitnessedConfirmation[]>();
   for (const confirmation of history.confirmations ?? []) {
     const known = terms.get(termKey(confirmation));
@@ -59,22 +59,31 @@ export function termKey(of: { readonly job: string; readonly process: string; re
   return `${of.job} ${of.process} ${of.fencingToken}`;
 }
 
-export function faultsOf({ faults = [] }: History, ...kinds: readonly string[]): readonly WitnessedFault[] {
+type Troubles = Pick<History, 'faults'>;
+
+export function faultsOf({ faults = [] }: Troubles, ...kinds: readonly string[]): readonly WitnessedFault[] {
   return faults.filter(({ kind }) => kinds.includes(kind));
 }
 
+/** By how much the clock of the store was set ahead in between. */
+export function setAheadMs(history: Troubles, { fromMs, untilMs }: Span): number {
+  return faultsOf(history, 'store-clock-step')
+    .filter((step) => fromMs <= step.fromMs && step.fromMs <= untilMs)
+    .reduce((sum, { byMs = 0 }) => sum + Math.max(byMs, 0), 0);
+}
+
 /** They last, or have an effect that does, and yet hinder nobody. */
-export const HARMLESS: readonly string[] = ['step-down', 'store-clock-step'];
+const HARMLESS: readonly string[] = ['step-down', 'store-clock-step'];
+
+/** What hinders a process, or all of them. */
+export function hindrancesOf({ faults = [] }: Troubles, process: string): readonly WitnessedFault[] {
+  return faults.filter((fault) => (fault.process ?? process) === process && !HARMLESS.includes(fault.kind));
+}
 
 /** Whether something that lasts hinders a process, or all of them, at some time between. */
-export function isHindered({ faults = [] }: History, process: string, { fromMs, untilMs }: Span): boolean {
-  return faults.some(
-    (fault) =>
-      (fault.process ?? process) === process &&
-      !HARMLESS.includes(fault.kind) &&
-      fault.untilMs > fault.fromMs &&
-      fault.fromMs <= untilMs &&
-      fault.untilMs >= fromMs,
+export function isHindered(history: Troubles, process: string, { fromMs, untilMs }: Span): boolean {
+  return hindrancesOf(history, process).some(
+    (fault) => fault.untilMs > fault.fromMs && fault.fromMs <= untilMs && fault.untilMs >= fromMs,
   );
 }
 

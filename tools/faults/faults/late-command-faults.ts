@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { type Fault, type Field, happened, NothingHappened, victim } from '../fault.js';
 import { PROJECT } from '../fleet.js';
 import { type Message, type ScriptName } from '../message.js';
-import { FrameReader, type RespValue } from '../resp.js';
+import { encode, FrameReader, type RespValue } from '../resp.js';
 import { LEASE, PATIENCE_MS } from '../settings.js';
 
 const JOB = 'cron';
@@ -104,7 +104,7 @@ interface LockState {
 /** Looks, and carries out the command, in one step of Redis: between them nothing happens, and no lock runs out. */
 async function deliver(port: number, command: Buffer) {
   const lock = `${PROJECT}:${JOB}:lock`;
-  const look = [request('GET', lock), request('HMGET', `{${lock}}:state`, 'token', 'last')];
+  const look = [encode('GET', lock), encode('HMGET', `{${lock}}:state`, 'token', 'last')];
   const [holderBefore, before, answer, holderAfter, after] = await transaction(port, [...look, command, ...look]);
   return { before: lockState(holderBefore, before), answer, after: lockState(holderAfter, after) };
 }
@@ -112,11 +112,6 @@ async function deliver(port: number, command: Buffer) {
 function lockState(holder: RespValue, fields: RespValue): LockState {
   const [token, last] = fields as readonly RespValue[];
   return { holder: typeof holder === 'string' ? holder : undefined, token: Number(token), last: Number(last) };
-}
-
-function request(...words: readonly string[]): Buffer {
-  const parts = words.map((word) => `$${String(Buffer.byteLength(word))}\r\n${word}\r\n`);
-  return Buffer.from(`*${String(words.length)}\r\n${parts.join('')}`);
 }
 
 /** The answers to these requests, which are carried out as one. */
@@ -135,6 +130,6 @@ function transaction(port: number, requests: readonly Buffer[]): Promise<readonl
       if (Array.isArray(results)) resolve(results as readonly RespValue[]);
       else reject(new Error(`Redis did not carry it out: ${JSON.stringify(answers)}`));
     });
-    socket.write(Buffer.concat([request('MULTI'), ...requests, request('EXEC')]));
+    socket.write(Buffer.concat([encode('MULTI'), ...requests, encode('EXEC')]));
   });
 }
