@@ -9,7 +9,7 @@ import { runTests } from './workspace/tests.js';
 /** `npm run test:repeat -- 20 [arguments of jest]`: what depends on timing, again and again on a machine without a free core. */
 const TIMED = ['contract', 'integration', 'processes', 'faults'];
 
-/** A simulated story ends in the same way each time: so a round that leaves nothing out plays new ones, which no test run plays. */
+/** A simulated story ends in the same way each time: so each round that leaves nothing out plays others, which no test run plays. */
 const STORIES = 200;
 const FIRST_STORY = 1_000_000;
 

@@ -38,7 +38,7 @@ describe('a leader', () => {
 });
 
 describe('a rolling deploy', () => {
-  it('leaves no job without a leader for a second', () => {
+  it('hands its jobs over, and nothing overlaps, is doubled or lost', () => {
     expectKept(stories.of(processes.ROLLING));
   });
 });
@@ -49,7 +49,7 @@ describe('a replica whose clock is a day ahead', () => {
   });
 });
 
-/** What the seed draws; its checks are those of the whole record. */
+/** What the seed draws: each act is judged with the whole record of its fleet. */
 function firstOf(count: number): Act[] {
   const drawn = schedule(SEED);
   return Array.from({ length: count }, () => drawn.next().value);

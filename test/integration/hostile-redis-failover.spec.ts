@@ -30,7 +30,7 @@ const FAILOVERS: readonly Failover[] = [
 
 describe('a primary under a Sentinel that', () => {
   it.concurrent.each(FAILOVERS)(
-    '$name is succeeded by its replica, which everybody finds, and jobs go on there without an overlap',
+    '$name is succeeded by its replica, which everybody finds, and jobs go on there, without an overlap once the old primary serves nobody',
     async ({ happen, losesWrites = false }) => {
       await using redis = await HostileReplication.start();
       const { connection } = redis;

@@ -50,7 +50,7 @@ const HICCUPS: readonly Hiccup[] = [
 
 describe('a Redis that', () => {
   it.concurrent.each(HICCUPS)(
-    '$name changes no leader, aborts no run and loses no tick, and followers hear of releases as before',
+    '$name changes no leader and aborts no run, and followers hear of releases as before',
     async ({ happen, mayBeTold = false }) => {
       await using world = await HostileWorld.start({ args: ['--enable-debug-command', 'yes'] }, LASTING);
       const { pair, proxies } = world;

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { messageOf } from '../../libs/singleton-job/src/errors/index.js';
 import { type RedisServerOptions } from '../../tools/redis/index.js';
 import { SILENT, SLACK_MS } from '../support/busy-machine.js';
 import { LOCK_EXPIRY_MS } from '../support/hostile-replica.js';
@@ -14,6 +15,8 @@ interface Outage {
   readonly end: (world: HostileWorld) => unknown;
   /** What the one line about it says. */
   readonly says: RegExp;
+  /** What it answers meanwhile to whoever asks it something. */
+  readonly answers?: RegExp;
   readonly backWithinMs?: number;
 }
 
@@ -79,6 +82,7 @@ const OUTAGES: readonly Outage[] = [
     },
     end: ({ admin }) => admin.script('KILL'),
     says: /BUSY|no answer within/,
+    answers: /^BUSY/,
   },
   {
     name: 'that loads its data',
@@ -96,6 +100,7 @@ const OUTAGES: readonly Outage[] = [
     },
     end: ({ admin }) => admin.config('SET', 'key-load-delay', 0),
     says: /LOADING|no answer within/,
+    answers: /^LOADING/,
   },
   {
     name: 'that was stopped, and takes its time to load its data',
@@ -122,17 +127,27 @@ const OUTAGES: readonly Outage[] = [
   },
 ];
 
+const complaintOf = (answer: Promise<unknown>): Promise<string> =>
+  answer.then(
+    () => '',
+    (error: unknown) => messageOf(error),
+  );
+
 describe('a Redis', () => {
   it.concurrent.each(OUTAGES)(
     '$name ends all terms at their deadlines, is told in two lines by each replica, and is forgotten once it is over',
-    async ({ redis, begin, end, says, backWithinMs = BACK_MS }) => {
+    async ({ redis, begin, end, says, answers, backWithinMs = BACK_MS }) => {
       await using world = await HostileWorld.start(redis);
       const { pair } = world;
       const from = pair.replicas.map(({ lines }) => lines.length);
       const told = () =>
         pair.replicas.map(({ lines }, index) => lines.slice(from[index]).filter((line) => !/became LEADER/.test(line)));
       await begin(world);
-      await pair.until('every term is over', () => pair.leader.leads.size === 0);
+      if (answers !== undefined)
+        await pair.until('it is so', async () => answers.test(await complaintOf(world.admin.get('anything'))));
+      await pair.until('every term is over', () => pair.leader.leads.size === 0, {
+        withinMs: LOCK_EXPIRY_MS + SLACK_MS,
+      });
       const overMs = performance.now();
       await pair.until('both know that Redis does not answer', () => told().every((lines) => lines.some(isOutage)));
       const endsMs = performance.now();

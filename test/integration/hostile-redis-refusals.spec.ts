@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { type Redis } from 'ioredis';
 import { RedisServer } from '../../tools/redis/index.js';
+import { SLACK_MS } from '../support/busy-machine.js';
 import { HostilePair } from '../support/hostile-pair.js';
 import { LOCK_EXPIRY_MS } from '../support/hostile-replica.js';
 import { outsider } from '../support/hostile-world.js';
@@ -100,7 +101,9 @@ describe('a Redis that', () => {
       const world = { admin, pair };
 
       await begin(world);
-      await pair.until('the terms are over', () => concerned.every((name) => !leader.leads.has(name)));
+      await pair.until('the terms are over', () => concerned.every((name) => !leader.leads.has(name)), {
+        withinMs: LOCK_EXPIRY_MS + SLACK_MS,
+      });
       await pair.until('both complain', () =>
         pair.replicas.every(({ complaints }) => complaints.some((line) => says.test(line))),
       );

@@ -90,6 +90,59 @@ const LOST_CLAIM: Partial<History> = {
   ],
   due: new Map([['report', [1]]]),
 };
+/** `a` leads until 50 and runs on until 90, `b` runs from 60 on; somebody deletes the lock at 40. */
+const LEADS_ON = term({ endedMs: 50, end: 'expired' });
+const DELETED: Partial<History> = {
+  settings,
+  faults: [{ kind: 'lock-deleted', fromMs: 40, untilMs: 40, job: 'tick' }],
+  runs: [run({ endedMs: 90 }), run({ process: 'b', fencingToken: 2, startedMs: 60, endedMs: 70 })],
+};
+const WITHIN_MARGIN: Partial<History> = {
+  settings,
+  runs: [run({ startedMs: 950, endedMs: 955, abortedMs: 900 })],
+  terms: [term({})],
+  confirmations: [confirmed],
+};
+const NOT_CONFIRMED_REPORT = {
+  job: 'report',
+  process: 'b',
+  from: 0,
+  to: 10,
+  reason: 'start-not-confirmed',
+  atMs: 50,
+};
+const NOT_CONFIRMED: Partial<History> = {
+  runs: [run({ job: 'report', scheduledAt: 10 })],
+  reports: [NOT_CONFIRMED_REPORT],
+  due: new Map([['report', [10]]]),
+};
+/** At 1,800 a failover brings back the lock of what was written until 1,600. */
+const BROUGHT_BACK: Partial<History> = {
+  settings,
+  processes: [stop({ stopAskedMs: 1_950, heldAtEnd: ['tick'] })],
+  faults: [{ kind: 'fall-back', fromMs: 1_800, untilMs: 1_800, sinceMs: 1_600 }],
+};
+/** Due at 50, with a grace of 500, and lost with all data at 3,000, before `b` first heard of the job. */
+const LEFT_OUT: Partial<History> = {
+  settings,
+  faults: [{ kind: 'data-loss', fromMs: 3_000, untilMs: 3_000 }],
+  terms: [term({ job: 'report', process: 'b', fencingToken: 2, gainedMs: 3_010 })],
+  processes: [{ process: 'b', startedMs: 0, metMs: new Map([['report', 3_010]]) }],
+  due: new Map([['report', [50]]]),
+};
+/** Runs of two leaders long after the data was lost, with something else that was wrong. */
+function beyondLoss(kind: string): Partial<History> {
+  return {
+    settings,
+    faults: [
+      { kind: 'data-loss', fromMs: 100, untilMs: 100 },
+      { kind, process: 'a', fromMs: 90, untilMs: 900 },
+    ],
+    terms: [term({}), term({ process: 'b', fencingToken: 2, gainedMs: 110 })],
+    runs: [run({ endedMs: 950 }), run({ process: 'b', fencingToken: 2, startedMs: 750, endedMs: 800 })],
+    processes: [stop({}), { process: 'b', startedMs: 0, metMs: new Map([['tick', 105]]) }],
+  };
+}
 const rulesBrokenBy = (history: Partial<History>): Rule[] =>
   check({ runs: [], reports: [], due: new Map(), ...history }).map(({ rule }) => rule);
 
@@ -97,7 +150,7 @@ const rulesBrokenBy = (history: Partial<History>): Rule[] =>
 const EXAMPLES: readonly { rule: Rule; what: string; kept: Partial<History>; broken: Partial<History> }[] = [
   {
     rule: 'overlap',
-    what: 'a run that starts beside one that minds its signal and still runs',
+    what: 'a run that starts beside one whose signal has not fired',
     kept: {
       runs: [run({ ignoresSignal: true, abortedMs: 12, endedMs: 90 }), run({ startedMs: 30, endedMs: 40 })],
     },
@@ -403,6 +456,174 @@ const EXAMPLES: readonly { rule: Rule; what: string; kept: Partial<History>; bro
       faults: [],
       terms: [term({ endedMs: 500, end: 'process-ended' }), term({ fencingToken: 2, process: 'b', gainedMs: 3_000 })],
     },
+  },
+  {
+    rule: 'overlap',
+    what: 'a run that goes on for long after its process stood still for a moment',
+    kept: {
+      settings,
+      runs: [run({ stoodStill: true, wentOnMs: 1_000, endedMs: 1_500 }), run({ startedMs: 1_100, endedMs: 1_200 })],
+    },
+    broken: {
+      settings,
+      runs: [run({ stoodStill: true, wentOnMs: 30, endedMs: 1_500 }), run({ startedMs: 1_100, endedMs: 1_200 })],
+    },
+  },
+  {
+    rule: 'overlap',
+    what: 'two leaders of whom the second was granted the lock before it was deleted',
+    kept: { ...DELETED, terms: [LEADS_ON, term({ process: 'b', fencingToken: 2, gainedMs: 41 })] },
+    broken: { ...DELETED, terms: [LEADS_ON, term({ process: 'b', fencingToken: 2, gainedMs: 39 })] },
+  },
+  {
+    rule: 'overlap',
+    what: 'a leader that trusts a lost lock for as long as a lease, although it only heard of no release',
+    kept: { ...beyondLoss('weather') },
+    broken: { ...beyondLoss('deaf') },
+  },
+  {
+    rule: 'aborted-too-late',
+    what: 'a deadline that passed long after its process had stood still',
+    kept: {
+      settings,
+      runs: [run({ stoodStill: true, wentOnMs: 980, endedMs: 981, abortedMs: 981 })],
+      terms: [term({})],
+      confirmations: [confirmed],
+    },
+    broken: {
+      settings,
+      runs: [run({ stoodStill: true, wentOnMs: 30, endedMs: 981, abortedMs: 981 })],
+      terms: [term({})],
+      confirmations: [confirmed],
+    },
+  },
+  {
+    rule: 'start-after-deadline',
+    what: 'a start within the safety margin, although the host slept later on',
+    kept: { ...WITHIN_MARGIN, faults: [{ kind: 'suspend', process: 'a', fromMs: 500, untilMs: 600 }] },
+    broken: { ...WITHIN_MARGIN, faults: [{ kind: 'suspend', process: 'a', fromMs: 5_000, untilMs: 5_100 }] },
+  },
+  {
+    rule: 'start-after-deadline',
+    what: 'a start before anything that was granted has been read',
+    kept: { settings, runs: [run({})], terms: [term({})], confirmations: [confirmed] },
+    broken: { settings, runs: [run({})], terms: [term({})], confirmations: [] },
+  },
+  {
+    rule: 'token-went-back',
+    what: 'a token between two that were seen before',
+    kept: { runs: [run({ fencingToken: 5 }), run({ fencingToken: 6, startedMs: 30, endedMs: 40 })] },
+    broken: {
+      runs: [
+        run({ fencingToken: 5 }),
+        run({ fencingToken: 6, startedMs: 30, endedMs: 40 }),
+        run({ fencingToken: 5, startedMs: 50, endedMs: 60 }),
+      ],
+    },
+  },
+  {
+    rule: 'token-reused',
+    what: 'two terms with one token',
+    kept: { terms: [term({ endedMs: 20 }), term({ process: 'b', fencingToken: 2, gainedMs: 30 })] },
+    broken: { terms: [term({ endedMs: 20 }), term({ process: 'b', gainedMs: 30 })] },
+  },
+  {
+    rule: 'off-the-grid',
+    what: 'a start for an instant between two slots',
+    kept: { runs: [run({ scheduledAt: 800 })], grids: new Map([['tick', 400]]) },
+    broken: { runs: [run({ scheduledAt: 801 })], grids: new Map([['tick', 400]]) },
+  },
+  {
+    rule: 'off-the-grid',
+    what: 'a start for a slot that is still to come',
+    kept: { settings, runs: [run({ latenessMs: 0 })], grids: new Map([['tick', 400]]) },
+    broken: { settings, runs: [run({ latenessMs: -5 })], grids: new Map([['tick', 400]]) },
+  },
+  {
+    rule: 'leaderless-after-calm',
+    what: 'a job that nobody leads, or that does not run, in the end',
+    kept: {
+      calm: { fromMs: 15, untilMs: 99, jobs: ['tick'], epochMs: 0 },
+      runs: [run({})],
+      terms: [term({})],
+    },
+    broken: {
+      calm: { fromMs: 25, untilMs: 99, jobs: ['tick'], epochMs: 0 },
+      runs: [run({ scheduledAt: 5_000 })],
+      terms: [term({})],
+    },
+  },
+  {
+    rule: 'started-twice',
+    what: 'an occurrence that one process starts again, whatever the store has lost',
+    kept: { ...LOST_CLAIM, steps: [CLAIM, CLAIM_OF_B] },
+    broken: {
+      ...LOST_CLAIM,
+      runs: [
+        run({ job: 'report', scheduledAt: 1, startedMs: 11, endedMs: 12 }),
+        run({ job: 'report', scheduledAt: 1, fencingToken: 2, startedMs: 41, endedMs: 42 }),
+      ],
+      steps: [CLAIM],
+    },
+  },
+  {
+    rule: 'started-and-reported',
+    what: 'a start that is reported as not confirmed, although a heartbeat had told it',
+    kept: { ...NOT_CONFIRMED, steps: [step({ job: 'report', sentMs: 9, atMs: 11 })] },
+    broken: { ...NOT_CONFIRMED, steps: [step({ job: 'report', sentMs: 11, atMs: 12 })] },
+  },
+  {
+    rule: 'started-and-reported',
+    what: 'an occurrence that is told as lost with a state that was not lost',
+    kept: {
+      ...NOT_CONFIRMED,
+      reports: [{ ...NOT_CONFIRMED_REPORT, reason: 'state-lost' }],
+      faults: [{ kind: 'state-deleted', fromMs: 45, untilMs: 45, job: 'report' }],
+    },
+    broken: { ...NOT_CONFIRMED, reports: [{ ...NOT_CONFIRMED_REPORT, reason: 'state-lost' }], faults: [] },
+  },
+  {
+    rule: 'reported-twice',
+    what: 'a start that is told as not confirmed again, although the store had heard of the first report',
+    kept: {
+      ...NOT_CONFIRMED,
+      reports: [NOT_CONFIRMED_REPORT, { ...NOT_CONFIRMED_REPORT, process: 'c', atMs: 70 }],
+      confirmations: [{ ...confirmed, job: 'report', process: 'b', sentMs: 45, answeredMs: 47 }],
+    },
+    broken: {
+      ...NOT_CONFIRMED,
+      reports: [NOT_CONFIRMED_REPORT, { ...NOT_CONFIRMED_REPORT, process: 'c', atMs: 70 }],
+      confirmations: [
+        { ...confirmed, job: 'report', process: 'b', sentMs: 45, answeredMs: 47 },
+        { ...confirmed, job: 'report', process: 'b', sentMs: 55, answeredMs: 57 },
+      ],
+    },
+  },
+  {
+    rule: 'lost-in-silence',
+    what: 'an occurrence that a leader left out long before the data was lost',
+    kept: { ...LEFT_OUT, steps: [step({ job: 'report', sentMs: 1_900, atMs: 1_901 })] },
+    broken: { ...LEFT_OUT, steps: [step({ job: 'report', sentMs: 2_900, atMs: 2_901 })] },
+  },
+  {
+    rule: 'lock-kept',
+    what: 'a stop that leaves a lock behind, whatever goes wrong after its end',
+    kept: {
+      settings,
+      processes: [stop({ heldAtEnd: ['tick'] })],
+      faults: [{ kind: 'weather', fromMs: 1_999, untilMs: 5_000 }],
+    },
+    broken: {
+      settings,
+      processes: [stop({ heldAtEnd: ['tick'] })],
+      faults: [{ kind: 'weather', fromMs: 2_001, untilMs: 5_000 }],
+    },
+  },
+  {
+    rule: 'lock-kept',
+    what: 'a stop that leaves a lock behind which a failover brought back before its leader had heard of its end',
+    kept: { ...BROUGHT_BACK, terms: [term({ endedMs: 1_700, end: 'preempted' })] },
+    broken: { ...BROUGHT_BACK, terms: [term({ endedMs: 1_900, end: 'preempted' })] },
   },
   {
     rule: 'too-many-commands',

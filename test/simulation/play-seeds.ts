@@ -5,8 +5,6 @@ import { play, type Staging } from './play.js';
 export interface SeedsToPlay {
   readonly first: number;
   readonly count: number;
-  /** @default false */
-  readonly stopAtFirstFailure?: boolean;
   readonly perils?: Perils;
   readonly staging?: Staging;
 }
@@ -14,6 +12,8 @@ export interface SeedsToPlay {
 /** A promise that a story broke. */
 export interface Failure extends Violation {
   readonly seed: number;
+  /** What else its story was drawn with. */
+  readonly perils: Perils;
 }
 
 export interface Played {
@@ -25,7 +25,7 @@ export interface Played {
 
 /** Plays the stories of many seeds, one after another. */
 export async function playSeeds(seeds: SeedsToPlay): Promise<Played> {
-  const { first, count, stopAtFirstFailure = false, perils, staging } = seeds;
+  const { first, count, perils = {}, staging } = seeds;
   const failures: Failure[] = [];
   let runs = 0;
   let stories = 0;
@@ -34,13 +34,12 @@ export async function playSeeds(seeds: SeedsToPlay): Promise<Played> {
     stories += 1;
     runs += history.runs.length;
     const rules = new Map(violations.toReversed().map((violation) => [violation.rule, violation]));
-    for (const violation of rules.values()) failures.push({ seed, ...violation });
-    if (stopAtFirstFailure && failures.length > 0) break;
+    for (const violation of rules.values()) failures.push({ seed, perils, ...violation });
   }
   return { stories, runs, failures };
 }
 
-/** The story of one seed, by the name that this entry has had. */
+/** The story of one seed, with ordinary faults alone. */
 export function simulate(seed: number, sabotage?: Staging['sabotage']) {
   return play(drawPlan(seed), sabotage === undefined ? {} : { sabotage });
 }

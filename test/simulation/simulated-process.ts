@@ -136,6 +136,7 @@ export class SimulatedProcess {
 
   goOn(): void {
     this.clock.goOn();
+    if (!this.clock.wasSuspended) this.#parts.witness.wentOn(this.name);
   }
 
   /** Somebody asks it to, and for a while it does not bid for what it gave up. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { type LockStore } from '../../libs/singleton-job/src/lock/index.js';
 import { failureInWords, playInShards } from '../../tools/simulate/index.js';
-import { playSeeds, type Sabotage, simulate } from './simulation.js';
+import { drawPlan, play, playSeeds, type Sabotage, shrink, simulate } from './simulation.js';
 
 const SEEDS = Number(process.env['SIMULATION_SEEDS'] ?? 10_000);
 const FIRST_SEED = Number(process.env['SIMULATION_FIRST_SEED'] ?? 1);
@@ -37,6 +37,29 @@ describe('Under random faults of network, clocks and processes', () => {
     },
     900_000,
   );
+
+  it('a failure says how its very story is found again', async () => {
+    const failure = { seed: 7, rule: 'overlap', evidence: 'two at once' } as const;
+    expect(failureInWords({ ...failure, perils: {} })).toMatch(/--shrink 7$/);
+    expect(failureInWords({ ...failure, perils: { dataLoss: true } })).toMatch(/--shrink 7 --data-loss$/);
+    const sabotage: Sabotage = (store) => worse(store, { renew: async () => ({ held: true, time: 0 }) });
+    const { failures } = await playSeeds({ first: 1, count: 1, perils: { dataLoss: true }, staging: { sabotage } });
+    expect(failures.map(({ perils }) => perils)).toContainEqual({ dataLoss: true });
+  });
+
+  it('what a story needs to break a rule is found, and no more', async () => {
+    const sabotage: Sabotage = (store) =>
+      worse(store, { renew: async () => ({ held: true, time: Date.UTC(2027, 0, 1) }) });
+    const plan = drawPlan(1);
+    const [violation] = (await play(plan, { sabotage })).violations;
+    const rule = violation?.rule ?? 'overlap';
+    const { faults } = await shrink(plan, rule, { sabotage });
+    const isBrokenBy = async (some: typeof faults): Promise<boolean> =>
+      (await play({ ...plan, faults: some }, { sabotage })).violations.some((other) => other.rule === rule);
+    expect(faults.length).toBeLessThan(plan.faults.length);
+    expect(await isBrokenBy(faults)).toBe(true);
+    for (const [index] of faults.entries()) expect(await isBrokenBy(faults.toSpliced(index, 1))).toBe(false);
+  });
 
   it('one seed tells one story', async () => {
     expect(await simulate(7)).toEqual(await simulate(7));

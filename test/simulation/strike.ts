@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { type InMemoryLockStore } from '../../libs/singleton-job/src/lock/index.js';
 import { type Place } from './place.js';
 import { type Fault, type Restart } from './plan.js';
@@ -24,7 +25,7 @@ export function strike(fault: Fault, stage: Stage): void {
   switch (fault.kind) {
     case 'weather-for-all':
       // what is on its way when it ends is still slow
-      witness.fault('weather', fault.forMs + fault.weather.slowMs);
+      witness.fault(nameOf(fault.weather), fault.forMs + fault.weather.slowMs);
       spell(fault.weather, fault.forMs, stage);
       return;
     case 'store-clock-step':
@@ -125,9 +126,14 @@ function strikeProcess(fault: FaultOfProcess, struck: Struck): void {
       victim.stepDown();
       return;
     case 'weather':
-      witness.fault('weather', fault.forMs + fault.weather.slowMs, { process: victim.name });
+      witness.fault(nameOf(fault.weather), fault.forMs + fault.weather.slowMs, { process: victim.name });
       world.after(fault.forMs, place.endure(fault.weather));
   }
+}
+
+/** Who hears of no release has its commands carried out all the same. */
+function nameOf({ lostMessages, ...weather }: Weather): string {
+  return lostMessages > 0 && isDeepStrictEqual({ ...weather, lostMessages: 0 }, FINE_WEATHER) ? 'deaf' : 'weather';
 }
 
 function die(restart: Restart, struck: Struck): void {

@@ -153,7 +153,15 @@ export class Witness {
 
   /** A process stands still from now on. */
   halted(process: string): void {
-    for (const open of this.#inFlight(process)) open.stoodStill = true;
+    for (const open of this.#inFlight(process)) {
+      open.stoodStill = true;
+      delete open.wentOnMs;
+    }
+  }
+
+  /** One that stood still, and did not sleep, goes on as it was before. */
+  wentOn(process: string): void {
+    for (const open of this.#inFlight(process)) open.wentOnMs = this.#world.nowMs;
   }
 
   /** A process is gone, and with it everything that it was doing. */

@@ -94,13 +94,16 @@ export class HostileReplica {
 
   /** The windows in which it reported occurrences that nobody started. */
   reports(): WitnessedReport[] {
-    const missed = this.observer
-      .of('occurrencesMissed')
-      .map(({ job, from, to }) => ({ job, process: this.node, from: from.getTime(), to: to.getTime() }));
-    const dropped = this.observer.of('tickDropped').map(({ job, scheduledAt, count }) => {
+    const process = this.node;
+    return this.observer.events.flatMap(({ atMs, event, payload }): WitnessedReport[] => {
+      if (event === 'occurrencesMissed') {
+        const { job, from, to, reason } = payload;
+        return [{ job, process, from: from.getTime(), to: to.getTime(), reason, atMs }];
+      }
+      if (event !== 'tickDropped') return [];
+      const { job, scheduledAt, count, reason } = payload;
       const to = scheduledAt.getTime();
-      return { job, process: this.node, from: to - count * CRON_PERIOD_MS, to };
+      return [{ job, process, from: to - count * CRON_PERIOD_MS, to, reason, atMs }];
     });
-    return [...missed, ...dropped];
   }
 }

@@ -44,8 +44,11 @@ export async function hindering(
 ): Promise<void> {
   const replicas = slots?.map(({ replica }) => replica.name) ?? [''];
   for (const replica of replicas) witness.note('hindered', replica);
-  await trouble();
-  for (const replica of replicas) witness.note('unhindered', replica);
+  try {
+    await trouble();
+  } finally {
+    for (const replica of replicas) witness.note('unhindered', replica);
+  }
 }
 
 /** The slot of a leader: of any job, unless it is said of which. Where nobody leads, any slot. */

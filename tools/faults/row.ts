@@ -24,7 +24,7 @@ export function rowOf(fault: string, { episodes, runs, violations, unexpected, t
     times: episodes.length,
     runs,
     overlaps: count('overlap'),
-    staleStarts: count('start-without-lock', 'token-went-back'),
+    staleStarts: count('start-without-lock', 'start-after-deadline', 'start-outside-term', 'token-went-back'),
     doubled: count('started-twice'),
     lost: count('lost-in-silence'),
     leaderlessMs: Math.max(0, ...episodes.map(({ leaderlessMs }) => leaderlessMs)),

@@ -5,12 +5,12 @@ import { type Bug, type Catch } from './bug.js';
 export const SEEN_FROM_OUTSIDE: readonly Rule[] = ['overlap', 'start-without-lock', 'started-twice', 'lost-in-silence'];
 
 /** The row of a bug: where it was caught, by which rule, and the lines of the history that show it. */
-export function report({ name, mistake, breaks }: Bug, { stories, broken }: Catch): string {
+export function report({ name, mistake, breaks, hunt }: Bug, { stories, broken }: Catch): string {
   const first = broken.find(({ rule }) => rule === breaks);
   const head = `${name.padEnd(30)} ${mistake}`;
   if (first === undefined) return `${head}\n    GOT AWAY in ${stories} stories`;
   const { rule, seed, evidence } = first;
-  return [head, `    ${rule}, seed ${seed}, story ${stories}`, ...indented(evidence, 6)].join('\n');
+  return [head, `    ${rule}, seed ${seed} of '${hunt.theme}', story ${stories}`, ...indented(evidence, 6)].join('\n');
 }
 
 /** How often each of these rules was broken, and the first evidence of each. @default all rules */

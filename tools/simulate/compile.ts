@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:f
 import { dirname, join } from 'node:path';
 import { ROOT } from '../workspace/paths.js';
 
-/** What a story is made of. Specs, and what only they use, stay out. */
+/** What a story is made of. Specs stay out. */
 const SOURCES = ['libs/singleton-job/src', 'test/support', 'test/simulation', 'tools/simulate'];
 const CACHE = join(ROOT, '.cache/simulation');
 

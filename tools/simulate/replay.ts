@@ -1,31 +1,18 @@
-import {
-  drawPlan,
-  faultInWords,
-  type Perils,
-  play,
-  type Plan,
-  settingInWords,
-  shrink,
-} from '../../test/simulation/simulation.js';
-
-/** Tells the story of a seed from the beginning to the end. Answers whether every promise was kept. */
-export async function replay(seed: number, perils: Perils): Promise<boolean> {
-  return tell(drawPlan(seed, perils));
-}
+import { faultInWords, play, type Plan, settingInWords, shrink } from '../../test/simulation/simulation.js';
 
 /** Leaves out what a story breaks its first rule without, and tells what is left. */
-export async function shrinkAndPrint(seed: number, perils: Perils): Promise<boolean> {
-  const plan = drawPlan(seed, perils);
+export async function shrinkAndPrint(plan: Plan): Promise<boolean> {
   const { violations } = await play(plan);
   const [violation] = violations;
   if (violation === undefined) {
-    console.log(`seed ${seed} breaks nothing`);
+    console.log(`seed ${plan.seed} breaks nothing`);
     return true;
   }
-  return tell(await shrink(plan, violation.rule));
+  return replay(await shrink(plan, violation.rule));
 }
 
-async function tell(plan: Plan): Promise<boolean> {
+/** Tells a story from the beginning to the end. Answers whether every promise was kept. */
+export async function replay(plan: Plan): Promise<boolean> {
   console.log(`seed ${plan.seed}: ${settingInWords(plan)}`);
   for (const fault of plan.faults) console.log(faultInWords(fault));
   console.log('');

@@ -14,7 +14,8 @@ export function beliefsBeyondLock(history: History): Violation[] {
   const releases = firstReleases(history);
   return terms.flatMap((term) => {
     const last = held.get(termKey(term));
-    const isAsleep = sleeps(history, term.process);
+    const life = { fromMs: term.gainedMs - settings.lockExpiryMs, untilMs: term.endedMs ?? endMs };
+    const isAsleep = sleeps(history, term.process, life);
     const deadline = deadlineMs({ ...history, settings }, confirmations.get(termKey(term)) ?? [], {
       gainedMs: term.gainedMs,
       sleeps: isAsleep,
@@ -57,10 +58,11 @@ export function startsOutsideBelief(history: History): Violation[] {
     if (term === undefined) return [violation('start-outside-term', showRun(run))];
     if (run.startedMs < term.gainedMs || run.startedMs > (term.endedMs ?? Infinity))
       return [violation('start-outside-term', showRun(run), showTerm(term))];
-    const confirmed = confirmations.get(termKey(run));
-    if (settings === undefined || confirmed === undefined) return [];
+    if (settings === undefined || history.confirmations === undefined) return [];
+    const confirmed = confirmations.get(termKey(run)) ?? [];
     const { gainedMs } = term;
-    const read = { gainedMs, atMs: run.startedMs, sleeps: sleeps(history, run.process) };
+    const life = { fromMs: gainedMs - settings.lockExpiryMs, untilMs: run.startedMs };
+    const read = { gainedMs, atMs: run.startedMs, sleeps: sleeps(history, run.process, life) };
     const deadline = deadlineMs({ ...history, settings }, confirmed, read);
     if (run.startedMs <= deadline) return [];
     return [violation('start-after-deadline', showRun(run), `the deadline was ${Math.round(deadline)}`)];
@@ -77,8 +79,11 @@ export function abortsTooLate(history: History): Violation[] {
     const confirmed = confirmations.get(termKey(run));
     const gainedMs = gained.get(termKey(run));
     if (confirmed === undefined || gainedMs === undefined) return [];
-    if (run.stoodStill === true || sleeps(history, run.process)) return [];
-    const deadline = deadlineMs({ ...history, settings }, confirmed, { gainedMs, sleeps: false });
+    const life = { fromMs: gainedMs - settings.lockExpiryMs, untilMs: run.endedMs ?? Infinity };
+    const { stoodStill = false, wentOnMs } = run;
+    if ((stoodStill && wentOnMs === undefined) || sleeps(history, run.process, life)) return [];
+    const leaseMs = deadlineMs({ ...history, settings }, confirmed, { gainedMs, sleeps: false });
+    const deadline = Math.max(leaseMs, (wentOnMs ?? -Infinity) + settings.toleranceMs);
     if ((run.endedMs ?? -Infinity) <= deadline || (run.abortedMs ?? Infinity) <= deadline) return [];
     return [violation('aborted-too-late', showRun(run), `the deadline was ${Math.round(deadline)}`)];
   });

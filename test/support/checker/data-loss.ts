@@ -12,9 +12,17 @@ function mayOutliveLoss(history: History, older: WitnessedTerm, atMs: number): b
  * Whether a lock that went without its state, or with the last writes alone, explains that somebody leads beside the leader of
  * `older`: nobody can tell, and nobody waits.
  */
-function mayNotKnowItsLock(history: History, older: WitnessedTerm, atMs: number): boolean {
+function mayNotKnowItsLock(history: History, older: WitnessedTerm, atMs: number, later?: WitnessedTerm): boolean {
   const losses = lossesOf(history, 'lock', older.job).filter(({ kind }) => kind !== 'data-loss');
-  return mayBelieveAfter(history, older, { losses, atMs });
+  return mayBelieveAfter(history, older, { losses: losses.filter(tookFrom(history, older, later)), atMs });
+}
+
+/** Whether a loss took the lock from a leader while it led, and gave it to the later one, or let that be granted it. */
+function tookFrom(history: History, older: WitnessedTerm, later: WitnessedTerm | undefined): (loss: Loss) => boolean {
+  const marginMs = history.settings === undefined ? 0 : safetyMarginMs(history.settings);
+  const untilMs = (older.endedMs ?? Infinity) + (older.end === 'released' ? 0 : marginMs);
+  const nextMs = later === undefined ? Infinity : grantedMs(history, later);
+  return ({ atMs, sinceMs }) => atMs <= untilMs && (nextMs >= atMs || nextMs < sinceMs);
 }
 
 /**
@@ -74,7 +82,7 @@ export function isExcusedByLoss(
   }: { readonly earlier: WitnessedTerm | undefined; readonly later: WitnessedTerm | undefined; readonly atMs: number },
 ): boolean {
   if (earlier === undefined || later === undefined) return false;
-  if (mayNotKnowItsLock(history, earlier, atMs)) return true;
+  if (mayNotKnowItsLock(history, earlier, atMs, later)) return true;
   if (!mayOutliveLoss(history, earlier, atMs)) return false;
   const isFresh = isStillFresh(history, later, atMs);
   // without a loss between the two grants, the store itself excludes the one while the other holds

@@ -1,6 +1,7 @@
 import { grantedMs, isFreshTo } from './data-loss.js';
 import { type History, type WitnessedRun, type WitnessedStep } from './history.js';
 import { isKept, type Loss, lossesOf, wasForgotten } from './losses.js';
+import { isHindered, ON_TIME_MS } from './timing.js';
 
 /** What a process did at a moment. */
 interface Deed {
@@ -29,6 +30,19 @@ export function isForgotten(history: History, occurrence: Occurrence, by: Deed):
 export function isOutcomeForgotten(history: History, occurrence: Occurrence, by: Deed): boolean {
   const steps = history.steps?.filter(({ command }) => command !== 'acquire') ?? [];
   return isUntold({ ...history, sights: [], steps }, occurrence, decidedMs(history, occurrence, by));
+}
+
+/** Whether a heartbeat of the run's own term had told its start, and whoever reports its occurrence had it from the store. */
+export function isStartTold(history: History, run: WitnessedRun, by: Deed): boolean {
+  const { job, process, scheduledAt, startedMs, fencingToken } = run;
+  const { steps = [], holdings = [] } = history;
+  const { holder } = holdings.find((held) => held.job === job && held.fencingToken === fencingToken) ?? {};
+  const told = steps
+    .filter((step) => step.job === job && step.process === process && step.before === step.holder)
+    .filter((step) => step.holder === (holder ?? step.holder))
+    .filter(({ command, sentMs = NaN }) => (command === 'renew' || command === 'release') && sentMs > startedMs)
+    .map(({ atMs }) => atMs);
+  return isKept(lossesOf(history, 'state', job), told, decidedMs(history, { job, at: scheduledAt }, by));
 }
 
 /** Whether the store has lost, by then, all that it was told of an occurrence. */
@@ -140,17 +154,24 @@ export function isLostToAFreshLeader(history: History, { job, at }: Occurrence):
   });
 }
 
-/** Whether a leader settled a later occurrence before a loss, and went on: it had to account for this one as well. */
+/**
+ * Whether a leader went on before a loss although it had to account for the occurrence by then: it had settled a later one, or
+ * the grace was over and nothing had kept it from looking at its clock.
+ */
 function wasPassedOver(history: History, { job, at }: Occurrence, { atMs }: Loss): boolean {
-  const { steps = [] } = history;
+  const { steps = [], settings } = history;
   const later = { job, at: at + 1 };
+  const graceMs = settings?.misfireGraceMs?.get(job) ?? Infinity;
+  const overMs = at - (settings?.epochMs ?? NaN) + Math.max(graceMs, ON_TIME_MS) + (settings?.lockExpiryMs ?? 0);
   return steps.some(
     (step) =>
       step.job === job &&
       step.atMs < atMs &&
       step.command !== 'acquire' &&
       step.before === step.holder &&
-      hadSettled(history, later, step),
+      (hadSettled(history, later, step) ||
+        ((step.sentMs ?? NaN) > overMs &&
+          !isHindered(history, step.process, { fromMs: overMs - ON_TIME_MS, untilMs: step.atMs }))),
   );
 }
 

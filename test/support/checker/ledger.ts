@@ -1,5 +1,5 @@
 import { type Span } from './bounds.js';
-import { isForgotten, isLostToAFreshLeader, isOutcomeForgotten } from './forgotten.js';
+import { isForgotten, isLostToAFreshLeader, isOutcomeForgotten, isStartTold } from './forgotten.js';
 import { showDate, showReport, showRun, violation } from './evidence.js';
 import { isKept, lossesOf } from './losses.js';
 import {
@@ -10,7 +10,7 @@ import {
   type WitnessedReport,
   type WitnessedRun,
 } from './history.js';
-import { faultsOf } from './timing.js';
+import { faultsOf, ON_TIME_MS } from './timing.js';
 
 /** A cron occurrence that was started more than once. */
 export function startedTwice(history: History, job: string): Violation[] {
@@ -21,7 +21,9 @@ export function startedTwice(history: History, job: string): Violation[] {
     .flatMap((run) => {
       const earlier = first.get(run.scheduledAt);
       const occurrence = { job, at: run.scheduledAt };
-      if (earlier !== undefined && isForgotten(history, occurrence, start(run))) return [];
+      // what a process has started itself it knows, whatever the store has lost
+      const isUnknown = earlier?.process !== run.process && isForgotten(history, occurrence, start(run));
+      if (earlier !== undefined && isUnknown) return [];
       if (earlier !== undefined) return [violation('started-twice', showRun(earlier), showRun(run))];
       first.set(run.scheduledAt, run);
       return [];
@@ -39,8 +41,11 @@ export function lostInSilence(history: History, job: string): Violation[] {
     .map((at) => violation('lost-in-silence', `${job}: occurrence ${showDate(at)} was neither started nor reported`));
 }
 
-/** Reasons for which a window may hold what was started or reported before: whoever did it could not tell. */
-const UNSURE: readonly (string | undefined)[] = ['start-not-confirmed', 'state-lost', undefined];
+/** Whether nobody can say what a window holds: the store has lost it, or who listened did not note the reason. */
+function isUnsure(history: History, { job, reason, atMs = Infinity }: WitnessedReport): boolean {
+  if (reason !== 'state-lost') return reason === undefined;
+  return history.faults === undefined || lossesOf(history, 'state', job).some((loss) => loss.atMs <= atMs);
+}
 
 /** A report of an occurrence that a run was started for, or that was reported before. */
 export function contradictions(history: History, job: string): Violation[] {
@@ -48,13 +53,15 @@ export function contradictions(history: History, job: string): Violation[] {
   const started = runs.filter((run) => run.job === job);
   const windows = reports.filter((report) => report.job === job);
   return windows.flatMap((report, index) => {
-    if (UNSURE.includes(report.reason)) return [];
+    if (isUnsure(history, report)) return [];
     const holds = (at: number): boolean => report.from < at && at <= report.to;
     const told = { process: report.process, atMs: report.atMs ?? 0 };
     const isUnknown = report.reason === 'schedule-changed' ? isOutcomeForgotten : isForgotten;
     const run = started.find((other) => {
       const later = other.startedMs > told.atMs ? start(other) : told;
-      return holds(other.scheduledAt) && !isUnknown(history, { job, at: other.scheduledAt }, later);
+      const occurrence = { job, at: other.scheduledAt };
+      if (!holds(other.scheduledAt) || isUnknown(history, occurrence, later)) return false;
+      return report.reason !== 'start-not-confirmed' || isStartTold(history, other, told);
     });
     const other = windows
       .slice(0, index)
@@ -62,7 +69,7 @@ export function contradictions(history: History, job: string): Violation[] {
         (earlier) =>
           Math.max(earlier.from, report.from) < Math.min(earlier.to, report.to) &&
           earlier.reason !== 'state-lost' &&
-          wasTold(history, earlier, told.atMs) &&
+          wasTold(history, earlier, { ...report, ...told }) &&
           !isOutcomeForgotten(history, { job, at: Math.max(earlier.from, report.from) + 1 }, told),
       );
     return [
@@ -75,28 +82,32 @@ export function contradictions(history: History, job: string): Violation[] {
 /** Reasons for a report that claims nothing: if its reporter is lost before it has told the store, the next leader repeats it. */
 const CLAIMS_NOTHING: readonly (string | undefined)[] = ['schedule-changed', 'start-not-confirmed'];
 
-/** Whether the store had heard of a report by then. */
-function wasTold(history: History, { job, process, reason, atMs = -Infinity }: WitnessedReport, byMs: number): boolean {
+/** Whether the store had heard of a report before the later one. That a start is not confirmed says who has heard of no report. */
+function wasTold(
+  history: History,
+  { job, process, reason, atMs = -Infinity }: WitnessedReport,
+  later: WitnessedReport,
+): boolean {
   const { confirmations } = history;
-  if (!CLAIMS_NOTHING.includes(reason) || confirmations === undefined) return true;
+  const isUnconfirmed = later.reason === 'start-not-confirmed';
+  if (confirmations === undefined) return !isUnconfirmed;
+  if (!CLAIMS_NOTHING.includes(reason) && !isUnconfirmed) return true;
   const own = confirmations.filter((other) => other.job === job && other.process === process);
   // the first of a term is its grant: a bid tells nothing of what its process has accounted for
   const isGrant = ({ fencingToken, sentMs }: WitnessedConfirmation): boolean =>
     !own.some((other) => other.fencingToken === fencingToken && other.sentMs < sentMs);
-  const told = own.filter((other) => other.sentMs >= atMs && !isGrant(other));
+  // what is sent at the moment of a report may have been put together before it
+  const told = own.filter((other) => other.sentMs > atMs && !isGrant(other));
   return isKept(
     lossesOf(history, 'state', job),
-    told.map(({ sentMs }) => sentMs),
-    byMs,
+    told.map(({ answeredMs }) => answeredMs),
+    later.atMs ?? Infinity,
   );
 }
 
 function start({ process, startedMs }: WitnessedRun) {
   return { process, atMs: startedMs };
 }
-
-/** What is noticed within this time is on time, however small the grace. */
-const ON_TIME_MS = 1_000;
 
 /**
  * An occurrence that was started later than its grace allows, by the clock of the store. Where answers were on their way for

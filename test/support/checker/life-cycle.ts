@@ -1,5 +1,6 @@
 import { showRun, violation } from './evidence.js';
 import { type History, type Violation, type WitnessedProcess } from './history.js';
+import { lossesOf } from './losses.js';
 import { attemptMs, faultsOf, hindrancesOf, JITTER_MS } from './timing.js';
 
 /** What a stop promises: it is over in time, and leaves no lock behind whose run has settled, and no timer. */
@@ -14,7 +15,7 @@ export function untidyStops(history: History): Violation[] {
     // a store that did not hear of a release could not carry it out
     const kept = heardNothing(history, process)
       ? []
-      : heldAtEnd.filter((job) => !wasTakenByStray(history, process, job));
+      : heldAtEnd.filter((job) => !wasTakenByStray(history, process, job) && !cameBack(history, process, job));
     return [
       ...(endedMs - stopAskedMs > limitMs && !isHindered ? [violation('stop-too-long', showStop(process))] : []),
       ...(kept.length > 0 ? [violation('lock-kept', showStop(process), `it still held ${kept.join(', ')}`)] : []),
@@ -29,13 +30,13 @@ export function untidyStops(history: History): Violation[] {
 export function actsAfterEnd({ processes = [], runs, steps = [], settings }: History): Violation[] {
   const ends = new Map(processes.map(({ process, endedMs = Infinity }) => [process, endedMs]));
   const endOf = (process: string): number => ends.get(process) ?? Infinity;
-  const travelMs = settings?.toleranceMs ?? 0;
+  const toleranceMs = settings?.toleranceMs ?? 0;
   return [
     ...runs
-      .filter((run) => run.startedMs > endOf(run.process) + travelMs)
+      .filter((run) => run.startedMs > endOf(run.process) + toleranceMs)
       .map((run) => violation('act-after-end', showRun(run))),
     ...steps
-      .filter(({ sentMs, process }) => sentMs !== undefined && sentMs > endOf(process) + travelMs)
+      .filter(({ sentMs, process }) => sentMs !== undefined && sentMs > endOf(process) + toleranceMs)
       .map(({ process, command, job }) =>
         violation('act-after-end', `${process} sent ${command} of ${job} after its end`),
       ),
@@ -48,8 +49,8 @@ function stoodStill(history: History, { process, stopAskedMs = 0 }: WitnessedPro
   );
 }
 
-function heardNothing(history: History, { process, stopAskedMs = 0 }: WitnessedProcess): boolean {
-  return hindrancesOf(history, process).some(({ untilMs }) => untilMs > stopAskedMs);
+function heardNothing(history: History, { process, stopAskedMs = 0, endedMs = Infinity }: WitnessedProcess): boolean {
+  return hindrancesOf(history, process).some(({ fromMs, untilMs }) => fromMs <= endedMs && untilMs > stopAskedMs);
 }
 
 /** Whether the lock was taken by a bid that arrived when nobody waited for it any more, and nobody asked since and found out. */
@@ -67,6 +68,17 @@ function wasTakenByStray(
     (step) => step.job === job && step.process === process && step.atMs > fromMs && step.atMs <= endedMs,
   );
   return fromMs - sentMs > attemptMs(settings) && !hasAsked;
+}
+
+/** Whether a failover has brought a lock back after its leader had heard of its end: it asks for that no more. */
+function cameBack(history: History, { process, endedMs = NaN }: WitnessedProcess, job: string): boolean {
+  const ends = (history.terms ?? [])
+    .filter((term) => term.job === job && term.process === process)
+    .map((term) => term.endedMs ?? Infinity);
+  const lastEndMs = Math.max(-Infinity, ...ends);
+  return lossesOf(history, 'lock', job).some(
+    ({ kind, atMs }) => kind === 'fall-back' && lastEndMs <= atMs && atMs <= endedMs,
+  );
 }
 
 function showStop({ process, stopAskedMs = NaN, endedMs = NaN }: WitnessedProcess): string {

@@ -31,7 +31,10 @@ function endsLocks(history: Troubles, { fromMs, byMs = 0 }: WitnessedFault): boo
   const { settings } = history;
   if (settings === undefined || byMs <= 0) return byMs > 0;
   const aheadMs = setAheadMs(history, { fromMs: fromMs - settings.lockExpiryMs, untilMs: fromMs });
-  return aheadMs > (faultsOf(history, 'suspend').length > 0 ? 0 : 0.9 * safetyMarginMs(settings));
+  // the leases of these locks were confirmed within the life of one before, and end within the life of one
+  const isNear = (sleep: WitnessedFault): boolean =>
+    sleep.fromMs <= fromMs + settings.lockExpiryMs && sleep.untilMs >= fromMs - 2 * settings.lockExpiryMs;
+  return aheadMs > (faultsOf(history, 'suspend').some(isNear) ? 0 : 0.9 * safetyMarginMs(settings));
 }
 
 /** Whether the store knows at `atMs` what it was told at these moments, and forgot by these losses. */

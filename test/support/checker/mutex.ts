@@ -1,6 +1,7 @@
 import { showRun, violation } from './evidence.js';
 import { grantedMs, isExcusedByLoss, mayNotKnowLoss } from './data-loss.js';
 import { lossesOf, wasForgotten } from './losses.js';
+import { safetyMarginMs } from './timing.js';
 import { type History, type Violation, type WitnessedRun, type WitnessedTerm } from './history.js';
 
 /**
@@ -13,7 +14,7 @@ export function overlaps(runs: readonly WitnessedRun[], history: History): Viola
   for (const run of runs) {
     inFlight = inFlight.filter(({ endedMs = Infinity }) => endedMs > run.startedMs);
     for (const earlier of inFlight) {
-      if (!isExcused(earlier, run.startedMs) && !isBesideLoss(history, earlier, run))
+      if (!isExcused(earlier, run.startedMs, history) && !isBesideLoss(history, earlier, run))
         found.push(violation('overlap', showRun(earlier), showRun(run)));
     }
     inFlight.push(run);
@@ -21,8 +22,11 @@ export function overlaps(runs: readonly WitnessedRun[], history: History): Viola
   return found;
 }
 
-function isExcused({ stoodStill, ignoresSignal, abortedMs = Infinity }: WitnessedRun, atMs: number): boolean {
-  return stoodStill === true || (ignoresSignal === true && abortedMs <= atMs);
+function isExcused(run: WitnessedRun, atMs: number, { settings }: History): boolean {
+  const { stoodStill = false, wentOnMs = Infinity, ignoresSignal = false, abortedMs = Infinity } = run;
+  // who goes on hears of its deadline at once, and then has the margin to settle in
+  const settledMs = settings === undefined ? Infinity : wentOnMs + safetyMarginMs(settings) + settings.toleranceMs;
+  return (stoodStill && atMs <= settledMs) || (ignoresSignal && abortedMs <= atMs);
 }
 
 export function startsWithoutLock(runs: readonly WitnessedRun[], history: History): Violation[] {
@@ -33,8 +37,10 @@ export function startsWithoutLock(runs: readonly WitnessedRun[], history: Histor
 
 /** A run whose fencing token is smaller than that of one that started before. */
 export function tokensGoingBack(runs: readonly WitnessedRun[], history: History): Violation[] {
-  return runs.flatMap((run, index) => {
-    const before = runs[index - 1];
+  let newest: WitnessedRun | undefined;
+  return runs.flatMap((run) => {
+    const before = newest;
+    if (before === undefined || before.fencingToken <= run.fencingToken) newest = run;
     if (before === undefined || before.fencingToken <= run.fencingToken) return [];
     if (isBesideLoss(history, before, run) || isGrantUndone(history, before, run)) return [];
     return [violation('token-went-back', showRun(before), showRun(run))];

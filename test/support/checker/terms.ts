@@ -21,11 +21,13 @@ export function tokensReused(history: History): Violation[] {
   });
 }
 
-/** A run of a fixed rate for an instant that is no slot of its grid. */
-export function offTheGrid({ runs, grids = new Map<string, number>() }: History): Violation[] {
+/** A run of a fixed rate for an instant that is no slot of its grid, or for a slot that has not come yet. */
+export function offTheGrid({ runs, settings, grids = new Map<string, number>() }: History): Violation[] {
   return runs.flatMap((run) => {
     const periodMs = grids.get(run.job);
-    if (periodMs === undefined || run.scheduledAt % periodMs === 0) return [];
+    const { latenessMs = 0, scheduledAt } = run;
+    const isEarly = latenessMs < -(settings?.toleranceMs ?? 0);
+    if (periodMs === undefined || (scheduledAt % periodMs === 0 && !isEarly)) return [];
     return [violation('off-the-grid', showRun(run))];
   });
 }

@@ -1,6 +1,9 @@
 import { type Span } from './bounds.js';
 import { type History, type Settings, type WitnessedConfirmation, type WitnessedFault } from './history.js';
 
+/** What is noticed within this time is on time, however small the grace of an occurrence. */
+export const ON_TIME_MS = 1_000;
+
 /** What followers wait beyond the life of a lock, so that they do not all ask at once. */
 export const JITTER_MS = 20;
 
@@ -73,7 +76,7 @@ export function setAheadMs(history: Troubles, { fromMs, untilMs }: Span): number
 }
 
 /** They last, or have an effect that does, and yet hinder nobody. */
-const HARMLESS: readonly string[] = ['step-down', 'store-clock-step'];
+const HARMLESS: readonly string[] = ['step-down', 'store-clock-step', 'deaf'];
 
 /** What hinders a process, or all of them. */
 export function hindrancesOf({ faults = [] }: Troubles, process: string): readonly WitnessedFault[] {
@@ -87,7 +90,9 @@ export function isHindered(history: Troubles, process: string, { fromMs, untilMs
   );
 }
 
-/** Whether the host of a process slept, with its monotonic clock, at any time. */
-export function sleeps(history: History, process: string): boolean {
-  return faultsOf(history, 'suspend').some((fault) => fault.process === process);
+/** Whether the host of a process slept, with its monotonic clock, between two moments. */
+export function sleeps(history: Troubles, process: string, { fromMs, untilMs }: Span): boolean {
+  return faultsOf(history, 'suspend').some(
+    (fault) => fault.process === process && fault.fromMs <= untilMs && fault.untilMs >= fromMs,
+  );
 }
