@@ -116,6 +116,14 @@ const NOT_CONFIRMED: Partial<History> = {
   reports: [NOT_CONFIRMED_REPORT],
   due: new Map([['report', [10]]]),
 };
+/** Every 400, of which the slots at 0 and 400 are started. */
+const FELL_SILENT: Partial<History> = {
+  settings,
+  runs: [run({ clockAheadMs: 0 }), run({ clockAheadMs: 0, scheduledAt: 400, startedMs: 410, endedMs: 420 })],
+  terms: [term({})],
+  drops: [],
+  grids: new Map([['tick', 400]]),
+};
 /** At 1,800 a failover brings back the lock of what was written until 1,600. */
 const BROUGHT_BACK: Partial<History> = {
   settings,
@@ -385,6 +393,18 @@ const EXAMPLES: readonly { rule: Rule; what: string; kept: Partial<History>; bro
       drops: [{ job: 'tick', process: 'a', scheduledAt: 800, count: 1, atMs: 810 }],
       grids: new Map([['tick', 400]]),
     },
+  },
+  {
+    rule: 'tick-unaccounted',
+    what: 'a leader that falls silent before the end of its term',
+    kept: { ...FELL_SILENT, endMs: 1_190 },
+    broken: { ...FELL_SILENT, endMs: 1_290 },
+  },
+  {
+    rule: 'tick-unaccounted',
+    what: 'a leader that falls silent although nothing keeps it',
+    kept: { ...FELL_SILENT, endMs: 1_290, faults: [{ kind: 'pause', process: 'a', fromMs: 500, untilMs: 600 }] },
+    broken: { ...FELL_SILENT, endMs: 1_290, faults: [{ kind: 'pause', process: 'b', fromMs: 500, untilMs: 600 }] },
   },
   {
     rule: 'gap-too-short',

@@ -1,5 +1,5 @@
 import { type Holder, type InMemoryLockStore, ownerOf } from '../../libs/singleton-job/src/lock/index.js';
-import { type WitnessedHolding, type WitnessedStep } from '../support/checker.js';
+import { type Open, type WitnessedHolding, type WitnessedStep } from '../support/checker.js';
 import { type Command } from './plan.js';
 import { type World } from './world.js';
 
@@ -12,8 +12,6 @@ export interface SentCommand {
   readonly process: string;
   readonly sentMs: number;
 }
-
-type Open<T> = { -readonly [K in keyof T]: T[K] };
 
 /** Watches the server itself: who holds each lock, from when and until when, and which command changed it. */
 export class ServerWatch {

@@ -3,6 +3,7 @@ import { ownerOf } from '../../libs/singleton-job/src/lock/index.js';
 import { type JobRun } from '../../libs/singleton-job/src/decorators/index.js';
 import { type CronSchedule } from '../../libs/singleton-job/src/schedule/index.js';
 import {
+  type Open,
   type WitnessedConfirmation,
   type WitnessedDrop,
   type WitnessedFault,
@@ -26,8 +27,6 @@ interface OpenProcess extends Open<WitnessedProcess> {
   readonly cron: CronSchedule;
   readonly metMs: Map<string, number>;
 }
-
-type Open<T> = { -readonly [K in keyof T]: T[K] };
 
 /** A run begins in a process. */
 export interface Beginning {

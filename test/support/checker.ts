@@ -5,6 +5,7 @@ export { byTerm, termKey } from './checker/timing.js';
 export {
   type Calm,
   type History,
+  type Open,
   type Rule,
   type Settings,
   type Violation,

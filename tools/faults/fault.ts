@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type Chance } from '../../test/simulation/chance.js';
 import { JOBS } from '../../test/faults/replica/order.js';
 import { type Fleet } from './fleet.js';
-import { type Bound, LOCK_EXPIRY_MS } from './settings.js';
+import { type Bound, LOCK_EXPIRY_MS, PATIENCE_MS } from './settings.js';
 import { type Slot } from './slot.js';
 
 /** Where a fault strikes, and what it draws from. */
@@ -29,6 +29,18 @@ export class NothingHappened extends Error {
   constructor(what: string) {
     super(`the fault did not happen: not so that ${what}`);
   }
+}
+
+/** Rejects if what a fault waits for does not come, unless somebody has stopped waiting. */
+export function tooLate(what: string, { signal }: AbortController): Promise<never> {
+  return new Promise((_, reject) => {
+    const timer = setTimeout(() => {
+      reject(new NothingHappened(what));
+    }, PATIENCE_MS);
+    signal.addEventListener('abort', () => {
+      clearTimeout(timer);
+    });
+  });
 }
 
 /** Call it when all is healed. */

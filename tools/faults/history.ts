@@ -2,6 +2,7 @@ import { CRON_JOBS, GRID_PERIOD_MS } from '../../test/faults/replica/order.js';
 import { cron, type CronSchedule } from '../../libs/singleton-job/src/schedule/index.js';
 import {
   type History,
+  type Open,
   type WitnessedDrop,
   type WitnessedReport,
   type WitnessedTerm,
@@ -16,8 +17,6 @@ import { type Testimony, toldMs, worstLagMs } from './testimony.js';
 import { troublesIn } from './troubles.js';
 import { type Wires } from './wires.js';
 import { type Witness } from './witness.js';
-
-type Open<T> = { -readonly [K in keyof T]: T[K] };
 
 const SCHEDULES: ReadonlyMap<string, CronSchedule> = new Map(
   Object.entries(CRON_JOBS).map(([jobName, expression]) => [jobName, cron(expression, { timeZone: 'UTC', jobName })]),

@@ -1,8 +1,7 @@
-import { lossesOf, type WitnessedFault, type WitnessedHolding } from '../../test/support/checker.js';
+import { lossesOf, type Open, type WitnessedFault, type WitnessedHolding } from '../../test/support/checker.js';
 import { LOCK_EXPIRY_MS } from './settings.js';
 import { type Exchange, isYes } from './wires.js';
 
-type Open<T> = { -readonly [K in keyof T]: T[K] };
 type Answered = Exchange & { readonly answeredMs: number };
 
 /**

@@ -1,9 +1,9 @@
-import { type WitnessedRun } from '../../test/support/checker.js';
+import { type Open, type WitnessedRun } from '../../test/support/checker.js';
 import { type Leases } from './leases.js';
 import { SAFETY_MARGIN_MS } from './settings.js';
 import { type Testimony, type WitnessedEvent } from './testimony.js';
 
-type OpenRun = { -readonly [K in keyof WitnessedRun]: WitnessedRun[K] };
+type OpenRun = Open<WitnessedRun>;
 
 /**
  * A run of a process that was killed ended with the kill, or with its last words if those were later, whenever its end was

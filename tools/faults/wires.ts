@@ -1,3 +1,4 @@
+import { type Open } from '../../test/support/checker.js';
 import { type Message, type ScriptName } from './message.js';
 import { monotonicMs } from './monotonic.js';
 
@@ -15,8 +16,6 @@ export interface Exchange {
   readonly readMs?: number;
   readonly words?: readonly string[];
 }
-
-type Open<T> = { -readonly [K in keyof T]: T[K] };
 
 /** Writes down what replicas and Redis say to each other, without a word of the replicas themselves. */
 export class Wires {

@@ -2,7 +2,7 @@ import { isHandOverForgotten } from './forgotten.js';
 import { showDate, showRun, showTerm, violation } from './evidence.js';
 import { isBesideLoss } from './mutex.js';
 import { type History, type Violation, type WitnessedRun, type WitnessedTerm } from './history.js';
-import { faultsOf, safetyMarginMs, setAheadMs } from './timing.js';
+import { faultsOf, hindrancesOf, safetyMarginMs, setAheadMs } from './timing.js';
 
 /**
  * A slot of a fixed rate that was started twice, by processes whose clocks agree on which slot it is. Once a clock was ahead by
@@ -60,10 +60,33 @@ export function ticksUnaccounted(history: History): Violation[] {
         ),
       ].sort((one, other) => one - other);
       const after = slots.find((slot, index) => slot - (slots[index - 1] ?? slot - periodMs) !== periodMs);
-      if (after === undefined) return [];
-      return [violation('tick-unaccounted', showTerm(term), `around the slot at ${showDate(after)}`)];
+      const gap =
+        after ?? (fellSilent(history, term, { last: started.at(-1), slots, periodMs }) ? slots.at(-1) : undefined);
+      if (gap === undefined) return [];
+      return [violation('tick-unaccounted', showTerm(term), `around the slot at ${showDate(gap)}`)];
     }),
   );
+}
+
+/** Whether a leader that nothing kept from it neither started nor dropped anything any more before the end of its term. */
+function fellSilent(
+  history: History,
+  { process, endedMs: termEndedMs = Infinity }: WitnessedTerm,
+  {
+    last,
+    slots,
+    periodMs,
+  }: { readonly last: WitnessedRun | undefined; readonly slots: readonly number[]; readonly periodMs: number },
+): boolean {
+  const { settings, processes = [], endMs = Infinity } = history;
+  if (settings?.epochMs === undefined || last?.clockAheadMs === undefined || last.endedMs === undefined) return false;
+  const { stopAskedMs = Infinity } = processes.find((other) => other.process === process) ?? {};
+  const untilMs = Math.min(termEndedMs, stopAskedMs, endMs);
+  const wasKept = hindrancesOf(history, process).some(
+    (fault) => fault.fromMs <= untilMs && fault.untilMs >= last.startedMs,
+  );
+  const aheadOfLast = settings.epochMs + untilMs + last.clockAheadMs - Math.max(...slots);
+  return !wasKept && untilMs - last.endedMs > 2 * periodMs && aheadOfLast > 2 * periodMs + settings.toleranceMs;
 }
 
 /** A clock that is stepped while it leads may leave out slots, or come to them again. */

@@ -1,3 +1,6 @@
+/** What a witness still writes to. */
+export type Open<T> = { -readonly [K in keyof T]: T[K] };
+
 /** One run as an independent witness saw it, in one time that no replica's clock can change. */
 export interface WitnessedRun {
   readonly job: string;

@@ -1,9 +1,9 @@
 import { connect } from 'node:net';
-import { type Fault, type Field, happened, NothingHappened, victim } from '../fault.js';
+import { type Fault, type Field, happened, tooLate, victim } from '../fault.js';
 import { PROJECT } from '../fleet.js';
 import { type Message, type ScriptName } from '../message.js';
 import { encode, FrameReader, type RespValue } from '../resp.js';
-import { LEASE, PATIENCE_MS } from '../settings.js';
+import { LEASE } from '../settings.js';
 
 const JOB = 'cron';
 
@@ -71,16 +71,8 @@ async function catchFirst({ fleet }: Field, command: ScriptName, how: LateComman
     }, gone.signal);
     return { message, slot };
   });
-  const tooLate = new Promise<never>((_, reject) => {
-    const timer = setTimeout(() => {
-      reject(new NothingHappened(`a ${command} came by`));
-    }, PATIENCE_MS);
-    gone.signal.addEventListener('abort', () => {
-      clearTimeout(timer);
-    });
-  });
   try {
-    return await Promise.race([...catches, tooLate]);
+    return await Promise.race([...catches, tooLate(`a ${command} came by`, gone)]);
   } finally {
     gone.abort();
   }

@@ -1,4 +1,4 @@
-import { type Fault, happened, outliveLease, victim } from '../fault.js';
+import { type Fault, type Field, happened, outliveLease, victim } from '../fault.js';
 import { GRACEFUL, LEASE, LOCK_EXPIRY_MS, SHUTDOWN_TIMEOUT_MS } from '../settings.js';
 
 const BUSY_MS = 4_000;
@@ -33,17 +33,21 @@ export const ROLLING: Fault = {
   },
 };
 
+function itNotices({ fleet }: Field, replica: string): Promise<unknown> {
+  return fleet.witness.next(
+    'it notices that it stood still',
+    ({ event, replica: name, blockedMs = 0 }) =>
+      event === 'loopBlocked' && name === replica && blockedMs > LOCK_EXPIRY_MS,
+  );
+}
+
 export const STOPPED: Fault = {
   name: 'leader stands still (SIGSTOP) past its lease',
   bound: LEASE,
   side: 'replica',
   strike: async (field) => {
     const { replica } = victim(field);
-    const noticed = field.fleet.witness.next(
-      'it notices that it stood still',
-      ({ event, replica: name, blockedMs = 0 }) =>
-        event === 'loopBlocked' && name === replica.name && blockedMs > LOCK_EXPIRY_MS,
-    );
+    const noticed = itNotices(field, replica.name);
     replica.stop();
     await outliveLease(field);
     replica.resume();
@@ -57,11 +61,7 @@ export const BLOCKED: Fault = {
   side: 'replica',
   strike: async (field) => {
     const { replica } = victim(field);
-    const noticed = field.fleet.witness.next(
-      'it notices that its loop was blocked',
-      ({ event, replica: name, blockedMs = 0 }) =>
-        event === 'loopBlocked' && name === replica.name && blockedMs > LOCK_EXPIRY_MS,
-    );
+    const noticed = itNotices(field, replica.name);
     replica.order({ command: 'block', forMs: field.chance.between(1.4, 2) * LOCK_EXPIRY_MS });
     await noticed;
   },

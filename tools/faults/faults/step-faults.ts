@@ -1,7 +1,7 @@
-import { type Fault, type Field, happened, NothingHappened, victim } from '../fault.js';
+import { type Fault, type Field, happened, NothingHappened, tooLate, victim } from '../fault.js';
 import { type Verdict } from '../lane.js';
 import { type Message, type ScriptName } from '../message.js';
-import { LEASE, PATIENCE_MS } from '../settings.js';
+import { LEASE } from '../settings.js';
 import { type Slot } from '../slot.js';
 import { type WitnessedEvent } from '../testimony.js';
 
@@ -107,7 +107,7 @@ async function firstAt(step: Step, { fleet }: Field, slots: readonly Slot[]): Pr
         return then;
       }, gone.signal),
     );
-    await Promise.race([...caught, late(step.name, gone)]);
+    await Promise.race([...caught, tooLate(`a replica had ${step.name}`, gone)]);
     gone.abort();
   }
   if (victim === undefined) throw new NothingHappened(`a replica had ${step.name}`);
@@ -121,15 +121,4 @@ function isMeant({ at, job }: Step, message: Message): boolean {
     return message.direction === 'answer' && message.command === at.answer && message.words?.[0] === at.said;
   }
   return false;
-}
-
-function late(what: string, { signal }: AbortController): Promise<never> {
-  return new Promise((_, reject) => {
-    const timer = setTimeout(() => {
-      reject(new NothingHappened(`a replica had ${what}`));
-    }, PATIENCE_MS);
-    signal.addEventListener('abort', () => {
-      clearTimeout(timer);
-    });
-  });
 }
