@@ -21,6 +21,11 @@ const { values } = parseArgs({
   },
 });
 
+const { theme } = values;
+const isOfOneStory = values.replay !== undefined || values.shrink !== undefined;
+if (theme !== undefined && (!isOfOneStory || values['data-loss']))
+  throw new Error('--theme is of one story, told by --replay or --shrink, and says by itself what Redis may lose');
+
 const perils = { dataLoss: values['data-loss'] };
 
 const isGood =
@@ -32,10 +37,10 @@ const isGood =
 if (!isGood) process.exitCode = 1;
 
 function story(seed: number): Plan {
-  const theme = THEMES.find((name) => name === values.theme);
-  if (theme !== undefined) return drawThemed(theme, seed).plan;
-  if (values.theme === undefined) return drawPlan(seed, perils);
-  throw new Error(`--theme must be one of ${THEMES.join(', ')}, got '${values.theme}'`);
+  if (theme === undefined) return drawPlan(seed, perils);
+  const known = THEMES.find((name) => name === theme);
+  if (known !== undefined) return drawThemed(known, seed).plan;
+  throw new Error(`--theme must be one of ${THEMES.join(', ')}, got '${theme}'`);
 }
 
 function whole(name: string, text: string): number {

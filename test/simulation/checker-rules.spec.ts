@@ -124,12 +124,7 @@ const FELL_SILENT: Partial<History> = {
   drops: [],
   grids: new Map([['tick', 400]]),
 };
-/** At 1,800 a failover brings back the lock of what was written until 1,600. */
-const BROUGHT_BACK: Partial<History> = {
-  settings,
-  processes: [stop({ stopAskedMs: 1_950, heldAtEnd: ['tick'] })],
-  faults: [{ kind: 'fall-back', fromMs: 1_800, untilMs: 1_800, sinceMs: 1_600 }],
-};
+const KEPT: Partial<History> = { settings, processes: [stop({ heldAtEnd: ['tick'] })] };
 /** Due at 50, with a grace of 500, and lost with all data at 3,000, before `b` first heard of the job. */
 const LEFT_OUT: Partial<History> = {
   settings,
@@ -641,9 +636,19 @@ const EXAMPLES: readonly { rule: Rule; what: string; kept: Partial<History>; bro
   },
   {
     rule: 'lock-kept',
-    what: 'a stop that leaves a lock behind which a failover brought back before its leader had heard of its end',
-    kept: { ...BROUGHT_BACK, terms: [term({ endedMs: 1_700, end: 'preempted' })] },
-    broken: { ...BROUGHT_BACK, terms: [term({ endedMs: 1_900, end: 'preempted' })] },
+    what: 'a stop that leaves a lock behind which it led by until it was asked to stop',
+    kept: { ...KEPT, terms: [term({ endedMs: 900, end: 'expired' })] },
+    broken: { ...KEPT, terms: [term({ endedMs: 1_100, end: 'expired' })] },
+  },
+  {
+    rule: 'lock-kept',
+    what: 'a stop that leaves a lock behind which had been given back, and no failover brought it back',
+    kept: {
+      ...KEPT,
+      terms: [term({ endedMs: 900, end: 'released' })],
+      faults: [{ kind: 'fall-back', fromMs: 950, untilMs: 950, sinceMs: 800 }],
+    },
+    broken: { ...KEPT, terms: [term({ endedMs: 900, end: 'released' })] },
   },
   {
     rule: 'too-many-commands',

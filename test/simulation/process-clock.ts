@@ -107,6 +107,10 @@ export class ProcessClock implements Clock {
     return this.#wasStepped;
   }
 
+  get isPaused(): boolean {
+    return this.#state === 'paused';
+  }
+
   get wasSuspended(): boolean {
     return this.#state === 'suspended' || this.#suspendedForMs > 0;
   }

@@ -135,8 +135,9 @@ export class SimulatedProcess {
   }
 
   goOn(): void {
+    const stoodStill = this.clock.isPaused;
     this.clock.goOn();
-    if (!this.clock.wasSuspended) this.#parts.witness.wentOn(this.name);
+    if (stoodStill && !this.clock.wasSuspended) this.#parts.witness.wentOn(this.name);
   }
 
   /** Somebody asks it to, and for a while it does not bid for what it gave up. */

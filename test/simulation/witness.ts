@@ -160,7 +160,7 @@ export class Witness {
 
   /** One that stood still, and did not sleep, goes on as it was before. */
   wentOn(process: string): void {
-    for (const open of this.#inFlight(process)) open.wentOnMs = this.#world.nowMs;
+    for (const open of this.#inFlight(process)) if (open.stoodStill === true) open.wentOnMs = this.#world.nowMs;
   }
 
   /** A process is gone, and with it everything that it was doing. */

@@ -96,8 +96,11 @@ export class HostilePair implements AsyncDisposable {
     { withinMs = PATIENCE_MS }: { readonly withinMs?: number } = {},
   ): Promise<void> {
     const giveUpAtMs = performance.now() + withinMs;
-    while (!(await isSo())) {
-      if (performance.now() > giveUpAtMs) {
+    for (;;) {
+      // after a loop that stood still, all that was overdue has its turn before the last look
+      const isLastLook = performance.now() > giveUpAtMs;
+      if (await isSo()) return;
+      if (isLastLook) {
         const story = this.replicas.map(({ node, lines }) => `${node}:\n${lines.join('\n')}`).join('\n');
         throw new Error(`waited ${String(withinMs)} ms in vain: ${what}\n${story}`);
       }

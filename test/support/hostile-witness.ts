@@ -34,7 +34,7 @@ export class HostileWitness {
   violations(replicas: readonly HostileReplica[], sinceMs: number): string[] {
     const nodes = new Set(replicas.map(({ node }) => node));
     const runs = this.runs.filter(({ process, startedMs }) => nodes.has(process) && startedMs >= sinceMs);
-    const reports = replicas.flatMap((replica) => replica.reports());
+    const reports = replicas.flatMap((replica) => replica.reports()).filter(({ atMs = Infinity }) => atMs >= sinceMs);
     const found = check({ runs, reports, due: dueBetween(runs, reports) });
     return [...found.map(({ rule, evidence }) => `${rule}: ${evidence}`), ...sharedTokens(runs)];
   }

@@ -24,7 +24,10 @@ export function rowOf(fault: string, { episodes, runs, violations, unexpected, t
     times: episodes.length,
     runs,
     overlaps: count('overlap'),
-    staleStarts: count('start-without-lock', 'start-after-deadline', 'start-outside-term', 'token-went-back'),
+    // one start may lack the lock and be past its deadline
+    staleStarts:
+      Math.max(count('start-without-lock'), count('start-after-deadline')) +
+      count('start-outside-term', 'token-went-back'),
     doubled: count('started-twice'),
     lost: count('lost-in-silence'),
     leaderlessMs: Math.max(0, ...episodes.map(({ leaderlessMs }) => leaderlessMs)),

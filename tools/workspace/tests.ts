@@ -19,7 +19,7 @@ interface Group {
 
 /** What runs together, one group after the other. */
 const GROUPS: readonly Group[] = [
-  // these compute without a pause
+  // these compute, nearly without a pause
   { projects: ['unit', 'simulation', 'published', 'types'], workers: availableParallelism() },
   // these mostly wait
   { projects: ['contract', 'integration', 'processes', 'faults'], workers: 3 },

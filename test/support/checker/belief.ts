@@ -65,7 +65,8 @@ export function startsOutsideBelief(history: History): Violation[] {
     const read = { gainedMs, atMs: run.startedMs, sleeps: sleeps(history, run.process, life) };
     const deadline = deadlineMs({ ...history, settings }, confirmed, read);
     if (run.startedMs <= deadline) return [];
-    return [violation('start-after-deadline', showRun(run), `the deadline was ${Math.round(deadline)}`)];
+    const found = confirmed.length === 0 ? 'nothing granted had been read' : `the deadline was ${Math.round(deadline)}`;
+    return [violation('start-after-deadline', showRun(run), found)];
   });
 }
 

@@ -32,15 +32,17 @@ export function isOutcomeForgotten(history: History, occurrence: Occurrence, by:
   return isUntold({ ...history, sights: [], steps }, occurrence, decidedMs(history, occurrence, by));
 }
 
-/** Whether a heartbeat of the run's own term had told its start, and whoever reports its occurrence had it from the store. */
+/** Whether a heartbeat of the run's own term had told its start, and the store still knew when its reporter was granted the lock. */
 export function isStartTold(history: History, run: WitnessedRun, by: Deed): boolean {
   const { job, process, scheduledAt, startedMs, fencingToken } = run;
-  const { steps = [], holdings = [] } = history;
+  const { steps = [], holdings = [], settings } = history;
+  // where a request is seen on its way, it had left before
+  const fromMs = startedMs + (settings?.toleranceMs ?? 0);
   const { holder } = holdings.find((held) => held.job === job && held.fencingToken === fencingToken) ?? {};
   const told = steps
     .filter((step) => step.job === job && step.process === process && step.before === step.holder)
     .filter((step) => step.holder === (holder ?? step.holder))
-    .filter(({ command, sentMs = NaN }) => (command === 'renew' || command === 'release') && sentMs > startedMs)
+    .filter(({ command, sentMs = NaN }) => (command === 'renew' || command === 'release') && sentMs > fromMs)
     .map(({ atMs }) => atMs);
   return isKept(lossesOf(history, 'state', job), told, decidedMs(history, { job, at: scheduledAt }, by));
 }

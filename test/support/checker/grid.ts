@@ -85,7 +85,7 @@ function fellSilent(
   const wasKept = hindrancesOf(history, process).some(
     (fault) => fault.fromMs <= untilMs && fault.untilMs >= last.startedMs,
   );
-  const aheadOfLast = settings.epochMs + untilMs + last.clockAheadMs - Math.max(...slots);
+  const aheadOfLast = settings.epochMs + untilMs + last.clockAheadMs - (slots.at(-1) ?? NaN);
   return !wasKept && untilMs - last.endedMs > 2 * periodMs && aheadOfLast > 2 * periodMs + settings.toleranceMs;
 }
 

@@ -21,7 +21,7 @@ export interface WitnessedRun {
   readonly ignoresSignal?: boolean;
   /** Whether its process stood still for some of the time, and so could neither act nor hear its signal. */
   readonly stoodStill?: boolean;
-  /** When its process went on again for the last time, as it was before; left out where nobody can say. */
+  /** When its process went on again for the last time, and not from a sleep of its host; left out where nobody can say. */
   readonly wentOnMs?: number;
   /** Whether the store's lock was its process's at the start; left out where the witness cannot know. */
   readonly heldLock?: boolean;

@@ -15,18 +15,19 @@ import { faultsOf, ON_TIME_MS } from './timing.js';
 /** A cron occurrence that was started more than once. */
 export function startedTwice(history: History, job: string): Violation[] {
   const { runs } = history;
-  const first = new Map<number, WitnessedRun>();
+  const starts = new Map<number, WitnessedRun[]>();
   return runs
     .filter((run) => run.job === job)
     .flatMap((run) => {
-      const earlier = first.get(run.scheduledAt);
+      const known = starts.get(run.scheduledAt) ?? [];
+      starts.set(run.scheduledAt, [...known, run]);
+      const [earlier] = known;
       const occurrence = { job, at: run.scheduledAt };
       // what a process has started itself it knows, whatever the store has lost
-      const isUnknown = earlier?.process !== run.process && isForgotten(history, occurrence, start(run));
+      const isNew = known.every(({ process }) => process !== run.process);
+      const isUnknown = isNew && isForgotten(history, occurrence, start(run));
       if (earlier !== undefined && isUnknown) return [];
-      if (earlier !== undefined) return [violation('started-twice', showRun(earlier), showRun(run))];
-      first.set(run.scheduledAt, run);
-      return [];
+      return earlier === undefined ? [] : [violation('started-twice', showRun(earlier), showRun(run))];
     });
 }
 
@@ -82,13 +83,13 @@ export function contradictions(history: History, job: string): Violation[] {
 /** Reasons for a report that claims nothing: if its reporter is lost before it has told the store, the next leader repeats it. */
 const CLAIMS_NOTHING: readonly (string | undefined)[] = ['schedule-changed', 'start-not-confirmed'];
 
-/** Whether the store had heard of a report before the later one. That a start is not confirmed says who has heard of no report. */
+/** Whether the store had heard of a report before the later one. Who reports an unconfirmed start has heard of none. */
 function wasTold(
   history: History,
   { job, process, reason, atMs = -Infinity }: WitnessedReport,
   later: WitnessedReport,
 ): boolean {
-  const { confirmations } = history;
+  const { confirmations, settings } = history;
   const isUnconfirmed = later.reason === 'start-not-confirmed';
   if (confirmations === undefined) return !isUnconfirmed;
   if (!CLAIMS_NOTHING.includes(reason) && !isUnconfirmed) return true;
@@ -96,8 +97,9 @@ function wasTold(
   // the first of a term is its grant: a bid tells nothing of what its process has accounted for
   const isGrant = ({ fencingToken, sentMs }: WitnessedConfirmation): boolean =>
     !own.some((other) => other.fencingToken === fencingToken && other.sentMs < sentMs);
-  // what is sent at the moment of a report may have been put together before it
-  const told = own.filter((other) => other.sentMs > atMs && !isGrant(other));
+  // what is sent at the moment of a report may have been put together before it, and is seen on its way later still
+  const fromMs = atMs + (settings?.toleranceMs ?? 0);
+  const told = own.filter((other) => other.sentMs > fromMs && !isGrant(other));
   return isKept(
     lossesOf(history, 'state', job),
     told.map(({ answeredMs }) => answeredMs),

@@ -15,7 +15,7 @@ export function untidyStops(history: History): Violation[] {
     // a store that did not hear of a release could not carry it out
     const kept = heardNothing(history, process)
       ? []
-      : heldAtEnd.filter((job) => !wasTakenByStray(history, process, job) && !cameBack(history, process, job));
+      : heldAtEnd.filter((job) => !wasTakenByStray(history, process, job) && !wasGivenUp(history, process, job));
     return [
       ...(endedMs - stopAskedMs > limitMs && !isHindered ? [violation('stop-too-long', showStop(process))] : []),
       ...(kept.length > 0 ? [violation('lock-kept', showStop(process), `it still held ${kept.join(', ')}`)] : []),
@@ -70,15 +70,21 @@ function wasTakenByStray(
   return fromMs - sentMs > attemptMs(settings) && !hasAsked;
 }
 
-/** Whether a failover has brought a lock back after its leader had heard of its end: it asks for that no more. */
-function cameBack(history: History, { process, endedMs = NaN }: WitnessedProcess, job: string): boolean {
-  const ends = (history.terms ?? [])
-    .filter((term) => term.job === job && term.process === process)
-    .map((term) => term.endedMs ?? Infinity);
-  const lastEndMs = Math.max(-Infinity, ...ends);
-  return lossesOf(history, 'lock', job).some(
-    ({ kind, atMs }) => kind === 'fall-back' && lastEndMs <= atMs && atMs <= endedMs,
-  );
+/**
+ * Whether the process had lost its last term before it was asked to stop, or given it up: it asks for that lock no more. One whose
+ * release was confirmed is free, unless a failover has brought it back.
+ */
+function wasGivenUp(
+  history: History,
+  { process, stopAskedMs = 0, endedMs = NaN }: WitnessedProcess,
+  job: string,
+): boolean {
+  const { terms = [] } = history;
+  const last = terms.findLast((term) => term.job === job && term.process === process);
+  if (last?.endedMs === undefined || last.endedMs > stopAskedMs) return false;
+  const { end, endedMs: lostMs } = last;
+  const failovers = lossesOf(history, 'lock', job).filter(({ kind }) => kind === 'fall-back');
+  return end !== 'released' || failovers.some(({ atMs }) => lostMs <= atMs && atMs <= endedMs);
 }
 
 function showStop({ process, stopAskedMs = NaN, endedMs = NaN }: WitnessedProcess): string {
