@@ -66,7 +66,7 @@ const stop = (overrides: Partial<WitnessedProcess>): WitnessedProcess => ({
   end: 'stopped',
   ...overrides,
 });
-const TAKEN_BY_A_STRAY = { settings, processes: [stop({ heldAtEnd: ['tick'] })] };
+const KEPT: Partial<History> = { settings, processes: [stop({ heldAtEnd: ['tick'] })] };
 const confirmed = { job: 'tick', process: 'a', fencingToken: 1, sentMs: 0, answeredMs: 2 };
 const CHANGED = { job: 'report', process: 'a', from: 0, to: 10, reason: 'schedule-changed', atMs: 50 };
 /** Claimed at 10 by `a`, lost at 25 with all that was written since 5, and started again by `b`. */
@@ -124,7 +124,6 @@ const FELL_SILENT: Partial<History> = {
   drops: [],
   grids: new Map([['tick', 400]]),
 };
-const KEPT: Partial<History> = { settings, processes: [stop({ heldAtEnd: ['tick'] })] };
 /** Due at 50, with a grace of 500, and lost with all data at 3,000, before `b` first heard of the job. */
 const LEFT_OUT: Partial<History> = {
   settings,
@@ -432,17 +431,16 @@ const EXAMPLES: readonly { rule: Rule; what: string; kept: Partial<History>; bro
     rule: 'lock-kept',
     what: 'a stop that leaves a lock behind',
     kept: {
-      settings,
-      processes: [stop({ heldAtEnd: ['tick'] })],
+      ...KEPT,
       faults: [{ kind: 'weather', fromMs: 900, untilMs: 5_000 }],
     },
-    broken: { settings, processes: [stop({ heldAtEnd: ['tick'] })] },
+    broken: KEPT,
   },
   {
     rule: 'lock-kept',
     what: 'a stop that leaves a lock behind which it could have found out about',
-    kept: { ...TAKEN_BY_A_STRAY, holdings: [holding({ sentMs: 100, fromMs: 1_900, untilMs: 2_900 })] },
-    broken: { ...TAKEN_BY_A_STRAY, holdings: [holding({ sentMs: 1_899, fromMs: 1_900, untilMs: 2_900 })] },
+    kept: { ...KEPT, holdings: [holding({ sentMs: 100, fromMs: 1_900, untilMs: 2_900 })] },
+    broken: { ...KEPT, holdings: [holding({ sentMs: 1_899, fromMs: 1_900, untilMs: 2_900 })] },
   },
   {
     rule: 'timer-left',
@@ -624,13 +622,11 @@ const EXAMPLES: readonly { rule: Rule; what: string; kept: Partial<History>; bro
     rule: 'lock-kept',
     what: 'a stop that leaves a lock behind, whatever goes wrong after its end',
     kept: {
-      settings,
-      processes: [stop({ heldAtEnd: ['tick'] })],
+      ...KEPT,
       faults: [{ kind: 'weather', fromMs: 1_999, untilMs: 5_000 }],
     },
     broken: {
-      settings,
-      processes: [stop({ heldAtEnd: ['tick'] })],
+      ...KEPT,
       faults: [{ kind: 'weather', fromMs: 2_001, untilMs: 5_000 }],
     },
   },

@@ -14,8 +14,7 @@ export function beliefsBeyondLock(history: History): Violation[] {
   const releases = firstReleases(history);
   return terms.flatMap((term) => {
     const last = held.get(termKey(term));
-    const life = { fromMs: term.gainedMs - settings.lockExpiryMs, untilMs: term.endedMs ?? endMs };
-    const isAsleep = sleeps(history, term.process, life);
+    const isAsleep = sleeps({ ...history, settings }, term, term.endedMs ?? endMs);
     const deadline = deadlineMs({ ...history, settings }, confirmations.get(termKey(term)) ?? [], {
       gainedMs: term.gainedMs,
       sleeps: isAsleep,
@@ -51,19 +50,18 @@ function firstReleases({ steps = [] }: History): ReadonlyMap<string, number> {
 export function startsOutsideBelief(history: History): Violation[] {
   const { runs, terms, settings } = history;
   if (terms === undefined) return [];
-  const known = new Map(terms.map((term) => [termKey(term), term]));
+  const led = new Map(terms.map((term) => [termKey(term), term]));
   const confirmations = byTerm(history);
   return runs.flatMap((run) => {
-    const term = known.get(termKey(run));
+    const term = led.get(termKey(run));
     if (term === undefined) return [violation('start-outside-term', showRun(run))];
     if (run.startedMs < term.gainedMs || run.startedMs > (term.endedMs ?? Infinity))
       return [violation('start-outside-term', showRun(run), showTerm(term))];
     if (settings === undefined || history.confirmations === undefined) return [];
     const confirmed = confirmations.get(termKey(run)) ?? [];
-    const { gainedMs } = term;
-    const life = { fromMs: gainedMs - settings.lockExpiryMs, untilMs: run.startedMs };
-    const read = { gainedMs, atMs: run.startedMs, sleeps: sleeps(history, run.process, life) };
-    const deadline = deadlineMs({ ...history, settings }, confirmed, read);
+    const known = { ...history, settings };
+    const read = { gainedMs: term.gainedMs, atMs: run.startedMs, sleeps: sleeps(known, term, run.startedMs) };
+    const deadline = deadlineMs(known, confirmed, read);
     if (run.startedMs <= deadline) return [];
     const found = confirmed.length === 0 ? 'nothing granted had been read' : `the deadline was ${Math.round(deadline)}`;
     return [violation('start-after-deadline', showRun(run), found)];
@@ -80,10 +78,10 @@ export function abortsTooLate(history: History): Violation[] {
     const confirmed = confirmations.get(termKey(run));
     const gainedMs = gained.get(termKey(run));
     if (confirmed === undefined || gainedMs === undefined) return [];
-    const life = { fromMs: gainedMs - settings.lockExpiryMs, untilMs: run.endedMs ?? Infinity };
-    const { stoodStill = false, wentOnMs } = run;
-    if ((stoodStill && wentOnMs === undefined) || sleeps(history, run.process, life)) return [];
-    const leaseMs = deadlineMs({ ...history, settings }, confirmed, { gainedMs, sleeps: false });
+    const known = { ...history, settings };
+    const { process, stoodStill = false, wentOnMs, endedMs = Infinity } = run;
+    if ((stoodStill && wentOnMs === undefined) || sleeps(known, { process, gainedMs }, endedMs)) return [];
+    const leaseMs = deadlineMs(known, confirmed, { gainedMs, sleeps: false });
     const deadline = Math.max(leaseMs, (wentOnMs ?? -Infinity) + settings.toleranceMs);
     if ((run.endedMs ?? -Infinity) <= deadline || (run.abortedMs ?? Infinity) <= deadline) return [];
     return [violation('aborted-too-late', showRun(run), `the deadline was ${Math.round(deadline)}`)];

@@ -144,9 +144,10 @@ export function grantedMs(history: History, term: WitnessedTerm): number {
   return Math.min(holdingOf(history, term)?.fromMs ?? Infinity, term.gainedMs);
 }
 
-function holdingOf(
+/** The lock of a term, or of a run in it, as the server held it. */
+export function holdingOf(
   { holdings = [] }: History,
-  { job, process, fencingToken }: WitnessedTerm,
+  { job, process, fencingToken }: Pick<WitnessedTerm, 'job' | 'process' | 'fencingToken'>,
 ): WitnessedHolding | undefined {
   return holdings.find(
     (holding) => holding.job === job && holding.process === process && holding.fencingToken === fencingToken,

@@ -1,4 +1,4 @@
-import { grantedMs, isFreshTo } from './data-loss.js';
+import { grantedMs, holdingOf, isFreshTo } from './data-loss.js';
 import { type History, type WitnessedRun, type WitnessedStep } from './history.js';
 import { isKept, type Loss, lossesOf, wasForgotten } from './losses.js';
 import { isHindered, ON_TIME_MS } from './timing.js';
@@ -34,11 +34,11 @@ export function isOutcomeForgotten(history: History, occurrence: Occurrence, by:
 
 /** Whether a heartbeat of the run's own term had told its start, and the store still knew when its reporter was granted the lock. */
 export function isStartTold(history: History, run: WitnessedRun, by: Deed): boolean {
-  const { job, process, scheduledAt, startedMs, fencingToken } = run;
-  const { steps = [], holdings = [], settings } = history;
+  const { job, process, scheduledAt, startedMs } = run;
+  const { steps = [], settings } = history;
   // where a request is seen on its way, it had left before
   const fromMs = startedMs + (settings?.toleranceMs ?? 0);
-  const { holder } = holdings.find((held) => held.job === job && held.fencingToken === fencingToken) ?? {};
+  const holder = holdingOf(history, run)?.holder;
   const told = steps
     .filter((step) => step.job === job && step.process === process && step.before === step.holder)
     .filter((step) => step.holder === (holder ?? step.holder))
@@ -110,10 +110,10 @@ function lastOf(losses: readonly Loss[], atMs: number): Loss | undefined {
 
 /** Whether the store has lost what the release of the earlier run's term told it, before the later one's term was granted. */
 export function isHandOverForgotten(history: History, earlier: WitnessedRun, later: WitnessedRun): boolean {
-  const { steps = [], holdings = [], terms = [] } = history;
+  const { steps = [], terms = [] } = history;
   const { job } = earlier;
   if (earlier.process === later.process) return false;
-  const held = holdings.find((holding) => holding.job === job && holding.fencingToken === earlier.fencingToken);
+  const held = holdingOf(history, earlier);
   const told = steps
     .filter(({ command, holder, before }) => command === 'release' && before === holder && holder === held?.holder)
     .map(({ atMs }) => atMs);

@@ -2,7 +2,7 @@ import { isHandOverForgotten } from './forgotten.js';
 import { showDate, showRun, showTerm, violation } from './evidence.js';
 import { isBesideLoss } from './mutex.js';
 import { type History, type Violation, type WitnessedRun, type WitnessedTerm } from './history.js';
-import { faultsOf, hindrancesOf, safetyMarginMs, setAheadMs } from './timing.js';
+import { faultsOf, hindrancesOf, safetyMarginMs, setAheadMs, touches } from './timing.js';
 
 /**
  * A slot of a fixed rate that was started twice, by processes whose clocks agree on which slot it is. Once a clock was ahead by
@@ -82,9 +82,8 @@ function fellSilent(
   if (settings?.epochMs === undefined || last?.clockAheadMs === undefined || last.endedMs === undefined) return false;
   const { stopAskedMs = Infinity } = processes.find((other) => other.process === process) ?? {};
   const untilMs = Math.min(termEndedMs, stopAskedMs, endMs);
-  const wasKept = hindrancesOf(history, process).some(
-    (fault) => fault.fromMs <= untilMs && fault.untilMs >= last.startedMs,
-  );
+  const since = { fromMs: last.startedMs, untilMs };
+  const wasKept = hindrancesOf(history, process).some((fault) => touches(fault, since));
   const aheadOfLast = settings.epochMs + untilMs + last.clockAheadMs - (slots.at(-1) ?? NaN);
   return !wasKept && untilMs - last.endedMs > 2 * periodMs && aheadOfLast > 2 * periodMs + settings.toleranceMs;
 }

@@ -22,12 +22,11 @@ export function startedTwice(history: History, job: string): Violation[] {
       const known = starts.get(run.scheduledAt) ?? [];
       starts.set(run.scheduledAt, [...known, run]);
       const [earlier] = known;
-      const occurrence = { job, at: run.scheduledAt };
+      if (earlier === undefined) return [];
       // what a process has started itself it knows, whatever the store has lost
       const isNew = known.every(({ process }) => process !== run.process);
-      const isUnknown = isNew && isForgotten(history, occurrence, start(run));
-      if (earlier !== undefined && isUnknown) return [];
-      return earlier === undefined ? [] : [violation('started-twice', showRun(earlier), showRun(run))];
+      if (isNew && isForgotten(history, { job, at: run.scheduledAt }, start(run))) return [];
+      return [violation('started-twice', showRun(earlier), showRun(run))];
     });
 }
 

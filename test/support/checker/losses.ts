@@ -1,5 +1,5 @@
 import { type History, type WitnessedFault } from './history.js';
-import { faultsOf, safetyMarginMs, setAheadMs } from './timing.js';
+import { faultsOf, safetyMarginMs, setAheadMs, touches } from './timing.js';
 
 /** What a store may forget of a job: who holds its lock, also because its clock went ahead, and what was done for it. */
 const FORGET = {
@@ -32,9 +32,9 @@ function endsLocks(history: Troubles, { fromMs, byMs = 0 }: WitnessedFault): boo
   if (settings === undefined || byMs <= 0) return byMs > 0;
   const aheadMs = setAheadMs(history, { fromMs: fromMs - settings.lockExpiryMs, untilMs: fromMs });
   // the leases of these locks were confirmed within the life of one before, and end within the life of one
-  const isNear = (sleep: WitnessedFault): boolean =>
-    sleep.fromMs <= fromMs + settings.lockExpiryMs && sleep.untilMs >= fromMs - 2 * settings.lockExpiryMs;
-  return aheadMs > (faultsOf(history, 'suspend').some(isNear) ? 0 : 0.9 * safetyMarginMs(settings));
+  const near = { fromMs: fromMs - 2 * settings.lockExpiryMs, untilMs: fromMs + settings.lockExpiryMs };
+  const slept = faultsOf(history, 'suspend').some((sleep) => touches(sleep, near));
+  return aheadMs > (slept ? 0 : 0.9 * safetyMarginMs(settings));
 }
 
 /** Whether the store knows at `atMs` what it was told at these moments, and forgot by these losses. */

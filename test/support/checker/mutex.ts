@@ -39,11 +39,12 @@ export function startsWithoutLock(runs: readonly WitnessedRun[], history: Histor
 export function tokensGoingBack(runs: readonly WitnessedRun[], history: History): Violation[] {
   let newest: WitnessedRun | undefined;
   return runs.flatMap((run) => {
-    const before = newest;
-    if (before === undefined || before.fencingToken <= run.fencingToken) newest = run;
-    if (before === undefined || before.fencingToken <= run.fencingToken) return [];
-    if (isBesideLoss(history, before, run) || isGrantUndone(history, before, run)) return [];
-    return [violation('token-went-back', showRun(before), showRun(run))];
+    if (newest === undefined || newest.fencingToken <= run.fencingToken) {
+      newest = run;
+      return [];
+    }
+    if (isBesideLoss(history, newest, run) || isGrantUndone(history, newest, run)) return [];
+    return [violation('token-went-back', showRun(newest), showRun(run))];
   });
 }
 

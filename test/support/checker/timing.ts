@@ -1,5 +1,11 @@
 import { type Span } from './bounds.js';
-import { type History, type Settings, type WitnessedConfirmation, type WitnessedFault } from './history.js';
+import {
+  type History,
+  type Settings,
+  type WitnessedConfirmation,
+  type WitnessedFault,
+  type WitnessedTerm,
+} from './history.js';
 
 /** What is noticed within this time is on time, however small the grace of an occurrence. */
 export const ON_TIME_MS = 1_000;
@@ -84,15 +90,21 @@ export function hindrancesOf({ faults = [] }: Troubles, process: string): readon
 }
 
 /** Whether something that lasts hinders a process, or all of them, at some time between. */
-export function isHindered(history: Troubles, process: string, { fromMs, untilMs }: Span): boolean {
-  return hindrancesOf(history, process).some(
-    (fault) => fault.untilMs > fault.fromMs && fault.fromMs <= untilMs && fault.untilMs >= fromMs,
-  );
+export function isHindered(history: Troubles, process: string, span: Span): boolean {
+  return hindrancesOf(history, process).some((fault) => fault.untilMs > fault.fromMs && touches(fault, span));
 }
 
-/** Whether the host of a process slept, with its monotonic clock, between two moments. */
-export function sleeps(history: Troubles, process: string, { fromMs, untilMs }: Span): boolean {
-  return faultsOf(history, 'suspend').some(
-    (fault) => fault.process === process && fault.fromMs <= untilMs && fault.untilMs >= fromMs,
-  );
+/** Whether two spans have a moment in common. */
+export function touches(one: Span, other: Span): boolean {
+  return one.fromMs <= other.untilMs && one.untilMs >= other.fromMs;
+}
+
+/** Whether the host of a leader slept, with its monotonic clock, while something counted that its term was confirmed by. */
+export function sleeps(
+  { settings, ...history }: Troubles & { readonly settings: Settings },
+  { process, gainedMs }: Pick<WitnessedTerm, 'process' | 'gainedMs'>,
+  untilMs: number,
+): boolean {
+  const life = { fromMs: gainedMs - settings.lockExpiryMs, untilMs };
+  return faultsOf(history, 'suspend').some((fault) => fault.process === process && touches(fault, life));
 }
