@@ -11,7 +11,7 @@ import {
   type OnModuleDestroy,
   type OnModuleInit,
 } from '@nestjs/common';
-import { ModuleRef, ModulesContainer } from '@nestjs/core';
+import { DiscoveryModule, ModuleRef, ModulesContainer } from '@nestjs/core';
 import { type JobDefinition, JobExplorer } from './discovery/index.js';
 import { describeJobs } from './describe-jobs.js';
 import { InvalidJobsError, InvalidOptionsError } from './errors/index.js';
@@ -58,6 +58,7 @@ const IN_MEMORY = "store: 'memory' is seen by this process only: with a second r
 /** Runs the decorated methods of the application. Imported once, in the root module; it is global. */
 @Global()
 @Module({
+  imports: [DiscoveryModule],
   providers: [
     {
       provide: RESOLVED_OPTIONS,

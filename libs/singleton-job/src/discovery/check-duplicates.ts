@@ -20,7 +20,7 @@ export function checkDuplicates(
       continue;
     }
     if (found.length === 1) continue;
-    const places = found.map((job) => `${placeOf(job)} in ${job.module.name}`).join(' and ');
+    const places = found.map((job) => `${placeOf(job)} in ${job.module?.name ?? 'an unknown module'}`).join(' and ');
     problems.push(`job '${name}' must be declared once, got ${places}: ${duplicateCure(found)}`);
   }
 }

@@ -6,8 +6,8 @@ export interface FoundJob {
   readonly host: object | undefined;
   readonly className: string;
   readonly member: DecoratedMember;
-  /** The module that provides it. */
-  readonly module: { readonly name: string };
+  /** The module that provides it, which Nest knows of every provider and controller. */
+  readonly module: { readonly name: string } | undefined;
   readonly scope: 'singleton' | 'transient' | 'request' | 'request-by-dependency';
 }
 

@@ -1,5 +1,5 @@
 import { Inject, Injectable, Logger, Scope } from '@nestjs/common';
-import { ModulesContainer } from '@nestjs/core';
+import { DiscoveryService } from '@nestjs/core';
 import { isClass, RESOLVED_OPTIONS, type ResolvedOptions } from '../options/index.js';
 import { checkDuplicates } from './check-duplicates.js';
 import { classOf, decoratedMembers, methodsOfNestSchedule } from './decorated-members.js';
@@ -8,19 +8,18 @@ import { type FoundJob } from './found-job.js';
 import { type JobDefinition } from './job-definition.js';
 import { unknownOverrides } from './unknown-overrides.js';
 
-type Module = ModulesContainer extends Map<string, infer M> ? M : never;
-type Wrapper = Module['providers'] extends Map<unknown, infer W> ? W : never;
+type Wrapper = ReturnType<DiscoveryService['getProviders']>[number];
 
 const OR_IGNORE =
   '(or set ignoreUnknownJobs: true, where the provider of the job is left out or replaced, as in a test)';
 
-/** Finds the jobs of the application. The only reader of the Nest container. */
+/** Finds the jobs of the application among all its providers and controllers. */
 @Injectable()
 export class JobExplorer {
   readonly #logger = new Logger('SingletonJobModule');
 
   constructor(
-    @Inject(ModulesContainer) private readonly modules: ModulesContainer,
+    @Inject(DiscoveryService) private readonly discovery: DiscoveryService,
     @Inject(RESOLVED_OPTIONS) private readonly options: ResolvedOptions,
   ) {}
 
@@ -44,19 +43,17 @@ export class JobExplorer {
   #find(): FoundJob[] {
     const found: FoundJob[] = [];
     const seen = new Set<object>();
-    for (const module of this.modules.values()) {
-      for (const wrapper of [...module.providers.values(), ...module.controllers.values()]) {
-        // an alias, and one object under two tokens, is one host
-        const host = wrapper.isAlias ? undefined : hostOf(wrapper);
-        if (host === undefined || seen.has(host.key)) continue;
-        seen.add(host.key);
-        found.push(...this.#jobsOf(host, module));
-      }
+    for (const wrapper of [...this.discovery.getProviders(), ...this.discovery.getControllers()]) {
+      // an alias, and one object under two tokens, is one host
+      const host = wrapper.isAlias ? undefined : hostOf(wrapper);
+      if (host === undefined || seen.has(host.key)) continue;
+      seen.add(host.key);
+      found.push(...this.#jobsOf(host, wrapper.host));
     }
     return found;
   }
 
-  #jobsOf({ instance, prototype, scope }: Host, module: Module): FoundJob[] {
+  #jobsOf({ instance, prototype, scope }: Host, module: FoundJob['module']): FoundJob[] {
     const className = classOf(prototype).name;
     const members = decoratedMembers(prototype);
     const others = members.length > 0 ? methodsOfNestSchedule(prototype) : [];
