@@ -58,6 +58,26 @@ describe('an application that is closed while it starts', () => {
   });
 });
 
+describe('an HTTP application that is closed while it starts', () => {
+  // unlike the application above, it does not wait for its start before it closes
+  it.each(['onModuleInit', 'onApplicationBootstrap'])('in %s of another module runs no job after it', async (hook) => {
+    const [begun, hold] = [deferred<undefined>(), deferred<undefined>()];
+    const slow = (): Promise<undefined> => {
+      begun.resolve(undefined);
+      return hold.promise;
+    };
+    const { app, store, report } = await compile({ [hook]: slow });
+    const http = app.createNestApplication();
+
+    const starting = http.init();
+    await begun.promise;
+    await http.close();
+    hold.resolve(undefined);
+    await Promise.allSettled([starting]);
+    expect([report.runs, store.calls]).toEqual([0, []]);
+  });
+});
+
 describe('a module that is loaded later', () => {
   const lazily = (app: TestingModule, module: Type) => app.get(LazyModuleLoader).load(() => module);
 

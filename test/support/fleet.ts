@@ -78,7 +78,15 @@ export class Fleet {
     this.#supervisors = [];
   }
 
-  start(
+  /** A replica that has started. */
+  start(name: string, jobs: readonly JobDefinition[], options?: StartOptions): FleetReplica {
+    const replica = this.prepare(name, jobs, options);
+    replica.supervisor.start();
+    return replica;
+  }
+
+  /** A replica that has not started. */
+  prepare(
     name: string,
     jobs: readonly JobDefinition[],
     { random = () => 0, options = {}, observers = [], network = {} }: StartOptions = {},
@@ -94,7 +102,6 @@ export class Fleet {
     const replica = makeReplica({ ...parts, lockExpiriesMs: [], clock, store, random });
     const supervisor = new JobSupervisor({ ...parts, jobs, replica: () => replica });
     this.#supervisors.push(supervisor);
-    supervisor.start();
     let told = 0;
     const news = (): string[] => {
       const { story } = observer;

@@ -99,6 +99,7 @@ export class SingletonJobModule
 
   readonly #logger = new Logger(SingletonJobModule.name);
   #supervisor: JobSupervisor | undefined;
+  #isDestroyed = false;
 
   constructor(
     @Inject(ModulesContainer) modules: ModulesContainer,
@@ -170,10 +171,12 @@ export class SingletonJobModule
   }
 
   onApplicationBootstrap(): void {
-    this.#supervisor?.start();
+    // an HTTP application that is closed while it starts may have been destroyed before there was a supervisor to stop
+    if (!this.#isDestroyed) this.#supervisor?.start();
   }
 
   async onModuleDestroy(): Promise<void> {
+    this.#isDestroyed = true;
     await this.#supervisor?.stop();
   }
 

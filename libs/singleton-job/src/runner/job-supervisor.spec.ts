@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { type Fate } from '../../../../test/support/faulty-store.js';
 import { job, lasting } from '../../../../test/support/fleet.js';
 import { useFleet } from '../../../../test/support/use-fleet.js';
@@ -50,6 +50,28 @@ describe('A fleet of replicas', () => {
     }
     await fleet.clock.advance(5_000);
     expect(most).toBe(1);
+  });
+});
+
+describe('A start', () => {
+  const fleet = useFleet();
+
+  it('does nothing after a stop', async () => {
+    const { supervisor, store } = fleet.prepare('a', [job()]);
+    const open = jest.spyOn(store, 'open');
+    await supervisor.stop();
+    supervisor.start();
+    await fleet.clock.advance(5_000);
+    expect(open).not.toHaveBeenCalled();
+    expect(store.count('acquire')).toBe(0);
+  });
+
+  it('does nothing the second time', async () => {
+    const a = fleet.start('a', [job()]);
+    a.supervisor.start();
+    await fleet.clock.advance(1_500);
+    expect(a.store.count('acquire')).toBe(1);
+    expect(a.observer.story).toEqual(['0 leadershipGained', '1000 runStarted schedule', '1000 runSucceeded schedule']);
   });
 });
 

@@ -66,8 +66,12 @@ export class JobSupervisor {
     return this.#state === 'stopped';
   }
 
-  /** Begins to contend for every job. Neither waits for Redis nor fails for want of it. */
+  /**
+   * Begins to contend for every job. Neither waits for Redis nor fails for want of it. Does nothing the second time, and
+   * after a stop: Nest may go on with the start of an application that has been closed meanwhile.
+   */
   start(): void {
+    if (this.#state !== 'new') return;
     this.#state = 'started';
     for (const { job } of this.#jobs.values()) this.add(job);
   }
