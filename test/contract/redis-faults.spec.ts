@@ -2,11 +2,12 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type RedisLockStore } from '../../libs/singleton-job/src/lock/index.js';
+import { STALL_MS } from '../../libs/singleton-job/src/lock/stall-watch.js';
+import { resolveOptions } from '../../libs/singleton-job/src/options/index.js';
+import { makeReplica } from '../../libs/singleton-job/src/runner/index.js';
 import { bidOf, eventually, granted, LONG_MS } from './lock-store-world.js';
 import { type OpenStore, RedisFixture } from './redis-fixture.js';
 
-/** Longer than what is asked of a busy machine takes, and short enough to be waited out. */
-const STALL_MS = 700;
 const UNREACHABLE = { code: 'STORE_UNREACHABLE' };
 const renewal = { name: 'price-tick', holder: 'a#1', lockExpiryMs: LONG_MS, progress: {} };
 
@@ -66,7 +67,7 @@ describe('a store whose Redis fails', () => {
   });
 
   it('gives up a socket on which nothing arrives, and has a new one once the server goes on', async () => {
-    const opened = await fixture.connect({ stallMs: STALL_MS });
+    const opened = await fixture.connect();
     const { store, told } = opened;
     await granted(store, bidOf('a#1'));
     const before = await commandConnection();
@@ -87,9 +88,48 @@ describe('a store whose Redis fails', () => {
     expect(await commandConnection()).not.toBe(before);
   });
 
+  it('keeps its socket to a server that hangs for a moment, however short the leases', async () => {
+    const options = resolveOptions({
+      projectName: 'myapp',
+      connection: fixture.server.url,
+      heartbeatInterval: 80,
+      lockExpiry: 250,
+    });
+    const replica = makeReplica({ options, replicaId: 'a', notify: () => undefined });
+    const { store } = replica;
+    replica.open();
+    try {
+      await eventually('the store hears releases', () => store.hearsReleases || undefined);
+      await granted(store, bidOf('a#1'));
+      const before = await fixture.connections();
+      await fixture.server.pause();
+      const answer = store.renew(renewal);
+      await delay(STALL_MS / 2);
+      await fixture.server.resume();
+      expect(await answer).toMatchObject({ held: true });
+      expect(await fixture.connections()).toEqual(before);
+    } finally {
+      await replica.close();
+    }
+  });
+
+  it('reconnects at once after it gave up a silent socket', async () => {
+    const proxy = await SilentProxy.start(fixture.server.port);
+    try {
+      proxy.swallowsCommands = true;
+      fixture.begin({ connection: { host: '127.0.0.1', port: proxy.port } });
+      await eventually('it has a second socket', () => proxy.accepted.length > 1 || undefined);
+      const [first, second] = proxy.accepted;
+      // a quarter of a second is the shortest pause between two attempts that fail at once
+      expect(Number(second?.atMs) - Number(first?.closedAtMs)).toBeLessThan(250);
+    } finally {
+      await proxy.stop();
+    }
+  });
+
   it('is not held up by a server that hung before it ever answered', async () => {
     await fixture.server.pause();
-    const opened = fixture.begin({ stallMs: STALL_MS });
+    const opened = fixture.begin();
     await expect(opened.store.acquire(bidOf('a#1'))).rejects.toMatchObject(UNREACHABLE);
     await eventually('it gives the silent socket up', () =>
       opened.store.acquire(bidOf('a#1')).then(
@@ -103,24 +143,24 @@ describe('a store whose Redis fails', () => {
   });
 
   it('keeps its socket when only its own event loop was blocked', async () => {
-    const { store } = await fixture.connect({ stallMs: STALL_MS });
+    const { store } = await fixture.connect();
     await granted(store, bidOf('a#1'));
     const before = await commandConnection();
     const answer = store.renew(renewal);
-    blockEventLoop(2 * STALL_MS);
+    blockEventLoop(1.2 * STALL_MS);
     expect(await answer).toMatchObject({ held: true });
     const silent = store.renew(renewal);
     // blocked again and again, also right when the time of the socket would be up
     for (let round = 0; round < 4; round++) {
       await new Promise((resolve) => setImmediate(resolve));
-      blockEventLoop(1.5 * STALL_MS);
+      blockEventLoop(1.2 * STALL_MS);
     }
     expect(await silent).toMatchObject({ held: true });
     expect(await commandConnection()).toBe(before);
   });
 
   it('keeps a socket that is silent because nothing was asked', async () => {
-    const { store } = await fixture.connect({ stallMs: STALL_MS, heartbeatIntervalMs: 100_000 });
+    const { store } = await fixture.connect({ heartbeatIntervalMs: 100_000 });
     const before = await fixture.connections();
     await delay(2 * STALL_MS);
     expect(await fixture.connections()).toEqual(before);
@@ -257,6 +297,8 @@ function blockEventLoop(ms: number): void {
 /** Stands between a client and Redis, and can keep what the client sends. */
 class SilentProxy {
   swallowsCommands = false;
+  /** Every connection that was made to it, in order. */
+  readonly accepted: { readonly atMs: number; closedAtMs?: number }[] = [];
   readonly #sockets = new Set<Socket>();
   readonly #server: Server;
 
@@ -269,6 +311,9 @@ class SilentProxy {
     const proxy = new SilentProxy(createServer());
     proxy.#server.on('connection', (client) => {
       const redis = net.connect(port, '127.0.0.1');
+      const connection: (typeof proxy.accepted)[number] = { atMs: performance.now() };
+      proxy.accepted.push(connection);
+      client.on('close', () => (connection.closedAtMs = performance.now()));
       for (const socket of [client, redis]) {
         proxy.#sockets.add(socket);
         socket.on('error', () => {});

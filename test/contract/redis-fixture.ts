@@ -34,7 +34,6 @@ export class RedisFixture {
       projectName: 'myapp',
       connection: this.server.url,
       heartbeatIntervalMs: 200,
-      stallMs: 5_000,
       ...options,
     });
     this.#stores.push(store);

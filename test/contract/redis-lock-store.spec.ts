@@ -31,7 +31,6 @@ describeLockStore(
           projectName,
           connection: server.url,
           heartbeatIntervalMs: 300,
-          stallMs: 5_000,
         });
         const reached = new Promise<void>((resolve) => store.listen({ reachable: resolve }));
         store.open();

@@ -69,7 +69,7 @@ describe('every command of an ended term', () => {
 
 describe('answers that come after their deadline', () => {
   it('keep a leader leading all the same, for they count from when the question was sent', async () => {
-    // the patient job lets the socket be silent for a second; the quick one has asked again before
+    // the patient job waits a second for each answer; the quick one has asked again before
     const jobs = [
       { name: 'quick', lockExpiryMs: 4_400 },
       { name: 'patient', lockExpiryMs: 10_000 },

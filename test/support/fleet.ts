@@ -99,7 +99,7 @@ export class Fleet {
       replicaId: name,
       notify: notifyAll([...observers, hearingAll(observer)]),
     };
-    const replica = makeReplica({ ...parts, lockExpiriesMs: [], clock, store, random });
+    const replica = makeReplica({ ...parts, clock, store, random });
     const supervisor = new JobSupervisor({ ...parts, jobs, replica: () => replica });
     this.#supervisors.push(supervisor);
     let told = 0;

@@ -1,11 +1,7 @@
 import { type JobDefinition } from '../../libs/singleton-job/src/discovery/index.js';
 import { LoggingObserver, notifyAll } from '../../libs/singleton-job/src/events/index.js';
 import { type RedisConnection, RedisLockStore } from '../../libs/singleton-job/src/lock/index.js';
-import {
-  attemptDeadlineMs,
-  resolveOptions,
-  type SingletonJobOptions,
-} from '../../libs/singleton-job/src/options/index.js';
+import { resolveOptions, type SingletonJobOptions } from '../../libs/singleton-job/src/options/index.js';
 import { JobSupervisor, nameReplica } from '../../libs/singleton-job/src/runner/index.js';
 import { RecordingObserver } from '../../libs/singleton-job/src/testing/index.js';
 import { SystemClock } from '../../libs/singleton-job/src/time/index.js';
@@ -50,10 +46,8 @@ export class HostileReplica {
       shutdownTimeout: '3s',
       ...options,
     });
-    const longestExpiryMs = Math.max(resolved.lockExpiryMs, ...jobs.map(({ lockExpiryMs }) => lockExpiryMs));
     const { heartbeatIntervalMs } = resolved;
-    const stallMs = attemptDeadlineMs(longestExpiryMs);
-    this.store = new RedisLockStore({ projectName: project, connection, heartbeatIntervalMs, stallMs });
+    this.store = new RedisLockStore({ projectName: project, connection, heartbeatIntervalMs });
     const write = (level: string) => (message: string) => {
       if (!LATE.test(message)) this.lines.push(`${level}: ${message}`);
     };

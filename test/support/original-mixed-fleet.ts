@@ -61,7 +61,6 @@ export class MixedFleet {
       projectName: PROJECT,
       connection: this.url,
       heartbeatIntervalMs,
-      stallMs: 5_000,
     });
     const sights: number[] = [];
     const store = new FaultyStore(sightsOf(redis, sights), this.#clock);

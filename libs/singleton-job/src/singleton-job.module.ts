@@ -27,14 +27,7 @@ import {
   type SingletonJobOptions,
 } from './options/index.js';
 import { resolveParts } from './resolve-parts.js';
-import {
-  expiriesOf,
-  intercept,
-  JobSupervisor,
-  ProcessReplica,
-  SingletonJobHealth,
-  SingletonJobRegistry,
-} from './runner/index.js';
+import { intercept, JobSupervisor, ProcessReplica, SingletonJobHealth, SingletonJobRegistry } from './runner/index.js';
 
 const { ConfigurableModuleClass } = new ConfigurableModuleBuilder<SingletonJobOptions>({
   optionsInjectionToken: SINGLETON_JOB_OPTIONS,
@@ -148,7 +141,6 @@ export class SingletonJobModule
 
     this.#announce(jobs);
     replica.observe(...observers);
-    replica.expect(expiriesOf(jobs));
     const prepare = (job: JobDefinition): JobDefinition =>
       intercept(options.enabled ? job : { ...job, enabled: false }, interceptors);
     const { id: replicaId, notify } = replica;

@@ -9,7 +9,6 @@ const RETRY_MS = 500;
 export interface LinkOptions<C extends RedisClient> {
   /** Makes a client that has not connected yet; undefined if there is nothing to connect to at the moment. */
   readonly create: () => C | undefined;
-  readonly stallMs: number;
   readonly onReady: (client: C) => void;
   readonly onLost: () => void;
 }
@@ -98,7 +97,6 @@ export class Link<C extends RedisClient> {
   }
 
   #watch(client: C): void {
-    const { stallMs } = this.#options;
     const events: EventEmitter = client;
     let failure: unknown;
     const failed = (error: unknown): void => {
@@ -109,11 +107,11 @@ export class Link<C extends RedisClient> {
     if (isCluster(client)) {
       events.on('node error', failed);
       events.on('+node', (node: Redis) => {
-        watchForStall(node, stallMs);
+        watchForStall(node);
         if (client.status === 'ready') connectSoon(node);
       });
     } else {
-      watchForStall(client, stallMs);
+      watchForStall(client);
     }
     events.once('ready', () => {
       // with a wrong database number, for one, the client would go on with another database

@@ -10,8 +10,6 @@ export interface RedisGatewayOptions {
   readonly connection: RedisConnection;
   readonly channel: string;
   readonly heartbeatIntervalMs: number;
-  /** How long a socket may be silent while a command waits for its answer. */
-  readonly stallMs: number;
   readonly onReachable: () => void;
   readonly onHearing: () => void;
   readonly onMessage: (text: string) => void;
@@ -37,13 +35,12 @@ export class RedisGateway {
   #isClosed = false;
 
   constructor(options: RedisGatewayOptions) {
-    const { connection, channel, heartbeatIntervalMs, stallMs } = options;
+    const { connection, channel, heartbeatIntervalMs } = options;
     const clients = redisClients(connection);
     const { onReachable, onHearing, onMessage, onRefused, onDeaf } = options;
     const checkEviction = evictionCheck(options.onMayEvict);
     this.#commands = new Link({
       create: clients.commands,
-      stallMs,
       onReady: (client) => {
         preload(client);
         checkEviction(client);
@@ -56,7 +53,6 @@ export class RedisGateway {
     this.#subscription = new Subscription({
       channel,
       heartbeatIntervalMs,
-      stallMs,
       create: () => clients.subscriber(this.#commands.client),
       onSubscribed: onHearing,
       onMessage,

@@ -27,8 +27,6 @@ export interface RedisLockStoreOptions {
   readonly connection: RedisConnection;
   /** How often the subscriber is asked whether it still stands. */
   readonly heartbeatIntervalMs: number;
-  /** The longest time that anybody waits for an answer: a socket that is silent for longer is replaced. */
-  readonly stallMs: number;
 }
 
 /** Locks in Redis or Valkey, one server or a cluster. */

@@ -6,7 +6,6 @@ import { redisError } from './redis-errors.js';
 export interface SubscriptionOptions {
   readonly channel: string;
   readonly heartbeatIntervalMs: number;
-  readonly stallMs: number;
   /** Makes a client of its own for the subscription; undefined while there is nothing to connect to. */
   readonly create: () => Redis | undefined;
   readonly onSubscribed: () => void;
@@ -31,7 +30,6 @@ export class Subscription {
     this.#options = options;
     this.#link = new Link({
       create: options.create,
-      stallMs: options.stallMs,
       onReady: (client) => {
         this.#begin(client);
       },

@@ -9,6 +9,6 @@ export {
   type TriggerResult,
 } from './job-status.js';
 export { type HealthReport, type OverdueJob, SingletonJobHealth } from './singleton-job-health.js';
-export { expiriesOf, JobSupervisor } from './job-supervisor.js';
+export { JobSupervisor } from './job-supervisor.js';
 export { makeReplica } from './make-replica.js';
 export { nameReplica, ProcessReplica } from './process-replica.js';

@@ -127,9 +127,8 @@ export class JobSupervisor {
 
   /** Begins to contend for a job. The first one opens the connection. */
   #contend(job: JobDefinition): JobWorkers {
-    const { notify, options, jobs } = this.parts;
-    const replica = (this.#replica ??=
-      this.parts.replica?.() ?? makeReplica({ ...this.parts, lockExpiriesMs: expiriesOf(jobs) }));
+    const { notify, options } = this.parts;
+    const replica = (this.#replica ??= this.parts.replica?.() ?? makeReplica(this.parts));
     const { clock } = replica;
     const { name, lockExpiryMs, initialDelayMs, schedule } = job;
     const runner = new JobRunner({ job, clock, notify });
@@ -162,11 +161,6 @@ export class JobSupervisor {
     await plan.untilEnd(ends(workers.filter(({ runner }) => !runner.isBusy)));
     this.#replica.releases.endStop();
   }
-}
-
-/** How long the locks of the enabled jobs live. */
-export function expiriesOf(jobs: readonly JobDefinition[]): readonly number[] {
-  return jobs.filter(({ enabled }) => enabled).map(({ lockExpiryMs }) => lockExpiryMs);
 }
 
 /** Kind, and hash of kind, expression and zone: a leader sees from it whether its predecessor had another schedule. */

@@ -1,7 +1,7 @@
 import { Replica } from '../election/index.js';
 import { type Notify } from '../events/index.js';
 import { InMemoryLockStore, type LockStore, RedisLockStore } from '../lock/index.js';
-import { attemptDeadlineMs, type ResolvedOptions } from '../options/index.js';
+import { type ResolvedOptions } from '../options/index.js';
 import { type Clock, SystemClock } from '../time/index.js';
 
 export interface ReplicaOptions {
@@ -9,8 +9,6 @@ export interface ReplicaOptions {
   /** `nodeId` with a random part: this process in holder values and logs. See {@link nameReplica}. */
   readonly replicaId: string;
   readonly notify: Notify;
-  /** Of all jobs: the longest attempt in use tells a dead socket from a slow one. */
-  readonly lockExpiriesMs: readonly number[];
   readonly clock?: Clock | undefined;
   readonly store?: LockStore | undefined;
   /** In [0, 1). */
@@ -21,15 +19,14 @@ export interface ReplicaOptions {
 export function makeReplica(parts: ReplicaOptions): Replica {
   const { options, replicaId: id, notify, random = Math.random, clock = new SystemClock() } = parts;
   const { heartbeatIntervalMs, maxBackoffDelayMs } = options;
-  const store = parts.store ?? makeStore(options, parts.lockExpiriesMs, clock);
+  const store = parts.store ?? makeStore(options, clock);
   return new Replica({ id, heartbeatIntervalMs, maxBackoffDelayMs }, { clock, notify, random, store });
 }
 
-function makeStore(options: ResolvedOptions, lockExpiriesMs: readonly number[], clock: Clock): LockStore {
+function makeStore(options: ResolvedOptions, clock: Clock): LockStore {
   const { store, connection, projectName, heartbeatIntervalMs } = options;
   if (store !== undefined && store !== 'memory') return store;
   // without a connection nothing is enabled, and nobody asks
   if (store === 'memory' || connection === undefined) return new InMemoryLockStore(clock);
-  const stallMs = attemptDeadlineMs(Math.max(options.lockExpiryMs, ...lockExpiriesMs));
-  return new RedisLockStore({ projectName, connection, heartbeatIntervalMs, stallMs });
+  return new RedisLockStore({ projectName, connection, heartbeatIntervalMs });
 }

@@ -25,8 +25,6 @@ export class ProcessReplica {
   readonly #observers: JobObserver[];
   /** What happened before the observers of the application were found. */
   #early: ((tell: Notify) => void)[] | undefined = [];
-  /** Until it is known: a socket is given up too late rather than too soon. */
-  #lockExpiriesMs: readonly number[] = [Infinity];
   #replica: Replica | undefined;
 
   constructor(readonly options: ResolvedOptions) {
@@ -60,14 +58,9 @@ export class ProcessReplica {
     this.#observers.push(...observers);
   }
 
-  /** Says how long the locks of the jobs live, if that is known before the replica is first asked for. */
-  expect(lockExpiriesMs: readonly number[]): void {
-    this.#lockExpiriesMs = lockExpiriesMs;
-  }
-
   get(): Replica {
     const { options, id, notify } = this;
-    this.#replica ??= makeReplica({ options, replicaId: id, notify, lockExpiriesMs: this.#lockExpiriesMs });
+    this.#replica ??= makeReplica({ options, replicaId: id, notify });
     return this.#replica;
   }
 
