@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { deferred } from '../../../../test/support/deferred.js';
 import { job, lasting } from '../../../../test/support/fleet.js';
 import { useFleet } from '../../../../test/support/use-fleet.js';
 import { type Command } from '../../../../test/support/faulty-store.js';
@@ -209,6 +210,24 @@ describe('A leader election', () => {
       expect(leadership(a.observer.story)[0]).toMatch(/^1200 leadershipGained$/);
       expect(leadership(a.observer.story)).toHaveLength(1);
       expect(a.observer.of('runStarted').length).toBeGreaterThan(15);
+    });
+
+    it('renews a late grant at once where its lease may end before the next heartbeat', async () => {
+      const hang = deferred<undefined>();
+      let isFirst = true;
+      const fate = () => {
+        const isLost = !isFirst;
+        isFirst = false;
+        return isLost ? 'lost' : 'carried';
+      };
+      const a = fleet.start('a', [job()], { network: { fate, heldBack: hang.promise.then(() => undefined) } });
+      await fleet.clock.advance(7_500);
+      a.store.fate = () => 'carried';
+      hang.resolve(undefined);
+      await fleet.clock.advance(20_000);
+      // half a second before its lease would have ended: by then the attempt under way has been given up
+      expect(leadership(a.observer.story)).toEqual(['8500 leadershipGained']);
+      expect(a.observer.of('runCancelled')).toEqual([]);
     });
 
     it('announces a release whose answer was lost', async () => {
