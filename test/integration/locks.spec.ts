@@ -127,6 +127,15 @@ describe('LockService on Redis', () => {
     expect(await redis.exists(LOCK)).toBe(0);
   });
 
+  it('leaves nothing in Redis when it is released after its state was forgotten', async () => {
+    const { locks } = await start();
+    const handle = await acquired(locks, 'nightly-import');
+    // as after a day
+    await redis.del(STATE);
+    expect(await handle.release()).toBe(true);
+    expect(await redis.keys('*')).toEqual([]);
+  });
+
   it('gives each tenant keys of its own, and no two keys the same', async () => {
     const { locks } = await start();
     const keys = ['a/b', 'a%2Fb', '{a}:b', { name: 'a', tenant: 'b' }, { name: 'a', tenant: 'c' }] as const;

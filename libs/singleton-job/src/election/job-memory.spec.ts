@@ -67,6 +67,12 @@ describe('What a process knows of a job', () => {
     expect(log.last).toBe(1_000);
   });
 
+  it('tells nothing with the release of a lock whose state the store forgets', () => {
+    const log = new JobMemory(new ManualClock(), 86_400_000);
+    log.claimed(1_000);
+    expect(log.final()).toEqual({});
+  });
+
   it('is told again in a new term, for the store may be another than the one that confirmed', () => {
     const { log } = setup();
     log.settled(1_000);

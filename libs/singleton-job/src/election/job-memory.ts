@@ -130,8 +130,13 @@ export class JobMemory {
     };
   }
 
-  /** Everything that goes with a release, whether or not Redis has confirmed it: it may have lost its last writes since. */
+  /**
+   * Everything that goes with a release, whether or not Redis has confirmed it: it may have lost its last writes since.
+   * Nothing for a lock that is no job's, which has no occurrences: after its state was forgotten, a release would begin
+   * another, which nothing would ever forget.
+   */
   final(): Progress {
+    if (this.stateTtlMs !== Infinity) return {};
     this.untold();
     const ran = Math.max(this.#ran, this.#fired);
     return {
