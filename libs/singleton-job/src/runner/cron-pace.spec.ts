@@ -381,6 +381,20 @@ describe('A cron job', () => {
       expect(runsOf(a)).toEqual(['a 01:00:00 schedule']);
     });
 
+    it('notices within half a minute that the clock of Redis was corrected', async () => {
+      const a = fleet.start('a', [hourly({ lockExpiryMs: 2 * HOUR, misfireGraceMs: MINUTE })]);
+      await fleet.clock.advance(30 * MINUTE);
+      // by the clock of Redis it is half past, by that of the replica two minutes to
+      a.clock.aheadMs = 28 * MINUTE;
+      await fleet.clock.advance(3 * MINUTE);
+      expect(a.observer.of('clockAhead')).toHaveLength(1);
+      fleet.clock.stepWall(27 * MINUTE);
+      a.clock.aheadMs = MINUTE;
+      await fleet.clock.advance(33_000);
+      expect(runsOf(a)).toEqual(['a 01:00:00 misfire']);
+      expect(a.observer.of('clockAhead')).toHaveLength(1);
+    });
+
     it('starts no occurrence late by the store without a grace, however far its own clock is behind', async () => {
       const a = fleet.start('a', [hourly({ misfireGraceMs: 0 })]);
       a.clock.aheadMs = -HOUR;

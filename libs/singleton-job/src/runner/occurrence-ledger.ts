@@ -1,7 +1,7 @@
 import { type RunCause } from '../events/index.js';
 import { type CronSchedule } from '../schedule/index.js';
 import { sleep } from '../time/index.js';
-import { type PaceParts } from './pace.js';
+import { LOOK_AGAIN_MS, type PaceParts } from './pace.js';
 import { reportMissed, reportOverlap, reportStateLost } from './reports.js';
 
 /** A tick that is noticed within this time is on time, however small the misfire grace. */
@@ -78,7 +78,9 @@ export class OccurrenceLedger {
       case 'too-early': {
         const aheadMs = newest - answer.time;
         notify('clockAhead', { job: job.name, scheduledAt: new Date(newest), aheadMs });
-        await sleep(clock, aheadMs, quit);
+        // by its latest answers, which tell where its clock was corrected or this host slept
+        while (!quit.aborted && term.storeNow() < newest)
+          await sleep(clock, Math.min(newest - term.storeNow(), LOOK_AGAIN_MS), quit);
         return after;
       }
       case 'not-leader':
