@@ -40,7 +40,7 @@ const addresses = () => nodes.map(({ server }) => ({ host: '127.0.0.1', port: se
 let project = 0;
 
 async function connect(connection: RedisConnection, projectName: string): Promise<RedisLockStore> {
-  const store = new RedisLockStore({ projectName, connection, heartbeatIntervalMs: 300 });
+  const store = new RedisLockStore({ projectName, connection });
   let isReachable = false;
   store.listen({ reachable: () => (isReachable = true) });
   store.open();

@@ -160,7 +160,7 @@ describe('a store whose Redis fails', () => {
   });
 
   it('keeps a socket that is silent because nothing was asked', async () => {
-    const { store } = await fixture.connect({ heartbeatIntervalMs: 100_000 });
+    const { store } = await fixture.connect();
     const before = await fixture.connections();
     await delay(2 * STALL_MS);
     expect(await fixture.connections()).toEqual(before);

@@ -33,7 +33,6 @@ export class RedisFixture {
     const store = new RedisLockStore({
       projectName: 'myapp',
       connection: this.server.url,
-      heartbeatIntervalMs: 200,
       ...options,
     });
     this.#stores.push(store);

@@ -30,7 +30,6 @@ describeLockStore(
         const store = new RedisLockStore({
           projectName,
           connection: server.url,
-          heartbeatIntervalMs: 300,
         });
         const reached = new Promise<void>((resolve) => store.listen({ reachable: resolve }));
         store.open();

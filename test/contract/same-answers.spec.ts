@@ -93,7 +93,7 @@ describe('Redis and memory', () => {
   beforeAll(async () => {
     server = await RedisServer.start();
     raw = new Redis(server.url);
-    redis = new RedisLockStore({ projectName, connection: server.url, heartbeatIntervalMs: 1_000 });
+    redis = new RedisLockStore({ projectName, connection: server.url });
     const reached = new Promise<void>((resolve) => redis.listen({ reachable: resolve }));
     redis.open();
     await reached;

@@ -46,8 +46,7 @@ export class HostileReplica {
       shutdownTimeout: '3s',
       ...options,
     });
-    const { heartbeatIntervalMs } = resolved;
-    this.store = new RedisLockStore({ projectName: project, connection, heartbeatIntervalMs });
+    this.store = new RedisLockStore({ projectName: project, connection });
     const write = (level: string) => (message: string) => {
       if (!LATE.test(message)) this.lines.push(`${level}: ${message}`);
     };

@@ -56,11 +56,10 @@ export class MixedFleet {
   ) {}
 
   ours(nodeId: string, overrides: OurJob): OurReplica {
-    const { heartbeatIntervalMs, lockExpiryMs } = this.timing;
+    const { lockExpiryMs } = this.timing;
     const redis = new RedisLockStore({
       projectName: PROJECT,
       connection: this.url,
-      heartbeatIntervalMs,
     });
     const sights: number[] = [];
     const store = new FaultyStore(sightsOf(redis, sights), this.#clock);

@@ -9,7 +9,6 @@ import { Subscription } from './subscription.js';
 export interface RedisGatewayOptions {
   readonly connection: RedisConnection;
   readonly channel: string;
-  readonly heartbeatIntervalMs: number;
   readonly onReachable: () => void;
   readonly onHearing: () => void;
   readonly onMessage: (text: string) => void;
@@ -35,7 +34,7 @@ export class RedisGateway {
   #isClosed = false;
 
   constructor(options: RedisGatewayOptions) {
-    const { connection, channel, heartbeatIntervalMs } = options;
+    const { connection, channel } = options;
     const clients = redisClients(connection);
     const { onReachable, onHearing, onMessage, onRefused, onDeaf } = options;
     const checkEviction = evictionCheck(options.onMayEvict);
@@ -52,7 +51,6 @@ export class RedisGateway {
     });
     this.#subscription = new Subscription({
       channel,
-      heartbeatIntervalMs,
       create: () => clients.subscriber(this.#commands.client),
       onSubscribed: onHearing,
       onMessage,

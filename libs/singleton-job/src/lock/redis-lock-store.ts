@@ -25,8 +25,6 @@ export interface RedisLockStoreOptions {
   /** First part of every key, and of the channel. */
   readonly projectName: string;
   readonly connection: RedisConnection;
-  /** How often the subscriber is asked whether it still stands. */
-  readonly heartbeatIntervalMs: number;
 }
 
 /** Locks in Redis or Valkey, one server or a cluster. */

@@ -3,9 +3,11 @@ import { type LockStoreError } from '../errors/index.js';
 import { Link } from './link.js';
 import { redisError } from './redis-errors.js';
 
+/** How often an idle subscription is asked whether it still stands, whatever the heartbeat of the leases. */
+const PING_INTERVAL_MS = 3_000;
+
 export interface SubscriptionOptions {
   readonly channel: string;
-  readonly heartbeatIntervalMs: number;
   /** Makes a client of its own for the subscription; undefined while there is nothing to connect to. */
   readonly create: () => Redis | undefined;
   readonly onSubscribed: () => void;
@@ -17,14 +19,14 @@ export interface SubscriptionOptions {
 }
 
 /**
- * One subscription on one connection of its own. Silence is what it normally hears, so it asks at every heartbeat whether
- * the connection still stands; one that does not answer is replaced.
+ * One subscription on one connection of its own. It is silent as a rule, so a ping every 3 s finds out whether the connection
+ * still stands. One that does not answer is replaced.
  */
 export class Subscription {
   readonly #options: SubscriptionOptions;
   readonly #link: Link<Redis>;
   #isSubscribed = false;
-  #heartbeat: NodeJS.Timeout | undefined;
+  #pings: NodeJS.Timeout | undefined;
 
   constructor(options: SubscriptionOptions) {
     this.#options = options;
@@ -57,11 +59,11 @@ export class Subscription {
       this.#options.onMessage(text);
     });
     this.#subscribe(client);
-    this.#heartbeat = setInterval(() => {
+    this.#pings = setInterval(() => {
       // a refused subscription is tried again here: it may have been permitted meanwhile
       if (this.#isSubscribed) client.ping().catch(() => undefined);
       else this.#subscribe(client);
-    }, this.#options.heartbeatIntervalMs);
+    }, PING_INTERVAL_MS);
   }
 
   #subscribe(client: Redis): void {
@@ -79,7 +81,7 @@ export class Subscription {
   }
 
   #end(): void {
-    clearInterval(this.#heartbeat);
+    clearInterval(this.#pings);
     if (this.#isSubscribed) this.#options.onDeaf();
     this.#isSubscribed = false;
   }

@@ -24,9 +24,9 @@ export function makeReplica(parts: ReplicaOptions): Replica {
 }
 
 function makeStore(options: ResolvedOptions, clock: Clock): LockStore {
-  const { store, connection, projectName, heartbeatIntervalMs } = options;
+  const { store, connection, projectName } = options;
   if (store !== undefined && store !== 'memory') return store;
   // without a connection nothing is enabled, and nobody asks
   if (store === 'memory' || connection === undefined) return new InMemoryLockStore(clock);
-  return new RedisLockStore({ projectName, connection, heartbeatIntervalMs });
+  return new RedisLockStore({ projectName, connection });
 }
