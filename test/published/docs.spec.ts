@@ -21,7 +21,6 @@ const pages = [
     'docs/steering.md',
     'docs/fencing.md',
     'docs/observability.md',
-    'docs/failure-points.md',
   ],
   ...[join(ADR, 'README.md'), ...adrs.map((name) => join(ADR, name))],
 ];
