@@ -85,6 +85,21 @@ export const THE_LOCK: Rules = {
     sameAnswer(await granted(other, bidOf('a#2', { lockExpiryMs: 60_000 })), second);
   },
 
+  'of a holder that names no session is respected until its key expires': async ({ world, store, other, release }) => {
+    await world.occupy('price-tick', 'somebody-else', 60_000);
+    const refusal = await refused(store, bidOf('a#1', { lockExpiryMs: 90_000 }));
+    answers(refusal, { holder: 'somebody-else', mended: false });
+    above(refusal.ttlMs, 30_000);
+    atMost(refusal.ttlMs, 60_000);
+    answers(await release('a#1'), { released: false });
+    answers(await refused(other, bidOf('b#1')), { holder: 'somebody-else' });
+    await world.occupy('price-tick', 'somebody-else', 20);
+    await eventually('the key expires', async () => {
+      await world.passTime(10);
+      return (await other.acquire(bidOf('b#2'))).granted || undefined;
+    });
+  },
+
   'that would stay for ever is given an expiry, and whoever asked is told so once': async ({ world, store }) => {
     await world.occupy('price-tick', 'somebody-else');
     const refusal = await refused(store, bidOf('a#1', { lockExpiryMs: 60_000 }));
