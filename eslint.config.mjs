@@ -84,7 +84,7 @@ export default tseslint.config(
   },
   {
     // jest calls its global set-up by the default export
-    files: ['test/support/build-worker.ts', 'test/faults/support/build-replica.ts'],
+    files: ['test/support/build-worker.ts'],
     rules: { 'import-x/no-default-export': 'off' },
   },
   {

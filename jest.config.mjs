@@ -47,11 +47,5 @@ export default {
       testMatch: ['<rootDir>/test/processes/**/*.spec.ts'],
       globalSetup: '<rootDir>/test/support/build-worker.ts',
     },
-    {
-      ...shared,
-      displayName: 'faults',
-      testMatch: ['<rootDir>/test/faults/**/*.spec.ts'],
-      globalSetup: '<rootDir>/test/faults/support/build-replica.ts',
-    },
   ],
 };

@@ -22,7 +22,7 @@ const GROUPS: readonly Group[] = [
   // these compute, nearly without a pause
   { projects: ['unit', 'simulation', 'published', 'types'], workers: availableParallelism() },
   // these mostly wait
-  { projects: ['contract', 'integration', 'processes', 'faults'], workers: 3 },
+  { projects: ['contract', 'integration', 'processes'], workers: 3 },
 ];
 
 export interface TestRun extends Counts {
