@@ -182,6 +182,14 @@ describe('the README', () => {
   });
 });
 
+describe('the page on fencing', () => {
+  it('has a sample that compiles', () => {
+    const page = read('docs/fencing.md');
+    expect(page.match(/^```ts$/gm)).toHaveLength(1);
+    expect(complaintsAbout(page, { known: {}, readersOwn: READERS_OWN })).toEqual([]);
+  });
+});
+
 describe('the decisions', () => {
   it('are one page each, numbered, of four parts', () => {
     for (const name of adrs) {

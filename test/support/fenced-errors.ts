@@ -1,2 +1,0 @@
-/** A later leader has written: this run is over, and there is nothing to repeat. */
-export class StaleLeaderError extends Error {}
