@@ -5,10 +5,9 @@ import { type RedisConnection } from '../../libs/singleton-job/src/lock/index.js
 import { type SingletonJobOptions } from '../../libs/singleton-job/src/options/index.js';
 import { cron, fixedRate, interval } from '../../libs/singleton-job/src/schedule/index.js';
 import { PATIENCE_MS } from './busy-machine.js';
-import { type WitnessedRun } from './checker.js';
 import { job } from './fleet.js';
 import { HostileReplica } from './hostile-replica.js';
-import { HostileWitness } from './hostile-witness.js';
+import { HostileWitness, type WitnessedRun } from './hostile-witness.js';
 
 /** One job of each kind, at a pace at which a test can wait for it. */
 const HOSTILE_JOBS = ['price-tick', 'heartbeat', 'report'] as const;

@@ -6,7 +6,6 @@ import { JobSupervisor, nameReplica } from '../../libs/singleton-job/src/runner/
 import { RecordingObserver } from '../../libs/singleton-job/src/testing/index.js';
 import { SystemClock } from '../../libs/singleton-job/src/time/index.js';
 import { LATE, SILENT } from './busy-machine.js';
-import { type WitnessedReport } from './checker.js';
 
 export interface ReplicaOptions {
   readonly node: string;
@@ -14,6 +13,16 @@ export interface ReplicaOptions {
   readonly connection: RedisConnection;
   readonly jobs: readonly JobDefinition[];
   readonly options: Partial<SingletonJobOptions> | undefined;
+}
+
+/** Occurrences in (`from`, `to`] that a replica reported as dropped or missed. */
+export interface Report {
+  readonly job: string;
+  readonly process: string;
+  readonly from: number;
+  readonly to: number;
+  readonly reason: string;
+  readonly atMs: number;
 }
 
 /** Each second is due: a drop that stands for several stands for the seconds before it too. */
@@ -86,9 +95,9 @@ export class HostileReplica {
   }
 
   /** The windows in which it reported occurrences that nobody started. */
-  reports(): WitnessedReport[] {
+  reports(): Report[] {
     const process = this.node;
-    return this.observer.events.flatMap(({ atMs, event, payload }): WitnessedReport[] => {
+    return this.observer.events.flatMap(({ atMs, event, payload }): Report[] => {
       if (event === 'occurrencesMissed') {
         const { job, from, to, reason } = payload;
         return [{ job, process, from: from.getTime(), to: to.getTime(), reason, atMs }];

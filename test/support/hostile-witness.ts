@@ -1,7 +1,18 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type JobRun } from '../../libs/singleton-job/src/decorators/index.js';
-import { check, type WitnessedReport, type WitnessedRun } from './checker.js';
-import { type HostileReplica } from './hostile-replica.js';
+import { type HostileReplica, type Report } from './hostile-replica.js';
+import { brokenFences, overlaps } from './history.js';
+
+/** A run in this process, by the one clock that all replicas in it share. */
+export interface WitnessedRun {
+  readonly job: string;
+  readonly process: string;
+  readonly fencingToken: number;
+  readonly scheduledAt: number;
+  readonly startedMs: number;
+  /** Undefined while it runs. */
+  readonly endedMs?: number;
+}
 
 /** How long a run takes that is let finish. */
 const RUN_MS = 20;
@@ -9,7 +20,7 @@ const RUN_MS = 20;
 /** The cron job of which each second is due. */
 const REPORT = 'report';
 
-/** Sees every run of all replicas of this process, by the one clock that they share. */
+/** Sees every run of all replicas of this process. */
 export class HostileWitness {
   readonly runs: WitnessedRun[] = [];
 
@@ -34,27 +45,43 @@ export class HostileWitness {
   violations(replicas: readonly HostileReplica[], sinceMs: number): string[] {
     const nodes = new Set(replicas.map(({ node }) => node));
     const runs = this.runs.filter(({ process, startedMs }) => nodes.has(process) && startedMs >= sinceMs);
-    const reports = replicas.flatMap((replica) => replica.reports()).filter(({ atMs = Infinity }) => atMs >= sinceMs);
-    const found = check({ runs, reports, due: dueBetween(runs, reports) });
-    return [...found.map(({ rule, evidence }) => `${rule}: ${evidence}`), ...sharedTokens(runs)];
+    const reports = replicas.flatMap((replica) => replica.reports()).filter(({ atMs }) => atMs >= sinceMs);
+    const recorded = runs.map(({ process: node, startedMs, endedMs = Infinity, ...run }) => ({
+      ...run,
+      node,
+      startedAtMs: startedMs,
+      endedAtMs: endedMs,
+    }));
+    return [
+      ...overlaps(recorded).map((pair) => `overlap: ${JSON.stringify(pair)}`),
+      ...brokenFences(recorded).map((pair) => `token-not-grown: ${JSON.stringify(pair)}`),
+      ...occurrencesUnaccounted(runs, reports),
+    ];
   }
 }
 
-/** Each second from the first run of the cron job to its last, or to the end of what was reported. */
-function dueBetween(runs: readonly WitnessedRun[], reports: readonly WitnessedReport[]): Map<string, number[]> {
-  const seen = runs.filter(({ job }) => job === REPORT).map(({ scheduledAt }) => scheduledAt);
-  const last = Math.max(...seen, ...reports.filter(({ job }) => job === REPORT).map(({ to }) => to));
-  const due: number[] = [];
-  for (let at = Math.min(...seen); at <= last; at += 1_000) due.push(at);
-  return new Map([[REPORT, due]]);
-}
-
-/** A fencing token that two replicas ran with fences nobody. */
-function sharedTokens(runs: readonly WitnessedRun[]): string[] {
-  const owners = new Map<string, Set<string>>();
-  for (const { job, fencingToken, process: node } of runs) {
-    const key = `${job} with token ${String(fencingToken)}`;
-    owners.set(key, (owners.get(key) ?? new Set()).add(node));
+/** Each second from the first run of the cron job to the last start or report must be started once, or reported once. */
+function occurrencesUnaccounted(runs: readonly WitnessedRun[], reports: readonly Report[]): string[] {
+  const starts = runs.filter(({ job }) => job === REPORT);
+  const windows = reports.filter(({ job }) => job === REPORT);
+  const from = Math.min(...starts.map(({ scheduledAt }) => scheduledAt));
+  const upTo = Math.max(...starts.map(({ scheduledAt }) => scheduledAt), ...windows.map(({ to }) => to));
+  const found: string[] = [];
+  for (let at = from; at <= upTo; at += 1_000) {
+    const started = starts.filter(({ scheduledAt }) => scheduledAt === at);
+    const told = windows.filter((window) => window.from < at && at <= window.to);
+    const accounts = [
+      ...started.map(({ startedMs, process }) => ({ atMs: startedMs, words: `started by ${process}`, reason: '' })),
+      ...told.map(({ atMs, process, reason }) => ({ atMs, words: `${reason} by ${process}`, reason })),
+    ].sort((a, b) => a.atMs - b.atMs);
+    // Redis lost its data: nobody can say. A start that is not confirmed may have begun, or have been reported.
+    const definite = accounts.filter(
+      ({ reason }, index) => reason !== 'state-lost' && (reason !== 'start-not-confirmed' || index === 0),
+    );
+    const words = `${new Date(at).toISOString()}: ${accounts.map((account) => account.words).join(', ')}`;
+    if (started.length > 1) found.push(`started-twice: ${words}`);
+    else if (definite.length > 1) found.push(`accounted-twice: ${words}`);
+    if (accounts.length === 0) found.push(`lost-in-silence: ${words}`);
   }
-  return [...owners].filter(([, nodes]) => nodes.size > 1).map(([key]) => `shared-token: ${key}`);
+  return found;
 }
