@@ -6,21 +6,15 @@ import { FINE_WEATHER, type Weather } from './weather.js';
 const PLACES = 3;
 const DAY_MS = 86_400_000;
 
-/** What a simulation may bring about besides the ordinary faults. */
-export interface Perils {
-  /** The store may lose its data: all, its last writes, or a key. @default false */
-  readonly dataLoss?: boolean;
-}
-
-/** The story of a seed. */
-export function drawPlan(seed: number, perils: Perils = {}): Plan {
+/** The story of a seed. In one of four the store also loses data: all, its last writes, or a key. */
+export function drawPlan(seed: number): Plan {
   const chance = Chance.of(seed, 'plan');
   const drawn = drawSetting(chance);
   const clocks = Array.from({ length: PLACES }, () => drawClock(chance));
-  const faults = drawFaults(chance, drawn, perils);
+  const faults = drawFaults(chance, drawn, Chance.of(seed, 'data-loss').happens(0.25));
   const [setting, restarts] = drawRollOut(Chance.of(seed, 'roll-out'), drawn);
   const stepDowns = drawStepDowns(Chance.of(seed, 'step-down'), drawn);
-  const clockSteps = perils.dataLoss === true ? [] : drawStoreClockSteps(Chance.of(seed, 'store-clock'), drawn);
+  const clockSteps = drawStoreClockSteps(Chance.of(seed, 'store-clock'), drawn);
   const all = [...faults, ...restarts, ...stepDowns, ...clockSteps];
   return { seed, setting, clocks, faults: all.sort((a, b) => a.atMs - b.atMs) };
 }
@@ -47,8 +41,6 @@ function drawSetting(chance: Chance): Setting {
   const defaultGraceMs = shutdownTimeoutMs + 2 * lockExpiryMs + heartbeatIntervalMs;
   const delayMs = lockExpiryMs * chance.pick([0.3, 0.8, 2]);
   const cronSeconds = isDefault ? 5 : chance.pick([1, 1, 2]);
-  // time for each job to run once, after a run that took its time
-  const restForMs = chance.happens(0.25) ? 2 * lockExpiryMs + delayMs + 1_000 * cronSeconds : 0;
   return {
     heartbeatIntervalMs,
     lockExpiryMs,
@@ -64,8 +56,7 @@ function drawSetting(chance: Chance): Setting {
     stubborn: chance.pick([0, 0, 0, 0.3]),
     serverRate: chance.between(0.998, 1.002),
     faultsForMs: 12 * lockExpiryMs,
-    calmForMs: restForMs === 0 ? lockExpiryMs : 4_000 + 2.5 * lockExpiryMs + restForMs,
-    restForMs,
+    calmForMs: lockExpiryMs,
   };
 }
 
@@ -89,7 +80,7 @@ function drawStepDowns(chance: Chance, { faultsForMs, heartbeatIntervalMs }: Set
   return faults;
 }
 
-/** In some stories the clock of the store is set, back at most by what a lock lives: for so long nobody may lead. */
+/** In some stories the clock of the store is set: back by less than a lock lives, or ahead. */
 function drawStoreClockSteps(chance: Chance, { faultsForMs, lockExpiryMs }: Setting): Fault[] {
   if (!chance.happens(0.15)) return [];
   return Array.from({ length: chance.pick([1, 2]) }, () => ({
@@ -99,12 +90,12 @@ function drawStoreClockSteps(chance: Chance, { faultsForMs, lockExpiryMs }: Sett
   }));
 }
 
-function drawFaults(chance: Chance, setting: Setting, perils: Perils): Fault[] {
+function drawFaults(chance: Chance, setting: Setting, losesData: boolean): Fault[] {
   const faults: Fault[] = [];
   const { lockExpiryMs, faultsForMs } = setting;
   let atMs = chance.between(0.1, 0.6) * lockExpiryMs;
   while (atMs < faultsForMs) {
-    faults.push(...drawFault(chance, { atMs, setting, perils }));
+    faults.push(...drawFault(chance, { atMs, setting, losesData }));
     atMs += chance.between(0.05, 1.4) * lockExpiryMs;
   }
   return faults.sort((a, b) => a.atMs - b.atMs);
@@ -113,10 +104,10 @@ function drawFaults(chance: Chance, setting: Setting, perils: Perils): Fault[] {
 interface Draw {
   readonly atMs: number;
   readonly setting: Setting;
-  readonly perils: Perils;
+  readonly losesData: boolean;
 }
 
-function drawFault(chance: Chance, { atMs, setting, perils }: Draw): Fault[] {
+function drawFault(chance: Chance, { atMs, setting, losesData }: Draw): Fault[] {
   const { lockExpiryMs } = setting;
   const place = Math.floor(chance.between(0, PLACES));
   // from a moment to longer than a lock lives
@@ -137,7 +128,7 @@ function drawFault(chance: Chance, { atMs, setting, perils }: Draw): Fault[] {
       chance.happens(0.5)
         ? [{ kind: 'store-hangs', atMs, forMs: spellMs }]
         : rollingRestart(chance, atMs, { spellMs, restart }),
-    ...(perils.dataLoss === true
+    ...(losesData
       ? [
           (): Fault[] => [{ kind: 'data-loss', atMs, forMs: drawDowntime(chance, spellMs) }],
           (): Fault[] => [drawLoss(chance, atMs, spellMs)],

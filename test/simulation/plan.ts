@@ -32,8 +32,11 @@ export interface Setting {
   readonly serverRate: number;
   readonly faultsForMs: number;
   readonly calmForMs: number;
-  /** The last part of the calm, in which every job must have its leader and run; 0 in a story that ends before that. */
-  readonly restForMs: number;
+}
+
+/** What README promises of every lease: a run may take this long to settle after its signal. */
+export function safetyMarginMs(lockExpiryMs: number): number {
+  return Math.max(lockExpiryMs / 10, 25);
 }
 
 /** The jobs of every process: one of each kind. */

@@ -1,29 +1,24 @@
 import { InMemoryLockStore, type LockStore } from '../../libs/singleton-job/src/lock/index.js';
 import { resolveOptions } from '../../libs/singleton-job/src/options/index.js';
 import { cron, type CronSchedule } from '../../libs/singleton-job/src/schedule/index.js';
-import { check, type History, type Violation } from '../support/checker.js';
-import { dueOccurrences } from '../support/due-occurrences.js';
 import { Chance } from './chance.js';
 import { Place } from './place.js';
-import { faultInWords, JOBS, type Plan, type Setting } from './plan.js';
-import { type ClockFaults, EPOCH_MS, ProcessClock } from './process-clock.js';
+import { faultInWords, type Plan, safetyMarginMs, type Setting } from './plan.js';
+import { type ClockFaults, ProcessClock } from './process-clock.js';
+import { check, type History, type Violation } from './rules.js';
 import { ServerLine } from './server-line.js';
-import { simulatedJobs } from './simulated-jobs.js';
-import { ServerWatch } from './server-watch.js';
-import { libraryProgram, type Program, SimulatedProcess } from './simulated-process.js';
+import { SETTLES_WITHIN, simulatedJobs } from './simulated-jobs.js';
+import { SimulatedProcess } from './simulated-process.js';
 import { type Stage, strike } from './strike.js';
-import { TRAVEL_MS } from './weather.js';
 import { Witness } from './witness.js';
 import { World } from './world.js';
 
-/** Replaces the store of each process by a worse one, to show that the checker notices. */
+/** Replaces the store of each process by a worse one, to show that the rules notice. */
 export type Sabotage = (store: LockStore) => LockStore;
 
 /** How a story is played that is not played as usual. */
 export interface Staging {
   readonly sabotage?: Sabotage;
-  /** What runs in the process of this name, such as `a1`: `a` is the place, 1 the first process in it. @default the library */
-  readonly programOf?: (name: string) => Program;
   /** Is told everything that happens, in a line each. */
   readonly tell?: (line: string) => void;
 }
@@ -34,19 +29,14 @@ export interface Outcome {
 }
 
 const PLACES = 'abcdefgh';
-/** Two clocks of a story, and true time, differ by no more than this part. */
-const DRIFT = 0.005;
-/** Clocks are read in whole milliseconds. */
-const TOLERANCE_MS = 2;
 
-/** Plays a story: its faults, a calm after them, and what the checker says of it. The same plan is the same story. */
+/** Plays a story: its faults, a calm after them, and the rules that it breaks. The same plan is the same story. */
 export async function play(plan: Plan, staging: Staging = {}): Promise<Outcome> {
   const { setting } = plan;
   const world = new World();
   const serverClock = new ProcessClock(world, { aheadMs: 0, rate: setting.serverRate });
   const server = new InMemoryLockStore(serverClock);
-  const watch = new ServerWatch(world, server, setting.serverRate);
-  const witness = new Witness(world, watch, staging.tell);
+  const witness = new Witness(world, staging.tell);
   const stage = setStage({ plan, world, witness, server, serverClock, staging });
   plan.clocks.forEach((clock, index) => stage.places[index]?.start(clock));
   for (const fault of plan.faults) {
@@ -56,10 +46,15 @@ export async function play(plan: Plan, staging: Staging = {}): Promise<Outcome> 
     });
   }
   await world.passUntil(setting.faultsForMs + setting.calmForMs);
-  const history = historyOf(witness, { plan, untilMs: world.nowMs });
-  const violations = check(history);
+  const history: History = {
+    // what still runs has run until now
+    runs: witness.runs.map((run) => ({ endedMs: world.nowMs, ...run })),
+    windows: witness.windows,
+    settleMs: SETTLES_WITHIN * safetyMarginMs(setting.lockExpiryMs),
+    cronJobs: ['cron'],
+  };
   for (const { process } of stage.places) process?.kill();
-  return { history, violations };
+  return { history, violations: check(history) };
 }
 
 interface StageParts {
@@ -72,7 +67,7 @@ interface StageParts {
 }
 
 function setStage({ plan, world, witness, server, serverClock, staging }: StageParts): Stage {
-  const { sabotage, programOf = () => libraryProgram } = staging;
+  const { sabotage } = staging;
   const { setting, seed } = plan;
   const line = new ServerLine(world);
   // the smallest lease that options allow is larger than those of a simulation need to be
@@ -94,49 +89,10 @@ function setStage({ plan, world, witness, server, serverClock, staging }: StageP
       commands: sabotage === undefined ? server : sabotage(server),
       chance: Chance.of(seed, `${name}'s network`),
       random: Chance.of(seed, `${name}'s own chance`).next,
-      program: programOf(name),
-      cron: cronAt(world.nowMs, setting),
-      jobs: (process, cron) => simulatedJobs(process, { plan, cron, witness, server }),
+      jobs: (process) => simulatedJobs(process, { plan, cron: cronAt(world.nowMs, setting), witness, server }),
     });
   const places = plan.clocks.map((_, index) => new Place(PLACES.charAt(index), start));
-  return { world, places, server, serverClock, line, witness };
-}
-
-function historyOf(
-  { runs, reports, drops, terms, confirmations, sights, refusals, processes, faults, server }: Witness,
-  { plan, untilMs }: { plan: Plan; untilMs: number },
-): History {
-  const { restForMs, heartbeatIntervalMs, lockExpiryMs, shutdownTimeoutMs, delayMs, misfireGraceMs } = plan.setting;
-  const { cronSeconds, nextCronSeconds } = plan.setting;
-  return {
-    runs,
-    reports,
-    drops,
-    terms,
-    confirmations,
-    sights,
-    refusals,
-    processes,
-    faults,
-    steps: server.steps,
-    holdings: server.holdings,
-    settings: {
-      heartbeatIntervalMs,
-      lockExpiryMs,
-      shutdownTimeoutMs,
-      misfireGraceMs: new Map([['cron', misfireGraceMs]]),
-      delayMs: new Map([['pause', delayMs]]),
-      drift: DRIFT,
-      travelMs: TRAVEL_MS,
-      toleranceMs: TOLERANCE_MS,
-      epochMs: EPOCH_MS,
-    },
-    endMs: untilMs,
-    grids: new Map([['grid', plan.setting.periodMs]]),
-    // where the schedule changed, those that both versions have
-    due: new Map([['cron', dueOccurrences(cronOf(Math.max(cronSeconds, nextCronSeconds)), 'cron', { runs, reports })]]),
-    ...(restForMs > 0 && { calm: { fromMs: untilMs - restForMs, untilMs, jobs: JOBS, epochMs: EPOCH_MS } }),
-  };
+  return { setting, world, places, server, serverClock, line, witness };
 }
 
 /** The schedule of the version that processes run which start now. */

@@ -28,7 +28,6 @@ export class ProcessClock implements Clock {
   #suspendedForMs = 0;
   #heldTimers: (() => void)[] = [];
   #heldArrivals: (() => void)[] = [];
-  #pendingTimers = 0;
 
   constructor(world: World, { aheadMs, rate }: ClockFaults) {
     this.#world = world;
@@ -46,23 +45,9 @@ export class ProcessClock implements Clock {
   }
 
   setTimer(delayMs: number, fire: () => void): Timer {
-    return this.#setTimer(delayMs, fire, 1);
-  }
-
-  /** A timer of a job, which is not what the program itself leaves behind. */
-  setJobTimer(delayMs: number, fire: () => void): Timer {
-    return this.#setTimer(delayMs, fire, 0);
-  }
-
-  #setTimer(delayMs: number, fire: () => void, counts: 0 | 1): Timer {
     const dueMs = this.now() + Math.max(delayMs, 0);
     let happening: Happening;
     let isPending = true;
-    this.#pendingTimers += counts;
-    const done = (): void => {
-      if (isPending) this.#pendingTimers -= counts;
-      isPending = false;
-    };
     const arm = (): void => {
       happening = this.#world.after((dueMs - this.now()) / this.#rate + ROUNDING_MS, () => {
         this.#whenRunning(this.#heldTimers, wake);
@@ -74,7 +59,7 @@ export class ProcessClock implements Clock {
       // a monotonic clock that stood still with the host has not got there yet
       if (this.now() < dueMs) arm();
       else {
-        done();
+        isPending = false;
         fire();
       }
     };
@@ -82,7 +67,7 @@ export class ProcessClock implements Clock {
     return {
       cancel: () => {
         if (!isPending) return;
-        done();
+        isPending = false;
         happening.callOff();
         if (this.#heldTimers.length > 0) this.#heldTimers = this.#heldTimers.filter((held) => held !== wake);
       },
@@ -105,10 +90,6 @@ export class ProcessClock implements Clock {
 
   get wasStepped(): boolean {
     return this.#wasStepped;
-  }
-
-  get isPaused(): boolean {
-    return this.#state === 'paused';
   }
 
   get wasSuspended(): boolean {
@@ -138,11 +119,6 @@ export class ProcessClock implements Clock {
     this.#state = 'ended';
     this.#heldTimers = [];
     this.#heldArrivals = [];
-  }
-
-  /** Timers that were set, and neither fired nor were cancelled. */
-  get pendingTimers(): number {
-    return this.#pendingTimers;
   }
 
   get hasEnded(): boolean {

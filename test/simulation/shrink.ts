@@ -1,6 +1,6 @@
-import { type Rule } from '../support/checker.js';
 import { type Fault, type Plan } from './plan.js';
 import { play, type Staging } from './play.js';
+import { type Rule } from './rules.js';
 
 /**
  * The smallest story found that still breaks a rule: faults are left out as long as it does, many at once and then one by

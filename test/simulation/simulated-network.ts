@@ -4,7 +4,6 @@ import {
   type Claim,
   type ClaimAnswer,
   type Grant,
-  type Holder,
   type LockStore,
   type LockStoreListener,
   type Refusal,
@@ -14,45 +13,12 @@ import {
   type RenewalAnswer,
 } from '../../libs/singleton-job/src/lock/index.js';
 import { type Chance } from './chance.js';
-import { type Command } from './plan.js';
+import { type Command, type Step } from './plan.js';
 import { type ProcessClock } from './process-clock.js';
 import { type ServerLine } from './server-line.js';
 import { FINE_WEATHER, TRAVEL_MS, type Weather } from './weather.js';
+import { type Confirmation } from './witness.js';
 import { type World } from './world.js';
-
-/** What a command is about, and how to read its answer. */
-export interface About<T> {
-  readonly name: string;
-  readonly holder: Holder;
-  readonly lockExpiryMs?: number;
-  /** Whether the answer confirms the lease. */
-  readonly confirms?: (answer: T) => boolean;
-  /** The token of a grant. */
-  readonly token?: (answer: T) => number | undefined;
-  /** When the state began that the answer tells of; 0 if there is none. */
-  readonly born?: (answer: T) => number;
-  /** Who has the lock that was refused. */
-  readonly refusedBy?: (answer: T) => Holder | undefined;
-  /** The newest occurrence that the answer knows of. */
-  readonly last?: (answer: T) => number;
-  /** The occurrence that is now claimed. */
-  readonly claimed?: (answer: T) => number | undefined;
-}
-
-/** Is told of commands on their way. */
-export interface Wire {
-  sent(command: Command): void;
-  carriedOut(command: Command): void;
-  /** Of a command about a lock: when it is about to be carried out, has been, and its answer is read. */
-  follow?<T>(command: Command, about: About<T>): Follower<T>;
-}
-
-export interface Follower<T> {
-  arrives(): void;
-  wasCarriedOut(): void;
-  isAnswered(answer: T): void;
-  isRead(answer: T): void;
-}
 
 export interface NetworkParts {
   readonly world: World;
@@ -63,7 +29,10 @@ export interface NetworkParts {
   readonly ears: LockStore;
   readonly line: ServerLine;
   readonly chance: Chance;
-  readonly wire: Wire;
+  /** Is told of each step of a command. */
+  readonly passed: (step: Step) => void;
+  /** Is told when the process reads that it holds a lock. */
+  readonly confirmed: (confirmation: Omit<Confirmation, 'process'>) => void;
 }
 
 /** The store as one process reaches it, over a network whose weather the simulation makes. */
@@ -99,37 +68,32 @@ export class SimulatedNetwork implements LockStore {
   }
 
   acquire(bid: Bid): Promise<Grant | Refusal> {
-    const token = (answer: Grant | Refusal): number | undefined => (answer.granted ? answer.token : undefined);
-    const last = (answer: Grant | Refusal): number => answer.last;
-    const born = (answer: Grant | Refusal): number => answer.born;
-    const refusedBy = (answer: Grant | Refusal): Holder | undefined => (answer.granted ? undefined : answer.holder);
-    const about = { ...bid, token, last, born, refusedBy, confirms: ({ granted }: Grant | Refusal) => granted };
-    return this.send('acquire', (server) => server.acquire(bid), about);
+    return this.#send(
+      'acquire',
+      (server) => server.acquire(bid),
+      this.#confirming(bid, (answer) => answer.granted),
+    );
   }
 
   renew(renewal: Renewal): Promise<RenewalAnswer> {
-    const about = { ...renewal, confirms: ({ held }: RenewalAnswer) => held };
-    return this.send('renew', (server) => server.renew(renewal), about);
+    return this.#send(
+      'renew',
+      (server) => server.renew(renewal),
+      this.#confirming(renewal, ({ held }) => held),
+    );
   }
 
   claim(claim: Claim): Promise<ClaimAnswer> {
-    const { name, holder, lockExpiryMs, scheduledAt } = claim;
-    return this.send<ClaimAnswer>('claim', (server) => server.claim(claim), {
-      name,
-      holder,
-      lockExpiryMs,
-      last: (answer) => answer.last,
-      claimed: ({ outcome }) => (outcome === 'claimed' || outcome === 'mine' ? scheduledAt : undefined),
-      confirms: ({ outcome }) => outcome !== 'not-leader',
-    });
+    const holds = ({ outcome }: ClaimAnswer): boolean => outcome !== 'not-leader';
+    return this.#send('claim', (server) => server.claim(claim), this.#confirming(claim, holds));
   }
 
   release(release: Release): Promise<ReleaseAnswer> {
-    return this.send('release', (server) => server.release(release), release);
+    return this.#send('release', (server) => server.release(release));
   }
 
   announce(by: string, names: readonly string[]): Promise<void> {
-    return this.send('release', (server) => server.announce(by, names));
+    return this.#send('release', (server) => server.announce(by, names));
   }
 
   batch(send: () => void): void {
@@ -160,18 +124,30 @@ export class SimulatedNetwork implements LockStore {
     for (const giveUp of this.#unanswered) giveUp(new LockStoreError('STORE_UNREACHABLE', 'the connection is closed'));
   }
 
-  /** Sends anything to the server, through the same weather as everything else. `about` lets the witness follow it. */
-  send<T>(command: Command, carryOut: (server: LockStore) => Promise<T>, about?: About<T>): Promise<T> {
-    const { server, clock, chance, line, wire } = this.#parts;
+  /** What to do with the answer to a command that is sent now: if it says so, the lease is confirmed. */
+  #confirming<T extends object>(
+    { name: job, holder, lockExpiryMs }: Pick<Renewal, 'name' | 'holder' | 'lockExpiryMs'>,
+    holds: (answer: T) => boolean,
+  ): (answer: T) => void {
+    const sentMs = this.#parts.clock.now();
+    return (answer) => {
+      if (!holds(answer)) return;
+      const token = 'token' in answer && typeof answer.token === 'number' ? { token: answer.token } : {};
+      this.#parts.confirmed({ job, holder, sentMs, lockExpiryMs, ...token });
+    };
+  }
+
+  /** Sends a command to the server. `read` is given the answer before the process is. */
+  #send<T>(command: Command, carryOut: (server: LockStore) => Promise<T>, read?: (answer: T) => void): Promise<T> {
+    const { server, clock, chance, line, passed } = this.#parts;
     if (this.#weather.isCut) return Promise.reject(new LockStoreError('STORE_UNREACHABLE', 'the connection is cut'));
     return new Promise((resolve, reject) => {
       // what a dead process was about to do it does not do
       if (clock.hasEnded) return;
       this.#unanswered.add(reject);
       const to = this.#server;
-      const follower = about === undefined ? undefined : wire.follow?.(command, about);
       const back = (answer: () => void): void => {
-        wire.carriedOut(command);
+        passed(`${command} carried out`);
         if (chance.happens(this.#weather.lostAnswers)) return;
         this.#travel(() => {
           if (to !== line.server) return;
@@ -185,14 +161,10 @@ export class SimulatedNetwork implements LockStore {
         if (chance.happens(this.#weather.lostCommands)) return;
         line.arrive(() => {
           if (to !== line.server) return;
-          follower?.arrives();
-          const answering = carryOut(server);
-          follower?.wasCarriedOut();
-          void answering.then(
+          void carryOut(server).then(
             (answer) => {
-              follower?.isAnswered(answer);
               back(() => {
-                follower?.isRead(answer);
+                read?.(answer);
                 resolve(answer);
               });
             },
@@ -206,7 +178,7 @@ export class SimulatedNetwork implements LockStore {
       };
       this.#travel(arrive);
       if (chance.happens(this.#weather.duplicated)) this.#travel(arrive);
-      wire.sent(command);
+      passed(`${command} sent`);
     });
   }
 

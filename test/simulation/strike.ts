@@ -1,16 +1,17 @@
-import { isDeepStrictEqual } from 'node:util';
 import { type InMemoryLockStore } from '../../libs/singleton-job/src/lock/index.js';
 import { type Place } from './place.js';
-import { type Fault, type Restart } from './plan.js';
+import { type Fault, type Restart, type Setting } from './plan.js';
 import { type ProcessClock } from './process-clock.js';
 import { type ServerLine } from './server-line.js';
 import { type SimulatedProcess } from './simulated-process.js';
 import { FINE_WEATHER, type Weather } from './weather.js';
+import { windowsOf } from './windows.js';
 import { type Witness } from './witness.js';
 import { type World } from './world.js';
 
 /** Where a story is played. */
 export interface Stage {
+  readonly setting: Setting;
   readonly world: World;
   readonly places: readonly Place[];
   readonly server: InMemoryLockStore;
@@ -24,49 +25,41 @@ export function strike(fault: Fault, stage: Stage): void {
   const { world, server, serverClock, line, witness } = stage;
   switch (fault.kind) {
     case 'weather-for-all':
-      // what is on its way when it ends is still slow
-      witness.fault(nameOf(fault.weather), fault.forMs + fault.weather.slowMs);
       spell(fault.weather, fault.forMs, stage);
       return;
     case 'store-clock-step':
-      // set back, it lets locks live for so much longer
-      witness.fault('store-clock-step', Math.max(0, -fault.byMs), { byMs: fault.byMs });
+      allow(fault, stage);
       serverClock.stepWall(fault.byMs);
-      witness.server.stepped(fault.byMs);
       return;
     case 'store-hangs':
-      witness.fault('store-hangs', fault.forMs);
       line.hang();
       world.after(fault.forMs, () => {
         line.goOn();
       });
       return;
     case 'data-loss':
-      witness.fault('data-loss', fault.forMs);
-      witness.server.lostLock();
+      allow(fault, stage);
       server.loseData();
       // nobody can reach a server that starts again, and what it was told meanwhile it does not know
       if (fault.forMs > 0) spell({ ...FINE_WEATHER, isCut: true }, fault.forMs, stage);
       return;
     case 'fall-back': {
-      const [sinceMs, goBack, see] = [world.nowMs, server.remember(), witness.server.remember()];
+      const goBack = server.remember();
       world.after(fault.forMs, () => {
         witness.note('*** what was written since is lost');
-        witness.fault('fall-back', fault.downForMs, { sinceMs });
+        allow(fault, stage);
         goBack();
-        see();
         line.replaceServer();
         if (fault.downForMs > 0) spell({ ...FINE_WEATHER, isCut: true }, fault.downForMs, stage);
       });
       return;
     }
     case 'lock-deleted':
-      witness.fault('lock-deleted', 0, { job: fault.job });
-      witness.server.lostLock(fault.job);
+      allow(fault, stage);
       server.free(fault.job);
       return;
     case 'state-deleted':
-      witness.fault('state-deleted', 0, { job: fault.job });
+      allow(fault, stage);
       server.forget(fault.job);
       return;
     case 'kill':
@@ -93,7 +86,7 @@ interface Struck {
 
 function strikeProcess(fault: FaultOfProcess, struck: Struck): void {
   const { stage, place, victim } = struck;
-  const { world, witness } = stage;
+  const { world } = stage;
   switch (fault.kind) {
     case 'kill':
       die(fault, struck);
@@ -110,30 +103,30 @@ function strikeProcess(fault: FaultOfProcess, struck: Struck): void {
       });
       return;
     case 'pause':
-    case 'suspend':
+    case 'suspend': {
       // nobody could tell how long a host slept whose wall clock was stepped meanwhile
-      victim.halt(fault.kind === 'suspend' && !victim.clock.wasStepped ? 'suspended' : 'paused', fault.forMs);
+      const kind = fault.kind === 'suspend' && !victim.clock.wasStepped ? 'suspend' : 'pause';
+      allow({ ...fault, kind }, stage, victim);
+      victim.clock.halt(kind === 'suspend' ? 'suspended' : 'paused');
       world.after(fault.forMs, () => {
-        victim.goOn();
+        victim.clock.goOn();
       });
       return;
+    }
     case 'clock-step':
-      if (victim.clock.wasSuspended) return;
-      witness.fault('clock-step', 0, { process: victim.name });
-      victim.clock.stepWall(fault.byMs);
+      if (!victim.clock.wasSuspended) victim.clock.stepWall(fault.byMs);
       return;
     case 'step-down':
       victim.stepDown();
       return;
     case 'weather':
-      witness.fault(nameOf(fault.weather), fault.forMs + fault.weather.slowMs, { process: victim.name });
       world.after(fault.forMs, place.endure(fault.weather));
   }
 }
 
-/** Who hears of no release has its commands carried out all the same. */
-function nameOf({ lostMessages, ...weather }: Weather): string {
-  return lostMessages > 0 && isDeepStrictEqual({ ...weather, lostMessages: 0 }, FINE_WEATHER) ? 'deaf' : 'weather';
+/** The witness is told what the promises exclude from now on. */
+function allow(fault: Fault, { witness, setting }: Stage, victim?: SimulatedProcess): void {
+  for (const window of windowsOf(fault, setting)) witness.allow({ ...window, ...(victim && { process: victim.name }) });
 }
 
 function die(restart: Restart, struck: Struck): void {

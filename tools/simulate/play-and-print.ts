@@ -3,7 +3,7 @@ import { failureInWords } from './failure-in-words.js';
 import { playInShards } from './shards.js';
 
 /** Plays stories, says how it goes, and shows what breaks. Answers whether nothing did. */
-export async function playAndPrint(seeds: Pick<SeedsToPlay, 'first' | 'count' | 'perils'>): Promise<boolean> {
+export async function playAndPrint(seeds: Pick<SeedsToPlay, 'first' | 'count'>): Promise<boolean> {
   const startedAt = performance.now();
   const seconds = (): string => ((performance.now() - startedAt) / 1_000).toFixed(1);
   let told = 0;
