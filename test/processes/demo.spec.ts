@@ -125,17 +125,11 @@ describe('the demo', () => {
         ['price-tick', 0],
         ['daily-report', 0],
       ],
-      output: expect.stringContaining('Every promise was kept.'),
+      output: expect.stringContaining('No two runs of a job overlapped'),
     });
     // the job whose leader is stopped and killed has three leaders, and a time for each hand-over
     expect(ticks?.[2]).toMatch(/^\w → \w → \w$/);
     expect(ticks?.slice(3, 5)).toEqual([expect.stringMatching(/ ms$/), expect.stringMatching(/ m?s$/)]);
-    // two replicas were asked, and said the same of each job
-    const said = [...demo.output.matchAll(/^ ([ABC]) at http:\/\/127\.0\.0\.1:\d+\/jobs says {3}(.*)$/gm)];
-    const [first, second] = said;
-    expect([said.length, first?.[1]]).toEqual([2, expect.not.stringMatching(second?.[1] ?? '')]);
-    expect(first?.[2]).toMatch(/^heartbeat: [ABC] {3}price-tick: [ABC] {3}daily-report: [ABC]$/);
-    expect(second?.[2]).toBe(first?.[2]);
     expect(demo.output).not.toContain('\u001b');
     expect(await demo.leftovers()).toEqual([]);
     expect(tookMs).toBeLessThan(SHOW_LIMIT_MS);
@@ -168,7 +162,7 @@ describe('the demo', () => {
     demo.pressCtrlC();
 
     expect((await demo.ended).code).toBe(0);
-    expect(demo.output).toContain('Every promise was kept.');
+    expect(demo.output).toContain('No two runs of a job overlapped');
     expect(await demo.leftovers()).toEqual([]);
     expect(await client.keys('*')).toEqual(['a stranger']);
   });

@@ -1,5 +1,4 @@
 import { type Fact } from './facts.js';
-import { type History, readHistory } from './history.js';
 
 /** Remembers all facts and lets others wait for what they come to. */
 export class Chronicle {
@@ -8,10 +7,6 @@ export class Chronicle {
 
   get facts(): readonly Fact[] {
     return this.#facts;
-  }
-
-  get history(): History {
-    return readHistory(this.#facts);
   }
 
   readonly add = (fact: Fact): void => {
@@ -48,8 +43,8 @@ export class Chronicle {
     });
   }
 
-  /** Resolves as soon as the history so far is as `holds` wants it. */
-  async until(holds: (history: History) => boolean, signal: AbortSignal): Promise<void> {
-    if (!holds(this.history)) await this.next(() => holds(this.history), signal);
+  /** Resolves as soon as the facts so far are as `holds` wants them. */
+  async until(holds: (facts: readonly Fact[]) => boolean, signal: AbortSignal): Promise<void> {
+    if (!holds(this.facts)) await this.next(() => holds(this.facts), signal);
   }
 }

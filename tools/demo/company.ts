@@ -23,7 +23,7 @@ export interface CompanyOptions {
   readonly say: (line: string) => void;
 }
 
-/** Plays the show on a stage, shows it on the screen, and judges it. */
+/** Plays the show on a stage, shows it on the screen, and counts what happened. */
 export class Company {
   readonly #chronicle = new Chronicle();
   readonly #screen: Screen;
@@ -44,7 +44,6 @@ export class Company {
   async perform({ redisUrl, project }: MeetingPlace, signal: AbortSignal): Promise<number> {
     this.#print(() => this.#screen.legend());
     let complaints: readonly string[] = [];
-    let untilMs = Infinity;
     try {
       await using stage = new Stage({
         env: settings(redisUrl, project),
@@ -52,7 +51,6 @@ export class Company {
         log: this.#log.add,
       });
       complaints = await this.#play(stage, signal);
-      untilMs = Date.now();
       this.#announce('The end: who is left is stopped');
     } catch (error) {
       if (!signal.aborted) this.#print(() => this.#log.lines);
@@ -60,11 +58,11 @@ export class Company {
     } finally {
       this.#output.flush();
     }
-    return this.#judge(complaints, untilMs);
+    return this.#judge(complaints);
   }
 
   async #play(stage: Stage, signal: AbortSignal): Promise<readonly string[]> {
-    const theatre = { stage, chronicle: this.#chronicle, announce: this.#announce, tell: this.#tell };
+    const theatre = { stage, chronicle: this.#chronicle, announce: this.#announce };
     const limit = new AbortController();
     const timer = setTimeout(() => {
       limit.abort();
@@ -93,19 +91,21 @@ export class Company {
     }
   }
 
-  #judge(complaints: readonly string[], untilMs: number): number {
-    const { jobs, broken } = score(this.#chronicle.facts, JOBS, untilMs);
-    const faults = [...complaints, ...broken];
-    for (const line of verdict(jobs, faults, this.options.paint)) this.options.say(line);
+  #judge(complaints: readonly string[]): number {
+    const { facts } = this.#chronicle;
+    const scores = score(facts, JOBS);
+    const overlaps = scores.filter(({ overlapping }) => overlapping > 0).map(({ job }) => `${job}: two runs at a time`);
+    const crashes = facts
+      .filter((fact) => fact.event === 'processEnded')
+      .filter(({ code }) => code !== 0 && code !== null)
+      .map(({ replica, code }) => `${replica} crashed with exit code ${String(code)}`);
+    const faults = [...complaints, ...overlaps, ...crashes];
+    for (const line of verdict(scores, faults, this.options.paint)) this.options.say(line);
     return faults.length === 0 ? 0 : 1;
   }
 
   readonly #announce = (title: string): void => {
     this.#print(() => this.#screen.act(title));
-  };
-
-  readonly #tell = (lines: readonly string[]): void => {
-    this.#print(() => lines);
   };
 
   #print(lines: () => readonly string[], atMs = Date.now()): void {

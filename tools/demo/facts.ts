@@ -9,8 +9,7 @@ type Told = { [E in keyof JobEvents]: { readonly event: E; readonly payload: Sen
 /** What happened to a process as a whole. */
 type ProcessNews =
   | { readonly event: 'processStarted' }
-  /** It answers at `url`. */
-  | { readonly event: 'processReady'; readonly url: string }
+  | { readonly event: 'processReady' }
   /** It is sent a SIGTERM. */
   | { readonly event: 'processStopping' }
   /** It is sent a SIGKILL. */
@@ -32,10 +31,7 @@ export type Fact = Place & (ProcessNews | Told);
 export function parseMessage(message: unknown, { replica, pid }: Omit<Place, 'atMs'>): Fact | undefined {
   if (typeof message !== 'object' || message === null || !('event' in message)) return undefined;
   if (!('payload' in message && 'atMs' in message) || typeof message.atMs !== 'number') return undefined;
-  if (message.event === 'ready') {
-    const { url } = message.payload as { readonly url: string };
-    return { replica, pid, atMs: Date.now(), event: 'processReady', url };
-  }
+  if (message.event === 'ready') return { replica, pid, atMs: Date.now(), event: 'processReady' };
   // the worker forwards the library's own events; which of them it forwards is its own type check
   const told = { event: message.event, payload: message.payload } as Told;
   return { ...told, replica, pid, atMs: message.atMs };

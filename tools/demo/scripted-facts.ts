@@ -14,10 +14,7 @@ export class Script {
 
   start(replica: string): this {
     this.#pids.set(replica, 100 + this.#pids.size);
-    return this.#add(replica, { event: 'processStarted' }).#add(replica, {
-      event: 'processReady',
-      url: 'http://127.0.0.1:1',
-    });
+    return this.#add(replica, { event: 'processStarted' }).#add(replica, { event: 'processReady' });
   }
 
   stop(replica: string): this {
@@ -56,10 +53,6 @@ export class Script {
       event: 'tickDropped',
       payload: { job, kind, scheduledAt, reason: 'overlap', count: 1 },
     });
-  }
-
-  get nowMs(): number {
-    return this.#atMs;
   }
 
   #run(job: string, fencingToken: number) {

@@ -1,9 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { agreement } from './agreement.js';
 import { JOBS, REPLICAS, VICTIM } from './cast.js';
 import { type Chronicle } from './chronicle.js';
 import { type Fact } from './facts.js';
-import { type History, leaderOf, runsOf } from './history.js';
 import { type Replica } from './replica.js';
 import { type Stage } from './stage.js';
 
@@ -14,7 +12,6 @@ export interface Theatre {
   readonly stage: Stage;
   readonly chronicle: Chronicle;
   readonly announce: (title: string) => void;
-  readonly tell: (lines: readonly string[]) => void;
   /** Ends the show at once, wherever it is; it rejects then. */
   readonly signal: AbortSignal;
 }
@@ -26,7 +23,6 @@ export async function perform(theatre: Theatre): Promise<void> {
   stage.startAll();
   await allReady(theatre);
   await allRunning(theatre);
-  await agreement(theatre);
 
   // a dropped tick tells that a slow run is in flight: the very moment at which a careless stop would do harm
   const first = leaderIn(theatre, await next(theatre, 'tickDropped'));
@@ -44,21 +40,26 @@ export async function perform(theatre: Theatre): Promise<void> {
 
 /** @throws Error if a replica ends before it is ready: nothing more would happen then */
 async function allReady({ chronicle, signal }: Theatre): Promise<void> {
-  const isReady = ({ readyMs }: History['processes'][number]): boolean => readyMs < Infinity;
-  const hasEnded = ({ endedMs }: History['processes'][number]): boolean => endedMs < Infinity;
-  await chronicle.until(({ processes }) => processes.every(isReady) || processes.some(hasEnded), signal);
-  const early = chronicle.history.processes.find(hasEnded);
+  const of = (event: Fact['event']): Fact[] => chronicle.facts.filter((fact) => fact.event === event);
+  const isOver = (): boolean => of('processReady').length === REPLICAS.length || of('processEnded').length > 0;
+  await chronicle.until(isOver, signal);
+  const [early] = of('processEnded');
   if (early !== undefined) throw new Error(`replica ${early.replica} ended at its start`);
 }
 
 /** Every job has had a run on its leader of today. */
 async function allRunning({ chronicle, signal }: Theatre): Promise<void> {
-  const isRunning = (history: History, job: string): boolean => {
-    const term = leaderOf(history, job);
-    return term !== undefined && runsOf(history, term).length > 0;
-  };
-  const allRun = chronicle.until((history) => JOBS.every(({ name }) => isRunning(history, name)), signal);
+  const allRun = chronicle.until((facts) => JOBS.every(({ name }) => runsOnItsLeader(facts, name)), signal);
   await Promise.all([allRun, delay(ACT_MS, undefined, { signal })]);
+}
+
+function runsOnItsLeader(facts: readonly Fact[], job: string): boolean {
+  const gained = facts.findLast((fact) => fact.event === 'leadershipGained' && fact.payload.job === job);
+  if (gained?.event !== 'leadershipGained') return false;
+  const { fencingToken } = gained.payload;
+  const hasEnded = facts.some(({ event, pid }) => event === 'processEnded' && pid === gained.pid);
+  const runs = facts.filter((fact) => fact.event === 'runStarted').map(({ payload }) => payload);
+  return !hasEnded && runs.some((run) => run.job === job && run.fencingToken === fencingToken);
 }
 
 /** Resolves when `replica` has ended. */

@@ -11,7 +11,7 @@ export async function shrinkAndPrint(plan: Plan): Promise<boolean> {
   return replay(await shrink(plan, violation.rule));
 }
 
-/** Tells a story from the beginning to the end. Answers whether every promise was kept. */
+/** Tells a story from the beginning to the end. Answers whether every rule was kept. */
 export async function replay(plan: Plan): Promise<boolean> {
   console.log(`seed ${plan.seed}: ${settingInWords(plan)}`);
   for (const fault of plan.faults) console.log(faultInWords(fault));
