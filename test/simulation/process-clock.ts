@@ -12,7 +12,7 @@ export interface ClockFaults {
 const ROUNDING_MS = 0.001;
 
 /** What a right wall clock shows when a simulation begins. */
-export const EPOCH_MS = Date.UTC(2027, 0, 1);
+const EPOCH_MS = Date.UTC(2027, 0, 1);
 
 /**
  * The clocks of one process: off by an offset and a rate, stopped while the host is suspended, and with timers that do not
