@@ -33,7 +33,7 @@ export default {
     {
       ...shared,
       displayName: 'unit',
-      roots: ['<rootDir>/libs', '<rootDir>/apps', '<rootDir>/tools'],
+      roots: ['<rootDir>/libs', '<rootDir>/apps', '<rootDir>/bench', '<rootDir>/tools'],
       testMatch: ['**/*.spec.ts'],
     },
     { ...shared, displayName: 'contract', testMatch: ['<rootDir>/test/contract/**/*.spec.ts'] },

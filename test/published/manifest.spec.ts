@@ -28,6 +28,10 @@ function majors(range: string): string[] {
   );
 }
 
+const consumers = ['nest-11-cjs', 'nest-12-cjs', 'nest-12-esm'];
+/** Every folder with a lock file of its own. */
+const lockedFolders = ['', 'bench/', ...consumers.map((name) => `test/consumers/apps/${name}/`)];
+
 describe('the manifest of the library', () => {
   it.each(Object.entries(library.dependencies ?? {}))(
     'depends on the %s that the workspace is tested with',
@@ -49,7 +53,7 @@ describe('the manifest of the library', () => {
     expect(library.engines).toEqual(root.engines);
   });
 
-  it.each(['nest-11-cjs', 'nest-12-cjs', 'nest-12-esm'])('accepts what the consumer %s installs', (consumer) => {
+  it.each(consumers)('accepts what the consumer %s installs', (consumer) => {
     const { dependencies = {} } = read(`test/consumers/apps/${consumer}/package.json`);
     for (const [name, range] of Object.entries(library.peerDependencies ?? {})) {
       expect(majors(range)).toEqual(expect.arrayContaining(majors(dependencies[name] ?? 'missing')));
@@ -57,22 +61,16 @@ describe('the manifest of the library', () => {
     }
   });
 
-  it.each(['', ...['nest-11-cjs', 'nest-12-cjs', 'nest-12-esm'].map((name) => `test/consumers/apps/${name}/`)])(
-    'is locked without the address of a registry: %spackage-lock.json',
-    (folder) => {
-      expect(readFileSync(join(ROOT, `${folder}package-lock.json`), 'utf8')).not.toMatch(
-        /"resolved"|https?:\/\/[^"]*\.tgz/,
-      );
-    },
-  );
+  it.each(lockedFolders)('is locked without the address of a registry: %spackage-lock.json', (folder) => {
+    expect(readFileSync(join(ROOT, `${folder}package-lock.json`), 'utf8')).not.toMatch(
+      /"resolved"|https?:\/\/[^"]*\.tgz/,
+    );
+  });
 
-  it.each(['', ...['nest-11-cjs', 'nest-12-cjs', 'nest-12-esm'].map((name) => `test/consumers/apps/${name}/`)])(
-    'is locked for every platform: %spackage-lock.json',
-    (folder) => {
-      const lock = JSON.parse(readFileSync(join(ROOT, `${folder}package-lock.json`), 'utf8')) as Lockfile;
-      const wanted = Object.values(lock.packages).flatMap((entry) => Object.keys(entry.optionalDependencies ?? {}));
-      const paths = Object.keys(lock.packages);
-      expect(wanted.filter((name) => !paths.some((path) => path.endsWith(`node_modules/${name}`)))).toEqual([]);
-    },
-  );
+  it.each(lockedFolders)('is locked for every platform: %spackage-lock.json', (folder) => {
+    const lock = JSON.parse(readFileSync(join(ROOT, `${folder}package-lock.json`), 'utf8')) as Lockfile;
+    const wanted = Object.values(lock.packages).flatMap((entry) => Object.keys(entry.optionalDependencies ?? {}));
+    const paths = Object.keys(lock.packages);
+    expect(wanted.filter((name) => !paths.some((path) => path.endsWith(`node_modules/${name}`)))).toEqual([]);
+  });
 });
