@@ -2,9 +2,11 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type Measurement, type Options } from './measurement.js';
+import { commands } from './measurements/commands.js';
+import { herd } from './measurements/herd.js';
 import { kill } from './measurements/kill.js';
 
-const MEASUREMENTS: Readonly<Record<string, Measurement>> = { kill };
+const MEASUREMENTS: Readonly<Record<string, Measurement>> = { kill, commands, herd };
 
 // 'exit' listeners end the replicas, and a guard process ends Redis.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(1));
