@@ -3,10 +3,22 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type Measurement, type Options } from './measurement.js';
 import { commands } from './measurements/commands.js';
+import { deleteKeys } from './measurements/delete.js';
 import { herd } from './measurements/herd.js';
 import { kill } from './measurements/kill.js';
+import { snapshot } from './measurements/snapshot.js';
+import { stalls } from './measurements/stalls.js';
+import { suspend } from './measurements/suspend.js';
 
-const MEASUREMENTS: Readonly<Record<string, Measurement>> = { kill, commands, herd };
+const MEASUREMENTS: Readonly<Record<string, Measurement>> = {
+  kill,
+  commands,
+  herd,
+  stalls,
+  snapshot,
+  suspend,
+  delete: deleteKeys,
+};
 
 // 'exit' listeners end the replicas, and a guard process ends Redis.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(1));
