@@ -21,8 +21,8 @@ rmSync(installed, { recursive: true, force: true });
 const tarball = join(checkout, `dist/nestjs-singleton-job-${version}.tgz`);
 run(import.meta.dirname, 'npm', 'install', '--no-save', '--prefer-offline', tarball);
 
-// Every build has the same version, so each result names the commit.
-const commit = run(checkout, 'git', 'rev-parse', '--short', 'HEAD');
+// Every build has the same version, so each result names the last commit that changed the library.
+const commit = run(checkout, 'git', 'log', '-1', '--format=%h', '--', 'libs');
 const isChanged = run(checkout, 'git', 'status', '--porcelain', '--', 'libs') !== '';
 const name = isChanged ? `${commit} with changes` : commit;
 writeFileSync(join(installed, 'COMMIT'), name);
