@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { type BenchEvent, type Happening } from './events.js';
-import { accountForSeconds, countLeaderChanges, findOverlaps, type History } from './history.js';
+import { accountForSeconds, countLeaderChanges, type History, overlappingRuns, overlappingTerms } from './history.js';
 
 const at = (atMs: number, node: string, happening: Happening): BenchEvent => ({ ...happening, atMs, node });
 
@@ -17,21 +17,29 @@ function history(events: readonly BenchEvent[], rest: Partial<History> = {}): Hi
 
 describe('overlaps', () => {
   it('are runs of two replicas at one time', () => {
-    expect(findOverlaps(history([...run('a', 0, 100), ...run('b', 100, 200)]))).toEqual({ count: 0, longestMs: 0 });
+    expect(overlappingRuns(history([...run('a', 0, 100), ...run('b', 100, 200)]))).toEqual({ count: 0, longestMs: 0 });
     const events = [...run('a', 0, 1_000), ...run('b', 100, 130), ...run('b', 200, 250), ...run('a', 300, 400)];
-    expect(findOverlaps(history(events))).toEqual({ count: 2, longestMs: 50 });
+    expect(overlappingRuns(history(events))).toEqual({ count: 2, longestMs: 50 });
   });
 
   it('end with the kill of a replica, and go on while a run has not ended', () => {
     const events = [...run('a', 0), ...run('b', 500, 600)];
-    expect(findOverlaps(history(events))).toEqual({ count: 1, longestMs: 100 });
-    expect(findOverlaps(history(events, { deaths: new Map([['a', 499]]) })).count).toBe(0);
+    expect(overlappingRuns(history(events))).toEqual({ count: 1, longestMs: 100 });
+    expect(overlappingRuns(history(events, { deaths: new Map([['a', 499]]) })).count).toBe(0);
   });
 
   it('leave out the time in which a process was stopped', () => {
     const events = [...run('a', 0, 1_010), ...run('b', 500, 600), ...run('b', 990, 1_200)];
     const freezes = [{ node: 'a', fromMs: 50, toMs: 1_000 }];
-    expect(findOverlaps(history(events, { freezes }))).toEqual({ count: 1, longestMs: 10 });
+    expect(overlappingRuns(history(events, { freezes }))).toEqual({ count: 1, longestMs: 10 });
+  });
+});
+
+describe('terms', () => {
+  it('overlap from the grant to the next leader until the loss of the last one', () => {
+    const term = (type: 'gained' | 'lost', token: number): Happening => ({ type, job: 'tick', token });
+    const events = [at(0, 'a', term('gained', 1)), at(500, 'b', term('gained', 2)), at(700, 'a', term('lost', 1))];
+    expect(overlappingTerms(history(events))).toEqual({ count: 1, longestMs: 200 });
   });
 });
 

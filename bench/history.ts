@@ -1,6 +1,6 @@
 import { type BenchEvent } from './events.js';
 
-/** A time in which the process of a replica was stopped. Its runs did nothing then. */
+/** A time in which the process of a replica was stopped. It did nothing then. */
 export interface Freeze {
   readonly node: string;
   readonly fromMs: number;
@@ -10,7 +10,7 @@ export interface Freeze {
 /** What the functions below judge. */
 export interface History {
   readonly events: readonly BenchEvent[];
-  /** When replicas were killed. The runs that they had in flight ended then. */
+  /** When replicas were killed. Their runs and terms ended then. */
   readonly deaths: ReadonlyMap<string, number>;
   readonly freezes: readonly Freeze[];
 }
@@ -20,24 +20,41 @@ interface Span {
   readonly toMs: number;
 }
 
-interface Run extends Span {
+/** A run or a term. */
+interface JobSpan extends Span {
   readonly job: string;
   readonly node: string;
 }
 
-/** Counts the pairs of runs of one job that two replicas executed at the same time. A run that has not ended still goes on. */
-export function findOverlaps(history: History): { readonly count: number; readonly longestMs: number } {
-  const overlapsMs: number[] = [];
-  const inFlight = new Map<string, readonly Run[]>();
-  for (const run of runsIn(history).toSorted((a, b) => a.fromMs - b.fromMs)) {
-    const others = (inFlight.get(run.job) ?? []).filter(({ toMs }) => toMs > run.fromMs);
-    for (const other of others) {
-      if (other.node !== run.node) overlapsMs.push(commonMs(other, run, history.freezes));
-    }
-    inFlight.set(run.job, [...others, run]);
+export interface Overlaps {
+  /** Pairs of two replicas. */
+  readonly count: number;
+  readonly longestMs: number;
+}
+
+/** Runs of one job that two replicas executed at the same time. A run that has not ended still goes on. */
+export function overlappingRuns(history: History): Overlaps {
+  const ends = new Map<string, number>();
+  for (const event of history.events) if (event.type === 'ended') ends.set(`${event.node} ${event.run}`, event.atMs);
+  const runs = history.events.flatMap((event) => {
+    if (event.type !== 'started') return [];
+    return [spanFrom(event, ends.get(`${event.node} ${event.run}`), history.deaths)];
+  });
+  return overlapsAmong(runs, history.freezes);
+}
+
+/** Terms of one job that two replicas had at the same time, as far as they knew. */
+export function overlappingTerms(history: History): Overlaps {
+  const ends = new Map<string, number>();
+  for (const event of history.events) {
+    if (event.type !== 'lost' && event.type !== 'released') continue;
+    ends.set(`${event.node} ${event.job} ${event.token}`, event.atMs);
   }
-  const real = overlapsMs.filter((ms) => ms > 0);
-  return { count: real.length, longestMs: Math.max(0, ...real) };
+  const terms = history.events.flatMap((event) => {
+    if (event.type !== 'gained') return [];
+    return [spanFrom(event, ends.get(`${event.node} ${event.job} ${event.token}`), history.deaths)];
+  });
+  return overlapsAmong(terms, history.freezes);
 }
 
 /**
@@ -78,17 +95,29 @@ export function countLeaderChanges({ events }: History, sinceMs: number): number
   return changes;
 }
 
-function runsIn({ events, deaths }: History): Run[] {
-  const ends = new Map<string, number>();
-  for (const event of events) if (event.type === 'ended') ends.set(`${event.node} ${event.run}`, event.atMs);
-  return events.flatMap((event) => {
-    if (event.type !== 'started') return [];
-    const { job, node, atMs: fromMs, run } = event;
-    return [{ job, node, fromMs, toMs: ends.get(`${node} ${run}`) ?? deaths.get(node) ?? Infinity }];
-  });
+function spanFrom(
+  { job, node, atMs: fromMs }: { readonly job: string; readonly node: string; readonly atMs: number },
+  endedAtMs: number | undefined,
+  deaths: History['deaths'],
+): JobSpan {
+  return { job, node, fromMs, toMs: endedAtMs ?? deaths.get(node) ?? Infinity };
 }
 
-function commonMs(first: Run, second: Run, freezes: readonly Freeze[]): number {
+function overlapsAmong(spans: readonly JobSpan[], freezes: readonly Freeze[]): Overlaps {
+  const overlapsMs: number[] = [];
+  const open = new Map<string, readonly JobSpan[]>();
+  for (const span of spans.toSorted((a, b) => a.fromMs - b.fromMs)) {
+    const others = (open.get(span.job) ?? []).filter(({ toMs }) => toMs > span.fromMs);
+    for (const other of others) {
+      if (other.node !== span.node) overlapsMs.push(commonMs(other, span, freezes));
+    }
+    open.set(span.job, [...others, span]);
+  }
+  const real = overlapsMs.filter((ms) => ms > 0);
+  return { count: real.length, longestMs: Math.max(0, ...real) };
+}
+
+function commonMs(first: JobSpan, second: JobSpan, freezes: readonly Freeze[]): number {
   let sum = 0;
   for (const a of activeSpans(first, freezes)) {
     for (const b of activeSpans(second, freezes)) {
@@ -98,10 +127,10 @@ function commonMs(first: Run, second: Run, freezes: readonly Freeze[]): number {
   return sum;
 }
 
-/** A run without the times in which its process was stopped. */
-function activeSpans(run: Run, freezes: readonly Freeze[]): Span[] {
-  let spans: Span[] = [run];
-  for (const freeze of freezes.filter(({ node }) => node === run.node)) {
+/** A run or a term without the times in which its process was stopped. */
+function activeSpans(whole: JobSpan, freezes: readonly Freeze[]): Span[] {
+  let spans: Span[] = [whole];
+  for (const freeze of freezes.filter(({ node }) => node === whole.node)) {
     spans = spans.flatMap(({ fromMs, toMs }) => [
       { fromMs, toMs: Math.min(toMs, freeze.fromMs) },
       { fromMs: Math.max(fromMs, freeze.toMs), toMs },

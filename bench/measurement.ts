@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis';
 import { RedisServer, type RedisServerOptions } from '../tools/redis/index.js';
 import { type FleetSettings, Fleet } from './fleet.js';
-import { accountForSeconds, countLeaderChanges, findOverlaps } from './history.js';
+import { accountForSeconds, countLeaderChanges, overlappingRuns, overlappingTerms } from './history.js';
 import { type JobSpec } from './events.js';
 
 /** The options of the command line. Every measurement has its own defaults. */
@@ -56,12 +56,13 @@ export function expiryMsOf({ lockExpiry = '10s' }: Options): number {
 /** What went wrong for the jobs of the fleet. Counts leader changes and aborts since `sinceMs`. */
 export function damage(fleet: Fleet, sinceMs: number): Row {
   const history = fleet.history();
-  const overlaps = findOverlaps(history);
+  const overlaps = overlappingRuns(history);
   const crons = fleet.settings.jobs.filter(({ schedule }) => 'cron' in schedule);
   const accounts = crons.map(({ name }) => accountForSeconds(history, name));
   return {
     'leader changes': countLeaderChanges(history, sinceMs),
     'terms lost': fleet.count('lost', sinceMs),
+    'longest time with two leaders ms': Math.round(overlappingTerms(history).longestMs),
     'aborted runs': fleet.count('aborted', sinceMs),
     'overlapping runs': overlaps.count,
     'longest overlap ms': Math.round(overlaps.longestMs),

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { mixedJobs, nowMs } from '../events.js';
-import { damage, expiryMsOf, type Measurement, setUp } from '../measurement.js';
+import { damage, expiryMsOf, type Measurement, setUp, spread } from '../measurement.js';
 
 const STALL_MS = 400;
 
@@ -14,13 +14,16 @@ export const stalls: Measurement = async (options) => {
   await delay(Math.min(expiryMsOf(options), 3_000));
 
   const fromMs = nowMs();
+  const stallsMs: number[] = [];
   for (let i = 0; i < times; i++) {
+    const stalledAtMs = nowMs();
     await server.pause();
     await delay(STALL_MS);
     await server.resume();
+    stallsMs.push(nowMs() - stalledAtMs);
     await delay(2_000 + Math.random() * 1_000);
   }
   await fleet.untilAllLed();
   await delay(2_000);
-  return { stalls: times, 'stall ms': STALL_MS, jobs, ...damage(fleet, fromMs) };
+  return { stalls: times, 'stall ms, p50 / p99 / max': spread(stallsMs), jobs, ...damage(fleet, fromMs) };
 };
