@@ -4,8 +4,12 @@ import { connect, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 import { nowMs } from './events.js';
 
+/** Redis dates commands by the wall clock, and events are dated by the monotonic one. */
+const WALL_CLOCK_AHEAD_MS = performance.timeOrigin + performance.now() - nowMs();
+
 /** A command that a client sent. Commands that scripts execute are not of this kind. */
 export interface Command {
+  /** When Redis executed it, on the clock of `nowMs()`. */
   readonly atMs: number;
   /** Name of the connection, which is that of the replica. */
   readonly from: string;
@@ -66,20 +70,20 @@ export class CommandLog implements Disposable {
 
   /** A line such as `+1339518083.107412 [0 127.0.0.1:60866] "evalsha" "…" "2" "bench:tick:lock" …`; of a script `[0 lua]`. */
   #read(line: string): void {
-    const [, source, rest] = /^\+[\d.]+ \[\d+ ([^\]]+)\] (.*)$/.exec(line) ?? [];
+    const [, seconds, source, rest] = /^\+([\d.]+) \[\d+ ([^\]]+)\] (.*)$/.exec(line) ?? [];
     if (source === undefined || rest === undefined) return;
     const args = rest.split(/(?<=(?<!\\)") (?=")/).map((arg) => arg.slice(1, -1));
     const name = args[0]?.toLowerCase() ?? '';
     if (source === 'lua') this.#learn(name, args);
-    else this.#add(source, name, args);
+    else this.#add({ atMs: Number(seconds) * 1_000 - WALL_CLOCK_AHEAD_MS, source, name }, args);
   }
 
-  #add(source: string, name: string, args: readonly string[]): void {
+  #add({ atMs, source, name }: { atMs: number; source: string; name: string }, args: readonly string[]): void {
     if (name === 'client' && args[1]?.toLowerCase() === 'setname') {
       this.#connectionNames.set(source, args[2] ?? '');
     }
     const from = this.#connectionNames.get(source) ?? '';
-    const command = { atMs: nowMs(), from, name };
+    const command = { atMs, from, name };
     if (name !== 'eval' && name !== 'evalsha') {
       this.commands.push(command);
       return;
