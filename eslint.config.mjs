@@ -10,17 +10,17 @@ const LAYERS = {
   time: [],
   errors: [],
   events: ['errors'],
-  lock: ['time', 'errors'],
+  store: ['time', 'errors'],
   schedule: ['time', 'errors', 'events'],
-  options: ['time', 'errors', 'events', 'lock'],
+  options: ['time', 'errors', 'events', 'store'],
   decorators: ['errors', 'events', 'options', 'schedule'],
-  election: ['time', 'errors', 'events', 'lock', 'options'],
-  locks: ['time', 'errors', 'lock', 'options', 'election'],
+  leadership: ['time', 'errors', 'events', 'store', 'options'],
+  'lock-service': ['time', 'errors', 'store', 'options', 'leadership'],
   discovery: ['errors', 'events', 'options', 'schedule', 'decorators'],
-  runner: ['time', 'errors', 'events', 'lock', 'options', 'schedule', 'election', 'decorators', 'discovery'],
+  runner: ['time', 'errors', 'events', 'store', 'options', 'schedule', 'leadership', 'decorators', 'discovery'],
   opentelemetry: ['errors', 'events', 'runner'],
   terminus: ['runner'],
-  testing: ['time', 'errors', 'events', 'lock', 'options', 'decorators', 'discovery', 'runner'],
+  testing: ['time', 'errors', 'events', 'store', 'options', 'decorators', 'discovery', 'runner'],
 };
 
 const FOLDERS = Object.keys(LAYERS);

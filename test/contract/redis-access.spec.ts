@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
-import { type RedisLockStore } from '../../libs/singleton-job/src/lock/index.js';
+import { type RedisLockStore } from '../../libs/singleton-job/src/store/index.js';
 import { bidOf, eventually, granted, LONG_MS } from './lock-store-world.js';
 import { RedisFixture } from './redis-fixture.js';
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Cluster, Redis } from 'ioredis';
 import { describeLockStore } from 'nestjs-singleton-job/testing';
-import { RedisLockStore, type RedisConnection } from '../../libs/singleton-job/src/lock/index.js';
+import { RedisLockStore, type RedisConnection } from '../../libs/singleton-job/src/store/index.js';
 import { freePort } from '../../tools/redis/free-port.js';
 import { RedisServer } from '../../tools/redis/index.js';
 import { bidOf, eventually, granted } from './lock-store-world.js';

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type RedisLockStore } from '../../libs/singleton-job/src/lock/index.js';
-import { STALL_MS } from '../../libs/singleton-job/src/lock/stall-watch.js';
+import { type RedisLockStore } from '../../libs/singleton-job/src/store/index.js';
+import { STALL_MS } from '../../libs/singleton-job/src/store/redis/socket-watchdog.js';
 import { resolveOptions } from '../../libs/singleton-job/src/options/index.js';
 import { makeReplica } from '../../libs/singleton-job/src/runner/index.js';
 import { bidOf, eventually, granted, LONG_MS } from './lock-store-world.js';

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { describeLockStore } from 'nestjs-singleton-job/testing';
-import { RedisLockStore } from '../../libs/singleton-job/src/lock/index.js';
+import { RedisLockStore } from '../../libs/singleton-job/src/store/index.js';
 import { RedisServer } from '../../tools/redis/index.js';
 import { eventually } from './lock-store-world.js';
 

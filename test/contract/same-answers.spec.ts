@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { Redis } from 'ioredis';
-import { InMemoryLockStore, type LockStore, RedisLockStore } from '../../libs/singleton-job/src/lock/index.js';
+import { InMemoryLockStore, type LockStore, RedisLockStore } from '../../libs/singleton-job/src/store/index.js';
 import { ManualClock } from '../../libs/singleton-job/src/testing/index.js';
 import { RedisServer } from '../../tools/redis/index.js';
 import { LONG_MS } from './lock-store-world.js';

@@ -1,4 +1,4 @@
-import { InMemoryLockStore, type LockStore } from '../../libs/singleton-job/src/lock/index.js';
+import { InMemoryLockStore, type LockStore } from '../../libs/singleton-job/src/store/index.js';
 import { resolveOptions } from '../../libs/singleton-job/src/options/index.js';
 import { cron, type CronSchedule } from '../../libs/singleton-job/src/schedule/index.js';
 import { Chance } from './chance.js';

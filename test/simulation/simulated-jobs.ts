@@ -1,6 +1,6 @@
 import { type JobDefinition } from '../../libs/singleton-job/src/discovery/index.js';
 import { type JobRun } from '../../libs/singleton-job/src/decorators/index.js';
-import { type InMemoryLockStore, ownerOf } from '../../libs/singleton-job/src/lock/index.js';
+import { type InMemoryLockStore, ownerOf } from '../../libs/singleton-job/src/store/index.js';
 import { type CronSchedule, fixedRate, interval } from '../../libs/singleton-job/src/schedule/index.js';
 import { job } from '../support/fleet.js';
 import { Chance } from './chance.js';

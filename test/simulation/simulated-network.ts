@@ -11,7 +11,7 @@ import {
   type ReleaseAnswer,
   type Renewal,
   type RenewalAnswer,
-} from '../../libs/singleton-job/src/lock/index.js';
+} from '../../libs/singleton-job/src/store/index.js';
 import { type Chance } from './chance.js';
 import { type Command, type Step } from './plan.js';
 import { type ProcessClock } from './process-clock.js';

@@ -1,5 +1,5 @@
 import { type JobDefinition } from '../../libs/singleton-job/src/discovery/index.js';
-import { type InMemoryLockStore, type LockStore } from '../../libs/singleton-job/src/lock/index.js';
+import { type InMemoryLockStore, type LockStore } from '../../libs/singleton-job/src/store/index.js';
 import { type ResolvedOptions } from '../../libs/singleton-job/src/options/index.js';
 import { JobSupervisor } from '../../libs/singleton-job/src/runner/index.js';
 import { type Chance } from './chance.js';

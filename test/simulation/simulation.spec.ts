@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { type LockStore } from '../../libs/singleton-job/src/lock/index.js';
+import { type LockStore } from '../../libs/singleton-job/src/store/index.js';
 import { failureInWords, playInShards } from '../../tools/simulate/index.js';
 import { drawPlan, play, playSeeds, type Sabotage, shrink, simulate } from './simulation.js';
 

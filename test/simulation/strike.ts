@@ -1,4 +1,4 @@
-import { type InMemoryLockStore } from '../../libs/singleton-job/src/lock/index.js';
+import { type InMemoryLockStore } from '../../libs/singleton-job/src/store/index.js';
 import { type Place } from './place.js';
 import { type Fault, type Restart, type Setting } from './plan.js';
 import { type ProcessClock } from './process-clock.js';

@@ -1,6 +1,6 @@
 import { type JobRun } from '../../libs/singleton-job/src/decorators/index.js';
 import { type JobEvents, type Notify } from '../../libs/singleton-job/src/events/index.js';
-import { type Holder } from '../../libs/singleton-job/src/lock/index.js';
+import { type Holder } from '../../libs/singleton-job/src/store/index.js';
 import { safetyMarginMs } from './plan.js';
 import { type ProcessClock } from './process-clock.js';
 import { type Run, type Window } from './rules.js';

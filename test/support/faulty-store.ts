@@ -1,5 +1,5 @@
 import { LockStoreError, type LockStoreErrorCode } from '../../libs/singleton-job/src/errors/index.js';
-import { type LockStore } from '../../libs/singleton-job/src/lock/index.js';
+import { type LockStore } from '../../libs/singleton-job/src/store/index.js';
 import {
   type ForwardedCommand,
   ForwardingStore,

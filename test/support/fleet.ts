@@ -1,8 +1,8 @@
 import { type JobRun } from '../../libs/singleton-job/src/decorators/index.js';
 import { type JobDefinition } from '../../libs/singleton-job/src/discovery/index.js';
 import { type JobEvents, type JobObserver, notifyAll } from '../../libs/singleton-job/src/events/index.js';
-import { type Replica } from '../../libs/singleton-job/src/election/index.js';
-import { InMemoryLockStore } from '../../libs/singleton-job/src/lock/index.js';
+import { type Replica } from '../../libs/singleton-job/src/leadership/index.js';
+import { InMemoryLockStore } from '../../libs/singleton-job/src/store/index.js';
 import { resolveOptions, type SingletonJobOptions } from '../../libs/singleton-job/src/options/index.js';
 import { JobSupervisor, makeReplica } from '../../libs/singleton-job/src/runner/index.js';
 import { fixedRate } from '../../libs/singleton-job/src/schedule/index.js';

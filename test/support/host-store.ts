@@ -1,4 +1,4 @@
-import { type LockStore } from '../../libs/singleton-job/src/lock/index.js';
+import { type LockStore } from '../../libs/singleton-job/src/store/index.js';
 import {
   type ForwardedCommand,
   ForwardingStore,

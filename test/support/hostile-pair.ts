@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Redis } from 'ioredis';
 import { type JobDefinition } from '../../libs/singleton-job/src/discovery/index.js';
-import { type RedisConnection } from '../../libs/singleton-job/src/lock/index.js';
+import { type RedisConnection } from '../../libs/singleton-job/src/store/index.js';
 import { type SingletonJobOptions } from '../../libs/singleton-job/src/options/index.js';
 import { cron, fixedRate, interval } from '../../libs/singleton-job/src/schedule/index.js';
 import { PATIENCE_MS } from './busy-machine.js';

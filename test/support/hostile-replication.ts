@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis';
-import { type RedisConnection } from '../../libs/singleton-job/src/lock/index.js';
+import { type RedisConnection } from '../../libs/singleton-job/src/store/index.js';
 import { RedisServer } from '../../tools/redis/index.js';
 import { PATIENCE_MS } from './busy-machine.js';
 

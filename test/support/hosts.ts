@@ -1,5 +1,5 @@
 import { type JobDefinition } from '../../libs/singleton-job/src/discovery/index.js';
-import { InMemoryLockStore } from '../../libs/singleton-job/src/lock/index.js';
+import { InMemoryLockStore } from '../../libs/singleton-job/src/store/index.js';
 import { resolveOptions } from '../../libs/singleton-job/src/options/index.js';
 import { JobSupervisor } from '../../libs/singleton-job/src/runner/index.js';
 import { RecordingObserver } from '../../libs/singleton-job/src/testing/index.js';

@@ -1,5 +1,5 @@
 import { type Bid, type Grant, type Refusal } from 'nestjs-singleton-job';
-import { InMemoryLockStore } from '../../libs/singleton-job/src/lock/index.js';
+import { InMemoryLockStore } from '../../libs/singleton-job/src/store/index.js';
 import { SystemClock } from '../../libs/singleton-job/src/time/index.js';
 
 /** A store in memory that keeps what it was asked for first: to open, for a lock, to close. */

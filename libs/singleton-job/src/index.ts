@@ -59,7 +59,7 @@ export {
   type ReleaseMessage,
   type Renewal,
   type RenewalAnswer,
-} from './lock/index.js';
+} from './store/index.js';
 export {
   type CronOptions,
   type Duration,
@@ -74,7 +74,7 @@ export {
   type SingletonJobOptions,
   type SingletonJobOptionsFactory,
 } from './options/index.js';
-export { LockHandle, type LockKey, type LockOptions, LockService } from './locks/index.js';
+export { LockHandle, type LockKey, type LockOptions, LockService } from './lock-service/index.js';
 export {
   type HealthReport,
   type JobCounters,

@@ -15,7 +15,7 @@ import { DiscoveryModule, ModuleRef, ModulesContainer } from '@nestjs/core';
 import { type JobDefinition, JobExplorer } from './discovery/index.js';
 import { describeJobs } from './describe-jobs.js';
 import { InvalidJobsError, InvalidOptionsError } from './errors/index.js';
-import { LockService } from './locks/index.js';
+import { LockService } from './lock-service/index.js';
 import { becomeNearest, MODULE_MARK, onlyModuleOfOurs } from './module-place.js';
 import {
   isRecord,

@@ -1,4 +1,4 @@
-import { type ClusterConnection, type RedisConnection } from '../lock/index.js';
+import { type ClusterConnection, type RedisConnection } from '../store/index.js';
 import { isPlainObject, isRecord } from './describe-value.js';
 import { OptionReader } from './option-reader.js';
 

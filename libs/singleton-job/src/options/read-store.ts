@@ -1,4 +1,4 @@
-import { type LockStore } from '../lock/index.js';
+import { type LockStore } from '../store/index.js';
 import { type Environment } from './environment.js';
 import { type OptionReader } from './option-reader.js';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { Cluster, Redis } from 'ioredis';
 import { InvalidOptionsError } from '../errors/index.js';
-import { InMemoryLockStore } from '../lock/index.js';
+import { InMemoryLockStore } from '../store/index.js';
 import { SystemClock } from '../time/index.js';
 import { type Environment } from './environment.js';
 import { resolveOptions } from './resolve-options.js';

@@ -1,5 +1,5 @@
 import { type JobObserver, type RunInterceptor } from '../events/index.js';
-import { type LockStore, type RedisConnection } from '../lock/index.js';
+import { type LockStore, type RedisConnection } from '../store/index.js';
 import { type JobOptionName } from './job-option-table.js';
 import { type Overlap } from './job.options.js';
 import { type InterceptorClass, type ObserverClass } from './singleton-job.options.js';

@@ -1,5 +1,5 @@
 import { type JobObserver, type RunInterceptor } from '../events/index.js';
-import { type LockStore, type RedisConnection } from '../lock/index.js';
+import { type LockStore, type RedisConnection } from '../store/index.js';
 import { type Duration } from './duration.js';
 import { type JobOverrides } from './job.options.js';
 

@@ -2,7 +2,7 @@ import { type RunAbortCode, RunAbortedError } from '../errors/index.js';
 import { type Notify, type RunCause, type RunInfo } from '../events/index.js';
 import { JobRun } from '../decorators/index.js';
 import { type JobDefinition } from '../discovery/index.js';
-import { type Term } from '../election/index.js';
+import { type Term } from '../leadership/index.js';
 import { type Clock, type Timer } from '../time/index.js';
 
 /** Why and for which instant a run is started. */

@@ -1,4 +1,4 @@
-import { ownerOf, type Replaced } from '../lock/index.js';
+import { ownerOf, type Replaced } from '../store/index.js';
 import { type PaceParts } from './pace.js';
 import { type Missed, reportMissed, reportStateLost } from './reports.js';
 

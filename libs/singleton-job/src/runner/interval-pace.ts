@@ -1,5 +1,5 @@
 import { type JobDefinition } from '../discovery/index.js';
-import { type Term } from '../election/index.js';
+import { type Term } from '../leadership/index.js';
 import { type IntervalSchedule } from '../schedule/index.js';
 import { sleep } from '../time/index.js';
 import { type PaceParts } from './pace.js';

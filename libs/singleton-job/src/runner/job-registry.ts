@@ -1,6 +1,6 @@
 import { defineRegisteredJob, type JobDefinition, type JobRegistration } from '../discovery/index.js';
 import { InvalidJobsError, UnknownJobError } from '../errors/index.js';
-import { ownerOf } from '../lock/index.js';
+import { ownerOf } from '../store/index.js';
 import { didYouMean, type ResolvedOptions } from '../options/index.js';
 import { type Clock, SystemClock } from '../time/index.js';
 import { type JobStatistics } from './job-statistics.js';

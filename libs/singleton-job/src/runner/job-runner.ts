@@ -1,5 +1,5 @@
 import { type JobDefinition } from '../discovery/index.js';
-import { type Term } from '../election/index.js';
+import { type Term } from '../leadership/index.js';
 import { type RunAbortCode } from '../errors/index.js';
 import { type Notify, type RunInfo } from '../events/index.js';
 import { type Clock, sleep } from '../time/index.js';

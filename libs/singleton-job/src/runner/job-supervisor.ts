@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { type JobDefinition } from '../discovery/index.js';
-import { LeaderElection, type Replica } from '../election/index.js';
+import { LeaderElection, type Replica } from '../leadership/index.js';
 import { type Notify } from '../events/index.js';
-import { type LockStore } from '../lock/index.js';
+import { type LockStore } from '../store/index.js';
 import { type ResolvedOptions } from '../options/index.js';
 import { type AnySchedule } from '../schedule/index.js';
 import { type Clock } from '../time/index.js';

@@ -1,6 +1,6 @@
-import { Replica } from '../election/index.js';
+import { Replica } from '../leadership/index.js';
 import { type Notify } from '../events/index.js';
-import { InMemoryLockStore, type LockStore, RedisLockStore } from '../lock/index.js';
+import { InMemoryLockStore, type LockStore, RedisLockStore } from '../store/index.js';
 import { type ResolvedOptions } from '../options/index.js';
 import { type Clock, SystemClock } from '../time/index.js';
 

@@ -1,5 +1,5 @@
 import { type JobDefinition } from '../discovery/index.js';
-import { type Term } from '../election/index.js';
+import { type Term } from '../leadership/index.js';
 import { type Notify } from '../events/index.js';
 import { type Clock } from '../time/index.js';
 import { type Lane } from './lane.js';

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type Replica } from '../election/index.js';
+import { type Replica } from '../leadership/index.js';
 import { diagnostics, type JobObserver, LoggingObserver, type Notify, notifyAll } from '../events/index.js';
 import { type ResolvedOptions } from '../options/index.js';
 import { JobStatistics } from './job-statistics.js';

@@ -1,4 +1,4 @@
-export { InMemoryLockStore } from '../lock/index.js';
+export { InMemoryLockStore } from '../store/index.js';
 export { type Clock, type Timer } from '../time/index.js';
 export { FakeRun, type FakeRunOptions } from './fake-run.js';
 export {

@@ -1,5 +1,5 @@
 import { deepEqual, ok } from 'node:assert/strict';
-import { type LockStore, type ReleaseMessage } from '../../lock/index.js';
+import { type LockStore, type ReleaseMessage } from '../../store/index.js';
 import { answers } from './answers.js';
 import { bidOf, eventually, granted } from './asking.js';
 import { type Rules } from './scene.js';

@@ -1,4 +1,4 @@
-import { type Bid, type Grant, type Holder, type LockStore, type Refusal } from '../../lock/index.js';
+import { type Bid, type Grant, type Holder, type LockStore, type Refusal } from '../../store/index.js';
 
 /** Long enough that nothing expires while a test runs. */
 export const LONG_MS = 600_000;

@@ -1,4 +1,4 @@
-import { type Holder, type LockStore } from '../../lock/index.js';
+import { type Holder, type LockStore } from '../../store/index.js';
 
 /** A store as two replicas see it, with what a test may do to it from outside. */
 export interface LockStoreWorld {

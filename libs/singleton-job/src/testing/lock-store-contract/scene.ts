@@ -6,7 +6,7 @@ import {
   type Progress,
   type ReleaseAnswer,
   type RenewalAnswer,
-} from '../../lock/index.js';
+} from '../../store/index.js';
 import { LONG_MS } from './asking.js';
 import { type LockStoreWorld } from './lock-store-world.js';
 

@@ -10,7 +10,7 @@ import {
   type ReleaseAnswer,
   type Renewal,
   type RenewalAnswer,
-} from '../../lock/index.js';
+} from '../../store/index.js';
 
 /** What goes from a process to its store. */
 export type ForwardedCommand = 'acquire' | 'renew' | 'claim' | 'release' | 'announce';

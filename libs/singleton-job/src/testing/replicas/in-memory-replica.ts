@@ -1,6 +1,6 @@
 import { exploreInstances } from '../../discovery/index.js';
 import { type JobObserver, notifyAll } from '../../events/index.js';
-import { type LockStore } from '../../lock/index.js';
+import { type LockStore } from '../../store/index.js';
 import { resolveOptions, type SingletonJobOptions } from '../../options/index.js';
 import { JobSupervisor } from '../../runner/index.js';
 import { type Clock } from '../../time/index.js';

@@ -1,4 +1,4 @@
-import { InMemoryLockStore, ownerOf } from '../../lock/index.js';
+import { InMemoryLockStore, ownerOf } from '../../store/index.js';
 import { ManualClock, settle } from '../manual-clock.js';
 import { InMemoryReplica, type InMemoryReplicaOptions } from './in-memory-replica.js';
 

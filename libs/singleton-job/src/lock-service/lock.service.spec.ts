@@ -1,0 +1,672 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { FaultyStore } from '../../../../test/support/faulty-store.js';
+import { Replica } from '../leadership/index.js';
+import {
+  InvalidLockError,
+  LockLostError,
+  LocksClosedError,
+  LockStoreError,
+  LockUnavailableError,
+} from '../errors/index.js';
+import { InMemoryLockStore } from '../store/index.js';
+import { resolveOptions } from '../options/index.js';
+import { ManualClock, RecordingObserver } from '../testing/index.js';
+import { type LockHandle } from './lock-handle.js';
+import { type LockKey, type LockOptions } from './lock-request.js';
+import { LockService } from './lock.service.js';
+
+const KEY = 'nightly-import';
+
+/** A process that locks, on the common clock and server. */
+interface Process {
+  readonly locks: LockService;
+  readonly store: FaultyStore;
+  readonly replica: Replica;
+  readonly observer: RecordingObserver;
+}
+
+describe('LockService', () => {
+  let clock: ManualClock;
+  let server: InMemoryLockStore;
+  let processes: Process[];
+  /** Who is told of releases at the moment. */
+  let candidates: number;
+
+  beforeEach(() => {
+    clock = new ManualClock();
+    server = new InMemoryLockStore(clock);
+    processes = [];
+    candidates = 0;
+  });
+
+  afterEach(async () => {
+    const closed = Promise.all(processes.map(close));
+    await clock.advance(60_000);
+    await closed;
+    expect([clock.pendingTimers, candidates]).toEqual([0, 0]);
+  });
+
+  async function close({ locks, replica }: Process): Promise<void> {
+    await locks.close();
+    await replica.close();
+  }
+
+  function start(name: string, random = () => 0): Process {
+    const store = new FaultyStore(server.replica(), clock);
+    const observer = new RecordingObserver(clock);
+    const { notify } = observer;
+    const settings = { id: name, heartbeatIntervalMs: 3_000, maxBackoffDelayMs: 30_000 };
+    const replica = new Replica(settings, { store, clock, notify, random });
+    const enter = replica.enter.bind(replica);
+    replica.enter = (job, candidate) => {
+      const leave = enter(job, candidate);
+      candidates += 1;
+      return () => {
+        candidates -= 1;
+        leave();
+      };
+    };
+    const locks = new LockService(resolveOptions({ projectName: 'test', store }), () => replica);
+    const process = { locks, store, replica, observer };
+    processes.push(process);
+    return process;
+  }
+
+  async function acquired({ locks }: Process, key: LockKey = KEY, options?: LockOptions): Promise<LockHandle> {
+    const handle = await soon(locks.tryAcquire(key, options));
+    if (handle === null) throw new Error('somebody else has the lock');
+    return handle;
+  }
+
+  /** What a promise resolves to while no time passes. */
+  async function soon<T>(promise: Promise<T>): Promise<T> {
+    const state = { isSettled: false };
+    const settled = (): void => {
+      state.isSettled = true;
+    };
+    promise.then(settled, settled);
+    await clock.advance(0);
+    if (!state.isSettled) throw new Error('it takes time');
+    return promise;
+  }
+
+  /** The outcome of a promise, and when there was one. */
+  function timed<T>(promise: Promise<T>): Promise<readonly [number, T | Error]> {
+    const at = <V>(value: V) => [Math.round(clock.now()), value] as const;
+    return promise.then(at<T | Error>, (error: unknown) => at(error as Error));
+  }
+
+  describe('grants a lock', () => {
+    it('to one, and answers null to others, in this process and in others, until it is released', async () => {
+      const [a, b] = [start('a'), start('b')];
+      const handle = await acquired(a);
+      expect(await soon(a.locks.tryAcquire(KEY))).toBeNull();
+      expect(await soon(b.locks.tryAcquire(KEY))).toBeNull();
+      expect(await handle.release()).toBe(true);
+      await acquired(b);
+    });
+
+    it('that is renewed for as long as it is held, and tells no observer of a leader', async () => {
+      const [a, b] = [start('a'), start('b')];
+      const handle = await acquired(a);
+      await clock.advance(3_600_000);
+      expect([handle.isHeld(), handle.signal.aborted]).toEqual([true, false]);
+      expect(await soon(b.locks.tryAcquire(KEY))).toBeNull();
+      expect(a.store.count('renew')).toBe(1_200);
+      await handle.release();
+      expect([handle.isHeld(), handle.signal.aborted]).toEqual([false, false]);
+      expect(a.observer.events).toEqual([]);
+    });
+
+    it('with an expiry of its own', async () => {
+      const [a, b] = [start('a'), start('b')];
+      await acquired(a, KEY, { expiry: '9s' });
+      a.store.fate = () => 'lost';
+      await clock.advance(9_000);
+      expect(await soon(b.locks.tryAcquire(KEY))).toBeNull();
+      await clock.advance(1);
+      await acquired(b);
+    });
+
+    it('of each key and tenant by itself, whatever characters they are made of', async () => {
+      const a = start('a');
+      const keys: LockKey[] = [
+        'x',
+        'X',
+        'x/y',
+        'x%2Fy',
+        'x:y',
+        '{x}',
+        'x y',
+        'ключ',
+        '.',
+        { name: 'x', tenant: 'y' },
+        { name: 'y', tenant: 'x' },
+        { name: 'x/y', tenant: 'z' },
+        { name: 'x', tenant: 'y/z' },
+        { name: 'x', tenant: '{y}' },
+      ];
+      const handles = await Promise.all(keys.map((key) => acquired(a, key)));
+      expect(new Set(handles.map(({ key }) => key)).size).toBe(keys.length);
+      expect(handles.filter(({ key }) => !/^lock(\/[^/:{}\s]+){1,2}$/.test(key))).toEqual([]);
+    });
+
+    it('with a larger fencing token each time, also after its state was forgotten', async () => {
+      const [a, b] = [start('a'), start('b')];
+      const tokens: number[] = [];
+      for (const process of [a, b, a, b]) {
+        const handle = await acquired(process);
+        tokens.push(handle.fencingToken);
+        await handle.release();
+        if (tokens.length === 2) await clock.advance(25 * 3_600_000);
+      }
+      expect(tokens).toEqual([...new Set(tokens)].toSorted((x, y) => x - y));
+    });
+
+    it('whose answer came after the try was given up, and one whose answer was lost', async () => {
+      const a = start('a');
+      let tries = 0;
+      a.store.fate = () => (++tries === 1 ? 'unanswered' : 'carried');
+      const handle = timed(a.locks.tryAcquire(KEY));
+      await clock.advance(1_700);
+      const [, granted] = await handle;
+      expect(granted).toMatchObject({ key: 'lock/nightly-import' });
+    });
+  });
+
+  describe('after Redis lost its data', () => {
+    /** When a request for the lock is granted, and how. */
+    async function next(process: Process, options: LockOptions = {}) {
+      const from = clock.now();
+      const outcome = timed(process.locks.tryAcquire(KEY, options));
+      await clock.advance(70_000);
+      const [atMs, handle] = await outcome;
+      return { afterMs: atMs - from, handle: handle as LockHandle };
+    }
+
+    it('grants larger fencing tokens than this process saw, although the clock of Redis went back as well', async () => {
+      const a = start('a');
+      const { fencingToken } = await acquired(a);
+      clock.stepWall(-3_600_000);
+      server.loseData();
+      await clock.advance(3_000);
+      const { handle } = await next(a);
+      expect(handle.fencingToken).toBeGreaterThan(fencingToken);
+    });
+
+    it('grants a lock that this process saw held only when its holder can trust it no more', async () => {
+      const [a, b] = [start('a'), start('b')];
+      const old = await acquired(a, KEY, { expiry: '60s' });
+      await clock.advance(1_000);
+      expect(await soon(b.locks.tryAcquire(KEY))).toBeNull();
+      a.store.fate = () => 'lost';
+      server.loseData();
+      const granted = next(b);
+      await clock.advance(53_000);
+      expect(old.isHeld()).toBe(false);
+      const { afterMs } = await granted;
+      // the lock was seen with 59 s left
+      expect(afterMs).toBe(59_000);
+    });
+
+    it('counts the expiry of the request itself: a holder that it never saw may have asked for as long', async () => {
+      const [a, b] = [start('a'), start('b')];
+      await (await acquired(b)).release();
+      const unseen = await acquired(a, KEY, { expiry: '60s' });
+      await clock.advance(1_000);
+      a.store.fate = () => 'lost';
+      server.loseData();
+      const granted = next(b, { expiry: '60s' });
+      await clock.advance(50_000);
+      expect(unseen.isHeld()).toBe(true);
+      expect((await granted).afterMs).toBe(60_000);
+    });
+
+    it('grants a lock anew that this process itself lost, when nobody can trust it any more', async () => {
+      const a = start('a');
+      const old = await acquired(a, KEY, { expiry: '30s' });
+      server.loseData();
+      await clock.advance(3_000);
+      expect(old.signal.aborted).toBe(true);
+      const { afterMs } = await next(a);
+      expect(afterMs).toBe(30_000);
+    });
+
+    it('grants at once what nobody here has asked for within the life of the lock', async () => {
+      const a = start('a');
+      await (await acquired(a)).release();
+      await clock.advance(10_000);
+      server.loseData();
+      expect((await next(a)).afterMs).toBe(0);
+    });
+
+    it('takes no state for lost that has lived its day', async () => {
+      const a = start('a');
+      await (await acquired(a, KEY, { expiry: '30h' })).release();
+      await clock.advance(25 * 3_600_000);
+      expect((await next(a, { expiry: '30h' })).afterMs).toBe(0);
+    });
+  });
+
+  describe('lets somebody wait', () => {
+    it('who is woken by the release, and asks nothing meanwhile', async () => {
+      const [a, b] = [start('a'), start('b')];
+      const handle = await acquired(a, KEY, { expiry: '60s' });
+      const waited = timed(b.locks.tryAcquire(KEY, { wait: '50s' }));
+      await clock.advance(40_000);
+      expect(b.store.sent).toHaveLength(1);
+      await handle.release();
+      await clock.advance(0);
+      expect(await waited).toEqual([40_000, expect.objectContaining({ key: 'lock/nightly-import' })]);
+      expect(b.store.sent).toHaveLength(2);
+    });
+
+    it('until the lock of a process that was killed expires', async () => {
+      const [a, b] = [start('a'), start('b')];
+      await acquired(a);
+      const waited = timed(b.locks.tryAcquire(KEY, { wait: '60s' }));
+      await clock.advance(1_000);
+      a.store.fate = () => 'lost';
+      await clock.advance(60_000);
+      const [at, handle] = await waited;
+      expect(at).toBeGreaterThan(10_000);
+      expect(at).toBeLessThan(10_100);
+      expect(handle).not.toBeNull();
+    });
+
+    it('no longer than was asked for, be it less than a request may take', async () => {
+      const [a, b] = [start('a'), start('b')];
+      await acquired(a);
+      const waited = timed(b.locks.tryAcquire(KEY, { wait: '150ms' }));
+      await clock.advance(5_000);
+      expect(await waited).toEqual([150, null]);
+    });
+
+    it('among others, one of whom wins each time', async () => {
+      const [a, b] = [start('a', () => 0.5), start('b', () => 0.3)];
+      let inside = 0;
+      let most = 0;
+      const work = async ({ locks }: Process): Promise<void> => {
+        await locks.withLock(KEY, { wait: '5m' }, async () => {
+          inside += 1;
+          most = Math.max(most, inside);
+          await new Promise<void>((resolve) => clock.setTimer(700, resolve));
+          inside -= 1;
+        });
+      };
+      const all = Promise.all([a, b, a, b, a, b, a, b].map(work));
+      await clock.advance(30_000);
+      await all;
+      expect(most).toBe(1);
+    });
+
+    it('until a signal says otherwise, and leaves nothing behind', async () => {
+      const [a, b] = [start('a'), start('b')];
+      const handle = await acquired(a);
+      const controller = new AbortController();
+      const reason = new Error('the request was cancelled');
+      const waited = timed(b.locks.tryAcquire(KEY, { wait: '60s', signal: controller.signal }));
+      await clock.advance(500);
+      controller.abort(reason);
+      expect(await soon(waited)).toEqual([500, reason]);
+      expect(candidates).toBe(0);
+      await handle.release();
+      await clock.advance(0);
+      expect(server.holderOf('lock/nightly-import')).toBeUndefined();
+      expect(b.store.sent).toHaveLength(1);
+    });
+
+    it('and gives back what is granted when nobody wants it any more', async () => {
+      const a = start('a');
+      let arrive: () => void = () => undefined;
+      a.store.heldBack = new Promise<void>((resolve) => (arrive = resolve));
+      const controller = new AbortController();
+      const waited = timed(a.locks.tryAcquire(KEY, { signal: controller.signal }));
+      await clock.advance(100);
+      controller.abort();
+      arrive();
+      expect(await soon(waited)).toEqual([100, controller.signal.reason]);
+      expect(server.holderOf('lock/nightly-import')).toBeUndefined();
+    });
+
+    it('not at all whose signal has fired before', async () => {
+      const a = start('a');
+      await expect(a.locks.tryAcquire(KEY, { signal: AbortSignal.abort() })).rejects.toThrow('aborted');
+      expect(a.store.sent).toEqual([]);
+    });
+  });
+
+  describe('says that nobody knows who has the lock', () => {
+    it.each(['lost', 'unanswered', 'STORE_UNREACHABLE'] as const)(
+      'when Redis does not answer in two seconds: %s',
+      async (fate) => {
+        const a = start('a');
+        a.store.fate = () => fate;
+        const outcome = timed(a.locks.tryAcquire(KEY));
+        await clock.advance(60_000);
+        const [at, error] = await outcome;
+        expect(error).toBeInstanceOf(LockStoreError);
+        expect(error).toMatchObject({ code: 'STORE_UNREACHABLE' });
+        expect(at).toBeGreaterThanOrEqual(2_000);
+        expect(at).toBeLessThanOrEqual(5_000);
+      },
+    );
+
+    it('when Redis is gone while somebody waits', async () => {
+      const [a, b] = [start('a'), start('b')];
+      await acquired(a);
+      const waited = timed(b.locks.tryAcquire(KEY, { wait: '30s' }));
+      await clock.advance(1_000);
+      for (const { store } of [a, b]) store.fate = () => 'STORE_UNREACHABLE';
+      await clock.advance(60_000);
+      const [at, error] = await waited;
+      expect(error).toBeInstanceOf(LockStoreError);
+      expect(at).toBeLessThanOrEqual(33_000);
+    });
+
+    it.each(['STORE_MISCONFIGURED', 'STORE_REFUSED_WRITE'] as const)('at once when Redis refuses: %s', async (fate) => {
+      const a = start('a');
+      a.store.fate = () => fate;
+      await expect(soon(a.locks.tryAcquire(KEY, { wait: '60s' }))).rejects.toMatchObject({ code: fate });
+    });
+
+    it('and tells what Redis refuses once, however many ask, and again when it had done it meanwhile', async () => {
+      const a = start('a');
+      for (const told of [1, 2]) {
+        a.store.fate = () => 'STORE_MISCONFIGURED';
+        for (let request = 0; request < 3; request++) {
+          await expect(soon(a.locks.tryAcquire(KEY))).rejects.toMatchObject({ code: 'STORE_MISCONFIGURED' });
+          await clock.advance(60_000);
+        }
+        expect(a.observer.of('storeMisconfigured')).toHaveLength(told);
+        a.store.fate = () => 'carried';
+        await (await acquired(a)).release();
+      }
+    });
+
+    it('and tells the end of the outage although nobody asks any more', async () => {
+      const a = start('a');
+      a.store.fate = () => 'STORE_UNREACHABLE';
+      const outcome = timed(a.locks.tryAcquire(KEY));
+      await clock.advance(30_000);
+      expect((await outcome)[1]).toBeInstanceOf(LockStoreError);
+      a.store.fate = () => 'carried';
+      await clock.advance(600);
+      expect(a.observer.events.map(({ event }) => event)).toEqual(['storeUnreachable', 'storeRecovered']);
+      expect([a.store.count('release') > 0, server.holderOf('lock/nightly-import')]).toEqual([true, undefined]);
+    });
+
+    it('and not when it was away for a moment', async () => {
+      const a = start('a');
+      a.store.fate = () => (clock.now() < 700 ? 'STORE_UNREACHABLE' : 'carried');
+      const outcome = timed(a.locks.tryAcquire(KEY));
+      await clock.advance(2_000);
+      expect((await outcome)[1]).toMatchObject({ key: 'lock/nightly-import' });
+    });
+
+    it('when the answer took longer than its lease', async () => {
+      const a = start('a');
+      let arrive: () => void = () => undefined;
+      a.store.heldBack = new Promise<void>((resolve) => (arrive = resolve));
+      const outcome = timed(a.locks.tryAcquire(KEY, { wait: '60s' }));
+      await clock.advance(500);
+      await clock.block(30_000);
+      arrive();
+      a.store.heldBack = undefined;
+      await clock.advance(5_000);
+      const [, handle] = await outcome;
+      // it is asked again, and what is handed out can be trusted
+      expect((handle as LockHandle).isHeld()).toBe(true);
+    });
+  });
+
+  describe('keeps what a name has met with for as long as anybody asks about it', () => {
+    const BROKEN = 'lock/broken';
+    const troubles = ({ replica }: Process) => replica.gate.outages.map(([job = 'all']) => job);
+
+    /** Has a lock whose shard is gone, and another one that is answered. */
+    async function ailing() {
+      const a = start('a');
+      const broken = await acquired(a, 'broken', { expiry: '60s' });
+      await acquired(a, 'well');
+      a.store.fate = (_command, name) => (name === BROKEN ? 'STORE_UNREACHABLE' : 'carried');
+      await clock.advance(12_000);
+      expect(troubles(a)).toEqual([BROKEN]);
+      return { a, broken };
+    }
+
+    it('be it somebody who has the lock while others ask for it in vain', async () => {
+      const { a } = await ailing();
+      const told = a.observer.story.length;
+      const refused = timed(a.locks.tryAcquire('broken'));
+      await clock.advance(5_000);
+      expect((await refused)[1]).toBeInstanceOf(LockStoreError);
+      expect(troubles(a)).toEqual([BROKEN]);
+      expect(a.observer.story).toHaveLength(told);
+    });
+
+    it('and not when the lock was lost, whether or not its owner releases it', async () => {
+      const { a, broken } = await ailing();
+      await clock.advance(60_000);
+      expect([broken.isHeld(), troubles(a)]).toEqual([false, []]);
+      void broken.release();
+      await clock.advance(5_000);
+      expect(troubles(a)).toEqual([]);
+    });
+
+    it('and not because of a renewal that was under way when the lock was lost', async () => {
+      const { a } = await ailing();
+      const told = a.observer.story.length;
+      a.store.fate = (_command, name) => (name === BROKEN ? 'lost' : 'carried');
+      await clock.advance(60_000);
+      expect([troubles(a), a.observer.story.length]).toEqual([[], told]);
+    });
+
+    it('and not when nobody has asked for anything since', async () => {
+      const a = start('a');
+      a.store.fate = (_command, name) => (name === BROKEN ? 'STORE_UNREACHABLE' : 'carried');
+      const refused = timed(a.locks.tryAcquire('broken'));
+      await clock.advance(10_000);
+      expect((await refused)[1]).toBeInstanceOf(LockStoreError);
+      expect(troubles(a)).toEqual([]);
+      expect(clock.pendingTimers).toBe(0);
+    });
+  });
+
+  describe('fires the signal of a handle', () => {
+    it('when somebody else has the lock, at the next heartbeat', async () => {
+      const a = start('a');
+      const handle = await acquired(a);
+      server.free('lock/nightly-import');
+      await clock.advance(3_000);
+      expect(handle.signal.reason).toBeInstanceOf(LockLostError);
+      expect((handle.signal.reason as Error).message).toBe(
+        "the lock 'lock/nightly-import' may be held by somebody else now: stop before the next side effect",
+      );
+      expect(handle.isHeld()).toBe(false);
+    });
+
+    it('at the safe deadline when Redis is gone, and leaves the lock to its owner until the work has ended', async () => {
+      const [a, b] = [start('a'), start('b')];
+      const handle = await acquired(a);
+      await clock.advance(3_500);
+      a.store.fate = () => 'lost';
+      await clock.advance(8_499);
+      expect(handle.signal.aborted).toBe(false);
+      await clock.advance(1);
+      expect(handle.signal.aborted).toBe(true);
+      a.store.fate = () => 'carried';
+      // the work has the rest of the lock's life to come to an end
+      expect(await soon(b.locks.tryAcquire(KEY))).toBeNull();
+      // one question finds out that Redis is there again
+      await clock.advance(600);
+      const sent = a.store.sent.length;
+      expect(clock.pendingTimers).toBe(0);
+      await clock.advance(600_000);
+      expect(a.store.sent).toHaveLength(sent);
+      await acquired(b);
+      const released = handle.release();
+      await clock.advance(1_000);
+      expect(await released).toBe(true);
+      expect(server.holderOf('lock/nightly-import')).toMatch(/^b#/);
+    });
+
+    it('when a clock shows that the process was stopped, although no timer has fired', async () => {
+      const a = start('a');
+      const handle = await acquired(a);
+      clock.stepWall(60_000);
+      expect(handle.isHeld()).toBe(false);
+    });
+  });
+
+  describe('releases a handle', () => {
+    it('once, however often it is asked', async () => {
+      const a = start('a');
+      const handle = await acquired(a);
+      const [first, second] = [handle.release(), handle.release()];
+      expect(await Promise.all([first, second, handle.release()])).toEqual([true, true, true]);
+      expect(a.store.count('release')).toBe(1);
+    });
+
+    it('at the end of an `await using` block', async () => {
+      const a = start('a');
+      {
+        await using handle = await acquired(a);
+        expect(handle.isHeld()).toBe(true);
+      }
+      expect(server.holderOf('lock/nightly-import')).toBeUndefined();
+    });
+
+    it('and never rejects, when Redis is gone', async () => {
+      const a = start('a');
+      const handle = await acquired(a);
+      a.store.fate = () => 'STORE_UNREACHABLE';
+      const released = handle.release();
+      await clock.advance(5_000);
+      expect(await released).toBe(false);
+    });
+  });
+
+  describe('runs a function under a lock', () => {
+    it('and releases it when that has settled, answering what it answers', async () => {
+      const [a, b] = [start('a'), start('b')];
+      const outcome = a.locks.withLock(KEY, {}, async (lock) => {
+        await expect(b.locks.withLock(KEY, {}, () => 1)).rejects.toEqual(
+          new LockUnavailableError('lock/nightly-import'),
+        );
+        return lock.fencingToken;
+      });
+      expect(await soon(outcome)).toBeGreaterThan(0);
+      expect(server.holderOf('lock/nightly-import')).toBeUndefined();
+    });
+
+    it.each([
+      [
+        'throws',
+        () => {
+          throw new Error('no disk');
+        },
+      ],
+      ['rejects', () => Promise.reject(new Error('no disk'))],
+    ])('and releases it when that %s', async (_, fn) => {
+      const a = start('a');
+      await expect(soon(a.locks.withLock(KEY, {}, fn))).rejects.toThrow('no disk');
+      expect(server.holderOf('lock/nightly-import')).toBeUndefined();
+    });
+  });
+
+  describe('when the application stops', () => {
+    it('recalls what is locked, and waits for the owner to give it back', async () => {
+      const a = start('a');
+      const work = a.locks.withLock(KEY, {}, async ({ signal }) => {
+        await new Promise<void>((resolve) => {
+          signal.addEventListener('abort', () => clock.setTimer(300, resolve));
+        });
+        return (signal.reason as Error).message;
+      });
+      await clock.advance(100);
+      const closed = timed(a.locks.close());
+      await clock.advance(299);
+      expect(server.holderOf('lock/nightly-import')).toMatch(/^a#/);
+      await clock.advance(1);
+      expect(await soon(work)).toContain('is given back, because the application stops');
+      expect(await soon(closed)).toEqual([400, undefined]);
+      expect(server.holderOf('lock/nightly-import')).toBeUndefined();
+    });
+
+    it('gives back what its owner does not', async () => {
+      const a = start('a');
+      await acquired(a);
+      const closed = timed(a.locks.close());
+      await clock.advance(2_000);
+      expect((await closed)[0]).toBe(500);
+      expect(server.holderOf('lock/nightly-import')).toBeUndefined();
+    });
+
+    it('takes a second at most, with Redis gone', async () => {
+      const a = start('a');
+      await acquired(a);
+      a.store.fate = () => 'lost';
+      const closed = timed(a.locks.close());
+      await clock.advance(2_000);
+      expect((await closed)[0]).toBe(1_000);
+    });
+
+    it('waits for a release under way, and takes no time for nothing', async () => {
+      const [a, b] = [start('a'), start('b')];
+      const handle = await acquired(a);
+      a.store.delayMs = 200;
+      void handle.release();
+      const closed = timed(a.locks.close());
+      await clock.advance(500);
+      expect((await closed)[0]).toBe(200);
+      expect(await soon(timed(b.locks.close()))).toEqual([500, undefined]);
+      expect(handle.signal.aborted).toBe(false);
+    });
+
+    it('ends all waiting, and locks nothing any more', async () => {
+      const [a, b] = [start('a'), start('b')];
+      await acquired(a);
+      const waited = timed(b.locks.tryAcquire(KEY, { wait: '60s' }));
+      await clock.advance(100);
+      await soon(b.locks.close());
+      expect(await soon(waited)).toEqual([100, new LocksClosedError()]);
+      await expect(b.locks.tryAcquire(KEY)).rejects.toThrow('the application has stopped');
+    });
+  });
+
+  describe('refuses', () => {
+    it.each<[string, unknown, unknown, RegExp]>([
+      ['an empty key', '', undefined, /key must be a text, or a name and a tenant, none of them empty, got ''/],
+      ['a key that is no text', 7, undefined, /key must be a text/],
+      ['a tenant without a name', { tenant: 'x' }, undefined, /key must be a text/],
+      ['half a character', '\uD800', undefined, /key must be a text/],
+      ['options that are none', KEY, 5, /options must be an object/],
+      ['an option that is none', KEY, { ttl: 5 }, /ttl is no option here: it is called expiry/],
+      ['a wait that is no duration', KEY, { wait: 'long' }, /wait must be a duration/],
+      ['an expiry that three heartbeats do not fit into', KEY, { expiry: '5s' }, /expiry must be at least .*9s/],
+      ['a signal that is none', KEY, { signal: {} }, /signal must be an AbortSignal/],
+    ])('%s', async (_, key, options, message) => {
+      const a = start('a');
+      const outcome = a.locks.tryAcquire(key as LockKey, options as LockOptions);
+      await expect(outcome).rejects.toThrow(InvalidLockError);
+      await expect(outcome).rejects.toThrow(message);
+    });
+
+    it('everything that is wrong at once', async () => {
+      const a = start('a');
+      await expect(a.locks.tryAcquire('', { wait: -1, expiry: 1 })).rejects.toMatchObject({
+        problems: [expect.stringContaining('key'), expect.stringContaining('expiry'), expect.stringContaining('wait')],
+      });
+    });
+
+    it('to lock without a connection, and names it', async () => {
+      const options = resolveOptions({ projectName: 'test', enabled: false });
+      const locks = new LockService(options, () => {
+        throw new Error('nothing is made for that');
+      });
+      await expect(locks.tryAcquire(KEY)).rejects.toThrow('connection must be given to lock anything');
+      await locks.close();
+    });
+  });
+});

@@ -1,0 +1,179 @@
+import { setMaxListeners } from 'node:events';
+import { hold, type Replica, type Term } from '../leadership/index.js';
+import { InvalidLockError, LocksClosedError, LockStoreError, LockUnavailableError } from '../errors/index.js';
+import { type ResolvedOptions } from '../options/index.js';
+import { sleep } from '../time/index.js';
+import { LockHandle } from './lock-handle.js';
+import { LockMemories } from './lock-memories.js';
+import { type LockKey, type LockOptions, type LockRequest, readLockRequest } from './lock-request.js';
+import { type InformedRequest, winLock } from './win-lock.js';
+
+/** When the application stops: for whoever has a lock to give it back, and then for giving back what is left. */
+const RECALL_MS = 500;
+const GIVE_BACK_MS = 500;
+
+const NOWHERE =
+  'connection must be given to lock anything, got undefined: LockService needs a Redis URL also where enabled is false';
+
+/**
+ * Locks for one global operation at a time: a migration, an import, a rebuild. For one row among many claim the row in
+ * your database. The same leases as those of jobs, on the same connection.
+ */
+export class LockService {
+  /** What is locked, each with a promise of its being given back. */
+  readonly #handles = new Map<LockHandle, Promise<void>>();
+  /** Requests that have not been answered. */
+  readonly #requests = new Set<Promise<unknown>>();
+  readonly #closing = new AbortController();
+  #memories: LockMemories | undefined;
+  #closed: Promise<void> | undefined;
+
+  /** `replica` makes the one that the jobs use, or answers it. */
+  constructor(
+    private readonly options: ResolvedOptions,
+    private readonly replica: () => Replica,
+  ) {
+    // every request under way listens to it, and that is no leak
+    setMaxListeners(0, this.#closing.signal);
+  }
+
+  /**
+   * Takes a lock, or answers null if somebody else has it, and has it for as long as `wait` allows. Not reentrant: somebody
+   * else is whoever has it, also in this process.
+   *
+   * @throws InvalidLockError for a key or options that are wrong, or where no connection is configured
+   * @throws LockStoreError when Redis does not answer, so that nobody knows whether the lock is free
+   * @throws LocksClosedError when the application has stopped
+   * @throws the reason of `signal`
+   */
+  async tryAcquire(key: LockKey, options?: LockOptions): Promise<LockHandle | null> {
+    const request = readLockRequest(key, options, this.options);
+    request.signal?.throwIfAborted();
+    const replica = this.#open();
+    return this.#track(this.#acquire(replica, request));
+  }
+
+  /**
+   * Runs a function under a lock, and releases it when the function has settled.
+   *
+   * @throws LockUnavailableError if somebody else has it, and everything that {@link tryAcquire} and the function throw
+   */
+  async withLock<T>(key: LockKey, options: LockOptions, fn: (lock: LockHandle) => T | Promise<T>): Promise<T> {
+    const lock = await this.tryAcquire(key, options);
+    if (lock === null) throw new LockUnavailableError(readLockRequest(key, options, this.options).name);
+    try {
+      return await fn(lock);
+    } finally {
+      await lock.release();
+    }
+  }
+
+  /** Recalls and gives back what is still locked, and ends all waiting. For the module. @internal */
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  #open(): Replica {
+    if (this.#closing.signal.aborted) throw new LocksClosedError();
+    if (this.options.connection === undefined && this.options.store === undefined)
+      throw new InvalidLockError([NOWHERE]);
+    const replica = this.replica();
+    replica.open();
+    return replica;
+  }
+
+  async #acquire(replica: Replica, request: LockRequest): Promise<LockHandle | null> {
+    const { name, expiryMs, signal } = request;
+    const { memory, leave } = this.#memoriesOn(replica).enter(name, expiryMs);
+    const stopAsking = replica.asks(name);
+    const sources = [this.#closing.signal, ...(signal === undefined ? [] : [signal])];
+    const stop = new AbortController();
+    const quit = (): void => {
+      stop.abort();
+    };
+    for (const source of sources) source.addEventListener('abort', quit);
+    try {
+      const handle = await this.#win(replica, { ...request, memory }, stop.signal);
+      const isUsable = !stop.signal.aborted && handle?.isHeld() !== false;
+      if (isUsable) return handle;
+      await handle?.release();
+      signal?.throwIfAborted();
+      if (this.#closing.signal.aborted) throw new LocksClosedError();
+      throw new LockStoreError('STORE_UNREACHABLE', `'${name}' was granted too late to be of use`);
+    } finally {
+      leave();
+      stopAsking();
+      for (const source of sources) source.removeEventListener('abort', quit);
+    }
+  }
+
+  /** Wins a lock that may be used from now on, unless it is lost, or not wanted, by then. */
+  async #win(replica: Replica, request: InformedRequest, stop: AbortSignal): Promise<LockHandle | null> {
+    const term = await winLock(replica, request, stop);
+    if (term === null) return null;
+    const handle = this.#keep(replica, term);
+    if (stop.aborted) return handle;
+    stop.addEventListener('abort', () => void handle.release());
+    // after a loss of data an earlier holder may still trust its lock
+    if (term.waitMs > 0) await sleep(replica.clock, term.waitMs, term.signal);
+    await term.confirmation();
+    return handle;
+  }
+
+  #keep(replica: Replica, term: Term): LockHandle {
+    const { job: name, lockExpiryMs } = term.facts;
+    const { leave } = this.#memoriesOn(replica).enter(name, lockExpiryMs);
+    const giveBack = hold(replica, term);
+    let givenBack: () => void = () => undefined;
+    const isGivenBack = new Promise<void>((resolve) => {
+      givenBack = resolve;
+    });
+    const handle: LockHandle = new LockHandle(name, term, async () => {
+      const isConfirmed = await giveBack();
+      this.#handles.delete(handle);
+      leave();
+      givenBack();
+      return isConfirmed;
+    });
+    this.#handles.set(handle, isGivenBack);
+    // what was lost is its owner's to release, once its work has ended
+    term.signal.addEventListener('abort', () => {
+      if (term.end === 'released') return;
+      this.#handles.delete(handle);
+      leave();
+    });
+    return handle;
+  }
+
+  #memoriesOn({ clock }: Replica): LockMemories {
+    this.#memories ??= new LockMemories(clock);
+    return this.#memories;
+  }
+
+  #track<T>(request: Promise<T>): Promise<T> {
+    const answered = (): void => {
+      this.#requests.delete(request);
+    };
+    this.#requests.add(request);
+    request.then(answered, answered);
+    return request;
+  }
+
+  async #close(): Promise<void> {
+    this.#closing.abort();
+    for (const handle of this.#handles.keys()) handle.recall();
+    await this.#within(RECALL_MS, [...this.#handles.values(), ...this.#requests]);
+    await this.#within(
+      GIVE_BACK_MS,
+      [...this.#handles.keys()].map((handle) => handle.release()),
+    );
+  }
+
+  async #within(limitMs: number, work: readonly Promise<unknown>[]): Promise<void> {
+    if (work.length === 0) return;
+    const inTime = new AbortController();
+    await Promise.race([Promise.allSettled(work), sleep(this.replica().clock, limitMs, inTime.signal)]);
+    inTime.abort();
+  }
+}
