@@ -1,5 +1,7 @@
 import { describe, it } from '@jest/globals';
-import { describeLockStore, InMemoryLockStore, ManualClock } from 'nestjs-singleton-job/testing';
+import { InMemoryLockStore, InMemoryServer } from '../../libs/singleton-job/src/store/index.js';
+import { describeLockStore } from '../../libs/singleton-job/src/testing/lock-store-contract/index.js';
+import { ManualClock } from '../../libs/singleton-job/src/testing/manual-clock.js';
 
 describeLockStore(
   { describe, it },
@@ -7,16 +9,28 @@ describeLockStore(
     name: 'the in-memory lock store',
     makeWorld: () => {
       const clock = new ManualClock();
-      const store = new InMemoryLockStore(clock);
-      const other = store.replica();
+      const server = new InMemoryServer(clock);
+      const [store, other] = [new InMemoryLockStore(server), new InMemoryLockStore(server)];
       return {
         store,
         other,
         occupy: async (name, holder, ttlMs) => {
-          store.occupy(name, holder, ttlMs);
+          server.occupy(name, holder, ttlMs);
         },
         loseData: async () => {
-          store.loseData();
+          server.loseData();
+        },
+        loseSessions: async () => {
+          server.loseSessions();
+        },
+        loseState: async (name) => {
+          server.forget(name);
+        },
+        restart: async () => {
+          server.restart(server.snapshot());
+        },
+        setClockBack: async (ms) => {
+          clock.stepWall(-ms);
         },
         passTime: (ms) => clock.advance(ms),
         end: async () => {

@@ -1,7 +1,10 @@
 export {
-  bidOf,
+  acquireRequest,
   eventually,
   granted,
+  heartbeat,
+  kept,
   LONG_MS,
   refused,
-} from '../../libs/singleton-job/src/testing/lock-store-contract/asking.js';
+  sessionOfReplica,
+} from '../../libs/singleton-job/src/testing/lock-store-contract/requests.js';

@@ -1,10 +1,18 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { type RedisLockStore } from '../../libs/singleton-job/src/store/index.js';
-import { bidOf, eventually, granted, LONG_MS } from './lock-store-world.js';
+import { acquireRequest, eventually, granted, heartbeat, kept, LONG_MS, sessionOfReplica } from './lock-store-world.js';
 import { RedisFixture } from './redis-fixture.js';
 
-const renewal = { name: 'price-tick', holder: 'a#1', lockExpiryMs: LONG_MS, progress: {} };
+const renewal = { name: 'price-tick', holder: 'a#1', lifeMs: LONG_MS, update: {} };
+const release = { name: 'price-tick', holder: 'a#1', token: 1, update: {} };
+
+/** What the connections send, and what the scripts call. */
+const COMMANDS = [
+  ...['+evalsha', '+eval', '+script|load', '+subscribe', '+publish', '+ping', '+select', '+info', '+time'],
+  ...['+get', '+set', '+del', '+pexpire', '+pttl', '+hget', '+hmget', '+hset', '+hdel'],
+  ...['+zadd', '+zrem', '+zscore', '+zrange', '+zrangebyscore'],
+];
 
 describe('what Redis permits', () => {
   let fixture: RedisFixture;
@@ -21,91 +29,130 @@ describe('what Redis permits', () => {
     await fixture.raw.call('ACL', 'SETUSER', name, 'on', `>secret`, ...rules);
     return { url: `redis://${name}:secret@127.0.0.1:${String(fixture.server.port)}` };
   };
-  /** The code and words of a store that cannot connect, once it knows why. */
+  /** The error of a store that cannot connect, once it knows the reason. */
   const reason = (store: RedisLockStore, word: string): Promise<unknown> =>
-    eventually(`the store says ${word}`, () =>
-      store.acquire(bidOf('a#1')).then(
+    eventually(`the store reports ${word}`, () =>
+      store.acquire(acquireRequest('a#1')).then(
         () => undefined,
         (error: unknown) => (String(error).includes(word) ? error : undefined),
       ),
     );
 
-  it('is enough with the keys and the channel of the project alone', async () => {
-    const { url } = await user('own', '~myapp:*', '~{myapp:*', '&myapp:released', '+@all');
-    const { store } = await fixture.connect({ connection: url });
-    const { token, time } = await granted(store, bidOf('a#1'));
+  it('is enough with the keys and the channel of the project and a few commands', async () => {
+    const { url } = await user('own', '~myapp:*', '~{myapp:*', '&myapp:released', '-@all', ...COMMANDS);
+    const { store, events, messagesDenied } = await fixture.connect({ connection: url });
+    const session = sessionOfReplica('a');
+    const reference = await heartbeat(store, [session]);
+    const { token, storeTime } = await granted(
+      store,
+      acquireRequest('a#1', { heartbeat: reference, stateLifeMs: 900_000 }),
+    );
     expect(await store.renew(renewal)).toMatchObject({ held: true });
-    expect(await store.claim({ ...renewal, token, scheduledAt: time + 5 })).toMatchObject({ outcome: 'claimed' });
-    expect(await store.release({ ...renewal, quietly: false })).toMatchObject({ released: true });
-    await store.announce('a', ['price-tick']);
+    expect(await store.claim({ ...renewal, token, scheduledAt: storeTime + 5 })).toMatchObject({ outcome: 'claimed' });
+    expect(await store.release(release)).toMatchObject({ released: true });
+    await store.publish({ kind: 'granted', locks: [] });
+    await store.endSession(session);
+    expect(messagesDenied).toEqual([]);
+    expect(events).toEqual(['connected', 'subscribed']);
   });
 
-  it('is asked for by commands that are sent before the first connection stands', async () => {
+  it('may be less than INFO: then restarts are hidden, which is reported once, and nothing waits', async () => {
+    const warnings = jest.spyOn(console, 'warn').mockImplementation(() => {});
+    const { url } = await user('blind', '~*', '&*', '+@all', '-info');
+    const { store, events } = await fixture.connect({ connection: url, projectName: 'blind' });
+    const session = sessionOfReplica('a');
+    const first = await heartbeat(store, [session]);
+    expect(first).toMatchObject({ serverId: undefined, serverSince: 0, liveReplicas: 1 });
+    expect(first.list).toBeDefined();
+    const second = await heartbeat(store, [session, sessionOfReplica('a', { id: 'a.2@600000' })], first);
+    expect(second.version).toBeGreaterThan(first.version);
+    expect(await heartbeat(store, [session], second)).toMatchObject({ list: undefined, version: second.version });
+    expect(events).toEqual(['connected', 'subscribed', 'restartsHidden']);
+
+    await fixture.raw.hset('{blind:sessions}:server', 'runId', 'of another server', 'since', '5');
+    await granted(store, acquireRequest('a#1', { name: 'blind', heartbeat: second }));
+    expect(await heartbeat(store, [])).toMatchObject({ serverId: undefined, serverSince: 0, version: second.version });
+    expect(await fixture.raw.hmget('{blind:sessions}:server', 'runId', 'since')).toEqual(['of another server', '5']);
+
+    await fixture.raw.flushall();
+    const after = await heartbeat(store, [{ ...session, confirmedEnd: first.sessions[0]?.end }], second);
+    expect(after.sessions).toMatchObject([{ status: 'listed-again' }]);
+    expect(after.version).not.toBe(second.version);
+    warnings.mockRestore();
+  });
+
+  it('is asked for by requests that are sent before the first connection stands', async () => {
     const { store } = fixture.begin();
-    expect(await store.acquire(bidOf('early#1', { name: 'early' }))).toMatchObject({ granted: true });
+    expect(await store.acquire(acquireRequest('early#1', { name: 'early' }))).toMatchObject({ granted: true });
   });
 
-  it('without the channel, releases all the same and tells nobody', async () => {
+  it('may be less than the channel: locks are released all the same', async () => {
     const { url } = await user('mute', '~*', 'resetchannels', '+@all');
-    const { store, told, refused } = fixture.begin({ connection: url });
-    await eventually('the store is reachable', () => told.includes('reachable') || undefined);
-    await eventually('the store says that it hears nothing', () => refused.length > 0 || undefined);
-    expect(refused[0]).toMatchObject({
+    const { store, events, messagesDenied } = fixture.begin({ connection: url });
+    await eventually('the store is connected', () => events.includes('connected') || undefined);
+    await eventually('the store reports the denied channel', () => messagesDenied.length > 0 || undefined);
+    expect(messagesDenied[0]).toMatchObject({
       code: 'STORE_MISCONFIGURED',
       message: expect.stringMatching(/^Redis refused to subscribe to 'myapp:released': NOPERM/),
     });
-    refused.length = 0;
-    await granted(store, bidOf('a#1'));
-    expect(await store.release({ ...renewal, quietly: false })).toMatchObject({ released: true });
-    expect(refused.map(({ message }) => message)).toContainEqual(
+    messagesDenied.length = 0;
+    await granted(store, acquireRequest('a#1'));
+    expect(await store.release(release)).toMatchObject({ released: true });
+    expect(messagesDenied.map(({ message }) => message)).toContainEqual(
       expect.stringMatching(/^Redis refused to publish to 'myapp:released': .*(NOPERM|can't)/),
     );
-    await expect(store.announce('a', ['price-tick'])).rejects.toMatchObject({ code: 'STORE_MISCONFIGURED' });
-    expect(store.hearsReleases).toBe(false);
+    const message = { kind: 'granted', locks: [] } as const;
+    await expect(store.publish(message)).rejects.toMatchObject({ code: 'STORE_MISCONFIGURED' });
+    expect(store.isSubscribed).toBe(false);
     await user('mute', '&myapp:released');
-    await eventually('the store hears releases once it may', () => store.hearsReleases || undefined);
-    await store.announce('a', ['price-tick']);
+    await eventually('the store is subscribed once it may', () => store.isSubscribed || undefined);
+    await store.publish(message);
   });
 
-  it('without the keys, is nothing: the store says that it is misconfigured', async () => {
+  it('is too little without the keys: the store is misconfigured', async () => {
     const { url } = await user('stranger', '~other:*', '&*', '+@all');
     const { store } = await fixture.connect({ connection: url });
-    await expect(store.acquire(bidOf('a#1'))).rejects.toMatchObject({ code: 'STORE_MISCONFIGURED' });
+    await expect(store.acquire(acquireRequest('a#1'))).rejects.toMatchObject({ code: 'STORE_MISCONFIGURED' });
+    await expect(heartbeat(store, [])).rejects.toMatchObject({ code: 'STORE_MISCONFIGURED' });
   });
 
-  it('without scripts, is nothing: the store says that it is misconfigured', async () => {
+  it('is too little without scripts: the store is misconfigured', async () => {
     const { url } = await user('plain', '~*', '&*', '+@all', '-@scripting');
     const { store } = await fixture.connect({ connection: url });
-    await expect(store.acquire(bidOf('a#1'))).rejects.toMatchObject({ code: 'STORE_MISCONFIGURED' });
+    await expect(kept(store, sessionOfReplica('a'))).rejects.toMatchObject({ code: 'STORE_MISCONFIGURED' });
   });
 
-  it('is nothing with a wrong password, and the commands say so', async () => {
-    const { store } = fixture.begin({ connection: `redis://own:wrong@127.0.0.1:${String(fixture.server.port)}` });
-    expect(await reason(store, 'WRONGPASS')).toMatchObject({ code: 'STORE_MISCONFIGURED' });
+  it('is nothing with a wrong password, and the error says so', async () => {
+    const connection = `redis://own:wrong@127.0.0.1:${String(fixture.server.port)}`;
+    const { store, disconnected } = fixture.begin({ connection });
+    expect(await reason(store, 'WRONGPASS')).toMatchObject({ code: 'STORE_MISCONFIGURED', wasSent: false });
+    expect(disconnected).toMatchObject([
+      { code: 'STORE_MISCONFIGURED', message: expect.stringContaining('WRONGPASS') },
+    ]);
   });
 
   it('is nothing in a database that does not exist, and no other is taken instead', async () => {
-    const { store, told } = fixture.begin({ connection: `${fixture.server.url}/99` });
+    const { store, events } = fixture.begin({ connection: `${fixture.server.url}/99` });
     expect(await reason(store, 'out of range')).toMatchObject({ code: 'STORE_MISCONFIGURED' });
-    expect(told).not.toContain('reachable');
+    expect(events).toEqual(['disconnected']);
   });
 
-  it('is all again once the password is set right', async () => {
-    const { store, told } = fixture.begin({
+  it('is all again once the password is right', async () => {
+    const { store, events } = fixture.begin({
       connection: `redis://late:secret@127.0.0.1:${String(fixture.server.port)}`,
     });
     await reason(store, 'WRONGPASS');
     await user('late', '~*', '&*', '+@all');
-    await eventually('the store is reachable', () => told.includes('reachable') || undefined);
-    await granted(store, bidOf('a#1', { name: 'late' }));
+    await eventually('the store is connected', () => events.includes('connected') || undefined);
+    await granted(store, acquireRequest('a#1', { name: 'late' }));
   });
 
-  it('is nothing without a password where one is needed, until it is not', async () => {
+  it('is nothing without a password where one is needed, until none is needed', async () => {
     await fixture.raw.config('SET', 'requirepass', 'secret');
-    const { store, told } = fixture.begin();
+    const { store, events } = fixture.begin();
     expect(await reason(store, 'NOAUTH')).toMatchObject({ code: 'STORE_MISCONFIGURED' });
     await fixture.raw.config('SET', 'requirepass', '');
-    await eventually('the store is reachable', () => told.includes('reachable') || undefined);
+    await eventually('the store is connected', () => events.includes('connected') || undefined);
   });
 });
 
@@ -122,7 +169,7 @@ describe('a connection may be given as', () => {
 
   it('a URL with a database', async () => {
     const { store } = await fixture.connect({ connection: `${fixture.server.url}/2` });
-    await granted(store, bidOf('a#1'));
+    await granted(store, acquireRequest('a#1'));
     await fixture.raw.select(2);
     expect(await fixture.raw.exists('myapp:price-tick:lock')).toBe(1);
     await fixture.raw.select(0);
@@ -141,13 +188,13 @@ describe('a connection may be given as', () => {
       db: 3,
     };
     const { store } = await fixture.connect({ connection: Object.freeze(connection) });
-    await granted(store, bidOf('a#1'));
+    await granted(store, acquireRequest('a#1'));
   });
 
   it('a client, which is neither used nor closed', async () => {
     const client = new Redis(fixture.server.url, { lazyConnect: true, db: 4 });
     const { store } = await fixture.connect({ connection: client });
-    await granted(store, bidOf('a#1'));
+    await granted(store, acquireRequest('a#1'));
     await store.close();
     expect(client.status).toBe('wait');
     expect(await client.exists('myapp:price-tick:lock')).toBe(1);

@@ -1,79 +1,76 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Cluster, Redis } from 'ioredis';
-import { describeLockStore } from 'nestjs-singleton-job/testing';
-import { RedisLockStore, type RedisConnection } from '../../libs/singleton-job/src/store/index.js';
-import { freePort } from '../../tools/redis/free-port.js';
-import { RedisServer } from '../../tools/redis/index.js';
-import { bidOf, eventually, granted } from './lock-store-world.js';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { Cluster } from 'ioredis';
+import { type RedisConnectionOptions, RedisLockStore } from '../../libs/singleton-job/src/store/index.js';
+import { describeLockStore } from '../../libs/singleton-job/src/testing/lock-store-contract/index.js';
+import { HostileCluster } from '../support/hostile-cluster.js';
+import {
+  acquireRequest,
+  eventually,
+  granted,
+  heartbeat,
+  kept,
+  LONG_MS,
+  refused,
+  sessionOfReplica,
+} from './lock-store-world.js';
 
-let nodes: Awaited<ReturnType<typeof startNode>>[] = [];
+let cluster: HostileCluster;
+let projects = 0;
 
 beforeAll(async () => {
-  nodes = await Promise.all([startNode(), startNode()]);
-  const [first, second] = nodes;
-  if (first === undefined || second === undefined) throw new Error('no cluster');
-  await first.raw.call('CLUSTER', 'ADDSLOTSRANGE', 0, 8_191);
-  await second.raw.call('CLUSTER', 'ADDSLOTSRANGE', 8_192, 16_383);
-  await first.raw.call('CLUSTER', 'MEET', '127.0.0.1', second.server.port, second.busPort);
-  for (const { raw } of nodes) {
-    await eventually('the cluster is up', async () => {
-      const info = String(await raw.call('CLUSTER', 'INFO'));
-      return (info.includes('cluster_state:ok') && info.includes('cluster_known_nodes:2')) || undefined;
-    });
-  }
+  cluster = await HostileCluster.start();
 });
 
 afterAll(async () => {
-  for (const { server, raw } of nodes) {
-    raw.disconnect();
-    await server.stop();
-  }
+  await cluster[Symbol.asyncDispose]();
 });
 
-async function startNode() {
-  const busPort = await freePort();
-  const server = await RedisServer.start({ args: ['--cluster-enabled', 'yes', '--cluster-port', String(busPort)] });
-  return { server, busPort, raw: new Redis(server.url) };
-}
+const nextProject = (): string => `p${String(projects++)}`;
 
-const addresses = () => nodes.map(({ server }) => ({ host: '127.0.0.1', port: server.port }));
-let project = 0;
-
-async function connect(connection: RedisConnection, projectName: string): Promise<RedisLockStore> {
+async function connect(connection: RedisConnectionOptions, projectName: string) {
   const store = new RedisLockStore({ projectName, connection });
-  let isReachable = false;
-  store.listen({ reachable: () => (isReachable = true) });
+  const events: string[] = [];
+  for (const event of ['connected', 'disconnected', 'subscribed'] as const) {
+    store.listen({ [event]: () => events.push(event) });
+  }
   store.open();
-  await eventually('the store is connected', () => (isReachable && store.hearsReleases) || undefined);
-  return store;
+  const isMet = () => (events.includes('connected') && events.includes('subscribed')) || undefined;
+  await eventually('the store is connected and subscribed', isMet);
+  return { store, events };
 }
 
 describeLockStore(
   { describe, it },
   {
     name: 'the Redis lock store on a cluster',
+    leaveOut: ['a restart', 'a clock that is set back', 'an outdated heartbeat'],
     makeWorld: async () => {
-      const projectName = `p${String(project++)}`;
-      const [store, other] = await Promise.all([
-        connect({ nodes: addresses() }, projectName),
-        connect({ nodes: addresses().slice(0, 1) }, projectName),
+      const projectName = nextProject();
+      const [{ store }, { store: other }] = await Promise.all([
+        connect({ nodes: cluster.addresses }, projectName),
+        connect({ nodes: cluster.addresses.slice(0, 1) }, projectName),
       ]);
-      const cluster = new Cluster(addresses());
+      const raw = new Cluster(cluster.addresses);
       return {
         store,
         other,
-        countsPartOfReceivers: true,
         occupy: async (name, holder, ttlMs) => {
           const key = `${projectName}:${name}:lock`;
-          await (ttlMs === undefined ? cluster.set(key, holder) : cluster.set(key, holder, 'PX', ttlMs));
+          await (ttlMs === undefined ? raw.set(key, holder) : raw.set(key, holder, 'PX', ttlMs));
         },
         loseData: async () => {
-          for (const { raw } of nodes) await raw.flushall();
+          for (const { admin } of cluster.nodes) await admin.flushall();
+        },
+        loseSessions: async () => {
+          await raw.del(`{${projectName}:sessions}`);
+        },
+        loseState: async (name) => {
+          await raw.del(`{${projectName}:${name}:lock}:state`);
         },
         passTime: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
         end: async () => {
           await Promise.all([store.close(), other.close()]);
-          cluster.disconnect();
+          raw.disconnect();
         },
       };
     },
@@ -81,21 +78,109 @@ describeLockStore(
 );
 
 describe('a cluster', () => {
-  it('has lock and state of every job in one slot', async () => {
-    const slotOf = async (key: string) => Number(await nodes[0]?.raw.call('CLUSTER', 'KEYSLOT', key));
+  const stores: RedisLockStore[] = [];
+
+  afterEach(async () => {
+    await Promise.all(stores.splice(0).map((store) => store.close()));
+  });
+
+  /** A store whose sessions are on one node and whose lock is on the other. */
+  const connectApart = async () => {
+    for (;;) {
+      const projectName = nextProject();
+      const [lockNode] = await cluster.ownerOf(`${projectName}:price-tick:lock`);
+      const [sessionNode] = await cluster.ownerOf(`{${projectName}:sessions}`);
+      if (lockNode === sessionNode) continue;
+      const opened = await connect({ nodes: cluster.addresses }, projectName);
+      stores.push(opened.store);
+      return { ...opened, projectName, lockNode, sessionNode };
+    }
+  };
+
+  it('has the keys of the sessions in one slot, and lock and state of each job in one', async () => {
+    const slotOf = async (key: string) => Number(await cluster.nodes[0].admin.call('CLUSTER', 'KEYSLOT', key));
+    expect(await slotOf('{myapp:sessions}:server')).toBe(await slotOf('{myapp:sessions}'));
     for (const lock of ['myapp:price-tick:lock', 'myapp:Prices.tick:lock', 'my-app:lock/eu%2F1:lock']) {
       expect(await slotOf(`{${lock}}:state`)).toBe(await slotOf(lock));
     }
   });
+
+  it('has a lock taken over from a session that ended on another node', async () => {
+    const { store, projectName, lockNode, sessionNode } = await connectApart();
+    const [dead, alive] = [sessionOfReplica('a', { lockExpiryMs: 40 }), sessionOfReplica('b')];
+    const before = await heartbeat(store, [dead]);
+    const first = await granted(store, acquireRequest(`${dead.id}#1`, { heartbeat: before }));
+    expect(await lockNode.admin.get(`${projectName}:price-tick:lock`)).toBe('a.1@40#1');
+    expect(await sessionNode.admin.exists(`{${projectName}:sessions}`)).toBe(1);
+
+    const after = await eventually('the session has ended', async () => {
+      const result = await heartbeat(store, [alive]);
+      return result.list?.get(dead.id)?.hasEnded === true ? result : undefined;
+    });
+    expect(await refused(store, acquireRequest(`${alive.id}#1`, { heartbeat: after }))).toMatchObject({
+      reason: 'held',
+    });
+    const takeover = acquireRequest(`${alive.id}#2`, { heartbeat: after, endedSession: dead.id });
+    expect((await granted(store, takeover)).token).toBeGreaterThan(first.token);
+    expect(
+      await store.renew({ name: 'price-tick', holder: `${dead.id}#1`, lifeMs: LONG_MS, update: {} }),
+    ).toMatchObject({
+      held: false,
+      holder: 'b.1@600000#2',
+    });
+  });
+
+  it('refuses a request as outdated when another node than before answers for the lock', async () => {
+    const { store, projectName } = await connectApart();
+    const reference = await heartbeat(store, [sessionOfReplica('a')]);
+    const request = acquireRequest('a.1@600000#1', { heartbeat: reference });
+    const { token } = await granted(store, request);
+    await granted(store, { ...request, name: 'another' });
+    await cluster.move(`${projectName}:price-tick:lock`);
+    expect(await refused(store, request)).toMatchObject({ reason: 'outdated', holder: 'a.1@600000#1', token });
+    await granted(store, { ...request, name: 'another' });
+    expect(await granted(store, request)).toMatchObject({ token });
+  });
+
+  it('is not left because one node says that it is no primary: the slot map is refreshed', async () => {
+    const { store, events } = await connectApart();
+    const refresh = jest.spyOn(Cluster.prototype, 'refreshSlotsCache');
+    const demoted = new Error("READONLY You can't write against a read only replica.");
+    const send = jest.spyOn(Cluster.prototype, 'evalsha').mockRejectedValueOnce(demoted);
+    await expect(heartbeat(store, [])).rejects.toMatchObject({ code: 'STORE_UNREACHABLE', wasSent: true });
+    expect(refresh).toHaveBeenCalled();
+    send.mockRestore();
+    refresh.mockRestore();
+    await heartbeat(store, []);
+    expect(events).not.toContain('disconnected');
+  });
+
+  it('goes on with the sessions while the node of a lock hangs', async () => {
+    const { store, events, lockNode } = await connectApart();
+    const session = sessionOfReplica('a');
+    const { end } = await kept(store, session);
+    await lockNode.server.pause();
+    try {
+      const waiting = store.acquire(acquireRequest('a.1@600000#1'));
+      waiting.catch(() => undefined);
+      expect(await kept(store, { ...session, confirmedEnd: end })).toMatchObject({ status: 'extended' });
+      await expect(waiting).rejects.toMatchObject({ code: 'STORE_UNREACHABLE' });
+      expect(await kept(store, { ...session, confirmedEnd: end })).toMatchObject({ status: 'extended' });
+    } finally {
+      await lockNode.server.resume();
+    }
+    await eventually('the node answers again', () => store.acquire(acquireRequest('a#1')).catch(() => undefined));
+    expect(events).not.toContain('disconnected');
+  });
 });
 
 describe('a connection may be given as', () => {
-  const forms: [string, () => { source: RedisConnection; end?: () => void }][] = [
-    ['the nodes of a cluster', () => ({ source: { nodes: addresses(), options: { scaleReads: 'all' } } })],
+  const forms: [string, () => { source: RedisConnectionOptions; end?: () => void }][] = [
+    ['the nodes of a cluster', () => ({ source: { nodes: cluster.addresses, options: { scaleReads: 'all' } } })],
     [
       'a client of a cluster, which goes on by itself',
       () => {
-        const client = new Cluster(addresses(), { lazyConnect: true, enableOfflineQueue: true });
+        const client = new Cluster(cluster.addresses, { lazyConnect: true, enableOfflineQueue: true });
         return {
           source: client,
           end: () => {
@@ -108,9 +193,9 @@ describe('a connection may be given as', () => {
 
   it.each(forms)('%s', async (_form, make) => {
     const { source, end } = make();
-    const store = await connect(source, `p${String(project++)}`);
+    const { store } = await connect(source, nextProject());
     const names = Array.from({ length: 20 }, (_, n) => `job-${String(n)}`);
-    for (const name of names) await granted(store, bidOf('a#1', { name }));
+    for (const name of names) await granted(store, acquireRequest('a#1', { name }));
     await store.close();
     if (source instanceof Cluster) {
       expect(source.status).toBe('wait');

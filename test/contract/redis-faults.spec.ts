@@ -2,14 +2,13 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type RedisLockStore } from '../../libs/singleton-job/src/store/index.js';
-import { STALL_MS } from '../../libs/singleton-job/src/store/redis/socket-watchdog.js';
-import { resolveOptions } from '../../libs/singleton-job/src/options/index.js';
-import { makeReplica } from '../../libs/singleton-job/src/runner/index.js';
-import { bidOf, eventually, granted, LONG_MS } from './lock-store-world.js';
+import { acquireRequest, eventually, granted, heartbeat, LONG_MS, sessionOfReplica } from './lock-store-world.js';
 import { type OpenStore, RedisFixture } from './redis-fixture.js';
 
+/** How long the watchdog lets a connection be silent. */
+const SILENCE_MS = 1_500;
 const UNREACHABLE = { code: 'STORE_UNREACHABLE' };
-const renewal = { name: 'price-tick', holder: 'a#1', lockExpiryMs: LONG_MS, progress: {} };
+const renewal = { name: 'price-tick', holder: 'a#1', lifeMs: LONG_MS, update: {} };
 
 describe('a store whose Redis fails', () => {
   let fixture: RedisFixture;
@@ -22,262 +21,262 @@ describe('a store whose Redis fails', () => {
     await fixture[Symbol.asyncDispose]();
   });
 
-  const answers = (store: RedisLockStore): Promise<true> =>
-    eventually('the store answers again', () =>
-      store.acquire(bidOf('probe#1', { name: 'probe' })).then(
-        () => true as const,
-        () => undefined,
-      ),
-    );
   const commandConnection = async (): Promise<string | undefined> =>
     (await fixture.connections()).find(({ isSubscriber }) => !isSubscriber)?.id;
-  const toldAgain = async ({ told }: OpenStore, what: string, times: number): Promise<void> => {
-    await eventually(`${what} is told`, () => told.filter((word) => word === what).length >= times || undefined);
+  const reports = async ({ events }: OpenStore, event: string, times: number): Promise<void> => {
+    await eventually(
+      `'${event}' is reported`,
+      () => events.filter((one) => one === event).length >= times || undefined,
+    );
   };
-
-  it('rejects while the server is down, at once, and goes on when it is back', async () => {
-    const opened = await fixture.connect();
-    const { store } = opened;
-    await granted(store, bidOf('a#1'));
-    await fixture.server.kill();
-    await expect(store.renew(renewal)).rejects.toMatchObject(UNREACHABLE);
-    await eventually('it knows that it does not hear', () => !store.hearsReleases || undefined);
-    await eventually('it says why', () =>
+  /** Resolves when a renewal is rejected for this reason. */
+  const failsWith = (store: RedisLockStore, word: string): Promise<unknown> =>
+    eventually(`a renewal fails with ${word}`, () =>
       store.renew(renewal).then(
         () => undefined,
-        (error: unknown) => (String(error).includes('ECONNREFUSED') ? true : undefined),
+        (error: unknown) => (String(error).includes(word) ? error : undefined),
       ),
     );
+
+  it('rejects at once while the server is down, and goes on when it is back', async () => {
+    const opened = await fixture.connect();
+    const { store, events, disconnected } = opened;
+    await granted(store, acquireRequest('a#1'));
+    await fixture.server.kill();
+    await expect(store.renew(renewal)).rejects.toMatchObject(UNREACHABLE);
+    await reports(opened, 'disconnected', 1);
+    await reports(opened, 'unsubscribed', 1);
+    expect(store.isSubscribed).toBe(false);
+    expect(await failsWith(store, 'ECONNREFUSED')).toMatchObject({ wasSent: false });
+    await delay(1_000);
+    expect(disconnected).toMatchObject([UNREACHABLE]);
     await fixture.server.up();
-    await toldAgain(opened, 'reachable', 2);
-    await toldAgain(opened, 'hearing', 2);
-    // the data are gone, and the store does not pretend otherwise
-    expect(await store.renew(renewal)).toMatchObject({ held: false });
+    await reports(opened, 'connected', 2);
+    await reports(opened, 'subscribed', 2);
+    expect(events.filter((event) => event.endsWith('connected'))).toEqual(['connected', 'disconnected', 'connected']);
+    // the data are gone, and the store does not hide it
+    expect(await store.renew(renewal)).toMatchObject({ held: false, holder: undefined });
+  });
+
+  it('reports each outage', async () => {
+    const opened = await fixture.connect();
+    for (const times of [1, 2]) {
+      await fixture.server.kill();
+      await reports(opened, 'disconnected', times);
+      await fixture.server.up();
+      await reports(opened, 'connected', times + 1);
+    }
+    expect(opened.disconnected).toHaveLength(2);
   });
 
   it('begins without a server, and connects when there is one', async () => {
     await fixture.server.kill();
     const opened = fixture.begin();
-    await expect(opened.store.acquire(bidOf('a#1'))).rejects.toMatchObject(UNREACHABLE);
-    expect(opened.store.hearsReleases).toBe(false);
+    await expect(opened.store.acquire(acquireRequest('a#1'))).rejects.toMatchObject({ ...UNREACHABLE, wasSent: false });
+    expect(opened.events).toEqual(['disconnected']);
+    expect(opened.disconnected[0]?.message).toContain('ECONNREFUSED');
+    expect(opened.store.isSubscribed).toBe(false);
     await fixture.server.up();
-    await toldAgain(opened, 'reachable', 1);
-    await toldAgain(opened, 'hearing', 1);
-    await granted(opened.store, bidOf('a#1'));
+    await reports(opened, 'connected', 1);
+    await reports(opened, 'subscribed', 1);
+    await granted(opened.store, acquireRequest('a#1'));
   });
 
-  it('gives up a socket on which nothing arrives, and has a new one once the server goes on', async () => {
+  it('closes a connection on which nothing arrives, and has a new one once the server goes on', async () => {
     const opened = await fixture.connect();
-    const { store, told } = opened;
-    await granted(store, bidOf('a#1'));
+    const { store, disconnected } = opened;
+    await granted(store, acquireRequest('a#1'));
     const before = await commandConnection();
     await fixture.server.pause();
+    const sentAt = performance.now();
     await expect(store.renew(renewal)).rejects.toMatchObject({
       ...UNREACHABLE,
-      message: expect.stringContaining(`${String(STALL_MS)} ms`),
+      message: expect.stringContaining('no answer within 1500 ms'),
+      wasSent: true,
     });
-    // its subscriber was pinged meanwhile, and got no answer either
-    await eventually('it knows that it does not hear', () => !store.hearsReleases || undefined);
-    const heardBefore = told.length;
-    await delay(2 * STALL_MS);
-    expect(told.length).toBe(heardBefore);
+    expect(performance.now() - sentAt).toBeGreaterThan(SILENCE_MS - 50);
+    await reports(opened, 'disconnected', 1);
+    await expect(store.renew(renewal)).rejects.toMatchObject({ wasSent: false });
+    // the subscriber was pinged meanwhile, and got no answer either
+    await reports(opened, 'unsubscribed', 1);
     await fixture.server.resume();
-    await toldAgain(opened, 'reachable', 2);
-    await toldAgain(opened, 'hearing', 2);
+    await reports(opened, 'connected', 2);
+    await reports(opened, 'subscribed', 2);
+    expect(disconnected).toHaveLength(1);
     expect(await store.renew(renewal)).toMatchObject({ held: true });
     expect(await commandConnection()).not.toBe(before);
-  });
-
-  it('keeps its socket to a server that hangs for a moment, however short the leases', async () => {
-    const options = resolveOptions({
-      projectName: 'myapp',
-      connection: fixture.server.url,
-      heartbeatInterval: 80,
-      lockExpiry: 250,
-    });
-    const replica = makeReplica({ options, replicaId: 'a', notify: () => undefined });
-    const { store } = replica;
-    replica.open();
-    try {
-      await eventually('the store hears releases', () => store.hearsReleases || undefined);
-      await granted(store, bidOf('a#1'));
-      const before = await fixture.connections();
-      await fixture.server.pause();
-      const answer = store.renew(renewal);
-      await delay(STALL_MS / 2);
-      await fixture.server.resume();
-      expect(await answer).toMatchObject({ held: true });
-      expect(await fixture.connections()).toEqual(before);
-    } finally {
-      await replica.close();
-    }
-  });
-
-  it('reconnects at once after it gave up a silent socket', async () => {
-    const proxy = await SilentProxy.start(fixture.server.port);
-    try {
-      proxy.swallowsCommands = true;
-      fixture.begin({ connection: { host: '127.0.0.1', port: proxy.port } });
-      await eventually('it has a second socket', () => proxy.accepted.length > 1 || undefined);
-      const [first, second] = proxy.accepted;
-      // a quarter of a second is the shortest pause between two attempts that fail at once
-      expect(Number(second?.atMs) - Number(first?.closedAtMs)).toBeLessThan(250);
-    } finally {
-      await proxy.stop();
-    }
   });
 
   it('is not held up by a server that hung before it ever answered', async () => {
     await fixture.server.pause();
     const opened = fixture.begin();
-    await expect(opened.store.acquire(bidOf('a#1'))).rejects.toMatchObject(UNREACHABLE);
-    await eventually('it gives the silent socket up', () =>
-      opened.store.acquire(bidOf('a#1')).then(
-        () => undefined,
-        (error: unknown) => (String(error).includes('no answer') ? true : undefined),
-      ),
-    );
+    await expect(opened.store.acquire(acquireRequest('a#1'))).rejects.toMatchObject({ ...UNREACHABLE, wasSent: false });
+    await failsWith(opened.store, 'no answer');
     await fixture.server.resume();
-    await toldAgain(opened, 'reachable', 1);
-    await granted(opened.store, bidOf('a#1'));
+    await reports(opened, 'connected', 1);
+    await granted(opened.store, acquireRequest('a#1'));
   });
 
-  it('keeps its socket when only its own event loop was blocked', async () => {
+  it('keeps its connection when only its own event loop was blocked', async () => {
     const { store } = await fixture.connect();
-    await granted(store, bidOf('a#1'));
+    await granted(store, acquireRequest('a#1'));
     const before = await commandConnection();
     const answer = store.renew(renewal);
-    blockEventLoop(1.2 * STALL_MS);
+    blockEventLoop(1.3 * SILENCE_MS);
     expect(await answer).toMatchObject({ held: true });
     const silent = store.renew(renewal);
-    // blocked again and again, also right when the time of the socket would be up
-    for (let round = 0; round < 4; round++) {
+    // blocked again and again, also right when the time of the connection would be up
+    for (let round = 0; round < 2; round++) {
       await new Promise((resolve) => setImmediate(resolve));
-      blockEventLoop(1.2 * STALL_MS);
+      blockEventLoop(1.1 * SILENCE_MS);
     }
     expect(await silent).toMatchObject({ held: true });
     expect(await commandConnection()).toBe(before);
   });
 
-  it('keeps a socket that is silent because nothing was asked', async () => {
-    const { store } = await fixture.connect();
+  it('keeps a connection that is silent because nothing was asked', async () => {
+    const { store, events } = await fixture.connect();
     const before = await fixture.connections();
-    await delay(2 * STALL_MS);
+    // the subscriber is pinged meanwhile
+    await delay(3_500);
     expect(await fixture.connections()).toEqual(before);
-    await granted(store, bidOf('a#1'));
+    expect(events).toEqual(['connected', 'subscribed']);
+    await granted(store, acquireRequest('a#1'));
   });
 
-  it.each([
-    ['a bid that is refused', (store: RedisLockStore) => store.acquire(bidOf('b#1'))],
+  const requests: [string, (store: RedisLockStore) => Promise<unknown>][] = [
+    ['an acquire request that would be refused', (store) => store.acquire(acquireRequest('b#1'))],
+    ['a renewal of what is not ours', (store) => store.renew({ ...renewal, holder: 'b#1' })],
+    ['a claim of what is not ours', (store) => store.claim({ ...renewal, holder: 'b#1', token: 1, scheduledAt: 1 })],
     [
       'a release of what is not ours',
-      (store: RedisLockStore) => store.release({ name: 'price-tick', holder: 'b#1', progress: {}, quietly: true }),
+      (store) => store.release({ name: 'price-tick', holder: 'b#1', token: 1, update: {} }),
     ],
-  ])(
-    'hears from a server that takes no writes that it does not, also where nothing is to be written: %s',
-    async (_, ask) => {
-      const { store } = await fixture.connect();
-      await granted(store, bidOf('a#1'));
-      await ask(store);
-      await fixture.raw.replicaof('127.0.0.1', 1);
-      await expect(ask(store)).rejects.toMatchObject({ message: expect.stringContaining('READONLY') });
-    },
-  );
+    ['a heartbeat without sessions', (store) => heartbeat(store, [])],
+    ['the end of a session that has ended', (store) => store.endSession(sessionOfReplica('dead'))],
+  ];
 
-  it('drops the socket to a server that is no longer the primary', async () => {
+  it.each(requests)('learns from a read-only server that it is one, also by %s', async (_, send) => {
+    const { store } = await fixture.connect();
+    await granted(store, acquireRequest('a#1'));
+    await store.endSession(sessionOfReplica('dead'));
+    await send(store);
+    await fixture.raw.replicaof('127.0.0.1', 1);
+    await expect(send(store)).rejects.toMatchObject({ message: expect.stringContaining('READONLY') });
+  });
+
+  it('closes the connection to a server that is no longer the primary', async () => {
     const opened = await fixture.connect();
     const { store } = opened;
-    await granted(store, bidOf('a#1'));
+    await granted(store, acquireRequest('a#1'));
     await fixture.raw.replicaof('127.0.0.1', 1);
-    await expect(store.renew(renewal)).rejects.toMatchObject({
-      ...UNREACHABLE,
-      message: expect.stringContaining('READONLY'),
-    });
-    await toldAgain(opened, 'reachable', 2);
+    const rejected = store.renew(renewal);
+    await expect(rejected).rejects.toMatchObject({ ...UNREACHABLE, message: expect.stringContaining('READONLY') });
+    expect(opened.events).toContain('disconnected');
+    await expect(store.renew(renewal)).rejects.toMatchObject({ wasSent: false });
+    await reports(opened, 'connected', 2);
     await fixture.raw.replicaof('NO', 'ONE');
-    await answers(store);
+    await eventually('the store answers again', () => store.renew(renewal).catch(() => undefined));
     expect(await store.renew(renewal)).toMatchObject({ held: true });
   });
 
-  it('says that too few replicas are there, and goes on when they are', async () => {
+  it('reports that too few replicas are there, and goes on when they are', async () => {
     const { store } = await fixture.connect();
-    await granted(store, bidOf('a#1'));
+    await granted(store, acquireRequest('a#1'));
     await fixture.raw.config('SET', 'min-replicas-to-write', '1');
     await expect(store.renew(renewal)).rejects.toMatchObject({ code: 'STORE_REFUSED_WRITE' });
+    await expect(heartbeat(store, [])).rejects.toMatchObject({ code: 'STORE_REFUSED_WRITE' });
     await fixture.raw.config('SET', 'min-replicas-to-write', '0');
     expect(await store.renew(renewal)).toMatchObject({ held: true });
   });
 
-  it("waits out somebody else's endless script", async () => {
-    const { store } = await fixture.connect();
-    await granted(store, bidOf('a#1'));
+  it("closes its connection while another client's script does not end, and goes on after that", async () => {
+    const opened = await fixture.connect();
+    const { store } = opened;
+    await granted(store, acquireRequest('a#1'));
     await fixture.raw.config('SET', 'busy-reply-threshold', '20');
     const stranger = fixture.raw.duplicate();
     const endless = stranger.eval('while true do end', 0).catch(() => undefined);
-    await eventually('the server says that it is busy', () =>
-      store.renew(renewal).then(
-        () => undefined,
-        (error: unknown) => (String(error).includes('BUSY') ? true : undefined),
-      ),
-    );
+    await failsWith(store, 'BUSY');
     await fixture.raw.script('KILL');
     await endless;
     stranger.disconnect();
+    await reports(opened, 'connected', 2);
     expect(await store.renew(renewal)).toMatchObject({ held: true });
   });
 
-  it('never sends again what was under way when the connection ended', async () => {
+  it('never sends a request again that was under way when the connection ended', async () => {
     const proxy = await SilentProxy.start(fixture.server.port);
     try {
       const opened = await fixture.connect({ connection: { host: '127.0.0.1', port: proxy.port } });
       proxy.swallowsCommands = true;
-      const lost = opened.store.acquire(bidOf('a#1'));
+      const lost = opened.store.acquire(acquireRequest('a#1'));
       lost.catch(() => undefined);
+      await new Promise((resolve) => setImmediate(resolve));
       proxy.cut();
-      await expect(lost).rejects.toMatchObject(UNREACHABLE);
+      await expect(lost).rejects.toMatchObject({ ...UNREACHABLE, wasSent: true });
       proxy.swallowsCommands = false;
-      await toldAgain(opened, 'reachable', 2);
-      await answers(opened.store);
+      await reports(opened, 'connected', 2);
+      await granted(opened.store, acquireRequest('probe#1', { name: 'probe' }));
       expect(await fixture.raw.exists('myapp:price-tick:lock')).toBe(0);
     } finally {
       await proxy.stop();
     }
   });
 
+  it('sends no script again that Redis has forgotten, once the store is closed', async () => {
+    const { store } = await fixture.connect();
+    await fixture.raw.script('FLUSH');
+    const lost = store.acquire(acquireRequest('a#1'));
+    lost.catch(() => undefined);
+    // the answer NOSCRIPT arrives when the store is closed already
+    await new Promise((resolve) => setImmediate(resolve));
+    await store.close();
+    await expect(lost).rejects.toMatchObject(UNREACHABLE);
+    expect(await fixture.raw.exists('myapp:price-tick:lock')).toBe(0);
+  });
+
   describe('closes soon and for good', () => {
-    const closesSoon = async (store: RedisLockStore): Promise<void> => {
+    const closesSoon = async ({ store, events }: OpenStore): Promise<void> => {
       const closed = store.close().then(() => 'closed');
       // generous: it takes a tenth of a second on a machine that has time
       expect(await Promise.race([closed, delay(10_000, 'hangs', { ref: false })])).toBe('closed');
-      await expect(store.renew(renewal)).rejects.toMatchObject({ ...UNREACHABLE, message: 'the lock store is closed' });
+      const before = [...events];
+      await expect(store.renew(renewal)).rejects.toMatchObject({
+        ...UNREACHABLE,
+        message: 'the lock store is closed',
+        wasSent: false,
+      });
+      await delay(50);
+      expect(events).toEqual(before);
     };
 
     it('while the server is down', async () => {
-      const { store } = await fixture.connect();
+      const opened = await fixture.connect();
       await fixture.server.kill();
-      await closesSoon(store);
+      await closesSoon(opened);
     });
 
-    it('while the server hangs, with a command under way, which rejects', async () => {
-      const { store } = await fixture.connect();
+    it('while the server hangs, with a request under way, which rejects', async () => {
+      const opened = await fixture.connect();
       await fixture.server.pause();
-      const answer = store.renew(renewal).catch((error: unknown) => error);
-      await closesSoon(store);
+      const answer = opened.store.renew(renewal).catch((error: unknown) => error);
+      await closesSoon(opened);
       expect(await answer).toMatchObject(UNREACHABLE);
     });
 
     it('while it connects to a server that hangs', async () => {
       await fixture.server.pause();
-      const { store } = fixture.begin();
+      const opened = fixture.begin();
       await delay(50);
-      await closesSoon(store);
+      await closesSoon(opened);
     });
 
-    it('right after it was told to open, or before', async () => {
-      await closesSoon(fixture.begin().store);
-      const { store } = fixture.begin();
-      const closed = closesSoon(store);
-      store.open();
+    it('right after it was opened, or before', async () => {
+      await closesSoon(fixture.begin());
+      const opened = fixture.begin();
+      const closed = closesSoon(opened);
+      opened.store.open();
       await closed;
     });
 
@@ -297,8 +296,6 @@ function blockEventLoop(ms: number): void {
 /** Stands between a client and Redis, and can keep what the client sends. */
 class SilentProxy {
   swallowsCommands = false;
-  /** Every connection that was made to it, in order. */
-  readonly accepted: { readonly atMs: number; closedAtMs?: number }[] = [];
   readonly #sockets = new Set<Socket>();
   readonly #server: Server;
 
@@ -311,9 +308,6 @@ class SilentProxy {
     const proxy = new SilentProxy(createServer());
     proxy.#server.on('connection', (client) => {
       const redis = net.connect(port, '127.0.0.1');
-      const connection: (typeof proxy.accepted)[number] = { atMs: performance.now() };
-      proxy.accepted.push(connection);
-      client.on('close', () => (connection.closedAtMs = performance.now()));
       for (const socket of [client, redis]) {
         proxy.#sockets.add(socket);
         socket.on('error', () => {});

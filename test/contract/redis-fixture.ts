@@ -4,15 +4,15 @@ import { RedisLockStore, type RedisLockStoreOptions } from '../../libs/singleton
 import { RedisServer, type RedisServerOptions } from '../../tools/redis/index.js';
 import { eventually } from './lock-store-world.js';
 
-/** A store that talks to Redis, and what it told its listener. */
+/** A store that talks to Redis, and what it reported. */
 export interface OpenStore {
   readonly store: RedisLockStore;
-  readonly told: string[];
-  /** What Redis refused that locks can do without. */
-  readonly refused: LockStoreError[];
+  readonly events: string[];
+  readonly disconnected: LockStoreError[];
+  readonly messagesDenied: LockStoreError[];
 }
 
-/** A Redis of one's own, stores on it, and a client to look at it from outside. All end together. */
+/** A Redis server for one spec, stores on it, and a client to look at it from outside. All end together. */
 export class RedisFixture {
   readonly server: RedisServer;
   readonly raw: Redis;
@@ -30,31 +30,35 @@ export class RedisFixture {
 
   /** A store that has begun to connect. */
   begin(options: Partial<RedisLockStoreOptions> = {}): OpenStore {
-    const store = new RedisLockStore({
-      projectName: 'myapp',
-      connection: this.server.url,
-      ...options,
-    });
+    const store = new RedisLockStore({ projectName: 'myapp', connection: this.server.url, ...options });
     this.#stores.push(store);
-    const told: string[] = [];
-    const refused: LockStoreError[] = [];
+    const opened: OpenStore = { store, events: [], disconnected: [], messagesDenied: [] };
+    const note = (event: string) => () => opened.events.push(event);
     store.listen({
-      reachable: () => told.push('reachable'),
-      hearing: () => told.push('hearing'),
-      refused: (error) => refused.push(error),
+      connected: note('connected'),
+      disconnected: (error) => {
+        opened.events.push('disconnected');
+        opened.disconnected.push(error);
+      },
+      subscribed: note('subscribed'),
+      unsubscribed: note('unsubscribed'),
+      restartsHidden: note('restartsHidden'),
+      messagesDenied: (error) => opened.messagesDenied.push(error),
     });
     store.open();
-    return { store, told, refused };
+    return opened;
   }
 
-  /** A store that can be asked and hears releases. */
+  /** A store that is connected and subscribed. */
   async connect(options: Partial<RedisLockStoreOptions> = {}): Promise<OpenStore> {
     const opened = this.begin(options);
-    await eventually(
-      'the store is connected',
-      () => (opened.told.length >= 2 && opened.store.hearsReleases) || undefined,
-    );
+    await this.isConnected(opened);
     return opened;
+  }
+
+  async isConnected({ events }: OpenStore): Promise<void> {
+    const isMet = () => (events.includes('connected') && events.includes('subscribed')) || undefined;
+    await eventually('the store is connected and subscribed', isMet);
   }
 
   /** The connections of the stores, by the server's own list. */

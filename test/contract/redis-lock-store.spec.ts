@@ -1,43 +1,29 @@
 import { afterAll, beforeAll, describe, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Redis } from 'ioredis';
-import { describeLockStore } from 'nestjs-singleton-job/testing';
-import { RedisLockStore } from '../../libs/singleton-job/src/store/index.js';
-import { RedisServer } from '../../tools/redis/index.js';
-import { eventually } from './lock-store-world.js';
+import { describeLockStore } from '../../libs/singleton-job/src/testing/lock-store-contract/index.js';
+import { RedisFixture } from './redis-fixture.js';
 
-let server: RedisServer;
-let raw: Redis;
+let fixture: RedisFixture;
 
 beforeAll(async () => {
-  server = await RedisServer.start();
-  raw = new Redis(server.url);
+  fixture = await RedisFixture.start({ appendOnly: true });
 });
 
 afterAll(async () => {
-  raw.disconnect();
-  await server.stop();
+  await fixture[Symbol.asyncDispose]();
 });
 
 describeLockStore(
   { describe, it },
   {
     name: 'the Redis lock store',
+    leaveOut: ['a clock that is set back'],
     makeWorld: async () => {
+      const { raw, server } = fixture;
       const projectName = `p-${randomUUID()}`;
-      const makeStore = async (): Promise<RedisLockStore> => {
-        const store = new RedisLockStore({
-          projectName,
-          connection: server.url,
-        });
-        const reached = new Promise<void>((resolve) => store.listen({ reachable: resolve }));
-        store.open();
-        await reached;
-        await eventually('the store hears releases', () => store.hearsReleases || undefined);
-        return store;
-      };
-      const [store, other] = await Promise.all([makeStore(), makeStore()]);
+      const stores = await Promise.all([fixture.connect({ projectName }), fixture.connect({ projectName })]);
+      const [{ store }, { store: other }] = stores;
       return {
         store,
         other,
@@ -47,6 +33,17 @@ describeLockStore(
         },
         loseData: async () => {
           await raw.flushall();
+        },
+        loseSessions: async () => {
+          await raw.del(`{${projectName}:sessions}`);
+        },
+        loseState: async (name) => {
+          await raw.del(`{${projectName}:${name}:lock}:state`);
+        },
+        restart: async () => {
+          for (const { events } of stores) events.length = 0;
+          await server.restart();
+          await Promise.all(stores.map((opened) => fixture.isConnected(opened)));
         },
         passTime: async (ms) => {
           await delay(ms);

@@ -1,9 +1,20 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Socket } from 'node:net';
 import { type RedisLockStore } from '../../libs/singleton-job/src/store/index.js';
-import { bidOf, eventually, granted, LONG_MS, refused } from './lock-store-world.js';
+import {
+  acquireRequest,
+  eventually,
+  granted,
+  heartbeat,
+  kept,
+  LONG_MS,
+  refused,
+  sessionOfReplica,
+} from './lock-store-world.js';
 import { RedisFixture } from './redis-fixture.js';
 
+const SESSIONS = '{myapp:sessions}';
+const SERVER = '{myapp:sessions}:server';
 const LOCK = 'myapp:price-tick:lock';
 const STATE = '{myapp:price-tick:lock}:state';
 
@@ -24,142 +35,224 @@ describe('what Redis sees', () => {
     await fixture[Symbol.asyncDispose]();
   });
 
-  const held = { name: 'price-tick', holder: 'a#1', lockExpiryMs: LONG_MS };
+  const renewal = { name: 'price-tick', holder: 'a#1', lifeMs: LONG_MS, update: {} };
+  const release = { name: 'price-tick', holder: 'a#1', token: 7, update: {} };
 
-  it('is a lock under the key of the original, whose value is the holder and whose life is the expiry', async () => {
-    await granted(store, bidOf('node-a7#3', { lockExpiryMs: 60_000 }));
-    expect(await fixture.raw.get(LOCK)).toBe('node-a7#3');
+  it('is a sorted set of sessions, whose scores are their ends, and those of ended ones minus their ends', async () => {
+    const [dead, alive] = [sessionOfReplica('dead'), sessionOfReplica('pod.1@eu')];
+    const { end } = await kept(store, dead);
+    await store.endSession(dead);
+    const { end: later } = await kept(store, alive);
+    expect(await fixture.raw.zrangebyscore(SESSIONS, '-inf', '+inf', 'WITHSCORES')).toEqual([
+      ...['dead.1@600000', String(-end)],
+      ...['pod.1@eu.1@600000', String(later)],
+    ]);
+  });
+
+  it('is a hash with the server, its time and the version of the list', async () => {
+    const { serverId, serverSince, version } = await heartbeat(store, [sessionOfReplica('a'), sessionOfReplica('b')]);
+    expect(await fixture.raw.hgetall(SERVER)).toEqual({
+      runId: serverId,
+      since: String(serverSince),
+      version: String(version),
+      replicas: '2',
+    });
+    expect(await fixture.raw.info('server')).toContain(`run_id:${String(serverId)}`);
+    const next = await heartbeat(store, [sessionOfReplica('c')]);
+    expect(next.version).toBeGreaterThan(version);
+    expect(await fixture.raw.hmget(SERVER, 'version', 'replicas')).toEqual([String(next.version), '3']);
+  });
+
+  it('is a session that stays ended, whatever the clock of the server says', async () => {
+    const session = sessionOfReplica('a');
+    const { end } = await kept(store, session);
+    await fixture.raw.zadd(SESSIONS, -(end + LONG_MS), session.id);
+    expect(await kept(store, session)).toEqual({ status: 'ended', end: end + LONG_MS });
+  });
+
+  it('is a member of the set that somebody added by hand, and that no heartbeat stumbles over', async () => {
+    await fixture.raw.zadd(SESSIONS, 5_000_000_000_000, 'not a session');
+    const { serverSince, liveReplicas, nextEnd } = await heartbeat(store, [sessionOfReplica('a')]);
+    expect({ liveReplicas, nextEnd }).toEqual({ liveReplicas: 1, nextEnd: undefined });
+    expect(Number(await fixture.raw.zscore(SESSIONS, 'not a session'))).toBe(-serverSince);
+  });
+
+  it('is a lock under the key of the original, whose value is the holder and whose life is given', async () => {
+    await granted(store, acquireRequest('node-a7.1@10000#3', { lifeMs: 60_000 }));
+    expect(await fixture.raw.get(LOCK)).toBe('node-a7.1@10000#3');
     const ttl = await fixture.raw.pttl(LOCK);
     expect(ttl).toBeGreaterThan(30_000);
     expect(ttl).toBeLessThanOrEqual(60_000);
   });
 
   it('is a state beside it that lives for ever, in plain numbers', async () => {
-    const { token, born, last } = await granted(store, bidOf('a#1', { seenToken: 2_000_000_000_000_000 }));
-    expect(await fixture.raw.keys('*')).toEqual(expect.arrayContaining([LOCK, STATE]));
+    const grant = await granted(store, acquireRequest('a#1', { seenToken: 2_000_000_000_000_000 }));
+    expect((await fixture.raw.keys('*')).sort()).toEqual([LOCK, STATE]);
     expect(await fixture.raw.pttl(STATE)).toBe(-1);
-    expect(token).toBe(2_000_000_000_000_001);
+    expect(grant.token).toBe(2_000_000_000_000_001);
     expect(await fixture.raw.hgetall(STATE)).toEqual({
       token: '2000000000000001',
-      born: String(born),
-      last: String(last),
-      ran: String(last),
-      schedule: 'every second',
+      born: String(grant.stateCreatedAt),
     });
   });
 
-  it('is a state that ends where a bid says so, as those of locks that are no job’s do', async () => {
-    const bid = bidOf('a#1', { name: 'lock/nightly-import', stateTtlMs: 60_000 });
-    await granted(store, bid);
+  it('is a state with a life where a request gives one, as those of LockService do', async () => {
+    await granted(store, acquireRequest('a#1', { name: 'lock/nightly-import', stateLifeMs: 60_000 }));
     const ttl = await fixture.raw.pttl('{myapp:lock/nightly-import:lock}:state');
     expect(ttl).toBeGreaterThan(30_000);
     expect(ttl).toBeLessThanOrEqual(60_000);
   });
 
-  it('is, where a claim had to begin it anew, one whose run nobody has confirmed', async () => {
-    const { token, time } = await granted(store, bidOf('a#1'));
-    await fixture.raw.del(STATE);
-    await store.claim({ ...held, token, scheduledAt: time + 20, progress: {} });
-    await fixture.raw.del(LOCK);
-    const next = await granted(store, bidOf('b#1'));
-    expect(next).toMatchObject({ by: `a#1 ${String(token)}` });
-    expect(next.ran).toBeLessThan(next.last);
-  });
-
-  it('names whoever claimed before a schedule changed, whatever the name of its node', async () => {
-    const holder = 'a|b#1';
-    const { token, time } = await granted(store, bidOf(holder));
-    await store.claim({ ...held, holder, token, scheduledAt: time + 50_000, progress: {} });
-    await fixture.raw.del(LOCK);
-    const { raisedFrom } = await granted(store, bidOf('b#1', { schedule: 'every minute' }));
-    expect(raisedFrom?.by).toBe(`${holder} ${String(token)}`);
-  });
-
-  it('is a claim with its claimer, and the progress of the leader', async () => {
-    const { token, time } = await granted(store, bidOf('a#1'));
-    const progress = { ran: time + 10, endAgeMs: 40 };
-    const { time: claimedAt } = await store.claim({ ...held, token, scheduledAt: time + 20, progress });
+  it('is a claim with its claimer, and the update of the leader', async () => {
+    const { token, storeTime } = await granted(store, acquireRequest('a#1'));
+    const update = { newestSettled: storeTime + 10, lastRunEndedAt: storeTime - 40.4, schedule: 'cron:1f2e' };
+    await store.claim({ ...renewal, token, scheduledAt: storeTime + 20, update });
     expect(await fixture.raw.hgetall(STATE)).toMatchObject({
-      last: String(time + 20),
+      last: String(storeTime + 20),
       by: `a#1 ${String(token)}`,
-      ran: String(time + 10),
-      end: String(claimedAt - 40),
+      ran: String(storeTime + 10),
+      end: String(storeTime - 40),
+      schedule: 'cron:1f2e',
     });
   });
 
   it('is nothing of a lock that was released but its state', async () => {
-    await granted(store, bidOf('a#1'));
-    await store.release({ ...held, progress: {}, quietly: true });
+    await granted(store, acquireRequest('a#1'));
+    await store.release(release);
     expect(await fixture.raw.keys('*')).toEqual([STATE]);
   });
 
+  it('is nothing of a lock of LockService whose state ended before it was released', async () => {
+    await granted(store, acquireRequest('a#1', { stateLifeMs: 60_000 }));
+    await fixture.raw.del(STATE);
+    await store.release(release);
+    expect(await fixture.raw.keys('*')).toEqual([]);
+  });
+
   it('is one connection for commands and one for the subscription', async () => {
-    await Promise.all(Array.from({ length: 50 }, (_, n) => store.acquire(bidOf('a#1', { name: `job-${String(n)}` }))));
+    const requests = Array.from({ length: 50 }, (_, n) => acquireRequest('a#1', { name: `job-${String(n)}` }));
+    await Promise.all(requests.map((request) => store.acquire(request)));
     const roles = (await fixture.connections()).map(({ isSubscriber }) => isSubscriber);
     expect(roles.sort()).toEqual([false, true]);
   });
 
-  it('is a message on one channel, that names the releaser and the jobs', async () => {
-    const listener = fixture.raw.duplicate();
-    const heard: string[] = [];
-    listener.on('message', (channel, text) => heard.push(`${channel} ${text}`));
-    await listener.subscribe('myapp:released');
-    await granted(store, bidOf('a#1'));
-    await store.release({ ...held, progress: {}, quietly: false });
-    const message = await eventually('the message arrives', () => heard.at(0));
-    expect(message).toBe('myapp:released {"by":"a","names":["price-tick"],"receivers":0}');
-    listener.disconnect();
-  });
+  describe('as a message', () => {
+    it('names its kind, its database and the locks', async () => {
+      const listener = fixture.raw.duplicate();
+      const messages: string[] = [];
+      listener.on('message', (channel, text) => messages.push(`${channel} ${text}`));
+      await listener.subscribe('myapp:released');
+      await granted(store, acquireRequest('a#1'));
+      await store.release(release);
+      await store.publish({ kind: 'granted', locks: [{ name: 'price-tick', holder: 'b.1@800#2', token: 8 }] });
+      await eventually('both messages arrive', () => messages.at(1));
+      expect(messages).toEqual([
+        'myapp:released {"version":1,"database":0,"kind":"released","locks":[["price-tick","a#1",7]]}',
+        'myapp:released {"version":1,"database":0,"kind":"granted","locks":[["price-tick","b.1@800#2",8]]}',
+      ]);
+      listener.disconnect();
+    });
 
-  it('may say anything on the channel: what is no release message is ignored', async () => {
-    const heard: unknown[] = [];
-    const stop = store.listen({ released: (message) => heard.push(message) });
-    const nonsense = ['', 'null', '{', '[]', '{"by":1,"names":[]}', '{"by":"a","names":"b"}', '{"by":"a","names":[1]}'];
-    for (const text of nonsense) await fixture.raw.publish('myapp:released', text);
-    await fixture.raw.publish('myapp:released', '{"by":"a","names":["x"],"receivers":"many","more":true}');
-    await eventually('the last message arrives', () => heard.at(0));
-    expect(heard).toEqual([{ by: 'a', names: ['x'], receivers: 0 }]);
-    stop();
+    it('is ignored if it is of another database, or no message of this library', async () => {
+      const messages: unknown[] = [];
+      const stop = store.listen({ message: (message) => messages.push(message) });
+      const ignored = [
+        ...['', 'null', '{', '[]', '7', '{"by":"a","names":["x"],"receivers":1}'],
+        '{"version":1,"database":1,"kind":"granted","locks":[["x","a#1",1]]}',
+        '{"version":2,"database":0,"kind":"granted","locks":[["x","a#1",1]]}',
+        '{"version":1,"database":0,"kind":"paused","locks":[["x","a#1",1]]}',
+        '{"version":1,"database":0,"kind":"granted","locks":"x"}',
+        '{"version":1,"database":0,"kind":"granted","locks":[["x","a#1","1"]]}',
+        '{"version":1,"database":0,"kind":"granted","locks":[["x","a#1",1],null]}',
+      ];
+      for (const text of ignored) await fixture.raw.publish('myapp:released', text);
+      const good = '{"version":1,"database":0,"kind":"granted","locks":[["x","a#1",1,"more"]],"more":true}';
+      await fixture.raw.publish('myapp:released', good);
+      await eventually('the last message arrives', () => messages.at(0));
+      expect(messages).toEqual([{ kind: 'granted', locks: [{ name: 'x', holder: 'a#1', token: 1 }] }]);
+      stop();
+    });
+
+    it('of one database does not reach a store of another', async () => {
+      const { store: elsewhere } = await fixture.connect({ connection: `${fixture.server.url}/3` });
+      const [here, there]: [unknown[], unknown[]] = [[], []];
+      store.listen({ message: (message) => here.push(message) });
+      elsewhere.listen({ message: (message) => there.push(message) });
+      await elsewhere.publish({ kind: 'granted', locks: [] });
+      await store.publish({ kind: 'released', locks: [] });
+      await eventually('each gets its own', () => (here.length > 0 && there.length > 0) || undefined);
+      expect([here, there]).toEqual([[{ kind: 'released', locks: [] }], [{ kind: 'granted', locks: [] }]]);
+      await elsewhere.close();
+    });
   });
 
   it('is the script by its hash, and the whole of it only when Redis forgot it', async () => {
-    await granted(store, bidOf('a#1'));
+    await granted(store, acquireRequest('a#1'));
     await fixture.raw.script('FLUSH');
     await fixture.raw.config('RESETSTAT');
-    await granted(store, bidOf('a#1'));
-    await granted(store, bidOf('a#1'));
+    await granted(store, acquireRequest('a#1'));
+    await granted(store, acquireRequest('a#1'));
     const stats = await fixture.raw.info('commandstats');
     expect(/cmdstat_eval:calls=(\d+)/.exec(stats)?.[1]).toBe('1');
     expect(/cmdstat_evalsha:calls=(\d+)/.exec(stats)?.[1]).toBe('2');
   });
 
-  describe('when it changes what we left', () => {
-    it('a state of another type is said to be wrong before the lock is taken', async () => {
+  it('is a heartbeat that costs the same with 3 and with 300 sessions', async () => {
+    const own = sessionOfReplica('host-0');
+    /** The cheapest of ten times twenty heartbeats: others use this machine too. */
+    const microseconds = async (replicas: number): Promise<number> => {
+      const all = Array.from({ length: replicas }, (_, n) => sessionOfReplica(`host-${String(n)}`));
+      await Promise.all(all.map((session) => kept(store, session)));
+      const known = await heartbeat(store, [own]);
+      let cheapest = Infinity;
+      for (let batch = 0; batch < 10; batch++) {
+        await fixture.raw.config('RESETSTAT');
+        for (let n = 0; n < 20; n++) await heartbeat(store, [own], known);
+        const stats = await fixture.raw.info('commandstats');
+        cheapest = Math.min(cheapest, Number(/cmdstat_evalsha:.*usec_per_call=([\d.]+)/.exec(stats)?.[1]));
+      }
+      return cheapest;
+    };
+    const few = await microseconds(3);
+    expect(await microseconds(300)).toBeLessThan(3 * few);
+  });
+
+  describe('when somebody changes it', () => {
+    it('a state of another type is reported before the lock is taken', async () => {
       await fixture.raw.set(STATE, 'not a hash');
-      await expect(store.acquire(bidOf('a#1'))).rejects.toMatchObject({ code: 'STORE_MISCONFIGURED' });
+      await expect(store.acquire(acquireRequest('a#1'))).rejects.toMatchObject({ code: 'STORE_MISCONFIGURED' });
       expect(await fixture.raw.exists(LOCK)).toBe(0);
     });
 
-    it('a lock of another type is said to be wrong', async () => {
+    it('a lock of another type is reported, with its key', async () => {
       await fixture.raw.lpush(LOCK, 'not a string');
-      await expect(store.acquire(bidOf('a#1'))).rejects.toMatchObject({ code: 'STORE_MISCONFIGURED' });
-      await expect(store.renew({ ...held, progress: {} })).rejects.toMatchObject({ code: 'STORE_MISCONFIGURED' });
+      const error = { code: 'STORE_MISCONFIGURED', message: expect.stringContaining(`for '${LOCK}'`) };
+      await expect(store.acquire(acquireRequest('a#1'))).rejects.toMatchObject(error);
+      await expect(store.renew(renewal)).rejects.toMatchObject(error);
+    });
+
+    it('a list of sessions of another type is reported', async () => {
+      await fixture.raw.set(SESSIONS, 'not a sorted set');
+      await expect(heartbeat(store, [])).rejects.toMatchObject({ code: 'STORE_MISCONFIGURED' });
     });
 
     it('fields that are no numbers count as missing', async () => {
       await fixture.raw.hset(STATE, 'token', 'x', 'born', '', 'last', 'never', 'ran', '-', 'end', '?');
-      const grant = await granted(store, bidOf('a#1'));
-      expect(grant).toMatchObject({ last: grant.time, ran: grant.time, born: grant.time, endAgeMs: undefined });
-      expect(grant.token).toBeGreaterThanOrEqual(grant.time);
+      const grant = await granted(store, acquireRequest('a#1'));
+      expect(grant).toMatchObject({ newestClaimed: undefined, newestSettled: undefined, lastRunEndedAt: undefined });
+      expect(grant.stateCreatedAt).toBe(grant.storeTime);
+      expect(grant.token).toBeGreaterThanOrEqual(grant.storeTime);
+      await store.renew({ ...renewal, update: { newestClaimed: 3, newestSettled: 2, lastRunEndedAt: 1 } });
+      expect(await fixture.raw.hmget(STATE, 'last', 'ran', 'end')).toEqual(['3', '2', '1']);
     });
 
     it('fields that are beyond all numbers reject, and crash nothing', async () => {
       await fixture.raw.hset(STATE, 'token', '1e300');
-      await expect(store.acquire(bidOf('a#1'))).rejects.toMatchObject({ code: 'STORE_UNREACHABLE' });
+      await expect(store.acquire(acquireRequest('a#1'))).rejects.toMatchObject({ code: 'STORE_UNREACHABLE' });
     });
   });
 
-  describe('a server that is full and evicts nothing', () => {
+  describe('when its memory is full and it evicts nothing', () => {
     afterEach(async () => {
       await fixture.raw.config('SET', 'maxmemory', '0');
     });
@@ -170,87 +263,92 @@ describe('what Redis sees', () => {
       await expect(fixture.raw.set('any', 'thing')).rejects.toThrow('OOM');
     };
 
-    it('lets leaders renew, claim and release, with all they have to tell', async () => {
-      const { token, time } = await granted(store, bidOf('a#1'));
+    it('a heartbeat extends, lists and ends sessions', async () => {
+      const [known, fresh] = [sessionOfReplica('a'), sessionOfReplica('b')];
+      await kept(store, known);
       await fill();
-      expect(await store.renew({ ...held, progress: { ran: time + 10, endAgeMs: 5 } })).toMatchObject({ held: true });
-      const claim = { ...held, token, scheduledAt: time + 20, progress: { ran: time + 15 } };
+      const { sessions, storeTime } = await heartbeat(store, [known, fresh]);
+      expect(sessions).toEqual([
+        { status: 'extended', end: storeTime + LONG_MS },
+        { status: 'extended', end: storeTime + LONG_MS },
+      ]);
+      await store.endSession(known);
+      expect(await kept(store, known)).toMatchObject({ status: 'ended' });
+    });
+
+    it('a heartbeat notices a break', async () => {
+      await fill();
+      const { serverId, serverSince, storeTime } = await heartbeat(store, [sessionOfReplica('a')]);
+      expect(serverId).toBeDefined();
+      expect(serverSince).toBe(storeTime);
+    });
+
+    it('leaders renew, claim and release, with all that they record', async () => {
+      const { token, storeTime: at } = await granted(store, acquireRequest('a#1'));
+      await fill();
+      const update = { newestSettled: at + 10, lastRunEndedAt: at + 5, schedule: 'x' };
+      expect(await store.renew({ ...renewal, update })).toMatchObject({ held: true });
+      const claim = { ...renewal, token, scheduledAt: at + 20, update: { newestSettled: at + 15 } };
       expect(await store.claim(claim)).toMatchObject({ outcome: 'claimed' });
-      expect(
-        await store.release({ ...held, progress: { ran: time + 20, last: time + 30 }, quietly: false }),
-      ).toMatchObject({
-        released: true,
-      });
+      const last = { ...release, update: { newestSettled: at + 20, newestClaimed: at + 30 } };
+      expect(await store.release(last)).toMatchObject({ released: true });
       expect(await fixture.raw.exists(LOCK)).toBe(0);
-      expect(await fixture.raw.hmget(STATE, 'ran', 'last')).toEqual([String(time + 20), String(time + 30)]);
+      expect(await fixture.raw.hmget(STATE, 'ran', 'last')).toEqual([String(at + 20), String(at + 30)]);
     });
 
-    it('still says who holds a lock, and lets a bid be repeated', async () => {
-      const grant = await granted(store, bidOf('a#1'));
+    it('locks go from leader to leader', async () => {
+      const first = await granted(store, acquireRequest('a.1@800#1'));
       await fill();
-      expect(await refused(store, bidOf('b#1'))).toMatchObject({ holder: 'a#1', token: grant.token });
-      expect(await granted(store, bidOf('a#1'))).toMatchObject({ token: grant.token });
-    });
-
-    it('lets a bid that is refused tell of a claim that was lost', async () => {
-      const { time } = await granted(store, bidOf('a#1'));
-      await fill();
-      const seen = { seenLast: time + 20, seenRan: time + 10 };
-      const known = { last: time + 20, ran: time + 10 };
-      expect(await refused(store, bidOf('b#1', seen))).toMatchObject({ holder: 'a#1', ...known });
-      expect(await refused(store, bidOf('b#2'))).toMatchObject(known);
-    });
-
-    it('grants no free lock, and nothing of the bid remains', async () => {
-      await fill();
-      await expect(store.acquire(bidOf('a#1'))).rejects.toMatchObject({ code: 'STORE_REFUSED_WRITE' });
-      expect(await fixture.raw.keys('*')).toEqual([]);
+      expect(await refused(store, acquireRequest('b.1@800#1'))).toMatchObject({ holder: 'a.1@800#1' });
+      const second = await granted(store, acquireRequest('b.1@800#2', { endedSession: 'a.1@800' }));
+      expect(second.token).toBeGreaterThan(first.token);
+      await store.release({ ...release, holder: 'b.1@800#2' });
+      await granted(store, acquireRequest('c.1@800#1'));
+      await granted(store, acquireRequest('c.1@800#2', { name: 'a-new-job' }));
     });
   });
 
-  describe('a batch', () => {
-    it.each([1, 20, 500])('of %i renewals leaves in one write', async (count) => {
+  describe('of what is sent in one turn of the event loop', () => {
+    it.each([1, 20, 500])('is one write for %i renewals', async (count) => {
       const names = Array.from({ length: count }, (_, n) => `job-${String(n)}`);
-      await Promise.all(names.map((name) => store.acquire(bidOf('a#1', { name }))));
-      const answers: Promise<unknown>[] = [];
-      const writes = countWrites(() => {
-        store.batch(() => {
-          for (const name of names) answers.push(store.renew({ ...held, name, progress: {} }));
-        });
-      });
+      await Promise.all(names.map((name) => store.acquire(acquireRequest('a#1', { name }))));
+      const { writes, results } = await countWrites(() => names.map((name) => store.renew({ ...renewal, name })));
       expect(writes).toBe(1);
-      expect(await Promise.all(answers)).toEqual(names.map(() => expect.objectContaining({ held: true })));
+      expect(results).toEqual(names.map(() => expect.objectContaining({ held: true })));
     });
 
-    it('that throws halfway still sends what was asked, and holds nothing back afterwards', async () => {
-      let answer: Promise<unknown> | undefined;
-      expect(() => {
-        store.batch(() => {
-          answer = store.acquire(bidOf('a#1'));
-          throw new Error('halfway');
-        });
-      }).toThrow('halfway');
-      expect(await answer).toMatchObject({ granted: true });
-      expect(await store.renew({ ...held, progress: {} })).toMatchObject({ held: true });
+    it('is one write for different requests too, and one for each turn', async () => {
+      await granted(store, acquireRequest('a#1'));
+      const first = await countWrites<unknown>(() => [
+        heartbeat(store, []),
+        store.renew(renewal),
+        store.publish({ kind: 'granted', locks: [] }),
+      ]);
+      expect(first.writes).toBe(1);
+      const second = await countWrites(() => [
+        store.renew(renewal),
+        new Promise((resolve) => setImmediate(resolve)).then(() => store.renew(renewal)),
+      ]);
+      expect(second.writes).toBe(2);
     });
   });
 });
 
-/** How often sockets were handed something to write while `send` ran. */
-function countWrites(send: () => void): number {
+/** How often the busiest socket was given something to write until all answers had come. Another one may send a ping meanwhile. */
+async function countWrites<T>(send: () => readonly Promise<T>[]): Promise<{ writes: number; results: T[] }> {
   const prototype = Socket.prototype as unknown as Record<'_write' | '_writev', (...args: unknown[]) => unknown>;
   const originals = { _write: prototype._write, _writev: prototype._writev };
-  let writes = 0;
+  const writes = new Map<unknown, number>();
   for (const method of ['_write', '_writev'] as const) {
     prototype[method] = function (this: unknown, ...args) {
-      writes++;
+      writes.set(this, (writes.get(this) ?? 0) + 1);
       return originals[method].apply(this, args);
     };
   }
   try {
-    send();
+    const results = await Promise.all(send());
+    return { writes: Math.max(...writes.values()), results };
   } finally {
     Object.assign(prototype, originals);
   }
-  return writes;
 }

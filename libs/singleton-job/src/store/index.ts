@@ -1,23 +1,38 @@
-export { InMemoryLockStore } from './memory/in-memory-lock-store.js';
 export {
-  type Bid,
-  type Claim,
+  type AcquireRequest,
+  type AcquireResult,
   CLAIM_LEAD_MS,
-  type ClaimAnswer,
   type ClaimOutcome,
+  type ClaimRequest,
+  type ClaimResult,
   type Grant,
+  type HeartbeatReference,
+  type HeartbeatRequest,
+  type HeartbeatResult,
   type Holder,
+  type JobState,
+  type ListedSession,
+  lockExpiryOf,
+  lockLifeMs,
+  type LockMessage,
   type LockStore,
   type LockStoreListener,
-  ownerOf,
-  type Progress,
   type Refusal,
-  type Release,
-  type ReleaseAnswer,
-  type ReleaseMessage,
-  type Renewal,
-  type RenewalAnswer,
-  type Replaced,
+  type RefusalReason,
+  type ReleaseRequest,
+  type ReleaseResult,
+  type RenewRequest,
+  type RenewResult,
+  replicaOf,
+  SESSION_LISTED_MS,
+  type SessionId,
+  sessionOf,
+  type SessionResult,
+  type SessionToKeep,
+  type StateUpdate,
 } from './lock-store.js';
-export { type ClusterConnection, type RedisConnection } from './redis/redis-clients.js';
+export { InMemoryLockStore } from './memory/in-memory-lock-store.js';
+export { InMemoryServer } from './memory/in-memory-server.js';
+export { type ServerData } from './memory/server-data.js';
+export { type ClusterConnection, type RedisConnectionOptions } from './redis/redis-clients.js';
 export { RedisLockStore, type RedisLockStoreOptions } from './redis/redis-lock-store.js';

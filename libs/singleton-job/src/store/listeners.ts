@@ -1,56 +1,57 @@
 import { type LockStoreError } from '../errors/index.js';
-import { type LockStoreListener, type ReleaseMessage } from './lock-store.js';
+import { type LockMessage, type LockStoreListener } from './lock-store.js';
 
-/** Who listens to a store. One that throws keeps none of the others from being told. */
-export class Listeners {
-  readonly #listeners = new Set<LockStoreListener>();
+/** The listeners of a store. One that throws does not keep an event from the others. */
+export class Listeners implements Required<LockStoreListener> {
+  readonly #listeners = new Set<{ readonly listener: LockStoreListener }>();
 
   add(listener: LockStoreListener): () => void {
-    // a wrapper of its own: the same listener may be added twice, and each is stopped by itself
-    const entry: LockStoreListener = {
-      released: (message) => listener.released?.(message),
-      hearing: () => listener.hearing?.(),
-      reachable: () => listener.reachable?.(),
-      deaf: () => listener.deaf?.(),
-      refused: (error) => listener.refused?.(error),
-      mayEvict: (policy) => listener.mayEvict?.(policy),
-    };
+    // an entry of its own: the same listener may be added twice, and each is removed by itself
+    const entry = { listener };
     this.#listeners.add(entry);
     return () => {
       this.#listeners.delete(entry);
     };
   }
 
-  released(message: ReleaseMessage): void {
-    this.#tell((listener) => listener.released?.(message));
+  connected(): void {
+    this.#notify((listener) => listener.connected?.());
   }
 
-  hearing(): void {
-    this.#tell((listener) => listener.hearing?.());
+  disconnected(error: LockStoreError): void {
+    this.#notify((listener) => listener.disconnected?.(error));
   }
 
-  reachable(): void {
-    this.#tell((listener) => listener.reachable?.());
+  subscribed(): void {
+    this.#notify((listener) => listener.subscribed?.());
   }
 
-  deaf(): void {
-    this.#tell((listener) => listener.deaf?.());
+  unsubscribed(): void {
+    this.#notify((listener) => listener.unsubscribed?.());
   }
 
-  refused(error: LockStoreError): void {
-    this.#tell((listener) => listener.refused?.(error));
+  message(message: LockMessage): void {
+    this.#notify((listener) => listener.message?.(message));
   }
 
-  mayEvict(policy: string | undefined): void {
-    this.#tell((listener) => listener.mayEvict?.(policy));
+  messagesDenied(error: LockStoreError): void {
+    this.#notify((listener) => listener.messagesDenied?.(error));
   }
 
-  #tell(tell: (listener: LockStoreListener) => void): void {
-    for (const listener of [...this.#listeners]) {
+  evictionPossible(policy: string | undefined): void {
+    this.#notify((listener) => listener.evictionPossible?.(policy));
+  }
+
+  restartsHidden(): void {
+    this.#notify((listener) => listener.restartsHidden?.());
+  }
+
+  #notify(call: (listener: LockStoreListener) => void): void {
+    for (const { listener } of [...this.#listeners]) {
       try {
-        tell(listener);
+        call(listener);
       } catch {
-        // the store has nobody to complain to, and the next listener still has to hear
+        // the store cannot report it, and the next listener must still be called
       }
     }
   }

@@ -1,236 +1,356 @@
 import { type LockStoreError } from '../errors/index.js';
 
 /**
- * A named lock for each job, its state beside it, and a way to hear of releases.
+ * Where locks and sessions live: Redis, memory, or a store of your own.
  *
- * **Three answers.** A method that resolves has a *certain* answer, yes or no. One that rejects says *unknown*: the
- * command may have been carried out, may never be, or may be carried out later. An implementation never turns a failure
- * into "no", never repeats a command by itself, and need not limit how long it waits: callers do. A rejection with a
- * `LockStoreError` says more: what it will take (`code`), and whether the command left the process (`wasSent`).
+ * **Three answers.** A method that resolves has a certain answer, yes or no. A method that rejects says *unknown*: the request
+ * may have been carried out, may never be, or may be carried out later. A store never turns a failure into "no". It sends a
+ * request once and never repeats it. It need not limit how long it waits for an answer. A rejection with a `LockStoreError`
+ * says more: what kind of failure it was (`code`), and whether the request left the process (`wasSent`).
  *
- * **One step each.** Every method is one atomic step of the store: nothing else happens between its check and its write.
+ * **One step each.** Every method is one atomic step of the store: nothing else happens between its checks and its writes.
  *
- * **Nothing is lowered.** `token`, `last`, `ran` and `end` are only ever raised, so that a command that arrives late
- * can undo nothing. (A changed schedule forgets `end`.)
+ * **A late request lowers nothing.** `token`, `newestClaimed`, `newestSettled` and `lastRunEndedAt` are only ever raised.
+ * (The one exception is a new schedule: see {@link StateUpdate}.)
  *
- * Times in answers are milliseconds since the epoch by the *store's* clock. Names are unique within a project; one store
- * that serves several projects keeps them apart itself.
+ * **Times** in requests and results are milliseconds since the epoch by the clock of the *store*. Names of locks are unique
+ * within a project. A store that serves several projects keeps them apart itself.
+ *
+ * `describeLockStore` of `nestjs-singleton-job/testing` checks all of this on a store of your own.
  */
 export interface LockStore {
   /**
-   * Bids for a lock: takes it if it is free, or if it already holds this very `holder` value (the answer to an earlier
-   * try was lost), which restarts its expiry and returns the same token.
+   * Keeps the sessions of one replica alive, and answers which sessions have ended. In this order:
+   *
+   * 1. forgets sessions that ended long ago: see {@link SESSION_LISTED_MS};
+   * 2. notices a break, i.e. that this is another server than before, or that the data was lost: then it notes the server and the
+   *    time, and gives every session that is not marked as ended a full life from now;
+   * 3. marks every session whose end has passed as ended, for good;
+   * 4. sets the end of each session of the request to now + `lockExpiryMs`, also if that is earlier than before. A session that is marked
+   *    as ended stays so. One that is not listed is listed again, unless its `confirmedEnd` has passed: then it is answered as ended and
+   *    not listed, because the request may be an old one that comes late, and the session alive.
    */
-  acquire(bid: Bid): Promise<Grant | Refusal>;
-
-  /** Restarts the expiry of a lock that `holder` has, and records its progress. A stranger's renewal changes nothing. */
-  renew(renewal: Renewal): Promise<RenewalAnswer>;
+  heartbeat(request: HeartbeatRequest): Promise<HeartbeatResult>;
 
   /**
-   * Takes a cron occurrence for the holder of the lock, right before its run, so that no other replica starts it.
-   * Also restarts the expiry, whatever it answers, if `holder` has the lock.
+   * Marks a session as ended, for good, and keeps the end that a heartbeat confirmed last. Nothing may run under the session any more.
+   * Ending a session twice, or one that is not listed, is fine.
    */
-  claim(claim: Claim): Promise<ClaimAnswer>;
+  endSession(session: SessionToKeep): Promise<void>;
 
   /**
-   * Frees a lock that `holder` has, and records its progress. Freeing what somebody else holds does nothing, and is answered for
-   * any name, also one that never had a lock or a state: a store that may be gone is probed so, with names of nobody (`probe/N`).
-   * Wakes the followers unless `quietly`; telling them must not make a release fail.
+   * Takes a lock if that is allowed: see {@link AcquireRequest}. If the lock already holds this very `holder` (the answer to the same
+   * request was lost) its life starts anew and the token stays the same, also before `notBefore`.
+   *
+   * A grant creates the state where there is none, and changes `token` and `stateCreatedAt` only. A refusal changes nothing,
+   * except that a lock without a time to live gets one.
    */
-  release(release: Release): Promise<ReleaseAnswer>;
+  acquire(request: AcquireRequest): Promise<AcquireResult>;
 
-  /** Wakes the followers of locks that were released `quietly`. */
-  announce(by: string, names: readonly string[]): Promise<void>;
+  /** Starts the life of a lock anew if `holder` has it, and records `update`. Otherwise it changes nothing. */
+  renew(request: RenewRequest): Promise<RenewResult>;
 
   /**
-   * Runs `send`, which calls other methods of the store, and lets what they write leave together. Heartbeats of a
-   * thousand jobs are then one packet instead of a thousand.
+   * Takes a cron occurrence for the holder of the lock, right before its run, so that no other replica starts it. If `holder` has the
+   * lock this also renews it and records `update`, whatever the outcome.
    */
-  batch(send: () => void): void;
+  claim(request: ClaimRequest): Promise<ClaimResult>;
 
-  /** Tells `listener` from now on; returns how to stop that. */
+  /**
+   * Frees a lock that `holder` has, records `update` and tells the followers, all in one step. A message that cannot be sent does
+   * not make the release fail. Releasing a lock that another holder has, or none, changes nothing and publishes nothing.
+   */
+  release(request: ReleaseRequest): Promise<ReleaseResult>;
+
+  /** Tells all replicas which locks were granted or released. Delivered at most once. */
+  publish(message: LockMessage): Promise<void>;
+
+  /** Calls `listener` from now on. Returns how to stop that. */
   listen(listener: LockStoreListener): () => void;
 
-  /** Whether releases are heard of at the moment. While they are not, followers ask at every heartbeat. */
-  readonly hearsReleases: boolean;
+  /** Whether messages are received at the moment. */
+  readonly isSubscribed: boolean;
 
-  /** Begins to connect. Neither waits for the connection nor fails for want of one. */
+  /** Begins to connect. Neither waits for the connection nor fails without one. */
   open(): void;
 
-  /** Ends the connections and everything that would keep the process alive. Later calls reject. */
+  /** Ends the connections and all that would keep the process alive. Later requests reject. */
   close(): Promise<void>;
 }
 
-/** A replica as it stands in a lock: `nodeId-random#attempt`. The part before the `#` is one process, see {@link ownerOf}. */
+/** What a store reports by itself. */
+export interface LockStoreListener {
+  /** Requests are answered from now on. Called again after each `disconnected`. A store without connections never calls it. */
+  connected?(): void;
+  /**
+   * There is no connection: all open requests are rejected, and later ones until `connected`. Called once more during an outage if a
+   * person must change something, such as the password. A store without connections never calls it.
+   */
+  disconnected?(error: LockStoreError): void;
+  /** Messages are received from now on. What was sent before is lost. */
+  subscribed?(): void;
+  /** Messages are no longer received. */
+  unsubscribed?(): void;
+  /** A lock was granted or released. Called for messages of this replica too. Never called while `isSubscribed` is false. */
+  message?(message: LockMessage): void;
+  /** Messages cannot be sent or received until a person changes something, such as a permission. Locks work all the same. */
+  messagesDenied?(error: LockStoreError): void;
+  /**
+   * The store may drop locks when its memory is full: by this policy, or, if undefined, by a policy that it does not show.
+   * Called at most once.
+   */
+  evictionPossible?(policy: string | undefined): void;
+  /** The store does not say which server it is (INFO is not permitted), so that its restarts cannot be told from hiccups. Called at most once. */
+  restartsHidden?(): void;
+}
+
+/**
+ * The holder of a lock as it stands in the store: `session#attempt`, for example `pod-1-5f3a.2@10000#17`. A lock of `LockService` has no
+ * session: `pod-1-5f3a#18`. Any other text is a holder that is not of this library, for example SingletonJob for .NET.
+ */
 export type Holder = string;
 
-export interface Bid {
+/** A session: `replica.n@lockExpiryMs`, for example `pod-1-5f3a.2@10000`. `n` counts all sessions of the process. */
+export type SessionId = string;
+
+/** A session as its replica knows it. */
+export interface SessionToKeep {
+  readonly id: SessionId;
+  readonly lockExpiryMs: number;
+  /** The end that the store confirmed last. Undefined: it was never confirmed. */
+  readonly confirmedEnd: number | undefined;
+}
+
+export interface HeartbeatRequest {
+  /** The sessions of this replica that are not over. May be none: then the heartbeat only answers. */
+  readonly sessions: readonly SessionToKeep[];
+  /** `version` and `serverSince` of the list of sessions that this replica has. Undefined: it has none. */
+  readonly known: { readonly version: number; readonly serverSince: number } | undefined;
+}
+
+export interface HeartbeatResult {
+  readonly storeTime: number;
+  /** One for each session of the request, in the same order. */
+  readonly sessions: readonly SessionResult[];
+  /** The server that answered. Changes when the server restarts or another takes its place. Undefined: it does not say. */
+  readonly serverId: string | undefined;
+  /** When a heartbeat first saw this server, or first found that its data was lost. 0 if `serverId` is undefined. */
+  readonly serverSince: number;
+  /** Changes with each change of the list. */
+  readonly version: number;
+  /** How many replicas have a session that has not ended. */
+  readonly liveReplicas: number;
+  /**
+   * When the next session of another replica ends that has the same `lockExpiryMs` as one of the request, unless its replica extends
+   * it. Undefined: there is none.
+   */
+  readonly nextEnd: number | undefined;
+  /** Every listed session, if `version` or `serverSince` differ from what the request knew. Undefined: nothing changed. */
+  readonly list: ReadonlyMap<SessionId, ListedSession> | undefined;
+}
+
+export interface SessionResult {
+  /** `listed-again`: it had been confirmed and was not listed. */
+  readonly status: 'extended' | 'listed-again' | 'ended';
+  /** When the session ends, or ended. */
+  readonly end: number;
+}
+
+export interface ListedSession {
+  readonly hasEnded: boolean;
+  /** Its last confirmed end: `lockExpiryMs` after its last heartbeat, also if the replica ended it earlier. */
+  readonly end: number;
+}
+
+/** The server and the state of sessions that an acquire request relies on. */
+export interface HeartbeatReference {
+  readonly serverId: string | undefined;
+  readonly serverSince: number;
+}
+
+/**
+ * A lock is granted if
+ *
+ * - its key is gone, or it names a session that is `endedSession`, or it names the session of `holder` with a lower attempt; and
+ * - `heartbeat` is still true: this is the same server, and no break was noticed since; and
+ * - the state is the one that the replica knows, if it knows one: `knownState` is its `stateCreatedAt`; and
+ * - `notBefore` has passed, or `isFirstStart` is true and the lock has no state.
+ */
+export interface AcquireRequest {
   readonly name: string;
   readonly holder: Holder;
-  readonly lockExpiryMs: number;
-  /** Kind, and hash of kind, expression and zone, as `cron:1f2e…`: a change forgets when the last interval run ended and moves `last` to now. */
-  readonly schedule: string;
-  /** Highest fencing token of this lock that the process has seen; 0 if none. The new one is higher, also after data loss. */
+  /** How long the lock lives without a renewal. */
+  readonly lifeMs: number;
+  /** Highest fencing token of this lock that the replica has seen, 0 if none. The new one is higher, also after data loss. */
   readonly seenToken: number;
-  /**
-   * Newest `last` that the process has seen, or its last sight of a foreign holder, whichever is later; 0 if none. A bid that is
-   * refused raises `last` to it too, and `ran` to `seenRan`: the bidder may be the last that knows of a claim which a
-   * failover lost. Not where there is no `last`, or the holder is a foreign one, which keeps no account.
-   */
-  readonly seenLast: number;
-  /** Newest `ran` that the process has seen; 0 or left out if none. Where the store has no state any more, it begins with it. */
-  readonly seenRan?: number;
-  /** Schedule of the state that the process has seen last, if it was not its own. A state that is gone counts as having had it. */
-  readonly seenSchedule?: string;
-  /** For a lock that is no job's: its state is forgotten this long after it was last granted. Left out: never. */
-  readonly stateTtlMs?: number;
+  /** A session that the replica knows to have ended. Its locks may be taken. */
+  readonly endedSession: SessionId | undefined;
+  /** Left out by `LockService`, which has no sessions. */
+  readonly heartbeat: HeartbeatReference | undefined;
+  /** `stateCreatedAt` of the state that the replica knows. */
+  readonly knownState: number | undefined;
+  /** Until then no replica may take the lock. 0: it may be taken at any time. */
+  readonly notBefore: number;
+  /** The replica knows nothing of this lock: it waits for `notBefore` only if there is a state. */
+  readonly isFirstStart: boolean;
+  /** The state is deleted so long after the lock was last granted. Undefined: never. For locks of `LockService`. */
+  readonly stateLifeMs: number | undefined;
 }
+
+export type AcquireResult = Grant | Refusal;
 
 /** The lock is ours. */
-export interface Grant {
+export interface Grant extends JobState {
   readonly granted: true;
-  /** max(stored + 1, the store's time, `seenToken` + 1); the same again for a repeated bid. */
+  /** max(stored + 1, the time of the store, `seenToken` + 1). The same again for a repeated request. */
   readonly token: number;
-  /** Newest occurrence or slot claimed, reported or fired. */
-  readonly last: number;
-  /**
-   * Newest occurrence settled: its run began, or it was reported. Below `last`: somebody claimed and did not get to run, or,
-   * if nobody claimed `last`, the store lost its data and this is the newest `ran` that the first bidder had seen.
-   */
-  readonly ran: number;
-  /** Holder and token of the claimer of `last`, as `holder token`; '' if it was not claimed. */
-  readonly by: string;
-  /** How long ago the last interval run ended; undefined if that is not known. */
-  readonly endAgeMs: number | undefined;
-  /** When the state of this lock was created. A later one than before means that the store lost its data. */
-  readonly born: number;
-  readonly time: number;
-  /**
-   * What a bid, this or an earlier one, found and replaced by raising `last`. Every leader is told until a progress with a
-   * `ran` that is not below the one stored says that somebody has accounted for it: a grant may never be spent.
-   */
-  readonly raisedFrom: Replaced | undefined;
+  readonly stateCreatedAt: number;
+  readonly storeTime: number;
 }
 
-/** The state of a job as its last leader left it. */
-export interface Replaced {
-  readonly last: number;
-  readonly ran: number;
-  readonly by: string;
-  readonly schedule: string;
-  /** Whether it was replaced because the schedule changed, since then or again. */
-  readonly hasChanged: boolean;
-}
+/**
+ * - `held`: another holder has the lock.
+ * - `too-early`: the lock could be taken, but `notBefore` has not passed.
+ * - `outdated`: the server, the session data or the state is not what the request relies on. A heartbeat comes first.
+ *
+ * If several apply: `held` before `outdated` before `too-early`.
+ */
+export type RefusalReason = 'held' | 'too-early' | 'outdated';
 
-/** Somebody else has the lock. */
-export interface Refusal {
+/** The lock is not ours. */
+export interface Refusal extends JobState {
   readonly granted: false;
-  readonly holder: Holder;
-  /** How long the lock lives unless it is renewed. */
+  readonly reason: RefusalReason;
+  /** Who holds the lock. Undefined: the lock is free. */
+  readonly holder: Holder | undefined;
+  /** How long the lock lives unless it is renewed. 0 without a holder. */
   readonly ttlMs: number;
-  /** 0 while there is no state: the lock is held by somebody who keeps none. */
+  /** The newest fencing token, 0 if there is no state. */
   readonly token: number;
-  readonly last: number;
-  /** Newest occurrence settled; of what was replaced, while nobody has accounted for that. */
-  readonly ran: number;
-  readonly born: number;
-  readonly time: number;
-  /** The lock had no time to live, and would have stayed for ever; it was given `lockExpiryMs`. */
-  readonly mended: boolean;
-  /** As in {@link Bid.schedule}, of whoever led last; '' while there is no state. */
-  readonly schedule: string;
+  /** Undefined if there is no state. */
+  readonly stateCreatedAt: number | undefined;
+  readonly storeTime: number;
+  /** The lock had no time to live and would have stayed for ever. It was given `lifeMs`. */
+  readonly ttlRestored: boolean;
 }
 
-/** What a leader has to tell the store; each field only when it changed since the last confirmation. */
-export interface Progress {
-  /** Newest occurrence settled; `last` is raised with it. */
-  readonly ran?: number;
-  /** How long ago the last interval run ended, when this was sent. */
-  readonly endAgeMs?: number;
-  /** Newest occurrence or slot known to be claimed or fired. Travels with a release only. */
-  readonly last?: number;
+/** What the store keeps of a job beside its lock. A field is undefined until a leader has written it. */
+export interface JobState {
+  /** The newest occurrence or slot that was claimed, reported or fired. */
+  readonly newestClaimed: number | undefined;
+  /** Holder and token of the claim of `newestClaimed`, as `holder token`. Undefined: it was not claimed. */
+  readonly claimedBy: string | undefined;
+  /** The newest occurrence whose run began, or that was reported. Below `newestClaimed`: a run was claimed and maybe never began. */
+  readonly newestSettled: number | undefined;
+  /** When the last interval run ended. */
+  readonly lastRunEndedAt: number | undefined;
+  /** Kind of the schedule and a hash of it, such as `cron:1f2e…`, as the last leader had it. */
+  readonly schedule: string | undefined;
 }
 
-export interface Renewal {
+/**
+ * What a leader records. A field that is left out stays as it is.
+ *
+ * Fields are raised, never lowered. If `schedule` differs from the stored one, it is stored, `newestClaimed` and `newestSettled` are set
+ * to the given values also if they are lower, and the stored `lastRunEndedAt` is deleted.
+ *
+ * What is settled is claimed: `newestClaimed` is raised to `newestSettled`. A `newestClaimed` that is raised so has no `claimedBy`.
+ */
+export interface StateUpdate {
+  readonly newestClaimed?: number | undefined;
+  readonly newestSettled?: number | undefined;
+  readonly lastRunEndedAt?: number | undefined;
+  readonly schedule?: string | undefined;
+}
+
+export interface RenewRequest {
   readonly name: string;
   readonly holder: Holder;
-  readonly lockExpiryMs: number;
-  readonly progress: Progress;
+  readonly lifeMs: number;
+  readonly update: StateUpdate;
 }
 
-export interface RenewalAnswer {
-  /** False is certain: the lock is not, and under this holder value never again, ours. */
+export interface RenewResult {
+  /** False is certain: the lock is not ours, and never again under this holder. */
   readonly held: boolean;
-  readonly time: number;
+  /** Who holds the lock now. Undefined: the lock is free. */
+  readonly holder: Holder | undefined;
+  readonly storeTime: number;
 }
 
-export interface Claim extends Renewal {
+export interface ClaimRequest extends RenewRequest {
   readonly token: number;
+  /** The occurrence. */
   readonly scheduledAt: number;
 }
 
 /**
  * - `claimed`: ours now.
- * - `mine`: ours since an earlier try of the same claim whose answer was lost. Go on.
- * - `taken`: it, or a newer one, was claimed, reported or fired before.
- * - `too-early`: more than a minute ahead of the store's clock. Nothing was claimed.
+ * - `already-ours`: claimed by an earlier request of this term whose answer was lost. Go on.
+ * - `taken`: this occurrence, or a newer one, was claimed, reported or fired before.
+ * - `too-early`: more than {@link CLAIM_LEAD_MS} ahead of the clock of the store. Nothing was claimed.
  * - `not-leader`: the lock is not ours.
  */
-export type ClaimOutcome = 'claimed' | 'mine' | 'taken' | 'too-early' | 'not-leader';
+export type ClaimOutcome = 'claimed' | 'already-ours' | 'taken' | 'too-early' | 'not-leader';
 
-export interface ClaimAnswer {
+export interface ClaimResult {
   readonly outcome: ClaimOutcome;
-  readonly last: number;
-  readonly time: number;
+  /** The newest occurrence claimed, 0 if none. */
+  readonly newestClaimed: number;
+  /** Who holds the lock now. Undefined: the lock is free. */
+  readonly holder: Holder | undefined;
+  readonly storeTime: number;
 }
 
-export interface Release {
+export interface ReleaseRequest {
   readonly name: string;
   readonly holder: Holder;
-  readonly progress: Progress;
-  readonly quietly: boolean;
+  /** The fencing token of the term, for the message. 0: the lock may never have been granted. */
+  readonly token: number;
+  readonly update: StateUpdate;
 }
 
-export interface ReleaseAnswer {
-  /** False: it was not ours any more. */
+export interface ReleaseResult {
+  /** False: the lock was not ours, or no longer. */
   readonly released: boolean;
-  readonly time: number;
+  readonly storeTime: number;
 }
 
-export interface LockStoreListener {
-  /** Locks were released. Delivered at most once, and not at all while `hearsReleases` is false. */
-  released?(message: ReleaseMessage): void;
-  /** Releases are heard of from now on, perhaps again: what was said before is lost. */
-  hearing?(): void;
-  /** Releases are not heard of any more: whoever sleeps until it hears one must ask. */
-  deaf?(): void;
-  /**
-   * Releases cannot be told or heard of until a person mends it (a channel that is not permitted, say). Locks work all
-   * the same; followers find out at a heartbeat, or when a lock would have expired.
-   */
-  refused?(error: LockStoreError): void;
-  /**
-   * The store may drop a lock before its time, when its memory is full: by this policy, or by one that is not shown to us.
-   * Told at most once, soon after the store was first reached.
-   */
-  mayEvict?(policy: string | undefined): void;
-  /** The store can be asked again after a time in which it could not. */
-  reachable?(): void;
+/** Locks that were granted or released. Messages may arrive late or out of order; a larger token is newer. */
+export interface LockMessage {
+  readonly kind: 'granted' | 'released';
+  readonly locks: readonly { readonly name: string; readonly holder: Holder; readonly token: number }[];
 }
 
-export interface ReleaseMessage {
-  /** Who released: the part of the holder before the `#`. */
-  readonly by: string;
-  readonly names: readonly string[];
-  /** How many heard this sender's message before; 0 if there was none. On a cluster, how many at one of its nodes. */
-  readonly receivers: number;
-}
-
-/** A claim further ahead of the store's clock than this is too early. */
+/** A claim further ahead of the clock of the store than this is too early. */
 export const CLAIM_LEAD_MS = 60_000;
 
-/** The process that a holder value belongs to; undefined for a foreign holder, one without a `#`. */
-export function ownerOf(holder: Holder): string | undefined {
-  const hash = holder.lastIndexOf('#');
-  return hash === -1 ? undefined : holder.slice(0, hash);
+/** An ended session stays listed for so long at least, and for twice the life of its locks if that is longer. */
+export const SESSION_LISTED_MS = 600_000;
+
+/** How long a lock of a job lives without renewal: it outlives its session, so that followers go by the session. */
+export function lockLifeMs(lockExpiryMs: number): number {
+  return Math.max(lockExpiryMs + 20_000, 35_000);
 }
+
+/** The replica of a holder or session: `pod-1-5f3a`. Undefined for a holder that is not of this library (one without a `#`). */
+export function replicaOf(id: Holder): string | undefined {
+  const hash = id.lastIndexOf('#');
+  const owner = hash === -1 ? id : id.slice(0, hash);
+  return hash === -1 && !SESSION.test(id) ? undefined : owner.replace(SESSION, '');
+}
+
+/** The session that a holder names. Undefined: it names none. */
+export function sessionOf(holder: Holder): SessionId | undefined {
+  const hash = holder.lastIndexOf('#');
+  const session = hash === -1 ? '' : holder.slice(0, hash);
+  return SESSION.test(session) ? session : undefined;
+}
+
+/** The `lockExpiryMs` that a session id carries. */
+export function lockExpiryOf(session: SessionId): number {
+  return Number(SESSION.exec(session)?.[2] ?? 0);
+}
+
+// read from the right: the name of a node may contain dots and @
+const SESSION = /\.(\d+)@(\d+)$/;

@@ -1,84 +1,71 @@
 import { LockStoreError } from '../../errors/index.js';
-import { type Clock } from '../../time/index.js';
-import { type InMemoryLocks } from './in-memory-locks.js';
-import { InMemoryServer } from './in-memory-server.js';
 import { Listeners } from '../listeners.js';
 import {
-  type Bid,
-  type Claim,
-  type ClaimAnswer,
-  type Grant,
-  type Holder,
+  type AcquireRequest,
+  type AcquireResult,
+  type ClaimRequest,
+  type ClaimResult,
+  type HeartbeatRequest,
+  type HeartbeatResult,
+  type LockMessage,
   type LockStore,
   type LockStoreListener,
-  ownerOf,
-  type Refusal,
-  type Release,
-  type ReleaseAnswer,
-  type Renewal,
-  type RenewalAnswer,
+  type ReleaseRequest,
+  type ReleaseResult,
+  type RenewRequest,
+  type RenewResult,
+  type SessionToKeep,
 } from '../lock-store.js';
+import { type InMemoryServer } from './in-memory-server.js';
 
 /**
- * Locks in the memory of this process, for tests, simulations and applications that run only once.
- *
- * It takes the steps of the Redis store one by one: time to live, state, fencing tokens and messages, by the wall clock
- * of the clock it is given. Several replicas in one process have a {@link replica} of it each.
+ * Locks in the memory of this process, for tests, simulations and applications that run only once. It takes the same steps as
+ * the Redis store. Each replica has a store of its own, on the same {@link InMemoryServer}.
  */
 export class InMemoryLockStore implements LockStore {
-  readonly #clock: Clock;
   readonly #server: InMemoryServer;
   readonly #listeners = new Listeners();
   #isClosed = false;
 
-  constructor(clock: Clock, server = new InMemoryServer(clock)) {
-    this.#clock = clock;
+  constructor(server: InMemoryServer) {
     this.#server = server;
     server.connect(this.#listeners);
   }
 
-  /**
-   * Another store on the same locks, as another process has it. A message counts one receiver for each, and closing one
-   * leaves the others as they are.
-   */
-  replica(): InMemoryLockStore {
-    return new InMemoryLockStore(this.#clock, this.#server);
-  }
-
-  get hearsReleases(): boolean {
+  get isSubscribed(): boolean {
     return !this.#isClosed;
   }
 
-  acquire(bid: Bid): Promise<Grant | Refusal> {
-    return this.#step((locks) => locks.acquire(bid));
+  heartbeat(request: HeartbeatRequest): Promise<HeartbeatResult> {
+    return this.#answer((server) => server.heartbeat(request));
   }
 
-  renew(renewal: Renewal): Promise<RenewalAnswer> {
-    return this.#step((locks) => locks.renew(renewal));
-  }
-
-  claim(claim: Claim): Promise<ClaimAnswer> {
-    return this.#step((locks) => locks.claim(claim));
-  }
-
-  release(release: Release): Promise<ReleaseAnswer> {
-    return this.#step((locks) => {
-      const answer = locks.release(release);
-      if (answer.released && !release.quietly) {
-        this.#server.publish(ownerOf(release.holder) ?? release.holder, [release.name]);
-      }
-      return answer;
+  endSession(session: SessionToKeep): Promise<void> {
+    return this.#answer((server) => {
+      server.endSession(session);
     });
   }
 
-  announce(by: string, names: readonly string[]): Promise<void> {
-    return this.#step(() => {
-      this.#server.publish(by, names);
-    });
+  acquire(request: AcquireRequest): Promise<AcquireResult> {
+    return this.#answer((server) => server.acquire(request));
   }
 
-  batch(send: () => void): void {
-    send();
+  renew(request: RenewRequest): Promise<RenewResult> {
+    return this.#answer((server) => server.renew(request));
+  }
+
+  claim(request: ClaimRequest): Promise<ClaimResult> {
+    return this.#answer((server) => server.claim(request));
+  }
+
+  release(request: ReleaseRequest): Promise<ReleaseResult> {
+    return this.#answer((server) => server.release(request));
+  }
+
+  publish(message: LockMessage): Promise<void> {
+    return this.#answer((server) => {
+      server.publish(message);
+    });
   }
 
   listen(listener: LockStoreListener): () => void {
@@ -87,9 +74,7 @@ export class InMemoryLockStore implements LockStore {
 
   open(): void {
     queueMicrotask(() => {
-      if (this.#isClosed) return;
-      this.#listeners.hearing();
-      this.#listeners.reachable();
+      if (!this.#isClosed) this.#listeners.subscribed();
     });
   }
 
@@ -99,39 +84,8 @@ export class InMemoryLockStore implements LockStore {
     return Promise.resolve();
   }
 
-  /** Forgets every lock and every state, as FLUSHALL does or a restart without persistence. */
-  loseData(): void {
-    this.#server.locks.clear();
-  }
-
-  /** Remembers every lock and every state. Returns how to go back to it, as a promoted replica does that missed the last writes. */
-  remember(): () => void {
-    return this.#server.locks.remember();
-  }
-
-  /** Sets a lock as somebody does who keeps no state; without `ttlMs` it stays for ever. */
-  occupy(name: string, holder: Holder, ttlMs?: number): void {
-    this.#server.locks.occupy(name, { holder, ttlMs });
-  }
-
-  /** Who holds a lock at this moment; undefined if it is free. */
-  holderOf(name: string): Holder | undefined {
-    return this.#server.locks.holderOf(name);
-  }
-
-  /** Deletes a lock, whoever holds it, and leaves its state. */
-  free(name: string): void {
-    this.#server.locks.free(name);
-  }
-
-  /** Deletes the state of a lock and leaves the lock to whoever holds it. */
-  forget(name: string): void {
-    this.#server.locks.forget(name);
-  }
-
-  #step<T>(take: (locks: InMemoryLocks) => T): Promise<T> {
-    if (this.#isClosed)
-      return Promise.reject(new LockStoreError('STORE_UNREACHABLE', 'the lock store is closed', { wasSent: false }));
-    return Promise.resolve(take(this.#server.locks));
+  #answer<T>(step: (server: InMemoryServer) => T): Promise<T> {
+    if (!this.#isClosed) return Promise.resolve(step(this.#server));
+    return Promise.reject(new LockStoreError('STORE_UNREACHABLE', 'the lock store is closed', { wasSent: false }));
   }
 }

@@ -1,193 +1,166 @@
-import { type Clock } from '../../time/index.js';
-import { grantedState, raised, type State, toldByRefused } from './in-memory-state.js';
 import {
-  type Bid,
-  type Claim,
+  type AcquireRequest,
+  type AcquireResult,
   CLAIM_LEAD_MS,
-  type ClaimAnswer,
   type ClaimOutcome,
-  type Grant,
+  type ClaimRequest,
+  type ClaimResult,
   type Holder,
-  ownerOf,
-  type Progress,
-  type Refusal,
-  type Release,
-  type ReleaseAnswer,
-  type Renewal,
-  type RenewalAnswer,
+  type JobState,
+  type RefusalReason,
+  type ReleaseRequest,
+  type ReleaseResult,
+  type RenewRequest,
+  type RenewResult,
+  sessionOf,
+  type StateUpdate,
 } from '../lock-store.js';
+import { type Lock, type ServerData, type ServerFacts, type State } from './server-data.js';
 
-interface Lock {
-  readonly holder: Holder;
-  /** The last millisecond in which the lock still lives; undefined for ever. */
-  readonly expiresAt: number | undefined;
+/** The same steps as the script ACQUIRE of the Redis store. */
+export function acquire(data: ServerData, request: AcquireRequest, facts: ServerFacts): AcquireResult {
+  const { name, holder, lifeMs, seenToken, stateLifeMs } = request;
+  const { now } = facts;
+  const lock = lockOf(data, name, now);
+  const state = stateOf(data, name, now);
+  const { token = 0, stateCreatedAt } = state;
+
+  const reason = refusalReason(data, request, facts);
+  if (reason !== undefined) {
+    const ttlRestored = lock !== undefined && lock.expiresAt === undefined;
+    if (ttlRestored) data.locks.set(name, { holder: lock.holder, expiresAt: now + lifeMs });
+    const ttlMs = lock === undefined ? 0 : (lock.expiresAt ?? now + lifeMs) - now;
+    const refusal = { granted: false, reason, holder: lock?.holder, ttlMs, token, stateCreatedAt } as const;
+    return { ...refusal, storeTime: now, ttlRestored, ...jobState(state) };
+  }
+
+  const isRepeated = lock?.holder === holder && token > 0 && token >= seenToken;
+  const granted = {
+    token: isRepeated ? token : Math.max(token + 1, now, seenToken + 1),
+    stateCreatedAt: stateCreatedAt ?? now,
+  };
+  const expiresAt = stateLifeMs === undefined ? state.expiresAt : now + stateLifeMs;
+  data.locks.set(name, { holder, expiresAt: now + lifeMs });
+  data.states.set(name, { ...state, ...granted, expiresAt });
+  return { granted: true, ...granted, storeTime: now, ...jobState(state) };
 }
 
-const FORGET_EVERY_MS = 60_000;
+/** RENEW. */
+export function renew(data: ServerData, request: RenewRequest, now: number): RenewResult {
+  const holder = lockOf(data, request.name, now)?.holder;
+  const held = holder === request.holder;
+  if (held) extend(data, request, now);
+  return { held, holder, storeTime: now };
+}
 
-/** The data of an in-memory store, and the same steps on it that the scripts of the Redis store take. */
-export class InMemoryLocks {
-  readonly #clock: Clock;
-  readonly #locks = new Map<string, Lock>();
-  readonly #states = new Map<string, State>();
-  #forgotAt = 0;
+/** CLAIM. */
+export function claim(data: ServerData, request: ClaimRequest, now: number): ClaimResult {
+  const { name, scheduledAt } = request;
+  const { held, holder } = renew(data, request, now);
+  const state = stateOf(data, name, now);
+  const outcome = held ? claimOutcome(state, request, now) : 'not-leader';
+  const claimedBy = claimOf(request);
+  if (outcome === 'claimed') data.states.set(name, { ...state, newestClaimed: scheduledAt, claimedBy });
+  const newestClaimed = outcome === 'claimed' ? scheduledAt : (state.newestClaimed ?? 0);
+  return { outcome, newestClaimed, holder, storeTime: now };
+}
 
-  constructor(clock: Clock) {
-    this.#clock = clock;
+/** RELEASE, without its message. */
+export function release(data: ServerData, request: ReleaseRequest, now: number): ReleaseResult {
+  const released = lockOf(data, request.name, now)?.holder === request.holder;
+  if (released) {
+    data.locks.delete(request.name);
+    record(data, request.name, { update: request.update, now });
   }
+  return { released, storeTime: now };
+}
 
-  acquire(bid: Bid): Grant | Refusal {
-    const time = this.#time();
-    this.#forgetExpired(time);
-    const stored = this.#liveState(bid.name, time);
-    const lock = this.#liveLock(bid.name, time);
-    if (lock !== undefined && lock.holder !== bid.holder) return this.#refuse(bid, { lock, stored, time });
+export function lockOf(data: ServerData, name: string, now: number): Lock | undefined {
+  const lock = data.locks.get(name);
+  return now > (lock?.expiresAt ?? Infinity) ? undefined : lock;
+}
 
-    const state = grantedState(bid, { stored, time, isRepeated: lock !== undefined });
-    this.#locks.set(bid.name, { holder: bid.holder, expiresAt: time + bid.lockExpiryMs });
-    this.#states.set(bid.name, state);
-    return {
-      granted: true,
-      token: state.token,
-      last: state.last,
-      ran: state.ran,
-      by: state.by ?? '',
-      endAgeMs: state.end === undefined ? undefined : Math.max(time - state.end, 0),
-      born: state.born,
-      time,
-      raisedFrom: state.raisedFrom,
-    };
+/** Deletes what has expired, so that the locks of a thousand names do not stay for ever. */
+export function forgetExpired({ locks, states }: ServerData, now: number): void {
+  for (const records of [locks, states]) {
+    for (const [name, { expiresAt = Infinity }] of records) if (now > expiresAt) records.delete(name);
   }
+}
 
-  renew(renewal: Renewal): RenewalAnswer {
-    const time = this.#time();
-    const held = this.#extend(renewal, time);
-    if (held) this.#record(renewal.name, renewal.progress, time);
-    return { held, time };
-  }
+function refusalReason(data: ServerData, request: AcquireRequest, facts: ServerFacts): RefusalReason | undefined {
+  const { name, holder, knownState, notBefore, isFirstStart } = request;
+  const { now } = facts;
+  const found = lockOf(data, name, now)?.holder;
+  const { stateCreatedAt } = stateOf(data, name, now);
+  if (found !== undefined && !mayTake(found, request)) return 'held';
+  if (isOutdated(data, request, facts) || (knownState ?? stateCreatedAt) !== stateCreatedAt) return 'outdated';
+  const mayWait = found !== holder && !(isFirstStart && stateCreatedAt === undefined);
+  return mayWait && now < notBefore ? 'too-early' : undefined;
+}
 
-  claim(claim: Claim): ClaimAnswer {
-    const time = this.#time();
-    const outcome = this.#extend(claim, time) ? this.#claimHeld(claim, time) : 'not-leader';
-    return { outcome, last: this.#liveState(claim.name, time).last ?? 0, time };
-  }
+function mayTake(found: Holder, { holder, endedSession }: AcquireRequest): boolean {
+  if (found === holder) return true;
+  const session = sessionOf(found);
+  if (session === undefined) return false;
+  return session === endedSession || (session === sessionOf(holder) && attemptOf(found) < attemptOf(holder));
+}
 
-  release(release: Release): ReleaseAnswer {
-    const time = this.#time();
-    const released = this.#liveLock(release.name, time)?.holder === release.holder;
-    if (released) {
-      this.#locks.delete(release.name);
-      this.#record(release.name, release.progress, time);
-    }
-    return { released, time };
-  }
+function isOutdated(data: ServerData, { heartbeat }: AcquireRequest, { runId }: ServerFacts): boolean {
+  if (heartbeat?.serverId === undefined) return false;
+  return heartbeat.serverId !== runId || heartbeat.serverSince !== data.server?.since;
+}
 
-  holderOf(name: string): Holder | undefined {
-    return this.#liveLock(name, this.#time())?.holder;
-  }
+function attemptOf(holder: Holder): number {
+  return Number(/#(\d+)$/.exec(holder)?.[1]);
+}
 
-  occupy(name: string, lock: { readonly holder: Holder; readonly ttlMs: number | undefined }): void {
-    const expiresAt = lock.ttlMs === undefined ? undefined : this.#time() + lock.ttlMs;
-    this.#locks.set(name, { holder: lock.holder, expiresAt });
-  }
+function extend(data: ServerData, { name, holder, lifeMs, update }: RenewRequest, now: number): void {
+  data.locks.set(name, { holder, expiresAt: now + lifeMs });
+  record(data, name, { update, now });
+}
 
-  free(name: string): void {
-    this.#locks.delete(name);
-  }
+function claimOutcome(state: State, request: ClaimRequest, now: number): ClaimOutcome {
+  const { newestClaimed = 0, claimedBy } = state;
+  if (request.scheduledAt > now + CLAIM_LEAD_MS) return 'too-early';
+  if (request.scheduledAt === newestClaimed && claimedBy === claimOf(request)) return 'already-ours';
+  return request.scheduledAt <= newestClaimed ? 'taken' : 'claimed';
+}
 
-  forget(name: string): void {
-    this.#states.delete(name);
-  }
+function claimOf({ holder, token }: ClaimRequest): string {
+  return `${holder} ${token}`;
+}
 
-  remember(): () => void {
-    const [locks, states] = [new Map(this.#locks), new Map(this.#states)];
-    return () => {
-      this.clear();
-      for (const [name, lock] of locks) this.#locks.set(name, lock);
-      for (const [name, state] of states) this.#states.set(name, state);
-    };
-  }
+function record(data: ServerData, name: string, { update, now }: { update: StateUpdate; now: number }): void {
+  if (Object.values(update).every((value) => value === undefined)) return;
+  const state = stateOf(data, name, now);
+  const { schedule = state.schedule, newestClaimed, newestSettled, lastRunEndedAt } = update;
+  const hasChanged = state.schedule !== undefined && schedule !== state.schedule;
+  const claimed = highest(hasChanged ? (newestClaimed ?? state.newestClaimed) : state.newestClaimed, newestClaimed);
+  const settled = hasChanged ? (newestSettled ?? state.newestSettled) : state.newestSettled;
+  const ended = lastRunEndedAt === undefined ? undefined : Math.round(lastRunEndedAt);
+  // what is settled is claimed
+  const last = highest(claimed, newestSettled);
+  data.states.set(name, {
+    ...state,
+    newestClaimed: last,
+    claimedBy: last === state.newestClaimed ? state.claimedBy : undefined,
+    newestSettled: highest(settled, newestSettled),
+    lastRunEndedAt: highest(hasChanged ? undefined : state.lastRunEndedAt, ended),
+    schedule,
+  });
+}
 
-  clear(): void {
-    this.#locks.clear();
-    this.#states.clear();
-  }
+/** The higher of two values, either of which may be missing. */
+function highest(stored: number | undefined, value: number | undefined): number | undefined {
+  if (stored === undefined) return value;
+  return value === undefined ? stored : Math.max(stored, value);
+}
 
-  #refuse(bid: Bid, found: { lock: Lock; stored: State; time: number }): Refusal {
-    const { lock, time } = found;
-    const stored = ownerOf(lock.holder) === undefined ? found.stored : toldByRefused(bid, found.stored);
-    if (stored !== found.stored) this.#states.set(bid.name, stored);
-    const mended = lock.expiresAt === undefined;
-    const expiresAt = lock.expiresAt ?? time + bid.lockExpiryMs;
-    if (mended) this.#locks.set(bid.name, { holder: lock.holder, expiresAt });
-    return {
-      granted: false,
-      holder: lock.holder,
-      ttlMs: expiresAt - time,
-      token: stored.token ?? 0,
-      last: stored.last ?? 0,
-      ran: (stored.raisedFrom ?? stored).ran ?? 0,
-      born: stored.born ?? 0,
-      time,
-      mended,
-      schedule: stored.schedule ?? '',
-    };
-  }
+function stateOf(data: ServerData, name: string, now: number): State {
+  const state = data.states.get(name);
+  return state === undefined || now > (state.expiresAt ?? Infinity) ? {} : state;
+}
 
-  #claimHeld(claim: Claim, time: number): ClaimOutcome {
-    this.#record(claim.name, claim.progress, time);
-    const stored = this.#liveState(claim.name, time);
-    const last = stored.last ?? 0;
-    const by = `${claim.holder} ${claim.token}`;
-    if (claim.scheduledAt > time + CLAIM_LEAD_MS) return 'too-early';
-    if (last === claim.scheduledAt && stored.by === by) return 'mine';
-    if (last >= claim.scheduledAt) return 'taken';
-    this.#states.set(claim.name, { ...stored, last: claim.scheduledAt, by });
-    return 'claimed';
-  }
-
-  #extend(renewal: Renewal, time: number): boolean {
-    if (this.#liveLock(renewal.name, time)?.holder !== renewal.holder) return false;
-    this.#locks.set(renewal.name, { holder: renewal.holder, expiresAt: time + renewal.lockExpiryMs });
-    return true;
-  }
-
-  #record(name: string, progress: Progress, time: number): void {
-    if (Object.keys(progress).length === 0) return;
-    const stored = this.#liveState(name, time);
-    const end = progress.endAgeMs === undefined ? undefined : time - Math.round(progress.endAgeMs);
-    // settled is claimed, also where a failover has lost the claim
-    const last = raised(raised(stored.last, progress.ran), progress.last);
-    this.#states.set(name, {
-      ...stored,
-      last,
-      by: last === stored.last ? stored.by : undefined,
-      ran: raised(stored.ran, progress.ran),
-      raisedFrom: (progress.ran ?? -1) >= (stored.ran ?? 0) ? undefined : stored.raisedFrom,
-      end: raised(stored.end, end),
-    });
-  }
-
-  /** Now and then, so that locks of a thousand names do not stay for ever. */
-  #forgetExpired(time: number): void {
-    if (time < this.#forgotAt + FORGET_EVERY_MS) return;
-    this.#forgotAt = time;
-    for (const records of [this.#locks, this.#states]) {
-      for (const [name, { expiresAt = Infinity }] of records) if (time > expiresAt) records.delete(name);
-    }
-  }
-
-  #liveState(name: string, time: number): State {
-    const state = this.#states.get(name);
-    return state === undefined || time > (state.expiresAt ?? Infinity) ? {} : state;
-  }
-
-  #liveLock(name: string, time: number): Lock | undefined {
-    const lock = this.#locks.get(name);
-    return lock?.expiresAt !== undefined && time > lock.expiresAt ? undefined : lock;
-  }
-
-  #time(): number {
-    return Math.floor(this.#clock.wallNow());
-  }
+function jobState({ newestClaimed, claimedBy, newestSettled, lastRunEndedAt, schedule }: State): JobState {
+  return { newestClaimed, claimedBy, newestSettled, lastRunEndedAt, schedule };
 }

@@ -5,26 +5,26 @@ import { isConnectionLoss } from './redis-errors.js';
 const NO_EVICTION = 'noeviction';
 
 /**
- * Asks a connection by which policy its server drops keys when its memory is full, locks among them, and tells it unless
- * that is by none. One command a process: whoever changes the policy later knows what for.
+ * Reads by which policy the server drops keys, locks among them, when its memory is full, and reports it unless it drops none. It
+ * does so once per process, on the first connection.
  */
-export function evictionCheck(mayEvict: (policy: string | undefined) => void): (client: RedisClient) => void {
+export function evictionCheck(evictionPossible: (policy: string | undefined) => void): (client: RedisClient) => void {
   let isKnown = false;
   return (client) => {
     if (isKnown) return;
     policyOf(client).then(
       (policy) => {
-        if (!isKnown && policy !== NO_EVICTION) mayEvict(policy);
+        if (!isKnown && policy !== NO_EVICTION) evictionPossible(policy);
         isKnown = true;
       },
       () => {
-        // the connection ended: the next one is asked
+        // the connection ended: the next one is checked
       },
     );
   };
 }
 
-/** Of a cluster, that of the first server which drops any. Undefined where it is not shown to us. */
+/** Of a cluster, that of the first server which drops keys. Undefined where the server does not show it. */
 async function policyOf(client: RedisClient): Promise<string | undefined> {
   const primaries = isCluster(client) ? client.nodes('master') : [client];
   const policies = await Promise.all(primaries.map((node) => node.info('memory').then(read, notShown)));
@@ -36,7 +36,7 @@ function read(info: string): string | undefined {
   return /^maxmemory_policy:(\S+)/m.exec(info)?.[1];
 }
 
-/** Not everybody may use INFO, and no lock depends on it. */
+/** INFO may be denied, and no lock depends on it. */
 function notShown(error: unknown): undefined {
   if (isConnectionLoss(error)) throw error;
 }

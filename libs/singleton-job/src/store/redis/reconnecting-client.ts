@@ -2,37 +2,42 @@ import { type EventEmitter } from 'node:events';
 import { type Redis } from 'ioredis';
 import { DISCONNECT_TIMEOUT_MS, isCluster, nodesOf, type RedisClient } from './redis-clients.js';
 import { isMisconfiguration } from './redis-errors.js';
-import { watchForStall } from './socket-watchdog.js';
+import { SilentConnectionError, SocketWatchdog } from './socket-watchdog.js';
 
 const RETRY_MS = 500;
 
-export interface LinkOptions<C extends RedisClient> {
-  /** Makes a client that has not connected yet; undefined if there is nothing to connect to at the moment. */
+export interface ReconnectingClientOptions<C extends RedisClient> {
+  /** Makes a client that has not connected yet. Undefined: there is nothing to connect to at the moment. */
   readonly create: () => C | undefined;
   readonly onReady: (client: C) => void;
-  readonly onLost: () => void;
+  /**
+   * The first attempt failed, or the connection ended. Called once until the next `onReady`, and once more if an attempt shows
+   * that a person must change something, such as the password.
+   */
+  readonly onLost: (reason: unknown) => void;
 }
 
 /**
- * Keeps one client connected from `open()` to `close()`. Whatever ends a client, a new one takes its place: at once if the
- * last attempt was long ago, else after a quarter to half a second.
+ * Keeps one client connected from `open()` to `close()`. A client whose connection ended is replaced by a new one: at once if the
+ * watchdog closed the connection, else after a quarter to half a second.
  */
-export class Link<C extends RedisClient> {
-  readonly #options: LinkOptions<C>;
+export class ReconnectingClient<C extends RedisClient> {
+  readonly #options: ReconnectingClientOptions<C>;
   #current: C | undefined;
   #isReady = false;
   #isOpen = false;
+  #isLossReported = false;
+  #isMisconfigurationReported = false;
   #failure: unknown;
   #retry: NodeJS.Timeout | undefined;
-  #attemptedAt = -Infinity;
   #firstAttempt = Promise.resolve();
   #endFirstAttempt: () => void = () => undefined;
 
-  constructor(options: LinkOptions<C>) {
+  constructor(options: ReconnectingClientOptions<C>) {
     this.#options = options;
   }
 
-  /** The client while it can send; undefined while there is no connection. */
+  /** The client while it can send. Undefined while there is no connection. */
   get client(): C | undefined {
     return this.#isReady && this.#current?.status === 'ready' ? this.#current : undefined;
   }
@@ -42,7 +47,7 @@ export class Link<C extends RedisClient> {
     return this.#failure;
   }
 
-  /** Resolves once the first connection after `open()` stands or has failed: until then nothing is known of the server. */
+  /** Resolves when the first attempt after `open()` has succeeded or failed. */
   get firstAttempt(): Promise<void> {
     return this.#firstAttempt;
   }
@@ -54,15 +59,14 @@ export class Link<C extends RedisClient> {
     this.#connect();
   }
 
-  /** Gives this client up for a new one, unless that has happened already; `reason` is what is wrong until that stands. */
+  /** Closes the connection of this client, unless it has been replaced already, and connects anew. */
   drop(client: C, reason: unknown): void {
-    if (client !== this.#current || !this.#isReady) return;
-    this.#isReady = false;
-    this.#failure = reason;
-    client.disconnect();
+    if (client !== this.#current) return;
+    for (const node of nodesOf(client)) destroySocket(node);
+    this.#lose(client, reason);
   }
 
-  /** Ends the connection: in an orderly way if the server goes along at once, else by force. */
+  /** Ends the connection: in an orderly way if the server answers at once, else by force. */
   async close(): Promise<void> {
     this.#isOpen = false;
     this.#isReady = false;
@@ -84,13 +88,12 @@ export class Link<C extends RedisClient> {
   }
 
   #connect(): void {
-    this.#attemptedAt = performance.now();
     const client = this.#options.create();
+    this.#current = client;
     if (client === undefined) {
-      this.#connectLater();
+      this.#connectAfter(retryDelayMs());
       return;
     }
-    this.#current = client;
     this.#watch(client);
     // failures come as events as well, and those say more
     client.connect().catch(() => undefined);
@@ -101,17 +104,17 @@ export class Link<C extends RedisClient> {
     let failure: unknown;
     const failed = (error: unknown): void => {
       failure = error;
-      this.#failure = error;
+      if (client === this.#current) this.#failure = error;
     };
     events.on('error', failed);
     if (isCluster(client)) {
       events.on('node error', failed);
       events.on('+node', (node: Redis) => {
-        watchForStall(node);
+        new SocketWatchdog(node);
         if (client.status === 'ready') connectSoon(node);
       });
     } else {
-      watchForStall(client);
+      new SocketWatchdog(client);
     }
     events.once('ready', () => {
       // with a wrong database number, for one, the client would go on with another database
@@ -119,7 +122,7 @@ export class Link<C extends RedisClient> {
       else void this.#becomeReady(client);
     });
     events.once('end', () => {
-      this.#lose(client);
+      this.#lose(client, failure);
     });
   }
 
@@ -128,27 +131,35 @@ export class Link<C extends RedisClient> {
     if (!this.#isOpen || client !== this.#current) return;
     this.#failure = undefined;
     this.#isReady = true;
+    this.#isLossReported = false;
+    this.#isMisconfigurationReported = false;
     this.#endFirstAttempt();
     this.#options.onReady(client);
   }
 
-  #lose(client: C): void {
+  #lose(client: C, reason: unknown): void {
     if (client !== this.#current) return;
     this.#current = undefined;
     this.#isReady = false;
-    this.#failure ??= 'the connection was closed';
+    this.#failure = reason ?? this.#failure ?? 'the connection was closed';
     this.#endFirstAttempt();
-    this.#options.onLost();
-    if (this.#isOpen) this.#connectLater();
+    if (!this.#isOpen) return;
+    const isNewMisconfiguration = isMisconfiguration(this.#failure) && !this.#isMisconfigurationReported;
+    if (!this.#isLossReported || isNewMisconfiguration) this.#options.onLost(this.#failure);
+    this.#isLossReported = true;
+    this.#isMisconfigurationReported ||= isNewMisconfiguration;
+    this.#connectAfter(reason instanceof SilentConnectionError ? 0 : retryDelayMs());
   }
 
-  #connectLater(): void {
-    const pauseMs = RETRY_MS * (0.5 + Math.random() / 2);
-    const delayMs = Math.max(this.#attemptedAt + pauseMs - performance.now(), 0);
+  #connectAfter(delayMs: number): void {
     this.#retry = setTimeout(() => {
       this.#connect();
     }, delayMs);
   }
+}
+
+function retryDelayMs(): number {
+  return RETRY_MS * (0.5 + Math.random() / 2);
 }
 
 function destroySocket(node: Redis): void {

@@ -10,7 +10,7 @@ export interface ClusterConnection {
  * Where Redis is: a `redis://` or `rediss://` URL, options of ioredis, the nodes of a cluster, or an ioredis client,
  * which is duplicated, never shared. Retry, queue, read-scaling and replay settings are overridden in each case.
  */
-export type RedisConnection = string | RedisOptions | ClusterConnection | Redis | Cluster;
+export type RedisConnectionOptions = string | RedisOptions | ClusterConnection | Redis | Cluster;
 
 export type RedisClient = Redis | Cluster;
 
@@ -18,7 +18,7 @@ const CONNECT_TIMEOUT_MS = 1_000;
 /** How long a connection may take to close before it is destroyed. */
 export const DISCONNECT_TIMEOUT_MS = 100;
 
-// A command is sent once, at once, or fails: what waits in a queue or is sent again takes effect after its sender gave up.
+// A command is sent once, at once, or fails. What waits in a queue, or is sent again, takes effect after its sender gave up.
 const EACH_NODE = {
   autoResendUnfulfilledCommands: false,
   autoResubscribe: false,
@@ -38,7 +38,7 @@ const EACH_NODE = {
   stringNumbers: false,
 } satisfies RedisOptions;
 
-// A client that lost its connection is replaced by a new one, which looks the name up again: see Link.
+// A client that lost its connection is replaced by a new one, which looks the name up again: see ReconnectingClient.
 const ONE_SERVER = {
   ...EACH_NODE,
   enableOfflineQueue: false,
@@ -60,24 +60,30 @@ const CLUSTER = {
   redisOptions: EACH_NODE,
   retryDelayOnClusterDown: 0,
   retryDelayOnFailover: 0,
+  retryDelayOnTryAgain: 0,
   scaleReads: 'master',
   shardedSubscribers: false,
 } satisfies ClusterOptions;
 
-/** How to make the clients of one process; none connects before it is told to. */
+/** How to make the clients of one process. None connects by itself. */
 export interface RedisClients {
+  readonly isCluster: boolean;
+  /** The number of the database. 0 on a cluster, which has no others. */
+  readonly database: number;
   readonly commands: () => RedisClient;
-  /** For the subscription, which needs a client of its own; undefined while no node of a cluster is known. */
+  /** For the subscription, which needs a client of its own. Undefined while no node of a cluster is known. */
   readonly subscriber: (connected: RedisClient | undefined) => Redis | undefined;
 }
 
-export function redisClients(source: RedisConnection): RedisClients {
+export function redisClients(source: RedisConnectionOptions): RedisClients {
   const original = originalClient(source);
   if (!isCluster(original)) {
     const duplicate = (): Redis => original.duplicate(ONE_SERVER);
-    return { commands: duplicate, subscriber: duplicate };
+    return { isCluster: false, database: original.options.db ?? 0, commands: duplicate, subscriber: duplicate };
   }
   return {
+    isCluster: true,
+    database: 0,
     commands: () => original.duplicate([], CLUSTER),
     subscriber: (connected) => {
       // each node of a cluster passes on what is published on any other
@@ -96,7 +102,7 @@ export function nodesOf(client: RedisClient): Redis[] {
   return isCluster(client) ? client.nodes() : [client];
 }
 
-function originalClient(source: RedisConnection): RedisClient {
+function originalClient(source: RedisConnectionOptions): RedisClient {
   if (typeof source === 'string') return new Redis(source, { lazyConnect: true });
   if ('duplicate' in source) return source;
   if ('nodes' in source) return new Cluster([...source.nodes], { ...source.options, lazyConnect: true });

@@ -1,62 +1,79 @@
 import { LockStoreError } from '../../errors/index.js';
+import { type Listeners } from '../listeners.js';
 import { evictionCheck } from './eviction.js';
-import { Link } from './reconnecting-client.js';
-import { isCluster, nodesOf, type RedisClient, redisClients, type RedisConnection } from './redis-clients.js';
-import { concernsOneLock, isConnectionLoss, isDemotion, isUnknownScript, redisError } from './redis-errors.js';
+import { ReconnectingClient } from './reconnecting-client.js';
+import {
+  isCluster,
+  nodesOf,
+  type RedisClient,
+  redisClients,
+  type RedisClients,
+  type RedisConnectionOptions,
+} from './redis-clients.js';
+import {
+  concernsOneLock,
+  isConnectionLoss,
+  isDemotion,
+  isUnknownScript,
+  redisError,
+  isUnavailable,
+} from './redis-errors.js';
 import { type Script, SCRIPTS } from './scripts.js';
 import { Subscription } from './subscription.js';
 
-export interface RedisGatewayOptions {
-  readonly connection: RedisConnection;
+export interface RedisConnectionsOptions {
+  readonly connection: RedisConnectionOptions;
   readonly channel: string;
-  readonly onReachable: () => void;
-  readonly onHearing: () => void;
+  readonly listeners: Listeners;
   readonly onMessage: (text: string) => void;
-  readonly onRefused: (error: LockStoreError) => void;
-  readonly onDeaf: () => void;
-  /** See {@link evictionCheck}. */
-  readonly onMayEvict: (policy: string | undefined) => void;
 }
 
 /** What a failed command was, for the message. */
 interface Sent {
   readonly command: string;
-  readonly lock: string;
+  readonly key: string | undefined;
 }
 
 /**
- * The two connections of this process to Redis, one for commands and one for the subscription. A command is sent at once and
- * once, or rejects; it is never queued and never sent again.
+ * The two connections of a process to Redis: one for commands, one for the subscription. A command is sent at once and once, or
+ * rejects. It is never queued and never sent again. What is sent in one turn of the event loop leaves in one write.
  */
-export class RedisGateway {
-  readonly #commands: Link<RedisClient>;
+export class RedisConnections {
+  readonly #clients: RedisClients;
+  readonly #commands: ReconnectingClient<RedisClient>;
   readonly #subscription: Subscription;
+  #isCorked = false;
   #isClosed = false;
 
-  constructor(options: RedisGatewayOptions) {
-    const { connection, channel } = options;
+  constructor({ connection, channel, listeners, onMessage }: RedisConnectionsOptions) {
     const clients = redisClients(connection);
-    const { onReachable, onHearing, onMessage, onRefused, onDeaf } = options;
-    const checkEviction = evictionCheck(options.onMayEvict);
-    this.#commands = new Link({
+    const checkEviction = evictionCheck((policy) => {
+      listeners.evictionPossible(policy);
+    });
+    this.#clients = clients;
+    this.#commands = new ReconnectingClient({
       create: clients.commands,
       onReady: (client) => {
         preload(client);
         checkEviction(client);
-        // not before: the nodes of a cluster have to be known
+        // not before: the nodes of a cluster must be known
         this.#subscription.open();
-        onReachable();
+        listeners.connected();
       },
-      onLost: () => undefined,
+      onLost: (reason) => {
+        listeners.disconnected(notConnected(reason));
+      },
     });
-    this.#subscription = new Subscription({
-      channel,
-      create: () => clients.subscriber(this.#commands.client),
-      onSubscribed: onHearing,
-      onMessage,
-      onRefused,
-      onDeaf,
-    });
+    const create = () => clients.subscriber(this.#commands.client);
+    this.#subscription = new Subscription({ channel, listeners, create, onMessage });
+  }
+
+  get isCluster(): boolean {
+    return this.#clients.isCluster;
+  }
+
+  get database(): number {
+    return this.#clients.database;
   }
 
   get isSubscribed(): boolean {
@@ -73,64 +90,71 @@ export class RedisGateway {
   }
 
   /** Runs a script, by its hash if the server knows it. */
-  async run(script: Script, keys: readonly [string, string], args: readonly (string | number)[]): Promise<unknown> {
+  async run(script: Script, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown> {
     const client = this.#commands.client ?? (await this.#connected());
+    const sent = { command: script.name, key: keys[0] };
     try {
-      return await client.evalsha(script.sha, keys.length, ...keys, ...args);
+      return await this.#corked(client).evalsha(script.sha, keys.length, ...keys, ...args);
     } catch (error) {
-      // this answer is certain: nothing was carried out
-      if (!isUnknownScript(error)) throw this.#failed(client, error, { command: script.name, lock: keys[0] });
+      // this answer is certain: the script did not run
+      if (!isUnknownScript(error)) throw this.#failed(client, error, sent);
     }
     const again = this.#commands.client ?? (await this.#connected());
     try {
-      return await again.eval(script.source, keys.length, ...keys, ...args);
+      return await this.#corked(again).eval(script.source, keys.length, ...keys, ...args);
     } catch (error) {
-      throw this.#failed(again, error, { command: script.name, lock: keys[0] });
+      throw this.#failed(again, error, sent);
     }
   }
 
-  /** Answers how many heard it. */
-  async publish(channel: string, message: string): Promise<number> {
+  async publish(channel: string, message: string): Promise<void> {
     const client = this.#commands.client ?? (await this.#connected());
     try {
-      return await client.publish(channel, message);
+      await this.#corked(client).publish(channel, message);
     } catch (error) {
-      throw this.#failed(client, error, { command: 'publish', lock: channel });
+      throw this.#failed(client, error, { command: 'publish', key: channel });
     }
   }
 
-  /** What `send` sends leaves in one write for each connection. */
-  batch(send: () => void): void {
-    const { client } = this.#commands;
-    // a node of a cluster that was not needed yet has no socket
-    const streams =
-      client === undefined ? [] : nodesOf(client).flatMap(({ stream }) => (stream as typeof stream | undefined) ?? []);
-    for (const stream of streams) stream.cork();
-    try {
-      send();
-    } finally {
-      for (const stream of streams) stream.uncork();
-    }
-  }
-
-  /** Right after `open()` the first connection is waited for; later a command that has none is refused at once. */
+  /** Right after `open()` a request waits for the first attempt. Later it rejects at once if there is no connection. */
   async #connected(): Promise<RedisClient> {
     await this.#commands.firstAttempt;
     const { client, failure } = this.#commands;
     if (this.#isClosed) throw new LockStoreError('STORE_UNREACHABLE', 'the lock store is closed', { wasSent: false });
     if (client !== undefined) return client;
-    throw redisError(failure ?? 'no connection yet', 'Redis is not connected', { wasSent: false });
+    throw notConnected(failure ?? 'no connection yet');
   }
 
-  #failed(client: RedisClient, error: unknown, { command, lock }: Sent): LockStoreError {
-    if (isDemotion(error)) this.#commands.drop(client, error);
-    // a command that was under way when its connection ended knows only that; the connection knows why
+  #corked(client: RedisClient): RedisClient {
+    if (this.#isCorked) return client;
+    this.#isCorked = true;
+    // a node of a cluster that was not needed yet has no socket
+    const streams = nodesOf(client).flatMap(({ stream }) => (stream as typeof stream | undefined) ?? []);
+    for (const stream of streams) stream.cork();
+    process.nextTick(() => {
+      this.#isCorked = false;
+      for (const stream of streams) stream.uncork();
+    });
+    return client;
+  }
+
+  #failed(client: RedisClient, error: unknown, { command, key }: Sent): LockStoreError {
+    if (isCluster(client)) {
+      if (isDemotion(error)) client.refreshSlotsCache();
+    } else if (isDemotion(error) || isUnavailable(error)) {
+      this.#commands.drop(client, error);
+    }
+    // a command whose connection ended knows only that, the connection knows why
     const cause = isConnectionLoss(error) ? (this.#commands.failure ?? error) : error;
-    return redisError(cause, `Redis did not answer '${command}'${concernsOneLock(cause) ? ` for '${lock}'` : ''}`);
+    return redisError(cause, `Redis did not answer '${command}'${concernsOneLock(cause) ? ` for '${key ?? ''}'` : ''}`);
   }
 }
 
-/** Sent ahead of everything else, so that the first pulse of a thousand jobs is hashes and not a thousand whole scripts. */
+function notConnected(reason: unknown): LockStoreError {
+  return redisError(reason, 'Redis is not connected', { wasSent: false });
+}
+
+/** Sent before everything else, so that the first requests of a thousand jobs are hashes and not a thousand whole scripts. */
 function preload(client: RedisClient): void {
   const primaries = isCluster(client) ? client.nodes('master') : [client];
   for (const node of primaries) {

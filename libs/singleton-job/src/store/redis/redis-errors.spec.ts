@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { LockStoreError } from '../../errors/index.js';
-import { isDemotion, isMisconfiguration, isUnknownScript, redisError } from './redis-errors.js';
+import { isDemotion, isMisconfiguration, isUnknownScript, redisError, isUnavailable } from './redis-errors.js';
 
 const MISCONFIGURED = [
   'NOAUTH Authentication required.',
@@ -96,6 +96,12 @@ describe('an error of Redis', () => {
     expect(isDemotion(new Error('ERR Error running script: -READONLY You can not'))).toBe(true);
     expect(isDemotion(new Error('MASTERDOWN Link with MASTER is down'))).toBe(true);
     expect(isDemotion(new Error('LOADING Redis is loading'))).toBe(false);
+  });
+
+  it('tells of a server that answers no request at the moment', () => {
+    expect(isUnavailable(new Error('LOADING Redis is loading the dataset in memory'))).toBe(true);
+    expect(isUnavailable(new Error('BUSY Redis is busy running a script.'))).toBe(true);
+    expect(isUnavailable(new Error('BUSYKEY Target key name already exists.'))).toBe(false);
   });
 
   it('tells of a script that was never run only by its first word', () => {

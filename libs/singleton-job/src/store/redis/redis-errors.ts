@@ -5,6 +5,7 @@ const NEEDS_A_PERSON =
   /\b(NOAUTH|WRONGPASS|NOPERM|WRONGTYPE|CROSSSLOT)\b|invalid password|unknown (redis )?(sub)?command|the user executing the script can't|can't publish|DB index is out of range|SELECT is not allowed in cluster/i;
 const REFUSES_WRITES = /\b(OOM|MISCONF|NOREPLICAS)\b/;
 const NO_LONGER_PRIMARY = /\b(READONLY|MASTERDOWN)\b/;
+const UNAVAILABLE = /\b(LOADING|BUSY)\b/;
 const CONNECTION_LOST = /connection (is closed|close)|stream isn't writeable|max retries per request|cluster is ended/i;
 
 /** A failure of Redis or of the connection to it, sorted by what the library does about it. */
@@ -21,6 +22,11 @@ export function isMisconfiguration(error: unknown): boolean {
 /** Whether this server is not, or no longer, the one to write to: its name has to be looked up again. */
 export function isDemotion(error: unknown): boolean {
   return NO_LONGER_PRIMARY.test(messageOf(error));
+}
+
+/** Whether this server answers no request at the moment: it loads its data, or a script runs on it that does not end. */
+export function isUnavailable(error: unknown): boolean {
+  return UNAVAILABLE.test(messageOf(error));
 }
 
 /** Whether the error is about the keys of one lock, and not about the server or what this client may do. */

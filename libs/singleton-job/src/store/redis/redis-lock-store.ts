@@ -1,113 +1,118 @@
 import { Listeners } from '../listeners.js';
 import {
-  type Bid,
-  type Claim,
-  type ClaimAnswer,
-  type Grant,
+  type AcquireRequest,
+  type AcquireResult,
+  type ClaimRequest,
+  type ClaimResult,
+  type HeartbeatReference,
+  type HeartbeatRequest,
+  type HeartbeatResult,
+  type LockMessage,
   type LockStore,
   type LockStoreListener,
-  ownerOf,
-  type Progress,
-  type Refusal,
-  type Release,
-  type ReleaseAnswer,
-  type Renewal,
-  type RenewalAnswer,
+  type ReleaseRequest,
+  type ReleaseResult,
+  type RenewRequest,
+  type RenewResult,
+  type SessionToKeep,
+  type StateUpdate,
 } from '../lock-store.js';
-import { type RedisConnection } from './redis-clients.js';
-import { RedisGateway } from './redis-connections.js';
+import { readMessage, writeMessage } from './lock-message.js';
+import { type RedisConnectionOptions } from './redis-clients.js';
+import { RedisConnections } from './redis-connections.js';
 import { redisError } from './redis-errors.js';
-import { readBid, readClaim, Reply } from './redis-replies.js';
-import { readReleaseMessage, writeReleaseMessage } from './release-message.js';
-import { ACQUIRE, CLAIM, RELEASE, RENEW, type Script } from './scripts.js';
+import { readAcquire, readClaim, readHeartbeat, Reply } from './redis-replies.js';
+import { ACQUIRE, CLAIM, END_SESSION, HEARTBEAT, RELEASE, RENEW, type Script } from './scripts.js';
 
 export interface RedisLockStoreOptions {
   /** First part of every key, and of the channel. */
   readonly projectName: string;
-  readonly connection: RedisConnection;
+  readonly connection: RedisConnectionOptions;
 }
 
-/** Locks in Redis or Valkey, one server or a cluster. */
+type Arguments = readonly (string | number)[];
+
+/** Sessions and locks in Redis or Valkey, one server or a cluster. */
 export class RedisLockStore implements LockStore {
   readonly #project: string;
   readonly #channel: string;
+  /** Sessions, and what is known of the server. The braces give both the same hash slot of a cluster. */
+  readonly #sessionKeys: readonly [string, string];
   readonly #listeners = new Listeners();
-  readonly #redis: RedisGateway;
-  #receivers = 0;
+  readonly #redis: RedisConnections;
+  /** Of a cluster: the run id of the node that last answered about a lock. */
+  readonly #nodes = new Map<string, string>();
+  #areRestartsHidden = false;
 
-  constructor({ projectName, ...options }: RedisLockStoreOptions) {
+  constructor({ projectName, connection }: RedisLockStoreOptions) {
     this.#project = projectName;
     this.#channel = `${projectName}:released`;
-    this.#redis = new RedisGateway({
-      ...options,
+    this.#sessionKeys = [`{${projectName}:sessions}`, `{${projectName}:sessions}:server`];
+    this.#redis = new RedisConnections({
+      connection,
       channel: this.#channel,
-      onReachable: () => {
-        this.#listeners.reachable();
-      },
-      onHearing: () => {
-        this.#listeners.hearing();
-      },
+      listeners: this.#listeners,
       onMessage: (text) => {
-        const message = readReleaseMessage(text);
-        if (message !== undefined) this.#listeners.released(message);
-      },
-      onDeaf: () => {
-        this.#listeners.deaf();
-      },
-      onRefused: (error) => {
-        this.#listeners.refused(error);
-      },
-      onMayEvict: (policy) => {
-        this.#listeners.mayEvict(policy);
+        const message = readMessage(text, this.#redis.database);
+        if (message !== undefined) this.#listeners.message(message);
       },
     });
   }
 
-  get hearsReleases(): boolean {
+  get isSubscribed(): boolean {
     return this.#redis.isSubscribed;
   }
 
-  async acquire(bid: Bid): Promise<Grant | Refusal> {
-    const {
-      holder,
-      lockExpiryMs,
-      schedule,
-      seenToken,
-      seenLast,
-      seenRan = 0,
-      seenSchedule = '',
-      stateTtlMs = '',
-    } = bid;
-    const args = [holder, lockExpiryMs, schedule, seenToken, seenLast, seenRan, seenSchedule, stateTtlMs];
-    return readBid(await this.#run(ACQUIRE, bid.name, args));
+  async heartbeat({ sessions, known }: HeartbeatRequest): Promise<HeartbeatResult> {
+    const kept = sessions.flatMap(({ id, lockExpiryMs, confirmedEnd }) => [id, lockExpiryMs, confirmedEnd ?? '']);
+    const args = [known?.version ?? '', known?.serverSince ?? '', ...kept];
+    const result = readHeartbeat(await this.#run(HEARTBEAT, this.#sessionKeys, args));
+    if (result.serverId === undefined && !this.#areRestartsHidden) {
+      this.#areRestartsHidden = true;
+      this.#listeners.restartsHidden();
+    }
+    return result;
   }
 
-  async renew({ name, holder, progress, lockExpiryMs }: Renewal): Promise<RenewalAnswer> {
-    const reply = await this.#run(RENEW, name, [holder, ...written(progress), lockExpiryMs]);
-    return { held: reply.flag(0), time: reply.number(1) };
+  async endSession({ id, confirmedEnd }: SessionToKeep): Promise<void> {
+    await this.#run(END_SESSION, this.#sessionKeys, [id, confirmedEnd ?? '']);
   }
 
-  async claim({ name, holder, progress, lockExpiryMs, token, scheduledAt }: Claim): Promise<ClaimAnswer> {
-    const args = [holder, ...written(progress), lockExpiryMs, token, scheduledAt];
-    return readClaim(await this.#run(CLAIM, name, args));
+  async acquire(request: AcquireRequest): Promise<AcquireResult> {
+    const { name, holder, lifeMs, seenToken, endedSession = '', knownState = '', notBefore, isFirstStart } = request;
+    const [serverId, serverSince] = this.#reliesOn(name, request.heartbeat);
+    const first = [holder, lifeMs, seenToken, endedSession, serverId, serverSince];
+    const args = [...first, knownState, notBefore, isFirstStart ? 1 : 0, request.stateLifeMs ?? ''];
+    const [lock, state] = this.#lockKeys(name);
+    // on a cluster the locks may be on another node than the sessions
+    const keys = this.#redis.isCluster ? [lock, state] : [lock, state, this.#sessionKeys[1]];
+    const reply = await this.#run(ACQUIRE, keys, args);
+    if (this.#redis.isCluster && request.heartbeat !== undefined) this.#nodes.set(name, reply.text(2));
+    return readAcquire(reply);
   }
 
-  async release({ name, holder, progress, quietly }: Release): Promise<ReleaseAnswer> {
-    const announcement = quietly ? ['', ''] : [this.#channel, this.#message(ownerOf(holder) ?? holder, [name])];
-    const reply = await this.#run(RELEASE, name, [holder, ...written(progress), ...announcement]);
-    const receivers = reply.number(2);
-    if (receivers >= 0) this.#receivers = receivers;
-    const refusal = reply.text(3);
-    if (refusal !== '') this.#listeners.refused(redisError(refusal, `Redis refused to publish to '${this.#channel}'`));
-    return { released: reply.flag(0), time: reply.number(1) };
+  async renew({ name, holder, update, lifeMs }: RenewRequest): Promise<RenewResult> {
+    const reply = await this.#run(RENEW, this.#lockKeys(name), [holder, ...written(update), lifeMs]);
+    return { held: reply.flag(0), holder: reply.optionalText(1), storeTime: reply.number(2) };
   }
 
-  async announce(by: string, names: readonly string[]): Promise<void> {
-    this.#receivers = await this.#redis.publish(this.#channel, this.#message(by, names));
+  async claim({ name, holder, update, lifeMs, token, scheduledAt }: ClaimRequest): Promise<ClaimResult> {
+    const args = [holder, ...written(update), lifeMs, token, scheduledAt];
+    return readClaim(await this.#run(CLAIM, this.#lockKeys(name), args));
   }
 
-  batch(send: () => void): void {
-    this.#redis.batch(send);
+  async release({ name, holder, token, update }: ReleaseRequest): Promise<ReleaseResult> {
+    const message = this.#written({ kind: 'released', locks: [{ name, holder, token }] });
+    const args = [holder, ...written(update), this.#channel, message];
+    const reply = await this.#run(RELEASE, this.#lockKeys(name), args);
+    const denied = reply.text(2);
+    if (denied !== '')
+      this.#listeners.messagesDenied(redisError(denied, `Redis refused to publish to '${this.#channel}'`));
+    return { released: reply.flag(0), storeTime: reply.number(1) };
+  }
+
+  publish(message: LockMessage): Promise<void> {
+    return this.#redis.publish(this.#channel, this.#written(message));
   }
 
   listen(listener: LockStoreListener): () => void {
@@ -122,17 +127,28 @@ export class RedisLockStore implements LockStore {
     return this.#redis.close();
   }
 
-  async #run(script: Script, name: string, args: readonly (string | number)[]): Promise<Reply> {
-    const lock = `${this.#project}:${name}:lock`;
-    // the braces give the state the hash slot of the lock, so that one script may touch both on a cluster
-    return new Reply(script.name, await this.#redis.run(script, [lock, `{${lock}}:state`], args));
+  async #run(script: Script, keys: readonly string[], args: Arguments): Promise<Reply> {
+    return new Reply(script.name, await this.#redis.run(script, keys, args));
   }
 
-  #message(by: string, names: readonly string[]): string {
-    return writeReleaseMessage({ by, names, receivers: this.#receivers });
+  /** The braces give the state the hash slot of the lock. */
+  #lockKeys(name: string): readonly [string, string] {
+    const lock = `${this.#project}:${name}:lock`;
+    return [lock, `{${lock}}:state`];
+  }
+
+  /** Run id and `since` that the script compares, '' where there is nothing to compare. */
+  #reliesOn(name: string, heartbeat: HeartbeatReference | undefined): readonly [string, string | number] {
+    if (heartbeat?.serverId === undefined) return ['', ''];
+    return this.#redis.isCluster ? [this.#nodes.get(name) ?? '', ''] : [heartbeat.serverId, heartbeat.serverSince];
+  }
+
+  #written(message: LockMessage): string {
+    return writeMessage(message, this.#redis.database);
   }
 }
 
-function written({ ran, endAgeMs, last }: Progress): [number | '', number | '', number | ''] {
-  return [ran ?? '', endAgeMs === undefined ? '' : Math.round(endAgeMs), last ?? ''];
+function written({ newestClaimed, newestSettled, lastRunEndedAt, schedule }: StateUpdate): Arguments {
+  const ended = lastRunEndedAt === undefined ? '' : Math.round(lastRunEndedAt);
+  return [newestClaimed ?? '', newestSettled ?? '', ended, schedule ?? ''];
 }

@@ -1,9 +1,21 @@
 import { LockStoreError } from '../../errors/index.js';
-import { type ClaimAnswer, type ClaimOutcome, type Grant, type Refusal } from '../lock-store.js';
+import {
+  type AcquireResult,
+  type ClaimOutcome,
+  type ClaimResult,
+  type HeartbeatResult,
+  type JobState,
+  type ListedSession,
+  type RefusalReason,
+  type SessionId,
+  type SessionResult,
+} from '../lock-store.js';
 
-const OUTCOMES: readonly string[] = ['claimed', 'mine', 'taken', 'too-early', 'not-leader'] satisfies ClaimOutcome[];
+const STATUSES = ['extended', 'listed-again', 'ended'] as const satisfies SessionResult['status'][];
+const REASONS = ['granted', 'held', 'outdated', 'too-early'] as const satisfies ('granted' | RefusalReason)[];
+const OUTCOMES = ['claimed', 'already-ours', 'taken', 'too-early', 'not-leader'] as const satisfies ClaimOutcome[];
 
-/** The answer of a script, read field by field. What is not as expected rejects, and so says nothing about the lock. */
+/** The answer of a script, read field by field. An unexpected one rejects, and so says nothing about the lock. */
 export class Reply {
   readonly #script: string;
   readonly #fields: readonly unknown[];
@@ -14,81 +26,113 @@ export class Reply {
   }
 
   number(index: number): number {
-    const field = this.#fields[index];
-    const value = typeof field === 'string' && field !== '' ? Number(field) : field;
-    return typeof value === 'number' && Number.isSafeInteger(value) ? value : this.#refuse(index);
+    return asInteger(this.#fields[index]) ?? this.#reject(index);
   }
 
   text(index: number): string {
     const field = this.#fields[index];
-    return typeof field === 'string' ? field : this.#refuse(index);
+    return typeof field === 'string' ? field : this.#reject(index);
   }
 
   flag(index: number): boolean {
     const value = this.number(index);
-    return value === 0 || value === 1 ? value === 1 : this.#refuse(index);
+    return value === 0 || value === 1 ? value === 1 : this.#reject(index);
   }
 
-  outcome(index: number): ClaimOutcome {
-    const text = this.text(index);
-    return OUTCOMES.includes(text) ? (text as ClaimOutcome) : this.#refuse(index);
+  oneOf<T extends string>(values: readonly T[], index: number): T {
+    return values.find((value) => value === this.#fields[index]) ?? this.#reject(index);
   }
 
-  #refuse(index: number): never {
+  list(index: number): Reply[] {
+    const field = this.#fields[index];
+    return Array.isArray(field) ? field.map((entry) => new Reply(this.#script, entry)) : this.#reject(index);
+  }
+
+  isMissing(index: number): boolean {
+    return (this.#fields[index] ?? undefined) === undefined;
+  }
+
+  optionalNumber(index: number): number | undefined {
+    return this.isMissing(index) ? undefined : this.number(index);
+  }
+
+  optionalText(index: number): string | undefined {
+    return this.isMissing(index) ? undefined : this.text(index);
+  }
+
+  /** A number as it is stored. One that was overwritten with something else counts as missing. */
+  storedNumber(index: number): number | undefined {
+    return asInteger(this.#fields[index]);
+  }
+
+  #reject(index: number): never {
     const got = JSON.stringify(this.#fields[index]) as string | undefined;
     throw new LockStoreError(
       'STORE_UNREACHABLE',
-      `Redis answered '${this.#script}' with something that is no answer: field ${index} is ${got ?? 'missing'}`,
+      `Redis sent an unexpected answer to '${this.#script}': field ${index} is ${got ?? 'missing'}`,
     );
   }
 }
 
-export function readBid(reply: Reply): Grant | Refusal {
-  return reply.flag(0) ? readGrant(reply) : readRefusal(reply);
-}
-
-export function readClaim(reply: Reply): ClaimAnswer {
-  return { outcome: reply.outcome(0), last: reply.number(1), time: reply.number(2) };
-}
-
-function readGrant(reply: Reply): Grant {
-  const endAgeMs = reply.number(5);
+export function readHeartbeat(reply: Reply): HeartbeatResult {
+  const runId = reply.text(2);
   return {
-    granted: true,
-    token: reply.number(1),
-    last: reply.number(2),
-    ran: reply.number(3),
-    by: reply.text(4),
-    endAgeMs: endAgeMs < 0 ? undefined : endAgeMs,
-    born: reply.number(6),
-    time: reply.number(7),
-    raisedFrom: readReplaced(reply),
+    storeTime: reply.number(0),
+    sessions: reply.list(1).map((session) => ({ status: session.oneOf(STATUSES, 0), end: session.number(1) })),
+    serverId: runId === '' ? undefined : runId,
+    serverSince: reply.number(3),
+    version: reply.number(4),
+    liveReplicas: reply.number(5),
+    nextEnd: reply.optionalNumber(6),
+    list: reply.isMissing(7) ? undefined : readList(reply.list(7)),
   };
 }
 
-/** `last|ran|schedule|hasChanged|by`, or nothing. */
-function readReplaced(reply: Reply): Grant['raisedFrom'] {
-  const text = reply.text(8);
-  if (text === '') return undefined;
-  const fields = text.split('|');
-  const replaced = new Reply('acquire', fields);
-  // whoever claimed may have a | in the name of its node
-  const by = fields.slice(4).join('|');
-  const [last, ran, schedule] = [replaced.number(0), replaced.number(1), replaced.text(2)];
-  return { last, ran, schedule, hasChanged: replaced.flag(3), by };
-}
-
-function readRefusal(reply: Reply): Refusal {
+export function readAcquire(reply: Reply): AcquireResult {
+  const reason = reply.oneOf(REASONS, 0);
+  const common = { storeTime: reply.number(1), token: reply.number(6), ...readState(reply) };
+  if (reason === 'granted') return { granted: true, stateCreatedAt: reply.number(7), ...common };
   return {
     granted: false,
-    holder: reply.text(1),
-    ttlMs: Math.max(reply.number(2), 0),
-    token: reply.number(3),
-    last: reply.number(4),
-    ran: reply.number(5),
-    born: reply.number(6),
-    time: reply.number(7),
-    mended: reply.flag(8),
-    schedule: reply.text(9),
+    reason,
+    holder: reply.optionalText(3),
+    ttlMs: reply.number(4),
+    ttlRestored: reply.flag(5),
+    stateCreatedAt: reply.optionalNumber(7),
+    ...common,
   };
+}
+
+export function readClaim(reply: Reply): ClaimResult {
+  return {
+    outcome: reply.oneOf(OUTCOMES, 0),
+    newestClaimed: reply.number(1),
+    holder: reply.optionalText(2),
+    storeTime: reply.number(3),
+  };
+}
+
+function readState(reply: Reply): JobState {
+  return {
+    newestClaimed: reply.storedNumber(8),
+    claimedBy: reply.optionalText(9),
+    newestSettled: reply.storedNumber(10),
+    lastRunEndedAt: reply.storedNumber(11),
+    schedule: reply.optionalText(12),
+  };
+}
+
+/** Session and score by turns. */
+function readList(fields: readonly Reply[]): ReadonlyMap<SessionId, ListedSession> {
+  const list = new Map<SessionId, ListedSession>();
+  for (let i = 0; i + 1 < fields.length; i += 2) {
+    const score = fields[i + 1]?.number(0) ?? 0;
+    list.set(fields[i]?.text(0) ?? '', { hasEnded: score < 0, end: Math.abs(score) });
+  }
+  return list;
+}
+
+function asInteger(field: unknown): number | undefined {
+  const value = typeof field === 'string' && field !== '' ? Number(field) : field;
+  return typeof value === 'number' && Number.isSafeInteger(value) ? value : undefined;
 }

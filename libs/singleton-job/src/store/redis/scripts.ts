@@ -1,180 +1,273 @@
 import { createHash } from 'node:crypto';
-import { CLAIM_LEAD_MS } from '../lock-store.js';
+import { CLAIM_LEAD_MS, SESSION_LISTED_MS } from '../lock-store.js';
 
-/** A step that Redis takes at once: KEYS are the lock and its state, ARGV[1] is the holder. */
+/** One atomic step of Redis. */
 export interface Script {
   readonly name: string;
   readonly source: string;
   readonly sha: string;
 }
 
-// Numbers are written with '%.0f', because Lua would print a large one with an exponent.
+// Lua would write a large number with an exponent.
 const COMMON = `
-local lock, state, holder = KEYS[1], KEYS[2], ARGV[1]
-local clock = redis.call('TIME')
-local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local function int(number) return string.format('%.0f', number) end
--- changes nothing: a server that takes no writes must not answer as one that does
-local function showThatItWrites() redis.call('HDEL', state, '') end
 `;
 
-// ARGV[2], [3] and [4] are ran, the age of end and last, each '' when it did not change.
-const PROGRESS = `
-local function stored(field) return tonumber(redis.call('HGET', state, field)) end
-local function raise(field, value)
-  local old = stored(field)
-  if old and old >= value then return false end
-  redis.call('HSET', state, field, int(value))
-  return true
+// '' where INFO is not permitted
+const RUN_ID = `
+local info = redis.pcall('INFO', 'server')
+local runId = type(info) == 'string' and string.match(info, 'run_id:(%w+)') or ''
+`;
+
+// The first write of each script is a removal, which removes nothing. A read-only server refuses it, so that it does not answer.
+// A full server accepts it, and with it all that follows.
+const SESSIONS = `
+local sessions, server = KEYS[1], KEYS[2]
+redis.call('ZREM', sessions, '')
+local function setEnd(session, score) redis.call('ZADD', sessions, int(score), session) end
+local function replicaAndExpiry(session)
+  local replica, expiry = string.match(session, '^(.*)%.%d+@(%d+)$')
+  return replica, tonumber(expiry) or 0
 end
-local function raiseLast(value)
-  if raise('last', value) then redis.call('HDEL', state, 'by') end
-end
-local function record()
-  if ARGV[2] ~= '' then
-    local ran = tonumber(ARGV[2])
-    -- whoever settles so far has accounted for what was replaced
-    if ran >= (stored('ran') or 0) then redis.call('HDEL', state, 'raised') end
-    raise('ran', ran)
-    -- settled is claimed, also where a failover has lost the claim
-    raiseLast(ran)
+-- after a session was listed, marked as ended or removed
+local function saveVersion()
+  -- a time, not a count: a count would repeat itself on data that were restored
+  local version = math.max((tonumber(redis.call('HGET', server, 'version')) or 0) + 1, now)
+  local counted, replicas = {}, 0
+  for _, session in ipairs(redis.call('ZRANGEBYSCORE', sessions, '(0', '+inf')) do
+    local replica = replicaAndExpiry(session)
+    if replica and not counted[replica] then counted[replica], replicas = true, replicas + 1 end
   end
-  if ARGV[3] ~= '' then raise('end', now - tonumber(ARGV[3])) end
-  if ARGV[4] ~= '' then raiseLast(tonumber(ARGV[4])) end
+  redis.call('HSET', server, 'version', int(version), 'replicas', replicas)
+  return version, replicas
 end
+`;
+
+const LOCK = `
+local lock, state, holder = KEYS[1], KEYS[2], ARGV[1]
+redis.call('HDEL', state, '')
+local found = redis.call('GET', lock)
 `;
 
 /**
- * ARGV: holder, lockExpiry, schedule, then what was seen: highest token, newest last, newest ran, schedule; life of the state
- * or ''. Reads everything before it writes anything, so that a held lock is answered by a full server too, which refuses no HDEL. The
- * field `raised` keeps what raising `last` replaced until a leader has accounted for it: a grant may never be spent.
+ * KEYS: the sorted set of sessions, the hash of the server.
+ * ARGV: known version and since, then id, lockExpiry and confirmed end of each session of the replica.
+ *
+ * The score of a session is its end. The score of an ended session is minus its last confirmed end.
+ */
+export const HEARTBEAT = script(
+  'heartbeat',
+  `${COMMON}${RUN_ID}${SESSIONS}
+local hasChanged = false
+local function each(from, to, visit)
+  local found = redis.call('ZRANGEBYSCORE', sessions, from, to, 'WITHSCORES')
+  for i = 1, #found, 2 do visit(found[i], tonumber(found[i + 1])) end
+end
+
+-- 1. forget what ended long ago; a lock lives 20 s longer than its session
+each('(' .. int(${SESSION_LISTED_MS} - now), '(0', function(session, score)
+  local _, expiry = replicaAndExpiry(session)
+  if now + score > math.max(${SESSION_LISTED_MS}, 2 * (expiry + 20000)) then
+    redis.call('ZREM', sessions, session)
+    hasChanged = true
+  end
+end)
+
+-- 2. after a break, give every session a full life that is not marked as ended
+local stored = redis.call('HMGET', server, 'runId', 'since', 'version', 'replicas')
+local since, version, replicas = tonumber(stored[2]), tonumber(stored[3]), tonumber(stored[4])
+local isBreak = runId ~= '' and runId ~= stored[1]
+if isBreak then
+  since, hasChanged = now, true
+  redis.call('HSET', server, 'runId', runId, 'since', int(since))
+  each('(0', '+inf', function(session)
+    local _, expiry = replicaAndExpiry(session)
+    setEnd(session, now + expiry)
+  end)
+end
+
+-- 3. mark what has ended
+each('(0', now, function(session, score)
+  setEnd(session, -score)
+  hasChanged = true
+end)
+
+-- 4. set the ends of this replica's sessions
+local results, own, watched = {}, nil, {}
+for i = 3, #ARGV, 3 do
+  local session, expiry, confirmedEnd = ARGV[i], tonumber(ARGV[i + 1]), tonumber(ARGV[i + 2])
+  local listed = tonumber(redis.call('ZSCORE', sessions, session))
+  if listed and listed < 0 then
+    table.insert(results, { 'ended', -listed })
+  elseif not listed and confirmedEnd and confirmedEnd <= now then
+    -- maybe a request that comes late: its replica may have been confirmed since
+    table.insert(results, { 'ended', confirmedEnd })
+  else
+    setEnd(session, now + expiry)
+    table.insert(results, { (listed or not confirmedEnd) and 'extended' or 'listed-again', now + expiry })
+  end
+  hasChanged = hasChanged or not listed
+  own, watched[expiry] = own or replicaAndExpiry(session), true
+end
+
+if hasChanged or not (version and replicas) then version, replicas = saveVersion() end
+
+-- the first living session of another replica that is watched; the first one of all, as a rule
+local function nextEnd()
+  local from, page = 0
+  repeat
+    page = redis.call('ZRANGEBYSCORE', sessions, '(0', '+inf', 'WITHSCORES', 'LIMIT', from, 10)
+    for i = 1, #page, 2 do
+      local replica, expiry = replicaAndExpiry(page[i])
+      if replica ~= own and watched[expiry] then return tonumber(page[i + 1]) end
+    end
+    from = from + 10
+  until #page < 20
+  return false
+end
+
+local list = false
+if runId == '' then since = 0 end
+if ARGV[1] ~= int(version) or ARGV[2] ~= int(since) then list = redis.call('ZRANGE', sessions, 0, -1, 'WITHSCORES') end
+return { now, results, runId, since, version, replicas, own and nextEnd() or false, list }
+`,
+);
+
+/** KEYS: the sorted set of sessions, the hash of the server. ARGV: id and confirmed end of the session. */
+export const END_SESSION = script(
+  'endSession',
+  `${COMMON}${SESSIONS}
+local session = ARGV[1]
+local score = tonumber(redis.call('ZSCORE', sessions, session)) or tonumber(ARGV[2]) or now
+if score > 0 then
+  setEnd(session, -score)
+  saveVersion()
+end
+return now
+`,
+);
+
+/**
+ * KEYS: lock, state and, where it is on the same server, the hash of the server. ARGV: holder, life of the lock, seen token, ended session,
+ * run id and since of the heartbeat, known state, not before, is a first start, life of the state. An unknown one is ''.
  */
 export const ACQUIRE = script(
   'acquire',
-  `${COMMON}
-local expiry, schedule, seenToken = ARGV[2], ARGV[3], tonumber(ARGV[4])
-local seenLast, seenRan, seenSchedule = tonumber(ARGV[5]), tonumber(ARGV[6]), ARGV[7]
-local old = redis.call('HMGET', state, 'token', 'born', 'last', 'ran', 'by', 'end', 'schedule', 'raised')
-local token, born, last, ran = tonumber(old[1]) or 0, tonumber(old[2]), tonumber(old[3]), tonumber(old[4])
-local by, ended, raised = old[5] or '', tonumber(old[6]), old[8] or ''
-local found = redis.call('GET', lock)
+  `${COMMON}${RUN_ID}${LOCK}
+local life, seenToken, endedSession, knownRunId, knownSince = ARGV[2], tonumber(ARGV[3]), ARGV[4], ARGV[5], ARGV[6]
+local knownState, notBefore, isFirstStart, stateLife = ARGV[7], tonumber(ARGV[8]), ARGV[9] == '1', ARGV[10]
+local kept = redis.call('HMGET', state, 'token', 'born', 'last', 'by', 'ran', 'end', 'schedule')
+local token, born = tonumber(kept[1]) or 0, tonumber(kept[2])
 
-if found and found ~= holder then
-  showThatItWrites()
-  -- a claim that was lost stands while somebody knows of it; what a foreign holder keeps no account of nobody has to report
-  if last and seenLast > last and string.find(found, '#', 1, true) then
-    redis.call('HDEL', state, 'by')
-    redis.call('HSET', state, 'last', int(seenLast))
-    if ran and seenRan > ran then
-      redis.call('HSET', state, 'ran', int(seenRan))
-      ran = seenRan
-    end
-    last = seenLast
-  end
-  local ttl = redis.call('PTTL', lock)
-  local mended = ttl < 0
-  if mended then
-    redis.call('PEXPIRE', lock, expiry)
-    ttl = tonumber(expiry)
-  end
-  -- what was replaced nobody has accounted for yet
-  local settled = tonumber(string.match(raised, '^[^|]*|([^|]*)')) or ran or 0
-  return { 0, found, ttl, token, last or 0, settled, born or 0, now, mended and 1 or 0, old[7] or '' }
+local function sessionOf(value) return string.match(value, '^(.*%.%d+@%d+)#[^#]*$') end
+local function attemptOf(value) return tonumber(string.match(value, '#(%d+)$')) end
+local function mayTake()
+  if not found or found == holder then return true end
+  local session = sessionOf(found)
+  if not session then return false end
+  if session == endedSession then return true end
+  return session == sessionOf(holder) and (attemptOf(found) or math.huge) < (attemptOf(holder) or 0)
+end
+local function isOutdated()
+  if knownState ~= '' and tonumber(knownState) ~= born then return true end
+  if knownRunId == '' then return false end
+  return knownRunId ~= runId or (KEYS[3] and redis.call('HGET', KEYS[3], 'since') ~= knownSince)
+end
+local function refusalReason()
+  if not mayTake() then return 'held' end
+  if isOutdated() then return 'outdated' end
+  local mustWait = found ~= holder and (born or not isFirstStart)
+  if mustWait and now < notBefore then return 'too-early' end
 end
 
-if found then
-  redis.call('PEXPIRE', lock, expiry)
+local reason, ttl, isRestored = refusalReason(), 0, 0
+if reason then
+  if found then ttl = redis.call('PTTL', lock) end
+  if ttl < 0 then
+    redis.call('PEXPIRE', lock, life)
+    ttl, isRestored = tonumber(life), 1
+  end
 else
-  redis.call('SET', lock, holder, 'NX', 'PX', expiry)
+  if found ~= holder or token == 0 or token < seenToken then token = math.max(token + 1, now, seenToken + 1) end
+  born = born or now
+  redis.call('SET', lock, holder, 'PX', life)
+  redis.call('HSET', state, 'token', int(token), 'born', int(born))
+  if stateLife ~= '' then redis.call('PEXPIRE', state, stateLife) end
 end
-if not (found and token > 0 and token >= seenToken) then
-  token = math.max(token + 1, now, seenToken + 1)
-end
-
-born = born or now
-local oldLast = last or now
-local newLast = math.max(oldLast, seenLast)
--- a state that this bidder has seen is gone: what became of the occurrences since is for the next leader to say
-local isLost = not last and seenRan > 0
-if not ran then
-  ran = oldLast
-  if isLost then ran = math.min(seenRan, newLast) end
-  -- a state that began with a claim: whether its run began nobody has confirmed
-  if last and by ~= '' then ran = last - 1 end
-end
-local before = old[7] or isLost and seenSchedule ~= '' and seenSchedule
-local differs = before and before ~= schedule
-if differs then
-  newLast = math.max(newLast, now)
-  ended = nil
-  redis.call('HDEL', state, 'end')
-end
-if raised ~= '' and differs then
-  raised = string.gsub(raised, '^([^|]*|[^|]*|[^|]*|)0', '%11')
-elseif raised == '' and (differs or last and before and newLast ~= last) then
-  raised = table.concat({ int(last or ran), int(ran), before, differs and '1' or '0', by }, '|')
-end
-if newLast ~= last then
-  by = ''
-  redis.call('HDEL', state, 'by')
-end
-if differs or last and newLast ~= last then ran = math.max(ran, newLast) end
-
-redis.call('HSET', state, 'token', int(token), 'born', int(born), 'last', int(newLast), 'ran', int(ran), 'schedule', schedule)
-if raised ~= '' then redis.call('HSET', state, 'raised', raised) end
-if ARGV[8] ~= '' then redis.call('PEXPIRE', state, ARGV[8]) end
-return { 1, token, newLast, ran, by, ended and math.max(now - ended, 0) or -1, born, now, raised }
+return { reason or 'granted', now, runId, found, ttl, isRestored, token, born or false, unpack(kept, 3) }
 `,
 );
 
-/** ARGV: holder, progress, lockExpiry. PEXPIRE comes first: a full server refuses what follows unless something was written. */
+// ARGV[2] to [5]: newestClaimed, newestSettled, lastRunEndedAt and schedule, '' where a field stays as it is
+const RECORD = `
+local function newest(a, b) return a and b and math.max(a, b) or a or b end
+local function record()
+  local stored = redis.call('HMGET', state, 'last', 'ran', 'end', 'schedule')
+  local last, ran, ended = tonumber(stored[1]), tonumber(stored[2]), tonumber(stored[3])
+  local claimed, settled = tonumber(ARGV[2]), tonumber(ARGV[3])
+  local newLast, newRan, newEnd = newest(last, claimed), newest(ran, settled), newest(ended, tonumber(ARGV[4]))
+  if ARGV[5] ~= '' and ARGV[5] ~= stored[4] then
+    redis.call('HSET', state, 'schedule', ARGV[5])
+    if stored[4] then
+      redis.call('HDEL', state, 'end')
+      newLast, newRan, ended, newEnd = claimed or last, settled or ran, nil, tonumber(ARGV[4])
+    end
+  end
+  -- what is settled is claimed
+  newLast = newest(newLast, settled)
+  if newLast ~= last then
+    redis.call('HSET', state, 'last', int(newLast))
+    redis.call('HDEL', state, 'by')
+  end
+  if newRan ~= ran then redis.call('HSET', state, 'ran', int(newRan)) end
+  if newEnd ~= ended then redis.call('HSET', state, 'end', int(newEnd)) end
+end
+`;
+
+/** KEYS: lock, state. ARGV: holder, update, life of the lock. */
 export const RENEW = script(
   'renew',
-  `${COMMON}${PROGRESS}
-if redis.call('GET', lock) ~= holder then return { 0, now } end
-redis.call('PEXPIRE', lock, ARGV[5])
+  `${COMMON}${LOCK}${RECORD}
+if found ~= holder then return { 0, found, now } end
+redis.call('PEXPIRE', lock, ARGV[6])
 record()
-return { 1, now }
+return { 1, found, now }
 `,
 );
 
-/** ARGV: holder, progress, lockExpiry, token, scheduledAt. */
+/** KEYS: lock, state. ARGV: holder, update, life of the lock, token, occurrence. */
 export const CLAIM = script(
   'claim',
-  `${COMMON}${PROGRESS}
-if redis.call('GET', lock) ~= holder then return { 'not-leader', stored('last') or 0, now } end
-redis.call('PEXPIRE', lock, ARGV[5])
+  `${COMMON}${LOCK}${RECORD}
+local function newestClaimed() return tonumber(redis.call('HGET', state, 'last')) or 0 end
+if found ~= holder then return { 'not-leader', newestClaimed(), found, now } end
+redis.call('PEXPIRE', lock, ARGV[6])
 record()
-local by, scheduledAt, last = holder .. ' ' .. ARGV[6], tonumber(ARGV[7]), stored('last') or 0
-if scheduledAt > now + ${String(CLAIM_LEAD_MS)} then return { 'too-early', last, now } end
-if scheduledAt == last and redis.call('HGET', state, 'by') == by then return { 'mine', last, now } end
-if scheduledAt <= last then return { 'taken', last, now } end
+local by, scheduledAt, last = holder .. ' ' .. ARGV[7], tonumber(ARGV[8]), newestClaimed()
+if scheduledAt > now + ${CLAIM_LEAD_MS} then return { 'too-early', last, found, now } end
+if scheduledAt == last and redis.call('HGET', state, 'by') == by then return { 'already-ours', last, found, now } end
+if scheduledAt <= last then return { 'taken', last, found, now } end
 redis.call('HSET', state, 'last', int(scheduledAt), 'by', by)
-return { 'claimed', scheduledAt, now }
+return { 'claimed', scheduledAt, found, now }
 `,
 );
 
-/** ARGV: holder, progress, channel or '' to be quiet, message. Answers with the number of receivers, -1 if it told nobody, and why. */
+/** KEYS: lock, state. ARGV: holder, update, channel, message. Answers also why the message was not sent, '' if it was. */
 export const RELEASE = script(
   'release',
-  `${COMMON}${PROGRESS}
-if redis.call('GET', lock) ~= holder then
-  showThatItWrites()
-  return { 0, now, -1, '' }
-end
+  `${COMMON}${LOCK}${RECORD}
+if found ~= holder then return { 0, now, '' } end
 redis.call('DEL', lock)
 record()
-local receivers, refusal = -1, ''
-if ARGV[5] ~= '' then
-  local told = redis.pcall('PUBLISH', ARGV[5], ARGV[6])
-  if type(told) == 'number' then receivers = told else refusal = told['err'] or '' end
-end
-return { 1, now, receivers, refusal }
+local published = redis.pcall('PUBLISH', ARGV[6], ARGV[7])
+return { 1, now, type(published) == 'table' and published.err or '' }
 `,
 );
 
 /** All of them. */
-export const SCRIPTS: readonly Script[] = [ACQUIRE, RENEW, CLAIM, RELEASE];
+export const SCRIPTS: readonly Script[] = [HEARTBEAT, END_SESSION, ACQUIRE, RENEW, CLAIM, RELEASE];
 
 function script(name: string, body: string): Script {
   const source = body.trim();

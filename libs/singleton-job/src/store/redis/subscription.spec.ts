@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { EventEmitter } from 'node:events';
 import { type Redis } from 'ioredis';
+import { Listeners } from '../listeners.js';
 import { Subscription } from './subscription.js';
 
 /** A client without a network: every command is answered at once. */
@@ -43,14 +44,11 @@ describe('A subscription', () => {
 
   it('pings its connection every 3 s, and no more once it is closed', async () => {
     const client = new FakeClient();
-    const ignore = (): void => undefined;
     const subscription = new Subscription({
       channel: 'myapp:released',
       create: () => client as unknown as Redis,
-      onSubscribed: ignore,
-      onMessage: ignore,
-      onDeaf: ignore,
-      onRefused: ignore,
+      listeners: new Listeners(),
+      onMessage: () => undefined,
     });
     subscription.open();
     await jest.advanceTimersByTimeAsync(9_500);

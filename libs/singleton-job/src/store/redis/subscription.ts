@@ -1,36 +1,31 @@
 import { type Redis } from 'ioredis';
-import { type LockStoreError } from '../../errors/index.js';
-import { Link } from './reconnecting-client.js';
+import { type Listeners } from '../listeners.js';
+import { ReconnectingClient } from './reconnecting-client.js';
 import { redisError } from './redis-errors.js';
 
-/** How often an idle subscription is asked whether it still stands, whatever the heartbeat of the leases. */
-const PING_INTERVAL_MS = 3_000;
+const PING_MS = 3_000;
 
 export interface SubscriptionOptions {
   readonly channel: string;
-  /** Makes a client of its own for the subscription; undefined while there is nothing to connect to. */
+  readonly listeners: Listeners;
+  /** Makes a client of its own for the subscription. Undefined while there is nothing to connect to. */
   readonly create: () => Redis | undefined;
-  readonly onSubscribed: () => void;
   readonly onMessage: (text: string) => void;
-  /** A subscription that stood has ended. */
-  readonly onDeaf: () => void;
-  /** The server lets nobody subscribe until a person mends it. */
-  readonly onRefused: (error: LockStoreError) => void;
 }
 
 /**
- * One subscription on one connection of its own. It is silent as a rule, so a ping every 3 s finds out whether the connection
- * still stands. One that does not answer is replaced.
+ * One subscription on a connection of its own. A subscriber normally receives nothing, so it pings the server every 3 s. The watchdog
+ * closes a connection on which no answer arrives.
  */
 export class Subscription {
   readonly #options: SubscriptionOptions;
-  readonly #link: Link<Redis>;
+  readonly #connection: ReconnectingClient<Redis>;
   #isSubscribed = false;
-  #pings: NodeJS.Timeout | undefined;
+  #timer: NodeJS.Timeout | undefined;
 
   constructor(options: SubscriptionOptions) {
     this.#options = options;
-    this.#link = new Link({
+    this.#connection = new ReconnectingClient({
       create: options.create,
       onReady: (client) => {
         this.#begin(client);
@@ -42,47 +37,49 @@ export class Subscription {
   }
 
   get isSubscribed(): boolean {
-    return this.#isSubscribed && this.#link.client !== undefined;
+    return this.#isSubscribed && this.#connection.client !== undefined;
   }
 
   open(): void {
-    this.#link.open();
+    this.#connection.open();
   }
 
   async close(): Promise<void> {
     this.#end();
-    await this.#link.close();
+    await this.#connection.close();
   }
 
   #begin(client: Redis): void {
     client.on('message', (_channel, text) => {
-      this.#options.onMessage(text);
+      if (this.isSubscribed) this.#options.onMessage(text);
     });
     this.#subscribe(client);
-    this.#pings = setInterval(() => {
-      // a refused subscription is tried again here: it may have been permitted meanwhile
+    this.#timer = setInterval(() => {
+      // a subscription that was denied is tried again: it may be permitted by now
       if (this.#isSubscribed) client.ping().catch(() => undefined);
       else this.#subscribe(client);
-    }, PING_INTERVAL_MS);
+    }, PING_MS);
   }
 
   #subscribe(client: Redis): void {
-    client.subscribe(this.#options.channel).then(
+    const { channel, listeners } = this.#options;
+    client.subscribe(channel).then(
       () => {
-        if (client !== this.#link.client) return;
+        if (client !== this.#connection.client) return;
         this.#isSubscribed = true;
-        this.#options.onSubscribed();
+        listeners.subscribed();
       },
       (error: unknown) => {
-        const refused = redisError(error, `Redis refused to subscribe to '${this.#options.channel}'`);
-        if (refused.code === 'STORE_MISCONFIGURED') this.#options.onRefused(refused);
+        const denied = redisError(error, `Redis refused to subscribe to '${channel}'`);
+        if (denied.code === 'STORE_MISCONFIGURED') listeners.messagesDenied(denied);
       },
     );
   }
 
   #end(): void {
-    clearInterval(this.#pings);
-    if (this.#isSubscribed) this.#options.onDeaf();
+    clearInterval(this.#timer);
+    const wasSubscribed = this.#isSubscribed;
     this.#isSubscribed = false;
+    if (wasSubscribed) this.#options.listeners.unsubscribed();
   }
 }

@@ -1,2 +1,7 @@
-export { describeLockStore, type LockStoreSuite, type TestRunner } from './describe-lock-store.js';
+export {
+  describeLockStore,
+  type LockStoreSuite,
+  type OptionalChapter,
+  type TestRunner,
+} from './describe-lock-store.js';
 export { type LockStoreWorld } from './lock-store-world.js';

@@ -1,18 +1,24 @@
 import { type Holder, type LockStore } from '../../store/index.js';
 
-/** A store as two replicas see it, with what a test may do to it from outside. */
+/** A store as two replicas see it, and what a test can do to it from outside. */
 export interface LockStoreWorld {
-  /** Open and hearing. */
+  /** Open and subscribed. */
   readonly store: LockStore;
-  /** The same locks as another replica sees them, open and hearing. */
+  /** The same locks as another replica sees them. Open and subscribed. */
   readonly other: LockStore;
-  /** Set where a sender learns only how many heard it at the node that it sent to. */
-  readonly countsPartOfReceivers?: boolean;
-  /** Sets a lock as somebody does who keeps no state; without `ttlMs` it stays for ever. */
+  /** Sets a lock as a program does that is not of this library. Without `ttlMs` it lives for ever. */
   occupy(name: string, holder: Holder, ttlMs?: number): Promise<void>;
-  /** Forgets every lock and every state. */
+  /** Deletes everything, and the store stays the same server. */
   loseData(): Promise<void>;
-  /** Lets this much time pass for the store: by waiting, or by moving its clock. */
+  /** Deletes the list of sessions and nothing else. */
+  loseSessions(): Promise<void>;
+  /** Deletes the state of a lock and nothing else. */
+  loseState(name: string): Promise<void>;
+  /** Another server takes over, with the same data. For the chapter `a restart`. */
+  restart?(): Promise<void>;
+  /** Sets the clock of the store back. For the chapter `a clock that is set back`. */
+  setClockBack?(ms: number): Promise<void>;
+  /** Lets time pass for the store: by waiting, or by moving its clock. */
   passTime(ms: number): Promise<void>;
   /** Closes both stores and whatever else was opened. */
   end(): Promise<void>;

@@ -1,23 +1,26 @@
 import {
-  type Claim,
-  type ClaimAnswer,
+  type ClaimRequest,
+  type ClaimResult,
   type Holder,
   type LockStore,
-  type Progress,
-  type ReleaseAnswer,
-  type RenewalAnswer,
+  type ReleaseResult,
+  type RenewResult,
+  type StateUpdate,
 } from '../../store/index.js';
-import { LONG_MS } from './asking.js';
 import { type LockStoreWorld } from './lock-store-world.js';
+import { LONG_MS } from './requests.js';
 
-/** What a rule has to work with: a world of its own, and the commands of its first replica for one job. */
+/** What a rule works with: a world of its own, and the requests of its first replica for one job. */
 export interface Scene {
   readonly world: LockStoreWorld;
   readonly store: LockStore;
   readonly other: LockStore;
-  readonly renew: (holder: Holder, progress?: Progress, lockExpiryMs?: number) => Promise<RenewalAnswer>;
-  readonly release: (holder: Holder, progress?: Progress) => Promise<ReleaseAnswer>;
-  readonly claim: (holder: Holder, rest: Pick<Claim, 'token' | 'scheduledAt'> & Partial<Claim>) => Promise<ClaimAnswer>;
+  readonly renew: (holder: Holder, update?: StateUpdate, lifeMs?: number) => Promise<RenewResult>;
+  readonly release: (holder: Holder, update?: StateUpdate) => Promise<ReleaseResult>;
+  readonly claim: (
+    holder: Holder,
+    rest: Pick<ClaimRequest, 'token' | 'scheduledAt'> & Partial<ClaimRequest>,
+  ) => Promise<ClaimResult>;
 }
 
 /** Rules by their names. A rule that is broken rejects. */
@@ -25,13 +28,13 @@ export type Rules = Readonly<Record<string, (scene: Scene) => Promise<void>>>;
 
 export function sceneIn(world: LockStoreWorld): Scene {
   const { store, other } = world;
+  const name = 'price-tick';
   return {
     world,
     store,
     other,
-    renew: (holder, progress = {}, lockExpiryMs = LONG_MS) =>
-      store.renew({ name: 'price-tick', holder, lockExpiryMs, progress }),
-    release: (holder, progress = {}) => store.release({ name: 'price-tick', holder, progress, quietly: true }),
-    claim: (holder, rest) => store.claim({ name: 'price-tick', holder, lockExpiryMs: LONG_MS, progress: {}, ...rest }),
+    renew: (holder, update = {}, lifeMs = LONG_MS) => store.renew({ name, holder, lifeMs, update }),
+    release: (holder, update = {}) => store.release({ name, holder, token: 0, update }),
+    claim: (holder, rest) => store.claim({ name, holder, lifeMs: LONG_MS, update: {}, ...rest }),
   };
 }

@@ -1,0 +1,38 @@
+import { type Holder, type JobState, type SessionId } from '../lock-store.js';
+
+/** All that a server keeps. Plain data: a copy of it is a snapshot. */
+export interface ServerData {
+  /** When each session ends. An ended session has minus that time, as in Redis. */
+  readonly sessions: Map<SessionId, number>;
+  readonly locks: Map<string, Lock>;
+  readonly states: Map<string, State>;
+  server: ServerRecord | undefined;
+}
+
+export interface ServerRecord {
+  readonly runId: string | undefined;
+  readonly since: number;
+  readonly version: number;
+}
+
+export interface Lock {
+  readonly holder: Holder;
+  /** The last millisecond of its life. Undefined: it lives for ever. */
+  readonly expiresAt: number | undefined;
+}
+
+export interface State extends Partial<JobState> {
+  readonly token?: number;
+  readonly stateCreatedAt?: number;
+  readonly expiresAt?: number | undefined;
+}
+
+/** What a server knows besides its data. */
+export interface ServerFacts {
+  readonly runId: string;
+  readonly now: number;
+}
+
+export function emptyData(): ServerData {
+  return { sessions: new Map(), locks: new Map(), states: new Map(), server: undefined };
+}

@@ -1,0 +1,75 @@
+import { above, includes } from './assertions.js';
+import { acquireRequest, granted, refused } from './requests.js';
+import { type Rules, type Scene } from './scene.js';
+
+export const CLAIM: Rules = {
+  'takes an occurrence once, and with it all before it': async ({ store, claim }) => {
+    const { token, storeTime: at } = await granted(store, acquireRequest('a#1'));
+    includes(await claim('a#1', { token, scheduledAt: at + 20 }), { outcome: 'claimed', newestClaimed: at + 20 });
+    includes(await claim('a#1', { token, scheduledAt: at + 10 }), { outcome: 'taken', newestClaimed: at + 20 });
+    includes(await claim('a#1', { token, scheduledAt: at + 30 }), { outcome: 'claimed', holder: 'a#1' });
+  },
+
+  'that is repeated, because its answer was lost, is already ours': async ({ store, claim }) => {
+    const { token, storeTime: at } = await granted(store, acquireRequest('a#1'));
+    await claim('a#1', { token, scheduledAt: at + 20 });
+    const repeated = await claim('a#1', { token, scheduledAt: at + 20 });
+    includes(repeated, { outcome: 'already-ours', newestClaimed: at + 20 });
+  },
+
+  'of an earlier term stands against the next one': async ({ store, claim, release }) => {
+    const first = await granted(store, acquireRequest('a#1'));
+    const scheduledAt = first.storeTime + 20;
+    await claim('a#1', { token: first.token, scheduledAt });
+    await release('a#1');
+    const { token } = await granted(store, acquireRequest('a#2'));
+    includes(await claim('a#2', { token, scheduledAt }), { outcome: 'taken' });
+  },
+
+  'of an occurrence that is settled comes too late': async ({ store, claim, release }) => {
+    const { storeTime: at } = await granted(store, acquireRequest('a#1'));
+    await release('a#1', { newestSettled: at + 20 });
+    const { token } = await granted(store, acquireRequest('a#2'));
+    includes(await claim('a#2', { token, scheduledAt: at + 20 }), { outcome: 'taken' });
+    includes(await claim('a#2', { token, scheduledAt: at + 21 }), { outcome: 'claimed' });
+  },
+
+  'records its update first': async ({ store, claim }) => {
+    const { token, storeTime: at } = await granted(store, acquireRequest('a#1'));
+    const result = await claim('a#1', { token, scheduledAt: at + 20, update: { newestSettled: at + 20 } });
+    includes(result, { outcome: 'taken', newestClaimed: at + 20 });
+  },
+
+  'more than a minute ahead of the store is too early, and nothing is claimed': async ({ store, claim }) => {
+    const { token, storeTime: at } = await granted(store, acquireRequest('a#1'));
+    includes(await claim('a#1', { token, scheduledAt: at + 120_000 }), { outcome: 'too-early', newestClaimed: 0 });
+    includes(await claim('a#1', { token, scheduledAt: at + 60_000 }), { outcome: 'claimed' });
+  },
+
+  'of a replica that does not hold the lock takes nothing': async ({ store, claim }) => {
+    const { token, storeTime: at } = await granted(store, acquireRequest('a#1'));
+    const update = { newestSettled: at + 20 };
+    const result = await claim('b#1', { token, scheduledAt: at + 20, update });
+    includes(result, { outcome: 'not-leader', holder: 'a#1', newestClaimed: 0 });
+    includes(await claim('a#1', { token, scheduledAt: at + 20 }), { outcome: 'claimed' });
+  },
+
+  'of a lock that nobody holds takes nothing': async ({ claim }) => {
+    const result = await claim('a#1', { token: 1, scheduledAt: 1 });
+    includes(result, { outcome: 'not-leader', holder: undefined, newestClaimed: 0 });
+  },
+
+  'is a renewal too, also when the outcome is: claimed': (scene) => renews(scene, 20),
+  'is a renewal too, also when the outcome is: taken': (scene) => renews(scene, -20),
+  'is a renewal too, also when the outcome is: too early': (scene) => renews(scene, 120_000),
+};
+
+async function renews({ store, other, renew, claim }: Scene, aheadMs: number): Promise<void> {
+  const { token, storeTime: at } = await granted(store, acquireRequest('a#1', { lifeMs: 30_000 }));
+  await renew('a#1', { newestClaimed: at }, 30_000);
+  const update = { lastRunEndedAt: at };
+  await claim('a#1', { token, scheduledAt: at + aheadMs, lifeMs: 90_000, update });
+  const refusal = await refused(other, acquireRequest('b#1'));
+  above(refusal.ttlMs, 60_000);
+  includes(refusal, { lastRunEndedAt: at });
+}

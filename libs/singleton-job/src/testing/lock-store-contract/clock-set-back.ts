@@ -1,0 +1,39 @@
+import { deepEqual, equal } from 'node:assert/strict';
+import { includes } from './assertions.js';
+import { acquireRequest, granted, heartbeat, kept, LONG_MS, sessionOfReplica } from './requests.js';
+import { type Rules } from './scene.js';
+
+const BACK_MS = 60_000;
+
+export const CLOCK_SET_BACK: Rules = {
+  'extends no session that has ended': async ({ world, store, other }) => {
+    const session = sessionOfReplica('a', { lockExpiryMs: 40 });
+    const { end } = await kept(store, session);
+    await world.passTime(80);
+    await heartbeat(other, []);
+    await world.setClockBack?.(BACK_MS);
+    deepEqual(await kept(store, { ...session, confirmedEnd: end }), { status: 'ended', end });
+  },
+
+  'gives a living session its full life from the new now': async ({ world, store }) => {
+    const session = sessionOfReplica('a');
+    const { end } = await kept(store, session);
+    await world.setClockBack?.(BACK_MS);
+    const { storeTime, sessions } = await heartbeat(store, [{ ...session, confirmedEnd: end }]);
+    deepEqual(sessions, [{ status: 'extended', end: storeTime + LONG_MS }]);
+    equal(storeTime < end - LONG_MS, true);
+  },
+
+  'is no break': async ({ world, store, other }) => {
+    const { serverId, serverSince } = await heartbeat(store, []);
+    await world.setClockBack?.(BACK_MS);
+    includes(await heartbeat(other, []), { serverId, serverSince });
+  },
+
+  'lowers no fencing token': async ({ world, store, other, release }) => {
+    const { token } = await granted(store, acquireRequest('a#1'));
+    await release('a#1');
+    await world.setClockBack?.(BACK_MS);
+    equal((await granted(other, acquireRequest('b#1'))).token, token + 1);
+  },
+};

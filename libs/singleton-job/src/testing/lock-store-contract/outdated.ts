@@ -1,0 +1,64 @@
+import { includes } from './assertions.js';
+import { acquireRequest, granted, heartbeat, refused } from './requests.js';
+import { type Rules } from './scene.js';
+
+export const OUTDATED_STATE: Rules = {
+  'is another than the one that the request knows': async ({ store, other, release }) => {
+    const { stateCreatedAt } = await granted(store, acquireRequest('a#1'));
+    await release('a#1');
+    const outdated = acquireRequest('b#1', { knownState: stateCreatedAt - 1 });
+    includes(await refused(other, outdated), { reason: 'outdated', holder: undefined, stateCreatedAt });
+    await granted(other, acquireRequest('b#1', { knownState: stateCreatedAt }));
+  },
+
+  'is one that is gone': async ({ world, store, other }) => {
+    const { stateCreatedAt } = await granted(store, acquireRequest('a#1'));
+    await world.loseData();
+    const outdated = acquireRequest('b#1', { knownState: stateCreatedAt, isFirstStart: true });
+    includes(await refused(other, outdated), { reason: 'outdated', stateCreatedAt: undefined });
+  },
+
+  'is not noticed by a request that knows none': async ({ store, other, release }) => {
+    await granted(store, acquireRequest('a#1'));
+    await release('a#1');
+    await granted(other, acquireRequest('b#1'));
+  },
+
+  'is not the reason of a refusal while the lock is held': async ({ store, other }) => {
+    await granted(store, acquireRequest('a#1'));
+    includes(await refused(other, acquireRequest('b#1', { knownState: 1 })), { reason: 'held' });
+  },
+};
+
+export const OUTDATED_HEARTBEAT: Rules = {
+  'is one that another server answered': async ({ store }) => {
+    const { serverSince } = await heartbeat(store, []);
+    const request = acquireRequest('a#1', { heartbeat: { serverId: 'another', serverSince } });
+    includes(await refused(store, request), { reason: 'outdated', holder: undefined });
+  },
+
+  'is one from before a loss of data': async ({ world, store, other }) => {
+    const before = await heartbeat(store, []);
+    await granted(store, acquireRequest('a#1', { name: 'one', heartbeat: before }));
+    await world.passTime(5);
+    await world.loseData();
+    const request = acquireRequest('a#1', { heartbeat: before, isFirstStart: true });
+    includes(await refused(store, request), { reason: 'outdated' });
+    const after = await heartbeat(other, []);
+    includes(await refused(store, request), { reason: 'outdated' });
+    await granted(store, { ...request, heartbeat: after });
+  },
+
+  'is the reason of a refusal also if the request was granted before': async ({ world, store }) => {
+    const before = await heartbeat(store, []);
+    const request = acquireRequest('a#1', { heartbeat: before });
+    await granted(store, request);
+    await world.loseData();
+    await world.occupy('price-tick', 'a#1');
+    includes(await refused(store, request), { reason: 'outdated', holder: 'a#1' });
+  },
+
+  'is no reason to refuse where the store did not say which server it is': async ({ store }) => {
+    await granted(store, acquireRequest('a#1', { heartbeat: { serverId: undefined, serverSince: 0 } }));
+  },
+};

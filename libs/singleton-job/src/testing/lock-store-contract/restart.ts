@@ -1,0 +1,59 @@
+import { deepEqual, equal, notEqual } from 'node:assert/strict';
+import { above, includes } from './assertions.js';
+import { acquireRequest, granted, heartbeat, kept, LONG_MS, refused, sessionOfReplica } from './requests.js';
+import { type Rules } from './scene.js';
+
+const SHORT_MS = 40;
+
+export const RESTART: Rules = {
+  'gives every session that is not marked as ended a full life from now': async ({ world, store, other }) => {
+    const forgotten = sessionOfReplica('a', { lockExpiryMs: SHORT_MS });
+    const known = await heartbeat(store, [forgotten, sessionOfReplica('b')]);
+    await world.restart?.();
+    await world.passTime(2 * SHORT_MS);
+    const result = await heartbeat(other, [], known);
+    notEqual(result.serverId, known.serverId);
+    above(result.serverSince, known.serverSince);
+    equal(result.serverSince, result.storeTime);
+    deepEqual(Object.fromEntries(result.list ?? []), {
+      'a.1@40': { hasEnded: false, end: result.storeTime + SHORT_MS },
+      'b.1@600000': { hasEnded: false, end: result.storeTime + LONG_MS },
+    });
+  },
+
+  'leaves every ended session ended': async ({ world, store, other }) => {
+    const session = sessionOfReplica('a');
+    const { end } = await kept(store, session);
+    await store.endSession(session);
+    await world.restart?.();
+    const { list } = await heartbeat(other, []);
+    deepEqual(list?.get(session.id), { hasEnded: true, end });
+    deepEqual(await kept(store, { ...session, confirmedEnd: end }), { status: 'ended', end });
+  },
+
+  'is noticed once: the second heartbeat is answered as usual': async ({ world, store, other }) => {
+    await kept(store, sessionOfReplica('a'));
+    await world.restart?.();
+    const known = await heartbeat(store, []);
+    await world.passTime(5);
+    const { serverSince, list } = await heartbeat(other, [], known);
+    equal(serverSince, known.serverSince);
+    equal(list, undefined);
+  },
+
+  'makes each request outdated that relies on a heartbeat from before': async ({ world, store, other }) => {
+    const before = await heartbeat(store, []);
+    await world.restart?.();
+    includes(await refused(store, acquireRequest('a#1', { heartbeat: before })), { reason: 'outdated' });
+    const after = await heartbeat(other, []);
+    includes(await refused(store, acquireRequest('a#1', { heartbeat: before })), { reason: 'outdated' });
+    await granted(store, acquireRequest('a#1', { heartbeat: after }));
+  },
+
+  'leaves locks and states as they are': async ({ world, store, other, renew }) => {
+    const { token } = await granted(store, acquireRequest('a#1'));
+    await world.restart?.();
+    includes(await refused(other, acquireRequest('b#1')), { reason: 'held', holder: 'a#1', token });
+    includes(await renew('a#1'), { held: true });
+  },
+};

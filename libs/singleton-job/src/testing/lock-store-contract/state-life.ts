@@ -1,0 +1,49 @@
+import { above, includes } from './assertions.js';
+import { acquireRequest, granted } from './requests.js';
+import { type Rules } from './scene.js';
+
+const SHORT_MS = 40;
+
+/** The state of a lock of `LockService`, which would otherwise stay for every name that was ever locked. */
+export const STATE_LIFE: Rules = {
+  'is deleted so long after the last grant, and the next token is higher all the same': async ({
+    world,
+    store,
+    other,
+    release,
+  }) => {
+    const first = await granted(store, acquireRequest('a#1', { stateLifeMs: SHORT_MS }));
+    await release('a#1');
+    await world.passTime(2 * SHORT_MS);
+    const second = await granted(other, acquireRequest('b#1', { stateLifeMs: SHORT_MS }));
+    above(second.stateCreatedAt, first.stateCreatedAt);
+    above(second.token, first.token);
+  },
+
+  'stays until then': async ({ world, store, other, release }) => {
+    const { stateCreatedAt } = await granted(store, acquireRequest('a#1', { stateLifeMs: 600_000 }));
+    await release('a#1');
+    await world.passTime(2 * SHORT_MS);
+    includes(await granted(other, acquireRequest('b#1', { stateLifeMs: 600_000 })), { stateCreatedAt });
+  },
+
+  'is given a new life by each grant, and by nothing else': async ({ world, store, renew, release }) => {
+    await granted(store, acquireRequest('a#1', { stateLifeMs: SHORT_MS }));
+    const { stateCreatedAt } = await granted(store, acquireRequest('a#1', { stateLifeMs: 600_000 }));
+    await world.passTime(2 * SHORT_MS);
+    await release('a#1');
+    includes(await granted(store, acquireRequest('a#2', { stateLifeMs: SHORT_MS })), { stateCreatedAt });
+    await renew('a#2');
+    await world.passTime(2 * SHORT_MS);
+    await renew('a#2');
+    await release('a#2');
+    above((await granted(store, acquireRequest('a#3', { stateLifeMs: SHORT_MS }))).stateCreatedAt, stateCreatedAt);
+  },
+
+  'stays for ever where no life is given, as that of a job': async ({ world, store, other, release }) => {
+    const { stateCreatedAt } = await granted(store, acquireRequest('a#1'));
+    await release('a#1');
+    await world.passTime(2 * SHORT_MS);
+    includes(await granted(other, acquireRequest('b#1')), { stateCreatedAt });
+  },
+};
