@@ -1,0 +1,443 @@
+import { setMaxListeners } from 'node:events';
+import { describe, expect, it } from '@jest/globals';
+import { LockStoreError, type LockStoreErrorCode } from '../../errors/index.js';
+import { ManualClock, RecordingObserver, settle } from '../../testing/index.js';
+import { Listeners } from '../listeners.js';
+import { type LockStore } from '../lock-store.js';
+import { type RequestKind, StoreClient } from './store-client.js';
+
+const lost = () => new LockStoreError('STORE_UNREACHABLE', 'the connection was closed');
+
+/** A client on a store that only connects, and a handler that answers the greeting by hand. */
+function setup({ greets = true } = {}) {
+  const clock = new ManualClock();
+  const observer = new RecordingObserver(clock);
+  const listeners = new Listeners();
+  const log: string[] = [];
+  const note = (text: string) => log.push(`${text}@${clock.now()}`);
+  const store = {
+    listen: (listener) => listeners.add(listener),
+    open: () => undefined,
+    close: () => Promise.resolve(),
+  } as Partial<LockStore> as LockStore;
+  const backoff = { heartbeatIntervalMs: 3_000, maxBackoffDelayMs: 30_000 };
+  const client = new StoreClient({ store, clock, notify: observer.notify, random: () => 0, backoff });
+  let greeted: (() => void) | undefined;
+  const open = () => {
+    client.open({
+      greet: () => {
+        note('greet');
+        return greets ? Promise.resolve() : new Promise((resolve) => (greeted = resolve));
+      },
+      ready: (isReconnect) => note(isReconnect ? 'ready again' : 'ready'),
+    });
+  };
+  const cut = (requests: readonly Pending[] = []) => {
+    listeners.disconnected(lost());
+    for (const request of requests) request.reject(lost());
+  };
+  const connect = (): void => {
+    listeners.connected();
+  };
+  const story = () => observer.story;
+  return { clock, client, open, cut, connect, greeted: () => greeted?.(), log, note, story, observer };
+}
+
+interface Pending {
+  readonly resolve: (value: string) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** A request that is answered by hand, each time it is sent. */
+function request({ client, note }: ReturnType<typeof setup>, name = 'tick', kind: RequestKind = 'renew') {
+  const sent: Pending[] = [];
+  const stop = new AbortController();
+  const send = () =>
+    new Promise<string>((resolve, reject) => {
+      note(`send ${name}`);
+      sent.push({ resolve, reject });
+    });
+  const ask = (signal = stop.signal) => client.untilAnswered({ name, kind, signal, send });
+  return { sent, stop, send, ask };
+}
+
+const failing = (code: LockStoreErrorCode) => (): Promise<string> => Promise.reject(new LockStoreError(code, 'denied'));
+
+describe('A request', () => {
+  it('is sent once per connection, however long its answer takes', async () => {
+    const world = setup();
+    world.open();
+    await settle();
+    const { sent, ask } = request(world);
+    const answer = ask();
+    await world.clock.advance(600_000);
+    expect(sent).toHaveLength(1);
+    sent[0]?.resolve('late');
+    expect(await answer).toBe('late');
+  });
+
+  it('is sent again on the next connection, if its own has ended', async () => {
+    const world = setup();
+    world.open();
+    await settle();
+    const { sent, ask } = request(world);
+    const answer = ask();
+    await settle();
+    world.cut(sent);
+    await world.clock.advance(60_000);
+    expect(sent).toHaveLength(1);
+    world.connect();
+    await settle();
+    expect(sent).toHaveLength(2);
+    sent[1]?.resolve('again');
+    expect(await answer).toBe('again');
+    expect(world.story()).toEqual(['0 storeUnreachable', '60000 storeRecovered']);
+  });
+
+  it('waits for the connection, and for the answer to the heartbeat that is sent first on it', async () => {
+    const world = setup({ greets: false });
+    world.open();
+    const { ask, stop } = request(world);
+    const answer = ask();
+    await world.clock.advance(1_000);
+    expect(world.log).toEqual(['greet@0']);
+    world.greeted();
+    await settle();
+    expect(world.log).toEqual(['greet@0', 'ready@1000', 'send tick@1000']);
+    await world.client.close();
+    stop.abort();
+    expect(await answer).toBeUndefined();
+  });
+
+  it('does not wait for a first heartbeat that hangs, once a later one is answered', async () => {
+    const world = setup({ greets: false });
+    world.open();
+    const { sent, ask, stop } = request(world);
+    const answer = ask();
+    await world.clock.advance(3_000);
+    world.client.heartbeatAnswered();
+    await settle();
+    expect(sent).toHaveLength(1);
+    world.greeted();
+    await settle();
+    expect(world.log).toEqual(['greet@0', 'ready@3000', 'send tick@3000']);
+    stop.abort();
+    await answer;
+  });
+
+  it('is not sent after a greeting whose connection has ended', async () => {
+    const world = setup({ greets: false });
+    world.open();
+    const { sent, ask, stop } = request(world);
+    const answer = ask();
+    await settle();
+    world.cut();
+    world.greeted();
+    await settle();
+    expect(sent).toEqual([]);
+    world.connect();
+    await settle();
+    expect(sent).toEqual([]);
+    world.greeted();
+    await settle();
+    expect(world.log.slice(-2)).toEqual(['ready again@0', 'send tick@0']);
+    stop.abort();
+    expect(await answer).toBeUndefined();
+  });
+
+  it.each<RequestKind>(['renew', 'claim', 'release'])(
+    'to %s a lock is sent again every quarter to half a second after an error of the store',
+    async (kind) => {
+      const world = setup();
+      world.open();
+      await settle();
+      const stop = new AbortController();
+      let sent = 0;
+      const send = (): Promise<string> => {
+        sent += 1;
+        return failing('STORE_MISCONFIGURED')();
+      };
+      const answer = world.client.untilAnswered({ name: 'tick', kind, signal: stop.signal, send });
+      await world.clock.advance(10_000);
+      expect(sent).toBe(41);
+      stop.abort();
+      expect(await answer).toBeUndefined();
+      expect(world.clock.pendingTimers).toBe(0);
+    },
+  );
+
+  it('to acquire a lock is sent again with growing delays after an error that needs a person', async () => {
+    const world = setup();
+    world.open();
+    await settle();
+    const stop = new AbortController();
+    const sentAtMs: number[] = [];
+    const send = () => {
+      sentAtMs.push(world.clock.now());
+      return failing('STORE_MISCONFIGURED')();
+    };
+    const answer = world.client.untilAnswered({ name: 'tick', kind: 'acquire', signal: stop.signal, send });
+    await world.clock.advance(70_000);
+    // a fifth less than 3, 6, 12, 24 and 30 s
+    expect(sentAtMs).toEqual([0, 2_400, 7_200, 16_800, 36_000, 60_000]);
+    stop.abort();
+    await answer;
+  });
+
+  it('ends its back-off with a new connection', async () => {
+    const world = setup();
+    world.open();
+    await settle();
+    const stop = new AbortController();
+    let sent = 0;
+    const send = () => {
+      sent += 1;
+      return failing('STORE_MISCONFIGURED')();
+    };
+    const answer = world.client.untilAnswered({ name: 'tick', kind: 'acquire', signal: stop.signal, send });
+    await world.clock.advance(1_000);
+    world.cut();
+    world.connect();
+    await settle();
+    expect(sent).toBe(2);
+    stop.abort();
+    await answer;
+  });
+
+  it('ends its back-off when the store does for another what it denied', async () => {
+    const world = setup();
+    world.open();
+    await settle();
+    const stop = new AbortController();
+    let isDenied = true;
+    const send = () => (isDenied ? failing('STORE_MISCONFIGURED')() : Promise.resolve('done'));
+    const ask = (name: string) => world.client.untilAnswered({ name, kind: 'acquire', signal: stop.signal, send });
+    const first = ask('one');
+    await world.clock.advance(2_000);
+    const second = ask('two');
+    await settle();
+    isDenied = false;
+    // the first is sent again after 2.4 s
+    await world.clock.advance(400);
+    expect(await Promise.all([first, second])).toEqual(['done', 'done']);
+    expect(world.clock.pendingTimers).toBe(0);
+  });
+
+  it('is not waited for once its signal has aborted, whatever it waits for', async () => {
+    const world = setup();
+    const waiting = [request(world), request(world)];
+    const [early, late] = waiting as [(typeof waiting)[0], (typeof waiting)[0]];
+    const waitsForConnection = early.ask();
+    world.open();
+    await settle();
+    const waitsForAnswer = late.ask();
+    for (const { stop } of waiting) stop.abort();
+    expect(await Promise.all([waitsForConnection, waitsForAnswer])).toEqual([undefined, undefined]);
+  });
+
+  it('is not sent at all if its signal has aborted before', async () => {
+    const world = setup();
+    world.open();
+    await settle();
+    const { sent, ask } = request(world);
+    expect(await ask(AbortSignal.abort())).toBeUndefined();
+    expect(sent).toEqual([]);
+  });
+
+  it('that throws is one that was rejected', async () => {
+    const world = setup();
+    world.open();
+    await settle();
+    let isFirst = true;
+    const send = () => {
+      if (!isFirst) return Promise.resolve('done');
+      isFirst = false;
+      throw new TypeError('no connection');
+    };
+    const signal = new AbortController().signal;
+    const answer = world.client.untilAnswered({ name: 'tick', kind: 'renew', signal, send });
+    await world.clock.advance(250);
+    expect(await answer).toBe('done');
+  });
+});
+
+describe('A request with a time limit', () => {
+  it('ends with its limit while there is no connection', async () => {
+    const world = setup();
+    world.open();
+    await settle();
+    world.cut();
+    const { send, sent } = request(world);
+    const answer = world.client.answeredWithin({ name: 'tick', kind: 'acquire', send }, 2_000);
+    await world.clock.advance(2_000);
+    expect(await answer).toBeUndefined();
+    expect(sent).toEqual([]);
+    expect(world.clock.pendingTimers).toBe(0);
+  });
+
+  it('ends with its limit while it is not answered', async () => {
+    const world = setup();
+    world.open();
+    await settle();
+    const { send } = request(world);
+    const answer = world.client.answeredWithin({ name: 'tick', kind: 'acquire', send }, 2_000);
+    await world.clock.advance(2_000);
+    expect(await answer).toBeUndefined();
+    expect(world.clock.pendingTimers).toBe(0);
+  });
+
+  it('ends with its limit while it backs off', async () => {
+    const world = setup();
+    world.open();
+    await settle();
+    const send = failing('STORE_MISCONFIGURED');
+    const answer = world.client.answeredWithin({ name: 'tick', kind: 'acquire', send }, 2_000);
+    await world.clock.advance(2_000);
+    expect(await answer).toBeUndefined();
+    expect(world.clock.pendingTimers).toBe(0);
+  });
+
+  it('ends when the client is closed', async () => {
+    const world = setup();
+    world.open();
+    await settle();
+    const { send } = request(world);
+    const answer = world.client.answeredWithin({ name: 'tick', kind: 'release', send }, 60_000);
+    await world.client.close();
+    expect(await answer).toBeUndefined();
+    expect(world.clock.pendingTimers).toBe(0);
+  });
+
+  it('that nothing waits for goes on in the background, and can be waited for in the end', async () => {
+    const world = setup();
+    world.open();
+    await settle();
+    const { send, sent } = request(world);
+    world.client.inBackground({ name: 'tick', kind: 'release', send }, 60_000);
+    let isDrained = false;
+    void world.client.drained().then(() => (isDrained = true));
+    await world.clock.advance(1_000);
+    expect(isDrained).toBe(false);
+    sent[0]?.resolve('released');
+    await settle();
+    expect(isDrained).toBe(true);
+  });
+});
+
+describe('An error of the store', () => {
+  const setupFailing = async () => {
+    const world = setup();
+    world.open();
+    await settle();
+    const stop = new AbortController();
+    setMaxListeners(0, stop.signal);
+    const fate: { code: LockStoreErrorCode | undefined } = { code: 'STORE_MISCONFIGURED' };
+    const ask = (name: string, kind: RequestKind = 'renew') =>
+      world.client.untilAnswered({
+        name,
+        kind,
+        signal: stop.signal,
+        send: () => (fate.code === undefined ? Promise.resolve('done') : failing(fate.code)()),
+      });
+    return { ...world, ask, stop, fate };
+  };
+
+  it('is reported once for each job, until it works again', async () => {
+    const { ask, stop, fate, clock, story } = await setupFailing();
+    const answers = [ask('one'), ask('two')];
+    await clock.advance(10_000);
+    expect(story()).toEqual(['0 requestDenied', '0 requestDenied']);
+    fate.code = undefined;
+    await clock.advance(1_000);
+    await Promise.all(answers);
+    fate.code = 'STORE_MISCONFIGURED';
+    void ask('one');
+    await settle();
+    expect(story()).toHaveLength(3);
+    stop.abort();
+  });
+
+  it('is reported once, however often the request is given up and sent anew', async () => {
+    const world = await setupFailing();
+    for (let round = 0; round < 3; round += 1) {
+      const limited = world.client.answeredWithin(
+        { name: 'one', kind: 'acquire', send: failing('STORE_MISCONFIGURED') },
+        1_000,
+      );
+      await world.clock.advance(1_000);
+      await limited;
+    }
+    expect(world.story()).toEqual(['0 requestDenied']);
+  });
+
+  it('that says unreachable is reported as an outage of that job, from the second in a row', async () => {
+    const { ask, fate, clock, story, client } = await setupFailing();
+    fate.code = 'STORE_UNREACHABLE';
+    const answer = ask('one');
+    await clock.advance(100);
+    expect(story()).toEqual([]);
+    await clock.advance(200);
+    expect(story()).toEqual(['250 storeUnreachable']);
+    expect(client.outages).toEqual([['one', 50]]);
+    fate.code = undefined;
+    await clock.advance(250);
+    await answer;
+    expect(story()).toEqual(['250 storeUnreachable', '500 storeRecovered']);
+    expect(client.outages).toEqual([]);
+  });
+
+  it('to a heartbeat is reported as concerning every job', async () => {
+    const { client, observer } = await setupFailing();
+    client.heartbeatFailed(new LockStoreError('STORE_REFUSED_WRITE', 'OOM'), 1);
+    client.heartbeatFailed(new LockStoreError('STORE_REFUSED_WRITE', 'OOM'), 2);
+    expect(observer.events.map(({ payload }) => 'job' in payload)).toEqual([false]);
+    client.heartbeatAnswered();
+    client.heartbeatFailed(new LockStoreError('STORE_REFUSED_WRITE', 'OOM'), 1);
+    expect(observer.events).toHaveLength(2);
+  });
+
+  it('is not reported for the oldest of more than a thousand names: they may come from tenants', async () => {
+    const { ask, stop, story } = await setupFailing();
+    for (let name = 0; name <= 1_000; name += 1) void ask(`tenant-${name}`, 'acquire');
+    await settle();
+    expect(story()).toHaveLength(1_001);
+    void ask('tenant-0', 'acquire');
+    void ask('tenant-1000', 'acquire');
+    await settle();
+    expect(story()).toHaveLength(1_002);
+    stop.abort();
+    await settle();
+  });
+});
+
+describe('An outage', () => {
+  it('is reported once when it begins and once when the first heartbeat after it is answered', async () => {
+    const world = setup({ greets: false });
+    world.open();
+    world.greeted();
+    await settle();
+    world.cut();
+    world.cut();
+    await world.clock.advance(5_000);
+    expect(world.client.outages).toEqual([[undefined, 5_000]]);
+    world.connect();
+    await world.clock.advance(1_000);
+    // cut again before the heartbeat is answered: it is still the same outage
+    world.cut();
+    await world.clock.advance(1_000);
+    world.connect();
+    world.greeted();
+    await settle();
+    expect(world.story()).toEqual(['0 storeUnreachable', '7000 storeRecovered']);
+    expect(world.client.outages).toEqual([]);
+  });
+
+  it('is not reported once the client is closed', async () => {
+    const world = setup();
+    world.open();
+    await settle();
+    await world.client.close();
+    world.cut();
+    expect(world.story()).toEqual([]);
+  });
+});

@@ -1,0 +1,293 @@
+import { setMaxListeners } from 'node:events';
+import { asLockStoreError, type LockStoreError } from '../../errors/index.js';
+import { type Notify } from '../../events/index.js';
+import { type Clock, sleep } from '../../time/index.js';
+import { type LockStore } from '../lock-store.js';
+import { backoffMs, type BackoffPolicy, shortPauseMs } from './backoff.js';
+import { ReportedErrors } from './reported-errors.js';
+
+/** What a request asks of a lock, or of sessions. */
+export type RequestKind = 'acquire' | 'renew' | 'claim' | 'release' | 'session';
+
+export interface StoreRequest<T> {
+  /** The lock. Undefined: it concerns all jobs. */
+  readonly name: string | undefined;
+  readonly kind: RequestKind;
+  /** Aborts when the answer is no longer wanted. What was sent may still be carried out. */
+  readonly signal: AbortSignal;
+  /** Sends the request once. Called again only if the one before was rejected. */
+  readonly send: () => Promise<T>;
+  /** Called with each rejection that is not the end of a connection, and if a person must change something before there is one. */
+  readonly onFailure?: ((error: LockStoreError) => void) | undefined;
+}
+
+export interface StoreClientParts {
+  readonly store: LockStore;
+  readonly clock: Clock;
+  readonly notify: Notify;
+  /** In [0, 1). */
+  readonly random: () => number;
+  readonly backoff: BackoffPolicy;
+}
+
+/** Whose part it is to speak first on a new connection, and to go on once it stands. */
+export interface ConnectionHandler {
+  /** Sends the heartbeat. Resolves when it is answered, with a result or an error. */
+  greet(): Promise<void>;
+  /** The greeting is answered: other requests are sent from now on. `isReconnect` is false for the first connection. */
+  ready(isReconnect: boolean): void;
+}
+
+/**
+ * All requests of one process to its store. It knows one fact, whether there is a connection, and waits for it.
+ *
+ * On one connection answers come in order, so sending a request twice only adds load. A request is therefore sent once per
+ * connection, and again only after it was rejected: because its connection ended, or because the store answered with an error.
+ */
+export class StoreClient {
+  /** `down`: no connection. `greeting`: the heartbeat is under way, other requests wait. `up`: requests are sent at once. */
+  #state: 'down' | 'greeting' | 'up' = 'down';
+  /** Counts connections, to tell whether a request was rejected because its own connection ended. */
+  #connection = 0;
+  #outageSinceMs: number | undefined;
+  /** Why there is no connection, if a person must change that, such as the password. */
+  #denial: LockStoreError | undefined;
+  #handler: ConnectionHandler | undefined;
+  readonly #waitingForConnection = new Set<() => void>();
+  readonly #pauses = new Set<() => void>();
+  readonly #background = new Set<Promise<unknown>>();
+  readonly #closing = new AbortController();
+  readonly #reported: ReportedErrors;
+
+  constructor(private readonly parts: StoreClientParts) {
+    // every open request listens to it, and that is no leak
+    setMaxListeners(0, this.#closing.signal);
+    this.#reported = new ReportedErrors(parts.clock, (event, payload) => {
+      if (!this.#isClosed) parts.notify(event, payload);
+    });
+    parts.store.listen({
+      connected: () => {
+        if (this.#state === 'down') this.#connect();
+      },
+      disconnected: (error) => {
+        this.#disconnect(error);
+      },
+      subscribed: () => {
+        this.#reported.succeeded(undefined, 'messages');
+      },
+      messagesDenied: (error) => {
+        this.#reported.failed({ name: undefined, kind: 'messages' }, error, 1);
+      },
+    });
+  }
+
+  get store(): LockStore {
+    return this.parts.store;
+  }
+
+  /** Whether requests can be sent, if only a heartbeat at first. */
+  get isConnected(): boolean {
+    return this.#state !== 'down';
+  }
+
+  /** Aborts when the connections are about to close: nothing waits for the store any longer. */
+  get closing(): AbortSignal {
+    return this.#closing.signal;
+  }
+
+  /** Every outage that goes on: of all locks (undefined), or of one. */
+  get outages(): readonly (readonly [name: string | undefined, forMs: number])[] {
+    const now = this.parts.clock.now();
+    const ofAll = this.#outageSinceMs === undefined ? [] : [[undefined, now - this.#outageSinceMs] as const];
+    return [...ofAll, ...this.#reported.unreachable()];
+  }
+
+  /** Opens the store, once. Neither waits for a connection nor fails without one. */
+  open(handler: ConnectionHandler): void {
+    if (this.#handler !== undefined || this.#isClosed) return;
+    this.#handler = handler;
+    this.parts.store.open();
+    // a store that has no connections reports none: the greeting finds out
+    this.#connect();
+  }
+
+  /** Ends the connections. Nothing is reported from now on, and nothing waits for an answer any longer. */
+  close(): Promise<void> {
+    this.#closing.abort();
+    return this.parts.store.close();
+  }
+
+  /** Sends a request in the background, until it is answered, `limitMs` have passed or the client is closed. */
+  inBackground(request: Omit<StoreRequest<unknown>, 'signal'>, limitMs: number): void {
+    const answered = this.answeredWithin(request, limitMs).finally(() => this.#background.delete(answered));
+    this.#background.add(answered);
+  }
+
+  /** The answer to a request; undefined if there is none within `limitMs`, or the client is closed. Never rejects. */
+  async answeredWithin<T>(request: Omit<StoreRequest<T>, 'signal'>, limitMs: number): Promise<T | undefined> {
+    const { clock } = this.parts;
+    const ending = new AbortController();
+    const end = (): void => {
+      ending.abort();
+    };
+    const timer = clock.setTimer(limitMs, end);
+    this.#closing.signal.addEventListener('abort', end);
+    try {
+      return await this.untilAnswered({ ...request, signal: ending.signal });
+    } finally {
+      timer.cancel();
+      this.#closing.signal.removeEventListener('abort', end);
+    }
+  }
+
+  /** Resolves when no request is under way in the background. */
+  async drained(): Promise<void> {
+    while (this.#background.size > 0) await Promise.all(this.#background);
+  }
+
+  /**
+   * Sends a request, and again after each rejection, until it is answered. Undefined if `signal` aborted before. Never rejects.
+   *
+   * While there is no connection it waits for one. After an error of the store it waits a moment, longer each time if the
+   * error needs a person.
+   */
+  async untilAnswered<T>({ name, kind, signal, send, onFailure }: StoreRequest<T>): Promise<T | undefined> {
+    for (let failures = 0; !signal.aborted && !this.#isClosed;) {
+      if (this.#state !== 'up') {
+        if (this.#denial !== undefined) onFailure?.(this.#denial);
+        await this.#wait(this.#waitingForConnection, signal);
+        continue;
+      }
+      const connection = this.#connection;
+      try {
+        const answer = await unlessAborted(send, signal);
+        if (answer === undefined) return undefined;
+        if (this.#reported.succeeded(name, kind)) this.#release(this.#pauses);
+        return answer.value;
+      } catch (thrown: unknown) {
+        const error = asLockStoreError(thrown);
+        // its connection ended: it is sent again on the next one
+        if (connection !== this.#connection || !this.isConnected) continue;
+        failures += 1;
+        onFailure?.(error);
+        this.#reported.failed({ name, kind }, error, failures);
+        await this.#pause(this.#pauseMs(kind, error, failures), signal);
+      }
+    }
+    return undefined;
+  }
+
+  /** The store has answered a heartbeat with an error. That concerns every job of the process. */
+  heartbeatFailed(error: unknown, failures: number): void {
+    if (this.isConnected) {
+      this.#reported.failed({ name: undefined, kind: 'session' }, asLockStoreError(error), failures);
+    }
+  }
+
+  /** A heartbeat was answered with a result: the first one on a connection, or, where that hangs, a later one. */
+  heartbeatAnswered(): void {
+    this.#reported.succeeded(undefined, 'session');
+    this.#becomeReady();
+  }
+
+  get #isClosed(): boolean {
+    return this.#closing.signal.aborted;
+  }
+
+  #connect(): void {
+    this.#connection += 1;
+    this.#state = 'greeting';
+    this.#denial = undefined;
+    const connection = this.#connection;
+    void this.#handler?.greet().then(() => {
+      if (connection === this.#connection) this.#becomeReady();
+    });
+  }
+
+  #becomeReady(): void {
+    if (this.#state !== 'greeting' || this.#isClosed) return;
+    this.#state = 'up';
+    this.#endOutage();
+    this.#handler?.ready(this.#connection > 1);
+    this.#release(this.#waitingForConnection);
+    this.#release(this.#pauses);
+  }
+
+  #disconnect(error: LockStoreError): void {
+    this.#state = 'down';
+    this.#connection += 1;
+    if (this.#isClosed) return;
+    const isDenied = error.code === 'STORE_MISCONFIGURED';
+    if (isDenied) {
+      this.#denial = error;
+      this.#release(this.#waitingForConnection);
+    }
+    if (this.#outageSinceMs !== undefined) {
+      // the outage was reported when it began: now it turns out that a person has to end it
+      if (isDenied) this.#reported.failed({ name: undefined, kind: 'connection' }, error, 1);
+      return;
+    }
+    this.#outageSinceMs = this.parts.clock.now();
+    this.parts.notify('storeUnreachable', { error });
+  }
+
+  #endOutage(): void {
+    if (this.#outageSinceMs === undefined) return;
+    this.#reported.succeeded(undefined, 'connection');
+    const outageMs = this.parts.clock.now() - this.#outageSinceMs;
+    this.#outageSinceMs = undefined;
+    this.parts.notify('storeRecovered', { outageMs });
+  }
+
+  #pauseMs(kind: RequestKind, error: LockStoreError, failures: number): number {
+    const { backoff, random } = this.parts;
+    // a leader has a lease to keep; what is only unreachable may work in a moment
+    const isUrgent = kind !== 'acquire' || error.code === 'STORE_UNREACHABLE';
+    return isUrgent ? shortPauseMs(random) : backoffMs(failures - 1, backoff, random);
+  }
+
+  /** Ends early with a new connection, and when the store does for another what it denied. */
+  async #pause(pauseMs: number, signal: AbortSignal): Promise<void> {
+    const awake = new AbortController();
+    const asleep = sleep(this.parts.clock, pauseMs, awake.signal);
+    await Promise.race([asleep, this.#wait(this.#pauses, signal, awake)]);
+    awake.abort();
+  }
+
+  /** Resolves when `waiting` is released, or `signal` or `ended` aborts. */
+  #wait(waiting: Set<() => void>, signal: AbortSignal, ended = new AbortController()): Promise<void> {
+    if (signal.aborted) return Promise.resolve();
+    return new Promise((resolve) => {
+      const done = (): void => {
+        waiting.delete(done);
+        signal.removeEventListener('abort', done);
+        ended.signal.removeEventListener('abort', done);
+        resolve();
+      };
+      waiting.add(done);
+      signal.addEventListener('abort', done);
+      ended.signal.addEventListener('abort', done);
+    });
+  }
+
+  #release(waiting: Set<() => void>): void {
+    for (const done of [...waiting]) done();
+  }
+}
+
+/** The answer, or undefined as soon as `signal` aborts. */
+function unlessAborted<T>(send: () => Promise<T>, signal: AbortSignal): Promise<{ readonly value: T } | undefined> {
+  return new Promise((resolve, reject) => {
+    const abort = (): void => {
+      resolve(undefined);
+    };
+    signal.addEventListener('abort', abort);
+    send()
+      .then((value) => {
+        resolve({ value });
+      }, reject)
+      .finally(() => {
+        signal.removeEventListener('abort', abort);
+      });
+  });
+}
