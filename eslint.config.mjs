@@ -10,7 +10,7 @@ const LAYERS = {
   time: [],
   errors: [],
   events: ['errors'],
-  store: ['time', 'errors'],
+  store: ['time', 'errors', 'events'],
   schedule: ['time', 'errors', 'events'],
   options: ['time', 'errors', 'events', 'store'],
   decorators: ['errors', 'events', 'options', 'schedule'],

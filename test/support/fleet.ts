@@ -2,13 +2,16 @@ import { type JobRun } from '../../libs/singleton-job/src/decorators/index.js';
 import { type JobDefinition } from '../../libs/singleton-job/src/discovery/index.js';
 import { type JobEvents, type JobObserver, notifyAll } from '../../libs/singleton-job/src/events/index.js';
 import { type Replica } from '../../libs/singleton-job/src/leadership/index.js';
-import { InMemoryLockStore } from '../../libs/singleton-job/src/store/index.js';
+import { InMemoryLockStore, InMemoryServer } from '../../libs/singleton-job/src/store/index.js';
 import { resolveOptions, type SingletonJobOptions } from '../../libs/singleton-job/src/options/index.js';
 import { JobSupervisor, makeReplica } from '../../libs/singleton-job/src/runner/index.js';
 import { fixedRate } from '../../libs/singleton-job/src/schedule/index.js';
 import { ManualClock, RecordingObserver, settle } from '../../libs/singleton-job/src/testing/index.js';
 import { FaultyStore } from './faulty-store.js';
 import { SkewedClock } from './skewed-clock.js';
+
+const START_MS = Date.UTC(2027, 0, 1);
+const SERVER_AGE_MS = 60_000;
 
 /** A job for tests: every second on the grid, unless told otherwise. */
 export function job(
@@ -22,6 +25,7 @@ export function job(
     enabled: true,
     lockExpiryMs: 10_000,
     timeoutMs: undefined,
+    warnAfterMs: 8_000,
     overlap: 'skip',
     initialDelayMs: 0,
     misfireGraceMs: 31_000,
@@ -62,20 +66,26 @@ export interface StartOptions {
   /** Who is told besides the one that records, and before it. */
   readonly observers?: readonly JobObserver[];
   /** What its network does from the first command on. */
-  readonly network?: Partial<Pick<FaultyStore, 'fate' | 'heldBack' | 'delayMs' | 'hearsReleases'>>;
+  readonly network?: Partial<Pick<FaultyStore, 'fate' | 'heldBack' | 'delayMs' | 'isSubscribed'>>;
 }
 
 /** Several replicas in one process, on one manual clock and one in-memory store. */
 export class Fleet {
   clock = new ManualClock();
-  server = new InMemoryLockStore(this.clock);
+  server = new InMemoryServer(this.clock);
   #supervisors: JobSupervisor[] = [];
 
-  /** Everything anew. */
-  begin(): void {
-    this.clock = new ManualClock();
-    this.server = new InMemoryLockStore(this.clock);
+  /**
+   * Everything anew. The server was first seen a minute ago. A new server counts as one that has lost its data: in its first
+   * `lockExpiry` nobody takes over a job that was led before.
+   */
+  begin({ isServerNew = false } = {}): void {
+    this.clock = new ManualClock(isServerNew ? START_MS : START_MS - SERVER_AGE_MS);
+    this.server = new InMemoryServer(this.clock);
     this.#supervisors = [];
+    if (isServerNew) return;
+    this.server.heartbeat({ sessions: [], known: undefined });
+    this.clock.stepWall(SERVER_AGE_MS);
   }
 
   /** A replica that has started. */
@@ -93,7 +103,7 @@ export class Fleet {
   ): FleetReplica {
     const clock = new SkewedClock(this.clock);
     const observer = new RecordingObserver(this.clock);
-    const store = Object.assign(new FaultyStore(this.server.replica(), this.clock), network);
+    const store = Object.assign(new FaultyStore(new InMemoryLockStore(this.server), this.clock), network);
     const parts = {
       options: resolveOptions({ projectName: 'test', store, ...options }),
       replicaId: name,

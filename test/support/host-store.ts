@@ -1,11 +1,11 @@
 import { type LockStore } from '../../libs/singleton-job/src/store/index.js';
 import {
-  type ForwardedCommand,
+  type ForwardedRequest,
   ForwardingStore,
 } from '../../libs/singleton-job/src/testing/replicas/forwarding-store.js';
 import { type ProcessClock } from '../simulation/process-clock.js';
 
-/** A store as a process reaches it that may stand still, and then hears later, or be dead, and then neither asks nor hears. */
+/** A store as a process reaches it that may stand still, and then receives later, or be dead, and then neither sends nor receives. */
 export class HostStore extends ForwardingStore {
   #isCutOff = false;
 
@@ -14,9 +14,21 @@ export class HostStore extends ForwardingStore {
     private readonly clock: ProcessClock,
   ) {
     super(store);
+    store.listen({
+      connected: () => {
+        this.receive(() => {
+          for (const listener of this.listeners) listener.connected?.();
+        });
+      },
+      disconnected: (error) => {
+        this.receive(() => {
+          for (const listener of this.listeners) listener.disconnected?.(error);
+        });
+      },
+    });
   }
 
-  /** Sends and hears nothing any more. */
+  /** Sends and receives nothing any more. */
   cutOff(): void {
     this.#isCutOff = true;
   }
@@ -25,12 +37,12 @@ export class HostStore extends ForwardingStore {
     return this.#isCutOff;
   }
 
-  get hearsReleases(): boolean {
-    return this.store.hearsReleases;
+  get isSubscribed(): boolean {
+    return this.store.isSubscribed;
   }
 
-  protected async send<T>(_command: ForwardedCommand, _name: string, ask: () => Promise<T>): Promise<T> {
-    const answer = this.#isCutOff ? new Promise<T>(() => undefined) : ask();
+  protected async send<T>(_request: ForwardedRequest, _name: string, carryOut: () => Promise<T>): Promise<T> {
+    const answer = this.#isCutOff ? new Promise<T>(() => undefined) : carryOut();
     // an answer and a failure travel alike
     await answer.catch(() => undefined);
     await new Promise<void>((arrive) => {
@@ -39,7 +51,7 @@ export class HostStore extends ForwardingStore {
     return answer;
   }
 
-  protected hear(tell: () => void): void {
-    this.clock.deliver(tell);
+  protected receive(deliver: () => void): void {
+    this.clock.deliver(deliver);
   }
 }

@@ -1,24 +1,27 @@
 import { type JobDefinition } from '../../libs/singleton-job/src/discovery/index.js';
-import { InMemoryLockStore } from '../../libs/singleton-job/src/store/index.js';
+import { type Notify } from '../../libs/singleton-job/src/events/index.js';
+import { InMemoryLockStore, InMemoryServer } from '../../libs/singleton-job/src/store/index.js';
 import { resolveOptions } from '../../libs/singleton-job/src/options/index.js';
-import { JobSupervisor } from '../../libs/singleton-job/src/runner/index.js';
+import { JobSupervisor, makeReplica } from '../../libs/singleton-job/src/runner/index.js';
 import { RecordingObserver } from '../../libs/singleton-job/src/testing/index.js';
 import { ProcessClock } from '../simulation/process-clock.js';
 import { World } from '../simulation/world.js';
 import { FaultyStore } from './faulty-store.js';
 import { HostStore } from './host-store.js';
 
+const SERVER_AGE_MS = 60_000;
+
 /** One replica on a host of its own. */
 export interface Host {
   readonly name: string;
   /** What its process sees of the time; it can stand still and go on. */
   readonly clock: ProcessClock;
-  /** Decides the fate of its commands. */
+  /** Decides the fate of its requests. */
   readonly network: FaultyStore;
-  /** What it told, in true time. */
+  /** Its events, in true time. */
   readonly observer: RecordingObserver;
   readonly supervisor: JobSupervisor;
-  /** Ends its process as SIGKILL does: nothing of it is told, sent, heard or fired any more. */
+  /** Ends its process as SIGKILL does: it reports, sends and receives nothing any more, and none of its timers fires. */
   kill(): void;
 }
 
@@ -30,7 +33,14 @@ export class Hosts {
   readonly #world = new World();
   /** A clock that is right. */
   readonly trueTime = new ProcessClock(this.#world, { aheadMs: 0, rate: 1 });
-  readonly server = new InMemoryLockStore(this.trueTime);
+  readonly server = new InMemoryServer(this.trueTime);
+
+  /** The server was first seen a minute ago: see {@link Fleet.begin}. */
+  constructor() {
+    this.trueTime.stepWall(-SERVER_AGE_MS);
+    this.server.heartbeat({ sessions: [], known: undefined });
+    this.trueTime.stepWall(SERVER_AGE_MS);
+  }
 
   /** Lets time pass. */
   pass(forMs: number): Promise<void> {
@@ -41,20 +51,15 @@ export class Hosts {
   start(name: string, jobsOf: (clock: ProcessClock) => readonly JobDefinition[], { rate = 1 } = {}): Host {
     const clock = new ProcessClock(this.#world, { aheadMs: 0, rate });
     const observer = new RecordingObserver(this.trueTime);
-    const network = new FaultyStore(this.server.replica(), this.trueTime);
+    const network = new FaultyStore(new InMemoryLockStore(this.server), this.trueTime);
     const store = new HostStore(network, clock);
-    const supervisor = new JobSupervisor({
-      options: resolveOptions({ projectName: 'test', store }),
-      jobs: jobsOf(clock),
-      replicaId: name,
-      // what a killed process does before its turn is over nobody sees
-      notify: (event, payload) => {
-        if (!store.isCutOff) observer.notify(event, payload);
-      },
-      clock,
-      store,
-      random: () => 0,
-    });
+    // what a killed process does before its turn is over nobody sees
+    const notify: Notify = (event, payload) => {
+      if (!store.isCutOff) observer.notify(event, payload);
+    };
+    const parts = { options: resolveOptions({ projectName: 'test', store }), replicaId: name, notify };
+    const replica = makeReplica({ ...parts, clock, store, random: () => 0 });
+    const supervisor = new JobSupervisor({ ...parts, jobs: jobsOf(clock), replica: () => replica });
     supervisor.start();
     const kill = (): void => {
       clock.end();

@@ -64,7 +64,7 @@ export function define(
   reader.refuseUnknown(optionsOf(kind), OPTION_CURES);
   checkWaitForCompletion(reader);
   const name = readName(reader);
-  const said = resolveJobOptions(reader, options);
+  const said = resolveJobOptions(reader);
 
   const override: Partial<ResolvedJobOverrides> = (name === undefined ? undefined : options.jobs[name]) ?? {};
   problems.push(...misplacedOverrides(kind, name ?? place, override));
@@ -74,6 +74,7 @@ export function define(
   }
 
   const lockExpiryMs = override.lockExpiryMs ?? said.lockExpiryMs ?? options.lockExpiryMs;
+  const warnAfterMs = override.warnAfterMs ?? said.warnAfterMs ?? options.warnAfterMs;
   const definition: JobDefinition = Object.freeze({
     name,
     place,
@@ -81,6 +82,7 @@ export function define(
     enabled: override.enabled ?? said.enabled ?? true,
     lockExpiryMs,
     timeoutMs: override.timeoutMs ?? said.timeoutMs,
+    warnAfterMs: warnAfterMs === false ? undefined : warnAfterMs,
     overlap: override.overlap ?? said.overlap ?? DEFAULTS.overlap,
     initialDelayMs: override.initialDelayMs ?? said.initialDelayMs ?? DEFAULTS.initialDelayMs,
     misfireGraceMs:

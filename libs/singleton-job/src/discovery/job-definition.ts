@@ -13,6 +13,8 @@ export interface JobDefinition {
   readonly lockExpiryMs: number;
   /** Aborts the signal of a run that takes longer; undefined: never. */
   readonly timeoutMs: number | undefined;
+  /** Reports a run that takes longer as slow; undefined: never. */
+  readonly warnAfterMs: number | undefined;
   readonly overlap: Overlap;
   /** From the start of this replica until it contends for the job. */
   readonly initialDelayMs: number;

@@ -1,6 +1,8 @@
-export { Candidacy, type Contest } from './candidacy.js';
-export { JobMemory } from './job-memory.js';
-export { LeaderElection } from './leader-election.js';
-export { Replica } from './replica.js';
-export { type GiveBack, hold } from './tenure.js';
-export { Term } from './term.js';
+/** Who leads: sessions, leases and terms. README.md of this folder teaches how they work. */
+export { Election } from './election.js';
+export { type ElectionOptions } from './follower.js';
+export { KnownState } from './known-state.js';
+export { deadlineOf, isBefore, safetyMarginMs } from './lease.js';
+export { type LockNews, Replica, type Waiter } from './replica.js';
+export { Alarm } from './alarm.js';
+export { type TermEnd, Term } from './term.js';

@@ -1,108 +1,41 @@
 import { describe, expect, it } from '@jest/globals';
 import { ManualClock } from '../testing/index.js';
 import { instant } from '../time/index.js';
-import { Lease } from './lease.js';
+import { deadlineOf, earlier, isBefore, later } from './lease.js';
 
-function setup() {
-  const clock = new ManualClock();
-  const sent = instant(clock);
-  const lease = new Lease(clock, { lockExpiryMs: 10_000, safetyMarginMs: 1_000 }, sent);
-  return { clock, sent, lease };
-}
+describe('The deadline of a lease', () => {
+  it('is nine tenths of its life after the request was sent, on both clocks', () => {
+    expect(deadlineOf({ now: 500, wall: 1_000_000 }, 10_000)).toEqual({ now: 9_500, wall: 1_009_000 });
+  });
 
-describe('A lease', () => {
-  it('is trusted until its expiry minus the safety margin, counted from the request', async () => {
-    const { clock, lease } = setup();
+  it('passes by itself', async () => {
+    const clock = new ManualClock();
+    const deadline = deadlineOf(instant(clock), 10_000);
     await clock.advance(8_999);
-    expect(lease.isTrusted()).toBe(true);
+    expect(isBefore(clock, deadline)).toBe(true);
     await clock.advance(1);
-    expect(lease.isTrusted()).toBe(false);
-    expect(clock.pendingTimers).toBe(0);
+    expect(isBefore(clock, deadline)).toBe(false);
   });
 
-  it('ends by itself at the deadline and fires its signal there', async () => {
-    const { clock, lease } = setup();
-    let firedAtMs: number | undefined;
-    lease.signal.addEventListener('abort', () => {
-      firedAtMs = clock.now();
-    });
-    await clock.advance(20_000);
-    expect(firedAtMs).toBe(9_000);
-    expect(lease.end).toBe('expired');
-  });
-
-  it('counts a confirmation from the time it was sent, however late the answer comes', async () => {
-    const { clock, lease } = setup();
-    await clock.advance(3_000);
-    const sent = instant(clock);
-    await clock.advance(5_000);
-    lease.confirm(sent);
-    expect(lease.remainingMs).toBe(4_000);
-    lease.finish('released');
-  });
-
-  it('is not shortened by a confirmation that was overtaken', async () => {
-    const { clock, lease, sent } = setup();
-    await clock.advance(3_000);
-    lease.confirm(instant(clock));
-    lease.confirm(sent);
-    expect(lease.remainingMs).toBe(9_000);
-    lease.finish('released');
-  });
-
-  it('cannot be revived by an answer that arrives after the deadline', async () => {
-    const { clock, lease } = setup();
-    await clock.advance(8_000);
-    const sent = instant(clock);
-    await clock.block(2_000);
-    lease.confirm(sent);
-    expect(lease.isOver()).toBe(true);
-    expect(lease.end).toBe('expired');
-  });
-
-  it('is over once its deadline has passed even if no timer could fire yet', async () => {
-    const { clock, lease } = setup();
-    const frozen = new ManualClock();
-    const late = new Lease(
-      { ...bound(frozen), now: () => clock.now() },
-      { lockExpiryMs: 10_000, safetyMarginMs: 1_000 },
-      instant(clock),
-    );
-    await clock.advance(9_000);
-    expect(late.end).toBeUndefined();
-    expect(late.isOver()).toBe(true);
-    expect(late.isTrusted()).toBe(false);
-    expect(lease.end).toBe('expired');
-  });
-
-  it('is in doubt, and not over, once the wall clock has gone on without the monotonic one by more than the margin', async () => {
-    const { clock, lease } = setup();
-    clock.stepWall(1_000);
-    expect(lease.isTrusted()).toBe(true);
+  it('has passed when the wall clock is past it, though the monotonic clock stood still', () => {
+    const clock = new ManualClock();
+    const deadline = deadlineOf(instant(clock), 10_000);
+    clock.stepWall(8_999);
+    expect(isBefore(clock, deadline)).toBe(true);
     clock.stepWall(1);
-    expect(lease.isTrusted()).toBe(false);
-    expect(lease.isOver()).toBe(false);
-    expect(lease.signal.aborted).toBe(false);
-    lease.confirm(instant(clock));
-    expect(lease.isTrusted()).toBe(true);
-    lease.finish('released');
-    await clock.advance(0);
+    expect(isBefore(clock, deadline)).toBe(false);
   });
 
-  it('keeps its first end', () => {
-    const { clock, lease } = setup();
-    lease.finish('preempted');
-    lease.finish('released');
-    expect(lease.end).toBe('preempted');
-    expect(clock.pendingTimers).toBe(0);
+  it('is the earlier of two on each clock, where both have to hold', () => {
+    expect(earlier({ now: 1, wall: 20 }, { now: 2, wall: 10 })).toEqual({ now: 1, wall: 10 });
+  });
+
+  it('is not shortened by an answer that was overtaken', () => {
+    const [older, newer] = [
+      { now: 1, wall: 20 },
+      { now: 2, wall: 10 },
+    ];
+    expect(later(older, newer)).toBe(newer);
+    expect(later(newer, older)).toBe(newer);
   });
 });
-
-function bound(clock: ManualClock) {
-  return {
-    now: () => clock.now(),
-    wallNow: () => clock.wallNow(),
-    setTimer: (delayMs: number, fire: () => void) => clock.setTimer(delayMs, fire),
-    afterIo: () => clock.afterIo(),
-  };
-}

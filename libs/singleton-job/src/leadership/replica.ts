@@ -1,17 +1,21 @@
-import { setMaxListeners } from 'node:events';
 import { type Notify } from '../events/index.js';
-import { type LockStore, type ReleaseMessage } from '../store/index.js';
-import { type Clock } from '../time/index.js';
-import { Askers } from './askers.js';
-import { Complaints, MESSAGES } from './complaints.js';
-import { Heartbeat } from './heartbeat.js';
-import { Identity } from './identity.js';
-import { Releases } from './releases.js';
-import { Slots } from './slots.js';
-import { StoreGate } from './store-gate.js';
+import {
+  type Holder,
+  type LockMessage,
+  type LockStore,
+  type ReleaseRequest,
+  replicaOf,
+  sessionOf,
+} from '../store/index.js';
+import { Semaphore, StoreClient } from '../store/client/index.js';
+import { type Clock, sleep, type Timer } from '../time/index.js';
+import { Pulse } from './pulse.js';
+import { type Session } from './session.js';
+import { Sessions } from './sessions.js';
+import { type Term } from './term.js';
 
 export interface ReplicaSettings {
-  /** `nodeId-random`: the readable name of this process in holder values. */
+  /** `nodeId-random`: the readable name of this process in holders and sessions. */
   readonly id: string;
   readonly heartbeatIntervalMs: number;
   readonly maxBackoffDelayMs: number;
@@ -25,139 +29,262 @@ export interface ReplicaParts {
   readonly random: () => number;
 }
 
-/** Whoever waits for the lock of a job. */
-export interface Candidate {
-  /** The lock was released. */
-  heard(message: ReleaseMessage): void;
-  /** Something may have been missed: ask once. */
-  wake(): void;
-  /** The store was out of reach, and may be another since. */
-  reconnected(): void;
+export type LockNews = LockMessage['locks'][number];
+
+/** Whatever waits for a lock, and what happens meanwhile. */
+export interface Waiter {
+  /** Another replica has the lock. */
+  granted?(news: LockNews): void;
+  /** The lock is free. */
+  released(news: LockNews): void;
+  /** The list of sessions has changed: some may have ended. */
+  sessionsChanged?(): void;
+  /** A heartbeat was answered. */
+  heartbeatAnswered?(): void;
+  /** The store restarted or lost its data. */
+  broken?(): void;
+  /** There is a new connection. */
+  connected?(): void;
+  /** Messages are, or are not, received from now on: some may have been missed. */
+  subscriptionChanged(): void;
+  /** A term of this replica was ended by the store: `holder` has the lock, or no holder. */
+  lost?(term: Term, holder: Holder | undefined): void;
 }
 
-const MOST_BIDS_IN_FLIGHT = 200;
+const MOST_OPEN_ACQUIRES = 25;
+/** A message may get lost: who released a lock says it again so often, until another replica has it. */
+const RELEASE_REPEATS = 3;
+const REPEAT_AFTER_MS = 1_000;
+/** The last requests in the background may take so long when the connections are closed. */
+const CLOSE_MS = 500;
 
-/** One process: what all its elections share. */
+/** One process: what all its elections and locks share. */
 export class Replica {
-  readonly store: LockStore;
+  readonly id: string;
   readonly clock: Clock;
   readonly notify: Notify;
   readonly random: () => number;
-  readonly identity: Identity;
-  readonly gate: StoreGate;
-  readonly complaints: Complaints;
-  readonly heartbeat: Heartbeat;
-  readonly releases: Releases;
-  readonly bids = new Slots(MOST_BIDS_IN_FLIGHT);
-  /** How many of its elections wait for somebody else's lock: the more, the further their next questions are spread. */
-  following = 0;
-  readonly #candidates = new Map<string, Set<Candidate>>();
-  readonly #askers = new Askers((name) => {
-    this.complaints.leave(name);
-    this.gate.forget(name);
-  });
-  readonly #closing = new AbortController();
-  #isOpen = false;
+  readonly client: StoreClient;
+  readonly sessions: Sessions;
+  /**
+   * Few acquire requests are unanswered at a time, so that heartbeats never wait behind them, and the grants of other replicas cancel
+   * those that wait their turn.
+   */
+  readonly acquires = new Semaphore(MOST_OPEN_ACQUIRES);
+  /** How many jobs this replica competes for, or leads. */
+  jobs = 0;
+  readonly #store: LockStore;
+  readonly #waiters = new Map<string, Set<Waiter>>();
+  /** Terms that are kept alive. */
+  readonly #terms = new Set<Term>();
+  readonly #pulses = new Map<number, Pulse>();
+  readonly #repeats = new Map<string, { readonly token: number; timer: Timer }>();
+  #attempts = 0;
+  #granted: LockNews[] = [];
   #closed: Promise<void> | undefined;
 
   constructor(
     readonly settings: ReplicaSettings,
-    parts: ReplicaParts,
+    { store, clock, notify, random }: ReplicaParts,
   ) {
-    const { heartbeatIntervalMs, id } = settings;
-    this.store = parts.store;
-    this.clock = parts.clock;
-    this.notify = parts.notify;
-    this.random = parts.random;
-    this.identity = new Identity(id);
-    const { closing } = this;
-    // every term of every job listens to it, and that is no leak
-    setMaxListeners(0, closing);
-    const together = (send: () => void): void => {
-      parts.store.batch(send);
-    };
-    const holder = this.identity.nobody;
-    const probe = (name: string): Promise<unknown> =>
-      parts.store.release({ name, holder, progress: {}, quietly: true });
-    this.gate = new StoreGate({ ...parts, heartbeatIntervalMs, together, probe, closing, onRecovery: this.#wakeAll });
-    this.heartbeat = new Heartbeat(parts.clock, heartbeatIntervalMs, together);
-    const complaints = new Complaints(parts.notify, this.#wakeAll);
-    this.complaints = complaints;
-    const { gate } = this;
-    this.releases = new Releases({ ...parts, gate, complaints, heartbeatIntervalMs, by: id, closing });
-    parts.store.listen({
-      hearing: () => {
-        complaints.settle(MESSAGES);
-        this.#wakeAll();
+    const { id, heartbeatIntervalMs } = settings;
+    this.id = id;
+    this.clock = clock;
+    this.notify = notify;
+    this.random = random;
+    this.#store = store;
+    this.client = new StoreClient({ store, clock, notify, random, backoff: settings });
+    this.sessions = new Sessions({ replicaId: id, client: this.client, clock, heartbeatIntervalMs });
+    this.sessions.listen({
+      changed: () => {
+        this.#tellAll((waiter) => waiter.sessionsChanged?.());
       },
-      reachable: () => {
-        for (const candidates of this.#candidates.values()) {
-          for (const candidate of candidates) candidate.reconnected();
-        }
-        // in an outage one probe finds out whether it is over, and its success wakes everybody
-        if (!this.gate.probeNow()) this.#wakeAll();
+      answered: () => {
+        this.#tellAll((waiter) => waiter.heartbeatAnswered?.());
       },
-      deaf: this.#wakeAll,
-      refused: (error) => {
-        complaints.raise(MESSAGES, error);
+      unproven: () => {
+        for (const term of this.#terms) term.freeze();
+        for (const term of this.#terms) void term.renewAfresh();
       },
-      mayEvict: (policy) => {
-        this.notify('evictionPossible', policy === undefined ? {} : { policy });
+      broken: () => {
+        this.#tellAll((waiter) => waiter.broken?.());
       },
-      released: (message) => {
-        for (const job of message.names) {
-          for (const candidate of this.#candidates.get(job) ?? []) candidate.heard(message);
-        }
+    });
+    store.listen({
+      message: (message) => {
+        for (const news of message.locks) this.#receive(message.kind, news);
+      },
+      subscribed: () => {
+        this.#tellAll((waiter) => {
+          waiter.subscriptionChanged();
+        });
+      },
+      unsubscribed: () => {
+        this.#tellAll((waiter) => {
+          waiter.subscriptionChanged();
+        });
+      },
+      evictionPossible: (policy) => {
+        notify('evictionPossible', policy === undefined ? {} : { policy });
+      },
+      restartsHidden: () => {
+        notify('restartsHidden', {});
       },
     });
   }
 
-  /** How long a job that a full server refused waits: all of them together ask about twice a second. */
-  refusalPauseMs(): number {
-    return Math.min(500, this.settings.heartbeatIntervalMs) * (1 + this.random()) * Math.max(this.complaints.size, 1);
+  /** Whether releases and grants of other replicas are received. */
+  get isSubscribed(): boolean {
+    return this.#store.isSubscribed;
   }
 
-  /** Tells a candidate when to ask again, until the returned function is called. */
-  enter(job: string, candidate: Candidate): () => void {
-    const candidates = this.#candidates.get(job) ?? new Set();
-    this.#candidates.set(job, candidates.add(candidate));
-    return () => {
-      candidates.delete(candidate);
-      if (candidates.size === 0) this.#candidates.delete(job);
-    };
+  /** How many jobs this replica leads. */
+  get led(): number {
+    let led = 0;
+    for (const { facts } of this.#terms) if (facts.session !== undefined) led += 1;
+    return led;
   }
 
-  /**
-   * Keeps what the questions about a name meet with, until the last of those who asked has called the returned function:
-   * what nobody asks for must neither slow the others down nor stay for ever.
-   */
-  asks(name: string): () => void {
-    return this.#askers.enter(name);
-  }
-
-  /** Begins to connect, once. Neither waits for the store nor fails for want of it. */
+  /** Begins to connect, once. Neither waits for the store nor fails without it. */
   open(): void {
-    if (this.#isOpen) return;
-    this.#isOpen = true;
-    this.store.open();
+    this.client.open({
+      greet: () => this.sessions.greet(),
+      ready: (isReconnect) => {
+        if (!isReconnect) return;
+        for (const term of this.#terms) void term.renew();
+        this.#tellAll((waiter) => waiter.connected?.());
+      },
+    });
   }
 
-  /** Aborts when the connections are about to close: nobody waits for the store any longer. */
-  get closing(): AbortSignal {
-    return this.#closing.signal;
-  }
-
-  /** Ends renewals and connections, once. Locks still held are left to expire. */
+  /** Ends sessions under which nothing runs, and the connections. Locks and sessions that are still in use are left to expire. */
   close(): Promise<void> {
-    this.#closing.abort();
-    this.heartbeat.stop();
-    this.#closed ??= this.store.close();
+    this.#closed ??= this.#close();
     return this.#closed;
   }
 
-  readonly #wakeAll = (): void => {
-    for (const candidates of this.#candidates.values()) {
-      for (const candidate of candidates) candidate.wake();
+  /** A holder value for a new acquire request. Each has a number of its own, so that a late request of an earlier one changes nothing. */
+  nextHolder(session?: Session): Holder {
+    this.#attempts += 1;
+    return `${session?.id ?? this.id}#${this.#attempts}`;
+  }
+
+  /** Calls `waiter` about a lock, until the returned function is called. */
+  enter(name: string, waiter: Waiter): () => void {
+    const waiters = this.#waiters.get(name) ?? new Set();
+    this.#waiters.set(name, waiters.add(waiter));
+    return () => {
+      waiters.delete(waiter);
+      if (waiters.size === 0 && this.#waiters.get(name) === waiters) this.#waiters.delete(name);
+    };
+  }
+
+  /** Renews a term at every pulse of this interval, and after each reconnect and break, until the returned function is called. */
+  keep(term: Term, intervalMs: number): () => void {
+    const pulse = this.#pulses.get(intervalMs) ?? new Pulse(this.clock, intervalMs);
+    this.#pulses.set(intervalMs, pulse);
+    this.#terms.add(term);
+    const leave = pulse.join(() => void term.renew());
+    return () => {
+      this.#terms.delete(term);
+      leave();
+    };
+  }
+
+  /** How often a lock of `LockService` is renewed. */
+  lockRenewalMs(expiryMs: number): number {
+    return Math.min(this.settings.heartbeatIntervalMs, expiryMs / 4);
+  }
+
+  /** Tells the other replicas who leads, in one message for all grants of one turn. */
+  announce(term: Term): void {
+    const { name, fencingToken: token } = term;
+    this.#repeats.get(name)?.timer.cancel();
+    this.#repeats.delete(name);
+    this.#granted.push({ name, holder: term.facts.holder, token });
+    if (this.#granted.length > 1) return;
+    void this.clock.afterIo().then(() => {
+      const locks = this.#granted;
+      this.#granted = [];
+      // a message that is lost costs other replicas a question
+      this.#store.publish({ kind: 'granted', locks }).catch(() => undefined);
+    });
+  }
+
+  /**
+   * Frees a lock. Resolves to whether the store has confirmed within `waitMs` that it is not ours. Otherwise it goes on in the
+   * background for `limitMs` in all. Never rejects.
+   */
+  async release(request: ReleaseRequest, waitMs: number, limitMs: number): Promise<boolean> {
+    const send = () => this.#store.release(request);
+    const result = await this.client.answeredWithin({ name: request.name, kind: 'release', send }, waitMs);
+    if (result === undefined && limitMs > waitMs) this.releaseInBackground(request, limitMs - waitMs);
+    return result !== undefined;
+  }
+
+  /** Frees a lock that an acquire request may have taken whose answer is no longer waited for. */
+  releaseInBackground(request: ReleaseRequest, limitMs: number): void {
+    const send = async () => {
+      const { released } = await this.#store.release(request);
+      if (released && sessionOf(request.holder) !== undefined) this.repeatRelease(request);
+    };
+    this.client.inBackground({ name: request.name, kind: 'release', send }, limitMs);
+  }
+
+  /** Says a release again, in case the message got lost, until another replica has the lock. For a replica that stays alive. */
+  repeatRelease({ name, holder, token }: LockNews): void {
+    const news = { name, holder, token };
+    const repeat = (times: number): void => {
+      const timer = this.clock.setTimer(REPEAT_AFTER_MS, () => {
+        this.#store.publish({ kind: 'released', locks: [news] }).catch(() => undefined);
+        if (times > 1) repeat(times - 1);
+        else this.#repeats.delete(news.name);
+      });
+      this.#repeats.set(news.name, { token: news.token, timer });
+    };
+    this.#repeats.get(name)?.timer.cancel();
+    if (this.#closed === undefined) repeat(RELEASE_REPEATS);
+  }
+
+  /** The store has ended a term: `holder` has its lock, or no holder. */
+  lostTo(term: Term, holder: Holder | undefined): void {
+    for (const waiter of this.#waiters.get(term.name) ?? []) waiter.lost?.(term, holder);
+  }
+
+  async #close(): Promise<void> {
+    for (const { timer } of this.#repeats.values()) timer.cancel();
+    this.#repeats.clear();
+    // before the sessions are over: a run that goes on is no lost leadership
+    for (const term of [...this.#terms]) term.finish('abandoned');
+    this.sessions.stop();
+    if (this.client.isConnected) await this.#within(CLOSE_MS, this.client.drained());
+    for (const pulse of this.#pulses.values()) pulse.stop();
+    await this.client.close();
+  }
+
+  async #within(limitMs: number, work: Promise<void>): Promise<void> {
+    const done = new AbortController();
+    await Promise.race([work, sleep(this.clock, limitMs, done.signal)]);
+    done.abort();
+  }
+
+  #receive(kind: LockMessage['kind'], news: LockNews): void {
+    const { name, holder, token } = news;
+    if (kind === 'granted' && token > (this.#repeats.get(name)?.token ?? Infinity)) {
+      this.#repeats.get(name)?.timer.cancel();
+      this.#repeats.delete(name);
     }
-  };
+    // a lock that this replica released may be wanted by another part of it, its own grants it knows
+    if (kind === 'granted' && replicaOf(holder) === this.id) return;
+    // its own holder is still in the lock, or it is not: the renewal tells
+    if (kind === 'granted') for (const term of this.#terms) if (term.name === name) void term.renewAfresh();
+    for (const waiter of this.#waiters.get(name) ?? []) {
+      if (kind === 'granted') waiter.granted?.(news);
+      else waiter.released(news);
+    }
+  }
+
+  #tellAll(tell: (waiter: Waiter) => void): void {
+    for (const waiters of this.#waiters.values()) for (const waiter of [...waiters]) tell(waiter);
+  }
 }

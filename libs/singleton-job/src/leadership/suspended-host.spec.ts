@@ -26,19 +26,20 @@ const startsOf = ({ observer }: Host) =>
   observer.events.flatMap(({ event, atMs, payload }) => (event === 'runStarted' ? [{ atMs, ...payload }] : []));
 
 /** A leader whose host is suspended for a minute, while its wall clock is set back, and what it starts when it goes on. */
-async function suspended({ setBackMs, isCutOff = false }: { setBackMs: number; isCutOff?: boolean }) {
+async function suspended({ setBackMs = 0, isCutOff = false, losesMessages = false }) {
   const hosts = new Hosts();
   const first = hosts.start('first', jobs);
   const next = hosts.start('next', jobs);
   await hosts.pass(7_900);
+  first.network.loseMessages = losesMessages;
   first.clock.halt('suspended');
   await hosts.pass(SUSPENDED_MS);
   first.clock.stepWall(-setBackMs);
-  if (isCutOff) first.network.fate = () => 'lost';
+  if (isCutOff) first.network.cut();
   const wokenMs = hosts.trueTime.now();
   first.clock.goOn();
   await hosts.pass(30_000);
-  first.network.fate = () => 'carried';
+  first.network.mend();
   await Promise.all([first.supervisor.close(), hosts.pass(LOCK_EXPIRY_MS), next.supervisor.close()]);
   const stale = startsOf(first)
     .map((started) => ({ ...started, lateMs: started.atMs - wokenMs }))
@@ -56,18 +57,26 @@ describe('A leader whose host was suspended', () => {
     expect(stale).toEqual([]);
   });
 
-  it('may start ticks and intervals, but no occurrence, until its next renewal if its wall clock stood still as well', async () => {
-    const { first, next, stale } = await suspended({ setBackMs: SUSPENDED_MS });
+  it('starts nothing if its wall clock stood still as well, and it receives the grant of the new leader', async () => {
+    const { first, stale } = await suspended({ setBackMs: SUSPENDED_MS });
+    expect(stale).toEqual([]);
+    expect(new Set(first.observer.of('leadershipLost').map(({ reason }) => reason))).toEqual(new Set(['preempted']));
+  });
+
+  it('may start ticks and intervals, but no occurrence, until its next heartbeat if that message is lost', async () => {
+    const { first, next, stale } = await suspended({ setBackMs: SUSPENDED_MS, losesMessages: true });
     expect(new Set(stale.map(({ kind }) => kind))).toEqual(new Set(['fixed-rate', 'interval']));
     expect(Math.max(...stale.map(({ lateMs }) => lateMs))).toBeLessThan(HEARTBEAT_INTERVAL_MS);
-    expect(new Set(first.observer.of('leadershipLost').map(({ reason }) => reason))).toEqual(new Set(['preempted']));
+    expect(new Set(first.observer.of('leadershipLost').map(({ reason }) => reason))).toEqual(
+      new Set(['expired', 'preempted']),
+    );
     for (const { job: name, fencingToken } of stale) {
       const [taken] = startsOf(next).filter((started) => started.job === name);
       expect(fencingToken).toBeLessThan(taken?.fencingToken ?? NaN);
     }
   });
 
-  it('and that cannot ask either, until the deadline of its monotonic clock', async () => {
+  it('and that is cut off as well, until the deadline of its monotonic clock', async () => {
     const { first, stale } = await suspended({ setBackMs: SUSPENDED_MS, isCutOff: true });
     const latestMs = LOCK_EXPIRY_MS - SAFETY_MARGIN_MS;
     expect(Math.max(...stale.map(({ lateMs }) => lateMs))).toBeGreaterThan(HEARTBEAT_INTERVAL_MS);

@@ -1,23 +1,49 @@
-import { asLockStoreError, type LockStoreError } from '../errors/index.js';
-import { type ClaimAnswer, type Grant, type Holder, type Progress } from '../store/index.js';
-import { attemptDeadlineMs, safetyMarginMs } from '../options/index.js';
-import { instant, type Instant, sleep } from '../time/index.js';
-import { type Aftermath } from './data-loss.js';
-import { Inquiry } from './inquiry.js';
-import { type JobMemory } from './job-memory.js';
-import { Lease, type LeaseEnd } from './lease.js';
+import {
+  type ClaimResult,
+  type Grant,
+  type Holder,
+  lockLifeMs,
+  type RenewResult,
+  type StateUpdate,
+} from '../store/index.js';
+import { type RequestKind } from '../store/client/index.js';
+import { instant, type Instant, sleep, type Timer } from '../time/index.js';
+import { type Inherited, type KnownState } from './known-state.js';
+import { deadlineOf, earlier, isBefore, later, safetyMarginMs } from './lease.js';
 import { type Replica } from './replica.js';
+import { type Session } from './session.js';
 
-export interface TermFacts extends Aftermath {
-  readonly job: string;
+/** How a term ended: given back, taken by another holder, not confirmed in time, or left to expire by a process that ends. */
+export type TermEnd = 'released' | 'preempted' | 'expired' | 'abandoned';
+
+/** Locks of jobs are renewed at this interval, whatever their `lockExpiry`: their sessions are what followers go by. */
+const RENEWAL_INTERVAL_MS = 10_000;
+/** How long a release is tried at least. */
+const SHORTEST_RELEASE_MS = 1_000;
+/** How long `release()` of a lock of `LockService` takes at most. The lock is released in the background after that. */
+const LONGEST_LOCK_RELEASE_MS = 2_000;
+/** Between two tries to get a lease confirmed that the clocks do not trust. */
+const CONFIRMATION_PAUSE_MS = 250;
+
+export interface TermFacts {
+  readonly name: string;
   readonly holder: Holder;
   readonly lockExpiryMs: number;
-  /** Kind, and hash of kind, expression and zone. */
-  readonly schedule: string;
-  readonly memory: JobMemory;
+  /** Undefined for a lock of `LockService`: it lives for its `lockExpiryMs` only. */
+  readonly session: Session | undefined;
   readonly grant: Grant;
-  /** When the bid that won was sent. */
+  /** When the acquire request was sent, and how many breaks this replica had noticed by then. */
   readonly sent: Instant;
+  readonly breaks: number;
+  readonly known: KnownState;
+  /** What earlier leaders have left. Undefined for a lock of `LockService`. */
+  readonly inherited: Inherited | undefined;
+  /** Kind and hash of the schedule. Undefined for a lock of `LockService`. */
+  readonly schedule: string | undefined;
+  /** Occurrences that came due before then, by the clock of the store, may have been claimed by a claim that is lost. */
+  readonly claimsLostBefore: number;
+  /** When the session sent its last heartbeat whose lock was taken over. Undefined: the lock was free. */
+  readonly predecessorLastHeartbeat: number | undefined;
 }
 
 /** What a confirmed renewal has shown. */
@@ -28,37 +54,62 @@ export interface Confirmation {
 }
 
 /**
- * One uninterrupted leadership of one replica. The election hands it out, the runner spends it: no run starts unless the
- * term is trusted at that moment, and its {@link signal} ends what runs.
+ * One uninterrupted leadership of one replica: a lock won under one session. The election hands it out, the runner spends it. No
+ * run starts unless the term is trusted at that moment, and its {@link signal} aborts what runs.
+ *
+ * The lease has two deadlines, one for the session and one for the lock. The earlier one counts.
  */
 export class Term {
-  /** It starts nothing before this instant. */
-  readonly firstRun: Instant;
-  readonly #lease: Lease;
+  readonly #ending = new AbortController();
+  readonly #startedAt: Instant;
+  #end: TermEnd | undefined;
+  #lockDeadline: Instant;
+  /** The deadline that the session had before a break. It counts until the lock is confirmed by a request sent after the break. */
+  #frozen: Instant | undefined;
+  #finalDeadline: Instant | undefined;
+  #timer: Timer | undefined;
   #storeTime: { readonly time: number; readonly sentMs: number; readonly atMs: number };
   #renewal: Promise<void> | undefined;
+  #confirmation: Promise<void> | undefined;
+  #isRecorded = false;
   #onConfirmed: ((confirmation: Confirmation) => void) | undefined;
 
   constructor(
     private readonly replica: Replica,
     readonly facts: TermFacts,
   ) {
-    const { clock, closing } = replica;
-    const { lockExpiryMs, sent, grant, waitMs } = facts;
-    const { now, wall } = instant(clock);
-    this.firstRun = { now: now + waitMs, wall: wall + waitMs };
-    this.#storeTime = { time: grant.time, sentMs: sent.now, atMs: now };
-    this.#lease = new Lease(clock, { lockExpiryMs, safetyMarginMs: safetyMarginMs(lockExpiryMs) }, sent);
+    const { clock, client, sessions } = replica;
+    const { session, sent, grant, breaks } = facts;
+    this.#startedAt = instant(clock);
+    this.#storeTime = { time: grant.storeTime, sentMs: sent.now, atMs: this.#startedAt.now };
+    this.#lockDeadline = deadlineOf(sent, this.lifeMs);
+    // a break was noticed while the request was under way: it proves nothing yet
+    if (session !== undefined && breaks !== sessions.breaks) this.#frozen = deadlineOf(sent, session.lockExpiryMs);
     const abandon = (): void => {
       this.finish('abandoned');
     };
-    closing.addEventListener('abort', abandon);
+    const expire = (): void => {
+      this.finish('expired');
+    };
+    client.closing.addEventListener('abort', abandon);
+    session?.signal.addEventListener('abort', expire);
     this.signal.addEventListener('abort', () => {
-      closing.removeEventListener('abort', abandon);
+      client.closing.removeEventListener('abort', abandon);
+      session?.signal.removeEventListener('abort', expire);
     });
+    this.#watchDeadline();
+    if (session?.isOver === true) expire();
   }
 
-  /** What Redis knew when the term began. */
+  /** Occurrences and slots up to here were dealt with, or reported, before this term began. */
+  get newestClaimedBefore(): number {
+    return this.facts.inherited?.newestClaimed ?? 0;
+  }
+
+  get name(): string {
+    return this.facts.name;
+  }
+
   get grant(): Grant {
     return this.facts.grant;
   }
@@ -68,44 +119,55 @@ export class Term {
     return this.grant.token;
   }
 
-  /** What this process knows of the job, to be told to Redis. */
-  get memory(): JobMemory {
-    return this.facts.memory;
+  /** What this process knows of the job. */
+  get known(): KnownState {
+    return this.facts.known;
+  }
+
+  /** When it began, on both clocks. */
+  get startedAt(): Instant {
+    return this.#startedAt;
+  }
+
+  /** How long the lock lives without renewal. */
+  get lifeMs(): number {
+    const { session, lockExpiryMs } = this.facts;
+    return session === undefined ? lockExpiryMs : lockLifeMs(lockExpiryMs);
   }
 
   /** Aborts when the term is over, for whatever reason. */
   get signal(): AbortSignal {
-    return this.#lease.signal;
+    return this.#ending.signal;
   }
 
   /** How it ended; undefined while it goes on. */
-  get end(): LeaseEnd | undefined {
-    return this.#lease.end;
+  get end(): TermEnd | undefined {
+    return this.#end;
   }
 
-  /** Until the safe deadline, unless it is renewed. */
+  /** Until when no other replica can lead unless the lock is released or deleted. Stays as it was when the term ended. */
+  get deadline(): Instant {
+    return this.#finalDeadline ?? this.#currentDeadline;
+  }
+
+  /** Until the deadline, by the monotonic clock, unless the lease is confirmed. */
   get remainingMs(): number {
-    return this.#lease.remainingMs;
+    return this.deadline.now - this.replica.clock.now();
+  }
+
+  /** The same by the wall clock. It is less after the host was suspended, or the clock was set. */
+  get wallRemainingMs(): number {
+    return this.deadline.wall - this.replica.clock.wallNow();
   }
 
   /** Whether a run may start now: asked anew before each. */
   isTrusted(): boolean {
-    return this.#lease.isTrusted();
-  }
-
-  /** How long it must still wait before its first run. */
-  get waitMs(): number {
-    return Math.max(this.firstRun.now - this.replica.clock.now(), 0);
-  }
-
-  /** Whether the lock was this term's at `at`, also if the term has ended since. */
-  covers(at: Instant): boolean {
-    return this.#lease.covers(at);
+    return this.#end === undefined && isBefore(this.replica.clock, this.#currentDeadline);
   }
 
   /** Whether the term is over, even if its signal could not say so yet. */
   isOver(): boolean {
-    return this.#lease.isOver();
+    return this.#end !== undefined || this.remainingMs <= 0;
   }
 
   /** The store's clock: its latest answer plus the monotonic time since. Behind by a round trip at most. */
@@ -113,24 +175,40 @@ export class Term {
     return this.#storeTime.time + (this.replica.clock.now() - this.#storeTime.atMs);
   }
 
-  /** Asks for a renewal at once, and resolves when the term is trusted again or over. */
-  async confirmation(): Promise<void> {
-    while (!this.isTrusted() && !this.isOver()) await this.renew();
-    // past the deadline the signal follows as soon as the loop turns
-    if (this.isOver() && !this.signal.aborted) await aborted(this.signal);
+  /** The store's clock, not behind: it may have answered right when its latest request was sent. Ahead by a round trip at most. */
+  storeNowAtMost(): number {
+    return this.#storeTime.time + (this.replica.clock.now() - this.#storeTime.sentMs);
   }
 
-  /** Tells from now on of every confirmed renewal and claim, until the term is over. */
-  onConfirmed(tell: (confirmation: Confirmation) => void): void {
-    this.#onConfirmed = tell;
+  /** Calls back after every confirmed renewal and claim, until the term is over. */
+  onConfirmed(callback: (confirmation: Confirmation) => void): void {
+    this.#onConfirmed = callback;
   }
 
-  /** Renews the lease: asks until it is confirmed, lost or over. Who asks for it meanwhile waits for the same answer. */
+  /** Renews the lock now and at every pulse, until the term is over or the returned function is called. */
+  keepAlive(): () => void {
+    const { replica, signal } = this;
+    const { session, lockExpiryMs } = this.facts;
+    const intervalMs = session === undefined ? replica.lockRenewalMs(lockExpiryMs) : RENEWAL_INTERVAL_MS;
+    // a break that was noticed since the term was made
+    if (session !== undefined && this.facts.breaks !== replica.sessions.breaks) this.freeze();
+    const leave = replica.keep(this, intervalMs);
+    signal.addEventListener('abort', leave);
+    // the first renewal records what the new leader has found; a grant that came late leaves a lock of `LockService` little time
+    if (session !== undefined || this.remainingMs < 2 * intervalMs) void this.renew();
+    return leave;
+  }
+
+  /** A break: heartbeats extend this lease no longer, until a renewal that is sent from now on has confirmed the lock. */
+  freeze(): void {
+    const { session } = this.facts;
+    if (session?.deadline !== undefined) this.#frozen ??= session.deadline;
+  }
+
+  /** Renews the lock: until it is confirmed, lost or over. A second call meanwhile waits for the same answer. */
   renew(): Promise<void> {
-    const command = this.#command();
-    this.#renewal ??= this.#ask(
-      (progress) => this.replica.store.renew({ ...command, progress }),
-      (answer) => answer.held,
+    this.#renewal ??= this.#untilAnswered('renew', (update) =>
+      this.replica.client.store.renew({ ...this.#command(), update }),
     ).then(() => {
       this.#renewal = undefined;
     });
@@ -140,73 +218,123 @@ export class Term {
   /** Renews with what is known now: a renewal under way may have been sent before. */
   async renewAfresh(): Promise<void> {
     await this.#renewal;
-    await this.renew();
+    if (!this.isOver()) await this.renew();
+  }
+
+  /** Resolves when the term is trusted, or over. Heartbeats and renewals go on by themselves; this asks for both at once. */
+  confirmation(): Promise<void> {
+    this.#confirmation ??= this.#confirmed().finally(() => {
+      this.#confirmation = undefined;
+    });
+    return this.#confirmation;
   }
 
   /** Takes a cron occurrence: asks until the answer is certain. Undefined when the term was over first. */
-  async claim(scheduledAt: number): Promise<ClaimAnswer | undefined> {
-    const command = { ...this.#command(), scheduledAt, token: this.fencingToken };
-    const answer = await this.#ask(
-      (progress) => this.replica.store.claim({ ...command, progress }),
-      ({ outcome }) => outcome !== 'not-leader',
+  async claim(scheduledAt: number): Promise<ClaimResult | undefined> {
+    const { fencingToken: token } = this;
+    const result = await this.#untilAnswered('claim', (update) =>
+      this.replica.client.store.claim({ ...this.#command(), token, scheduledAt, update }),
     );
-    if (answer !== undefined) this.memory.claimed(answer.last);
-    return answer;
+    if (result !== undefined) this.known.claimed(result.newestClaimed);
+    return result;
   }
 
-  /** Ends the term here. Telling the store is the election's part. */
-  finish(end: LeaseEnd): void {
-    this.#lease.finish(end);
+  /**
+   * Ends the term and frees its lock. Resolves to whether the store has confirmed that; otherwise the lock expires by itself. Also
+   * for a term that ended otherwise, once nothing of it runs. Never rejects.
+   */
+  async release(): Promise<boolean> {
+    // a deadline that has passed may not have fired its timer yet
+    this.finish(this.remainingMs > 0 ? 'released' : 'expired');
+    if (this.#end === 'preempted') return true;
+    const { name, holder, lockExpiryMs } = this.facts;
+    const nowMs = this.replica.clock.now();
+    const request = { name, holder, token: this.fencingToken, update: this.#finalUpdate() };
+    // from then on other replicas may take the lock: nothing is gained by waiting. A caller of `LockService` waits for two seconds
+    const restMs = Math.max(this.deadline.now + safetyMarginMs(lockExpiryMs) - nowMs, SHORTEST_RELEASE_MS);
+    const waitMs = this.facts.session === undefined ? Math.min(restMs, LONGEST_LOCK_RELEASE_MS) : restMs;
+    // once the lock has expired there is nothing to free
+    const lockRemainingMs = this.#lockDeadline.now + safetyMarginMs(this.lifeMs) - nowMs;
+    return this.replica.release(request, waitMs, Math.max(lockRemainingMs, waitMs));
+  }
+
+  /** Ends the term here. The store is not told. */
+  finish(end: TermEnd): void {
+    if (this.#end !== undefined) return;
+    this.#finalDeadline = this.#currentDeadline;
+    this.#end = end;
+    this.#timer?.cancel();
+    this.#ending.abort();
+  }
+
+  get #currentDeadline(): Instant {
+    const { session } = this.facts;
+    if (session === undefined) return this.#lockDeadline;
+    return earlier(this.#lockDeadline, this.#frozen ?? session.deadline ?? this.#lockDeadline);
   }
 
   #command() {
-    const { job, holder, lockExpiryMs } = this.facts;
-    return { name: job, holder, lockExpiryMs };
+    return { name: this.name, holder: this.facts.holder, lifeMs: this.lifeMs };
   }
 
-  async #ask<T extends { readonly time: number }>(
-    send: (progress: Progress) => Promise<T>,
-    isStillOurs: (answer: T) => boolean,
-  ): Promise<T | undefined> {
-    const { replica } = this;
-    const { job, lockExpiryMs } = this.facts;
-    const inquiry = new Inquiry<T>(this.signal);
-    // its last try may be under way for longer than the term
-    const leave = replica.asks(job);
-    const question = async (): Promise<T> => {
-      const sent = instant(replica.clock);
-      const { progress, confirm } = this.memory.unconfirmed();
-      const answer = await send(progress);
-      // runs for late answers too: counted from the time sent, a late yes is as good as any, and a no is final
-      this.#learnTime(answer.time, sent);
-      replica.complaints.settle({ job, what: 'lease' });
-      if (isStillOurs(answer)) {
-        confirm();
-        this.#lease.confirm(sent);
-        this.#tellConfirmed(answer.time, sent);
-      } else {
-        this.finish('preempted');
-      }
-      inquiry.answered(answer);
-      return answer;
-    };
-    const deadlineMs = attemptDeadlineMs(lockExpiryMs);
-    while (!this.isOver() && !inquiry.done.aborted) {
-      try {
-        await replica.gate.ask({ job, asker: 'leader', deadlineMs, signal: inquiry.done, send: question });
-      } catch (error: unknown) {
-        await this.#waitAfter(asLockStoreError(error));
-      }
+  /** Until the first one is confirmed, every request records what the new leader has found. */
+  #update(): StateUpdate {
+    const { known } = this;
+    const { schedule } = this.facts;
+    if (schedule === undefined) return {};
+    return this.#isRecorded ? known.progress : { ...known.progress, newestClaimed: known.newestClaimed, schedule };
+  }
+
+  async #confirmed(): Promise<void> {
+    while (!this.isTrusted() && !this.isOver()) {
+      await Promise.all([this.replica.sessions.refresh(), this.renewAfresh()]);
+      if (!this.isTrusted()) await sleep(this.replica.clock, CONFIRMATION_PAUSE_MS, this.signal);
     }
-    inquiry.close();
-    leave();
-    return inquiry.answer;
+    // past the deadline the signal follows as soon as the loop turns
+    if (this.isOver() && !this.signal.aborted) await aborted(this.signal);
   }
 
-  #tellConfirmed(time: number, sent: Instant): void {
-    if (this.#onConfirmed === undefined || this.isOver()) return;
+  #finalUpdate(): StateUpdate {
+    return this.facts.schedule === undefined ? {} : { ...this.#update(), newestClaimed: this.known.newestClaimed };
+  }
+
+  #untilAnswered<R extends RenewResult | ClaimResult>(
+    kind: RequestKind,
+    send: (update: StateUpdate) => Promise<R>,
+  ): Promise<R | undefined> {
+    const { client, clock, sessions } = this.replica;
+    const request = async (): Promise<R> => {
+      const sent = instant(clock);
+      const { breaks } = sessions;
+      const result = await send(this.#update());
+      // also for an answer that comes late: counted from the time it was sent, a late yes is as good as any, and a no is final
+      this.#learnTime(result.storeTime, sent);
+      if (isHeld(result)) this.#confirm(sent, breaks, result.storeTime);
+      else this.#lose(result.holder);
+      return result;
+    };
+    return client.untilAnswered({ name: this.name, kind, signal: this.signal, send: request });
+  }
+
+  #confirm(sent: Instant, breaks: number, storeTime: number): void {
+    if (this.isOver()) return;
+    this.#isRecorded = true;
+    if (this.#frozen !== undefined) {
+      // meanwhile another replica may have led: only a lease that never ran out goes on
+      if (!this.isTrusted()) {
+        this.finish('expired');
+        return;
+      }
+      if (breaks === this.replica.sessions.breaks) this.#frozen = undefined;
+    }
+    this.#lockDeadline = later(deadlineOf(sent, this.lifeMs), this.#lockDeadline);
     const { now, wall } = instant(this.replica.clock);
-    this.#onConfirmed({ roundTripMs: now - sent.now, clockOffsetMs: time - (sent.wall + wall) / 2 });
+    this.#onConfirmed?.({ roundTripMs: now - sent.now, clockOffsetMs: storeTime - (sent.wall + wall) / 2 });
+  }
+
+  #lose(holder: Holder | undefined): void {
+    this.finish('preempted');
+    this.replica.lostTo(this, holder);
   }
 
   /** An answer that was overtaken knows less of the store's clock. */
@@ -215,13 +343,17 @@ export class Term {
     this.#storeTime = { time, sentMs: sent.now, atMs: this.replica.clock.now() };
   }
 
-  /** While the store is unreachable the gate sets the pace. */
-  async #waitAfter(error: LockStoreError): Promise<void> {
-    if (error.code === 'STORE_UNREACHABLE') return;
-    const { settings, random, clock } = this.replica;
-    this.replica.complaints.raise({ job: this.facts.job, what: 'lease' }, error);
-    await sleep(clock, (settings.heartbeatIntervalMs / 12) * (1 + random()), this.signal);
+  #watchDeadline(): void {
+    this.#timer = this.replica.clock.setTimer(Math.max(this.remainingMs, 0), () => {
+      // confirmations do not touch the timer: it finds out here that the deadline has moved
+      if (this.remainingMs > 0) this.#watchDeadline();
+      else this.finish('expired');
+    });
   }
+}
+
+function isHeld(result: RenewResult | ClaimResult): boolean {
+  return 'held' in result ? result.held : result.outcome !== 'not-leader';
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

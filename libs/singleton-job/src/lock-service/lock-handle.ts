@@ -1,4 +1,4 @@
-import { type GiveBack, type Term } from '../leadership/index.js';
+import { type Term } from '../leadership/index.js';
 import { LockLostError } from '../errors/index.js';
 
 /**
@@ -14,7 +14,7 @@ export class LockHandle implements AsyncDisposable {
     /** What is locked, as it stands in Redis after the project: `lock/nightly-import`. */
     readonly key: string,
     private readonly term: Term,
-    private readonly giveBack: GiveBack,
+    private readonly giveBack: () => Promise<boolean>,
   ) {
     term.signal.addEventListener('abort', () => {
       if (term.end !== 'released') this.#lose('may be held by somebody else now');
@@ -41,7 +41,7 @@ export class LockHandle implements AsyncDisposable {
 
   /**
    * Gives the lock to whoever waits for it. However often it is called it is released once. Resolves to whether Redis has
-   * confirmed that; if not, the lock expires by itself. Never rejects.
+   * confirmed that within two seconds; if not, it is released in the background, or expires by itself. Never rejects.
    */
   release(): Promise<boolean> {
     this.#released ??= this.giveBack();

@@ -14,15 +14,15 @@ export type LockKey = string | { readonly name: string; readonly tenant: string 
 export interface LockOptions {
   /**
    * Life of the lock without renewal. More: what a killed process had locked is free later. Less: a shorter pause of the
-   * process or of Redis loses the lock. At least 250 ms and 3 × `heartbeatInterval`.
+   * process or of Redis loses the lock. From 500 ms to 1 day.
    *
    * @default the `lockExpiry` of the module
    */
   readonly expiry?: Duration;
 
   /**
-   * How long to wait for a lock that somebody else has. Nobody polls: the release is heard of, or the lock expires. After Redis
-   * lost its data it may take longer by up to the longest expiry that this process has used or seen for the lock: until then an
+   * How long to wait for a lock that another holder has. It does not poll: it receives the release, or the lock expires. After Redis
+   * lost its data the lock is granted only after the longest expiry that this process has used or seen for it has passed: until then an
    * earlier holder may still trust it.
    *
    * @default 0
@@ -58,7 +58,7 @@ export function readLockRequest(key: unknown, given: unknown, options: ResolvedO
     lockExpiry: 'here it is called expiry',
     ttl: 'it is called expiry',
   });
-  const expiryMs = readExpiry('expiry', reader, options) ?? options.lockExpiryMs;
+  const expiryMs = readExpiry('expiry', reader) ?? options.lockExpiryMs;
   const waitMs = reader.duration('wait', 0) ?? 0;
   const signal = reader.checked('signal', isSignal, { expected: 'an AbortSignal', cure: 'pass controller.signal' });
   if (problems.length > 0) throw new InvalidLockError(problems);

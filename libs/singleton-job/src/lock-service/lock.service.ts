@@ -1,10 +1,10 @@
 import { setMaxListeners } from 'node:events';
-import { hold, type Replica, type Term } from '../leadership/index.js';
+import { type Replica, type Term } from '../leadership/index.js';
 import { InvalidLockError, LocksClosedError, LockStoreError, LockUnavailableError } from '../errors/index.js';
 import { type ResolvedOptions } from '../options/index.js';
 import { sleep } from '../time/index.js';
 import { LockHandle } from './lock-handle.js';
-import { LockMemories } from './lock-memories.js';
+import { KnownLocks } from './known-locks.js';
 import { type LockKey, type LockOptions, type LockRequest, readLockRequest } from './lock-request.js';
 import { type InformedRequest, winLock } from './win-lock.js';
 
@@ -25,7 +25,7 @@ export class LockService {
   /** Requests that have not been answered. */
   readonly #requests = new Set<Promise<unknown>>();
   readonly #closing = new AbortController();
-  #memories: LockMemories | undefined;
+  #known: KnownLocks | undefined;
   #closed: Promise<void> | undefined;
 
   /** `replica` makes the one that the jobs use, or answers it. */
@@ -85,8 +85,7 @@ export class LockService {
 
   async #acquire(replica: Replica, request: LockRequest): Promise<LockHandle | null> {
     const { name, expiryMs, signal } = request;
-    const { memory, leave } = this.#memoriesOn(replica).enter(name, expiryMs);
-    const stopAsking = replica.asks(name);
+    const { known, leave } = this.#knownLocks(replica).enter(name, expiryMs);
     const sources = [this.#closing.signal, ...(signal === undefined ? [] : [signal])];
     const stop = new AbortController();
     const quit = (): void => {
@@ -94,16 +93,15 @@ export class LockService {
     };
     for (const source of sources) source.addEventListener('abort', quit);
     try {
-      const handle = await this.#win(replica, { ...request, memory }, stop.signal);
+      const handle = await this.#win(replica, { ...request, known }, stop.signal);
       const isUsable = !stop.signal.aborted && handle?.isHeld() !== false;
       if (isUsable) return handle;
-      await handle?.release();
+      void handle?.release();
       signal?.throwIfAborted();
       if (this.#closing.signal.aborted) throw new LocksClosedError();
       throw new LockStoreError('STORE_UNREACHABLE', `'${name}' was granted too late to be of use`);
     } finally {
       leave();
-      stopAsking();
       for (const source of sources) source.removeEventListener('abort', quit);
     }
   }
@@ -111,26 +109,20 @@ export class LockService {
   /** Wins a lock that may be used from now on, unless it is lost, or not wanted, by then. */
   async #win(replica: Replica, request: InformedRequest, stop: AbortSignal): Promise<LockHandle | null> {
     const term = await winLock(replica, request, stop);
-    if (term === null) return null;
-    const handle = this.#keep(replica, term);
-    if (stop.aborted) return handle;
-    stop.addEventListener('abort', () => void handle.release());
-    // after a loss of data an earlier holder may still trust its lock
-    if (term.waitMs > 0) await sleep(replica.clock, term.waitMs, term.signal);
-    await term.confirmation();
-    return handle;
+    return term === null ? null : this.#keep(replica, term);
   }
 
   #keep(replica: Replica, term: Term): LockHandle {
-    const { job: name, lockExpiryMs } = term.facts;
-    const { leave } = this.#memoriesOn(replica).enter(name, lockExpiryMs);
-    const giveBack = hold(replica, term);
+    const { name, lockExpiryMs } = term.facts;
+    const { leave } = this.#knownLocks(replica).enter(name, lockExpiryMs);
+    const stopRenewing = term.keepAlive();
     let givenBack: () => void = () => undefined;
     const isGivenBack = new Promise<void>((resolve) => {
       givenBack = resolve;
     });
     const handle: LockHandle = new LockHandle(name, term, async () => {
-      const isConfirmed = await giveBack();
+      stopRenewing();
+      const isConfirmed = await term.release();
       this.#handles.delete(handle);
       leave();
       givenBack();
@@ -146,9 +138,9 @@ export class LockService {
     return handle;
   }
 
-  #memoriesOn({ clock }: Replica): LockMemories {
-    this.#memories ??= new LockMemories(clock);
-    return this.#memories;
+  #knownLocks({ clock }: Replica): KnownLocks {
+    this.#known ??= new KnownLocks(clock);
+    return this.#known;
   }
 
   #track<T>(request: Promise<T>): Promise<T> {

@@ -1,60 +1,183 @@
-import { Candidacy, type JobMemory, type Replica, type Term } from '../leadership/index.js';
+import { Alarm, deadlineOf, isBefore, type Replica, Term, type Waiter } from '../leadership/index.js';
 import { LockStoreError } from '../errors/index.js';
-import { STATE_TTL_MS } from './lock-memories.js';
+import { type AcquireRequest, type AcquireResult, type Holder, type Refusal } from '../store/index.js';
+import { instant, type Instant } from '../time/index.js';
+import { type KnownLock, STATE_LIFE_MS } from './known-locks.js';
 import { type LockRequest } from './lock-request.js';
 
 /** A request, and what this process knows of the lock. */
 export interface InformedRequest extends LockRequest {
-  readonly memory: JobMemory;
+  readonly known: KnownLock;
 }
 
-/** How long an answer is waited for that says whether the lock is free: the first question may have to connect. */
+/** How long an answer is waited for that says whether the lock is free: the first request may have to connect. */
 const ANSWER_MS = 2_000;
+/** Without a subscription a waiting request asks so often. */
+const ASK_EVERY_MS = 10_000;
+/** A lock lives through the last millisecond of its time. */
+const AFTER_TTL_MS = 1;
+const TTL_JITTER_MS = 20;
 
 /**
- * Bids until it wins, or until the request allows no more. Null is certain: somebody else has the lock. Also null when
- * `stop` aborts.
+ * Acquires a lock, or waits for it as long as the request allows. Null: another holder has the lock, or `stop` aborted.
  *
- * @throws LockStoreError when nobody knows who has the lock
+ * @throws LockStoreError when it is not known who has the lock
  */
-export async function winLock(replica: Replica, request: InformedRequest, stop: AbortSignal): Promise<Term | null> {
-  const { clock } = replica;
-  const { name, expiryMs, waitMs, memory } = request;
-  const quitting = new AbortController();
-  const giveUp = (): void => {
-    quitting.abort();
-  };
-  let isPatient = waitMs > 0;
-  /** What the latest bid met with: a failure, or somebody else's lock. */
-  const met: { failure: LockStoreError | undefined } = {
-    failure: new LockStoreError('STORE_UNREACHABLE', `no answer about '${name}' in time`),
-  };
-  const turnedAway = (by: unknown): void => {
-    const failure = by instanceof LockStoreError ? by : undefined;
-    met.failure = failure;
-    // what Redis refuses it will refuse again; while it does not answer, it may soon
-    const isHopeless = failure !== undefined && failure.code !== 'STORE_UNREACHABLE';
-    if (isHopeless || (failure === undefined && !isPatient)) giveUp();
-  };
-  const contest = { job: name, lockExpiryMs: expiryMs, schedule: 'lock', initialDelayMs: 0, stateTtlMs: STATE_TTL_MS };
-  const candidacy = new Candidacy(replica, { ...contest, memory, turnedAway });
-  const timers = [
-    clock.setTimer(waitMs, () => {
-      isPatient = false;
-      if (met.failure === undefined) giveUp();
-    }),
-    clock.setTimer(Math.max(waitMs, ANSWER_MS), giveUp),
-  ];
-  const leave = replica.enter(name, candidacy);
-  stop.addEventListener('abort', giveUp);
-  if (stop.aborted) giveUp();
-  try {
-    const term = await candidacy.win(quitting.signal);
-    if (term === undefined && met.failure !== undefined && !stop.aborted) throw met.failure;
-    return term ?? null;
-  } finally {
-    for (const timer of timers) timer.cancel();
-    leave();
-    stop.removeEventListener('abort', giveUp);
+export function winLock(replica: Replica, request: InformedRequest, stop: AbortSignal): Promise<Term | null> {
+  return new LockWaiter(replica, request, stop).win();
+}
+
+/** One request for a lock. It has no session: it goes by the life of the lock and the messages of releases. */
+class LockWaiter implements Waiter {
+  readonly #alarm: Alarm;
+  /** Aborts when `stop` does, or when there is nothing more to wait for. */
+  readonly #quitting = new AbortController();
+  /** Why there is no answer; undefined while the answer is that another holder has the lock. */
+  #failure: LockStoreError | undefined;
+  #hasTime: boolean;
+
+  constructor(
+    private readonly replica: Replica,
+    private readonly request: InformedRequest,
+    private readonly stop: AbortSignal,
+  ) {
+    this.#alarm = new Alarm(replica.clock);
+    this.#failure = this.#noAnswer();
+    this.#hasTime = request.waitMs > 0;
+  }
+
+  released(): void {
+    this.#alarm.bringForward(0);
+  }
+
+  subscriptionChanged(): void {
+    this.#alarm.bringForward(0);
+  }
+
+  async win(): Promise<Term | null> {
+    const { clock } = this.replica;
+    const { name, waitMs } = this.request;
+    const quit = (): void => {
+      this.#quitting.abort();
+    };
+    const timers = [
+      clock.setTimer(waitMs, () => {
+        this.#hasTime = false;
+        if (this.#failure === undefined) quit();
+      }),
+      clock.setTimer(Math.max(waitMs, ANSWER_MS), quit),
+    ];
+    this.stop.addEventListener('abort', quit);
+    if (this.stop.aborted) quit();
+    const leave = this.replica.enter(name, this);
+    this.#alarm.bringForward(0);
+    try {
+      while (!this.#quitting.signal.aborted) {
+        await this.#alarm.wait(this.#quitting.signal);
+        const term = await this.#acquire();
+        if (term !== undefined) return term;
+      }
+      if (this.stop.aborted) return null;
+      // without a connection it is not known whether the holder still has it
+      if (this.#failure === undefined && !this.replica.client.isConnected) this.#failure = this.#noAnswer();
+      if (this.#failure !== undefined) throw this.#failure;
+      return null;
+    } finally {
+      for (const timer of timers) timer.cancel();
+      this.stop.removeEventListener('abort', quit);
+      this.#alarm.clear();
+      leave();
+    }
+  }
+
+  async #acquire(): Promise<Term | undefined> {
+    const { replica } = this;
+    const { name, expiryMs, known } = this.request;
+    const { signal } = this.#quitting;
+    if (signal.aborted) return undefined;
+    this.#alarm.clear();
+    if (known.waitMs > 0) {
+      this.#mustWait(known.waitMs);
+      return undefined;
+    }
+    const holder = replica.nextHolder();
+    const sent: { last: Instant | undefined } = { last: undefined };
+    const send = (): Promise<AcquireResult | undefined> =>
+      replica.acquires.run(() => {
+        sent.last = instant(replica.clock);
+        return replica.client.store.acquire(this.#acquireRequest(holder));
+      }, signal);
+    const onFailure = (error: LockStoreError): void => {
+      this.#failure = error;
+      // what the store denies it will deny again; while it is out of reach, it may answer soon
+      if (error.code !== 'STORE_UNREACHABLE') this.#quitting.abort();
+    };
+    const result = await replica.client.untilAnswered({ name, kind: 'acquire', signal, send, onFailure });
+    if (result === undefined) {
+      // it may have been granted all the same
+      const release = { name, holder, token: 0, update: {} };
+      if (sent.last !== undefined) replica.releaseInBackground(release, expiryMs);
+      return undefined;
+    }
+    if (!result.granted) {
+      this.#refused(result);
+      return undefined;
+    }
+    known.granted(result);
+    if (sent.last === undefined || !isBefore(replica.clock, deadlineOf(sent.last, expiryMs))) {
+      // it was granted too late to be of use
+      replica.releaseInBackground({ name, holder, token: result.token, update: {} }, expiryMs);
+      this.#alarm.bringForward(0);
+      return undefined;
+    }
+    const facts = { name, holder, lockExpiryMs: expiryMs, grant: result, sent: sent.last, known: known.state };
+    return new Term(replica, { ...facts, ...NO_JOB });
+  }
+
+  #acquireRequest(holder: Holder): AcquireRequest {
+    const { name, expiryMs, known } = this.request;
+    return {
+      name,
+      holder,
+      lifeMs: expiryMs,
+      seenToken: known.state.token,
+      endedSession: undefined,
+      heartbeat: undefined,
+      knownState: known.state.stateCreatedAt,
+      notBefore: 0,
+      isFirstStart: false,
+      stateLifeMs: STATE_LIFE_MS,
+    };
+  }
+
+  #refused(refusal: Refusal): void {
+    const { replica } = this;
+    const { name, known } = this.request;
+    const { holder, ttlMs, ttlRestored } = refusal;
+    known.refused(refusal);
+    if (ttlRestored && holder !== undefined) replica.notify('lockTtlRestored', { job: name, holder });
+    if (holder === undefined) this.#mustWait(known.waitMs);
+    else this.#mustWait(ttlMs + AFTER_TTL_MS + replica.random() * TTL_JITTER_MS);
+  }
+
+  /** The lock cannot be had now. It may be after `delayMs`. */
+  #mustWait(delayMs: number): void {
+    this.#failure = undefined;
+    if (this.#hasTime) this.#alarm.bringForward(this.replica.isSubscribed ? delayMs : Math.min(delayMs, ASK_EVERY_MS));
+    else this.#quitting.abort();
+  }
+
+  #noAnswer(): LockStoreError {
+    return new LockStoreError('STORE_UNREACHABLE', `no answer about '${this.request.name}' in time`);
   }
 }
+
+/** What a term of a job has and a lock of `LockService` has not. */
+const NO_JOB = {
+  session: undefined,
+  breaks: 0,
+  inherited: undefined,
+  schedule: undefined,
+  claimsLostBefore: 0,
+  predecessorLastHeartbeat: undefined,
+} as const;

@@ -3,7 +3,7 @@ import { type Command } from '../../../../test/support/faulty-store.js';
 import { job, lasting, type FleetReplica } from '../../../../test/support/fleet.js';
 import { useFleet } from '../../../../test/support/use-fleet.js';
 import { type JobDefinition } from '../discovery/index.js';
-import { cron } from '../schedule/index.js';
+import { cron, fixedRate } from '../schedule/index.js';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -123,6 +123,21 @@ describe('A cron job', () => {
       expect(missedOf(a, b)).toEqual([]);
     });
 
+    it('tells nobody that a run was missed whose leader was killed right after it began', async () => {
+      await fleet.clock.advance(5_000);
+      const work = hourly({ run: lasting(fleet.clock, MINUTE) });
+      const a = fleet.start('a', [work]);
+      const b = fleet.start('b', [work]);
+      await fleet.clock.advance(HOUR - 5_001);
+      const renewals = a.store.count('renew');
+      await fleet.clock.advance(1);
+      expect(a.store.count('renew')).toBe(renewals + 1);
+      a.store.cut();
+      await fleet.clock.advance(MINUTE);
+      expect(b.observer.of('leadershipGained')).toHaveLength(1);
+      expect(missedOf(a, b)).toEqual([]);
+    });
+
     it.each([
       ['late', 0],
       ['overlap', HOUR + 5_000],
@@ -142,6 +157,23 @@ describe('A cron job', () => {
       const b = fleet.start('b', [work]);
       await fleet.clock.advance(MINUTE);
       expect(missedOf(b)).toEqual([expect.stringMatching(/^b start-not-confirmed .* 1$/)]);
+    });
+
+    it('reports what it inherits also if its first grant came too late to be used', async () => {
+      const a = fleet.start('a', [hourly()]);
+      const b = fleet.start('b', [hourly()]);
+      await fleet.clock.advance(HOUR - 1_000);
+      a.store.fate = (command: Command) => (command === 'claim' ? 'unanswered' : 'lost');
+      await fleet.clock.advance(5_000);
+      const acquires = b.store.count('acquire');
+      b.store.fate = (command: Command) => {
+        b.store.delayMs = command === 'acquire' && b.store.count('acquire') === acquires + 1 ? 32_000 : 0;
+        return 'carried';
+      };
+      await fleet.clock.advance(2 * MINUTE);
+      expect(b.observer.of('leadershipGained')).toHaveLength(1);
+      expect(missedOf(a, b)).toEqual(['b start-not-confirmed (00:00:00, 01:00:00] 1']);
+      expect(runsOf(a, b)).toEqual([]);
     });
 
     it('reports a claim whose run may not have begun also when the schedule has changed since', async () => {
@@ -187,6 +219,46 @@ describe('A cron job', () => {
       expect(missedOf(b)).toEqual([]);
     });
 
+    it('reports what it inherits once: its first renewal tells the next leader', async () => {
+      const a = fleet.start('a', [hourly()]);
+      await fleet.clock.advance(HOUR - 1_000);
+      a.store.fate = (command: Command) => (command === 'claim' ? 'unanswered' : 'lost');
+      await fleet.clock.advance(HOUR);
+      const changed = hourly({ schedule: at('30 * * * *') });
+      const b = fleet.start('b', [changed]);
+      const c = fleet.start('c', [changed]);
+      await fleet.clock.advance(10);
+      b.store.cut();
+      await fleet.clock.advance(MINUTE);
+      expect(c.observer.of('leadershipGained')).toHaveLength(1);
+      expect(missedOf(b, c)).toEqual([
+        'b start-not-confirmed (00:00:00, 01:00:00] 1',
+        'b schedule-changed (01:00:00, 01:59:59] 1',
+      ]);
+    });
+
+    it('loses no occurrence to the slots of a fixed rate before, by a clock that was ahead', async () => {
+      const grid = job({ name: 'report', schedule: fixedRate(1_000, { offsetMs: 0 }) });
+      const a = fleet.start('a', [grid]);
+      a.clock.aheadMs = HOUR;
+      await fleet.clock.advance(MINUTE);
+      const b = fleet.start('b', [everyMinute()]);
+      await fleet.clock.advance(500);
+      const c = fleet.start('c', [everyMinute()]);
+      await fleet.clock.advance(500);
+      void a.supervisor.stop();
+      await fleet.clock.advance(2 * MINUTE);
+      void b.supervisor.stop();
+      await fleet.clock.advance(2 * MINUTE);
+      expect(runsOf(b, c)).toEqual([
+        'b 00:02:00 schedule',
+        'b 00:03:00 schedule',
+        'c 00:04:00 schedule',
+        'c 00:05:00 schedule',
+      ]);
+      expect(missedOf(b, c)).toEqual([]);
+    });
+
     it('reports the occurrences that a changed schedule leaves behind', async () => {
       const a = fleet.start('a', [hourly()]);
       await fleet.clock.advance(MINUTE);
@@ -204,13 +276,15 @@ describe('A cron job', () => {
       await a.supervisor.stop();
       await fleet.clock.advance(2 * HOUR);
       const changed = hourly({ schedule: at('30 * * * *') });
-      const b = fleet.start('b', [changed], { network: { fate: () => 'unanswered' } });
-      await fleet.clock.advance(5_000);
+      const b = fleet.start('b', [changed], {
+        network: { fate: (command) => (command === 'heartbeat' ? 'carried' : 'unanswered') },
+      });
+      await fleet.clock.advance(100);
       expect(fleet.server.holderOf('report')).toMatch(/^b/);
-      b.store.fate = () => 'lost';
+      b.store.cut();
       const c = fleet.start('c', [changed]);
       await fleet.clock.advance(HOUR);
-      expect(missedOf(b, c)).toEqual(['c schedule-changed (00:00:00, 02:01:00] 2']);
+      expect(missedOf(b, c)).toEqual(['c schedule-changed (00:00:00, 02:01:10] 2']);
     });
 
     it('reports them once, also if a failover loses that and it is granted the lock anew', async () => {
@@ -218,10 +292,10 @@ describe('A cron job', () => {
       await fleet.clock.advance(MINUTE);
       await a.supervisor.stop();
       await fleet.clock.advance(2 * HOUR);
-      const fallBack = fleet.server.remember();
+      const snapshot = fleet.server.snapshot();
       const b = fleet.start('b', [hourly({ schedule: at('30 * * * *') })]);
       await fleet.clock.advance(5_000);
-      fallBack();
+      fleet.server.restart(snapshot);
       b.store.reconnect();
       await fleet.clock.advance(MINUTE);
       expect(missedOf(b)).toEqual([
@@ -230,18 +304,22 @@ describe('A cron job', () => {
       ]);
     });
 
-    it('reports them once, also if its term ends before Redis has heard of it and it leads again', async () => {
+    it('reports each once, also if its term ends before Redis has heard of it and it leads again', async () => {
       const a = fleet.start('a', [hourly()]);
       await fleet.clock.advance(MINUTE);
       await a.supervisor.stop();
       await fleet.clock.advance(2 * HOUR);
       const b = fleet.start('b', [hourly({ schedule: at('30 * * * *') })]);
-      b.store.fate = (command: Command) => (command === 'acquire' ? 'carried' : 'lost');
+      b.store.fate = (command: Command) =>
+        command === 'acquire' || command === 'heartbeat' ? 'carried' : 'STORE_UNREACHABLE';
       await fleet.clock.advance(MINUTE);
       b.store.fate = () => 'carried';
       await fleet.clock.advance(MINUTE);
       expect(b.observer.of('leadershipGained').length).toBeGreaterThan(1);
-      expect(missedOf(b)).toEqual(['b schedule-changed (00:00:00, 02:01:00] 2']);
+      expect(missedOf(b)).toEqual([
+        'b schedule-changed (00:00:00, 02:01:00] 2',
+        expect.stringMatching(/^b schedule-changed \(02:01:00, 02:0\d:\d\d\] 0$/),
+      ]);
     });
 
     it.each([
@@ -251,13 +329,12 @@ describe('A cron job', () => {
       const a = fleet.start('a', [hourly()]);
       const b = fleet.start('b', [hourly()]);
       await fleet.clock.advance(HOUR - 1_000);
-      const fallBack = fleet.server.remember();
-      // it does not hear of the claim
-      b.store.fate = () => 'lost';
+      const snapshot = fleet.server.snapshot();
+      b.store.cut();
       await fleet.clock.advance(5_000);
-      fallBack();
+      fleet.server.restart(snapshot);
       a.store.reconnect();
-      b.store.fate = () => 'carried';
+      b.store.mend();
       await fleet.clock.advance(3_000);
       end(a);
       await fleet.clock.advance(MINUTE);
@@ -269,15 +346,17 @@ describe('A cron job', () => {
     it('reports a claim that it knows of and Redis has lost, if nobody confirmed that its run began', async () => {
       const a = fleet.start('a', [hourly()]);
       const b = fleet.start('b', [hourly()]);
-      b.store.deafen();
       await fleet.clock.advance(HOUR - 1_000);
-      const fallBack = fleet.server.remember();
+      const snapshot = fleet.server.snapshot();
       a.store.fate = (command: Command) => (command === 'claim' ? 'unanswered' : 'lost');
-      await fleet.clock.advance(5_000);
-      b.store.fate = () => 'lost';
-      fallBack();
+      await fleet.clock.advance(2_000);
+      // asks, and sees the claim
+      b.store.unsubscribe();
+      await fleet.clock.advance(1_000);
+      b.store.cut();
+      fleet.server.restart(snapshot);
       await fleet.clock.advance(15_000);
-      b.store.fate = () => 'carried';
+      b.store.mend();
       await fleet.clock.advance(MINUTE);
       expect(runsOf(a, b)).toEqual([]);
       expect(missedOf(b)).toEqual(['b start-not-confirmed (00:00:00, 01:00:00] 1']);

@@ -15,9 +15,9 @@ export async function paceCron(schedule: CronSchedule, parts: PaceParts): Promis
   const ledger = new OccurrenceLedger(schedule, parts);
   // a clock that is behind must not carry an occurrence past its grace: the store's takes over from one that is halfway there
   const patienceMs = Math.max(job.misfireGraceMs, ON_TIME_MS) / 2;
-  let cursor = term.grant.last;
-  // a claim that Redis has lost may have been ahead of it
-  const doubtful = schedule.latest(cursor, term.facts.doubtfulUpTo);
+  let cursor = term.newestClaimedBefore;
+  // what came due before Redis restarted or lost its data may have been claimed by a claim that is lost
+  const doubtful = schedule.latest(cursor, term.facts.claimsLostBefore);
   if (doubtful !== undefined && !quit.aborted) cursor = await ledger.lose(cursor, doubtful);
   let isPromotion = true;
   let hasWaited = false;

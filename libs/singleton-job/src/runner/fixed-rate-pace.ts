@@ -13,7 +13,7 @@ export async function paceFixedRate(schedule: GridSchedule, parts: PaceParts): P
   const { periodMs } = schedule;
   const startedAt = clock.wallNow();
   // the slot that the last leader fired is not fired again; one far ahead comes from a clock that was wrong
-  const { last } = term.grant;
+  const last = term.newestClaimedBefore;
   let cursor = last <= startedAt + periodMs ? Math.max(last, startedAt) : startedAt;
   /** The newest tick that waits for a superseded run to settle. */
   let waiting: number | undefined;
@@ -54,7 +54,7 @@ function fire(slot: number, parts: PaceParts): void {
   if (lane.isBusy) drop(parts, 'overlap', slot, 1);
   else if (!isTrusted) drop(parts, 'lease-unconfirmed', slot, 1);
   else {
-    term.memory.fired(slot);
+    term.known.settled(slot);
     lane.start({ scheduledAt: slot, cause: 'schedule' }, term);
   }
 }

@@ -21,7 +21,7 @@ async function around(interceptor: RunInterceptor, run: JobRun, inner: JobDefini
       run.assertLeader();
       resolve(inner(run));
     });
-    // whoever asks for it later, or never, is told all the same; Node must not take it for nobody's
+    // avoids an unhandled rejection when the interceptor drops the promise
     begun.catch(() => undefined);
     return begun;
   };

@@ -31,7 +31,14 @@ describe('An interval job', () => {
     expect(runs(b.observer.story)).toEqual(['60000 runStarted schedule', '60000 runSucceeded schedule']);
   });
 
-  it('keeps the gap when the leader was killed, from what its last heartbeat told', async () => {
+  it('tells Redis of the end of a short gap with the next renewal', async () => {
+    const a = fleet.start('a', [job({ schedule: interval(1_000) })]);
+    await fleet.clock.advance(9_900);
+    expect(a.observer.of('runSucceeded')).toHaveLength(10);
+    expect(a.store.count('renew')).toBe(1);
+  });
+
+  it('keeps the gap when the leader was killed, from what its last renewal told', async () => {
     const a = fleet.start('a', [job({ schedule: interval(60_000) })]);
     const b = fleet.start('b', [job({ schedule: interval(60_000) })]);
     await fleet.clock.advance(10_000);
@@ -56,11 +63,39 @@ describe('An interval job', () => {
 
   it('tells Redis of the end of a long gap also while a renewal is under way', async () => {
     const hour = 3_600_000;
-    const a = fleet.start('a', [job({ schedule: interval(hour), run: lasting(fleet.clock, 3_100) })]);
-    await fleet.clock.advance(2_900);
+    const a = fleet.start('a', [job({ schedule: interval(hour), run: lasting(fleet.clock, 10_100) })]);
+    await fleet.clock.advance(9_900);
     a.store.delayMs = 300;
     await fleet.clock.advance(1_000);
-    expect(a.store.count('renew')).toBe(2);
+    expect(a.store.count('renew')).toBe(3);
+  });
+
+  describe('whose leader is killed', () => {
+    /** A run at once, which ends at once, and one of 5 minutes that begins after 20 s. */
+    async function killedAfter(forMs: number) {
+      let begun = 0;
+      const long = lasting(fleet.clock, 300_000);
+      const a = fleet.start('a', [
+        job({ schedule: interval(20_000), run: (run) => (begun++ === 0 ? undefined : long(run)) }),
+      ]);
+      const b = fleet.start('b', [job({ schedule: interval(20_000) })]);
+      await fleet.clock.advance(forMs);
+      a.store.cut();
+      await fleet.clock.advance(60_000);
+      return b;
+    }
+
+    it('after the next run was due by its last heartbeat, counts the gap from that heartbeat', async () => {
+      const b = await killedAfter(30_500);
+      expect(b.observer.story).toContain('40001 leadershipGained');
+      expect(runs(b.observer.story)[0]).toBe('50000 runStarted schedule');
+    });
+
+    it('before that, counts it from the end of the last run', async () => {
+      const b = await killedAfter(19_000);
+      expect(b.observer.story).toContain('28001 leadershipGained');
+      expect(runs(b.observer.story)[0]).toBe('28001 runStarted schedule');
+    });
   });
 
   it('keeps the gap over a lost term of its own, of whose run Redis never heard', async () => {
@@ -107,7 +142,7 @@ describe('An interval job', () => {
     let arrive: () => void = () => undefined;
     a.store.heldBack = new Promise((resolve) => (arrive = resolve));
     await fleet.clock.advance(1_000);
-    expect(a.store.count('renew')).toBe(1);
+    expect(a.store.count('renew')).toBe(2);
     arrive();
     await fleet.clock.advance(200);
     expect(runs(a.observer.story).slice(2)).toEqual(['1500 runStarted schedule', '1500 runSucceeded schedule']);
@@ -117,7 +152,7 @@ describe('An interval job', () => {
     let sleeps = 1;
     const slow = {
       runStarted: () => {
-        if (sleeps-- > 0) fleet.clock.stepWall(2_000);
+        if (sleeps-- > 0) a.clock.aheadMs = 20_000;
       },
     };
     let calls = 0;

@@ -5,13 +5,16 @@ import { sleep } from '../time/index.js';
 import { type PaceParts } from './pace.js';
 import { unlessAborted } from './waiting.js';
 
+/** The end of a run is recorded with the next renewal, or, if the delay is longer than this, at once. */
+const RECORD_AT_ONCE_MS = 10_000;
+
 /**
  * Runs, waits, runs: counted from the end of each run on the monotonic clock, and across leaders by the store's, so that
  * a hand-over neither shortens the gap nor starts a long interval anew. With no known end it runs at once.
  */
 export async function paceInterval(schedule: IntervalSchedule, parts: PaceParts): Promise<void> {
   const { clock, quit, term, lane } = parts;
-  const firstDue = firstDueOf(schedule, parts);
+  const firstDue = firstIntervalDue(schedule, term);
 
   while (!quit.aborted) {
     // a run that somebody triggered is one like any other: the next comes a delay after its end
@@ -24,22 +27,26 @@ export async function paceInterval(schedule: IntervalSchedule, parts: PaceParts)
   }
 }
 
-/** A run has settled, which those who lead later have to know. */
-export function noteIntervalEnd({ schedule, lockExpiryMs }: JobDefinition, term: Term): void {
+/** A run has settled: later leaders count the delay from here. */
+export function noteIntervalEnd({ schedule }: JobDefinition, term: Term): void {
   if (schedule.kind !== 'interval') return;
-  term.memory.ended();
-  // a gap that outlives the lock would be forgotten by a kill before the next heartbeat; a short one ends by itself
-  if (schedule.delayMs > lockExpiryMs) void term.renewAfresh();
+  // an earlier time would shorten the gap
+  term.known.runEnded(term.storeNowAtMost());
+  if (schedule.delayMs > RECORD_AT_ONCE_MS) void term.renewAfresh();
 }
 
-/** After the gap since the last run anywhere, as Redis knows it, and since the last one here, which it may not know. */
-function firstDueOf(schedule: IntervalSchedule, { clock, term }: PaceParts): number {
-  const now = clock.now();
-  const { endAgeMs } = term.grant;
-  const { endedAtMs } = term.memory;
-  return Math.max(
-    now,
-    endAgeMs === undefined ? now : schedule.next(now - endAgeMs),
-    endedAtMs === undefined ? now : schedule.next(endedAtMs),
-  );
+/**
+ * When the first run of a term is due, monotonic: a delay after the last run ended on any replica.
+ *
+ * The leader before may have been killed after a run that the store does not know of. If a run was due before its last heartbeat,
+ * that run probably began, so the delay counts from that heartbeat.
+ */
+export function firstIntervalDue(schedule: IntervalSchedule, term: Term): number {
+  const { startedAt, grant, facts } = term;
+  const endedAt = facts.inherited?.lastRunEndedAt;
+  if (endedAt === undefined) return startedAt.now;
+  const { predecessorLastHeartbeat: lastHeartbeat } = facts;
+  const dueAt = schedule.next(endedAt);
+  const due = lastHeartbeat !== undefined && dueAt < lastHeartbeat ? schedule.next(lastHeartbeat) : dueAt;
+  return Math.max(startedAt.now, startedAt.now + (due - grant.storeTime));
 }

@@ -1,6 +1,6 @@
 import { defineRegisteredJob, type JobDefinition, type JobRegistration } from '../discovery/index.js';
 import { InvalidJobsError, UnknownJobError } from '../errors/index.js';
-import { ownerOf } from '../store/index.js';
+import { replicaOf } from '../store/index.js';
 import { didYouMean, type ResolvedOptions } from '../options/index.js';
 import { type Clock, SystemClock } from '../time/index.js';
 import { type JobStatistics } from './job-statistics.js';
@@ -73,8 +73,8 @@ export class SingletonJobRegistry {
   }
 
   /**
-   * Gives a job to another replica: gives its lock back, once the run in flight has settled, and then lets the others bid
-   * for two heartbeats. Resolves when the lock is given back; false if this replica did not lead.
+   * Gives a job to another replica: releases its lock, once the run in flight has settled, and does not compete for 2 s.
+   * Resolves when the lock is released; false if this replica did not lead.
    *
    * @throws UnknownJobError
    */
@@ -167,7 +167,7 @@ function takenName({ name, place }: JobDefinition): string {
   return `${place}: there is a job '${name}' already: give each a name of its own`;
 }
 
-/** The process part of a holder value; a foreign holder is one name. */
+/** The replica of a holder. A holder that is not of this library is one name. */
 function leaderOf(holder: string | undefined): string | null {
-  return holder === undefined ? null : (ownerOf(holder) ?? holder);
+  return holder === undefined ? null : (replicaOf(holder) ?? holder);
 }

@@ -167,9 +167,37 @@ describe('A run', () => {
     await fleet.clock.advance(100);
     a.clock.aheadMs = 60_000;
     expect(() => run?.assertLeader()).toThrow(LeaseLostError);
-    await fleet.clock.advance(4_000);
+    await fleet.clock.advance(11_000);
     expect(() => run?.assertLeader()).not.toThrow();
     expect(run?.signal.aborted).toBe(false);
+  });
+
+  describe('that starts while the wall clock leaves less of the lease than the monotonic one', () => {
+    /** Its second run starts at 5 s, when the heartbeat of 3 s has given a lease until 12 s. Until then the wall clock goes 5 s ahead. */
+    async function started() {
+      let begun = 0;
+      const long = lasting(fleet.clock, 50_000, { obedient: true });
+      const run = (given: JobRun) => (begun++ === 0 ? undefined : long(given));
+      const a = fleet.start('a', [job({ schedule: interval(5_000), run })]);
+      await fleet.clock.advance(4_900);
+      a.clock.aheadMs = 5_000;
+      await fleet.clock.advance(200);
+      return a;
+    }
+
+    it('is aborted by the wall clock', async () => {
+      const a = await started();
+      a.store.cut();
+      await fleet.clock.advance(5_000);
+      expect(runs(a.observer.story)).toContain('7000 runCancelled schedule LEASE_LOST');
+    });
+
+    it('goes on while heartbeats are answered', async () => {
+      const a = await started();
+      await fleet.clock.advance(60_000);
+      expect(a.observer.of('runCancelled')).toEqual([]);
+      expect(a.observer.of('runSucceeded')).toHaveLength(2);
+    });
   });
 
   it('that is slow is not reported once its timeout has fired its signal, however long it goes on', async () => {
@@ -182,6 +210,15 @@ describe('A run', () => {
   it('that is slow is reported once a term', async () => {
     const a = fleet.start('a', [job({ schedule: interval(1_000), run: lasting(fleet.clock, 9_000) })]);
     await fleet.clock.advance(30_000);
-    expect(a.observer.of('runSlow')).toEqual([expect.objectContaining({ elapsedMs: 8_000, lockExpiryMs: 10_000 })]);
+    expect(a.observer.of('runSlow')).toEqual([expect.objectContaining({ elapsedMs: 8_000, warnAfterMs: 8_000 })]);
+  });
+
+  it('that is slow is reported after the warnAfter of its job, however long its lock lives', async () => {
+    const run = lasting(fleet.clock, 20_000);
+    const quick = job({ name: 'quick', schedule: once, warnAfterMs: 500, lockExpiryMs: 60_000, run });
+    const never = job({ name: 'never', schedule: once, warnAfterMs: undefined, run });
+    const a = fleet.start('a', [quick, never]);
+    await fleet.clock.advance(30_000);
+    expect(a.observer.of('runSlow')).toEqual([expect.objectContaining({ job: 'quick', elapsedMs: 500 })]);
   });
 });

@@ -2,11 +2,11 @@ import { type JobDefinition } from '../discovery/index.js';
 import { type Term } from '../leadership/index.js';
 import { type RunAbortCode } from '../errors/index.js';
 import { type Notify, type RunInfo } from '../events/index.js';
-import { type Clock, sleep } from '../time/index.js';
+import { type Clock } from '../time/index.js';
 import { paceCron } from './cron-pace.js';
 import { paceFixedRate } from './fixed-rate-pace.js';
 import { noteIntervalEnd, paceInterval } from './interval-pace.js';
-import { reportInherited } from './inheritance.js';
+import { reportUnsettled } from './unsettled-occurrences.js';
 import { Lane } from './lane.js';
 import { type PaceParts } from './pace.js';
 
@@ -65,8 +65,7 @@ export class JobRunner {
     if (stop.aborted) quit();
     try {
       const parts: PaceParts = { ...this.parts, term, lane, quit: quitting.signal };
-      reportInherited(parts);
-      if (term.waitMs > 0) await sleep(this.parts.clock, term.waitMs, quitting.signal);
+      reportUnsettled(parts);
       await pace(parts);
     } finally {
       await lane.free();
@@ -79,7 +78,7 @@ export class JobRunner {
   trigger(term: Term): Triggered {
     const lane = this.#lane;
     if (lane.isBusy) return 'running';
-    if (!term.isTrusted() || term.waitMs > 0 || lane.isClosed) return 'lease-unconfirmed';
+    if (!term.isTrusted() || lane.isClosed) return 'lease-unconfirmed';
     return lane.start({ scheduledAt: this.parts.clock.wallNow(), cause: 'trigger' }, term);
   }
 

@@ -74,8 +74,7 @@ export type TriggerResult =
       readonly started: false;
       /**
        * `not-leader`: ask the replica that `leader` names; null is nobody, for the moment. `running`: a run is in flight.
-       * `lease-unconfirmed`: this replica leads, and may not start a run yet, because an earlier leader that Redis has
-       * forgotten may still trust its lease.
+       * `lease-unconfirmed`: this replica leads, but starts no run at the moment, because it stops or its lease is in doubt again.
        */
       readonly reason: 'not-leader' | 'running' | 'lease-unconfirmed';
       readonly leader: string | null;

@@ -197,7 +197,7 @@ describe('A stop', () => {
     expect(leadership(b.observer.story)).toHaveLength(1);
   });
 
-  it('tries a release again whose answer was lost', async () => {
+  it('sends a release again once the connection on which it was lost is closed', async () => {
     const a = fleet.start('a', [job()]);
     const b = fleet.start('b', [job()]);
     await fleet.clock.advance(100);
@@ -209,7 +209,7 @@ describe('A stop', () => {
     };
     void a.supervisor.stop();
     await fleet.clock.advance(2_000);
-    expect(leadership(a.observer.story).at(-1)).toMatch(/^1[1-5]\d\d leadershipReleased shutdown$/);
+    expect(leadership(a.observer.story).at(-1)).toMatch(/^1850 leadershipReleased shutdown$/);
     expect(leadership(b.observer.story)).toHaveLength(1);
   });
 
@@ -245,17 +245,6 @@ describe('A stop', () => {
     refuse(new LockStoreError('STORE_MISCONFIGURED', 'NOPERM'));
     await fleet.clock.advance(100);
     expect(hasStopped).toBe(true);
-  });
-
-  it('does not wait for a message that nobody may send', async () => {
-    const a = fleet.start('a', [job()]);
-    await fleet.clock.advance(100);
-    a.store.fate = (command) => (command === 'announce' ? 'STORE_MISCONFIGURED' : 'carried');
-    let hasStopped = false;
-    void a.supervisor.stop().then(() => (hasStopped = true));
-    await fleet.clock.advance(100);
-    expect(hasStopped).toBe(true);
-    expect(a.observer.of('storeMisconfigured')).toHaveLength(1);
   });
 
   it('is one stop, however often it is asked for', async () => {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type JobDefinition } from '../discovery/index.js';
-import { LeaderElection, type Replica } from '../leadership/index.js';
+import { Election, type Replica } from '../leadership/index.js';
 import { type Notify } from '../events/index.js';
 import { type LockStore } from '../store/index.js';
 import { type ResolvedOptions } from '../options/index.js';
@@ -28,7 +28,7 @@ export interface SupervisorParts {
 /** What makes a job run: who decides whether it does here, and who runs it. */
 export interface JobWorkers {
   readonly runner: JobRunner;
-  readonly election: LeaderElection;
+  readonly election: Election;
   /** Resolves when the lock is given back and nothing runs. */
   readonly ended: Promise<void>;
 }
@@ -127,19 +127,19 @@ export class JobSupervisor {
 
   /** Begins to contend for a job. The first one opens the connection. */
   #contend(job: JobDefinition): JobWorkers {
-    const { notify, options } = this.parts;
+    const { notify } = this.parts;
     const replica = (this.#replica ??= this.parts.replica?.() ?? makeReplica(this.parts));
     const { clock } = replica;
     const { name, lockExpiryMs, initialDelayMs, schedule } = job;
     const runner = new JobRunner({ job, clock, notify });
-    const contest = { job: name, lockExpiryMs, initialDelayMs, schedule: fingerprint(schedule) };
-    const election = new LeaderElection(replica, contest, (term, stop) => runner.lead(term, stop));
+    const electionOptions = { name, lockExpiryMs, initialDelayMs, schedule: fingerprint(schedule) };
+    const election = new Election(replica, electionOptions, (term, stop) => runner.lead(term, stop));
+    const ended = election.run();
     replica.open();
-    const { heartbeatIntervalMs } = options;
     const runners = () => this.#workers().map((workers) => workers.runner);
-    this.#watch ??= new LoopWatch({ clock, notify, heartbeatIntervalMs, runners });
+    this.#watch ??= new LoopWatch({ clock, notify, runners });
     this.#watch.start();
-    return { runner, election, ended: election.run() };
+    return { runner, election, ended };
   }
 
   #workers(): JobWorkers[] {
@@ -152,14 +152,12 @@ export class JobSupervisor {
     if (this.#replica === undefined) return;
     const plan = new ShutdownPlan(this.#replica.clock, this.parts.options.shutdownTimeoutMs);
     const ends = (some: readonly JobWorkers[]) => Promise.all(some.map(({ ended }) => ended));
-    this.#replica.releases.beginStop();
     for (const { election } of workers) election.stop();
 
     await plan.untilAbort(ends(workers));
     for (const { runner } of workers) runner.close('SHUTDOWN');
     await plan.untilRelease(ends(workers.filter(({ runner }) => runner.isBusy)));
     await plan.untilEnd(ends(workers.filter(({ runner }) => !runner.isBusy)));
-    this.#replica.releases.endStop();
   }
 }
 

@@ -5,8 +5,8 @@ import { type Notify, type RunInfo } from '../events/index.js';
 import { type Clock } from '../time/index.js';
 import { Execution, type Tick } from './execution.js';
 
-/** A run beyond this part of `lockExpiry` is worth a word. */
-const SLOW_PART = 0.8;
+/** Clocks that differ by less are in step: they are read one after the other, and the wall clock counts whole milliseconds. */
+const IN_STEP_MS = 10;
 
 export interface LaneParts {
   readonly job: JobDefinition;
@@ -55,6 +55,7 @@ export class Lane {
     const execution = new Execution(this.parts, tick, term);
     this.#inFlight = execution;
     this.#watchForSlowness(execution, term);
+    this.#watchWallClock(execution, term);
     this.#settled = execution.settled.then(() => {
       this.#inFlight = undefined;
       if (!execution.wasCalled) return;
@@ -80,13 +81,26 @@ export class Lane {
     return this.#settled;
   }
 
+  /**
+   * The timer of a term goes by the monotonic clock. Where the wall clock leaves less of the lease, because the host was suspended or
+   * the clock was set, the run is aborted by that.
+   */
+  #watchWallClock(execution: Execution, term: Term): void {
+    if (term.wallRemainingMs > term.remainingMs - IN_STEP_MS) return;
+    execution.after(term.wallRemainingMs, () => {
+      if (term.isTrusted()) this.#watchWallClock(execution, term);
+      else execution.abort('LEASE_LOST');
+    });
+  }
+
   #watchForSlowness(execution: Execution, term: Term): void {
-    if (this.#saidSlowUnder === term) return;
-    const { notify, job } = this.parts;
-    const elapsedMs = job.lockExpiryMs * SLOW_PART;
-    execution.after(elapsedMs, () => {
+    const { notify, clock } = this.parts;
+    const { warnAfterMs } = this.parts.job;
+    if (warnAfterMs === undefined || this.#saidSlowUnder === term) return;
+    const startedMs = clock.now();
+    execution.after(warnAfterMs, () => {
       this.#saidSlowUnder = term;
-      notify('runSlow', { ...execution.info, elapsedMs, lockExpiryMs: job.lockExpiryMs });
+      notify('runSlow', { ...execution.info, elapsedMs: clock.now() - startedMs, warnAfterMs });
     });
   }
 }

@@ -18,10 +18,10 @@ describe('The loop watch', () => {
     expect(blocked?.blockedMs).toBeLessThanOrEqual(5_000);
   });
 
-  it('says nothing of a loop that is late by less than a heartbeat', async () => {
+  it('says nothing of a loop that stood still for less than a second', async () => {
     const a = fleet.start('a', [job()]);
     await fleet.clock.advance(1_000);
-    await fleet.clock.block(2_900);
+    await fleet.clock.block(1_200);
     expect(a.observer.of('loopBlocked')).toEqual([]);
   });
 });

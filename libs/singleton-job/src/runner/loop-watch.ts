@@ -2,12 +2,13 @@ import { type Notify } from '../events/index.js';
 import { type Clock, type Timer } from '../time/index.js';
 import { type JobRunner } from './job-runner.js';
 
-const MOST_OFTEN_MS = 50;
-const LEAST_OFTEN_MS = 1_000;
+const LOOK_EVERY_MS = 250;
+/** A block of the event loop from this on is worth a line. */
+const WARN_AFTER_MS = 1_000;
 
 /**
- * Notices when the event loop stood still for a heartbeat or longer: renewals stand still with it, and three heartbeats
- * are a lease. A stopped process or a suspended machine looks the same from inside.
+ * Notices when the event loop stood still for a second or longer: heartbeats stand still with it. A stopped process or a suspended
+ * machine looks the same from inside.
  */
 export class LoopWatch {
   #timer: Timer | undefined;
@@ -16,7 +17,6 @@ export class LoopWatch {
     private readonly parts: {
       readonly clock: Clock;
       readonly notify: Notify;
-      readonly heartbeatIntervalMs: number;
       readonly runners: () => Iterable<JobRunner>;
     },
   ) {}
@@ -31,12 +31,11 @@ export class LoopWatch {
   }
 
   #watch(): void {
-    const { clock, notify, heartbeatIntervalMs, runners } = this.parts;
-    const everyMs = Math.min(Math.max(heartbeatIntervalMs / 4, MOST_OFTEN_MS), LEAST_OFTEN_MS);
+    const { clock, notify, runners } = this.parts;
     const setAtMs = clock.now();
-    this.#timer = clock.setTimer(everyMs, () => {
-      const blockedMs = clock.now() - setAtMs - everyMs;
-      if (blockedMs >= heartbeatIntervalMs) {
+    this.#timer = clock.setTimer(LOOK_EVERY_MS, () => {
+      const blockedMs = clock.now() - setAtMs - LOOK_EVERY_MS;
+      if (blockedMs >= WARN_AFTER_MS) {
         const jobs = [...runners()].filter((runner) => runner.ranSince(setAtMs)).map(({ job }) => job.name);
         notify('loopBlocked', { blockedMs, jobs: Object.freeze(jobs) });
       }

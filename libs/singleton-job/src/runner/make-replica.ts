@@ -1,6 +1,6 @@
 import { Replica } from '../leadership/index.js';
 import { type Notify } from '../events/index.js';
-import { InMemoryLockStore, type LockStore, RedisLockStore } from '../store/index.js';
+import { InMemoryLockStore, InMemoryServer, type LockStore, RedisLockStore } from '../store/index.js';
 import { type ResolvedOptions } from '../options/index.js';
 import { type Clock, SystemClock } from '../time/index.js';
 
@@ -27,6 +27,6 @@ function makeStore(options: ResolvedOptions, clock: Clock): LockStore {
   const { store, connection, projectName } = options;
   if (store !== undefined && store !== 'memory') return store;
   // without a connection nothing is enabled, and nobody asks
-  if (store === 'memory' || connection === undefined) return new InMemoryLockStore(clock);
+  if (store === 'memory' || connection === undefined) return new InMemoryLockStore(new InMemoryServer(clock));
   return new RedisLockStore({ projectName, connection });
 }

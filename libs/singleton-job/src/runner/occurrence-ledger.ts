@@ -44,7 +44,7 @@ export class OccurrenceLedger {
   drop(after: number, upTo: number): Promise<number> {
     return this.#claim(after, upTo, () => {
       reportOverlap(this.parts, after, upTo);
-      this.parts.term.memory.settled(upTo);
+      this.parts.term.known.settled(upTo);
     });
   }
 
@@ -52,7 +52,7 @@ export class OccurrenceLedger {
   lose(after: number, upTo: number): Promise<number> {
     return this.#claim(after, upTo, () => {
       reportStateLost(this.parts, after, upTo);
-      this.parts.term.memory.settled(upTo);
+      this.parts.term.known.settled(upTo);
     });
   }
 
@@ -61,22 +61,21 @@ export class OccurrenceLedger {
     const answer = await term.claim(newest);
     switch (answer?.outcome) {
       case 'claimed':
-      case 'mine':
+      case 'already-ours':
         // the host may have slept between the claim and its answer
         while (!term.isTrusted() && !term.isOver()) await term.confirmation();
         // past the deadline, or at the end of a stop, the claim stands, no run begins, and the next leader says so
         if (!term.isOver() && !lane.isClosed) whenOurs();
         return newest;
       case 'taken': {
-        // nobody else can claim while the lock is ours: the state was lost, and a late bid of this term has begun another, or
-        // the claim of an earlier leader was, and the bid of somebody who knew of it has told it again
-        const upTo = Math.max(newest, answer.last);
+        // no other replica can claim while the lock is ours: the store has brought back, or was told again, a claim that was lost
+        const upTo = Math.max(newest, answer.newestClaimed);
         reportStateLost(this.parts, after, upTo);
-        term.memory.settled(upTo);
+        term.known.settled(upTo);
         return upTo;
       }
       case 'too-early': {
-        const aheadMs = newest - answer.time;
+        const aheadMs = newest - answer.storeTime;
         notify('clockAhead', { job: job.name, scheduledAt: new Date(newest), aheadMs });
         // by its latest answers, which tell where its clock was corrected or this host slept
         while (!quit.aborted && term.storeNow() < newest)
@@ -101,6 +100,8 @@ export class OccurrenceLedger {
       else reportMissed(this.parts, { reason: 'late', after, upTo: unstarted });
     }
     if (starts) lane.start({ scheduledAt: newest, cause }, term);
-    term.memory.settled(newest);
+    term.known.settled(newest);
+    // the next leader would report the run as not confirmed until the next renewal
+    if (starts) void term.renewAfresh();
   }
 }

@@ -1,8 +1,8 @@
 import { type JobDefinition } from '../discovery/index.js';
 import { type Term } from '../leadership/index.js';
 import { type RunInfo } from '../events/index.js';
-import { type AnySchedule } from '../schedule/index.js';
 import { type Clock } from '../time/index.js';
+import { firstIntervalDue } from './interval-pace.js';
 import { type LastRun } from './job-status.js';
 
 /** What one job does on this replica. */
@@ -35,19 +35,11 @@ function dueWhileRunning({ schedule, timeoutMs }: JobDefinition, run: RunInfo): 
 /** The tick after all that this replica knows to be done, by whomever. Only a leader has to run anything. */
 function dueWhileIdle({ job, term, lastRun }: JobActivity, clock: Clock, now: number): number | undefined {
   if (term === undefined) return undefined;
-  if (job.schedule.kind === 'interval') return now - (clock.now() - intervalDue(job.schedule, term));
+  const wall = clock.wallNow();
   const endedAt = lastRun === null ? 0 : Date.parse(lastRun.startedAt) + lastRun.durationMs;
-  return job.schedule.next(Math.max(term.firstRun.wall, endedAt, Math.min(term.memory.last, now)));
-}
-
-/** Monotonic. */
-function intervalDue(schedule: Extract<AnySchedule, { kind: 'interval' }>, term: Term): number {
-  const began = term.firstRun.now;
-  const { endAgeMs } = term.grant;
-  const { endedAtMs } = term.memory;
-  return Math.max(
-    began,
-    endAgeMs === undefined ? -Infinity : schedule.next(began - endAgeMs),
-    endedAtMs === undefined ? -Infinity : schedule.next(endedAtMs),
-  );
+  if (job.schedule.kind === 'interval') {
+    const dueMs = Math.max(firstIntervalDue(job.schedule, term), clock.now() - (wall - job.schedule.next(endedAt)));
+    return now - (clock.now() - dueMs);
+  }
+  return job.schedule.next(Math.max(term.startedAt.wall, endedAt, Math.min(term.known.newestClaimed, now)));
 }

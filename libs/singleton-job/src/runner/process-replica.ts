@@ -64,9 +64,9 @@ export class ProcessReplica {
     return this.#replica;
   }
 
-  /** Every trouble with the store that goes on: see {@link StoreGate.outages}. */
-  get outages(): Replica['gate']['outages'] {
-    return this.#replica?.gate.outages ?? [];
+  /** Every trouble with the store that goes on: see {@link StoreClient.outages}. */
+  get outages(): Replica['client']['outages'] {
+    return this.#replica?.client.outages ?? [];
   }
 
   /** Ends renewals and connections, if there are any. Locks still held are left to expire. */

@@ -81,6 +81,7 @@ describe('In a rolling deploy', () => {
         await fleet.clock.advance(23_400);
         const leader = replicas.at(-2);
         void leader?.supervisor.stop();
+        await fleet.clock.advance(1);
         replicas.push(fleet.start(name, [version]));
       }
       await fleet.clock.advance(23_400);
@@ -125,7 +126,7 @@ describe('In a rolling deploy', () => {
     await fleet.clock.advance(35_000);
     a.store.fate = () => 'lost';
     await fleet.clock.advance(40_000);
-    // last renewed at 33 s: nobody led from 42 s, when its lease was over, to 43 s, when its lock was gone
+    // its last heartbeat was at 33 s: nobody led from 42 s, when its lease was over, to 43 s, when its session had ended
     expect(startedBy(a)).toEqual([10, 20, 30]);
     // how many those were the new schedule cannot know
     expect(missedBy(b)).toEqual(['b schedule-changed (30, 43] 0']);
@@ -141,7 +142,7 @@ describe('In a rolling deploy', () => {
       ['longer', long, short, 10_000],
       ['shorter', short, long, 2_000],
     ])(
-      'each replica counts by its own: the old leader, whose lock lives %s, is replaced when that has expired',
+      'each replica counts by its own: the old leader, whose lock lives %s, is replaced once its session has ended',
       async (_which, before, after, livesMs) => {
         const { seen, of } = watched();
         const a = fleet.start('a', [of(before)], options);
@@ -152,8 +153,9 @@ describe('In a rolling deploy', () => {
         const lost = a.observer.events.find(({ event }) => event === 'leadershipLost')?.atMs ?? Infinity;
         const gained = b.observer.events.find(({ event }) => event === 'leadershipGained')?.atMs ?? Infinity;
         expect(lost).toBe(20_000 + livesMs * 0.9);
-        expect(gained).toBeGreaterThan(20_000 + livesMs);
-        expect(gained).toBeLessThan(20_000 + livesMs + 50);
+        expect(gained).toBeGreaterThanOrEqual(20_000 + livesMs);
+        // sessions that live for another time are looked at with the next heartbeat
+        expect(gained).toBeLessThan(20_000 + livesMs + 550);
         expect(seen.most).toBe(1);
       },
     );
@@ -177,7 +179,7 @@ describe('In a rolling deploy', () => {
     expect(startOfB).toBeGreaterThanOrEqual(endOfA);
   });
 
-  it('a version without the job is passed over, and neither bids for it nor minds its messages', async () => {
+  it('a version without the job is passed over, and neither competes for it nor minds its messages', async () => {
     const a = fleet.start('a', [job(), job({ name: 'report' })]);
     const without = fleet.start('b', [job()]);
     const c = fleet.start('c', [job(), job({ name: 'report' })]);

@@ -25,8 +25,8 @@ export interface HealthReport {
   /** Jobs that this replica leads and that did not run by their next tick plus `timeout` (or `lockExpiry`) plus `lockExpiry`. */
   readonly overdue: readonly OverdueJob[];
   /**
-   * Jobs that this replica bids for and nobody is known to lead. Not those that it does not bid for: disabled, paused, within
-   * their `initialDelay`, for two heartbeats after it stepped down, or while a run of a term that it lost has not settled.
+   * Jobs that this replica competes for and that no replica is known to lead. Not those that it does not compete for: disabled, paused,
+   * within their `initialDelay`, for 2 s after it stepped down, or while a run of a term that it lost has not settled.
    */
   readonly leaderless: readonly string[];
 }

@@ -33,10 +33,10 @@ describe('When the clock of Redis is stepped', () => {
     return [a, b];
   }
 
-  it('ahead, locks run out: a leader learns it from its next renewal, and leads again under a larger token', async () => {
+  it('ahead, sessions end: the leader learns it from its next heartbeat, and the next one has a larger token', async () => {
     const [a, b] = await stepped(HOUR_MS);
     await fleet.clock.advance(HEARTBEAT_MS + 100);
-    expect(a.observer.of('leadershipLost')).toEqual([expect.objectContaining({ reason: 'preempted' })]);
+    expect(a.observer.of('leadershipLost')).toEqual([expect.objectContaining({ reason: 'expired' })]);
     const [before = NaN, after = NaN] = [...gainsOf(a), ...gainsOf(b)].sort((one, other) => one - other);
     expect(after).toBeGreaterThanOrEqual(before + HOUR_MS);
   });

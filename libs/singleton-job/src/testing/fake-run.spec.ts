@@ -28,18 +28,18 @@ describe('a fake run', () => {
   });
 
   it('no longer asserts its leadership when its lease is lost, whether the signal has fired or not', () => {
-    const [told, untold, stopped] = [new FakeRun(), new FakeRun(), new FakeRun()];
+    const [told, unnoticed, stopped] = [new FakeRun(), new FakeRun(), new FakeRun()];
     const asserting = (run: FakeRun) => (): void => {
       run.assertLeader();
     };
     told.abort('LEASE_LOST');
-    untold.loseLease();
+    unnoticed.loseLease();
     stopped.abort('SHUTDOWN');
     expect(asserting(told)).toThrow(LeaseLostError);
-    expect(asserting(untold)).toThrow(LeaseLostError);
+    expect(asserting(unnoticed)).toThrow(LeaseLostError);
     expect(asserting(stopped)).not.toThrow();
-    expect(untold.signal.aborted).toBe(false);
-    expect([told, untold, stopped].map(({ wasRefused }) => wasRefused)).toEqual([true, true, false]);
+    expect(unnoticed.signal.aborted).toBe(false);
+    expect([told, unnoticed, stopped].map(({ wasRefused }) => wasRefused)).toEqual([true, true, false]);
   });
 
   it('ends with the signal of the test too', () => {

@@ -6,6 +6,7 @@ it('the testing kit exports these names', () => {
     'FakeRun',
     'InMemoryLockStore',
     'InMemoryReplicas',
+    'InMemoryServer',
     'ManualClock',
     'RecordingObserver',
     'describeLockStore',

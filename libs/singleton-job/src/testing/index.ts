@@ -1,10 +1,11 @@
-export { InMemoryLockStore } from '../store/index.js';
+export { InMemoryLockStore, InMemoryServer, type ServerData } from '../store/index.js';
 export { type Clock, type Timer } from '../time/index.js';
 export { FakeRun, type FakeRunOptions } from './fake-run.js';
 export {
   describeLockStore,
   type LockStoreSuite,
   type LockStoreWorld,
+  type OptionalChapter,
   type TestRunner,
 } from './lock-store-contract/index.js';
 export { ManualClock, settle } from './manual-clock.js';

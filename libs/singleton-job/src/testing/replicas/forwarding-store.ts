@@ -1,66 +1,73 @@
 import {
-  type Bid,
-  type Claim,
-  type ClaimAnswer,
-  type Grant,
+  type AcquireRequest,
+  type AcquireResult,
+  type ClaimRequest,
+  type ClaimResult,
+  type HeartbeatRequest,
+  type HeartbeatResult,
+  type LockMessage,
   type LockStore,
   type LockStoreListener,
-  type Refusal,
-  type Release,
-  type ReleaseAnswer,
-  type Renewal,
-  type RenewalAnswer,
+  type ReleaseRequest,
+  type ReleaseResult,
+  type RenewRequest,
+  type RenewResult,
+  type SessionToKeep,
 } from '../../store/index.js';
 
 /** What goes from a process to its store. */
-export type ForwardedCommand = 'acquire' | 'renew' | 'claim' | 'release' | 'announce';
+export type ForwardedRequest = 'heartbeat' | 'endSession' | 'acquire' | 'renew' | 'claim' | 'release' | 'publish';
 
-/** A store in front of another, which decides what becomes of each command and each message on its way. */
+/** A store in front of another, which decides what becomes of each request and each message on its way. */
 export abstract class ForwardingStore implements LockStore {
   protected readonly listeners = new Set<LockStoreListener>();
 
   constructor(protected readonly store: LockStore) {}
 
-  abstract readonly hearsReleases: boolean;
+  abstract readonly isSubscribed: boolean;
 
-  /** A command is sent; `carryOut` has the real store carry it out. */
-  protected abstract send<T>(command: ForwardedCommand, name: string, carryOut: () => Promise<T>): Promise<T>;
+  /** A request is sent; `carryOut` has the real store carry it out. */
+  protected abstract send<T>(request: ForwardedRequest, name: string, carryOut: () => Promise<T>): Promise<T>;
 
-  /** A message of a release arrives; `tell` passes it on. */
-  protected abstract hear(tell: () => void): void;
+  /** A message arrives; `deliver` passes it on. */
+  protected abstract receive(deliver: () => void): void;
 
-  acquire(bid: Bid): Promise<Grant | Refusal> {
-    return this.send('acquire', bid.name, () => this.store.acquire(bid));
+  heartbeat(request: HeartbeatRequest): Promise<HeartbeatResult> {
+    return this.send('heartbeat', '', () => this.store.heartbeat(request));
   }
 
-  renew(renewal: Renewal): Promise<RenewalAnswer> {
-    return this.send('renew', renewal.name, () => this.store.renew(renewal));
+  endSession(session: SessionToKeep): Promise<void> {
+    return this.send('endSession', session.id, () => this.store.endSession(session));
   }
 
-  claim(claim: Claim): Promise<ClaimAnswer> {
-    return this.send('claim', claim.name, () => this.store.claim(claim));
+  acquire(request: AcquireRequest): Promise<AcquireResult> {
+    return this.send('acquire', request.name, () => this.store.acquire(request));
   }
 
-  release(release: Release): Promise<ReleaseAnswer> {
-    return this.send('release', release.name, () => this.store.release(release));
+  renew(request: RenewRequest): Promise<RenewResult> {
+    return this.send('renew', request.name, () => this.store.renew(request));
   }
 
-  announce(by: string, names: readonly string[]): Promise<void> {
-    return this.send('announce', names.join(','), () => this.store.announce(by, names));
+  claim(request: ClaimRequest): Promise<ClaimResult> {
+    return this.send('claim', request.name, () => this.store.claim(request));
   }
 
-  batch(send: () => void): void {
-    this.store.batch(send);
+  release(request: ReleaseRequest): Promise<ReleaseResult> {
+    return this.send('release', request.name, () => this.store.release(request));
+  }
+
+  publish(message: LockMessage): Promise<void> {
+    const names = message.locks.map(({ name }) => name).join(',');
+    return this.send('publish', `${message.kind} ${names}`, () => this.store.publish(message));
   }
 
   listen(listener: LockStoreListener): () => void {
     this.listeners.add(listener);
     const stop = this.store.listen({
-      released: (message) => {
-        this.hear(() => listener.released?.(message));
+      message: (message) => {
+        this.receive(() => listener.message?.(message));
       },
-      hearing: () => listener.hearing?.(),
-      reachable: () => listener.reachable?.(),
+      subscribed: () => listener.subscribed?.(),
     });
     return () => {
       this.listeners.delete(listener);

@@ -5,8 +5,8 @@ import { resolveOptions, type SingletonJobOptions } from '../../options/index.js
 import { JobSupervisor } from '../../runner/index.js';
 import { type Clock } from '../../time/index.js';
 import { RecordingObserver } from '../recording-observer.js';
-import { MortalClock } from './mortal-clock.js';
-import { SeverableStore } from './severable-store.js';
+import { KillableClock } from './killable-clock.js';
+import { PartitionableStore } from './partitionable-store.js';
 
 /** Options of the module that mean something without Nest and without Redis. */
 export type InMemoryReplicaOptions = Partial<
@@ -30,8 +30,8 @@ interface Parts {
 export class InMemoryReplica {
   /** Every event of this replica, until it is killed. */
   readonly observer: RecordingObserver;
-  readonly #clock: MortalClock;
-  readonly #store: SeverableStore;
+  readonly #clock: KillableClock;
+  readonly #store: PartitionableStore;
   readonly #supervisor: JobSupervisor;
   #isKilled = false;
 
@@ -40,8 +40,8 @@ export class InMemoryReplica {
     { clock, store, hosts, options: { observers = [], ...given } }: Parts,
   ) {
     this.observer = new RecordingObserver(clock);
-    this.#clock = new MortalClock(clock);
-    this.#store = new SeverableStore(store);
+    this.#clock = new KillableClock(clock);
+    this.#store = new PartitionableStore(store);
     const options = resolveOptions({ projectName: 'test', store: this.#store, ...given });
     const tellOthers = notifyAll(observers);
     this.#supervisor = new JobSupervisor({

@@ -65,7 +65,7 @@ describe('replicas in memory', () => {
     expect(b.story.slice(0, 2)).toEqual(['1000 leadershipGained', '2000 runStarted schedule']);
   });
 
-  it('wait for the lock to expire when the leader is killed, who does nothing any more', async () => {
+  it('take over from a killed leader when its session has ended', async () => {
     const prices = new Prices();
     const a = replicas.start('a', [prices]);
     await passes(0);

@@ -1,9 +1,11 @@
-import { InMemoryLockStore, ownerOf } from '../../store/index.js';
+import { InMemoryLockStore, InMemoryServer, replicaOf } from '../../store/index.js';
 import { ManualClock, settle } from '../manual-clock.js';
 import { InMemoryReplica, type InMemoryReplicaOptions } from './in-memory-replica.js';
 
 /** Longer than any stop takes. */
 const LONG_MS = 3_600_000;
+/** A new server counts as one that has lost its data: nobody would take over a job until the longest `lockExpiry` has passed. */
+const SERVER_AGE_MS = 86_400_000;
 
 /**
  * Several replicas of an application in one test, on one manual clock and one store in memory: elections, leases, schedules
@@ -12,14 +14,17 @@ const LONG_MS = 3_600_000;
  */
 export class InMemoryReplicas {
   readonly clock: ManualClock;
-  /** Where the locks are. `store.loseData()` is a FLUSHALL. */
-  readonly store: InMemoryLockStore;
+  /** Where the locks are. `server.loseData()` is a FLUSHALL. */
+  readonly server: InMemoryServer;
   readonly #replicas: InMemoryReplica[] = [];
 
   /** The wall clock starts at `wall`, by which fixed rates and cron go. */
   constructor(wall?: string | number) {
     this.clock = new ManualClock(wall);
-    this.store = new InMemoryLockStore(this.clock);
+    this.server = new InMemoryServer(this.clock);
+    this.clock.stepWall(-SERVER_AGE_MS);
+    this.server.heartbeat({ sessions: [], known: undefined });
+    this.clock.stepWall(SERVER_AGE_MS);
   }
 
   /**
@@ -30,15 +35,15 @@ export class InMemoryReplicas {
    */
   start(name: string, hosts: readonly object[], options: InMemoryReplicaOptions = {}): InMemoryReplica {
     const { clock } = this;
-    const replica = new InMemoryReplica(name, { clock, store: this.store.replica(), hosts, options });
+    const replica = new InMemoryReplica(name, { clock, store: new InMemoryLockStore(this.server), hosts, options });
     this.#replicas.push(replica);
     return replica;
   }
 
-  /** The replica that holds the lock of a job; undefined while nobody does. One that was killed holds it until it expires. */
+  /** The replica that has the lock of a job. Undefined: nobody. One that was killed has it until another takes over. */
   leaderOf(job: string): string | undefined {
-    const holder = this.store.holderOf(job);
-    return holder === undefined ? undefined : ownerOf(holder);
+    const holder = this.server.holderOf(job);
+    return holder === undefined ? undefined : replicaOf(holder);
   }
 
   /** Stops every replica, moving the clock as far as that takes, so that no timer is left. For the end of a test. */

@@ -1,0 +1,221 @@
+import { type LeadershipReleaseReason } from '../events/index.js';
+import { type Holder } from '../store/index.js';
+import { backoffMs } from '../store/client/index.js';
+import { sleep } from '../time/index.js';
+import { type ElectionOptions, Follower } from './follower.js';
+import { type Replica } from './replica.js';
+import { type Term } from './term.js';
+
+/**
+ * Spends a term: works until the term or `stop` ends, and settles once nothing of the job runs any more. Settling before
+ * either ends, with or without an error, gives the term back.
+ */
+export type Lead = (term: Term, stop: AbortSignal) => Promise<void>;
+
+/** Why an election stops competing for good. */
+export type StopReason = Extract<LeadershipReleaseReason, 'shutdown' | 'unregistered'>;
+
+/** How long a replica that stepped down, or whose runner broke, lets the others acquire the lock first. */
+const STAND_BACK_MS = 2_000;
+
+/**
+ * Elects one leader for one job. Its two states are two functions: the follower campaigns until it wins a term, {@link #serve} has
+ * the term spent and gives it back. While a run of an earlier term has not settled this replica does not compete.
+ */
+export class Election {
+  readonly #stop = new AbortController();
+  readonly #follower: Follower;
+  /** From the start of a campaign to the end of its term. Aborted by a stop, by a pause, and when this replica steps down. */
+  #round = new AbortController();
+  #settled = Promise.resolve();
+  #reason: LeadershipReleaseReason = 'shutdown';
+  #isPaused = false;
+  #wakeFromPause: (() => void) | undefined;
+  #term: Term | undefined;
+  #standBackMs = 0;
+  #failures = 0;
+
+  constructor(
+    private readonly replica: Replica,
+    private readonly options: ElectionOptions,
+    private readonly lead: Lead,
+  ) {
+    this.#follower = new Follower(replica, options);
+  }
+
+  /** The term that is being served; undefined while this replica does not lead, or is about to give its term back. */
+  get term(): Term | undefined {
+    return this.#round.signal.aborted ? undefined : this.#held;
+  }
+
+  /** The holder value of the leader, as far as this replica knows; itself until its lock is given back. */
+  get leader(): Holder | undefined {
+    return this.#held?.facts.holder ?? this.rival;
+  }
+
+  /** The same, if it is another replica. */
+  get rival(): Holder | undefined {
+    return this.#follower.rival;
+  }
+
+  /**
+   * Whether this replica competes and knows of no leader. A replica that does not compete cannot know: before its initial delay is
+   * over, paused, standing back, or waiting for a run of a lost term to settle.
+   */
+  get isLeaderless(): boolean {
+    return this.#follower.isLeaderless;
+  }
+
+  /** Whether this replica has the lock: also while it waits for a run to settle before it gives the lock back. */
+  get hasLock(): boolean {
+    return this.#held !== undefined;
+  }
+
+  /** A term that was lost counts no more, although a run of it may not have settled yet. */
+  get #held(): Term | undefined {
+    return this.#term?.isOver() === false ? this.#term : undefined;
+  }
+
+  /** Competes for the job until it is stopped. Resolves when the lock is given back and nothing runs. Never rejects. */
+  async run(): Promise<void> {
+    const { clock } = this.replica;
+    const { initialDelayMs, name, lockExpiryMs } = this.options;
+    if (initialDelayMs > 0) await sleep(clock, initialDelayMs, this.#stop.signal);
+    if (this.#stop.signal.aborted) return;
+    this.replica.sessions.of(lockExpiryMs);
+    this.replica.jobs += 1;
+    const leave = this.replica.enter(name, this.#follower);
+    await this.#rounds();
+    leave();
+    this.replica.jobs -= 1;
+  }
+
+  /** One round after the other, from the start of a campaign to the end of its term. */
+  async #rounds(): Promise<void> {
+    const { clock } = this.replica;
+    while (!this.#stop.signal.aborted) {
+      if (this.#isPaused) {
+        await this.#resumed();
+        continue;
+      }
+      this.#round = new AbortController();
+      this.#settled = this.#compete(this.#round.signal);
+      await this.#settled;
+      if (this.#standBackMs > 0) await sleep(clock, this.#standBackMs, this.#stop.signal);
+      this.#standBackMs = 0;
+    }
+  }
+
+  /** No new term from now on. A term being served ends as soon as its runner has settled. */
+  stop(reason: StopReason = 'shutdown'): void {
+    this.#stop.abort();
+    this.#endRound(reason);
+    this.#wakeFromPause?.();
+  }
+
+  /** Competes no more until {@link resume}. Resolves when the run in flight has settled and the lock is given back. */
+  pause(): Promise<void> {
+    this.#isPaused = true;
+    this.#endRound('paused');
+    return this.#settled;
+  }
+
+  /** Competes again. */
+  resume(): void {
+    this.#isPaused = false;
+    this.#wakeFromPause?.();
+  }
+
+  /**
+   * Gives the term back, once the run in flight has settled, and lets other replicas acquire the lock first. Resolves when that is
+   * done; false if there is no term to give back.
+   */
+  async stepDown(): Promise<boolean> {
+    const leads = this.term !== undefined;
+    if (leads) this.#endRound('stepped-down');
+    // a follower goes on competing, and may do so for ever
+    if (this.#round.signal.aborted) await this.#settled;
+    return leads;
+  }
+
+  #endRound(reason: LeadershipReleaseReason): void {
+    if (this.#round.signal.aborted) return;
+    this.#reason = reason;
+    this.#round.abort();
+  }
+
+  #resumed(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#wakeFromPause = resolve;
+    });
+  }
+
+  async #compete(quit: AbortSignal): Promise<void> {
+    const term = await this.#follower.campaign(quit);
+    if (term !== undefined) await this.#serve(term, quit);
+  }
+
+  /** Has the term spent, keeps it alive meanwhile, and gives it back. */
+  async #serve(term: Term, quit: AbortSignal): Promise<void> {
+    const { replica } = this;
+    const { notify } = replica;
+    const { name: job, fencingToken } = term;
+    if (term.signal.aborted) {
+      // it ended before it could begin
+      await term.release();
+      return;
+    }
+    const leaveSession = term.facts.session?.use();
+    const stopRenewing = term.keepAlive();
+    replica.announce(term);
+    notify('leadershipGained', { job, fencingToken });
+    term.signal.addEventListener('abort', () => {
+      const { end } = term;
+      if (end === 'expired' || end === 'preempted') notify('leadershipLost', { job, fencingToken, reason: end });
+      // what runs on now outlives the connections: its lock is left to expire
+      if (end === 'abandoned')
+        notify('leadershipReleased', { job, fencingToken, reason: 'shutdown', confirmed: false });
+    });
+    term.onConfirmed((confirmation) => {
+      notify('leaseRenewed', { job, fencingToken, ...confirmation });
+    });
+    this.#term = term;
+    const failure = await this.#spend(term, quit);
+    this.#term = undefined;
+
+    stopRenewing();
+    const confirmed = await term.release();
+    leaveSession?.();
+    const reason = failure === undefined ? this.#reason : 'runner-failed';
+    const isReleased = term.end === 'released';
+    if (isReleased) notify('leadershipReleased', { job, fencingToken, reason, confirmed });
+    if (isReleased && confirmed && reason !== 'shutdown')
+      replica.repeatRelease({ name: job, holder: term.facts.holder, token: fencingToken });
+    // a replica that was asked to step down does so also if its lease was lost before its run had settled
+    if (isReleased || quit.aborted) this.#standBackMs = this.#standBackAfter(reason);
+  }
+
+  /** What the runner failed with; undefined when it ended as it should, with its term or its round. */
+  async #spend(term: Term, quit: AbortSignal): Promise<unknown> {
+    const { name: job } = this.options;
+    try {
+      await this.lead(term, quit);
+      if (term.isOver() || quit.aborted) {
+        this.#failures = 0;
+        return undefined;
+      }
+      throw new Error(`the runner of job '${job}' ended before its term`);
+    } catch (error: unknown) {
+      this.#failures += 1;
+      this.replica.notify('runnerFailed', { job, error });
+      return error;
+    }
+  }
+
+  /** How long other replicas may acquire first: a failure may be of this replica's own making. */
+  #standBackAfter(reason: LeadershipReleaseReason): number {
+    const { settings, random } = this.replica;
+    if (reason === 'stepped-down') return STAND_BACK_MS;
+    return reason === 'runner-failed' ? Math.max(STAND_BACK_MS, backoffMs(this.#failures, settings, random)) : 0;
+  }
+}

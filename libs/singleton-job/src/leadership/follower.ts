@@ -1,0 +1,375 @@
+import {
+  type AcquireRequest,
+  type AcquireResult,
+  type Grant,
+  type Holder,
+  lockExpiryOf,
+  lockLifeMs,
+  type Refusal,
+  replicaOf,
+  sessionOf,
+} from '../store/index.js';
+import { shortPauseMs } from '../store/client/index.js';
+import { instant, type Instant } from '../time/index.js';
+import { Alarm } from './alarm.js';
+import { KnownState } from './known-state.js';
+import { deadlineOf, isBefore } from './lease.js';
+import { type LockNews, type Replica, type Waiter } from './replica.js';
+import { type Session } from './session.js';
+import { Term } from './term.js';
+
+/** What is elected for. A job definition has all of it. */
+export interface ElectionOptions {
+  readonly name: string;
+  readonly lockExpiryMs: number;
+  /** From the start of this replica until it competes. */
+  readonly initialDelayMs: number;
+  /** Kind and hash of the schedule, as `cron:1f2e…`: a leader sees from it whether its predecessor had another schedule. */
+  readonly schedule: string;
+}
+
+/** Up to so long a follower waits for each other living replica before it acquires: so not all do it at once. */
+const SPREAD_MS = 5;
+/** Extra wait for each other replica, for a replica that leads more jobs than its share. */
+const ABOVE_SHARE_MS = 1.5;
+/** A replica that leads more than so many times its share waits no longer than this. */
+const MOST_LOAD = 2;
+/** After a reconnect followers whose leader is known to be alive ask within this time. */
+const ASK_WITHIN_MS = 10_000;
+/** As a safety net the followers of a job together ask about it once in this time. */
+const SAFETY_NET_MS = 60_000;
+/** A lock lives through the last millisecond of its time. */
+const AFTER_TTL_MS = 1;
+const TTL_JITTER_MS = 20;
+
+interface Sent {
+  readonly at: Instant;
+  readonly session: Session;
+  readonly holder: Holder;
+  readonly breaks: number;
+  readonly isExempt: boolean;
+  readonly endedSession: string | undefined;
+}
+
+/** The follower's part of an election: waits until the lock may be free, and acquires it. */
+export class Follower implements Waiter {
+  readonly known = new KnownState();
+  readonly #alarm: Alarm;
+  /** Who has the lock, as this replica knows. Undefined: it is free, or not known. */
+  #holder: Holder | undefined;
+  /** The last holder that was known, for the wait after a break. */
+  #lastHolder: Holder | undefined;
+  /** The last term of this replica. While its deadline has not passed, no other replica can have led. */
+  #lastTerm: Term | undefined;
+  #isCampaigning = false;
+  /** Cancels a request that waits for its turn among those of other jobs. */
+  #cancelQueued: (() => void) | undefined;
+  /** The holder's session was not listed: the alarm is set for the end of the lock's life. */
+  #waitsForTtl = false;
+
+  constructor(
+    private readonly replica: Replica,
+    private readonly options: ElectionOptions,
+  ) {
+    this.#alarm = new Alarm(replica.clock);
+  }
+
+  /** Who has the lock, as this replica knows, if it is another replica. Undefined when that is too long ago to be true still. */
+  get rival(): Holder | undefined {
+    const isOutdated = this.replica.sessions.unansweredForMs > this.#longestExpiryMs;
+    return isOutdated || this.#holderHasEnded() ? undefined : this.#holder;
+  }
+
+  /** Whether it competes for the lock and knows of no holder. */
+  get isLeaderless(): boolean {
+    return this.#isCampaigning && this.rival === undefined;
+  }
+
+  /** Acquires the lock as soon as that is allowed. Undefined when `stop` aborted before. */
+  async campaign(stop: AbortSignal): Promise<Term | undefined> {
+    this.#isCampaigning = true;
+    this.#alarm.bringForward(0);
+    try {
+      while (!stop.aborted) {
+        await this.#alarm.wait(stop);
+        const term = await this.#acquire(stop);
+        if (term !== undefined) return term;
+      }
+      return undefined;
+    } finally {
+      this.#isCampaigning = false;
+      this.#alarm.clear();
+    }
+  }
+
+  granted({ holder, token }: LockNews): void {
+    if (!this.known.granted(token)) return;
+    this.#follow(holder);
+    // a request that waits its turn would be refused
+    this.#cancelQueued?.();
+    this.#alarm.clear();
+    this.#waitForHolder();
+  }
+
+  released({ holder, token }: LockNews): void {
+    if (!this.known.released(token)) return;
+    if (this.#holder === holder) this.#holder = undefined;
+    this.#askIn(this.#spreadMs());
+  }
+
+  sessionsChanged(): void {
+    if (this.#holderHasEnded()) {
+      this.#askIn(this.#spreadMs());
+    } else if (this.#holder !== undefined && this.#waitsForTtl === this.#holderIsListed()) {
+      // from now on a heartbeat tells of its end, or does so no longer
+      this.#waitForHolder();
+    }
+  }
+
+  heartbeatAnswered(): void {
+    // SingletonJob for .NET neither sends messages nor has a session
+    if (this.#holder !== undefined && replicaOf(this.#holder) === undefined) this.#askIn(0);
+  }
+
+  broken(): void {
+    // what was known of the lock may be lost with the data: every follower asks when the wait is over
+    this.#askIn(this.#waitMs(this.replica.sessions.storeNow()) + AFTER_TTL_MS + this.#spreadMs());
+  }
+
+  connected(): void {
+    this.#askIn(this.#holderIsListed() ? this.replica.random() * ASK_WITHIN_MS : 0);
+  }
+
+  subscriptionChanged(): void {
+    this.#askIn(this.replica.random() * ASK_WITHIN_MS);
+  }
+
+  lost(term: Term, holder: Holder | undefined): void {
+    if (holder === undefined || sessionOf(holder) === term.facts.session?.id) return;
+    this.#follow(holder);
+  }
+
+  /** Sends one acquire request until it is answered. Undefined: there is no term, and the alarm says when to try again. */
+  async #acquire(stop: AbortSignal): Promise<Term | undefined> {
+    const session = await this.#usableSession(stop);
+    if (session === undefined) return undefined;
+    this.#alarm.clear();
+    const { replica } = this;
+    const { name, lockExpiryMs } = this.options;
+    const quitting = new AbortController();
+    const quit = (): void => {
+      quitting.abort();
+    };
+    stop.addEventListener('abort', quit);
+    session.signal.addEventListener('abort', quit);
+    const holder = replica.nextHolder(session);
+    const sent: { last: Sent | undefined } = { last: undefined };
+    const queued = { isCancelled: false };
+    this.#cancelQueued = () => {
+      queued.isCancelled = true;
+      quit();
+    };
+    const send = (): Promise<AcquireResult | undefined> =>
+      replica.acquires.run((): Promise<AcquireResult | undefined> => {
+        this.#cancelQueued = undefined;
+        // also when it is sent again on a new connection
+        if (!session.isTrusted()) {
+          quit();
+          return Promise.resolve(undefined);
+        }
+        const { request, ...facts } = this.#request(session, holder);
+        sent.last = facts;
+        return replica.client.store.acquire(request);
+      }, quitting.signal);
+    const result = await replica.client.untilAnswered({ name, kind: 'acquire', signal: quitting.signal, send });
+    stop.removeEventListener('abort', quit);
+    session.signal.removeEventListener('abort', quit);
+
+    if (result?.granted === true && sent.last !== undefined) {
+      const isInTime = session.isTrusted() && isBefore(replica.clock, deadlineOf(sent.last.at, lockExpiryMs));
+      if (isInTime && !stop.aborted) return this.#open(result, sent.last);
+      // remember only the token: what earlier leaders left is for the grant that is used
+      this.known.granted(result.token);
+    }
+    if (sent.last !== undefined && result?.granted !== false) {
+      // granted too late, or the answer is not waited for: it may have been granted all the same
+      const token = result?.token ?? 0;
+      replica.releaseInBackground({ name, holder, token, update: {} }, lockLifeMs(lockExpiryMs));
+    }
+    if (result?.granted === false) await this.#refused(result);
+    // a grant to another replica that has cancelled the request has set the alarm, too
+    else if (!queued.isCancelled) this.#askIn(0);
+    return undefined;
+  }
+
+  /** The session to acquire under, as soon as the store has confirmed it and both clocks trust it. */
+  async #usableSession(stop: AbortSignal): Promise<Session | undefined> {
+    const { sessions } = this.replica;
+    while (!stop.aborted) {
+      const session = sessions.of(this.options.lockExpiryMs);
+      if (session.isTrusted()) return session;
+      await sessions.nextAnswer(stop);
+    }
+    return undefined;
+  }
+
+  #request(session: Session, holder: Holder): Sent & { readonly request: AcquireRequest } {
+    const { clock, sessions } = this.replica;
+    const { name, lockExpiryMs } = this.options;
+    const at = instant(clock);
+    const isExempt = this.#isExempt();
+    const holderSession = this.#holder === undefined ? undefined : sessionOf(this.#holder);
+    const endedSession = holderSession !== undefined && sessions.hasEnded(holderSession) ? holderSession : undefined;
+    const request: AcquireRequest = {
+      name,
+      holder,
+      lifeMs: lockLifeMs(lockExpiryMs),
+      seenToken: this.known.token,
+      endedSession,
+      heartbeat: sessions.server,
+      knownState: this.known.stateCreatedAt,
+      notBefore: isExempt ? 0 : this.#notBefore(),
+      isFirstStart: this.known.isNew && !sessions.hasNoticedBreak,
+      stateLifeMs: undefined,
+    };
+    return { request, at, session, holder, breaks: sessions.breaks, isExempt, endedSession };
+  }
+
+  #open(grant: Grant, { at, session, holder, breaks, isExempt, endedSession }: Sent): Term {
+    const { sessions } = this.replica;
+    const { name, lockExpiryMs, schedule } = this.options;
+    this.#holder = undefined;
+    const inherited = this.known.won(grant, schedule, isExempt);
+    const term = new Term(this.replica, {
+      name,
+      holder,
+      lockExpiryMs,
+      session,
+      grant,
+      sent: at,
+      breaks,
+      known: this.known,
+      inherited,
+      schedule,
+      claimsLostBefore: isExempt ? 0 : (sessions.server?.serverSince ?? 0),
+      predecessorLastHeartbeat: endedSession === undefined ? undefined : sessions.lastHeartbeatOf(endedSession),
+    });
+    this.#lastTerm = term;
+    return term;
+  }
+
+  async #refused(refusal: Refusal): Promise<void> {
+    const { replica } = this;
+    const { name } = this.options;
+    const { reason, holder, storeTime, ttlRestored } = refusal;
+    this.known.refused(refusal);
+    if (ttlRestored && holder !== undefined) replica.notify('lockTtlRestored', { job: name, holder });
+    if (holder === undefined) this.#holder = undefined;
+    else this.#follow(holder);
+    switch (reason) {
+      case 'held':
+        this.#waitForHolder(refusal.ttlMs);
+        return;
+      case 'too-early':
+        this.#askIn(this.#waitMs(storeTime) + AFTER_TTL_MS + this.#spreadMs());
+        return;
+      case 'outdated':
+        await this.#outdated();
+    }
+  }
+
+  /** The request relied on what is no longer true: a heartbeat comes first. If that shows a break, {@link broken} sets the alarm. */
+  async #outdated(): Promise<void> {
+    const { sessions, random } = this.replica;
+    const { server } = sessions;
+    const isAnswered = await sessions.refresh();
+    const isSameServer = sessions.server?.serverSince === server?.serverSince;
+    if (!isAnswered) this.#askIn(shortPauseMs(random));
+    else if (isSameServer || this.#isExempt()) this.#askIn(random() * TTL_JITTER_MS);
+  }
+
+  /**
+   * Whether no other replica can have led since the last term of this one: the store said that its lock was lost, its deadline has not
+   * passed, and no later living holder is known. Where this replica released the lock, or its session ended, another may have led.
+   */
+  #isExempt(): boolean {
+    const term = this.#lastTerm;
+    return term?.end === 'preempted' && isBefore(this.replica.clock, term.deadline);
+  }
+
+  #follow(holder: Holder): void {
+    this.#holder = holder;
+    this.#lastHolder = holder;
+    // another replica that lives has led since the last term of this one. A lock that names an ended session is only old data
+    if (replicaOf(holder) !== this.replica.id && !this.#holderHasEnded()) this.#lastTerm = undefined;
+  }
+
+  /** Sets the alarm for all that no event announces. `ttlMs` is the life of the lock as the store has answered it. */
+  #waitForHolder(ttlMs = lockLifeMs(this.options.lockExpiryMs)): void {
+    const { sessions, random, isSubscribed } = this.replica;
+    const session = this.#holder === undefined ? undefined : sessionOf(this.#holder);
+    if (this.#holderHasEnded()) {
+      this.#askIn(this.#spreadMs());
+      return;
+    }
+    this.#waitsForTtl = !this.#holderIsListed();
+    if (this.#waitsForTtl) {
+      // no heartbeat tells of its end: only the life of the lock counts
+      if (session !== undefined) sessions.watch(session);
+      this.#askIn(ttlMs + AFTER_TTL_MS + random() * TTL_JITTER_MS);
+    }
+    if (sessions.hasNoticedBreak && this.#waitMs(sessions.storeNow()) > 0) this.broken();
+    if (!isSubscribed) this.#askIn(ASK_WITHIN_MS * (1 - random() / 10));
+    const followers = Math.max(sessions.liveReplicas - 1, 1);
+    this.#askIn((0.5 + random()) * followers * SAFETY_NET_MS);
+  }
+
+  #holderIsListed(): boolean {
+    const session = this.#holder === undefined ? undefined : sessionOf(this.#holder);
+    return session !== undefined && this.replica.sessions.isListed(session);
+  }
+
+  #holderHasEnded(): boolean {
+    const session = this.#holder === undefined ? undefined : sessionOf(this.#holder);
+    return session !== undefined && this.replica.sessions.hasEnded(session);
+  }
+
+  /** Until when no replica may take the lock after a break, by the clock of the store. 0: it may be taken at any time. */
+  #notBefore(): number {
+    const { server, serverKnownForMs } = this.replica.sessions;
+    const lockExpiryMs = this.#longestExpiryMs;
+    // the clock of the store may have been set back, and then `serverSince` lies far ahead
+    const isOver = server?.serverId === undefined || serverKnownForMs >= lockExpiryMs;
+    return isOver ? 0 : server.serverSince + lockExpiryMs;
+  }
+
+  /** How long no replica may take the lock after a break: by the clock of the store or by its own, whichever ends first. */
+  #waitMs(storeTime: number): number {
+    const restMs = this.#longestExpiryMs - this.replica.sessions.serverKnownForMs;
+    return Math.min(this.#notBefore() - storeTime, restMs);
+  }
+
+  /** The `lockExpiry` of the job, or of the last known holder if that is longer. */
+  get #longestExpiryMs(): number {
+    const session = this.#lastHolder === undefined ? undefined : sessionOf(this.#lastHolder);
+    return Math.max(this.options.lockExpiryMs, session === undefined ? 0 : lockExpiryOf(session));
+  }
+
+  /** Sends the next request after `delayMs` at the latest, if this replica wants the lock. */
+  #askIn(delayMs: number): void {
+    if (this.#isCampaigning) this.#alarm.bringForward(delayMs);
+  }
+
+  /** A random time, longer for a replica that leads more jobs than its share: so jobs spread over the replicas. */
+  #spreadMs(): number {
+    const { sessions, random, led, jobs } = this.replica;
+    const last = this.#lastHolder === undefined ? undefined : replicaOf(this.#lastHolder);
+    const lastIsAlive = last !== undefined && last !== this.replica.id && sessions.isAlive(last);
+    const others = sessions.liveReplicas - 1 - (lastIsAlive ? 1 : 0);
+    const fairShare = Math.max(jobs, 1) / sessions.liveReplicas;
+    // no more: a replica may be left alone with the sessions of dead ones
+    const load = Math.min(led / fairShare, MOST_LOAD);
+    const extraMs = load > 1 ? ABOVE_SHARE_MS : 0;
+    return Math.max(others, 0) * (random() * SPREAD_MS * (0.5 + load) + extraMs);
+  }
+}

@@ -1,0 +1,161 @@
+import { describe, expect, it } from '@jest/globals';
+import { type Grant, type Refusal } from '../store/index.js';
+import { KnownState } from './known-state.js';
+
+const NOTHING = {
+  newestClaimed: undefined,
+  claimedBy: undefined,
+  newestSettled: undefined,
+  lastRunEndedAt: undefined,
+  schedule: undefined,
+};
+
+const refusal = (overrides: Partial<Refusal> = {}): Refusal => ({
+  granted: false,
+  reason: 'held',
+  holder: 'b.1@10000#1',
+  ttlMs: 35_000,
+  token: 0,
+  stateCreatedAt: undefined,
+  storeTime: 100_000,
+  ttlRestored: false,
+  ...NOTHING,
+  ...overrides,
+});
+
+const grant = (overrides: Partial<Grant> = {}): Grant => ({
+  granted: true,
+  token: 7,
+  stateCreatedAt: 1_000,
+  storeTime: 100_000,
+  ...NOTHING,
+  ...overrides,
+});
+
+describe('What a process knows of a job', () => {
+  it('is nothing at its first start', () => {
+    const known = new KnownState();
+    expect([known.isNew, known.token, known.newestClaimed, known.stateCreatedAt]).toEqual([true, 0, 0, undefined]);
+  });
+
+  it.each([
+    [
+      'a holder',
+      (known: KnownState) => {
+        known.refused(refusal());
+      },
+    ],
+    [
+      'a state',
+      (known: KnownState) => {
+        known.refused(refusal({ holder: undefined, stateCreatedAt: 1_000 }));
+      },
+    ],
+    ['a grant', (known: KnownState) => known.granted(5)],
+    ['a release', (known: KnownState) => known.released(5)],
+    ['a term of its own', (known: KnownState) => known.won(grant(), 'cron:1')],
+  ])('is no first start any more once it has seen %s', (_what, see) => {
+    const known = new KnownState();
+    see(known);
+    expect(known.isNew).toBe(false);
+  });
+
+  it('is still a first start after a refusal that showed neither holder nor state', () => {
+    const known = new KnownState();
+    known.refused(refusal({ holder: undefined, reason: 'outdated' }));
+    expect(known.isNew).toBe(true);
+  });
+
+  it('keeps the largest token and the newest occurrence of all answers', () => {
+    const known = new KnownState();
+    known.refused(refusal({ token: 7, newestClaimed: 500 }));
+    known.refused(refusal({ token: 5, newestClaimed: 400 }));
+    expect([known.token, known.newestClaimed]).toEqual([7, 500]);
+  });
+
+  it('is never lowered', () => {
+    const known = new KnownState();
+    known.settled(2_000);
+    known.settled(1_000);
+    known.runEnded(900);
+    known.runEnded(800);
+    expect(known.progress).toEqual({ newestSettled: 2_000, lastRunEndedAt: 900 });
+  });
+
+  it('ignores a grant that is older than the newest release', () => {
+    const known = new KnownState();
+    expect(known.granted(5)).toBe(true);
+    expect(known.released(6)).toBe(true);
+    expect(known.granted(5)).toBe(false);
+    expect(known.granted(6)).toBe(false);
+    expect(known.granted(7)).toBe(true);
+  });
+
+  it('ignores a release that is older than the newest grant', () => {
+    const known = new KnownState();
+    known.granted(7);
+    expect(known.released(6)).toBe(false);
+    expect(known.released(7)).toBe(true);
+  });
+
+  it('takes the release of a request that may never have been granted for news', () => {
+    const known = new KnownState();
+    known.granted(7);
+    expect(known.released(0)).toBe(true);
+    expect(known.granted(8)).toBe(true);
+  });
+});
+
+describe('What a new leader finds', () => {
+  it('is nothing before, for a job that begins', () => {
+    expect(new KnownState().won(grant(), 'cron:1')).toEqual({
+      newestClaimed: 100_000,
+      unconfirmed: undefined,
+      replaced: undefined,
+      lost: undefined,
+      lastRunEndedAt: undefined,
+    });
+  });
+
+  it('is what the leader before has claimed, and not what it knows to have settled', () => {
+    const state = { newestClaimed: 90_000, claimedBy: 'b.1@10000#1 6', newestSettled: 80_000, schedule: 'cron:1' };
+    expect(new KnownState().won(grant(state), 'cron:1')).toMatchObject({
+      newestClaimed: 90_000,
+      unconfirmed: { settled: 80_000, claimed: 90_000, claimedBy: 'b.1@10000#1 6' },
+      lost: undefined,
+    });
+  });
+
+  it('is settled from then on', () => {
+    const known = new KnownState();
+    known.won(grant({ newestClaimed: 90_000, newestSettled: 80_000, schedule: 'cron:1' }), 'cron:1');
+    expect(known.progress.newestSettled).toBe(90_000);
+  });
+
+  it('is lost where the store has no state and this process knew of one', () => {
+    const known = new KnownState();
+    known.refused(refusal({ stateCreatedAt: 1_000, newestClaimed: 90_000, newestSettled: 80_000 }));
+    expect(known.won(grant(), 'cron:1')).toMatchObject({ newestClaimed: 100_000, lost: { after: 80_000 } });
+  });
+
+  it('begins anew with a new schedule, and reports what the old one had left', () => {
+    const state = { newestClaimed: 90_000, newestSettled: 90_000, lastRunEndedAt: 95_000, schedule: 'cron:1' };
+    expect(new KnownState().won(grant(state), 'cron:2')).toMatchObject({
+      newestClaimed: 100_000,
+      replaced: { after: 90_000 },
+      lastRunEndedAt: undefined,
+    });
+  });
+
+  it('is not hidden by a slot that a fast clock has put ahead, under another kind of schedule', () => {
+    const state = { newestClaimed: 500_000, newestSettled: 500_000, schedule: 'fixed-rate:1' };
+    expect(new KnownState().won(grant(state), 'cron:1')).toMatchObject({ newestClaimed: 100_000, replaced: undefined });
+  });
+
+  it('has the later of the ends that the store and this process know', () => {
+    const known = new KnownState();
+    known.runEnded(99_000);
+    const state = { newestClaimed: 1, lastRunEndedAt: 95_000, schedule: 'interval:1' };
+    expect(known.won(grant(state), 'interval:1').lastRunEndedAt).toBe(99_000);
+  });
+});

@@ -1,0 +1,159 @@
+import { type Grant, type JobState, type Refusal, type StateUpdate } from '../store/index.js';
+
+/** What a new leader finds of the leaders before it, and has to report. */
+export interface Inherited {
+  /** Where the new leader begins: all occurrences up to here are dealt with, or are reported now. */
+  readonly newestClaimed: number;
+  /** Occurrences in (`settled`, `claimed`] were claimed, and their runs may not have begun. */
+  readonly unconfirmed:
+    { readonly settled: number; readonly claimed: number; readonly claimedBy: string | undefined } | undefined;
+  /** Occurrences in (`after`, `newestClaimed`] that lie before a new schedule. */
+  readonly replaced: { readonly after: number } | undefined;
+  /** The store has lost its state: it is not known what became of occurrences in (`after`, `newestClaimed`]. */
+  readonly lost: { readonly after: number } | undefined;
+  /** When the last interval run ended, by the clock of the store. Undefined: not known, or under another schedule. */
+  readonly lastRunEndedAt: number | undefined;
+}
+
+/**
+ * What this process knows of one job, whichever replica led it: what the store answered, what messages said and what it did itself. So
+ * fencing tokens grow and claimed occurrences stay claimed also if the store loses its data while this replica lives.
+ */
+export class KnownState {
+  #token = 0;
+  #releasedToken = 0;
+  #stateCreatedAt: number | undefined;
+  #isNew = true;
+  #newestClaimed = 0;
+  #newestSettled = 0;
+  #lastRunEndedAt: number | undefined;
+  /** The schedule of `newestClaimed`. */
+  #schedule: string | undefined;
+
+  /** The highest fencing token seen, 0 if none. */
+  get token(): number {
+    return this.#token;
+  }
+
+  /** The newest occurrence or slot known to be claimed, reported or fired, 0 if none. */
+  get newestClaimed(): number {
+    return this.#newestClaimed;
+  }
+
+  get stateCreatedAt(): number | undefined {
+    return this.#stateCreatedAt;
+  }
+
+  /** Whether neither a state, a holder nor a message of the job was ever seen: this may be its first start. */
+  get isNew(): boolean {
+    return this.#isNew;
+  }
+
+  /** The lock was granted to a replica with this token. False if that is old news: it was released since. */
+  granted(token: number): boolean {
+    this.#isNew = false;
+    if (token <= this.#releasedToken || token < this.#token) return false;
+    this.#token = token;
+    return true;
+  }
+
+  /** The lock of this token was released; 0 is a request that may never have been granted. False if that is old news. */
+  released(token: number): boolean {
+    this.#isNew = false;
+    this.#releasedToken = Math.max(this.#releasedToken, token);
+    return token === 0 || token >= this.#token;
+  }
+
+  /** An acquire request was refused. */
+  refused(refusal: Refusal): void {
+    const { holder, stateCreatedAt } = refusal;
+    if (holder !== undefined || stateCreatedAt !== undefined) this.#isNew = false;
+    this.#stateCreatedAt = stateCreatedAt;
+    this.#learn(refusal, refusal.token);
+  }
+
+  /**
+   * The lock was granted to this replica for a job with this schedule. Answers what earlier leaders have left. `goesOn`: no other
+   * replica can have led since this replica did, so it knows everything, whatever the store has lost.
+   */
+  won(grant: Grant, schedule: string, goesOn = false): Inherited {
+    const { storeTime } = grant;
+    this.#adopt(grant.schedule ?? schedule);
+    const before = { claimed: this.#newestClaimed, settled: this.#newestSettled, isNew: this.#isNew };
+    this.#isNew = false;
+    this.#stateCreatedAt = grant.stateCreatedAt;
+    this.#learn(grant, grant.token);
+    const isLost = grant.newestClaimed === undefined && !(goesOn && before.claimed > 0);
+    const found = isLost ? withoutState(before, storeTime) : this.#ofState(grant, schedule);
+    const inherited = { ...found, lastRunEndedAt: latest(found.lastRunEndedAt, this.#lastRunEndedAt) };
+    this.#newestClaimed = inherited.newestClaimed;
+    this.#newestSettled = inherited.newestClaimed;
+    this.#schedule = schedule;
+    return inherited;
+  }
+
+  /** The occurrence at `scheduledAt` was claimed, by whichever replica. */
+  claimed(scheduledAt: number): void {
+    this.#newestClaimed = Math.max(this.#newestClaimed, scheduledAt);
+  }
+
+  /** The occurrence or slot at `scheduledAt` is settled: its run has begun, or it was reported. */
+  settled(scheduledAt: number): void {
+    this.claimed(scheduledAt);
+    this.#newestSettled = Math.max(this.#newestSettled, scheduledAt);
+  }
+
+  /** An interval run ended at this time by the clock of the store. */
+  runEnded(at: number): void {
+    this.#lastRunEndedAt = latest(at, this.#lastRunEndedAt);
+  }
+
+  /** What goes with every renewal and claim: a store that lost its last writes is told again. */
+  get progress(): StateUpdate {
+    return { newestSettled: this.#newestSettled, lastRunEndedAt: this.#lastRunEndedAt };
+  }
+
+  #learn(state: JobState, token: number): void {
+    this.#token = Math.max(this.#token, token);
+    this.#adopt(state.schedule);
+    this.#newestClaimed = Math.max(this.#newestClaimed, state.newestClaimed ?? 0);
+    this.#newestSettled = Math.max(this.#newestSettled, state.newestSettled ?? 0);
+  }
+
+  /** Slots of a fixed rate are no occurrences: one that a fast clock has put ahead must not hide those of a cron. */
+  #adopt(schedule: string | undefined): void {
+    const wasOther = this.#schedule !== undefined && !isCron(this.#schedule);
+    if (wasOther && isCron(schedule)) this.#newestClaimed = this.#newestSettled = 0;
+    this.#schedule = schedule ?? this.#schedule;
+  }
+
+  #ofState(grant: Grant, schedule: string): Inherited {
+    const [claimed, settled] = [this.#newestClaimed, this.#newestSettled];
+    const previous = grant.schedule ?? schedule;
+    const hasChanged = previous !== schedule;
+    const wasCron = isCron(previous);
+    const unconfirmed =
+      wasCron && settled < claimed
+        ? { settled, claimed, claimedBy: grant.newestClaimed === claimed ? grant.claimedBy : undefined }
+        : undefined;
+    const newestClaimed = !hasChanged ? claimed : wasCron ? Math.max(claimed, grant.storeTime) : grant.storeTime;
+    const replaced = hasChanged && wasCron && newestClaimed > claimed ? { after: claimed } : undefined;
+    const lastRunEndedAt = hasChanged ? undefined : grant.lastRunEndedAt;
+    return { newestClaimed, unconfirmed, replaced, lost: undefined, lastRunEndedAt };
+  }
+}
+
+/** A job begins now: it has no past, unless this process knows of one that the store has lost. */
+function withoutState(before: { claimed: number; settled: number; isNew: boolean }, now: number): Inherited {
+  const lost = before.isNew || before.claimed === 0 ? undefined : { after: before.settled };
+  const newestClaimed = Math.max(now, before.claimed);
+  return { newestClaimed, unconfirmed: undefined, replaced: undefined, lost, lastRunEndedAt: undefined };
+}
+
+function isCron(schedule: string | undefined): boolean {
+  return schedule?.startsWith('cron:') === true;
+}
+
+function latest(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined || b === undefined ? (a ?? b) : Math.max(a, b);
+}

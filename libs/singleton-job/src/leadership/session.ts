@@ -1,0 +1,95 @@
+import { setMaxListeners } from 'node:events';
+import { type SessionId } from '../store/index.js';
+import { type Clock, type Instant, type Timer } from '../time/index.js';
+import { deadlineOf, isBefore, later } from './lease.js';
+
+/**
+ * The time-limited proof that this replica is alive. Heartbeats extend it; leaderships hang on it. Its end is final: the store never
+ * extends an ended session, and the replica gives up a session whose own deadline has passed even if the store would still extend it.
+ */
+export class Session {
+  readonly #over = new AbortController();
+  #deadline: Instant | undefined;
+  #confirmedEnd: number | undefined;
+  #timer: Timer | undefined;
+  #users = 0;
+
+  constructor(
+    readonly id: SessionId,
+    readonly lockExpiryMs: number,
+    private readonly clock: Clock,
+    /** The session is over, and nothing runs under it: the store may be told. */
+    private readonly onUnused: (session: Session) => void,
+  ) {
+    // every term and every acquire request under this session listens to it, and that is no leak
+    setMaxListeners(0, this.signal);
+  }
+
+  /** Aborts when the session is over. Every term under it ends with it. */
+  get signal(): AbortSignal {
+    return this.#over.signal;
+  }
+
+  get isOver(): boolean {
+    return this.#over.signal.aborted;
+  }
+
+  /** The end that the store confirmed last. Undefined: not confirmed yet. */
+  get confirmedEnd(): number | undefined {
+    return this.#confirmedEnd;
+  }
+
+  /** Undefined: not confirmed yet. */
+  get deadline(): Instant | undefined {
+    return this.#deadline;
+  }
+
+  /** Whether a lock may be acquired under it: confirmed, not over, and its deadline has passed on neither clock. */
+  isTrusted(): boolean {
+    return !this.isOver && this.#deadline !== undefined && isBefore(this.clock, this.#deadline);
+  }
+
+  /** A heartbeat that was sent at `sent` has extended the session to `end`, by the clock of the store. */
+  extend(sent: Instant, end: number): void {
+    if (this.isOver) return;
+    // what came too late gives no trust: the session was over by then, and only the timer could not say so yet
+    if (this.#deadline !== undefined && this.clock.now() >= this.#deadline.now) {
+      this.end();
+      return;
+    }
+    const deadline = deadlineOf(sent, this.lockExpiryMs);
+    this.#deadline = this.#deadline === undefined ? deadline : later(deadline, this.#deadline);
+    this.#confirmedEnd = end;
+    if (this.#timer === undefined) this.#watchDeadline();
+  }
+
+  /** Ends the session for this replica: the store lists it as ended, its own deadline passed, or the replica stops. */
+  end(): void {
+    if (this.isOver) return;
+    this.#timer?.cancel();
+    this.#over.abort();
+    if (this.#users === 0) this.onUnused(this);
+  }
+
+  /** Something runs under this session until the returned function is called. The store is told of the end only after that. */
+  use(): () => void {
+    this.#users += 1;
+    let isInUse = true;
+    return () => {
+      if (!isInUse) return;
+      isInUse = false;
+      this.#users -= 1;
+      if (this.#users === 0 && this.isOver) this.onUnused(this);
+    };
+  }
+
+  #watchDeadline(): void {
+    const remainingMs = (this.#deadline?.now ?? 0) - this.clock.now();
+    // heartbeats do not touch the timer: it finds out here that the deadline has moved
+    if (remainingMs > 0)
+      this.#timer = this.clock.setTimer(remainingMs, () => {
+        this.#watchDeadline();
+      });
+    else this.end();
+  }
+}

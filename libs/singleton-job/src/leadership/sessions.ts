@@ -1,0 +1,329 @@
+import {
+  type HeartbeatReference,
+  type HeartbeatRequest,
+  type HeartbeatResult,
+  type ListedSession,
+  lockExpiryOf,
+  replicaOf,
+  type SessionId,
+} from '../store/index.js';
+import { type StoreClient } from '../store/client/index.js';
+import { type Clock, instant, type Instant, type Timer } from '../time/index.js';
+import { Session } from './session.js';
+
+/** A session that is not listed for so many of its lives counts as ended. */
+const ABSENT_LIVES = 1.1;
+
+export interface SessionsParts {
+  /** `nodeId-random`. */
+  readonly replicaId: string;
+  readonly client: StoreClient;
+  readonly clock: Clock;
+  /** The heartbeat interval of the module. A shorter `lockExpiry` may need a shorter one. */
+  readonly heartbeatIntervalMs: number;
+}
+
+/** What followers and leaders have to know of sessions. */
+export interface SessionsListener {
+  /** The list of sessions has changed, or some count as ended. */
+  changed(): void;
+  /** Locks may be lost. Each lease is frozen until its own lock has been renewed. */
+  unproven(): void;
+  /** A break: another server, or its data was lost. */
+  broken(): void;
+  /** A heartbeat was answered. */
+  answered(): void;
+}
+
+interface Absence {
+  readonly watchedMs: number;
+  /** The first answer without the session. */
+  first?: { readonly answeredMs: number; readonly version: number };
+}
+
+/**
+ * The sessions of this replica, one for each distinct `lockExpiry`, and what it knows of those of other replicas.
+ * One heartbeat keeps all of them alive.
+ */
+export class Sessions {
+  readonly #current = new Map<number, Session>();
+  readonly #listeners = new Set<SessionsListener>();
+  #count = 0;
+  #timer: Timer | undefined;
+  #nextEndTimer: Timer | undefined;
+  #isStopped = false;
+  #failures = 0;
+  #breaks = 0;
+  #hasNoticedBreak = false;
+  /** There is a new connection, and no heartbeat was answered on it. */
+  #isServerUncertain = false;
+  #server: HeartbeatReference | undefined;
+  #serverMetAtMs = 0;
+  #version = 0;
+  #list: ReadonlyMap<SessionId, ListedSession> = new Map();
+  /** The replicas of the sessions that have not ended. */
+  #alive: ReadonlySet<string | undefined> = new Set();
+  #liveReplicas = 1;
+  #storeTime = { time: 0, atMs: 0 };
+  #refresh: Promise<boolean> | undefined;
+  readonly #waiting = new Set<() => void>();
+  /** When the newest heartbeat was sent that was answered. */
+  #answeredSent: Instant | undefined;
+  /** Sessions of other replicas that are not listed: since when they are looked for, and when the first answer came without them. */
+  readonly #absent = new Map<SessionId, Absence>();
+  readonly #presumedEnded = new Set<SessionId>();
+
+  constructor(private readonly parts: SessionsParts) {}
+
+  /** Counts breaks, and lost lists of sessions: a request that was sent before the latest one proves nothing about a lock. */
+  get breaks(): number {
+    return this.#breaks;
+  }
+
+  /** Whether this replica has noticed a restart of the store or a loss of its data. */
+  get hasNoticedBreak(): boolean {
+    return this.#hasNoticedBreak;
+  }
+
+  /** The server that the latest heartbeat met, and since when. Undefined before the first answer. */
+  get server(): HeartbeatReference | undefined {
+    return this.#server;
+  }
+
+  /** For how long this replica has known the server and its data, by its own clock. */
+  get serverKnownForMs(): number {
+    return this.parts.clock.now() - this.#serverMetAtMs;
+  }
+
+  /** How long ago the newest heartbeat was sent that was answered. */
+  get unansweredForMs(): number {
+    return this.#answeredSent === undefined ? 0 : this.parts.clock.now() - this.#answeredSent.now;
+  }
+
+  /** How many replicas are alive, this one included. */
+  get liveReplicas(): number {
+    return Math.max(this.#liveReplicas, 1);
+  }
+
+  /** How often heartbeats are sent: a session outlives two that are lost. */
+  get intervalMs(): number {
+    const shortestMs = Math.min(...this.#current.keys());
+    const { heartbeatIntervalMs } = this.parts;
+    return 3 * heartbeatIntervalMs > shortestMs ? shortestMs / 4 : heartbeatIntervalMs;
+  }
+
+  listen(listener: SessionsListener): () => void {
+    this.#listeners.add(listener);
+    return () => {
+      this.#listeners.delete(listener);
+    };
+  }
+
+  /** The session for jobs with this `lockExpiry`. It can be used once it is trusted. */
+  of(lockExpiryMs: number): Session {
+    return this.#current.get(lockExpiryMs) ?? this.#begin(lockExpiryMs);
+  }
+
+  /** Whether a session can never be extended again, so that its locks may be taken. */
+  hasEnded(id: SessionId): boolean {
+    return this.#list.get(id)?.hasEnded ?? this.#presumedEnded.has(id);
+  }
+
+  /** Whether a session is listed. What is not listed proves nothing: it may be alive, and the list lost. */
+  isListed(id: SessionId): boolean {
+    return this.#list.has(id);
+  }
+
+  /** When an ended session sent its last heartbeat, by the clock of the store. Undefined: not known. */
+  lastHeartbeatOf(id: SessionId): number | undefined {
+    const session = this.#list.get(id);
+    return session === undefined ? undefined : session.end - lockExpiryOf(id);
+  }
+
+  /** Whether a replica has a session that has not ended. */
+  isAlive(replicaId: string): boolean {
+    return this.#alive.has(replicaId);
+  }
+
+  /** From now on every heartbeat looks for a session that is not listed: absent for long enough, it counts as ended. */
+  watch(id: SessionId): void {
+    if (this.#list.has(id) || this.#absent.has(id)) return;
+    this.#absent.set(id, { watchedMs: this.parts.clock.now() });
+  }
+
+  /** The clock of the store: its latest answer plus the monotonic time since. */
+  storeNow(): number {
+    return this.#storeTime.time + (this.parts.clock.now() - this.#storeTime.atMs);
+  }
+
+  /** Resolves when a heartbeat is answered, or `signal` aborts. */
+  nextAnswer(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const done = (): void => {
+        this.#waiting.delete(done);
+        signal.removeEventListener('abort', done);
+        resolve();
+      };
+      this.#waiting.add(done);
+      signal.addEventListener('abort', done);
+    });
+  }
+
+  /** One heartbeat for all who ask while it is under way. Resolves to whether it was answered with a result. */
+  refresh(): Promise<boolean> {
+    this.#refresh ??= this.beat().finally(() => {
+      this.#refresh = undefined;
+    });
+    return this.#refresh;
+  }
+
+  /** Sends one heartbeat for all sessions, and again after each interval. Resolves to whether it was answered with a result. */
+  async beat(): Promise<boolean> {
+    if (this.#isStopped || this.#current.size === 0) return false;
+    this.#schedule();
+    const { client, clock } = this.parts;
+    const sessions = [...this.#current.values()];
+    const request: HeartbeatRequest = {
+      sessions: sessions.map(({ id, lockExpiryMs, confirmedEnd }) => ({ id, lockExpiryMs, confirmedEnd })),
+      known: this.#server === undefined ? undefined : { version: this.#version, serverSince: this.#server.serverSince },
+    };
+    const sent = instant(clock);
+    try {
+      const result = await client.store.heartbeat(request);
+      this.#failures = 0;
+      this.#learn(result, sessions, sent);
+      client.heartbeatAnswered();
+      return true;
+    } catch (error: unknown) {
+      this.#failures += 1;
+      client.heartbeatFailed(error, this.#failures);
+      return false;
+    }
+  }
+
+  /** The first heartbeat on a new connection, to a server that may be another. */
+  async greet(): Promise<void> {
+    this.#isServerUncertain = this.#server !== undefined;
+    await this.beat();
+  }
+
+  /** Sends no more heartbeats. Ends the sessions under which nothing runs; the others are left to expire. */
+  stop(): void {
+    this.#isStopped = true;
+    this.#timer?.cancel();
+    this.#nextEndTimer?.cancel();
+    for (const session of this.#current.values()) session.end();
+    this.#current.clear();
+  }
+
+  #begin(lockExpiryMs: number): Session {
+    this.#count += 1;
+    const { replicaId, clock, client } = this.parts;
+    const id = `${replicaId}.${this.#count}@${lockExpiryMs}`;
+    const session = new Session(id, lockExpiryMs, clock, ({ confirmedEnd }) => {
+      if (confirmedEnd !== undefined) this.#tellEnd({ id, lockExpiryMs, confirmedEnd });
+    });
+    this.#current.set(lockExpiryMs, session);
+    session.signal.addEventListener('abort', () => {
+      if (this.#current.get(lockExpiryMs) !== session || this.#isStopped) return;
+      this.#begin(lockExpiryMs);
+    });
+    // the first heartbeat lists it, and others of this turn go with it
+    void clock.afterIo().then(() => {
+      if (client.isConnected && !session.isOver) void this.beat();
+    });
+    return session;
+  }
+
+  #schedule(): void {
+    this.#timer?.cancel();
+    this.#timer = this.parts.clock.setTimer(this.intervalMs, () => void this.beat());
+  }
+
+  #learn(result: HeartbeatResult, sessions: readonly Session[], sent: Instant): void {
+    // overtaken by an answer to a later heartbeat, which knew all of this
+    if (this.#answeredSent !== undefined && sent.now < this.#answeredSent.now) return;
+    this.#answeredSent = sent;
+    // where the server does not say which one it is, each reconnect may be to another
+    const isUncertain = this.#isServerUncertain && result.serverId === undefined;
+    this.#isServerUncertain = false;
+    const { serverId, serverSince, version, list, liveReplicas } = result;
+    const isBreak =
+      this.#server !== undefined && (this.#server.serverId !== serverId || this.#server.serverSince !== serverSince);
+    if (this.#server === undefined || isBreak) this.#serverMetAtMs = this.parts.clock.now();
+    this.#server = { serverId, serverSince };
+    this.#storeTime = { time: result.storeTime, atMs: this.parts.clock.now() };
+    this.#version = version;
+    this.#liveReplicas = liveReplicas;
+    if (list !== undefined) {
+      this.#list = list;
+      this.#alive = new Set([...list].filter(([, { hasEnded }]) => !hasEnded).map(([id]) => replicaOf(id)));
+    }
+    // before the sessions are extended: no lease may go on by this answer
+    if (isBreak || isUncertain || result.sessions.some(({ status }) => status === 'listed-again')) this.#unproven();
+    if (isBreak) this.#break();
+    for (const [index, session] of sessions.entries()) {
+      const answer = result.sessions[index];
+      if (answer === undefined) continue;
+      if (answer.status === 'ended') session.end();
+      else session.extend(sent, answer.end);
+    }
+    const hasPresumed = this.#presumeEnded(sent);
+    this.#awaitNextEnd(result);
+    for (const listener of [...this.#listeners]) {
+      if (list !== undefined || hasPresumed) listener.changed();
+      listener.answered();
+    }
+    for (const done of [...this.#waiting]) done();
+  }
+
+  #unproven(): void {
+    this.#breaks += 1;
+    for (const listener of [...this.#listeners]) listener.unproven();
+  }
+
+  #break(): void {
+    this.#hasNoticedBreak = true;
+    this.#absent.clear();
+    this.#presumedEnded.clear();
+    for (const listener of [...this.#listeners]) listener.broken();
+  }
+
+  /**
+   * Two answered heartbeats that did not find a session, further apart than it can live without one: from the answer to the first,
+   * which may have waited for long, until the second was sent. One that was sent before the session was known says nothing of it.
+   * If the list has changed meanwhile, the session may have been listed again and lost once more.
+   */
+  #presumeEnded(sent: Instant): boolean {
+    const version = this.#version;
+    let hasPresumed = false;
+    for (const [id, absence] of this.#absent) {
+      const { watchedMs, first } = absence;
+      if (this.#list.has(id)) {
+        this.#absent.delete(id);
+      } else if (first?.version !== version) {
+        if (sent.now >= watchedMs) absence.first = { answeredMs: this.parts.clock.now(), version };
+      } else if (sent.now - first.answeredMs >= ABSENT_LIVES * lockExpiryOf(id)) {
+        this.#absent.delete(id);
+        this.#presumedEnded.add(id);
+        hasPresumed = true;
+      }
+    }
+    return hasPresumed;
+  }
+
+  /** Looks again at the very moment at which another session ends, unless its replica extends it. */
+  #awaitNextEnd({ nextEnd, storeTime }: HeartbeatResult): void {
+    this.#nextEndTimer?.cancel();
+    this.#nextEndTimer = undefined;
+    if (nextEnd === undefined || this.#isStopped) return;
+    this.#nextEndTimer = this.parts.clock.setTimer(Math.max(nextEnd - storeTime, 0) + 1, () => void this.beat());
+  }
+
+  #tellEnd(session: { readonly id: SessionId; readonly lockExpiryMs: number; readonly confirmedEnd: number }): void {
+    const { client } = this.parts;
+    const send = () => client.store.endSession(session);
+    // after its own life the store lists it as ended anyway
+    client.inBackground({ name: undefined, kind: 'session', send }, session.lockExpiryMs);
+  }
+}

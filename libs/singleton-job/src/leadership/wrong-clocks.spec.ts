@@ -1,0 +1,88 @@
+import { describe, expect, it } from '@jest/globals';
+import { type FleetReplica, job } from '../../../../test/support/fleet.js';
+import { useFleet } from '../../../../test/support/use-fleet.js';
+import { type JobRun } from '../decorators/index.js';
+import { type JobEvents } from '../events/index.js';
+import { cron, fixedRate } from '../schedule/index.js';
+import { sleep } from '../time/index.js';
+
+const every10Seconds = cron('*/10 * * * * *', { timeZone: 'UTC', jobName: 'report' });
+const DAY_MS = 24 * 3_600_000;
+
+interface Seen {
+  /** Starts without the lock, or while a run of another replica was in flight. */
+  readonly faults: string[];
+  inFlight: number;
+}
+
+describe('Replicas whose wall clocks are wrong', () => {
+  const fleet = useFleet();
+
+  const start = (name: string, aheadMs: number, seen: Seen): FleetReplica => {
+    const run = async ({ job: of }: JobRun): Promise<void> => {
+      if (fleet.server.holderOf(of)?.startsWith(`${name}.`) !== true)
+        seen.faults.push(`${name} started without the lock`);
+      if (of === 'grid') return;
+      seen.inFlight += 1;
+      if (seen.inFlight > 1) seen.faults.push(`${name} started beside another`);
+      await sleep(fleet.clock, 300, new AbortController().signal);
+      seen.inFlight -= 1;
+    };
+    const replica = fleet.prepare(name, [
+      job({ name: 'report', schedule: every10Seconds, run }),
+      job({ name: 'grid', schedule: fixedRate(1_000, { offsetMs: 0 }), run }),
+    ]);
+    replica.clock.aheadMs = aheadMs;
+    replica.supervisor.start();
+    return replica;
+  };
+
+  it.each([
+    ['by a second', { a: 500, b: -500, step: 0 }],
+    ['by more than the lock lives', { a: 15_000, b: -15_000, step: 0 }],
+    ['by a day, the first ahead', { a: DAY_MS, b: 0, step: 0 }],
+    ['by a day, the first behind', { a: -DAY_MS, b: 0, step: 0 }],
+    ['by two days', { a: DAY_MS, b: -DAY_MS, step: 0 }],
+    ['not at first, and are stepped ahead and back', { a: 0, b: 0, step: 20_000 }],
+    ['not at first, and are stepped back and ahead', { a: 0, b: 0, step: -20_000 }],
+    ['not at first, and are stepped a day ahead and back', { a: 0, b: 0, step: DAY_MS }],
+    ['not at first, and are stepped a day back and ahead', { a: 0, b: 0, step: -DAY_MS }],
+  ])('and differ %s start each occurrence once, or report it, and only with the lock', async (_how, { a, b, step }) => {
+    const seen: Seen = { faults: [], inFlight: 0 };
+    const [first, second] = [start('a', a, seen), start('b', b, seen)];
+    await fleet.clock.advance(33_000);
+    first.clock.aheadMs += step;
+    await fleet.clock.advance(12_000);
+    void first.supervisor.stop();
+    await fleet.clock.advance(15_000);
+    const third = start('c', a, seen);
+    second.clock.aheadMs += step;
+    await fleet.clock.advance(33_000);
+    second.clock.aheadMs -= 2 * step;
+    await fleet.clock.advance(12_000);
+    void second.supervisor.stop();
+    await fleet.clock.advance(45_000);
+
+    const replicas = [first, second, third];
+    const started = replicas.flatMap(({ observer }) =>
+      observer
+        .of('runStarted')
+        .filter((run) => run.job === 'report')
+        .map(({ scheduledAt }) => scheduledAt.getTime()),
+    );
+    expect(new Set(started).size).toBe(started.length);
+    const reported = replicas.flatMap(({ observer }) => observer.of('occurrencesMissed'));
+    const from = Date.UTC(2027, 0, 1);
+    const lost = Array.from({ length: 12 }, (_, index) => from + (index + 1) * 10_000)
+      .filter((due) => !started.includes(due))
+      .filter(
+        (due) =>
+          !reported.some(
+            (missed: JobEvents['occurrencesMissed']) => missed.from.getTime() < due && due <= missed.to.getTime(),
+          ),
+      );
+    expect(lost).toEqual([]);
+    expect(seen.faults).toEqual([]);
+    for (const { observer } of replicas) expect(observer.of('leadershipGained').length).toBeGreaterThan(0);
+  });
+});

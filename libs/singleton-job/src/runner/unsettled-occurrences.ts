@@ -1,0 +1,19 @@
+import { replicaOf } from '../store/index.js';
+import { type PaceParts } from './pace.js';
+import { reportMissed, reportStateLost } from './reports.js';
+
+/** Reports the occurrences that earlier leaders left unsettled. None of them is started. */
+export function reportUnsettled(parts: PaceParts): void {
+  const { inherited } = parts.term.facts;
+  if (inherited === undefined) return;
+  const { newestClaimed, unconfirmed, replaced, lost } = inherited;
+  if (lost !== undefined) reportStateLost(parts, lost.after, newestClaimed);
+  if (unconfirmed !== undefined) {
+    const { settled, claimed, claimedBy } = unconfirmed;
+    const claimer = claimedBy === undefined ? undefined : replicaOf(claimedBy);
+    reportMissed(parts, { reason: 'start-not-confirmed', after: settled, upTo: claimed, claimedBy: claimer });
+  }
+  if (replaced !== undefined) {
+    reportMissed(parts, { reason: 'schedule-changed', after: replaced.after, upTo: newestClaimed });
+  }
+}
