@@ -20,6 +20,7 @@ it('the package exports these names', () => {
     'LockUnavailableError',
     'LocksClosedError',
     'RunAbortedError',
+    'SESSION_LISTED_MS',
     'SINGLETON_JOB_OPTIONS',
     'SingletonCron',
     'SingletonFixedRate',
@@ -30,6 +31,9 @@ it('the package exports these names', () => {
     'SingletonJobRegistry',
     'Timeout',
     'UnknownJobError',
-    'ownerOf',
+    'lockExpiryOf',
+    'lockLifeMs',
+    'replicaOf',
+    'sessionOf',
   ]);
 });

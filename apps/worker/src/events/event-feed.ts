@@ -23,10 +23,11 @@ export class EventFeed implements Required<Omit<JobObserver, 'leaseRenewed'>> {
   readonly loopBlocked = this.#teller('loopBlocked');
   readonly storeUnreachable = this.#teller('storeUnreachable');
   readonly storeRecovered = this.#teller('storeRecovered');
-  readonly storeMisconfigured = this.#teller('storeMisconfigured');
+  readonly requestDenied = this.#teller('requestDenied');
   readonly clockAhead = this.#teller('clockAhead');
   readonly evictionPossible = this.#teller('evictionPossible');
-  readonly lockMended = this.#teller('lockMended');
+  readonly restartsHidden = this.#teller('restartsHidden');
+  readonly lockTtlRestored = this.#teller('lockTtlRestored');
   readonly runnerFailed = this.#teller('runnerFailed');
   readonly observerFailed = this.#teller('observerFailed');
 

@@ -4,17 +4,18 @@ import { SingletonJobError } from './singleton-job.error.js';
 /**
  * What kind of failure a store met, which decides how the library goes on:
  *
- * - `STORE_UNREACHABLE`: nothing works for now (connection, time-out, a server that is loading, busy or demoted).
- *   The process asks again at short intervals, with one command at a time.
- * - `STORE_REFUSED_WRITE`: the server answers but takes no new keys (out of memory, too few replicas). Leaders go on.
- * - `STORE_MISCONFIGURED`: it will not work until a person changes something (permissions, a key of another type).
- *   Said loudly and asked again with back-off only.
+ * - `STORE_UNREACHABLE`: it may work in a moment. There is no connection, or the server is loading, busy or demoted. The
+ *   request is sent again on the next connection, or within half a second after an error.
+ * - `STORE_REFUSED_WRITE`: the server takes no new keys (out of memory, too few replicas). Leaders go on. It is reported as
+ *   `requestDenied`, and locks are requested again with back-off.
+ * - `STORE_MISCONFIGURED`: a person must change something (permissions, a key of another type). It is reported as
+ *   `requestDenied`, and locks are requested again with back-off.
  */
 export type LockStoreErrorCode = 'STORE_UNREACHABLE' | 'STORE_REFUSED_WRITE' | 'STORE_MISCONFIGURED';
 
-/** A store did not answer. It says nothing about who holds a lock: the command may or may not have been carried out. */
+/** A request to the store failed. It says nothing about who holds a lock: the request may or may not have been carried out. */
 export class LockStoreError extends SingletonJobError {
-  /** False if the command never left this process, and so was certainly not carried out. */
+  /** False if the request never left this process, and so was certainly not carried out. */
   readonly wasSent: boolean;
 
   constructor(

@@ -18,10 +18,11 @@ const EVENTS: { readonly [E in keyof JobEvents]: true } = {
   loopBlocked: true,
   storeUnreachable: true,
   storeRecovered: true,
-  storeMisconfigured: true,
+  requestDenied: true,
   clockAhead: true,
   evictionPossible: true,
-  lockMended: true,
+  restartsHidden: true,
+  lockTtlRestored: true,
   runnerFailed: true,
   observerFailed: true,
 };

@@ -33,13 +33,16 @@ export type LeadershipReleaseReason = 'shutdown' | 'runner-failed' | 'paused' | 
 export type TickDropReason = 'overlap' | 'late' | 'lease-unconfirmed';
 
 /**
- * Why cron occurrences were not started: `late`, nobody led in time and the misfire grace was over, or a newer one was due;
- * `start-not-confirmed`, a replica claimed them and then vanished; `schedule-changed`, they lie before a new schedule;
- * `state-lost`, Redis lost its data.
+ * Why cron occurrences were not started:
  *
- * Redis is told with the next heartbeat what has begun and what was reported. Of a leader that is lost before, the next one
- * knows the claim alone: as `start-not-confirmed` it reports also what began, or was told as `late` or as an overlap, in that
- * last heartbeat. `schedule-changed` and `state-lost` it may repeat as they were.
+ * - `late`: no replica led in time and the misfire grace was over, or a newer occurrence was due as well;
+ * - `start-not-confirmed`: a replica claimed them, and Redis never learned that their runs began;
+ * - `schedule-changed`: they lie before a new schedule;
+ * - `state-lost`: they came due before Redis restarted or lost its data, and are not claimed. Their claims may be lost.
+ *
+ * A leader tells Redis at once that a claimed run began, and with its next renewal (within 10 s) what it reported. If it is
+ * lost before, the next leader knows only the claim. It then reports as `start-not-confirmed` what began, or was reported as
+ * `late` or as an overlap, since that renewal. It may repeat `schedule-changed` and `state-lost` as they were.
  */
 export type MissReason = 'late' | 'start-not-confirmed' | 'schedule-changed' | 'state-lost';
 
@@ -49,10 +52,9 @@ export type MissReason = 'late' | 'start-not-confirmed' | 'schedule-changed' | '
  */
 export interface JobEvents {
   /**
-   * This replica leads the job from now on. Not called again while the term is renewed. After Redis lost its data it starts
-   * nothing for `waitMs`, in which an earlier leader may still trust its lease.
+   * This replica leads the job from now on. Not called again while the term is renewed.
    */
-  leadershipGained: { readonly job: string; readonly fencingToken: number; readonly waitMs?: number };
+  leadershipGained: { readonly job: string; readonly fencingToken: number };
 
   /**
    * A term ended ungracefully; the signal of a run in flight fires with it. Not called for a release, nor for a grant that came
@@ -72,9 +74,9 @@ export interface JobEvents {
   };
 
   /**
-   * A heartbeat, or a claim, has confirmed the lease of a job that this replica leads: `roundTripMs` after it was sent.
+   * A renewal, or a claim, has confirmed the lock of a job that this replica leads, `roundTripMs` after it was sent.
    * `clockOffsetMs` is how far the clock of Redis is ahead of this replica's, as far as half a round trip can tell. Not
-   * called for a question that was not answered, nor for what `LockService` locks.
+   * called for heartbeats, for a request that was not answered, nor for what `LockService` locks.
    */
   leaseRenewed: {
     readonly job: string;
@@ -97,15 +99,15 @@ export interface JobEvents {
    */
   runCancelled: RunEnded & { readonly code: RunAbortCode };
   /**
-   * A run has taken 80 % of `lockExpiry`, and goes on. Harmless unless it blocks the event loop. Not called a second time
-   * in a term, nor for a run whose signal has fired.
+   * A run has taken longer than `warnAfter`, and goes on under a lease that is renewed. Not called a second time in a term, nor
+   * for a run whose signal has fired, nor where `warnAfter` is false.
    */
-  runSlow: RunInfo & { readonly elapsedMs: number; readonly lockExpiryMs: number };
+  runSlow: RunInfo & { readonly elapsedMs: number; readonly warnAfterMs: number };
 
   /**
    * `count` ticks, the newest of them at `scheduledAt`, were not started by a replica that led. Not called for an interval,
    * which has no tick while it runs, nor for ticks while nobody led: those of a cron job are `occurrencesMissed`,
-   * and so, once more, is a cron tick that was dropped in the last heartbeat of a leader that is lost.
+   * and so, once more, is a cron tick that was dropped since the last renewal of a leader that is lost.
    */
   tickDropped: {
     readonly job: string;
@@ -119,7 +121,7 @@ export interface JobEvents {
    * Cron occurrences in (`from`, `to`] that nobody will start any more. `count` stops at 1000.
    * `claimedBy` is the replica that claimed the newest of them. Not called by any other replica than the one that accounts
    * for them, nor for a tick that is dropped, nor for other kinds of schedule. Called again by the next leader if this one is
-   * lost before its next heartbeat: see {@link MissReason}.
+   * lost before its next renewal: see {@link MissReason}.
    */
   occurrencesMissed: {
     readonly job: string;
@@ -131,27 +133,30 @@ export interface JobEvents {
   };
 
   /**
-   * The event loop stood still, or the whole process did; `jobs` had a run in flight meanwhile. Told when it moves again. Not
-   * called for less than a `heartbeatInterval`, nor where no job is enabled.
+   * The event loop stood still for a second or longer, or the whole process did; `jobs` had a run in flight meanwhile.
+   * Called when it moves again. Not called where no job is enabled.
    */
   loopBlocked: { readonly blockedMs: number; readonly jobs: readonly string[] };
 
   /**
-   * The store has stopped answering: two questions in a row of this process were not. Once an outage and process. With a
-   * `job`, only that one is not answered, as on a cluster that has lost some of its hash slots. Not told of a single lost answer,
-   * nor of what the store refuses, nor once the connections are closed.
+   * An outage begins: this process has lost its connection to the store, or cannot connect. Called once an outage. With a
+   * `job`, only its lock cannot be reached, twice in a row, as on a cluster with a missing shard. Not called for a single
+   * failed request, nor for what the store denies, nor once the connections are closed.
    */
   storeUnreachable: { readonly job?: string; readonly error: LockStoreError };
   /**
-   * The end of what `storeUnreachable` announced: the store answers again. Not told of a `job` for which nobody asks any more
-   * (it is stopped, paused or unregistered, or a lock that is not requested any more), nor once the connections are closed.
+   * The outage that `storeUnreachable` announced is over: there is a connection and a heartbeat was answered, or, with a
+   * `job`, its lock can be reached again. Not called for a `job` that this replica no longer competes for (stopped, paused,
+   * unregistered, or a lock that is not requested any more), nor once the connections are closed.
    */
   storeRecovered: { readonly job?: string; readonly outageMs: number };
   /**
-   * The store refuses what this job needs until a person mends it, or until it has memory again; without a `job`, what wakes
-   * the followers of all jobs after a release. Not told again before it works, nor when it does.
+   * Redis denies what this job needs: a permission is missing, the key is of another type, or too few replicas of Redis are
+   * connected. Without a `job` it is what all jobs need: heartbeats, messages about releases and grants, or a connection that was
+   * lost and is now refused. Requests work again when a person has changed something. Not called again before they work, nor when
+   * they do.
    */
-  storeMisconfigured: { readonly job?: string; readonly error: LockStoreError };
+  requestDenied: { readonly job?: string; readonly error: LockStoreError };
   /**
    * This replica's clock is so far ahead of Redis that an occurrence could not be claimed yet: it is claimed again after
    * `aheadMs`. Not called for up to a minute, nor for schedules other than cron.
@@ -164,10 +169,16 @@ export interface JobEvents {
    */
   evictionPossible: { readonly policy?: string };
   /**
-   * A bid has found a lock without a time to live, which would have been held for ever, and has given it one. Not called by the
-   * bids that come after.
+   * Redis does not say which server it is, because INFO is not permitted. So a restart of Redis looks like a short outage:
+   * while an old leader still trusts its lease, another replica may lead. Permit `+info` and `+time` in the ACL. Once a process,
+   * when it is first connected. Not called again after a reconnect.
    */
-  lockMended: { readonly job: string; readonly holder: string };
+  restartsHidden: Readonly<Record<string, never>>;
+  /**
+   * A replica has found a lock without a time to live, which would have been held for ever, and has given it one. Not called by
+   * the requests that come after.
+   */
+  lockTtlRestored: { readonly job: string; readonly holder: string };
   /** The library's own runner broke. Its term is given back, and the runner starts again. Not called for what a job throws. */
   runnerFailed: { readonly job: string; readonly error: unknown };
   /**

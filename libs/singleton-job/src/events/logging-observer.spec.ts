@@ -31,12 +31,6 @@ describe('The log', () => {
       'log [myapp:report] became LEADER (fencing token 42, node pod-1-ab12cd34)',
     ],
     [
-      'leadershipGained',
-      { job: 'report', fencingToken: 42, waitMs: 9_500 },
-      'warn [myapp:report] became LEADER (fencing token 42, node pod-1-ab12cd34); Redis has lost its data, and an earlier ' +
-        'leader may not know yet: nothing is started for 9500 ms',
-    ],
-    [
       'leadershipLost',
       { job: 'report', fencingToken: 42, reason: 'expired' },
       'warn [myapp:report] lost leadership (fencing token 42): Redis did not confirm the lease in time',
@@ -78,6 +72,12 @@ describe('The log', () => {
       'debug [myapp:report] was cancelled after 5 ms: LEASE_LOST',
     ],
     [
+      'runSlow',
+      { ...RUN, elapsedMs: 8_001, warnAfterMs: 8_000 },
+      'warn [myapp:report] has been running for 8001 ms, longer than its warnAfter (8000 ms). The run goes on, and its lease ' +
+        'is renewed. Set a timeout to end such runs, or raise warnAfter if they are normal',
+    ],
+    [
       'tickDropped',
       { job: 'tick', kind: 'fixed-rate', reason: 'overlap', scheduledAt: RUN.scheduledAt, count: 1 },
       'debug [myapp:tick] dropped the tick of 2027-01-01T03:00:00.000Z: overlap',
@@ -109,18 +109,23 @@ describe('The log', () => {
     [
       'storeUnreachable',
       { error: new LockStoreError('STORE_UNREACHABLE', 'connect ECONNREFUSED') },
-      'error [myapp] cannot use Redis (connect ECONNREFUSED); asking again until it answers',
+      'error [myapp] cannot use Redis (connect ECONNREFUSED); retrying until it answers',
     ],
     ['storeRecovered', { outageMs: 11_000 }, 'log [myapp] can use Redis again after 11.0 s'],
     [
-      'storeMisconfigured',
+      'requestDenied',
       { job: 'report', error: new LockStoreError('STORE_MISCONFIGURED', 'WRONGTYPE') },
-      'error [myapp:report] cannot be led: WRONGTYPE',
+      'error [myapp:report] cannot be led: WRONGTYPE; retrying until Redis permits it',
     ],
     [
-      'storeMisconfigured',
+      'requestDenied',
+      { job: 'lock/import', error: new LockStoreError('STORE_REFUSED_WRITE', 'OOM') },
+      'error [myapp:lock/import] cannot be locked: OOM; retrying until Redis permits it',
+    ],
+    [
+      'requestDenied',
       { error: new LockStoreError('STORE_MISCONFIGURED', 'NOPERM') },
-      'error [myapp] cannot tell or hear of releases at once: NOPERM',
+      'error [myapp] cannot send heartbeats or messages: NOPERM; retrying until Redis permits it',
     ],
     [
       'clockAhead',
@@ -139,9 +144,15 @@ describe('The log', () => {
       'debug [myapp] is not shown the maxmemory-policy of Redis (by INFO): it has to be noeviction',
     ],
     [
-      'lockMended',
+      'restartsHidden',
+      {},
+      'warn [myapp] cannot tell a restart of Redis from a short outage, because INFO is not permitted. After a restart two ' +
+        'replicas may lead a job for up to its lockExpiry. Permit +info and +time in the ACL',
+    ],
+    [
+      'lockTtlRestored',
       { job: 'report', holder: 'old-app' },
-      "warn [myapp:report] was locked for ever by 'old-app'; the lock now expires",
+      "warn [myapp:report] was locked for ever by 'old-app'; the lock was given a time to live",
     ],
     [
       'runnerFailed',
@@ -168,8 +179,11 @@ describe('The log', () => {
   it('says what is wrong with the connection for one job aloud and for the others at debug', () => {
     const { lines, notify } = setup();
     const error = new LockStoreError('STORE_MISCONFIGURED', 'NOAUTH');
-    notify('storeMisconfigured', { job: 'one', error });
-    notify('storeMisconfigured', { job: 'two', error });
-    expect(lines).toEqual(['error [myapp:one] cannot be led: NOAUTH', 'debug [myapp:two] cannot be led: NOAUTH']);
+    notify('requestDenied', { job: 'one', error });
+    notify('requestDenied', { job: 'two', error });
+    expect(lines).toEqual([
+      'error [myapp:one] cannot be led: NOAUTH; retrying until Redis permits it',
+      'debug [myapp:two] cannot be led: NOAUTH; retrying until Redis permits it',
+    ]);
   });
 });

@@ -27,12 +27,13 @@ const MISSED = {
   late: 'not started within the misfire grace, or a newer one was due',
   'start-not-confirmed': 'claimed, and whether the runs began was never confirmed',
   'schedule-changed': 'they lie before the new schedule',
-  'state-lost': 'Redis lost its data',
+  'state-lost': 'Redis restarted or lost its data, and their claims may be lost',
 } as const;
 
 /** Writes what an operator wants to know, each thing once and on one line. */
 export class LoggingObserver implements JobObserver {
-  #complaints = new Set<string>();
+  /** What was denied and is in the log already. */
+  readonly #denials = new Set<string>();
   readonly #brokenAt = new Set<keyof JobEvents>();
 
   constructor(
@@ -40,15 +41,9 @@ export class LoggingObserver implements JobObserver {
     private readonly sink: LogSink = new Logger('SingletonJob'),
   ) {}
 
-  leadershipGained({ job, fencingToken, waitMs }: JobEvents['leadershipGained']): void {
-    this.#complaints.clear();
-    const line = `${this.#name(job)} became LEADER (fencing token ${fencingToken}, node ${this.replica.node})`;
-    if (waitMs === undefined) this.sink.log(line);
-    else {
-      this.sink.warn(
-        `${line}; Redis has lost its data, and an earlier leader may not know yet: nothing is started for ${ms(waitMs)}`,
-      );
-    }
+  leadershipGained({ job, fencingToken }: JobEvents['leadershipGained']): void {
+    this.#denials.clear();
+    this.sink.log(`${this.#name(job)} became LEADER (fencing token ${fencingToken}, node ${this.replica.node})`);
   }
 
   leadershipLost({ job, fencingToken, reason }: JobEvents['leadershipLost']): void {
@@ -75,10 +70,10 @@ export class LoggingObserver implements JobObserver {
     else this.sink.warn(line);
   }
 
-  runSlow({ job, elapsedMs, lockExpiryMs }: JobEvents['runSlow']): void {
+  runSlow({ job, elapsedMs, warnAfterMs }: JobEvents['runSlow']): void {
     this.sink.warn(
-      `${this.#name(job)} has run for ${ms(elapsedMs)}, more than 80 % of its lockExpiry (${ms(lockExpiryMs)}): ` +
-        'harmless while it awaits, for the lease is renewed beside it, but it must not block the event loop',
+      `${this.#name(job)} has been running for ${ms(elapsedMs)}, longer than its warnAfter (${ms(warnAfterMs)}). The run goes ` +
+        'on, and its lease is renewed. Set a timeout to end such runs, or raise warnAfter if they are normal',
     );
   }
 
@@ -109,21 +104,20 @@ export class LoggingObserver implements JobObserver {
   }
 
   storeUnreachable({ job, error }: JobEvents['storeUnreachable']): void {
-    this.sink.error(`${this.#name(job)} cannot use Redis (${messageOf(error)}); asking again until it answers`);
+    this.sink.error(`${this.#name(job)} cannot use Redis (${messageOf(error)}); retrying until it answers`);
   }
 
   storeRecovered({ job, outageMs }: JobEvents['storeRecovered']): void {
     this.sink.log(`${this.#name(job)} can use Redis again after ${ms(outageMs)}`);
   }
 
-  storeMisconfigured({ job, error }: JobEvents['storeMisconfigured']): void {
-    const line =
-      job === undefined
-        ? `${this.#name(job)} cannot tell or hear of releases at once: ${messageOf(error)}`
-        : `${this.#name(job)} cannot be ${isLock(job) ? 'locked' : 'led'}: ${messageOf(error)}`;
+  requestDenied({ job, error }: JobEvents['requestDenied']): void {
+    const what =
+      job === undefined ? 'cannot send heartbeats or messages' : `cannot be ${isLock(job) ? 'locked' : 'led'}`;
+    const line = `${this.#name(job)} ${what}: ${messageOf(error)}; retrying until Redis permits it`;
     // what is wrong with the connection is wrong for every job of the process: once is enough
-    const isNew = !this.#complaints.has(error.message);
-    this.#complaints.add(error.message);
+    const isNew = !this.#denials.has(error.message);
+    this.#denials.add(error.message);
     if (isNew) this.sink.error(line);
     else this.sink.debug(line);
   }
@@ -147,8 +141,15 @@ export class LoggingObserver implements JobObserver {
     }
   }
 
-  lockMended({ job, holder }: JobEvents['lockMended']): void {
-    this.sink.warn(`${this.#name(job)} was locked for ever by '${holder}'; the lock now expires`);
+  restartsHidden(): void {
+    this.sink.warn(
+      `${this.#name(undefined)} cannot tell a restart of Redis from a short outage, because INFO is not permitted. After a ` +
+        'restart two replicas may lead a job for up to its lockExpiry. Permit +info and +time in the ACL',
+    );
+  }
+
+  lockTtlRestored({ job, holder }: JobEvents['lockTtlRestored']): void {
+    this.sink.warn(`${this.#name(job)} was locked for ever by '${holder}'; the lock was given a time to live`);
   }
 
   runnerFailed({ job, error }: JobEvents['runnerFailed']): void {

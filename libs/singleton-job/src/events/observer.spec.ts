@@ -1,6 +1,6 @@
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from '@jest/globals';
-import { settle } from '../testing/index.js';
+import { settle } from '../testing/manual-clock.js';
 import { type JobEvents } from './events.js';
 import { type JobObserver, notifyAll } from './observer.js';
 

@@ -86,7 +86,7 @@ export class OpenTelemetryObserver implements JobObserver, OnApplicationShutdown
     const observe = (result: BatchObservableResult): void => {
       const jobs = this.registry.list().filter(({ role }) => role !== 'disabled');
       for (const status of jobs) this.#observeJob(result, status);
-      // leaders alone measure it, at each heartbeat: what was measured before is of the past
+      // leaders alone measure it, at each renewal: what was measured before is of the past
       if (!jobs.some(({ role }) => role === 'leader')) this.#clockOffsetMs = 0;
       result.observe(clockOffset, this.#clockOffsetMs / MS_PER_SECOND);
     };

@@ -4,6 +4,7 @@ export const DEFAULTS = Object.freeze({
   lockExpiryMs: 10_000,
   maxBackoffDelayMs: 30_000,
   shutdownTimeoutMs: 8_000,
+  warnAfterMs: 8_000,
   timeZone: 'UTC',
   enabled: true,
   ignoreUnknownJobs: false,
@@ -12,12 +13,13 @@ export const DEFAULTS = Object.freeze({
   initialDelayMs: 0,
 });
 
-/** The least that an option may be. */
+/** What an option must be at least, and at most. */
 export const LIMITS = Object.freeze({
   heartbeatIntervalMs: 50,
-  lockExpiryMs: 250,
-  /** `lockExpiry` over `heartbeatInterval`: two renewals may be lost before the lease is. */
-  renewalsPerExpiry: 3,
+  lockExpiryMs: 500,
+  longestLockExpiryMs: 86_400_000,
+  /** `lockExpiry` over `heartbeatInterval`: a session outlives two lost heartbeats. */
+  heartbeatsPerExpiry: 3,
   /** A second for runs, one after aborting them, and one to release. */
   shutdownTimeoutMs: 3_000,
 });

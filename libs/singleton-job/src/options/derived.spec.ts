@@ -1,25 +1,20 @@
 import { describe, expect, it } from '@jest/globals';
-import { attemptDeadlineMs, defaultMisfireGraceMs, safetyMarginMs } from './derived.js';
+import { defaultMisfireGraceMs, heartbeatIntervalFor } from './derived.js';
 
-describe('of a lock expiry', () => {
+describe('The heartbeat interval', () => {
   it.each([
-    [250, 25],
-    [1_000, 100],
-    [10_000, 1_000],
-  ])('%d ms, a tenth and at least 25 ms is the safety margin: %d ms', (lockExpiryMs, marginMs) => {
-    expect(safetyMarginMs(lockExpiryMs)).toBe(marginMs);
+    [500, 125],
+    [801, 200],
+    [8_000, 2_000],
+    [12_000, 3_000],
+    [60_000, 3_000],
+  ])('of a lockExpiry of %d ms is a quarter of it, 3 s at most: %d ms', (lockExpiryMs, intervalMs) => {
+    expect(heartbeatIntervalFor(lockExpiryMs)).toBe(intervalMs);
   });
+});
 
-  it.each([
-    [250, 50],
-    [4_000, 800],
-    [10_000, 1_000],
-    [60_000, 1_000],
-  ])('%d ms, a fifth and at most a second is the deadline of an attempt: %d ms', (lockExpiryMs, deadlineMs) => {
-    expect(attemptDeadlineMs(lockExpiryMs)).toBe(deadlineMs);
-  });
-
-  it('twice as much, the time to stop and a heartbeat are the misfire grace', () => {
+describe('The misfire grace', () => {
+  it('is the time to stop, two lock expiries and a heartbeat', () => {
     expect(defaultMisfireGraceMs({ shutdownTimeoutMs: 8_000, heartbeatIntervalMs: 3_000 }, 10_000)).toBe(31_000);
   });
 });

@@ -1,5 +1,5 @@
 export { DEFAULTS } from './defaults.js';
-export { attemptDeadlineMs, defaultMisfireGraceMs, safetyMarginMs } from './derived.js';
+export { defaultMisfireGraceMs } from './derived.js';
 export { describeValue, isClass, isRecord } from './describe-value.js';
 export { type Duration, formatDuration } from './duration.js';
 export {

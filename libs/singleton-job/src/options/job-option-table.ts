@@ -36,6 +36,7 @@ const JOB_OPTIONS: Readonly<Record<JobOptionName, JobOptionRule>> = {
   disabled: EVERYWHERE,
   lockExpiry: EVERYWHERE,
   timeout: EVERYWHERE,
+  warnAfter: EVERYWHERE,
   initialDelay: EVERYWHERE,
   waitForCompletion: { ...IN_DECORATORS, cure: "it is always true; overlap: 'cancel-other' is the other way" },
   overlap: {

@@ -24,8 +24,9 @@ export interface JobOptions {
   readonly disabled?: boolean;
 
   /**
-   * Life of the job's lock without renewal. More: a leader that was killed is replaced later. Less: a shorter pause of
-   * the process or of Redis costs the leadership. At least 250 ms and 3 × `heartbeatInterval`.
+   * How long a leader that was killed keeps the lead. More: it is replaced later. Less: a shorter pause of the process or
+   * of Redis costs the leadership. From 500 ms to 1 day. The shortest `lockExpiry` of a replica makes all its heartbeats
+   * more frequent, if three of the module's do not fit into it.
    *
    * @default the `lockExpiry` of the module
    */
@@ -38,6 +39,14 @@ export interface JobOptions {
    * @default none
    */
   readonly timeout?: Duration;
+
+  /**
+   * Reports a run that takes longer as slow (`runSlow`, a warning in the log), once while this replica leads. The run goes
+   * on. More: fewer warnings. Less: a stuck run is noticed sooner. `false`: never.
+   *
+   * @default the `warnAfter` of the module
+   */
+  readonly warnAfter?: Duration | false;
 
   /**
    * From the start of this replica until it contends for the job, for what is not ready at start-up. Zero is allowed.

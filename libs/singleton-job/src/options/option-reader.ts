@@ -33,7 +33,7 @@ export class OptionReader {
   }
 
   /** The milliseconds of a duration. `leastMs` of 0 allows zero. */
-  duration(key: string, leastMs = 1): number | undefined {
+  duration(key: string, leastMs = 1, mostMs = Infinity): number | undefined {
     const value = this.get(key);
     if (value === undefined) return undefined;
     const ms = parseDuration(value);
@@ -41,8 +41,24 @@ export class OptionReader {
       this.refuse(key, "a duration such as 500 (milliseconds), '500ms', '3s' or '5m'", durationCure(value));
       return undefined;
     }
-    if (ms >= leastMs) return ms;
-    this.note(key, `must be at least ${formatDuration(leastMs)}, got ${formatDuration(ms)}: raise it`);
+    if (ms >= leastMs && ms <= mostMs) return ms;
+    const [expected, cure] =
+      ms < leastMs
+        ? [`at least ${formatDuration(leastMs)}`, 'raise it']
+        : [`at most ${formatDuration(mostMs)}`, 'lower it'];
+    this.note(key, `must be ${expected}, got ${formatDuration(ms)}: ${cure}`);
+    return undefined;
+  }
+
+  /** The milliseconds of a duration, or false for never. */
+  durationOrFalse(key: string): number | false | undefined {
+    const value = this.get(key);
+    if (value === undefined || value === false) return value;
+    const ms = parseDuration(value);
+    if (ms !== undefined && ms > 0) return ms;
+    // zero turns things off elsewhere
+    const cure = ms === undefined ? durationCure(value) : 'write false for never';
+    this.refuse(key, "a duration such as '8s', or false", cure);
     return undefined;
   }
 

@@ -1,4 +1,4 @@
-import { type ClusterConnection, type RedisConnection } from '../store/index.js';
+import { type ClusterConnection, type RedisConnectionOptions } from '../store/index.js';
 import { isPlainObject, isRecord } from './describe-value.js';
 import { OptionReader } from './option-reader.js';
 
@@ -9,7 +9,7 @@ const KINDS = 'a redis:// or rediss:// URL, options of ioredis, { nodes, options
 const NO_KEY_PREFIX = 'is refused, got one: the keys begin with projectName, so set that instead';
 
 /** Reads `connection`. No message repeats what may hold a password. */
-export function readConnection(reader: OptionReader, problems: string[]): RedisConnection | undefined {
+export function readConnection(reader: OptionReader, problems: string[]): RedisConnectionOptions | undefined {
   const connection = reader.get('connection');
   if (connection === undefined) return undefined;
   if (typeof connection === 'string') checkUrl(reader, connection);
@@ -18,7 +18,7 @@ export function readConnection(reader: OptionReader, problems: string[]): RedisC
   else if (!isRecord(connection)) reader.refuse('connection', KINDS, URL_CURE);
   else if (isForeign(connection)) reader.refuse('connection', KINDS, 'pass a URL instead, or a client of ioredis');
   else checkServer(new OptionReader(connection, 'connection.', problems));
-  return copy(connection) as RedisConnection;
+  return copy(connection) as RedisConnectionOptions;
 }
 
 function checkUrl(reader: OptionReader, text: string): void {

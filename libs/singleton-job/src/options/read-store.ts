@@ -2,13 +2,14 @@ import { type LockStore } from '../store/index.js';
 import { type Environment } from './environment.js';
 import { type OptionReader } from './option-reader.js';
 
-const STORE_METHODS: Record<Exclude<keyof LockStore, 'hearsReleases'>, true> = {
+const STORE_METHODS: Record<Exclude<keyof LockStore, 'isSubscribed'>, true> = {
+  heartbeat: true,
+  endSession: true,
   acquire: true,
   renew: true,
   claim: true,
   release: true,
-  announce: true,
-  batch: true,
+  publish: true,
   listen: true,
   open: true,
   close: true,

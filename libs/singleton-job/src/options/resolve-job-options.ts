@@ -1,14 +1,15 @@
 import { type OptionReader } from './option-reader.js';
-import { type JobLimits, readLockExpiry } from './read-timings.js';
+import { readExpiry } from './read-timings.js';
 import { type ResolvedJobOptions } from './resolved-options.js';
 import { readTimeZone } from './read-time-zone.js';
 
 /** Reads the options that a decorator and an override have in common. Which of them suit the kind is asked elsewhere. */
-export function resolveJobOptions(reader: OptionReader, limits: JobLimits): ResolvedJobOptions {
+export function resolveJobOptions(reader: OptionReader): ResolvedJobOptions {
   return Object.freeze({
     enabled: readEnabled(reader),
-    lockExpiryMs: readLockExpiry(reader, limits),
+    lockExpiryMs: readExpiry('lockExpiry', reader),
     timeoutMs: reader.duration('timeout'),
+    warnAfterMs: reader.durationOrFalse('warnAfter'),
     initialDelayMs: reader.duration('initialDelay', 0),
     overlap: reader.checked('overlap', isOverlap, {
       expected: "'skip' or 'cancel-other'",

@@ -1,14 +1,28 @@
 import { describe, expect, it } from '@jest/globals';
 import { Cluster, Redis } from 'ioredis';
 import { InvalidOptionsError } from '../errors/index.js';
-import { InMemoryLockStore } from '../store/index.js';
-import { SystemClock } from '../time/index.js';
+import { type LockStore } from '../store/index.js';
 import { type Environment } from './environment.js';
 import { resolveOptions } from './resolve-options.js';
 
 const ENVIRONMENT: Environment = { hostName: 'host-1' };
 
 const REQUIRED = { projectName: 'myapp', connection: 'redis://localhost:6379' };
+
+const nothing = () => undefined;
+
+const STORE: Record<Exclude<keyof LockStore, 'isSubscribed'>, () => unknown> = {
+  heartbeat: nothing,
+  endSession: nothing,
+  acquire: nothing,
+  renew: nothing,
+  claim: nothing,
+  release: nothing,
+  publish: nothing,
+  listen: nothing,
+  open: nothing,
+  close: nothing,
+};
 
 /** Whether everything that can be reached through plain objects and lists is frozen. */
 function isDeeplyFrozen(value: unknown): boolean {
@@ -29,6 +43,7 @@ describe('the resolved options', () => {
       shutdownTimeoutMs: 8_000,
       timeZone: 'UTC',
       misfireGraceMs: undefined,
+      warnAfterMs: 8_000,
       enabled: true,
       jobs: {},
       ignoreUnknownJobs: false,
@@ -68,17 +83,16 @@ describe('the resolved options', () => {
   it('keep clients, stores and observers as the same objects', () => {
     const redis = new Redis({ lazyConnect: true });
     const cluster = new Cluster([{ host: 'cache', port: 7000 }], { lazyConnect: true });
-    const store = new InMemoryLockStore(new SystemClock());
     const observer = {};
     class Observer {}
-    const resolved = resolveOptions({ ...REQUIRED, connection: redis, store, observers: [observer, Observer] });
+    const resolved = resolveOptions({ ...REQUIRED, connection: redis, store: STORE, observers: [observer, Observer] });
 
     expect(resolved.connection).toBe(redis);
-    expect(resolved.store).toBe(store);
+    expect(resolved.store).toBe(STORE);
     expect(resolved.observers[0]).toBe(observer);
     expect(resolved.observers[1]).toBe(Observer);
     expect(resolveOptions({ ...REQUIRED, connection: cluster }).connection).toBe(cluster);
-    expect(Object.isFrozen(redis) || Object.isFrozen(store) || Object.isFrozen(observer)).toBe(false);
+    expect(Object.isFrozen(redis) || Object.isFrozen(STORE) || Object.isFrozen(observer)).toBe(false);
     cluster.disconnect();
   });
 
@@ -138,6 +152,37 @@ describe('the resolved options', () => {
 
   it('need no connection while the jobs are switched off', () => {
     expect(resolveOptions({ projectName: 'test', enabled: false }, ENVIRONMENT).enabled).toBe(false);
+  });
+});
+
+describe('the heartbeat interval', () => {
+  it.each([
+    [{ lockExpiry: '800ms' }, 200],
+    [{ lockExpiry: '1d' }, 3_000],
+    [{ lockExpiry: '9s', heartbeatInterval: '3s' }, 3_000],
+    [{ jobs: { tick: { lockExpiry: '500ms' } } }, 3_000],
+  ])('of a module with %j is %d ms', (given, heartbeatIntervalMs) => {
+    expect(resolveOptions({ ...REQUIRED, ...given }, ENVIRONMENT).heartbeatIntervalMs).toBe(heartbeatIntervalMs);
+  });
+});
+
+describe('the lockExpiry of a job', () => {
+  it.each(['500ms', '1d'])('may be %s whatever the heartbeat interval', (lockExpiry) => {
+    const given = { heartbeatInterval: '10s', lockExpiry: '30s', jobs: { tick: { lockExpiry } } };
+
+    expect(() => resolveOptions({ ...REQUIRED, ...given }, ENVIRONMENT)).not.toThrow();
+  });
+});
+
+describe('warnAfter', () => {
+  it('is a duration or false, of the module and of a job', () => {
+    const jobs = { quick: { warnAfter: '100ms' }, never: { warnAfter: false }, silent: {} };
+    const resolved = resolveOptions({ ...REQUIRED, warnAfter: false, jobs }, ENVIRONMENT);
+
+    expect(resolved.warnAfterMs).toBe(false);
+    expect(resolved.jobs['quick']?.warnAfterMs).toBe(100);
+    expect(resolved.jobs['never']?.warnAfterMs).toBe(false);
+    expect(resolved.jobs['silent']?.warnAfterMs).toBeUndefined();
   });
 });
 

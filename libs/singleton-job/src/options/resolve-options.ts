@@ -24,6 +24,7 @@ const KNOWN: Record<keyof SingletonJobOptions, true> = {
   shutdownTimeout: true,
   timeZone: true,
   misfireGrace: true,
+  warnAfter: true,
   enabled: true,
   jobs: true,
   ignoreUnknownJobs: true,
@@ -74,17 +75,16 @@ function read(reader: OptionReader, environment: Environment, problems: string[]
     reader.note('connection', `must be given, got undefined: ${cure}`);
   }
 
-  const { timings, limits } = readTimings(reader);
-
   return {
     projectName,
     connection,
     store,
-    ...timings,
+    ...readTimings(reader),
+    warnAfterMs: reader.durationOrFalse('warnAfter') ?? DEFAULTS.warnAfterMs,
     nodeId: readNodeId(reader, environment),
     timeZone: readTimeZone(reader) ?? DEFAULTS.timeZone,
     enabled: enabled ?? DEFAULTS.enabled,
-    jobs: resolveOverrides(reader, limits, problems),
+    jobs: resolveOverrides(reader, problems),
     ignoreUnknownJobs: reader.boolean('ignoreUnknownJobs') ?? DEFAULTS.ignoreUnknownJobs,
     observers: readParts('observers', reader, problems),
     interceptors: readParts('interceptors', reader, problems),

@@ -1,7 +1,6 @@
 import { isRecord } from './describe-value.js';
 import { OPTION_CURES, OVERRIDABLE } from './job-option-table.js';
 import { OptionReader } from './option-reader.js';
-import { type JobLimits } from './read-timings.js';
 import { resolveJobOptions } from './resolve-job-options.js';
 import { type ResolvedJobOverrides } from './resolved-options.js';
 
@@ -13,7 +12,6 @@ const CRON_RULE = {
 /** Reads `jobs`. */
 export function resolveOverrides(
   reader: OptionReader,
-  limits: JobLimits,
   problems: string[],
 ): Readonly<Record<string, ResolvedJobOverrides>> {
   // without a prototype: a job may be called 'constructor'
@@ -25,16 +23,16 @@ export function resolveOverrides(
   if (!isRecord(jobs)) return Object.freeze(overrides);
   for (const [name, raw] of Object.entries(jobs)) {
     if (raw === undefined) continue;
-    if (isRecord(raw)) overrides[name] = resolveOverride(new OptionReader(raw, `jobs.${name}.`, problems), limits);
+    if (isRecord(raw)) overrides[name] = resolveOverride(new OptionReader(raw, `jobs.${name}.`, problems));
     else new OptionReader(jobs, 'jobs.', problems).refuse(name, 'an object of options', "write it as { period: '1s' }");
   }
   return Object.freeze(overrides);
 }
 
-function resolveOverride(reader: OptionReader, limits: JobLimits): ResolvedJobOverrides {
+function resolveOverride(reader: OptionReader): ResolvedJobOverrides {
   reader.refuseUnknown(OVERRIDABLE, OPTION_CURES);
   return Object.freeze({
-    ...resolveJobOptions(reader, limits),
+    ...resolveJobOptions(reader),
     given: Object.freeze(OVERRIDABLE.filter((name) => reader.get(name) !== undefined)),
     periodMs: reader.duration('period'),
     delayMs: reader.duration('delay'),

@@ -1,5 +1,5 @@
 import { type JobObserver, type RunInterceptor } from '../events/index.js';
-import { type LockStore, type RedisConnection } from '../store/index.js';
+import { type LockStore, type RedisConnectionOptions } from '../store/index.js';
 import { type JobOptionName } from './job-option-table.js';
 import { type Overlap } from './job.options.js';
 import { type InterceptorClass, type ObserverClass } from './singleton-job.options.js';
@@ -8,7 +8,7 @@ import { type InterceptorClass, type ObserverClass } from './singleton-job.optio
 export interface ResolvedOptions {
   readonly projectName: string;
   /** Undefined only with a `store`, or while `enabled` is false. */
-  readonly connection: RedisConnection | undefined;
+  readonly connection: RedisConnectionOptions | undefined;
   /** Wins over `connection`. */
   readonly store: LockStore | 'memory' | undefined;
   readonly heartbeatIntervalMs: number;
@@ -20,6 +20,8 @@ export interface ResolvedOptions {
   readonly timeZone: string;
   /** Undefined: each cron job has a default of its own, see `defaultMisfireGraceMs`. */
   readonly misfireGraceMs: number | undefined;
+  /** False: never. */
+  readonly warnAfterMs: number | false;
   readonly enabled: boolean;
   readonly jobs: Readonly<Record<string, ResolvedJobOverrides>>;
   readonly ignoreUnknownJobs: boolean;
@@ -33,6 +35,8 @@ export interface ResolvedJobOptions {
   readonly enabled: boolean | undefined;
   readonly lockExpiryMs: number | undefined;
   readonly timeoutMs: number | undefined;
+  /** False: never. */
+  readonly warnAfterMs: number | false | undefined;
   readonly initialDelayMs: number | undefined;
   readonly overlap: Overlap | undefined;
   readonly offsetMs: number | undefined;

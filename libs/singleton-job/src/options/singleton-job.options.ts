@@ -1,5 +1,5 @@
 import { type JobObserver, type RunInterceptor } from '../events/index.js';
-import { type LockStore, type RedisConnection } from '../store/index.js';
+import { type LockStore, type RedisConnectionOptions } from '../store/index.js';
 import { type Duration } from './duration.js';
 import { type JobOverrides } from './job.options.js';
 
@@ -18,7 +18,7 @@ export interface SingletonJobOptions {
   readonly projectName: string;
 
   /** Where Redis is. Required unless there is a `store`, which it gives way to, or `enabled` is false. */
-  readonly connection?: RedisConnection;
+  readonly connection?: RedisConnectionOptions;
 
   /**
    * Instead of Redis: a store of your own, or `'memory'`, whose locks are seen by this process only, so that every
@@ -27,25 +27,26 @@ export interface SingletonJobOptions {
   readonly store?: LockStore | 'memory';
 
   /**
-   * How often a leader renews its locks; one pulse for all jobs of the process. More: fewer commands. Less: a lost
-   * lease is noticed sooner. At least 50 ms.
+   * How often a replica sends a heartbeat, one for all its jobs. More: fewer commands. Less: a lost lease is noticed
+   * sooner. At least 50 ms. A job with a short `lockExpiry` makes it shorter: a quarter of that, if three do not fit into it.
    *
-   * @default '3s'
+   * @default '3s', or a quarter of the module's `lockExpiry` if that is set and shorter
    */
   readonly heartbeatInterval?: Duration;
 
   /**
-   * Life of a lock without renewal. More: a leader that was killed is replaced later. Less: a shorter pause of the
-   * process or of Redis costs the leadership. At least 250 ms and 3 × `heartbeatInterval`. Jobs may have their own.
+   * How long a leader that was killed keeps the lead. More: it is replaced later. Less: a shorter pause of the process or
+   * of Redis costs the leadership: half a second of silence, at `'800ms'`. From 500 ms to 1 day, and at least 3 ×
+   * `heartbeatInterval` if that is set. Jobs may have their own.
    *
    * @default '10s'
    */
   readonly lockExpiry?: Duration;
 
   /**
-   * The longest pause between two bids that Redis refuses for something that a person must mend (permissions, a key of
-   * another type), and after a runner that broke. More: fewer of them. Less: sooner back once it is mended. It has no
-   * say in outages: Redis is then asked about every half second. At least `heartbeatInterval`.
+   * The longest pause before a lock is requested again that Redis denies (permissions, a key of another type),
+   * and after a runner that broke. More: fewer requests. Less: sooner back once it works. Outages do not depend on it: the
+   * client reconnects every half second. At least `heartbeatInterval`.
    *
    * @default '30s'
    */
@@ -81,6 +82,14 @@ export interface SingletonJobOptions {
    * @default `shutdownTimeout` + 2 × the job's own `lockExpiry` + `heartbeatInterval`
    */
   readonly misfireGrace?: Duration;
+
+  /**
+   * How long a run of a job that says nothing else may take before it is reported as slow (`runSlow`, a warning in the
+   * log). The run goes on. More: fewer warnings. Less: a stuck run is noticed sooner. `false`: never.
+   *
+   * @default '8s'
+   */
+  readonly warnAfter?: Duration | false;
 
   /**
    * False: jobs are discovered and checked, but none runs. Redis is connected to when `LockService` first locks something.
