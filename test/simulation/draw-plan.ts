@@ -1,62 +1,102 @@
 import { Chance } from './chance.js';
-import { type Command, type Fault, JOBS, type Plan, type Restart, type Setting, type Step } from './plan.js';
+import {
+  type Fault,
+  JOBS,
+  longestExpiryMs,
+  type Plan,
+  type Request,
+  type Restart,
+  type Setting,
+  type Step,
+  type Version,
+} from './plan.js';
 import { type ClockFaults } from './process-clock.js';
 import { FINE_WEATHER, type Weather } from './weather.js';
 
-const PLACES = 3;
 const DAY_MS = 86_400_000;
 
-/** The story of a seed. In one of four the store also loses data: all, its last writes, or a key. */
+/** What may go wrong in a story: processes only die; anything but losses of data; or anything. */
+type Temper = 'kills' | 'mild' | 'harsh';
+
+interface Draw {
+  readonly chance: Chance;
+  readonly setting: Setting;
+  readonly places: number;
+}
+
+/** The story of a seed. */
 export function drawPlan(seed: number): Plan {
   const chance = Chance.of(seed, 'plan');
-  const drawn = drawSetting(chance);
-  const clocks = Array.from({ length: PLACES }, () => drawClock(chance));
-  const faults = drawFaults(chance, drawn, Chance.of(seed, 'data-loss').happens(0.25));
-  const [setting, restarts] = drawRollOut(Chance.of(seed, 'roll-out'), drawn);
-  const stepDowns = drawStepDowns(Chance.of(seed, 'step-down'), drawn);
-  const clockSteps = drawStoreClockSteps(Chance.of(seed, 'store-clock'), drawn);
+  const temper = chance.pick<Temper>([
+    'kills',
+    'mild',
+    'mild',
+    'mild',
+    'mild',
+    'harsh',
+    'harsh',
+    'harsh',
+    'harsh',
+    'harsh',
+  ]);
+  const places = chance.pick([2, 3, 3, 4]);
+  const drawn = drawSetting(chance, temper);
+  const clocks = Array.from({ length: places }, () => drawClock(chance));
+  if (temper === 'kills') {
+    const faults = drawFaults({ chance, setting: drawn, places }, drawDeath);
+    return { seed, setting: drawn, clocks, faults };
+  }
+  const [setting, restarts] = drawRollOut({ chance: Chance.of(seed, 'roll-out'), setting: drawn, places });
+  const faults = drawFaults({ chance, setting, places }, temper === 'mild' ? drawMild : drawHarsh);
+  const stepDowns = drawStepDowns({ chance: Chance.of(seed, 'step-down'), setting, places });
+  const clockSteps = drawStoreClockSteps({ chance: Chance.of(seed, 'store-clock'), setting, places });
   const all = [...faults, ...restarts, ...stepDowns, ...clockSteps];
-  return { seed, setting, clocks, faults: all.sort((a, b) => a.atMs - b.atMs) };
+  return { seed, setting, clocks, faults: all.filter(isPlayed(all)).sort((a, b) => a.atMs - b.atMs) };
 }
 
-/** In some stories the fleet is moved to a version with another cron schedule, and sometimes back. */
-function drawRollOut(chance: Chance, setting: Setting): [Setting, Fault[]] {
-  if (!chance.happens(0.2)) return [setting, []];
-  const { lockExpiryMs, faultsForMs, cronSeconds } = setting;
-  const rollOutMs = chance.between(0.1, 0.7) * faultsForMs;
-  const rollBackMs = chance.happens(0.5) ? rollOutMs + chance.between(0.5, 3) * lockExpiryMs : Infinity;
-  const restart = (): Restart => ({ downForMs: chance.between(0.01, 0.5) * lockExpiryMs, clock: drawClock(chance) });
-  const restarts = [rollOutMs, rollBackMs]
-    .filter((atMs) => atMs < faultsForMs)
-    .flatMap((atMs) => rollingRestart(chance, atMs, { spellMs: chance.between(0.05, 1) * lockExpiryMs, restart }));
-  return [{ ...setting, nextCronSeconds: cronSeconds === 2 ? 1 : 2 * cronSeconds, rollOutMs, rollBackMs }, restarts];
+/** A leader cannot find out that its lock was deleted while the store refuses renewals. */
+function isPlayed(all: readonly Fault[]): (fault: Fault) => boolean {
+  const isDeleted = all.some(({ kind }) => kind === 'lock-deleted');
+  return (fault) => !(isDeleted && fault.kind === 'store-refuses' && fault.request === 'renew');
 }
 
-/** Short leases and quick jobs, so that many faults fall into little time; now and then the defaults. */
-function drawSetting(chance: Chance): Setting {
-  const isDefault = chance.happens(0.05);
-  const lockExpiryMs = isDefault ? 10_000 : chance.pick([750, 1_000, 1_500]);
-  const heartbeatIntervalMs = isDefault ? 3_000 : lockExpiryMs * chance.pick([0.2, 0.3, 1 / 3]);
-  const shutdownTimeoutMs = isDefault ? 8_000 : 3_000;
-  const defaultGraceMs = shutdownTimeoutMs + 2 * lockExpiryMs + heartbeatIntervalMs;
-  const delayMs = lockExpiryMs * chance.pick([0.3, 0.8, 2]);
-  const cronSeconds = isDefault ? 5 : chance.pick([1, 1, 2]);
+/** Short leases, so that many faults fall into little time, the default, and mixed ones. */
+function drawExpiries(chance: Chance): Version['lockExpiryMs'] {
+  const tiers = chance.pick<readonly [number, ...number[]]>([
+    [800],
+    [800],
+    [3_000],
+    [800, 3_000],
+    [800, 3_000],
+    [800, 10_000],
+    [3_000, 10_000],
+    [10_000],
+  ]);
+  return { grid: chance.pick(tiers), pause: chance.pick(tiers), cron: chance.pick(tiers) };
+}
+
+function drawSetting(chance: Chance, temper: Temper): Setting {
+  const version = { lockExpiryMs: drawExpiries(chance), cronSeconds: chance.pick([1, 1, 2, 5]) };
+  const expiries = Object.values(version.lockExpiryMs);
+  const longestMs = Math.max(...expiries);
+  const shutdownTimeoutMs = chance.pick([3_000, 3_000, 8_000]);
+  const heartbeatIntervalMs = Math.min(3_000, longestMs / chance.pick([3, 4, 5]));
+  const defaultGraceMs = shutdownTimeoutMs + 2 * version.lockExpiryMs.cron + heartbeatIntervalMs;
   return {
     heartbeatIntervalMs,
-    lockExpiryMs,
     shutdownTimeoutMs,
-    misfireGraceMs: chance.pick([defaultGraceMs, defaultGraceMs, 0, 1_500, lockExpiryMs]),
-    periodMs: lockExpiryMs * chance.pick([0.2, 0.4, 1]),
-    delayMs,
-    cronSeconds,
-    nextCronSeconds: cronSeconds,
+    misfireGraceMs: chance.pick([defaultGraceMs, defaultGraceMs, 0, 1_500, version.lockExpiryMs.cron]),
+    periodMs: version.lockExpiryMs.grid * chance.pick([0.2, 0.4, 1]),
+    delayMs: version.lockExpiryMs.pause * chance.pick([0.3, 0.8, 2]),
+    version,
+    next: version,
     rollOutMs: Infinity,
     rollBackMs: Infinity,
     overlap: chance.pick(['skip', 'cancel-other']),
-    stubborn: chance.pick([0, 0, 0, 0.3]),
+    stubborn: temper === 'kills' ? 0 : chance.pick([0, 0, 0, 0.3]),
     serverRate: chance.between(0.998, 1.002),
-    faultsForMs: 12 * lockExpiryMs,
-    calmForMs: lockExpiryMs,
+    isProxied: temper !== 'kills' && chance.happens(0.2),
+    faultsForMs: 6_000 + 5 * longestMs,
   };
 }
 
@@ -68,110 +108,144 @@ function drawClock(chance: Chance): ClockFaults {
   };
 }
 
+/** One of the leases of the setting: a fault may last as long as this one, or hit while that of another job goes on. */
+function drawExpiryMs({ chance, setting }: Draw): number {
+  return setting.version.lockExpiryMs[chance.pick(JOBS)];
+}
+
+/** In some stories the application is moved to a version with another cron schedule or other leases, and sometimes back. */
+function drawRollOut({ chance, setting, places }: Draw): [Setting, Fault[]] {
+  if (!chance.happens(0.15)) return [setting, []];
+  const { faultsForMs, version } = setting;
+  const longestMs = longestExpiryMs(setting);
+  const rollOutMs = chance.between(0.1, 0.7) * faultsForMs;
+  const rollBackMs = chance.happens(0.5) ? rollOutMs + chance.between(0.5, 3) * longestMs : Infinity;
+  const next = {
+    cronSeconds: chance.happens(0.7) ? (version.cronSeconds === 2 ? 1 : 2) : version.cronSeconds,
+    lockExpiryMs: chance.happens(0.5) ? drawExpiries(chance) : version.lockExpiryMs,
+  };
+  const rolled = { ...setting, next, rollOutMs, rollBackMs };
+  const restarts = [rollOutMs, rollBackMs]
+    .filter((atMs) => atMs < faultsForMs)
+    .flatMap((atMs) => rollingRestart({ chance, setting: rolled, places }, atMs));
+  return [rolled, restarts];
+}
+
 /** In some stories leaders are asked to step down, right after one another at times. */
-function drawStepDowns(chance: Chance, { faultsForMs, heartbeatIntervalMs }: Setting): Fault[] {
+function drawStepDowns({ chance, setting: { faultsForMs, heartbeatIntervalMs }, places }: Draw): Fault[] {
   if (!chance.happens(0.2)) return [];
   const faults: Fault[] = [];
   let atMs = chance.between(0.05, 0.5) * faultsForMs;
   while (atMs < faultsForMs) {
-    faults.push({ kind: 'step-down', atMs, place: Math.floor(chance.between(0, PLACES)) });
+    faults.push({ kind: 'step-down', atMs, place: drawPlace(chance, places) });
     atMs += chance.pick([0.5, 3, 20]) * chance.between(0.5, 1) * heartbeatIntervalMs;
   }
   return faults;
 }
 
-/** In some stories the clock of the store is set: back by less than a lock lives, or ahead. */
-function drawStoreClockSteps(chance: Chance, { faultsForMs, lockExpiryMs }: Setting): Fault[] {
-  if (!chance.happens(0.15)) return [];
+/** In some stories the clock of the store is set. */
+function drawStoreClockSteps(draw: Draw): Fault[] {
+  const { chance, setting } = draw;
+  if (!chance.happens(0.1)) return [];
   return Array.from({ length: chance.pick([1, 2]) }, () => ({
     kind: 'store-clock-step',
-    atMs: chance.between(0.05, 1) * faultsForMs,
-    byMs: chance.pick([-1, -0.2, 0.05, 0.2, 1, 3, 20]) * chance.between(0.3, 1) * lockExpiryMs,
+    atMs: chance.between(0.05, 1) * setting.faultsForMs,
+    byMs: chance.pick([-1, -0.2, 0.05, 0.2, 1, 3, 20]) * chance.between(0.3, 1) * drawExpiryMs(draw),
   }));
 }
 
-function drawFaults(chance: Chance, setting: Setting, losesData: boolean): Fault[] {
+function drawFaults(draw: Draw, drawFault: (draw: Draw, atMs: number) => readonly Fault[]): Fault[] {
+  const { chance, setting } = draw;
   const faults: Fault[] = [];
-  const { lockExpiryMs, faultsForMs } = setting;
-  let atMs = chance.between(0.1, 0.6) * lockExpiryMs;
-  while (atMs < faultsForMs) {
-    faults.push(...drawFault(chance, { atMs, setting, losesData }));
-    atMs += chance.between(0.05, 1.4) * lockExpiryMs;
+  let atMs = chance.between(0.1, 0.6) * drawExpiryMs(draw);
+  while (atMs < setting.faultsForMs) {
+    faults.push(...drawFault(draw, atMs));
+    atMs += chance.between(0.05, 1.4) * drawExpiryMs(draw);
   }
   return faults.sort((a, b) => a.atMs - b.atMs);
 }
 
-interface Draw {
-  readonly atMs: number;
-  readonly setting: Setting;
-  readonly losesData: boolean;
+function drawDeath(draw: Draw, atMs: number): readonly Fault[] {
+  const { chance, places } = draw;
+  const place = drawPlace(chance, places);
+  const restart = drawRestart(draw);
+  if (chance.happens(0.6)) return [{ kind: 'kill', atMs, place, ...restart }];
+  return [{ kind: 'crash', atMs, place, step: drawStep(chance), ...restart }];
 }
 
-function drawFault(chance: Chance, { atMs, setting, losesData }: Draw): Fault[] {
-  const { lockExpiryMs } = setting;
-  const place = Math.floor(chance.between(0, PLACES));
-  // from a moment to longer than a lock lives
-  const spellMs = chance.pick([0.05, 0.3, 1, 2.5]) * chance.between(0.5, 1) * lockExpiryMs;
-  const restart = (): Restart => ({
-    downForMs: chance.between(0.01, 1.5) * lockExpiryMs,
-    clock: drawClock(chance),
-  });
-  const kinds: readonly [() => Fault[], ...(() => Fault[])[]] = [
-    () => [{ kind: 'kill', atMs, place, ...restart() }],
-    () => [{ kind: 'crash', atMs, place, step: drawStep(chance), ...restart() }],
-    () => [{ kind: 'stop', atMs, place, ...restart() }],
-    () => [{ kind: chance.pick(['pause', 'suspend']), atMs, place, forMs: spellMs }],
-    () => [{ kind: 'clock-step', atMs, place, byMs: drawStepMs(chance, lockExpiryMs) }],
-    () => [{ kind: 'weather', atMs, place, weather: drawWeather(chance, lockExpiryMs), forMs: spellMs }],
-    () => [{ kind: 'weather-for-all', atMs, weather: drawWeather(chance, lockExpiryMs), forMs: spellMs }],
-    () =>
-      chance.happens(0.5)
-        ? [{ kind: 'store-hangs', atMs, forMs: spellMs }]
-        : rollingRestart(chance, atMs, { spellMs, restart }),
-    ...(losesData
-      ? [
-          (): Fault[] => [{ kind: 'data-loss', atMs, forMs: drawDowntime(chance, spellMs) }],
-          (): Fault[] => [drawLoss(chance, atMs, spellMs)],
-        ]
-      : []),
+function drawMild(draw: Draw, atMs: number): readonly Fault[] {
+  const { chance, places } = draw;
+  const place = drawPlace(chance, places);
+  const forMs = drawSpellMs(draw);
+  const kinds: readonly [() => readonly Fault[], ...(() => readonly Fault[])[]] = [
+    () => drawDeath(draw, atMs),
+    () => drawDeath(draw, atMs),
+    () => [{ kind: 'stop', atMs, place, ...drawRestart(draw) }],
+    () => [{ kind: chance.pick(['pause', 'suspend', 'suspend', 'freeze']), atMs, place, forMs }],
+    () => [{ kind: 'clock-step', atMs, place, byMs: drawStepMs(chance, drawExpiryMs(draw)) }],
+    () => [{ kind: 'cut', atMs, place, which: chance.pick(['requests', 'subscription', 'both']) }],
+    () => [{ kind: 'weather', atMs, place, weather: drawWeather(draw), forMs }],
+    () => [{ kind: 'weather-for-all', atMs, weather: drawWeather(draw), forMs }],
+    () => [{ kind: 'store-hangs', atMs, forMs: chance.happens(0.3) ? chance.between(1_000, 2_000) : forMs }],
+    () => [{ kind: 'restart', atMs, ...drawServerRestart(draw) }],
+    () => [{ kind: 'restart', atMs, ...drawServerRestart(draw) }],
+    () => [{ kind: 'store-refuses', atMs, request: chance.pick(['acquire', 'heartbeat', 'claim', 'renew']), forMs }],
+    () => rollingRestart(draw, atMs),
   ];
   return chance.pick(kinds)();
 }
 
-/** A failover that loses the last writes, or a key that somebody deletes. */
-function drawLoss(chance: Chance, atMs: number, spellMs: number): Fault {
-  const kind = chance.pick<'fall-back' | 'lock-deleted' | 'state-deleted'>([
-    'fall-back',
-    'fall-back',
-    'lock-deleted',
-    'state-deleted',
-  ]);
-  if (kind !== 'fall-back') return { kind, atMs, job: chance.pick(JOBS) };
-  return { kind, atMs, forMs: spellMs, downForMs: drawDowntime(chance, chance.between(0, 1) * spellMs) };
+function drawHarsh(draw: Draw, atMs: number): readonly Fault[] {
+  const { chance } = draw;
+  if (chance.happens(0.7)) return drawMild(draw, atMs);
+  const forMs = chance.pick([1, 1, 1, 3]) * drawSpellMs(draw);
+  const kinds: readonly [() => Fault, ...(() => Fault)[]] = [
+    () => ({ kind: 'restart-empty', atMs, ...drawServerRestart(draw) }),
+    () => ({ kind: 'restart-older', atMs, forMs, ...drawServerRestart(draw) }),
+    () => ({ kind: 'restart-older', atMs, forMs, ...drawServerRestart(draw) }),
+    () => ({ kind: 'flush-all', atMs }),
+    () => ({ kind: 'sessions-deleted', atMs }),
+    () => ({ kind: 'lock-deleted', atMs, job: chance.pick(JOBS) }),
+    () => ({ kind: 'state-deleted', atMs, job: chance.pick(JOBS) }),
+  ];
+  return [chance.pick(kinds)()];
 }
 
-function drawDowntime(chance: Chance, spellMs: number): number {
-  return chance.happens(0.5) ? 0 : spellMs;
+function drawPlace(chance: Chance, places: number): number {
+  return Math.floor(chance.between(0, places));
+}
+
+/** From a moment to longer than a lease. */
+function drawSpellMs(draw: Draw): number {
+  const { chance } = draw;
+  return chance.pick([0.05, 0.3, 1, 2.5]) * chance.between(0.5, 1) * drawExpiryMs(draw);
+}
+
+function drawRestart(draw: Draw): Restart {
+  const { chance } = draw;
+  return { downForMs: chance.between(0.01, 1.5) * drawExpiryMs(draw), clock: drawClock(chance) };
+}
+
+function drawServerRestart(draw: Draw): { readonly downForMs: number; readonly isNoticed: boolean } {
+  const { chance } = draw;
+  return { downForMs: chance.pick([10, 10, 300, drawSpellMs(draw)]), isNoticed: chance.happens(0.7) };
 }
 
 /** Every process is stopped and replaced, one after another or nearly at once. */
-function rollingRestart(
-  chance: Chance,
-  atMs: number,
-  { spellMs, restart }: { readonly spellMs: number; readonly restart: () => Restart },
-): Fault[] {
-  const everyMs = chance.happens(0.3) ? 1 : spellMs;
-  return Array.from({ length: PLACES }, (_, place) => ({
+function rollingRestart(draw: Draw, atMs: number): readonly Fault[] {
+  const { chance, places } = draw;
+  const everyMs = chance.happens(0.3) ? 1 : drawSpellMs(draw);
+  return Array.from({ length: places }, (_, place) => ({
     kind: 'stop',
     atMs: atMs + place * everyMs,
     place,
-    ...restart(),
+    ...drawRestart(draw),
   }));
 }
 
 function drawStep(chance: Chance): Step {
-  const command = chance.pick<Command>(['acquire', 'renew', 'claim', 'claim', 'release']);
-  return chance.pick<Step>([`${command} sent`, `${command} carried out`, 'run begun', 'run ended']);
+  const request = chance.pick<Request>(['acquire', 'renew', 'claim', 'claim', 'heartbeat', 'release', 'publish']);
+  return chance.pick<Step>([`${request} sent`, `${request} carried out`, 'run begun', 'run ended']);
 }
 
 /** A correction, a jump that a lease must notice, a wrong day. */
@@ -180,19 +254,19 @@ function drawStepMs(chance: Chance, lockExpiryMs: number): number {
   return chance.pick([-1, 1]) * chance.between(0.3, 1) * sizeMs;
 }
 
-function drawWeather(chance: Chance, lockExpiryMs: number): Weather {
-  // beyond the deadline of an attempt, a fifth of the lock's life, an answer is late
-  return {
-    ...FINE_WEATHER,
-    ...chance.pick<Partial<Weather>>([
-      { isCut: true },
-      { lostCommands: 1, lostAnswers: 1, lostMessages: 1 },
-      { lostCommands: 1 },
-      { lostAnswers: 1, lostMessages: 1 },
-      { lostMessages: 1 },
-      { lostCommands: 0.2, lostAnswers: 0.2, lostMessages: 0.3, slow: 0.4, slowMs: lockExpiryMs, duplicated: 0.3 },
-      { slow: 0.7, slowMs: 0.3 * lockExpiryMs },
-      { slow: 1, slowMs: 2 * lockExpiryMs },
-    ]),
-  };
+function drawWeather(draw: Draw): Weather {
+  const { chance } = draw;
+  const lockExpiryMs = drawExpiryMs(draw);
+  const parts: readonly [Partial<Weather>, ...Partial<Weather>[]] = [
+    { way: 'refused' },
+    { way: 'silent' },
+    { way: 'mute' },
+    { way: 'deaf' },
+    { lostMessages: 1 },
+    { lostMessages: 0.3, lateMessages: 0.5, lateMs: 1_500 },
+    { lateMessages: 1, lateMs: chance.pick([20, 5_000]), slow: 0.1, slowMs: 0.3 * lockExpiryMs },
+    { slow: 0.7, slowMs: 0.3 * lockExpiryMs },
+    { slow: 1, slowMs: 2 * lockExpiryMs },
+  ];
+  return { ...FINE_WEATHER, ...chance.pick(parts) };
 }

@@ -1,3 +1,4 @@
+import { lockLifeMs } from '../../libs/singleton-job/src/store/index.js';
 import { type ClockFaults } from './process-clock.js';
 import { type Weather, weatherInWords } from './weather.js';
 
@@ -11,18 +12,28 @@ export interface Plan {
   readonly faults: readonly Fault[];
 }
 
-/** What a fleet is set to, and how long its story is. */
+/** The jobs of every process: one of each kind. */
+export const JOBS = ['grid', 'pause', 'cron'] as const;
+export type JobName = (typeof JOBS)[number];
+
+/** What a new version of the application changes. */
+export interface Version {
+  /** `lockExpiry` of each job. Jobs with the same share a session. */
+  readonly lockExpiryMs: Readonly<Record<JobName, number>>;
+  readonly cronSeconds: number;
+}
+
+/** What the replicas are set to, and how long their story is. */
 export interface Setting {
   readonly heartbeatIntervalMs: number;
-  readonly lockExpiryMs: number;
   readonly shutdownTimeoutMs: number;
   readonly misfireGraceMs: number;
-  /** The three jobs: the period of the grid, the gap of the interval, the seconds between two occurrences. */
+  /** The period of the grid and the delay of the interval. */
   readonly periodMs: number;
   readonly delayMs: number;
-  readonly cronSeconds: number;
-  /** The same in the next version, which processes run that start between roll-out and roll-back; its occurrences are some of those, or more. */
-  readonly nextCronSeconds: number;
+  readonly version: Version;
+  /** Of processes that start between roll-out and roll-back. */
+  readonly next: Version;
   readonly rollOutMs: number;
   readonly rollBackMs: number;
   readonly overlap: 'skip' | 'cancel-other';
@@ -30,22 +41,29 @@ export interface Setting {
   readonly stubborn: number;
   /** How many milliseconds of the store's clock pass in one of true time. */
   readonly serverRate: number;
+  /** A proxy keeps connections when the server restarts. */
+  readonly isProxied: boolean;
   readonly faultsForMs: number;
-  readonly calmForMs: number;
 }
 
-/** What README promises of every lease: a run may take this long to settle after its signal. */
+/** The longest `lockExpiry` of a setting: all leases have ended so long after the store was last reached. */
+export function longestExpiryMs({ version, next }: Setting): number {
+  return Math.max(...Object.values(version.lockExpiryMs), ...Object.values(next.lockExpiryMs));
+}
+
+/** The last tenth of a lease: a run may take this long to settle after its signal. */
 export function safetyMarginMs(lockExpiryMs: number): number {
-  return Math.max(lockExpiryMs / 10, 25);
+  return lockExpiryMs / 10;
 }
 
-/** The jobs of every process: one of each kind. */
-export const JOBS = ['grid', 'pause', 'cron'] as const;
-type JobName = (typeof JOBS)[number];
+/** How long the key of a lock lives whose session is lost. */
+export function longestLockLifeMs(setting: Setting): number {
+  return lockLifeMs(longestExpiryMs(setting));
+}
 
-export type Command = 'acquire' | 'renew' | 'claim' | 'release';
-/** Where in the life of a process a crash may hit it: between any two steps of a command, or of a run. */
-export type Step = `${Command} sent` | `${Command} carried out` | 'run begun' | 'run ended';
+export type Request = 'heartbeat' | 'endSession' | 'acquire' | 'renew' | 'claim' | 'release' | 'publish';
+/** Where in the life of a process a crash may hit it: between any two steps of a request, or of a run. */
+export type Step = `${Request} sent` | `${Request} carried out` | 'run begun' | 'run ended';
 
 /** When a process comes back, and with which clocks. */
 export interface Restart {
@@ -53,10 +71,18 @@ export interface Restart {
   readonly clock: ClockFaults;
 }
 
-/** One process has this place in the fleet at a time. A fault on an empty place does nothing. */
+/** One process has this place among the replicas at a time. A fault on an empty place does nothing. */
 interface AtPlace {
   readonly atMs: number;
   readonly place: number;
+}
+
+/** The server ends, and another begins after `downForMs`. */
+interface ServerRestart {
+  readonly atMs: number;
+  readonly downForMs: number;
+  /** Whether the connections end at once. Otherwise nothing arrives any more. */
+  readonly isNoticed: boolean;
 }
 
 /** Something goes wrong. Without a `place` it happens to all of them, or to the store. */
@@ -65,24 +91,31 @@ export type Fault =
   /** The process dies the next time that it comes to this step. */
   | (AtPlace & Restart & { readonly kind: 'crash'; readonly step: Step })
   | (AtPlace & Restart & { readonly kind: 'stop' })
-  /** Stands still, with its monotonic clock going on (SIGSTOP, a blocked loop) or not (a suspended host). */
-  | (AtPlace & { readonly kind: 'pause' | 'suspend'; readonly forMs: number })
+  /** Stands still: see `Standstill`. */
+  | (AtPlace & { readonly kind: 'pause' | 'suspend' | 'freeze'; readonly forMs: number })
   | (AtPlace & { readonly kind: 'clock-step'; readonly byMs: number })
   /** Somebody asks the process to give every job that it leads to another. */
   | (AtPlace & { readonly kind: 'step-down' })
+  /** A connection ends, and is made again at once. */
+  | (AtPlace & { readonly kind: 'cut'; readonly which: 'requests' | 'subscription' | 'both' })
   | (AtPlace & { readonly kind: 'weather'; readonly weather: Weather; readonly forMs: number })
   | { readonly atMs: number; readonly kind: 'weather-for-all'; readonly weather: Weather; readonly forMs: number }
-  /** The wall clock of the store is set: locks run out by it. */
+  /** The wall clock of the store is set. */
   | { readonly atMs: number; readonly kind: 'store-clock-step'; readonly byMs: number }
-  /** The store takes commands and does not get to them. */
+  /** The store takes requests and does not get to them. */
   | { readonly atMs: number; readonly kind: 'store-hangs'; readonly forMs: number }
-  /** The store forgets everything; `forMs` it cannot be reached meanwhile (0: FLUSHALL). */
-  | { readonly atMs: number; readonly kind: 'data-loss'; readonly forMs: number }
+  /** The store answers a kind of request with an error: its memory is full, or a permission is missing. */
+  | { readonly atMs: number; readonly kind: 'store-refuses'; readonly request: Request; readonly forMs: number }
+  /** The store starts again with all its data, or with none. */
+  | (ServerRestart & { readonly kind: 'restart' | 'restart-empty' })
   /**
-   * What is written from now on is lost after `forMs`: a replica is promoted that missed it, or the store starts again with
-   * what it last wrote to its disk, and cannot be reached for `downForMs`.
+   * What is written from now on is lost after `forMs`: then the store starts again with what it last wrote to its disk, or a
+   * replica takes its place that missed it.
    */
-  | { readonly atMs: number; readonly kind: 'fall-back'; readonly forMs: number; readonly downForMs: number }
+  | (ServerRestart & { readonly kind: 'restart-older'; readonly forMs: number })
+  | { readonly atMs: number; readonly kind: 'flush-all' }
+  /** Somebody deletes the list of sessions. */
+  | { readonly atMs: number; readonly kind: 'sessions-deleted' }
   /** Somebody deletes one of the two keys of a job. */
   | { readonly atMs: number; readonly kind: 'lock-deleted' | 'state-deleted'; readonly job: JobName };
 
@@ -101,22 +134,32 @@ function detail(fault: Fault): string {
       return `at the next '${fault.step}', back after ${inWords(fault)}`;
     case 'step-down':
       return 'from all jobs';
+    case 'cut':
+      return fault.which;
     case 'clock-step':
     case 'store-clock-step':
       return `by ${Math.round(fault.byMs)} ms`;
     case 'weather':
     case 'weather-for-all':
       return `${weatherInWords(fault.weather)} for ${Math.round(fault.forMs)} ms`;
-    case 'fall-back':
-      return `loses all of ${Math.round(fault.forMs)} ms, back after ${Math.round(fault.downForMs)} ms`;
+    case 'restart':
+    case 'restart-empty':
+      return restartInWords(fault);
+    case 'restart-older':
+      return `loses all of ${Math.round(fault.forMs)} ms, ${restartInWords(fault)}`;
+    case 'store-refuses':
+      return `'${fault.request}' for ${Math.round(fault.forMs)} ms`;
     case 'lock-deleted':
     case 'state-deleted':
       return `of ${fault.job}`;
     case 'pause':
     case 'suspend':
+    case 'freeze':
     case 'store-hangs':
-    case 'data-loss':
       return `for ${Math.round(fault.forMs)} ms`;
+    case 'flush-all':
+    case 'sessions-deleted':
+      return '';
   }
 }
 
@@ -124,9 +167,13 @@ function inWords({ downForMs, clock }: Restart): string {
   return `${Math.round(downForMs)} ms with its clock ${clockInWords(clock)}`;
 }
 
-/** What a fleet is set to, in a few lines. */
+function restartInWords({ downForMs, isNoticed }: ServerRestart): string {
+  return `back after ${Math.round(downForMs)} ms${isNoticed ? '' : ', connections go silent'}`;
+}
+
+/** What the replicas are set to, in a few lines. */
 export function settingInWords({ setting, clocks }: Plan): string {
-  const settings = Object.entries(setting).map(([name, value]) => `${name} ${String(value)}`);
+  const settings = Object.entries(setting).map(([name, value]) => `${name} ${JSON.stringify(value)}`);
   return [settings.join(', '), ...clocks.map((clock, place) => `place ${place}: ${clockInWords(clock)}`)].join('\n');
 }
 

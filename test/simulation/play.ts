@@ -1,20 +1,20 @@
-import { InMemoryLockStore, type LockStore } from '../../libs/singleton-job/src/store/index.js';
+import { InMemoryLockStore, InMemoryServer } from '../../libs/singleton-job/src/store/index.js';
 import { resolveOptions } from '../../libs/singleton-job/src/options/index.js';
 import { cron, type CronSchedule } from '../../libs/singleton-job/src/schedule/index.js';
 import { Chance } from './chance.js';
 import { Place } from './place.js';
-import { faultInWords, type Plan, safetyMarginMs, type Setting } from './plan.js';
+import { faultInWords, longestExpiryMs, longestLockLifeMs, type Plan, type Setting, type Version } from './plan.js';
 import { type ClockFaults, ProcessClock } from './process-clock.js';
 import { check, type History, type Violation } from './rules.js';
-import { ServerLine } from './server-line.js';
-import { SETTLES_WITHIN, simulatedJobs } from './simulated-jobs.js';
+import { simulatedJobs } from './simulated-jobs.js';
 import { SimulatedProcess } from './simulated-process.js';
+import { SimulatedServer } from './simulated-server.js';
 import { type Stage, strike } from './strike.js';
 import { Witness } from './witness.js';
 import { World } from './world.js';
 
-/** Replaces the store of each process by a worse one, to show that the rules notice. */
-export type Sabotage = (store: LockStore) => LockStore;
+/** Replaces the server of the processes by a worse one, to show that the rules notice. */
+export type Sabotage = (server: InMemoryServer) => InMemoryServer;
 
 /** How a story is played that is not played as usual. */
 export interface Staging {
@@ -35,69 +35,88 @@ export async function play(plan: Plan, staging: Staging = {}): Promise<Outcome> 
   const { setting } = plan;
   const world = new World();
   const serverClock = new ProcessClock(world, { aheadMs: 0, rate: setting.serverRate });
-  const server = new InMemoryLockStore(serverClock);
-  const witness = new Witness(world, staging.tell);
-  const stage = setStage({ plan, world, witness, server, serverClock, staging });
-  plan.clocks.forEach((clock, index) => stage.places[index]?.start(clock));
+  const data = new InMemoryServer(serverClock);
+  const onlyKills = plan.faults.every(({ kind }) => kind === 'kill' || kind === 'crash');
+  const witness = new Witness({ world, setting, server: data, onlyKills, tell: staging.tell });
+  const server = new SimulatedServer({ world, data, isProxied: setting.isProxied });
+  let calmFromMs = setting.faultsForMs;
+  const disturb = (): void => {
+    calmFromMs = Math.max(calmFromMs, world.nowMs);
+  };
+  const places = placesOf({ plan, world, witness, server, staging });
+  const stage: Stage = { setting, world, places, server, serverClock, witness, disturb };
+  plan.clocks.forEach((clock, index) => places[index]?.start(clock));
   for (const fault of plan.faults) {
-    world.after(fault.atMs, () => {
+    world.at(fault.atMs, () => {
       witness.note(`*** ${faultInWords(fault)}`);
       strike(fault, stage);
     });
   }
-  await world.passUntil(setting.faultsForMs + setting.calmForMs);
+  await world.passUntil(setting.faultsForMs);
+  const calmMs = calmMsOf(plan);
+  while (world.nowMs < calmFromMs + calmMs) {
+    for (const { process } of places) process?.spare();
+    await world.passUntil(calmFromMs + calmMs);
+  }
+  witness.calm(`it has been calm since ${calmFromMs.toFixed(1)}`);
   const history: History = {
     // what still runs has run until now
     runs: witness.runs.map((run) => ({ endedMs: world.nowMs, ...run })),
+    doubleLeads: witness.doubleLeads,
+    vacancies: witness.vacancies,
     windows: witness.windows,
-    settleMs: SETTLES_WITHIN * safetyMarginMs(setting.lockExpiryMs),
     cronJobs: ['cron'],
   };
-  for (const { process } of stage.places) process?.kill();
+  for (const { process } of places) process?.kill();
   return { history, violations: check(history) };
 }
 
-interface StageParts {
+/** How long after the last fault somebody leads each job, at the latest. */
+function calmMsOf({ setting, faults }: Plan): number {
+  // a restart may give a session another full life, and then comes the wait
+  const usualMs = (setting.stubborn > 0 ? 4 : 2) * longestExpiryMs(setting) + 5_000;
+  // a lock whose session is lost lives to its end
+  const losesSessions = faults.some(({ kind }) => kind === 'sessions-deleted' || kind === 'restart-older');
+  return usualMs + (losesSessions ? longestLockLifeMs(setting) : 0);
+}
+
+interface PlaceParts {
   readonly plan: Plan;
   readonly world: World;
   readonly witness: Witness;
-  readonly server: InMemoryLockStore;
-  readonly serverClock: ProcessClock;
+  readonly server: SimulatedServer;
   readonly staging: Staging;
 }
 
-function setStage({ plan, world, witness, server, serverClock, staging }: StageParts): Stage {
+function placesOf({ plan, world, witness, server, staging }: PlaceParts): Place[] {
   const { sabotage } = staging;
   const { setting, seed } = plan;
-  const line = new ServerLine(world);
-  // the smallest lease that options allow is larger than those of a simulation need to be
+  const { data } = server;
   const options = {
-    ...resolveOptions({ projectName: 'test', store: server }),
+    ...resolveOptions({ projectName: 'test', store: new InMemoryLockStore(data) }),
     heartbeatIntervalMs: setting.heartbeatIntervalMs,
-    lockExpiryMs: setting.lockExpiryMs,
     shutdownTimeoutMs: setting.shutdownTimeoutMs,
-    maxBackoffDelayMs: 3 * setting.heartbeatIntervalMs,
   };
-  const start = (name: string, clockFaults: ClockFaults): SimulatedProcess =>
-    new SimulatedProcess(name, {
+  const start = (name: string, clockFaults: ClockFaults): SimulatedProcess => {
+    const version = versionAt(world.nowMs, setting);
+    return new SimulatedProcess(name, {
       world,
       witness,
-      line,
-      options,
       server,
+      options,
       clockFaults,
-      commands: sabotage === undefined ? server : sabotage(server),
+      data: sabotage === undefined ? data : sabotage(data),
       chance: Chance.of(seed, `${name}'s network`),
       random: Chance.of(seed, `${name}'s own chance`).next,
-      jobs: (process) => simulatedJobs(process, { plan, cron: cronAt(world.nowMs, setting), witness, server }),
+      jobs: (process) => simulatedJobs(process, { plan, version, witness, cron: cronOf(version.cronSeconds) }),
     });
-  const places = plan.clocks.map((_, index) => new Place(PLACES.charAt(index), start));
-  return { setting, world, places, server, serverClock, line, witness };
+  };
+  return plan.clocks.map((_, index) => new Place(PLACES.charAt(index), start));
 }
 
-/** The schedule of the version that processes run which start now. */
-function cronAt(nowMs: number, { cronSeconds, nextCronSeconds, rollOutMs, rollBackMs }: Setting): CronSchedule {
-  return cronOf(rollOutMs <= nowMs && nowMs < rollBackMs ? nextCronSeconds : cronSeconds);
+/** What processes run that start now. */
+function versionAt(nowMs: number, { version, next, rollOutMs, rollBackMs }: Setting): Version {
+  return rollOutMs <= nowMs && nowMs < rollBackMs ? next : version;
 }
 
 const schedules = new Map<number, CronSchedule>();

@@ -15,6 +15,12 @@ const ROUNDING_MS = 0.001;
 const EPOCH_MS = Date.UTC(2027, 0, 1);
 
 /**
+ * How a process stands still: `paused` with both clocks going on (SIGSTOP, a blocked loop), `suspended` with its monotonic clock
+ * standing still as on a host that sleeps, `frozen` with both, as in a virtual machine that is not told how long it slept.
+ */
+export type Standstill = 'paused' | 'suspended' | 'frozen';
+
+/**
  * The clocks of one process: off by an offset and a rate, stopped while the host is suspended, and with timers that do not
  * fire while the process stands still. When it goes on, the timers that came due fire before it reads from the network.
  */
@@ -23,9 +29,10 @@ export class ProcessClock implements Clock {
   readonly #rate: number;
   #aheadMs: number;
   #wasStepped = false;
-  #state: 'running' | 'paused' | 'suspended' | 'ended' = 'running';
-  #suspendedAtMs = 0;
+  #state: 'running' | Standstill | 'ended' = 'running';
+  #haltedAtMs = 0;
   #suspendedForMs = 0;
+  #frozenForMs = 0;
   #heldTimers: (() => void)[] = [];
   #heldArrivals: (() => void)[] = [];
 
@@ -36,12 +43,13 @@ export class ProcessClock implements Clock {
   }
 
   now(): number {
-    const asleepMs = this.#state === 'suspended' ? this.#world.nowMs - this.#suspendedAtMs : 0;
-    return (this.#world.nowMs - this.#suspendedForMs - asleepMs) * this.#rate;
+    const isAsleep = this.#state === 'suspended' || this.#state === 'frozen';
+    return (this.#trueNow(isAsleep) - this.#suspendedForMs - this.#frozenForMs) * this.#rate;
   }
 
   wallNow(): number {
-    return Math.floor(EPOCH_MS + this.#world.nowMs * this.#rate + this.#aheadMs);
+    const now = this.#trueNow(this.#state === 'frozen') - this.#frozenForMs;
+    return Math.floor(EPOCH_MS + now * this.#rate + this.#aheadMs);
   }
 
   setTimer(delayMs: number, fire: () => void): Timer {
@@ -96,22 +104,31 @@ export class ProcessClock implements Clock {
     return this.#state === 'suspended' || this.#suspendedForMs > 0;
   }
 
-  /** Stands still, with its monotonic clock going on (SIGSTOP, a blocked loop) or not (a suspended host). */
-  halt(how: 'paused' | 'suspended'): void {
+  /** Stands still until {@link goOn}. */
+  halt(how: Standstill): void {
     if (this.#state !== 'running') return;
     this.#state = how;
-    this.#suspendedAtMs = this.#world.nowMs;
+    this.#haltedAtMs = this.#world.nowMs;
   }
 
   goOn(): void {
-    if (this.#state === 'suspended') this.#suspendedForMs += this.#world.nowMs - this.#suspendedAtMs;
-    if (this.#state === 'ended') return;
+    if (this.#state === 'ended' || this.#state === 'running') return;
+    if (this.#state === 'suspended') this.#suspendedForMs += this.#world.nowMs - this.#haltedAtMs;
+    if (this.#state === 'frozen') this.#frozenForMs += this.#world.nowMs - this.#haltedAtMs;
     this.#state = 'running';
-    const held = [...this.#heldTimers, ...this.#heldArrivals];
+    const timers = this.#heldTimers;
+    const arrivals = this.#heldArrivals;
     this.#heldTimers = [];
     this.#heldArrivals = [];
     // each in a turn of its own, as an event loop takes them
-    for (const go of held) this.#world.after(0, go);
+    for (const go of timers)
+      this.#world.after(0, () => {
+        this.#whenRunning(this.#heldTimers, go);
+      });
+    for (const go of arrivals)
+      this.#world.after(0, () => {
+        this.#whenRunning(this.#heldArrivals, go);
+      });
   }
 
   /** The process is gone: nothing fires, nothing arrives. */
@@ -123,6 +140,10 @@ export class ProcessClock implements Clock {
 
   get hasEnded(): boolean {
     return this.#state === 'ended';
+  }
+
+  #trueNow(standsStill: boolean): number {
+    return standsStill ? this.#haltedAtMs : this.#world.nowMs;
   }
 
   #whenRunning(held: (() => void)[], go: () => void): void {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { check, type Rule, type Run, type Window } from './rules.js';
+import { check, type History, type Rule, type Run, type Window } from './rules.js';
 
 const run = (overrides: Partial<Run> = {}): Run => ({
   job: 'report',
@@ -7,6 +7,7 @@ const run = (overrides: Partial<Run> = {}): Run => ({
   scheduledAt: 0,
   startedMs: 0,
   endedMs: 10,
+  settleMs: 3,
   leaseLeftMs: 500,
   heldLock: true,
   ...overrides,
@@ -19,8 +20,11 @@ const window = (rule: Rule, overrides: Partial<Window> = {}): Window => ({
   untilMs: 100,
   ...overrides,
 });
-const broken = (runs: readonly Run[], windows: readonly Window[] = []): Rule[] =>
-  check({ runs, windows, settleMs: 3, cronJobs: ['report'] }).map(({ rule }) => rule);
+const broken = (runs: readonly Run[], windows: readonly Window[] = []): Rule[] => brokenIn({ runs, windows });
+const brokenIn = (history: Partial<History>): Rule[] =>
+  check({ runs: [], doubleLeads: [], vacancies: [], windows: [], cronJobs: ['report'], ...history }).map(
+    ({ rule }) => rule,
+  );
 
 describe('No run starts under an ended lease', () => {
   it('is kept by runs that follow one another, each under a lease of its own', () => {
@@ -41,23 +45,47 @@ describe('No run starts under an ended lease', () => {
   });
 });
 
-describe('No two replicas run a job at the same time', () => {
+describe('No two replicas lead a job at the same time', () => {
+  const doubleLead = { job: 'report', processes: ['a', 'b'], atMs: 5 } as const;
+
+  it('is broken by a moment at which two could start a run', () => {
+    expect(brokenIn({ doubleLeads: [doubleLead] })).toEqual(['two-leaders']);
+  });
+
+  it('has an exception for as long as a fault lasts, for its job and its process alone', () => {
+    const within = (overrides: Partial<Window>): Rule[] =>
+      brokenIn({ doubleLeads: [doubleLead], windows: [window('two-leaders', overrides)] });
+    expect(within({ job: 'report', process: 'b' })).toEqual([]);
+    expect(within({ job: 'other' })).toEqual(['two-leaders']);
+    expect(within({ process: 'c' })).toEqual(['two-leaders']);
+    expect(within({ untilMs: 4 })).toEqual(['two-leaders']);
+  });
+});
+
+describe('No two runs of a job go on at the same time', () => {
   it('is kept by runs of two jobs, and by one that settles in time after its signal', () => {
     expect(broken([run(), later({ job: 'other', startedMs: 5 })])).toEqual([]);
     expect(broken([run({ endedMs: 90, abortedMs: 7 }), later()])).toEqual([]);
   });
 
   it('is broken by a run that starts before another has ended', () => {
-    expect(broken([later({ startedMs: 9 }), run()])).toEqual(['two-leaders']);
-    expect(broken([run({ endedMs: 90, abortedMs: 8 }), later()])).toEqual(['two-leaders']);
-    expect(broken([{ job: 'report', process: 'a', scheduledAt: 0, startedMs: 0 }, later()])).toEqual(['two-leaders']);
+    expect(broken([later({ startedMs: 9 }), run()])).toEqual(['two-runs']);
+    expect(broken([run({ endedMs: 90, abortedMs: 8 }), later()])).toEqual(['two-runs']);
+    const endless = { job: 'report', process: 'a', scheduledAt: 0, startedMs: 0, settleMs: 3 };
+    expect(broken([endless, later()])).toEqual(['two-runs']);
   });
 
   it('has an exception for as long as a fault lasts, and for its process alone', () => {
     const runs = [run(), later({ startedMs: 5 })];
-    expect(broken(runs, [window('two-leaders', { process: 'a' })])).toEqual([]);
-    expect(broken(runs, [window('two-leaders', { process: 'c' })])).toEqual(['two-leaders']);
-    expect(broken(runs, [window('two-leaders', { untilMs: 9 })])).toEqual(['two-leaders']);
+    expect(broken(runs, [window('two-runs', { process: 'a' })])).toEqual([]);
+    expect(broken(runs, [window('two-runs', { process: 'c' })])).toEqual(['two-runs']);
+    expect(broken(runs, [window('two-runs', { untilMs: 9 })])).toEqual(['two-runs']);
+  });
+
+  it('has an exception for runs of a process that stands still, if they were started before', () => {
+    const runs = [run({ startedMs: 1 }), later({ startedMs: 5 })];
+    expect(broken(runs, [window('two-runs', { process: 'a', startedByMs: 1 })])).toEqual([]);
+    expect(broken(runs, [window('two-runs', { process: 'a', startedByMs: 0 })])).toEqual(['two-runs']);
   });
 });
 
@@ -76,15 +104,44 @@ describe('No occurrence starts twice', () => {
     expect(broken([run(), later({ scheduledAt: 0 })], windows)).toEqual([]);
     expect(broken([run(), later({ scheduledAt: 0, process: 'a' })], windows)).toEqual(['started-twice']);
   });
+
+  it('has an exception for what was claimed shortly before, where only the last writes were lost', () => {
+    const twice = [run({ startedMs: 2 }), later({ scheduledAt: 0 })];
+    const lost = (fromMs: number): Window[] => [window('started-twice', { firstStarted: { fromMs, untilMs: 9 } })];
+    expect(broken(twice, lost(1))).toEqual([]);
+    expect(broken(twice, lost(3))).toEqual(['started-twice']);
+  });
+});
+
+describe('Somebody leads each job', () => {
+  it('is broken by a job that nobody leads when somebody should', () => {
+    const vacancies = [{ job: 'report', since: 'a is dead', dueMs: 5 }];
+    expect(brokenIn({ vacancies })).toEqual(['no-leader']);
+    expect(brokenIn({ vacancies, windows: [window('no-leader', { job: 'other' })] })).toEqual(['no-leader']);
+    expect(brokenIn({ vacancies, windows: [window('no-leader', { job: 'report' })] })).toEqual([]);
+  });
 });
 
 describe('A violation', () => {
+  const evidenceOf = (history: Partial<History>): string[] =>
+    check({ runs: [], doubleLeads: [], vacancies: [], windows: [], cronJobs: [], ...history }).map(
+      ({ evidence }) => evidence,
+    );
+
   it('shows the runs that break the rule', () => {
     const runs = [run(), later({ startedMs: 5, heldLock: false, leaseLeftMs: 2 })];
-    const violations = check({ runs, windows: [window('ended-lease')], settleMs: 3, cronJobs: [] });
-    expect(violations.map(({ evidence }) => evidence)).toEqual([
+    expect(evidenceOf({ runs, windows: [window('ended-lease')] })).toEqual([
       'report on a for 1970-01-01T00:00:00.000Z from 0.0 until 10.0, 500.0 ms of its lease left\n' +
         'report on b for 1970-01-01T00:00:01.000Z from 5.0 until 20.0, 2.0 ms of its lease left, without the lock',
+    ]);
+  });
+
+  it('shows who leads, and since when nobody does', () => {
+    const doubleLeads = [{ job: 'report', processes: ['a', 'b'], atMs: 5 }] as const;
+    const vacancies = [{ job: 'report', since: 'a is dead', dueMs: 7 }];
+    expect(evidenceOf({ doubleLeads, vacancies })).toEqual([
+      'report is led by a and b at 5.0',
+      'nobody leads report at 7.0: a is dead',
     ]);
   });
 });

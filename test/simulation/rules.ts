@@ -9,13 +9,30 @@ export interface Run {
   readonly endedMs?: number;
   /** When its signal fired. */
   readonly abortedMs?: number;
-  /** What was left of the lease at the start, by the replica's own clock: negative after the safe deadline. Left out where nobody knows. */
+  /** How long it may take to settle after its signal. Later, only its fencing token can stop it. */
+  readonly settleMs: number;
+  /** What was left of the lease at the start, by the replica's own clocks: negative after the deadline. Left out where nobody knows. */
   readonly leaseLeftMs?: number;
-  /** Whether the store had the lock for this process at the start. Left out where nobody knows. */
+  /** Whether the store had the lock for this process at the start, and its session had not ended. Left out where nobody knows. */
   readonly heldLock?: boolean;
 }
 
-export type Rule = 'ended-lease' | 'two-leaders' | 'started-twice';
+/** A moment at which two processes may both start runs of a job, as far as each can tell. */
+export interface DoubleLead {
+  readonly job: string;
+  readonly processes: readonly [string, string];
+  readonly atMs: number;
+}
+
+/** Nobody leads a job from the moment at which somebody should. */
+export interface Vacancy {
+  readonly job: string;
+  /** What happened before. */
+  readonly since: string;
+  readonly dueMs: number;
+}
+
+export type Rule = 'ended-lease' | 'two-leaders' | 'two-runs' | 'started-twice' | 'no-leader';
 
 /** A time in which a rule may be broken, because of a fault that the promises exclude. */
 export interface Window {
@@ -26,13 +43,17 @@ export interface Window {
   readonly job?: string;
   /** @default all */
   readonly process?: string;
+  /** Only runs that were started by then. @default all */
+  readonly startedByMs?: number;
+  /** Of `started-twice`: only occurrences that were first started in this time. */
+  readonly firstStarted?: { readonly fromMs: number; readonly untilMs: number };
 }
 
 export interface History {
   readonly runs: readonly Run[];
+  readonly doubleLeads: readonly DoubleLead[];
+  readonly vacancies: readonly Vacancy[];
   readonly windows: readonly Window[];
-  /** How long a run may take to settle after its signal. Later, only its fencing token can stop it. */
-  readonly settleMs: number;
   /** The jobs with occurrences that start once. */
   readonly cronJobs: readonly string[];
 }
@@ -45,7 +66,13 @@ export interface Violation {
 
 /** Every rule that a history breaks. */
 export function check(history: History): Violation[] {
-  return [...startsUnderEndedLease(history), ...twoLeaders(history), ...startsOfOneOccurrence(history)];
+  return [
+    ...startsUnderEndedLease(history),
+    ...twoLeaders(history),
+    ...twoRuns(history),
+    ...startsOfOneOccurrence(history),
+    ...noLeader(history),
+  ];
 }
 
 /** No run starts under an ended lease: neither after the replica's own deadline, nor when the store has the lock for somebody else. */
@@ -58,10 +85,23 @@ function startsUnderEndedLease(history: History): Violation[] {
     .map((run) => violation('ended-lease', run));
 }
 
-/** No two runs of a job at a time. A run counts until it ends, or until it should have settled after its signal. */
+/** No two replicas lead a job at a time. */
 function twoLeaders(history: History): Violation[] {
-  const endOf = ({ endedMs = Infinity, abortedMs = Infinity }: Run): number =>
-    Math.min(endedMs, abortedMs + history.settleMs);
+  return history.doubleLeads
+    .filter(({ job, processes, atMs }) => {
+      const leads = processes.map((process) => ({ job, process, startedMs: atMs }));
+      return !isInWindow(history, 'two-leaders', leads, { fromMs: atMs, untilMs: atMs });
+    })
+    .map(({ job, processes, atMs }) => ({
+      rule: 'two-leaders',
+      evidence: `${job} is led by ${processes.join(' and ')} at ${atMs.toFixed(1)}`,
+    }));
+}
+
+/** No two runs of a job at a time. A run counts until it ends, or until it should have settled after its signal. */
+function twoRuns(history: History): Violation[] {
+  const endOf = ({ endedMs = Infinity, abortedMs = Infinity, settleMs }: Run): number =>
+    Math.min(endedMs, abortedMs + settleMs);
   const inOrder = history.runs.toSorted((a, b) => a.startedMs - b.startedMs);
   return inOrder.flatMap((run, index) =>
     inOrder
@@ -69,9 +109,9 @@ function twoLeaders(history: History): Violation[] {
       .filter((earlier) => earlier.job === run.job && endOf(earlier) > run.startedMs)
       .filter((earlier) => {
         const overlap = { fromMs: run.startedMs, untilMs: Math.min(endOf(earlier), endOf(run)) };
-        return !isInWindow(history, 'two-leaders', [earlier, run], overlap);
+        return !isInWindow(history, 'two-runs', [earlier, run], overlap);
       })
-      .map((earlier) => violation('two-leaders', earlier, run)),
+      .map((earlier) => violation('two-runs', earlier, run)),
   );
 }
 
@@ -88,25 +128,45 @@ function startsOfOneOccurrence(history: History): Violation[] {
         first.set(key, run);
         return [];
       }
-      const start = { fromMs: run.startedMs, untilMs: run.startedMs };
+      const start = { fromMs: run.startedMs, untilMs: run.startedMs, firstMs: earlier.startedMs };
       const isAllowed = earlier.process !== run.process && isInWindow(history, 'started-twice', [run], start);
       return isAllowed ? [] : [violation('started-twice', earlier, run)];
     });
+}
+
+/** Somebody leads each job when the faults are over, and after a death as soon as the session has ended. */
+function noLeader(history: History): Violation[] {
+  return history.vacancies
+    .filter(({ job, dueMs }) => {
+      const moment = { fromMs: dueMs, untilMs: dueMs };
+      return !isInWindow(history, 'no-leader', [{ job, process: '', startedMs: dueMs }], moment);
+    })
+    .map(({ job, since, dueMs }) => ({
+      rule: 'no-leader',
+      evidence: `nobody leads ${job} at ${dueMs.toFixed(1)}: ${since}`,
+    }));
 }
 
 /** Whether a window of this rule, for this job and one of these processes, holds the whole time. */
 function isInWindow(
   { windows }: History,
   rule: Rule,
-  runs: readonly Pick<Run, 'job' | 'process'>[],
-  { fromMs, untilMs }: Pick<Window, 'fromMs' | 'untilMs'>,
+  leads: readonly Pick<Run, 'job' | 'process' | 'startedMs'>[],
+  { fromMs, untilMs, firstMs }: { readonly fromMs: number; readonly untilMs: number; readonly firstMs?: number },
 ): boolean {
   return windows.some(
     (window) =>
       window.rules.includes(rule) &&
       window.fromMs <= fromMs &&
       untilMs <= window.untilMs &&
-      runs.some(({ job, process }) => (window.job ?? job) === job && (window.process ?? process) === process),
+      (window.firstStarted === undefined ||
+        (firstMs !== undefined && window.firstStarted.fromMs <= firstMs && firstMs <= window.firstStarted.untilMs)) &&
+      leads.some(
+        ({ job, process, startedMs }) =>
+          (window.job ?? job) === job &&
+          (window.process ?? process) === process &&
+          startedMs <= (window.startedByMs ?? startedMs),
+      ),
   );
 }
 

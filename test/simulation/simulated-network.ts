@@ -1,207 +1,270 @@
-import { asLockStoreError, LockStoreError } from '../../libs/singleton-job/src/errors/index.js';
+import { LockStoreError } from '../../libs/singleton-job/src/errors/index.js';
 import {
-  type Bid,
-  type Claim,
-  type ClaimAnswer,
-  type Grant,
+  type AcquireRequest,
+  type AcquireResult,
+  type ClaimRequest,
+  type ClaimResult,
+  type HeartbeatRequest,
+  type HeartbeatResult,
+  type InMemoryServer,
+  type LockMessage,
   type LockStore,
   type LockStoreListener,
-  type Refusal,
-  type Release,
-  type ReleaseAnswer,
-  type Renewal,
-  type RenewalAnswer,
+  type ReleaseRequest,
+  type ReleaseResult,
+  type RenewRequest,
+  type RenewResult,
+  type SessionToKeep,
 } from '../../libs/singleton-job/src/store/index.js';
+import { Listeners } from '../../libs/singleton-job/src/store/listeners.js';
+import { instant, type Instant, type Timer } from '../../libs/singleton-job/src/time/index.js';
 import { type Chance } from './chance.js';
-import { type Command, type Step } from './plan.js';
+import { type Connection } from './connection.js';
+import { Line } from './line.js';
+import { type Request, type Step } from './plan.js';
 import { type ProcessClock } from './process-clock.js';
-import { type ServerLine } from './server-line.js';
-import { FINE_WEATHER, TRAVEL_MS, type Weather } from './weather.js';
-import { type Confirmation } from './witness.js';
+import { type SimulatedServer } from './simulated-server.js';
+import { FINE_WEATHER, type Weather } from './weather.js';
 import { type World } from './world.js';
+
+/** What a process has read: the store has extended its sessions, or confirmed a lock. */
+export interface Reading {
+  heartbeat(request: HeartbeatRequest, result: HeartbeatResult, sent: Instant): void;
+  /** `token` is that of a grant. */
+  lock(request: RenewRequest | AcquireRequest, sent: Instant, token?: number): void;
+}
 
 export interface NetworkParts {
   readonly world: World;
   readonly clock: ProcessClock;
-  /** Carries out what arrives, also what was sent by a process that is gone. */
-  readonly server: LockStore;
-  /** The connection on which the process hears messages. */
-  readonly ears: LockStore;
-  readonly line: ServerLine;
+  readonly server: SimulatedServer;
+  /** What the server does with a request: its data, or a worse one. */
+  readonly data: InMemoryServer;
   readonly chance: Chance;
-  /** Is told of each step of a command. */
+  /** Is told of each step of a request. */
   readonly passed: (step: Step) => void;
-  /** Is told when the process reads that it holds a lock. */
-  readonly confirmed: (confirmation: Omit<Confirmation, 'process'>) => void;
+  /** Is told what the server has carried out. */
+  readonly carriedOut: (request: Request, asked: object, answer: unknown) => void;
+  readonly reading: Reading;
 }
 
-/** The store as one process reaches it, over a network whose weather the simulation makes. */
+const PING_MS = 3_000;
+
+/** The store as one process reaches it: a connection for requests and one for the subscription, through the weather of its place. */
 export class SimulatedNetwork implements LockStore {
   readonly #parts: NetworkParts;
-  readonly #listeners = new Set<LockStoreListener>();
-  readonly #unanswered = new Set<(error: LockStoreError) => void>();
+  readonly #listeners = new Listeners();
+  readonly #requests: Line;
+  readonly #subscription: Line;
   #weather = FINE_WEATHER;
-  /** The server that the process is connected to, which may not be there any more. */
-  #server: number;
+  #pings: Timer | undefined;
+  #unsubscribe: (() => void) | undefined;
+  #isClosed = false;
 
   constructor(parts: NetworkParts) {
     this.#parts = parts;
-    this.#server = parts.line.server;
-    parts.line.connect(() => {
-      if (this.#weather.isCut) return;
-      this.#disconnected();
-      this.#connected();
+    const { world, clock, server, chance } = parts;
+    const common = { world, clock, server, chance, weather: () => this.#weather };
+    this.#requests = new Line({
+      ...common,
+      isProxied: server.isProxied,
+      greet: () => undefined,
+      onReady: () => {
+        this.#subscription.open();
+        this.#listeners.connected();
+      },
+      onLost: () => {
+        this.#listeners.disconnected(new LockStoreError('STORE_UNREACHABLE', 'not connected', { wasSent: false }));
+      },
+    });
+    this.#subscription = new Line({
+      ...common,
+      isProxied: false,
+      greet: (connection) => {
+        this.#subscribe(connection);
+      },
+      onReady: (connection) => {
+        this.#listeners.subscribed();
+        this.#ping(connection);
+      },
+      onLost: () => {
+        this.#pings?.cancel();
+        this.#unsubscribe?.();
+        this.#listeners.unsubscribed();
+      },
     });
   }
 
-  /** A connection that breaks or is made is noticed at once. */
   set weather(weather: Weather) {
-    const wasCut = this.#weather.isCut;
     this.#weather = weather;
-    if (weather.isCut === wasCut) return;
-    if (weather.isCut) this.#disconnected();
-    else this.#connected();
+    this.#requests.weatherChanged();
+    this.#subscription.weatherChanged();
   }
 
-  get hearsReleases(): boolean {
-    return !this.#weather.isCut;
+  /** Ends connections. They are made again at once, if the weather is fine. */
+  cut(which: 'requests' | 'subscription' | 'both'): void {
+    if (which !== 'subscription') this.#requests.reset();
+    if (which !== 'requests') this.#subscription.reset();
   }
 
-  acquire(bid: Bid): Promise<Grant | Refusal> {
+  /** The process is gone. What it has sent arrives all the same. */
+  end(): void {
+    this.#stop();
+    this.#requests.abandon();
+    this.#subscription.abandon();
+  }
+
+  get isSubscribed(): boolean {
+    return this.#subscription.connection !== undefined;
+  }
+
+  heartbeat(request: HeartbeatRequest): Promise<HeartbeatResult> {
+    const sent = instant(this.#parts.clock);
+    return this.#send(
+      'heartbeat',
+      request,
+      (server) => server.heartbeat(request),
+      (result) => {
+        this.#parts.reading.heartbeat(request, result, sent);
+      },
+    );
+  }
+
+  endSession(session: SessionToKeep): Promise<void> {
+    return this.#send('endSession', session, (server) => {
+      server.endSession(session);
+    });
+  }
+
+  acquire(request: AcquireRequest): Promise<AcquireResult> {
+    const sent = instant(this.#parts.clock);
     return this.#send(
       'acquire',
-      (server) => server.acquire(bid),
-      this.#confirming(bid, (answer) => answer.granted),
+      request,
+      (server) => server.acquire(request),
+      (result) => {
+        if (result.granted) this.#parts.reading.lock(request, sent, result.token);
+      },
     );
   }
 
-  renew(renewal: Renewal): Promise<RenewalAnswer> {
+  renew(request: RenewRequest): Promise<RenewResult> {
+    const sent = instant(this.#parts.clock);
     return this.#send(
       'renew',
-      (server) => server.renew(renewal),
-      this.#confirming(renewal, ({ held }) => held),
+      request,
+      (server) => server.renew(request),
+      ({ held }) => {
+        if (held) this.#parts.reading.lock(request, sent);
+      },
     );
   }
 
-  claim(claim: Claim): Promise<ClaimAnswer> {
-    const holds = ({ outcome }: ClaimAnswer): boolean => outcome !== 'not-leader';
-    return this.#send('claim', (server) => server.claim(claim), this.#confirming(claim, holds));
+  claim(request: ClaimRequest): Promise<ClaimResult> {
+    const sent = instant(this.#parts.clock);
+    return this.#send(
+      'claim',
+      request,
+      (server) => server.claim(request),
+      ({ outcome }) => {
+        if (outcome !== 'not-leader') this.#parts.reading.lock(request, sent);
+      },
+    );
   }
 
-  release(release: Release): Promise<ReleaseAnswer> {
-    return this.#send('release', (server) => server.release(release));
+  release(request: ReleaseRequest): Promise<ReleaseResult> {
+    return this.#send('release', request, (server) => server.release(request));
   }
 
-  announce(by: string, names: readonly string[]): Promise<void> {
-    return this.#send('release', (server) => server.announce(by, names));
-  }
-
-  batch(send: () => void): void {
-    send();
+  publish(message: LockMessage): Promise<void> {
+    return this.#send('publish', message, (server) => {
+      server.publish(message);
+    });
   }
 
   listen(listener: LockStoreListener): () => void {
-    this.#listeners.add(listener);
-    return this.#parts.ears.listen({
-      released: (message) => {
-        if (this.#weather.isCut || this.#parts.chance.happens(this.#weather.lostMessages)) return;
-        this.#travel(() => {
-          this.#parts.clock.deliver(() => listener.released?.(message));
-        });
-      },
-      hearing: () => listener.hearing?.(),
-      reachable: () => listener.reachable?.(),
-    });
+    return this.#listeners.add(listener);
   }
 
   open(): void {
-    this.#parts.ears.open();
+    if (!this.#isClosed) this.#requests.open();
   }
 
-  /** What has not been answered by now is unknown. */
-  async close(): Promise<void> {
-    await this.#parts.ears.close();
-    for (const giveUp of this.#unanswered) giveUp(new LockStoreError('STORE_UNREACHABLE', 'the connection is closed'));
+  close(): Promise<void> {
+    this.#stop();
+    this.#requests.close();
+    this.#subscription.close();
+    return Promise.resolve();
   }
 
-  /** What to do with the answer to a command that is sent now: if it says so, the lease is confirmed. */
-  #confirming<T extends object>(
-    { name: job, holder, lockExpiryMs }: Pick<Renewal, 'name' | 'holder' | 'lockExpiryMs'>,
-    holds: (answer: T) => boolean,
-  ): (answer: T) => void {
-    const sentMs = this.#parts.clock.now();
-    return (answer) => {
-      if (!holds(answer)) return;
-      const token = 'token' in answer && typeof answer.token === 'number' ? { token: answer.token } : {};
-      this.#parts.confirmed({ job, holder, sentMs, lockExpiryMs, ...token });
-    };
+  #stop(): void {
+    this.#isClosed = true;
+    this.#pings?.cancel();
+    this.#unsubscribe?.();
   }
 
-  /** Sends a command to the server. `read` is given the answer before the process is. */
-  #send<T>(command: Command, carryOut: (server: LockStore) => Promise<T>, read?: (answer: T) => void): Promise<T> {
-    const { server, clock, chance, line, passed } = this.#parts;
-    if (this.#weather.isCut) return Promise.reject(new LockStoreError('STORE_UNREACHABLE', 'the connection is cut'));
-    return new Promise((resolve, reject) => {
-      // what a dead process was about to do it does not do
-      if (clock.hasEnded) return;
-      this.#unanswered.add(reject);
-      const to = this.#server;
-      const back = (answer: () => void): void => {
-        passed(`${command} carried out`);
-        if (chance.happens(this.#weather.lostAnswers)) return;
-        this.#travel(() => {
-          if (to !== line.server) return;
-          clock.deliver(() => {
-            this.#unanswered.delete(reject);
-            answer();
+  async #send<T>(
+    request: Request,
+    asked: object,
+    carryOut: (server: InMemoryServer) => T,
+    read?: (answer: T) => void,
+  ): Promise<T> {
+    const { clock, data, server, passed, carriedOut } = this.#parts;
+    // right after `open()` a request waits for the first attempt
+    if (this.#requests.connection === undefined) await this.#requests.firstAttempt;
+    // what a dead process was about to do it does not do
+    if (clock.hasEnded) return new Promise(() => undefined);
+    const { connection } = this.#requests;
+    if (connection === undefined) throw new LockStoreError('STORE_UNREACHABLE', 'not connected', { wasSent: false });
+    const answered = connection.request(
+      () => {
+        const refusal = server.refused.get(request);
+        if (refusal !== undefined) throw refusal;
+        const answer = carryOut(data);
+        carriedOut(request, asked, answer);
+        return answer;
+      },
+      {
+        carriedOut: () => {
+          passed(`${request} carried out`);
+        },
+        ...(read && { read }),
+      },
+    );
+    passed(`${request} sent`);
+    return answered;
+  }
+
+  /** The server sends messages on this connection from now on. */
+  #subscribe(connection: Connection): void {
+    const { data } = this.#parts.server;
+    const { chance, world } = this.#parts;
+    const ears = new Listeners();
+    ears.add({
+      message: (message) => {
+        const { lostMessages, lateMessages, lateMs } = this.#weather;
+        if (chance.happens(lostMessages)) return;
+        const push = (): void => {
+          connection.push(() => {
+            if (this.isSubscribed) this.#listeners.message(message);
           });
-        });
-      };
-      const arrive = (): void => {
-        if (chance.happens(this.#weather.lostCommands)) return;
-        line.arrive(() => {
-          if (to !== line.server) return;
-          void carryOut(server).then(
-            (answer) => {
-              back(() => {
-                read?.(answer);
-                resolve(answer);
-              });
-            },
-            (error: unknown) => {
-              back(() => {
-                reject(asLockStoreError(error));
-              });
-            },
-          );
-        });
-      };
-      this.#travel(arrive);
-      if (chance.happens(this.#weather.duplicated)) this.#travel(arrive);
-      passed(`${command} sent`);
+        };
+        if (chance.happens(lateMessages)) world.after(chance.between(0, lateMs), push);
+        else push();
+      },
     });
+    this.#unsubscribe?.();
+    this.#unsubscribe = () => {
+      data.disconnect(ears);
+    };
+    data.connect(ears);
   }
 
-  #disconnected(): void {
-    this.#parts.clock.deliver(() => {
-      for (const listener of this.#listeners) listener.deaf?.();
+  #ping(connection: Connection): void {
+    this.#pings = this.#parts.clock.setTimer(PING_MS, () => {
+      if (!connection.isOpen) return;
+      connection.request(() => undefined).catch(() => undefined);
+      this.#ping(connection);
     });
-  }
-
-  #connected(): void {
-    const { clock, line } = this.#parts;
-    clock.deliver(() => {
-      this.#server = line.server;
-      for (const listener of this.#listeners) {
-        listener.hearing?.();
-        listener.reachable?.();
-      }
-    });
-  }
-
-  #travel(arrive: () => void): void {
-    const { world, chance } = this.#parts;
-    const isSlow = chance.happens(this.#weather.slow);
-    world.after(chance.between(0.1, isSlow ? this.#weather.slowMs : TRAVEL_MS), arrive);
   }
 }

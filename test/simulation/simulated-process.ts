@@ -1,13 +1,13 @@
 import { type JobDefinition } from '../../libs/singleton-job/src/discovery/index.js';
-import { type InMemoryLockStore, type LockStore } from '../../libs/singleton-job/src/store/index.js';
 import { type ResolvedOptions } from '../../libs/singleton-job/src/options/index.js';
 import { JobSupervisor } from '../../libs/singleton-job/src/runner/index.js';
+import { type InMemoryServer } from '../../libs/singleton-job/src/store/index.js';
 import { type Chance } from './chance.js';
 import { type Step } from './plan.js';
 import { type ClockFaults, ProcessClock } from './process-clock.js';
-import { type ServerLine } from './server-line.js';
 import { SimulatedNetwork } from './simulated-network.js';
-import { type Witness } from './witness.js';
+import { type SimulatedServer } from './simulated-server.js';
+import { type Watched, type Witness } from './witness.js';
 import { type World } from './world.js';
 
 export interface ProcessParts {
@@ -15,10 +15,9 @@ export interface ProcessParts {
   readonly witness: Witness;
   /** Of its network. */
   readonly chance: Chance;
-  readonly server: InMemoryLockStore;
-  /** The server as its commands find it. */
-  readonly commands: LockStore;
-  readonly line: ServerLine;
+  readonly server: SimulatedServer;
+  /** The data of the server as its requests find it. */
+  readonly data: InMemoryServer;
   readonly options: ResolvedOptions;
   readonly clockFaults: ClockFaults;
   /** In [0, 1). */
@@ -27,39 +26,43 @@ export interface ProcessParts {
   readonly jobs: (process: SimulatedProcess) => readonly JobDefinition[];
 }
 
-/** What followers wait longest when they hear of a release with a few others. */
+/** A timer of a moment, such as the one that spreads followers, keeps no process from its end. */
 const LAST_MOMENT_MS = 20;
 
 /** One process with the library in it, as an application runs it, on a clock and a network that fail as the simulation says. */
-export class SimulatedProcess {
+export class SimulatedProcess implements Watched {
   readonly clock: ProcessClock;
   readonly network: SimulatedNetwork;
+  readonly startedMs: number;
   readonly #supervisor: JobSupervisor;
   readonly #parts: ProcessParts;
-  readonly #ears: InMemoryLockStore;
   #crash: { readonly at: Step; readonly crash: () => void } | undefined;
 
   constructor(
     readonly name: string,
     parts: ProcessParts,
   ) {
-    const { world, witness, chance, server, commands, line, options, random } = parts;
+    const { world, witness, chance, server, data, options, random } = parts;
     this.#parts = parts;
-    this.#ears = server.replica();
+    this.startedMs = world.nowMs;
     this.clock = new ProcessClock(world, parts.clockFaults);
     this.network = new SimulatedNetwork({
       world,
       chance,
-      server: commands,
-      ears: this.#ears,
-      line,
+      server,
+      data,
       clock: this.clock,
       passed: (step) => {
         this.passed(step);
       },
-      confirmed: (confirmation) => {
-        witness.confirmed({ process: name, ...confirmation });
+      carriedOut: (request, asked, answer) => {
+        if (witness.isTelling)
+          witness.note(
+            `    server: ${name} ${request} ${JSON.stringify(asked)} => ${JSON.stringify(answer, withMaps)}`,
+          );
+        witness.carriedOut(this.clock, request, asked, answer);
       },
+      reading: witness.reading(name),
     });
     witness.note(`${name} starts`);
     this.#supervisor = new JobSupervisor({
@@ -71,10 +74,19 @@ export class SimulatedProcess {
       store: this.network,
       random,
     });
+    witness.watch(this);
     this.#supervisor.start();
   }
 
-  /** Comes to a step of a command or a run, at which a crash may wait for it. */
+  leads(job: string): boolean {
+    return this.#supervisor.find(job)?.workers?.election.term?.isTrusted() === true;
+  }
+
+  hasLock(job: string): boolean {
+    return this.#supervisor.find(job)?.workers?.election.hasLock === true;
+  }
+
+  /** Comes to a step of a request or a run, at which a crash may wait for it. */
   passed(step: Step): void {
     if (this.#crash?.at === step && !this.clock.hasEnded) this.#crash.crash();
   }
@@ -82,6 +94,11 @@ export class SimulatedProcess {
   /** SIGKILL at the next such step. */
   crashAt(at: Step, crash: () => void): void {
     this.#crash = { at, crash };
+  }
+
+  /** No crash waits for it any longer. */
+  spare(): void {
+    this.#crash = undefined;
   }
 
   /** Gives every job that it leads to another. */
@@ -99,7 +116,6 @@ export class SimulatedProcess {
     const { world, witness } = this.#parts;
     witness.note(`${this.name} is asked to stop`);
     await this.#supervisor.close();
-    // a timer of a moment, such as the one that spreads followers, keeps no process from its end
     await new Promise<void>((resolve) => world.after(LAST_MOMENT_MS, resolve));
     if (!this.clock.hasEnded) this.#end('has stopped');
   }
@@ -107,8 +123,12 @@ export class SimulatedProcess {
   #end(how: string): void {
     const { witness } = this.#parts;
     this.clock.end();
-    witness.ended(this.name);
+    this.network.end();
     witness.note(`${this.name} ${how}`);
-    void this.#ears.close();
+    witness.ended(this.name);
   }
+}
+
+function withMaps(_key: string, value: unknown): unknown {
+  return value instanceof Map ? Object.fromEntries(value) : value;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { type LockStore } from '../../libs/singleton-job/src/store/index.js';
+import { type InMemoryServer, lockExpiryOf } from '../../libs/singleton-job/src/store/index.js';
 import { failureInWords, playInShards } from '../../tools/simulate/index.js';
 import { drawPlan, play, playSeeds, type Sabotage, shrink, simulate } from './simulation.js';
 
@@ -12,19 +12,28 @@ async function brokenBy(sabotage: Sabotage): Promise<Set<string>> {
   return new Set(failures.map(({ rule }) => rule));
 }
 
-/** The store with some of its methods replaced. */
-function worse(store: LockStore, methods: Partial<LockStore>): LockStore {
-  return new Proxy(store, {
+/** The server with some of its steps replaced. */
+function worse(server: InMemoryServer, steps: Partial<InMemoryServer>): InMemoryServer {
+  return new Proxy(server, {
     get: (target, key) => {
-      const value: unknown = Reflect.get(methods, key) ?? Reflect.get(target, key, target);
+      const value: unknown = Reflect.get(steps, key) ?? Reflect.get(target, key, target);
       return typeof value === 'function' ? (value.bind(target) as unknown) : value;
     },
   });
 }
 
-/** A store that lets everybody renew. */
-const renewsForAll: Sabotage = (store) =>
-  worse(store, { renew: async () => ({ held: true, time: Date.UTC(2027, 0, 1) }) });
+/** A server that answers of a session that it has ended when half of its life has passed. */
+const endsTooEarly: Sabotage = (server) =>
+  worse(server, {
+    heartbeat: (request) => {
+      const result = server.heartbeat(request);
+      const early = [...(server.heartbeat({ sessions: [], known: undefined }).list ?? [])].map(
+        ([id, { hasEnded, end }]) =>
+          [id, { hasEnded: hasEnded || end < result.storeTime + lockExpiryOf(id) / 2, end }] as const,
+      );
+      return { ...result, list: new Map(early) };
+    },
+  });
 
 describe('Under random faults of network, clocks, processes and Redis', () => {
   it(`every rule is kept in ${SEEDS} stories from seed ${FIRST_SEED} on`, async () => {
@@ -40,7 +49,7 @@ describe('Under random faults of network, clocks, processes and Redis', () => {
   });
 
   it('what a story needs to break a rule is found, and no more', async () => {
-    const staging = { sabotage: renewsForAll };
+    const staging = { sabotage: endsTooEarly };
     const plan = drawPlan(1);
     const [violation] = (await play(plan, staging)).violations;
     const rule = violation?.rule ?? 'two-leaders';
@@ -63,30 +72,42 @@ describe('Under random faults of network, clocks, processes and Redis', () => {
 });
 
 describe('The rules notice', () => {
-  it('a store that lets everybody renew: a run starts under an ended lease', async () => {
-    expect(await brokenBy(renewsForAll)).toContain('ended-lease');
+  it('a server that ends sessions too early: two lead, and two runs go on', async () => {
+    const broken = await brokenBy(endsTooEarly);
+    expect([...broken]).toEqual(expect.arrayContaining(['two-leaders', 'two-runs']));
   });
 
-  it('a store that forgets a lock too early: two replicas run a job at the same time', async () => {
-    const sabotage: Sabotage = (store) =>
-      worse(store, {
-        acquire: (bid) => store.acquire({ ...bid, lockExpiryMs: bid.lockExpiryMs / 2 }),
-        renew: (renewal) => store.renew({ ...renewal, lockExpiryMs: renewal.lockExpiryMs / 2 }),
+  it('a server that confirms every renewal: runs start although another replica has the lock', async () => {
+    const sabotage: Sabotage = (server) =>
+      worse(server, { renew: (request) => ({ ...server.renew(request), held: true, holder: request.holder }) });
+    expect(await brokenBy(sabotage)).toContain('ended-lease');
+  });
+
+  it('a server that lists no session as ended: nobody leads after a death', async () => {
+    const sabotage: Sabotage = (server) =>
+      worse(server, {
+        heartbeat: (request) => {
+          const result = server.heartbeat(request);
+          const list = [...(result.list ?? [])].map(([id, session]) => [id, { ...session, hasEnded: false }] as const);
+          return { ...result, list: result.list && new Map(list) };
+        },
       });
-    expect(await brokenBy(sabotage)).toContain('two-leaders');
+    expect(await brokenBy(sabotage)).toContain('no-leader');
   });
 
-  it('a store that claims what was claimed before: an occurrence starts twice', async () => {
-    const sabotage: Sabotage = (store) =>
-      worse(store, {
-        claim: async (claim) => {
-          const answer = await store.claim(claim);
-          return answer.outcome === 'taken' ? { ...answer, outcome: 'claimed', last: claim.scheduledAt } : answer;
+  it('a server that claims what was claimed before: an occurrence starts twice', async () => {
+    const sabotage: Sabotage = (server) =>
+      worse(server, {
+        claim: (request) => {
+          const result = server.claim(request);
+          if (result.outcome !== 'taken') return result;
+          return { ...result, outcome: 'claimed', newestClaimed: request.scheduledAt };
         },
         // and forgets what was claimed when the leader changes
-        acquire: async (bid) => {
-          const answer = await store.acquire(bid);
-          return answer.granted ? { ...answer, last: answer.last - 20_000, ran: answer.last - 20_000 } : answer;
+        acquire: (request) => {
+          const result = server.acquire(request);
+          const newestClaimed = (result.newestClaimed ?? 0) - 20_000;
+          return { ...result, newestClaimed, newestSettled: newestClaimed };
         },
       });
     expect(await brokenBy(sabotage)).toContain('started-twice');

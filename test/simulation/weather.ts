@@ -1,28 +1,30 @@
+/**
+ * What the way to the server carries. `refused`: connections are reset, new ones are refused. `silent`: nothing arrives on either
+ * side, and nobody is told. `mute`: requests do not arrive, `deaf`: answers do not. What was sent meanwhile arrives when the way is
+ * `up` again, as TCP sends it again.
+ */
+export type Way = 'up' | 'refused' | 'silent' | 'mute' | 'deaf';
+
 /** How a network treats what is sent over it: shares of what it carries, and how long that takes. */
 export interface Weather {
-  /** Commands that never arrive. */
-  readonly lostCommands: number;
-  /** Answers that never come back: the command was carried out all the same. */
-  readonly lostAnswers: number;
-  /** Messages of releases that nobody hears. */
-  readonly lostMessages: number;
-  /** Commands that arrive twice. */
-  readonly duplicated: number;
-  /** A share of everything that takes up to `slowMs` instead of a moment, and so is overtaken. */
+  readonly way: Way;
+  /** A share of everything that takes up to `slowMs` instead of a moment. On one connection nothing overtakes anything. */
   readonly slow: number;
   readonly slowMs: number;
-  /** The connection is refused or reset: every command fails at once. */
-  readonly isCut: boolean;
+  /** A share of the messages of the subscription that nobody receives. */
+  readonly lostMessages: number;
+  /** A share of the messages that come up to `lateMs` later, after others that were sent after them. */
+  readonly lateMessages: number;
+  readonly lateMs: number;
 }
 
 export const FINE_WEATHER: Weather = {
-  lostCommands: 0,
-  lostAnswers: 0,
-  lostMessages: 0,
-  duplicated: 0,
+  way: 'up',
   slow: 0,
   slowMs: 0,
-  isCut: false,
+  lostMessages: 0,
+  lateMessages: 0,
+  lateMs: 0,
 };
 
 /** The longest that anything travels in fine weather. */
@@ -30,15 +32,13 @@ export const TRAVEL_MS = 2;
 
 /** What is not as in fine weather. */
 export function weatherInWords(weather: Weather): string {
-  const { isCut, slow, slowMs, lostCommands, lostAnswers, lostMessages, duplicated } = weather;
+  const { way, slow, slowMs, lostMessages, lateMessages, lateMs } = weather;
   const share = (part: number): string => `${Math.round(100 * part)} %`;
   return [
-    isCut ? 'cut off' : '',
-    lostCommands > 0 ? `${share(lostCommands)} of commands lost` : '',
-    lostAnswers > 0 ? `${share(lostAnswers)} of answers lost` : '',
-    lostMessages > 0 ? `${share(lostMessages)} of messages lost` : '',
-    duplicated > 0 ? `${share(duplicated)} of commands twice` : '',
+    way === 'up' ? '' : way,
     slow > 0 ? `${share(slow)} slow by up to ${Math.round(slowMs)} ms` : '',
+    lostMessages > 0 ? `${share(lostMessages)} of messages lost` : '',
+    lateMessages > 0 ? `${share(lateMessages)} of messages late by up to ${Math.round(lateMs)} ms` : '',
   ]
     .filter(Boolean)
     .join(', ');

@@ -24,7 +24,12 @@ export class World {
   }
 
   after(delayMs: number, happen: () => void): Happening {
-    const entry: Entry = { atMs: this.#nowMs + Math.max(delayMs, 0), order: this.#order++, happen, isOff: false };
+    return this.at(this.#nowMs + Math.max(delayMs, 0), happen);
+  }
+
+  /** What happens at one moment happens in the order in which it was asked for. */
+  at(atMs: number, happen: () => void): Happening {
+    const entry: Entry = { atMs: Math.max(atMs, this.#nowMs), order: this.#order++, happen, isOff: false };
     this.#push(entry);
     return {
       callOff: () => {
