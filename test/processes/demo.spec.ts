@@ -128,7 +128,8 @@ describe('the demo', () => {
       output: expect.stringContaining('No two runs of a job overlapped'),
     });
     // the job whose leader is stopped and killed has three leaders, and a time for each hand-over
-    expect(ticks?.[2]).toMatch(/^\w → \w → \w$/);
+    // or more: a busy machine may cost a leader its short lease
+    expect(ticks?.[2]).toMatch(/^\w → \w → \w( → \w)*$/);
     expect(ticks?.slice(3, 5)).toEqual([expect.stringMatching(/ ms$/), expect.stringMatching(/ m?s$/)]);
     expect(demo.output).not.toContain('\u001b');
     expect(await demo.leftovers()).toEqual([]);

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { type JobScore, score } from './scoreboard.js';
 import { Script } from './scripted-facts.js';
 
-const TICK = { name: 'tick', letter: 't', rhythm: 'often', lockExpiryMs: 2_000 };
+const TICK = { name: 'tick', letter: 't', rhythm: 'often' };
 
 const scoreOf = ({ facts }: Script): JobScore | undefined => score(facts, [TICK])[0];
 

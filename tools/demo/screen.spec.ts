@@ -6,7 +6,7 @@ import { Script } from './scripted-facts.js';
 import { table } from './table.js';
 
 const job = (name: string, letter: string): JobOnStage => {
-  return { name, letter, rhythm: 'often', lockExpiryMs: 2_000 };
+  return { name, letter, rhythm: 'often' };
 };
 const JOBS = [job('beat', 'b'), job('tick', 't')];
 

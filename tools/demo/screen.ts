@@ -1,4 +1,4 @@
-import { type JobOnStage } from './cast.js';
+import { type JobOnStage, LOCK_EXPIRY } from './cast.js';
 import { dispatch, type Fact, type Handlers } from './facts.js';
 import { Lanes, type Mark } from './lanes.js';
 import { type Paint, type Style } from './paint.js';
@@ -40,10 +40,10 @@ export class Screen {
       '· follows          ◇ gives the lead back    ○ tick dropped   ✖ dies',
     ];
     const jobs = this.jobs.map(
-      ({ name, letter, rhythm, lockExpiryMs }) =>
-        ` ${this.#lanes.hued(name, `${letter} ${name.padEnd(12)}`)}  ${rhythm.padEnd(40)}  lock expires after ${String(lockExpiryMs / 1_000)} s`,
+      ({ name, letter, rhythm }) => ` ${this.#lanes.hued(name, `${letter} ${name.padEnd(12)}`)}  ${rhythm}`,
     );
-    return ['', ...jobs, '', ...signs.map((line) => ` ${line}`)];
+    const expiry = ` lockExpiry is '${LOCK_EXPIRY}': the jobs of a killed leader go on within a second.`;
+    return ['', ...jobs, '', expiry, '', ...signs.map((line) => ` ${line}`)];
   }
 
   readonly #handlers: Handlers = {
@@ -75,7 +75,7 @@ export class Screen {
     },
     leadershipReleased: (fact) => {
       this.#lanes.set(fact.replica, fact.payload.job, 'follows');
-      const end = fact.payload.confirmed ? '' : ', unheard: it expires';
+      const end = fact.payload.confirmed ? '' : ', not confirmed: it expires';
       this.#aboutJob(fact, { sign: '◇', text: `${fact.replica} gives the lead back${end}`, style: 'bold' });
     },
     leadershipLost: (fact) => {

@@ -32,7 +32,7 @@ export async function perform(theatre: Theatre): Promise<void> {
   await allRunning(theatre);
 
   const second = leaderIn(theatre, await next(theatre, 'runStarted'));
-  announce(`3  ${second.name} is killed in the middle of a run: when its locks expire, others lead`);
+  announce(`3  ${second.name} is killed in the middle of a run: when its session has ended, others lead`);
   second.kill();
   await gone(theatre, second);
   await allRunning(theatre);

@@ -21,5 +21,5 @@ export const MISSES = {
   late: 'not run, nobody led in time',
   'start-not-confirmed': 'may not have run, its leader died',
   'schedule-changed': 'not run, the schedule changed',
-  'state-lost': 'not run, Redis lost its data',
+  'state-lost': 'may not have run, Redis lost its data',
 } as const;
