@@ -105,8 +105,8 @@ const OPTIONS: Row[] = [
   ['an empty name', FixedRate('1s', { name: '' }), `@FixedRate name ${NAME}, got '': ${CURE_NAME}`],
   [
     'a lock that is too short',
-    FixedRate('1s', { lockExpiry: '1s' }),
-    '@FixedRate lockExpiry must be at least 3 × heartbeatInterval (9s), got 1s: raise lockExpiry or lower heartbeatInterval',
+    FixedRate('1s', { lockExpiry: '400ms' }),
+    '@FixedRate lockExpiry must be at least 500ms, got 400ms: raise it',
   ],
   ['a timeout of zero', FixedRate('1s', { timeout: 0 }), '@FixedRate timeout must be at least 1ms, got 0ms: raise it'],
   [

@@ -55,12 +55,13 @@ const DURATIONS: Row[] = [
   ['a heartbeat of 10 ms', { heartbeatInterval: 10 }, 'heartbeatInterval must be at least 50ms, got 10ms: raise it'],
   [
     'a lock that expires at once',
-    { heartbeatInterval: 50, lockExpiry: 200 },
-    'lockExpiry must be at least 250ms, got 200ms: raise it',
+    { heartbeatInterval: 50, lockExpiry: 400 },
+    'lockExpiry must be at least 500ms, got 400ms: raise it',
   ],
+  ['a lock that lives for ever', { lockExpiry: '25h' }, 'lockExpiry must be at most 1d, got 25h: lower it'],
   [
     'a lock that outlives one heartbeat only',
-    { lockExpiry: '4s' },
+    { heartbeatInterval: '3s', lockExpiry: '4s' },
     'lockExpiry must be at least 3 × heartbeatInterval (9s), got 4s: raise lockExpiry or lower heartbeatInterval',
   ],
   [
@@ -73,6 +74,16 @@ const DURATIONS: Row[] = [
     'a back-off below the heartbeat',
     { maxBackoffDelay: '1s' },
     'maxBackoffDelay must be at least heartbeatInterval (3s), got 1s: raise maxBackoffDelay or lower heartbeatInterval',
+  ],
+  [
+    'zero for never',
+    { warnAfter: 0 },
+    "warnAfter must be a duration such as '8s', or false, got 0: write false for never",
+  ],
+  [
+    'true for a duration',
+    { warnAfter: true },
+    `warnAfter must be a duration such as '8s', or false, got true: ${UNITS}`,
   ],
   ['too little time to stop', { shutdownTimeout: '2s' }, 'shutdownTimeout must be at least 3s, got 2s: raise it'],
 ];
@@ -163,8 +174,8 @@ const PARTS: Row[] = [
   [
     'a store that is none',
     { store: {} },
-    'store must be a LockStore, got an object: implement acquire(), renew(), claim(), release(), announce(), ' +
-      'batch(), listen(), open(), close()',
+    'store must be a LockStore, got an object: implement heartbeat(), endSession(), acquire(), renew(), claim(), ' +
+      'release(), publish(), listen(), open(), close()',
   ],
   [
     'a URL for a store',
@@ -242,8 +253,13 @@ const OVERRIDES: Row[] = [
   ],
   [
     "a job's lock that is too short",
-    { jobs: { tick: { lockExpiry: '1s' } } },
-    'jobs.tick.lockExpiry must be at least 3 × heartbeatInterval (9s), got 1s: raise lockExpiry or lower heartbeatInterval',
+    { jobs: { tick: { lockExpiry: '400ms' } } },
+    'jobs.tick.lockExpiry must be at least 500ms, got 400ms: raise it',
+  ],
+  [
+    'a slow run that has no unit',
+    { jobs: { tick: { warnAfter: '500' } } },
+    "jobs.tick.warnAfter must be a duration such as '8s', or false, got '500': add a unit, as in '500ms', or pass it as a number",
   ],
   [
     'a contradiction',
@@ -268,7 +284,7 @@ describe('an application with one mistake in its options does not start and says
   it('every mistake at once', async () => {
     const problems = await complaints({
       projectName: '',
-      lockExpiry: '4s',
+      lockExpiry: '100ms',
       timeZone: 'Mars',
       jobs: { x: { delay: 0 } },
     });

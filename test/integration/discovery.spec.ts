@@ -420,6 +420,7 @@ describe('an override', () => {
       cron: '0 4 * * *',
       enabled: true,
       lockExpiry: '60s',
+      warnAfter: false,
       misfireGrace: 0,
       overlap: 'cancel-other',
     } as const;
@@ -430,6 +431,7 @@ describe('an override', () => {
         name: 'daily',
         enabled: true,
         lockExpiryMs: 60_000,
+        warnAfterMs: undefined,
         misfireGraceMs: 0,
         overlap: 'cancel-other',
         schedule: { description: 'cron 0 4 * * * Asia/Singapore' },
@@ -462,6 +464,7 @@ describe('a job that says nothing', () => {
       enabled: true,
       lockExpiryMs: 20_000,
       timeoutMs: undefined,
+      warnAfterMs: 8_000,
       overlap: 'skip',
       initialDelayMs: 0,
       misfireGraceMs: 8_000 + 2 * 20_000 + 3_000,

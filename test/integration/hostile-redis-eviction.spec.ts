@@ -50,7 +50,7 @@ describe('the eviction policy of Redis', () => {
     expect(questions).toBe(2);
   });
 
-  it('is unknown to whoever may not ask, which is told to observers and is no warning', async () => {
+  it('is unknown to whoever may not ask, which is told to observers, and the log warns that restarts are hidden too', async () => {
     // the client has a word of its own for it
     jest.spyOn(console, 'warn').mockImplementation(() => {});
     await using server = await RedisServer.start({ args: ['--maxmemory-policy', 'allkeys-lru'] });
@@ -62,7 +62,12 @@ describe('the eviction policy of Redis', () => {
       pair.replicas.every(({ observer }) => observer.of('evictionPossible').length > 0),
     );
     expect(pair.leader.observer.of('evictionPossible')).toEqual([{}]);
-    expect(pair.replicas.flatMap(({ complaints }) => complaints)).toEqual([]);
+    for (const { complaints, observer } of pair.replicas) {
+      expect(observer.of('restartsHidden')).toHaveLength(1);
+      expect(complaints).toEqual([
+        expect.stringMatching(/^warn: .* because INFO is not permitted.* Permit \+info and \+time/),
+      ]);
+    }
   });
 
   it('that drops a lock all the same is like a lock that was deleted: the leader learns it from its next renewal', async () => {

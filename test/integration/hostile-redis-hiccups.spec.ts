@@ -57,7 +57,7 @@ describe('a Redis that', () => {
       const { leader, follower } = pair;
       await happen(world);
       await pair.goesOn();
-      await pair.until('both hear releases', () => pair.replicas.every(({ store }) => store.hearsReleases));
+      await pair.until('both hear releases', () => pair.replicas.every(({ store }) => store.isSubscribed));
       for (const proxy of proxies) proxy.answerDelayMs = 0;
       await pair.goesOn();
 
@@ -66,6 +66,7 @@ describe('a Redis that', () => {
       expect(follower.observer.of('leadershipGained')).toEqual([]);
       for (const { complaints } of pair.replicas) expect(complaints.length).toBeLessThanOrEqual(mayBeTold ? 1 : 0);
 
+      await pair.untilServerIsKnown();
       await leader.supervisor.stop();
       await pair.until('the follower leads', () => follower.leads.size === pair.jobNames.length, { withinMs: 7_000 });
       expect(pair.violations()).toEqual([]);

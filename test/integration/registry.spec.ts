@@ -128,7 +128,7 @@ describe('SingletonJobRegistry', () => {
       const [ours, theirs] = [a.status(), b.status()];
       expect(ours).toMatchObject({ role: 'leader', leader: expect.stringMatching(/^a-[0-9a-f]{8}$/) });
       expect(theirs).toMatchObject({ role: 'follower', leader: ours?.leader, lastRun: null });
-      expect(await redis.get('myapp:price-tick:lock')).toMatch(new RegExp(`^${ours?.leader ?? ''}#`));
+      expect(await redis.get('myapp:price-tick:lock')).toMatch(new RegExp(`^${ours?.leader ?? ''}\\.1@\\d+#`));
       expect(ours?.fencingToken).toBe(Number(await redis.hget('{myapp:price-tick:lock}:state', 'token')));
       for (const { registry } of [a, b]) {
         const list = registry.list();

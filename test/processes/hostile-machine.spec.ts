@@ -1,8 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { setTimeout as delay } from 'node:timers/promises';
+import { Redis } from 'ioredis';
 import { SLACK_MS } from '../support/busy-machine.js';
 import { brokenFences, overlaps } from '../support/history.js';
 import { useRedis } from '../support/redis.js';
+import { until } from '../support/until.js';
 import { LASTING, LOCK_EXPIRY_MS, type WorkerRun, Workers } from '../support/worker-fleet.js';
 import { type WorkerProcess } from '../support/worker-process.js';
 
@@ -28,8 +30,23 @@ function send(worker: WorkerProcess, signal: 'SIGSTOP' | 'SIGCONT'): number {
   return Date.now();
 }
 
+/** The sessions of a worker, in the order in which they began, and whether they have ended. */
+async function sessionsOf({ node }: WorkerProcess, project: string): Promise<[number: string, hasEnded: boolean][]> {
+  const client = new Redis(redis().url);
+  try {
+    const listed = await client.zrange(`{${project}:sessions}`, '0', '-1', 'WITHSCORES');
+    const found = listed.flatMap((session, index): [string, boolean][] => {
+      const [, name, number = ''] = /^(\w+)-\w+\.(\d+)@\d+$/.exec(session) ?? [];
+      return name === node ? [[number, Number(listed[index + 1]) < 0]] : [];
+    });
+    return found.toSorted();
+  } finally {
+    client.disconnect();
+  }
+}
+
 describe('a leader that is stopped by SIGSTOP for longer than its lock lives', () => {
-  it('starts nothing when it goes on, its run is told that the lease is lost, and another leads in time', async () => {
+  it('starts nothing when it goes on, its run is told that the lease is lost, another leads in time, and it is back under a new session', async () => {
     await using workers = await Workers.start(redis().url, LONG_RUNS);
     const run = await freshRun(workers);
     const stopped = workers.leaderOf('price-tick');
@@ -49,6 +66,9 @@ describe('a leader that is stopped by SIGSTOP for longer than its lock lives', (
     expect(told()?.payload).toMatchObject({ code: 'LEASE_LOST', fencingToken: run.fencingToken });
     expect((told()?.atMs ?? Infinity) - wentOnAtMs).toBeLessThan(SLACK_MS);
     await workers.until('the others go on', () => running().some(({ startedAtMs }) => startedAtMs > wentOnAtMs));
+    const isBack = ([number, hasEnded]: [string, boolean]): boolean => number !== '1' && !hasEnded;
+    await until('it is back', async () => (await sessionsOf(stopped, workers.project)).some(isBack));
+    expect(await sessionsOf(stopped, workers.project)).toContainEqual(['1', true]);
 
     const late = workers.runs().filter(({ node, startedAtMs }) => node === stopped.node && startedAtMs > stoppedAtMs);
     const earlierTokens = stopped.events

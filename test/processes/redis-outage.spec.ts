@@ -75,7 +75,7 @@ describe('an outage of Redis', () => {
     await workers.until('all are back', () =>
       workers.all.every(
         ({ events }) =>
-          events.findLast(({ event }) => event.startsWith('store') && event !== 'storeMisconfigured')?.event ===
+          events.findLast(({ event }) => event.startsWith('store') && event !== 'requestDenied')?.event ===
           'storeRecovered',
       ),
     );

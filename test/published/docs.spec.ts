@@ -190,21 +190,31 @@ describe('the page on fencing', () => {
   });
 });
 
+const titleOf = (adr: string): string => linesOf(join(ADR, adr))[0]?.replace(/^# \d+\. /, '') ?? '';
+
+/** As the index says it after the title. Undefined: the decision stands. */
+function supersededBy(adr: string): string | undefined {
+  const [, inPart, number] =
+    /^\*\*Status\.\*\* Superseded( in part)? by \[ADR (\d+)\]/m.exec(read(join(ADR, adr))) ?? [];
+  return number === undefined ? undefined : ` (${inPart === undefined ? '' : 'in part '}superseded by ${number})`;
+}
+
 describe('the decisions', () => {
   it('are one page each, numbered, of four parts', () => {
     for (const name of adrs) {
       const page = join(ADR, name);
       const [title] = linesOf(page);
       const parts = [...read(page).matchAll(/^\*\*(\w+)\.\*\*/gm)].map(([, part]) => part);
+      const status = supersededBy(name) === undefined ? [] : ['Status'];
       expect(`${page}: ${String(title)}`).toMatch(new RegExp(`: # ${String(Number(name.slice(0, 4)))}\\. `));
-      expect([page, ...parts]).toEqual([page, 'Context', 'Decision', 'Consequences', 'Alternatives']);
+      expect([page, ...parts]).toEqual([page, ...status, 'Context', 'Decision', 'Consequences', 'Alternatives']);
       expect({ page, isShort: linesOf(page).length <= 30 }).toEqual({ page, isShort: true });
     }
   });
 
-  it('are listed in the index with their titles', () => {
+  it('are listed in the index with their titles, and with what has superseded them', () => {
     const listed = [...read(join(ADR, 'README.md')).matchAll(/^- \[\d{4}\]\(([^)]+)\) (.+)$/gm)];
-    const titles = adrs.map((name) => [name, linesOf(join(ADR, name))[0]?.replace(/^# \d+\. /, '')]);
+    const titles = adrs.map((name) => [name, `${titleOf(name)}${supersededBy(name) ?? ''}`]);
     expect(listed.map(([, name, title]) => [name, title])).toEqual(titles);
   });
 });
@@ -215,9 +225,9 @@ describe('the architecture', () => {
   });
 
   it('says of each folder what lint lets it import', () => {
-    const rules = [...read('eslint.config.mjs').matchAll(/^ {2}(\w+): \[([^\]]*)\],$/gm)];
+    const rules = [...read('eslint.config.mjs').matchAll(/^ {2}'?([\w-]+)'?: \[([^\]]*)\],$/gm)];
     const layers = rules.map(([, folder = '', others = '']) => [folder, others.replaceAll("'", '') || '–']);
-    const rows = [...read('ARCHITECTURE.md').matchAll(/^\| `(\w+)` \| [^|]+ \| ([^|]+) \|$/gm)];
+    const rows = [...read('ARCHITECTURE.md').matchAll(/^\| `([\w-]+)` \| [^|]+ \| ([^|]+) \|$/gm)];
     const said = new Map(rows.map(([, folder = '', others = '']) => [folder, others]));
     expect(layers.length).toBeGreaterThan(10);
     expect(layers.map(([folder = '']) => [folder, said.get(folder)])).toEqual(layers);
@@ -227,7 +237,9 @@ describe('the architecture', () => {
     const folders = readdirSync(join(ROOT, 'libs/singleton-job/src'), { withFileTypes: true })
       .filter((entry) => entry.isDirectory())
       .map(({ name }) => name);
-    const listed = [...read('ARCHITECTURE.md').matchAll(/^\| `(\w+)` \| [^|]+ \| [^|]+ \|$/gm)].map(([, name]) => name);
+    const listed = [...read('ARCHITECTURE.md').matchAll(/^\| `([\w-]+)` \| [^|]+ \| [^|]+ \|$/gm)].map(
+      ([, name]) => name,
+    );
     expect(listed.filter((name) => folders.includes(name ?? '')).toSorted()).toEqual(folders.toSorted());
   });
 });

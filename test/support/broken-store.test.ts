@@ -1,11 +1,11 @@
 import { describe, it } from 'node:test';
-import { type Claim, type ClaimAnswer } from 'nestjs-singleton-job';
-import { describeLockStore, InMemoryLockStore, ManualClock } from 'nestjs-singleton-job/testing';
+import { type ClaimRequest, type ClaimResult } from 'nestjs-singleton-job';
+import { describeLockStore, InMemoryLockStore, InMemoryServer, ManualClock } from 'nestjs-singleton-job/testing';
 
 /** Lets an occurrence be claimed however often it was claimed before. */
 class ForgetfulStore extends InMemoryLockStore {
-  override async claim(claim: Claim): Promise<ClaimAnswer> {
-    return { ...(await super.claim(claim)), outcome: 'claimed' };
+  override async claim(request: ClaimRequest): Promise<ClaimResult> {
+    return { ...(await super.claim(request)), outcome: 'claimed' };
   }
 }
 
@@ -15,16 +15,22 @@ describeLockStore(
     name: 'a store that forgets claims',
     makeWorld: () => {
       const clock = new ManualClock();
-      const store = new ForgetfulStore(clock);
-      const other = store.replica();
+      const server = new InMemoryServer(clock);
+      const [store, other] = [new ForgetfulStore(server), new ForgetfulStore(server)];
       return {
         store,
         other,
         occupy: async (name, holder, ttlMs) => {
-          store.occupy(name, holder, ttlMs);
+          server.occupy(name, holder, ttlMs);
         },
         loseData: async () => {
-          store.loseData();
+          server.loseData();
+        },
+        loseSessions: async () => {
+          server.loseSessions();
+        },
+        loseState: async (name) => {
+          server.forget(name);
         },
         passTime: (ms) => clock.advance(ms),
         end: async () => {
@@ -32,5 +38,6 @@ describeLockStore(
         },
       };
     },
+    leaveOut: ['a restart', 'a clock that is set back'],
   },
 );

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Redis } from 'ioredis';
 import { type JobDefinition } from '../../libs/singleton-job/src/discovery/index.js';
-import { type RedisConnection } from '../../libs/singleton-job/src/store/index.js';
+import { type RedisConnectionOptions } from '../../libs/singleton-job/src/store/index.js';
 import { type SingletonJobOptions } from '../../libs/singleton-job/src/options/index.js';
 import { cron, fixedRate, interval } from '../../libs/singleton-job/src/schedule/index.js';
 import { PATIENCE_MS } from './busy-machine.js';
@@ -28,19 +28,21 @@ export class HostilePair implements AsyncDisposable {
   readonly #witness = new HostileWitness();
   #leader: HostileReplica | undefined;
   #follower: HostileReplica | undefined;
+  #startedMs = NaN;
 
   private constructor(private readonly settings: PairOptions) {}
 
   static async start(
-    [leader, follower]: readonly [RedisConnection, RedisConnection],
+    [leader, follower]: readonly [RedisConnectionOptions, RedisConnectionOptions],
     settings: PairOptions = {},
   ): Promise<HostilePair> {
     const pair = new HostilePair(settings);
     try {
       pair.#leader = pair.#begin('a', leader);
       await pair.until('the first replica leads each job', () => pair.leader.leads.size === pair.jobNames.length);
+      pair.#startedMs = performance.now();
       pair.#follower = pair.#begin('b', follower);
-      await pair.until('the second one is connected', () => pair.follower.store.hearsReleases);
+      await pair.until('the second one is connected', () => pair.follower.store.isSubscribed);
       await pair.goesOn();
       return pair;
     } catch (error: unknown) {
@@ -78,6 +80,12 @@ export class HostilePair implements AsyncDisposable {
   /** Everything that the pair has in Redis. */
   keys(redis: Redis): Promise<string[]> {
     return redis.keys(`*${this.project}:*`);
+  }
+
+  /** Resolves once the first heartbeat on this server, which is as new as the pair, is a lease ago: until then no released lock is taken. */
+  async untilServerIsKnown(): Promise<void> {
+    const fromMs = this.#startedMs + HostileReplica.lockExpiryMs(this.settings.options) + 500;
+    await this.until('the server is known', () => performance.now() > fromMs);
   }
 
   /** Resolves once each job has run again from now on. */
@@ -122,7 +130,7 @@ export class HostilePair implements AsyncDisposable {
     await Promise.all(this.replicas.map(({ supervisor }) => supervisor.close()));
   }
 
-  #begin(node: string, connection: RedisConnection): HostileReplica {
+  #begin(node: string, connection: RedisConnectionOptions): HostileReplica {
     const jobs = this.settings.jobs?.map((own) => this.#job(node, own)) ?? this.#usual(node);
     return new HostileReplica({ node, project: this.project, connection, jobs, options: this.settings.options });
   }

@@ -1,6 +1,6 @@
 import { type JobDefinition } from '../../libs/singleton-job/src/discovery/index.js';
 import { LoggingObserver, notifyAll } from '../../libs/singleton-job/src/events/index.js';
-import { type RedisConnection, RedisLockStore } from '../../libs/singleton-job/src/store/index.js';
+import { type RedisConnectionOptions, RedisLockStore } from '../../libs/singleton-job/src/store/index.js';
 import { resolveOptions, type SingletonJobOptions } from '../../libs/singleton-job/src/options/index.js';
 import { JobSupervisor, nameReplica } from '../../libs/singleton-job/src/runner/index.js';
 import { RecordingObserver } from '../../libs/singleton-job/src/testing/index.js';
@@ -10,7 +10,7 @@ import { LATE, SILENT } from './busy-machine.js';
 export interface ReplicaOptions {
   readonly node: string;
   readonly project: string;
-  readonly connection: RedisConnection;
+  readonly connection: RedisConnectionOptions;
   readonly jobs: readonly JobDefinition[];
   readonly options: Partial<SingletonJobOptions> | undefined;
 }

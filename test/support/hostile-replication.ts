@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis';
-import { type RedisConnection } from '../../libs/singleton-job/src/store/index.js';
+import { type RedisConnectionOptions } from '../../libs/singleton-job/src/store/index.js';
 import { RedisServer } from '../../tools/redis/index.js';
 import { PATIENCE_MS } from './busy-machine.js';
 
@@ -37,7 +37,7 @@ export class HostileReplication implements AsyncDisposable {
   }
 
   /** For replicas of the application. */
-  get connection(): RedisConnection {
+  get connection(): RedisConnectionOptions {
     return { sentinels: [{ host: '127.0.0.1', port: this.sentinel.port }], name: HostileReplication.NAME };
   }
 

@@ -31,8 +31,8 @@ export class HostileSuccessor implements AsyncDisposable {
     return this.asOutsider.admin;
   }
 
-  /** It is promoted behind a partition, on whose other side are the old primary and one replica of the application. */
-  async promote({ away }: { readonly away: HostileProxy }): Promise<void> {
+  /** It is promoted behind a partition, on whose other side are the old primary and, if so, one replica of the application. */
+  async promote({ away }: { readonly away?: HostileProxy } = {}): Promise<void> {
     this.#away = away;
     this.link.freeze();
     await this.admin.replicaof('NO', 'ONE');

@@ -1,13 +1,13 @@
-import { type Bid, type Grant, type Refusal } from 'nestjs-singleton-job';
-import { InMemoryLockStore } from '../../libs/singleton-job/src/store/index.js';
+import { type AcquireRequest, type AcquireResult } from 'nestjs-singleton-job';
+import { InMemoryLockStore, InMemoryServer } from '../../libs/singleton-job/src/store/index.js';
 import { SystemClock } from '../../libs/singleton-job/src/time/index.js';
 
-/** A store in memory that keeps what it was asked for first: to open, for a lock, to close. */
+/** A store in memory that records what it was asked to do: open, acquire, close. */
 export class RecordingStore extends InMemoryLockStore {
   readonly calls: string[] = [];
 
   constructor() {
-    super(new SystemClock());
+    super(new InMemoryServer(new SystemClock()));
   }
 
   override open(): void {
@@ -15,9 +15,9 @@ export class RecordingStore extends InMemoryLockStore {
     super.open();
   }
 
-  override acquire(bid: Bid): Promise<Grant | Refusal> {
-    this.calls.push(`acquire ${bid.name}`);
-    return super.acquire(bid);
+  override acquire(request: AcquireRequest): Promise<AcquireResult> {
+    this.calls.push(`acquire ${request.name}`);
+    return super.acquire(request);
   }
 
   override close(): Promise<void> {

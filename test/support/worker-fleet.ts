@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { PATIENCE_MS } from './busy-machine.js';
 import { type RecordedRun } from './history.js';
+import { knowServer } from './known-server.js';
 import { type Exit, type WorkerEvent, WorkerProcess, type WorkerVariables } from './worker-process.js';
 
 export const HEARTBEAT_INTERVAL_MS = 400;
@@ -37,14 +38,20 @@ let fleets = 0;
 
 /** Three real workers of one application. Leaves no process behind: `await using`. */
 export class Workers implements AsyncDisposable {
-  private constructor(readonly all: readonly WorkerProcess[]) {}
+  private constructor(
+    readonly all: readonly WorkerProcess[],
+    /** The first part of their keys. */
+    readonly project = '',
+  ) {}
 
   /** Resolves once each job has its leader. */
   static async start(redisUrl: string, variables: WorkerVariables = {}): Promise<Workers> {
     // several fleets may share a Redis
     const own = { REDIS_URL: redisUrl, PROJECT_NAME: `fleet-${++fleets}` };
+    await knowServer(redisUrl, own.PROJECT_NAME);
     const workers = new Workers(
       ['a', 'b', 'c'].map((node) => new WorkerProcess(node, { ...QUICK, ...own, ...variables })),
+      own.PROJECT_NAME,
     );
     try {
       await workers.until('all are ready', () => workers.all.every(({ isReady }) => isReady));

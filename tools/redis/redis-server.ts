@@ -118,10 +118,13 @@ export class RedisServer implements AsyncDisposable {
     await this.up();
   }
 
-  /** Ends it as a crash does; `up()` starts it again, empty unless it was started with `appendOnly`. */
-  async kill(): Promise<void> {
+  /**
+   * Ends it as a crash does. `up()` starts it again: with all its data if it was started with `appendOnly`, with that of the last SAVE
+   * if `keepSnapshot`, else empty.
+   */
+  async kill({ keepSnapshot = false }: { keepSnapshot?: boolean } = {}): Promise<void> {
     await this.#end('SIGKILL');
-    if (!this.#appendOnly) await this.#forget();
+    if (!this.#appendOnly && !keepSnapshot) await this.#forget();
   }
 
   /** Hangs it: connections stay open and are accepted, and nothing is answered until `resume()`. Not on Windows. */

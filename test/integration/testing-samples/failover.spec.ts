@@ -27,7 +27,7 @@ it('ends its run and goes on elsewhere when the leader is stopped', async () => 
   expect(b.story).toEqual(['1300 leadershipGained', '2000 runStarted schedule']);
 });
 
-it('goes on elsewhere when the lock of a killed leader has expired', async () => {
+it('goes on elsewhere when the session of a killed leader has ended', async () => {
   const [a] = [await start('a'), await start('b')];
   await replicas.clock.advance(1_500);
   a.kill();

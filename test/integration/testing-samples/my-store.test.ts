@@ -13,10 +13,14 @@ describeLockStore(
         store,
         other,
         occupy: (name, holder, ttlMs) => server.setLock(name, holder, ttlMs),
-        loseData: () => server.wipe(),
+        loseData: () => server.deleteEverything(),
+        loseSessions: () => server.deleteSessions(),
+        loseState: (name) => server.deleteState(name),
+        restart: () => server.restart(),
         passTime: (ms) => server.passTime(ms),
         end: () => server.stop(),
       };
     },
+    leaveOut: ['a clock that is set back'],
   },
 );

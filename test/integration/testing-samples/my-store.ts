@@ -1,24 +1,37 @@
 import { type LockStore } from 'nestjs-singleton-job';
-import { InMemoryLockStore, ManualClock } from 'nestjs-singleton-job/testing';
+import { InMemoryLockStore, InMemoryServer, ManualClock } from 'nestjs-singleton-job/testing';
 
-/** Stands in for the server of somebody's own store. */
+/** Stands in for the server of a store of your own. */
 export class MyServer {
   readonly #clock = new ManualClock();
-  readonly #first = new InMemoryLockStore(this.#clock);
-  readonly #stores: LockStore[] = [this.#first];
+  readonly #server = new InMemoryServer(this.#clock);
+  readonly #stores: LockStore[] = [];
 
   async connect(): Promise<LockStore> {
-    const store = this.#stores.length === 1 ? this.#first : this.#first.replica();
+    const store = new InMemoryLockStore(this.#server);
     this.#stores.push(store);
+    store.open();
     return store;
   }
 
   async setLock(name: string, holder: string, ttlMs?: number): Promise<void> {
-    this.#first.occupy(name, holder, ttlMs);
+    this.#server.occupy(name, holder, ttlMs);
   }
 
-  async wipe(): Promise<void> {
-    this.#first.loseData();
+  async deleteEverything(): Promise<void> {
+    this.#server.loseData();
+  }
+
+  async deleteSessions(): Promise<void> {
+    this.#server.loseSessions();
+  }
+
+  async deleteState(name: string): Promise<void> {
+    this.#server.forget(name);
+  }
+
+  async restart(): Promise<void> {
+    this.#server.restart(this.#server.snapshot());
   }
 
   async passTime(ms: number): Promise<void> {
