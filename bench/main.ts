@@ -32,6 +32,7 @@ const { values, positionals } = parseArgs({
     kills: { type: 'string' },
     times: { type: 'string' },
     seconds: { type: 'string' },
+    settle: { type: 'string' },
     'lock-expiry': { type: 'string' },
     heartbeat: { type: 'string' },
   },
@@ -46,6 +47,7 @@ const given = {
   perProcess: countOf(values['per-process']),
   times: countOf(values.kills ?? values.times),
   seconds: countOf(values.seconds),
+  settle: countOf(values.settle),
   lockExpiry: values['lock-expiry'],
   heartbeat: values.heartbeat,
 };

@@ -11,6 +11,8 @@ export interface Options {
   readonly perProcess?: number;
   readonly times?: number;
   readonly seconds?: number;
+  /** Seconds between the start of the followers and the first window. */
+  readonly settle?: number;
   readonly lockExpiry?: string;
   readonly heartbeat?: string;
 }

@@ -9,7 +9,7 @@ import { expiryMsOf, type Measurement, setUp } from '../measurement.js';
  * MONITOR. One replica leads all jobs and has a process of its own; the others share processes.
  */
 export const commands: Measurement = async (options) => {
-  const { jobs = 100, replicas = 3, perProcess = 10, seconds = 20 } = options;
+  const { jobs = 100, replicas = 3, perProcess = 10, seconds = 20, settle = 15 } = options;
   await using stage = await setUp(options, idleJobs(jobs), { recordsRuns: false });
   const { fleet, redis, server } = stage;
   using log = await CommandLog.open(server.port);
@@ -19,7 +19,8 @@ export const commands: Measurement = async (options) => {
   if (leader === undefined) throw new Error('the leader went away');
   await fleet.start(replicas - 1, perProcess);
   const startedAtMs = nowMs();
-  await delay(Math.max(5_000, 1.5 * expiryMsOf(options)));
+  // followers ask once more within ten seconds of their subscription
+  await delay(Math.max(settle * 1_000, 1.5 * expiryMsOf(options)));
 
   const fromMs = nowMs();
   await delay(seconds * 1_000);
