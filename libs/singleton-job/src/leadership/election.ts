@@ -82,12 +82,13 @@ export class Election {
     const { initialDelayMs, name, lockExpiryMs } = this.options;
     if (initialDelayMs > 0) await sleep(clock, initialDelayMs, this.#stop.signal);
     if (this.#stop.signal.aborted) return;
-    this.replica.sessions.of(lockExpiryMs);
-    this.replica.jobs += 1;
+    const leaveSession = this.replica.sessions.join(lockExpiryMs);
     const leave = this.replica.enter(name, this.#follower);
+    this.replica.jobs += 1;
     await this.#rounds();
-    leave();
     this.replica.jobs -= 1;
+    leave();
+    leaveSession();
   }
 
   /** One round after the other, from the start of a campaign to the end of its term. */
@@ -176,8 +177,8 @@ export class Election {
       if (end === 'abandoned')
         notify('leadershipReleased', { job, fencingToken, reason: 'shutdown', confirmed: false });
     });
-    term.onConfirmed((confirmation) => {
-      notify('leaseRenewed', { job, fencingToken, ...confirmation });
+    term.onRenewed((renewal) => {
+      notify('leaseRenewed', { job, fencingToken, ...renewal });
     });
     this.#term = term;
     const failure = await this.#spend(term, quit);

@@ -7,6 +7,7 @@ import {
   lockLifeMs,
   type Refusal,
   replicaOf,
+  type SessionId,
   sessionOf,
 } from '../store/index.js';
 import { shortPauseMs } from '../store/client/index.js';
@@ -42,11 +43,12 @@ const SAFETY_NET_MS = 60_000;
 const AFTER_TTL_MS = 1;
 const TTL_JITTER_MS = 20;
 
-interface Sent {
+/** The newest sending of an acquire request: it may be sent again on a new connection. */
+interface SentRequest {
   readonly at: Instant;
   readonly session: Session;
   readonly holder: Holder;
-  readonly breaks: number;
+  readonly leaseEpoch: number;
   readonly isExempt: boolean;
   readonly endedSession: string | undefined;
 }
@@ -120,10 +122,10 @@ export class Follower implements Waiter {
   sessionsChanged(): void {
     if (this.#holderHasEnded()) {
       this.#askIn(this.#spreadMs());
-    } else if (this.#holder !== undefined && this.#waitsForTtl === this.#holderIsListed()) {
-      // from now on a heartbeat tells of its end, or does so no longer
-      this.#waitForHolder();
+      return;
     }
+    const mustWaitForTtl = this.#holder !== undefined && !this.#holderIsListed();
+    if (this.#holder !== undefined && this.#waitsForTtl !== mustWaitForTtl) this.#waitForHolder();
   }
 
   heartbeatAnswered(): void {
@@ -131,7 +133,7 @@ export class Follower implements Waiter {
     if (this.#holder !== undefined && replicaOf(this.#holder) === undefined) this.#askIn(0);
   }
 
-  broken(): void {
+  breakNoticed(): void {
     // what was known of the lock may be lost with the data: every follower asks when the wait is over
     this.#askIn(this.#waitMs(this.replica.sessions.storeNow()) + AFTER_TTL_MS + this.#spreadMs());
   }
@@ -163,7 +165,7 @@ export class Follower implements Waiter {
     stop.addEventListener('abort', quit);
     session.signal.addEventListener('abort', quit);
     const holder = replica.nextHolder(session);
-    const sent: { last: Sent | undefined } = { last: undefined };
+    const sent: { last: SentRequest | undefined } = { last: undefined };
     const queued = { isCancelled: false };
     this.#cancelQueued = () => {
       queued.isCancelled = true;
@@ -213,13 +215,12 @@ export class Follower implements Waiter {
     return undefined;
   }
 
-  #request(session: Session, holder: Holder): Sent & { readonly request: AcquireRequest } {
+  #request(session: Session, holder: Holder): SentRequest & { readonly request: AcquireRequest } {
     const { clock, sessions } = this.replica;
     const { name, lockExpiryMs } = this.options;
     const at = instant(clock);
     const isExempt = this.#isExempt();
-    const holderSession = this.#holder === undefined ? undefined : sessionOf(this.#holder);
-    const endedSession = holderSession !== undefined && sessions.hasEnded(holderSession) ? holderSession : undefined;
+    const endedSession = this.#holderHasEnded() ? this.#holderSession : undefined;
     const request: AcquireRequest = {
       name,
       holder,
@@ -232,10 +233,10 @@ export class Follower implements Waiter {
       isFirstStart: this.known.isNew && !sessions.hasNoticedBreak,
       stateLifeMs: undefined,
     };
-    return { request, at, session, holder, breaks: sessions.breaks, isExempt, endedSession };
+    return { request, at, session, holder, leaseEpoch: sessions.leaseEpoch, isExempt, endedSession };
   }
 
-  #open(grant: Grant, { at, session, holder, breaks, isExempt, endedSession }: Sent): Term {
+  #open(grant: Grant, { at, session, holder, leaseEpoch, isExempt, endedSession }: SentRequest): Term {
     const { sessions } = this.replica;
     const { name, lockExpiryMs, schedule } = this.options;
     this.#holder = undefined;
@@ -247,7 +248,7 @@ export class Follower implements Waiter {
       session,
       grant,
       sent: at,
-      breaks,
+      leaseEpoch,
       known: this.known,
       inherited,
       schedule,
@@ -278,7 +279,7 @@ export class Follower implements Waiter {
     }
   }
 
-  /** The request relied on what is no longer true: a heartbeat comes first. If that shows a break, {@link broken} sets the alarm. */
+  /** The request relied on what is no longer true: a heartbeat comes first. If that shows a break, {@link breakNoticed} sets the alarm. */
   async #outdated(): Promise<void> {
     const { sessions, random } = this.replica;
     const { server } = sessions;
@@ -307,7 +308,6 @@ export class Follower implements Waiter {
   /** Sets the alarm for all that no event announces. `ttlMs` is the life of the lock as the store has answered it. */
   #waitForHolder(ttlMs = lockLifeMs(this.options.lockExpiryMs)): void {
     const { sessions, random, isSubscribed } = this.replica;
-    const session = this.#holder === undefined ? undefined : sessionOf(this.#holder);
     if (this.#holderHasEnded()) {
       this.#askIn(this.#spreadMs());
       return;
@@ -315,22 +315,28 @@ export class Follower implements Waiter {
     this.#waitsForTtl = !this.#holderIsListed();
     if (this.#waitsForTtl) {
       // no heartbeat tells of its end: only the life of the lock counts
-      if (session !== undefined) sessions.watch(session);
+      if (this.#holderSession !== undefined) sessions.watch(this.#holderSession);
       this.#askIn(ttlMs + AFTER_TTL_MS + random() * TTL_JITTER_MS);
     }
-    if (sessions.hasNoticedBreak && this.#waitMs(sessions.storeNow()) > 0) this.broken();
+    if (sessions.hasNoticedBreak && this.#waitMs(sessions.storeNow()) > 0) this.breakNoticed();
     if (!isSubscribed) this.#askIn(ASK_WITHIN_MS * (1 - random() / 10));
     const followers = Math.max(sessions.liveReplicas - 1, 1);
     this.#askIn((0.5 + random()) * followers * SAFETY_NET_MS);
   }
 
+  /** The session that has the lock. Undefined: no holder is known, or it names none. */
+  get #holderSession(): SessionId | undefined {
+    return this.#holder === undefined ? undefined : sessionOf(this.#holder);
+  }
+
+  /** Whether a heartbeat will tell of the end of the holder's session. */
   #holderIsListed(): boolean {
-    const session = this.#holder === undefined ? undefined : sessionOf(this.#holder);
+    const session = this.#holderSession;
     return session !== undefined && this.replica.sessions.isListed(session);
   }
 
   #holderHasEnded(): boolean {
-    const session = this.#holder === undefined ? undefined : sessionOf(this.#holder);
+    const session = this.#holderSession;
     return session !== undefined && this.replica.sessions.hasEnded(session);
   }
 

@@ -42,7 +42,7 @@ export interface Waiter {
   /** A heartbeat was answered. */
   heartbeatAnswered?(): void;
   /** The store restarted or lost its data. */
-  broken?(): void;
+  breakNoticed?(): void;
   /** There is a new connection. */
   connected?(): void;
   /** Messages are, or are not, received from now on: some may have been missed. */
@@ -96,18 +96,18 @@ export class Replica {
     this.client = new StoreClient({ store, clock, notify, random, backoff: settings });
     this.sessions = new Sessions({ replicaId: id, client: this.client, clock, heartbeatIntervalMs });
     this.sessions.listen({
-      changed: () => {
+      listChanged: () => {
         this.#tellAll((waiter) => waiter.sessionsChanged?.());
       },
-      answered: () => {
+      heartbeatAnswered: () => {
         this.#tellAll((waiter) => waiter.heartbeatAnswered?.());
       },
-      unproven: () => {
+      leasesFrozen: () => {
         for (const term of this.#terms) term.freeze();
         for (const term of this.#terms) void term.renewAfresh();
       },
-      broken: () => {
-        this.#tellAll((waiter) => waiter.broken?.());
+      breakNoticed: () => {
+        this.#tellAll((waiter) => waiter.breakNoticed?.());
       },
     });
     store.listen({

@@ -65,6 +65,22 @@ describe('Heartbeats', () => {
     ]);
   });
 
+  it('leave out a session whose last job is gone, and tell the store of its end', async () => {
+    const a = fleet.prepare('a', [job(), job({ name: 'short', lockExpiryMs: 800 })]);
+    const heartbeats = recordHeartbeats(a);
+    a.supervisor.start();
+    await fleet.clock.advance(10_000);
+    await Promise.all([a.supervisor.remove('short'), fleet.clock.advance(1_000)]);
+    expect(a.store.count('endSession')).toBe(1);
+    heartbeats.length = 0;
+    await fleet.clock.advance(9_000);
+    expect(heartbeats.map(({ request }) => request.sessions.map(({ lockExpiryMs }) => lockExpiryMs))).toEqual([
+      [LOCK_EXPIRY_MS],
+      [LOCK_EXPIRY_MS],
+      [LOCK_EXPIRY_MS],
+    ]);
+  });
+
   it('are sent at every beat, answered or not', async () => {
     const a = fleet.start('a', [job({ lockExpiryMs: 800 })], { network: { delayMs: 500 } });
     await fleet.clock.advance(10_000);

@@ -26,13 +26,13 @@ export interface SessionsParts {
 /** What followers and leaders have to know of sessions. */
 export interface SessionsListener {
   /** The list of sessions has changed, or some count as ended. */
-  changed(): void;
-  /** Locks may be lost. Each lease is frozen until its own lock has been renewed. */
-  unproven(): void;
+  listChanged(): void;
+  /** Locks may be lost: no heartbeat extends a lease until its own lock has been renewed. */
+  leasesFrozen(): void;
   /** A break: another server, or its data was lost. */
-  broken(): void;
+  breakNoticed(): void;
   /** A heartbeat was answered. */
-  answered(): void;
+  heartbeatAnswered(): void;
 }
 
 interface Absence {
@@ -47,16 +47,18 @@ interface Absence {
  */
 export class Sessions {
   readonly #current = new Map<number, Session>();
+  /** How many jobs compete, by `lockExpiry`. */
+  readonly #jobs = new Map<number, number>();
   readonly #listeners = new Set<SessionsListener>();
   #count = 0;
   #timer: Timer | undefined;
   #nextEndTimer: Timer | undefined;
   #isStopped = false;
   #failures = 0;
-  #breaks = 0;
+  #leaseEpoch = 0;
   #hasNoticedBreak = false;
   /** There is a new connection, and no heartbeat was answered on it. */
-  #isServerUncertain = false;
+  #isFirstOnConnection = false;
   #server: HeartbeatReference | undefined;
   #serverMetAtMs = 0;
   #version = 0;
@@ -75,9 +77,12 @@ export class Sessions {
 
   constructor(private readonly parts: SessionsParts) {}
 
-  /** Counts breaks, and lost lists of sessions: a request that was sent before the latest one proves nothing about a lock. */
-  get breaks(): number {
-    return this.#breaks;
+  /**
+   * Counts the moments at which locks may have been lost: breaks, and lost lists of sessions. A request that was sent in an earlier
+   * epoch proves nothing about a lock.
+   */
+  get leaseEpoch(): number {
+    return this.#leaseEpoch;
   }
 
   /** Whether this replica has noticed a restart of the store or a loss of its data. */
@@ -116,6 +121,20 @@ export class Sessions {
     this.#listeners.add(listener);
     return () => {
       this.#listeners.delete(listener);
+    };
+  }
+
+  /** A job with this `lockExpiry` competes until the returned function is called: the session of the last such job ends with it. */
+  join(lockExpiryMs: number): () => void {
+    this.#jobs.set(lockExpiryMs, (this.#jobs.get(lockExpiryMs) ?? 0) + 1);
+    this.of(lockExpiryMs);
+    return () => {
+      const others = (this.#jobs.get(lockExpiryMs) ?? 0) - 1;
+      this.#jobs.set(lockExpiryMs, others);
+      if (others > 0) return;
+      const session = this.#current.get(lockExpiryMs);
+      this.#current.delete(lockExpiryMs);
+      session?.end();
     };
   }
 
@@ -203,7 +222,7 @@ export class Sessions {
 
   /** The first heartbeat on a new connection, to a server that may be another. */
   async greet(): Promise<void> {
-    this.#isServerUncertain = this.#server !== undefined;
+    this.#isFirstOnConnection = this.#server !== undefined;
     await this.beat();
   }
 
@@ -245,8 +264,8 @@ export class Sessions {
     if (this.#answeredSent !== undefined && sent.now < this.#answeredSent.now) return;
     this.#answeredSent = sent;
     // where the server does not say which one it is, each reconnect may be to another
-    const isUncertain = this.#isServerUncertain && result.serverId === undefined;
-    this.#isServerUncertain = false;
+    const mayBeOther = this.#isFirstOnConnection && result.serverId === undefined;
+    this.#isFirstOnConnection = false;
     const { serverId, serverSince, version, list, liveReplicas } = result;
     const isBreak =
       this.#server !== undefined && (this.#server.serverId !== serverId || this.#server.serverSince !== serverSince);
@@ -260,7 +279,7 @@ export class Sessions {
       this.#alive = new Set([...list].filter(([, { hasEnded }]) => !hasEnded).map(([id]) => replicaOf(id)));
     }
     // before the sessions are extended: no lease may go on by this answer
-    if (isBreak || isUncertain || result.sessions.some(({ status }) => status === 'listed-again')) this.#unproven();
+    if (isBreak || mayBeOther || result.sessions.some(({ status }) => status === 'listed-again')) this.#freezeLeases();
     if (isBreak) this.#break();
     for (const [index, session] of sessions.entries()) {
       const answer = result.sessions[index];
@@ -271,22 +290,22 @@ export class Sessions {
     const hasPresumed = this.#presumeEnded(sent);
     this.#awaitNextEnd(result);
     for (const listener of [...this.#listeners]) {
-      if (list !== undefined || hasPresumed) listener.changed();
-      listener.answered();
+      if (list !== undefined || hasPresumed) listener.listChanged();
+      listener.heartbeatAnswered();
     }
     for (const done of [...this.#waiting]) done();
   }
 
-  #unproven(): void {
-    this.#breaks += 1;
-    for (const listener of [...this.#listeners]) listener.unproven();
+  #freezeLeases(): void {
+    this.#leaseEpoch += 1;
+    for (const listener of [...this.#listeners]) listener.leasesFrozen();
   }
 
   #break(): void {
     this.#hasNoticedBreak = true;
     this.#absent.clear();
     this.#presumedEnded.clear();
-    for (const listener of [...this.#listeners]) listener.broken();
+    for (const listener of [...this.#listeners]) listener.breakNoticed();
   }
 
   /**

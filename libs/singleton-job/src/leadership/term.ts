@@ -32,9 +32,9 @@ export interface TermFacts {
   /** Undefined for a lock of `LockService`: it lives for its `lockExpiryMs` only. */
   readonly session: Session | undefined;
   readonly grant: Grant;
-  /** When the acquire request was sent, and how many breaks this replica had noticed by then. */
+  /** When the acquire request was sent, and in which epoch of leases (see {@link Sessions.leaseEpoch}). */
   readonly sent: Instant;
-  readonly breaks: number;
+  readonly leaseEpoch: number;
   readonly known: KnownState;
   /** What earlier leaders have left. Undefined for a lock of `LockService`. */
   readonly inherited: Inherited | undefined;
@@ -46,8 +46,8 @@ export interface TermFacts {
   readonly predecessorLastHeartbeat: number | undefined;
 }
 
-/** What a confirmed renewal has shown. */
-export interface Confirmation {
+/** What a confirmed renewal or claim has shown. */
+export interface Renewal {
   readonly roundTripMs: number;
   /** How far the store's clock is ahead, taking the way there to be as long as the way back. */
   readonly clockOffsetMs: number;
@@ -70,21 +70,22 @@ export class Term {
   #timer: Timer | undefined;
   #storeTime: { readonly time: number; readonly sentMs: number; readonly atMs: number };
   #renewal: Promise<void> | undefined;
-  #confirmation: Promise<void> | undefined;
+  #trust: Promise<void> | undefined;
   #isRecorded = false;
-  #onConfirmed: ((confirmation: Confirmation) => void) | undefined;
+  #onRenewed: ((renewal: Renewal) => void) | undefined;
 
   constructor(
     private readonly replica: Replica,
     readonly facts: TermFacts,
   ) {
     const { clock, client, sessions } = replica;
-    const { session, sent, grant, breaks } = facts;
+    const { session, sent, grant, leaseEpoch } = facts;
     this.#startedAt = instant(clock);
     this.#storeTime = { time: grant.storeTime, sentMs: sent.now, atMs: this.#startedAt.now };
     this.#lockDeadline = deadlineOf(sent, this.lifeMs);
     // a break was noticed while the request was under way: it proves nothing yet
-    if (session !== undefined && breaks !== sessions.breaks) this.#frozen = deadlineOf(sent, session.lockExpiryMs);
+    if (session !== undefined && leaseEpoch !== sessions.leaseEpoch)
+      this.#frozen = deadlineOf(sent, session.lockExpiryMs);
     const abandon = (): void => {
       this.finish('abandoned');
     };
@@ -181,8 +182,8 @@ export class Term {
   }
 
   /** Calls back after every confirmed renewal and claim, until the term is over. */
-  onConfirmed(callback: (confirmation: Confirmation) => void): void {
-    this.#onConfirmed = callback;
+  onRenewed(callback: (renewal: Renewal) => void): void {
+    this.#onRenewed = callback;
   }
 
   /** Renews the lock now and at every pulse, until the term is over or the returned function is called. */
@@ -191,7 +192,7 @@ export class Term {
     const { session, lockExpiryMs } = this.facts;
     const intervalMs = session === undefined ? replica.lockRenewalMs(lockExpiryMs) : RENEWAL_INTERVAL_MS;
     // a break that was noticed since the term was made
-    if (session !== undefined && this.facts.breaks !== replica.sessions.breaks) this.freeze();
+    if (session !== undefined && this.facts.leaseEpoch !== replica.sessions.leaseEpoch) this.freeze();
     const leave = replica.keep(this, intervalMs);
     signal.addEventListener('abort', leave);
     // the first renewal records what the new leader has found; a grant that came late leaves a lock of `LockService` little time
@@ -222,11 +223,11 @@ export class Term {
   }
 
   /** Resolves when the term is trusted, or over. Heartbeats and renewals go on by themselves; this asks for both at once. */
-  confirmation(): Promise<void> {
-    this.#confirmation ??= this.#confirmed().finally(() => {
-      this.#confirmation = undefined;
+  untilTrusted(): Promise<void> {
+    this.#trust ??= this.#untilTrusted().finally(() => {
+      this.#trust = undefined;
     });
-    return this.#confirmation;
+    return this.#trust;
   }
 
   /** Takes a cron occurrence: asks until the answer is certain. Undefined when the term was over first. */
@@ -285,7 +286,7 @@ export class Term {
     return this.#isRecorded ? known.progress : { ...known.progress, newestClaimed: known.newestClaimed, schedule };
   }
 
-  async #confirmed(): Promise<void> {
+  async #untilTrusted(): Promise<void> {
     while (!this.isTrusted() && !this.isOver()) {
       await Promise.all([this.replica.sessions.refresh(), this.renewAfresh()]);
       if (!this.isTrusted()) await sleep(this.replica.clock, CONFIRMATION_PAUSE_MS, this.signal);
@@ -305,18 +306,18 @@ export class Term {
     const { client, clock, sessions } = this.replica;
     const request = async (): Promise<R> => {
       const sent = instant(clock);
-      const { breaks } = sessions;
+      const { leaseEpoch } = sessions;
       const result = await send(this.#update());
       // also for an answer that comes late: counted from the time it was sent, a late yes is as good as any, and a no is final
       this.#learnTime(result.storeTime, sent);
-      if (isHeld(result)) this.#confirm(sent, breaks, result.storeTime);
+      if (isHeld(result)) this.#renewed(sent, leaseEpoch, result.storeTime);
       else this.#lose(result.holder);
       return result;
     };
     return client.untilAnswered({ name: this.name, kind, signal: this.signal, send: request });
   }
 
-  #confirm(sent: Instant, breaks: number, storeTime: number): void {
+  #renewed(sent: Instant, leaseEpoch: number, storeTime: number): void {
     if (this.isOver()) return;
     this.#isRecorded = true;
     if (this.#frozen !== undefined) {
@@ -325,11 +326,11 @@ export class Term {
         this.finish('expired');
         return;
       }
-      if (breaks === this.replica.sessions.breaks) this.#frozen = undefined;
+      if (leaseEpoch === this.replica.sessions.leaseEpoch) this.#frozen = undefined;
     }
     this.#lockDeadline = later(deadlineOf(sent, this.lifeMs), this.#lockDeadline);
     const { now, wall } = instant(this.replica.clock);
-    this.#onConfirmed?.({ roundTripMs: now - sent.now, clockOffsetMs: storeTime - (sent.wall + wall) / 2 });
+    this.#onRenewed?.({ roundTripMs: now - sent.now, clockOffsetMs: storeTime - (sent.wall + wall) / 2 });
   }
 
   #lose(holder: Holder | undefined): void {

@@ -175,7 +175,7 @@ class LockWaiter implements Waiter {
 /** What a term of a job has and a lock of `LockService` has not. */
 const NO_JOB = {
   session: undefined,
-  breaks: 0,
+  leaseEpoch: 0,
   inherited: undefined,
   schedule: undefined,
   claimsLostBefore: 0,

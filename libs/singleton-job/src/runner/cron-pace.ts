@@ -32,7 +32,7 @@ export async function paceCron(schedule: CronSchedule, parts: PaceParts): Promis
       continue;
     }
     if (!term.isTrusted()) {
-      await unlessAborted(term.confirmation(), quit);
+      await unlessAborted(term.untilTrusted(), quit);
       continue;
     }
     const isOnTime = !isPromotion && wall >= due && wall - due <= ON_TIME_MS;

@@ -50,7 +50,7 @@ function fire(slot: number, parts: PaceParts): void {
   const { lane, term } = parts;
   const isTrusted = term.isTrusted();
   // asked for now, the answer is there before the next tick, and a run that goes on without a lease is told so
-  if (!isTrusted) void term.confirmation();
+  if (!isTrusted) void term.untilTrusted();
   if (lane.isBusy) drop(parts, 'overlap', slot, 1);
   else if (!isTrusted) drop(parts, 'lease-unconfirmed', slot, 1);
   else {

@@ -22,7 +22,7 @@ export async function paceInterval(schedule: IntervalSchedule, parts: PaceParts)
     const waitMs = due - clock.now();
     if (lane.isBusy) await lane.free();
     else if (waitMs > 0) await sleep(clock, waitMs, quit);
-    else if (!term.isTrusted()) await unlessAborted(term.confirmation(), quit);
+    else if (!term.isTrusted()) await unlessAborted(term.untilTrusted(), quit);
     else lane.start({ scheduledAt: clock.wallNow() + waitMs, cause: 'schedule' }, term);
   }
 }

@@ -40,7 +40,7 @@ export class SingletonJobRegistry {
    */
   async trigger(name: string): Promise<TriggerResult> {
     const { workers } = this.#managed(name);
-    await workers?.election.term?.confirmation();
+    await workers?.election.term?.untilTrusted();
     const term = workers?.election.term;
     const triggered = term === undefined ? 'not-leader' : (workers?.runner.trigger(term) ?? 'not-leader');
     if (typeof triggered === 'string') {

@@ -63,7 +63,7 @@ export class OccurrenceLedger {
       case 'claimed':
       case 'already-ours':
         // the host may have slept between the claim and its answer
-        while (!term.isTrusted() && !term.isOver()) await term.confirmation();
+        while (!term.isTrusted() && !term.isOver()) await term.untilTrusted();
         // past the deadline, or at the end of a stop, the claim stands, no run begins, and the next leader says so
         if (!term.isOver() && !lane.isClosed) whenOurs();
         return newest;
