@@ -160,7 +160,7 @@ class Replica {
       case 'heartbeat':
         return store.heartbeat({
           sessions: taken.sessions.map((one) => this.#kept(one)),
-          known: this.#list(taken.known),
+          knownList: this.#list(taken.known),
         });
       case 'endSession':
         return store.endSession(this.#kept(taken.session)).then(() => undefined);
@@ -173,7 +173,7 @@ class Replica {
           seenToken: seenToken === 0 ? 0 : this.#at(seenToken),
           endedSession,
           heartbeat: this.#reference(taken.heartbeat),
-          knownState: this.#knownState(taken.state),
+          knownStateCreatedAt: this.#knownStateCreatedAt(taken.state),
           notBefore: this.#at(notBefore),
           isFirstStart,
           stateLifeMs: undefined,
@@ -227,7 +227,7 @@ class Replica {
     return { serverId: last.serverId, serverSince: what === 'all' ? last.serverSince : last.serverSince - 1 };
   }
 
-  #knownState(what: Known): number | undefined {
+  #knownStateCreatedAt(what: Known): number | undefined {
     if (this.#stateCreatedAt === undefined || what === 'nothing') return undefined;
     return what === 'all' ? this.#stateCreatedAt : this.#stateCreatedAt - 1;
   }

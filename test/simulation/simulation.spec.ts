@@ -27,7 +27,7 @@ const endsTooEarly: Sabotage = (server) =>
   worse(server, {
     heartbeat: (request) => {
       const result = server.heartbeat(request);
-      const early = [...(server.heartbeat({ sessions: [], known: undefined }).list ?? [])].map(
+      const early = [...(server.heartbeat({ sessions: [], knownList: undefined }).list ?? [])].map(
         ([id, { hasEnded, end }]) =>
           [id, { hasEnded: hasEnded || end < result.storeTime + lockExpiryOf(id) / 2, end }] as const,
       );

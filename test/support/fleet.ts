@@ -84,7 +84,7 @@ export class Fleet {
     this.server = new InMemoryServer(this.clock);
     this.#supervisors = [];
     if (isServerNew) return;
-    this.server.heartbeat({ sessions: [], known: undefined });
+    this.server.heartbeat({ sessions: [], knownList: undefined });
     this.clock.stepWall(SERVER_AGE_MS);
   }
 

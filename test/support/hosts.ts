@@ -38,7 +38,7 @@ export class Hosts {
   /** The server was first seen a minute ago: see {@link Fleet.begin}. */
   constructor() {
     this.trueTime.stepWall(-SERVER_AGE_MS);
-    this.server.heartbeat({ sessions: [], known: undefined });
+    this.server.heartbeat({ sessions: [], knownList: undefined });
     this.trueTime.stepWall(SERVER_AGE_MS);
   }
 

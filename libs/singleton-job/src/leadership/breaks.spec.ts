@@ -201,6 +201,23 @@ describe('After Redis has restarted with old data', () => {
     expect(ledFrom(a)).toEqual([0, 5_000 + RECONNECT_MS + LOCK_EXPIRY_MS + 1]);
   });
 
+  it('a restored lock that its living holder has left is free when its life ends', async () => {
+    const jobs = [job(), job({ name: 'other' })];
+    const a = fleet.start('a', jobs);
+    await fleet.clock.advance(1_000);
+    const b = fleet.start('b', [job()]);
+    const snapshot = fleet.server.snapshot();
+    await a.supervisor.pause('tick');
+    await fleet.clock.advance(4_000);
+    restart(fleet, [a, b], snapshot);
+    await fleet.clock.advance(60_000);
+    const [first, again] = ledFrom(b);
+    expect(first).toBe(1_000);
+    // it was granted at 0, and lives for 35 s
+    expect(again).toBeGreaterThan(35_000);
+    expect(again).toBeLessThan(35_100);
+  });
+
   it('the session of a dead leader gets a full life, then another replica leads', async () => {
     const [a, b] = pair(fleet);
     await fleet.clock.advance(5_000);

@@ -190,8 +190,8 @@ export class Election {
     const reason = failure === undefined ? this.#reason : 'runner-failed';
     const isReleased = term.end === 'released';
     if (isReleased) notify('leadershipReleased', { job, fencingToken, reason, confirmed });
-    if (isReleased && confirmed && reason !== 'shutdown')
-      replica.repeatRelease({ name: job, holder: term.facts.holder, token: fencingToken });
+    // also in a shutdown, which may still wait for other jobs
+    if (isReleased && confirmed) replica.repeatRelease({ name: job, holder: term.facts.holder, token: fencingToken });
     // a replica that was asked to step down does so also if its lease was lost before its run had settled
     if (isReleased || quit.aborted) this.#standBackMs = this.#standBackAfter(reason);
   }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { type FleetReplica, job, type StartOptions } from '../../../../test/support/fleet.js';
+import { type FleetReplica, job, lasting, type StartOptions } from '../../../../test/support/fleet.js';
 import { useFleet } from '../../../../test/support/use-fleet.js';
 import { cron } from '../schedule/index.js';
 import { type LockMessage } from '../store/index.js';
@@ -168,6 +168,14 @@ describe('A replica that releases a lock and stays alive', () => {
     expect(releases(a)).toBe(1);
     await fleet.clock.advance(60_000);
     expect(releases(a)).toBe(3);
+  });
+
+  it('publishes it again also while a shutdown waits for another job', async () => {
+    const a = fleet.start('a', [job(), job({ name: 'long', run: lasting(fleet.clock, 20_000) })]);
+    await fleet.clock.advance(500);
+    void a.supervisor.stop();
+    await fleet.clock.advance(1_000);
+    expect(releases(a)).toBe(1);
   });
 
   it('publishes it no more once it receives a grant', async () => {

@@ -17,7 +17,7 @@ import { KnownState } from './known-state.js';
 import { deadlineOf, isBefore } from './lease.js';
 import { type LockNews, type Replica, type Waiter } from './replica.js';
 import { type Session } from './session.js';
-import { Term } from './term.js';
+import { RENEWAL_INTERVAL_MS, Term } from './term.js';
 
 /** What is elected for. A job definition has all of it. */
 export interface ElectionOptions {
@@ -134,8 +134,8 @@ export class Follower implements Waiter {
   }
 
   breakNoticed(): void {
-    // what was known of the lock may be lost with the data: every follower asks when the wait is over
-    this.#askIn(this.#waitMs(this.replica.sessions.storeNow()) + AFTER_TTL_MS + this.#spreadMs());
+    // what was known of the lock may be lost with the data
+    this.#askAfterWait();
   }
 
   connected(): void {
@@ -219,7 +219,7 @@ export class Follower implements Waiter {
     const { clock, sessions } = this.replica;
     const { name, lockExpiryMs } = this.options;
     const at = instant(clock);
-    const isExempt = this.#isExempt();
+    const isExempt = this.#mayLeadAgainAtOnce();
     const endedSession = this.#holderHasEnded() ? this.#holderSession : undefined;
     const request: AcquireRequest = {
       name,
@@ -228,7 +228,7 @@ export class Follower implements Waiter {
       seenToken: this.known.token,
       endedSession,
       heartbeat: sessions.server,
-      knownState: this.known.stateCreatedAt,
+      knownStateCreatedAt: this.known.stateCreatedAt,
       notBefore: isExempt ? 0 : this.#notBefore(),
       isFirstStart: this.known.isNew && !sessions.hasNoticedBreak,
       stateLifeMs: undefined,
@@ -272,7 +272,7 @@ export class Follower implements Waiter {
         this.#waitForHolder(refusal.ttlMs);
         return;
       case 'too-early':
-        this.#askIn(this.#waitMs(storeTime) + AFTER_TTL_MS + this.#spreadMs());
+        this.#askAfterWait(storeTime);
         return;
       case 'outdated':
         await this.#outdated();
@@ -286,14 +286,14 @@ export class Follower implements Waiter {
     const isAnswered = await sessions.refresh();
     const isSameServer = sessions.server?.serverSince === server?.serverSince;
     if (!isAnswered) this.#askIn(shortPauseMs(random));
-    else if (isSameServer || this.#isExempt()) this.#askIn(random() * TTL_JITTER_MS);
+    else if (isSameServer || this.#mayLeadAgainAtOnce()) this.#askIn(random() * TTL_JITTER_MS);
   }
 
   /**
    * Whether no other replica can have led since the last term of this one: the store said that its lock was lost, its deadline has not
    * passed, and no later living holder is known. Where this replica released the lock, or its session ended, another may have led.
    */
-  #isExempt(): boolean {
+  #mayLeadAgainAtOnce(): boolean {
     const term = this.#lastTerm;
     return term?.end === 'preempted' && isBefore(this.replica.clock, term.deadline);
   }
@@ -318,7 +318,9 @@ export class Follower implements Waiter {
       if (this.#holderSession !== undefined) sessions.watch(this.#holderSession);
       this.#askIn(ttlMs + AFTER_TTL_MS + random() * TTL_JITTER_MS);
     }
-    if (sessions.hasNoticedBreak && this.#waitMs(sessions.storeNow()) > 0) this.breakNoticed();
+    if (sessions.hasNoticedBreak && this.#waitMs(sessions.storeNow()) > 0) this.#askAfterWait();
+    // the data of a restarted store may name a holder that has left the lock: nobody renews it
+    if (ttlMs < this.#renewedTtlMs) this.#askIn(ttlMs + AFTER_TTL_MS + random() * TTL_JITTER_MS);
     if (!isSubscribed) this.#askIn(ASK_WITHIN_MS * (1 - random() / 10));
     const followers = Math.max(sessions.liveReplicas - 1, 1);
     this.#askIn((0.5 + random()) * followers * SAFETY_NET_MS);
@@ -353,6 +355,17 @@ export class Follower implements Waiter {
   #waitMs(storeTime: number): number {
     const restMs = this.#longestExpiryMs - this.replica.sessions.serverKnownForMs;
     return Math.min(this.#notBefore() - storeTime, restMs);
+  }
+
+  /** Every follower asks when no replica has to wait any more. */
+  #askAfterWait(storeTime = this.replica.sessions.storeNow()): void {
+    this.#askIn(this.#waitMs(storeTime) + AFTER_TTL_MS + this.#spreadMs());
+  }
+
+  /** A lock that its leader renews lives for longer than this. */
+  get #renewedTtlMs(): number {
+    const session = this.#holderSession;
+    return session === undefined ? 0 : lockLifeMs(lockExpiryOf(session)) - 1.5 * RENEWAL_INTERVAL_MS;
   }
 
   /** The `lockExpiry` of the job, or of the last known holder if that is longer. */

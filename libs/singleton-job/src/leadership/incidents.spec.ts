@@ -56,7 +56,7 @@ describe('Incidents of other systems', () => {
         expect(later).not.toBe(earlier);
 
         const late = { name: 'tick', holder: earlier, token: 0, lifeMs: 35_000, update: {} };
-        const wait = { knownState: undefined, notBefore: 0, isFirstStart: false, stateLifeMs: undefined };
+        const wait = { knownStateCreatedAt: undefined, notBefore: 0, isFirstStart: false, stateLifeMs: undefined };
         const facts = { seenToken: 0, endedSession: undefined, heartbeat: undefined, ...wait };
         const answers = {
           release: () => fleet.server.release(late),

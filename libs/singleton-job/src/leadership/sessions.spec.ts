@@ -105,8 +105,8 @@ describe('Heartbeats', () => {
     a.supervisor.start();
     await fleet.clock.advance(6_000);
     const { server } = fleet.server.snapshot();
-    expect(heartbeats[0]?.request.known).toBeUndefined();
-    expect(heartbeats.at(-1)?.request.known).toEqual({ version: server?.version, serverSince: server?.since });
+    expect(heartbeats[0]?.request.knownList).toBeUndefined();
+    expect(heartbeats.at(-1)?.request.knownList).toEqual({ version: server?.version, serverSince: server?.since });
   });
 
   it('end with the stop of the replica, and with them its sessions', async () => {
@@ -243,7 +243,7 @@ describe('The death of another replica', () => {
     await fleet.clock.advance(5_000);
     for (let beat = 0; beat < 8; beat += 1) {
       const session = { id: 'c.1@10000', lockExpiryMs: 10_000, confirmedEnd: undefined };
-      fleet.server.heartbeat({ sessions: [session], known: undefined });
+      fleet.server.heartbeat({ sessions: [session], knownList: undefined });
       await fleet.clock.advance(3_000);
     }
     expect(ledFrom(b)).toEqual([]);

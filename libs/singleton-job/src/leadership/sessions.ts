@@ -204,7 +204,8 @@ export class Sessions {
     const sessions = [...this.#current.values()];
     const request: HeartbeatRequest = {
       sessions: sessions.map(({ id, lockExpiryMs, confirmedEnd }) => ({ id, lockExpiryMs, confirmedEnd })),
-      known: this.#server === undefined ? undefined : { version: this.#version, serverSince: this.#server.serverSince },
+      knownList:
+        this.#server === undefined ? undefined : { version: this.#version, serverSince: this.#server.serverSince },
     };
     const sent = instant(clock);
     try {

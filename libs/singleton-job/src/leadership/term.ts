@@ -17,7 +17,7 @@ import { type Session } from './session.js';
 export type TermEnd = 'released' | 'preempted' | 'expired' | 'abandoned';
 
 /** Locks of jobs are renewed at this interval, whatever their `lockExpiry`: their sessions are what followers go by. */
-const RENEWAL_INTERVAL_MS = 10_000;
+export const RENEWAL_INTERVAL_MS = 10_000;
 /** How long a release is tried at least. */
 const SHORTEST_RELEASE_MS = 1_000;
 /** How long `release()` of a lock of `LockService` takes at most. The lock is released in the background after that. */
@@ -64,7 +64,10 @@ export class Term {
   readonly #startedAt: Instant;
   #end: TermEnd | undefined;
   #lockDeadline: Instant;
-  /** The deadline that the session had before a break. It counts until the lock is confirmed by a request sent after the break. */
+  /**
+   * The deadline of the session from before locks may have been lost; of a new term, as far as its acquire request vouches for it. It
+   * counts instead of the later ones until a request that was sent since then has confirmed the lock.
+   */
   #frozen: Instant | undefined;
   #finalDeadline: Instant | undefined;
   #timer: Timer | undefined;
@@ -200,7 +203,7 @@ export class Term {
     return leave;
   }
 
-  /** A break: heartbeats extend this lease no longer, until a renewal that is sent from now on has confirmed the lock. */
+  /** Locks may be lost: heartbeats extend this lease no longer, until a renewal that is sent from now on has confirmed the lock. */
   freeze(): void {
     const { session } = this.facts;
     if (session?.deadline !== undefined) this.#frozen ??= session.deadline;

@@ -143,7 +143,7 @@ class LockWaiter implements Waiter {
       seenToken: known.state.token,
       endedSession: undefined,
       heartbeat: undefined,
-      knownState: known.state.stateCreatedAt,
+      knownStateCreatedAt: known.state.stateCreatedAt,
       notBefore: 0,
       isFirstStart: false,
       stateLifeMs: STATE_LIFE_MS,

@@ -125,7 +125,7 @@ export interface HeartbeatRequest {
   /** The sessions of this replica that are not over. May be none: then the heartbeat only answers. */
   readonly sessions: readonly SessionToKeep[];
   /** `version` and `serverSince` of the list of sessions that this replica has. Undefined: it has none. */
-  readonly known: { readonly version: number; readonly serverSince: number } | undefined;
+  readonly knownList: { readonly version: number; readonly serverSince: number } | undefined;
 }
 
 export interface HeartbeatResult {
@@ -173,7 +173,7 @@ export interface HeartbeatReference {
  *
  * - its key is gone, or it names a session that is `endedSession`, or it names the session of `holder` with a lower attempt; and
  * - `heartbeat` is still true: this is the same server, and no break was noticed since; and
- * - the state is the one that the replica knows, if it knows one: `knownState` is its `stateCreatedAt`; and
+ * - the state is the one that the replica knows, if it knows one: `knownStateCreatedAt` is its `stateCreatedAt`; and
  * - `notBefore` has passed, or `isFirstStart` is true and the lock has no state.
  */
 export interface AcquireRequest {
@@ -188,7 +188,7 @@ export interface AcquireRequest {
   /** Left out by `LockService`, which has no sessions. */
   readonly heartbeat: HeartbeatReference | undefined;
   /** `stateCreatedAt` of the state that the replica knows. */
-  readonly knownState: number | undefined;
+  readonly knownStateCreatedAt: number | undefined;
   /** Until then no replica may take the lock. 0: it may be taken at any time. */
   readonly notBefore: number;
   /** The replica knows nothing of this lock: it waits for `notBefore` only if there is a state. */

@@ -88,12 +88,12 @@ export function forgetExpired({ locks, states }: ServerData, now: number): void 
 }
 
 function refusalReason(data: ServerData, request: AcquireRequest, facts: ServerFacts): RefusalReason | undefined {
-  const { name, holder, knownState, notBefore, isFirstStart } = request;
+  const { name, holder, knownStateCreatedAt, notBefore, isFirstStart } = request;
   const { now } = facts;
   const found = lockOf(data, name, now)?.holder;
   const { stateCreatedAt } = stateOf(data, name, now);
   if (found !== undefined && !mayTake(found, request)) return 'held';
-  if (isOutdated(data, request, facts) || (knownState ?? stateCreatedAt) !== stateCreatedAt) return 'outdated';
+  if (isOutdated(data, request, facts) || (knownStateCreatedAt ?? stateCreatedAt) !== stateCreatedAt) return 'outdated';
   const mayWait = found !== holder && !(isFirstStart && stateCreatedAt === undefined);
   return mayWait && now < notBefore ? 'too-early' : undefined;
 }

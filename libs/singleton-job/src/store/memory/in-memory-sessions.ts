@@ -40,7 +40,7 @@ export function heartbeat(data: ServerData, request: HeartbeatRequest, { runId, 
   const since = isBreak ? now : server.since;
   const version = isBreak || changes > 0 ? nextVersion(server, now) : server.version;
   data.server = { runId, since, version };
-  const isKnown = request.known?.version === version && request.known.serverSince === since;
+  const isKnown = request.knownList?.version === version && request.knownList.serverSince === since;
   return {
     storeTime: now,
     sessions: results,

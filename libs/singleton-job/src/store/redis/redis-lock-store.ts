@@ -63,9 +63,9 @@ export class RedisLockStore implements LockStore {
     return this.#redis.isSubscribed;
   }
 
-  async heartbeat({ sessions, known }: HeartbeatRequest): Promise<HeartbeatResult> {
+  async heartbeat({ sessions, knownList }: HeartbeatRequest): Promise<HeartbeatResult> {
     const kept = sessions.flatMap(({ id, lockExpiryMs, confirmedEnd }) => [id, lockExpiryMs, confirmedEnd ?? '']);
-    const args = [known?.version ?? '', known?.serverSince ?? '', ...kept];
+    const args = [knownList?.version ?? '', knownList?.serverSince ?? '', ...kept];
     const result = readHeartbeat(await this.#run(HEARTBEAT, this.#sessionKeys, args));
     if (result.serverId === undefined && !this.#areRestartsHidden) {
       this.#areRestartsHidden = true;
@@ -79,10 +79,19 @@ export class RedisLockStore implements LockStore {
   }
 
   async acquire(request: AcquireRequest): Promise<AcquireResult> {
-    const { name, holder, lifeMs, seenToken, endedSession = '', knownState = '', notBefore, isFirstStart } = request;
+    const {
+      name,
+      holder,
+      lifeMs,
+      seenToken,
+      endedSession = '',
+      knownStateCreatedAt = '',
+      notBefore,
+      isFirstStart,
+    } = request;
     const [serverId, serverSince] = this.#reliesOn(name, request.heartbeat);
     const first = [holder, lifeMs, seenToken, endedSession, serverId, serverSince];
-    const args = [...first, knownState, notBefore, isFirstStart ? 1 : 0, request.stateLifeMs ?? ''];
+    const args = [...first, knownStateCreatedAt, notBefore, isFirstStart ? 1 : 0, request.stateLifeMs ?? ''];
     const [lock, state] = this.#lockKeys(name);
     // on a cluster the locks may be on another node than the sessions
     const keys = this.#redis.isCluster ? [lock, state] : [lock, state, this.#sessionKeys[1]];

@@ -157,7 +157,7 @@ export const ACQUIRE = script(
   'acquire',
   `${COMMON}${RUN_ID}${LOCK}
 local life, seenToken, endedSession, knownRunId, knownSince = ARGV[2], tonumber(ARGV[3]), ARGV[4], ARGV[5], ARGV[6]
-local knownState, notBefore, isFirstStart, stateLife = ARGV[7], tonumber(ARGV[8]), ARGV[9] == '1', ARGV[10]
+local knownStateCreatedAt, notBefore, isFirstStart, stateLife = ARGV[7], tonumber(ARGV[8]), ARGV[9] == '1', ARGV[10]
 local kept = redis.call('HMGET', state, 'token', 'born', 'last', 'by', 'ran', 'end', 'schedule')
 local token, born = tonumber(kept[1]) or 0, tonumber(kept[2])
 
@@ -171,7 +171,7 @@ local function mayTake()
   return session == sessionOf(holder) and (attemptOf(found) or math.huge) < (attemptOf(holder) or 0)
 end
 local function isOutdated()
-  if knownState ~= '' and tonumber(knownState) ~= born then return true end
+  if knownStateCreatedAt ~= '' and tonumber(knownStateCreatedAt) ~= born then return true end
   if knownRunId == '' then return false end
   return knownRunId ~= runId or (KEYS[3] and redis.call('HGET', KEYS[3], 'since') ~= knownSince)
 end

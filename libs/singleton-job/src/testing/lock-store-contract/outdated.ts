@@ -6,15 +6,15 @@ export const OUTDATED_STATE: Rules = {
   'is another than the one that the request knows': async ({ store, other, release }) => {
     const { stateCreatedAt } = await granted(store, acquireRequest('a#1'));
     await release('a#1');
-    const outdated = acquireRequest('b#1', { knownState: stateCreatedAt - 1 });
+    const outdated = acquireRequest('b#1', { knownStateCreatedAt: stateCreatedAt - 1 });
     includes(await refused(other, outdated), { reason: 'outdated', holder: undefined, stateCreatedAt });
-    await granted(other, acquireRequest('b#1', { knownState: stateCreatedAt }));
+    await granted(other, acquireRequest('b#1', { knownStateCreatedAt: stateCreatedAt }));
   },
 
   'is one that is gone': async ({ world, store, other }) => {
     const { stateCreatedAt } = await granted(store, acquireRequest('a#1'));
     await world.loseData();
-    const outdated = acquireRequest('b#1', { knownState: stateCreatedAt, isFirstStart: true });
+    const outdated = acquireRequest('b#1', { knownStateCreatedAt: stateCreatedAt, isFirstStart: true });
     includes(await refused(other, outdated), { reason: 'outdated', stateCreatedAt: undefined });
   },
 
@@ -26,7 +26,7 @@ export const OUTDATED_STATE: Rules = {
 
   'is not the reason of a refusal while the lock is held': async ({ store, other }) => {
     await granted(store, acquireRequest('a#1'));
-    includes(await refused(other, acquireRequest('b#1', { knownState: 1 })), { reason: 'held' });
+    includes(await refused(other, acquireRequest('b#1', { knownStateCreatedAt: 1 })), { reason: 'held' });
   },
 };
 

@@ -21,7 +21,7 @@ export function acquireRequest(holder: Holder, overrides: Partial<AcquireRequest
     seenToken: 0,
     endedSession: undefined,
     heartbeat: undefined,
-    knownState: undefined,
+    knownStateCreatedAt: undefined,
     notBefore: 0,
     isFirstStart: false,
     stateLifeMs: undefined,
@@ -50,9 +50,9 @@ export function sessionOfReplica(replica: string, overrides: Partial<SessionToKe
 export function heartbeat(
   store: LockStore,
   sessions: readonly SessionToKeep[],
-  known?: HeartbeatRequest['known'],
+  knownList?: HeartbeatRequest['knownList'],
 ): Promise<HeartbeatResult> {
-  return store.heartbeat({ sessions, known });
+  return store.heartbeat({ sessions, knownList });
 }
 
 /** The answer of a heartbeat about the only session of its request. */

@@ -152,7 +152,7 @@ export const STATE: Rules = {
     const { holder, ttlMs, reason, ...state } = before;
     for (const hopeless of [
       { ...request, notBefore: at * 2 },
-      { ...request, knownState: stateCreatedAt - 1 },
+      { ...request, knownStateCreatedAt: stateCreatedAt - 1 },
     ]) {
       const { holder: nobody, ttlMs: none, reason: another, ...after } = await refused(other, hopeless);
       includes({ nobody, none, isOther: another !== reason }, { nobody: undefined, none: 0, isOther: true });

@@ -23,7 +23,7 @@ export class InMemoryReplicas {
     this.clock = new ManualClock(wall);
     this.server = new InMemoryServer(this.clock);
     this.clock.stepWall(-SERVER_AGE_MS);
-    this.server.heartbeat({ sessions: [], known: undefined });
+    this.server.heartbeat({ sessions: [], knownList: undefined });
     this.clock.stepWall(SERVER_AGE_MS);
   }
 
