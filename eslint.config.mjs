@@ -17,10 +17,22 @@ const LAYERS = {
   leadership: ['time', 'errors', 'events', 'store', 'options'],
   'lock-service': ['time', 'errors', 'store', 'options', 'leadership'],
   discovery: ['errors', 'events', 'options', 'schedule', 'decorators'],
-  runner: ['time', 'errors', 'events', 'store', 'options', 'schedule', 'leadership', 'decorators', 'discovery'],
-  opentelemetry: ['errors', 'events', 'runner'],
-  terminus: ['runner'],
-  testing: ['time', 'errors', 'events', 'store', 'options', 'decorators', 'discovery', 'runner'],
+  runner: ['time', 'errors', 'events', 'store', 'schedule', 'leadership', 'decorators', 'discovery'],
+  replica: [
+    'time',
+    'errors',
+    'events',
+    'store',
+    'options',
+    'schedule',
+    'leadership',
+    'lock-service',
+    'discovery',
+    'runner',
+  ],
+  opentelemetry: ['errors', 'events', 'replica'],
+  terminus: ['replica'],
+  testing: ['time', 'errors', 'events', 'store', 'options', 'decorators', 'discovery', 'replica'],
 };
 
 const FOLDERS = Object.keys(LAYERS);
@@ -39,9 +51,7 @@ const layerZones = FOLDERS.map((folder) => ({
 
 /** The only files of the library that know Nest. */
 const NEST_BORDER = [
-  'libs/singleton-job/src/decorators/**',
   'libs/singleton-job/src/discovery/job-explorer.ts',
-  'libs/singleton-job/src/runner/job-supervisor.ts',
   'libs/singleton-job/src/events/logging-observer.ts',
   'libs/singleton-job/src/singleton-job.module.ts',
   'libs/singleton-job/src/opentelemetry/**',

@@ -1,6 +1,6 @@
 import { type JobDefinition } from '../../libs/singleton-job/src/discovery/index.js';
 import { type ResolvedOptions } from '../../libs/singleton-job/src/options/index.js';
-import { JobSupervisor } from '../../libs/singleton-job/src/runner/index.js';
+import { JobSupervisor } from '../../libs/singleton-job/src/replica/index.js';
 import { type InMemoryServer } from '../../libs/singleton-job/src/store/index.js';
 import { type Chance } from './chance.js';
 import { type Step } from './plan.js';

@@ -4,7 +4,7 @@ import { type JobEvents, type JobObserver, notifyAll } from '../../libs/singleto
 import { type Replica } from '../../libs/singleton-job/src/leadership/index.js';
 import { InMemoryLockStore, InMemoryServer } from '../../libs/singleton-job/src/store/index.js';
 import { resolveOptions, type SingletonJobOptions } from '../../libs/singleton-job/src/options/index.js';
-import { JobSupervisor, makeReplica } from '../../libs/singleton-job/src/runner/index.js';
+import { JobSupervisor, makeReplica } from '../../libs/singleton-job/src/replica/index.js';
 import { fixedRate } from '../../libs/singleton-job/src/schedule/index.js';
 import { ManualClock, RecordingObserver, settle } from '../../libs/singleton-job/src/testing/index.js';
 import { FaultyStore } from './faulty-store.js';

@@ -2,7 +2,7 @@ import { type JobDefinition } from '../../libs/singleton-job/src/discovery/index
 import { LoggingObserver, notifyAll } from '../../libs/singleton-job/src/events/index.js';
 import { type RedisConnectionOptions, RedisLockStore } from '../../libs/singleton-job/src/store/index.js';
 import { resolveOptions, type SingletonJobOptions } from '../../libs/singleton-job/src/options/index.js';
-import { JobSupervisor, nameReplica } from '../../libs/singleton-job/src/runner/index.js';
+import { JobSupervisor, nameReplica } from '../../libs/singleton-job/src/replica/index.js';
 import { RecordingObserver } from '../../libs/singleton-job/src/testing/index.js';
 import { SystemClock } from '../../libs/singleton-job/src/time/index.js';
 import { LATE, SILENT } from './busy-machine.js';

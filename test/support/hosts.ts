@@ -2,7 +2,7 @@ import { type JobDefinition } from '../../libs/singleton-job/src/discovery/index
 import { type Notify } from '../../libs/singleton-job/src/events/index.js';
 import { InMemoryLockStore, InMemoryServer } from '../../libs/singleton-job/src/store/index.js';
 import { resolveOptions } from '../../libs/singleton-job/src/options/index.js';
-import { JobSupervisor, makeReplica } from '../../libs/singleton-job/src/runner/index.js';
+import { JobSupervisor, makeReplica } from '../../libs/singleton-job/src/replica/index.js';
 import { RecordingObserver } from '../../libs/singleton-job/src/testing/index.js';
 import { ProcessClock } from '../simulation/process-clock.js';
 import { World } from '../simulation/world.js';

@@ -100,6 +100,6 @@ export {
   SingletonJobHealth,
   SingletonJobRegistry,
   type TriggerResult,
-} from './runner/index.js';
+} from './replica/index.js';
 export { CronExpression } from './schedule/index.js';
 export { type SingletonJobAsyncOptions, SingletonJobModule } from './singleton-job.module.js';

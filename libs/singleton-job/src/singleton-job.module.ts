@@ -12,11 +12,17 @@ import {
   type OnModuleInit,
 } from '@nestjs/common';
 import { DiscoveryModule, ModuleRef, ModulesContainer } from '@nestjs/core';
-import { type JobDefinition, JobExplorer } from './discovery/index.js';
-import { describeJobs } from './describe-jobs.js';
+import {
+  becomeNearest,
+  describeJobs,
+  type JobDefinition,
+  JobExplorer,
+  MODULE_MARK,
+  onlyModuleOfOurs,
+  resolveParts,
+} from './discovery/index.js';
 import { InvalidJobsError, InvalidOptionsError } from './errors/index.js';
 import { LockService } from './lock-service/index.js';
-import { becomeNearest, MODULE_MARK, onlyModuleOfOurs } from './module-place.js';
 import {
   isRecord,
   type PartClass,
@@ -26,8 +32,8 @@ import {
   SINGLETON_JOB_OPTIONS,
   type SingletonJobOptions,
 } from './options/index.js';
-import { resolveParts } from './resolve-parts.js';
-import { intercept, JobSupervisor, ProcessReplica, SingletonJobHealth, SingletonJobRegistry } from './runner/index.js';
+import { JobSupervisor, ProcessReplica, SingletonJobHealth, SingletonJobRegistry } from './replica/index.js';
+import { intercept } from './runner/index.js';
 
 const { ConfigurableModuleClass } = new ConfigurableModuleBuilder<SingletonJobOptions>({
   optionsInjectionToken: SINGLETON_JOB_OPTIONS,

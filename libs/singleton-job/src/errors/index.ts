@@ -1,3 +1,4 @@
+/** The errors that users see. */
 export { InvalidJobsError, InvalidOptionsError } from './configuration.errors.js';
 export { UnknownJobError } from './job-registry.errors.js';
 export { asLockStoreError, LockStoreError, type LockStoreErrorCode } from './lock-store.error.js';

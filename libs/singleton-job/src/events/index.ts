@@ -1,3 +1,4 @@
+/** What happens in a replica, and who is told of it. */
 export {
   type JobEvents,
   type LeadershipLoss,

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { type Command, type Fate } from '../../../../test/support/faulty-store.js';
 import { type FleetReplica, job, lasting } from '../../../../test/support/fleet.js';
 import { useFleet } from '../../../../test/support/use-fleet.js';
-import { nameReplica } from '../runner/index.js';
+import { nameReplica } from '../replica/index.js';
 import { interval } from '../schedule/index.js';
 
 const leadership = (story: readonly string[]) => story.filter((line) => line.includes('leadership'));

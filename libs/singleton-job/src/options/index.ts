@@ -1,3 +1,4 @@
+/** The options of the module and of jobs: types, defaults and checks. */
 export { DEFAULTS } from './defaults.js';
 export { defaultMisfireGraceMs } from './derived.js';
 export { describeValue, isClass, isRecord } from './describe-value.js';

@@ -5,7 +5,7 @@ import { type Environment, processEnvironment } from './environment.js';
 import { isName, isNodeId, NAME_RULE, NODE_ID_RULE, toNodeId } from './names.js';
 import { OptionReader } from './option-reader.js';
 import { readConnection } from './read-connection.js';
-import { readParts } from './read-parts.js';
+import { readParts } from './read-extensions.js';
 import { readStore } from './read-store.js';
 import { readTimeZone } from './read-time-zone.js';
 import { readTimings } from './read-timings.js';

@@ -3,12 +3,12 @@ import { type Term } from '../leadership/index.js';
 import { type RunAbortCode } from '../errors/index.js';
 import { type Notify, type RunInfo } from '../events/index.js';
 import { type Clock } from '../time/index.js';
-import { paceCron } from './cron-pace.js';
-import { paceFixedRate } from './fixed-rate-pace.js';
-import { noteIntervalEnd, paceInterval } from './interval-pace.js';
+import { paceCron } from './cron-loop.js';
+import { paceFixedRate } from './fixed-rate-loop.js';
+import { noteIntervalEnd, paceInterval } from './interval-loop.js';
 import { reportUnsettled } from './unsettled-occurrences.js';
-import { Lane } from './lane.js';
-import { type PaceParts } from './pace.js';
+import { Lane } from './overlap-guard.js';
+import { type PaceParts } from './tick-loop.js';
 
 /** The run that was started, or why none was. */
 export type Triggered = RunInfo | 'running' | 'lease-unconfirmed';

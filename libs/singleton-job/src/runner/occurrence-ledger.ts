@@ -1,7 +1,7 @@
 import { type RunCause } from '../events/index.js';
 import { type CronSchedule } from '../schedule/index.js';
 import { sleep } from '../time/index.js';
-import { LOOK_AGAIN_MS, type PaceParts } from './pace.js';
+import { LOOK_AGAIN_MS, type PaceParts } from './tick-loop.js';
 import { reportMissed, reportOverlap, reportStateLost } from './reports.js';
 
 /** A tick that is noticed within this time is on time, however small the misfire grace. */

@@ -1,5 +1,5 @@
 import { type MissReason } from '../events/index.js';
-import { type PaceParts } from './pace.js';
+import { type PaceParts } from './tick-loop.js';
 
 /** Counting occurrences stops here: more is no news, and a long outage must not block the loop. */
 const COUNT_LIMIT = 1_000;

@@ -1,5 +1,5 @@
 import { replicaOf } from '../store/index.js';
-import { type PaceParts } from './pace.js';
+import { type PaceParts } from './tick-loop.js';
 import { reportMissed, reportStateLost } from './reports.js';
 
 /** Reports the occurrences that earlier leaders left unsettled. None of them is started. */

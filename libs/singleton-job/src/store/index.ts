@@ -1,3 +1,4 @@
+/** The contract of a store, and the stores that keep it. */
 export {
   type AcquireRequest,
   type AcquireResult,

@@ -1,1 +1,2 @@
+/** Health checks for @nestjs/terminus. */
 export { SingletonJobHealthIndicator } from './singleton-job.health-indicator.js';

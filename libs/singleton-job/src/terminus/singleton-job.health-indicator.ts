@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type HealthIndicatorResult, HealthIndicatorService } from '@nestjs/terminus';
-import { SingletonJobHealth } from '../runner/index.js';
+import { SingletonJobHealth } from '../replica/index.js';
 
 /** Tells Terminus how the jobs of this replica are. A provider of the module that imports `TerminusModule`. */
 @Injectable()

@@ -1,3 +1,4 @@
+/** For tests of applications and of stores: clocks, runs, replicas in memory, the contract of a store. */
 export { InMemoryLockStore, InMemoryServer, type ServerData } from '../store/index.js';
 export { type Clock, type Timer } from '../time/index.js';
 export { FakeRun, type FakeRunOptions } from './fake-run.js';

@@ -1,3 +1,4 @@
+/** Clocks and timers, so that tests can bring their own. */
 export { type Clock, type Instant, instant, type Timer } from './clock.js';
 export { isTimeZone } from './is-time-zone.js';
 export { sleep } from './sleep.js';

@@ -2,7 +2,7 @@ import { exploreInstances } from '../../discovery/index.js';
 import { type JobObserver, notifyAll } from '../../events/index.js';
 import { type LockStore } from '../../store/index.js';
 import { resolveOptions, type SingletonJobOptions } from '../../options/index.js';
-import { JobSupervisor } from '../../runner/index.js';
+import { JobSupervisor } from '../../replica/index.js';
 import { type Clock } from '../../time/index.js';
 import { RecordingObserver } from '../recording-observer.js';
 import { KillableClock } from './killable-clock.js';

@@ -1,6 +1,6 @@
 import { type Notify } from '../events/index.js';
 import { type Clock, type Timer } from '../time/index.js';
-import { type JobRunner } from './job-runner.js';
+import { type JobRunner } from '../runner/index.js';
 
 const LOOK_EVERY_MS = 250;
 /** A block of the event loop from this on is worth a line. */

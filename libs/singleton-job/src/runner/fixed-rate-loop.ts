@@ -1,7 +1,7 @@
 import { type TickDropReason } from '../events/index.js';
 import { type GridSchedule } from '../schedule/index.js';
 import { sleep } from '../time/index.js';
-import { LOOK_AGAIN_MS, type PaceParts } from './pace.js';
+import { LOOK_AGAIN_MS, type PaceParts } from './tick-loop.js';
 import { nap } from './waiting.js';
 
 /**

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 
 import { cron, type CronContext } from './cron.js';
-import { type CronSchedule } from './schedule.js';
+import { type CronSchedule } from '../schedule.js';
 
 const NEW_YEAR = Date.UTC(2027, 0, 1);
 

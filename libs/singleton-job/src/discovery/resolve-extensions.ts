@@ -1,4 +1,4 @@
-import { isClass, type PartClass } from './options/index.js';
+import { isClass, type PartClass } from '../options/index.js';
 
 export interface PartLookup {
   /** What they are called in the options: `observers`. */

@@ -5,7 +5,7 @@ import { useFleet } from '../../../../test/support/use-fleet.js';
 import { type JobDefinition } from '../discovery/index.js';
 import { type JobEvents, type JobObserver, type RunInterceptor } from '../events/index.js';
 import { cron, interval } from '../schedule/index.js';
-import { intercept } from './intercept.js';
+import { intercept } from '../runner/intercept.js';
 
 const every10Seconds = cron('*/10 * * * * *', { timeZone: 'UTC', jobName: 'report' });
 

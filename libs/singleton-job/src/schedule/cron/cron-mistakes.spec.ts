@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 
 import { cron } from './cron.js';
-import { InvalidScheduleError } from './invalid-schedule.error.js';
+import { InvalidScheduleError } from '../invalid-schedule.error.js';
 
 const FIELDS = 'cron expression must have 5 or 6 fields (minute hour day month weekday, with seconds in front if 6)';
 const ALIASES =

@@ -3,7 +3,7 @@ import { type Replica } from '../leadership/index.js';
 import { diagnostics, type JobObserver, LoggingObserver, type Notify, notifyAll } from '../events/index.js';
 import { type ResolvedOptions } from '../options/index.js';
 import { JobStatistics } from './job-statistics.js';
-import { makeReplica } from './make-replica.js';
+import { makeReplica } from './create-replica.js';
 
 /** The first of them tell how it began. An application that never finds its observers must not fill its memory. */
 const MOST_EARLY = 500;

@@ -1,4 +1,4 @@
-import { InvalidOptionsError } from './errors/index.js';
+import { InvalidOptionsError } from '../errors/index.js';
 
 /** What is read of, and written to, a module in the container of Nest. */
 interface PlacedModule {

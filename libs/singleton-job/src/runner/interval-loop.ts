@@ -2,7 +2,7 @@ import { type JobDefinition } from '../discovery/index.js';
 import { type Term } from '../leadership/index.js';
 import { type IntervalSchedule } from '../schedule/index.js';
 import { sleep } from '../time/index.js';
-import { type PaceParts } from './pace.js';
+import { type PaceParts } from './tick-loop.js';
 import { unlessAborted } from './waiting.js';
 
 /** The end of a run is recorded with the next renewal, or, if the delay is longer than this, at once. */

@@ -1,4 +1,4 @@
-import { InvalidScheduleError } from './invalid-schedule.error.js';
+import { InvalidScheduleError } from '../invalid-schedule.error.js';
 
 const ALIASES: ReadonlyMap<string, string> = new Map([
   ['@yearly', '0 0 1 1 *'],

@@ -2,7 +2,7 @@ import { type JobDefinition } from '../discovery/index.js';
 import { type Term } from '../leadership/index.js';
 import { type Notify } from '../events/index.js';
 import { type Clock } from '../time/index.js';
-import { type Lane } from './lane.js';
+import { type Lane } from './overlap-guard.js';
 
 /** What the three ways of keeping time work with, for one term. */
 export interface PaceParts {

@@ -6,10 +6,10 @@ import { type LockStore } from '../store/index.js';
 import { type ResolvedOptions } from '../options/index.js';
 import { type AnySchedule } from '../schedule/index.js';
 import { type Clock } from '../time/index.js';
-import { JobRunner } from './job-runner.js';
-import { LoopWatch } from './loop-watch.js';
-import { makeReplica } from './make-replica.js';
-import { ShutdownPlan } from './shutdown-plan.js';
+import { JobRunner } from '../runner/index.js';
+import { LoopWatch } from './event-loop-monitor.js';
+import { makeReplica } from './create-replica.js';
+import { ShutdownPlan } from './shutdown-deadlines.js';
 
 export interface SupervisorParts {
   readonly options: ResolvedOptions;

@@ -2,7 +2,7 @@ import { type CronFieldCollection, CronExpressionParser } from 'cron-parser';
 
 import { checkSyntax, describeMistake } from './cron-mistakes.js';
 import { type CronText } from './cron-text.js';
-import { InvalidScheduleError } from './invalid-schedule.error.js';
+import { InvalidScheduleError } from '../invalid-schedule.error.js';
 
 /** What a cron expression allows, as sorted numbers; Sunday is 0. */
 export interface CronFields {

@@ -2,9 +2,9 @@ import { readFields } from './cron-fields.js';
 import { type CronText, splitCron } from './cron-text.js';
 import { elapsedTimes } from './elapsed-times.js';
 import { fixedTimes } from './fixed-times.js';
-import { InvalidScheduleError } from './invalid-schedule.error.js';
+import { InvalidScheduleError } from '../invalid-schedule.error.js';
 import { LocalCalendar } from './local-calendar.js';
-import { type CronSchedule } from './schedule.js';
+import { type CronSchedule } from '../schedule.js';
 import { TimeZone } from './time-zone.js';
 
 /** What an expression is read with. */

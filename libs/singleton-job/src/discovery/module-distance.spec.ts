@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { becomeNearest, MODULE_MARK, onlyModuleOfOurs } from './module-place.js';
+import { becomeNearest, MODULE_MARK, onlyModuleOfOurs } from './module-distance.js';
 
 describe('the place of the module', () => {
   it('is nearer than that of any other', () => {

@@ -6,7 +6,7 @@ import { type Clock, SystemClock } from '../time/index.js';
 import { type JobStatistics } from './job-statistics.js';
 import { type JobRole, type JobStatus, type TriggerResult } from './job-status.js';
 import { type JobSupervisor, type ManagedJob } from './job-supervisor.js';
-import { nextTick } from './next-tick.js';
+import { nextTick } from './next-due.js';
 
 /** Sees and steers the jobs of this replica. Inject it wherever you like: `constructor(private readonly jobs: SingletonJobRegistry)`. */
 export class SingletonJobRegistry {

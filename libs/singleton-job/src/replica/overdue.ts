@@ -2,7 +2,7 @@ import { type JobDefinition } from '../discovery/index.js';
 import { type Term } from '../leadership/index.js';
 import { type RunInfo } from '../events/index.js';
 import { type Clock } from '../time/index.js';
-import { firstIntervalDue } from './interval-pace.js';
+import { firstIntervalDue } from '../runner/index.js';
 import { type LastRun } from './job-status.js';
 
 /** What one job does on this replica. */

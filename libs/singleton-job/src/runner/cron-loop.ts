@@ -1,7 +1,7 @@
 import { type CronSchedule } from '../schedule/index.js';
 import { sleep } from '../time/index.js';
 import { OccurrenceLedger, ON_TIME_MS } from './occurrence-ledger.js';
-import { LOOK_AGAIN_MS, type PaceParts } from './pace.js';
+import { LOOK_AGAIN_MS, type PaceParts } from './tick-loop.js';
 import { nap, unlessAborted } from './waiting.js';
 
 /**

@@ -1,4 +1,4 @@
-import { type JobDefinition } from './discovery/index.js';
+import { type JobDefinition } from './index.js';
 
 const KINDS = ['fixed-rate', 'interval', 'cron'] as const;
 
