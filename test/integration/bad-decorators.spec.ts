@@ -177,7 +177,7 @@ const OPTIONS: Row[] = [
 ];
 
 describe('a decorator with one mistake keeps the application from starting and says', () => {
-  it.each([...SCHEDULES, ...OPTIONS])('what is wrong with %s, and the cure', async (_mistake, decorator, problem) => {
+  it.each([...SCHEDULES, ...OPTIONS])('what is wrong with %s, and the fix', async (_mistake, decorator, problem) => {
     expect(await complaints([jobWith(decorator)])).toEqual([`Prices.tick: ${problem}`]);
   });
 

@@ -16,9 +16,9 @@ const DURATION = "must be a duration such as 500 (milliseconds), '500ms', '3s' o
 const UNITS = "write it as 500, '500ms', '3s', '5m', '2h' or '1d'";
 const NAME = 'must be a name without braces, colons, slashes, spaces and control characters';
 const NODE = "must be a text, not empty, without '#', spaces and control characters";
-const NODE_CURE = 'leave it out to use POD_NAME or the name of the host; what makes it unique is appended';
+const NODE_FIX = 'leave it out to use POD_NAME or the name of the host; what makes it unique is appended';
 const APP = "call it after the application, as in 'myapp'";
-const URL_CURE = "write it as 'redis://host:6379', or 'rediss://host:6379' for TLS";
+const URL_FIX = "write it as 'redis://host:6379', or 'rediss://host:6379' for TLS";
 const KINDS = 'a redis:// or rediss:// URL, options of ioredis, { nodes, options } of a cluster, or an ioredis client';
 const PREFIX = 'is refused, got one: the keys begin with projectName, so set that instead';
 const ON_THE_LOOP = 'renewals go with the event loop, so compute in a worker thread of your own, or raise lockExpiry';
@@ -31,8 +31,8 @@ const NAMES: Row[] = [
   ['braces in the project', { projectName: '{app}' }, `projectName ${NAME}, got '{app}': ${APP}`],
   ['a slash in the project', { projectName: 'my/app' }, `projectName ${NAME}, got 'my/app': ${APP}`],
   ['a line break in the project', { projectName: 'app\n' }, `projectName ${NAME}, got 'app\\n': ${APP}`],
-  ['a # in the node id', { nodeId: 'node#1' }, `nodeId ${NODE}, got 'node#1': ${NODE_CURE}`],
-  ['an empty node id', { nodeId: '' }, `nodeId ${NODE}, got '': ${NODE_CURE}`],
+  ['a # in the node id', { nodeId: 'node#1' }, `nodeId ${NODE}, got 'node#1': ${NODE_FIX}`],
+  ['an empty node id', { nodeId: '' }, `nodeId ${NODE}, got '': ${NODE_FIX}`],
 ];
 
 const DURATIONS: Row[] = [
@@ -122,16 +122,16 @@ const CONNECTIONS: Row[] = [
     { store: undefined },
     "connection must be given, got undefined: pass a Redis URL, or store: 'memory', or enabled: false to run no jobs",
   ],
-  ['an empty URL', { connection: '' }, `connection must be a redis:// or rediss:// URL, got '': ${URL_CURE}`],
+  ['an empty URL', { connection: '' }, `connection must be a redis:// or rediss:// URL, got '': ${URL_FIX}`],
   [
     'a URL of another kind',
     { connection: 'http://user:secret@cache:6379' },
-    `connection must be a redis:// or rediss:// URL, got a text that is none: ${URL_CURE}`,
+    `connection must be a redis:// or rediss:// URL, got a text that is none: ${URL_FIX}`,
   ],
   [
     'a host and a port',
     { connection: 'localhost:6379' },
-    `connection must be a redis:// or rediss:// URL, got a text that is none: ${URL_CURE}`,
+    `connection must be a redis:// or rediss:// URL, got a text that is none: ${URL_FIX}`,
   ],
   [
     'a database that is no number',
@@ -167,7 +167,7 @@ const CONNECTIONS: Row[] = [
     { connection: { connect: () => undefined } },
     `connection must be ${KINDS}, got an object: pass a URL instead, or a client of ioredis`,
   ],
-  ['a port alone', { connection: 6379 }, `connection must be ${KINDS}, got 6379: ${URL_CURE}`],
+  ['a port alone', { connection: 6379 }, `connection must be ${KINDS}, got 6379: ${URL_FIX}`],
 ];
 
 const PARTS: Row[] = [
@@ -277,7 +277,7 @@ const OVERRIDES: Row[] = [
 describe('an application with one mistake in its options does not start and says', () => {
   const rows = [...NAMES, ...DURATIONS, ...BOOLEANS, ...CONNECTIONS, ...PARTS, ...OVERRIDES];
 
-  it.each(rows)('what is wrong with %s, and the cure', async (_mistake, options, problem) => {
+  it.each(rows)('what is wrong with %s, and the fix', async (_mistake, options, problem) => {
     expect(await complaints(options)).toEqual([problem]);
   });
 

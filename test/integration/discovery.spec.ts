@@ -238,7 +238,7 @@ describe('the application does not start with', () => {
     ]);
   });
 
-  const cure = 'move the job into a provider of its own, which gets what it needs by ModuleRef.resolve()';
+  const fix = 'move the job into a provider of its own, which gets what it needs by ModuleRef.resolve()';
 
   it('a request-scoped job', async () => {
     @Injectable({ scope: Scope.REQUEST })
@@ -248,7 +248,7 @@ describe('the application does not start with', () => {
     }
 
     expect(await problemsOf(startDisabled({ providers: [Cart] }))).toEqual([
-      `Cart.sweep: @FixedRate must be on a singleton, got Cart, which is request-scoped: ${cure}`,
+      `Cart.sweep: @FixedRate must be on a singleton, got Cart, which is request-scoped: ${fix}`,
     ]);
   });
 
@@ -262,7 +262,7 @@ describe('the application does not start with', () => {
     }
 
     expect(await problemsOf(startDisabled({ providers: [Cart] }))).toEqual([
-      `Cart.sweep: @FixedRate must be on a singleton, got Cart, which depends on something request-scoped: ${cure}`,
+      `Cart.sweep: @FixedRate must be on a singleton, got Cart, which depends on something request-scoped: ${fix}`,
     ]);
   });
 
@@ -274,7 +274,7 @@ describe('the application does not start with', () => {
     }
 
     expect(await problemsOf(startDisabled({ providers: [Cart] }))).toEqual([
-      `Cart.sweep: @FixedRate must be on a singleton, got Cart, which is transient: ${cure}`,
+      `Cart.sweep: @FixedRate must be on a singleton, got Cart, which is transient: ${fix}`,
     ]);
   });
 
@@ -290,7 +290,7 @@ describe('the application does not start with', () => {
     const provider = { provide: Cart, useFactory: () => new Cart(), ...factory };
 
     expect(await problemsOf(startDisabled({ providers: [provider] }))).toEqual([
-      `Cart.sweep: @FixedRate must be on a singleton, got Cart, ${why}: ${cure}`,
+      `Cart.sweep: @FixedRate must be on a singleton, got Cart, ${why}: ${fix}`,
     ]);
   });
 
@@ -335,7 +335,7 @@ describe('a provider that a test replaces', () => {
       .compile();
   };
 
-  it('has no jobs, and the refusal of their overrides names the cure', async () => {
+  it('has no jobs, and the refusal of their overrides names the fix', async () => {
     const app = await startWithMock({});
 
     await expect(app.init()).rejects.toThrow(

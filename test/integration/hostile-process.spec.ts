@@ -41,8 +41,8 @@ describe('A process', () => {
     const tokens = a.of('leadershipGained').map(({ payload }) => payload?.fencingToken);
     a.provoke();
     const isLong = ({ payload }: HostileMessage): boolean => (payload?.blockedMs ?? 0) > BLOCKED_MS / 2;
-    await a.until('it has noticed', () => a.of('loopBlocked').some(isLong));
-    const blocked = a.of('loopBlocked').find(isLong);
+    await a.until('it has noticed', () => a.of('eventLoopBlocked').some(isLong));
+    const blocked = a.of('eventLoopBlocked').find(isLong);
     expect(blocked?.payload).toMatchObject({ jobs: expect.arrayContaining(['hostile']) as unknown });
 
     await b.until('it leads', () => b.of('runStarted', 'hostile').length > 2);

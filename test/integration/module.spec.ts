@@ -250,11 +250,11 @@ describe('observers', () => {
     expect(await runStarted.promise).toMatchObject({ job: 'Prices.tick' });
   });
 
-  const cure = 'add Metrics to the providers of a module, without a scope, or pass an instance';
+  const fix = 'add Metrics to the providers of a module, without a scope, or pass an instance';
 
   it('that are no provider keep the application from starting', async () => {
     expect(await problemsOf(startWith(Metrics))).toEqual([
-      `observers must be instances or singleton providers, got the class Metrics: ${cure}`,
+      `observers must be instances or singleton providers, got the class Metrics: ${fix}`,
     ]);
   });
 
@@ -267,7 +267,7 @@ describe('observers', () => {
 
     expect(await problemsOf(startApplication({ imports: [module], providers: [Quotes] }))).toEqual([
       'Quotes.tick: @FixedRate period must be at least 1ms, got 0ms: raise it',
-      `observers must be instances or singleton providers, got the class Metrics: ${cure}`,
+      `observers must be instances or singleton providers, got the class Metrics: ${fix}`,
     ]);
   });
 
@@ -281,7 +281,7 @@ describe('observers', () => {
     class TransientModule {}
 
     expect(await problemsOf(startWith(Metrics, TransientModule))).toEqual([
-      `observers must be instances or singleton providers, got the class Metrics: ${cure}`,
+      `observers must be instances or singleton providers, got the class Metrics: ${fix}`,
     ]);
   });
 });

@@ -190,7 +190,7 @@ describe('the health of a replica, over HTTP', () => {
     expect(await replica.ask('ready')).toEqual(OK);
   }, 60_000);
 
-  it('is bad when the run of a leader ignores its signal, which only a new process cures', async () => {
+  it('is bad when the run of a leader ignores its signal, which only a new process fixes', async () => {
     const job = randomUUID();
     @Injectable()
     class Hung {

@@ -4,7 +4,7 @@ import { type JobEvents, type JobObserver, notifyAll } from '../../libs/singleto
 import { type Replica } from '../../libs/singleton-job/src/leadership/index.js';
 import { InMemoryLockStore, InMemoryServer } from '../../libs/singleton-job/src/store/index.js';
 import { resolveOptions, type SingletonJobOptions } from '../../libs/singleton-job/src/options/index.js';
-import { JobSupervisor, makeReplica } from '../../libs/singleton-job/src/replica/index.js';
+import { JobSupervisor, createReplica } from '../../libs/singleton-job/src/replica/index.js';
 import { fixedRate } from '../../libs/singleton-job/src/schedule/index.js';
 import { ManualClock, RecordingObserver, settle } from '../../libs/singleton-job/src/testing/index.js';
 import { FaultyStore } from './faulty-store.js';
@@ -20,7 +20,7 @@ export function job(
   const { run = () => undefined, ...definition } = overrides;
   return {
     name: 'tick',
-    place: 'Ticks.tick',
+    location: 'Ticks.tick',
     schedule: fixedRate(1_000, { offsetMs: 0 }),
     enabled: true,
     lockExpiryMs: 10_000,
@@ -109,7 +109,7 @@ export class Fleet {
       replicaId: name,
       notify: notifyAll([...observers, hearingAll(observer)]),
     };
-    const replica = makeReplica({ ...parts, clock, store, random });
+    const replica = createReplica({ ...parts, clock, store, random });
     const supervisor = new JobSupervisor({ ...parts, jobs, replica: () => replica });
     this.#supervisors.push(supervisor);
     let told = 0;

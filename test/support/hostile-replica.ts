@@ -2,7 +2,7 @@ import { type JobDefinition } from '../../libs/singleton-job/src/discovery/index
 import { LoggingObserver, notifyAll } from '../../libs/singleton-job/src/events/index.js';
 import { type RedisConnectionOptions, RedisLockStore } from '../../libs/singleton-job/src/store/index.js';
 import { resolveOptions, type SingletonJobOptions } from '../../libs/singleton-job/src/options/index.js';
-import { JobSupervisor, nameReplica } from '../../libs/singleton-job/src/replica/index.js';
+import { JobSupervisor, createReplicaId } from '../../libs/singleton-job/src/replica/index.js';
 import { RecordingObserver } from '../../libs/singleton-job/src/testing/index.js';
 import { SystemClock } from '../../libs/singleton-job/src/time/index.js';
 import { LATE, SILENT } from './busy-machine.js';
@@ -60,7 +60,7 @@ export class HostileReplica {
       if (!LATE.test(message)) this.lines.push(`${level}: ${message}`);
     };
     const sink = { error: write('error'), warn: write('warn'), log: write('log'), debug: () => undefined };
-    const replicaId = nameReplica(node);
+    const replicaId = createReplicaId(node);
     const log = notifyAll([new LoggingObserver({ projectName: project, node: replicaId }, sink)]);
     this.supervisor = new JobSupervisor({
       options: resolved,

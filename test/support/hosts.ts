@@ -2,7 +2,7 @@ import { type JobDefinition } from '../../libs/singleton-job/src/discovery/index
 import { type Notify } from '../../libs/singleton-job/src/events/index.js';
 import { InMemoryLockStore, InMemoryServer } from '../../libs/singleton-job/src/store/index.js';
 import { resolveOptions } from '../../libs/singleton-job/src/options/index.js';
-import { JobSupervisor, makeReplica } from '../../libs/singleton-job/src/replica/index.js';
+import { JobSupervisor, createReplica } from '../../libs/singleton-job/src/replica/index.js';
 import { RecordingObserver } from '../../libs/singleton-job/src/testing/index.js';
 import { ProcessClock } from '../simulation/process-clock.js';
 import { World } from '../simulation/world.js';
@@ -58,7 +58,7 @@ export class Hosts {
       if (!store.isCutOff) observer.notify(event, payload);
     };
     const parts = { options: resolveOptions({ projectName: 'test', store }), replicaId: name, notify };
-    const replica = makeReplica({ ...parts, clock, store, random: () => 0 });
+    const replica = createReplica({ ...parts, clock, store, random: () => 0 });
     const supervisor = new JobSupervisor({ ...parts, jobs: jobsOf(clock), replica: () => replica });
     supervisor.start();
     const kill = (): void => {

@@ -13,19 +13,19 @@ import {
 } from '@nestjs/common';
 import { DiscoveryModule, ModuleRef, ModulesContainer } from '@nestjs/core';
 import {
-  becomeNearest,
+  startLastStopFirst,
   describeJobs,
   type JobDefinition,
   JobExplorer,
   MODULE_MARK,
-  onlyModuleOfOurs,
-  resolveParts,
+  findOwnModule,
+  resolveExtensions,
 } from './discovery/index.js';
 import { InvalidJobsError, InvalidOptionsError } from './errors/index.js';
 import { LockService } from './lock-service/index.js';
 import {
   isRecord,
-  type PartClass,
+  type ExtensionClass,
   RESOLVED_OPTIONS,
   type ResolvedOptions,
   resolveOptions,
@@ -112,7 +112,7 @@ export class SingletonJobModule
   ) {
     super();
     // here and not in a hook: Nest sorts its modules once, at the first hook
-    if (!becomeNearest(onlyModuleOfOurs(modules.values()))) this.#logger.warn(AFTER_EVERYTHING_ELSE);
+    if (!startLastStopFirst(findOwnModule(modules.values()))) this.#logger.warn(AFTER_EVERYTHING_ELSE);
   }
 
   /** With the options at hand. */
@@ -129,19 +129,19 @@ export class SingletonJobModule
     const given: Partial<SingletonJobAsyncOptions> = isRecord(options) ? options : {};
     const sources = (['useFactory', 'useClass', 'useExisting'] as const).filter((key) => given[key] !== undefined);
     if (sources.length === 1) return super.forRootAsync(options);
-    const [got, cure] =
+    const [got, fix] =
       sources.length === 0 ? ['none', 'give it one of them, or call forRoot()'] : [sources.join(' and '), 'keep one'];
     const expected = 'one of useFactory, useClass and useExisting';
-    throw new InvalidOptionsError([`forRootAsync() must have ${expected}, got ${got}: ${cure}`]);
+    throw new InvalidOptionsError([`forRootAsync() must have ${expected}, got ${got}: ${fix}`]);
   }
 
   onModuleInit(): void {
     const { options, replica, registry, health } = this;
     const mistakes: { jobs: string[]; parts: string[] } = { jobs: [], parts: [] };
     const jobs = this.explorer.explore(registry.early, mistakes.jobs);
-    const lookUp = <T>(part: PartClass<T>): T => this.moduleRef.get<T>(part, { strict: false });
-    const observers = resolveParts(options.observers, { what: 'observers', lookUp }, mistakes.parts);
-    const interceptors = resolveParts(options.interceptors, { what: 'interceptors', lookUp }, mistakes.parts);
+    const lookUp = <T>(part: ExtensionClass<T>): T => this.moduleRef.get<T>(part, { strict: false });
+    const observers = resolveExtensions(options.observers, { what: 'observers', lookUp }, mistakes.parts);
+    const interceptors = resolveExtensions(options.interceptors, { what: 'interceptors', lookUp }, mistakes.parts);
     if (mistakes.jobs.length > 0) throw new InvalidJobsError([...mistakes.jobs, ...mistakes.parts]);
     if (mistakes.parts.length > 0) throw new InvalidOptionsError(mistakes.parts);
 

@@ -18,7 +18,7 @@ export class Environment {
     const text = this.variables[name];
     if (text === undefined) return fallback;
     if (/^\d{1,9}$/.test(text)) return Number(text);
-    return this.#refuse(name, { expected: 'a whole number', cure: `write it as ${fallback}` }, fallback);
+    return this.#refuse(name, { expected: 'a whole number', fix: `write it as ${fallback}` }, fallback);
   }
 
   /** A duration such as `'800ms'`, `'2s'` or `'1m'`, in milliseconds. */
@@ -26,7 +26,7 @@ export class Environment {
     const text = this.variables[name] ?? fallback;
     const groups = /^(?<count>\d{1,9})(?<unit>ms|s|m)$/.exec(text)?.groups;
     if (groups !== undefined) return Number(groups['count']) * UNIT_MS[groups['unit'] as keyof typeof UNIT_MS];
-    return this.#refuse(name, { expected: 'a duration', cure: `write it with its unit, as in ${fallback}` }, 0);
+    return this.#refuse(name, { expected: 'a duration', fix: `write it with its unit, as in ${fallback}` }, 0);
   }
 
   /** Whether the variable is given, which then has to be the URL of a server that speaks HTTP. */
@@ -34,14 +34,14 @@ export class Environment {
     const text = this.variables[name];
     if (text === undefined) return false;
     if (URL.canParse(text) && /^https?:/.test(text)) return true;
-    return this.#refuse(name, { expected: 'a URL of HTTP', cure: `write it as ${example}` }, false);
+    return this.#refuse(name, { expected: 'a URL of HTTP', fix: `write it as ${example}` }, false);
   }
 
   oneOf<T extends string>(name: string, choices: readonly T[], fallback: T): T {
     const text = this.variables[name] ?? fallback;
     const choice = choices.find((candidate) => candidate === text);
     if (choice !== undefined) return choice;
-    return this.#refuse(name, { expected: `one of ${choices.join(', ')}`, cure: 'use one of them' }, fallback);
+    return this.#refuse(name, { expected: `one of ${choices.join(', ')}`, fix: 'use one of them' }, fallback);
   }
 
   /** @throws InvalidEnvironmentError with everything that was refused so far */
@@ -49,9 +49,9 @@ export class Environment {
     if (this.#problems.length > 0) throw new InvalidEnvironmentError(this.#problems);
   }
 
-  #refuse<T>(name: string, { expected, cure }: { expected: string; cure: string }, instead: T): T {
+  #refuse<T>(name: string, { expected, fix }: { expected: string; fix: string }, instead: T): T {
     const got = JSON.stringify(this.variables[name]);
-    this.#problems.push(`${name} must be ${expected}, got ${got}: ${cure}, or unset it`);
+    this.#problems.push(`${name} must be ${expected}, got ${got}: ${fix}, or unset it`);
     return instead;
   }
 }

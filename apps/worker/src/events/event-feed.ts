@@ -20,7 +20,7 @@ export class EventFeed implements Required<Omit<JobObserver, 'leaseRenewed'>> {
   readonly runSlow = this.#teller('runSlow');
   readonly tickDropped = this.#teller('tickDropped');
   readonly occurrencesMissed = this.#teller('occurrencesMissed');
-  readonly loopBlocked = this.#teller('loopBlocked');
+  readonly eventLoopBlocked = this.#teller('eventLoopBlocked');
   readonly storeUnreachable = this.#teller('storeUnreachable');
   readonly storeRecovered = this.#teller('storeRecovered');
   readonly requestDenied = this.#teller('requestDenied');

@@ -13,7 +13,7 @@ const EVENTS: { readonly [E in keyof JobEvents]: true } = {
   runSlow: true,
   tickDropped: true,
   occurrencesMissed: true,
-  loopBlocked: true,
+  eventLoopBlocked: true,
   storeUnreachable: true,
   storeRecovered: true,
   requestDenied: true,

@@ -1,5 +1,5 @@
 import { type DefinedJob } from './define-job.js';
-import { type FoundJob, placeOf } from './found-job.js';
+import { type FoundJob, locationOf } from './found-job.js';
 import { type JobDefinition } from './job-definition.js';
 
 /** Notes jobs that share a name: replicas could not tell them apart. */
@@ -15,17 +15,19 @@ export function checkDuplicates(
   for (const [name, found] of byName) {
     const other = registered.find((job) => job.name === name);
     if (other !== undefined) {
-      const places = [other.place, ...found.map(placeOf)].join(' and ');
-      problems.push(`job '${name}' must be declared once, got ${places}: give each a name of its own`);
+      const locations = [other.location, ...found.map(locationOf)].join(' and ');
+      problems.push(`job '${name}' must be declared once, got ${locations}: give each a name of its own`);
       continue;
     }
     if (found.length === 1) continue;
-    const places = found.map((job) => `${placeOf(job)} in ${job.module?.name ?? 'an unknown module'}`).join(' and ');
-    problems.push(`job '${name}' must be declared once, got ${places}: ${duplicateCure(found)}`);
+    const locations = found
+      .map((job) => `${locationOf(job)} in ${job.module?.name ?? 'an unknown module'}`)
+      .join(' and ');
+    problems.push(`job '${name}' must be declared once, got ${locations}: ${duplicateFix(found)}`);
   }
 }
 
-function duplicateCure(found: readonly FoundJob[]): string {
+function duplicateFix(found: readonly FoundJob[]): string {
   const [first, ...others] = found;
   const className = first?.className ?? '';
   if (others.every((other) => other.className === className && other.member.name === first?.member.name)) {

@@ -1,6 +1,6 @@
 import { type JobMetadata } from '../decorators/index.js';
 import { type AnySchedule } from '../schedule/index.js';
-import { type FoundJob, placeOf } from './found-job.js';
+import { type FoundJob, locationOf } from './found-job.js';
 
 /** What is said about a job of one of the three kinds. */
 export interface ScheduledMetadata extends JobMetadata {
@@ -12,7 +12,7 @@ export function checkMember(found: FoundJob, problems: string[]): ScheduledMetad
   const mistake = mistakeOf(found);
   const [metadata] = found.member.metadata;
   if (mistake === undefined && metadata !== undefined && isScheduled(metadata)) return metadata;
-  problems.push(`${placeOf(found)}: ${mistake ?? 'has no decorator'}`);
+  problems.push(`${locationOf(found)}: ${mistake ?? 'has no decorator'}`);
   return undefined;
 }
 
@@ -21,15 +21,15 @@ function mistakeOf({ member, scope, className }: FoundJob): string | undefined {
   const [decorator = ''] = decorators;
   const name = String(member.name);
   if (decorators.includes('@Timeout')) {
-    const cure = 'run it in onApplicationBootstrap(), or use @Interval or @Cron';
-    return `@Timeout must not be used, got it where each new leader would run the job once more: ${cure}`;
+    const fix = 'run it in onApplicationBootstrap(), or use @Interval or @Cron';
+    return `@Timeout must not be used, got it where each new leader would run the job once more: ${fix}`;
   }
   if (decorators.length > 1) {
     return `must bear one decorator, got ${decorators.join(' and ')}: give each schedule a method of its own`;
   }
   if (member.isScheduledByNest) {
-    const cure = 'remove that of @nestjs/schedule, which runs the method on every replica';
-    return `must bear one decorator, got ${decorator} and one of @nestjs/schedule: ${cure}`;
+    const fix = 'remove that of @nestjs/schedule, which runs the method on every replica';
+    return `must bear one decorator, got ${decorator} and one of @nestjs/schedule: ${fix}`;
   }
   switch (member.shape) {
     case 'static':
@@ -44,16 +44,16 @@ function mistakeOf({ member, scope, className }: FoundJob): string | undefined {
 }
 
 function scopeMistake(scope: FoundJob['scope'], className: string, decorator: string): string | undefined {
-  const cure = 'move the job into a provider of its own, which gets what it needs by ModuleRef.resolve()';
+  const fix = 'move the job into a provider of its own, which gets what it needs by ModuleRef.resolve()';
   switch (scope) {
     case 'singleton':
       return undefined;
     case 'request':
-      return `${decorator} must be on a singleton, got ${className}, which is request-scoped: ${cure}`;
+      return `${decorator} must be on a singleton, got ${className}, which is request-scoped: ${fix}`;
     case 'request-by-dependency':
-      return `${decorator} must be on a singleton, got ${className}, which depends on something request-scoped: ${cure}`;
+      return `${decorator} must be on a singleton, got ${className}, which depends on something request-scoped: ${fix}`;
     case 'transient':
-      return `${decorator} must be on a singleton, got ${className}, which is transient: ${cure}`;
+      return `${decorator} must be on a singleton, got ${className}, which is transient: ${fix}`;
   }
 }
 

@@ -6,7 +6,7 @@ import {
   isName,
   isRecord,
   NAME_RULE,
-  OPTION_CURES,
+  OPTION_FIXES,
   OptionReader,
   optionsOf,
   type ResolvedJobOverrides,
@@ -16,7 +16,7 @@ import {
 import { type AnySchedule } from '../schedule/index.js';
 import { buildSchedule } from './build-schedule.js';
 import { checkMember } from './check-member.js';
-import { type FoundJob, placeOf } from './found-job.js';
+import { type FoundJob, locationOf } from './found-job.js';
 import { type JobDefinition } from './job-definition.js';
 import { misplacedOverrides } from './misplaced-overrides.js';
 
@@ -27,14 +27,14 @@ export interface DefinedJob {
   readonly definition: JobDefinition | undefined;
 }
 
-/** Checks a decorated method and applies its overrides. Mistakes are noted with their place; then there is no definition. */
+/** Checks a decorated method and applies its overrides. Mistakes are noted with their location; then there is no definition. */
 export function defineJob(found: FoundJob, options: ResolvedOptions, problems: string[]): DefinedJob {
   const metadata = checkMember(found, problems);
   if (metadata === undefined) return { found, name: undefined, definition: undefined };
-  const place = placeOf(found);
-  checkArguments(place, metadata, problems);
+  const location = locationOf(found);
+  checkArguments(location, metadata, problems);
   const declared: DeclaredJob = {
-    place,
+    location,
     metadata,
     readName: (reader) => readName(reader, found),
     invoke: (run) => invoke(found, run),
@@ -45,7 +45,7 @@ export function defineJob(found: FoundJob, options: ResolvedOptions, problems: s
 /** A job as somebody declared it, not yet checked. */
 export interface DeclaredJob {
   /** Where it was declared, for messages. */
-  readonly place: string;
+  readonly location: string;
   readonly metadata: JobMetadata & { readonly kind: AnySchedule['kind'] };
   /** Its name; undefined if that is a mistake, which is then noted. */
   readonly readName: (reader: OptionReader) => string | undefined;
@@ -54,40 +54,43 @@ export interface DeclaredJob {
 
 /** Checks what was declared and applies its overrides. */
 export function define(
-  { place, metadata, readName, invoke }: DeclaredJob,
+  { location, metadata, readName, invoke }: DeclaredJob,
   options: ResolvedOptions,
   problems: string[],
 ): Omit<DefinedJob, 'found'> {
   const before = problems.length;
   const { kind } = metadata;
-  const reader = readerOf(place, metadata, problems);
-  reader.refuseUnknown(optionsOf(kind), OPTION_CURES);
+  const reader = readerOf(location, metadata, problems);
+  reader.refuseUnknown(optionsOf(kind), OPTION_FIXES);
   checkWaitForCompletion(reader);
   const name = readName(reader);
-  const said = resolveJobOptions(reader);
+  const declared = resolveJobOptions(reader);
 
   const override: Partial<ResolvedJobOverrides> = (name === undefined ? undefined : options.jobs[name]) ?? {};
-  problems.push(...misplacedOverrides(kind, name ?? place, override));
-  const schedule = buildSchedule({ place, name: name ?? place, kind, metadata, said, override, options }, problems);
+  problems.push(...misplacedOverrides(kind, name ?? location, override));
+  const schedule = buildSchedule(
+    { location, name: name ?? location, kind, metadata, declared, override, options },
+    problems,
+  );
   if (name === undefined || schedule === undefined || problems.length > before) {
     return { name, definition: undefined };
   }
 
-  const lockExpiryMs = override.lockExpiryMs ?? said.lockExpiryMs ?? options.lockExpiryMs;
-  const warnAfterMs = override.warnAfterMs ?? said.warnAfterMs ?? options.warnAfterMs;
+  const lockExpiryMs = override.lockExpiryMs ?? declared.lockExpiryMs ?? options.lockExpiryMs;
+  const warnAfterMs = override.warnAfterMs ?? declared.warnAfterMs ?? options.warnAfterMs;
   const definition: JobDefinition = Object.freeze({
     name,
-    place,
+    location,
     schedule,
-    enabled: override.enabled ?? said.enabled ?? true,
+    enabled: override.enabled ?? declared.enabled ?? true,
     lockExpiryMs,
-    timeoutMs: override.timeoutMs ?? said.timeoutMs,
+    timeoutMs: override.timeoutMs ?? declared.timeoutMs,
     warnAfterMs: warnAfterMs === false ? undefined : warnAfterMs,
-    overlap: override.overlap ?? said.overlap ?? DEFAULTS.overlap,
-    initialDelayMs: override.initialDelayMs ?? said.initialDelayMs ?? DEFAULTS.initialDelayMs,
+    overlap: override.overlap ?? declared.overlap ?? DEFAULTS.overlap,
+    initialDelayMs: override.initialDelayMs ?? declared.initialDelayMs ?? DEFAULTS.initialDelayMs,
     misfireGraceMs:
       override.misfireGraceMs ??
-      said.misfireGraceMs ??
+      declared.misfireGraceMs ??
       options.misfireGraceMs ??
       defaultMisfireGraceMs(options, lockExpiryMs),
     invoke,
@@ -95,41 +98,41 @@ export function define(
   return { name, definition };
 }
 
-function checkArguments(place: string, { decorator, surplus }: JobMetadata, problems: string[]): void {
+function checkArguments(location: string, { decorator, surplus }: JobMetadata, problems: string[]): void {
   if (surplus === undefined) return;
-  const cure = `write the name among the options, as in ${decorator}('1s', { name: 'heartbeat', timeout: '5s' })`;
-  problems.push(`${place}: ${decorator} must have two arguments at most, got ${surplus}: ${cure}`);
+  const fix = `write the name among the options, as in ${decorator}('1s', { name: 'heartbeat', timeout: '5s' })`;
+  problems.push(`${location}: ${decorator} must have two arguments at most, got ${surplus}: ${fix}`);
 }
 
-function readerOf(place: string, { decorator, options }: JobMetadata, problems: string[]): OptionReader {
+function readerOf(location: string, { decorator, options }: JobMetadata, problems: string[]): OptionReader {
   const isGiven = options !== undefined;
   if (isGiven && !isRecord(options)) {
-    const cure = "write them as { name: 'price-tick' }";
-    problems.push(`${place}: ${decorator} options must be an object, got ${describeValue(options)}: ${cure}`);
+    const fix = "write them as { name: 'price-tick' }";
+    problems.push(`${location}: ${decorator} options must be an object, got ${describeValue(options)}: ${fix}`);
   }
-  return new OptionReader(isRecord(options) ? options : {}, `${place}: ${decorator} `, problems);
+  return new OptionReader(isRecord(options) ? options : {}, `${location}: ${decorator} `, problems);
 }
 
 function checkWaitForCompletion(reader: OptionReader): void {
   const value = reader.get('waitForCompletion');
   if (value === undefined || value === true) return;
-  const cure = "a job never overlaps with itself; overlap: 'cancel-other' lets a new tick end the run before";
-  reader.refuse('waitForCompletion', 'true', cure);
+  const fix = "a job never overlaps with itself; overlap: 'cancel-other' lets a new tick end the run before";
+  reader.refuse('waitForCompletion', 'true', fix);
 }
 
 function readName(reader: OptionReader, found: FoundJob): string | undefined {
-  const place = placeOf(found);
-  const cure = "name the job, as in { name: 'price-tick' }";
-  if (reader.get('name') !== undefined) return reader.checked('name', isName, { expected: NAME_RULE, cure });
+  const location = locationOf(found);
+  const fix = "name the job, as in { name: 'price-tick' }";
+  if (reader.get('name') !== undefined) return reader.checked('name', isName, { expected: NAME_RULE, fix });
   if (found.className.length <= 2) {
     const what = found.className === '' ? 'has no name' : `is called '${found.className}', as by a minifier`;
     const why = `the class ${what}, and names are protocol between replicas`;
-    reader.note('name', `must be given, got undefined while ${why}: ${cure}`);
+    reader.note('name', `must be given, got undefined while ${why}: ${fix}`);
     return undefined;
   }
-  const isUsable: boolean = isName(place);
-  if (isUsable) return place;
-  reader.note('name', `must be given, got undefined while '${place}' cannot be a name: ${cure}`);
+  const isUsable: boolean = isName(location);
+  if (isUsable) return location;
+  reader.note('name', `must be given, got undefined while '${location}' cannot be a name: ${fix}`);
   return undefined;
 }
 

@@ -36,8 +36,8 @@ const ARGUMENTS = ['period', 'delay', 'cron'] as const;
 type Argument = (typeof ARGUMENTS)[number];
 /** What may stand beside each of them. */
 const BESIDE: Readonly<Record<Argument, readonly string[]>> = { period: ['offset'], delay: [], cron: ['timeZone'] };
-const NAME_CURE = "name the job, as in { name: 'price-tick' }";
-const SCHEDULE_CURE = "write it as { period: '500ms' }, { delay: '1s' } or { cron: '0 3 * * *', timeZone: 'UTC' }";
+const NAME_FIX = "name the job, as in { name: 'price-tick' }";
+const SCHEDULE_FIX = "write it as { period: '500ms' }, { delay: '1s' } or { cron: '0 3 * * *', timeZone: 'UTC' }";
 
 /**
  * Checks a registered job and applies its overrides.
@@ -46,31 +46,31 @@ const SCHEDULE_CURE = "write it as { period: '500ms' }, { delay: '1s' } or { cro
  */
 export function defineRegisteredJob(registration: unknown, options: ResolvedOptions): JobDefinition {
   if (!isRecord(registration)) {
-    const cure = "pass { name: 'price-tick', schedule: { period: '500ms' }, run }";
-    throw new InvalidJobsError([`register() must be given an object, got ${describeValue(registration)}: ${cure}`]);
+    const fix = "pass { name: 'price-tick', schedule: { period: '500ms' }, run }";
+    throw new InvalidJobsError([`register() must be given an object, got ${describeValue(registration)}: ${fix}`]);
   }
   const { schedule, run, ...rest } = registration;
-  const place = `register(${isName(rest['name']) ? `'${rest['name']}'` : ''})`;
+  const location = `register(${isName(rest['name']) ? `'${rest['name']}'` : ''})`;
   const problems: string[] = [];
   if (typeof run !== 'function') {
-    problems.push(`${place}: run must be a function, got ${describeValue(run)}: it is called with each JobRun`);
+    problems.push(`${location}: run must be a function, got ${describeValue(run)}: it is called with each JobRun`);
   }
   const readName = (reader: OptionReader): string | undefined => {
-    if (rest['name'] === undefined) reader.refuse('name', NAME_RULE, NAME_CURE);
-    return reader.checked('name', isName, { expected: NAME_RULE, cure: NAME_CURE });
+    if (rest['name'] === undefined) reader.refuse('name', NAME_RULE, NAME_FIX);
+    return reader.checked('name', isName, { expected: NAME_RULE, fix: NAME_FIX });
   };
-  const argument = readSchedule(place, schedule, problems);
+  const argument = readSchedule(location, schedule, problems);
   if (argument === undefined) {
     // of which kind it is, and so which options it may have, nobody knows
-    readName(new OptionReader(rest, `${place}: its `, problems));
+    readName(new OptionReader(rest, `${location}: its `, problems));
     throw new InvalidJobsError(problems);
   }
 
-  const { first, beside } = partsOf(schedule as Record<string, unknown>, argument, { place, problems });
+  const { first, beside } = partsOf(schedule as Record<string, unknown>, argument, { location, problems });
   const metadata = { kind: KINDS[argument], decorator: 'its', schedule: first, options: { ...beside, ...rest } };
   const { definition } = define(
     {
-      place,
+      location,
       metadata,
       readName,
       invoke: (jobRun) => (run as JobRegistration['run'])(jobRun),
@@ -82,12 +82,12 @@ export function defineRegisteredJob(registration: unknown, options: ResolvedOpti
   return definition;
 }
 
-function readSchedule(place: string, schedule: unknown, problems: string[]): Argument | undefined {
+function readSchedule(location: string, schedule: unknown, problems: string[]): Argument | undefined {
   const given = isRecord(schedule) ? ARGUMENTS.filter((key) => schedule[key] !== undefined) : [];
   const [argument] = given;
   if (argument !== undefined && given.length === 1) return argument;
   const got = given.length > 1 ? `${given.join(' and ')} together` : describeValue(schedule);
-  problems.push(`${place}: schedule must have one of period, delay and cron, got ${got}: ${SCHEDULE_CURE}`);
+  problems.push(`${location}: schedule must have one of period, delay and cron, got ${got}: ${SCHEDULE_FIX}`);
   return undefined;
 }
 
@@ -95,13 +95,13 @@ function readSchedule(place: string, schedule: unknown, problems: string[]): Arg
 function partsOf(
   schedule: Record<string, unknown>,
   argument: Argument,
-  { place, problems }: { readonly place: string; readonly problems: string[] },
+  { location, problems }: { readonly location: string; readonly problems: string[] },
 ): { first: unknown; beside: Record<string, unknown> } {
   const { [argument]: first, ...others } = schedule;
   const isKnown = ([key]: readonly [string, unknown]): boolean => BESIDE[argument].includes(key);
   const given = Object.entries(others).filter(([, value]) => value !== undefined);
   for (const [key] of given.filter((entry) => !isKnown(entry))) {
-    problems.push(`${place}: schedule.${key} is no part of a schedule: write it beside schedule, or leave it out`);
+    problems.push(`${location}: schedule.${key} is no part of a schedule: write it beside schedule, or leave it out`);
   }
   return { first, beside: Object.fromEntries(given.filter(isKnown)) };
 }

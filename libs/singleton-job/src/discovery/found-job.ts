@@ -12,6 +12,6 @@ export interface FoundJob {
 }
 
 /** `Class.method`. */
-export function placeOf({ className, member }: FoundJob): string {
+export function locationOf({ className, member }: FoundJob): string {
   return `${className || '(anonymous class)'}.${String(member.name)}`;
 }

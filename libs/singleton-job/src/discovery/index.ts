@@ -4,5 +4,5 @@ export { defineRegisteredJob, type JobRegistration, type RegisteredSchedule } fr
 export { exploreInstances } from './explore-instances.js';
 export { JobExplorer } from './job-explorer.js';
 export { describeJobs } from './describe-jobs.js';
-export { becomeNearest, MODULE_MARK, onlyModuleOfOurs } from './module-distance.js';
-export { resolveParts } from './resolve-extensions.js';
+export { startLastStopFirst, MODULE_MARK, findOwnModule } from './module-distance.js';
+export { resolveExtensions } from './resolve-extensions.js';

@@ -7,7 +7,7 @@ export interface JobDefinition {
   /** Its name in keys, logs and overrides: protocol between replicas. */
   readonly name: string;
   /** `Class.method`, for messages. */
-  readonly place: string;
+  readonly location: string;
   readonly schedule: AnySchedule;
   readonly enabled: boolean;
   readonly lockExpiryMs: number;

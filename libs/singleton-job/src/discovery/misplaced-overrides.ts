@@ -1,4 +1,4 @@
-import { argumentOf, isArgument, misplacedIn, OPTION_CURES, type ResolvedJobOverrides } from '../options/index.js';
+import { argumentOf, isArgument, misplacedIn, OPTION_FIXES, type ResolvedJobOverrides } from '../options/index.js';
 import { type AnySchedule } from '../schedule/index.js';
 
 const PHRASES = {
@@ -14,7 +14,7 @@ export function misplacedOverrides(
   { given = [] }: Partial<ResolvedJobOverrides>,
 ): string[] {
   return misplacedIn(given, kind).map((option) => {
-    const cure = isArgument(option) ? `its schedule is set by ${argumentOf(kind)}` : OPTION_CURES[option];
-    return `jobs.${name}.${option} is no option of ${PHRASES[kind]}: ${cure ?? 'leave it out'}`;
+    const fix = isArgument(option) ? `its schedule is set by ${argumentOf(kind)}` : OPTION_FIXES[option];
+    return `jobs.${name}.${option} is no option of ${PHRASES[kind]}: ${fix ?? 'leave it out'}`;
   });
 }

@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
-import { becomeNearest, MODULE_MARK, onlyModuleOfOurs } from './module-distance.js';
+import { startLastStopFirst, MODULE_MARK, findOwnModule } from './module-distance.js';
 
 describe('the place of the module', () => {
   it('is nearer than that of any other', () => {
     const module = { metatype: class {}, distance: Number.MAX_VALUE };
 
-    expect(becomeNearest(module)).toBe(true);
+    expect(startLastStopFirst(module)).toBe(true);
     expect(module.distance).toBe(0);
   });
 
@@ -24,13 +24,13 @@ describe('the place of the module', () => {
     ],
     ['hides the module', undefined],
   ])('cannot be taken where Nest %s, and that is told', (_nest, module) => {
-    expect(becomeNearest(module)).toBe(false);
+    expect(startLastStopFirst(module)).toBe(false);
   });
 
   it('belongs to the class with the mark, whichever copy of the package it is of', () => {
     const ours = { metatype: Object.assign(class {}, { [MODULE_MARK]: true }) };
 
-    expect(onlyModuleOfOurs([{ metatype: class {} }, ours, { metatype: undefined }])).toBe(ours);
-    expect(() => onlyModuleOfOurs([ours, ours])).toThrow('must be imported once');
+    expect(findOwnModule([{ metatype: class {} }, ours, { metatype: undefined }])).toBe(ours);
+    expect(() => findOwnModule([ours, ours])).toThrow('must be imported once');
   });
 });

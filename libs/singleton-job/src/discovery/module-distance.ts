@@ -14,14 +14,14 @@ export const MODULE_MARK = Symbol.for('nestjs-singleton-job:module');
  *
  * @throws InvalidOptionsError if there are two: each would run every job
  */
-export function onlyModuleOfOurs<M extends PlacedModule>(modules: Iterable<M>): M | undefined {
+export function findOwnModule<M extends PlacedModule>(modules: Iterable<M>): M | undefined {
   const ours = [...modules].filter(({ metatype }) => typeof metatype === 'function' && MODULE_MARK in metatype);
   if (ours.length > 1) {
-    const cure =
+    const fix =
       'call forRoot() or forRootAsync() once, in the root module; it is global, and to import it in two places ' +
       'keep what the call returns in a constant';
     throw new InvalidOptionsError([
-      `SingletonJobModule must be imported once, got ${ours.length} of them, each of which would run every job: ${cure}`,
+      `SingletonJobModule must be imported once, got ${ours.length} of them, each of which would run every job: ${fix}`,
     ]);
   }
   return ours[0];
@@ -31,7 +31,7 @@ export function onlyModuleOfOurs<M extends PlacedModule>(modules: Iterable<M>): 
  * Puts a module nearer than the root, so that Nest initialises it last and destroys it first: jobs start after, and stop
  * before, everything that they use, wherever the module is imported. False if this version of Nest does not let it.
  */
-export function becomeNearest(module: PlacedModule | undefined): boolean {
+export function startLastStopFirst(module: PlacedModule | undefined): boolean {
   if (module === undefined || typeof module.distance !== 'number') return false;
   try {
     module.distance = 0;

@@ -1,6 +1,6 @@
 import { didYouMean, isRecord, type ResolvedOptions, suggest } from '../options/index.js';
 import { type DefinedJob } from './define-job.js';
-import { type FoundJob, placeOf } from './found-job.js';
+import { type FoundJob, locationOf } from './found-job.js';
 import { type JobDefinition } from './job-definition.js';
 
 /** Overrides of jobs that there are not, each with a suggestion. One that may be meant for a job whose name is a mistake is none. */
@@ -21,5 +21,5 @@ export function unknownOverrides(
 /** What a job that cannot be used was perhaps meant to be called. */
 function namesTried(found: FoundJob): string[] {
   const given = found.member.metadata.map(({ options }) => (isRecord(options) ? options['name'] : undefined));
-  return [placeOf(found), ...given.filter((name) => typeof name === 'string')];
+  return [locationOf(found), ...given.filter((name) => typeof name === 'string')];
 }

@@ -136,7 +136,7 @@ export interface JobEvents {
    * The event loop stood still for a second or longer, or the whole process did; `jobs` had a run in flight meanwhile.
    * Called when it moves again. Not called where no job is enabled.
    */
-  loopBlocked: { readonly blockedMs: number; readonly jobs: readonly string[] };
+  eventLoopBlocked: { readonly blockedMs: number; readonly jobs: readonly string[] };
 
   /**
    * An outage begins: this process has lost its connection to the store, or cannot connect. Called once an outage. With a

@@ -101,7 +101,7 @@ describe('The log', () => {
         'claimed, and whether the runs began was never confirmed by pod-2-00000000',
     ],
     [
-      'loopBlocked',
+      'eventLoopBlocked',
       { blockedMs: 4_200, jobs: ['report'] },
       'warn the event loop of pod-1-ab12cd34 stood still for 4200 ms, while these ran: report; leases cannot be renewed ' +
         'meanwhile: move the computation into a worker thread, or raise lockExpiry',

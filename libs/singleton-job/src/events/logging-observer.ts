@@ -95,7 +95,7 @@ export class LoggingObserver implements JobObserver {
     else this.sink.warn(line);
   }
 
-  loopBlocked({ blockedMs, jobs }: JobEvents['loopBlocked']): void {
+  eventLoopBlocked({ blockedMs, jobs }: JobEvents['eventLoopBlocked']): void {
     const who = jobs.length === 0 ? 'no job was running' : `while these ran: ${jobs.join(', ')}`;
     this.sink.warn(
       `the event loop of ${this.replica.node} stood still for ${ms(blockedMs)}, ${who}; leases cannot be renewed ` +

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { type Command, type Fate } from '../../../../test/support/faulty-store.js';
 import { type FleetReplica, job, lasting } from '../../../../test/support/fleet.js';
 import { useFleet } from '../../../../test/support/use-fleet.js';
-import { nameReplica } from '../replica/index.js';
+import { createReplicaId } from '../replica/index.js';
 import { interval } from '../schedule/index.js';
 
 const leadership = (story: readonly string[]) => story.filter((line) => line.includes('leadership'));
@@ -101,8 +101,8 @@ describe('Incidents of other systems', () => {
 
   describe('Oban for Python, where processes of one node name renewed each other (oban-py #32)', () => {
     it('two processes of one name each have a lock of their own', async () => {
-      const a = fleet.start(nameReplica('worker'), [job()]);
-      const b = fleet.start(nameReplica('worker'), [job()]);
+      const a = fleet.start(createReplicaId('worker'), [job()]);
+      const b = fleet.start(createReplicaId('worker'), [job()]);
       await fleet.clock.advance(30_500);
       expect(startsOf(a)).toHaveLength(30);
       expect(startsOf(b)).toEqual([]);

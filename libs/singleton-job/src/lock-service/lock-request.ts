@@ -42,7 +42,7 @@ export interface LockRequest {
   readonly signal: AbortSignal | undefined;
 }
 
-const KEY_CURE = "use a text such as 'nightly-import', or { name: 'nightly-import', tenant: 'acme' }";
+const KEY_FIX = "use a text such as 'nightly-import', or { name: 'nightly-import', tenant: 'acme' }";
 
 /** @throws InvalidLockError with every mistake */
 export function readLockRequest(key: unknown, given: unknown, options: ResolvedOptions): LockRequest {
@@ -60,7 +60,7 @@ export function readLockRequest(key: unknown, given: unknown, options: ResolvedO
   });
   const expiryMs = readExpiry('expiry', reader) ?? options.lockExpiryMs;
   const waitMs = reader.duration('wait', 0) ?? 0;
-  const signal = reader.checked('signal', isSignal, { expected: 'an AbortSignal', cure: 'pass controller.signal' });
+  const signal = reader.checked('signal', isSignal, { expected: 'an AbortSignal', fix: 'pass controller.signal' });
   if (problems.length > 0) throw new InvalidLockError(problems);
   return { name, expiryMs, waitMs, signal };
 }
@@ -71,7 +71,7 @@ function readKey(key: unknown, problems: string[]): string {
     return `lock/${encodeURIComponent(key['name'])}/${encodeURIComponent(key['tenant'])}`;
   }
   problems.push(
-    `key must be a text, or a name and a tenant, none of them empty, got ${describeValue(key)}: ${KEY_CURE}`,
+    `key must be a text, or a name and a tenant, none of them empty, got ${describeValue(key)}: ${KEY_FIX}`,
   );
   return '';
 }

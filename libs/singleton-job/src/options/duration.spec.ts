@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { durationCure, formatDuration, parseDuration } from './duration.js';
+import { durationFix, formatDuration, parseDuration } from './duration.js';
 
 describe('a duration', () => {
   it.each([
@@ -25,7 +25,7 @@ describe('a duration', () => {
 
   it.each([Number.NaN, Infinity, 1.5, 2 ** 53, true, null, undefined, [5], { ms: 5 }, 5n])('is not %p', (value) => {
     expect(parseDuration(value)).toBeUndefined();
-    expect(durationCure(value)).not.toBe('');
+    expect(durationFix(value)).not.toBe('');
   });
 
   it('that is shown to people means the same when they write it back', () => {

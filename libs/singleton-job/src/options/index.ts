@@ -11,7 +11,7 @@ export {
   type JobOverrides,
   type Overlap,
 } from './job.options.js';
-export { argumentOf, changesSchedule, isArgument, misplacedIn, OPTION_CURES, optionsOf } from './job-option-table.js';
+export { argumentOf, changesSchedule, isArgument, misplacedIn, OPTION_FIXES, optionsOf } from './job-option-table.js';
 export { isName, NAME_RULE } from './names.js';
 export { OptionReader } from './option-reader.js';
 export { readExpiry } from './read-timings.js';
@@ -21,7 +21,7 @@ export { type ResolvedJobOptions, type ResolvedJobOverrides, type ResolvedOption
 export {
   type InterceptorClass,
   type ObserverClass,
-  type PartClass,
+  type ExtensionClass,
   type SingletonJobOptions,
   type SingletonJobOptionsFactory,
 } from './singleton-job.options.js';

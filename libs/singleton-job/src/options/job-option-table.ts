@@ -13,7 +13,7 @@ interface JobOptionRule {
   readonly overrides: Kinds;
   /** The schedule is built of it. */
   readonly isOfSchedule?: true;
-  readonly cure?: string;
+  readonly fix?: string;
 }
 
 const ALL: Kinds = ['fixed-rate', 'interval', 'cron'];
@@ -31,28 +31,28 @@ function argument(kind: ScheduleKind): JobOptionRule {
 
 /** Everything that can be said of a job but for the types, which are in `job.options.ts`. */
 const JOB_OPTIONS: Readonly<Record<JobOptionName, JobOptionRule>> = {
-  name: { ...IN_DECORATORS, cure: 'a job is named in its decorator; its name is what this override is found by' },
+  name: { ...IN_DECORATORS, fix: 'a job is named in its decorator; its name is what this override is found by' },
   enabled: EVERYWHERE,
   disabled: EVERYWHERE,
   lockExpiry: EVERYWHERE,
   timeout: EVERYWHERE,
   warnAfter: EVERYWHERE,
   initialDelay: EVERYWHERE,
-  waitForCompletion: { ...IN_DECORATORS, cure: "it is always true; overlap: 'cancel-other' is the other way" },
+  waitForCompletion: { ...IN_DECORATORS, fix: "it is always true; overlap: 'cancel-other' is the other way" },
   overlap: {
     ...only('fixed-rate', 'cron'),
-    cure: 'an interval is counted from the end of the run, so its ticks never overlap; leave it out',
+    fix: 'an interval is counted from the end of the run, so its ticks never overlap; leave it out',
   },
   offset: {
     ...only('fixed-rate'),
     isOfSchedule: true,
-    cure: 'only a fixed-rate job has a grid to move; leave it out',
+    fix: 'only a fixed-rate job has a grid to move; leave it out',
   },
-  timeZone: { ...only('cron'), isOfSchedule: true, cure: 'only cron jobs read local time; leave it out' },
-  misfireGrace: { ...only('cron'), cure: 'only cron jobs have occurrences that can be late; leave it out' },
-  period: { ...argument('fixed-rate'), cure: "it is the first argument, as in @FixedRate('500ms')" },
-  delay: { ...argument('interval'), cure: "it is the first argument, as in @Interval('1s')" },
-  cron: { ...argument('cron'), cure: "it is the first argument, as in @Cron('0 3 * * *')" },
+  timeZone: { ...only('cron'), isOfSchedule: true, fix: 'only cron jobs read local time; leave it out' },
+  misfireGrace: { ...only('cron'), fix: 'only cron jobs have occurrences that can be late; leave it out' },
+  period: { ...argument('fixed-rate'), fix: "it is the first argument, as in @FixedRate('500ms')" },
+  delay: { ...argument('interval'), fix: "it is the first argument, as in @Interval('1s')" },
+  cron: { ...argument('cron'), fix: "it is the first argument, as in @Cron('0 3 * * *')" },
 };
 
 const NAMES = Object.keys(JOB_OPTIONS) as JobOptionName[];
@@ -61,8 +61,8 @@ const NAMES = Object.keys(JOB_OPTIONS) as JobOptionName[];
 export const OVERRIDABLE = NAMES.filter((name) => JOB_OPTIONS[name].overrides.length > 0);
 
 /** What to do instead of giving an option where it is none; also for those of `@nestjs/schedule` that are none here. */
-export const OPTION_CURES: Readonly<Record<string, string>> = {
-  ...Object.fromEntries(NAMES.map((name) => [name, JOB_OPTIONS[name].cure ?? 'leave it out'])),
+export const OPTION_FIXES: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(NAMES.map((name) => [name, JOB_OPTIONS[name].fix ?? 'leave it out'])),
   utcOffset: "name the zone instead, as in timeZone: 'Asia/Singapore'; an offset knows no summer time",
   threshold: 'misfireGrace says how late an occurrence may start; leave it out or use that',
   unrefTimeout: 'no timer keeps the process alive after app.close(); leave it out',

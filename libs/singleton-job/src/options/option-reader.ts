@@ -1,5 +1,5 @@
 import { describeValue } from './describe-value.js';
-import { durationCure, formatDuration, parseDuration } from './duration.js';
+import { durationFix, formatDuration, parseDuration } from './duration.js';
 import { didYouMean } from './suggest.js';
 
 /**
@@ -23,13 +23,13 @@ export class OptionReader {
     return this.#raw[key];
   }
 
-  /** A whole sentence about an option: what is wrong, and the cure. */
+  /** A whole sentence about an option: what is wrong, and the fix. */
   note(key: string, sentence: string): void {
     this.problems.push(`${this.prefix}${key} ${sentence}`);
   }
 
-  refuse(key: string, expected: string, cure: string): void {
-    this.note(key, `must be ${expected}, got ${describeValue(this.get(key))}: ${cure}`);
+  refuse(key: string, expected: string, fix: string): void {
+    this.note(key, `must be ${expected}, got ${describeValue(this.get(key))}: ${fix}`);
   }
 
   /** The milliseconds of a duration. `leastMs` of 0 allows zero. */
@@ -38,15 +38,15 @@ export class OptionReader {
     if (value === undefined) return undefined;
     const ms = parseDuration(value);
     if (ms === undefined) {
-      this.refuse(key, "a duration such as 500 (milliseconds), '500ms', '3s' or '5m'", durationCure(value));
+      this.refuse(key, "a duration such as 500 (milliseconds), '500ms', '3s' or '5m'", durationFix(value));
       return undefined;
     }
     if (ms >= leastMs && ms <= mostMs) return ms;
-    const [expected, cure] =
+    const [expected, fix] =
       ms < leastMs
         ? [`at least ${formatDuration(leastMs)}`, 'raise it']
         : [`at most ${formatDuration(mostMs)}`, 'lower it'];
-    this.note(key, `must be ${expected}, got ${formatDuration(ms)}: ${cure}`);
+    this.note(key, `must be ${expected}, got ${formatDuration(ms)}: ${fix}`);
     return undefined;
   }
 
@@ -57,19 +57,19 @@ export class OptionReader {
     const ms = parseDuration(value);
     if (ms !== undefined && ms > 0) return ms;
     // zero turns things off elsewhere
-    const cure = ms === undefined ? durationCure(value) : 'write false for never';
-    this.refuse(key, "a duration such as '8s', or false", cure);
+    const fix = ms === undefined ? durationFix(value) : 'write false for never';
+    this.refuse(key, "a duration such as '8s', or false", fix);
     return undefined;
   }
 
   boolean(key: string): boolean | undefined {
     const value = this.get(key);
     if (value === undefined || typeof value === 'boolean') return value;
-    const cure =
+    const fix =
       typeof value === 'string'
         ? `convert the string first, as in process.env.NAME ${value === 'false' ? "!== 'false'" : "=== 'true'"}`
         : 'pass a boolean, or leave the option out';
-    this.refuse(key, 'true or false', cure);
+    this.refuse(key, 'true or false', fix);
     return undefined;
   }
 
@@ -77,16 +77,16 @@ export class OptionReader {
   checked<T>(key: string, is: (value: unknown) => value is T, rule: Rule): T | undefined {
     const value = this.get(key);
     if (value === undefined || is(value)) return value;
-    this.refuse(key, rule.expected, typeof rule.cure === 'string' ? rule.cure : rule.cure(value));
+    this.refuse(key, rule.expected, typeof rule.fix === 'string' ? rule.fix : rule.fix(value));
     return undefined;
   }
 
-  /** Notes every option that is not `known`. `cures` answers for those that people expect to find here. */
-  refuseUnknown(known: readonly string[], cures: Readonly<Record<string, string>> = {}): void {
+  /** Notes every option that is not `known`. `fixes` answers for those that people expect to find here. */
+  refuseUnknown(known: readonly string[], fixes: Readonly<Record<string, string>> = {}): void {
     for (const key of Object.keys(this.#raw)) {
       if (known.includes(key) || this.get(key) === undefined) continue;
-      const cure = Object.hasOwn(cures, key) ? cures[key] : undefined;
-      const sentence = cure ?? didYouMean(key, known, `the options are ${known.join(', ')}`);
+      const fix = Object.hasOwn(fixes, key) ? fixes[key] : undefined;
+      const sentence = fix ?? didYouMean(key, known, `the options are ${known.join(', ')}`);
       this.note(key, `is no option here: ${sentence}`);
     }
   }
@@ -94,5 +94,5 @@ export class OptionReader {
 
 export interface Rule {
   readonly expected: string;
-  readonly cure: string | ((value: unknown) => string);
+  readonly fix: string | ((value: unknown) => string);
 }

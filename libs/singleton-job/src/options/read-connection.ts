@@ -2,7 +2,7 @@ import { type ClusterConnection, type RedisConnectionOptions } from '../store/in
 import { isPlainObject, isRecord } from './describe-value.js';
 import { OptionReader } from './option-reader.js';
 
-const URL_CURE = "write it as 'redis://host:6379', or 'rediss://host:6379' for TLS";
+const URL_FIX = "write it as 'redis://host:6379', or 'rediss://host:6379' for TLS";
 
 const KINDS = 'a redis:// or rediss:// URL, options of ioredis, { nodes, options } of a cluster, or an ioredis client';
 
@@ -15,7 +15,7 @@ export function readConnection(reader: OptionReader, problems: string[]): RedisC
   if (typeof connection === 'string') checkUrl(reader, connection);
   else if (isRedisClient(connection)) checkClient(reader, connection);
   else if (isClusterConnection(connection)) checkCluster(connection, problems);
-  else if (!isRecord(connection)) reader.refuse('connection', KINDS, URL_CURE);
+  else if (!isRecord(connection)) reader.refuse('connection', KINDS, URL_FIX);
   else if (isForeign(connection)) reader.refuse('connection', KINDS, 'pass a URL instead, or a client of ioredis');
   else checkServer(new OptionReader(connection, 'connection.', problems));
   return copy(connection) as RedisConnectionOptions;
@@ -23,12 +23,12 @@ export function readConnection(reader: OptionReader, problems: string[]): RedisC
 
 function checkUrl(reader: OptionReader, text: string): void {
   if (text === '') {
-    reader.note('connection', `must be a redis:// or rediss:// URL, got '': ${URL_CURE}`);
+    reader.note('connection', `must be a redis:// or rediss:// URL, got '': ${URL_FIX}`);
     return;
   }
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^rediss?:$/.test(url.protocol) || url.hostname === '') {
-    reader.note('connection', `must be a redis:// or rediss:// URL, got a text that is none: ${URL_CURE}`);
+    reader.note('connection', `must be a redis:// or rediss:// URL, got a text that is none: ${URL_FIX}`);
     return;
   }
   if (!/^\/?$|^\/\d+$/.test(url.pathname)) {
@@ -47,8 +47,8 @@ function checkCluster(connection: object, problems: string[]): void {
   const reader = new OptionReader(connection, 'connection.', problems);
   const nodes = reader.get('nodes');
   if (!Array.isArray(nodes) || nodes.length === 0 || !nodes.every(isNode)) {
-    const cure = "write it as [{ host: 'redis-0', port: 6379 }]";
-    reader.note('nodes', `must be a list of at least one node, each a URL, a port or { host, port }: ${cure}`);
+    const fix = "write it as [{ host: 'redis-0', port: 6379 }]";
+    reader.note('nodes', `must be a list of at least one node, each a URL, a port or { host, port }: ${fix}`);
   }
   reader.refuseUnknown(['nodes', 'options'], { keyPrefix: 'the keys begin with projectName, so set that instead' });
   const options = reader.get('options');
@@ -65,11 +65,11 @@ function checkServer(reader: OptionReader): void {
   if (hasKeyPrefix({ keyPrefix: reader.get('keyPrefix') })) reader.note('keyPrefix', NO_KEY_PREFIX);
   reader.checked('host', (host): host is string => typeof host === 'string' && host !== '', {
     expected: 'the name or address of a host',
-    cure: "give it a value such as 'localhost', or leave it out",
+    fix: "give it a value such as 'localhost', or leave it out",
   });
   reader.checked('port', isPort, {
     expected: 'a port from 1 to 65535',
-    cure: 'give it a value such as 6379, or leave it out; Number(undefined) is NaN',
+    fix: 'give it a value such as 6379, or leave it out; Number(undefined) is NaN',
   });
 }
 

@@ -1,11 +1,11 @@
 import { type JobObserver, type RunInterceptor } from '../events/index.js';
 import { isClass } from './describe-value.js';
 import { OptionReader } from './option-reader.js';
-import { type PartClass } from './singleton-job.options.js';
+import { type ExtensionClass } from './singleton-job.options.js';
 
 interface Parts {
-  readonly observers: readonly (JobObserver | PartClass<JobObserver>)[];
-  readonly interceptors: readonly (RunInterceptor | PartClass<RunInterceptor>)[];
+  readonly observers: readonly (JobObserver | ExtensionClass<JobObserver>)[];
+  readonly interceptors: readonly (RunInterceptor | ExtensionClass<RunInterceptor>)[];
 }
 
 const KINDS = {
@@ -24,7 +24,7 @@ const KINDS = {
 } as const;
 
 /** Reads `observers` or `interceptors`. Whether a class is a provider is known only to the container. */
-export function readParts<K extends keyof Parts>(key: K, reader: OptionReader, problems: string[]): Parts[K] {
+export function readExtensions<K extends keyof Parts>(key: K, reader: OptionReader, problems: string[]): Parts[K] {
   const parts = reader.get(key);
   const { list, example, entry, contract } = KINDS[key];
   if (parts === undefined) return Object.freeze([]);

@@ -22,13 +22,13 @@ export function readStore(reader: OptionReader, environment: Environment): LockS
   if (store === 'memory') {
     const isAllowed = environment.NODE_ENV !== 'production' || reader.get('allowInMemoryStore') === true;
     if (isAllowed) return store;
-    const cure = 'set connection, or allowInMemoryStore: true if there is only ever one process';
-    reader.note('store', `must not be 'memory' in production, where every replica would run every job: ${cure}`);
+    const fix = 'set connection, or allowInMemoryStore: true if there is only ever one process';
+    reader.note('store', `must not be 'memory' in production, where every replica would run every job: ${fix}`);
     return undefined;
   }
   if (typeof store !== 'object' || store === null) {
-    const cure = 'leave it out to use Redis; where Redis is belongs in connection';
-    reader.refuse('store', "a LockStore or 'memory'", cure);
+    const fix = 'leave it out to use Redis; where Redis is belongs in connection';
+    reader.refuse('store', "a LockStore or 'memory'", fix);
     return undefined;
   }
   const missing = Object.keys(STORE_METHODS).filter((method) => typeof Reflect.get(store, method) !== 'function');

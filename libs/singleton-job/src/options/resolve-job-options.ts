@@ -13,7 +13,7 @@ export function resolveJobOptions(reader: OptionReader): ResolvedJobOptions {
     initialDelayMs: reader.duration('initialDelay', 0),
     overlap: reader.checked('overlap', isOverlap, {
       expected: "'skip' or 'cancel-other'",
-      cure: "use 'skip' to drop a tick that is due during a run, 'cancel-other' to abort that run",
+      fix: "use 'skip' to drop a tick that is due during a run, 'cancel-other' to abort that run",
     }),
     offsetMs: reader.duration('offset', 0),
     timeZone: readTimeZone(reader),

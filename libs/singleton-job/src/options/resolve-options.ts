@@ -5,7 +5,7 @@ import { type Environment, processEnvironment } from './environment.js';
 import { isName, isNodeId, NAME_RULE, NODE_ID_RULE, toNodeId } from './names.js';
 import { OptionReader } from './option-reader.js';
 import { readConnection } from './read-connection.js';
-import { readParts } from './read-extensions.js';
+import { readExtensions } from './read-extensions.js';
 import { readStore } from './read-store.js';
 import { readTimeZone } from './read-time-zone.js';
 import { readTimings } from './read-timings.js';
@@ -36,7 +36,7 @@ const KNOWN: Record<keyof SingletonJobOptions, true> = {
 const IN_CONNECTION = "where Redis is belongs in connection, as in connection: 'redis://host:6379'";
 const ON_THE_LOOP = 'renewals go with the event loop, so compute in a worker thread of your own, or raise lockExpiry';
 
-const CURES = {
+const FIXES = {
   keyPrefix: 'the keys begin with projectName, so set that instead',
   redis: IN_CONNECTION,
   url: IN_CONNECTION,
@@ -62,7 +62,7 @@ export function resolveOptions(raw: unknown, environment: Environment = processE
 }
 
 function read(reader: OptionReader, environment: Environment, problems: string[]): ResolvedOptions {
-  reader.refuseUnknown(Object.keys(KNOWN), CURES);
+  reader.refuseUnknown(Object.keys(KNOWN), FIXES);
   const projectName = readProjectName(reader);
   const store = readStore(reader, environment);
   const connection = readConnection(reader, problems);
@@ -71,8 +71,8 @@ function read(reader: OptionReader, environment: Environment, problems: string[]
   // what was meant by an `enabled` that is a mistake is not known
   const isOff = enabled === false || (enabled === undefined && reader.get('enabled') !== undefined);
   if (isNowhere && !isOff) {
-    const cure = "pass a Redis URL, or store: 'memory', or enabled: false to run no jobs";
-    reader.note('connection', `must be given, got undefined: ${cure}`);
+    const fix = "pass a Redis URL, or store: 'memory', or enabled: false to run no jobs";
+    reader.note('connection', `must be given, got undefined: ${fix}`);
   }
 
   return {
@@ -86,8 +86,8 @@ function read(reader: OptionReader, environment: Environment, problems: string[]
     enabled: enabled ?? DEFAULTS.enabled,
     jobs: resolveOverrides(reader, problems),
     ignoreUnknownJobs: reader.boolean('ignoreUnknownJobs') ?? DEFAULTS.ignoreUnknownJobs,
-    observers: readParts('observers', reader, problems),
-    interceptors: readParts('interceptors', reader, problems),
+    observers: readExtensions('observers', reader, problems),
+    interceptors: readExtensions('interceptors', reader, problems),
     allowInMemoryStore: reader.boolean('allowInMemoryStore') ?? DEFAULTS.allowInMemoryStore,
   };
 }
@@ -100,13 +100,13 @@ function readProjectName(reader: OptionReader): string {
 }
 
 function readNodeId(reader: OptionReader, environment: Environment): string {
-  const cure = 'leave it out to use POD_NAME or the name of the host; what makes it unique is appended';
-  const given = reader.checked('nodeId', isNodeId, { expected: NODE_ID_RULE, cure });
+  const fix = 'leave it out to use POD_NAME or the name of the host; what makes it unique is appended';
+  const given = reader.checked('nodeId', isNodeId, { expected: NODE_ID_RULE, fix });
   // an empty variable is one that was not set
   return given ?? toNodeId(environment.POD_NAME || environment.hostName || 'unknown-host');
 }
 
 function noOptions(raw: unknown): InvalidOptionsError {
-  const cure = 'pass them to SingletonJobModule.forRoot(), or return them from the factory of forRootAsync()';
-  return new InvalidOptionsError([`options must be an object, got ${describeValue(raw)}: ${cure}`]);
+  const fix = 'pass them to SingletonJobModule.forRoot(), or return them from the factory of forRootAsync()';
+  return new InvalidOptionsError([`options must be an object, got ${describeValue(raw)}: ${fix}`]);
 }

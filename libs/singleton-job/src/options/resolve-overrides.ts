@@ -1,12 +1,12 @@
 import { isRecord } from './describe-value.js';
-import { OPTION_CURES, OVERRIDABLE } from './job-option-table.js';
+import { OPTION_FIXES, OVERRIDABLE } from './job-option-table.js';
 import { OptionReader } from './option-reader.js';
 import { resolveJobOptions } from './resolve-job-options.js';
 import { type ResolvedJobOverrides } from './resolved-options.js';
 
 const CRON_RULE = {
   expected: 'a cron expression',
-  cure: "use five or six fields, as in '0 3 * * *'",
+  fix: "use five or six fields, as in '0 3 * * *'",
 };
 
 /** Reads `jobs`. */
@@ -30,7 +30,7 @@ export function resolveOverrides(
 }
 
 function resolveOverride(reader: OptionReader): ResolvedJobOverrides {
-  reader.refuseUnknown(OVERRIDABLE, OPTION_CURES);
+  reader.refuseUnknown(OVERRIDABLE, OPTION_FIXES);
   return Object.freeze({
     ...resolveJobOptions(reader),
     given: Object.freeze(OVERRIDABLE.filter((name) => reader.get(name) !== undefined)),

@@ -4,13 +4,13 @@ import { type Duration } from './duration.js';
 import { type JobOverrides } from './job.options.js';
 
 /** The class of a provider of the application: it is looked up, never constructed. */
-export type PartClass<T> = abstract new (...args: never[]) => T;
+export type ExtensionClass<T> = abstract new (...args: never[]) => T;
 
 /** The class of a provider that observes. */
-export type ObserverClass = PartClass<JobObserver>;
+export type ObserverClass = ExtensionClass<JobObserver>;
 
 /** The class of a provider that wraps runs. */
-export type InterceptorClass = PartClass<RunInterceptor>;
+export type InterceptorClass = ExtensionClass<RunInterceptor>;
 
 /** The options of the module. They are read once, at start-up, checked all at once, and cannot change after. */
 export interface SingletonJobOptions {

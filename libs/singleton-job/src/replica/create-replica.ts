@@ -6,7 +6,7 @@ import { type Clock, SystemClock } from '../time/index.js';
 
 export interface ReplicaOptions {
   readonly options: ResolvedOptions;
-  /** `nodeId` with a random part: this process in holder values and logs. See {@link nameReplica}. */
+  /** `nodeId` with a random part: this process in holder values and logs. See {@link createReplicaId}. */
   readonly replicaId: string;
   readonly notify: Notify;
   readonly clock?: Clock | undefined;
@@ -16,7 +16,7 @@ export interface ReplicaOptions {
 }
 
 /** One process as its elections know it, on the store that the options name. */
-export function makeReplica(parts: ReplicaOptions): Replica {
+export function createReplica(parts: ReplicaOptions): Replica {
   const { options, replicaId: id, notify, random = Math.random, clock = new SystemClock() } = parts;
   const { heartbeatIntervalMs, maxBackoffDelayMs } = options;
   const store = parts.store ?? makeStore(options, clock);

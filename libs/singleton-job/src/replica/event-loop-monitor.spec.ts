@@ -12,7 +12,7 @@ describe('The loop watch', () => {
     const a = fleet.start('a', [slow, idle]);
     await fleet.clock.advance(1_500);
     await fleet.clock.block(5_000);
-    const [blocked] = a.observer.of('loopBlocked');
+    const [blocked] = a.observer.of('eventLoopBlocked');
     expect(blocked?.jobs).toEqual(['slow']);
     expect(blocked?.blockedMs).toBeGreaterThanOrEqual(4_000);
     expect(blocked?.blockedMs).toBeLessThanOrEqual(5_000);
@@ -22,6 +22,6 @@ describe('The loop watch', () => {
     const a = fleet.start('a', [job()]);
     await fleet.clock.advance(1_000);
     await fleet.clock.block(1_200);
-    expect(a.observer.of('loopBlocked')).toEqual([]);
+    expect(a.observer.of('eventLoopBlocked')).toEqual([]);
   });
 });

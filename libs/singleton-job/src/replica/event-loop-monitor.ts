@@ -10,7 +10,7 @@ const WARN_AFTER_MS = 1_000;
  * Notices when the event loop stood still for a second or longer: heartbeats stand still with it. A stopped process or a suspended
  * machine looks the same from inside.
  */
-export class LoopWatch {
+export class EventLoopMonitor {
   #timer: Timer | undefined;
 
   constructor(
@@ -37,7 +37,7 @@ export class LoopWatch {
       const blockedMs = clock.now() - setAtMs - LOOK_EVERY_MS;
       if (blockedMs >= WARN_AFTER_MS) {
         const jobs = [...runners()].filter((runner) => runner.ranSince(setAtMs)).map(({ job }) => job.name);
-        notify('loopBlocked', { blockedMs, jobs: Object.freeze(jobs) });
+        notify('eventLoopBlocked', { blockedMs, jobs: Object.freeze(jobs) });
       }
       this.#watch();
     });

@@ -1,5 +1,5 @@
 /** One process of the application: its jobs from start to stop, their status and their health. */
-export { makeReplica } from './create-replica.js';
+export { createReplica } from './create-replica.js';
 export { SingletonJobRegistry } from './job-registry.js';
 export {
   type JobCounters,
@@ -10,5 +10,5 @@ export {
   type TriggerResult,
 } from './job-status.js';
 export { JobSupervisor } from './job-supervisor.js';
-export { nameReplica, ProcessReplica } from './process-replica.js';
+export { createReplicaId, ProcessReplica } from './process-replica.js';
 export { type HealthReport, type OverdueJob, SingletonJobHealth } from './singleton-job-health.js';

@@ -6,7 +6,7 @@ import { type Clock, SystemClock } from '../time/index.js';
 import { type JobStatistics } from './job-statistics.js';
 import { type JobRole, type JobStatus, type TriggerResult } from './job-status.js';
 import { type JobSupervisor, type ManagedJob } from './job-supervisor.js';
-import { nextTick } from './next-due.js';
+import { nextDue } from './next-due.js';
 
 /** Sees and steers the jobs of this replica. Inject it wherever you like: `constructor(private readonly jobs: SingletonJobRegistry)`. */
 export class SingletonJobRegistry {
@@ -94,7 +94,7 @@ export class SingletonJobRegistry {
     const isTaken = this.#early.has(job.name) || this.#supervisor?.find(job.name) !== undefined;
     if (isTaken) throw new InvalidJobsError([takenName(job)]);
     if (this.#supervisor === undefined) this.#early.set(job.name, job);
-    else if (this.#supervisor.isStopped) throw new InvalidJobsError([`${job.place}: the application has stopped`]);
+    else if (this.#supervisor.isStopped) throw new InvalidJobsError([`${job.location}: the application has stopped`]);
     else this.#supervisor.add(this.#prepare(job));
   }
 
@@ -150,7 +150,7 @@ export class SingletonJobRegistry {
       leaseRemainingMs: term === undefined ? null : Math.max(Math.round(term.remainingMs), 0),
       runningSince: workers?.runner.inFlight?.startedAt.toISOString() ?? null,
       lastRun,
-      nextTickAt: nextTick(managed, lastRun, this.clock.wallNow()),
+      nextTickAt: nextDue(managed, lastRun, this.clock.wallNow()),
       counters: this.statistics.countersOf(job.name),
     };
   }
@@ -163,8 +163,8 @@ export class SingletonJobRegistry {
   }
 }
 
-function takenName({ name, place }: JobDefinition): string {
-  return `${place}: there is a job '${name}' already: give each a name of its own`;
+function takenName({ name, location }: JobDefinition): string {
+  return `${location}: there is a job '${name}' already: give each a name of its own`;
 }
 
 /** The replica of a holder. A holder that is not of this library is one name. */

@@ -4,7 +4,7 @@ import { job, lasting } from '../../../../test/support/fleet.js';
 import { useFleet } from '../../../../test/support/use-fleet.js';
 import { LockStoreError } from '../errors/index.js';
 import { cron, interval } from '../schedule/index.js';
-import { nameReplica } from './process-replica.js';
+import { createReplicaId } from './process-replica.js';
 
 const leadership = (story: readonly string[]) => story.filter((line) => line.includes('leadership'));
 const once = interval(3_600_000);
@@ -265,7 +265,7 @@ describe('A stop', () => {
 
 describe('The name of a replica', () => {
   it('starts with its node and ends with what no other process has', () => {
-    expect(nameReplica('pod-7')).toMatch(/^pod-7-[0-9a-f]{8}$/);
-    expect(nameReplica('pod-7')).not.toBe(nameReplica('pod-7'));
+    expect(createReplicaId('pod-7')).toMatch(/^pod-7-[0-9a-f]{8}$/);
+    expect(createReplicaId('pod-7')).not.toBe(createReplicaId('pod-7'));
   });
 });

@@ -7,9 +7,9 @@ import { type ResolvedOptions } from '../options/index.js';
 import { type AnySchedule } from '../schedule/index.js';
 import { type Clock } from '../time/index.js';
 import { JobRunner } from '../runner/index.js';
-import { LoopWatch } from './event-loop-monitor.js';
-import { makeReplica } from './create-replica.js';
-import { ShutdownPlan } from './shutdown-deadlines.js';
+import { EventLoopMonitor } from './event-loop-monitor.js';
+import { createReplica } from './create-replica.js';
+import { ShutdownDeadlines } from './shutdown-deadlines.js';
 
 export interface SupervisorParts {
   readonly options: ResolvedOptions;
@@ -45,7 +45,7 @@ export class JobSupervisor {
   /** Stays with a name, also where nobody contends for it yet. */
   readonly #paused = new Set<string>();
   #replica: Replica | undefined;
-  #watch: LoopWatch | undefined;
+  #watch: EventLoopMonitor | undefined;
   #state: 'new' | 'started' | 'stopped' = 'new';
   #stopped: Promise<void> | undefined;
 
@@ -128,7 +128,7 @@ export class JobSupervisor {
   /** Begins to contend for a job. The first one opens the connection. */
   #contend(job: JobDefinition): JobWorkers {
     const { notify } = this.parts;
-    const replica = (this.#replica ??= this.parts.replica?.() ?? makeReplica(this.parts));
+    const replica = (this.#replica ??= this.parts.replica?.() ?? createReplica(this.parts));
     const { clock } = replica;
     const { name, lockExpiryMs, initialDelayMs, schedule } = job;
     const runner = new JobRunner({ job, clock, notify });
@@ -137,7 +137,7 @@ export class JobSupervisor {
     const ended = election.run();
     replica.open();
     const runners = () => this.#workers().map((workers) => workers.runner);
-    this.#watch ??= new LoopWatch({ clock, notify, runners });
+    this.#watch ??= new EventLoopMonitor({ clock, notify, runners });
     this.#watch.start();
     return { runner, election, ended };
   }
@@ -150,7 +150,7 @@ export class JobSupervisor {
     this.#state = 'stopped';
     const workers = this.#workers();
     if (this.#replica === undefined) return;
-    const plan = new ShutdownPlan(this.#replica.clock, this.parts.options.shutdownTimeoutMs);
+    const plan = new ShutdownDeadlines(this.#replica.clock, this.parts.options.shutdownTimeoutMs);
     const ends = (some: readonly JobWorkers[]) => Promise.all(some.map(({ ended }) => ended));
     for (const { election } of workers) election.stop();
 

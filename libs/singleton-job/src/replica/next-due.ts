@@ -2,7 +2,7 @@ import { type LastRun } from './job-status.js';
 import { type ManagedJob } from './job-supervisor.js';
 
 /** When the next tick of a job is due, as ISO 8601, whoever leads then; null where this replica cannot know. */
-export function nextTick({ job, workers }: ManagedJob, lastRun: LastRun | null, wallNow: number): string | null {
+export function nextDue({ job, workers }: ManagedJob, lastRun: LastRun | null, wallNow: number): string | null {
   const { schedule, enabled } = job;
   if (!enabled) return null;
   if (schedule.kind !== 'interval') return isoOf(schedule.next(wallNow));

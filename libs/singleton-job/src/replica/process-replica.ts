@@ -3,13 +3,13 @@ import { type Replica } from '../leadership/index.js';
 import { diagnostics, type JobObserver, LoggingObserver, type Notify, notifyAll } from '../events/index.js';
 import { type ResolvedOptions } from '../options/index.js';
 import { JobStatistics } from './job-statistics.js';
-import { makeReplica } from './create-replica.js';
+import { createReplica } from './create-replica.js';
 
 /** The first of them tell how it began. An application that never finds its observers must not fill its memory. */
 const MOST_EARLY = 500;
 
 /** The readable `nodeId` and a random part that no other process, not even its own successor, has. */
-export function nameReplica(nodeId: string): string {
+export function createReplicaId(nodeId: string): string {
   return `${nodeId}-${randomBytes(4).toString('hex')}`;
 }
 
@@ -28,7 +28,7 @@ export class ProcessReplica {
   #replica: Replica | undefined;
 
   constructor(readonly options: ResolvedOptions) {
-    this.id = nameReplica(options.nodeId);
+    this.id = createReplicaId(options.nodeId);
     const { projectName } = options;
     this.#observers = [new LoggingObserver({ projectName, node: this.id }), this.statistics, diagnostics];
     const tell = notifyAll(this.#observers);
@@ -60,7 +60,7 @@ export class ProcessReplica {
 
   get(): Replica {
     const { options, id, notify } = this;
-    this.#replica ??= makeReplica({ options, replicaId: id, notify });
+    this.#replica ??= createReplica({ options, replicaId: id, notify });
     return this.#replica;
   }
 

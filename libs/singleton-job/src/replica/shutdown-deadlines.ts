@@ -5,7 +5,7 @@ const ABORT_MS = 1_000;
 const RELEASE_MS = 1_000;
 
 /** The three parts of a stop: runs finish by themselves, then under their signal, then the last locks are released. */
-export class ShutdownPlan {
+export class ShutdownDeadlines {
   readonly #startedAtMs: number;
 
   constructor(

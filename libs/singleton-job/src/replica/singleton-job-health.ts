@@ -12,7 +12,7 @@ export interface OverdueJob {
   /** When the run that is still in flight began, ISO 8601. Null when none is. */
   readonly runningSince: string | null;
   /**
-   * Whether starting the process anew is the cure: no run is in flight, or one that has outlived its `timeout`. A run without
+   * Whether starting the process anew is the fix: no run is in flight, or one that has outlived its `timeout`. A run without
    * a `timeout` may take as long as it likes.
    */
   readonly isStuck: boolean;

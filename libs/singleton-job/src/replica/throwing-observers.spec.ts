@@ -122,11 +122,13 @@ describe('A hostile observer', () => {
   });
 
   it('cannot change which jobs the others are told to have blocked the loop', async () => {
-    const empty = ({ jobs }: JobEvents['loopBlocked']): void => void (jobs as string[]).splice(0);
-    const a = fleet.start('a', [job({ run: lasting(fleet.clock, 2_000) })], { observers: [{ loopBlocked: empty }] });
+    const empty = ({ jobs }: JobEvents['eventLoopBlocked']): void => void (jobs as string[]).splice(0);
+    const a = fleet.start('a', [job({ run: lasting(fleet.clock, 2_000) })], {
+      observers: [{ eventLoopBlocked: empty }],
+    });
     await fleet.clock.advance(1_500);
     await fleet.clock.block(5_000);
-    expect(a.observer.of('loopBlocked')).toMatchObject([{ jobs: ['tick'] }]);
+    expect(a.observer.of('eventLoopBlocked')).toMatchObject([{ jobs: ['tick'] }]);
   });
 });
 

@@ -1,8 +1,8 @@
 import { type CronSchedule } from '../schedule/index.js';
 import { sleep } from '../time/index.js';
 import { OccurrenceLedger, ON_TIME_MS } from './occurrence-ledger.js';
-import { LOOK_AGAIN_MS, type PaceParts } from './tick-loop.js';
-import { nap, unlessAborted } from './waiting.js';
+import { MAX_SLEEP_MS, type TickLoopParts } from './tick-loop.js';
+import { interruptibleSleep, unlessAborted } from './waiting.js';
 
 /**
  * Fires cron occurrences: each is claimed in the store right before its run, so that no other replica starts it, whatever
@@ -10,15 +10,15 @@ import { nap, unlessAborted } from './waiting.js';
  * loop, a clock that was stepped or is far behind, a host that slept) the store's clock decides what was missed and what
  * may still run.
  */
-export async function paceCron(schedule: CronSchedule, parts: PaceParts): Promise<void> {
-  const { clock, quit, term, lane, job } = parts;
+export async function cronLoop(schedule: CronSchedule, parts: TickLoopParts): Promise<void> {
+  const { clock, quit, term, guard, job } = parts;
   const ledger = new OccurrenceLedger(schedule, parts);
   // a clock that is behind must not carry an occurrence past its grace: the store's takes over from one that is halfway there
   const patienceMs = Math.max(job.misfireGraceMs, ON_TIME_MS) / 2;
   let cursor = term.newestClaimedBefore;
   // what came due before Redis restarted or lost its data may have been claimed by a claim that is lost
   const doubtful = schedule.latest(cursor, term.facts.claimsLostBefore);
-  if (doubtful !== undefined && !quit.aborted) cursor = await ledger.lose(cursor, doubtful);
+  if (doubtful !== undefined && !quit.aborted) cursor = await ledger.claimAsLost(cursor, doubtful);
   let isPromotion = true;
   let hasWaited = false;
 
@@ -28,7 +28,7 @@ export async function paceCron(schedule: CronSchedule, parts: PaceParts): Promis
     const isFarBehind = term.storeNow() - wall > patienceMs;
     const untilDueMs = due - (isFarBehind ? term.storeNow() : wall);
     if (!isPromotion && untilDueMs > 0) {
-      await sleep(clock, Math.min(untilDueMs, LOOK_AGAIN_MS), quit);
+      await sleep(clock, Math.min(untilDueMs, MAX_SLEEP_MS), quit);
       continue;
     }
     if (!term.isTrusted()) {
@@ -42,17 +42,22 @@ export async function paceCron(schedule: CronSchedule, parts: PaceParts): Promis
       // due by this replica's clock and not yet by the store's, which decides after a late wake-up
       if (!isPromotion) await sleep(clock, Math.min(due - term.storeNow(), ON_TIME_MS), quit);
       isPromotion = false;
-    } else if (lane.isBusy && job.overlap === 'cancel-other') {
-      lane.abort('SUPERSEDED');
+    } else if (guard.isBusy && job.overlap === 'cancel-other') {
+      guard.abort('SUPERSEDED');
       hasWaited = true;
       const pushedAside = schedule.latest(cursor, newest - 1);
-      if (pushedAside !== undefined) cursor = await ledger.drop(cursor, pushedAside);
+      if (pushedAside !== undefined) cursor = await ledger.claimAsDropped(cursor, pushedAside);
       const nextMs = (schedule.next(newest) ?? Infinity) - now();
-      await nap({ clock, quit, delayMs: Math.min(Math.max(nextMs, 1), LOOK_AGAIN_MS), until: lane.free() });
+      await interruptibleSleep({
+        clock,
+        quit,
+        delayMs: Math.min(Math.max(nextMs, 1), MAX_SLEEP_MS),
+        until: guard.free(),
+      });
     } else {
       const isMisfire = isPromotion || (!hasWaited && now() - newest > ON_TIME_MS);
       const cause = isMisfire ? 'misfire' : 'schedule';
-      cursor = await ledger.take({ after: cursor, newest, now, isPromotion, cause, hasWaited });
+      cursor = await ledger.claimAndRun({ after: cursor, newest, now, isPromotion, cause, hasWaited });
       isPromotion = false;
       hasWaited = false;
     }

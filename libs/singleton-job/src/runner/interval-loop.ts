@@ -2,7 +2,7 @@ import { type JobDefinition } from '../discovery/index.js';
 import { type Term } from '../leadership/index.js';
 import { type IntervalSchedule } from '../schedule/index.js';
 import { sleep } from '../time/index.js';
-import { type PaceParts } from './tick-loop.js';
+import { type TickLoopParts } from './tick-loop.js';
 import { unlessAborted } from './waiting.js';
 
 /** The end of a run is recorded with the next renewal, or, if the delay is longer than this, at once. */
@@ -12,18 +12,18 @@ const RECORD_AT_ONCE_MS = 10_000;
  * Runs, waits, runs: counted from the end of each run on the monotonic clock, and across leaders by the store's, so that
  * a hand-over neither shortens the gap nor starts a long interval anew. With no known end it runs at once.
  */
-export async function paceInterval(schedule: IntervalSchedule, parts: PaceParts): Promise<void> {
-  const { clock, quit, term, lane } = parts;
+export async function intervalLoop(schedule: IntervalSchedule, parts: TickLoopParts): Promise<void> {
+  const { clock, quit, term, guard } = parts;
   const firstDue = firstIntervalDue(schedule, term);
 
   while (!quit.aborted) {
     // a run that somebody triggered is one like any other: the next comes a delay after its end
-    const due = Math.max(firstDue, schedule.next(lane.endedAtMs));
+    const due = Math.max(firstDue, schedule.next(guard.endedAtMs));
     const waitMs = due - clock.now();
-    if (lane.isBusy) await lane.free();
+    if (guard.isBusy) await guard.free();
     else if (waitMs > 0) await sleep(clock, waitMs, quit);
     else if (!term.isTrusted()) await unlessAborted(term.untilTrusted(), quit);
-    else lane.start({ scheduledAt: clock.wallNow() + waitMs, cause: 'schedule' }, term);
+    else guard.start({ scheduledAt: clock.wallNow() + waitMs, cause: 'schedule' }, term);
   }
 }
 

@@ -3,22 +3,22 @@ import { type Term } from '../leadership/index.js';
 import { type RunAbortCode } from '../errors/index.js';
 import { type Notify, type RunInfo } from '../events/index.js';
 import { type Clock } from '../time/index.js';
-import { paceCron } from './cron-loop.js';
-import { paceFixedRate } from './fixed-rate-loop.js';
-import { noteIntervalEnd, paceInterval } from './interval-loop.js';
+import { cronLoop } from './cron-loop.js';
+import { fixedRateLoop } from './fixed-rate-loop.js';
+import { noteIntervalEnd, intervalLoop } from './interval-loop.js';
 import { reportUnsettled } from './unsettled-occurrences.js';
-import { Lane } from './overlap-guard.js';
-import { type PaceParts } from './tick-loop.js';
+import { OverlapGuard } from './overlap-guard.js';
+import { type TickLoopParts } from './tick-loop.js';
 
 /** The run that was started, or why none was. */
 export type Triggered = RunInfo | 'running' | 'lease-unconfirmed';
 
 /** Runs one job: spends the terms that its election hands out, one at a time. */
 export class JobRunner {
-  readonly #lane: Lane;
+  readonly #guard: OverlapGuard;
 
   constructor(private readonly parts: { readonly job: JobDefinition; readonly clock: Clock; readonly notify: Notify }) {
-    this.#lane = new Lane({
+    this.#guard = new OverlapGuard({
       ...parts,
       onEnd: (term) => {
         noteIntervalEnd(parts.job, term);
@@ -32,17 +32,17 @@ export class JobRunner {
 
   /** Whether a run is in flight. */
   get isBusy(): boolean {
-    return this.#lane.isBusy;
+    return this.#guard.isBusy;
   }
 
   /** The run in flight; undefined if there is none. */
   get inFlight(): RunInfo | undefined {
-    return this.#lane.inFlight;
+    return this.#guard.inFlight;
   }
 
   /** Whether a run was in flight at any time since `sinceMs`, monotonic. */
   ranSince(sinceMs: number): boolean {
-    return this.#lane.ranSince(sinceMs);
+    return this.#guard.ranSince(sinceMs);
   }
 
   /**
@@ -50,13 +50,13 @@ export class JobRunner {
    * term aborts the run in flight, a stop lets it finish.
    */
   async lead(term: Term, stop: AbortSignal): Promise<void> {
-    const lane = this.#lane;
+    const guard = this.#guard;
     const quitting = new AbortController();
     const quit = (): void => {
       quitting.abort();
     };
     const lost = (): void => {
-      lane.abort('LEASE_LOST');
+      guard.abort('LEASE_LOST');
       quit();
     };
     term.signal.addEventListener('abort', lost);
@@ -64,11 +64,11 @@ export class JobRunner {
     if (term.signal.aborted) lost();
     if (stop.aborted) quit();
     try {
-      const parts: PaceParts = { ...this.parts, term, lane, quit: quitting.signal };
+      const parts: TickLoopParts = { ...this.parts, term, guard, quit: quitting.signal };
       reportUnsettled(parts);
-      await pace(parts);
+      await tickLoop(parts);
     } finally {
-      await lane.free();
+      await guard.free();
       term.signal.removeEventListener('abort', lost);
       stop.removeEventListener('abort', quit);
     }
@@ -76,26 +76,26 @@ export class JobRunner {
 
   /** Runs the job now, whatever its schedule says, unless that would overlap or the term may not start a run yet. */
   trigger(term: Term): Triggered {
-    const lane = this.#lane;
-    if (lane.isBusy) return 'running';
-    if (!term.isTrusted() || lane.isClosed) return 'lease-unconfirmed';
-    return lane.start({ scheduledAt: this.parts.clock.wallNow(), cause: 'trigger' }, term);
+    const guard = this.#guard;
+    if (guard.isBusy) return 'running';
+    if (!term.isTrusted() || guard.isClosed) return 'lease-unconfirmed';
+    return guard.start({ scheduledAt: this.parts.clock.wallNow(), cause: 'trigger' }, term);
   }
 
   /** Fires the signal of the run in flight, if there is one, and starts no other. */
   close(code: RunAbortCode): void {
-    this.#lane.close(code);
+    this.#guard.close(code);
   }
 }
 
-function pace(parts: PaceParts): Promise<void> {
+function tickLoop(parts: TickLoopParts): Promise<void> {
   const { schedule } = parts.job;
   switch (schedule.kind) {
     case 'fixed-rate':
-      return paceFixedRate(schedule, parts);
+      return fixedRateLoop(schedule, parts);
     case 'interval':
-      return paceInterval(schedule, parts);
+      return intervalLoop(schedule, parts);
     case 'cron':
-      return paceCron(schedule, parts);
+      return cronLoop(schedule, parts);
   }
 }

@@ -1,7 +1,7 @@
 import { type RunCause } from '../events/index.js';
 import { type CronSchedule } from '../schedule/index.js';
 import { sleep } from '../time/index.js';
-import { LOOK_AGAIN_MS, type PaceParts } from './tick-loop.js';
+import { MAX_SLEEP_MS, type TickLoopParts } from './tick-loop.js';
 import { reportMissed, reportOverlap, reportStateLost } from './reports.js';
 
 /** A tick that is noticed within this time is on time, however small the misfire grace. */
@@ -27,29 +27,29 @@ export interface DueOccurrences {
 export class OccurrenceLedger {
   constructor(
     private readonly schedule: CronSchedule,
-    private readonly parts: PaceParts,
+    private readonly parts: TickLoopParts,
   ) {}
 
   /**
    * Claims the newest occurrence that is due, and with it all older ones. Runs it if it still may, and reports the rest.
    * Answers the newest occurrence that is dealt with, by whomever.
    */
-  take(due: DueOccurrences): Promise<number> {
+  claimAndRun(due: DueOccurrences): Promise<number> {
     return this.#claim(due.after, due.newest, () => {
       this.#runOrReport(due);
     });
   }
 
-  /** Claims and reports occurrences that a newer one pushes aside while a run is in flight. Answers as {@link take}. */
-  drop(after: number, upTo: number): Promise<number> {
+  /** Claims and reports occurrences that a newer one pushes aside while a run is in flight. Answers as {@link claimAndRun}. */
+  claimAsDropped(after: number, upTo: number): Promise<number> {
     return this.#claim(after, upTo, () => {
       reportOverlap(this.parts, after, upTo);
       this.parts.term.known.settled(upTo);
     });
   }
 
-  /** Claims and reports occurrences of which Redis may have lost the claim. Answers as {@link take}. */
-  lose(after: number, upTo: number): Promise<number> {
+  /** Claims and reports occurrences of which Redis may have lost the claim. Answers as {@link claimAndRun}. */
+  claimAsLost(after: number, upTo: number): Promise<number> {
     return this.#claim(after, upTo, () => {
       reportStateLost(this.parts, after, upTo);
       this.parts.term.known.settled(upTo);
@@ -57,7 +57,7 @@ export class OccurrenceLedger {
   }
 
   async #claim(after: number, newest: number, whenOurs: () => void): Promise<number> {
-    const { term, lane, job, notify, clock, quit } = this.parts;
+    const { term, guard, job, notify, clock, quit } = this.parts;
     const answer = await term.claim(newest);
     switch (answer?.outcome) {
       case 'claimed':
@@ -65,7 +65,7 @@ export class OccurrenceLedger {
         // the host may have slept between the claim and its answer
         while (!term.isTrusted() && !term.isOver()) await term.untilTrusted();
         // past the deadline, or at the end of a stop, the claim stands, no run begins, and the next leader says so
-        if (!term.isOver() && !lane.isClosed) whenOurs();
+        if (!term.isOver() && !guard.isClosed) whenOurs();
         return newest;
       case 'taken': {
         // no other replica can claim while the lock is ours: the store has brought back, or was told again, a claim that was lost
@@ -79,7 +79,7 @@ export class OccurrenceLedger {
         notify('clockAhead', { job: job.name, scheduledAt: new Date(newest), aheadMs });
         // by its latest answers, which tell where its clock was corrected or this host slept
         while (!quit.aborted && term.storeNow() < newest)
-          await sleep(clock, Math.min(newest - term.storeNow(), LOOK_AGAIN_MS), quit);
+          await sleep(clock, Math.min(newest - term.storeNow(), MAX_SLEEP_MS), quit);
         return after;
       }
       case 'not-leader':
@@ -89,17 +89,17 @@ export class OccurrenceLedger {
   }
 
   #runOrReport({ after, newest, now, isPromotion, cause, hasWaited }: DueOccurrences): void {
-    const { lane, term, job } = this.parts;
+    const { guard, term, job } = this.parts;
     // the claim has told the store's time: a clock that is behind carries nothing past its grace
     const latenessMs = Math.max(now(), term.storeNow()) - newest;
     const graceMs = isPromotion ? job.misfireGraceMs : Math.max(job.misfireGraceMs, ON_TIME_MS);
-    const starts = !lane.isBusy && graceMs > 0 && latenessMs <= graceMs;
+    const starts = !guard.isBusy && graceMs > 0 && latenessMs <= graceMs;
     const unstarted = starts ? this.schedule.latest(after, newest - 1) : newest;
     if (unstarted !== undefined) {
-      if (lane.isBusy || hasWaited) reportOverlap(this.parts, after, unstarted);
+      if (guard.isBusy || hasWaited) reportOverlap(this.parts, after, unstarted);
       else reportMissed(this.parts, { reason: 'late', after, upTo: unstarted });
     }
-    if (starts) lane.start({ scheduledAt: newest, cause }, term);
+    if (starts) guard.start({ scheduledAt: newest, cause }, term);
     term.known.settled(newest);
     // the next leader would report the run as not confirmed until the next renewal
     if (starts) void term.renewAfresh();

@@ -8,7 +8,7 @@ import { Execution, type Tick } from './execution.js';
 /** Clocks that differ by less are in step: they are read one after the other, and the wall clock counts whole milliseconds. */
 const IN_STEP_MS = 10;
 
-export interface LaneParts {
+export interface OverlapGuardParts {
   readonly job: JobDefinition;
   readonly clock: Clock;
   readonly notify: Notify;
@@ -16,15 +16,15 @@ export interface LaneParts {
   readonly onEnd: (term: Term) => void;
 }
 
-/** The one lane on which the runs of a job go, one at a time. */
-export class Lane {
+/** Lets one run of a job start at a time. */
+export class OverlapGuard {
   #inFlight: Execution | undefined;
   #settled = Promise.resolve();
   #saidSlowUnder: Term | undefined;
   #endedAtMs = -Infinity;
   #isClosed = false;
 
-  constructor(private readonly parts: LaneParts) {}
+  constructor(private readonly parts: OverlapGuardParts) {}
 
   get isBusy(): boolean {
     return this.#inFlight !== undefined;
@@ -50,7 +50,7 @@ export class Lane {
     return this.#inFlight?.info;
   }
 
-  /** Starts a run on the free lane. */
+  /** Starts a run on the free guard. */
   start(tick: Tick, term: Term): RunInfo {
     const execution = new Execution(this.parts, tick, term);
     this.#inFlight = execution;

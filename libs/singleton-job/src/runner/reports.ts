@@ -1,5 +1,5 @@
 import { type MissReason } from '../events/index.js';
-import { type PaceParts } from './tick-loop.js';
+import { type TickLoopParts } from './tick-loop.js';
 
 /** Counting occurrences stops here: more is no news, and a long outage must not block the loop. */
 const COUNT_LIMIT = 1_000;
@@ -13,7 +13,7 @@ export interface Missed {
 }
 
 /** Says once that nobody will start the occurrences of a window any more. */
-export function reportMissed({ job, notify }: PaceParts, { reason, after, upTo, claimedBy }: Missed): void {
+export function reportMissed({ job, notify }: TickLoopParts, { reason, after, upTo, claimedBy }: Missed): void {
   const counted = countOf({ job }, after, upTo);
   notify('occurrencesMissed', {
     job: job.name,
@@ -27,17 +27,17 @@ export function reportMissed({ job, notify }: PaceParts, { reason, after, upTo, 
 }
 
 /** Says once that nobody knows what became of the occurrences of a window, if there are any. */
-export function reportStateLost(parts: PaceParts, after: number, upTo: number): void {
+export function reportStateLost(parts: TickLoopParts, after: number, upTo: number): void {
   if (countOf(parts, after, upTo) > 0) reportMissed(parts, { reason: 'state-lost', after, upTo });
 }
 
 /** Says once that the ticks of a window came due while a run was in flight. */
-export function reportOverlap({ job, notify }: PaceParts, after: number, upTo: number): void {
+export function reportOverlap({ job, notify }: TickLoopParts, after: number, upTo: number): void {
   const count = countOf({ job }, after, upTo);
   notify('tickDropped', { job: job.name, kind: 'cron', reason: 'overlap', scheduledAt: new Date(upTo), count });
 }
 
 /** By the schedule of today; a kind that has no occurrences counts none. */
-function countOf({ job: { schedule } }: Pick<PaceParts, 'job'>, after: number, upTo: number): number {
+function countOf({ job: { schedule } }: Pick<TickLoopParts, 'job'>, after: number, upTo: number): number {
   return schedule.kind === 'cron' ? schedule.count(after, upTo, COUNT_LIMIT) : 0;
 }

@@ -2,13 +2,13 @@ import { type JobDefinition } from '../discovery/index.js';
 import { type Term } from '../leadership/index.js';
 import { type Notify } from '../events/index.js';
 import { type Clock } from '../time/index.js';
-import { type Lane } from './overlap-guard.js';
+import { type OverlapGuard } from './overlap-guard.js';
 
 /** What the three ways of keeping time work with, for one term. */
-export interface PaceParts {
+export interface TickLoopParts {
   readonly job: JobDefinition;
   readonly term: Term;
-  readonly lane: Lane;
+  readonly guard: OverlapGuard;
   readonly clock: Clock;
   readonly notify: Notify;
   /** Aborts when the term ends or the application stops: no new tick is fired from then on. */
@@ -19,4 +19,4 @@ export interface PaceParts {
  * The longest that anybody sleeps towards an instant of the wall clock before looking at it again: it may have been
  * stepped meanwhile, or stood still with the host.
  */
-export const LOOK_AGAIN_MS = 30_000;
+export const MAX_SLEEP_MS = 30_000;

@@ -1,9 +1,9 @@
 import { replicaOf } from '../store/index.js';
-import { type PaceParts } from './tick-loop.js';
+import { type TickLoopParts } from './tick-loop.js';
 import { reportMissed, reportStateLost } from './reports.js';
 
 /** Reports the occurrences that earlier leaders left unsettled. None of them is started. */
-export function reportUnsettled(parts: PaceParts): void {
+export function reportUnsettled(parts: TickLoopParts): void {
   const { inherited } = parts.term.facts;
   if (inherited === undefined) return;
   const { newestClaimed, unconfirmed, replaced, lost } = inherited;

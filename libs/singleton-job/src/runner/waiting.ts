@@ -12,16 +12,16 @@ export async function unlessAborted(work: Promise<void>, signal: AbortSignal): P
   signal.removeEventListener('abort', leave);
 }
 
-export interface Nap {
+export interface InterruptibleSleep {
   readonly clock: Clock;
   readonly delayMs: number;
   readonly quit: AbortSignal;
-  /** Ends the nap early. */
+  /** Ends the sleep early. */
   readonly until: Promise<void>;
 }
 
 /** Resolves after `delayMs`, with `until`, or as soon as `quit` aborts. */
-export async function nap({ clock, delayMs, quit, until }: Nap): Promise<void> {
+export async function interruptibleSleep({ clock, delayMs, quit, until }: InterruptibleSleep): Promise<void> {
   const awake = new AbortController();
   await unlessAborted(Promise.race([until, sleep(clock, delayMs, awake.signal)]), quit);
   awake.abort();

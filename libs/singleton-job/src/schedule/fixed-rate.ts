@@ -1,4 +1,4 @@
-import { type GridSchedule } from './schedule.js';
+import { type FixedRateSchedule } from './schedule.js';
 
 export interface Grid {
   /** Moves the whole grid: from 0 to less than one period. @default 0 */
@@ -6,7 +6,7 @@ export interface Grid {
 }
 
 /** A grid of ticks `offsetMs + n × periodMs` since the epoch, so that every replica counts the same slots. */
-export function fixedRate(periodMs: number, { offsetMs = 0 }: Grid = {}): GridSchedule {
+export function fixedRate(periodMs: number, { offsetMs = 0 }: Grid = {}): FixedRateSchedule {
   function latest(instant: number): number {
     const whole = Math.floor(instant);
     const sinceTick = (whole - offsetMs) % periodMs;

@@ -6,7 +6,7 @@ export { InvalidScheduleError } from './invalid-schedule.error.js';
 export {
   type AnySchedule,
   type CronSchedule,
-  type GridSchedule,
+  type FixedRateSchedule,
   type IntervalSchedule,
   type Schedule,
 } from './schedule.js';

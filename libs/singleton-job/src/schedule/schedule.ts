@@ -19,7 +19,7 @@ export interface Schedule {
 }
 
 /** Ticks at multiples of a period since the epoch. */
-export interface GridSchedule extends Schedule {
+export interface FixedRateSchedule extends Schedule {
   readonly kind: 'fixed-rate';
   readonly periodMs: number;
   next(previous: number): number;
@@ -45,4 +45,4 @@ export interface CronSchedule extends Schedule {
 }
 
 /** The three kinds, told apart by `kind`. */
-export type AnySchedule = GridSchedule | IntervalSchedule | CronSchedule;
+export type AnySchedule = FixedRateSchedule | IntervalSchedule | CronSchedule;

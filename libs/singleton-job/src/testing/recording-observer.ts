@@ -19,7 +19,7 @@ export class RecordingObserver implements Required<JobObserver> {
   readonly runSlow = this.#teller('runSlow');
   readonly tickDropped = this.#teller('tickDropped');
   readonly occurrencesMissed = this.#teller('occurrencesMissed');
-  readonly loopBlocked = this.#teller('loopBlocked');
+  readonly eventLoopBlocked = this.#teller('eventLoopBlocked');
   readonly storeUnreachable = this.#teller('storeUnreachable');
   readonly storeRecovered = this.#teller('storeRecovered');
   readonly requestDenied = this.#teller('requestDenied');

@@ -76,7 +76,7 @@ describe('a cron expression that cannot be read', () => {
     ['0 0 30 FEB *', `cron expression must fire at some time, got '0 0 30 FEB *', ${NEVER}`],
     ['0 0 31 2,4,6,9,11 *', `cron expression must fire at some time, got '0 0 31 2,4,6,9,11 *', ${NEVER}`],
     ['H 3 * * *', `cron expression with H must belong to a job with a name, got 'H 3 * * *' without: name the job`],
-  ])("is refused with the cure: '%s'", (expression, message) => {
+  ])("is refused with the fix: '%s'", (expression, message) => {
     expect(errorOf(() => cron(expression)).message).toBe(message);
   });
 

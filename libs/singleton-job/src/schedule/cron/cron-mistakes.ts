@@ -33,7 +33,7 @@ export function checkSyntax(field: string, index: number): void {
   if (hasTooLongStep(field, index)) throw new SyntaxError(`step too long in '${field}'`);
 }
 
-/** What was expected of the field that could not be read, what came, and the cure if the mistake is a usual one. */
+/** What was expected of the field that could not be read, what came, and the fix if the mistake is a usual one. */
 export function describeMistake({ canonical, fields }: CronText, index: number): string {
   const field = fields[index] ?? '';
   const { name, expected } = RULES[index] ?? { name: '', expected: '' };

@@ -47,8 +47,8 @@ export function splitCron(expression: string): CronText {
 function spellOut(alias: string): string {
   const expression = ALIASES.get(alias.toLowerCase());
   if (expression !== undefined) return expression;
-  const cure = alias.toLowerCase() === '@reboot' ? ': no job runs at start, do that in a Nest lifecycle hook' : '';
+  const fix = alias.toLowerCase() === '@reboot' ? ': no job runs at start, do that in a Nest lifecycle hook' : '';
   throw new InvalidScheduleError(
-    `cron expression must have fields or be one of ${[...ALIASES.keys()].join(', ')}, got '${alias}'${cure}`,
+    `cron expression must have fields or be one of ${[...ALIASES.keys()].join(', ')}, got '${alias}'${fix}`,
   );
 }
