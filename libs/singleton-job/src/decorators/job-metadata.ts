@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { type AnySchedule } from '../schedule/index.js';
 
-/** What a decorator says, as it was written. It is read and checked at start-up, all mistakes at once. */
+/** The arguments of a decorator, as they were written. It is read and checked at start-up, all mistakes at once. */
 export interface JobMetadata {
   /** `timeout` is only there to be refused by name. */
   readonly kind: AnySchedule['kind'] | 'timeout';
@@ -19,7 +19,7 @@ export interface JobMetadata {
 const JOBS = Symbol.for('nestjs-singleton-job:jobs');
 const MEMBERS = Symbol.for('nestjs-singleton-job:members');
 
-/** Adds to what is said about a member of `target`: a prototype, or a class if the member is static. */
+/** Records a decorator of a member of `target`: a prototype, or a class if the member is static. */
 export function recordJob(target: object, member: string | symbol, metadata: JobMetadata): void {
   const own = Reflect.getOwnMetadata(JOBS, target, member) as JobMetadata[] | undefined;
   // innermost decorator first: the order that they are applied in
@@ -27,7 +27,7 @@ export function recordJob(target: object, member: string | symbol, metadata: Job
   Reflect.defineMetadata(MEMBERS, new Set([...ownMembers(target), member]), target);
 }
 
-/** Every member of `target` that was decorated here or further up, and what was said about it where it was said last. */
+/** Every member of `target` that was decorated here or further up, with the decorators of its last declaration. */
 export function recordedJobs(target: object): ReadonlyMap<string | symbol, readonly JobMetadata[]> {
   const jobs = new Map<string | symbol, readonly JobMetadata[]>();
   for (let level: object | null = target; level !== null; level = Object.getPrototypeOf(level) as object | null) {

@@ -45,8 +45,8 @@ export class JobRun implements InterceptedRun {
   }
 
   /**
-   * Whether `assertLeader()` threw when it was last called. A run that throws after that counts as cancelled, whatever it
-   * throws; the signal may not have fired, and where only the wall clock is in doubt it need not.
+   * Whether `assertLeader()` threw when it was last called. A run that throws after that counts as cancelled, also with another
+   * error; the signal may not have fired, and where only the wall clock is in doubt it need not.
    */
   get wasRefused(): boolean {
     return this.#wasRefused;

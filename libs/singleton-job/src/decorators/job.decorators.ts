@@ -54,7 +54,7 @@ export function Cron(expression: string, options?: CronOptions): JobDecorator {
 
 /**
  * Not a job: start-up refuses it, because what runs once after the start would run once for each new leader here. It
- * exists so that a class that comes from `@nestjs/schedule` is told so.
+ * exists so that a class that comes from `@nestjs/schedule` gets an error that names it.
  */
 export function Timeout(...args: readonly (string | number)[]): JobDecorator {
   return record({ kind: 'timeout', decorator: '@Timeout', schedule: args.at(-1), options: undefined });

@@ -13,7 +13,7 @@ import { SingletonJobError } from './singleton-job.error.js';
  */
 export type LockStoreErrorCode = 'STORE_UNREACHABLE' | 'STORE_REFUSED_WRITE' | 'STORE_MISCONFIGURED';
 
-/** A request to the store failed. It says nothing about who holds a lock: the request may or may not have been carried out. */
+/** A request to the store failed. It is not known who holds a lock: the request may or may not have been carried out. */
 export class LockStoreError extends SingletonJobError {
   /** False if the request never left this process, and so was certainly not carried out. */
   readonly wasSent: boolean;
@@ -28,7 +28,7 @@ export class LockStoreError extends SingletonJobError {
   }
 }
 
-/** Any rejection of a store as a {@link LockStoreError}; what a store of somebody else throws counts as unreachable. */
+/** Any rejection of a store as a {@link LockStoreError}; another error of a store counts as unreachable. */
 export function asLockStoreError(error: unknown): LockStoreError {
   if (error instanceof LockStoreError) return error;
   return new LockStoreError('STORE_UNREACHABLE', messageOf(error), { cause: error });

@@ -18,7 +18,7 @@ export class LocksClosedError extends SingletonJobError {
   }
 }
 
-/** Thrown by `withLock()` when somebody else has the lock, and had it for as long as `wait` allowed. */
+/** Thrown by `withLock()` when another holder has the lock, and had it for as long as `wait` allowed. */
 export class LockUnavailableError extends SingletonJobError {
   readonly code = 'LOCK_UNAVAILABLE';
 
@@ -27,7 +27,7 @@ export class LockUnavailableError extends SingletonJobError {
   }
 }
 
-/** The reason of a handle's `AbortSignal`: the lock may be somebody else's now, or soon, because the application stops. */
+/** The reason of a handle's `AbortSignal`: another process may have the lock now, or soon, because the application stops. */
 export class LockLostError extends SingletonJobError {
   readonly code = 'LOCK_LOST';
 

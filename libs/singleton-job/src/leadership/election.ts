@@ -192,7 +192,7 @@ export class Election {
     if (isReleased) notify('leadershipReleased', { job, fencingToken, reason, confirmed });
     // also in a shutdown, which may still wait for other jobs
     if (isReleased && confirmed) replica.repeatRelease({ name: job, holder: term.facts.holder, token: fencingToken });
-    // a replica that was asked to step down does so also if its lease was lost before its run had settled
+    // a replica that steps down stands back also if it lost its lease before its run had settled
     if (isReleased || quit.aborted) this.#standBackMs = this.#standBackAfter(reason);
   }
 

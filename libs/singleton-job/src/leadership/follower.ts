@@ -35,9 +35,9 @@ const SPREAD_MS = 5;
 const ABOVE_SHARE_MS = 1.5;
 /** A replica that leads more than so many times its share waits no longer than this. */
 const MOST_LOAD = 2;
-/** After a reconnect followers whose leader is known to be alive ask within this time. */
+/** After a reconnect a follower whose leader is known to be alive sends a request within this time. */
 const ASK_WITHIN_MS = 10_000;
-/** As a safety net the followers of a job together ask about it once in this time. */
+/** As a safety net the followers of a job together send one request in this time. */
 const SAFETY_NET_MS = 60_000;
 /** A lock lives through the last millisecond of its time. */
 const AFTER_TTL_MS = 1;
@@ -151,7 +151,7 @@ export class Follower implements Waiter {
     this.#follow(holder);
   }
 
-  /** Sends one acquire request until it is answered. Undefined: there is no term, and the alarm says when to try again. */
+  /** Sends one acquire request until it is answered. Undefined: there is no term, and the alarm is set for the next try. */
   async #acquire(stop: AbortSignal): Promise<Term | undefined> {
     const session = await this.#usableSession(stop);
     if (session === undefined) return undefined;
@@ -290,7 +290,7 @@ export class Follower implements Waiter {
   }
 
   /**
-   * Whether no other replica can have led since the last term of this one: the store said that its lock was lost, its deadline has not
+   * Whether no other replica can have led since the last term of this one: the store answered that its lock was lost, its deadline has not
    * passed, and no later living holder is known. Where this replica released the lock, or its session ended, another may have led.
    */
   #mayLeadAgainAtOnce(): boolean {
@@ -314,12 +314,12 @@ export class Follower implements Waiter {
     }
     this.#waitsForTtl = !this.#holderIsListed();
     if (this.#waitsForTtl) {
-      // no heartbeat tells of its end: only the life of the lock counts
+      // no heartbeat will show its end: only the life of the lock counts
       if (this.#holderSession !== undefined) sessions.watch(this.#holderSession);
       this.#askIn(ttlMs + AFTER_TTL_MS + random() * TTL_JITTER_MS);
     }
     if (sessions.hasNoticedBreak && this.#waitMs(sessions.storeNow()) > 0) this.#askAfterWait();
-    // the data of a restarted store may name a holder that has left the lock: nobody renews it
+    // the data of a restarted store may name a holder that has left the lock and does not renew it
     if (ttlMs < this.#renewedTtlMs) this.#askIn(ttlMs + AFTER_TTL_MS + random() * TTL_JITTER_MS);
     if (!isSubscribed) this.#askIn(ASK_WITHIN_MS * (1 - random() / 10));
     const followers = Math.max(sessions.liveReplicas - 1, 1);
@@ -331,7 +331,7 @@ export class Follower implements Waiter {
     return this.#holder === undefined ? undefined : sessionOf(this.#holder);
   }
 
-  /** Whether a heartbeat will tell of the end of the holder's session. */
+  /** Whether a heartbeat will show the end of the holder's session. */
   #holderIsListed(): boolean {
     const session = this.#holderSession;
     return session !== undefined && this.replica.sessions.isListed(session);
@@ -357,7 +357,7 @@ export class Follower implements Waiter {
     return Math.min(this.#notBefore() - storeTime, restMs);
   }
 
-  /** Every follower asks when no replica has to wait any more. */
+  /** Every follower sends a request when no replica has to wait any more. */
   #askAfterWait(storeTime = this.replica.sessions.storeNow()): void {
     this.#askIn(this.#waitMs(storeTime) + AFTER_TTL_MS + this.#spreadMs());
   }

@@ -16,7 +16,7 @@ export interface Inherited {
 }
 
 /**
- * What this process knows of one job, whichever replica led it: what the store answered, what messages said and what it did itself. So
+ * What this process knows of one job, whichever replica led it: from the answers of the store, from messages and from what it did itself. So
  * fencing tokens grow and claimed occurrences stay claimed also if the store loses its data while this replica lives.
  */
 export class KnownState {
@@ -108,7 +108,7 @@ export class KnownState {
     this.#lastRunEndedAt = latest(at, this.#lastRunEndedAt);
   }
 
-  /** What goes with every renewal and claim: a store that lost its last writes is told again. */
+  /** Goes with every renewal and claim, so that a store that lost its last writes gets them again. */
   get progress(): StateUpdate {
     return { newestSettled: this.#newestSettled, lastRunEndedAt: this.#lastRunEndedAt };
   }

@@ -52,7 +52,7 @@ export interface Waiter {
 }
 
 const MOST_OPEN_ACQUIRES = 25;
-/** A message may get lost: who released a lock says it again so often, until another replica has it. */
+/** A message may get lost: a release is published again so often, until another replica has the lock. */
 const RELEASE_REPEATS = 3;
 const REPEAT_AFTER_MS = 1_000;
 /** The last requests in the background may take so long when the connections are closed. */
@@ -231,7 +231,7 @@ export class Replica {
     this.client.inBackground({ name: request.name, kind: 'release', send }, limitMs);
   }
 
-  /** Says a release again, in case the message got lost, until another replica has the lock. For a replica that stays alive. */
+  /** Publishes a release again, in case the message got lost, until another replica has the lock. */
   repeatRelease({ name, holder, token }: LockNews): void {
     const news = { name, holder, token };
     const repeat = (times: number): void => {
@@ -276,7 +276,7 @@ export class Replica {
     }
     // a lock that this replica released may be wanted by another part of it, its own grants it knows
     if (kind === 'granted' && replicaOf(holder) === this.id) return;
-    // its own holder is still in the lock, or it is not: the renewal tells
+    // a renewal shows whether this replica still has the lock
     if (kind === 'granted') for (const term of this.#terms) if (term.name === name) void term.renewAfresh();
     for (const waiter of this.#waiters.get(name) ?? []) {
       if (kind === 'granted') waiter.granted?.(news);

@@ -18,7 +18,7 @@ export class Session {
     readonly id: SessionId,
     readonly lockExpiryMs: number,
     private readonly clock: Clock,
-    /** The session is over, and nothing runs under it: the store may be told. */
+    /** Called when the session is over and nothing runs under it: it may be ended in the store. */
     private readonly onUnused: (session: Session) => void,
   ) {
     // every term and every acquire request under this session listens to it, and that is no leak
@@ -71,7 +71,7 @@ export class Session {
     if (this.#users === 0) this.onUnused(this);
   }
 
-  /** Something runs under this session until the returned function is called. The store is told of the end only after that. */
+  /** Something runs under this session until the returned function is called. Only after that it is ended in the store. */
   use(): () => void {
     this.#users += 1;
     let isInUse = true;

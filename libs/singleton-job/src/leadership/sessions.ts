@@ -188,7 +188,7 @@ export class Sessions {
     });
   }
 
-  /** One heartbeat for all who ask while it is under way. Resolves to whether it was answered with a result. */
+  /** One heartbeat for all callers while it is under way. Resolves to whether it was answered with a result. */
   refresh(): Promise<boolean> {
     this.#refresh ??= this.beat().finally(() => {
       this.#refresh = undefined;
@@ -311,7 +311,7 @@ export class Sessions {
 
   /**
    * Two answered heartbeats that did not find a session, further apart than it can live without one: from the answer to the first,
-   * which may have waited for long, until the second was sent. One that was sent before the session was known says nothing of it.
+   * which may have waited for long, until the second was sent. A heartbeat that was sent before the session was known proves nothing.
    * If the list has changed meanwhile, the session may have been listed again and lost once more.
    */
   #presumeEnded(sent: Instant): boolean {

@@ -164,7 +164,7 @@ export class Term {
     return this.deadline.wall - this.replica.clock.wallNow();
   }
 
-  /** Whether a run may start now: asked anew before each. */
+  /** Whether a run may start now. Checked again before each run. */
   isTrusted(): boolean {
     return this.#end === undefined && isBefore(this.replica.clock, this.#currentDeadline);
   }
@@ -225,7 +225,7 @@ export class Term {
     if (!this.isOver()) await this.renew();
   }
 
-  /** Resolves when the term is trusted, or over. Heartbeats and renewals go on by themselves; this asks for both at once. */
+  /** Resolves when the term is trusted, or over. Heartbeats and renewals go on by themselves; this sends both at once. */
   untilTrusted(): Promise<void> {
     this.#trust ??= this.#untilTrusted().finally(() => {
       this.#trust = undefined;
@@ -233,7 +233,7 @@ export class Term {
     return this.#trust;
   }
 
-  /** Takes a cron occurrence: asks until the answer is certain. Undefined when the term was over first. */
+  /** Claims a cron occurrence: sends the request until the answer is certain. Undefined when the term was over first. */
   async claim(scheduledAt: number): Promise<ClaimResult | undefined> {
     const { fencingToken: token } = this;
     const result = await this.#untilAnswered('claim', (update) =>
@@ -262,7 +262,7 @@ export class Term {
     return this.replica.release(request, waitMs, Math.max(lockRemainingMs, waitMs));
   }
 
-  /** Ends the term here. The store is not told. */
+  /** Ends the term in this process only; the lock stays in the store. */
   finish(end: TermEnd): void {
     if (this.#end !== undefined) return;
     this.#finalDeadline = this.#currentDeadline;

@@ -50,7 +50,7 @@ export class KnownLock {
 }
 
 /**
- * What this process knows of each lock that it asks for or has, and for as long after that as the lock may live: so fencing tokens
+ * What this process knows of each lock that it wants or has, and for as long after that as the lock may live: so fencing tokens
  * grow, and a new holder waits for an old one, also if the store loses its data.
  */
 export class KnownLocks {
@@ -63,7 +63,7 @@ export class KnownLocks {
     return this.#kept.size;
   }
 
-  /** A lock is asked for, or held, until `leave` is called. */
+  /** A lock is wanted, or held, until `leave` is called. */
   enter(name: string, expiryMs: number): { readonly known: KnownLock; readonly leave: () => void } {
     this.#forgetSome();
     const known = this.#find(name) ?? this.#begin(name);

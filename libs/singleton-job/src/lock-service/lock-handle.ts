@@ -2,8 +2,8 @@ import { type Term } from '../leadership/index.js';
 import { LockLostError } from '../errors/index.js';
 
 /**
- * A lock that this process has. It is renewed until it is released; works with `await using`. What it guards must heed the
- * signal, or check {@link fencingToken} where it writes: nobody can take a lock back from a process that was paused.
+ * A lock that this process has. It is renewed until it is released; works with `await using`. Stop when the
+ * signal fires, or check {@link fencingToken} where you write: a lock cannot be taken back from a process that was paused.
  */
 export class LockHandle implements AsyncDisposable {
   readonly #loss = new AbortController();
@@ -40,7 +40,7 @@ export class LockHandle implements AsyncDisposable {
   }
 
   /**
-   * Gives the lock to whoever waits for it. However often it is called it is released once. Resolves to whether Redis has
+   * Releases the lock, once, however often it is called. Resolves to whether Redis has
    * confirmed that within two seconds; if not, it is released in the background, or expires by itself. Never rejects.
    */
   release(): Promise<boolean> {

@@ -8,7 +8,7 @@ import { KnownLocks } from './known-locks.js';
 import { type LockKey, type LockOptions, type LockRequest, readLockRequest } from './lock-request.js';
 import { type InformedRequest, winLock } from './win-lock.js';
 
-/** When the application stops: for whoever has a lock to give it back, and then for giving back what is left. */
+/** When the application stops: time for callers to release their locks, and then for releasing what is left. */
 const RECALL_MS = 500;
 const GIVE_BACK_MS = 500;
 
@@ -38,11 +38,11 @@ export class LockService {
   }
 
   /**
-   * Takes a lock, or answers null if somebody else has it, and has it for as long as `wait` allows. Not reentrant: somebody
-   * else is whoever has it, also in this process.
+   * Takes a lock, or resolves to null if it is held, for as long as `wait` allows. Not reentrant: a lock that this process holds
+   * is refused as well.
    *
    * @throws InvalidLockError for a key or options that are wrong, or where no connection is configured
-   * @throws LockStoreError when Redis does not answer, so that nobody knows whether the lock is free
+   * @throws LockStoreError when Redis does not answer, so that it is not known whether the lock is free
    * @throws LocksClosedError when the application has stopped
    * @throws the reason of `signal`
    */
@@ -56,7 +56,7 @@ export class LockService {
   /**
    * Runs a function under a lock, and releases it when the function has settled.
    *
-   * @throws LockUnavailableError if somebody else has it, and everything that {@link tryAcquire} and the function throw
+   * @throws LockUnavailableError if it is held, and everything that {@link tryAcquire} and the function throw
    */
   async withLock<T>(key: LockKey, options: LockOptions, fn: (lock: LockHandle) => T | Promise<T>): Promise<T> {
     const lock = await this.tryAcquire(key, options);

@@ -10,9 +10,9 @@ export interface InformedRequest extends LockRequest {
   readonly known: KnownLock;
 }
 
-/** How long an answer is waited for that says whether the lock is free: the first request may have to connect. */
+/** How long to wait for the answer whether the lock is free: the first request may have to connect. */
 const ANSWER_MS = 2_000;
-/** Without a subscription a waiting request asks so often. */
+/** Without a subscription a waiting request is sent again so often. */
 const ASK_EVERY_MS = 10_000;
 /** A lock lives through the last millisecond of its time. */
 const AFTER_TTL_MS = 1;

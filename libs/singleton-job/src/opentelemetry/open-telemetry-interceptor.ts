@@ -14,7 +14,7 @@ export class OpenTelemetryInterceptor implements RunInterceptor {
   }
 
   intercept(run: InterceptedRun, next: () => Promise<unknown>): Promise<unknown> {
-    // whoever triggers a run waits for it; a timer belongs to nobody, though it was set in some request long ago
+    // a triggered run belongs to the span of its caller; a timer does not, although it was set in some request long ago
     const root = run.cause !== 'trigger';
     return this.#tracer.startActiveSpan(`run ${run.job}`, { root, attributes: attributesOf(run) }, async (span) => {
       const abortedFor = (code: RunAbortCode | 'UNKNOWN'): void => {

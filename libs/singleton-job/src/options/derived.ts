@@ -6,7 +6,7 @@ export function heartbeatIntervalFor(lockExpiryMs: number): number {
 }
 
 /**
- * How late an occurrence of a cron job may start if neither the job nor the module says: long enough for a leader to
+ * How late an occurrence of a cron job may start if neither the job nor the module sets it: long enough for a leader to
  * drain, or to be killed and its session to end, and for the next one to take over, with a lock expiry to spare.
  */
 export function defaultMisfireGraceMs(

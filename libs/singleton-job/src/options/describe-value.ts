@@ -19,7 +19,7 @@ export function describeValue(value: unknown): string {
   }
 }
 
-/** Whether `new` works on it. Arrow functions and methods are no classes; plain functions cannot be told from one. */
+/** Whether `new` works on it. Arrow functions and methods are no classes; plain functions look like one. */
 export function isClass(value: unknown): value is abstract new (...args: never[]) => unknown {
   return typeof value === 'function' && typeof value.prototype === 'object' && value.prototype !== null;
 }

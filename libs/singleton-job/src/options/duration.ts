@@ -8,7 +8,7 @@ const UNIT_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as c
 
 const PATTERN = /^(?<count>\d+)(?<unit>ms|s|m|h|d)$/;
 
-/** The milliseconds of a duration; undefined if it is none. Zero is one: whoever needs more checks it. */
+/** The milliseconds of a duration; undefined if it is none. Zero is a duration: callers that need more check it. */
 export function parseDuration(value: unknown): number | undefined {
   const ms = typeof value === 'string' ? parseText(value) : value;
   return typeof ms === 'number' && Number.isSafeInteger(ms) ? ms : undefined;

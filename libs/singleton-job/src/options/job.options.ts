@@ -3,7 +3,7 @@ import { type Duration } from './duration.js';
 /** What happens to a tick that is due while a run of the same job is in flight. */
 export type Overlap = 'skip' | 'cancel-other';
 
-/** What every job can say about itself. */
+/** The options that every job has. */
 export interface JobOptions {
   /**
    * Its name in keys, logs and `jobs` overrides. Names are protocol: replicas that know a job by another name run it as
@@ -92,7 +92,7 @@ export interface CronOptions extends JobOptions, OverlapOption {
   readonly timeZone?: string;
 
   /**
-   * How late an occurrence may still start, after nobody led or the leader was stuck. More: it runs after a longer
+   * How late an occurrence may still start, after a time without a leader, or with a leader that was stuck. More: it runs after a longer
    * outage. Less: it is rather reported as missed. Zero: a late occurrence never runs.
    *
    * @default the `misfireGrace` of the module

@@ -17,7 +17,7 @@ export function isNodeId(value: unknown): value is string {
   return typeof value === 'string' && value !== '' && value === toNodeId(value);
 }
 
-/** What the environment calls this replica, made fit: nobody can be asked to rename their host. */
+/** The name of this host, changed to fit the rule for names. */
 export function toNodeId(text: string): string {
   return text.replaceAll(FORBIDDEN_IN_NODE_ID, '-');
 }

@@ -3,7 +3,7 @@ import { readExpiry } from './read-timings.js';
 import { type ResolvedJobOptions } from './resolved-options.js';
 import { readTimeZone } from './read-time-zone.js';
 
-/** Reads the options that a decorator and an override have in common. Which of them suit the kind is asked elsewhere. */
+/** Reads the options that a decorator and an override have in common. Which of them suit the kind is checked elsewhere. */
 export function resolveJobOptions(reader: OptionReader): ResolvedJobOptions {
   return Object.freeze({
     enabled: readEnabled(reader),

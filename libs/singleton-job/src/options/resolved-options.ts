@@ -30,7 +30,7 @@ export interface ResolvedOptions {
   readonly allowInMemoryStore: boolean;
 }
 
-/** What a decorator or an override says about a job; undefined where it says nothing. */
+/** What a decorator or an override sets; undefined where it sets nothing. */
 export interface ResolvedJobOptions {
   readonly enabled: boolean | undefined;
   readonly lockExpiryMs: number | undefined;

@@ -76,7 +76,7 @@ export interface SingletonJobOptions {
   readonly timeZone?: string;
 
   /**
-   * How late an occurrence of a cron job that says nothing else may still start. More: it runs after a longer outage.
+   * How late an occurrence of a cron job without an own `misfireGrace` may still start. More: it runs after a longer outage.
    * Less: it is rather reported as missed. Zero: a late occurrence never runs.
    *
    * @default `shutdownTimeout` + 2 × the job's own `lockExpiry` + `heartbeatInterval`
@@ -84,7 +84,7 @@ export interface SingletonJobOptions {
   readonly misfireGrace?: Duration;
 
   /**
-   * How long a run of a job that says nothing else may take before it is reported as slow (`runSlow`, a warning in the
+   * How long a run of a job without an own `warnAfter` may take before it is reported as slow (`runSlow`, a warning in the
    * log). The run goes on. More: fewer warnings. Less: a stuck run is noticed sooner. `false`: never.
    *
    * @default '8s'
@@ -113,7 +113,7 @@ export interface SingletonJobOptions {
   readonly ignoreUnknownJobs?: boolean;
 
   /**
-   * Who is told what happens: objects, or classes of providers of the application.
+   * Observers of events: objects, or classes of providers of the application.
    *
    * @default []
    */

@@ -5,8 +5,8 @@ import { MAX_SLEEP_MS, type TickLoopParts } from './tick-loop.js';
 import { interruptibleSleep, unlessAborted } from './waiting.js';
 
 /**
- * Fires cron occurrences: each is claimed in the store right before its run, so that no other replica starts it, whatever
- * its clock says. A tick on time goes by this replica's wall clock. On promotion and after a late wake-up (a blocked
+ * Fires cron occurrences: each is claimed in the store right before its run, so that no other replica starts it, even
+ * if its clock differs. A tick on time goes by this replica's wall clock. On promotion and after a late wake-up (a blocked
  * loop, a clock that was stepped or is far behind, a host that slept) the store's clock decides what was missed and what
  * may still run.
  */

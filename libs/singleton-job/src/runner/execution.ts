@@ -19,7 +19,7 @@ export class Execution {
   readonly #aborting = new AbortController();
   #abortCode: RunAbortCode | undefined;
   #wasCalled = false;
-  /** Undefined once the run has settled or was told to stop. */
+  /** Undefined once the run has settled or was aborted. */
   #timers: Timer[] | undefined = [];
 
   constructor(
@@ -45,7 +45,7 @@ export class Execution {
     return this.#wasCalled;
   }
 
-  /** Does something later, unless the run has settled or was told to stop by then. */
+  /** Does something later, unless the run has settled or was aborted by then. */
   after(delayMs: number, act: () => void): void {
     this.#timers?.push(this.parts.clock.setTimer(delayMs, act));
   }
@@ -69,7 +69,7 @@ export class Execution {
     }
     const ended = () => ({ ...this.info, durationMs: clock.now() - startedMs });
     try {
-      // whoever was told that the run begins may have taken the time that the lease had left
+      // an observer of runStarted may have taken the time that the lease had left
       run.assertLeader();
       this.#wasCalled = true;
       await job.invoke(run);
@@ -77,7 +77,7 @@ export class Execution {
     } catch (error: unknown) {
       // the clocks know of the deadline before a timer can fire the signal
       if (run.wasRefused) this.abort('LEASE_LOST');
-      // told by its signal to stop, a job that gives up has done as it was asked
+      // a job that rejects after its signal fired was cancelled, it did not fail
       if (this.#abortCode === undefined) notify('runFailed', { ...ended(), error });
       else notify('runCancelled', { ...ended(), code: this.#abortCode });
     } finally {

@@ -51,7 +51,7 @@ export async function fixedRateLoop(schedule: FixedRateSchedule, parts: TickLoop
 function fire(slot: number, parts: TickLoopParts): void {
   const { guard, term } = parts;
   const isTrusted = term.isTrusted();
-  // asked for now, the answer is there before the next tick, and a run that goes on without a lease is told so
+  // requested now, the answer is there before the next tick, and a run without a lease is aborted
   if (!isTrusted) void term.untilTrusted();
   if (guard.isBusy) drop(parts, 'overlap', slot, 1);
   else if (!isTrusted) drop(parts, 'lease-unconfirmed', slot, 1);

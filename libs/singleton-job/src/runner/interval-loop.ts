@@ -17,7 +17,7 @@ export async function intervalLoop(schedule: IntervalSchedule, parts: TickLoopPa
   const firstDue = firstIntervalDue(schedule, term);
 
   while (!quit.aborted) {
-    // a run that somebody triggered is one like any other: the next comes a delay after its end
+    // a triggered run counts like any other: the next comes a delay after its end
     const due = Math.max(firstDue, schedule.next(guard.endedAtMs));
     const waitMs = due - clock.now();
     if (guard.isBusy) await guard.free();

@@ -74,7 +74,7 @@ export class JobRunner {
     }
   }
 
-  /** Runs the job now, whatever its schedule says, unless that would overlap or the term may not start a run yet. */
+  /** Runs the job now, outside its schedule, unless that would overlap or the term may not start a run yet. */
   trigger(term: Term): Triggered {
     const guard = this.#guard;
     if (guard.isBusy) return 'running';

@@ -19,7 +19,7 @@ export interface DueOccurrences {
   readonly isPromotion: boolean;
   /** Why the newest is run, if it is. */
   readonly cause: RunCause;
-  /** They waited for a run to settle that was told to stop in their favour. */
+  /** They waited for a run to settle that was aborted in their favour. */
   readonly hasWaited: boolean;
 }
 
@@ -64,11 +64,11 @@ export class OccurrenceLedger {
       case 'already-ours':
         // the host may have slept between the claim and its answer
         while (!term.isTrusted() && !term.isOver()) await term.untilTrusted();
-        // past the deadline, or at the end of a stop, the claim stands, no run begins, and the next leader says so
+        // past the deadline, or at the end of a stop, the claim stands, no run begins, and the next leader reports it
         if (!term.isOver() && !guard.isClosed) whenOurs();
         return newest;
       case 'taken': {
-        // no other replica can claim while the lock is ours: the store has brought back, or was told again, a claim that was lost
+        // no other replica can claim while the lock is ours: a claim that the store had lost was restored
         const upTo = Math.max(newest, answer.newestClaimed);
         reportStateLost(this.parts, after, upTo);
         term.known.settled(upTo);
@@ -77,7 +77,7 @@ export class OccurrenceLedger {
       case 'too-early': {
         const aheadMs = newest - answer.storeTime;
         notify('clockAhead', { job: job.name, scheduledAt: new Date(newest), aheadMs });
-        // by its latest answers, which tell where its clock was corrected or this host slept
+        // by its latest answers: its clock may have been corrected, or this host was suspended
         while (!quit.aborted && term.storeNow() < newest)
           await sleep(clock, Math.min(newest - term.storeNow(), MAX_SLEEP_MS), quit);
         return after;
@@ -90,7 +90,7 @@ export class OccurrenceLedger {
 
   #runOrReport({ after, newest, now, isPromotion, cause, hasWaited }: DueOccurrences): void {
     const { guard, term, job } = this.parts;
-    // the claim has told the store's time: a clock that is behind carries nothing past its grace
+    // the claim has brought the store's time: a clock that is behind must not stretch the grace
     const latenessMs = Math.max(now(), term.storeNow()) - newest;
     const graceMs = isPromotion ? job.misfireGraceMs : Math.max(job.misfireGraceMs, ON_TIME_MS);
     const starts = !guard.isBusy && graceMs > 0 && latenessMs <= graceMs;

@@ -65,12 +65,12 @@ export class OverlapGuard {
     return execution.info;
   }
 
-  /** Tells the run in flight, if any, to stop. */
+  /** Aborts the run in flight, if there is one. */
   abort(code: RunAbortCode): void {
     this.#inFlight?.abort(code);
   }
 
-  /** Tells the run in flight to stop, and lets no other start. */
+  /** Aborts the run in flight, and lets no other start. */
   close(code: RunAbortCode): void {
     this.#isClosed = true;
     this.abort(code);

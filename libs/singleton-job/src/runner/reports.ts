@@ -12,7 +12,7 @@ export interface Missed {
   readonly claimedBy?: string | undefined;
 }
 
-/** Says once that nobody will start the occurrences of a window any more. */
+/** Reports once that no replica will start the occurrences of a window any more. */
 export function reportMissed({ job, notify }: TickLoopParts, { reason, after, upTo, claimedBy }: Missed): void {
   const counted = countOf({ job }, after, upTo);
   notify('occurrencesMissed', {
@@ -26,12 +26,12 @@ export function reportMissed({ job, notify }: TickLoopParts, { reason, after, up
   });
 }
 
-/** Says once that nobody knows what became of the occurrences of a window, if there are any. */
+/** Reports once that it is not known what became of the occurrences of a window, if there are any. */
 export function reportStateLost(parts: TickLoopParts, after: number, upTo: number): void {
   if (countOf(parts, after, upTo) > 0) reportMissed(parts, { reason: 'state-lost', after, upTo });
 }
 
-/** Says once that the ticks of a window came due while a run was in flight. */
+/** Reports once that the ticks of a window came due while a run was in flight. */
 export function reportOverlap({ job, notify }: TickLoopParts, after: number, upTo: number): void {
   const count = countOf({ job }, after, upTo);
   notify('tickDropped', { job: job.name, kind: 'cron', reason: 'overlap', scheduledAt: new Date(upTo), count });

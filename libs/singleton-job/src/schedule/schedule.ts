@@ -44,5 +44,5 @@ export interface CronSchedule extends Schedule {
   count(after: number, upTo: number, limit: number): number;
 }
 
-/** The three kinds, told apart by `kind`. */
+/** The three kinds, distinguished by `kind`. */
 export type AnySchedule = FixedRateSchedule | IntervalSchedule | CronSchedule;

@@ -57,7 +57,7 @@ export interface LockStore {
   claim(request: ClaimRequest): Promise<ClaimResult>;
 
   /**
-   * Frees a lock that `holder` has, records `update` and tells the followers, all in one step. A message that cannot be sent does
+   * Frees a lock that `holder` has, records `update` and publishes the release, all in one step. A message that cannot be sent does
    * not make the release fail. Releasing a lock that another holder has, or none, changes nothing and publishes nothing.
    */
   release(request: ReleaseRequest): Promise<ReleaseResult>;
@@ -100,7 +100,7 @@ export interface LockStoreListener {
    * Called at most once.
    */
   evictionPossible?(policy: string | undefined): void;
-  /** The store does not say which server it is (INFO is not permitted), so that its restarts cannot be told from hiccups. Called at most once. */
+  /** The store does not say which server it is (INFO is not permitted), so that a restart looks like a lost connection. Called at most once. */
   restartsHidden?(): void;
 }
 

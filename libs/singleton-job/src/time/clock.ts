@@ -4,7 +4,7 @@ export interface Timer {
 }
 
 /**
- * Time as an argument. Everything in the library that waits, measures or dates asks a clock that it was given,
+ * Time as an argument. Everything in the library that waits, measures or dates uses a clock that it was given,
  * so that a test can hold time still and a simulation can give every replica a clock of its own.
  */
 export interface Clock {
@@ -19,7 +19,7 @@ export interface Clock {
 
   /**
    * Calls `fire` once, `delayMs` from now, whatever the size of the delay. It may fire a little early, or late when the
-   * event loop was busy: whoever acts on an instant reads the clock again.
+   * event loop was busy: read the clock again before acting on an instant.
    */
   setTimer(delayMs: number, fire: () => void): Timer;
 

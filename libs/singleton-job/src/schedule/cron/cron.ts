@@ -15,7 +15,7 @@ export interface CronContext {
   readonly jobName?: string;
 }
 
-/** Whether an expression ever fires is asked from here on, not from now: the answer is the same on every day. */
+/** Whether an expression ever fires is computed from here on, not from now, so that the answer is the same on every day. */
 const REFERENCE = Date.UTC(2026, 0);
 
 /**

@@ -6,7 +6,7 @@ import { type LockStore } from '../lock-store.js';
 import { backoffMs, type BackoffPolicy, shortPauseMs } from './backoff.js';
 import { ReportedErrors } from './reported-errors.js';
 
-/** What a request asks of a lock, or of sessions. */
+/** What a request does to a lock, or to sessions. */
 export type RequestKind = 'acquire' | 'renew' | 'claim' | 'release' | 'session';
 
 export interface StoreRequest<T> {
@@ -47,7 +47,7 @@ export interface ConnectionHandler {
 export class StoreClient {
   /** `down`: no connection. `greeting`: the heartbeat is under way, other requests wait. `up`: requests are sent at once. */
   #state: 'down' | 'greeting' | 'up' = 'down';
-  /** Counts connections, to tell whether a request was rejected because its own connection ended. */
+  /** Counts connections: a request is rejected because its own connection ended, or for another reason. */
   #connection = 0;
   #outageSinceMs: number | undefined;
   /** Why there is no connection, if a person must change that, such as the password. */
