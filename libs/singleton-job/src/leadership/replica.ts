@@ -8,7 +8,7 @@ import {
   sessionOf,
 } from '../store/index.js';
 import { Semaphore, StoreClient } from '../store/client/index.js';
-import { type Clock, sleep, type Timer } from '../time/index.js';
+import { type Clock, type Timer, within } from '../time/index.js';
 import { Pulse } from './pulse.js';
 import { type Session } from './session.js';
 import { Sessions } from './sessions.js';
@@ -257,15 +257,9 @@ export class Replica {
     // before the sessions are over: a run that goes on is no lost leadership
     for (const term of [...this.#terms]) term.finish('abandoned');
     this.sessions.stop();
-    if (this.client.isConnected) await this.#within(CLOSE_MS, this.client.drained());
+    if (this.client.isConnected) await within(this.clock, CLOSE_MS, this.client.drained());
     for (const pulse of this.#pulses.values()) pulse.stop();
     await this.client.close();
-  }
-
-  async #within(limitMs: number, work: Promise<void>): Promise<void> {
-    const done = new AbortController();
-    await Promise.race([work, sleep(this.clock, limitMs, done.signal)]);
-    done.abort();
   }
 
   #receive(kind: LockMessage['kind'], news: LockNews): void {

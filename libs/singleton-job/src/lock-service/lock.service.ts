@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { type Replica, type Term } from '../leadership/index.js';
 import { InvalidLockError, LocksClosedError, LockStoreError, LockUnavailableError } from '../errors/index.js';
 import { type ResolvedOptions } from '../options/index.js';
-import { sleep } from '../time/index.js';
+import { within } from '../time/index.js';
 import { LockHandle } from './lock-handle.js';
 import { KnownLocks } from './known-locks.js';
 import { type LockKey, type LockOptions, type LockRequest, readLockRequest } from './lock-request.js';
@@ -155,17 +155,14 @@ export class LockService {
   async #close(): Promise<void> {
     this.#closing.abort();
     for (const handle of this.#handles.keys()) handle.recall();
-    await this.#within(RECALL_MS, [...this.#handles.values(), ...this.#requests]);
-    await this.#within(
+    await this.#settled(RECALL_MS, [...this.#handles.values(), ...this.#requests]);
+    await this.#settled(
       GIVE_BACK_MS,
       [...this.#handles.keys()].map((handle) => handle.release()),
     );
   }
 
-  async #within(limitMs: number, work: readonly Promise<unknown>[]): Promise<void> {
-    if (work.length === 0) return;
-    const inTime = new AbortController();
-    await Promise.race([Promise.allSettled(work), sleep(this.replica().clock, limitMs, inTime.signal)]);
-    inTime.abort();
+  async #settled(limitMs: number, work: readonly Promise<unknown>[]): Promise<void> {
+    if (work.length > 0) await within(this.replica().clock, limitMs, Promise.allSettled(work));
   }
 }

@@ -1,4 +1,4 @@
-import { type Clock } from '../time/index.js';
+import { type Clock, within } from '../time/index.js';
 
 /** What a run is given after its signal fired, and what the last releases are given after that. */
 const ABORT_MS = 1_000;
@@ -31,12 +31,6 @@ export class ShutdownDeadlines {
   }
 
   #until(work: Promise<unknown>, atMs: number): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = this.clock.setTimer(this.#startedAtMs + atMs - this.clock.now(), resolve);
-      void work.then(() => {
-        timer.cancel();
-        resolve();
-      });
-    });
+    return within(this.clock, this.#startedAtMs + atMs - this.clock.now(), work);
   }
 }

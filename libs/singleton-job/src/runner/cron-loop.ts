@@ -1,8 +1,7 @@
 import { type CronSchedule } from '../schedule/index.js';
-import { sleep } from '../time/index.js';
+import { sleep, unlessAborted } from '../time/index.js';
 import { OccurrenceLedger, ON_TIME_MS } from './occurrence-ledger.js';
-import { MAX_SLEEP_MS, type TickLoopParts } from './tick-loop.js';
-import { interruptibleSleep, unlessAborted } from './waiting.js';
+import { interruptibleSleep, MAX_SLEEP_MS, type TickLoopParts } from './tick-loop.js';
 
 /**
  * Fires cron occurrences: each is claimed in the store right before its run, so that no other replica starts it, even

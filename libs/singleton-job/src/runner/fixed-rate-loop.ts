@@ -1,8 +1,7 @@
 import { type TickDropReason } from '../events/index.js';
 import { type FixedRateSchedule } from '../schedule/index.js';
 import { sleep } from '../time/index.js';
-import { MAX_SLEEP_MS, type TickLoopParts } from './tick-loop.js';
-import { interruptibleSleep } from './waiting.js';
+import { interruptibleSleep, MAX_SLEEP_MS, type TickLoopParts } from './tick-loop.js';
 
 /**
  * Fires at the slots of the grid. The next slot is computed from the slot before, never from now plus the period, and

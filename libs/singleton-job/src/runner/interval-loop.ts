@@ -1,9 +1,8 @@
 import { type JobDefinition } from '../discovery/index.js';
 import { type Term } from '../leadership/index.js';
 import { type IntervalSchedule } from '../schedule/index.js';
-import { sleep } from '../time/index.js';
+import { sleep, unlessAborted } from '../time/index.js';
 import { type TickLoopParts } from './tick-loop.js';
-import { unlessAborted } from './waiting.js';
 
 /** The end of a run is recorded with the next renewal, or, if the delay is longer than this, at once. */
 const RECORD_AT_ONCE_MS = 10_000;

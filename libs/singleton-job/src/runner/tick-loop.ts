@@ -1,7 +1,7 @@
 import { type JobDefinition } from '../discovery/index.js';
 import { type Term } from '../leadership/index.js';
 import { type Notify } from '../events/index.js';
-import { type Clock } from '../time/index.js';
+import { type Clock, sleep, unlessAborted } from '../time/index.js';
 import { type OverlapGuard } from './overlap-guard.js';
 
 /** What the three ways of keeping time work with, for one term. */
@@ -20,3 +20,18 @@ export interface TickLoopParts {
  * stepped meanwhile, or stood still with the host.
  */
 export const MAX_SLEEP_MS = 30_000;
+
+export interface InterruptibleSleep {
+  readonly clock: Clock;
+  readonly delayMs: number;
+  readonly quit: AbortSignal;
+  /** Ends the sleep early. */
+  readonly until: Promise<void>;
+}
+
+/** Resolves after `delayMs`, with `until`, or as soon as `quit` aborts. */
+export async function interruptibleSleep({ clock, delayMs, quit, until }: InterruptibleSleep): Promise<void> {
+  const awake = new AbortController();
+  await unlessAborted(Promise.race([until, sleep(clock, delayMs, awake.signal)]), quit);
+  awake.abort();
+}

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { asLockStoreError, type LockStoreError } from '../../errors/index.js';
 import { type Notify } from '../../events/index.js';
-import { type Clock, sleep } from '../../time/index.js';
+import { type Clock, sleep, unlessAborted } from '../../time/index.js';
 import { type LockStore } from '../lock-store.js';
 import { backoffMs, type BackoffPolicy, shortPauseMs } from './backoff.js';
 import { ReportedErrors } from './reported-errors.js';
@@ -160,7 +160,7 @@ export class StoreClient {
       }
       const connection = this.#connection;
       try {
-        const answer = await unlessAborted(send, signal);
+        const answer = await unlessAborted(send(), signal);
         if (answer === undefined) return undefined;
         if (this.#reported.succeeded(name, kind)) this.#release(this.#pauses);
         return answer.value;
@@ -273,21 +273,4 @@ export class StoreClient {
   #release(waiting: Set<() => void>): void {
     for (const done of [...waiting]) done();
   }
-}
-
-/** The answer, or undefined as soon as `signal` aborts. */
-function unlessAborted<T>(send: () => Promise<T>, signal: AbortSignal): Promise<{ readonly value: T } | undefined> {
-  return new Promise((resolve, reject) => {
-    const abort = (): void => {
-      resolve(undefined);
-    };
-    signal.addEventListener('abort', abort);
-    send()
-      .then((value) => {
-        resolve({ value });
-      }, reject)
-      .finally(() => {
-        signal.removeEventListener('abort', abort);
-      });
-  });
 }
