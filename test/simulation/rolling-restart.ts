@@ -78,7 +78,12 @@ class CompetingReplica {
   }
 
   compete(name: string): void {
-    const options = { name, lockExpiryMs: LOCK_EXPIRY_MS, initialDelayMs: 0, schedule: 'fixed-rate:1' };
+    const options = {
+      name,
+      lockExpiryMs: LOCK_EXPIRY_MS,
+      initialDelayMs: 0,
+      schedule: { fingerprint: 'fixed-rate:1' },
+    };
     const election = new Election(this.#replica, options, (term, stop) => firstOf(term.signal, stop));
     this.#elections.push(election);
     void election.run();

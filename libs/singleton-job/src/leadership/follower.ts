@@ -25,8 +25,8 @@ export interface ElectionOptions {
   readonly lockExpiryMs: number;
   /** From the start of this replica until it competes. */
   readonly initialDelayMs: number;
-  /** Kind and hash of the schedule, as `cron:1f2e…`: a leader sees from it whether its predecessor had another schedule. */
-  readonly schedule: string;
+  /** `fingerprint` is stored beside the lock. A leader sees from it whether its predecessor had another schedule. */
+  readonly schedule: { readonly fingerprint: string };
 }
 
 /** Up to so long a follower waits for each other living replica before it acquires: so not all do it at once. */
@@ -238,7 +238,8 @@ export class Follower implements Waiter {
 
   #open(grant: Grant, { at, session, holder, leaseEpoch, isExempt, endedSession }: SentRequest): Term {
     const { sessions } = this.replica;
-    const { name, lockExpiryMs, schedule } = this.options;
+    const { name, lockExpiryMs } = this.options;
+    const schedule = this.options.schedule.fingerprint;
     this.#holder = undefined;
     const inherited = this.known.won(grant, schedule, isExempt);
     const term = new Term(this.replica, {

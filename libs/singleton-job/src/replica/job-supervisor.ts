@@ -1,10 +1,8 @@
-import { createHash } from 'node:crypto';
 import { type JobDefinition } from '../discovery/index.js';
 import { Election, type Replica } from '../leadership/index.js';
 import { type Notify } from '../events/index.js';
 import { type LockStore } from '../store/index.js';
 import { type ResolvedOptions } from '../options/index.js';
-import { type AnySchedule } from '../schedule/index.js';
 import { type Clock } from '../time/index.js';
 import { JobRunner } from '../runner/index.js';
 import { EventLoopMonitor } from './event-loop-monitor.js';
@@ -130,10 +128,8 @@ export class JobSupervisor {
     const { notify } = this.parts;
     const replica = (this.#replica ??= this.parts.replica?.() ?? createReplica(this.parts));
     const { clock } = replica;
-    const { name, lockExpiryMs, initialDelayMs, schedule } = job;
     const runner = new JobRunner({ job, clock, notify });
-    const electionOptions = { name, lockExpiryMs, initialDelayMs, schedule: fingerprint(schedule) };
-    const election = new Election(replica, electionOptions, (term, stop) => runner.lead(term, stop));
+    const election = new Election(replica, job, (term, stop) => runner.lead(term, stop));
     const ended = election.run();
     replica.open();
     const runners = () => this.#workers().map((workers) => workers.runner);
@@ -159,9 +155,4 @@ export class JobSupervisor {
     await plan.untilRelease(ends(workers.filter(({ runner }) => runner.isBusy)));
     await plan.untilEnd(ends(workers.filter(({ runner }) => !runner.isBusy)));
   }
-}
-
-/** Kind, and hash of kind, expression and zone: a leader sees from it whether its predecessor had another schedule. */
-function fingerprint({ kind, description }: AnySchedule): string {
-  return `${kind}:${createHash('sha256').update(description).digest('hex').slice(0, 16)}`;
 }

@@ -1,4 +1,4 @@
-import { type FixedRateSchedule } from './schedule.js';
+import { type FixedRateSchedule, identify } from './schedule.js';
 
 export interface Grid {
   /** Moves the whole grid: from 0 to less than one period. @default 0 */
@@ -15,8 +15,7 @@ export function fixedRate(periodMs: number, { offsetMs = 0 }: Grid = {}): FixedR
   }
 
   return Object.freeze({
-    kind: 'fixed-rate',
-    description: `fixed-rate ${periodMs}ms offset ${offsetMs}ms`,
+    ...identify('fixed-rate', `fixed-rate ${periodMs}ms offset ${offsetMs}ms`),
     periodMs,
     latest,
     next: (previous: number) => latest(previous) + periodMs,

@@ -1,10 +1,9 @@
-import { type IntervalSchedule } from './schedule.js';
+import { identify, type IntervalSchedule } from './schedule.js';
 
 /** A pause of `delayMs` after the end of each run. */
 export function interval(delayMs: number): IntervalSchedule {
   return Object.freeze({
-    kind: 'interval',
-    description: `interval ${delayMs}ms`,
+    ...identify('interval', `interval ${delayMs}ms`),
     delayMs,
     next: (previous: number) => previous + delayMs,
   });

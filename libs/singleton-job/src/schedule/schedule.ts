@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { type ScheduleKind } from '../events/index.js';
 
 /**
@@ -7,8 +8,11 @@ import { type ScheduleKind } from '../events/index.js';
 export interface Schedule {
   readonly kind: ScheduleKind;
 
-  /** Kind, expression and zone in one line, for people and for the `schedule` hash beside the lock: `cron 0 3 * * * UTC`. */
+  /** Kind, expression and zone in one line, for people: `cron 0 3 * * * UTC`. */
   readonly description: string;
+
+  /** Kind, and hash of the description, as `cron:1f2e…`: a leader sees from it whether its predecessor had another schedule. */
+  readonly fingerprint: string;
 
   /**
    * The first tick after `previous`, in milliseconds of the clock that the kind is counted on: since the epoch for a
@@ -46,3 +50,12 @@ export interface CronSchedule extends Schedule {
 
 /** The three kinds, distinguished by `kind`. */
 export type AnySchedule = FixedRateSchedule | IntervalSchedule | CronSchedule;
+
+/** The fields by which people and other replicas recognize a schedule. */
+export function identify<K extends ScheduleKind>(
+  kind: K,
+  description: string,
+): Pick<Schedule, 'description' | 'fingerprint'> & { readonly kind: K } {
+  const hash = createHash('sha256').update(description).digest('hex').slice(0, 16);
+  return { kind, description, fingerprint: `${kind}:${hash}` };
+}
