@@ -32,7 +32,7 @@ describe('a job is', () => {
   it('a decorated method of a provider', async () => {
     await using started = await startDisabled({ providers: [Prices] });
 
-    expect(started.jobs()).toMatchObject([{ name: 'price-tick', place: 'Prices.tick' }]);
+    expect(started.jobs()).toMatchObject([{ name: 'price-tick', location: 'Prices.tick' }]);
   });
 
   it('a decorated method of a controller', async () => {
@@ -459,7 +459,7 @@ describe('a job that says nothing', () => {
 
     expect({ ...job, schedule: job?.schedule.description, invoke: undefined }).toEqual({
       name: 'daily',
-      place: 'Reports.daily',
+      location: 'Reports.daily',
       schedule: 'cron 0 3 * * * Europe/Berlin',
       enabled: true,
       lockExpiryMs: 20_000,

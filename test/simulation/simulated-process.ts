@@ -1,6 +1,7 @@
 import { type JobDefinition } from '../../libs/singleton-job/src/discovery/index.js';
+import { type JobEvents, type JobObserver, type Notify } from '../../libs/singleton-job/src/events/index.js';
 import { type ResolvedOptions } from '../../libs/singleton-job/src/options/index.js';
-import { JobSupervisor } from '../../libs/singleton-job/src/replica/index.js';
+import { createReplica, type JobSupervisor } from '../../libs/singleton-job/src/replica/index.js';
 import { type InMemoryServer } from '../../libs/singleton-job/src/store/index.js';
 import { type Chance } from './chance.js';
 import { type Step } from './plan.js';
@@ -65,15 +66,10 @@ export class SimulatedProcess implements Watched {
       reading: witness.reading(name),
     });
     witness.note(`${name} starts`);
-    this.#supervisor = new JobSupervisor({
-      replicaId: name,
-      options,
-      jobs: parts.jobs(this),
-      notify: witness.listenTo(name, this.clock),
-      clock: this.clock,
-      store: this.network,
-      random,
-    });
+    const observers = [observerOf(witness.listenTo(name, this.clock))];
+    const { clock, network: store } = this;
+    this.#supervisor = createReplica(options, { id: name, clock, store, random, observers }).supervisor;
+    for (const job of parts.jobs(this)) this.#supervisor.add(job);
     witness.watch(this);
     this.#supervisor.start();
   }
@@ -131,4 +127,12 @@ export class SimulatedProcess implements Watched {
 
 function withMaps(_key: string, value: unknown): unknown {
   return value instanceof Map ? Object.fromEntries(value) : value;
+}
+
+/** An observer with a callback for every event. */
+function observerOf(notify: Notify): JobObserver {
+  const callback = (event: string) => (payload: never) => {
+    notify(event as keyof JobEvents, payload);
+  };
+  return new Proxy<JobObserver>({}, { get: (_, event) => callback(String(event)) });
 }

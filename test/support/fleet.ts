@@ -1,10 +1,14 @@
 import { type JobRun } from '../../libs/singleton-job/src/decorators/index.js';
 import { type JobDefinition } from '../../libs/singleton-job/src/discovery/index.js';
-import { type JobEvents, type JobObserver, notifyAll } from '../../libs/singleton-job/src/events/index.js';
+import { type JobObserver } from '../../libs/singleton-job/src/events/index.js';
 import { type Replica } from '../../libs/singleton-job/src/leadership/index.js';
 import { InMemoryLockStore, InMemoryServer } from '../../libs/singleton-job/src/store/index.js';
 import { resolveOptions, type SingletonJobOptions } from '../../libs/singleton-job/src/options/index.js';
-import { JobSupervisor, createReplica } from '../../libs/singleton-job/src/replica/index.js';
+import {
+  type ApplicationReplica,
+  createReplica,
+  type JobSupervisor,
+} from '../../libs/singleton-job/src/replica/index.js';
 import { fixedRate } from '../../libs/singleton-job/src/schedule/index.js';
 import { ManualClock, RecordingObserver, settle } from '../../libs/singleton-job/src/testing/index.js';
 import { FaultyStore } from './faulty-store.js';
@@ -48,13 +52,12 @@ export function lasting(clock: ManualClock, forMs: number, { obedient = false } 
 }
 
 /** One replica of a fleet: everything real except its clock, its chance and the network to its store. */
-export interface FleetReplica {
+export interface FleetReplica extends Pick<ApplicationReplica, 'supervisor' | 'registry' | 'health'> {
   readonly name: string;
   readonly clock: SkewedClock;
   readonly observer: RecordingObserver;
   readonly store: FaultyStore;
   readonly replica: Replica;
-  readonly supervisor: JobSupervisor;
   /** The story since it was last asked for. */
   news(): string[];
 }
@@ -104,13 +107,10 @@ export class Fleet {
     const clock = new SkewedClock(this.clock);
     const observer = new RecordingObserver(this.clock);
     const store = Object.assign(new FaultyStore(new InMemoryLockStore(this.server), this.clock), network);
-    const parts = {
-      options: resolveOptions({ projectName: 'test', store, ...options }),
-      replicaId: name,
-      notify: notifyAll([...observers, hearingAll(observer)]),
-    };
-    const replica = createReplica({ ...parts, clock, store, random });
-    const supervisor = new JobSupervisor({ ...parts, jobs, replica: () => replica });
+    const resolved = resolveOptions({ projectName: 'test', store, ...options });
+    const parts = { id: name, clock, store, random, observers: [...observers, observer] };
+    const { leadership: replica, supervisor, registry, health } = createReplica(resolved, parts);
+    for (const job of jobs) supervisor.add(job);
     this.#supervisors.push(supervisor);
     let told = 0;
     const news = (): string[] => {
@@ -119,7 +119,7 @@ export class Fleet {
       told = story.length;
       return story.slice(from);
     };
-    return { name, clock, observer, store, replica, supervisor, news };
+    return { name, clock, observer, store, replica, supervisor, registry, health, news };
   }
 
   /** Stops and closes everything, so that no timer is left; time passes while runs are given up. */
@@ -129,12 +129,4 @@ export class Fleet {
     await closing;
     await settle();
   }
-}
-
-/** An observer with a callback for every event. */
-function hearingAll({ notify }: RecordingObserver): JobObserver {
-  const callback = (event: string) => (payload: never) => {
-    notify(event as keyof JobEvents, payload);
-  };
-  return new Proxy<JobObserver>({}, { get: (_, event) => callback(String(event)) });
 }

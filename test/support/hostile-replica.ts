@@ -1,8 +1,8 @@
 import { type JobDefinition } from '../../libs/singleton-job/src/discovery/index.js';
-import { LoggingObserver, notifyAll } from '../../libs/singleton-job/src/events/index.js';
+import { LoggingObserver } from '../../libs/singleton-job/src/events/index.js';
 import { type RedisConnectionOptions, RedisLockStore } from '../../libs/singleton-job/src/store/index.js';
 import { resolveOptions, type SingletonJobOptions } from '../../libs/singleton-job/src/options/index.js';
-import { JobSupervisor, createReplicaId } from '../../libs/singleton-job/src/replica/index.js';
+import { createReplica, createReplicaId, type JobSupervisor } from '../../libs/singleton-job/src/replica/index.js';
 import { RecordingObserver } from '../../libs/singleton-job/src/testing/index.js';
 import { SystemClock } from '../../libs/singleton-job/src/time/index.js';
 import { LATE, SILENT } from './busy-machine.js';
@@ -60,19 +60,12 @@ export class HostileReplica {
       if (!LATE.test(message)) this.lines.push(`${level}: ${message}`);
     };
     const sink = { error: write('error'), warn: write('warn'), log: write('log'), debug: () => undefined };
-    const replicaId = createReplicaId(node);
-    const log = notifyAll([new LoggingObserver({ projectName: project, node: replicaId }, sink)]);
-    this.supervisor = new JobSupervisor({
-      options: resolved,
-      jobs,
-      replicaId,
-      store: this.store,
-      notify: (event, payload) => {
-        this.observer.notify(event, payload);
-        log(event, payload);
-      },
-    });
-    this.supervisor.start();
+    const id = createReplicaId(node);
+    const log = new LoggingObserver({ projectName: project, node: id }, sink);
+    const { supervisor } = createReplica(resolved, { id, store: this.store, observers: [this.observer, log] });
+    for (const job of jobs) supervisor.add(job);
+    supervisor.start();
+    this.supervisor = supervisor;
   }
 
   static lockExpiryMs({ lockExpiry = LOCK_EXPIRY_MS }: Partial<SingletonJobOptions> = {}): number {

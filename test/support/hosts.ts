@@ -1,8 +1,7 @@
 import { type JobDefinition } from '../../libs/singleton-job/src/discovery/index.js';
-import { type Notify } from '../../libs/singleton-job/src/events/index.js';
 import { InMemoryLockStore, InMemoryServer } from '../../libs/singleton-job/src/store/index.js';
 import { resolveOptions } from '../../libs/singleton-job/src/options/index.js';
-import { JobSupervisor, createReplica } from '../../libs/singleton-job/src/replica/index.js';
+import { createReplica, type JobSupervisor } from '../../libs/singleton-job/src/replica/index.js';
 import { RecordingObserver } from '../../libs/singleton-job/src/testing/index.js';
 import { ProcessClock } from '../simulation/process-clock.js';
 import { World } from '../simulation/world.js';
@@ -53,17 +52,15 @@ export class Hosts {
     const observer = new RecordingObserver(this.trueTime);
     const network = new FaultyStore(new InMemoryLockStore(this.server), this.trueTime);
     const store = new HostStore(network, clock);
-    // what a killed process does before its turn is over nobody sees
-    const notify: Notify = (event, payload) => {
-      if (!store.isCutOff) observer.notify(event, payload);
-    };
-    const parts = { options: resolveOptions({ projectName: 'test', store }), replicaId: name, notify };
-    const replica = createReplica({ ...parts, clock, store, random: () => 0 });
-    const supervisor = new JobSupervisor({ ...parts, jobs: jobsOf(clock), replica: () => replica });
+    const parts = { id: name, clock, store, random: () => 0, observers: [observer] };
+    const { supervisor, observers } = createReplica(resolveOptions({ projectName: 'test', store }), parts);
+    for (const job of jobsOf(clock)) supervisor.add(job);
     supervisor.start();
     const kill = (): void => {
       clock.end();
       store.cutOff();
+      // what a killed process does before its turn is over nobody sees
+      observers.length = 0;
     };
     return { name, clock, network, observer, supervisor, kill };
   }

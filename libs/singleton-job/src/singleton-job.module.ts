@@ -32,8 +32,7 @@ import {
   SINGLETON_JOB_OPTIONS,
   type SingletonJobOptions,
 } from './options/index.js';
-import { JobSupervisor, ProcessReplica, SingletonJobHealth, SingletonJobRegistry } from './replica/index.js';
-import { intercept } from './runner/index.js';
+import { type ApplicationReplica, createReplica, SingletonJobHealth, SingletonJobRegistry } from './replica/index.js';
 
 const { ConfigurableModuleClass } = new ConfigurableModuleBuilder<SingletonJobOptions>({
   optionsInjectionToken: SINGLETON_JOB_OPTIONS,
@@ -44,6 +43,9 @@ const { ConfigurableModuleClass } = new ConfigurableModuleBuilder<SingletonJobOp
 
 /** What `forRootAsync()` takes: `imports`, and one of `useFactory` (with `inject`), `useClass` and `useExisting`. */
 export type SingletonJobAsyncOptions = ConfigurableModuleAsyncOptions<SingletonJobOptions, 'createSingletonJobOptions'>;
+
+/** Injects the replica of this application. */
+const REPLICA = Symbol('replica');
 
 const AFTER_EVERYTHING_ELSE =
   'This version of Nest does not let SingletonJobModule start last and stop first: ' +
@@ -66,27 +68,10 @@ const IN_MEMORY = "store: 'memory' is seen by this process only: with a second r
       useFactory: (raw: unknown) => resolveOptions(raw),
     },
     JobExplorer,
-    {
-      provide: ProcessReplica,
-      inject: [RESOLVED_OPTIONS],
-      useFactory: (options: ResolvedOptions) => new ProcessReplica(options),
-    },
-    {
-      provide: SingletonJobRegistry,
-      inject: [RESOLVED_OPTIONS, ProcessReplica],
-      useFactory: (options: ResolvedOptions, { statistics }: ProcessReplica) =>
-        new SingletonJobRegistry(options, statistics),
-    },
-    {
-      provide: SingletonJobHealth,
-      inject: [RESOLVED_OPTIONS, ProcessReplica],
-      useFactory: (options: ResolvedOptions, replica: ProcessReplica) => new SingletonJobHealth(options, replica),
-    },
-    {
-      provide: LockService,
-      inject: [RESOLVED_OPTIONS, ProcessReplica],
-      useFactory: (options: ResolvedOptions, replica: ProcessReplica) => new LockService(options, () => replica.get()),
-    },
+    { provide: REPLICA, inject: [RESOLVED_OPTIONS], useFactory: (options: ResolvedOptions) => createReplica(options) },
+    { provide: SingletonJobRegistry, inject: [REPLICA], useFactory: ({ registry }: ApplicationReplica) => registry },
+    { provide: SingletonJobHealth, inject: [REPLICA], useFactory: ({ health }: ApplicationReplica) => health },
+    { provide: LockService, inject: [REPLICA], useFactory: ({ locks }: ApplicationReplica) => locks },
   ],
   exports: [SingletonJobRegistry, SingletonJobHealth, LockService],
 })
@@ -97,18 +82,13 @@ export class SingletonJobModule
   static readonly [MODULE_MARK] = true;
 
   readonly #logger = new Logger(SingletonJobModule.name);
-  #supervisor: JobSupervisor | undefined;
-  #isDestroyed = false;
 
   constructor(
     @Inject(ModulesContainer) modules: ModulesContainer,
     @Inject(ModuleRef) private readonly moduleRef: ModuleRef,
     @Inject(RESOLVED_OPTIONS) private readonly options: ResolvedOptions,
     @Inject(JobExplorer) private readonly explorer: JobExplorer,
-    @Inject(ProcessReplica) private readonly replica: ProcessReplica,
-    @Inject(SingletonJobRegistry) private readonly registry: SingletonJobRegistry,
-    @Inject(SingletonJobHealth) private readonly health: SingletonJobHealth,
-    @Inject(LockService) private readonly locks: LockService,
+    @Inject(REPLICA) private readonly replica: ApplicationReplica,
   ) {
     super();
     // here and not in a hook: Nest sorts its modules once, at the first hook
@@ -136,29 +116,21 @@ export class SingletonJobModule
   }
 
   onModuleInit(): void {
-    const { options, replica, registry, health } = this;
+    const { options, replica } = this;
+    const { supervisor } = replica;
     const mistakes: { jobs: string[]; parts: string[] } = { jobs: [], parts: [] };
-    const jobs = this.explorer.explore(registry.early, mistakes.jobs);
+    const registered = supervisor.jobs.map(({ job }) => job);
+    const found = this.explorer.explore(registered, mistakes.jobs);
     const lookUp = <T>(part: ExtensionClass<T>): T => this.moduleRef.get<T>(part, { strict: false });
     const observers = resolveExtensions(options.observers, { what: 'observers', lookUp }, mistakes.parts);
     const interceptors = resolveExtensions(options.interceptors, { what: 'interceptors', lookUp }, mistakes.parts);
     if (mistakes.jobs.length > 0) throw new InvalidJobsError([...mistakes.jobs, ...mistakes.parts]);
     if (mistakes.parts.length > 0) throw new InvalidOptionsError(mistakes.parts);
 
-    this.#announce(jobs);
-    replica.observe(...observers);
-    const prepare = (job: JobDefinition): JobDefinition =>
-      intercept(options.enabled ? job : { ...job, enabled: false }, interceptors);
-    const { id: replicaId, notify } = replica;
-    this.#supervisor = new JobSupervisor({
-      options,
-      replicaId,
-      notify,
-      jobs: jobs.map(prepare),
-      replica: () => replica.get(),
-    });
-    registry.attach(this.#supervisor, prepare);
-    health.attach(this.#supervisor);
+    for (const job of found) supervisor.add(job);
+    replica.observers.push(...observers);
+    replica.interceptors.push(...interceptors);
+    this.#announce([...registered, ...found]);
   }
 
   #announce(jobs: readonly JobDefinition[]): void {
@@ -169,18 +141,16 @@ export class SingletonJobModule
   }
 
   onApplicationBootstrap(): void {
-    // an HTTP application that is closed while it starts may have been destroyed before there was a supervisor to stop
-    if (!this.#isDestroyed) this.#supervisor?.start();
+    // does nothing after a stop: an HTTP application may be closed while it starts
+    this.replica.supervisor.start();
   }
 
   async onModuleDestroy(): Promise<void> {
-    this.#isDestroyed = true;
-    await this.#supervisor?.stop();
+    await this.replica.supervisor.stop();
   }
 
   async onApplicationShutdown(): Promise<void> {
-    await this.locks.close();
-    await this.#supervisor?.close();
-    await this.replica.close();
+    await this.replica.locks.close();
+    await this.replica.supervisor.close();
   }
 }

@@ -24,8 +24,8 @@ export class JobExplorer {
   ) {}
 
   /**
-   * Every job, checked and with its overrides applied, after those `registered` by then; those with mistakes are left out
-   * and every mistake is noted.
+   * Every job, checked and with its overrides applied. Those with mistakes are left out and every mistake is noted.
+   * `registered` are those that the application has registered by then.
    * Providers have to be instantiated: not before `onModuleInit`.
    *
    * What a request-scoped or transient factory makes under a token that is no class cannot be known without calling it:
@@ -37,7 +37,7 @@ export class JobExplorer {
     const unknown = unknownOverrides(jobs, registered, this.options);
     if (this.options.ignoreUnknownJobs) for (const problem of unknown) this.#logger.debug(`ignored: ${problem}`);
     else problems.push(...unknown.map((problem) => `${problem} ${OR_IGNORE}`));
-    return [...registered, ...jobs.flatMap(({ definition }) => definition ?? [])];
+    return jobs.flatMap(({ definition }) => definition ?? []);
   }
 
   #find(): FoundJob[] {

@@ -3,8 +3,8 @@ import { type JobEvents, type Notify } from './events.js';
 
 /**
  * Watches the jobs of this replica. Implement the callbacks you need; {@link JobEvents} says when each is called and
- * when not. What happens before its application has found it (something may be locked in the `onModuleInit` of another
- * module) it is told then. A callback may throw or reject: the job does not notice, and the other observers are told `observerFailed`.
+ * when not. Observers are found when the application starts, after `onModuleInit` of every other module. What happens before that, to
+ * a lock of `LockService` for example, reaches only the log and the diagnostics channels. A callback may throw or reject: the job does not notice, and the other observers are told `observerFailed`.
  * What it returns is ignored and not waited for, and what it does to the payload nobody else sees.
  */
 export type JobObserver = { [E in keyof JobEvents]?: (event: JobEvents[E]) => unknown };

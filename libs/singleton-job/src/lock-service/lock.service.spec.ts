@@ -66,7 +66,7 @@ describe('LockService', () => {
         leave();
       };
     };
-    const locks = new LockService(resolveOptions({ projectName: 'test', store }), () => replica);
+    const locks = new LockService(resolveOptions({ projectName: 'test', store }), replica);
     const process = { locks, store, replica, observer };
     processes.push(process);
     return process;
@@ -725,11 +725,11 @@ describe('LockService', () => {
 
     it('to lock without a connection, and names it', async () => {
       const options = resolveOptions({ projectName: 'test', enabled: false });
-      const locks = new LockService(options, () => {
-        throw new Error('nothing is made for that');
-      });
+      const { replica, store } = start('a');
+      const locks = new LockService(options, replica);
       await expect(locks.tryAcquire(KEY)).rejects.toThrow('connection must be given to lock anything');
       await locks.close();
+      expect(store.sent).toEqual([]);
     });
   });
 });

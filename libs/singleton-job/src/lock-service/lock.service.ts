@@ -25,14 +25,14 @@ export class LockService {
   /** Requests that have not been answered. */
   readonly #requests = new Set<Promise<unknown>>();
   readonly #closing = new AbortController();
-  #known: KnownLocks | undefined;
+  readonly #known: KnownLocks;
   #closed: Promise<void> | undefined;
 
-  /** `replica` makes the one that the jobs use, or answers it. */
   constructor(
     private readonly options: ResolvedOptions,
-    private readonly replica: () => Replica,
+    private readonly replica: Replica,
   ) {
+    this.#known = new KnownLocks(replica.clock);
     // every request under way listens to it, and that is no leak
     setMaxListeners(0, this.#closing.signal);
   }
@@ -49,8 +49,8 @@ export class LockService {
   async tryAcquire(key: LockKey, options?: LockOptions): Promise<LockHandle | null> {
     const request = readLockRequest(key, options, this.options);
     request.signal?.throwIfAborted();
-    const replica = this.#open();
-    return this.#track(this.#acquire(replica, request));
+    this.#open();
+    return this.#track(this.#acquire(request));
   }
 
   /**
@@ -74,18 +74,16 @@ export class LockService {
     return this.#closed;
   }
 
-  #open(): Replica {
+  #open(): void {
     if (this.#closing.signal.aborted) throw new LocksClosedError();
     if (this.options.connection === undefined && this.options.store === undefined)
       throw new InvalidLockError([NOWHERE]);
-    const replica = this.replica();
-    replica.open();
-    return replica;
+    this.replica.open();
   }
 
-  async #acquire(replica: Replica, request: LockRequest): Promise<LockHandle | null> {
+  async #acquire(request: LockRequest): Promise<LockHandle | null> {
     const { name, expiryMs, signal } = request;
-    const { known, leave } = this.#knownLocks(replica).enter(name, expiryMs);
+    const { known, leave } = this.#known.enter(name, expiryMs);
     const sources = [this.#closing.signal, ...(signal === undefined ? [] : [signal])];
     const stop = new AbortController();
     const quit = (): void => {
@@ -93,7 +91,7 @@ export class LockService {
     };
     for (const source of sources) source.addEventListener('abort', quit);
     try {
-      const handle = await this.#win(replica, { ...request, known }, stop.signal);
+      const handle = await this.#win({ ...request, known }, stop.signal);
       const isUsable = !stop.signal.aborted && handle?.isHeld() !== false;
       if (isUsable) return handle;
       void handle?.release();
@@ -107,14 +105,14 @@ export class LockService {
   }
 
   /** Wins a lock that may be used from now on, unless it is lost, or not wanted, by then. */
-  async #win(replica: Replica, request: InformedRequest, stop: AbortSignal): Promise<LockHandle | null> {
-    const term = await winLock(replica, request, stop);
-    return term === null ? null : this.#keep(replica, term);
+  async #win(request: InformedRequest, stop: AbortSignal): Promise<LockHandle | null> {
+    const term = await winLock(this.replica, request, stop);
+    return term === null ? null : this.#keep(term);
   }
 
-  #keep(replica: Replica, term: Term): LockHandle {
+  #keep(term: Term): LockHandle {
     const { name, lockExpiryMs } = term.facts;
-    const { leave } = this.#knownLocks(replica).enter(name, lockExpiryMs);
+    const { leave } = this.#known.enter(name, lockExpiryMs);
     const stopRenewing = term.keepAlive();
     let givenBack: () => void = () => undefined;
     const isGivenBack = new Promise<void>((resolve) => {
@@ -138,11 +136,6 @@ export class LockService {
     return handle;
   }
 
-  #knownLocks({ clock }: Replica): KnownLocks {
-    this.#known ??= new KnownLocks(clock);
-    return this.#known;
-  }
-
   #track<T>(request: Promise<T>): Promise<T> {
     const answered = (): void => {
       this.#requests.delete(request);
@@ -163,6 +156,6 @@ export class LockService {
   }
 
   async #settled(limitMs: number, work: readonly Promise<unknown>[]): Promise<void> {
-    if (work.length > 0) await within(this.replica().clock, limitMs, Promise.allSettled(work));
+    if (work.length > 0) await within(this.replica.clock, limitMs, Promise.allSettled(work));
   }
 }

@@ -1,32 +1,67 @@
+import { randomBytes } from 'node:crypto';
+import { diagnostics, type JobObserver, LoggingObserver, notifyAll, type RunInterceptor } from '../events/index.js';
 import { Replica } from '../leadership/index.js';
-import { type Notify } from '../events/index.js';
-import { InMemoryLockStore, InMemoryServer, type LockStore, RedisLockStore } from '../store/index.js';
+import { LockService } from '../lock-service/index.js';
 import { type ResolvedOptions } from '../options/index.js';
+import { InMemoryLockStore, InMemoryServer, type LockStore, RedisLockStore } from '../store/index.js';
 import { type Clock, SystemClock } from '../time/index.js';
+import { SingletonJobRegistry } from './job-registry.js';
+import { JobStatistics } from './job-statistics.js';
+import { JobSupervisor } from './job-supervisor.js';
+import { SingletonJobHealth } from './singleton-job-health.js';
 
-export interface ReplicaOptions {
-  readonly options: ResolvedOptions;
-  /** `nodeId` with a random part: this process in holder values and logs. See {@link createReplicaId}. */
-  readonly replicaId: string;
-  readonly notify: Notify;
-  readonly clock?: Clock | undefined;
-  readonly store?: LockStore | undefined;
+/** What a test replaces. */
+export interface ReplicaParts {
+  /** @default `nodeId` with a random part: see {@link createReplicaId} */
+  readonly id?: string;
+  readonly clock?: Clock;
+  /** @default the store that the options name */
+  readonly store?: LockStore;
   /** In [0, 1). */
-  readonly random?: (() => number) | undefined;
+  readonly random?: () => number;
+  /** @default the log and the diagnostics channels */
+  readonly observers?: readonly JobObserver[];
 }
 
-/** One process as its elections know it, on the store that the options name. */
-export function createReplica(parts: ReplicaOptions): Replica {
-  const { options, replicaId: id, notify, random = Math.random, clock = new SystemClock() } = parts;
-  const { heartbeatIntervalMs, maxBackoffDelayMs } = options;
-  const store = parts.store ?? makeStore(options, clock);
-  return new Replica({ id, heartbeatIntervalMs, maxBackoffDelayMs }, { clock, notify, random, store });
+/** One process of the application. Jobs and `LockService` share its store and its connections. */
+export interface ApplicationReplica {
+  readonly leadership: Replica;
+  readonly supervisor: JobSupervisor;
+  readonly registry: SingletonJobRegistry;
+  readonly health: SingletonJobHealth;
+  readonly locks: LockService;
+  /** Called with every event from the moment at which they are added. */
+  readonly observers: JobObserver[];
+  /** Wrap each run of every job that starts after they were added, the first outermost. */
+  readonly interceptors: RunInterceptor[];
 }
 
-function makeStore(options: ResolvedOptions, clock: Clock): LockStore {
-  const { store, connection, projectName } = options;
+/** Puts all parts of a replica together. Connects when the first job starts or the first lock is requested. */
+export function createReplica(options: ResolvedOptions, parts: ReplicaParts = {}): ApplicationReplica {
+  const { projectName, heartbeatIntervalMs, maxBackoffDelayMs } = options;
+  const { id = createReplicaId(options.nodeId), clock = new SystemClock(), random = Math.random } = parts;
+  const { store = createStore(options, clock) } = parts;
+  const { observers: watching = [new LoggingObserver({ projectName, node: id }), diagnostics] } = parts;
+  const statistics = new JobStatistics();
+  const observers = [statistics, ...watching];
+  const notify = notifyAll(observers);
+  const interceptors: RunInterceptor[] = [];
+  const leadership = new Replica({ id, heartbeatIntervalMs, maxBackoffDelayMs }, { clock, notify, random, store });
+  const supervisor = new JobSupervisor(options, leadership, interceptors);
+  const registry = new SingletonJobRegistry(options, { supervisor, statistics, clock });
+  const health = new SingletonJobHealth(options, { supervisor, statistics, leadership });
+  const locks = new LockService(options, leadership);
+  return { leadership, supervisor, registry, health, locks, observers, interceptors };
+}
+
+/** The readable `nodeId` and a random part that no other process has, not even the next one on this host. */
+export function createReplicaId(nodeId: string): string {
+  return `${nodeId}-${randomBytes(4).toString('hex')}`;
+}
+
+function createStore({ store, connection, projectName }: ResolvedOptions, clock: Clock): LockStore {
   if (store !== undefined && store !== 'memory') return store;
-  // without a connection nothing is enabled, and nobody asks
+  // without a connection nothing is enabled, and nothing uses the store
   if (store === 'memory' || connection === undefined) return new InMemoryLockStore(new InMemoryServer(clock));
   return new RedisLockStore({ projectName, connection });
 }

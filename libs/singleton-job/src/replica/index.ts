@@ -1,5 +1,5 @@
 /** One process of the application: its jobs from start to stop, their status and their health. */
-export { createReplica } from './create-replica.js';
+export { type ApplicationReplica, createReplica, createReplicaId, type ReplicaParts } from './create-replica.js';
 export { SingletonJobRegistry } from './job-registry.js';
 export {
   type JobCounters,
@@ -9,6 +9,5 @@ export {
   type RunOutcome,
   type TriggerResult,
 } from './job-status.js';
-export { JobSupervisor } from './job-supervisor.js';
-export { createReplicaId, ProcessReplica } from './process-replica.js';
+export { type JobSupervisor } from './job-supervisor.js';
 export { type HealthReport, type OverdueJob, SingletonJobHealth } from './singleton-job-health.js';

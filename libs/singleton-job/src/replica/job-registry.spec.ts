@@ -1,13 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { type FleetReplica, job, lasting, type StartOptions } from '../../../../test/support/fleet.js';
+import { job, lasting } from '../../../../test/support/fleet.js';
 import { useFleet } from '../../../../test/support/use-fleet.js';
-import { type JobDefinition } from '../discovery/index.js';
 import { InvalidJobsError, UnknownJobError } from '../errors/index.js';
-import { type JobObserver } from '../events/index.js';
-import { resolveOptions, type SingletonJobOptions } from '../options/index.js';
 import { cron, interval } from '../schedule/index.js';
-import { SingletonJobRegistry } from './job-registry.js';
-import { JobStatistics } from './job-statistics.js';
+import { type SingletonJobRegistry } from './job-registry.js';
 import { type JobStatus } from './job-status.js';
 
 const MINUTELY = cron('* * * * *', { timeZone: 'UTC' });
@@ -15,27 +11,7 @@ const MINUTELY = cron('* * * * *', { timeZone: 'UTC' });
 describe('The registry', () => {
   const fleet = useFleet();
 
-  /** A replica with its registry, as the module puts them together. */
-  function start(
-    name: string,
-    jobs: readonly JobDefinition[],
-    options: StartOptions = {},
-  ): FleetReplica & { readonly registry: SingletonJobRegistry } {
-    const statistics = new JobStatistics();
-    const observers: JobObserver[] = [statistics];
-    const replica = fleet.start(name, jobs, { ...options, observers });
-    const registry = registryOf(statistics, options.options);
-    registry.attach(replica.supervisor, (definition) => definition);
-    return { ...replica, registry };
-  }
-
-  function registryOf(statistics: JobStatistics, options: Partial<SingletonJobOptions> = {}): SingletonJobRegistry {
-    return new SingletonJobRegistry(
-      resolveOptions({ projectName: 'test', store: 'memory', ...options }),
-      statistics,
-      fleet.clock,
-    );
-  }
+  const start = fleet.start.bind(fleet);
 
   function statusOf({ registry }: { registry: SingletonJobRegistry }, name = 'tick'): JobStatus {
     const status = registry.get(name);
@@ -303,7 +279,7 @@ describe('The registry', () => {
       expect(() => {
         registry.register(registration);
       }).toThrow("register('tick'): there is a job 'tick' already: give each a name of its own");
-      const early = registryOf(new JobStatistics());
+      const { registry: early } = fleet.prepare('b', []);
       early.register(registration);
       expect(() => {
         early.register(registration);
@@ -361,10 +337,10 @@ describe('The registry', () => {
     });
 
     it('that was registered before any was found, and none that there is not', async () => {
-      const registry = registryOf(new JobStatistics());
+      const { registry } = fleet.prepare('a', []);
       registry.register({ name: 'beat', schedule: { delay: '1s' }, run: () => undefined });
       await registry.unregister('beat');
-      expect(registry.early).toEqual([]);
+      expect(registry.list()).toEqual([]);
       await expect(registry.unregister('beat')).rejects.toThrow(
         "there is no job 'beat' here: jobs are found when the application starts",
       );

@@ -2,7 +2,7 @@ import { defineRegisteredJob, type JobDefinition, type JobRegistration } from '.
 import { InvalidJobsError, UnknownJobError } from '../errors/index.js';
 import { replicaOf } from '../store/index.js';
 import { didYouMean, type ResolvedOptions } from '../options/index.js';
-import { type Clock, SystemClock } from '../time/index.js';
+import { type Clock } from '../time/index.js';
 import { type JobStatistics } from './job-statistics.js';
 import { type JobRole, type JobStatus, type TriggerResult } from './job-status.js';
 import { type JobSupervisor, type ManagedJob } from './job-supervisor.js';
@@ -10,25 +10,23 @@ import { nextDue } from './next-due.js';
 
 /** Sees and steers the jobs of this replica. Inject it wherever you like: `constructor(private readonly jobs: SingletonJobRegistry)`. */
 export class SingletonJobRegistry {
-  #supervisor: JobSupervisor | undefined;
-  /** Registered before the jobs of the application were found. */
-  readonly #early = new Map<string, JobDefinition>();
-  #prepare = (job: JobDefinition): JobDefinition => job;
-
   constructor(
     private readonly options: ResolvedOptions,
-    private readonly statistics: JobStatistics,
-    private readonly clock: Clock = new SystemClock(),
+    private readonly parts: {
+      readonly supervisor: JobSupervisor;
+      readonly statistics: JobStatistics;
+      readonly clock: Clock;
+    },
   ) {}
 
-  /** Every job of this replica, also disabled ones. Empty until the jobs are found, which is when the application starts. */
+  /** Every job of this replica, also disabled ones. Those of decorators are found when the application starts. */
   list(): JobStatus[] {
-    return this.#supervisor?.jobs.map((managed) => this.#statusOf(managed)) ?? [];
+    return this.parts.supervisor.jobs.map((managed) => this.#statusOf(managed));
   }
 
   /** One job; undefined if there is none of this name. */
   get(name: string): JobStatus | undefined {
-    const managed = this.#supervisor?.find(name);
+    const managed = this.parts.supervisor.find(name);
     return managed === undefined ? undefined : this.#statusOf(managed);
   }
 
@@ -59,7 +57,7 @@ export class SingletonJobRegistry {
    */
   async pause(name: string): Promise<void> {
     this.#managed(name);
-    await this.#supervisor?.pause(name);
+    await this.parts.supervisor.pause(name);
   }
 
   /**
@@ -69,7 +67,7 @@ export class SingletonJobRegistry {
    */
   resume(name: string): void {
     this.#managed(name);
-    this.#supervisor?.resume(name);
+    this.parts.supervisor.resume(name);
   }
 
   /**
@@ -90,12 +88,11 @@ export class SingletonJobRegistry {
    * @throws InvalidJobsError with every mistake, or if there is a job of this name already
    */
   register(registration: JobRegistration): void {
+    const { supervisor } = this.parts;
     const job = defineRegisteredJob(registration, this.options);
-    const isTaken = this.#early.has(job.name) || this.#supervisor?.find(job.name) !== undefined;
-    if (isTaken) throw new InvalidJobsError([takenName(job)]);
-    if (this.#supervisor === undefined) this.#early.set(job.name, job);
-    else if (this.#supervisor.isStopped) throw new InvalidJobsError([`${job.location}: the application has stopped`]);
-    else this.#supervisor.add(this.#prepare(job));
+    if (supervisor.find(job.name) !== undefined) throw new InvalidJobsError([takenName(job)]);
+    if (supervisor.state === 'stopped') throw new InvalidJobsError([`${job.location}: the application has stopped`]);
+    supervisor.add(job);
   }
 
   /**
@@ -104,61 +101,52 @@ export class SingletonJobRegistry {
    * @throws UnknownJobError
    */
   async unregister(name: string): Promise<void> {
-    if (this.#early.delete(name)) return;
     this.#managed(name);
-    await this.#supervisor?.remove(name);
-    this.statistics.forget(name);
-  }
-
-  /** Those registered before the jobs of the application were found. For the module. @internal */
-  get early(): readonly JobDefinition[] {
-    return [...this.#early.values()];
-  }
-
-  /** Everything is found: `prepare` makes of each definition what the supervisor runs. For the module. @internal */
-  attach(supervisor: JobSupervisor, prepare: (job: JobDefinition) => JobDefinition): void {
-    this.#supervisor = supervisor;
-    this.#prepare = prepare;
-    this.#early.clear();
+    await this.parts.supervisor.remove(name);
+    this.parts.statistics.forget(name);
   }
 
   #managed(name: string): ManagedJob {
-    const managed = this.#supervisor?.find(name);
+    const { supervisor } = this.parts;
+    const managed = supervisor.find(name);
     if (managed !== undefined) return managed;
-    const known = this.#supervisor?.jobs.map(({ job }) => job.name) ?? [];
-    throw new UnknownJobError(
-      name,
-      this.#supervisor === undefined
-        ? 'jobs are found when the application starts, after onModuleInit of every other module'
-        : didYouMean(name, known, known.length === 0 ? 'it has no jobs' : `the jobs are ${known.join(', ')}`),
-    );
+    const known = supervisor.jobs.map(({ job }) => job.name);
+    throw new UnknownJobError(name, didYouMean(name, known, this.#whyUnknown(known)));
+  }
+
+  #whyUnknown(known: readonly string[]): string {
+    if (this.parts.supervisor.state === 'new')
+      return 'jobs are found when the application starts, after onModuleInit of every other module';
+    return known.length === 0 ? 'it has no jobs' : `the jobs are ${known.join(', ')}`;
   }
 
   #statusOf(managed: ManagedJob): JobStatus {
     const { job, workers } = managed;
     const term = workers?.election.term;
-    const lastRun = this.statistics.lastRunOf(job.name);
+    const role = this.#roleOf(managed);
+    const lastRun = this.parts.statistics.lastRunOf(job.name);
     return {
       name: job.name,
       kind: job.schedule.kind,
       schedule: job.schedule.description,
       lockExpiryMs: job.lockExpiryMs,
       timeoutMs: job.timeoutMs ?? null,
-      role: this.#roleOf(managed),
+      role,
       leader: leaderOf(workers?.election.leader),
       fencingToken: term?.fencingToken ?? null,
       leaseRemainingMs: term === undefined ? null : Math.max(Math.round(term.remainingMs), 0),
       runningSince: workers?.runner.inFlight?.startedAt.toISOString() ?? null,
       lastRun,
-      nextTickAt: nextDue(managed, lastRun, this.clock.wallNow()),
-      counters: this.statistics.countersOf(job.name),
+      nextTickAt: role === 'disabled' ? null : nextDue(managed, lastRun, this.parts.clock.wallNow()),
+      counters: this.parts.statistics.countersOf(job.name),
     };
   }
 
   #roleOf({ job, workers }: ManagedJob): JobRole {
-    if (!job.enabled) return 'disabled';
-    if (this.#supervisor?.isStopped === true) return 'stopped';
-    if (this.#supervisor?.isPaused(job.name) === true) return 'paused';
+    const { supervisor } = this.parts;
+    if (!this.options.enabled || !job.enabled) return 'disabled';
+    if (supervisor.state === 'stopped') return 'stopped';
+    if (supervisor.isPaused(job.name)) return 'paused';
     return workers?.election.term === undefined ? 'follower' : 'leader';
   }
 }

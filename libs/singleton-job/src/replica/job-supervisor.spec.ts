@@ -4,7 +4,6 @@ import { job, lasting } from '../../../../test/support/fleet.js';
 import { useFleet } from '../../../../test/support/use-fleet.js';
 import { LockStoreError } from '../errors/index.js';
 import { cron, interval } from '../schedule/index.js';
-import { createReplicaId } from './process-replica.js';
 
 const leadership = (story: readonly string[]) => story.filter((line) => line.includes('leadership'));
 const once = interval(3_600_000);
@@ -260,12 +259,5 @@ describe('A stop', () => {
     await a.supervisor.stop();
     await a.supervisor.close();
     expect(a.store.sent).toEqual([]);
-  });
-});
-
-describe('The name of a replica', () => {
-  it('starts with its node and ends with what no other process has', () => {
-    expect(createReplicaId('pod-7')).toMatch(/^pod-7-[0-9a-f]{8}$/);
-    expect(createReplicaId('pod-7')).not.toBe(createReplicaId('pod-7'));
   });
 });

@@ -1,27 +1,10 @@
 import { type JobDefinition } from '../discovery/index.js';
 import { Election, type Replica } from '../leadership/index.js';
-import { type Notify } from '../events/index.js';
-import { type LockStore } from '../store/index.js';
+import { type RunInterceptor } from '../events/index.js';
 import { type ResolvedOptions } from '../options/index.js';
-import { type Clock } from '../time/index.js';
-import { JobRunner } from '../runner/index.js';
+import { intercept, JobRunner } from '../runner/index.js';
 import { EventLoopMonitor } from './event-loop-monitor.js';
-import { createReplica } from './create-replica.js';
 import { ShutdownDeadlines } from './shutdown-deadlines.js';
-
-export interface SupervisorParts {
-  readonly options: ResolvedOptions;
-  readonly jobs: readonly JobDefinition[];
-  /** `nodeId` with a random part: this process in holder values and logs. */
-  readonly replicaId: string;
-  readonly notify: Notify;
-  /** Answers what the jobs share with the locks of the application; left out, it is made of what follows. */
-  readonly replica?: () => Replica;
-  readonly clock?: Clock;
-  readonly store?: LockStore;
-  /** In [0, 1). */
-  readonly random?: () => number;
-}
 
 /** What makes a job run: who decides whether it does here, and who runs it. */
 export interface JobWorkers {
@@ -42,13 +25,18 @@ export class JobSupervisor {
   readonly #jobs = new Map<string, ManagedJob>();
   /** Stays with a name, also where nobody contends for it yet. */
   readonly #paused = new Set<string>();
-  #replica: Replica | undefined;
-  #watch: EventLoopMonitor | undefined;
+  readonly #monitor: EventLoopMonitor;
   #state: 'new' | 'started' | 'stopped' = 'new';
   #stopped: Promise<void> | undefined;
 
-  constructor(private readonly parts: SupervisorParts) {
-    for (const job of parts.jobs) this.add(job);
+  constructor(
+    private readonly options: ResolvedOptions,
+    private readonly replica: Replica,
+    private readonly interceptors: readonly RunInterceptor[],
+  ) {
+    const { clock, notify } = replica;
+    const runners = () => this.#workers().map(({ runner }) => runner);
+    this.#monitor = new EventLoopMonitor({ clock, notify, runners });
   }
 
   /** Every job, whether it is enabled or not, in the order in which it was added. */
@@ -60,8 +48,9 @@ export class JobSupervisor {
     return this.#jobs.get(name);
   }
 
-  get isStopped(): boolean {
-    return this.#state === 'stopped';
+  /** Jobs of the application are found before the start. */
+  get state(): 'new' | 'started' | 'stopped' {
+    return this.#state;
   }
 
   /**
@@ -76,7 +65,8 @@ export class JobSupervisor {
 
   /** Takes a job, and contends for it once started. */
   add(job: JobDefinition): void {
-    const workers = this.#state === 'started' && job.enabled ? this.#contend(job) : undefined;
+    const isRun = this.#state === 'started' && this.options.enabled && job.enabled;
+    const workers = isRun ? this.#contend(job) : undefined;
     this.#jobs.set(job.name, { job, workers });
     if (this.#paused.has(job.name)) void workers?.election.pause();
   }
@@ -119,22 +109,19 @@ export class JobSupervisor {
   /** Ends renewals and connections after a stop. What still runs is left to its signal, its lock to expire. */
   async close(): Promise<void> {
     await this.stop();
-    this.#watch?.stop();
-    await this.#replica?.close();
+    this.#monitor.stop();
+    await this.replica.close();
   }
 
   /** Begins to contend for a job. The first one opens the connection. */
   #contend(job: JobDefinition): JobWorkers {
-    const { notify } = this.parts;
-    const replica = (this.#replica ??= this.parts.replica?.() ?? createReplica(this.parts));
-    const { clock } = replica;
-    const runner = new JobRunner({ job, clock, notify });
+    const { replica, interceptors } = this;
+    const { clock, notify } = replica;
+    const runner = new JobRunner({ job: intercept(job, interceptors), clock, notify });
     const election = new Election(replica, job, (term, stop) => runner.lead(term, stop));
     const ended = election.run();
     replica.open();
-    const runners = () => this.#workers().map((workers) => workers.runner);
-    this.#watch ??= new EventLoopMonitor({ clock, notify, runners });
-    this.#watch.start();
+    this.#monitor.start();
     return { runner, election, ended };
   }
 
@@ -145,8 +132,7 @@ export class JobSupervisor {
   async #stop(): Promise<void> {
     this.#state = 'stopped';
     const workers = this.#workers();
-    if (this.#replica === undefined) return;
-    const plan = new ShutdownDeadlines(this.#replica.clock, this.parts.options.shutdownTimeoutMs);
+    const plan = new ShutdownDeadlines(this.replica.clock, this.options.shutdownTimeoutMs);
     const ends = (some: readonly JobWorkers[]) => Promise.all(some.map(({ ended }) => ended));
     for (const { election } of workers) election.stop();
 

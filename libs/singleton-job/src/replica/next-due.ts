@@ -3,8 +3,7 @@ import { type ManagedJob } from './job-supervisor.js';
 
 /** When the next tick of a job is due, as ISO 8601, whoever leads then; null where this replica cannot know. */
 export function nextDue({ job, workers }: ManagedJob, lastRun: LastRun | null, wallNow: number): string | null {
-  const { schedule, enabled } = job;
-  if (!enabled) return null;
+  const { schedule } = job;
   if (schedule.kind !== 'interval') return isoOf(schedule.next(wallNow));
   // counted from the end of the last run, which may have been another replica's
   const term = workers?.election.term;

@@ -2,13 +2,10 @@ import { describe, expect, it } from '@jest/globals';
 import { job, lasting } from '../../../../test/support/fleet.js';
 import { useFleet } from '../../../../test/support/use-fleet.js';
 import { type JobDefinition } from '../discovery/index.js';
-import { resolveOptions } from '../options/index.js';
 import { type AnySchedule, cron, fixedRate, interval } from '../schedule/index.js';
 import { ManualClock } from '../testing/index.js';
 import { type Instant } from '../time/index.js';
-import { JobStatistics } from './job-statistics.js';
 import { type JobActivity, overdueSince } from './overdue.js';
-import { SingletonJobHealth } from './singleton-job-health.js';
 
 const MINUTE_MS = 60_000;
 const WELL = { unreachable: [], overdue: [], leaderless: [] };
@@ -17,20 +14,7 @@ const hanging = (): Promise<never> => new Promise(() => undefined);
 describe('The health of a replica', () => {
   const fleet = useFleet();
 
-  function startWith(...jobs: JobDefinition[]) {
-    const statistics = new JobStatistics();
-    const { supervisor, store, replica, observer } = fleet.start('a', jobs, { observers: [statistics] });
-    const options = resolveOptions({ projectName: 'test', enabled: false });
-    const parts = {
-      statistics,
-      get outages() {
-        return replica.client.outages;
-      },
-    };
-    const health = new SingletonJobHealth(options, parts, fleet.clock);
-    health.attach(supervisor);
-    return { health, store, supervisor, observer };
-  }
+  const startWith = (...jobs: JobDefinition[]) => fleet.start('a', jobs);
 
   it('stays good while jobs of every kind keep to their schedules', async () => {
     const { health } = startWith(

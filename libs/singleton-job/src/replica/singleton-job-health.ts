@@ -1,8 +1,8 @@
+import { type Replica } from '../leadership/index.js';
 import { type ResolvedOptions } from '../options/index.js';
-import { type Clock, SystemClock } from '../time/index.js';
+import { type JobStatistics } from './job-statistics.js';
 import { type JobSupervisor, type ManagedJob } from './job-supervisor.js';
 import { overdueSince } from './overdue.js';
-import { type ProcessReplica } from './process-replica.js';
 
 /** A job that should have run. */
 export interface OverdueJob {
@@ -33,35 +33,31 @@ export interface HealthReport {
 
 /** Says what is wrong with the jobs of this replica. Asks Redis nothing; inject it wherever you like. */
 export class SingletonJobHealth {
-  #supervisor: JobSupervisor | undefined;
-
   constructor(
     private readonly options: ResolvedOptions,
-    private readonly parts: Pick<ProcessReplica, 'statistics' | 'outages'>,
-    private readonly clock: Clock = new SystemClock(),
+    private readonly parts: {
+      readonly supervisor: JobSupervisor;
+      readonly statistics: JobStatistics;
+      readonly leadership: Replica;
+    },
   ) {}
 
   /** Nothing is wrong before the application has started, or once it stops. */
   report(): HealthReport {
-    const supervisor = this.#supervisor;
-    if (supervisor === undefined || supervisor.isStopped) return { unreachable: [], overdue: [], leaderless: [] };
-    const { jobs } = supervisor;
+    const { jobs, state } = this.parts.supervisor;
+    if (state !== 'started') return { unreachable: [], overdue: [], leaderless: [] };
     return {
-      unreachable: this.#unreachable(supervisor),
+      unreachable: this.#unreachable(),
       overdue: jobs.flatMap((managed) => this.#overdue(managed) ?? []),
       leaderless: jobs.filter(({ workers }) => workers?.election.isLeaderless).map(({ job }) => job.name),
     };
   }
 
-  /** Everything is found. For the module. @internal */
-  attach(supervisor: JobSupervisor): void {
-    this.#supervisor = supervisor;
-  }
-
-  #unreachable(supervisor: JobSupervisor): HealthReport['unreachable'] {
+  #unreachable(): HealthReport['unreachable'] {
+    const { supervisor, leadership } = this.parts;
     const expiryOf = (job: string | undefined): number =>
       (job === undefined ? undefined : supervisor.find(job)?.job.lockExpiryMs) ?? this.options.lockExpiryMs;
-    return this.parts.outages
+    return leadership.client.outages
       .filter(([job, forMs]) => forMs > expiryOf(job))
       .map(([job, forMs]) => ({ job: job ?? null, forMs: Math.round(forMs) }));
   }
@@ -72,7 +68,8 @@ export class SingletonJobHealth {
     const inFlight = workers.election.hasLock ? workers.runner.inFlight : undefined;
     const { name } = job;
     const lastRun = this.parts.statistics.lastRunOf(name);
-    const due = overdueSince({ job, term: workers.election.term, lastRun, inFlight }, this.clock);
+    const { term } = workers.election;
+    const due = overdueSince({ job, term, lastRun, inFlight }, this.parts.leadership.clock);
     if (due === undefined) return undefined;
     const runningSince = inFlight?.startedAt.toISOString() ?? null;
     const isStuck = inFlight === undefined || job.timeoutMs !== undefined;

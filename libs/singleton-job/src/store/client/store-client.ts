@@ -111,10 +111,10 @@ export class StoreClient {
     this.#connect();
   }
 
-  /** Ends the connections. Nothing is reported from now on, and nothing waits for an answer any longer. */
+  /** Ends the connections, if there are any. Nothing is reported from now on, and nothing waits for an answer any longer. */
   close(): Promise<void> {
     this.#closing.abort();
-    return this.parts.store.close();
+    return this.#handler === undefined ? Promise.resolve() : this.parts.store.close();
   }
 
   /** Sends a request in the background, until it is answered, `limitMs` have passed or the client is closed. */

@@ -1,8 +1,8 @@
 import { exploreInstances } from '../../discovery/index.js';
-import { type JobObserver, notifyAll } from '../../events/index.js';
+import { type JobObserver } from '../../events/index.js';
 import { type LockStore } from '../../store/index.js';
 import { resolveOptions, type SingletonJobOptions } from '../../options/index.js';
-import { JobSupervisor } from '../../replica/index.js';
+import { type ApplicationReplica, createReplica } from '../../replica/index.js';
 import { type Clock } from '../../time/index.js';
 import { RecordingObserver } from '../recording-observer.js';
 import { KillableClock } from './killable-clock.js';
@@ -32,7 +32,7 @@ export class InMemoryReplica {
   readonly observer: RecordingObserver;
   readonly #clock: KillableClock;
   readonly #store: PartitionableStore;
-  readonly #supervisor: JobSupervisor;
+  readonly #replica: ApplicationReplica;
   #isKilled = false;
 
   constructor(
@@ -43,22 +43,16 @@ export class InMemoryReplica {
     this.#clock = new KillableClock(clock);
     this.#store = new PartitionableStore(store);
     const options = resolveOptions({ projectName: 'test', store: this.#store, ...given });
-    const tellOthers = notifyAll(observers);
-    this.#supervisor = new JobSupervisor({
-      options,
-      jobs: exploreInstances(hosts, options),
-      replicaId: name,
-      notify: (event, payload) => {
-        if (this.#isKilled) return;
-        this.observer.notify(event, payload);
-        tellOthers(event, payload);
-      },
+    this.#replica = createReplica(options, {
+      id: name,
       clock: this.#clock,
       store: this.#store,
       // no jitter: the same story every time
       random: () => 0,
+      observers: [this.observer, ...observers],
     });
-    this.#supervisor.start();
+    for (const job of exploreInstances(hosts, options)) this.#replica.supervisor.add(job);
+    this.#replica.supervisor.start();
   }
 
   /** What happened here, a line an event: `['0 leadershipGained', '0 runStarted schedule', …]`. */
@@ -71,7 +65,7 @@ export class InMemoryReplica {
    * for which the clock must go on if a run is in flight.
    */
   stop(): Promise<void> {
-    return this.#isKilled ? Promise.resolve() : this.#supervisor.close();
+    return this.#isKilled ? Promise.resolve() : this.#replica.supervisor.close();
   }
 
   /**
@@ -82,6 +76,7 @@ export class InMemoryReplica {
     this.#isKilled = true;
     this.#store.cut();
     this.#clock.kill();
+    this.#replica.observers.length = 0;
   }
 
   /** Cuts the connection to the store, in both directions. Runs go on until the lease can no longer be trusted. */

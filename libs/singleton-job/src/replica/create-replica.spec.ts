@@ -1,0 +1,28 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { describe, expect, it } from '@jest/globals';
+import { resolveOptions } from '../options/index.js';
+import { createReplica, createReplicaId } from './create-replica.js';
+
+describe('A replica', () => {
+  it('tells the channels what happens before its observers are found, and both what happens later', () => {
+    const { leadership, observers } = createReplica(resolveOptions({ projectName: 'p', store: 'memory' }));
+    const channel: unknown[] = [];
+    const listen = (message: unknown): void => void channel.push(message);
+    const observed: string[] = [];
+    const happens = (job: string): void => {
+      leadership.notify('leaseRenewed', { job, fencingToken: 1, roundTripMs: 1, clockOffsetMs: 0 });
+    };
+    subscribe('nestjs-singleton-job:leaseRenewed', listen);
+    happens('first');
+    observers.push({ leaseRenewed: ({ job }) => observed.push(job) });
+    happens('second');
+    unsubscribe('nestjs-singleton-job:leaseRenewed', listen);
+    expect(channel).toMatchObject([{ job: 'first' }, { job: 'second' }]);
+    expect(observed).toEqual(['second']);
+  });
+
+  it('has an id that starts with its node and ends with what no other process has', () => {
+    expect(createReplicaId('pod-7')).toMatch(/^pod-7-[0-9a-f]{8}$/);
+    expect(createReplicaId('pod-7')).not.toBe(createReplicaId('pod-7'));
+  });
+});
