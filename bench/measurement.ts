@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis';
-import { RedisServer, type RedisServerOptions } from '../tools/redis/index.js';
+import { RedisServer, type RedisServerOptions } from '../tools/replicas/redis/index.js';
 import { type FleetSettings, Fleet } from './fleet.js';
 import { accountForSeconds, countLeaderChanges, overlappingRuns, overlappingTerms } from './history.js';
 import { type JobSpec } from './events.js';

@@ -7,8 +7,8 @@ import ts from 'typescript';
 import { diagnostics, type JobObserver, notifyAll } from '../../libs/singleton-job/src/events/index.js';
 import { attempt } from '../../tools/workspace/command.js';
 import { startApplication } from '../support/nest-application.js';
-import { useRedis } from '../support/redis.js';
-import { until } from '../support/until.js';
+import { useRedis } from '../../tools/replicas/redis/use-redis.js';
+import { until } from '../../tools/replicas/until.js';
 import { Interval, SingletonJobModule } from 'nestjs-singleton-job';
 import { type Told } from '../support/throwing-subscriber.js';
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
-import { SLACK_MS } from '../support/busy-machine.js';
+import { SLACK_MS } from '../../tools/replicas/busy-machine.js';
 import { HostileProcess } from '../support/hostile-process.js';
 import {
   BLOCKED_MS,
@@ -10,7 +10,7 @@ import {
   SHUTDOWN_TIMEOUT_MS,
   THROWN,
 } from '../support/hostilities.js';
-import { useRedisServer } from '../support/redis.js';
+import { useRedisServer } from '../../tools/replicas/redis/use-redis.js';
 
 const firstOf = (process: HostileProcess, event: 'leadershipGained' | 'runStarted') => process.of(event, 'hostile')[0];
 

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
-import { RedisServer } from '../../tools/redis/index.js';
+import { RedisServer } from '../../tools/replicas/redis/index.js';
 import { HostilePair } from '../support/hostile-pair.js';
 import { outsider } from '../support/hostile-world.js';
-import { monitored } from '../support/redis-monitor.js';
+import { monitored } from '../../tools/replicas/redis/monitor.js';
 
 /** How often Redis was asked for a section of its INFO, beside what each connection asks by itself. */
 async function memoryQuestions({ url }: RedisServer, begin: () => Promise<unknown>): Promise<number> {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { RedisServer } from '../../tools/redis/index.js';
-import { SILENT, SLACK_MS } from '../support/busy-machine.js';
+import { RedisServer } from '../../tools/replicas/redis/index.js';
+import { SILENT, SLACK_MS } from '../../tools/replicas/busy-machine.js';
 import { HostilePair } from '../support/hostile-pair.js';
 import { HEARTBEAT_INTERVAL_MS, LOCK_EXPIRY_MS } from '../support/hostile-replica.js';
 import { HostileReplication } from '../support/hostile-replication.js';

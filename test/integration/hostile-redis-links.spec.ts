@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { connect } from 'node:net';
 import { once } from 'node:events';
-import { SILENT, SLACK_MS } from '../support/busy-machine.js';
+import { SILENT, SLACK_MS } from '../../tools/replicas/busy-machine.js';
 import { LOCK_EXPIRY_MS } from '../support/hostile-replica.js';
 import { HostileWorld } from '../support/hostile-world.js';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { messageOf } from '../../libs/singleton-job/src/errors/index.js';
-import { type RedisServerOptions } from '../../tools/redis/index.js';
-import { SILENT, SLACK_MS } from '../support/busy-machine.js';
+import { type RedisServerOptions } from '../../tools/replicas/redis/index.js';
+import { SILENT, SLACK_MS } from '../../tools/replicas/busy-machine.js';
 import { LOCK_EXPIRY_MS } from '../support/hostile-replica.js';
 import { HostileWorld } from '../support/hostile-world.js';
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { type Redis } from 'ioredis';
 import { lockLifeMs } from '../../libs/singleton-job/src/store/index.js';
-import { RedisServer } from '../../tools/redis/index.js';
-import { SLACK_MS } from '../support/busy-machine.js';
+import { RedisServer } from '../../tools/replicas/redis/index.js';
+import { SLACK_MS } from '../../tools/replicas/busy-machine.js';
 import { HostilePair } from '../support/hostile-pair.js';
 import { LOCK_EXPIRY_MS } from '../support/hostile-replica.js';
 import { outsider } from '../support/hostile-world.js';

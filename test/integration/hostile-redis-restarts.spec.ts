@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { setTimeout as delay } from 'node:timers/promises';
-import { SLACK_MS } from '../support/busy-machine.js';
+import { SLACK_MS } from '../../tools/replicas/busy-machine.js';
 import { LOCK_EXPIRY_MS } from '../support/hostile-replica.js';
 import { HostileWorld } from '../support/hostile-world.js';
 

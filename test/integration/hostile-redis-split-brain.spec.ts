@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { SLACK_MS } from '../support/busy-machine.js';
+import { SLACK_MS } from '../../tools/replicas/busy-machine.js';
 import { HEARTBEAT_INTERVAL_MS, type HostileReplica, LOCK_EXPIRY_MS } from '../support/hostile-replica.js';
 import { HostileSuccessor } from '../support/hostile-successor.js';
 import { HostileWorld } from '../support/hostile-world.js';

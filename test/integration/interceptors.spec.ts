@@ -12,8 +12,8 @@ import {
   SingletonJobRegistry,
 } from 'nestjs-singleton-job';
 import { problemsOf, startApplication, startDisabled } from '../support/nest-application.js';
-import { useRedis } from '../support/redis.js';
-import { until } from '../support/until.js';
+import { useRedis } from '../../tools/replicas/redis/use-redis.js';
+import { until } from '../../tools/replicas/until.js';
 
 /** What a job finds in its context. */
 interface Context {

@@ -15,8 +15,8 @@ import {
   type SingletonJobOptions,
 } from 'nestjs-singleton-job';
 import { type StartedApplication, startApplication } from '../support/nest-application.js';
-import { useRedisServer } from '../support/redis.js';
-import { until } from '../support/until.js';
+import { useRedisServer } from '../../tools/replicas/redis/use-redis.js';
+import { until } from '../../tools/replicas/until.js';
 
 const LOCK = 'myapp:lock/nightly-import:lock';
 const STATE = `{${LOCK}}:state`;

@@ -12,8 +12,8 @@ import { Interval, type JobRun, SingletonJobModule, SingletonJobRegistry } from 
 import { OpenTelemetryInterceptor, SingletonJobOpenTelemetryModule } from 'nestjs-singleton-job/opentelemetry';
 import { deferred } from '../support/deferred.js';
 import { type StartedApplication, startApplication } from '../support/nest-application.js';
-import { useRedis } from '../support/redis.js';
-import { until } from '../support/until.js';
+import { useRedis } from '../../tools/replicas/redis/use-redis.js';
+import { until } from '../../tools/replicas/until.js';
 
 const redis = useRedis();
 const exporter = new InMemorySpanExporter();

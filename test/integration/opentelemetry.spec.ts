@@ -7,9 +7,9 @@ import { PrometheusExporter } from '@opentelemetry/exporter-prometheus';
 import { DataPointType, MeterProvider, MetricReader } from '@opentelemetry/sdk-metrics';
 import { FixedRate, type JobObserver, SingletonJobRegistry } from 'nestjs-singleton-job';
 import { OpenTelemetryObserver } from 'nestjs-singleton-job/opentelemetry';
-import { useRedis } from '../support/redis.js';
+import { useRedis } from '../../tools/replicas/redis/use-redis.js';
 import { ScrapedReplica } from '../support/scraped-replica.js';
-import { until } from '../support/until.js';
+import { until } from '../../tools/replicas/until.js';
 
 @Injectable()
 class Prices {

@@ -11,9 +11,9 @@ import {
   SingletonJobModule,
   type SingletonJobOptions,
 } from 'nestjs-singleton-job';
-import { LATE, PATIENCE_MS } from '../support/busy-machine.js';
+import { LATE, PATIENCE_MS } from '../../tools/replicas/busy-machine.js';
 import { type StartedApplication, startApplication } from '../support/nest-application.js';
-import { useRedisServer } from '../support/redis.js';
+import { useRedisServer } from '../../tools/replicas/redis/use-redis.js';
 
 /** Collects what the application is told, and waits for it. */
 class Diary implements JobObserver {

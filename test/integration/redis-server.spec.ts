@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
-import { RedisServer } from '../../tools/redis/index.js';
+import { RedisServer } from '../../tools/replicas/redis/index.js';
 
 /** Asks once, on a connection of its own. */
 async function ask<T>(url: string, question: (client: Redis) => Promise<T>): Promise<T> {

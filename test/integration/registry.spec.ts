@@ -21,8 +21,8 @@ import {
   SingletonJobRegistry,
 } from 'nestjs-singleton-job';
 import { problemsOf, type StartedApplication, startApplication, startDisabled } from '../support/nest-application.js';
-import { useRedisServer } from '../support/redis.js';
-import { until } from '../support/until.js';
+import { useRedisServer } from '../../tools/replicas/redis/use-redis.js';
+import { until } from '../../tools/replicas/until.js';
 
 @Injectable()
 class Prices {

@@ -2,9 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Cron, FixedRate, type JobEvents, type JobObserver, SingletonJobModule } from 'nestjs-singleton-job';
-import { PATIENCE_MS } from '../support/busy-machine.js';
+import { PATIENCE_MS } from '../../tools/replicas/busy-machine.js';
 import { type StartedApplication, startApplication } from '../support/nest-application.js';
-import { useRedis } from '../support/redis.js';
+import { useRedis } from '../../tools/replicas/redis/use-redis.js';
 
 @Injectable()
 class OldVersion {

@@ -15,8 +15,8 @@ import {
 } from 'nestjs-singleton-job';
 import { SingletonJobHealthIndicator } from 'nestjs-singleton-job/terminus';
 import { RecordingLogger } from '../support/nest-application.js';
-import { useRedisServer } from '../support/redis.js';
-import { until } from '../support/until.js';
+import { useRedisServer } from '../../tools/replicas/redis/use-redis.js';
+import { until } from '../../tools/replicas/until.js';
 
 @Controller('health')
 class HealthController {

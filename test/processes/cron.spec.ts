@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { setTimeout as delay } from 'node:timers/promises';
-import { brokenFences, overlaps } from '../support/history.js';
-import { useRedis } from '../support/redis.js';
-import { LOCK_EXPIRY_MS, type WorkerRun, Workers } from '../support/worker-fleet.js';
-import { type WorkerEvent } from '../support/worker-process.js';
+import { brokenFences, overlaps } from '../../tools/replicas/history.js';
+import { useRedis } from '../../tools/replicas/redis/use-redis.js';
+import { LOCK_EXPIRY_MS, type WorkerRun, Workers } from '../../tools/replicas/workers.js';
+import { type WorkerEvent } from '../../tools/replicas/worker-process.js';
 
 const redis = useRedis();
 

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Redis } from 'ioredis';
-import { RedisServer } from '../../tools/redis/index.js';
+import { RedisServer } from '../../tools/replicas/redis/index.js';
 import { ROOT } from '../../tools/workspace/paths.js';
 
 /** Three times what it takes, without the building of the worker before it. */

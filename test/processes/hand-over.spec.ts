@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { setTimeout as delay } from 'node:timers/promises';
-import { SLACK_MS } from '../support/busy-machine.js';
-import { brokenFences, overlaps } from '../support/history.js';
-import { useRedis } from '../support/redis.js';
-import { type Job, JOBS, LASTING, LOCK_EXPIRY_MS, Workers } from '../support/worker-fleet.js';
-import { type WorkerEvent } from '../support/worker-process.js';
+import { SLACK_MS } from '../../tools/replicas/busy-machine.js';
+import { brokenFences, overlaps } from '../../tools/replicas/history.js';
+import { useRedis } from '../../tools/replicas/redis/use-redis.js';
+import { type Job, JOBS, LASTING, LOCK_EXPIRY_MS, Workers } from '../../tools/replicas/workers.js';
+import { type WorkerEvent } from '../../tools/replicas/worker-process.js';
 
 const PERIOD_MS = 500;
 

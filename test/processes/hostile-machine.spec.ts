@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Redis } from 'ioredis';
-import { SLACK_MS } from '../support/busy-machine.js';
-import { brokenFences, overlaps } from '../support/history.js';
-import { useRedis } from '../support/redis.js';
-import { until } from '../support/until.js';
-import { LASTING, LOCK_EXPIRY_MS, type WorkerRun, Workers } from '../support/worker-fleet.js';
-import { type WorkerProcess } from '../support/worker-process.js';
+import { SLACK_MS } from '../../tools/replicas/busy-machine.js';
+import { brokenFences, overlaps } from '../../tools/replicas/history.js';
+import { useRedis } from '../../tools/replicas/redis/use-redis.js';
+import { until } from '../../tools/replicas/until.js';
+import { LASTING, LOCK_EXPIRY_MS, type WorkerRun, Workers } from '../../tools/replicas/workers.js';
+import { type WorkerProcess } from '../../tools/replicas/worker-process.js';
 
 /** Every run lasts for longer than its lock would without renewals. */
 const LONG_RUNS = { PRICE_TICK_SLOW_EVERY: '1', PRICE_TICK_SLOW_FOR: '7s', SHUTDOWN_TIMEOUT: '30s' };

@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type RedisServer } from '../../tools/redis/index.js';
-import { LATE, SILENT, SLACK_MS } from '../support/busy-machine.js';
-import { brokenFences, overlaps } from '../support/history.js';
-import { useRedisServer } from '../support/redis.js';
-import { JOBS, LOCK_EXPIRY_MS, Workers } from '../support/worker-fleet.js';
+import { type RedisServer } from '../../tools/replicas/redis/index.js';
+import { LATE, SILENT, SLACK_MS } from '../../tools/replicas/busy-machine.js';
+import { brokenFences, overlaps } from '../../tools/replicas/history.js';
+import { useRedisServer } from '../../tools/replicas/redis/use-redis.js';
+import { JOBS, LOCK_EXPIRY_MS, Workers } from '../../tools/replicas/workers.js';
 
 /** Longer than any lease. */
 const OUTAGE_MS = LOCK_EXPIRY_MS + 3_000;

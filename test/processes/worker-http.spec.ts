@@ -6,10 +6,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { type JobEvents, type JobStatus, type TriggerResult } from 'nestjs-singleton-job';
 import { type ImportedPrices } from '../../apps/worker/src/prices/price-import.js';
-import { PATIENCE_MS } from '../support/busy-machine.js';
-import { useRedisServer } from '../support/redis.js';
-import { type Job, Workers } from '../support/worker-fleet.js';
-import { WorkerProcess } from '../support/worker-process.js';
+import { PATIENCE_MS } from '../../tools/replicas/busy-machine.js';
+import { useRedisServer } from '../../tools/replicas/redis/use-redis.js';
+import { type Job, Workers } from '../../tools/replicas/workers.js';
+import { WorkerProcess } from '../../tools/replicas/worker-process.js';
 
 const redis = useRedisServer();
 

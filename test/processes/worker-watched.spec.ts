@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { useRedis } from '../support/redis.js';
+import { useRedis } from '../../tools/replicas/redis/use-redis.js';
 import { SpanCollector } from '../support/span-collector.js';
-import { Workers } from '../support/worker-fleet.js';
-import { WorkerProcess, type WorkerVariables } from '../support/worker-process.js';
+import { Workers } from '../../tools/replicas/workers.js';
+import { WorkerProcess, type WorkerVariables } from '../../tools/replicas/worker-process.js';
 
 const redis = useRedis();
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { useRedisServer } from '../support/redis.js';
-import { WorkerProcess, type WorkerVariables } from '../support/worker-process.js';
-import { Workers } from '../support/worker-fleet.js';
+import { useRedisServer } from '../../tools/replicas/redis/use-redis.js';
+import { WorkerProcess, type WorkerVariables } from '../../tools/replicas/worker-process.js';
+import { Workers } from '../../tools/replicas/workers.js';
 
 const redis = useRedisServer();
 

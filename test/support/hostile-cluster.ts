@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis';
-import { freePort } from '../../tools/redis/free-port.js';
-import { RedisServer } from '../../tools/redis/index.js';
-import { PATIENCE_MS } from './busy-machine.js';
+import { freePort } from '../../tools/replicas/redis/free-port.js';
+import { RedisServer } from '../../tools/replicas/redis/index.js';
+import { PATIENCE_MS } from '../../tools/replicas/busy-machine.js';
 
 const SLOTS = 16_384;
 

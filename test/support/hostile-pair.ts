@@ -4,7 +4,7 @@ import { type JobDefinition } from '../../libs/singleton-job/src/discovery/index
 import { type RedisConnectionOptions } from '../../libs/singleton-job/src/store/index.js';
 import { type SingletonJobOptions } from '../../libs/singleton-job/src/options/index.js';
 import { cron, fixedRate, interval } from '../../libs/singleton-job/src/schedule/index.js';
-import { PATIENCE_MS } from './busy-machine.js';
+import { PATIENCE_MS } from '../../tools/replicas/busy-machine.js';
 import { job } from './fleet.js';
 import { HostileReplica } from './hostile-replica.js';
 import { HostileWitness, type WitnessedRun } from './hostile-witness.js';

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ROOT } from '../../tools/workspace/paths.js';
-import { PATIENCE_MS } from './busy-machine.js';
-import { eachLine } from './each-line.js';
+import { PATIENCE_MS } from '../../tools/replicas/busy-machine.js';
+import { eachLine } from '../../tools/replicas/each-line.js';
 import { type HostileMessage, type Hostility } from './hostilities.js';
 
 /** As in a container: a signal that Nest sends to itself ends nothing, so a process that exits has nothing left to do. */

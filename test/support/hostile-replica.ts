@@ -5,7 +5,7 @@ import { resolveOptions, type SingletonJobOptions } from '../../libs/singleton-j
 import { createReplica, createReplicaId, type JobSupervisor } from '../../libs/singleton-job/src/replica/index.js';
 import { RecordingObserver } from '../../libs/singleton-job/src/testing/index.js';
 import { SystemClock } from '../../libs/singleton-job/src/time/index.js';
-import { LATE, SILENT } from './busy-machine.js';
+import { LATE, SILENT } from '../../tools/replicas/busy-machine.js';
 
 export interface ReplicaOptions {
   readonly node: string;

@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis';
 import { type RedisConnectionOptions } from '../../libs/singleton-job/src/store/index.js';
-import { RedisServer } from '../../tools/redis/index.js';
-import { PATIENCE_MS } from './busy-machine.js';
+import { RedisServer } from '../../tools/replicas/redis/index.js';
+import { PATIENCE_MS } from '../../tools/replicas/busy-machine.js';
 
 /** How long a primary may be silent until its Sentinel thinks it down. */
 const DOWN_AFTER_MS = 1_000;

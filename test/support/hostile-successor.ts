@@ -1,6 +1,6 @@
 import { type Redis } from 'ioredis';
-import { RedisServer } from '../../tools/redis/index.js';
-import { HostileProxy } from './hostile-proxy.js';
+import { RedisServer } from '../../tools/replicas/redis/index.js';
+import { HostileProxy } from '../../tools/replicas/tcp-proxy.js';
 import { type HostileWorld, outsider } from './hostile-world.js';
 
 /** A replica of the Redis of a world, which can be promoted while the old primary, cut off from it, goes on. */

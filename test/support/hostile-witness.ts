@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type JobRun } from '../../libs/singleton-job/src/decorators/index.js';
 import { type HostileReplica, type Report } from './hostile-replica.js';
-import { brokenFences, overlaps } from './history.js';
+import { brokenFences, overlaps } from '../../tools/replicas/history.js';
 
 /** A run in this process, by the one clock that all replicas in it share. */
 export interface WitnessedRun {

@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis';
-import { RedisServer, type RedisServerOptions } from '../../tools/redis/index.js';
+import { RedisServer, type RedisServerOptions } from '../../tools/replicas/redis/index.js';
 import { HostilePair, type PairOptions } from './hostile-pair.js';
-import { HostileProxy } from './hostile-proxy.js';
+import { HostileProxy } from '../../tools/replicas/tcp-proxy.js';
 
 /** A Redis of one's own, two replicas that reach it through a network of their own each, and somebody who looks on. */
 export class HostileWorld implements AsyncDisposable {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll } from '@jest/globals';
-import { type ProvidedRedis, provideRedis, RedisServer, type RedisServerOptions } from '../../tools/redis/index.js';
+import { type ProvidedRedis, provideRedis, RedisServer, type RedisServerOptions } from './index.js';
 
 /** One Redis for all tests of a file, to use and not to control: REDIS_URL, or one that is started for the file. */
 export function useRedis(): () => ProvidedRedis {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { brokenFences, overlaps, type RecordedRun } from '../support/history.js';
+import { brokenFences, overlaps, type RecordedRun } from './history.js';
 
 function run(node: string, startedAtMs: number, endedAtMs: number, more: Partial<RecordedRun> = {}): RecordedRun {
   return { job: 'tick', node, fencingToken: 1, startedAtMs, endedAtMs, ...more };

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
-const CACHE = join(import.meta.dirname, '../../.cache/redis');
+const CACHE = join(import.meta.dirname, '../../../.cache/redis');
 const UNPACKED = join(CACHE, 'packages');
 
 /** A server unpacked from the distribution's own packages, and the environment that it finds its libraries in. */

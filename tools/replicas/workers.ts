@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { PATIENCE_MS } from './busy-machine.js';
 import { type RecordedRun } from './history.js';
-import { knowServer } from './known-server.js';
+import { knowServer } from './redis/known-server.js';
 import { type Exit, type WorkerEvent, WorkerProcess, type WorkerVariables } from './worker-process.js';
 
 export const HEARTBEAT_INTERVAL_MS = 400;

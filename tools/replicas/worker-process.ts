@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { type JobEvents } from 'nestjs-singleton-job';
-import { ROOT } from '../../tools/workspace/paths.js';
+import { ROOT } from '../workspace/paths.js';
 import { eachLine } from './each-line.js';
 
 /** What `npm run build -- worker` makes; the processes project builds it once for all specs. */
