@@ -43,7 +43,7 @@ async function play(round: number): Promise<boolean> {
 
 function playStories(first: number): Promise<CommandResult> {
   const seeds = ['--seeds', String(STORIES), '--first', String(first)];
-  return attempt(process.execPath, ['--import', 'tsx', join(ROOT, 'tools/simulate.ts'), ...seeds]);
+  return attempt(process.execPath, ['--import', 'tsx', join(ROOT, 'test/proof/simulate.ts'), ...seeds]);
 }
 
 async function keep(round: number, output: string): Promise<string> {

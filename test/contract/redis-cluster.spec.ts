@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jes
 import { Cluster } from 'ioredis';
 import { type RedisConnectionOptions, RedisLockStore } from '../../libs/singleton-job/src/store/index.js';
 import { describeLockStore } from '../../libs/singleton-job/src/testing/lock-store-contract/index.js';
-import { HostileCluster } from '../support/hostile-cluster.js';
+import { HostileCluster } from '../../tools/replicas/redis/redis-cluster.js';
 import {
   acquireRequest,
   eventually,

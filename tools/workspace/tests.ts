@@ -20,7 +20,7 @@ interface Group {
 /** What runs together, one group after the other. */
 const GROUPS: readonly Group[] = [
   // these compute, nearly without a pause
-  { projects: ['unit', 'simulation', 'published', 'types'], workers: availableParallelism() },
+  { projects: ['unit', 'docs', 'types'], workers: availableParallelism() },
   // these mostly wait
   { projects: ['contract', 'integration', 'processes'], workers: 3 },
 ];

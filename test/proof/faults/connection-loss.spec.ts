@@ -1,0 +1,100 @@
+import { describe, expect, it } from '@jest/globals';
+import { connect } from 'node:net';
+import { once } from 'node:events';
+import { SILENT, SLACK_MS } from '../../../tools/replicas/busy-machine.js';
+import { LOCK_EXPIRY_MS } from './support/in-process-replica.js';
+import { HostileWorld } from './support/fault-run.js';
+
+const CUTS = [
+  { name: 'is half open', cut: 'freeze', mend: 'thaw' },
+  { name: 'is reset again and again', cut: 'refuse', mend: 'accept' },
+] as const;
+
+describe.each(CUTS)('a leader whose own connection $name', ({ cut, mend }) => {
+  it('ends its terms at their deadlines, before another one runs, and follows when it is back', async () => {
+    await using world = await HostileWorld.start();
+    const { pair, proxies, admin } = world;
+    const { leader, follower } = pair;
+    const told = leader.lines.length;
+    proxies[0][cut]();
+    await pair.until('the follower leads', () => follower.leads.size === pair.jobNames.length, {
+      withinMs: LOCK_EXPIRY_MS + 1_000 + SLACK_MS,
+    });
+    await pair.goesOn();
+    expect(leader.observer.of('leadershipLost').map(({ reason }) => reason)).toEqual(['expired', 'expired', 'expired']);
+
+    const holders = (): Promise<(string | null)[]> => admin.mget(pair.jobNames.map((name) => pair.lock(name)));
+    const before = await holders();
+    // what was under way all the time arrives now, though its sender gave it up long ago
+    proxies[0][mend]();
+    const isBack = (line: string): boolean => line.includes('can use Redis again');
+    await pair.until('the first one is back', () => leader.lines.slice(told).some(isBack));
+    const meanwhile = leader.lines.slice(told, leader.lines.findLastIndex(isBack));
+    expect(meanwhile.filter((line) => line.startsWith('error: '))).toHaveLength(1);
+    await pair.goesOn();
+    expect(await holders()).toEqual(before);
+    expect(follower.leads.size).toBe(pair.jobNames.length);
+    expect(leader.leads.size).toBe(0);
+    expect(pair.violations()).toEqual([]);
+  });
+});
+
+describe('every command of an ended term', () => {
+  it('that is carried out a second time, and a third, changes nothing', async () => {
+    await using world = await HostileWorld.start();
+    const { pair, proxies, server, admin } = world;
+    await pair.leader.supervisor.stop();
+    await pair.until('the follower leads', () => pair.follower.leads.size === pair.jobNames.length);
+    await pair.goesOn();
+
+    const before = await Promise.all(pair.jobNames.map((name) => admin.hgetall(pair.state(name))));
+    const holders = await admin.mget(pair.jobNames.map((name) => pair.lock(name)));
+    const [first] = proxies;
+    for (let times = 0; times < 2; times++) {
+      for (const sent of first.sent) await replay(server.port, Buffer.concat(sent));
+    }
+    expect(await admin.mget(pair.jobNames.map((name) => pair.lock(name)))).toEqual(holders);
+    const after = await Promise.all(pair.jobNames.map((name) => admin.hgetall(pair.state(name))));
+    after.forEach((state, index) => {
+      for (const field of ['token', 'born', 'last', 'ran', 'end']) {
+        expect(Number(state[field] ?? 0)).toBeGreaterThanOrEqual(Number(before[index]?.[field] ?? 0));
+      }
+      expect(state['token']).toBe(before[index]?.['token']);
+    });
+    await pair.goesOn();
+    expect(pair.follower.observer.of('leadershipLost')).toEqual([]);
+    expect(pair.violations()).toEqual([]);
+  });
+});
+
+describe('answers that come after their deadline', () => {
+  it('keep a leader leading all the same, for they count from when the question was sent', async () => {
+    // the patient job waits a second for each answer; the quick one has asked again before
+    const jobs = [
+      { name: 'quick', lockExpiryMs: 4_400 },
+      { name: 'patient', lockExpiryMs: 10_000 },
+    ];
+    await using world = await HostileWorld.start({}, { jobs });
+    const { pair, proxies } = world;
+    // step by step: all at once would be a silence of nearly a second
+    for (const answerDelayMs of [350, 650, 930]) {
+      for (const proxy of proxies) proxy.answerDelayMs = answerDelayMs;
+      await pair.goesOn();
+    }
+    const fromMs = performance.now();
+    while (performance.now() < fromMs + 6_000) await pair.goesOn();
+    expect(pair.leader.leads).toEqual(new Set(['quick', 'patient']));
+    expect(pair.leader.observer.of('leadershipLost')).toEqual([]);
+    // once for all jobs and once for the one that it is too slow for, however long it goes on: not at each of thirty renewals
+    for (const { lines } of pair.replicas) expect(lines.filter((line) => SILENT.test(line)).length).toBeLessThan(10);
+    expect(pair.violations()).toEqual([]);
+  });
+});
+
+/** Sends bytes as they were sent before, and waits until Redis has carried them all out. */
+async function replay(port: number, bytes: Buffer): Promise<void> {
+  const socket = connect(port, '127.0.0.1');
+  socket.resume();
+  socket.end(bytes);
+  await once(socket, 'close');
+}

@@ -1,0 +1,104 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { Redis } from 'ioredis';
+import { SLACK_MS } from '../../../tools/replicas/busy-machine.js';
+import { HostileProcess } from './support/job-process.js';
+import {
+  BLOCKED_MS,
+  type HostileMessage,
+  type Hostility,
+  LOCK_EXPIRY_MS,
+  SHUTDOWN_TIMEOUT_MS,
+  THROWN,
+} from './support/job-faults.js';
+import { useRedisServer } from '../../../tools/replicas/redis/use-redis.js';
+
+const firstOf = (process: HostileProcess, event: 'leadershipGained' | 'runStarted') => process.of(event, 'hostile')[0];
+
+describe('A process', () => {
+  const server = useRedisServer();
+  let redis: Redis;
+
+  beforeEach(async () => {
+    redis = new Redis(server().url);
+    await redis.flushall();
+  });
+
+  afterEach(() => {
+    redis.disconnect();
+  });
+
+  const start = (node: string, hostility: Hostility): HostileProcess =>
+    new HostileProcess(node, { hostility, redisUrl: server().url });
+
+  it('whose job blocks the event loop for longer than its lock lives starts nothing after it, says so, and another leads', async () => {
+    await using a = start('a', 'blocks');
+    await a.until(
+      'it leads',
+      () => a.of('runStarted', 'hostile').length > 0 && a.of('runStarted', 'harmless').length > 0,
+    );
+    await using b = start('b', 'blocks');
+    await b.until('it follows', () => b.of('ready').length > 0);
+    const tokens = a.of('leadershipGained').map(({ payload }) => payload?.fencingToken);
+    a.provoke();
+    const isLong = ({ payload }: HostileMessage): boolean => (payload?.blockedMs ?? 0) > BLOCKED_MS / 2;
+    await a.until('it has noticed', () => a.of('eventLoopBlocked').some(isLong));
+    const blocked = a.of('eventLoopBlocked').find(isLong);
+    expect(blocked?.payload).toMatchObject({ jobs: expect.arrayContaining(['hostile']) as unknown });
+
+    await b.until('it leads', () => b.of('runStarted', 'hostile').length > 2);
+    const beganAtMs = (blocked?.atMs ?? NaN) - BLOCKED_MS;
+    expect((firstOf(b, 'leadershipGained')?.atMs ?? NaN) - beganAtMs).toBeLessThan(LOCK_EXPIRY_MS + SLACK_MS);
+    const late = a.of('runStarted').filter(({ atMs }) => atMs > beganAtMs + LOCK_EXPIRY_MS);
+    expect(late.filter(({ payload }) => tokens.includes(payload?.fencingToken))).toEqual([]);
+    const lost = () => a.of('leadershipLost').filter(({ atMs }) => atMs > beganAtMs);
+    await a.until('it gives both jobs up', () => lost().length === 2);
+    expect(a.lines.join('\n')).toMatch(/stood still for \d+(\.\d+)? m?s, while these ran: .*hostile.*worker thread/);
+    expect(await Promise.all([a.stop(), b.stop()])).toEqual([0, 0]);
+  });
+
+  it('whose job throws whatever there is lives on, and the log has one line for each', async () => {
+    await using a = start('a', 'throws');
+    await a.until('it has thrown everything', () => a.of('runFailed').length > 2 * THROWN.length);
+    expect(await a.stop()).toBe(0);
+    const failed = a.lines.filter((line) => line.includes('[hostile:hostile] failed after'));
+    expect(failed).toHaveLength(a.of('runFailed').length);
+    expect(a.of('observerFailed')).toEqual([]);
+    expect(a.of('runStarted', 'harmless').length).toBeGreaterThan(THROWN.length);
+    expect(a.lines.join('\n')).not.toMatch(/Unhandled|Warning/);
+  });
+
+  it('whose observers throw and reject at everything lives on, and says so once for each event', async () => {
+    await using a = start('a', 'observers');
+    await a.until('they failed often', () => a.of('runSucceeded').length > 50);
+    expect(await a.stop()).toBe(0);
+    const kinds = new Set(a.messages.map(({ event }) => event));
+    const failed = a.lines.filter((line) => line.includes('an observer failed at'));
+    expect(a.of('observerFailed').length).toBeGreaterThan(200);
+    expect(failed.length).toBeLessThanOrEqual(kinds.size);
+    expect(failed.length).toBeGreaterThan(0);
+    expect(a.lines.join('\n')).not.toMatch(/Unhandled|MaxListeners/);
+  });
+
+  it('whose job never ends exits in time, and leaves the lock of that job to expire, and no other', async () => {
+    await using a = start('a', 'never-ends');
+    await a.until(
+      'it runs',
+      () => a.of('runStarted', 'hostile').length > 0 && a.of('runSucceeded', 'harmless').length > 0,
+    );
+    const askedAtMs = performance.now();
+    expect(await a.stop()).toBe(0);
+    expect(performance.now() - askedAtMs).toBeLessThan(SHUTDOWN_TIMEOUT_MS + SLACK_MS);
+    expect(await redis.keys('hostile:*:lock')).toEqual(['hostile:hostile:lock']);
+    expect(await redis.pttl('hostile:hostile:lock')).toBeGreaterThan(0);
+    expect(a.lines.join('\n')).toContain('its lock was not freed and expires by itself');
+  });
+
+  it('whose job closes the application, and waits for that, exits in time and by itself', async () => {
+    await using a = start('a', 'closes');
+    await a.until('it runs', () => a.of('runStarted', 'hostile').length > 0);
+    const askedAtMs = performance.now();
+    expect(await a.ended).toBe(0);
+    expect(performance.now() - askedAtMs).toBeLessThan(SHUTDOWN_TIMEOUT_MS + SLACK_MS);
+    expect(a.of('runStarted', 'hostile')).toHaveLength(1);
+  });
+});

@@ -1,0 +1,67 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { setTimeout as delay } from 'node:timers/promises';
+import { interval } from '../../../libs/singleton-job/src/schedule/index.js';
+import { eventually } from '../../contract/lock-store-world.js';
+import { job } from '../../support/fleet.js';
+import { HostileCluster } from '../../../tools/replicas/redis/redis-cluster.js';
+import { HostilePair } from './support/replica-pair.js';
+import { HostileReplica, LOCK_EXPIRY_MS } from './support/in-process-replica.js';
+
+const PROJECT = 'one-node';
+
+let cluster: HostileCluster;
+
+beforeAll(async () => {
+  cluster = await HostileCluster.start();
+});
+
+afterAll(async () => {
+  await cluster[Symbol.asyncDispose]();
+});
+
+describe('a slot that moves to another node of a cluster', () => {
+  it('takes its locks along: MOVED is followed, and no leader changes', async () => {
+    const connection = { nodes: cluster.addresses };
+    await using pair = await HostilePair.start([connection, connection], { options: { lockExpiry: 10_000 } });
+    for (const name of pair.jobNames) {
+      const [before] = await cluster.ownerOf(pair.lock(name));
+      await cluster.move(pair.lock(name));
+      expect(await before.admin.get(pair.lock(name)).catch(String)).toContain('MOVED');
+    }
+    await pair.goesOn();
+    await pair.goesOn();
+    expect(pair.replicas.flatMap(({ observer }) => observer.of('leadershipLost'))).toEqual([]);
+    expect(pair.replicas.flatMap(({ complaints }) => complaints)).toEqual([]);
+
+    await pair.untilServerIsKnown();
+    await pair.leader.supervisor.stop();
+    // long before the locks expire
+    await pair.goesOn({ withinMs: 8_000 });
+    expect(pair.follower.leads.size).toBe(pair.jobNames.length);
+    expect(pair.violations()).toEqual([]);
+  });
+});
+
+describe('a node of a cluster that is taken for the only server', () => {
+  it('leads nothing, and it is said once of each job that its keys lie in several slots', async () => {
+    const [node] = await cluster.ownerOf(`{${PROJECT}:sessions}`);
+    const names = ['ant', 'bee', 'cat', 'dog'];
+    const jobs = names.map((name) => job({ name, lockExpiryMs: LOCK_EXPIRY_MS, schedule: interval(50) }));
+    const replica = new HostileReplica({ node: 'a', project: PROJECT, connection: node.server.url, jobs, options: {} });
+    try {
+      const { observer } = replica;
+      const isNamed = (name: string): boolean => observer.of('requestDenied').some((told) => told.job === name);
+      await eventually('each is named', () => names.every(isNamed) || undefined);
+      await delay(3_000);
+      expect(observer.of('requestDenied')).toEqual(
+        names.map((name) =>
+          expect.objectContaining({ job: name, error: expect.objectContaining({ code: 'STORE_MISCONFIGURED' }) }),
+        ),
+      );
+      expect(replica.complaints.filter((line) => line.includes('CROSSSLOT'))).toHaveLength(names.length);
+      expect(replica.leads.size).toBe(0);
+    } finally {
+      await replica.supervisor.close();
+    }
+  });
+});

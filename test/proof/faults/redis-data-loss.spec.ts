@@ -1,0 +1,205 @@
+import { describe, expect, it } from '@jest/globals';
+import { SLACK_MS } from '../../../tools/replicas/busy-machine.js';
+import { type HostileReplica, LOCK_EXPIRY_MS } from './support/in-process-replica.js';
+import { HostileWorld } from './support/fault-run.js';
+
+/** P4 for a Redis that lost its data. */
+const BACK_MS = 1_000 + LOCK_EXPIRY_MS + SLACK_MS;
+/** How often a leader renews a lock. */
+const RENEWAL_MS = 10_000;
+const JOB = 'price-tick';
+
+/** Has the followers ask at once, as they do after every release of which they are told. */
+async function wakeFollower({ admin, pair }: HostileWorld): Promise<void> {
+  const locks = pair.jobNames.map((name) => [name, 'somebody#1', 0]);
+  const message = { version: 1, database: 0, kind: 'released', locks };
+  expect(await admin.publish(`${pair.project}:released`, JSON.stringify(message))).toBeGreaterThan(0);
+}
+
+const lossesOf = ({ observer }: HostileReplica): Set<string> =>
+  new Set(observer.of('leadershipLost').map(({ reason }) => reason));
+
+describe('a Redis that is flushed', () => {
+  it.concurrent(
+    'tells its leader at the next heartbeat, and jobs go on under larger tokens without an overlap',
+    async () => {
+      await using world = await HostileWorld.start();
+      const { pair, admin } = world;
+      const { leader } = pair;
+      await admin.flushall();
+      await pair.until('the leader knows', () => leader.observer.of('leadershipLost').length === pair.jobNames.length);
+      await pair.goesOn({ withinMs: BACK_MS });
+      expect(lossesOf(leader)).toEqual(new Set(['preempted']));
+      expect(pair.violations()).toEqual([]);
+    },
+  );
+
+  it.concurrent('lets nothing overlap with a short lockExpiry either', async () => {
+    await using world = await HostileWorld.start({}, { options: { lockExpiry: 800 } });
+    const { pair, admin } = world;
+    for (let flushes = 0; flushes < 5; flushes++) {
+      await admin.flushall();
+      await wakeFollower(world);
+      await pair.goesOn();
+    }
+    expect(pair.violations()).toEqual([]);
+  });
+
+  it.concurrent('while its leader is cut off lets nobody lead until that leader cannot run any more', async () => {
+    await using world = await HostileWorld.start();
+    const { pair, admin, proxies } = world;
+    const { leader, follower } = pair;
+    proxies[0].freeze();
+    const flushedMs = performance.now();
+    await admin.flushall();
+    await wakeFollower(world);
+    await pair.until('the follower leads', () => follower.leads.size === pair.jobNames.length, { withinMs: BACK_MS });
+    expect(performance.now() - flushedMs).toBeGreaterThan(LOCK_EXPIRY_MS);
+    expect(leader.leads.size).toBe(0);
+    expect(lossesOf(leader)).toEqual(new Set(['expired']));
+
+    await pair.goesOn();
+    proxies[0].thaw();
+    await pair.until('the leader follows', () => leader.observer.of('storeRecovered').length > 0);
+    await pair.goesOn();
+    expect(follower.leads.size).toBe(pair.jobNames.length);
+    expect(pair.violations()).toEqual([]);
+  });
+
+  it.concurrent('reports the occurrences that nobody can know of as lost with the state, once', async () => {
+    await using world = await HostileWorld.start();
+    const { pair, admin, proxies } = world;
+    const { follower } = pair;
+    proxies[0].freeze();
+    await pair.until('the follower leads', () => follower.leads.size === pair.jobNames.length);
+    await pair.goesOn();
+    proxies[1].freeze();
+    await pair.until('nobody leads', () => follower.leads.size === 0);
+    // at least one occurrence is due while nobody leads
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    await admin.flushall();
+    await world.everywhere('thaw');
+    await pair.goesOn();
+    const missed = pair.replicas.flatMap(({ observer }) => observer.of('occurrencesMissed'));
+    const windows = missed
+      .filter(({ reason }) => reason === 'state-lost')
+      .sort((one, other) => one.from.getTime() - other.from.getTime());
+    expect(windows.length).toBeGreaterThan(0);
+    for (const [index, { from }] of windows.entries())
+      expect(from.getTime()).toBeGreaterThanOrEqual(windows[index - 1]?.to.getTime() ?? 0);
+    expect(pair.violations()).toEqual([]);
+  });
+});
+
+describe('a list of sessions that is deleted', () => {
+  it.concurrent('is written anew: no leader changes, and no run is aborted', async () => {
+    await using world = await HostileWorld.start();
+    const { pair, admin } = world;
+    const sessions = `{${pair.project}:sessions}`;
+    const before = await admin.zrange(sessions, '0', '-1');
+    expect(before).toHaveLength(2);
+    for (let times = 0; times < 3; times++) {
+      expect(await admin.del(sessions)).toBe(1);
+      await pair.until('all are listed', async () => (await admin.zcard(sessions)) === 2);
+      await pair.goesOn();
+    }
+    expect(await admin.zrange(sessions, '0', '-1')).toEqual(expect.arrayContaining(before));
+    expect(pair.leader.leads.size).toBe(pair.jobNames.length);
+    for (const { observer } of pair.replicas) {
+      expect(observer.of('leadershipLost')).toEqual([]);
+      expect(observer.of('runCancelled')).toEqual([]);
+    }
+    expect(pair.violations()).toEqual([]);
+  });
+});
+
+describe('a lock that is deleted', () => {
+  it.concurrent('is missed by its leader at the next renewal, and granted under a larger token', async () => {
+    await using world = await HostileWorld.start();
+    const { pair, admin } = world;
+    const [before] = pair.leader.observer.of('leadershipGained').filter(({ job }) => job === JOB);
+    await admin.del(pair.lock(JOB));
+    await pair.until('its leader knows', () => pair.leader.observer.of('leadershipLost').length > 0, {
+      withinMs: RENEWAL_MS + SLACK_MS,
+    });
+    // a follower that asked first leads beside it for milliseconds
+    const knownMs = performance.now();
+    await pair.goesOn({ withinMs: 1_000 + SLACK_MS });
+    const after = pair.replicas
+      .flatMap(({ observer }) => observer.of('leadershipGained'))
+      .filter(({ job }) => job === JOB);
+    expect(after.every((lead) => lead === before || lead.fencingToken > (before?.fencingToken ?? Infinity))).toBe(true);
+    expect(pair.leader.observer.of('leadershipLost')).toEqual([
+      expect.objectContaining({ job: JOB, reason: 'preempted' }),
+    ]);
+    expect(pair.violations({ sinceMs: knownMs })).toEqual([]);
+  });
+
+  it.concurrent(
+    'and taken by another at once has two leaders until the old one receives the grant, told apart by their tokens',
+    async () => {
+      await using world = await HostileWorld.start();
+      const { pair, admin } = world;
+      const { leader, follower } = pair;
+      await admin.del(pair.lock(JOB));
+      await wakeFollower(world);
+      await pair.until('the follower leads', () => follower.leads.has(JOB));
+      const takenMs = performance.now();
+      await pair.until('the old leader knows', () => !leader.leads.has(JOB), { withinMs: SLACK_MS });
+      const knownMs = performance.now();
+      expect(leader.observer.of('leadershipLost')).toEqual([
+        expect.objectContaining({ job: JOB, reason: 'preempted' }),
+      ]);
+      await pair.goesOn();
+      expect(pair.violations({ sinceMs: knownMs })).toEqual([]);
+      const tokens = (node: string, untilMs = Infinity) =>
+        pair.runs
+          .filter((run) => run.process === node && run.job === JOB && run.startedMs < untilMs)
+          .map((run) => run.fencingToken);
+      expect(tokens('b')).not.toEqual([]);
+      expect(Math.min(...tokens('b'))).toBeGreaterThan(Math.max(...tokens('a', takenMs)));
+    },
+  );
+});
+
+describe('a foreign lock', () => {
+  it.concurrent(
+    'without a time to live is given one, which is said once, and the job goes on when it is over',
+    async () => {
+      await using world = await HostileWorld.start();
+      const { pair, admin } = world;
+      await admin.set(pair.lock(JOB), 'an-old-application');
+      await wakeFollower(world);
+      await pair.until('somebody says so', () =>
+        pair.replicas.some(({ observer }) => observer.of('lockTtlRestored').length > 0),
+      );
+      expect(await admin.pttl(pair.lock(JOB))).toBeGreaterThan(LOCK_EXPIRY_MS);
+      await pair.until('its leader knows', () => !pair.leader.leads.has(JOB), { withinMs: RENEWAL_MS + SLACK_MS });
+      // so long would be long to wait
+      await admin.pexpire(pair.lock(JOB), LOCK_EXPIRY_MS);
+      await pair.goesOn({ withinMs: LOCK_EXPIRY_MS + 1_000 + SLACK_MS });
+      const warnings = pair.replicas
+        .flatMap(({ complaints }) => complaints)
+        .filter((line) => line.includes('for ever'));
+      expect(warnings).toEqual([
+        expect.stringContaining(
+          `:${JOB}] was locked for ever by 'an-old-application'; the lock was given a time to live`,
+        ),
+      ]);
+      expect(pair.violations()).toEqual([]);
+    },
+  );
+});
+
+describe('a state that is deleted', () => {
+  it.concurrent('is written anew, and neither tokens nor occurrences go back', async () => {
+    await using world = await HostileWorld.start();
+    const { pair, admin } = world;
+    for (const name of pair.jobNames) await admin.del(pair.state(name));
+    await pair.goesOn();
+    await pair.leader.supervisor.stop();
+    await pair.goesOn({ withinMs: LOCK_EXPIRY_MS + 1_000 + SLACK_MS });
+    expect(pair.follower.leads.size).toBe(pair.jobNames.length);
+    expect(pair.violations()).toEqual([]);
+  });
+});

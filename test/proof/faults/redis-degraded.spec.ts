@@ -1,0 +1,63 @@
+import { describe, expect, it } from '@jest/globals';
+import { RedisServer } from '../../../tools/replicas/redis/index.js';
+import { SLACK_MS } from '../../../tools/replicas/busy-machine.js';
+import { HostilePair } from './support/replica-pair.js';
+import { HEARTBEAT_INTERVAL_MS, LOCK_EXPIRY_MS } from './support/in-process-replica.js';
+import { outsider } from './support/fault-run.js';
+
+describe('a Redis that is full and evicts nothing', () => {
+  it('keeps its leaders, and lets others lead after them: every script begins with a write that is never refused', async () => {
+    await using server = await RedisServer.start({ args: ['--maxmemory-policy', 'noeviction'] });
+    using outside = outsider(server);
+    const { admin } = outside;
+    await using pair = await HostilePair.start([server.url, server.url]);
+    const { leader, follower } = pair;
+    await admin.config('SET', 'maxmemory', '1');
+    await expect(admin.set('any', 'thing')).rejects.toThrow('OOM');
+
+    const fromMs = performance.now();
+    while (performance.now() < fromMs + 2 * LOCK_EXPIRY_MS) await pair.goesOn();
+    expect(leader.leads.size).toBe(pair.jobNames.length);
+
+    await pair.untilServerIsKnown();
+    await leader.supervisor.stop();
+    expect(leader.observer.of('leadershipReleased').map(({ confirmed }) => confirmed)).toEqual([true, true, true]);
+    await pair.goesOn({ withinMs: 1_000 + SLACK_MS });
+    expect(follower.leads.size).toBe(pair.jobNames.length);
+    expect(pair.replicas.flatMap(({ complaints }) => complaints)).toEqual([]);
+    expect(pair.violations()).toEqual([]);
+  });
+});
+
+describe('a Redis that does not permit the channel any more', () => {
+  it('keeps its leaders, says so once, and followers find out at a heartbeat instead of at once', async () => {
+    await using server = await RedisServer.start();
+    using outside = outsider(server);
+    const { admin } = outside;
+    await admin.call('ACL', 'SETUSER', 'jobs', 'on', '>secret', '~*', '&*', '+@all');
+    const url = server.url.replace('//', '//jobs:secret@');
+    // so long that only a heartbeat can tell in time, on a busy machine too
+    await using pair = await HostilePair.start([url, url], { options: { lockExpiry: 10_000 } });
+    const { leader, follower } = pair;
+
+    // this ends the connections that are subscribed
+    await admin.call('ACL', 'SETUSER', 'jobs', 'resetchannels');
+    await pair.until('both say so', () => pair.replicas.every(({ complaints }) => complaints.length > 0));
+    await pair.goesOn();
+    for (const { complaints } of pair.replicas) {
+      expect(complaints).toEqual([expect.stringMatching(/cannot send heartbeats or messages: .*NOPERM/)]);
+    }
+    expect(leader.leads.size).toBe(pair.jobNames.length);
+
+    await pair.untilServerIsKnown();
+    // it ends its session when it closes
+    await leader.supervisor.close();
+    await pair.goesOn({ withinMs: HEARTBEAT_INTERVAL_MS + 1_000 + SLACK_MS });
+    expect(follower.leads.size).toBe(pair.jobNames.length);
+
+    await admin.call('ACL', 'SETUSER', 'jobs', '&*');
+    await pair.until('the follower hears again', () => follower.store.isSubscribed);
+    expect(pair.violations()).toEqual([]);
+    expect(follower.complaints).toHaveLength(1);
+  });
+});

@@ -1,0 +1,87 @@
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { RedisServer } from '../../../tools/replicas/redis/index.js';
+import { HostilePair } from './support/replica-pair.js';
+import { outsider } from './support/fault-run.js';
+import { monitored } from '../../../tools/replicas/redis/monitor.js';
+
+/** How often Redis was asked for a section of its INFO, beside what each connection asks by itself. */
+async function memoryQuestions({ url }: RedisServer, begin: () => Promise<unknown>): Promise<number> {
+  let questions = 0;
+  const count = (line: string): void => {
+    if (/"info" "memory"/i.test(line)) questions++;
+  };
+  await monitored(url, count, begin);
+  return questions;
+}
+
+afterEach(() => {
+  jest.restoreAllMocks();
+});
+
+describe('the eviction policy of Redis', () => {
+  it.each(['allkeys-lru', 'volatile-ttl'])(
+    '%s is warned about, once by each replica, and stops nobody',
+    async (policy) => {
+      await using server = await RedisServer.start({ args: ['--maxmemory-policy', policy] });
+      using outside = outsider(server);
+      const { admin } = outside;
+      await using pair = await HostilePair.start([server.url, server.url]);
+      await pair.until('both warn', () => pair.replicas.every(({ complaints }) => complaints.length > 0));
+      // a new connection is no reason to say it again
+      await admin.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
+      await pair.goesOn();
+      for (const { complaints } of pair.replicas) {
+        expect(complaints.filter((line) => line.includes('maxmemory-policy'))).toEqual([
+          expect.stringMatching(new RegExp(`^warn: .* may lose locks .* ${policy}, and has to be noeviction`)),
+        ]);
+      }
+    },
+  );
+
+  it('noeviction is not worth a word, and costs each replica one question', async () => {
+    await using server = await RedisServer.start({ args: ['--maxmemory-policy', 'noeviction'] });
+    using outside = outsider(server);
+    const questions = await memoryQuestions(server, async () => {
+      await using pair = await HostilePair.start([server.url, server.url]);
+      await outside.admin.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
+      await pair.goesOn();
+      expect(pair.replicas.flatMap(({ observer }) => observer.of('evictionPossible'))).toEqual([]);
+    });
+    expect(questions).toBe(2);
+  });
+
+  it('is unknown to whoever may not ask, which is told to observers, and the log warns that restarts are hidden too', async () => {
+    // the client has a word of its own for it
+    jest.spyOn(console, 'warn').mockImplementation(() => {});
+    await using server = await RedisServer.start({ args: ['--maxmemory-policy', 'allkeys-lru'] });
+    using outside = outsider(server);
+    await outside.admin.call('ACL', 'SETUSER', 'jobs', 'on', '>secret', '~*', '&*', '+@all', '-info');
+    const url = server.url.replace('//', '//jobs:secret@');
+    await using pair = await HostilePair.start([url, url]);
+    await pair.until('both know', () =>
+      pair.replicas.every(({ observer }) => observer.of('evictionPossible').length > 0),
+    );
+    expect(pair.leader.observer.of('evictionPossible')).toEqual([{}]);
+    for (const { complaints, observer } of pair.replicas) {
+      expect(observer.of('restartsHidden')).toHaveLength(1);
+      expect(complaints).toEqual([
+        expect.stringMatching(/^warn: .* because INFO is not permitted.* Permit \+info and \+time/),
+      ]);
+    }
+  });
+
+  it('that drops a lock all the same is like a lock that was deleted: the leader learns it from its next renewal', async () => {
+    await using server = await RedisServer.start({ args: ['--maxmemory-policy', 'volatile-ttl'] });
+    using outside = outsider(server);
+    const { admin } = outside;
+    await using pair = await HostilePair.start([server.url, server.url]);
+    const { leader } = pair;
+    // of all keys only locks have a time to live, so they are what goes
+    const used = Number(/^used_memory:(\d+)/m.exec(await admin.info('memory'))?.[1]);
+    await admin.config('SET', 'maxmemory', String(used - 1));
+    await pair.until('a lock is lost', () => leader.observer.of('leadershipLost').length > 0);
+    await admin.config('SET', 'maxmemory', '0');
+    await pair.goesOn();
+    expect(leader.observer.of('leadershipLost').map(({ reason }) => reason)).toContain('preempted');
+  });
+});

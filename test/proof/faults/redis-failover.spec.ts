@@ -1,0 +1,109 @@
+import { describe, expect, it } from '@jest/globals';
+import { RedisServer } from '../../../tools/replicas/redis/index.js';
+import { SILENT, SLACK_MS } from '../../../tools/replicas/busy-machine.js';
+import { HostilePair } from './support/replica-pair.js';
+import { HEARTBEAT_INTERVAL_MS, LOCK_EXPIRY_MS } from './support/in-process-replica.js';
+import { HostileReplication } from './support/redis-sentinel.js';
+import { HostileSuccessor } from './support/promoted-replica.js';
+import { HostileWorld, outsider } from './support/fault-run.js';
+
+/** From when there is a primary again: the lock of a leader that gave up has to expire there as well. */
+const BACK_MS = LOCK_EXPIRY_MS + 1_000 + SLACK_MS;
+/** How long a leader may not know that its lock is gone: until its next renewal is answered. */
+const UNAWARE_MS = HEARTBEAT_INTERVAL_MS + LOCK_EXPIRY_MS / 5;
+
+interface Failover {
+  readonly name: string;
+  readonly happen: (redis: HostileReplication) => unknown;
+  /** Whether the old primary goes on for a while, and what is written there meanwhile is lost. */
+  readonly losesWrites?: boolean;
+}
+
+const FAILOVERS: readonly Failover[] = [
+  { name: 'is killed', happen: ({ primary }) => primary.kill() },
+  { name: 'hangs', happen: ({ primary }) => primary.pause() },
+  {
+    name: 'is told to hand over',
+    happen: ({ watch }) => watch.call('SENTINEL', 'FAILOVER', HostileReplication.NAME),
+    losesWrites: true,
+  },
+];
+
+describe('a primary under a Sentinel that', () => {
+  it.concurrent.each(FAILOVERS)(
+    '$name is succeeded by its replica, which everybody finds, and jobs go on there, without an overlap once the old primary serves nobody',
+    async ({ happen, losesWrites = false }) => {
+      await using redis = await HostileReplication.start();
+      const { connection } = redis;
+      await using pair = await HostilePair.start([connection, connection]);
+      await redis.caughtUp();
+      await happen(redis);
+      await pair.until('the replica is promoted', () => redis.isPromoted(), { withinMs: 40_000 });
+      if (!losesWrites) await pair.goesOn({ withinMs: BACK_MS });
+      const locks = pair.jobNames.map((name) => pair.lock(name));
+      // a Sentinel lets the old primary serve its clients for seconds before it demotes it
+      await pair.until(
+        'the locks are there',
+        async () => (await redis.readReplica(...locks)).every((holder) => holder),
+        {
+          withinMs: 40_000,
+        },
+      );
+      const movedMs = performance.now();
+      await pair.until('everybody knows', () => performance.now() > movedMs + UNAWARE_MS + SLACK_MS);
+      await pair.goesOn();
+
+      expect(pair.violations({ sinceMs: losesWrites ? movedMs + UNAWARE_MS + SLACK_MS : 0 })).toEqual([]);
+      for (const { lines } of pair.replicas) {
+        const errors = lines.filter((line) => line.startsWith('error: '));
+        expect(errors.filter((line) => !SILENT.test(line)).length).toBeLessThanOrEqual(2);
+        expect(lines.filter((line) => line.includes('can use Redis again'))).toHaveLength(errors.length);
+      }
+    },
+  );
+});
+
+describe('a promoted replica that has all data', () => {
+  it.concurrent('lets the old leader go on, and aborts no run', async () => {
+    await using world = await HostileWorld.start();
+    const { pair } = world;
+    await using successor = await HostileSuccessor.start(world);
+    await pair.goesOn();
+    await successor.promote();
+    const promotedMs = performance.now();
+    await pair.until('a lease has passed', () => performance.now() > promotedMs + LOCK_EXPIRY_MS);
+    await pair.goesOn();
+    expect(pair.leader.leads.size).toBe(pair.jobNames.length);
+    expect(pair.leader.observer.of('leadershipLost')).toEqual([]);
+    expect(pair.leader.observer.of('runCancelled')).toEqual([]);
+    expect(pair.violations()).toEqual([]);
+  });
+});
+
+describe('a promoted replica that missed the last writes', () => {
+  it.concurrent('makes no second leader: the old one takes its locks anew, under larger tokens', async () => {
+    await using behind = await RedisServer.start();
+    await using world = await HostileWorld.start();
+    const { pair, server, proxies } = world;
+    using outside = outsider(behind);
+    await outside.admin.replicaof('127.0.0.1', server.port);
+    await pair.until('it has a copy', async () => (await outside.admin.exists(pair.state('report'))) === 1);
+    await outside.admin.replicaof('NO', 'ONE');
+    // of what is written from now on it knows nothing
+    await outside.admin.del(pair.jobNames.map((name) => pair.lock(name)));
+    await pair.goesOn();
+
+    const before = Math.max(...pair.runs.map(({ fencingToken }) => fencingToken));
+    for (const proxy of proxies) proxy.redirect(behind.port);
+    await pair.until(
+      'the leader knows',
+      () => pair.leader.observer.of('leadershipLost').length === pair.jobNames.length,
+    );
+    const knownMs = performance.now();
+    await pair.goesOn({ withinMs: BACK_MS });
+    expect(pair.leader.leads.size).toBe(pair.jobNames.length);
+    const later = pair.runs.filter(({ startedMs }) => startedMs > knownMs);
+    expect(Math.min(...later.map(({ fencingToken }) => fencingToken))).toBeGreaterThan(before);
+    expect(pair.violations()).toEqual([]);
+  });
+});

@@ -1,0 +1,80 @@
+import { describe, expect, it } from '@jest/globals';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Redis } from 'ioredis';
+import { HostileWorld } from './support/fault-run.js';
+
+/** Leases outlast what happens here with seconds to spare, on a busy machine too; who leads at once has heard of a release. */
+const LASTING = { options: { lockExpiry: 10_000 } };
+
+interface Hiccup {
+  readonly name: string;
+  readonly happen: (world: HostileWorld) => unknown;
+  /** Whether an operator may read of it, as of an outage that was over at once. */
+  readonly mayBeTold?: boolean;
+}
+
+const HICCUPS: readonly Hiccup[] = [
+  { name: 'forgot all scripts', happen: ({ admin }) => admin.script('FLUSH') },
+  { name: 'ended the connections that carry commands', happen: ({ admin }) => end(admin, 'normal'), mayBeTold: true },
+  { name: 'ended the connections that listen', happen: ({ admin }) => end(admin, 'pubsub') },
+  {
+    name: 'was cut off by a reset',
+    happen: (world) => world.everywhere('reset'),
+    mayBeTold: true,
+  },
+  { name: 'held all clients back for a moment', happen: ({ admin }) => admin.client('PAUSE', 700, 'ALL') },
+  { name: 'held all writers back for a moment', happen: ({ admin }) => admin.client('PAUSE', 700, 'WRITE') },
+  {
+    name: 'was busy for a moment',
+    happen: async ({ admin }) => {
+      await admin.call('DEBUG', 'SLEEP', '0.7');
+    },
+  },
+  {
+    name: 'lost sight of the network for a moment',
+    happen: async (world) => {
+      await world.everywhere('freeze');
+      await delay(700);
+      await world.everywhere('thaw');
+    },
+  },
+  {
+    name: 'answers slowly',
+    happen: async ({ proxies, pair }) => {
+      for (const proxy of proxies) proxy.answerDelayMs = 400;
+      await pair.goesOn();
+      await pair.goesOn();
+    },
+  },
+];
+
+describe('a Redis that', () => {
+  it.concurrent.each(HICCUPS)(
+    '$name changes no leader and aborts no run, and followers hear of releases as before',
+    async ({ happen, mayBeTold = false }) => {
+      await using world = await HostileWorld.start({ args: ['--enable-debug-command', 'yes'] }, LASTING);
+      const { pair, proxies } = world;
+      const { leader, follower } = pair;
+      await happen(world);
+      await pair.goesOn();
+      await pair.until('both hear releases', () => pair.replicas.every(({ store }) => store.isSubscribed));
+      for (const proxy of proxies) proxy.answerDelayMs = 0;
+      await pair.goesOn();
+
+      expect(leader.leads.size).toBe(pair.jobNames.length);
+      expect(leader.observer.of('runCancelled')).toEqual([]);
+      expect(follower.observer.of('leadershipGained')).toEqual([]);
+      for (const { complaints } of pair.replicas) expect(complaints.length).toBeLessThanOrEqual(mayBeTold ? 1 : 0);
+
+      await pair.untilServerIsKnown();
+      await leader.supervisor.stop();
+      await pair.until('the follower leads', () => follower.leads.size === pair.jobNames.length, { withinMs: 7_000 });
+      expect(pair.violations()).toEqual([]);
+    },
+  );
+});
+
+/** Ends the connections of one kind that both replicas have. */
+async function end(admin: Redis, type: 'normal' | 'pubsub'): Promise<void> {
+  expect(await admin.call('CLIENT', 'KILL', 'TYPE', type, 'SKIPME', 'yes')).toBe(2);
+}

@@ -1,0 +1,185 @@
+import { describe, expect, it } from '@jest/globals';
+import { messageOf } from '../../../libs/singleton-job/src/errors/index.js';
+import { type RedisServerOptions } from '../../../tools/replicas/redis/index.js';
+import { SILENT, SLACK_MS } from '../../../tools/replicas/busy-machine.js';
+import { LOCK_EXPIRY_MS } from './support/in-process-replica.js';
+import { HostileWorld } from './support/fault-run.js';
+
+/** P4: within a second of Redis coming back with its data, and a lock expiry later without. */
+const BACK_MS = 1_000 + SLACK_MS;
+
+interface Outage {
+  readonly name: string;
+  readonly redis?: RedisServerOptions;
+  readonly begin: (world: HostileWorld) => unknown;
+  readonly end: (world: HostileWorld) => unknown;
+  /** What the one line about it says. */
+  readonly says: RegExp;
+  /** What it answers meanwhile to whoever asks it something. */
+  readonly answers?: RegExp;
+  readonly backWithinMs?: number;
+}
+
+const DEBUG = ['--enable-debug-command', 'yes', '--loading-process-events-interval-bytes', '1024'];
+/** How a connection ends is up to what was on its way, and in which direction; so is what its loss looks like to a command. */
+const CUT_OFF = /the connection was closed|Connection is closed|ECONNRESET|ECONNREFUSED|EPIPE/;
+const NOWHERE = ['127.0.0.1', 1] as const;
+
+const isOutage = (line: string): boolean => line.startsWith('error: ');
+const scopeOf = (line: string): string => /\[(.*?)\]/.exec(line)?.[1] ?? '';
+const isRecovery = (line: string): boolean => line.includes('can use Redis again');
+
+const OUTAGES: readonly Outage[] = [
+  {
+    name: 'whose connections are all half open',
+    begin: (world) => world.everywhere('freeze'),
+    end: (world) => world.everywhere('thaw'),
+    says: SILENT,
+  },
+  {
+    name: 'whose connections are reset, and each new one too',
+    begin: (world) => world.everywhere('refuse'),
+    end: (world) => world.everywhere('accept'),
+    says: CUT_OFF,
+  },
+  {
+    name: 'that was killed and kept its data',
+    redis: { appendOnly: true },
+    begin: ({ server }) => server.kill(),
+    end: ({ server }) => server.up(),
+    says: CUT_OFF,
+  },
+  {
+    name: 'that was killed and lost its data',
+    begin: ({ server }) => server.kill(),
+    end: ({ server }) => server.up(),
+    says: CUT_OFF,
+    backWithinMs: BACK_MS + LOCK_EXPIRY_MS,
+  },
+  {
+    name: 'that holds every client back',
+    begin: ({ admin }) => admin.client('PAUSE', 9_000, 'ALL'),
+    end: ({ admin }) => admin.ping(),
+    says: SILENT,
+  },
+  {
+    name: 'that holds every writer back',
+    begin: ({ admin }) => admin.client('PAUSE', 60_000, 'WRITE'),
+    end: ({ admin }) => admin.client('UNPAUSE'),
+    says: SILENT,
+  },
+  {
+    name: "that is busy with somebody's endless script",
+    redis: { args: ['--busy-reply-threshold', '20'] },
+    begin: ({ admin }) => {
+      const stranger = admin.duplicate();
+      stranger
+        .eval('while true do end', 0)
+        .catch(() => undefined)
+        .finally(() => {
+          stranger.disconnect();
+        });
+    },
+    end: ({ admin }) => admin.script('KILL'),
+    says: /BUSY|no answer within/,
+    answers: /^BUSY/,
+  },
+  {
+    name: 'that loads its data',
+    redis: { args: DEBUG },
+    begin: async ({ admin }) => {
+      await admin.call('DEBUG', 'POPULATE', 20_000);
+      await admin.config('SET', 'key-load-delay', 1_000);
+      const stranger = admin.duplicate();
+      stranger
+        .call('DEBUG', 'RELOAD')
+        .catch(() => undefined)
+        .finally(() => {
+          stranger.disconnect();
+        });
+    },
+    end: ({ admin }) => admin.config('SET', 'key-load-delay', 0),
+    says: /LOADING|no answer within/,
+    answers: /^LOADING/,
+  },
+  {
+    name: 'that was stopped, and takes its time to load its data',
+    redis: { args: [...DEBUG, '--key-load-delay', '100'] },
+    begin: async ({ admin, server }) => {
+      await admin.call('DEBUG', 'POPULATE', 20_000);
+      await server.down();
+    },
+    end: ({ server }) => server.up(),
+    says: CUT_OFF,
+  },
+  {
+    name: 'that was demoted to a replica',
+    begin: ({ admin }) => admin.replicaof(...NOWHERE),
+    end: ({ admin }) => admin.replicaof('NO', 'ONE'),
+    says: /READONLY/,
+  },
+  {
+    name: 'that is a replica without a primary and says nothing stale',
+    redis: { args: ['--replica-serve-stale-data', 'no'] },
+    begin: ({ admin }) => admin.replicaof(...NOWHERE),
+    end: ({ admin }) => admin.replicaof('NO', 'ONE'),
+    says: /MASTERDOWN/,
+  },
+];
+
+const complaintOf = (answer: Promise<unknown>): Promise<string> =>
+  answer.then(
+    () => '',
+    (error: unknown) => messageOf(error),
+  );
+
+describe('a Redis', () => {
+  it.concurrent.each(OUTAGES)(
+    '$name ends all terms at their deadlines, is told in two lines by each replica, and is forgotten once it is over',
+    async ({ redis, begin, end, says, answers, backWithinMs = BACK_MS }) => {
+      await using world = await HostileWorld.start(redis);
+      const { pair } = world;
+      const from = pair.replicas.map(({ lines }) => lines.length);
+      const told = () =>
+        pair.replicas.map(({ lines }, index) => lines.slice(from[index]).filter((line) => !/became LEADER/.test(line)));
+      await begin(world);
+      if (answers !== undefined)
+        await pair.until('it is so', async () => answers.test(await complaintOf(world.admin.get('anything'))));
+      await pair.until('every term is over', () => pair.leader.leads.size === 0, {
+        withinMs: LOCK_EXPIRY_MS + SLACK_MS,
+      });
+      const overMs = performance.now();
+      await pair.until('both know that Redis does not answer', () => told().every((lines) => lines.some(isOutage)));
+      const endsMs = performance.now();
+      const during = told().map((lines) => lines.length);
+      await end(world);
+      await pair.goesOn({ withinMs: backWithinMs });
+      await pair.until('both know that Redis answers', () =>
+        told().every((lines) => lines.filter(isOutage).length === lines.filter(isRecovery).length),
+      );
+
+      expect(pair.violations()).toEqual([]);
+      expect(pair.runs.filter(({ startedMs }) => startedMs > overMs && startedMs < endsMs)).toEqual([]);
+      expect(told().flat().filter(isOutage)).toContainEqual(expect.stringMatching(says));
+      told().forEach((lines, index) => {
+        const lost = lines.filter((line) => line.includes('lost leadership'));
+        expect(lost).toHaveLength(index === 0 ? pair.jobNames.length : 0);
+        const outages = lines.filter(isOutage);
+        // one job may be answered too late while others are: each says by itself that it was not, and is again
+        for (const scope of new Set(lines.map(scopeOf))) {
+          const ofOne = lines.filter((line) => scopeOf(line) === scope && !lost.includes(line));
+          expect(ofOne).toEqual(
+            ofOne
+              .filter(isOutage)
+              .flatMap((line) => [line, expect.stringMatching(/^log: .* can use Redis again after/)]),
+          );
+        }
+        // a busy machine may be slow to answer for a moment, before or after
+        expect(outages.filter((line) => !says.test(line) && !SILENT.test(line))).toEqual([]);
+        const isOurs = (line: string, at: number) =>
+          says.test(line) && (at < (during[index] ?? 0) || !SILENT.test(line));
+        expect(lines.filter(isOurs).length).toBeLessThanOrEqual(1);
+      });
+    },
+  );
+});

@@ -1,0 +1,138 @@
+import { describe, expect, it } from '@jest/globals';
+import { type Redis } from 'ioredis';
+import { lockLifeMs } from '../../../libs/singleton-job/src/store/index.js';
+import { RedisServer } from '../../../tools/replicas/redis/index.js';
+import { SLACK_MS } from '../../../tools/replicas/busy-machine.js';
+import { HostilePair } from './support/replica-pair.js';
+import { LOCK_EXPIRY_MS } from './support/in-process-replica.js';
+import { outsider } from './support/fault-run.js';
+
+interface World {
+  readonly admin: Redis;
+  readonly pair: HostilePair;
+}
+
+interface Refusal {
+  readonly name: string;
+  readonly begin: (world: World) => unknown;
+  readonly end: (world: World) => unknown;
+  /** What the one line about it says. */
+  readonly says: RegExp;
+  /** The jobs that cannot be led meanwhile; all of them unless told otherwise. */
+  readonly jobs?: readonly string[];
+  /** Whether the replicas give neither a name nor a password. */
+  readonly isAnonymous?: boolean;
+  /** Whether heartbeats go on: then the terms end with their locks, which live longer than a session. */
+  readonly permitsHeartbeats?: boolean;
+}
+
+const PERMITTED = ['on', '>secret', 'resetkeys', 'resetchannels', '~*', '&*', '+@all'];
+const permit = (admin: Redis, ...rules: string[]): Promise<unknown> =>
+  admin.call('ACL', 'SETUSER', 'jobs', 'reset', ...PERMITTED, ...rules);
+
+const REFUSALS: readonly Refusal[] = [
+  {
+    name: 'wants a password of whoever connects',
+    begin: async ({ admin }) => {
+      await admin.config('SET', 'requirepass', 'secret');
+      for (const type of ['normal', 'pubsub']) await admin.call('CLIENT', 'KILL', 'TYPE', type, 'SKIPME', 'yes');
+    },
+    end: ({ admin }) => admin.config('SET', 'requirepass', ''),
+    says: /NOAUTH/,
+    isAnonymous: true,
+  },
+  {
+    name: 'wants another password of whoever connects',
+    begin: async ({ admin }) => {
+      await admin.call('ACL', 'SETUSER', 'jobs', 'resetpass', '>another');
+      await admin.call('CLIENT', 'KILL', 'USER', 'jobs');
+    },
+    end: ({ admin }) => permit(admin),
+    says: /WRONGPASS/,
+  },
+  {
+    name: 'does not permit scripts any more',
+    begin: ({ admin }) => permit(admin, '-@scripting'),
+    end: ({ admin }) => permit(admin),
+    says: /NOPERM .*evalsha/,
+  },
+  {
+    name: 'does not permit a command within the scripts any more',
+    begin: ({ admin }) => permit(admin, '-pexpire', '-set'),
+    end: ({ admin }) => permit(admin),
+    says: /can't run this command|NOPERM/,
+    permitsHeartbeats: true,
+  },
+  {
+    name: 'does not permit the keys any more',
+    begin: ({ admin }) => permit(admin, 'resetkeys', '~other:*'),
+    end: ({ admin }) => permit(admin),
+    says: /NOPERM/,
+  },
+  {
+    name: 'has something else in the place of a lock',
+    begin: async ({ admin, pair }) => {
+      await admin.multi().del(pair.lock('heartbeat')).lpush(pair.lock('heartbeat'), 'not a lock').exec();
+    },
+    end: ({ admin, pair }) => admin.del(pair.lock('heartbeat')),
+    says: /heartbeat:lock': .*WRONGTYPE/,
+    jobs: ['heartbeat'],
+    permitsHeartbeats: true,
+  },
+  {
+    name: 'has something else in the place of a state',
+    begin: async ({ admin, pair }) => {
+      await admin.multi().del(pair.state('heartbeat')).set(pair.state('heartbeat'), 'not a state').exec();
+    },
+    end: ({ admin, pair }) => admin.del(pair.state('heartbeat')),
+    says: /heartbeat:lock': .*WRONGTYPE/,
+    jobs: ['heartbeat'],
+    permitsHeartbeats: true,
+  },
+];
+
+describe('a Redis that', () => {
+  it.concurrent.each(REFUSALS)(
+    '$name is told once by each replica for each command, ends the terms it concerns at their deadlines, and goes on once it is mended',
+    async ({ begin, end, says, jobs, isAnonymous = false, permitsHeartbeats = false }) => {
+      await using server = await RedisServer.start();
+      using outside = outsider(server);
+      const { admin } = outside;
+      await permit(admin);
+      const url = isAnonymous ? server.url : server.url.replace('//', '//jobs:secret@');
+      await using pair = await HostilePair.start([url, url]);
+      const { leader } = pair;
+      const concerned = jobs ?? pair.jobNames;
+      const told = pair.replicas.map(({ complaints }) => complaints.length);
+      const world = { admin, pair };
+
+      await begin(world);
+      await pair.until('the terms are over', () => concerned.every((name) => !leader.leads.has(name)), {
+        withinMs: (permitsHeartbeats ? lockLifeMs(LOCK_EXPIRY_MS) : LOCK_EXPIRY_MS) + SLACK_MS,
+      });
+      await pair.until('both complain', () =>
+        pair.replicas.every(({ complaints }) => complaints.some((line) => says.test(line))),
+      );
+      const overMs = performance.now();
+      await new Promise((resolve) => setTimeout(resolve, LOCK_EXPIRY_MS + 1_000));
+      const endsMs = performance.now();
+      await end(world);
+      await pair.goesOn();
+
+      const during = pair.runs.filter(({ startedMs }) => startedMs > overMs && startedMs < endsMs);
+      expect(during.filter(({ job }) => concerned.includes(job))).toEqual([]);
+      expect(new Set(during.map(({ job }) => job)).size).toBe(pair.jobNames.length - concerned.length);
+      expect(pair.violations()).toEqual([]);
+      pair.replicas.forEach(({ complaints }, index) => {
+        // whoever is cut off first may notice that it is before it is refused
+        const others = /became LEADER|cannot use Redis .*(closed|ECONNRESET|ECONNREFUSED|EPIPE)/;
+        const since = complaints
+          .slice(told[index])
+          .filter((line) => !others.test(line) && !line.includes('lost leadership'));
+        expect(since).toEqual(since.map(() => expect.stringMatching(says)));
+        const commands = since.map((line) => /did not answer '(\w+)'/.exec(line)?.[1]);
+        expect([since.length > 0, commands]).toEqual([true, [...new Set(commands)]]);
+      });
+    },
+  );
+});

@@ -1,0 +1,63 @@
+import { Redis } from 'ioredis';
+import { RedisServer, type RedisServerOptions } from '../../../../tools/replicas/redis/index.js';
+import { HostilePair, type PairOptions } from './replica-pair.js';
+import { HostileProxy } from '../../../../tools/replicas/tcp-proxy.js';
+
+/** A Redis of one's own, two replicas that reach it through a network of their own each, and somebody who looks on. */
+export class HostileWorld implements AsyncDisposable {
+  private constructor(
+    readonly server: RedisServer,
+    /** See {@link outsider}. */
+    readonly admin: Redis,
+    /** The network of the leader and that of the follower. */
+    readonly proxies: readonly [HostileProxy, HostileProxy],
+    readonly pair: HostilePair,
+  ) {}
+
+  static async start(redis: RedisServerOptions = {}, options: PairOptions = {}): Promise<HostileWorld> {
+    const server = await RedisServer.start(redis);
+    const { admin } = outsider(server);
+    const proxies = [await HostileProxy.start(server.port), await HostileProxy.start(server.port)] as const;
+    try {
+      const pair = await HostilePair.start([proxies[0].url, proxies[1].url], options);
+      return new HostileWorld(server, admin, proxies, pair);
+    } catch (error: unknown) {
+      await end(server, admin, proxies);
+      throw error;
+    }
+  }
+
+  /** Does the same to both networks. */
+  everywhere(step: 'freeze' | 'thaw' | 'reset' | 'refuse' | 'accept'): Promise<void> {
+    for (const proxy of this.proxies) proxy[step]();
+    return Promise.resolve();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.pair[Symbol.asyncDispose]();
+    await end(this.server, this.admin, this.proxies);
+  }
+}
+
+/** A client that no replica knows of. It waits for the server, however long it is gone, and sends again what was not answered. */
+export function outsider(server: RedisServer): Disposable & { readonly admin: Redis } {
+  const admin = new Redis(server.url, {
+    retryStrategy: () => 50,
+    maxRetriesPerRequest: null,
+    enableReadyCheck: false,
+    disconnectTimeout: 100,
+  });
+  admin.on('error', () => undefined);
+  return {
+    admin,
+    [Symbol.dispose]: () => {
+      admin.disconnect();
+    },
+  };
+}
+
+async function end(server: RedisServer, admin: Redis, proxies: readonly HostileProxy[]): Promise<void> {
+  admin.disconnect();
+  await Promise.all(proxies.map((proxy) => proxy[Symbol.asyncDispose]()));
+  await server.stop();
+}

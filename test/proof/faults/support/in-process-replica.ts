@@ -1,0 +1,104 @@
+import { type JobDefinition } from '../../../../libs/singleton-job/src/discovery/index.js';
+import { LoggingObserver } from '../../../../libs/singleton-job/src/events/index.js';
+import { type RedisConnectionOptions, RedisLockStore } from '../../../../libs/singleton-job/src/store/index.js';
+import { resolveOptions, type SingletonJobOptions } from '../../../../libs/singleton-job/src/options/index.js';
+import { createReplica, createReplicaId, type JobSupervisor } from '../../../../libs/singleton-job/src/replica/index.js';
+import { RecordingObserver } from '../../../../libs/singleton-job/src/testing/index.js';
+import { SystemClock } from '../../../../libs/singleton-job/src/time/index.js';
+import { LATE, SILENT } from '../../../../tools/replicas/busy-machine.js';
+
+export interface ReplicaOptions {
+  readonly node: string;
+  readonly project: string;
+  readonly connection: RedisConnectionOptions;
+  readonly jobs: readonly JobDefinition[];
+  readonly options: Partial<SingletonJobOptions> | undefined;
+}
+
+/** Occurrences in (`from`, `to`] that a replica reported as dropped or missed. */
+export interface Report {
+  readonly job: string;
+  readonly process: string;
+  readonly from: number;
+  readonly to: number;
+  readonly reason: string;
+  readonly atMs: number;
+}
+
+/** Each second is due: a drop that stands for several stands for the seconds before it too. */
+const CRON_PERIOD_MS = 1_000;
+
+export const HEARTBEAT_INTERVAL_MS = 200;
+/** So long that a lease outlives a core that is taken away for seconds. */
+export const LOCK_EXPIRY_MS = 4_000;
+
+/** One replica with everything real, what it logged, and what it told its observers. */
+export class HostileReplica {
+  readonly node: string;
+  /**
+   * As `warn: message`. Debug lines are left out, how busy this machine is, and which occurrences were not started, which
+   * the witness judges.
+   */
+  readonly lines: string[] = [];
+  readonly observer = new RecordingObserver(new SystemClock());
+  readonly store: RedisLockStore;
+  readonly supervisor: JobSupervisor;
+
+  constructor({ node, project, connection, jobs, options = {} }: ReplicaOptions) {
+    this.node = node;
+    const resolved = resolveOptions({
+      projectName: project,
+      connection,
+      heartbeatInterval: HEARTBEAT_INTERVAL_MS,
+      lockExpiry: LOCK_EXPIRY_MS,
+      maxBackoffDelay: 1_000,
+      shutdownTimeout: '3s',
+      ...options,
+    });
+    this.store = new RedisLockStore({ projectName: project, connection });
+    const write = (level: string) => (message: string) => {
+      if (!LATE.test(message)) this.lines.push(`${level}: ${message}`);
+    };
+    const sink = { error: write('error'), warn: write('warn'), log: write('log'), debug: () => undefined };
+    const id = createReplicaId(node);
+    const log = new LoggingObserver({ projectName: project, node: id }, sink);
+    const { supervisor } = createReplica(resolved, { id, store: this.store, observers: [this.observer, log] });
+    for (const job of jobs) supervisor.add(job);
+    supervisor.start();
+    this.supervisor = supervisor;
+  }
+
+  static lockExpiryMs({ lockExpiry = LOCK_EXPIRY_MS }: Partial<SingletonJobOptions> = {}): number {
+    return typeof lockExpiry === 'number' ? lockExpiry : LOCK_EXPIRY_MS;
+  }
+
+  /** The jobs that it leads at the moment, by its own account. */
+  get leads(): ReadonlySet<string> {
+    const leads = new Set<string>();
+    for (const { event, payload } of this.observer.events) {
+      if (event === 'leadershipGained') leads.add(payload.job);
+      if (event === 'leadershipLost' || event === 'leadershipReleased') leads.delete(payload.job);
+    }
+    return leads;
+  }
+
+  /** What it said that makes somebody look: warnings and errors. That an answer took too long is left out. */
+  get complaints(): string[] {
+    return this.lines.filter((line) => /^(warn|error): /.test(line) && !SILENT.test(line));
+  }
+
+  /** The windows in which it reported occurrences that nobody started. */
+  reports(): Report[] {
+    const process = this.node;
+    return this.observer.events.flatMap(({ atMs, event, payload }): Report[] => {
+      if (event === 'occurrencesMissed') {
+        const { job, from, to, reason } = payload;
+        return [{ job, process, from: from.getTime(), to: to.getTime(), reason, atMs }];
+      }
+      if (event !== 'tickDropped') return [];
+      const { job, scheduledAt, count, reason } = payload;
+      const to = scheduledAt.getTime();
+      return [{ job, process, from: to - count * CRON_PERIOD_MS, to, reason, atMs }];
+    });
+  }
+}

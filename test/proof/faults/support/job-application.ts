@@ -1,0 +1,104 @@
+import { ConsoleLogger, Injectable, Module } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { FixedRate, type JobEvents, type JobObserver, SingletonJobModule } from 'nestjs-singleton-job';
+import {
+  BLOCKED_MS,
+  explode,
+  type HostileMessage,
+  type Hostility,
+  LOCK_EXPIRY_MS,
+  LONG_LOCK_EXPIRY_MS,
+  SHUTDOWN_TIMEOUT_MS,
+  THROWN,
+} from './job-faults.js';
+
+const { HOSTILITY, REDIS_URL, NODE_ID } = process.env;
+let runs = 0;
+let mayBlock = false;
+let close: () => Promise<void> = () => Promise.resolve();
+
+const WAYS: Readonly<Record<Hostility, () => unknown>> = {
+  blocks: () => {
+    if (!mayBlock) return;
+    mayBlock = false;
+    const until = performance.now() + BLOCKED_MS;
+    while (performance.now() < until);
+  },
+  throws: async () => {
+    const thrown = THROWN[(runs - 1) % THROWN.length]?.();
+    if (runs % 2 === 0) await Promise.resolve();
+    throw thrown as Error;
+  },
+  'never-ends': () => new Promise(() => undefined),
+  closes: () => close(),
+  observers: () => undefined,
+};
+
+@Injectable()
+class Jobs {
+  @FixedRate('100ms', { name: 'hostile' })
+  hostile(): unknown {
+    runs += 1;
+    return WAYS[HOSTILITY as Hostility]();
+  }
+
+  @FixedRate('100ms', { name: 'harmless' })
+  harmless(): void {
+    // that it runs is told
+  }
+}
+
+/** Tells the parent of everything. */
+const teller = new Proxy<JobObserver>(
+  {},
+  {
+    get: (_, event) => (payload: object) => {
+      // what was thrown may be no JSON
+      const told: HostileMessage['payload'] = Object.fromEntries(
+        Object.entries(payload).filter(([key]) => key !== 'error'),
+      );
+      tell({ event: String(event) as keyof JobEvents, payload: told, atMs: Date.now() });
+    },
+  },
+);
+
+/** Of two observers the one throws, the other rejects, at every event. */
+const HOSTILE_OBSERVERS: readonly JobObserver[] = [
+  new Proxy({}, { get: () => explode }),
+  new Proxy({}, { get: () => () => Promise.reject(new Error('hostile')) }),
+];
+
+function tell(message: HostileMessage): void {
+  process.send?.(message, undefined, undefined, () => undefined);
+}
+
+@Module({
+  imports: [
+    SingletonJobModule.forRoot({
+      projectName: 'hostile',
+      connection: REDIS_URL,
+      nodeId: NODE_ID,
+      heartbeatInterval: '200ms',
+      lockExpiry: HOSTILITY === 'never-ends' ? LONG_LOCK_EXPIRY_MS : LOCK_EXPIRY_MS,
+      maxBackoffDelay: '1s',
+      shutdownTimeout: SHUTDOWN_TIMEOUT_MS,
+      observers: [...(HOSTILITY === 'observers' ? HOSTILE_OBSERVERS : []), teller],
+    }),
+  ],
+  providers: [Jobs],
+})
+class AppModule {}
+
+const app = await NestFactory.createApplicationContext(
+  AppModule,
+  // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- Nest has a class for these, and takes any object
+  { logger: new ConsoleLogger({ colors: false, logLevels: ['log', 'warn', 'error'] }) },
+);
+close = () => app.close();
+app.enableShutdownHooks();
+process.once('message', () => {
+  mayBlock = true;
+});
+// it shall keep nothing alive
+process.channel?.unref();
+tell({ event: 'ready', atMs: Date.now() });

@@ -1,0 +1,28 @@
+import { type Failure, type SeedsToPlay } from '../simulation.js';
+import { failureInWords } from './failure-in-words.js';
+import { playInShards } from './shards.js';
+
+/** Plays stories, says how it goes, and shows what breaks. Answers whether nothing did. */
+export async function playAndPrint(seeds: Pick<SeedsToPlay, 'first' | 'count'>): Promise<boolean> {
+  const startedAt = performance.now();
+  const seconds = (): string => ((performance.now() - startedAt) / 1_000).toFixed(1);
+  let told = 0;
+  const { stories, runs, failures } = await playInShards({
+    ...seeds,
+    onProgress: (played, found) => {
+      if (played - told < 5_000) return;
+      told = played;
+      console.log(`${played} of ${seeds.count} stories, ${found.length} failures, ${seconds()} s`);
+    },
+  });
+  for (const failure of failures.slice(0, 10)) console.log(`\n${failureInWords(failure)}`);
+  console.log(`\n${stories} stories, ${runs} runs, ${failures.length} failures, ${seconds()} s`);
+  for (const [rule, seeds] of byRule(failures)) console.log(`${rule}: seeds ${seeds.slice(0, 10).join(' ')}`);
+  return failures.length === 0;
+}
+
+function byRule(failures: readonly Failure[]): Map<string, number[]> {
+  const rules = new Map<string, number[]>();
+  for (const { rule, seed } of failures) rules.set(rule, [...(rules.get(rule) ?? []), seed]);
+  return rules;
+}

@@ -1,0 +1,27 @@
+import { faultInWords, play, type Plan, settingInWords, shrink } from '../simulation.js';
+
+/** Leaves out what a story breaks its first rule without, and tells what is left. */
+export async function shrinkAndPrint(plan: Plan): Promise<boolean> {
+  const { violations } = await play(plan);
+  const [violation] = violations;
+  if (violation === undefined) {
+    console.log(`seed ${plan.seed} breaks nothing`);
+    return true;
+  }
+  return replay(await shrink(plan, violation.rule));
+}
+
+/** Tells a story from the beginning to the end. Answers whether every rule was kept. */
+export async function replay(plan: Plan): Promise<boolean> {
+  console.log(`seed ${plan.seed}: ${settingInWords(plan)}`);
+  for (const fault of plan.faults) console.log(faultInWords(fault));
+  console.log('');
+  const { violations } = await play(plan, {
+    tell: (line) => {
+      console.log(line);
+    },
+  });
+  for (const { rule, evidence } of violations) console.log(`\n'${rule}' is broken:\n${evidence}`);
+  console.log(`\n${violations.length} violations`);
+  return violations.length === 0;
+}

@@ -1,0 +1,182 @@
+import { lockLifeMs } from '../../../libs/singleton-job/src/store/index.js';
+import { type ClockFaults } from '../../simulation/process-clock.js';
+import { type Weather, weatherInWords } from './network-conditions.js';
+
+/** A story before it is played: all that is drawn from its seed, so that a part of it can be left out. */
+export interface Plan {
+  readonly seed: number;
+  readonly setting: Setting;
+  /** The clocks of the processes that the story begins with: one process for each. */
+  readonly clocks: readonly ClockFaults[];
+  /** In the order in which they strike. */
+  readonly faults: readonly Fault[];
+}
+
+/** The jobs of every process: one of each kind. */
+export const JOBS = ['grid', 'pause', 'cron'] as const;
+export type JobName = (typeof JOBS)[number];
+
+/** What a new version of the application changes. */
+export interface Version {
+  /** `lockExpiry` of each job. Jobs with the same share a session. */
+  readonly lockExpiryMs: Readonly<Record<JobName, number>>;
+  readonly cronSeconds: number;
+}
+
+/** What the replicas are set to, and how long their story is. */
+export interface Setting {
+  readonly heartbeatIntervalMs: number;
+  readonly shutdownTimeoutMs: number;
+  readonly misfireGraceMs: number;
+  /** The period of the grid and the delay of the interval. */
+  readonly periodMs: number;
+  readonly delayMs: number;
+  readonly version: Version;
+  /** Of processes that start between roll-out and roll-back. */
+  readonly next: Version;
+  readonly rollOutMs: number;
+  readonly rollBackMs: number;
+  readonly overlap: 'skip' | 'cancel-other';
+  /** The share of runs that do not mind their signal. */
+  readonly stubborn: number;
+  /** How many milliseconds of the store's clock pass in one of true time. */
+  readonly serverRate: number;
+  /** A proxy keeps connections when the server restarts. */
+  readonly isProxied: boolean;
+  readonly faultsForMs: number;
+}
+
+/** The longest `lockExpiry` of a setting: all leases have ended so long after the store was last reached. */
+export function longestExpiryMs({ version, next }: Setting): number {
+  return Math.max(...Object.values(version.lockExpiryMs), ...Object.values(next.lockExpiryMs));
+}
+
+/** The last tenth of a lease: a run may take this long to settle after its signal. */
+export function safetyMarginMs(lockExpiryMs: number): number {
+  return lockExpiryMs / 10;
+}
+
+/** How long the key of a lock lives whose session is lost. */
+export function longestLockLifeMs(setting: Setting): number {
+  return lockLifeMs(longestExpiryMs(setting));
+}
+
+export type Request = 'heartbeat' | 'endSession' | 'acquire' | 'renew' | 'claim' | 'release' | 'publish';
+/** Where in the life of a process a crash may hit it: between any two steps of a request, or of a run. */
+export type Step = `${Request} sent` | `${Request} carried out` | 'run begun' | 'run ended';
+
+/** When a process comes back, and with which clocks. */
+export interface Restart {
+  readonly downForMs: number;
+  readonly clock: ClockFaults;
+}
+
+/** One process has this place among the replicas at a time. A fault on an empty place does nothing. */
+interface AtPlace {
+  readonly atMs: number;
+  readonly place: number;
+}
+
+/** The server ends, and another begins after `downForMs`. */
+interface ServerRestart {
+  readonly atMs: number;
+  readonly downForMs: number;
+  /** Whether the connections end at once. Otherwise nothing arrives any more. */
+  readonly isNoticed: boolean;
+}
+
+/** Something goes wrong. Without a `place` it happens to all of them, or to the store. */
+export type Fault =
+  | (AtPlace & Restart & { readonly kind: 'kill' })
+  /** The process dies the next time that it comes to this step. */
+  | (AtPlace & Restart & { readonly kind: 'crash'; readonly step: Step })
+  | (AtPlace & Restart & { readonly kind: 'stop' })
+  /** Stands still: see `Standstill`. */
+  | (AtPlace & { readonly kind: 'pause' | 'suspend' | 'freeze'; readonly forMs: number })
+  | (AtPlace & { readonly kind: 'clock-step'; readonly byMs: number })
+  /** Somebody asks the process to give every job that it leads to another. */
+  | (AtPlace & { readonly kind: 'step-down' })
+  /** A connection ends, and is made again at once. */
+  | (AtPlace & { readonly kind: 'cut'; readonly which: 'requests' | 'subscription' | 'both' })
+  | (AtPlace & { readonly kind: 'weather'; readonly weather: Weather; readonly forMs: number })
+  | { readonly atMs: number; readonly kind: 'weather-for-all'; readonly weather: Weather; readonly forMs: number }
+  /** The wall clock of the store is set. */
+  | { readonly atMs: number; readonly kind: 'store-clock-step'; readonly byMs: number }
+  /** The store takes requests and does not get to them. */
+  | { readonly atMs: number; readonly kind: 'store-hangs'; readonly forMs: number }
+  /** The store answers a kind of request with an error: its memory is full, or a permission is missing. */
+  | { readonly atMs: number; readonly kind: 'store-refuses'; readonly request: Request; readonly forMs: number }
+  /** The store starts again with all its data, or with none. */
+  | (ServerRestart & { readonly kind: 'restart' | 'restart-empty' })
+  /**
+   * What is written from now on is lost after `forMs`: then the store starts again with what it last wrote to its disk, or a
+   * replica takes its place that missed it.
+   */
+  | (ServerRestart & { readonly kind: 'restart-older'; readonly forMs: number })
+  | { readonly atMs: number; readonly kind: 'flush-all' }
+  /** Somebody deletes the list of sessions. */
+  | { readonly atMs: number; readonly kind: 'sessions-deleted' }
+  /** Somebody deletes one of the two keys of a job. */
+  | { readonly atMs: number; readonly kind: 'lock-deleted' | 'state-deleted'; readonly job: JobName };
+
+/** One line for a person. */
+export function faultInWords(fault: Fault): string {
+  const who = 'place' in fault ? `place ${fault.place}` : 'all';
+  return `${String(Math.round(fault.atMs)).padStart(7)} ${fault.kind} ${who} ${detail(fault)}`.trimEnd();
+}
+
+function detail(fault: Fault): string {
+  switch (fault.kind) {
+    case 'kill':
+    case 'stop':
+      return `back after ${inWords(fault)}`;
+    case 'crash':
+      return `at the next '${fault.step}', back after ${inWords(fault)}`;
+    case 'step-down':
+      return 'from all jobs';
+    case 'cut':
+      return fault.which;
+    case 'clock-step':
+    case 'store-clock-step':
+      return `by ${Math.round(fault.byMs)} ms`;
+    case 'weather':
+    case 'weather-for-all':
+      return `${weatherInWords(fault.weather)} for ${Math.round(fault.forMs)} ms`;
+    case 'restart':
+    case 'restart-empty':
+      return restartInWords(fault);
+    case 'restart-older':
+      return `loses all of ${Math.round(fault.forMs)} ms, ${restartInWords(fault)}`;
+    case 'store-refuses':
+      return `'${fault.request}' for ${Math.round(fault.forMs)} ms`;
+    case 'lock-deleted':
+    case 'state-deleted':
+      return `of ${fault.job}`;
+    case 'pause':
+    case 'suspend':
+    case 'freeze':
+    case 'store-hangs':
+      return `for ${Math.round(fault.forMs)} ms`;
+    case 'flush-all':
+    case 'sessions-deleted':
+      return '';
+  }
+}
+
+function inWords({ downForMs, clock }: Restart): string {
+  return `${Math.round(downForMs)} ms with its clock ${clockInWords(clock)}`;
+}
+
+function restartInWords({ downForMs, isNoticed }: ServerRestart): string {
+  return `back after ${Math.round(downForMs)} ms${isNoticed ? '' : ', connections go silent'}`;
+}
+
+/** What the replicas are set to, in a few lines. */
+export function settingInWords({ setting, clocks }: Plan): string {
+  const settings = Object.entries(setting).map(([name, value]) => `${name} ${JSON.stringify(value)}`);
+  return [settings.join(', '), ...clocks.map((clock, place) => `place ${place}: ${clockInWords(clock)}`)].join('\n');
+}
+
+function clockInWords({ aheadMs, rate }: ClockFaults): string {
+  return `${Math.round(aheadMs)} ms ahead at a rate of ${rate.toFixed(4)}`;
+}

@@ -1,0 +1,130 @@
+import { InMemoryLockStore, InMemoryServer } from '../../../libs/singleton-job/src/store/index.js';
+import { resolveOptions } from '../../../libs/singleton-job/src/options/index.js';
+import { cron, type CronSchedule } from '../../../libs/singleton-job/src/schedule/index.js';
+import { Chance } from './chance.js';
+import { Place } from './place.js';
+import { faultInWords, longestExpiryMs, longestLockLifeMs, type Plan, type Setting, type Version } from './plan.js';
+import { type ClockFaults, ProcessClock } from '../../simulation/process-clock.js';
+import { check, type History, type Violation } from './rules.js';
+import { simulatedJobs } from './simulated-jobs.js';
+import { SimulatedProcess } from './simulated-process.js';
+import { SimulatedServer } from './simulated-server.js';
+import { type Stage, strike } from './inject.js';
+import { Witness } from './recorder.js';
+import { World } from '../../simulation/world.js';
+
+/** Replaces the server of the processes by a worse one, to show that the rules notice. */
+export type Sabotage = (server: InMemoryServer) => InMemoryServer;
+
+/** How a story is played that is not played as usual. */
+export interface Staging {
+  readonly sabotage?: Sabotage;
+  /** Is told everything that happens, in a line each. */
+  readonly tell?: (line: string) => void;
+}
+
+export interface Outcome {
+  readonly history: History;
+  readonly violations: readonly Violation[];
+}
+
+const PLACES = 'abcdefgh';
+
+/** Plays a story: its faults, a calm after them, and the rules that it breaks. The same plan is the same story. */
+export async function play(plan: Plan, staging: Staging = {}): Promise<Outcome> {
+  const { setting } = plan;
+  const world = new World();
+  const serverClock = new ProcessClock(world, { aheadMs: 0, rate: setting.serverRate });
+  const data = new InMemoryServer(serverClock);
+  const onlyKills = plan.faults.every(({ kind }) => kind === 'kill' || kind === 'crash');
+  const witness = new Witness({ world, setting, server: data, onlyKills, tell: staging.tell });
+  const server = new SimulatedServer({ world, data, isProxied: setting.isProxied });
+  let calmFromMs = setting.faultsForMs;
+  const disturb = (): void => {
+    calmFromMs = Math.max(calmFromMs, world.nowMs);
+  };
+  const places = placesOf({ plan, world, witness, server, staging });
+  const stage: Stage = { setting, world, places, server, serverClock, witness, disturb };
+  plan.clocks.forEach((clock, index) => places[index]?.start(clock));
+  for (const fault of plan.faults) {
+    world.at(fault.atMs, () => {
+      witness.note(`*** ${faultInWords(fault)}`);
+      strike(fault, stage);
+    });
+  }
+  await world.passUntil(setting.faultsForMs);
+  const calmMs = calmMsOf(plan);
+  while (world.nowMs < calmFromMs + calmMs) {
+    for (const { process } of places) process?.spare();
+    await world.passUntil(calmFromMs + calmMs);
+  }
+  witness.calm(`it has been calm since ${calmFromMs.toFixed(1)}`);
+  const history: History = {
+    // what still runs has run until now
+    runs: witness.runs.map((run) => ({ endedMs: world.nowMs, ...run })),
+    doubleLeads: witness.doubleLeads,
+    vacancies: witness.vacancies,
+    windows: witness.windows,
+    cronJobs: ['cron'],
+  };
+  for (const { process } of places) process?.kill();
+  return { history, violations: check(history) };
+}
+
+/** How long after the last fault somebody leads each job, at the latest. */
+function calmMsOf({ setting, faults }: Plan): number {
+  // a restart may give a session another full life, and then comes the wait
+  const usualMs = (setting.stubborn > 0 ? 4 : 2) * longestExpiryMs(setting) + 5_000;
+  // a lock whose session is lost lives to its end
+  const losesSessions = faults.some(({ kind }) => kind === 'sessions-deleted' || kind === 'restart-older');
+  return usualMs + (losesSessions ? longestLockLifeMs(setting) : 0);
+}
+
+interface PlaceParts {
+  readonly plan: Plan;
+  readonly world: World;
+  readonly witness: Witness;
+  readonly server: SimulatedServer;
+  readonly staging: Staging;
+}
+
+function placesOf({ plan, world, witness, server, staging }: PlaceParts): Place[] {
+  const { sabotage } = staging;
+  const { setting, seed } = plan;
+  const { data } = server;
+  const options = {
+    ...resolveOptions({ projectName: 'test', store: new InMemoryLockStore(data) }),
+    heartbeatIntervalMs: setting.heartbeatIntervalMs,
+    shutdownTimeoutMs: setting.shutdownTimeoutMs,
+  };
+  const start = (name: string, clockFaults: ClockFaults): SimulatedProcess => {
+    const version = versionAt(world.nowMs, setting);
+    return new SimulatedProcess(name, {
+      world,
+      witness,
+      server,
+      options,
+      clockFaults,
+      data: sabotage === undefined ? data : sabotage(data),
+      chance: Chance.of(seed, `${name}'s network`),
+      random: Chance.of(seed, `${name}'s own chance`).next,
+      jobs: (process) => simulatedJobs(process, { plan, version, witness, cron: cronOf(version.cronSeconds) }),
+    });
+  };
+  return plan.clocks.map((_, index) => new Place(PLACES.charAt(index), start));
+}
+
+/** What processes run that start now. */
+function versionAt(nowMs: number, { version, next, rollOutMs, rollBackMs }: Setting): Version {
+  return rollOutMs <= nowMs && nowMs < rollBackMs ? next : version;
+}
+
+const schedules = new Map<number, CronSchedule>();
+
+function cronOf(seconds: number): CronSchedule {
+  const known = schedules.get(seconds);
+  if (known !== undefined) return known;
+  const made = cron(`*/${seconds} * * * * *`, { timeZone: 'UTC', jobName: 'cron' });
+  schedules.set(seconds, made);
+  return made;
+}

@@ -1,0 +1,275 @@
+import { type JobRun } from '../../../libs/singleton-job/src/decorators/index.js';
+import { type JobEvents, type Notify } from '../../../libs/singleton-job/src/events/index.js';
+import {
+  type AcquireRequest,
+  type AcquireResult,
+  type HeartbeatRequest,
+  type Holder,
+  type InMemoryServer,
+  lockExpiryOf,
+  replicaOf,
+  sessionOf,
+} from '../../../libs/singleton-job/src/store/index.js';
+import { deadlineOf } from '../../../libs/singleton-job/src/leadership/index.js';
+import { type Instant } from '../../../libs/singleton-job/src/time/index.js';
+import { JOBS, longestExpiryMs, type Request, type Setting } from './plan.js';
+import { type ProcessClock } from '../../simulation/process-clock.js';
+import { type DoubleLead, type Run, type Vacancy, type Window } from './rules.js';
+import { type Reading } from './simulated-network.js';
+import { type World } from '../../simulation/world.js';
+
+type Open<T> = { -readonly [K in keyof T]: T[K] };
+
+/** A process as the witness sees it. */
+export interface Watched {
+  readonly name: string;
+  readonly clock: ProcessClock;
+  readonly startedMs: number;
+  /** Whether it would start a run of a job now, or when it wakes up. */
+  leads(job: string): boolean;
+  /** Whether it has the lock: also where its wall clock was set and the lease is confirmed with the next tick. */
+  hasLock(job: string): boolean;
+}
+
+export interface WitnessParts {
+  readonly world: World;
+  readonly setting: Setting;
+  readonly server: InMemoryServer;
+  /** Only kills: then a successor leads when the session of the dead has ended, and no later. */
+  readonly onlyKills: boolean;
+  /** Is told everything in a line each. */
+  readonly tell: ((line: string) => void) | undefined;
+}
+
+/** From the end of a session to the next leader. */
+const SUCCESSION_MS = 50;
+/** The same for each replica that counts as alive: a survivor waits for many dead ones as well. */
+const SPREAD_MS = 15;
+/** What the clocks of this simulation may drift apart in a lease. */
+const DRIFT = 0.005;
+/** A process that has just started may not know of the others. */
+const NEWCOMER_MS = 500;
+
+/** Sees every run of all processes in true time, what is left of each lease by the clocks of its process, and what the store says of it. */
+export class Witness {
+  readonly runs: Open<Run>[] = [];
+  readonly windows: Open<Window>[] = [];
+  readonly doubleLeads: DoubleLead[] = [];
+  readonly vacancies: Vacancy[] = [];
+  readonly #parts: WitnessParts;
+  readonly #processes = new Map<string, Watched>();
+  /** Until when a process may rely on a session or lock, by its own clocks. */
+  readonly #deadlines = new Map<string, Instant>();
+  /** The holder of each term. */
+  readonly #holders = new Map<string, Holder>();
+  /** The token of the term in which a process leads a job, by what it says itself. */
+  readonly #terms = new Map<string, number>();
+  /** When the server carried out the last heartbeat of a session. */
+  readonly #heartbeats = new Map<string, number>();
+  /** Processes that have read the answer to a heartbeat. */
+  readonly #acquainted = new Set<string>();
+  /** When processes have ended: Infinity for those that live. */
+  readonly #ends = new Map<string, number>();
+  /** Until when they may lead beside a leader of whom they cannot know. */
+  readonly #newcomers = new Map<string, number>();
+  /** When data was lost. */
+  readonly #losses: number[] = [];
+
+  constructor(parts: WitnessParts) {
+    this.#parts = parts;
+  }
+
+  /** From now on, and for so long, something may happen that the promises exclude. */
+  allow({ forMs, ...window }: Omit<Window, 'fromMs' | 'untilMs'> & { readonly forMs: number }): void {
+    const { nowMs } = this.#parts.world;
+    this.windows.push({ ...window, fromMs: nowMs, untilMs: nowMs + forMs });
+  }
+
+  /** The store has lost data. A process that starts now knows nothing of what was lost. */
+  dataLost(): void {
+    const { nowMs } = this.#parts.world;
+    this.#losses.push(nowMs);
+    // what was lost twice may be what a newcomer had gained wrongly
+    for (const [process, untilMs] of this.#newcomers) if (untilMs > nowMs) this.#allowNewcomer(process, nowMs);
+  }
+
+  watch(process: Watched): void {
+    this.#processes.set(process.name, process);
+    this.#ends.set(process.name, Infinity);
+  }
+
+  /** What a process reads. */
+  reading(process: string): Reading {
+    return {
+      heartbeat: (request, result, sent) => {
+        this.#meet(process);
+        for (const [index, { id, lockExpiryMs }] of request.sessions.entries()) {
+          if (result.sessions[index]?.status !== 'ended') this.#confirm(process, id, deadlineOf(sent, lockExpiryMs));
+        }
+      },
+      lock: ({ name, holder, lifeMs }, sent, token) => {
+        this.#confirm(process, `${name} ${holder}`, deadlineOf(sent, lifeMs));
+        if (token !== undefined) this.#holders.set(`${process} ${name} ${String(token)}`, holder);
+      },
+    };
+  }
+
+  /** The server has carried out a request, maybe of a process that is gone. */
+  carriedOut(clock: ProcessClock, request: Request, asked: object, answer: unknown): void {
+    const { world } = this.#parts;
+    if (request === 'heartbeat') {
+      for (const { id } of (asked as HeartbeatRequest).sessions) this.#heartbeats.set(id, world.nowMs);
+    }
+    if (request === 'acquire' && clock.hasEnded && (answer as AcquireResult).granted)
+      this.#expectSuccessor((asked as AcquireRequest).name, (asked as AcquireRequest).holder);
+  }
+
+  /** A run begins; returns what to call when its signal fires, and when it has settled. */
+  began(process: Watched, run: JobRun, settleMs: number): { aborted: () => void; ended: () => void } {
+    const { job, fencingToken, scheduledAt } = run;
+    const { name, clock } = process;
+    const isInTerm = this.#terms.get(`${name} ${job}`) === fencingToken;
+    const holder = this.#holders.get(`${name} ${job} ${String(fencingToken)}`) ?? '';
+    const open: Open<Run> = {
+      job,
+      process: name,
+      scheduledAt: scheduledAt.getTime(),
+      startedMs: this.#parts.world.nowMs,
+      settleMs,
+      leaseLeftMs: isInTerm ? this.#leaseLeftMs(process, job, holder) : -Infinity,
+      heldLock: this.#holdsLock(job, holder),
+    };
+    if (!clock.hasEnded) this.runs.push(open);
+    this.#seeOthers(name, job);
+    return {
+      aborted: () => {
+        open.abortedMs ??= this.#parts.world.nowMs;
+      },
+      ended: () => {
+        open.endedMs ??= this.#parts.world.nowMs;
+      },
+    };
+  }
+
+  /** A process is gone, and with it everything that it was doing. */
+  ended(process: string): void {
+    for (const run of this.runs) if (run.process === process) run.endedMs ??= this.#parts.world.nowMs;
+    this.#processes.delete(process);
+    this.#ends.set(process, this.#parts.world.nowMs);
+    for (const job of JOBS) {
+      const holder = this.#parts.server.holderOf(job);
+      if (holder !== undefined && replicaOf(holder) === process) this.#expectSuccessor(job, holder);
+    }
+  }
+
+  /** The faults are long over. */
+  calm(since: string): void {
+    for (const job of JOBS) if (!this.#isLed(job)) this.vacancies.push({ job, since, dueMs: this.#parts.world.nowMs });
+  }
+
+  note(line: string): void {
+    this.#parts.tell?.(`${this.#parts.world.nowMs.toFixed(1).padStart(9)} ${line}`);
+  }
+
+  get isTelling(): boolean {
+    return this.#parts.tell !== undefined;
+  }
+
+  /** Listens to what a process says of itself, for as long as it lives. */
+  listenTo(process: string, clock: ProcessClock): Notify {
+    return (event, payload) => {
+      if (clock.hasEnded) return;
+      if (this.isTelling) this.note(`${process} ${event} ${JSON.stringify(payload)}`);
+      if (event === 'leadershipGained') {
+        const { job, fencingToken } = payload as JobEvents['leadershipGained'];
+        this.#terms.set(`${process} ${job}`, fencingToken);
+        this.#seeOthers(process, job);
+      }
+      if (event === 'leaseRenewed') {
+        const { job } = payload as JobEvents['leaseRenewed'];
+        if (this.#processes.get(process)?.leads(job) === true) this.#seeOthers(process, job);
+      }
+      if (event === 'leadershipLost' || event === 'leadershipReleased')
+        this.#terms.delete(`${process} ${(payload as JobEvents['leadershipLost']).job}`);
+    };
+  }
+
+  /** `process` leads a job at this moment. Nobody else may. */
+  #seeOthers(process: string, job: string): void {
+    for (const other of this.#processes.values()) {
+      if (other.name === process || !other.leads(job)) continue;
+      this.doubleLeads.push({ job, processes: [other.name, process], atMs: this.#parts.world.nowMs });
+    }
+  }
+
+  #isLed(job: string): boolean {
+    return [...this.#processes.values()].some((process) => process.hasLock(job));
+  }
+
+  #confirm(process: string, id: string, deadline: Instant): void {
+    const key = `${process} ${id}`;
+    const known = this.#deadlines.get(key);
+    if (known === undefined || known.now < deadline.now) this.#deadlines.set(key, deadline);
+  }
+
+  #leaseLeftMs({ name, clock }: Watched, job: string, holder: Holder): number {
+    const left = [`${name} ${job} ${holder}`, `${name} ${sessionOf(holder) ?? ''}`].map((key) => {
+      const deadline = this.#deadlines.get(key);
+      if (deadline === undefined) return -Infinity;
+      return Math.min(deadline.now - clock.now(), deadline.wall - clock.wallNow());
+    });
+    return Math.min(...left);
+  }
+
+  #holdsLock(job: string, holder: Holder): boolean {
+    const { server } = this.#parts;
+    const session = sessionOf(holder);
+    // a session that is not listed has not ended
+    return server.holderOf(job) === holder && session !== undefined && server.sessionOf(session)?.hasEnded !== true;
+  }
+
+  /** How many processes may count as alive: some of them have died, and a session of theirs has not ended. */
+  #countedAsAlive(nowMs: number): number {
+    const sinceMs = nowMs - longestExpiryMs(this.#parts.setting);
+    return [...this.#ends.values()].filter((endedMs) => endedMs >= sinceMs).length;
+  }
+
+  /** The first answer that a process reads: of what was lost before, it cannot know. */
+  #meet(process: string): void {
+    if (this.#acquainted.has(process)) return;
+    this.#acquainted.add(process);
+    for (const lossMs of this.#losses) this.#allowNewcomer(process, lossMs);
+  }
+
+  #allowNewcomer(process: string, lossMs: number): void {
+    const { world, setting } = this.#parts;
+    const untilMs = lossMs + longestExpiryMs(setting) * (1 + DRIFT);
+    if (untilMs <= world.nowMs) return;
+    this.#newcomers.set(process, untilMs);
+    this.allow({ rules: ['two-leaders', 'two-runs'], process, forMs: untilMs - world.nowMs });
+  }
+
+  /** The process of `holder` is dead: somebody leads when its session has ended. */
+  #expectSuccessor(job: string, holder: Holder): void {
+    const { onlyKills, world, server, setting } = this.#parts;
+    const session = sessionOf(holder);
+    const heartbeatMs = this.#heartbeats.get(session ?? '');
+    if (!onlyKills || session === undefined || heartbeatMs === undefined) return;
+    const expiryMs = (lockExpiryOf(session) / setting.serverRate) * (1 + DRIFT);
+    const dueMs = heartbeatMs + expiryMs + Math.max(SUCCESSION_MS, SPREAD_MS * this.#countedAsAlive(heartbeatMs));
+    if (world.nowMs < dueMs) {
+      // a heartbeat may be under way, and more processes may die
+      world.at(dueMs, () => {
+        this.#expectSuccessor(job, holder);
+      });
+      return;
+    }
+    const hasSurvivor = [...this.#processes.values()].some(({ startedMs }) => startedMs <= dueMs - NEWCOMER_MS);
+    if (!hasSurvivor || server.holderOf(job) !== holder) return;
+    this.vacancies.push({
+      job,
+      since: `${holder} is dead, its last heartbeat was at ${heartbeatMs.toFixed(1)}`,
+      dueMs,
+    });
+  }
+}

@@ -1,0 +1,107 @@
+import { Election, Replica } from '../../../libs/singleton-job/src/leadership/index.js';
+import { InMemoryServer } from '../../../libs/singleton-job/src/store/index.js';
+import { Chance } from './chance.js';
+import { ProcessClock } from '../../simulation/process-clock.js';
+import { SimulatedNetwork } from './simulated-network.js';
+import { SimulatedServer } from './simulated-server.js';
+import { World } from '../../simulation/world.js';
+
+export interface RollingRestart {
+  readonly seed: number;
+  readonly replicas: number;
+  readonly jobs: number;
+}
+
+const LOCK_EXPIRY_MS = 1_000;
+/** Nobody takes a lock that is released in the first `lockExpiry` of a server. */
+const START_MS = LOCK_EXPIRY_MS + 100;
+const PAUSE_MS = 500;
+
+/** How many jobs each replica leads after all of them were replaced, one after another. They begin with as many jobs each. */
+export async function afterRollingRestart({ seed, replicas, jobs }: RollingRestart): Promise<number[]> {
+  const world = new World();
+  const clock = new ProcessClock(world, { aheadMs: 0, rate: 1 });
+  const server = new SimulatedServer({ world, data: new InMemoryServer(clock), isProxied: false });
+  const start = (name: string): CompetingReplica => new CompetingReplica({ name, seed, world, clock, server });
+  const all = Array.from({ length: jobs }, (_, index) => `job-${index}`);
+  const running = Array.from({ length: replicas }, (_, index) => start(`${index}-0`));
+  for (const [index, job] of all.entries()) running[index % replicas]?.compete(job);
+  await world.passUntil(START_MS);
+  for (const [index, job] of all.entries()) {
+    for (const [other, replica] of running.entries()) if (other !== index % replicas) replica.compete(job);
+  }
+  await world.passUntil(world.nowMs + PAUSE_MS);
+  for (const [index, replica] of running.entries()) {
+    replica.stop();
+    await world.passUntil(world.nowMs + PAUSE_MS);
+    const next = start(`${index}-1`);
+    for (const job of all) next.compete(job);
+    running[index] = next;
+    await world.passUntil(world.nowMs + PAUSE_MS);
+  }
+  const led = running.map((replica) => replica.led);
+  for (const replica of running) replica.stop();
+  return led;
+}
+
+interface CompetingParts {
+  readonly name: string;
+  readonly seed: number;
+  readonly world: World;
+  readonly clock: ProcessClock;
+  readonly server: SimulatedServer;
+}
+
+/** A replica that competes for jobs and runs nothing. */
+class CompetingReplica {
+  readonly #replica: Replica;
+  readonly #elections: Election[] = [];
+
+  constructor({ name, seed, world, clock, server }: CompetingParts) {
+    const store = new SimulatedNetwork({
+      world,
+      clock,
+      server,
+      data: server.data,
+      chance: Chance.of(seed, `${name}'s network`),
+      passed: () => undefined,
+      carriedOut: () => undefined,
+      reading: { heartbeat: () => undefined, lock: () => undefined },
+    });
+    const random = Chance.of(seed, `${name}'s own chance`).next;
+    const settings = { id: name, heartbeatIntervalMs: LOCK_EXPIRY_MS / 4, maxBackoffDelayMs: 30_000 };
+    this.#replica = new Replica(settings, { store, clock, random, notify: () => undefined });
+  }
+
+  get led(): number {
+    return this.#replica.led;
+  }
+
+  compete(name: string): void {
+    const options = {
+      name,
+      lockExpiryMs: LOCK_EXPIRY_MS,
+      initialDelayMs: 0,
+      schedule: { fingerprint: 'fixed-rate:1' },
+    };
+    const election = new Election(this.#replica, options, (term, stop) => firstOf(term.signal, stop));
+    this.#elections.push(election);
+    void election.run();
+    this.#replica.open();
+  }
+
+  stop(): void {
+    for (const election of this.#elections) election.stop();
+    void this.#replica.close();
+  }
+}
+
+function firstOf(...signals: readonly AbortSignal[]): Promise<void> {
+  return new Promise((resolve) => {
+    for (const signal of signals) {
+      signal.addEventListener('abort', () => {
+        resolve();
+      });
+    }
+  });
+}

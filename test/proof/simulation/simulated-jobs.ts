@@ -1,0 +1,68 @@
+import { type JobDefinition } from '../../../libs/singleton-job/src/discovery/index.js';
+import { type JobRun } from '../../../libs/singleton-job/src/decorators/index.js';
+import { type CronSchedule, fixedRate, interval } from '../../../libs/singleton-job/src/schedule/index.js';
+import { job } from '../../support/fleet.js';
+import { Chance } from './chance.js';
+import { type JobName, type Plan, safetyMarginMs, type Version } from './plan.js';
+import { type SimulatedProcess } from './simulated-process.js';
+import { type Witness } from './recorder.js';
+
+export interface JobParts {
+  readonly plan: Plan;
+  readonly version: Version;
+  readonly cron: CronSchedule;
+  readonly witness: Witness;
+}
+
+/** The part of the safety margin that a run takes at most to settle after its signal. Clocks that drift apart take some of the rest. */
+const SETTLES_WITHIN = 0.8;
+const LONGEST_RUN_MS = 6_000;
+
+/** The jobs of one process: one of each kind, which take their time, sometimes too much of it, and sometimes fail. */
+export function simulatedJobs(process: SimulatedProcess, { plan, version, cron, witness }: JobParts): JobDefinition[] {
+  const { setting, seed } = plan;
+  const { clock, name } = process;
+  const chance = Chance.of(seed, `${name}'s jobs`);
+
+  const run = (given: JobRun): Promise<void> => {
+    const lockExpiryMs = version.lockExpiryMs[given.job as JobName];
+    const isStubborn = chance.happens(setting.stubborn);
+    const shares = chance.pick([0, 0, 0.1, 0.4, 0.8, 2]);
+    const lastsMs = Math.min(2 + shares * lockExpiryMs, LONGEST_RUN_MS);
+    const fails = chance.happens(0.05);
+    const longestMs = SETTLES_WITHIN * safetyMarginMs(lockExpiryMs);
+    const settlesMs = chance.between(0, longestMs);
+    const seen = witness.began(process, given, longestMs);
+    process.passed('run begun');
+    return new Promise((resolve, reject) => {
+      const done = clock.setTimer(lastsMs, () => {
+        seen.ended();
+        process.passed('run ended');
+        if (fails) reject(new Error('the job failed'));
+        else resolve();
+      });
+      given.signal.addEventListener('abort', () => {
+        seen.aborted();
+        if (isStubborn) return;
+        done.cancel();
+        // it takes its time, but less than the safety margin
+        clock.setTimer(settlesMs, () => {
+          seen.ended();
+          reject(given.signal.reason as Error);
+        });
+      });
+    });
+  };
+
+  const of = (name: JobName) => ({
+    name,
+    lockExpiryMs: version.lockExpiryMs[name],
+    misfireGraceMs: setting.misfireGraceMs,
+    run,
+  });
+  return [
+    job({ ...of('grid'), schedule: fixedRate(setting.periodMs, { offsetMs: 0 }) }),
+    job({ ...of('pause'), schedule: interval(setting.delayMs) }),
+    job({ ...of('cron'), schedule: cron, overlap: setting.overlap }),
+  ];
+}

@@ -1,0 +1,270 @@
+import { LockStoreError } from '../../../libs/singleton-job/src/errors/index.js';
+import {
+  type AcquireRequest,
+  type AcquireResult,
+  type ClaimRequest,
+  type ClaimResult,
+  type HeartbeatRequest,
+  type HeartbeatResult,
+  type InMemoryServer,
+  type LockMessage,
+  type LockStore,
+  type LockStoreListener,
+  type ReleaseRequest,
+  type ReleaseResult,
+  type RenewRequest,
+  type RenewResult,
+  type SessionToKeep,
+} from '../../../libs/singleton-job/src/store/index.js';
+import { Listeners } from '../../../libs/singleton-job/src/store/listeners.js';
+import { instant, type Instant, type Timer } from '../../../libs/singleton-job/src/time/index.js';
+import { type Chance } from './chance.js';
+import { type Connection } from './connection.js';
+import { Line } from './line.js';
+import { type Request, type Step } from './plan.js';
+import { type ProcessClock } from '../../simulation/process-clock.js';
+import { type SimulatedServer } from './simulated-server.js';
+import { FINE_WEATHER, type Weather } from './network-conditions.js';
+import { type World } from '../../simulation/world.js';
+
+/** What a process has read: the store has extended its sessions, or confirmed a lock. */
+export interface Reading {
+  heartbeat(request: HeartbeatRequest, result: HeartbeatResult, sent: Instant): void;
+  /** `token` is that of a grant. */
+  lock(request: RenewRequest | AcquireRequest, sent: Instant, token?: number): void;
+}
+
+export interface NetworkParts {
+  readonly world: World;
+  readonly clock: ProcessClock;
+  readonly server: SimulatedServer;
+  /** What the server does with a request: its data, or a worse one. */
+  readonly data: InMemoryServer;
+  readonly chance: Chance;
+  /** Is told of each step of a request. */
+  readonly passed: (step: Step) => void;
+  /** Is told what the server has carried out. */
+  readonly carriedOut: (request: Request, asked: object, answer: unknown) => void;
+  readonly reading: Reading;
+}
+
+const PING_MS = 3_000;
+
+/** The store as one process reaches it: a connection for requests and one for the subscription, through the weather of its place. */
+export class SimulatedNetwork implements LockStore {
+  readonly #parts: NetworkParts;
+  readonly #listeners = new Listeners();
+  readonly #requests: Line;
+  readonly #subscription: Line;
+  #weather = FINE_WEATHER;
+  #pings: Timer | undefined;
+  #unsubscribe: (() => void) | undefined;
+  #isClosed = false;
+
+  constructor(parts: NetworkParts) {
+    this.#parts = parts;
+    const { world, clock, server, chance } = parts;
+    const common = { world, clock, server, chance, weather: () => this.#weather };
+    this.#requests = new Line({
+      ...common,
+      isProxied: server.isProxied,
+      greet: () => undefined,
+      onReady: () => {
+        this.#subscription.open();
+        this.#listeners.connected();
+      },
+      onLost: () => {
+        this.#listeners.disconnected(new LockStoreError('STORE_UNREACHABLE', 'not connected', { wasSent: false }));
+      },
+    });
+    this.#subscription = new Line({
+      ...common,
+      isProxied: false,
+      greet: (connection) => {
+        this.#subscribe(connection);
+      },
+      onReady: (connection) => {
+        this.#listeners.subscribed();
+        this.#ping(connection);
+      },
+      onLost: () => {
+        this.#pings?.cancel();
+        this.#unsubscribe?.();
+        this.#listeners.unsubscribed();
+      },
+    });
+  }
+
+  set weather(weather: Weather) {
+    this.#weather = weather;
+    this.#requests.weatherChanged();
+    this.#subscription.weatherChanged();
+  }
+
+  /** Ends connections. They are made again at once, if the weather is fine. */
+  cut(which: 'requests' | 'subscription' | 'both'): void {
+    if (which !== 'subscription') this.#requests.reset();
+    if (which !== 'requests') this.#subscription.reset();
+  }
+
+  /** The process is gone. What it has sent arrives all the same. */
+  end(): void {
+    this.#stop();
+    this.#requests.abandon();
+    this.#subscription.abandon();
+  }
+
+  get isSubscribed(): boolean {
+    return this.#subscription.connection !== undefined;
+  }
+
+  heartbeat(request: HeartbeatRequest): Promise<HeartbeatResult> {
+    const sent = instant(this.#parts.clock);
+    return this.#send(
+      'heartbeat',
+      request,
+      (server) => server.heartbeat(request),
+      (result) => {
+        this.#parts.reading.heartbeat(request, result, sent);
+      },
+    );
+  }
+
+  endSession(session: SessionToKeep): Promise<void> {
+    return this.#send('endSession', session, (server) => {
+      server.endSession(session);
+    });
+  }
+
+  acquire(request: AcquireRequest): Promise<AcquireResult> {
+    const sent = instant(this.#parts.clock);
+    return this.#send(
+      'acquire',
+      request,
+      (server) => server.acquire(request),
+      (result) => {
+        if (result.granted) this.#parts.reading.lock(request, sent, result.token);
+      },
+    );
+  }
+
+  renew(request: RenewRequest): Promise<RenewResult> {
+    const sent = instant(this.#parts.clock);
+    return this.#send(
+      'renew',
+      request,
+      (server) => server.renew(request),
+      ({ held }) => {
+        if (held) this.#parts.reading.lock(request, sent);
+      },
+    );
+  }
+
+  claim(request: ClaimRequest): Promise<ClaimResult> {
+    const sent = instant(this.#parts.clock);
+    return this.#send(
+      'claim',
+      request,
+      (server) => server.claim(request),
+      ({ outcome }) => {
+        if (outcome !== 'not-leader') this.#parts.reading.lock(request, sent);
+      },
+    );
+  }
+
+  release(request: ReleaseRequest): Promise<ReleaseResult> {
+    return this.#send('release', request, (server) => server.release(request));
+  }
+
+  publish(message: LockMessage): Promise<void> {
+    return this.#send('publish', message, (server) => {
+      server.publish(message);
+    });
+  }
+
+  listen(listener: LockStoreListener): () => void {
+    return this.#listeners.add(listener);
+  }
+
+  open(): void {
+    if (!this.#isClosed) this.#requests.open();
+  }
+
+  close(): Promise<void> {
+    this.#stop();
+    this.#requests.close();
+    this.#subscription.close();
+    return Promise.resolve();
+  }
+
+  #stop(): void {
+    this.#isClosed = true;
+    this.#pings?.cancel();
+    this.#unsubscribe?.();
+  }
+
+  async #send<T>(
+    request: Request,
+    asked: object,
+    carryOut: (server: InMemoryServer) => T,
+    read?: (answer: T) => void,
+  ): Promise<T> {
+    const { clock, data, server, passed, carriedOut } = this.#parts;
+    // right after `open()` a request waits for the first attempt
+    if (this.#requests.connection === undefined) await this.#requests.firstAttempt;
+    // what a dead process was about to do it does not do
+    if (clock.hasEnded) return new Promise(() => undefined);
+    const { connection } = this.#requests;
+    if (connection === undefined) throw new LockStoreError('STORE_UNREACHABLE', 'not connected', { wasSent: false });
+    const answered = connection.request(
+      () => {
+        const refusal = server.refused.get(request);
+        if (refusal !== undefined) throw refusal;
+        const answer = carryOut(data);
+        carriedOut(request, asked, answer);
+        return answer;
+      },
+      {
+        carriedOut: () => {
+          passed(`${request} carried out`);
+        },
+        ...(read && { read }),
+      },
+    );
+    passed(`${request} sent`);
+    return answered;
+  }
+
+  /** The server sends messages on this connection from now on. */
+  #subscribe(connection: Connection): void {
+    const { data } = this.#parts.server;
+    const { chance, world } = this.#parts;
+    const ears = new Listeners();
+    ears.add({
+      message: (message) => {
+        const { lostMessages, lateMessages, lateMs } = this.#weather;
+        if (chance.happens(lostMessages)) return;
+        const push = (): void => {
+          connection.push(() => {
+            if (this.isSubscribed) this.#listeners.message(message);
+          });
+        };
+        if (chance.happens(lateMessages)) world.after(chance.between(0, lateMs), push);
+        else push();
+      },
+    });
+    this.#unsubscribe?.();
+    this.#unsubscribe = () => {
+      data.disconnect(ears);
+    };
+    data.connect(ears);
+  }
+
+  #ping(connection: Connection): void {
+    this.#pings = this.#parts.clock.setTimer(PING_MS, () => {
+      if (!connection.isOpen) return;
+      connection.request(() => undefined).catch(() => undefined);
+      this.#ping(connection);
+    });
+  }
+}

@@ -1,0 +1,95 @@
+import { type LockStoreError } from '../../../libs/singleton-job/src/errors/index.js';
+import { type InMemoryServer } from '../../../libs/singleton-job/src/store/index.js';
+import { type Request } from './plan.js';
+import { type World } from '../../simulation/world.js';
+
+/** A connection as the server has it. */
+export interface Client {
+  /** The server is gone. `isNoticed`: its host says so, otherwise nothing arrives any more. */
+  serverGone(isNoticed: boolean): void;
+}
+
+export interface SimulatedServerParts {
+  readonly world: World;
+  /** What it keeps, and the steps that it takes. */
+  readonly data: InMemoryServer;
+  /** A proxy stands in front: it keeps the connections of requests when the server restarts, and passes on what waits. */
+  readonly isProxied: boolean;
+}
+
+/** The process of the server: it may hang, be down, and be replaced by another with the same data, older data or none. */
+export class SimulatedServer {
+  readonly data: InMemoryServer;
+  readonly isProxied: boolean;
+  readonly #world: World;
+  readonly #clients = new Set<Client>();
+  #hangs = 0;
+  #downs = 0;
+  #start = 1;
+  #held: (() => void)[] = [];
+  /** Requests that it answers with an error. */
+  readonly refused = new Map<Request, LockStoreError>();
+
+  constructor({ world, data, isProxied }: SimulatedServerParts) {
+    this.#world = world;
+    this.data = data;
+    this.isProxied = isProxied;
+  }
+
+  /** Which server it is: another number after each start. */
+  get start(): number {
+    return this.#start;
+  }
+
+  get isDown(): boolean {
+    return this.#downs > 0;
+  }
+
+  connect(client: Client): void {
+    this.#clients.add(client);
+  }
+
+  disconnect(client: Client): void {
+    this.#clients.delete(client);
+  }
+
+  /** A request arrives that was sent to the server of this start. What arrives while the server hangs is carried out when it goes on. */
+  arrive(start: number, carryOut: () => void): void {
+    if (!this.isProxied && (start !== this.#start || this.isDown)) return;
+    if (this.#hangs > 0 || this.isDown) {
+      this.#held.push(() => {
+        this.arrive(start, carryOut);
+      });
+    } else {
+      carryOut();
+    }
+  }
+
+  hang(): void {
+    this.#hangs += 1;
+  }
+
+  goOn(): void {
+    this.#hangs -= 1;
+    this.#takeHeld();
+  }
+
+  /** This server is gone. It, or another, takes its place when `begin` is called. */
+  end(isNoticed: boolean): void {
+    this.#start += 1;
+    this.#downs += 1;
+    for (const client of [...this.#clients]) client.serverGone(isNoticed);
+  }
+
+  begin(): void {
+    this.#downs -= 1;
+    this.#takeHeld();
+  }
+
+  #takeHeld(): void {
+    if (this.#hangs > 0 || this.isDown) return;
+    const held = this.#held;
+    this.#held = [];
+    for (const carryOut of held) this.#world.after(0, carryOut);
+  }
+}

@@ -1,0 +1,115 @@
+import { describe, expect, it } from '@jest/globals';
+import { type InMemoryServer, lockExpiryOf } from '../../../libs/singleton-job/src/store/index.js';
+import { failureInWords, playInShards } from './command/index.js';
+import { drawPlan, play, playSeeds, type Sabotage, shrink, simulate } from './simulation.js';
+
+const SEEDS = Number(process.env['SIMULATION_SEEDS'] ?? 3_000);
+const FIRST_SEED = Number(process.env['SIMULATION_FIRST_SEED'] ?? 1);
+
+/** The rules that are broken within a few stories. */
+async function brokenBy(sabotage: Sabotage): Promise<Set<string>> {
+  const { failures } = await playSeeds({ first: 1, count: 15, staging: { sabotage } });
+  return new Set(failures.map(({ rule }) => rule));
+}
+
+/** The server with some of its steps replaced. */
+function worse(server: InMemoryServer, steps: Partial<InMemoryServer>): InMemoryServer {
+  return new Proxy(server, {
+    get: (target, key) => {
+      const value: unknown = Reflect.get(steps, key) ?? Reflect.get(target, key, target);
+      return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+    },
+  });
+}
+
+/** A server that answers of a session that it has ended when half of its life has passed. */
+const endsTooEarly: Sabotage = (server) =>
+  worse(server, {
+    heartbeat: (request) => {
+      const result = server.heartbeat(request);
+      const early = [...(server.heartbeat({ sessions: [], knownList: undefined }).list ?? [])].map(
+        ([id, { hasEnded, end }]) =>
+          [id, { hasEnded: hasEnded || end < result.storeTime + lockExpiryOf(id) / 2, end }] as const,
+      );
+      return { ...result, list: new Map(early) };
+    },
+  });
+
+describe('Under random faults of network, clocks, processes and Redis', () => {
+  it(`every rule is kept in ${SEEDS} stories from seed ${FIRST_SEED} on`, async () => {
+    const { failures, stories, runs } = await playInShards({ first: FIRST_SEED, count: SEEDS });
+    expect(failures.slice(0, 5).map(failureInWords).join('\n\n')).toBe('');
+    expect(stories).toBe(SEEDS);
+    expect(runs).toBeGreaterThan(SEEDS * 25);
+  }, 900_000);
+
+  it('a failure says how its story is found again', () => {
+    const failure = { seed: 7, rule: 'two-leaders', evidence: 'two at once' } as const;
+    expect(failureInWords(failure)).toMatch(/^seed 7 breaks 'two-leaders':\ntwo at once\n.*--shrink 7$/);
+  });
+
+  it('what a story needs to break a rule is found, and no more', async () => {
+    const staging = { sabotage: endsTooEarly };
+    const plan = drawPlan(1);
+    const [violation] = (await play(plan, staging)).violations;
+    const rule = violation?.rule ?? 'two-leaders';
+    const { faults } = await shrink(plan, rule, staging);
+    const isBrokenBy = async (some: typeof faults): Promise<boolean> =>
+      (await play({ ...plan, faults: some }, staging)).violations.some((other) => other.rule === rule);
+    expect(faults.length).toBeLessThan(plan.faults.length);
+    expect(await isBrokenBy(faults)).toBe(true);
+    for (const [index] of faults.entries()) expect(await isBrokenBy(faults.toSpliced(index, 1))).toBe(false);
+  });
+
+  it('one seed tells one story', async () => {
+    expect(await simulate(7)).toEqual(await simulate(7));
+  });
+
+  it('a story is the same in a process that does nothing but play', async () => {
+    const seeds = { first: 1, count: 10 };
+    expect(await playInShards(seeds)).toEqual(await playSeeds(seeds));
+  });
+});
+
+describe('The rules notice', () => {
+  it('a server that ends sessions too early: two lead, and two runs go on', async () => {
+    const broken = await brokenBy(endsTooEarly);
+    expect([...broken]).toEqual(expect.arrayContaining(['two-leaders', 'two-runs']));
+  });
+
+  it('a server that confirms every renewal: runs start although another replica has the lock', async () => {
+    const sabotage: Sabotage = (server) =>
+      worse(server, { renew: (request) => ({ ...server.renew(request), held: true, holder: request.holder }) });
+    expect(await brokenBy(sabotage)).toContain('ended-lease');
+  });
+
+  it('a server that lists no session as ended: nobody leads after a death', async () => {
+    const sabotage: Sabotage = (server) =>
+      worse(server, {
+        heartbeat: (request) => {
+          const result = server.heartbeat(request);
+          const list = [...(result.list ?? [])].map(([id, session]) => [id, { ...session, hasEnded: false }] as const);
+          return { ...result, list: result.list && new Map(list) };
+        },
+      });
+    expect(await brokenBy(sabotage)).toContain('no-leader');
+  });
+
+  it('a server that claims what was claimed before: an occurrence starts twice', async () => {
+    const sabotage: Sabotage = (server) =>
+      worse(server, {
+        claim: (request) => {
+          const result = server.claim(request);
+          if (result.outcome !== 'taken') return result;
+          return { ...result, outcome: 'claimed', newestClaimed: request.scheduledAt };
+        },
+        // and forgets what was claimed when the leader changes
+        acquire: (request) => {
+          const result = server.acquire(request);
+          const newestClaimed = (result.newestClaimed ?? 0) - 20_000;
+          return { ...result, newestClaimed, newestSettled: newestClaimed };
+        },
+      });
+    expect(await brokenBy(sabotage)).toContain('started-twice');
+  });
+});

@@ -1,0 +1,79 @@
+import { Redis } from 'ioredis';
+import { freePort } from './free-port.js';
+import { RedisServer } from './index.js';
+import { PATIENCE_MS } from '../busy-machine.js';
+
+const SLOTS = 16_384;
+
+export interface ClusterNode {
+  readonly server: RedisServer;
+  readonly admin: Redis;
+  readonly busPort: number;
+}
+
+/** Two primaries with half of the slots each. */
+export class HostileCluster implements AsyncDisposable {
+  private constructor(readonly nodes: readonly [ClusterNode, ClusterNode]) {}
+
+  static async start(): Promise<HostileCluster> {
+    const cluster = new HostileCluster([await startNode(), await startNode()]);
+    const [first, second] = cluster.nodes;
+    await first.admin.call('CLUSTER', 'ADDSLOTSRANGE', 0, SLOTS / 2 - 1);
+    await second.admin.call('CLUSTER', 'ADDSLOTSRANGE', SLOTS / 2, SLOTS - 1);
+    await first.admin.call('CLUSTER', 'MEET', '127.0.0.1', second.server.port, second.busPort);
+    for (const { admin } of cluster.nodes) await isUp(admin);
+    return cluster;
+  }
+
+  get addresses(): { host: string; port: number }[] {
+    return this.nodes.map(({ server }) => ({ host: '127.0.0.1', port: server.port }));
+  }
+
+  /** The node that has a key, and the other one. */
+  async ownerOf(key: string): Promise<readonly [ClusterNode, ClusterNode]> {
+    const [first, second] = this.nodes;
+    const slot = Number(await first.admin.call('CLUSTER', 'KEYSLOT', key));
+    const ranges = await first.admin.cluster('SLOTS');
+    const owner = ranges.find(([from, to]) => from <= slot && slot <= to)?.[2]?.[1];
+    return owner === first.server.port ? [first, second] : [second, first];
+  }
+
+  /** Moves the slot of a key, and all that is in it, to the other node, as an operator does. */
+  async move(key: string): Promise<void> {
+    const [from, to] = await this.ownerOf(key);
+    const slot = Number(await from.admin.call('CLUSTER', 'KEYSLOT', key));
+    const [fromId, toId] = [await idOf(from), await idOf(to)];
+    await to.admin.call('CLUSTER', 'SETSLOT', slot, 'IMPORTING', fromId);
+    await from.admin.call('CLUSTER', 'SETSLOT', slot, 'MIGRATING', toId);
+    const keys = (await from.admin.call('CLUSTER', 'GETKEYSINSLOT', slot, 100)) as string[];
+    await from.admin.call('MIGRATE', '127.0.0.1', to.server.port, '', 0, 5_000, 'KEYS', ...keys);
+    for (const { admin } of [to, from]) await admin.call('CLUSTER', 'SETSLOT', slot, 'NODE', toId);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const { admin, server } of this.nodes) {
+      admin.disconnect();
+      await server.stop();
+    }
+  }
+}
+
+async function startNode(): Promise<ClusterNode> {
+  const busPort = await freePort();
+  const server = await RedisServer.start({ args: ['--cluster-enabled', 'yes', '--cluster-port', String(busPort)] });
+  return { server, busPort, admin: new Redis(server.url) };
+}
+
+async function isUp(admin: Redis): Promise<void> {
+  const giveUpAtMs = performance.now() + PATIENCE_MS;
+  for (;;) {
+    const info = String(await admin.call('CLUSTER', 'INFO'));
+    if (info.includes('cluster_state:ok') && info.includes('cluster_known_nodes:2')) return;
+    if (performance.now() > giveUpAtMs) throw new Error(`the cluster does not come up:\n${info}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+async function idOf({ admin }: ClusterNode): Promise<string> {
+  return String(await admin.call('CLUSTER', 'MYID'));
+}
