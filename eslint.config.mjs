@@ -49,6 +49,21 @@ const layerZones = FOLDERS.map((folder) => ({
   message: `${folder}/ may import only ${[...LAYERS[folder], 'itself'].join(', ')} (ARCHITECTURE.md, "Import rule").`,
 }));
 
+/** The same rule for the folders around the library. */
+const workspaceZones = [
+  {
+    target: './tools/**',
+    from: ['./test', './bench', './apps'],
+    message: 'tools/ may import only itself and the library: tests and measurements are built on it.',
+  },
+  {
+    target: ['./libs/**', './apps/**', './bench/**', './test/!(proof)/**'],
+    from: './test/proof',
+    message: 'Nothing but the proof itself imports test/proof/.',
+  },
+  { target: './test/**', from: './bench', message: 'test/ may not import bench/, which is a package of its own.' },
+];
+
 /** The only files of the library that know Nest. */
 const NEST_BORDER = [
   'libs/singleton-job/src/discovery/job-explorer.ts',
@@ -72,7 +87,7 @@ export default tseslint.config(
     rules: {
       'import-x/no-cycle': 'error',
       'import-x/no-default-export': 'error',
-      'import-x/no-restricted-paths': ['error', { zones: layerZones }],
+      'import-x/no-restricted-paths': ['error', { zones: [...layerZones, ...workspaceZones] }],
       '@typescript-eslint/consistent-type-imports': ['error', { fixStyle: 'inline-type-imports' }],
       '@typescript-eslint/no-extraneous-class': ['error', { allowEmpty: true, allowWithDecorator: true }],
       '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true, allowBoolean: true }],
@@ -93,12 +108,29 @@ export default tseslint.config(
     },
   },
   {
+    files: ['apps/**/*.ts'],
+    rules: {
+      'no-restricted-imports': [
+        'error',
+        {
+          patterns: [
+            {
+              regex: '^(\\.\\./)+(libs|test|tools|bench)/',
+              message: "Of this repository an application knows the package 'nestjs-singleton-job' alone.",
+            },
+          ],
+        },
+      ],
+    },
+  },
+  {
     // jest calls its global set-up by the default export
     files: ['test/support/build-worker.ts'],
     rules: { 'import-x/no-default-export': 'off' },
   },
   {
-    files: ['tools/**/*.ts', 'bench/**/*.ts'],
+    // programs that people start
+    files: ['tools/**/*.ts', 'bench/**/*.ts', 'test/proof/*.ts', 'test/proof/simulation/command/*.ts'],
     rules: { 'no-console': 'off' },
   },
   {
