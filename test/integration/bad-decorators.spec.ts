@@ -20,7 +20,7 @@ const onAnything = (decorator: unknown): PropertyDecorator => decorator as Prope
 
 type Decorator = MethodDecorator | JobDecorator;
 
-/** A provider whose method `tick` bears these decorators. */
+/** A provider whose method `tick` has these decorators. */
 function jobWith(...decorators: readonly Decorator[]): Type {
   @Injectable()
   class Prices {
@@ -199,13 +199,13 @@ describe('a decorator with one mistake keeps the application from starting and s
 describe('a decorator in the wrong place keeps the application from starting, like', () => {
   it('two of ours on one method', async () => {
     expect(await complaints([jobWith(FixedRate('1s'), Cron('* * * * *'))])).toEqual([
-      'Prices.tick: must bear one decorator, got @FixedRate and @Cron: give each schedule a method of its own',
+      'Prices.tick: must have one decorator, got @FixedRate and @Cron: give each schedule a method of its own',
     ]);
   });
 
   it('one of ours and one of @nestjs/schedule on one method', async () => {
     expect(await complaints([jobWith(FixedRate('1s'), NestCron('* * * * *'))])).toEqual([
-      'Prices.tick: must bear one decorator, got @FixedRate and one of @nestjs/schedule: ' +
+      'Prices.tick: must have one decorator, got @FixedRate and one of @nestjs/schedule: ' +
         'remove that of @nestjs/schedule, which runs the method on every replica',
     ]);
   });

@@ -1,10 +1,14 @@
-import { type JobMetadata, type JobRun } from '../decorators/index.js';
+import { type JobMetadata } from '../decorators/index.js';
 import {
+  argumentOf,
+  changesSchedule,
   DEFAULTS,
   defaultMisfireGraceMs,
   describeValue,
-  isName,
+  formatDuration,
+  isArgument,
   isRecord,
+  misplacedIn,
   NAME_RULE,
   OPTION_FIXES,
   OptionReader,
@@ -13,75 +17,58 @@ import {
   type ResolvedOptions,
   resolveJobOptions,
 } from '../options/index.js';
-import { type AnySchedule } from '../schedule/index.js';
-import { buildSchedule } from './build-schedule.js';
-import { checkMember } from './check-member.js';
-import { type FoundJob, locationOf } from './found-job.js';
+import { type AnySchedule, cron, fixedRate, interval, InvalidScheduleError } from '../schedule/index.js';
+import { hasLastingName, type JobCandidate } from './job-candidate.js';
 import { type JobDefinition } from './job-definition.js';
-import { misplacedOverrides } from './misplaced-overrides.js';
 
-/** What became of a found job. `name` is known also of jobs with mistakes, unless the mistake is in it. */
-export interface DefinedJob {
-  readonly found: FoundJob;
-  readonly name: string | undefined;
-  readonly definition: JobDefinition | undefined;
-}
-
-/** Checks a decorated method and applies its overrides. Mistakes are noted with their location; then there is no definition. */
-export function defineJob(found: FoundJob, options: ResolvedOptions, problems: string[]): DefinedJob {
-  const metadata = checkMember(found, problems);
-  if (metadata === undefined) return { found, name: undefined, definition: undefined };
-  const location = locationOf(found);
-  checkArguments(location, metadata, problems);
-  const declared: DeclaredJob = {
-    location,
-    metadata,
-    readName: (reader) => readName(reader, found),
-    invoke: (run) => invoke(found, run),
-  };
-  return { found, ...define(declared, options, problems) };
-}
-
-/** A job as somebody declared it, not yet checked. */
-export interface DeclaredJob {
-  /** Where it was declared, for messages. */
-  readonly location: string;
-  readonly metadata: JobMetadata & { readonly kind: AnySchedule['kind'] };
-  /** Its name; undefined if that is a mistake, which is then noted. */
-  readonly readName: (reader: OptionReader) => string | undefined;
-  readonly invoke: (run: JobRun) => unknown;
-}
-
-/** Checks what was declared and applies its overrides. */
-export function define(
-  { location, metadata, readName, invoke }: DeclaredJob,
+/** Checks a job that was found and applies its overrides. Mistakes are noted with their location; then there is no definition. */
+export function defineJob(
+  candidate: JobCandidate,
   options: ResolvedOptions,
   problems: string[],
-): Omit<DefinedJob, 'found'> {
+): JobDefinition | undefined {
+  const { location, name, mistake } = candidate;
+  const [metadata] = candidate.metadata;
+  if (mistake !== undefined || metadata === undefined || metadata.kind === 'timeout') {
+    problems.push(`${location}: ${mistake ?? 'has no decorator'}`);
+    return undefined;
+  }
   const before = problems.length;
   const { kind } = metadata;
   const reader = readerOf(location, metadata, problems);
   reader.refuseUnknown(optionsOf(kind), OPTION_FIXES);
   checkWaitForCompletion(reader);
-  const name = readName(reader);
+  checkName(candidate, reader);
   const declared = resolveJobOptions(reader);
 
   const override: Partial<ResolvedJobOverrides> = (name === undefined ? undefined : options.jobs[name]) ?? {};
-  problems.push(...misplacedOverrides(kind, name ?? location, override));
-  const schedule = buildSchedule(
-    { location, name: name ?? location, kind, metadata, declared, override, options },
-    problems,
-  );
-  if (name === undefined || schedule === undefined || problems.length > before) {
-    return { name, definition: undefined };
-  }
+  problems.push(...misplaced(override, kind, name ?? location));
+  const written = readWritten(location, metadata, problems);
+  const build = (changed: Partial<ResolvedJobOverrides>): AnySchedule => {
+    switch (kind) {
+      case 'fixed-rate':
+        return grid(changed.periodMs ?? Number(written), changed.offsetMs ?? declared.offsetMs);
+      case 'interval':
+        return interval(changed.delayMs ?? Number(written));
+      case 'cron': {
+        const timeZone = changed.timeZone ?? declared.timeZone ?? options.timeZone;
+        return cron(changed.cron ?? String(written), { timeZone, jobName: name ?? location });
+      }
+    }
+  };
+  const schedule = written === undefined ? undefined : attempt(() => build({}), `${location}: `, problems);
+  const isChanged = written !== undefined && changesSchedule(override.given ?? [], kind);
+  const changed = isChanged
+    ? attempt(() => build(override), `jobs.${name ?? location} (${location}): `, problems)
+    : schedule;
+  if (name === undefined || changed === undefined || problems.length > before) return undefined;
 
   const lockExpiryMs = override.lockExpiryMs ?? declared.lockExpiryMs ?? options.lockExpiryMs;
   const warnAfterMs = override.warnAfterMs ?? declared.warnAfterMs ?? options.warnAfterMs;
-  const definition: JobDefinition = Object.freeze({
+  return Object.freeze({
     name,
     location,
-    schedule,
+    schedule: changed,
     enabled: override.enabled ?? declared.enabled ?? true,
     lockExpiryMs,
     timeoutMs: override.timeoutMs ?? declared.timeoutMs,
@@ -93,20 +80,35 @@ export function define(
       declared.misfireGraceMs ??
       options.misfireGraceMs ??
       defaultMisfireGraceMs(options, lockExpiryMs),
-    invoke,
+    invoke: candidate.invoke,
   });
-  return { name, definition };
 }
 
-function checkArguments(location: string, { decorator, surplus }: JobMetadata, problems: string[]): void {
-  if (surplus === undefined) return;
-  const fix = `write the name among the options, as in ${decorator}('1s', { name: 'heartbeat', timeout: '5s' })`;
-  problems.push(`${location}: ${decorator} must have two arguments at most, got ${surplus}: ${fix}`);
+/** Notes why a job that was found has no name. */
+export function checkName(
+  { name, location, className }: Pick<JobCandidate, 'name' | 'location' | 'className'>,
+  reader: OptionReader,
+): void {
+  if (name !== undefined) return;
+  const fix = "name the job, as in { name: 'price-tick' }";
+  if (className === undefined || reader.get('name') !== undefined) {
+    reader.refuse('name', NAME_RULE, fix);
+  } else if (hasLastingName(className)) {
+    reader.note('name', `must be given, got undefined while '${location}' cannot be a name: ${fix}`);
+  } else {
+    const what = className === '' ? 'has no name' : `is called '${className}', as by a minifier`;
+    const why = `the class ${what}, and names are protocol between replicas`;
+    reader.note('name', `must be given, got undefined while ${why}: ${fix}`);
+  }
 }
 
-function readerOf(location: string, { decorator, options }: JobMetadata, problems: string[]): OptionReader {
-  const isGiven = options !== undefined;
-  if (isGiven && !isRecord(options)) {
+/** Reads the options of a decorator. */
+function readerOf(location: string, { decorator, options, surplus }: JobMetadata, problems: string[]): OptionReader {
+  if (surplus !== undefined) {
+    const fix = `write the name among the options, as in ${decorator}('1s', { name: 'heartbeat', timeout: '5s' })`;
+    problems.push(`${location}: ${decorator} must have two arguments at most, got ${surplus}: ${fix}`);
+  }
+  if (options !== undefined && !isRecord(options)) {
     const fix = "write them as { name: 'price-tick' }";
     problems.push(`${location}: ${decorator} options must be an object, got ${describeValue(options)}: ${fix}`);
   }
@@ -120,24 +122,53 @@ function checkWaitForCompletion(reader: OptionReader): void {
   reader.refuse('waitForCompletion', 'true', fix);
 }
 
-function readName(reader: OptionReader, found: FoundJob): string | undefined {
-  const location = locationOf(found);
-  const fix = "name the job, as in { name: 'price-tick' }";
-  if (reader.get('name') !== undefined) return reader.checked('name', isName, { expected: NAME_RULE, fix });
-  if (found.className.length <= 2) {
-    const what = found.className === '' ? 'has no name' : `is called '${found.className}', as by a minifier`;
-    const why = `the class ${what}, and names are protocol between replicas`;
-    reader.note('name', `must be given, got undefined while ${why}: ${fix}`);
-    return undefined;
+const PHRASES = { 'fixed-rate': 'a fixed-rate job', interval: 'an interval job', cron: 'a cron job' } as const;
+
+/** What an override sets that the kind of its job does not have, a sentence each. */
+function misplaced({ given = [] }: Partial<ResolvedJobOverrides>, kind: AnySchedule['kind'], name: string): string[] {
+  return misplacedIn(given, kind).map((option) => {
+    const fix = isArgument(option) ? `its schedule is set by ${argumentOf(kind)}` : OPTION_FIXES[option];
+    return `jobs.${name}.${option} is no option of ${PHRASES[kind]}: ${fix ?? 'leave it out'}`;
+  });
+}
+
+/** The first argument of the decorator: milliseconds, or an expression. */
+function readWritten(location: string, metadata: JobMetadata, problems: string[]): number | string | undefined {
+  const { decorator, kind, schedule } = metadata;
+  if (kind === 'fixed-rate' || kind === 'interval') {
+    const key = argumentOf(kind);
+    const reader = new OptionReader({ [key]: schedule }, `${location}: ${decorator} `, problems);
+    if (schedule === undefined) reader.refuse(key, "a duration such as 500 (milliseconds), '500ms' or '3s'", 'give it');
+    return reader.duration(key);
   }
-  const isUsable: boolean = isName(location);
-  if (isUsable) return location;
-  reader.note('name', `must be given, got undefined while '${location}' cannot be a name: ${fix}`);
+  if (typeof schedule === 'string') return schedule;
+  const fix =
+    schedule instanceof Date
+      ? 'a job for one instant is not what a lease is for; hand it to a queue that stores delayed jobs'
+      : typeof schedule === 'number'
+        ? 'for a number of milliseconds use @FixedRate or @Interval'
+        : "use five or six fields, as in '0 3 * * *'";
+  problems.push(
+    `${location}: ${decorator} expression must be a cron expression, got ${describeValue(schedule)}: ${fix}`,
+  );
   return undefined;
 }
 
-// looked up at each run, so that spies and wrappers count
-function invoke({ host, member }: FoundJob, run: JobRun): unknown {
-  const method: unknown = Reflect.get(host as object, member.name);
-  return Reflect.apply(method as (run: JobRun) => unknown, host, [run]);
+/** @throws InvalidScheduleError unless the offset lies within the period. */
+function grid(periodMs: number, offsetMs = 0): AnySchedule {
+  if (offsetMs < periodMs) return fixedRate(periodMs, { offsetMs });
+  const fix = 'take what remains after division by the period';
+  const [period, offset] = [formatDuration(periodMs), formatDuration(offsetMs)];
+  throw new InvalidScheduleError(`offset must be less than the period (${period}), got ${offset}: ${fix}`);
+}
+
+/** The schedule; undefined if it is a mistake, which is then noted. */
+function attempt(build: () => AnySchedule, prefix: string, problems: string[]): AnySchedule | undefined {
+  try {
+    return build();
+  } catch (error: unknown) {
+    if (!(error instanceof InvalidScheduleError)) throw error;
+    problems.push(`${prefix}${error.message}`);
+    return undefined;
+  }
 }

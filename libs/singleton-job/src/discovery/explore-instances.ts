@@ -1,8 +1,8 @@
 import { InvalidJobsError } from '../errors/index.js';
 import { type ResolvedOptions } from '../options/index.js';
-import { checkDuplicates } from './check-duplicates.js';
-import { classOf, decoratedMembers } from './decorated-members.js';
+import { checkDuplicates } from './check-names.js';
 import { defineJob } from './define-job.js';
+import { candidatesOf } from './job-candidate.js';
 import { type JobDefinition } from './job-definition.js';
 
 /**
@@ -12,19 +12,14 @@ import { type JobDefinition } from './job-definition.js';
  */
 export function exploreInstances(hosts: readonly object[], options: ResolvedOptions): readonly JobDefinition[] {
   const problems: string[] = [];
-  const jobs = hosts.flatMap((host) => {
-    const prototype = Object.getPrototypeOf(host) as object;
-    const common = {
-      host,
-      className: classOf(prototype).name,
-      module: { name: 'this test' },
-      scope: 'singleton',
-    } as const;
-    return decoratedMembers(prototype).map((member) => defineJob({ ...common, member }, options, problems));
+  const candidates = hosts.flatMap((instance) => {
+    const prototype = Object.getPrototypeOf(instance) as object;
+    return candidatesOf({ prototype, instance, scope: 'singleton', module: { name: 'this test' } });
   });
-  checkDuplicates(jobs, [], problems);
-  if (jobs.length === 0)
+  const jobs = candidates.flatMap((candidate) => defineJob(candidate, options, problems) ?? []);
+  checkDuplicates(candidates, [], problems);
+  if (candidates.length === 0)
     problems.push('no object has a decorated method: pass instances of the classes that have jobs');
   if (problems.length > 0) throw new InvalidJobsError(problems);
-  return jobs.flatMap(({ definition }) => definition ?? []);
+  return jobs;
 }

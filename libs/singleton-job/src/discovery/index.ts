@@ -1,8 +1,7 @@
 /** Finds decorated methods, checks them and makes job definitions of them. */
-export { type JobDefinition } from './job-definition.js';
-export { defineRegisteredJob, type JobRegistration, type RegisteredSchedule } from './define-registered-job.js';
+export { describeJobs, type JobDefinition } from './job-definition.js';
+export { defineRegisteredJob, type JobRegistration, type RegisteredSchedule } from './job-registration.js';
 export { exploreInstances } from './explore-instances.js';
 export { JobExplorer } from './job-explorer.js';
-export { describeJobs } from './describe-jobs.js';
 export { startLastStopFirst, MODULE_MARK, findOwnModule } from './module-distance.js';
 export { resolveExtensions } from './resolve-extensions.js';

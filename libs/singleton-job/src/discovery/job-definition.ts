@@ -6,7 +6,7 @@ import { type AnySchedule } from '../schedule/index.js';
 export interface JobDefinition {
   /** Its name in keys, logs and overrides: protocol between replicas. */
   readonly name: string;
-  /** `Class.method`, for messages. */
+  /** `Class.method`, or `register('name')`, for messages. */
   readonly location: string;
   readonly schedule: AnySchedule;
   readonly enabled: boolean;
@@ -20,6 +20,19 @@ export interface JobDefinition {
   readonly initialDelayMs: number;
   /** How late a cron occurrence may still start. */
   readonly misfireGraceMs: number;
-  /** Calls the method, looked up at this moment so that spies and wrappers count. */
+  /** Calls the method. */
   invoke(run: JobRun): unknown;
+}
+
+const KINDS = ['fixed-rate', 'interval', 'cron'] as const;
+
+/** How many jobs there are, and their names by kind, in one line. */
+export function describeJobs(jobs: readonly JobDefinition[]): string {
+  const kinds = KINDS.flatMap((kind) => {
+    const names = jobs
+      .filter(({ schedule }) => schedule.kind === kind)
+      .map(({ name, enabled }) => (enabled ? name : `${name} (disabled)`));
+    return names.length === 0 ? [] : `${kind} ${names.join(', ')}`;
+  });
+  return `${jobs.length} ${jobs.length === 1 ? 'job' : 'jobs'}: ${kinds.join('; ')}`;
 }

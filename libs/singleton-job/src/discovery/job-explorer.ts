@@ -1,12 +1,12 @@
 import { Inject, Injectable, Logger, Scope } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
 import { isClass, RESOLVED_OPTIONS, type ResolvedOptions } from '../options/index.js';
-import { checkDuplicates } from './check-duplicates.js';
-import { classOf, decoratedMembers, methodsOfNestSchedule } from './decorated-members.js';
+import { checkDuplicates, unknownOverrides } from './check-names.js';
 import { defineJob } from './define-job.js';
-import { type FoundJob } from './found-job.js';
+import { candidatesOf, type JobCandidate, type JobHost } from './job-candidate.js';
 import { type JobDefinition } from './job-definition.js';
-import { unknownOverrides } from './unknown-overrides.js';
+import { methodsOfNestSchedule } from './nest-schedule.js';
+import { classOf } from './prototype.js';
 
 type Wrapper = ReturnType<DiscoveryService['getProviders']>[number];
 
@@ -32,64 +32,54 @@ export class JobExplorer {
    * a decorated method of that goes unseen.
    */
   explore(registered: readonly JobDefinition[], problems: string[]): readonly JobDefinition[] {
-    const jobs = this.#find().map((found) => defineJob(found, this.options, problems));
-    checkDuplicates(jobs, registered, problems);
-    const unknown = unknownOverrides(jobs, registered, this.options);
+    const candidates = this.#hosts().flatMap((host) => this.#candidatesOf(host));
+    const jobs = candidates.flatMap((candidate) => defineJob(candidate, this.options, problems) ?? []);
+    checkDuplicates(candidates, registered, problems);
+    const unknown = unknownOverrides(candidates, registered, this.options);
     if (this.options.ignoreUnknownJobs) for (const problem of unknown) this.#logger.debug(`ignored: ${problem}`);
     else problems.push(...unknown.map((problem) => `${problem} ${OR_IGNORE}`));
-    return jobs.flatMap(({ definition }) => definition ?? []);
+    return jobs;
   }
 
-  #find(): FoundJob[] {
-    const found: FoundJob[] = [];
-    const seen = new Set<object>();
+  #candidatesOf(host: JobHost): readonly JobCandidate[] {
+    const { prototype } = host;
+    const candidates = candidatesOf(host);
+    const others = candidates.length > 0 ? methodsOfNestSchedule(prototype) : [];
+    if (others.length > 0) {
+      this.#logger.debug(
+        `${classOf(prototype).name} has methods of @nestjs/schedule, which run on every replica: ${others.join(', ')}`,
+      );
+    }
+    return candidates;
+  }
+
+  #hosts(): JobHost[] {
+    const hosts = new Map<object, JobHost>();
     for (const wrapper of [...this.discovery.getProviders(), ...this.discovery.getControllers()]) {
       // an alias, and one object under two tokens, is one host
       const host = wrapper.isAlias ? undefined : hostOf(wrapper);
-      if (host === undefined || seen.has(host.key)) continue;
-      seen.add(host.key);
-      found.push(...this.#jobsOf(host, wrapper.host));
+      const key = host?.instance ?? wrapper;
+      if (host !== undefined && !hosts.has(key)) hosts.set(key, host);
     }
-    return found;
-  }
-
-  #jobsOf({ instance, prototype, scope }: Host, module: FoundJob['module']): FoundJob[] {
-    const className = classOf(prototype).name;
-    const members = decoratedMembers(prototype);
-    const others = members.length > 0 ? methodsOfNestSchedule(prototype) : [];
-    if (others.length > 0) {
-      this.#logger.debug(
-        `${className} has methods of @nestjs/schedule, which run on every replica: ${others.join(', ')}`,
-      );
-    }
-    return members.map((member) => ({ host: instance, className, member, module, scope }));
+    return [...hosts.values()];
   }
 }
 
-interface Host {
-  readonly instance: object | undefined;
-  readonly prototype: object;
-  readonly scope: FoundJob['scope'];
-  /** What tells it from other hosts. */
-  readonly key: object;
-}
-
-function hostOf(wrapper: Wrapper): Host | undefined {
+function hostOf(wrapper: Wrapper): JobHost | undefined {
   const scope = scopeOf(wrapper);
+  const module = wrapper.host;
   if (scope !== 'singleton') {
     // there is no instance to look at; what a factory makes for a class is taken to be one
     const type: unknown = wrapper.isNotMetatype ? wrapper.token : wrapper.metatype;
-    return isClass(type)
-      ? { instance: undefined, prototype: type.prototype as object, scope, key: wrapper }
-      : undefined;
+    return isClass(type) ? { prototype: type.prototype as object, instance: undefined, scope, module } : undefined;
   }
   const instance: unknown = wrapper.instance;
   if (typeof instance !== 'object' || instance === null) return undefined;
   const prototype = Object.getPrototypeOf(instance) as object | null;
-  return prototype === null ? undefined : { instance, prototype, scope, key: instance };
+  return prototype === null ? undefined : { prototype, instance, scope, module };
 }
 
-function scopeOf(wrapper: Wrapper): FoundJob['scope'] {
+function scopeOf(wrapper: Wrapper): JobHost['scope'] {
   // a transient one counts as static, yet what stands in the container is an empty shell
   if (wrapper.isTransient) return 'transient';
   if (wrapper.isDependencyTreeStatic()) return 'singleton';

@@ -8,11 +8,11 @@ import {
   isName,
   isRecord,
   type JobOptions,
-  NAME_RULE,
   OptionReader,
   type ResolvedOptions,
 } from '../options/index.js';
-import { define } from './define-job.js';
+import { checkName, defineJob } from './define-job.js';
+import { type JobCandidate } from './job-candidate.js';
 import { type JobDefinition } from './job-definition.js';
 
 /** When a registered job is due: one of a period, a delay after each run, and a cron expression. */
@@ -36,7 +36,6 @@ const ARGUMENTS = ['period', 'delay', 'cron'] as const;
 type Argument = (typeof ARGUMENTS)[number];
 /** What may stand beside each of them. */
 const BESIDE: Readonly<Record<Argument, readonly string[]>> = { period: ['offset'], delay: [], cron: ['timeZone'] };
-const NAME_FIX = "name the job, as in { name: 'price-tick' }";
 const SCHEDULE_FIX = "write it as { period: '500ms' }, { delay: '1s' } or { cron: '0 3 * * *', timeZone: 'UTC' }";
 
 /**
@@ -45,63 +44,52 @@ const SCHEDULE_FIX = "write it as { period: '500ms' }, { delay: '1s' } or { cron
  * @throws InvalidJobsError with every mistake
  */
 export function defineRegisteredJob(registration: unknown, options: ResolvedOptions): JobDefinition {
-  if (!isRecord(registration)) {
-    const fix = "pass { name: 'price-tick', schedule: { period: '500ms' }, run }";
-    throw new InvalidJobsError([`register() must be given an object, got ${describeValue(registration)}: ${fix}`]);
-  }
-  const { schedule, run, ...rest } = registration;
-  const location = `register(${isName(rest['name']) ? `'${rest['name']}'` : ''})`;
   const problems: string[] = [];
-  if (typeof run !== 'function') {
-    problems.push(`${location}: run must be a function, got ${describeValue(run)}: it is called with each JobRun`);
-  }
-  const readName = (reader: OptionReader): string | undefined => {
-    if (rest['name'] === undefined) reader.refuse('name', NAME_RULE, NAME_FIX);
-    return reader.checked('name', isName, { expected: NAME_RULE, fix: NAME_FIX });
-  };
-  const argument = readSchedule(location, schedule, problems);
-  if (argument === undefined) {
-    // of which kind it is, and so which options it may have, nobody knows
-    readName(new OptionReader(rest, `${location}: its `, problems));
-    throw new InvalidJobsError(problems);
-  }
-
-  const { first, beside } = partsOf(schedule as Record<string, unknown>, argument, { location, problems });
-  const metadata = { kind: KINDS[argument], decorator: 'its', schedule: first, options: { ...beside, ...rest } };
-  const { definition } = define(
-    {
-      location,
-      metadata,
-      readName,
-      invoke: (jobRun) => (run as JobRegistration['run'])(jobRun),
-    },
-    options,
-    problems,
-  );
+  const candidate = readRegistration(registration, problems);
+  const definition = candidate === undefined ? undefined : defineJob(candidate, options, problems);
   if (definition === undefined || problems.length > 0) throw new InvalidJobsError(problems);
   return definition;
 }
 
-function readSchedule(location: string, schedule: unknown, problems: string[]): Argument | undefined {
+/** Undefined where it is not known of which kind the job is. */
+function readRegistration(registration: unknown, problems: string[]): JobCandidate | undefined {
+  if (!isRecord(registration)) {
+    const fix = "pass { name: 'price-tick', schedule: { period: '500ms' }, run }";
+    problems.push(`register() must be given an object, got ${describeValue(registration)}: ${fix}`);
+    return undefined;
+  }
+  const { schedule, run, ...options } = registration;
+  const name = isName(options['name']) ? options['name'] : undefined;
+  const location = `register(${name === undefined ? '' : `'${name}'`})`;
+  if (typeof run !== 'function') {
+    problems.push(`${location}: run must be a function, got ${describeValue(run)}: it is called with each JobRun`);
+  }
+  const argument = readArgument(location, schedule, problems);
+  if (argument === undefined) {
+    // which options it may have depends on its kind
+    checkName({ location, name }, new OptionReader(options, `${location}: its `, problems));
+    return undefined;
+  }
+  const { [argument]: first, ...others } = schedule as Record<string, unknown>;
+  const beside = Object.entries(others).filter(([, value]) => value !== undefined);
+  const isKnown = ([key]: readonly [string, unknown]): boolean => BESIDE[argument].includes(key);
+  for (const [key] of beside.filter((entry) => !isKnown(entry))) {
+    problems.push(`${location}: schedule.${key} is no part of a schedule: write it beside schedule, or leave it out`);
+  }
+  const all = { ...Object.fromEntries(beside.filter(isKnown)), ...options };
+  return {
+    location,
+    name,
+    metadata: [{ kind: KINDS[argument], decorator: 'its', schedule: first, options: all }],
+    invoke: (jobRun) => (run as JobRegistration['run'])(jobRun),
+  };
+}
+
+function readArgument(location: string, schedule: unknown, problems: string[]): Argument | undefined {
   const given = isRecord(schedule) ? ARGUMENTS.filter((key) => schedule[key] !== undefined) : [];
   const [argument] = given;
   if (argument !== undefined && given.length === 1) return argument;
   const got = given.length > 1 ? `${given.join(' and ')} together` : describeValue(schedule);
   problems.push(`${location}: schedule must have one of period, delay and cron, got ${got}: ${SCHEDULE_FIX}`);
   return undefined;
-}
-
-/** What the decorator of such a job has as its first argument, and what it has among its options. */
-function partsOf(
-  schedule: Record<string, unknown>,
-  argument: Argument,
-  { location, problems }: { readonly location: string; readonly problems: string[] },
-): { first: unknown; beside: Record<string, unknown> } {
-  const { [argument]: first, ...others } = schedule;
-  const isKnown = ([key]: readonly [string, unknown]): boolean => BESIDE[argument].includes(key);
-  const given = Object.entries(others).filter(([, value]) => value !== undefined);
-  for (const [key] of given.filter((entry) => !isKnown(entry))) {
-    problems.push(`${location}: schedule.${key} is no part of a schedule: write it beside schedule, or leave it out`);
-  }
-  return { first, beside: Object.fromEntries(given.filter(isKnown)) };
 }

@@ -1,0 +1,106 @@
+import { type JobMetadata, type JobRun, recordedJobs } from '../decorators/index.js';
+import { isName, isRecord } from '../options/index.js';
+import { isOfNestSchedule } from './nest-schedule.js';
+import { classOf, descriptorOf } from './prototype.js';
+
+/** A job that was found, a decorated member or a registration. Not yet checked. */
+export interface JobCandidate {
+  /** `Class.method`, or `register('name')`, for messages. */
+  readonly location: string;
+  /** One entry for each decorator. A registration has one, and so has an override that inherits it. */
+  readonly metadata: readonly JobMetadata[];
+  /** Its own name, or else its location. Undefined where a mistake keeps it from having one. */
+  readonly name: string | undefined;
+  /** Why it can be no job, whatever its options are. */
+  readonly mistake?: string | undefined;
+  /** Of the instance that has the member. A registration has neither class nor module. */
+  readonly className?: string;
+  readonly module?: { readonly name: string } | undefined;
+  readonly invoke: (run: JobRun) => unknown;
+}
+
+/** A provider or controller, whose members may be decorated. */
+export interface JobHost {
+  readonly prototype: object;
+  /** What the method is called on. Undefined where the container keeps no single instance. */
+  readonly instance: object | undefined;
+  readonly scope: 'singleton' | 'transient' | 'request' | 'request-by-dependency';
+  /** The module that provides it, which Nest knows of every provider and controller. */
+  readonly module: { readonly name: string } | undefined;
+}
+
+/** The decorated members of a host, its own and inherited, by its prototype alone: no instance and no getter is read. */
+export function candidatesOf(host: JobHost): readonly JobCandidate[] {
+  const { prototype, instance, module } = host;
+  const { name: className } = classOf(prototype);
+  return [prototype, classOf(prototype)].flatMap((target) =>
+    [...recordedJobs(target)].map(([member, metadata]) => {
+      const location = `${className || '(anonymous class)'}.${String(member)}`;
+      const mistake = decoratorMistake(metadata, target, member) ?? scopeMistake(host, metadata);
+      const name = mistake === undefined ? nameOf(className, location, metadata) : undefined;
+      const invoke = (run: JobRun): unknown => {
+        // looked up at each run, so that spies and wrappers count
+        const method: unknown = Reflect.get(instance as object, member);
+        return Reflect.apply(method as (run: JobRun) => unknown, instance, [run]);
+      };
+      return { location, metadata, name, mistake, className, module, invoke };
+    }),
+  );
+}
+
+/** The name among the options of a decorator, as it was given. */
+export function givenName(metadata: JobMetadata | undefined): unknown {
+  return isRecord(metadata?.options) ? metadata.options['name'] : undefined;
+}
+
+/** Whether a class has a name of its own and not one of a minifier, which may be another in the next build. */
+export function hasLastingName(className: string): boolean {
+  return className.length > 2;
+}
+
+function nameOf(className: string, location: string, [metadata]: readonly JobMetadata[]): string | undefined {
+  const given = givenName(metadata);
+  if (given !== undefined) return isName(given) ? given : undefined;
+  return hasLastingName(className) && isName(location) ? location : undefined;
+}
+
+function decoratorMistake(
+  metadata: readonly JobMetadata[],
+  target: object,
+  member: string | symbol,
+): string | undefined {
+  const decorators = metadata.map(({ decorator }) => decorator);
+  const [decorator = ''] = decorators;
+  const descriptor = descriptorOf(target, member);
+  if (decorators.includes('@Timeout')) {
+    const fix = 'run it in onApplicationBootstrap(), or use @Interval or @Cron';
+    return `@Timeout must not be used, got it where each new leader would run the job once more: ${fix}`;
+  }
+  if (decorators.length > 1) {
+    return `must have one decorator, got ${decorators.join(' and ')}: give each schedule a method of its own`;
+  }
+  if (typeof target === 'function') {
+    return `${decorator} must be on a method of an instance, got a static method: make it one of the provider`;
+  }
+  if (isOfNestSchedule(descriptor?.value)) {
+    const fix = 'remove that of @nestjs/schedule, which runs the method on every replica';
+    return `must have one decorator, got ${decorator} and one of @nestjs/schedule: ${fix}`;
+  }
+  if (typeof descriptor?.value === 'function') return undefined;
+  const isAccessor = descriptor?.get !== undefined || descriptor?.set !== undefined;
+  const shape = isAccessor ? 'a getter or setter' : 'a property';
+  return `${decorator} must be on a method, got ${shape}: write it as async ${String(member)}(run) { … }`;
+}
+
+const SCOPES = {
+  transient: 'is transient',
+  request: 'is request-scoped',
+  'request-by-dependency': 'depends on something request-scoped',
+} as const;
+
+function scopeMistake({ prototype, scope }: JobHost, [metadata]: readonly JobMetadata[]): string | undefined {
+  if (scope === 'singleton') return undefined;
+  const fix = 'move the job into a provider of its own, which gets what it needs by ModuleRef.resolve()';
+  const got = `${classOf(prototype).name}, which ${SCOPES[scope]}`;
+  return `${metadata?.decorator ?? ''} must be on a singleton, got ${got}: ${fix}`;
+}
