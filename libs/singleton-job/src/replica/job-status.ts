@@ -1,4 +1,4 @@
-import { type RunCause, type ScheduleKind } from '../events/index.js';
+import { type RunEnded, type ScheduleKind } from '../events/index.js';
 
 /**
  * What this replica is to a job. `leader` and `follower` contend for it; a `paused` one does not until it is resumed; a
@@ -10,15 +10,12 @@ export type JobRole = 'leader' | 'follower' | 'paused' | 'disabled' | 'stopped';
 export type RunOutcome = 'succeeded' | 'failed' | 'cancelled';
 
 /** The newest run of a job that has settled on this replica. */
-export interface LastRun {
-  readonly cause: RunCause;
+export interface LastRun extends Pick<RunEnded, 'cause' | 'durationMs' | 'fencingToken'> {
   readonly outcome: RunOutcome;
   /** ISO 8601. */
   readonly scheduledAt: string;
   /** ISO 8601. */
   readonly startedAt: string;
-  readonly durationMs: number;
-  readonly fencingToken: number;
   /** The message of what a failed run threw. */
   readonly error: string | null;
 }
@@ -69,7 +66,7 @@ export interface JobStatus {
 
 /** What became of a request to run a job now. */
 export type TriggerResult =
-  | { readonly started: true; readonly fencingToken: number; readonly startedAt: string }
+  | ({ readonly started: true } & Pick<LastRun, 'fencingToken' | 'startedAt'>)
   | {
       readonly started: false;
       /**

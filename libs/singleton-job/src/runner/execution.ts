@@ -1,15 +1,12 @@
 import { type RunAbortCode, RunAbortedError } from '../errors/index.js';
-import { type Notify, type RunCause, type RunInfo } from '../events/index.js';
+import { type Notify, type RunInfo } from '../events/index.js';
 import { JobRun } from '../decorators/index.js';
 import { type JobDefinition } from '../discovery/index.js';
 import { type Term } from '../leadership/index.js';
 import { type Clock, type Timer } from '../time/index.js';
 
 /** Why and for which instant a run is started. */
-export interface Tick {
-  readonly scheduledAt: number;
-  readonly cause: RunCause;
-}
+export type Tick = Pick<RunInfo, 'cause' | 'scheduledAt'>;
 
 /** One run, from its start until the method has settled, however long it ignores its signal. */
 export class Execution {
@@ -31,8 +28,7 @@ export class Execution {
     this.info = Object.freeze({
       job: job.name,
       kind: job.schedule.kind,
-      cause: tick.cause,
-      scheduledAt: new Date(tick.scheduledAt),
+      ...tick,
       startedAt: new Date(clock.wallNow()),
       fencingToken: term.fencingToken,
     });

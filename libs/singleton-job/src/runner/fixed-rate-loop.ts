@@ -56,7 +56,7 @@ function fire(slot: number, parts: TickLoopParts): void {
   else if (!isTrusted) drop(parts, 'lease-unconfirmed', slot, 1);
   else {
     term.known.settled(slot);
-    guard.start({ scheduledAt: slot, cause: 'schedule' }, term);
+    guard.start({ scheduledAt: new Date(slot), cause: 'schedule' }, term);
   }
 }
 

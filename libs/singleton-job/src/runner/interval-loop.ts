@@ -22,7 +22,7 @@ export async function intervalLoop(schedule: IntervalSchedule, parts: TickLoopPa
     if (guard.isBusy) await guard.free();
     else if (waitMs > 0) await sleep(clock, waitMs, quit);
     else if (!term.isTrusted()) await unlessAborted(term.untilTrusted(), quit);
-    else guard.start({ scheduledAt: clock.wallNow() + waitMs, cause: 'schedule' }, term);
+    else guard.start({ scheduledAt: new Date(clock.wallNow() + waitMs), cause: 'schedule' }, term);
   }
 }
 

@@ -79,7 +79,7 @@ export class JobRunner {
     const guard = this.#guard;
     if (guard.isBusy) return 'running';
     if (!term.isTrusted() || guard.isClosed) return 'lease-unconfirmed';
-    return guard.start({ scheduledAt: this.parts.clock.wallNow(), cause: 'trigger' }, term);
+    return guard.start({ scheduledAt: new Date(this.parts.clock.wallNow()), cause: 'trigger' }, term);
   }
 
   /** Fires the signal of the run in flight, if there is one, and starts no other. */

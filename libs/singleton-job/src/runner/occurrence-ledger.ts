@@ -99,7 +99,7 @@ export class OccurrenceLedger {
       if (guard.isBusy || hasWaited) reportOverlap(this.parts, after, unstarted);
       else reportMissed(this.parts, { reason: 'late', after, upTo: unstarted });
     }
-    if (starts) guard.start({ scheduledAt: newest, cause }, term);
+    if (starts) guard.start({ scheduledAt: new Date(newest), cause }, term);
     term.known.settled(newest);
     // the next leader would report the run as not confirmed until the next renewal
     if (starts) void term.renewAfresh();
