@@ -1,8 +1,17 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import { Controller, Inject, Injectable, Module, Scope, SetMetadata, type Type } from '@nestjs/common';
+import {
+  Controller,
+  Inject,
+  Injectable,
+  Module,
+  type ModuleMetadata,
+  Scope,
+  SetMetadata,
+  type Type,
+} from '@nestjs/common';
 import { REQUEST } from '@nestjs/core';
 import { Test } from '@nestjs/testing';
-import { Interval as NestInterval, ScheduleModule } from '@nestjs/schedule';
+import { Cron as NestCron, Interval as NestInterval, ScheduleModule } from '@nestjs/schedule';
 import {
   Cron,
   FixedRate,
@@ -68,47 +77,73 @@ describe('a job is', () => {
     expect(namesOf(withIt)).toEqual(['price-tick', 'Forgotten.tick']);
   });
 
-  it('not on a timer of @nestjs/schedule in the same class, which is only noted', async () => {
-    class Mixed {
-      @FixedRate('1s')
-      ours(): void {}
-
-      @NestInterval(1_000_000)
-      theirs(): void {}
-    }
-    await using started = await startDisabled({ providers: [Mixed] });
-
-    expect(namesOf(started)).toEqual(['Mixed.ours']);
-    expect(started.logger.lines).toContain(
-      'debug: Mixed has methods of @nestjs/schedule, which run on every replica: theirs',
-    );
-  });
-
-  it('noted with the methods that @nestjs/schedule runs, and no others', async () => {
-    class Timers {
-      @NestInterval(1_000_000)
-      overridden(): void {}
-
-      @NestInterval(1_000_000)
-      inherited(): void {}
-    }
-    class Mixed extends Timers {
-      @FixedRate('1s')
-      ours(): void {}
-
-      override overridden(): void {}
-    }
-    await using started = await startDisabled({ providers: [Mixed] });
-
-    expect(started.logger.lines).toContain(
-      'debug: Mixed has methods of @nestjs/schedule, which run on every replica: inherited',
-    );
-  });
-
   it('found beside a ScheduleModule', async () => {
     await using started = await startDisabled({ imports: [ScheduleModule.forRoot()], providers: [Prices] });
 
     expect(namesOf(started)).toEqual(['price-tick']);
+  });
+});
+
+describe('methods with decorators of @nestjs/schedule are named at the start', () => {
+  class Timers {
+    @NestInterval(1_000_000)
+    overridden(): void {}
+
+    @NestInterval(1_000_000)
+    inherited(): void {}
+  }
+
+  @Injectable()
+  class Mixed extends Timers {
+    @FixedRate('1s')
+    ours(): void {}
+
+    @NestCron('0 3 1 1 *')
+    theirs(): void {}
+
+    override overridden(): void {}
+  }
+
+  @Controller()
+  class Health {
+    @NestInterval(1_000_000)
+    beat(): void {}
+  }
+
+  @Injectable({ scope: Scope.REQUEST })
+  class PerRequest {
+    @NestInterval(1_000_000)
+    tick(): void {}
+  }
+
+  const providers = [Mixed, Timers, { provide: 'AGAIN', useClass: Timers }, PerRequest];
+
+  const SINGLETONS = ['Mixed.theirs', 'Mixed.inherited', 'Timers.overridden', 'Timers.inherited'];
+
+  async function linesAbout(...imports: NonNullable<ModuleMetadata['imports']>): Promise<readonly string[]> {
+    await using started = await startDisabled({ imports, providers, controllers: [Health] });
+    expect(namesOf(started)).toEqual(['Mixed.ours']);
+    return started.logger.lines.filter((line) => line.includes('@nestjs/schedule'));
+  }
+
+  it.each([
+    ['without a ScheduleModule', []],
+    ['with a ScheduleModule of its own', [class ScheduleModule {}]],
+  ])('as never run, with the right import, %s', async (_, imports) => {
+    expect(await linesAbout(...imports)).toEqual([
+      `warn: these never run: ${SINGLETONS.join(', ')}, PerRequest.tick, Health.beat. ` +
+        'They have decorators of @nestjs/schedule, and its ScheduleModule is not imported. ' +
+        "To run them on one replica: import { Cron, Interval } from 'nestjs-singleton-job'",
+    ]);
+  });
+
+  it.each([
+    ['forRoot()', ScheduleModule.forRoot()],
+    ['forRootAsync()', ScheduleModule.forRootAsync({ useFactory: () => ({}) })],
+  ])('as run on every replica with %s', async (_, module) => {
+    expect(await linesAbout(module)).toEqual([
+      `log: these run on every replica, by @nestjs/schedule: ${SINGLETONS.join(', ')}, Health.beat`,
+    ]);
   });
 });
 

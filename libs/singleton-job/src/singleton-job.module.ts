@@ -54,6 +54,10 @@ const AFTER_EVERYTHING_ELSE =
 const NO_JOBS =
   'found no jobs: a class with decorated methods must be a provider or a controller of a module that is imported';
 
+const WRONG_IMPORT =
+  'They have decorators of @nestjs/schedule, and its ScheduleModule is not imported. ' +
+  "To run them on one replica: import { Cron, Interval } from 'nestjs-singleton-job'";
+
 const IN_MEMORY = "store: 'memory' is seen by this process only: with a second replica every job runs twice";
 
 /** Runs the decorated methods of the application. Imported once, in the root module; it is global. */
@@ -138,6 +142,16 @@ export class SingletonJobModule
     if (jobs.length > 0) this.#logger.log(`found ${describeJobs(jobs)}${enabled ? '' : '; enabled: false, none runs'}`);
     else if (enabled) this.#logger.warn(NO_JOBS);
     if (enabled && store === 'memory' && jobs.some((job) => job.enabled)) this.#logger.warn(IN_MEMORY);
+    this.#announceNestSchedule();
+  }
+
+  /** Such a method may have been meant to be a job. */
+  #announceNestSchedule(): void {
+    const { locations, isModuleImported } = this.explorer.nestScheduleMethods();
+    const names = locations.join(', ');
+    if (names === '') return;
+    if (isModuleImported) this.#logger.log(`these run on every replica, by @nestjs/schedule: ${names}`);
+    else this.#logger.warn(`these never run: ${names}. ${WRONG_IMPORT}`);
   }
 
   onApplicationBootstrap(): void {

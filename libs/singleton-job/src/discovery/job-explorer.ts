@@ -3,10 +3,9 @@ import { DiscoveryService } from '@nestjs/core';
 import { isClass, RESOLVED_OPTIONS, type ResolvedOptions } from '../options/index.js';
 import { checkDuplicates, unknownOverrides } from './check-names.js';
 import { defineJob } from './define-job.js';
-import { candidatesOf, type JobCandidate, type JobHost } from './job-candidate.js';
+import { candidatesOf, type JobHost } from './job-candidate.js';
 import { type JobDefinition } from './job-definition.js';
-import { methodsOfNestSchedule } from './nest-schedule.js';
-import { classOf } from './prototype.js';
+import { methodsOfNestSchedule, type NestScheduleMethods, SCHEDULE_MODULE_OPTIONS } from './nest-schedule.js';
 
 type Wrapper = ReturnType<DiscoveryService['getProviders']>[number];
 
@@ -32,7 +31,7 @@ export class JobExplorer {
    * a decorated method of that goes unseen.
    */
   explore(registered: readonly JobDefinition[], problems: string[]): readonly JobDefinition[] {
-    const candidates = this.#hosts().flatMap((host) => this.#candidatesOf(host));
+    const candidates = this.#hosts().flatMap(candidatesOf);
     const jobs = candidates.flatMap((candidate) => defineJob(candidate, this.options, problems) ?? []);
     checkDuplicates(candidates, registered, problems);
     const unknown = unknownOverrides(candidates, registered, this.options);
@@ -41,16 +40,14 @@ export class JobExplorer {
     return jobs;
   }
 
-  #candidatesOf(host: JobHost): readonly JobCandidate[] {
-    const { prototype } = host;
-    const candidates = candidatesOf(host);
-    const others = candidates.length > 0 ? methodsOfNestSchedule(prototype) : [];
-    if (others.length > 0) {
-      this.#logger.debug(
-        `${classOf(prototype).name} has methods of @nestjs/schedule, which run on every replica: ${others.join(', ')}`,
-      );
-    }
-    return candidates;
+  /** What `@nestjs/schedule` runs beside the jobs, or would run if its module were imported. */
+  nestScheduleMethods(): NestScheduleMethods {
+    const isModuleImported = this.discovery.getProviders().some(({ token }) => token === SCHEDULE_MODULE_OPTIONS);
+    const locations = this.#hosts()
+      // @nestjs/schedule runs no request-scoped ones, and warns about them itself
+      .filter(({ scope }) => !isModuleImported || scope === 'singleton' || scope === 'transient')
+      .flatMap(({ prototype }) => methodsOfNestSchedule(prototype));
+    return { locations: [...new Set(locations)], isModuleImported };
   }
 
   #hosts(): JobHost[] {

@@ -1,15 +1,31 @@
-import { descriptorOf, levelsOf } from './prototype.js';
+import { classOf, descriptorOf, levelsOf } from './prototype.js';
 
 /** The key under which `@nestjs/schedule` marks the functions it runs. */
 const SCHEDULER_TYPE = 'SCHEDULER_TYPE';
+
+/**
+ * The token of the options of `ScheduleModule`. A module of the application may have the same name, and a minifier changes names of
+ * classes. Both leave this alone.
+ */
+export const SCHEDULE_MODULE_OPTIONS = 'SCHEDULE_MODULE_OPTIONS';
+
+/** The methods of an application that have a decorator of `@nestjs/schedule`. */
+export interface NestScheduleMethods {
+  /** `Class.method`. */
+  readonly locations: readonly string[];
+  /** Whether they run, on every replica. */
+  readonly isModuleImported: boolean;
+}
 
 /** Whether a method has a decorator of `@nestjs/schedule`. */
 export function isOfNestSchedule(method: unknown): boolean {
   return typeof method === 'function' && Reflect.hasOwnMetadata(SCHEDULER_TYPE, method);
 }
 
-/** Names of the methods that `@nestjs/schedule` runs. It marks functions, so an override without its decorator is none. */
+/** `Class.method` of those methods. `@nestjs/schedule` marks functions, so an override without its decorator is none. */
 export function methodsOfNestSchedule(prototype: object): readonly string[] {
   const names = new Set([...levelsOf(prototype)].flatMap((level) => Object.getOwnPropertyNames(level)));
-  return [...names].filter((name) => isOfNestSchedule(descriptorOf(prototype, name)?.value));
+  return [...names]
+    .filter((name) => isOfNestSchedule(descriptorOf(prototype, name)?.value))
+    .map((name) => `${classOf(prototype).name}.${name}`);
 }
