@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jes
 import { Cluster } from 'ioredis';
 import { type RedisConnectionOptions, RedisLockStore } from '../../libs/singleton-job/src/store/index.js';
 import { describeLockStore } from '../../libs/singleton-job/src/testing/lock-store-contract/index.js';
-import { HostileCluster } from '../../tools/replicas/redis/redis-cluster.js';
+import { RedisCluster } from '../../tools/replicas/redis/redis-cluster.js';
 import {
   acquireRequest,
   eventually,
@@ -14,11 +14,11 @@ import {
   sessionOfReplica,
 } from './lock-store-world.js';
 
-let cluster: HostileCluster;
+let cluster: RedisCluster;
 let projects = 0;
 
 beforeAll(async () => {
-  cluster = await HostileCluster.start();
+  cluster = await RedisCluster.start();
 });
 
 afterAll(async () => {

@@ -11,9 +11,10 @@ import {
   SingletonJobModule,
   type SingletonJobOptions,
 } from 'nestjs-singleton-job';
-import { LATE, PATIENCE_MS } from '../../tools/replicas/busy-machine.js';
+import { LATE } from '../../tools/replicas/busy-machine.js';
 import { type StartedApplication, startApplication } from '../support/nest-application.js';
 import { useRedisServer } from '../../tools/replicas/redis/use-redis.js';
+import { until } from '../../tools/replicas/until.js';
 
 /** Collects what the application is told, and waits for it. */
 class Diary implements JobObserver {
@@ -84,14 +85,14 @@ describe('An application with jobs on Redis', () => {
 
   it('runs jobs of all three kinds and gives them their run', async () => {
     const { diary, jobs } = await start();
-    await until(() => new Set(diary.runs.map(({ job }) => job)).size === 3);
+    await until('each job has run', () => new Set(diary.runs.map(({ job }) => job)).size === 3);
     expect(jobs.given[0]).toBeInstanceOf(JobRun);
     expect(diary.runs.find(({ job }) => job === 'every-second')?.scheduledAt.getMilliseconds()).toBe(0);
   });
 
   it('keeps its locks and their state in Redis under the names that other replicas look for', async () => {
     const { diary } = await start();
-    await until(() => diary.leads.length === 3);
+    await until('it leads three jobs', () => diary.leads.length === 3);
     expect((await redis.keys('*')).filter((key) => key.includes('price-tick')).sort()).toEqual([
       'myapp:price-tick:lock',
       '{myapp:price-tick:lock}:state',
@@ -108,15 +109,16 @@ describe('An application with jobs on Redis', () => {
   it('opens one connection for commands and one to listen, however many jobs there are', async () => {
     const before = await clientsOf(redis);
     const { diary } = await start();
-    await until(() => diary.leads.length === 3);
-    await untilAsync(async () => (await clientsOf(redis)).filter((client) => !before.includes(client)).length === 2);
-    await until(() => diary.runs.length > 5);
-    expect((await clientsOf(redis)).filter((client) => !before.includes(client))).toHaveLength(2);
+    await until('it leads three jobs', () => diary.leads.length === 3);
+    const added = async (): Promise<string[]> => (await clientsOf(redis)).filter((client) => !before.includes(client));
+    await until('both connections are open', async () => (await added()).length === 2);
+    await until('jobs ran', () => diary.runs.length > 5);
+    expect(await added()).toHaveLength(2);
   });
 
   it('starts without a word of an outage when Redis is there', async () => {
     const { diary, logger } = await start();
-    await until(() => diary.runs.length > 5);
+    await until('jobs ran', () => diary.runs.length > 5);
     expect(logger.lines.filter((line) => /^(warn|error): /.test(line) && !LATE.test(line))).toEqual([]);
     expect(logger.lines.filter((line) => line.includes('became LEADER'))).toHaveLength(3);
   });
@@ -124,18 +126,20 @@ describe('An application with jobs on Redis', () => {
   it('releases its locks when it is closed, and leaves no connection', async () => {
     const before = await clientsOf(redis);
     const { app, diary } = await start();
-    await until(() => diary.leads.length === 3);
+    await until('it leads three jobs', () => diary.leads.length === 3);
     await app.close();
     expect(await redis.keys('*:lock')).toEqual([]);
-    await untilAsync(async () => (await clientsOf(redis)).every((client) => before.includes(client)));
+    await until('its connections are closed', async () =>
+      (await clientsOf(redis)).every((client) => before.includes(client)),
+    );
   });
 
   it('starts while Redis is down, says so once, and runs when it comes', async () => {
     await server().down();
     const { diary, logger } = await start();
-    await until(() => logger.lines.some((line) => line.includes('cannot use Redis')));
+    await until('it logs that', () => logger.lines.some((line) => line.includes('cannot use Redis')));
     await server().up();
-    await until(() => diary.runs.length > 3);
+    await until('jobs run', () => diary.runs.length > 3);
     const told = logger.lines.filter((line) => line.includes('Redis'));
     expect(told.slice(0, 2)).toEqual([
       expect.stringContaining('cannot use Redis'),
@@ -148,13 +152,13 @@ describe('An application with jobs on Redis', () => {
   it('elects no leader for a job whose lock is something else, names the key, and goes on with the others', async () => {
     await redis.lpush('myapp:price-tick:lock', 'not a lock');
     const { diary, logger } = await start();
-    await until(() => diary.leads.length === 2);
-    await until(() => logger.lines.some((line) => line.includes('WRONGTYPE')));
+    await until('it leads two jobs', () => diary.leads.length === 2);
+    await until('it logs that', () => logger.lines.some((line) => line.includes('WRONGTYPE')));
     const told = logger.lines.filter((line) => line.includes('WRONGTYPE'));
     const named = "Redis did not answer 'acquire' for 'myapp:price-tick:lock': WRONGTYPE";
     expect(told).toEqual([expect.stringContaining(named)]);
     await redis.del('myapp:price-tick:lock');
-    await until(() => diary.leads.length === 3);
+    await until('it leads three jobs', () => diary.leads.length === 3);
   });
 });
 
@@ -162,16 +166,4 @@ describe('An application with jobs on Redis', () => {
 async function clientsOf(redis: Redis): Promise<string[]> {
   const list = String(await redis.client('LIST'));
   return [...list.matchAll(/^id=(\d+)/gm)].map(([, id]) => id ?? '');
-}
-
-function until(isSo: () => boolean): Promise<void> {
-  return untilAsync(() => Promise.resolve(isSo()));
-}
-
-async function untilAsync(isSo: () => Promise<boolean>): Promise<void> {
-  const giveUpAt = Date.now() + PATIENCE_MS;
-  while (!(await isSo())) {
-    if (Date.now() > giveUpAt) throw new Error(`waited in vain until ${isSo.toString()}`);
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
 }

@@ -2,12 +2,11 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { createInterface } from 'node:readline';
-import { setTimeout as delay } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { type JobEvents, type JobStatus, type TriggerResult } from 'nestjs-singleton-job';
 import { type ImportedPrices } from '../../apps/worker/src/prices/price-import.js';
-import { PATIENCE_MS } from '../../tools/replicas/busy-machine.js';
 import { useRedisServer } from '../../tools/replicas/redis/use-redis.js';
+import { until } from '../../tools/replicas/until.js';
 import { type Job, Workers } from '../../tools/replicas/workers.js';
 import { WorkerProcess } from '../../tools/replicas/worker-process.js';
 
@@ -35,14 +34,10 @@ async function askUntil<T>(
   path: string,
   isWanted: (answer: Answer<T>) => boolean,
 ): Promise<Answer<T>> {
-  const giveUpAt = performance.now() + PATIENCE_MS;
-  for (;;) {
-    const answer = await ask<T>(worker, path);
-    if (isWanted(answer)) return answer;
-    if (performance.now() > giveUpAt)
-      throw new Error(`${worker.node} still answers ${path}: ${JSON.stringify(answer)}`);
-    await delay(50);
-  }
+  let answer: Answer<T> | undefined;
+  const asks = async (): Promise<boolean> => isWanted((answer = await ask<T>(worker, path)));
+  await until(`${worker.node} answers ${path} as wanted`, asks, { details: () => JSON.stringify(answer) });
+  return answer as unknown as Answer<T>;
 }
 
 /** Does something while another replica, which is none of the workers, has this lock. */

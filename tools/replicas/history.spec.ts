@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { brokenFences, overlaps, type RecordedRun } from './history.js';
+import { brokenFences, overlaps, type RecordedRun, type Report, unaccountedOccurrences } from './history.js';
 
 function run(node: string, startedAtMs: number, endedAtMs: number, more: Partial<RecordedRun> = {}): RecordedRun {
-  return { job: 'tick', node, fencingToken: 1, startedAtMs, endedAtMs, ...more };
+  return { job: 'tick', node, fencingToken: 1, scheduledAtMs: 0, startedAtMs, endedAtMs, ...more };
 }
 
 describe('a history of runs', () => {
@@ -41,5 +41,23 @@ describe('a history of runs', () => {
   it('has whole fences where a leader keeps its token and the next has a larger one', () => {
     const own = [run('a', 0, 1), run('a', 2, 3), run('b', 4, 5, { fencingToken: 2 })];
     expect(brokenFences(own)).toEqual([]);
+  });
+
+  const start = (scheduledAtMs: number, node = 'a'): RecordedRun => run(node, scheduledAtMs, 1, { scheduledAtMs });
+  const report = (fromMs: number, toMs: number, reason = 'misfire'): Report => {
+    return { job: 'tick', node: 'b', fromMs, toMs, reason, atMs: 9_000 };
+  };
+
+  it('accounts for occurrences that are each started or reported once', () => {
+    expect(unaccountedOccurrences([start(1_000), start(4_000)], [report(1_000, 3_000)])).toEqual([]);
+    expect(unaccountedOccurrences([start(1_000)], [report(0, 1_000, 'start-not-confirmed')])).toEqual([]);
+  });
+
+  it('does not account for an occurrence that is started twice, reported beside its start, or neither', () => {
+    const kinds = (starts: RecordedRun[], reports: Report[] = []): unknown[] =>
+      unaccountedOccurrences(starts, reports).map((line) => line.split(':')[0]);
+    expect(kinds([start(1_000), start(1_000, 'b')])).toEqual(['started-twice']);
+    expect(kinds([start(1_000)], [report(0, 1_000)])).toEqual(['accounted-twice']);
+    expect(kinds([start(1_000), start(3_000)])).toEqual(['neither started nor reported']);
   });
 });

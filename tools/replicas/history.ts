@@ -3,9 +3,21 @@ export interface RecordedRun {
   readonly job: string;
   readonly node: string;
   readonly fencingToken: number;
+  /** The slot or occurrence that it ran for, in milliseconds since the epoch. */
+  readonly scheduledAtMs: number;
   readonly startedAtMs: number;
   /** Infinity while it runs. */
   readonly endedAtMs: number;
+}
+
+/** Cron occurrences after `fromMs` up to `toMs` that a replica reported as not started. */
+export interface Report {
+  readonly job: string;
+  readonly node: string;
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly reason: string;
+  readonly atMs: number;
 }
 
 /** Two runs of one job of which the second began before the first had ended. */
@@ -36,6 +48,57 @@ export function brokenFences(history: readonly RecordedRun[]): Overlapping[] {
     });
   }
   return found;
+}
+
+/**
+ * Every occurrence of a cron job, one of which is due each second, that was started twice, reported twice, started and reported, or
+ * neither: from its first run to its last run or report. Two exceptions may be reported beside a start: Redis lost its data
+ * (`state-lost`), and the start of a killed leader was not confirmed.
+ */
+export function unaccountedOccurrences(starts: readonly RecordedRun[], reports: readonly Report[]): string[] {
+  const fromMs = Math.min(...starts.map(({ scheduledAtMs }) => scheduledAtMs));
+  const untilMs = Math.max(...starts.map(({ scheduledAtMs }) => scheduledAtMs), ...reports.map(({ toMs }) => toMs));
+  const found: string[] = [];
+  for (let dueMs = fromMs; dueMs <= untilMs; dueMs += 1_000) {
+    const started = starts
+      .filter(({ scheduledAtMs }) => scheduledAtMs === dueMs)
+      .map(({ startedAtMs, node }) => ({ atMs: startedAtMs, node, how: 'started' }));
+    const reported = reports
+      .filter((report) => report.fromMs < dueMs && dueMs <= report.toMs)
+      .map(({ atMs, node, reason }) => ({ atMs, node, how: reason }));
+    const accounts = [...started, ...reported].sort((a, b) => a.atMs - b.atMs);
+    const definite = accounts.filter(
+      ({ how }, index) => how !== 'state-lost' && (how !== 'start-not-confirmed' || index === 0),
+    );
+    const words = `${new Date(dueMs).toISOString()}: ${accounts.map(({ how, node }) => `${how} by ${node}`).join(', ')}`;
+    if (started.length > 1) found.push(`started-twice: ${words}`);
+    else if (definite.length > 1) found.push(`accounted-twice: ${words}`);
+    if (accounts.length === 0) found.push(`neither started nor reported: ${words}`);
+  }
+  return found;
+}
+
+/** The payload of `occurrencesMissed` or `tickDropped`, as an observer gets it or as JSON. */
+interface ReportPayload {
+  readonly job?: string;
+  readonly from?: Date | string;
+  readonly to?: Date | string;
+  readonly scheduledAt?: Date | string;
+  readonly count?: number;
+  readonly reason?: string;
+}
+
+/** What an event reports of a cron job of which one occurrence is due each second; nothing for most events. */
+export function reportsIn(event: string, payload: object, at: { node: string; atMs: number }): Report[] {
+  const { job = '', reason = '', count = 1, from, to, scheduledAt } = payload as ReportPayload;
+  const ms = (date: Date | string = ''): number => new Date(date).getTime();
+  if (event === 'occurrencesMissed') {
+    return [{ ...at, job, reason, fromMs: ms(from), toMs: ms(to) }];
+  }
+  if (event !== 'tickDropped') return [];
+  // a drop of several ticks names the newest one
+  const toMs = ms(scheduledAt);
+  return [{ ...at, job, reason, fromMs: toMs - count * 1_000, toMs }];
 }
 
 /** The runs of each job in the order of their starts. */

@@ -7,7 +7,7 @@ interface Pair {
 }
 
 /** The network between one replica and its Redis, which a test may break in the ways in which networks break. */
-export class HostileProxy implements AsyncDisposable {
+export class TcpProxy implements AsyncDisposable {
   /** How long each answer takes on its way back, or as long as the one before it. */
   answerDelayMs = 0;
   /** Everything that was ever sent to Redis through here, one entry for each connection. */
@@ -27,8 +27,8 @@ export class HostileProxy implements AsyncDisposable {
     });
   }
 
-  static async start(port: number): Promise<HostileProxy> {
-    const proxy = new HostileProxy(createServer(), port);
+  static async start(port: number): Promise<TcpProxy> {
+    const proxy = new TcpProxy(createServer(), port);
     await new Promise<void>((resolve) => proxy.#server.listen(0, '127.0.0.1', resolve));
     return proxy;
   }

@@ -1,15 +1,27 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import { PATIENCE_MS } from './busy-machine.js';
 
-/** Asks again and again until the answer is yes, and fails where that takes too long even for a busy machine. */
+export interface UntilOptions {
+  /** @default {@link PATIENCE_MS} */
+  readonly withinMs?: number;
+  /** What else a failure says, such as everything that was logged. */
+  readonly details?: () => string;
+}
+
+const POLL_MS = 10;
+
+/** Resolves once `holds` is true. Rejects after a time that is long enough for a busy machine. */
 export async function until(
   what: string,
   holds: () => boolean | Promise<boolean>,
-  withinMs = PATIENCE_MS,
+  { withinMs = PATIENCE_MS, details = () => '' }: UntilOptions = {},
 ): Promise<void> {
-  const deadlineMs = performance.now() + withinMs;
-  while (!(await holds())) {
-    if (performance.now() > deadlineMs) throw new Error(`waited ${String(withinMs)} ms in vain: ${what}`);
-    await sleep(20);
+  const giveUpAtMs = performance.now() + withinMs;
+  for (;;) {
+    // after a blocked event loop, everything that is overdue happens before the last look
+    const isLastLook = performance.now() > giveUpAtMs;
+    if (await holds()) return;
+    if (isLastLook) throw new Error(`not within ${withinMs} ms: ${what}\n${details()}`.trimEnd());
+    await delay(POLL_MS);
   }
 }

@@ -1,7 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises';
-import { PATIENCE_MS } from './busy-machine.js';
 import { type RecordedRun } from './history.js';
 import { knowServer } from './redis/known-server.js';
+import { until, type UntilOptions } from './until.js';
 import { type Exit, type WorkerEvent, WorkerProcess, type WorkerVariables } from './worker-process.js';
 
 export const HEARTBEAT_INTERVAL_MS = 400;
@@ -103,17 +102,9 @@ export class Workers implements AsyncDisposable {
     return runs.sort((a, b) => a.startedAtMs - b.startedAtMs);
   }
 
-  /** Waits until `holds`, and fails with the whole story if it takes too long. */
-  async until(
-    what: string,
-    holds: () => boolean,
-    { withinMs = PATIENCE_MS }: { withinMs?: number } = {},
-  ): Promise<void> {
-    const giveUpAt = performance.now() + withinMs;
-    while (!holds()) {
-      if (performance.now() > giveUpAt) throw new Error(`not within ${withinMs} ms: ${what}\n${this.#story()}`);
-      await delay(20);
-    }
+  /** Waits until `holds`, and fails with everything that happened last if that takes too long. */
+  until(what: string, holds: () => boolean, options?: Pick<UntilOptions, 'withinMs'>): Promise<void> {
+    return until(what, holds, { ...options, details: () => this.#story() });
   }
 
   /** Waits until every job that is due often has been run by somebody after `sinceMs`. */

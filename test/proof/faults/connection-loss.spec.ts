@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { once } from 'node:events';
 import { SILENT, SLACK_MS } from '../../../tools/replicas/busy-machine.js';
 import { LOCK_EXPIRY_MS } from './support/in-process-replica.js';
-import { HostileWorld } from './support/fault-run.js';
+import { FaultRun } from './support/fault-run.js';
 
 const CUTS = [
   { name: 'is half open', cut: 'freeze', mend: 'thaw' },
@@ -12,8 +12,8 @@ const CUTS = [
 
 describe.each(CUTS)('a leader whose own connection $name', ({ cut, mend }) => {
   it('ends its terms at their deadlines, before another one runs, and follows when it is back', async () => {
-    await using world = await HostileWorld.start();
-    const { pair, proxies, admin } = world;
+    await using faultRun = await FaultRun.start();
+    const { pair, proxies, admin } = faultRun;
     const { leader, follower } = pair;
     const told = leader.lines.length;
     proxies[0][cut]();
@@ -41,8 +41,8 @@ describe.each(CUTS)('a leader whose own connection $name', ({ cut, mend }) => {
 
 describe('every command of an ended term', () => {
   it('that is carried out a second time, and a third, changes nothing', async () => {
-    await using world = await HostileWorld.start();
-    const { pair, proxies, server, admin } = world;
+    await using faultRun = await FaultRun.start();
+    const { pair, proxies, server, admin } = faultRun;
     await pair.leader.supervisor.stop();
     await pair.until('the follower leads', () => pair.follower.leads.size === pair.jobNames.length);
     await pair.goesOn();
@@ -74,8 +74,8 @@ describe('answers that come after their deadline', () => {
       { name: 'quick', lockExpiryMs: 4_400 },
       { name: 'patient', lockExpiryMs: 10_000 },
     ];
-    await using world = await HostileWorld.start({}, { jobs });
-    const { pair, proxies } = world;
+    await using faultRun = await FaultRun.start({}, { jobs });
+    const { pair, proxies } = faultRun;
     // step by step: all at once would be a silence of nearly a second
     for (const answerDelayMs of [350, 650, 930]) {
       for (const proxy of proxies) proxy.answerDelayMs = answerDelayMs;

@@ -1,18 +1,18 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { setTimeout as delay } from 'node:timers/promises';
 import { interval } from '../../../libs/singleton-job/src/schedule/index.js';
-import { eventually } from '../../contract/lock-store-world.js';
+import { until } from '../../../tools/replicas/until.js';
 import { job } from '../../support/fleet.js';
-import { HostileCluster } from '../../../tools/replicas/redis/redis-cluster.js';
-import { HostilePair } from './support/replica-pair.js';
-import { HostileReplica, LOCK_EXPIRY_MS } from './support/in-process-replica.js';
+import { RedisCluster } from '../../../tools/replicas/redis/redis-cluster.js';
+import { ReplicaPair } from './support/replica-pair.js';
+import { InProcessReplica, LOCK_EXPIRY_MS } from './support/in-process-replica.js';
 
 const PROJECT = 'one-node';
 
-let cluster: HostileCluster;
+let cluster: RedisCluster;
 
 beforeAll(async () => {
-  cluster = await HostileCluster.start();
+  cluster = await RedisCluster.start();
 });
 
 afterAll(async () => {
@@ -22,7 +22,7 @@ afterAll(async () => {
 describe('a slot that moves to another node of a cluster', () => {
   it('takes its locks along: MOVED is followed, and no leader changes', async () => {
     const connection = { nodes: cluster.addresses };
-    await using pair = await HostilePair.start([connection, connection], { options: { lockExpiry: 10_000 } });
+    await using pair = await ReplicaPair.start([connection, connection], { options: { lockExpiry: 10_000 } });
     for (const name of pair.jobNames) {
       const [before] = await cluster.ownerOf(pair.lock(name));
       await cluster.move(pair.lock(name));
@@ -47,11 +47,17 @@ describe('a node of a cluster that is taken for the only server', () => {
     const [node] = await cluster.ownerOf(`{${PROJECT}:sessions}`);
     const names = ['ant', 'bee', 'cat', 'dog'];
     const jobs = names.map((name) => job({ name, lockExpiryMs: LOCK_EXPIRY_MS, schedule: interval(50) }));
-    const replica = new HostileReplica({ node: 'a', project: PROJECT, connection: node.server.url, jobs, options: {} });
+    const replica = new InProcessReplica({
+      node: 'a',
+      project: PROJECT,
+      connection: node.server.url,
+      jobs,
+      options: {},
+    });
     try {
       const { observer } = replica;
       const isNamed = (name: string): boolean => observer.of('requestDenied').some((told) => told.job === name);
-      await eventually('each is named', () => names.every(isNamed) || undefined);
+      await until('each is named', () => names.every(isNamed));
       await delay(3_000);
       expect(observer.of('requestDenied')).toEqual(
         names.map((name) =>

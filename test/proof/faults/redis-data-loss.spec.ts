@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { SLACK_MS } from '../../../tools/replicas/busy-machine.js';
-import { type HostileReplica, LOCK_EXPIRY_MS } from './support/in-process-replica.js';
-import { HostileWorld } from './support/fault-run.js';
+import { type InProcessReplica, LOCK_EXPIRY_MS } from './support/in-process-replica.js';
+import { FaultRun } from './support/fault-run.js';
 
 /** P4 for a Redis that lost its data. */
 const BACK_MS = 1_000 + LOCK_EXPIRY_MS + SLACK_MS;
@@ -10,21 +10,21 @@ const RENEWAL_MS = 10_000;
 const JOB = 'price-tick';
 
 /** Has the followers ask at once, as they do after every release of which they are told. */
-async function wakeFollower({ admin, pair }: HostileWorld): Promise<void> {
+async function wakeFollower({ admin, pair }: FaultRun): Promise<void> {
   const locks = pair.jobNames.map((name) => [name, 'somebody#1', 0]);
   const message = { version: 1, database: 0, kind: 'released', locks };
   expect(await admin.publish(`${pair.project}:released`, JSON.stringify(message))).toBeGreaterThan(0);
 }
 
-const lossesOf = ({ observer }: HostileReplica): Set<string> =>
+const lossesOf = ({ observer }: InProcessReplica): Set<string> =>
   new Set(observer.of('leadershipLost').map(({ reason }) => reason));
 
 describe('a Redis that is flushed', () => {
   it.concurrent(
     'tells its leader at the next heartbeat, and jobs go on under larger tokens without an overlap',
     async () => {
-      await using world = await HostileWorld.start();
-      const { pair, admin } = world;
+      await using faultRun = await FaultRun.start();
+      const { pair, admin } = faultRun;
       const { leader } = pair;
       await admin.flushall();
       await pair.until('the leader knows', () => leader.observer.of('leadershipLost').length === pair.jobNames.length);
@@ -35,24 +35,24 @@ describe('a Redis that is flushed', () => {
   );
 
   it.concurrent('lets nothing overlap with a short lockExpiry either', async () => {
-    await using world = await HostileWorld.start({}, { options: { lockExpiry: 800 } });
-    const { pair, admin } = world;
+    await using faultRun = await FaultRun.start({}, { options: { lockExpiry: 800 } });
+    const { pair, admin } = faultRun;
     for (let flushes = 0; flushes < 5; flushes++) {
       await admin.flushall();
-      await wakeFollower(world);
+      await wakeFollower(faultRun);
       await pair.goesOn();
     }
     expect(pair.violations()).toEqual([]);
   });
 
   it.concurrent('while its leader is cut off lets nobody lead until that leader cannot run any more', async () => {
-    await using world = await HostileWorld.start();
-    const { pair, admin, proxies } = world;
+    await using faultRun = await FaultRun.start();
+    const { pair, admin, proxies } = faultRun;
     const { leader, follower } = pair;
     proxies[0].freeze();
     const flushedMs = performance.now();
     await admin.flushall();
-    await wakeFollower(world);
+    await wakeFollower(faultRun);
     await pair.until('the follower leads', () => follower.leads.size === pair.jobNames.length, { withinMs: BACK_MS });
     expect(performance.now() - flushedMs).toBeGreaterThan(LOCK_EXPIRY_MS);
     expect(leader.leads.size).toBe(0);
@@ -67,8 +67,8 @@ describe('a Redis that is flushed', () => {
   });
 
   it.concurrent('reports the occurrences that nobody can know of as lost with the state, once', async () => {
-    await using world = await HostileWorld.start();
-    const { pair, admin, proxies } = world;
+    await using faultRun = await FaultRun.start();
+    const { pair, admin, proxies } = faultRun;
     const { follower } = pair;
     proxies[0].freeze();
     await pair.until('the follower leads', () => follower.leads.size === pair.jobNames.length);
@@ -78,7 +78,7 @@ describe('a Redis that is flushed', () => {
     // at least one occurrence is due while nobody leads
     await new Promise((resolve) => setTimeout(resolve, 1_500));
     await admin.flushall();
-    await world.everywhere('thaw');
+    await faultRun.everywhere('thaw');
     await pair.goesOn();
     const missed = pair.replicas.flatMap(({ observer }) => observer.of('occurrencesMissed'));
     const windows = missed
@@ -93,8 +93,8 @@ describe('a Redis that is flushed', () => {
 
 describe('a list of sessions that is deleted', () => {
   it.concurrent('is written anew: no leader changes, and no run is aborted', async () => {
-    await using world = await HostileWorld.start();
-    const { pair, admin } = world;
+    await using faultRun = await FaultRun.start();
+    const { pair, admin } = faultRun;
     const sessions = `{${pair.project}:sessions}`;
     const before = await admin.zrange(sessions, '0', '-1');
     expect(before).toHaveLength(2);
@@ -115,8 +115,8 @@ describe('a list of sessions that is deleted', () => {
 
 describe('a lock that is deleted', () => {
   it.concurrent('is missed by its leader at the next renewal, and granted under a larger token', async () => {
-    await using world = await HostileWorld.start();
-    const { pair, admin } = world;
+    await using faultRun = await FaultRun.start();
+    const { pair, admin } = faultRun;
     const [before] = pair.leader.observer.of('leadershipGained').filter(({ job }) => job === JOB);
     await admin.del(pair.lock(JOB));
     await pair.until('its leader knows', () => pair.leader.observer.of('leadershipLost').length > 0, {
@@ -138,11 +138,11 @@ describe('a lock that is deleted', () => {
   it.concurrent(
     'and taken by another at once has two leaders until the old one receives the grant, told apart by their tokens',
     async () => {
-      await using world = await HostileWorld.start();
-      const { pair, admin } = world;
+      await using faultRun = await FaultRun.start();
+      const { pair, admin } = faultRun;
       const { leader, follower } = pair;
       await admin.del(pair.lock(JOB));
-      await wakeFollower(world);
+      await wakeFollower(faultRun);
       await pair.until('the follower leads', () => follower.leads.has(JOB));
       const takenMs = performance.now();
       await pair.until('the old leader knows', () => !leader.leads.has(JOB), { withinMs: SLACK_MS });
@@ -154,7 +154,7 @@ describe('a lock that is deleted', () => {
       expect(pair.violations({ sinceMs: knownMs })).toEqual([]);
       const tokens = (node: string, untilMs = Infinity) =>
         pair.runs
-          .filter((run) => run.process === node && run.job === JOB && run.startedMs < untilMs)
+          .filter((run) => run.node === node && run.job === JOB && run.startedAtMs < untilMs)
           .map((run) => run.fencingToken);
       expect(tokens('b')).not.toEqual([]);
       expect(Math.min(...tokens('b'))).toBeGreaterThan(Math.max(...tokens('a', takenMs)));
@@ -166,10 +166,10 @@ describe('a foreign lock', () => {
   it.concurrent(
     'without a time to live is given one, which is said once, and the job goes on when it is over',
     async () => {
-      await using world = await HostileWorld.start();
-      const { pair, admin } = world;
+      await using faultRun = await FaultRun.start();
+      const { pair, admin } = faultRun;
       await admin.set(pair.lock(JOB), 'an-old-application');
-      await wakeFollower(world);
+      await wakeFollower(faultRun);
       await pair.until('somebody says so', () =>
         pair.replicas.some(({ observer }) => observer.of('lockTtlRestored').length > 0),
       );
@@ -193,8 +193,8 @@ describe('a foreign lock', () => {
 
 describe('a state that is deleted', () => {
   it.concurrent('is written anew, and neither tokens nor occurrences go back', async () => {
-    await using world = await HostileWorld.start();
-    const { pair, admin } = world;
+    await using faultRun = await FaultRun.start();
+    const { pair, admin } = faultRun;
     for (const name of pair.jobNames) await admin.del(pair.state(name));
     await pair.goesOn();
     await pair.leader.supervisor.stop();

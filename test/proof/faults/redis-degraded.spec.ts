@@ -1,16 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
 import { RedisServer } from '../../../tools/replicas/redis/index.js';
 import { SLACK_MS } from '../../../tools/replicas/busy-machine.js';
-import { HostilePair } from './support/replica-pair.js';
+import { ReplicaPair } from './support/replica-pair.js';
 import { HEARTBEAT_INTERVAL_MS, LOCK_EXPIRY_MS } from './support/in-process-replica.js';
-import { outsider } from './support/fault-run.js';
+import { adminClient } from './support/fault-run.js';
 
 describe('a Redis that is full and evicts nothing', () => {
   it('keeps its leaders, and lets others lead after them: every script begins with a write that is never refused', async () => {
     await using server = await RedisServer.start({ args: ['--maxmemory-policy', 'noeviction'] });
-    using outside = outsider(server);
+    using outside = adminClient(server);
     const { admin } = outside;
-    await using pair = await HostilePair.start([server.url, server.url]);
+    await using pair = await ReplicaPair.start([server.url, server.url]);
     const { leader, follower } = pair;
     await admin.config('SET', 'maxmemory', '1');
     await expect(admin.set('any', 'thing')).rejects.toThrow('OOM');
@@ -32,12 +32,12 @@ describe('a Redis that is full and evicts nothing', () => {
 describe('a Redis that does not permit the channel any more', () => {
   it('keeps its leaders, says so once, and followers find out at a heartbeat instead of at once', async () => {
     await using server = await RedisServer.start();
-    using outside = outsider(server);
+    using outside = adminClient(server);
     const { admin } = outside;
     await admin.call('ACL', 'SETUSER', 'jobs', 'on', '>secret', '~*', '&*', '+@all');
     const url = server.url.replace('//', '//jobs:secret@');
     // so long that only a heartbeat can tell in time, on a busy machine too
-    await using pair = await HostilePair.start([url, url], { options: { lockExpiry: 10_000 } });
+    await using pair = await ReplicaPair.start([url, url], { options: { lockExpiry: 10_000 } });
     const { leader, follower } = pair;
 
     // this ends the connections that are subscribed

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { RedisServer } from '../../../tools/replicas/redis/index.js';
-import { HostilePair } from './support/replica-pair.js';
-import { outsider } from './support/fault-run.js';
+import { ReplicaPair } from './support/replica-pair.js';
+import { adminClient } from './support/fault-run.js';
 import { monitored } from '../../../tools/replicas/redis/monitor.js';
 
 /** How often Redis was asked for a section of its INFO, beside what each connection asks by itself. */
@@ -23,9 +23,9 @@ describe('the eviction policy of Redis', () => {
     '%s is warned about, once by each replica, and stops nobody',
     async (policy) => {
       await using server = await RedisServer.start({ args: ['--maxmemory-policy', policy] });
-      using outside = outsider(server);
+      using outside = adminClient(server);
       const { admin } = outside;
-      await using pair = await HostilePair.start([server.url, server.url]);
+      await using pair = await ReplicaPair.start([server.url, server.url]);
       await pair.until('both warn', () => pair.replicas.every(({ complaints }) => complaints.length > 0));
       // a new connection is no reason to say it again
       await admin.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
@@ -40,9 +40,9 @@ describe('the eviction policy of Redis', () => {
 
   it('noeviction is not worth a word, and costs each replica one question', async () => {
     await using server = await RedisServer.start({ args: ['--maxmemory-policy', 'noeviction'] });
-    using outside = outsider(server);
+    using outside = adminClient(server);
     const questions = await memoryQuestions(server, async () => {
-      await using pair = await HostilePair.start([server.url, server.url]);
+      await using pair = await ReplicaPair.start([server.url, server.url]);
       await outside.admin.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
       await pair.goesOn();
       expect(pair.replicas.flatMap(({ observer }) => observer.of('evictionPossible'))).toEqual([]);
@@ -54,10 +54,10 @@ describe('the eviction policy of Redis', () => {
     // the client has a word of its own for it
     jest.spyOn(console, 'warn').mockImplementation(() => {});
     await using server = await RedisServer.start({ args: ['--maxmemory-policy', 'allkeys-lru'] });
-    using outside = outsider(server);
+    using outside = adminClient(server);
     await outside.admin.call('ACL', 'SETUSER', 'jobs', 'on', '>secret', '~*', '&*', '+@all', '-info');
     const url = server.url.replace('//', '//jobs:secret@');
-    await using pair = await HostilePair.start([url, url]);
+    await using pair = await ReplicaPair.start([url, url]);
     await pair.until('both know', () =>
       pair.replicas.every(({ observer }) => observer.of('evictionPossible').length > 0),
     );
@@ -72,9 +72,9 @@ describe('the eviction policy of Redis', () => {
 
   it('that drops a lock all the same is like a lock that was deleted: the leader learns it from its next renewal', async () => {
     await using server = await RedisServer.start({ args: ['--maxmemory-policy', 'volatile-ttl'] });
-    using outside = outsider(server);
+    using outside = adminClient(server);
     const { admin } = outside;
-    await using pair = await HostilePair.start([server.url, server.url]);
+    await using pair = await ReplicaPair.start([server.url, server.url]);
     const { leader } = pair;
     // of all keys only locks have a time to live, so they are what goes
     const used = Number(/^used_memory:(\d+)/m.exec(await admin.info('memory'))?.[1]);

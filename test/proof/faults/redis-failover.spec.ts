@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import { RedisServer } from '../../../tools/replicas/redis/index.js';
 import { SILENT, SLACK_MS } from '../../../tools/replicas/busy-machine.js';
-import { HostilePair } from './support/replica-pair.js';
+import { ReplicaPair } from './support/replica-pair.js';
 import { HEARTBEAT_INTERVAL_MS, LOCK_EXPIRY_MS } from './support/in-process-replica.js';
-import { HostileReplication } from './support/redis-sentinel.js';
-import { HostileSuccessor } from './support/promoted-replica.js';
-import { HostileWorld, outsider } from './support/fault-run.js';
+import { RedisSentinel } from './support/redis-sentinel.js';
+import { PromotedReplica } from './support/promoted-replica.js';
+import { FaultRun, adminClient } from './support/fault-run.js';
 
 /** From when there is a primary again: the lock of a leader that gave up has to expire there as well. */
 const BACK_MS = LOCK_EXPIRY_MS + 1_000 + SLACK_MS;
@@ -14,7 +14,7 @@ const UNAWARE_MS = HEARTBEAT_INTERVAL_MS + LOCK_EXPIRY_MS / 5;
 
 interface Failover {
   readonly name: string;
-  readonly happen: (redis: HostileReplication) => unknown;
+  readonly happen: (redis: RedisSentinel) => unknown;
   /** Whether the old primary goes on for a while, and what is written there meanwhile is lost. */
   readonly losesWrites?: boolean;
 }
@@ -24,7 +24,7 @@ const FAILOVERS: readonly Failover[] = [
   { name: 'hangs', happen: ({ primary }) => primary.pause() },
   {
     name: 'is told to hand over',
-    happen: ({ watch }) => watch.call('SENTINEL', 'FAILOVER', HostileReplication.NAME),
+    happen: ({ watch }) => watch.call('SENTINEL', 'FAILOVER', RedisSentinel.NAME),
     losesWrites: true,
   },
 ];
@@ -33,9 +33,9 @@ describe('a primary under a Sentinel that', () => {
   it.concurrent.each(FAILOVERS)(
     '$name is succeeded by its replica, which everybody finds, and jobs go on there, without an overlap once the old primary serves nobody',
     async ({ happen, losesWrites = false }) => {
-      await using redis = await HostileReplication.start();
+      await using redis = await RedisSentinel.start();
       const { connection } = redis;
-      await using pair = await HostilePair.start([connection, connection]);
+      await using pair = await ReplicaPair.start([connection, connection]);
       await redis.caughtUp();
       await happen(redis);
       await pair.until('the replica is promoted', () => redis.isPromoted(), { withinMs: 40_000 });
@@ -65,9 +65,9 @@ describe('a primary under a Sentinel that', () => {
 
 describe('a promoted replica that has all data', () => {
   it.concurrent('lets the old leader go on, and aborts no run', async () => {
-    await using world = await HostileWorld.start();
-    const { pair } = world;
-    await using successor = await HostileSuccessor.start(world);
+    await using faultRun = await FaultRun.start();
+    const { pair } = faultRun;
+    await using successor = await PromotedReplica.start(faultRun);
     await pair.goesOn();
     await successor.promote();
     const promotedMs = performance.now();
@@ -83,9 +83,9 @@ describe('a promoted replica that has all data', () => {
 describe('a promoted replica that missed the last writes', () => {
   it.concurrent('makes no second leader: the old one takes its locks anew, under larger tokens', async () => {
     await using behind = await RedisServer.start();
-    await using world = await HostileWorld.start();
-    const { pair, server, proxies } = world;
-    using outside = outsider(behind);
+    await using faultRun = await FaultRun.start();
+    const { pair, server, proxies } = faultRun;
+    using outside = adminClient(behind);
     await outside.admin.replicaof('127.0.0.1', server.port);
     await pair.until('it has a copy', async () => (await outside.admin.exists(pair.state('report'))) === 1);
     await outside.admin.replicaof('NO', 'ONE');
@@ -102,7 +102,7 @@ describe('a promoted replica that missed the last writes', () => {
     const knownMs = performance.now();
     await pair.goesOn({ withinMs: BACK_MS });
     expect(pair.leader.leads.size).toBe(pair.jobNames.length);
-    const later = pair.runs.filter(({ startedMs }) => startedMs > knownMs);
+    const later = pair.runs.filter(({ startedAtMs }) => startedAtMs > knownMs);
     expect(Math.min(...later.map(({ fencingToken }) => fencingToken))).toBeGreaterThan(before);
     expect(pair.violations()).toEqual([]);
   });

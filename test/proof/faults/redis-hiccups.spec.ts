@@ -1,14 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Redis } from 'ioredis';
-import { HostileWorld } from './support/fault-run.js';
+import { FaultRun } from './support/fault-run.js';
 
 /** Leases outlast what happens here with seconds to spare, on a busy machine too; who leads at once has heard of a release. */
 const LASTING = { options: { lockExpiry: 10_000 } };
 
 interface Hiccup {
   readonly name: string;
-  readonly happen: (world: HostileWorld) => unknown;
+  readonly happen: (faultRun: FaultRun) => unknown;
   /** Whether an operator may read of it, as of an outage that was over at once. */
   readonly mayBeTold?: boolean;
 }
@@ -19,7 +19,7 @@ const HICCUPS: readonly Hiccup[] = [
   { name: 'ended the connections that listen', happen: ({ admin }) => end(admin, 'pubsub') },
   {
     name: 'was cut off by a reset',
-    happen: (world) => world.everywhere('reset'),
+    happen: (faultRun) => faultRun.everywhere('reset'),
     mayBeTold: true,
   },
   { name: 'held all clients back for a moment', happen: ({ admin }) => admin.client('PAUSE', 700, 'ALL') },
@@ -32,10 +32,10 @@ const HICCUPS: readonly Hiccup[] = [
   },
   {
     name: 'lost sight of the network for a moment',
-    happen: async (world) => {
-      await world.everywhere('freeze');
+    happen: async (faultRun) => {
+      await faultRun.everywhere('freeze');
       await delay(700);
-      await world.everywhere('thaw');
+      await faultRun.everywhere('thaw');
     },
   },
   {
@@ -52,10 +52,10 @@ describe('a Redis that', () => {
   it.concurrent.each(HICCUPS)(
     '$name changes no leader and aborts no run, and followers hear of releases as before',
     async ({ happen, mayBeTold = false }) => {
-      await using world = await HostileWorld.start({ args: ['--enable-debug-command', 'yes'] }, LASTING);
-      const { pair, proxies } = world;
+      await using faultRun = await FaultRun.start({ args: ['--enable-debug-command', 'yes'] }, LASTING);
+      const { pair, proxies } = faultRun;
       const { leader, follower } = pair;
-      await happen(world);
+      await happen(faultRun);
       await pair.goesOn();
       await pair.until('both hear releases', () => pair.replicas.every(({ store }) => store.isSubscribed));
       for (const proxy of proxies) proxy.answerDelayMs = 0;

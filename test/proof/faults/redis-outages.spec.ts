@@ -3,7 +3,7 @@ import { messageOf } from '../../../libs/singleton-job/src/errors/index.js';
 import { type RedisServerOptions } from '../../../tools/replicas/redis/index.js';
 import { SILENT, SLACK_MS } from '../../../tools/replicas/busy-machine.js';
 import { LOCK_EXPIRY_MS } from './support/in-process-replica.js';
-import { HostileWorld } from './support/fault-run.js';
+import { FaultRun } from './support/fault-run.js';
 
 /** P4: within a second of Redis coming back with its data, and a lock expiry later without. */
 const BACK_MS = 1_000 + SLACK_MS;
@@ -11,8 +11,8 @@ const BACK_MS = 1_000 + SLACK_MS;
 interface Outage {
   readonly name: string;
   readonly redis?: RedisServerOptions;
-  readonly begin: (world: HostileWorld) => unknown;
-  readonly end: (world: HostileWorld) => unknown;
+  readonly begin: (faultRun: FaultRun) => unknown;
+  readonly end: (faultRun: FaultRun) => unknown;
   /** What the one line about it says. */
   readonly says: RegExp;
   /** What it answers meanwhile to whoever asks it something. */
@@ -32,14 +32,14 @@ const isRecovery = (line: string): boolean => line.includes('can use Redis again
 const OUTAGES: readonly Outage[] = [
   {
     name: 'whose connections are all half open',
-    begin: (world) => world.everywhere('freeze'),
-    end: (world) => world.everywhere('thaw'),
+    begin: (faultRun) => faultRun.everywhere('freeze'),
+    end: (faultRun) => faultRun.everywhere('thaw'),
     says: SILENT,
   },
   {
     name: 'whose connections are reset, and each new one too',
-    begin: (world) => world.everywhere('refuse'),
-    end: (world) => world.everywhere('accept'),
+    begin: (faultRun) => faultRun.everywhere('refuse'),
+    end: (faultRun) => faultRun.everywhere('accept'),
     says: CUT_OFF,
   },
   {
@@ -137,14 +137,14 @@ describe('a Redis', () => {
   it.concurrent.each(OUTAGES)(
     '$name ends all terms at their deadlines, is told in two lines by each replica, and is forgotten once it is over',
     async ({ redis, begin, end, says, answers, backWithinMs = BACK_MS }) => {
-      await using world = await HostileWorld.start(redis);
-      const { pair } = world;
+      await using faultRun = await FaultRun.start(redis);
+      const { pair } = faultRun;
       const from = pair.replicas.map(({ lines }) => lines.length);
       const told = () =>
         pair.replicas.map(({ lines }, index) => lines.slice(from[index]).filter((line) => !/became LEADER/.test(line)));
-      await begin(world);
+      await begin(faultRun);
       if (answers !== undefined)
-        await pair.until('it is so', async () => answers.test(await complaintOf(world.admin.get('anything'))));
+        await pair.until('it is so', async () => answers.test(await complaintOf(faultRun.admin.get('anything'))));
       await pair.until('every term is over', () => pair.leader.leads.size === 0, {
         withinMs: LOCK_EXPIRY_MS + SLACK_MS,
       });
@@ -152,14 +152,14 @@ describe('a Redis', () => {
       await pair.until('both know that Redis does not answer', () => told().every((lines) => lines.some(isOutage)));
       const endsMs = performance.now();
       const during = told().map((lines) => lines.length);
-      await end(world);
+      await end(faultRun);
       await pair.goesOn({ withinMs: backWithinMs });
       await pair.until('both know that Redis answers', () =>
         told().every((lines) => lines.filter(isOutage).length === lines.filter(isRecovery).length),
       );
 
       expect(pair.violations()).toEqual([]);
-      expect(pair.runs.filter(({ startedMs }) => startedMs > overMs && startedMs < endsMs)).toEqual([]);
+      expect(pair.runs.filter(({ startedAtMs }) => startedAtMs > overMs && startedAtMs < endsMs)).toEqual([]);
       expect(told().flat().filter(isOutage)).toContainEqual(expect.stringMatching(says));
       told().forEach((lines, index) => {
         const lost = lines.filter((line) => line.includes('lost leadership'));

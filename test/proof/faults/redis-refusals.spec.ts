@@ -3,19 +3,19 @@ import { type Redis } from 'ioredis';
 import { lockLifeMs } from '../../../libs/singleton-job/src/store/index.js';
 import { RedisServer } from '../../../tools/replicas/redis/index.js';
 import { SLACK_MS } from '../../../tools/replicas/busy-machine.js';
-import { HostilePair } from './support/replica-pair.js';
+import { ReplicaPair } from './support/replica-pair.js';
 import { LOCK_EXPIRY_MS } from './support/in-process-replica.js';
-import { outsider } from './support/fault-run.js';
+import { adminClient } from './support/fault-run.js';
 
 interface World {
   readonly admin: Redis;
-  readonly pair: HostilePair;
+  readonly pair: ReplicaPair;
 }
 
 interface Refusal {
   readonly name: string;
-  readonly begin: (world: World) => unknown;
-  readonly end: (world: World) => unknown;
+  readonly begin: (run: World) => unknown;
+  readonly end: (run: World) => unknown;
   /** What the one line about it says. */
   readonly says: RegExp;
   /** The jobs that cannot be led meanwhile; all of them unless told otherwise. */
@@ -96,17 +96,17 @@ describe('a Redis that', () => {
     '$name is told once by each replica for each command, ends the terms it concerns at their deadlines, and goes on once it is mended',
     async ({ begin, end, says, jobs, isAnonymous = false, permitsHeartbeats = false }) => {
       await using server = await RedisServer.start();
-      using outside = outsider(server);
+      using outside = adminClient(server);
       const { admin } = outside;
       await permit(admin);
       const url = isAnonymous ? server.url : server.url.replace('//', '//jobs:secret@');
-      await using pair = await HostilePair.start([url, url]);
+      await using pair = await ReplicaPair.start([url, url]);
       const { leader } = pair;
       const concerned = jobs ?? pair.jobNames;
       const told = pair.replicas.map(({ complaints }) => complaints.length);
-      const world = { admin, pair };
+      const faultRun = { admin, pair };
 
-      await begin(world);
+      await begin(faultRun);
       await pair.until('the terms are over', () => concerned.every((name) => !leader.leads.has(name)), {
         withinMs: (permitsHeartbeats ? lockLifeMs(LOCK_EXPIRY_MS) : LOCK_EXPIRY_MS) + SLACK_MS,
       });
@@ -116,10 +116,10 @@ describe('a Redis that', () => {
       const overMs = performance.now();
       await new Promise((resolve) => setTimeout(resolve, LOCK_EXPIRY_MS + 1_000));
       const endsMs = performance.now();
-      await end(world);
+      await end(faultRun);
       await pair.goesOn();
 
-      const during = pair.runs.filter(({ startedMs }) => startedMs > overMs && startedMs < endsMs);
+      const during = pair.runs.filter(({ startedAtMs }) => startedAtMs > overMs && startedAtMs < endsMs);
       expect(during.filter(({ job }) => concerned.includes(job))).toEqual([]);
       expect(new Set(during.map(({ job }) => job)).size).toBe(pair.jobNames.length - concerned.length);
       expect(pair.violations()).toEqual([]);

@@ -2,24 +2,24 @@ import { describe, expect, it } from '@jest/globals';
 import { setTimeout as delay } from 'node:timers/promises';
 import { SLACK_MS } from '../../../tools/replicas/busy-machine.js';
 import { LOCK_EXPIRY_MS } from './support/in-process-replica.js';
-import { HostileWorld } from './support/fault-run.js';
+import { FaultRun } from './support/fault-run.js';
 
 /** A crash loses what was written since the last snapshot: here more than a lease, and than a renewal of a lock. */
 const LIVE_MS = 12_000;
 const BACK_MS = 1_000 + LOCK_EXPIRY_MS + SLACK_MS;
 
-async function restartFromSnapshot({ server }: HostileWorld): Promise<void> {
+async function restartFromSnapshot({ server }: FaultRun): Promise<void> {
   await server.kill({ keepSnapshot: true });
   await server.up();
 }
 
 describe('a Redis that restarts from an older snapshot', () => {
   it.concurrent('keeps the leader that leads since before the snapshot, and no run is aborted', async () => {
-    await using world = await HostileWorld.start();
-    const { pair, admin } = world;
+    await using faultRun = await FaultRun.start();
+    const { pair, admin } = faultRun;
     await admin.save();
     await delay(LIVE_MS);
-    await restartFromSnapshot(world);
+    await restartFromSnapshot(faultRun);
     await pair.goesOn({ withinMs: BACK_MS });
     await pair.goesOn();
     expect(pair.leader.leads.size).toBe(pair.jobNames.length);
@@ -29,8 +29,8 @@ describe('a Redis that restarts from an older snapshot', () => {
   });
 
   it.concurrent('makes no second leader if another leads since the snapshot, and tokens go on growing', async () => {
-    await using world = await HostileWorld.start();
-    const { pair, admin, proxies } = world;
+    await using faultRun = await FaultRun.start();
+    const { pair, admin, proxies } = faultRun;
     const { leader, follower } = pair;
     await admin.save();
     proxies[0].freeze();
@@ -39,7 +39,7 @@ describe('a Redis that restarts from an older snapshot', () => {
     await pair.until('the first one is back', () => leader.observer.of('storeRecovered').length > 0);
     await delay(LIVE_MS);
     const restartMs = performance.now();
-    await restartFromSnapshot(world);
+    await restartFromSnapshot(faultRun);
     await pair.goesOn({ withinMs: BACK_MS });
     await pair.goesOn();
     // the locks name the first one again, so nobody may take them until its old session has ended

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { SLACK_MS } from '../../../tools/replicas/busy-machine.js';
-import { HEARTBEAT_INTERVAL_MS, type HostileReplica, LOCK_EXPIRY_MS } from './support/in-process-replica.js';
-import { HostileSuccessor } from './support/promoted-replica.js';
-import { HostileWorld } from './support/fault-run.js';
+import { HEARTBEAT_INTERVAL_MS, type InProcessReplica, LOCK_EXPIRY_MS } from './support/in-process-replica.js';
+import { PromotedReplica } from './support/promoted-replica.js';
+import { FaultRun } from './support/fault-run.js';
 
 /** So long that a leader which is to lead on loses nothing to a busy machine. */
 const LONG_EXPIRY_MS = 10_000;
@@ -10,33 +10,33 @@ const LONG_EXPIRY_MS = 10_000;
 const MAX_LAG_S = 1;
 const REFUSED_MS = (MAX_LAG_S + 2) * 1_000;
 
-/** A world whose first replica stays with the deposed primary, while the second one is with the promoted one. */
-async function splitWorld(lockExpiry: number, prepare: (world: HostileWorld) => unknown = () => undefined) {
-  const world = await HostileWorld.start({}, { options: { lockExpiry } });
-  const { admin, pair } = world;
-  const successor = await HostileSuccessor.start(world);
-  await prepare(world);
+/** A fault run whose first replica stays with the deposed primary, while the second one is with the promoted one. */
+async function splitWorld(lockExpiry: number, prepare: (faultRun: FaultRun) => unknown = () => undefined) {
+  const faultRun = await FaultRun.start({}, { options: { lockExpiry } });
+  const { admin, pair } = faultRun;
+  const successor = await PromotedReplica.start(faultRun);
+  await prepare(faultRun);
   await pair.goesOn();
   const splitMs = performance.now();
-  await successor.promote({ away: world.proxies[0] });
+  await successor.promote({ away: faultRun.proxies[0] });
   const lead = (): boolean => pair.follower.leads.size === pair.jobNames.length;
   // the copies of the locks have to expire there
   await pair.until('the other side has a leader', lead, { withinMs: lockExpiry + 1_000 + SLACK_MS });
   const dispose = async (): Promise<void> => {
-    await world[Symbol.asyncDispose]();
+    await faultRun[Symbol.asyncDispose]();
     await successor[Symbol.asyncDispose]();
   };
   return { admin, pair, successor, splitMs, [Symbol.asyncDispose]: dispose };
 }
 
-const tokensOf = ({ observer }: HostileReplica, job: string): number[] =>
+const tokensOf = ({ observer }: InProcessReplica, job: string): number[] =>
   observer
     .of('leadershipGained')
     .filter((gained) => gained.job === job)
     .map(({ fencingToken }) => fencingToken);
 
 /** When it was told last. */
-const lastOf = ({ observer }: HostileReplica, event: 'leadershipGained' | 'leadershipLost', job: string): number =>
+const lastOf = ({ observer }: InProcessReplica, event: 'leadershipGained' | 'leadershipLost', job: string): number =>
   observer.events.findLast((told) => told.event === event && told.payload.job === job)?.atMs ?? NaN;
 
 describe('a deposed primary that still serves one of the replicas', () => {
@@ -59,9 +59,10 @@ describe('a deposed primary that still serves one of the replicas', () => {
       const twice = pair.violations({ sinceMs: bothMs }).filter((line) => line.startsWith('started-twice'));
       expect(twice.length).toBeGreaterThan(0);
       // and what the one side started while the other had nobody yet, the other reports
-      const reported = (at: number): boolean => follower.reports().some(({ from, to }) => from < at && at <= to);
-      const startedHere = pair.runs.filter(({ process, job }) => process === leader.node && job === 'report');
-      expect(startedHere.filter(({ scheduledAt }) => reported(scheduledAt))).not.toEqual([]);
+      const reported = (at: number): boolean =>
+        follower.reports().some(({ fromMs, toMs }) => fromMs < at && at <= toMs);
+      const startedHere = pair.runs.filter(({ node, job }) => node === leader.node && job === 'report');
+      expect(startedHere.filter(({ scheduledAtMs }) => reported(scheduledAtMs))).not.toEqual([]);
 
       await successor.demoteTheOther();
       await pair.until('the deposed leader knows', () => leader.leads.size === 0);

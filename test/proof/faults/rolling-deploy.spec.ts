@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Cron, FixedRate, type JobEvents, type JobObserver, SingletonJobModule } from 'nestjs-singleton-job';
-import { PATIENCE_MS } from '../../../tools/replicas/busy-machine.js';
+import { until } from '../../../tools/replicas/until.js';
 import { type StartedApplication, startApplication } from '../../support/nest-application.js';
 import { useRedis } from '../../../tools/replicas/redis/use-redis.js';
 
@@ -91,7 +91,7 @@ describe('A rolling deploy of an application whose schedules change', () => {
   it('starts no occurrence twice, leaves none untold, and runs by the new schedules when the old version is gone', async () => {
     const projectName = `deploy-${String(++deploys)}-${String(process.pid)}`;
     const old = [await start(OldVersion, projectName), await start(OldVersion, projectName)];
-    await until(() => old.some(({ diary }) => diary.of('report').length > 2));
+    await until('the old version runs', () => old.some(({ diary }) => diary.of('report').length > 2));
     const fresh: Replica[] = [];
     for (const replica of old) {
       fresh.push(await start(NewVersion, projectName));
@@ -103,7 +103,7 @@ describe('A rolling deploy of an application whose schedules change', () => {
     const oldRunsBefore = old.map(({ diary }) => diary.runs.length);
     // the two jobs may have leaders of their own
     const runsOf = (job: string): number => fresh.reduce((sum, { diary }) => sum + diary.of(job).length, 0);
-    await until(() => runsOf('report') > 2 && runsOf('tick') > 5);
+    await until('the new version runs', () => runsOf('report') > 2 && runsOf('tick') > 5);
     expect(old.map(({ diary }) => diary.runs.length)).toEqual(oldRunsBefore);
 
     const occurrences = all.flatMap((diary) => diary.of('report').map(({ scheduledAt }) => scheduledAt.getTime()));
@@ -123,11 +123,3 @@ describe('A rolling deploy of an application whose schedules change', () => {
     expect(all.flatMap(({ broken }) => broken)).toEqual([]);
   });
 });
-
-async function until(isSo: () => boolean): Promise<void> {
-  const giveUpAt = Date.now() + PATIENCE_MS;
-  while (!isSo()) {
-    if (Date.now() > giveUpAt) throw new Error(`waited in vain until ${isSo.toString()}`);
-    await delay(10);
-  }
-}

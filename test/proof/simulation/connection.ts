@@ -4,7 +4,7 @@ import { type Chance } from './chance.js';
 import { Pipe } from './pipe.js';
 import { type ProcessClock } from '../../simulation/process-clock.js';
 import { type Client, type SimulatedServer } from './simulated-server.js';
-import { TRAVEL_MS, type Weather } from './network-conditions.js';
+import { TRAVEL_MS, type NetworkConditions } from './network-conditions.js';
 import { type World } from '../../simulation/world.js';
 
 export interface ConnectionParts {
@@ -12,7 +12,7 @@ export interface ConnectionParts {
   readonly clock: ProcessClock;
   readonly server: SimulatedServer;
   readonly chance: Chance;
-  readonly weather: () => Weather;
+  readonly conditions: () => NetworkConditions;
   /** A proxy keeps it when the server restarts. */
   readonly isProxied: boolean;
   /** It has ended, and the process knows. `isSilent`: because nothing arrived on it. */
@@ -41,8 +41,8 @@ export class Connection implements Client {
     const { world, server } = parts;
     this.#start = server.start;
     const travelMs = (): number => this.#travelMs();
-    const way = (blocked: Weather['way']) => (): boolean => {
-      const now = parts.weather().way;
+    const way = (blocked: NetworkConditions['way']) => (): boolean => {
+      const now = parts.conditions().way;
       return now !== 'silent' && now !== blocked;
     };
     this.#there = new Pipe({ world, travelMs, isOpen: way('mute') });
@@ -93,7 +93,7 @@ export class Connection implements Client {
     });
   }
 
-  /** The weather has changed. */
+  /** The conditions have changed. */
   flush(): void {
     this.#there.flush();
     this.#back.flush();
@@ -147,8 +147,8 @@ export class Connection implements Client {
   }
 
   #travelMs(): number {
-    const { chance, weather } = this.#parts;
-    const { slow, slowMs } = weather();
+    const { chance, conditions } = this.#parts;
+    const { slow, slowMs } = conditions();
     return chance.between(0.1, chance.happens(slow) ? slowMs : TRAVEL_MS);
   }
 

@@ -11,7 +11,7 @@ import {
   type Version,
 } from './plan.js';
 import { type ClockFaults } from '../../simulation/process-clock.js';
-import { FINE_WEATHER, type Weather } from './network-conditions.js';
+import { GOOD_CONDITIONS, type NetworkConditions } from './network-conditions.js';
 
 const DAY_MS = 86_400_000;
 
@@ -93,7 +93,7 @@ function drawSetting(chance: Chance, temper: Temper): Setting {
     rollOutMs: Infinity,
     rollBackMs: Infinity,
     overlap: chance.pick(['skip', 'cancel-other']),
-    stubborn: temper === 'kills' ? 0 : chance.pick([0, 0, 0, 0.3]),
+    ignoringSignal: temper === 'kills' ? 0 : chance.pick([0, 0, 0, 0.3]),
     serverRate: chance.between(0.998, 1.002),
     isProxied: temper !== 'kills' && chance.happens(0.2),
     faultsForMs: 6_000 + 5 * longestMs,
@@ -176,7 +176,7 @@ function drawDeath(draw: Draw, atMs: number): readonly Fault[] {
 function drawMild(draw: Draw, atMs: number): readonly Fault[] {
   const { chance, places } = draw;
   const place = drawPlace(chance, places);
-  const forMs = drawSpellMs(draw);
+  const forMs = drawDurationMs(draw);
   const kinds: readonly [() => readonly Fault[], ...(() => readonly Fault[])[]] = [
     () => drawDeath(draw, atMs),
     () => drawDeath(draw, atMs),
@@ -184,8 +184,8 @@ function drawMild(draw: Draw, atMs: number): readonly Fault[] {
     () => [{ kind: chance.pick(['pause', 'suspend', 'suspend', 'freeze']), atMs, place, forMs }],
     () => [{ kind: 'clock-step', atMs, place, byMs: drawStepMs(chance, drawExpiryMs(draw)) }],
     () => [{ kind: 'cut', atMs, place, which: chance.pick(['requests', 'subscription', 'both']) }],
-    () => [{ kind: 'weather', atMs, place, weather: drawWeather(draw), forMs }],
-    () => [{ kind: 'weather-for-all', atMs, weather: drawWeather(draw), forMs }],
+    () => [{ kind: 'network', atMs, place, conditions: drawConditions(draw), forMs }],
+    () => [{ kind: 'network-for-all', atMs, conditions: drawConditions(draw), forMs }],
     () => [{ kind: 'store-hangs', atMs, forMs: chance.happens(0.3) ? chance.between(1_000, 2_000) : forMs }],
     () => [{ kind: 'restart', atMs, ...drawServerRestart(draw) }],
     () => [{ kind: 'restart', atMs, ...drawServerRestart(draw) }],
@@ -198,7 +198,7 @@ function drawMild(draw: Draw, atMs: number): readonly Fault[] {
 function drawHarsh(draw: Draw, atMs: number): readonly Fault[] {
   const { chance } = draw;
   if (chance.happens(0.7)) return drawMild(draw, atMs);
-  const forMs = chance.pick([1, 1, 1, 3]) * drawSpellMs(draw);
+  const forMs = chance.pick([1, 1, 1, 3]) * drawDurationMs(draw);
   const kinds: readonly [() => Fault, ...(() => Fault)[]] = [
     () => ({ kind: 'restart-empty', atMs, ...drawServerRestart(draw) }),
     () => ({ kind: 'restart-older', atMs, forMs, ...drawServerRestart(draw) }),
@@ -216,7 +216,7 @@ function drawPlace(chance: Chance, places: number): number {
 }
 
 /** From a moment to longer than a lease. */
-function drawSpellMs(draw: Draw): number {
+function drawDurationMs(draw: Draw): number {
   const { chance } = draw;
   return chance.pick([0.05, 0.3, 1, 2.5]) * chance.between(0.5, 1) * drawExpiryMs(draw);
 }
@@ -228,13 +228,13 @@ function drawRestart(draw: Draw): Restart {
 
 function drawServerRestart(draw: Draw): { readonly downForMs: number; readonly isNoticed: boolean } {
   const { chance } = draw;
-  return { downForMs: chance.pick([10, 10, 300, drawSpellMs(draw)]), isNoticed: chance.happens(0.7) };
+  return { downForMs: chance.pick([10, 10, 300, drawDurationMs(draw)]), isNoticed: chance.happens(0.7) };
 }
 
 /** Every process is stopped and replaced, one after another or nearly at once. */
 function rollingRestart(draw: Draw, atMs: number): readonly Fault[] {
   const { chance, places } = draw;
-  const everyMs = chance.happens(0.3) ? 1 : drawSpellMs(draw);
+  const everyMs = chance.happens(0.3) ? 1 : drawDurationMs(draw);
   return Array.from({ length: places }, (_, place) => ({
     kind: 'stop',
     atMs: atMs + place * everyMs,
@@ -254,10 +254,10 @@ function drawStepMs(chance: Chance, lockExpiryMs: number): number {
   return chance.pick([-1, 1]) * chance.between(0.3, 1) * sizeMs;
 }
 
-function drawWeather(draw: Draw): Weather {
+function drawConditions(draw: Draw): NetworkConditions {
   const { chance } = draw;
   const lockExpiryMs = drawExpiryMs(draw);
-  const parts: readonly [Partial<Weather>, ...Partial<Weather>[]] = [
+  const parts: readonly [Partial<NetworkConditions>, ...Partial<NetworkConditions>[]] = [
     { way: 'refused' },
     { way: 'silent' },
     { way: 'mute' },
@@ -268,5 +268,5 @@ function drawWeather(draw: Draw): Weather {
     { slow: 0.7, slowMs: 0.3 * lockExpiryMs },
     { slow: 1, slowMs: 2 * lockExpiryMs },
   ];
-  return { ...FINE_WEATHER, ...chance.pick(parts) };
+  return { ...GOOD_CONDITIONS, ...chance.pick(parts) };
 }

@@ -4,83 +4,83 @@ import { type Fault, type Restart, type Setting } from './plan.js';
 import { type ProcessClock } from '../../simulation/process-clock.js';
 import { type SimulatedProcess } from './simulated-process.js';
 import { type SimulatedServer } from './simulated-server.js';
-import { type Weather } from './network-conditions.js';
+import { type NetworkConditions } from './network-conditions.js';
 import { windowsOf } from './windows.js';
-import { type Witness } from './recorder.js';
+import { type Recorder } from './recorder.js';
 import { type World } from '../../simulation/world.js';
 
 /** Where a story is played. */
-export interface Stage {
+export interface StoryContext {
   readonly setting: Setting;
   readonly world: World;
   readonly places: readonly Place[];
   readonly server: SimulatedServer;
   readonly serverClock: ProcessClock;
-  readonly witness: Witness;
+  readonly recorder: Recorder;
   /** Is called whenever a fault begins or ends: the calm begins after the last. */
   readonly disturb: () => void;
 }
 
-/** Lets a fault strike now. */
-export function strike(fault: Fault, stage: Stage): void {
-  const { server, serverClock, disturb } = stage;
+/** Injects a fault now. */
+export function inject(fault: Fault, context: StoryContext): void {
+  const { server, serverClock, disturb } = context;
   const { data } = server;
   disturb();
   switch (fault.kind) {
-    case 'weather-for-all':
-      spell(fault.weather, fault.forMs, stage);
+    case 'network-for-all':
+      applyEverywhere(fault.conditions, fault.forMs, context);
       return;
     case 'store-clock-step':
-      allow(fault, stage);
+      allow(fault, context);
       serverClock.stepWall(fault.byMs);
       return;
     case 'store-hangs':
       server.hang();
-      later(stage, fault.forMs, () => {
+      later(context, fault.forMs, () => {
         server.goOn();
       });
       return;
     case 'store-refuses':
       server.refused.set(fault.request, new LockStoreError('STORE_REFUSED_WRITE', 'out of memory'));
-      later(stage, fault.forMs, () => {
+      later(context, fault.forMs, () => {
         server.refused.delete(fault.request);
       });
       return;
     case 'restart':
-      restart(fault, stage, () => {
+      restart(fault, context, () => {
         data.restart(data.snapshot());
       });
       return;
     case 'restart-empty':
-      lose(fault, stage);
-      restart(fault, stage, () => {
+      lose(fault, context);
+      restart(fault, context, () => {
         data.restart();
       });
       return;
     case 'restart-older': {
       const snapshot = data.snapshot();
-      later(stage, fault.forMs, () => {
-        stage.witness.note('*** what was written since is lost');
-        lose(fault, stage);
-        restart(fault, stage, () => {
+      later(context, fault.forMs, () => {
+        context.recorder.note('*** what was written since is lost');
+        lose(fault, context);
+        restart(fault, context, () => {
           data.restart(snapshot);
         });
       });
       return;
     }
     case 'flush-all':
-      lose(fault, stage);
+      lose(fault, context);
       data.loseData();
       return;
     case 'sessions-deleted':
       data.loseSessions();
       return;
     case 'lock-deleted':
-      allow(fault, stage);
+      allow(fault, context);
       data.free(fault.job);
       return;
     case 'state-deleted':
-      allow(fault, stage);
+      allow(fault, context);
       data.forget(fault.job);
       return;
     case 'kill':
@@ -92,71 +92,71 @@ export function strike(fault: Fault, stage: Stage): void {
     case 'clock-step':
     case 'step-down':
     case 'cut':
-    case 'weather': {
-      const place = stage.places[fault.place];
-      const victim = place?.process;
-      if (place !== undefined && victim !== undefined) strikeProcess(fault, { stage, place, victim });
+    case 'network': {
+      const place = context.places[fault.place];
+      const target = place?.process;
+      if (place !== undefined && target !== undefined) injectIntoProcess(fault, { context, place, target });
     }
   }
 }
 
 type FaultOfProcess = Extract<Fault, { readonly place: number }>;
-interface Struck {
-  readonly stage: Stage;
+interface Injection {
+  readonly context: StoryContext;
   readonly place: Place;
-  readonly victim: SimulatedProcess;
+  readonly target: SimulatedProcess;
 }
 
-function strikeProcess(fault: FaultOfProcess, struck: Struck): void {
-  const { stage, place, victim } = struck;
+function injectIntoProcess(fault: FaultOfProcess, injection: Injection): void {
+  const { context, place, target } = injection;
   switch (fault.kind) {
     case 'kill':
-      die(fault, struck);
+      die(fault, injection);
       return;
     case 'crash':
-      victim.crashAt(fault.step, () => {
-        die(fault, struck);
+      target.crashAt(fault.step, () => {
+        die(fault, injection);
       });
       return;
     case 'stop':
       place.leave();
-      void victim.stop().then(() => {
-        comeBack(fault, struck);
+      void target.stop().then(() => {
+        comeBack(fault, injection);
       });
       return;
     case 'pause':
     case 'suspend':
     case 'freeze': {
       // nobody could tell how long a host slept whose wall clock was stepped meanwhile
-      const kind = fault.kind === 'suspend' && victim.clock.wasStepped ? 'pause' : fault.kind;
-      allow({ ...fault, kind }, stage, victim);
-      victim.clock.halt(kind === 'pause' ? 'paused' : kind === 'suspend' ? 'suspended' : 'frozen');
-      later(stage, fault.forMs, () => {
-        victim.clock.goOn();
+      const kind = fault.kind === 'suspend' && target.clock.wasStepped ? 'pause' : fault.kind;
+      allow({ ...fault, kind }, context, target);
+      target.clock.halt(kind === 'pause' ? 'paused' : kind === 'suspend' ? 'suspended' : 'frozen');
+      later(context, fault.forMs, () => {
+        target.clock.goOn();
       });
       return;
     }
     case 'clock-step':
-      if (!victim.clock.wasSuspended) victim.clock.stepWall(fault.byMs);
+      if (!target.clock.wasSuspended) target.clock.stepWall(fault.byMs);
       return;
     case 'step-down':
-      victim.stepDown();
+      target.stepDown();
       return;
     case 'cut':
-      victim.network.cut(fault.which);
+      target.network.cut(fault.which);
       return;
-    case 'weather':
-      later(stage, fault.forMs, place.endure(fault.weather));
+    case 'network':
+      later(context, fault.forMs, place.apply(fault.conditions));
   }
 }
 
-/** The witness is told what the promises exclude from now on. */
-function allow(fault: Fault, { witness, setting, world: { nowMs } }: Stage, victim?: SimulatedProcess): void {
+/** The recorder is told what the promises exclude from now on. */
+function allow(fault: Fault, { recorder, setting, world: { nowMs } }: StoryContext, target?: SimulatedProcess): void {
   for (const { ofEarlierRuns = false, firstStartedWithinMs, ...window } of windowsOf(fault, setting)) {
     if (window.forMs <= 0) continue;
-    witness.allow({
+    recorder.allow({
       ...window,
-      ...(victim && { process: victim.name }),
+      ...(target && { process: target.name }),
       ...(ofEarlierRuns && { startedByMs: nowMs + ('forMs' in fault ? fault.forMs : 0) }),
       ...(firstStartedWithinMs !== undefined && {
         // the answer to a claim may be under way
@@ -167,47 +167,47 @@ function allow(fault: Fault, { witness, setting, world: { nowMs } }: Stage, vict
 }
 
 /** Data is lost. */
-function lose(fault: Fault, stage: Stage): void {
-  allow(fault, stage);
-  stage.witness.dataLost();
+function lose(fault: Fault, context: StoryContext): void {
+  allow(fault, context);
+  context.recorder.dataLost();
 }
 
 function restart(
   fault: { readonly downForMs: number; readonly isNoticed: boolean },
-  stage: Stage,
+  context: StoryContext,
   begin: () => void,
 ): void {
-  const { server } = stage;
+  const { server } = context;
   server.end(fault.isNoticed);
   begin();
-  later(stage, fault.downForMs, () => {
+  later(context, fault.downForMs, () => {
     server.begin();
   });
 }
 
 /** A fault ends. */
-function later({ world, disturb }: Stage, afterMs: number, end: () => void): void {
+function later({ world, disturb }: StoryContext, afterMs: number, end: () => void): void {
   world.after(afterMs, () => {
     disturb();
     end();
   });
 }
 
-function die(restart: Restart, struck: Struck): void {
-  const { place, victim } = struck;
-  victim.kill();
-  if (place.process === victim) place.leave();
-  comeBack(restart, struck);
+function die(restart: Restart, injection: Injection): void {
+  const { place, target } = injection;
+  target.kill();
+  if (place.process === target) place.leave();
+  comeBack(restart, injection);
 }
 
-function comeBack({ downForMs, clock }: Restart, { stage, place }: Struck): void {
-  stage.disturb();
-  later(stage, downForMs, () => {
+function comeBack({ downForMs, clock }: Restart, { context, place }: Injection): void {
+  context.disturb();
+  later(context, downForMs, () => {
     // one that died while it stopped is replaced once
     if (place.process === undefined) place.start(clock);
   });
 }
 
-function spell(weather: Weather, forMs: number, stage: Stage): void {
-  for (const place of stage.places) later(stage, forMs, place.endure({ ...weather }));
+function applyEverywhere(conditions: NetworkConditions, forMs: number, context: StoryContext): void {
+  for (const place of context.places) later(context, forMs, place.apply({ ...conditions }));
 }

@@ -58,11 +58,11 @@ export class Line {
     this.#connection?.abandon();
   }
 
-  /** The weather has changed. */
-  weatherChanged(): void {
+  /** The conditions have changed. */
+  conditionsChanged(): void {
     const connection = this.#connection;
     if (connection === undefined) return;
-    if (this.#parts.weather().way === 'refused') connection.reset();
+    if (this.#parts.conditions().way === 'refused') connection.reset();
     else connection.flush();
   }
 
@@ -77,10 +77,10 @@ export class Line {
   }
 
   #connect(): void {
-    const { clock, chance, weather, server } = this.#parts;
+    const { clock, chance, conditions, server } = this.#parts;
     // the server's host answers, also while the server itself hangs
     this.#retry = clock.setTimer(chance.between(0.5, 3), () => {
-      const { way } = weather();
+      const { way } = conditions();
       if (way === 'up' && (!server.isDown || this.#parts.isProxied)) this.#greet();
       else
         this.#retry = clock.setTimer(way === 'up' || way === 'refused' ? 0 : CONNECT_TIMEOUT_MS, () => {

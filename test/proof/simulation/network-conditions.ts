@@ -6,7 +6,7 @@
 export type Way = 'up' | 'refused' | 'silent' | 'mute' | 'deaf';
 
 /** How a network treats what is sent over it: shares of what it carries, and how long that takes. */
-export interface Weather {
+export interface NetworkConditions {
   readonly way: Way;
   /** A share of everything that takes up to `slowMs` instead of a moment. On one connection nothing overtakes anything. */
   readonly slow: number;
@@ -18,7 +18,7 @@ export interface Weather {
   readonly lateMs: number;
 }
 
-export const FINE_WEATHER: Weather = {
+export const GOOD_CONDITIONS: NetworkConditions = {
   way: 'up',
   slow: 0,
   slowMs: 0,
@@ -27,12 +27,12 @@ export const FINE_WEATHER: Weather = {
   lateMs: 0,
 };
 
-/** The longest that anything travels in fine weather. */
+/** The longest that anything travels in good conditions. */
 export const TRAVEL_MS = 2;
 
-/** What is not as in fine weather. */
-export function weatherInWords(weather: Weather): string {
-  const { way, slow, slowMs, lostMessages, lateMessages, lateMs } = weather;
+/** What is not as in good conditions. */
+export function conditionsInWords(conditions: NetworkConditions): string {
+  const { way, slow, slowMs, lostMessages, lateMessages, lateMs } = conditions;
   const share = (part: number): string => `${Math.round(100 * part)} %`;
   return [
     way === 'up' ? '' : way,

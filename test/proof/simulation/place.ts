@@ -1,11 +1,11 @@
 import { type ClockFaults } from '../../simulation/process-clock.js';
 import { type SimulatedProcess } from './simulated-process.js';
-import { FINE_WEATHER, type Weather } from './network-conditions.js';
+import { GOOD_CONDITIONS, type NetworkConditions } from './network-conditions.js';
 
-/** A host on which one process of the fleet runs at a time, with the weather that it is in. */
+/** A host on which one process of the fleet runs at a time, with the conditions that it is in. */
 export class Place {
   readonly #start: (name: string, clock: ClockFaults) => SimulatedProcess;
-  readonly #weathers = new Set<Weather>();
+  readonly #active = new Set<NetworkConditions>();
   #started = 0;
   #process: SimulatedProcess | undefined;
 
@@ -24,30 +24,30 @@ export class Place {
   start(clock: ClockFaults): void {
     this.#started += 1;
     this.#process = this.#start(`${this.name}${this.#started}`, clock);
-    this.#process.network.weather = this.#weather;
+    this.#process.network.conditions = this.#conditions;
   }
 
-  /** Nothing that strikes this place from now on reaches the process that was in it. */
+  /** Faults that are injected here from now on do not reach the process that was here. */
   leave(): void {
     this.#process = undefined;
   }
 
-  /** A weather sets in; returns how it ends. */
-  endure(weather: Weather): () => void {
-    this.#weathers.add(weather);
-    this.#tell();
+  /** Begins to apply conditions to this place; returns how they end. */
+  apply(conditions: NetworkConditions): () => void {
+    this.#active.add(conditions);
+    this.#applyNewest();
     return () => {
-      this.#weathers.delete(weather);
-      this.#tell();
+      this.#active.delete(conditions);
+      this.#applyNewest();
     };
   }
 
   /** The newest of those that have not ended. */
-  get #weather(): Weather {
-    return [...this.#weathers].at(-1) ?? FINE_WEATHER;
+  get #conditions(): NetworkConditions {
+    return [...this.#active].at(-1) ?? GOOD_CONDITIONS;
   }
 
-  #tell(): void {
-    if (this.#process !== undefined) this.#process.network.weather = this.#weather;
+  #applyNewest(): void {
+    if (this.#process !== undefined) this.#process.network.conditions = this.#conditions;
   }
 }

@@ -1,6 +1,6 @@
 import { lockLifeMs } from '../../../libs/singleton-job/src/store/index.js';
 import { type ClockFaults } from '../../simulation/process-clock.js';
-import { type Weather, weatherInWords } from './network-conditions.js';
+import { type NetworkConditions, conditionsInWords } from './network-conditions.js';
 
 /** A story before it is played: all that is drawn from its seed, so that a part of it can be left out. */
 export interface Plan {
@@ -8,7 +8,7 @@ export interface Plan {
   readonly setting: Setting;
   /** The clocks of the processes that the story begins with: one process for each. */
   readonly clocks: readonly ClockFaults[];
-  /** In the order in which they strike. */
+  /** In the order in which they are injected. */
   readonly faults: readonly Fault[];
 }
 
@@ -38,7 +38,7 @@ export interface Setting {
   readonly rollBackMs: number;
   readonly overlap: 'skip' | 'cancel-other';
   /** The share of runs that do not mind their signal. */
-  readonly stubborn: number;
+  readonly ignoringSignal: number;
   /** How many milliseconds of the store's clock pass in one of true time. */
   readonly serverRate: number;
   /** A proxy keeps connections when the server restarts. */
@@ -98,8 +98,13 @@ export type Fault =
   | (AtPlace & { readonly kind: 'step-down' })
   /** A connection ends, and is made again at once. */
   | (AtPlace & { readonly kind: 'cut'; readonly which: 'requests' | 'subscription' | 'both' })
-  | (AtPlace & { readonly kind: 'weather'; readonly weather: Weather; readonly forMs: number })
-  | { readonly atMs: number; readonly kind: 'weather-for-all'; readonly weather: Weather; readonly forMs: number }
+  | (AtPlace & { readonly kind: 'network'; readonly conditions: NetworkConditions; readonly forMs: number })
+  | {
+      readonly atMs: number;
+      readonly kind: 'network-for-all';
+      readonly conditions: NetworkConditions;
+      readonly forMs: number;
+    }
   /** The wall clock of the store is set. */
   | { readonly atMs: number; readonly kind: 'store-clock-step'; readonly byMs: number }
   /** The store takes requests and does not get to them. */
@@ -139,9 +144,9 @@ function detail(fault: Fault): string {
     case 'clock-step':
     case 'store-clock-step':
       return `by ${Math.round(fault.byMs)} ms`;
-    case 'weather':
-    case 'weather-for-all':
-      return `${weatherInWords(fault.weather)} for ${Math.round(fault.forMs)} ms`;
+    case 'network':
+    case 'network-for-all':
+      return `${conditionsInWords(fault.conditions)} for ${Math.round(fault.forMs)} ms`;
     case 'restart':
     case 'restart-empty':
       return restartInWords(fault);

@@ -1,11 +1,11 @@
 import { drawPlan } from './draw-plan.js';
-import { play, type Staging } from './play.js';
+import { play, type PlayOptions } from './play.js';
 import { type Violation } from './rules.js';
 
 export interface SeedsToPlay {
   readonly first: number;
   readonly count: number;
-  readonly staging?: Staging;
+  readonly options?: PlayOptions;
 }
 
 /** A rule that a story broke. */
@@ -22,12 +22,12 @@ export interface Played {
 
 /** Plays the stories of many seeds, one after another. */
 export async function playSeeds(seeds: SeedsToPlay): Promise<Played> {
-  const { first, count, staging } = seeds;
+  const { first, count, options } = seeds;
   const failures: Failure[] = [];
   let runs = 0;
   let stories = 0;
   for (let seed = first; seed < first + count; seed++) {
-    const { history, violations } = await play(drawPlan(seed), staging);
+    const { history, violations } = await play(drawPlan(seed), options);
     stories += 1;
     runs += history.runs.length;
     const rules = new Map(violations.toReversed().map((violation) => [violation.rule, violation]));

@@ -9,18 +9,18 @@ import { check, type History, type Violation } from './rules.js';
 import { simulatedJobs } from './simulated-jobs.js';
 import { SimulatedProcess } from './simulated-process.js';
 import { SimulatedServer } from './simulated-server.js';
-import { type Stage, strike } from './inject.js';
-import { Witness } from './recorder.js';
+import { type StoryContext, inject } from './inject.js';
+import { Recorder } from './recorder.js';
 import { World } from '../../simulation/world.js';
 
 /** Replaces the server of the processes by a worse one, to show that the rules notice. */
-export type Sabotage = (server: InMemoryServer) => InMemoryServer;
+export type ServerMutation = (server: InMemoryServer) => InMemoryServer;
 
 /** How a story is played that is not played as usual. */
-export interface Staging {
-  readonly sabotage?: Sabotage;
+export interface PlayOptions {
+  readonly mutate?: ServerMutation;
   /** Is told everything that happens, in a line each. */
-  readonly tell?: (line: string) => void;
+  readonly print?: (line: string) => void;
 }
 
 export interface Outcome {
@@ -31,25 +31,25 @@ export interface Outcome {
 const PLACES = 'abcdefgh';
 
 /** Plays a story: its faults, a calm after them, and the rules that it breaks. The same plan is the same story. */
-export async function play(plan: Plan, staging: Staging = {}): Promise<Outcome> {
+export async function play(plan: Plan, options: PlayOptions = {}): Promise<Outcome> {
   const { setting } = plan;
   const world = new World();
   const serverClock = new ProcessClock(world, { aheadMs: 0, rate: setting.serverRate });
   const data = new InMemoryServer(serverClock);
   const onlyKills = plan.faults.every(({ kind }) => kind === 'kill' || kind === 'crash');
-  const witness = new Witness({ world, setting, server: data, onlyKills, tell: staging.tell });
+  const recorder = new Recorder({ world, setting, server: data, onlyKills, print: options.print });
   const server = new SimulatedServer({ world, data, isProxied: setting.isProxied });
   let calmFromMs = setting.faultsForMs;
   const disturb = (): void => {
     calmFromMs = Math.max(calmFromMs, world.nowMs);
   };
-  const places = placesOf({ plan, world, witness, server, staging });
-  const stage: Stage = { setting, world, places, server, serverClock, witness, disturb };
+  const places = placesOf({ plan, world, recorder, server, mutate: options.mutate });
+  const context: StoryContext = { setting, world, places, server, serverClock, recorder, disturb };
   plan.clocks.forEach((clock, index) => places[index]?.start(clock));
   for (const fault of plan.faults) {
     world.at(fault.atMs, () => {
-      witness.note(`*** ${faultInWords(fault)}`);
-      strike(fault, stage);
+      recorder.note(`*** ${faultInWords(fault)}`);
+      inject(fault, context);
     });
   }
   await world.passUntil(setting.faultsForMs);
@@ -58,13 +58,13 @@ export async function play(plan: Plan, staging: Staging = {}): Promise<Outcome> 
     for (const { process } of places) process?.spare();
     await world.passUntil(calmFromMs + calmMs);
   }
-  witness.calm(`it has been calm since ${calmFromMs.toFixed(1)}`);
+  recorder.calm(`it has been calm since ${calmFromMs.toFixed(1)}`);
   const history: History = {
     // what still runs has run until now
-    runs: witness.runs.map((run) => ({ endedMs: world.nowMs, ...run })),
-    doubleLeads: witness.doubleLeads,
-    vacancies: witness.vacancies,
-    windows: witness.windows,
+    runs: recorder.runs.map((run) => ({ endedMs: world.nowMs, ...run })),
+    doubleLeads: recorder.doubleLeads,
+    vacancies: recorder.vacancies,
+    windows: recorder.windows,
     cronJobs: ['cron'],
   };
   for (const { process } of places) process?.kill();
@@ -74,7 +74,7 @@ export async function play(plan: Plan, staging: Staging = {}): Promise<Outcome> 
 /** How long after the last fault somebody leads each job, at the latest. */
 function calmMsOf({ setting, faults }: Plan): number {
   // a restart may give a session another full life, and then comes the wait
-  const usualMs = (setting.stubborn > 0 ? 4 : 2) * longestExpiryMs(setting) + 5_000;
+  const usualMs = (setting.ignoringSignal > 0 ? 4 : 2) * longestExpiryMs(setting) + 5_000;
   // a lock whose session is lost lives to its end
   const losesSessions = faults.some(({ kind }) => kind === 'sessions-deleted' || kind === 'restart-older');
   return usualMs + (losesSessions ? longestLockLifeMs(setting) : 0);
@@ -83,13 +83,12 @@ function calmMsOf({ setting, faults }: Plan): number {
 interface PlaceParts {
   readonly plan: Plan;
   readonly world: World;
-  readonly witness: Witness;
+  readonly recorder: Recorder;
   readonly server: SimulatedServer;
-  readonly staging: Staging;
+  readonly mutate: ServerMutation | undefined;
 }
 
-function placesOf({ plan, world, witness, server, staging }: PlaceParts): Place[] {
-  const { sabotage } = staging;
+function placesOf({ plan, world, recorder, server, mutate }: PlaceParts): Place[] {
   const { setting, seed } = plan;
   const { data } = server;
   const options = {
@@ -101,14 +100,14 @@ function placesOf({ plan, world, witness, server, staging }: PlaceParts): Place[
     const version = versionAt(world.nowMs, setting);
     return new SimulatedProcess(name, {
       world,
-      witness,
+      recorder,
       server,
       options,
       clockFaults,
-      data: sabotage === undefined ? data : sabotage(data),
+      data: mutate === undefined ? data : mutate(data),
       chance: Chance.of(seed, `${name}'s network`),
       random: Chance.of(seed, `${name}'s own chance`).next,
-      jobs: (process) => simulatedJobs(process, { plan, version, witness, cron: cronOf(version.cronSeconds) }),
+      jobs: (process) => simulatedJobs(process, { plan, version, recorder, cron: cronOf(version.cronSeconds) }),
     });
   };
   return plan.clocks.map((_, index) => new Place(PLACES.charAt(index), start));

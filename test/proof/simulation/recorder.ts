@@ -20,7 +20,7 @@ import { type World } from '../../simulation/world.js';
 
 type Open<T> = { -readonly [K in keyof T]: T[K] };
 
-/** A process as the witness sees it. */
+/** A process as the recorder sees it. */
 export interface Watched {
   readonly name: string;
   readonly clock: ProcessClock;
@@ -31,14 +31,14 @@ export interface Watched {
   hasLock(job: string): boolean;
 }
 
-export interface WitnessParts {
+export interface RecorderParts {
   readonly world: World;
   readonly setting: Setting;
   readonly server: InMemoryServer;
   /** Only kills: then a successor leads when the session of the dead has ended, and no later. */
   readonly onlyKills: boolean;
   /** Is told everything in a line each. */
-  readonly tell: ((line: string) => void) | undefined;
+  readonly print: ((line: string) => void) | undefined;
 }
 
 /** From the end of a session to the next leader. */
@@ -51,12 +51,12 @@ const DRIFT = 0.005;
 const NEWCOMER_MS = 500;
 
 /** Sees every run of all processes in true time, what is left of each lease by the clocks of its process, and what the store says of it. */
-export class Witness {
+export class Recorder {
   readonly runs: Open<Run>[] = [];
   readonly windows: Open<Window>[] = [];
   readonly doubleLeads: DoubleLead[] = [];
   readonly vacancies: Vacancy[] = [];
-  readonly #parts: WitnessParts;
+  readonly #parts: RecorderParts;
   readonly #processes = new Map<string, Watched>();
   /** Until when a process may rely on a session or lock, by its own clocks. */
   readonly #deadlines = new Map<string, Instant>();
@@ -75,7 +75,7 @@ export class Witness {
   /** When data was lost. */
   readonly #losses: number[] = [];
 
-  constructor(parts: WitnessParts) {
+  constructor(parts: RecorderParts) {
     this.#parts = parts;
   }
 
@@ -168,18 +168,18 @@ export class Witness {
   }
 
   note(line: string): void {
-    this.#parts.tell?.(`${this.#parts.world.nowMs.toFixed(1).padStart(9)} ${line}`);
+    this.#parts.print?.(`${this.#parts.world.nowMs.toFixed(1).padStart(9)} ${line}`);
   }
 
-  get isTelling(): boolean {
-    return this.#parts.tell !== undefined;
+  get isPrinting(): boolean {
+    return this.#parts.print !== undefined;
   }
 
   /** Listens to what a process says of itself, for as long as it lives. */
   listenTo(process: string, clock: ProcessClock): Notify {
     return (event, payload) => {
       if (clock.hasEnded) return;
-      if (this.isTelling) this.note(`${process} ${event} ${JSON.stringify(payload)}`);
+      if (this.isPrinting) this.note(`${process} ${event} ${JSON.stringify(payload)}`);
       if (event === 'leadershipGained') {
         const { job, fencingToken } = payload as JobEvents['leadershipGained'];
         this.#terms.set(`${process} ${job}`, fencingToken);

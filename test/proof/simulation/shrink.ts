@@ -1,14 +1,14 @@
 import { type Fault, type Plan } from './plan.js';
-import { play, type Staging } from './play.js';
+import { play, type PlayOptions } from './play.js';
 import { type Rule } from './rules.js';
 
 /**
  * The smallest story found that still breaks a rule: faults are left out as long as it does, many at once and then one by
  * one, then those that last are shortened.
  */
-export async function shrink(plan: Plan, rule: Rule, staging: Staging = {}): Promise<Plan> {
+export async function shrink(plan: Plan, rule: Rule, options: PlayOptions = {}): Promise<Plan> {
   const breaks = async (faults: readonly Fault[]): Promise<boolean> => {
-    const { violations } = await play({ ...plan, faults }, staging);
+    const { violations } = await play({ ...plan, faults }, options);
     return violations.some((violation) => violation.rule === rule);
   };
   let faults = await withoutMany(plan.faults, breaks);

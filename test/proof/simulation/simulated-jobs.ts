@@ -5,13 +5,13 @@ import { job } from '../../support/fleet.js';
 import { Chance } from './chance.js';
 import { type JobName, type Plan, safetyMarginMs, type Version } from './plan.js';
 import { type SimulatedProcess } from './simulated-process.js';
-import { type Witness } from './recorder.js';
+import { type Recorder } from './recorder.js';
 
 export interface JobParts {
   readonly plan: Plan;
   readonly version: Version;
   readonly cron: CronSchedule;
-  readonly witness: Witness;
+  readonly recorder: Recorder;
 }
 
 /** The part of the safety margin that a run takes at most to settle after its signal. Clocks that drift apart take some of the rest. */
@@ -19,20 +19,20 @@ const SETTLES_WITHIN = 0.8;
 const LONGEST_RUN_MS = 6_000;
 
 /** The jobs of one process: one of each kind, which take their time, sometimes too much of it, and sometimes fail. */
-export function simulatedJobs(process: SimulatedProcess, { plan, version, cron, witness }: JobParts): JobDefinition[] {
+export function simulatedJobs(process: SimulatedProcess, { plan, version, cron, recorder }: JobParts): JobDefinition[] {
   const { setting, seed } = plan;
   const { clock, name } = process;
   const chance = Chance.of(seed, `${name}'s jobs`);
 
   const run = (given: JobRun): Promise<void> => {
     const lockExpiryMs = version.lockExpiryMs[given.job as JobName];
-    const isStubborn = chance.happens(setting.stubborn);
+    const ignoresSignal = chance.happens(setting.ignoringSignal);
     const shares = chance.pick([0, 0, 0.1, 0.4, 0.8, 2]);
     const lastsMs = Math.min(2 + shares * lockExpiryMs, LONGEST_RUN_MS);
     const fails = chance.happens(0.05);
     const longestMs = SETTLES_WITHIN * safetyMarginMs(lockExpiryMs);
     const settlesMs = chance.between(0, longestMs);
-    const seen = witness.began(process, given, longestMs);
+    const seen = recorder.began(process, given, longestMs);
     process.passed('run begun');
     return new Promise((resolve, reject) => {
       const done = clock.setTimer(lastsMs, () => {
@@ -43,7 +43,7 @@ export function simulatedJobs(process: SimulatedProcess, { plan, version, cron, 
       });
       given.signal.addEventListener('abort', () => {
         seen.aborted();
-        if (isStubborn) return;
+        if (ignoresSignal) return;
         done.cancel();
         // it takes its time, but less than the safety margin
         clock.setTimer(settlesMs, () => {

@@ -24,7 +24,7 @@ import { Line } from './line.js';
 import { type Request, type Step } from './plan.js';
 import { type ProcessClock } from '../../simulation/process-clock.js';
 import { type SimulatedServer } from './simulated-server.js';
-import { FINE_WEATHER, type Weather } from './network-conditions.js';
+import { GOOD_CONDITIONS, type NetworkConditions } from './network-conditions.js';
 import { type World } from '../../simulation/world.js';
 
 /** What a process has read: the store has extended its sessions, or confirmed a lock. */
@@ -50,13 +50,13 @@ export interface NetworkParts {
 
 const PING_MS = 3_000;
 
-/** The store as one process reaches it: a connection for requests and one for the subscription, through the weather of its place. */
+/** The store as one process reaches it: a connection for requests and one for the subscription, through the conditions of its place. */
 export class SimulatedNetwork implements LockStore {
   readonly #parts: NetworkParts;
   readonly #listeners = new Listeners();
   readonly #requests: Line;
   readonly #subscription: Line;
-  #weather = FINE_WEATHER;
+  #conditions = GOOD_CONDITIONS;
   #pings: Timer | undefined;
   #unsubscribe: (() => void) | undefined;
   #isClosed = false;
@@ -64,7 +64,7 @@ export class SimulatedNetwork implements LockStore {
   constructor(parts: NetworkParts) {
     this.#parts = parts;
     const { world, clock, server, chance } = parts;
-    const common = { world, clock, server, chance, weather: () => this.#weather };
+    const common = { world, clock, server, chance, conditions: () => this.#conditions };
     this.#requests = new Line({
       ...common,
       isProxied: server.isProxied,
@@ -95,13 +95,13 @@ export class SimulatedNetwork implements LockStore {
     });
   }
 
-  set weather(weather: Weather) {
-    this.#weather = weather;
-    this.#requests.weatherChanged();
-    this.#subscription.weatherChanged();
+  set conditions(conditions: NetworkConditions) {
+    this.#conditions = conditions;
+    this.#requests.conditionsChanged();
+    this.#subscription.conditionsChanged();
   }
 
-  /** Ends connections. They are made again at once, if the weather is fine. */
+  /** Ends connections. They are made again at once, if the conditions are good. */
   cut(which: 'requests' | 'subscription' | 'both'): void {
     if (which !== 'subscription') this.#requests.reset();
     if (which !== 'requests') this.#subscription.reset();
@@ -242,7 +242,7 @@ export class SimulatedNetwork implements LockStore {
     const ears = new Listeners();
     ears.add({
       message: (message) => {
-        const { lostMessages, lateMessages, lateMs } = this.#weather;
+        const { lostMessages, lateMessages, lateMs } = this.#conditions;
         if (chance.happens(lostMessages)) return;
         const push = (): void => {
           connection.push(() => {

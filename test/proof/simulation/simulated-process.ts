@@ -8,12 +8,12 @@ import { type Step } from './plan.js';
 import { type ClockFaults, ProcessClock } from '../../simulation/process-clock.js';
 import { SimulatedNetwork } from './simulated-network.js';
 import { type SimulatedServer } from './simulated-server.js';
-import { type Watched, type Witness } from './recorder.js';
+import { type Watched, type Recorder } from './recorder.js';
 import { type World } from '../../simulation/world.js';
 
 export interface ProcessParts {
   readonly world: World;
-  readonly witness: Witness;
+  readonly recorder: Recorder;
   /** Of its network. */
   readonly chance: Chance;
   readonly server: SimulatedServer;
@@ -43,7 +43,7 @@ export class SimulatedProcess implements Watched {
     readonly name: string,
     parts: ProcessParts,
   ) {
-    const { world, witness, chance, server, data, options, random } = parts;
+    const { world, recorder, chance, server, data, options, random } = parts;
     this.#parts = parts;
     this.startedMs = world.nowMs;
     this.clock = new ProcessClock(world, parts.clockFaults);
@@ -57,20 +57,20 @@ export class SimulatedProcess implements Watched {
         this.passed(step);
       },
       carriedOut: (request, asked, answer) => {
-        if (witness.isTelling)
-          witness.note(
+        if (recorder.isPrinting)
+          recorder.note(
             `    server: ${name} ${request} ${JSON.stringify(asked)} => ${JSON.stringify(answer, withMaps)}`,
           );
-        witness.carriedOut(this.clock, request, asked, answer);
+        recorder.carriedOut(this.clock, request, asked, answer);
       },
-      reading: witness.reading(name),
+      reading: recorder.reading(name),
     });
-    witness.note(`${name} starts`);
-    const observers = [observerOf(witness.listenTo(name, this.clock))];
+    recorder.note(`${name} starts`);
+    const observers = [observerOf(recorder.listenTo(name, this.clock))];
     const { clock, network: store } = this;
     this.#supervisor = createReplica(options, { id: name, clock, store, random, observers }).supervisor;
     for (const job of parts.jobs(this)) this.#supervisor.add(job);
-    witness.watch(this);
+    recorder.watch(this);
     this.#supervisor.start();
   }
 
@@ -109,19 +109,19 @@ export class SimulatedProcess implements Watched {
 
   /** SIGTERM: resolves when the process would exit. */
   async stop(): Promise<void> {
-    const { world, witness } = this.#parts;
-    witness.note(`${this.name} is asked to stop`);
+    const { world, recorder } = this.#parts;
+    recorder.note(`${this.name} is asked to stop`);
     await this.#supervisor.close();
     await new Promise<void>((resolve) => world.after(LAST_MOMENT_MS, resolve));
     if (!this.clock.hasEnded) this.#end('has stopped');
   }
 
   #end(how: string): void {
-    const { witness } = this.#parts;
+    const { recorder } = this.#parts;
     this.clock.end();
     this.network.end();
-    witness.note(`${this.name} ${how}`);
-    witness.ended(this.name);
+    recorder.note(`${this.name} ${how}`);
+    recorder.ended(this.name);
   }
 }
 

@@ -1,14 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import { type InMemoryServer, lockExpiryOf } from '../../../libs/singleton-job/src/store/index.js';
 import { failureInWords, playInShards } from './command/index.js';
-import { drawPlan, play, playSeeds, type Sabotage, shrink, simulate } from './simulation.js';
+import { drawPlan, play, playSeeds, type ServerMutation, shrink, simulate } from './simulation.js';
 
 const SEEDS = Number(process.env['SIMULATION_SEEDS'] ?? 3_000);
 const FIRST_SEED = Number(process.env['SIMULATION_FIRST_SEED'] ?? 1);
 
 /** The rules that are broken within a few stories. */
-async function brokenBy(sabotage: Sabotage): Promise<Set<string>> {
-  const { failures } = await playSeeds({ first: 1, count: 15, staging: { sabotage } });
+async function brokenBy(mutate: ServerMutation): Promise<Set<string>> {
+  const { failures } = await playSeeds({ first: 1, count: 15, options: { mutate } });
   return new Set(failures.map(({ rule }) => rule));
 }
 
@@ -23,7 +23,7 @@ function worse(server: InMemoryServer, steps: Partial<InMemoryServer>): InMemory
 }
 
 /** A server that answers of a session that it has ended when half of its life has passed. */
-const endsTooEarly: Sabotage = (server) =>
+const endsTooEarly: ServerMutation = (server) =>
   worse(server, {
     heartbeat: (request) => {
       const result = server.heartbeat(request);
@@ -49,13 +49,13 @@ describe('Under random faults of network, clocks, processes and Redis', () => {
   });
 
   it('what a story needs to break a rule is found, and no more', async () => {
-    const staging = { sabotage: endsTooEarly };
+    const options = { mutate: endsTooEarly };
     const plan = drawPlan(1);
-    const [violation] = (await play(plan, staging)).violations;
+    const [violation] = (await play(plan, options)).violations;
     const rule = violation?.rule ?? 'two-leaders';
-    const { faults } = await shrink(plan, rule, staging);
+    const { faults } = await shrink(plan, rule, options);
     const isBrokenBy = async (some: typeof faults): Promise<boolean> =>
-      (await play({ ...plan, faults: some }, staging)).violations.some((other) => other.rule === rule);
+      (await play({ ...plan, faults: some }, options)).violations.some((other) => other.rule === rule);
     expect(faults.length).toBeLessThan(plan.faults.length);
     expect(await isBrokenBy(faults)).toBe(true);
     for (const [index] of faults.entries()) expect(await isBrokenBy(faults.toSpliced(index, 1))).toBe(false);
@@ -78,13 +78,13 @@ describe('The rules notice', () => {
   });
 
   it('a server that confirms every renewal: runs start although another replica has the lock', async () => {
-    const sabotage: Sabotage = (server) =>
+    const mutate: ServerMutation = (server) =>
       worse(server, { renew: (request) => ({ ...server.renew(request), held: true, holder: request.holder }) });
-    expect(await brokenBy(sabotage)).toContain('ended-lease');
+    expect(await brokenBy(mutate)).toContain('ended-lease');
   });
 
   it('a server that lists no session as ended: nobody leads after a death', async () => {
-    const sabotage: Sabotage = (server) =>
+    const mutate: ServerMutation = (server) =>
       worse(server, {
         heartbeat: (request) => {
           const result = server.heartbeat(request);
@@ -92,11 +92,11 @@ describe('The rules notice', () => {
           return { ...result, list: result.list && new Map(list) };
         },
       });
-    expect(await brokenBy(sabotage)).toContain('no-leader');
+    expect(await brokenBy(mutate)).toContain('no-leader');
   });
 
   it('a server that claims what was claimed before: an occurrence starts twice', async () => {
-    const sabotage: Sabotage = (server) =>
+    const mutate: ServerMutation = (server) =>
       worse(server, {
         claim: (request) => {
           const result = server.claim(request);
@@ -110,6 +110,6 @@ describe('The rules notice', () => {
           return { ...result, newestClaimed, newestSettled: newestClaimed };
         },
       });
-    expect(await brokenBy(sabotage)).toContain('started-twice');
+    expect(await brokenBy(mutate)).toContain('started-twice');
   });
 });

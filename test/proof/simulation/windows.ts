@@ -1,7 +1,7 @@
 import { type Fault, JOBS, type JobName, longestExpiryMs, safetyMarginMs, type Setting } from './plan.js';
 import { type Window } from './rules.js';
 
-/** A window that begins when its fault strikes, or for `restart-older` when the writes are lost. */
+/** A window that begins when its fault is injected, or for `restart-older` when the writes are lost. */
 export type WindowOfFault = Omit<Window, 'fromMs' | 'untilMs' | 'process' | 'firstStarted' | 'startedBy'> & {
   readonly forMs: number;
   /** Only runs that were started before the fault. */
@@ -57,8 +57,8 @@ export function windowsOf(fault: Fault, setting: Setting): readonly WindowOfFaul
     case 'step-down':
     case 'clock-step':
     case 'cut':
-    case 'weather':
-    case 'weather-for-all':
+    case 'network':
+    case 'network-for-all':
     case 'store-hangs':
     case 'store-refuses':
     case 'restart':

@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis';
 import { freePort } from './free-port.js';
 import { RedisServer } from './index.js';
-import { PATIENCE_MS } from '../busy-machine.js';
+import { until } from '../until.js';
 
 const SLOTS = 16_384;
 
@@ -12,11 +12,11 @@ export interface ClusterNode {
 }
 
 /** Two primaries with half of the slots each. */
-export class HostileCluster implements AsyncDisposable {
+export class RedisCluster implements AsyncDisposable {
   private constructor(readonly nodes: readonly [ClusterNode, ClusterNode]) {}
 
-  static async start(): Promise<HostileCluster> {
-    const cluster = new HostileCluster([await startNode(), await startNode()]);
+  static async start(): Promise<RedisCluster> {
+    const cluster = new RedisCluster([await startNode(), await startNode()]);
     const [first, second] = cluster.nodes;
     await first.admin.call('CLUSTER', 'ADDSLOTSRANGE', 0, SLOTS / 2 - 1);
     await second.admin.call('CLUSTER', 'ADDSLOTSRANGE', SLOTS / 2, SLOTS - 1);
@@ -65,13 +65,10 @@ async function startNode(): Promise<ClusterNode> {
 }
 
 async function isUp(admin: Redis): Promise<void> {
-  const giveUpAtMs = performance.now() + PATIENCE_MS;
-  for (;;) {
+  await until('the cluster is up', async () => {
     const info = String(await admin.call('CLUSTER', 'INFO'));
-    if (info.includes('cluster_state:ok') && info.includes('cluster_known_nodes:2')) return;
-    if (performance.now() > giveUpAtMs) throw new Error(`the cluster does not come up:\n${info}`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
+    return info.includes('cluster_state:ok') && info.includes('cluster_known_nodes:2');
+  });
 }
 
 async function idOf({ admin }: ClusterNode): Promise<string> {

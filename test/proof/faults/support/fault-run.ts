@@ -1,26 +1,26 @@
 import { Redis } from 'ioredis';
 import { RedisServer, type RedisServerOptions } from '../../../../tools/replicas/redis/index.js';
-import { HostilePair, type PairOptions } from './replica-pair.js';
-import { HostileProxy } from '../../../../tools/replicas/tcp-proxy.js';
+import { ReplicaPair, type PairOptions } from './replica-pair.js';
+import { TcpProxy } from '../../../../tools/replicas/tcp-proxy.js';
 
 /** A Redis of one's own, two replicas that reach it through a network of their own each, and somebody who looks on. */
-export class HostileWorld implements AsyncDisposable {
+export class FaultRun implements AsyncDisposable {
   private constructor(
     readonly server: RedisServer,
-    /** See {@link outsider}. */
+    /** See {@link adminClient}. */
     readonly admin: Redis,
     /** The network of the leader and that of the follower. */
-    readonly proxies: readonly [HostileProxy, HostileProxy],
-    readonly pair: HostilePair,
+    readonly proxies: readonly [TcpProxy, TcpProxy],
+    readonly pair: ReplicaPair,
   ) {}
 
-  static async start(redis: RedisServerOptions = {}, options: PairOptions = {}): Promise<HostileWorld> {
+  static async start(redis: RedisServerOptions = {}, options: PairOptions = {}): Promise<FaultRun> {
     const server = await RedisServer.start(redis);
-    const { admin } = outsider(server);
-    const proxies = [await HostileProxy.start(server.port), await HostileProxy.start(server.port)] as const;
+    const { admin } = adminClient(server);
+    const proxies = [await TcpProxy.start(server.port), await TcpProxy.start(server.port)] as const;
     try {
-      const pair = await HostilePair.start([proxies[0].url, proxies[1].url], options);
-      return new HostileWorld(server, admin, proxies, pair);
+      const pair = await ReplicaPair.start([proxies[0].url, proxies[1].url], options);
+      return new FaultRun(server, admin, proxies, pair);
     } catch (error: unknown) {
       await end(server, admin, proxies);
       throw error;
@@ -40,7 +40,7 @@ export class HostileWorld implements AsyncDisposable {
 }
 
 /** A client that no replica knows of. It waits for the server, however long it is gone, and sends again what was not answered. */
-export function outsider(server: RedisServer): Disposable & { readonly admin: Redis } {
+export function adminClient(server: RedisServer): Disposable & { readonly admin: Redis } {
   const admin = new Redis(server.url, {
     retryStrategy: () => 50,
     maxRetriesPerRequest: null,
@@ -56,7 +56,7 @@ export function outsider(server: RedisServer): Disposable & { readonly admin: Re
   };
 }
 
-async function end(server: RedisServer, admin: Redis, proxies: readonly HostileProxy[]): Promise<void> {
+async function end(server: RedisServer, admin: Redis, proxies: readonly TcpProxy[]): Promise<void> {
   admin.disconnect();
   await Promise.all(proxies.map((proxy) => proxy[Symbol.asyncDispose]()));
   await server.stop();

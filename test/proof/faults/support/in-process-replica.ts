@@ -5,6 +5,7 @@ import { resolveOptions, type SingletonJobOptions } from '../../../../libs/singl
 import { createReplica, createReplicaId, type JobSupervisor } from '../../../../libs/singleton-job/src/replica/index.js';
 import { RecordingObserver } from '../../../../libs/singleton-job/src/testing/index.js';
 import { SystemClock } from '../../../../libs/singleton-job/src/time/index.js';
+import { type Report, reportsIn } from '../../../../tools/replicas/history.js';
 import { LATE, SILENT } from '../../../../tools/replicas/busy-machine.js';
 
 export interface ReplicaOptions {
@@ -15,29 +16,16 @@ export interface ReplicaOptions {
   readonly options: Partial<SingletonJobOptions> | undefined;
 }
 
-/** Occurrences in (`from`, `to`] that a replica reported as dropped or missed. */
-export interface Report {
-  readonly job: string;
-  readonly process: string;
-  readonly from: number;
-  readonly to: number;
-  readonly reason: string;
-  readonly atMs: number;
-}
-
-/** Each second is due: a drop that stands for several stands for the seconds before it too. */
-const CRON_PERIOD_MS = 1_000;
-
 export const HEARTBEAT_INTERVAL_MS = 200;
 /** So long that a lease outlives a core that is taken away for seconds. */
 export const LOCK_EXPIRY_MS = 4_000;
 
 /** One replica with everything real, what it logged, and what it told its observers. */
-export class HostileReplica {
+export class InProcessReplica {
   readonly node: string;
   /**
    * As `warn: message`. Debug lines are left out, how busy this machine is, and which occurrences were not started, which
-   * the witness judges.
+   * the history judges.
    */
   readonly lines: string[] = [];
   readonly observer = new RecordingObserver(new SystemClock());
@@ -87,18 +75,9 @@ export class HostileReplica {
     return this.lines.filter((line) => /^(warn|error): /.test(line) && !SILENT.test(line));
   }
 
-  /** The windows in which it reported occurrences that nobody started. */
+  /** What it reported of occurrences that were not started. */
   reports(): Report[] {
-    const process = this.node;
-    return this.observer.events.flatMap(({ atMs, event, payload }): Report[] => {
-      if (event === 'occurrencesMissed') {
-        const { job, from, to, reason } = payload;
-        return [{ job, process, from: from.getTime(), to: to.getTime(), reason, atMs }];
-      }
-      if (event !== 'tickDropped') return [];
-      const { job, scheduledAt, count, reason } = payload;
-      const to = scheduledAt.getTime();
-      return [{ job, process, from: to - count * CRON_PERIOD_MS, to, reason, atMs }];
-    });
+    const { node } = this;
+    return this.observer.events.flatMap(({ atMs, event, payload }) => reportsIn(event, payload, { node, atMs }));
   }
 }

@@ -4,20 +4,20 @@ import { FixedRate, type JobEvents, type JobObserver, SingletonJobModule } from 
 import {
   BLOCKED_MS,
   explode,
-  type HostileMessage,
-  type Hostility,
+  type JobProcessMessage,
+  type JobFault,
   LOCK_EXPIRY_MS,
   LONG_LOCK_EXPIRY_MS,
   SHUTDOWN_TIMEOUT_MS,
   THROWN,
 } from './job-faults.js';
 
-const { HOSTILITY, REDIS_URL, NODE_ID } = process.env;
+const { JOB_FAULT, REDIS_URL, NODE_ID } = process.env;
 let runs = 0;
 let mayBlock = false;
 let close: () => Promise<void> = () => Promise.resolve();
 
-const WAYS: Readonly<Record<Hostility, () => unknown>> = {
+const WAYS: Readonly<Record<JobFault, () => unknown>> = {
   blocks: () => {
     if (!mayBlock) return;
     mayBlock = false;
@@ -36,10 +36,10 @@ const WAYS: Readonly<Record<Hostility, () => unknown>> = {
 
 @Injectable()
 class Jobs {
-  @FixedRate('100ms', { name: 'hostile' })
-  hostile(): unknown {
+  @FixedRate('100ms', { name: 'faulty' })
+  faulty(): unknown {
     runs += 1;
-    return WAYS[HOSTILITY as Hostility]();
+    return WAYS[JOB_FAULT as JobFault]();
   }
 
   @FixedRate('100ms', { name: 'harmless' })
@@ -54,7 +54,7 @@ const teller = new Proxy<JobObserver>(
   {
     get: (_, event) => (payload: object) => {
       // what was thrown may be no JSON
-      const told: HostileMessage['payload'] = Object.fromEntries(
+      const told: JobProcessMessage['payload'] = Object.fromEntries(
         Object.entries(payload).filter(([key]) => key !== 'error'),
       );
       tell({ event: String(event) as keyof JobEvents, payload: told, atMs: Date.now() });
@@ -63,26 +63,26 @@ const teller = new Proxy<JobObserver>(
 );
 
 /** Of two observers the one throws, the other rejects, at every event. */
-const HOSTILE_OBSERVERS: readonly JobObserver[] = [
+const FAILING_OBSERVERS: readonly JobObserver[] = [
   new Proxy({}, { get: () => explode }),
-  new Proxy({}, { get: () => () => Promise.reject(new Error('hostile')) }),
+  new Proxy({}, { get: () => () => Promise.reject(new Error('failed on purpose')) }),
 ];
 
-function tell(message: HostileMessage): void {
+function tell(message: JobProcessMessage): void {
   process.send?.(message, undefined, undefined, () => undefined);
 }
 
 @Module({
   imports: [
     SingletonJobModule.forRoot({
-      projectName: 'hostile',
+      projectName: 'faults',
       connection: REDIS_URL,
       nodeId: NODE_ID,
       heartbeatInterval: '200ms',
-      lockExpiry: HOSTILITY === 'never-ends' ? LONG_LOCK_EXPIRY_MS : LOCK_EXPIRY_MS,
+      lockExpiry: JOB_FAULT === 'never-ends' ? LONG_LOCK_EXPIRY_MS : LOCK_EXPIRY_MS,
       maxBackoffDelay: '1s',
       shutdownTimeout: SHUTDOWN_TIMEOUT_MS,
-      observers: [...(HOSTILITY === 'observers' ? HOSTILE_OBSERVERS : []), teller],
+      observers: [...(JOB_FAULT === 'observers' ? FAILING_OBSERVERS : []), teller],
     }),
   ],
   providers: [Jobs],

@@ -2,10 +2,10 @@ import { inspect } from 'node:util';
 import { type JobEvents } from 'nestjs-singleton-job';
 
 /** What the job of this process does; the process of a test is started with it. */
-export type Hostility = 'blocks' | 'throws' | 'never-ends' | 'closes' | 'observers';
+export type JobFault = 'blocks' | 'throws' | 'never-ends' | 'closes' | 'observers';
 
 /** What is told to the parent. */
-export interface HostileMessage {
+export interface JobProcessMessage {
   readonly event: keyof JobEvents | 'ready';
   readonly payload?: {
     readonly job?: string;

@@ -1,18 +1,17 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { ROOT } from '../../../../tools/workspace/paths.js';
-import { PATIENCE_MS } from '../../../../tools/replicas/busy-machine.js';
+import { until } from '../../../../tools/replicas/until.js';
 import { eachLine } from '../../../../tools/replicas/each-line.js';
-import { type HostileMessage, type Hostility } from './job-faults.js';
+import { type JobProcessMessage, type JobFault } from './job-faults.js';
 
 /** As in a container: a signal that Nest sends to itself ends nothing, so a process that exits has nothing left to do. */
 const AS_PROCESS_ONE = `data:text/javascript,process.on('SIGTERM',()=>{})`;
 
 /** A real process with a job in it that does its worst. Leaves no process behind: `await using`. */
-export class HostileProcess implements AsyncDisposable {
-  readonly messages: HostileMessage[] = [];
+export class JobProcess implements AsyncDisposable {
+  readonly messages: JobProcessMessage[] = [];
   readonly lines: string[] = [];
   /** How it ended: the code, or the signal. */
   readonly ended: Promise<number | NodeJS.Signals | null>;
@@ -20,15 +19,15 @@ export class HostileProcess implements AsyncDisposable {
 
   constructor(
     readonly node: string,
-    { hostility, redisUrl }: { readonly hostility: Hostility; readonly redisUrl: string },
+    { fault, redisUrl }: { readonly fault: JobFault; readonly redisUrl: string },
   ) {
     this.#child = fork(join(ROOT, 'test/proof/faults/support/job-application.ts'), [], {
       cwd: ROOT,
-      env: { PATH: process.env['PATH'], HOSTILITY: hostility, REDIS_URL: redisUrl, NODE_ID: node },
+      env: { PATH: process.env['PATH'], JOB_FAULT: fault, REDIS_URL: redisUrl, NODE_ID: node },
       execArgv: ['--import', 'tsx', '--import', AS_PROCESS_ONE],
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });
-    this.#child.on('message', (message) => this.messages.push(message as unknown as HostileMessage));
+    this.#child.on('message', (message) => this.messages.push(message as unknown as JobProcessMessage));
     for (const stream of [this.#child.stdout, this.#child.stderr]) eachLine(stream, (line) => this.lines.push(line));
     // what it told and printed last may arrive after it
     const drained = Promise.all([once(this.#child, 'close'), once(this.#child, 'disconnect')]);
@@ -42,22 +41,15 @@ export class HostileProcess implements AsyncDisposable {
   }
 
   /** What it told of one event, by job. */
-  of(event: HostileMessage['event'], job?: string): HostileMessage[] {
+  of(event: JobProcessMessage['event'], job?: string): JobProcessMessage[] {
     return this.messages.filter((told) => told.event === event && (job === undefined || told.payload?.job === job));
   }
 
-  /** Waits until `holds`, and fails with everything that was told if it takes too long. */
-  async until(what: string, holds: () => boolean, withinMs = PATIENCE_MS): Promise<void> {
-    const giveUpAt = performance.now() + withinMs;
-    while (!holds()) {
-      if (performance.now() > giveUpAt) {
-        const told = this.messages.map((message) => JSON.stringify(message));
-        throw new Error(
-          `${this.node} not in time: ${what}\n${[...told.slice(-40), ...this.lines.slice(-40)].join('\n')}`,
-        );
-      }
-      await delay(20);
-    }
+  /** Waits until `holds`, and fails with its last messages and lines if that takes too long. */
+  until(what: string, holds: () => boolean): Promise<void> {
+    const details = (): string =>
+      [...this.messages.slice(-40).map((message) => JSON.stringify(message)), ...this.lines.slice(-40)].join('\n');
+    return until(`${this.node}: ${what}`, holds, { details });
   }
 
   /** Lets it block its event loop, once. */

@@ -1,47 +1,47 @@
 import { type Redis } from 'ioredis';
 import { RedisServer } from '../../../../tools/replicas/redis/index.js';
-import { HostileProxy } from '../../../../tools/replicas/tcp-proxy.js';
-import { type HostileWorld, outsider } from './fault-run.js';
+import { TcpProxy } from '../../../../tools/replicas/tcp-proxy.js';
+import { type FaultRun, adminClient } from './fault-run.js';
 
-/** A replica of the Redis of a world, which can be promoted while the old primary, cut off from it, goes on. */
-export class HostileSuccessor implements AsyncDisposable {
-  #away: HostileProxy | undefined;
+/** A replica of the Redis of a fault run, which can be promoted while the old primary, cut off from it, goes on. */
+export class PromotedReplica implements AsyncDisposable {
+  #away: TcpProxy | undefined;
 
   private constructor(
-    private readonly world: HostileWorld,
+    private readonly faultRun: FaultRun,
     /** The network between the two. */
-    private readonly link: HostileProxy,
+    private readonly link: TcpProxy,
     private readonly server: RedisServer,
-    private readonly asOutsider: ReturnType<typeof outsider>,
+    private readonly client: ReturnType<typeof adminClient>,
   ) {}
 
   /** Resolves once it has a copy of everything. */
-  static async start(world: HostileWorld): Promise<HostileSuccessor> {
-    await world.admin.config('SET', 'repl-diskless-sync-delay', '0');
-    const link = await HostileProxy.start(world.server.port);
+  static async start(faultRun: FaultRun): Promise<PromotedReplica> {
+    await faultRun.admin.config('SET', 'repl-diskless-sync-delay', '0');
+    const link = await TcpProxy.start(faultRun.server.port);
     const server = await RedisServer.start({ args: ['--replicaof', '127.0.0.1', new URL(link.url).port] });
-    const successor = new HostileSuccessor(world, link, server, outsider(server));
-    await world.pair.until('it follows', async () =>
+    const successor = new PromotedReplica(faultRun, link, server, adminClient(server));
+    await faultRun.pair.until('it follows', async () =>
       (await successor.admin.info('replication')).includes('master_link_status:up'),
     );
     return successor;
   }
 
   get admin(): Redis {
-    return this.asOutsider.admin;
+    return this.client.admin;
   }
 
   /** It is promoted behind a partition, on whose other side are the old primary and, if so, one replica of the application. */
-  async promote({ away }: { readonly away?: HostileProxy } = {}): Promise<void> {
+  async promote({ away }: { readonly away?: TcpProxy } = {}): Promise<void> {
     this.#away = away;
     this.link.freeze();
     await this.admin.replicaof('NO', 'ONE');
-    for (const proxy of this.world.proxies) if (proxy !== away) proxy.redirect(this.server.port);
+    for (const proxy of this.faultRun.proxies) if (proxy !== away) proxy.redirect(this.server.port);
   }
 
   /** The partition is over: the old primary is told to follow, and whoever it refuses from then on looks up the new one. */
   async demoteTheOther(): Promise<void> {
-    const { admin, pair } = this.world;
+    const { admin, pair } = this.faultRun;
     const refusals = (): number => pair.leader.observer.of('storeUnreachable').length;
     const before = refusals();
     await admin.replicaof('127.0.0.1', this.server.port);
@@ -50,7 +50,7 @@ export class HostileSuccessor implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.asOutsider[Symbol.dispose]();
+    this.client[Symbol.dispose]();
     await this.link[Symbol.asyncDispose]();
     await this.server.stop();
   }

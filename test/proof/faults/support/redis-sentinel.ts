@@ -1,13 +1,13 @@
 import { Redis } from 'ioredis';
 import { type RedisConnectionOptions } from '../../../../libs/singleton-job/src/store/index.js';
 import { RedisServer } from '../../../../tools/replicas/redis/index.js';
-import { PATIENCE_MS } from '../../../../tools/replicas/busy-machine.js';
+import { until } from '../../../../tools/replicas/until.js';
 
 /** How long a primary may be silent until its Sentinel thinks it down. */
 const DOWN_AFTER_MS = 1_000;
 
 /** A primary, its replica, and a Sentinel that promotes the one when the other is gone. */
-export class HostileReplication implements AsyncDisposable {
+export class RedisSentinel implements AsyncDisposable {
   static readonly NAME = 'shop';
 
   private constructor(
@@ -19,18 +19,18 @@ export class HostileReplication implements AsyncDisposable {
     private readonly toReplica: Redis,
   ) {}
 
-  static async start(): Promise<HostileReplication> {
+  static async start(): Promise<RedisSentinel> {
     const primary = await RedisServer.start();
     const replica = await RedisServer.start({ args: ['--replicaof', '127.0.0.1', String(primary.port)] });
     const sentinel = await RedisServer.start({ sentinel: true });
     const [watch, toReplica] = [new Redis(sentinel.url), new Redis(replica.url)];
-    const redis = new HostileReplication(primary, replica, sentinel, watch, toReplica);
-    await watch.call('SENTINEL', 'MONITOR', HostileReplication.NAME, '127.0.0.1', primary.port, 1);
+    const redis = new RedisSentinel(primary, replica, sentinel, watch, toReplica);
+    await watch.call('SENTINEL', 'MONITOR', RedisSentinel.NAME, '127.0.0.1', primary.port, 1);
     for (const setting of ['down-after-milliseconds', 'failover-timeout']) {
-      await watch.call('SENTINEL', 'SET', HostileReplication.NAME, setting, DOWN_AFTER_MS);
+      await watch.call('SENTINEL', 'SET', RedisSentinel.NAME, setting, DOWN_AFTER_MS);
     }
-    await redis.#until('the Sentinel knows the replica', async () => {
-      const replicas = await watch.call('SENTINEL', 'REPLICAS', HostileReplication.NAME);
+    await until('the Sentinel knows the replica', async () => {
+      const replicas = await watch.call('SENTINEL', 'REPLICAS', RedisSentinel.NAME);
       return Array.isArray(replicas) && replicas.length === 1 && JSON.stringify(replicas).includes('"ok"');
     });
     return redis;
@@ -38,12 +38,12 @@ export class HostileReplication implements AsyncDisposable {
 
   /** For replicas of the application. */
   get connection(): RedisConnectionOptions {
-    return { sentinels: [{ host: '127.0.0.1', port: this.sentinel.port }], name: HostileReplication.NAME };
+    return { sentinels: [{ host: '127.0.0.1', port: this.sentinel.port }], name: RedisSentinel.NAME };
   }
 
   /** Resolves once the replica follows the primary. */
   async caughtUp(): Promise<void> {
-    await this.#until('the replica follows', async () =>
+    await until('the replica follows', async () =>
       (await this.toReplica.info('replication')).includes('master_link_status:up'),
     );
   }
@@ -61,13 +61,5 @@ export class HostileReplication implements AsyncDisposable {
     this.watch.disconnect();
     this.toReplica.disconnect();
     for (const server of [this.sentinel, this.replica, this.primary]) await server.stop();
-  }
-
-  async #until(what: string, isSo: () => Promise<boolean>): Promise<void> {
-    const giveUpAtMs = performance.now() + PATIENCE_MS;
-    while (!(await isSo())) {
-      if (performance.now() > giveUpAtMs) throw new Error(`waited in vain: ${what}`);
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
   }
 }

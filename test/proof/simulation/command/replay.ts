@@ -17,7 +17,7 @@ export async function replay(plan: Plan): Promise<boolean> {
   for (const fault of plan.faults) console.log(faultInWords(fault));
   console.log('');
   const { violations } = await play(plan, {
-    tell: (line) => {
+    print: (line) => {
       console.log(line);
     },
   });

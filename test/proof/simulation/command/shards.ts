@@ -9,7 +9,7 @@ const CHUNK = 100;
 /** A process that has found so much need not go on. */
 const ENOUGH_FAILURES = 20;
 
-export interface ShardedSeeds extends Omit<SeedsToPlay, 'staging'> {
+export interface ShardedSeeds extends Omit<SeedsToPlay, 'options'> {
   /** Is told after each chunk how many stories have been played. */
   readonly onProgress?: (stories: number, failures: readonly Failure[]) => void;
 }
