@@ -32,7 +32,7 @@ const LAYERS = {
   ],
   opentelemetry: ['errors', 'events', 'replica'],
   terminus: ['replica'],
-  testing: ['time', 'errors', 'events', 'store', 'options', 'decorators', 'discovery', 'replica'],
+  testing: ['time', 'errors', 'events', 'store', 'schedule', 'options', 'decorators', 'discovery', 'replica'],
 };
 
 const FOLDERS = Object.keys(LAYERS);
@@ -64,6 +64,13 @@ const workspaceZones = [
   { target: './test/**', from: './bench', message: 'test/ may not import bench/, which is a package of its own.' },
 ];
 
+/** The library and its specs import nothing of the workspace around them. */
+const libraryZones = ['test', 'tools', 'apps', 'bench'].map((folder) => ({
+  target: './libs',
+  from: `./${folder}`,
+  message: 'The library and its specs import only libs/ (helpers of specs: src/testing).',
+}));
+
 /** The only files of the library that know Nest. */
 const NEST_BORDER = [
   'libs/singleton-job/src/discovery/job-explorer.ts',
@@ -87,7 +94,7 @@ export default tseslint.config(
     rules: {
       'import-x/no-cycle': 'error',
       'import-x/no-default-export': 'error',
-      'import-x/no-restricted-paths': ['error', { zones: [...layerZones, ...workspaceZones] }],
+      'import-x/no-restricted-paths': ['error', { zones: [...layerZones, ...libraryZones, ...workspaceZones] }],
       '@typescript-eslint/consistent-type-imports': ['error', { fixStyle: 'inline-type-imports' }],
       '@typescript-eslint/no-extraneous-class': ['error', { allowEmpty: true, allowWithDecorator: true }],
       '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true, allowBoolean: true }],

@@ -39,7 +39,7 @@ it('goes on elsewhere when the session of a killed leader has ended', async () =
 
 it('ends here before it goes on elsewhere when the leader is cut off from Redis', async () => {
   const [a, b] = [await start('a'), await start('b')];
-  a.cutOff();
+  a.partition();
   await replicas.clock.advance(12_000);
   const [lost] = a.observer.of('leadershipLost');
   const [gained] = b.observer.of('leadershipGained');

@@ -1,25 +1,27 @@
 import { describe, expect, it } from '@jest/globals';
-import { type Fleet, type FleetReplica, job, lasting, type StartOptions } from '../../../../test/support/fleet.js';
-import { useFleet } from '../../../../test/support/use-fleet.js';
 import { interval } from '../schedule/index.js';
 import { type InMemoryServer } from '../store/index.js';
 import { settle } from '../testing/index.js';
+import { type TestReplica, type TestReplicaOptions } from '../testing/replicas/test-replica.js';
+import { type TestReplicas } from '../testing/replicas/test-replicas.js';
+import { job, lasting } from '../testing/specs/job.js';
+import { useReplicas } from '../testing/specs/use-replicas.js';
 
 const LOCK_EXPIRY_MS = 10_000;
 /** From the end of a connection to the next. */
 const RECONNECT_MS = 250;
 
-const leadership = ({ observer }: FleetReplica) => observer.story.filter((line) => line.includes('leadership'));
+const leadership = ({ observer }: TestReplica) => observer.story.filter((line) => line.includes('leadership'));
 /** When a replica became leader, and when it ceased to be. */
-const ledFrom = ({ observer }: FleetReplica) =>
+const ledFrom = ({ observer }: TestReplica) =>
   observer.events.filter(({ event }) => event === 'leadershipGained').map(({ atMs }) => atMs);
-const ledUntil = ({ observer }: FleetReplica) =>
+const ledUntil = ({ observer }: TestReplica) =>
   observer.events.filter(({ event }) => event === 'leadershipLost').map(({ atMs }) => atMs);
 
 type Snapshot = ReturnType<InMemoryServer['snapshot']>;
 
 /** The server restarts, with the data of a snapshot or with none, and all connections are closed. */
-function restart({ server }: Fleet, replicas: readonly FleetReplica[], snapshot?: Snapshot): void {
+function restart({ server }: TestReplicas, replicas: readonly TestReplica[], snapshot?: Snapshot): void {
   server.restart(snapshot);
   for (const { store } of replicas) store.reconnect();
 }
@@ -33,61 +35,61 @@ function withEnded(snapshot: Snapshot, replica: string): Snapshot {
 }
 
 /** A leader and a follower. */
-function pair(fleet: Fleet, overrides: Parameters<typeof job>[0] = {}, options: StartOptions = {}) {
-  const a = fleet.start('a', [job(overrides)], options);
-  const b = fleet.start('b', [job(overrides)], options);
+function pair(replicas: TestReplicas, overrides: Parameters<typeof job>[0] = {}, options: TestReplicaOptions = {}) {
+  const a = replicas.start('a', [job(overrides)], options);
+  const b = replicas.start('b', [job(overrides)], options);
   return [a, b] as const;
 }
 
 describe('After Redis has restarted without its data', () => {
-  const fleet = useFleet();
+  const replicas = useReplicas();
 
   it('the leader goes on within a second, and no other replica leads', async () => {
-    const [a, b] = pair(fleet);
-    await fleet.clock.advance(4_000);
-    restart(fleet, [a, b]);
-    await fleet.clock.advance(60_000);
+    const [a, b] = pair(replicas);
+    await replicas.clock.advance(4_000);
+    restart(replicas, [a, b]);
+    await replicas.clock.advance(60_000);
     expect(leadership(a)).toEqual(['0 leadershipGained', '4250 leadershipLost preempted', '4250 leadershipGained']);
     expect(leadership(b)).toEqual([]);
   });
 
   it('a follower leads lockExpiry after the break was noticed, if the leader is cut off', async () => {
-    const [a, b] = pair(fleet);
-    await fleet.clock.advance(4_000);
-    a.store.cut();
-    restart(fleet, [b]);
-    await fleet.clock.advance(60_000);
+    const [a, b] = pair(replicas);
+    await replicas.clock.advance(4_000);
+    a.store.partition();
+    restart(replicas, [b]);
+    await replicas.clock.advance(60_000);
     // the last heartbeat of the leader was at 3 s
     expect(leadership(a)).toEqual(['0 leadershipGained', '12000 leadershipLost expired']);
     expect(ledFrom(b)).toEqual([4_000 + RECONNECT_MS + LOCK_EXPIRY_MS + 1]);
   });
 
   it('a follower waits that knows the leader only from its message', async () => {
-    const b = fleet.prepare('b', [job()]);
+    const b = replicas.prepare('b', [job()]);
     b.supervisor.start();
     const pausing = b.supervisor.pause('tick');
     await settle();
-    const a = fleet.start('a', [job()]);
+    const a = replicas.start('a', [job()]);
     await pausing;
-    await fleet.clock.advance(100);
+    await replicas.clock.advance(100);
     expect(leadership(a)).toHaveLength(1);
     b.supervisor.resume('tick');
-    await fleet.clock.advance(3_900);
-    a.store.cut();
-    restart(fleet, [b]);
-    await fleet.clock.advance(5_000);
+    await replicas.clock.advance(3_900);
+    a.store.partition();
+    restart(replicas, [b]);
+    await replicas.clock.advance(5_000);
     expect(ledFrom(b)).toEqual([]);
-    await fleet.clock.advance(10_000);
+    await replicas.clock.advance(10_000);
     expect(ledFrom(b)).toHaveLength(1);
   });
 
   it('a replica that has noticed the break waits, although it has heard nothing of the job', async () => {
-    const b = fleet.start('b', [job({ name: 'other' })]);
-    await fleet.clock.advance(4_000);
-    restart(fleet, [b]);
-    await fleet.clock.advance(1_000);
+    const b = replicas.start('b', [job({ name: 'other' })]);
+    await replicas.clock.advance(4_000);
+    restart(replicas, [b]);
+    await replicas.clock.advance(1_000);
     b.supervisor.add(job());
-    await fleet.clock.advance(60_000);
+    await replicas.clock.advance(60_000);
     const gained = b.observer.events.filter(
       ({ event, payload }) => event === 'leadershipGained' && 'job' in payload && payload.job === 'tick',
     );
@@ -95,122 +97,122 @@ describe('After Redis has restarted without its data', () => {
   });
 
   it('a follower waits for the longer lockExpiry of the last leader', async () => {
-    const a = fleet.start('a', [job({ lockExpiryMs: 30_000 })]);
-    const b = fleet.start('b', [job()]);
-    await fleet.clock.advance(4_000);
-    a.store.cut();
-    restart(fleet, [b]);
-    await fleet.clock.advance(60_000);
+    const a = replicas.start('a', [job({ lockExpiryMs: 30_000 })]);
+    const b = replicas.start('b', [job()]);
+    await replicas.clock.advance(4_000);
+    a.store.partition();
+    restart(replicas, [b]);
+    await replicas.clock.advance(60_000);
     expect(ledUntil(a)).toEqual([3_000 + 27_000]);
     expect(ledFrom(b)).toEqual([4_000 + RECONNECT_MS + 30_000 + 1]);
   });
 
   it('all replicas that restart with it lead lockExpiry later at most', async () => {
-    const a = fleet.start('a', [job()]);
-    await fleet.clock.advance(4_000);
-    a.store.cut();
-    fleet.server.restart();
-    const c = fleet.start('c', [job()]);
-    await fleet.clock.advance(10);
+    const a = replicas.start('a', [job()]);
+    await replicas.clock.advance(4_000);
+    a.store.partition();
+    replicas.server.restart();
+    const c = replicas.start('c', [job()]);
+    await replicas.clock.advance(10);
     // a first start, as far as anything can tell
     expect(ledFrom(c)).toEqual([4_000]);
   });
 });
 
 describe('After Redis has restarted with old data', () => {
-  const fleet = useFleet();
+  const replicas = useReplicas();
 
   it('the leader goes on with its term if its lock was restored', async () => {
-    const [a, b] = pair(fleet);
-    await fleet.clock.advance(1_000);
-    const snapshot = fleet.server.snapshot();
-    await fleet.clock.advance(8_000);
-    restart(fleet, [a, b], snapshot);
-    await fleet.clock.advance(60_000);
+    const [a, b] = pair(replicas);
+    await replicas.clock.advance(1_000);
+    const snapshot = replicas.server.snapshot();
+    await replicas.clock.advance(8_000);
+    restart(replicas, [a, b], snapshot);
+    await replicas.clock.advance(60_000);
     expect(leadership(a)).toEqual(['0 leadershipGained']);
     expect(leadership(b)).toEqual([]);
   });
 
   it('the leader goes on within a second if the restored keys have expired', async () => {
-    const [a, b] = pair(fleet);
-    await fleet.clock.advance(1_000);
-    const snapshot = fleet.server.snapshot();
-    await fleet.clock.advance(59_000);
-    restart(fleet, [a, b], snapshot);
-    await fleet.clock.advance(60_000);
+    const [a, b] = pair(replicas);
+    await replicas.clock.advance(1_000);
+    const snapshot = replicas.server.snapshot();
+    await replicas.clock.advance(59_000);
+    restart(replicas, [a, b], snapshot);
+    await replicas.clock.advance(60_000);
     expect(leadership(a)).toEqual(['0 leadershipGained', '60250 leadershipLost preempted', '60250 leadershipGained']);
     expect(leadership(b)).toEqual([]);
   });
 
   it('the leader goes on within a second if the restored lock names an ended session', async () => {
-    const d = fleet.start('d', [job()]);
-    await fleet.clock.advance(1_000);
-    d.store.cut();
-    const [a, b] = pair(fleet);
-    await fleet.clock.advance(8_900);
-    const snapshot = withEnded(fleet.server.snapshot(), 'd');
-    await fleet.clock.advance(5_100);
+    const d = replicas.start('d', [job()]);
+    await replicas.clock.advance(1_000);
+    d.store.partition();
+    const [a, b] = pair(replicas);
+    await replicas.clock.advance(8_900);
+    const snapshot = withEnded(replicas.server.snapshot(), 'd');
+    await replicas.clock.advance(5_100);
     const [leader, follower] = ledFrom(a).length > 0 ? [a, b] : [b, a];
-    restart(fleet, [a, b], snapshot);
-    await fleet.clock.advance(60_000);
+    restart(replicas, [a, b], snapshot);
+    await replicas.clock.advance(60_000);
     expect(ledFrom(leader)).toEqual([expect.any(Number), 15_000 + RECONNECT_MS]);
     expect(ledFrom(follower)).toEqual([]);
   });
 
   it('a follower does not take a lock from a session that was restored as ended, before the wait is over', async () => {
-    const d = fleet.start('d', [job()]);
-    await fleet.clock.advance(1_000);
-    d.store.cut();
-    const [a, b] = pair(fleet);
-    await fleet.clock.advance(8_900);
-    const snapshot = withEnded(fleet.server.snapshot(), 'd');
-    await fleet.clock.advance(5_100);
+    const d = replicas.start('d', [job()]);
+    await replicas.clock.advance(1_000);
+    d.store.partition();
+    const [a, b] = pair(replicas);
+    await replicas.clock.advance(8_900);
+    const snapshot = withEnded(replicas.server.snapshot(), 'd');
+    await replicas.clock.advance(5_100);
     const [leader, follower] = ledFrom(a).length > 0 ? [a, b] : [b, a];
-    leader.store.cut();
-    restart(fleet, [follower], snapshot);
-    await fleet.clock.advance(60_000);
+    leader.store.partition();
+    restart(replicas, [follower], snapshot);
+    await replicas.clock.advance(60_000);
     expect(ledFrom(follower)).toEqual([15_000 + RECONNECT_MS + LOCK_EXPIRY_MS + 1]);
     expect(ledUntil(leader)[0]).toBeLessThan(15_000 + RECONNECT_MS + LOCK_EXPIRY_MS);
   });
 
   it('the leader takes over a restored lock of an earlier term of its own session at once', async () => {
-    const a = fleet.start('a', [job()]);
-    await fleet.clock.advance(1_000);
-    const snapshot = fleet.server.snapshot();
+    const a = replicas.start('a', [job()]);
+    await replicas.clock.advance(1_000);
+    const snapshot = replicas.server.snapshot();
     await a.supervisor.pause('tick');
     a.supervisor.resume('tick');
-    await fleet.clock.advance(3_000);
-    const b = fleet.start('b', [job()]);
-    await fleet.clock.advance(1_000);
-    restart(fleet, [a, b], snapshot);
-    await fleet.clock.advance(60_000);
+    await replicas.clock.advance(3_000);
+    const b = replicas.start('b', [job()]);
+    await replicas.clock.advance(1_000);
+    restart(replicas, [a, b], snapshot);
+    await replicas.clock.advance(60_000);
     expect(ledFrom(a)).toEqual([0, 1_000, 5_000 + RECONNECT_MS]);
     expect(ledFrom(b)).toEqual([]);
   });
 
   it('a restored lock of a replica that no longer leads is taken over by it, lockExpiry later', async () => {
-    const [a, b] = pair(fleet);
-    await fleet.clock.advance(1_000);
-    const snapshot = fleet.server.snapshot();
+    const [a, b] = pair(replicas);
+    await replicas.clock.advance(1_000);
+    const snapshot = replicas.server.snapshot();
     await a.supervisor.find('tick')?.workers?.election.stepDown();
-    await fleet.clock.advance(4_000);
+    await replicas.clock.advance(4_000);
     expect(ledFrom(b)).toEqual([1_000]);
-    restart(fleet, [a, b], snapshot);
-    await fleet.clock.advance(60_000);
+    restart(replicas, [a, b], snapshot);
+    await replicas.clock.advance(60_000);
     expect(leadership(b).slice(1)).toEqual(['5250 leadershipLost preempted']);
     expect(ledFrom(a)).toEqual([0, 5_000 + RECONNECT_MS + LOCK_EXPIRY_MS + 1]);
   });
 
   it('a restored lock that its living holder has left is free when its life ends', async () => {
     const jobs = [job(), job({ name: 'other' })];
-    const a = fleet.start('a', jobs);
-    await fleet.clock.advance(1_000);
-    const b = fleet.start('b', [job()]);
-    const snapshot = fleet.server.snapshot();
+    const a = replicas.start('a', jobs);
+    await replicas.clock.advance(1_000);
+    const b = replicas.start('b', [job()]);
+    const snapshot = replicas.server.snapshot();
     await a.supervisor.pause('tick');
-    await fleet.clock.advance(4_000);
-    restart(fleet, [a, b], snapshot);
-    await fleet.clock.advance(60_000);
+    await replicas.clock.advance(4_000);
+    restart(replicas, [a, b], snapshot);
+    await replicas.clock.advance(60_000);
     const [first, again] = ledFrom(b);
     expect(first).toBe(1_000);
     // it was granted at 0, and lives for 35 s
@@ -219,106 +221,106 @@ describe('After Redis has restarted with old data', () => {
   });
 
   it('the session of a dead leader gets a full life, then another replica leads', async () => {
-    const [a, b] = pair(fleet);
-    await fleet.clock.advance(5_000);
-    const snapshot = fleet.server.snapshot();
-    a.store.cut();
-    await fleet.clock.advance(6_000);
-    restart(fleet, [b], snapshot);
-    await fleet.clock.advance(60_000);
+    const [a, b] = pair(replicas);
+    await replicas.clock.advance(5_000);
+    const snapshot = replicas.server.snapshot();
+    a.store.partition();
+    await replicas.clock.advance(6_000);
+    restart(replicas, [b], snapshot);
+    await replicas.clock.advance(60_000);
     expect(ledFrom(b)).toEqual([11_000 + RECONNECT_MS + LOCK_EXPIRY_MS + 1]);
   });
 
   it('replicas that restart with it wait for the session of the leader before', async () => {
-    const a = fleet.start('a', [job()]);
-    await fleet.clock.advance(5_000);
-    a.store.cut();
-    fleet.server.restart(fleet.server.snapshot());
-    const c = fleet.start('c', [job()]);
-    await fleet.clock.advance(60_000);
+    const a = replicas.start('a', [job()]);
+    await replicas.clock.advance(5_000);
+    a.store.partition();
+    replicas.server.restart(replicas.server.snapshot());
+    const c = replicas.start('c', [job()]);
+    await replicas.clock.advance(60_000);
     expect(ledFrom(c)).toEqual([5_000 + LOCK_EXPIRY_MS + 1]);
   });
 });
 
 describe('A release soon after a break', () => {
-  const fleet = useFleet();
+  const replicas = useReplicas();
 
   it.each([
     ['is received', false],
     ['is lost', true],
   ])('has the next leader wait all the same, whether its message %s', async (_how, isLost) => {
-    const [a, b] = pair(fleet);
-    await fleet.clock.advance(4_000);
-    restart(fleet, [a, b], fleet.server.snapshot());
-    await fleet.clock.advance(1_000);
-    b.store.loseMessages = isLost;
+    const [a, b] = pair(replicas);
+    await replicas.clock.advance(4_000);
+    restart(replicas, [a, b], replicas.server.snapshot());
+    await replicas.clock.advance(1_000);
+    b.store.losesMessages = isLost;
     await a.supervisor.stop();
-    await fleet.clock.advance(60_000);
+    await replicas.clock.advance(60_000);
     expect(ledFrom(b)).toEqual([4_000 + RECONNECT_MS + LOCK_EXPIRY_MS + 1]);
   });
 });
 
 describe('The exemption of the old leader from the wait after a break', () => {
-  const fleet = useFleet();
+  const replicas = useReplicas();
 
   it('ends with its deadline', async () => {
-    const [a, b] = pair(fleet);
-    await fleet.clock.advance(1_000);
-    a.store.cut();
-    b.store.cut();
-    fleet.server.restart();
-    await fleet.clock.advance(9_000);
-    a.store.mend();
-    b.store.mend();
-    await fleet.clock.advance(60_000);
+    const [a, b] = pair(replicas);
+    await replicas.clock.advance(1_000);
+    a.store.partition();
+    b.store.partition();
+    replicas.server.restart();
+    await replicas.clock.advance(9_000);
+    a.store.heal();
+    b.store.heal();
+    await replicas.clock.advance(60_000);
     expect(leadership(a).slice(0, 2)).toEqual(['0 leadershipGained', '9000 leadershipLost expired']);
     const next = Math.min(...[...ledFrom(a).slice(1), ...ledFrom(b)]);
     expect(next).toBe(10_000 + RECONNECT_MS + LOCK_EXPIRY_MS + 1);
   });
 
   it('ends with its release: the next leader may be trusted for longer', async () => {
-    const [a, b] = pair(fleet);
-    await fleet.clock.advance(4_000);
+    const [a, b] = pair(replicas);
+    await replicas.clock.advance(4_000);
     // it does not receive the grant of the next leader
-    a.store.loseMessages = true;
+    a.store.losesMessages = true;
     await a.supervisor.pause('tick');
-    await fleet.clock.advance(0);
+    await replicas.clock.advance(0);
     expect(ledFrom(b)).toEqual([4_000]);
-    b.store.cut();
-    restart(fleet, [a]);
+    b.store.partition();
+    restart(replicas, [a]);
     a.supervisor.resume('tick');
-    await fleet.clock.advance(60_000);
+    await replicas.clock.advance(60_000);
     expect(ledUntil(b)).toEqual([12_000]);
     expect(ledFrom(a)).toEqual([0, 4_000 + RECONNECT_MS + LOCK_EXPIRY_MS + 1]);
   });
 
   it('ends when its session was ended by the store: another replica may have taken the lock since', async () => {
-    const run = lasting(fleet.clock, 7_000);
-    const [a, b] = pair(fleet, { run });
-    await fleet.clock.advance(3_500);
-    a.store.loseMessages = true;
-    const session = fleet.server.holderOf('tick')?.split('#')[0] ?? '';
-    fleet.server.endSession({ id: session, lockExpiryMs: LOCK_EXPIRY_MS, confirmedEnd: undefined });
-    await fleet.clock.advance(3_500);
+    const run = lasting(replicas.clock, 7_000);
+    const [a, b] = pair(replicas, { run });
+    await replicas.clock.advance(3_500);
+    a.store.losesMessages = true;
+    const session = replicas.server.holderOf('tick')?.split('#')[0] ?? '';
+    replicas.server.endSession({ id: session, lockExpiryMs: LOCK_EXPIRY_MS, confirmedEnd: undefined });
+    await replicas.clock.advance(3_500);
     expect([ledUntil(a), ledFrom(b)]).toEqual([[6_000], [6_000]]);
-    b.store.cut();
-    restart(fleet, [a]);
+    b.store.partition();
+    restart(replicas, [a]);
     // the run of the old leader settles at 8 s, when it could trust its lease for four seconds more
-    await fleet.clock.advance(60_000);
+    await replicas.clock.advance(60_000);
     expect(ledUntil(b)).toEqual([15_000]);
     expect(ledFrom(a)).toEqual([0, 7_000 + RECONNECT_MS + LOCK_EXPIRY_MS + 1]);
   });
 });
 
 describe('A lease after a break', () => {
-  const fleet = useFleet();
+  const replicas = useReplicas();
 
   it('ends at its old deadline, if heartbeats are answered and the lock is not confirmed', async () => {
-    const [a, b] = pair(fleet, { schedule: interval(1_000) });
-    await fleet.clock.advance(4_000);
-    a.store.fate = (command) => (command === 'renew' || command === 'acquire' ? 'STORE_UNREACHABLE' : 'carried');
-    fleet.server.loseData();
-    await fleet.clock.advance(60_000);
+    const [a, b] = pair(replicas, { schedule: interval(1_000) });
+    await replicas.clock.advance(4_000);
+    a.store.outcome = (request) => (request === 'renew' || request === 'acquire' ? 'STORE_UNREACHABLE' : 'answered');
+    replicas.server.loseData();
+    await replicas.clock.advance(60_000);
     // the last heartbeat before the break was at 3 s
     expect(ledUntil(a)).toEqual([12_000]);
     // noticed at 6 s
@@ -326,16 +328,16 @@ describe('A lease after a break', () => {
   });
 
   it('goes on with a renewal that was sent after the break', async () => {
-    const [a] = pair(fleet);
-    await fleet.clock.advance(4_000);
-    restart(fleet, [a], fleet.server.snapshot());
-    await fleet.clock.advance(60_000);
+    const [a] = pair(replicas);
+    await replicas.clock.advance(4_000);
+    restart(replicas, [a], replicas.server.snapshot());
+    await replicas.clock.advance(60_000);
     expect(leadership(a)).toEqual(['0 leadershipGained']);
   });
 
   it('does not go on with a renewal that was sent before the break', async () => {
-    const a = fleet.start('a', [job()]);
-    await fleet.clock.advance(9_900);
+    const a = replicas.start('a', [job()]);
+    await replicas.clock.advance(9_900);
     let arrive: () => void = () => undefined;
     const held = new Promise<void>((resolve) => (arrive = resolve));
     const renew = a.store.renew.bind(a.store);
@@ -347,61 +349,61 @@ describe('A lease after a break', () => {
       await held;
       return result;
     };
-    await fleet.clock.advance(1_000);
-    fleet.server.restart(fleet.server.snapshot());
-    await fleet.clock.advance(1_200);
+    await replicas.clock.advance(1_000);
+    replicas.server.restart(replicas.server.snapshot());
+    await replicas.clock.advance(1_200);
     arrive();
-    await fleet.clock.advance(20_000);
+    await replicas.clock.advance(20_000);
     // the last heartbeat before the break was at 9 s
     expect(ledUntil(a)).toEqual([18_000]);
   });
 
   it('ends with a renewal that comes when one of the clocks trusts it no more', async () => {
-    const a = fleet.start('a', [job()]);
-    await fleet.clock.advance(4_000);
+    const a = replicas.start('a', [job()]);
+    await replicas.clock.advance(4_000);
     // the host was suspended for 15 s, and others may have led
     a.clock.aheadMs += 15_000;
-    restart(fleet, [a], fleet.server.snapshot());
-    await fleet.clock.advance(1_000);
+    restart(replicas, [a], replicas.server.snapshot());
+    await replicas.clock.advance(1_000);
     expect(leadership(a)[1]).toBe('4250 leadershipLost expired');
   });
 
   it('is confirmed where a session has to be listed again', async () => {
-    const [a, b] = pair(fleet);
-    await fleet.clock.advance(4_000);
+    const [a, b] = pair(replicas);
+    await replicas.clock.advance(4_000);
     const before = a.store.count('renew');
-    fleet.server.loseSessions();
-    await fleet.clock.advance(2_000);
+    replicas.server.loseSessions();
+    await replicas.clock.advance(2_000);
     expect(a.store.count('renew')).toBe(before + 1);
-    await fleet.clock.advance(60_000);
+    await replicas.clock.advance(60_000);
     expect(leadership(a)).toEqual(['0 leadershipGained']);
     expect(leadership(b)).toEqual([]);
   });
 
   it('is confirmed after each reconnect where the server does not say which one it is', async () => {
-    const a = fleet.prepare('a', [job()]);
+    const a = replicas.prepare('a', [job()]);
     const heartbeat = a.store.heartbeat.bind(a.store);
     a.store.heartbeat = async (request) => ({ ...(await heartbeat(request)), serverId: undefined, serverSince: 0 });
     a.supervisor.start();
-    await fleet.clock.advance(4_000);
-    a.store.fate = (command) => (command === 'renew' || command === 'acquire' ? 'STORE_UNREACHABLE' : 'carried');
-    restart(fleet, [a], fleet.server.snapshot());
-    await fleet.clock.advance(60_000);
+    await replicas.clock.advance(4_000);
+    a.store.outcome = (request) => (request === 'renew' || request === 'acquire' ? 'STORE_UNREACHABLE' : 'answered');
+    restart(replicas, [a], replicas.server.snapshot());
+    await replicas.clock.advance(60_000);
     expect(ledUntil(a)).toEqual([12_000]);
   });
 });
 
 describe('FLUSHALL', () => {
-  const fleet = useFleet();
+  const replicas = useReplicas();
   const SHORT_MS = 800;
 
   it('makes no second leader with a short lease, though the lock was renewed a second ago', async () => {
-    const run = lasting(fleet.clock, 200, { obedient: true });
-    const [a, b] = pair(fleet, { lockExpiryMs: SHORT_MS, schedule: interval(50), run });
-    await fleet.clock.advance(11_050);
-    a.store.fate = (command) => (command === 'renew' || command === 'acquire' ? 'STORE_UNREACHABLE' : 'carried');
-    fleet.server.loseData();
-    await fleet.clock.advance(20_000);
+    const run = lasting(replicas.clock, 200, { obedient: true });
+    const [a, b] = pair(replicas, { lockExpiryMs: SHORT_MS, schedule: interval(50), run });
+    await replicas.clock.advance(11_050);
+    a.store.outcome = (request) => (request === 'renew' || request === 'acquire' ? 'STORE_UNREACHABLE' : 'answered');
+    replicas.server.loseData();
+    await replicas.clock.advance(20_000);
     const [lostAt = Infinity] = ledUntil(a);
     const [gainedAt = 0] = ledFrom(b);
     expect(lostAt).toBeLessThan(11_000 + SHORT_MS);
@@ -410,32 +412,32 @@ describe('FLUSHALL', () => {
   });
 
   it('has the leader go on at its next heartbeat', async () => {
-    const [a, b] = pair(fleet);
-    await fleet.clock.advance(4_000);
-    fleet.server.loseData();
-    await fleet.clock.advance(60_000);
+    const [a, b] = pair(replicas);
+    await replicas.clock.advance(4_000);
+    replicas.server.loseData();
+    await replicas.clock.advance(60_000);
     expect(leadership(a)).toEqual(['0 leadershipGained', '6000 leadershipLost preempted', '6000 leadershipGained']);
     expect(leadership(b)).toEqual([]);
   });
 
   it('and the death of the leader have another lead lockExpiry after the break was noticed', async () => {
-    const [a, b] = pair(fleet);
-    await fleet.clock.advance(4_000);
-    fleet.server.loseData();
-    a.store.cut();
-    await fleet.clock.advance(60_000);
+    const [a, b] = pair(replicas);
+    await replicas.clock.advance(4_000);
+    replicas.server.loseData();
+    a.store.partition();
+    await replicas.clock.advance(60_000);
     expect(ledFrom(b)).toEqual([6_000 + LOCK_EXPIRY_MS + 1]);
   });
 });
 
 describe('An acquire request that relies on what is no longer true', () => {
-  const fleet = useFleet();
+  const replicas = useReplicas();
 
   it('is refused by a server that restarted meanwhile, and sent again after a heartbeat', async () => {
-    const [a, b] = pair(fleet);
-    await fleet.clock.advance(1_000);
-    const snapshot = fleet.server.snapshot();
-    await fleet.clock.advance(40_000);
+    const [a, b] = pair(replicas);
+    await replicas.clock.advance(1_000);
+    const snapshot = replicas.server.snapshot();
+    await replicas.clock.advance(40_000);
     let arrive: () => void = () => undefined;
     const held = new Promise<void>((resolve) => (arrive = resolve));
     const acquire = b.store.acquire.bind(b.store);
@@ -447,55 +449,55 @@ describe('An acquire request that relies on what is no longer true', () => {
       return result;
     };
     b.store.unsubscribe();
-    await fleet.clock.advance(10_000);
-    a.store.cut();
+    await replicas.clock.advance(10_000);
+    a.store.partition();
     // behind a proxy: the connection stands
-    fleet.server.restart(snapshot);
+    replicas.server.restart(snapshot);
     const before = b.store.count('heartbeat');
     arrive();
     await settle();
     expect(results[0]).toBe('outdated');
     expect(b.store.count('heartbeat')).toBe(before + 1);
     expect(ledFrom(b)).toEqual([]);
-    await fleet.clock.advance(60_000);
+    await replicas.clock.advance(60_000);
     const [lostAt = Infinity] = ledUntil(a);
     expect(ledFrom(b)[0]).toBeGreaterThan(lostAt);
   });
 });
 
 describe('An outdated request, when no heartbeat is answered', () => {
-  const fleet = useFleet();
+  const replicas = useReplicas();
 
   it('is not sent more often than four times a second', async () => {
-    const a = fleet.start('a', [job({ name: 'other' })]);
-    await fleet.clock.advance(1_000);
-    a.store.fate = (command) => (command === 'heartbeat' ? 'STORE_REFUSED_WRITE' : 'carried');
+    const a = replicas.start('a', [job({ name: 'other' })]);
+    await replicas.clock.advance(1_000);
+    a.store.outcome = (request) => (request === 'heartbeat' ? 'STORE_REFUSED_WRITE' : 'answered');
     // behind a proxy: the connection stands
-    fleet.server.restart();
+    replicas.server.restart();
     a.supervisor.add(job());
-    await fleet.clock.advance(1_000);
+    await replicas.clock.advance(1_000);
     expect(a.store.count('acquire')).toBeLessThanOrEqual(1 + 5);
   });
 });
 
 describe('A first start', () => {
-  const fleet = useFleet();
+  const replicas = useReplicas();
 
   it('waits for nothing, on a server that was never seen before', async () => {
-    fleet.begin({ isServerNew: true });
-    const a = fleet.start('a', [job()]);
+    replicas.begin({ isServerNew: true });
+    const a = replicas.start('a', [job()]);
     await settle();
     expect(ledFrom(a)).toEqual([0]);
   });
 
   it('is none for a job that was led before', async () => {
-    fleet.begin({ isServerNew: true });
-    const a = fleet.start('a', [job()]);
-    await fleet.clock.advance(1_000);
-    const b = fleet.start('b', [job()]);
-    await fleet.clock.advance(1_000);
+    replicas.begin({ isServerNew: true });
+    const a = replicas.start('a', [job()]);
+    await replicas.clock.advance(1_000);
+    const b = replicas.start('b', [job()]);
+    await replicas.clock.advance(1_000);
     await a.supervisor.stop();
-    await fleet.clock.advance(60_000);
+    await replicas.clock.advance(60_000);
     expect(ledFrom(b)).toEqual([LOCK_EXPIRY_MS + 1]);
   });
 });

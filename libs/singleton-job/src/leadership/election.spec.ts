@@ -1,19 +1,19 @@
 import { describe, expect, it } from '@jest/globals';
-import { type Command } from '../../../../test/support/faulty-store.js';
-import { job, lasting } from '../../../../test/support/fleet.js';
-import { useFleet } from '../../../../test/support/use-fleet.js';
 import { settle } from '../testing/index.js';
+import { type ForwardedRequest } from '../testing/replicas/forwarding-store.js';
+import { job, lasting } from '../testing/specs/job.js';
+import { useReplicas } from '../testing/specs/use-replicas.js';
 
 /** Only who leads and why, without the runs. */
 const leadership = (story: readonly string[]) => story.filter((line) => line.includes('leadership'));
 
 /** The answer to the first request of this kind is lost. */
-function loseFirst(command: Command, fate: 'lost' | 'unanswered' = 'unanswered') {
+function loseFirst(request: ForwardedRequest, outcome: 'request-lost' | 'answer-lost' = 'answer-lost') {
   let isFirst = true;
-  return (sent: Command) => {
-    if (sent !== command || !isFirst) return 'carried';
+  return (sent: ForwardedRequest) => {
+    if (sent !== request || !isFirst) return 'answered';
     isFirst = false;
-    return fate;
+    return outcome;
   };
 }
 
@@ -26,26 +26,27 @@ const brokenSchedule = () =>
   }) as ReturnType<typeof job>['schedule'];
 
 describe('An election', () => {
-  const fleet = useFleet();
+  const replicas = useReplicas();
 
   describe('without failures', () => {
     it('keeps one leader for as long as it renews its lease', async () => {
-      const a = fleet.start('a', [job()]);
-      const b = fleet.start('b', [job()]);
-      await fleet.clock.advance(3_600_000);
+      const a = replicas.start('a', [job()]);
+      const b = replicas.start('b', [job()]);
+      await replicas.clock.advance(3_600_000);
       expect(leadership(a.observer.story)).toEqual(['0 leadershipGained']);
       expect(b.observer.story).toEqual([]);
     });
 
     it('costs a heartbeat per replica and 3 s, a renewal per job and 10 s, a question per minute, and nothing for a tick', async () => {
-      const a = fleet.start('a', [job()]);
-      const b = fleet.start('b', [job()], { random: () => 0.5 });
-      await fleet.clock.advance(20_000);
+      const a = replicas.start('a', [job()]);
+      const b = replicas.start('b', [job()], { random: () => 0.5 });
+      await replicas.clock.advance(20_000);
       const before = [a, b].map(({ store }) => store.sent.length);
-      await fleet.clock.advance(300_000);
+      await replicas.clock.advance(300_000);
       expect(a.observer.of('runStarted')).toHaveLength(320);
       const [sentByA = [], sentByB = []] = [a, b].map(({ store }, index) => store.sent.slice(before[index]));
-      const count = (sent: typeof sentByA, command: Command) => sent.filter((each) => each.command === command).length;
+      const count = (sent: typeof sentByA, request: ForwardedRequest) =>
+        sent.filter((each) => each.request === request).length;
       expect(count(sentByA, 'heartbeat')).toBe(100);
       expect(count(sentByA, 'renew')).toBe(30);
       expect(sentByA).toHaveLength(130);
@@ -56,131 +57,133 @@ describe('An election', () => {
 
     it('gives each job of a replica a leader of its own', async () => {
       const jobs = [job({ name: 'one' }), job({ name: 'two' })];
-      const a = fleet.start('a', jobs);
+      const a = replicas.start('a', jobs);
       await settle();
       expect(a.observer.of('leadershipGained').map((event) => event.job)).toEqual(['one', 'two']);
     });
 
     it('gives every term a larger fencing token', async () => {
-      const a = fleet.start('a', [job()]);
-      await fleet.clock.advance(500);
-      const b = fleet.start('b', [job()]);
+      const a = replicas.start('a', [job()]);
+      await replicas.clock.advance(500);
+      const b = replicas.start('b', [job()]);
       await a.supervisor.stop();
-      await fleet.clock.advance(500);
+      await replicas.clock.advance(500);
       const tokens = [...a.observer.of('leadershipGained'), ...b.observer.of('leadershipGained')];
       expect(tokens).toHaveLength(2);
       expect(tokens[1]?.fencingToken).toBeGreaterThan(tokens[0]?.fencingToken ?? Infinity);
     });
 
     it('does not compete before the initial delay of the job has passed', async () => {
-      const a = fleet.start('a', [job({ initialDelayMs: 5_000 })]);
-      await fleet.clock.advance(4_999);
+      const a = replicas.start('a', [job({ initialDelayMs: 5_000 })]);
+      await replicas.clock.advance(4_999);
       expect(a.store.count('acquire')).toBe(0);
-      await fleet.clock.advance(1);
+      await replicas.clock.advance(1);
       expect(a.observer.story).toEqual(['5000 leadershipGained']);
     });
   });
 
   describe('when the leader stops', () => {
     it('has a follower lead at once, woken by the release', async () => {
-      const a = fleet.start('a', [job()]);
-      const b = fleet.start('b', [job()]);
-      await fleet.clock.advance(1_500);
+      const a = replicas.start('a', [job()]);
+      const b = replicas.start('b', [job()]);
+      await replicas.clock.advance(1_500);
       await a.supervisor.stop();
-      await fleet.clock.advance(0);
+      await replicas.clock.advance(0);
       expect(leadership(a.observer.story)).toEqual(['0 leadershipGained', '1500 leadershipReleased shutdown']);
       expect(b.observer.story).toEqual(['1500 leadershipGained']);
     });
 
     it('does not miss a release that arrives while the answer to an acquire request is on its way', async () => {
-      const a = fleet.start('a', [job()]);
-      await fleet.clock.advance(100);
-      const b = fleet.start('b', [job()], { network: { delayMs: 300 } });
+      const a = replicas.start('a', [job()]);
+      await replicas.clock.advance(100);
+      const b = replicas.start('b', [job()], { network: { delayMs: 300 } });
       // the heartbeat is answered at 400, the request carried out then
-      await fleet.clock.advance(350);
+      await replicas.clock.advance(350);
       expect(b.store.count('acquire')).toBe(1);
       await a.supervisor.stop();
-      await fleet.clock.advance(1_000);
+      await replicas.clock.advance(1_000);
       expect(leadership(b.observer.story)).toHaveLength(1);
     });
 
     it('renews the lock until the run has settled, and only then releases it', async () => {
-      const a = fleet.start('a', [job({ run: lasting(fleet.clock, 12_000) })], { options: { shutdownTimeout: '20s' } });
-      await fleet.clock.advance(1_500);
+      const a = replicas.start('a', [job({ run: lasting(replicas.clock, 12_000) })], {
+        options: { shutdownTimeout: '20s' },
+      });
+      await replicas.clock.advance(1_500);
       const stopped = a.supervisor.stop();
-      const b = fleet.start('b', [job()]);
-      await fleet.clock.advance(11_400);
+      const b = replicas.start('b', [job()]);
+      await replicas.clock.advance(11_400);
       // at the start, and after 10 s
       expect(a.store.count('renew')).toBe(2);
       expect(a.store.count('release')).toBe(0);
       expect(b.observer.story).toEqual([]);
-      await fleet.clock.advance(100);
+      await replicas.clock.advance(100);
       await stopped;
       expect(leadership(a.observer.story).at(-1)).toBe('13000 leadershipReleased shutdown');
       expect(leadership(b.observer.story)).toEqual(['13000 leadershipGained']);
     });
 
     it('leaves the lock and the session of a run that does not settle to expire', async () => {
-      const a = fleet.start('a', [job({ run: lasting(fleet.clock, 60_000) })]);
-      const b = fleet.start('b', [job()]);
-      await fleet.clock.advance(3_500);
+      const a = replicas.start('a', [job({ run: lasting(replicas.clock, 60_000) })]);
+      const b = replicas.start('b', [job()]);
+      await replicas.clock.advance(3_500);
       const closed = a.supervisor.close();
-      await fleet.clock.advance(8_000);
+      await replicas.clock.advance(8_000);
       await closed;
       expect([a.store.count('release'), a.store.count('endSession')]).toEqual([0, 0]);
       expect(leadership(a.observer.story)).toEqual(['0 leadershipGained', '10500 leadershipReleased shutdown']);
       expect(a.observer.of('leadershipReleased')).toMatchObject([{ confirmed: false }]);
-      await fleet.clock.advance(20_000);
+      await replicas.clock.advance(20_000);
       // the last heartbeat was at 9 s
       expect(leadership(b.observer.story)).toEqual(['19001 leadershipGained']);
     });
 
     it('ends the session once all locks are released, so that no release message is needed', async () => {
-      const a = fleet.start('a', [job()]);
-      const b = fleet.start('b', [job()]);
-      await fleet.clock.advance(3_500);
-      b.store.loseMessages = true;
+      const a = replicas.start('a', [job()]);
+      const b = replicas.start('b', [job()]);
+      await replicas.clock.advance(3_500);
+      b.store.losesMessages = true;
       await a.supervisor.close();
-      const commands = a.store.sent.map(({ command }) => command);
+      const commands = a.store.sent.map(({ request }) => request);
       expect(commands.slice(-2)).toEqual(['release', 'endSession']);
-      await fleet.clock.advance(10_000);
+      await replicas.clock.advance(10_000);
       expect(leadership(b.observer.story)).toEqual(['6000 leadershipGained']);
     });
 
     it('does not wait for the answer to an acquire request, and releases what that may have won', async () => {
-      const a = fleet.start('a', [job()], { network: { delayMs: 300 } });
-      await fleet.clock.advance(400);
+      const a = replicas.start('a', [job()], { network: { delayMs: 300 } });
+      await replicas.clock.advance(400);
       expect(a.store.count('acquire')).toBe(1);
       let hasStopped = false;
       void a.supervisor.stop().then(() => (hasStopped = true));
       await settle();
       expect(hasStopped).toBe(true);
-      await fleet.clock.advance(600);
+      await replicas.clock.advance(600);
       expect(a.store.count('release')).toBe(1);
-      expect(fleet.server.holderOf('tick')).toBeUndefined();
+      expect(replicas.server.holderOf('tick')).toBeUndefined();
       expect(a.observer.story).toEqual([]);
     });
 
     it('releases what an unanswered acquire request may have won, once there is a connection', async () => {
-      const fate = (command: Command) => (command === 'acquire' ? 'unanswered' : 'carried');
-      const a = fleet.start('a', [job()], { network: { fate } });
-      await fleet.clock.advance(100);
-      expect(fleet.server.holderOf('tick')).toMatch(/^a\./);
+      const outcome = (request: ForwardedRequest) => (request === 'acquire' ? 'answer-lost' : 'answered');
+      const a = replicas.start('a', [job()], { network: { outcome } });
+      await replicas.clock.advance(100);
+      expect(replicas.server.holderOf('tick')).toMatch(/^a\./);
       await a.supervisor.stop();
-      await fleet.clock.advance(2_000);
-      expect(fleet.server.holderOf('tick')).toBeUndefined();
+      await replicas.clock.advance(2_000);
+      expect(replicas.server.holderOf('tick')).toBeUndefined();
       expect(a.observer.of('leadershipGained')).toEqual([]);
     });
   });
 
   describe('when the leader vanishes', () => {
     it('has a follower lead lockExpiry after the last heartbeat', async () => {
-      const a = fleet.start('a', [job()]);
-      const b = fleet.start('b', [job()]);
-      await fleet.clock.advance(4_000);
+      const a = replicas.start('a', [job()]);
+      const b = replicas.start('b', [job()]);
+      await replicas.clock.advance(4_000);
       // the last heartbeat was at 3000
-      a.store.cut();
-      await fleet.clock.advance(12_000);
+      a.store.partition();
+      await replicas.clock.advance(12_000);
       expect(a.news().filter((line) => /leadership|Unreach/.test(line))).toEqual([
         '0 leadershipGained',
         '7500 storeUnreachable',
@@ -190,30 +193,30 @@ describe('An election', () => {
     });
 
     it('ends the term of a leader whose lock was deleted and taken, as soon as it receives the grant', async () => {
-      const a = fleet.start('a', [job()]);
-      await fleet.clock.advance(1_000);
-      fleet.server.free('tick');
-      const b = fleet.start('b', [job()]);
-      await fleet.clock.advance(0);
+      const a = replicas.start('a', [job()]);
+      await replicas.clock.advance(1_000);
+      replicas.server.free('tick');
+      const b = replicas.start('b', [job()]);
+      await replicas.clock.advance(0);
       expect(leadership(a.observer.story)).toEqual(['0 leadershipGained', '1000 leadershipLost preempted']);
       expect(leadership(b.observer.story)).toEqual(['1000 leadershipGained']);
     });
 
     it('ends the term of a leader whose lock was deleted at its next renewal, if it receives no grant', async () => {
-      const a = fleet.start('a', [job()]);
-      await fleet.clock.advance(1_000);
+      const a = replicas.start('a', [job()]);
+      await replicas.clock.advance(1_000);
       a.store.unsubscribe();
-      fleet.server.free('tick');
-      fleet.start('b', [job()]);
-      await fleet.clock.advance(9_000);
+      replicas.server.free('tick');
+      replicas.start('b', [job()]);
+      await replicas.clock.advance(9_000);
       expect(leadership(a.observer.story)).toEqual(['0 leadershipGained', '10000 leadershipLost preempted']);
     });
   });
 
   describe('when answers are lost', () => {
     it('repeats an acquire request under its number, so that a grant whose answer was lost is a grant', async () => {
-      const a = fleet.start('a', [job()], { network: { fate: loseFirst('acquire') } });
-      await fleet.clock.advance(2_000);
+      const a = replicas.start('a', [job()], { network: { outcome: loseFirst('acquire') } });
+      await replicas.clock.advance(2_000);
       // the connection is closed after 1500, and there is another after 1750
       expect(leadership(a.observer.story)).toEqual(['1750 leadershipGained']);
       expect(a.store.count('acquire')).toBe(2);
@@ -221,104 +224,104 @@ describe('An election', () => {
     });
 
     it('counts the lease of a repeated request from the repeat that was answered', async () => {
-      const a = fleet.start('a', [job({ lockExpiryMs: 100_000 })], { network: { fate: loseFirst('acquire') } });
-      await fleet.clock.advance(2_000);
+      const a = replicas.start('a', [job({ lockExpiryMs: 100_000 })], { network: { outcome: loseFirst('acquire') } });
+      await replicas.clock.advance(2_000);
       const [deadline] = [a.supervisor.find('tick')?.workers?.election.term?.deadline.now];
       // that of the heartbeat at 1750
       expect(deadline).toBe(1_750 + 90_000);
     });
 
     it('leads by a grant that came late, counted from the time it was sent', async () => {
-      const a = fleet.start('a', [job()], { network: { delayMs: 1_200 } });
-      await fleet.clock.advance(20_000);
+      const a = replicas.start('a', [job()], { network: { delayMs: 1_200 } });
+      await replicas.clock.advance(20_000);
       // a heartbeat and a request
       expect(leadership(a.observer.story)).toEqual(['2400 leadershipGained']);
       expect(a.observer.of('runStarted').length).toBeGreaterThan(15);
     });
 
     it('does not lead by a grant whose session is known to have ended by then', async () => {
-      fleet.server.occupy('tick', 'another', 3_000);
-      const a = fleet.start('a', [job()]);
-      await fleet.clock.advance(2_999);
+      replicas.server.occupy('tick', 'another', 3_000);
+      const a = replicas.start('a', [job()]);
+      await replicas.clock.advance(2_999);
       let arrive: () => void = () => undefined;
-      a.store.heldBack = new Promise((resolve) => (arrive = resolve));
-      await fleet.clock.advance(50);
+      a.store.answersAfter = new Promise((resolve) => (arrive = resolve));
+      await replicas.clock.advance(50);
       // granted
-      expect(fleet.server.holderOf('tick')).toMatch(/^a\.1@/);
-      fleet.server.endSession({ id: 'a.1@10000', lockExpiryMs: 10_000, confirmedEnd: undefined });
-      await fleet.clock.advance(3_000);
+      expect(replicas.server.holderOf('tick')).toMatch(/^a\.1@/);
+      replicas.server.endSession({ id: 'a.1@10000', lockExpiryMs: 10_000, confirmedEnd: undefined });
+      await replicas.clock.advance(3_000);
       arrive();
-      a.store.heldBack = undefined;
-      await fleet.clock.advance(10);
+      a.store.answersAfter = undefined;
+      await replicas.clock.advance(10);
       const gained = a.observer.of('leadershipGained').length;
       expect(gained - a.observer.of('leadershipLost').length).toBe(1);
-      expect(fleet.server.holderOf('tick')).toMatch(/^a\.2@/);
+      expect(replicas.server.holderOf('tick')).toMatch(/^a\.2@/);
     });
 
     it('repeats a release whose answer was lost', async () => {
-      const a = fleet.start('a', [job()]);
-      await fleet.clock.advance(100);
-      a.store.fate = loseFirst('release', 'lost');
+      const a = replicas.start('a', [job()]);
+      await replicas.clock.advance(100);
+      a.store.outcome = loseFirst('release', 'request-lost');
       const stopped = a.supervisor.stop();
-      await fleet.clock.advance(1_800);
+      await replicas.clock.advance(1_800);
       await stopped;
-      expect(fleet.server.holderOf('tick')).toBeUndefined();
+      expect(replicas.server.holderOf('tick')).toBeUndefined();
       expect(a.observer.of('leadershipReleased')).toMatchObject([{ confirmed: true }]);
     });
 
     it('takes over a lock that an acquire request of the same session holds', async () => {
-      const a = fleet.start('a', [job({ name: 'other' })]);
-      await fleet.clock.advance(100);
-      const session = fleet.server.holderOf('other')?.split('#')[0] ?? '';
-      fleet.server.occupy('tick', `${session}#0`, 60_000);
+      const a = replicas.start('a', [job({ name: 'other' })]);
+      await replicas.clock.advance(100);
+      const session = replicas.server.holderOf('other')?.split('#')[0] ?? '';
+      replicas.server.occupy('tick', `${session}#0`, 60_000);
       a.supervisor.add(job());
-      await fleet.clock.advance(0);
+      await replicas.clock.advance(0);
       expect(leadership(a.observer.story)).toHaveLength(2);
     });
 
     it('leaves a lock alone whose session is not listed, until its key expires', async () => {
-      fleet.server.occupy('tick', 'b.1@10000#999', 20_000);
-      const a = fleet.start('a', [job()]);
-      await fleet.clock.advance(9_000);
+      replicas.server.occupy('tick', 'b.1@10000#999', 20_000);
+      const a = replicas.start('a', [job()]);
+      await replicas.clock.advance(9_000);
       expect(a.observer.story).toEqual([]);
     });
   });
 
   describe('when a run has not settled', () => {
     it('does not compete for a job whose run of a lost term still goes on', async () => {
-      const a = fleet.start('a', [job({ run: lasting(fleet.clock, 30_000) })]);
-      await fleet.clock.advance(1_500);
-      fleet.server.free('tick');
-      await fleet.clock.advance(25_000);
+      const a = replicas.start('a', [job({ run: lasting(replicas.clock, 30_000) })]);
+      await replicas.clock.advance(1_500);
+      replicas.server.free('tick');
+      await replicas.clock.advance(25_000);
       expect(leadership(a.observer.story)).toEqual(['0 leadershipGained', '10000 leadershipLost preempted']);
-      await fleet.clock.advance(5_000);
+      await replicas.clock.advance(5_000);
       expect(leadership(a.observer.story).at(-1)).toBe('31000 leadershipGained');
     });
 
     it('releases the lock of an expired term once its run has settled', async () => {
-      const a = fleet.start('a', [job({ run: lasting(fleet.clock, 20_000) })]);
-      await fleet.clock.advance(1_500);
-      a.store.fate = (command) => (command === 'heartbeat' ? 'STORE_MISCONFIGURED' : 'carried');
-      await fleet.clock.advance(15_000);
+      const a = replicas.start('a', [job({ run: lasting(replicas.clock, 20_000) })]);
+      await replicas.clock.advance(1_500);
+      a.store.outcome = (request) => (request === 'heartbeat' ? 'STORE_MISCONFIGURED' : 'answered');
+      await replicas.clock.advance(15_000);
       expect(leadership(a.observer.story)).toEqual(['0 leadershipGained', '9000 leadershipLost expired']);
       expect(a.store.count('release')).toBe(0);
-      await fleet.clock.advance(5_000);
+      await replicas.clock.advance(5_000);
       expect(a.store.count('release')).toBe(1);
-      expect(fleet.server.holderOf('tick')).toBeUndefined();
+      expect(replicas.server.holderOf('tick')).toBeUndefined();
     });
   });
 
   describe('when the store fails', () => {
     it('keeps its lease through an outage that is shorter, and reports it in two lines', async () => {
-      const a = fleet.start('a', [job(), job({ name: 'other' })]);
-      const b = fleet.start('b', [job(), job({ name: 'other' })]);
-      await fleet.clock.advance(3_500);
-      a.store.cut();
-      b.store.cut();
-      await fleet.clock.advance(7_000);
-      a.store.mend();
-      b.store.mend();
-      await fleet.clock.advance(10_000);
+      const a = replicas.start('a', [job(), job({ name: 'other' })]);
+      const b = replicas.start('b', [job(), job({ name: 'other' })]);
+      await replicas.clock.advance(3_500);
+      a.store.partition();
+      b.store.partition();
+      await replicas.clock.advance(7_000);
+      a.store.heal();
+      b.store.heal();
+      await replicas.clock.advance(10_000);
       expect(a.observer.story.filter((line) => /leadership|store/.test(line))).toEqual([
         '0 leadershipGained',
         '0 leadershipGained',
@@ -329,15 +332,15 @@ describe('An election', () => {
     });
 
     it('leads again within a second of the end of an outage that outlived the lease', async () => {
-      const a = fleet.start('a', [job()]);
-      const b = fleet.start('b', [job()]);
-      await fleet.clock.advance(3_500);
-      a.store.cut();
-      b.store.cut();
-      await fleet.clock.advance(60_000);
-      a.store.mend();
-      b.store.mend();
-      await fleet.clock.advance(1_000);
+      const a = replicas.start('a', [job()]);
+      const b = replicas.start('b', [job()]);
+      await replicas.clock.advance(3_500);
+      a.store.partition();
+      b.store.partition();
+      await replicas.clock.advance(60_000);
+      a.store.heal();
+      b.store.heal();
+      await replicas.clock.advance(1_000);
       const gained = [...a.observer.of('leadershipGained'), ...b.observer.of('leadershipGained')];
       expect(gained).toHaveLength(2);
     });
@@ -345,11 +348,11 @@ describe('An election', () => {
     it('lets the others go on when the requests about one job fail', async () => {
       const names = Array.from({ length: 20 }, (_, index) => `job-${index}`);
       const jobs = names.map((name) => job({ name }));
-      const a = fleet.start('a', jobs);
-      await fleet.clock.advance(100);
-      const b = fleet.start('b', jobs);
-      b.store.fate = (_command, name) => (name === 'job-7' ? 'STORE_UNREACHABLE' : 'carried');
-      await fleet.clock.advance(120_000);
+      const a = replicas.start('a', jobs);
+      await replicas.clock.advance(100);
+      const b = replicas.start('b', jobs);
+      b.store.outcome = (_command, name) => (name === 'job-7' ? 'STORE_UNREACHABLE' : 'answered');
+      await replicas.clock.advance(120_000);
       expect(b.observer.of('storeUnreachable').map((event) => event.job)).toEqual(['job-7']);
       // a heartbeat every 3 s, and 19 jobs twice a minute
       expect(b.store.sent.filter(({ name }) => name !== 'job-7').length).toBeLessThan(140);
@@ -359,19 +362,19 @@ describe('An election', () => {
     });
 
     it('leads as soon as a full server has room again', async () => {
-      const a = fleet.start('a', [job()], { network: { fate: () => 'STORE_REFUSED_WRITE' } });
-      await fleet.clock.advance(60_000);
+      const a = replicas.start('a', [job()], { network: { outcome: () => 'STORE_REFUSED_WRITE' } });
+      await replicas.clock.advance(60_000);
       expect(a.observer.story).toEqual(['0 requestDenied']);
-      a.store.fate = () => 'carried';
-      await fleet.clock.advance(3_000);
+      a.store.outcome = () => 'answered';
+      await replicas.clock.advance(3_000);
       expect(leadership(a.observer.story)).toHaveLength(1);
     });
 
     it('does not give up a lease for a heartbeat that is denied, before its deadline', async () => {
-      const a = fleet.start('a', [job()]);
-      await fleet.clock.advance(1_500);
-      a.store.fate = () => 'STORE_MISCONFIGURED';
-      await fleet.clock.advance(120_000);
+      const a = replicas.start('a', [job()]);
+      await replicas.clock.advance(1_500);
+      a.store.outcome = () => 'STORE_MISCONFIGURED';
+      await replicas.clock.advance(120_000);
       expect(a.observer.story.filter((line) => /leadership|store|request/.test(line))).toEqual([
         '0 leadershipGained',
         '3000 requestDenied',
@@ -385,18 +388,18 @@ describe('An election', () => {
 
   describe('when its runner breaks', () => {
     it('releases the lock, reports it, and stands back so that another replica can lead', async () => {
-      const a = fleet.start('a', [job({ schedule: brokenSchedule() })]);
+      const a = replicas.start('a', [job({ schedule: brokenSchedule() })]);
       await settle();
       expect(a.observer.story).toEqual(['0 leadershipGained', '0 runnerFailed', '0 leadershipReleased runner-failed']);
-      const b = fleet.start('b', [job()]);
-      await fleet.clock.advance(7_000);
+      const b = replicas.start('b', [job()]);
+      await replicas.clock.advance(7_000);
       expect(leadership(b.observer.story)).toHaveLength(1);
       expect(leadership(a.observer.story)).toHaveLength(2);
     });
 
     it('starts again with growing delays when no other replica leads', async () => {
-      const a = fleet.start('a', [job({ schedule: brokenSchedule() })], { random: () => 0.5 });
-      await fleet.clock.advance(60_000);
+      const a = replicas.start('a', [job({ schedule: brokenSchedule() })], { random: () => 0.5 });
+      await replicas.clock.advance(60_000);
       expect(a.observer.story.filter((line) => line.includes('Gained'))).toEqual([
         '0 leadershipGained',
         '6000 leadershipGained',

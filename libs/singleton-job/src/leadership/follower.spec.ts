@@ -1,14 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
-import { type FleetReplica, job, lasting, type StartOptions } from '../../../../test/support/fleet.js';
-import { useFleet } from '../../../../test/support/use-fleet.js';
 import { cron } from '../schedule/index.js';
 import { type LockMessage } from '../store/index.js';
 import { settle } from '../testing/index.js';
+import { type TestReplica, type TestReplicaOptions } from '../testing/replicas/test-replica.js';
+import { job, lasting } from '../testing/specs/job.js';
+import { useReplicas } from '../testing/specs/use-replicas.js';
 
-const leadership = ({ observer }: FleetReplica) => observer.story.filter((line) => line.includes('leadership'));
-const ledFrom = ({ observer }: FleetReplica) =>
+const leadership = ({ observer }: TestReplica) => observer.story.filter((line) => line.includes('leadership'));
+const ledFrom = ({ observer }: TestReplica) =>
   observer.events.filter(({ event }) => event === 'leadershipGained').map(({ atMs }) => atMs);
-const electionOf = ({ supervisor }: FleetReplica) => supervisor.find('tick')?.workers?.election;
+const electionOf = ({ supervisor }: TestReplica) => supervisor.find('tick')?.workers?.election;
 
 const releaseOf = (holder: string, token: number): LockMessage => ({
   kind: 'released',
@@ -20,121 +21,121 @@ const grantOf = (holder: string, token: number): LockMessage => ({
 });
 
 describe('A follower', () => {
-  const fleet = useFleet();
+  const replicas = useReplicas();
 
   it('acquires the lock when it receives the release', async () => {
-    const a = fleet.start('a', [job()]);
-    const b = fleet.start('b', [job()]);
-    await fleet.clock.advance(1_500);
+    const a = replicas.start('a', [job()]);
+    const b = replicas.start('b', [job()]);
+    await replicas.clock.advance(1_500);
     await a.supervisor.pause('tick');
-    await fleet.clock.advance(0);
+    await replicas.clock.advance(0);
     expect(ledFrom(b)).toEqual([1_500]);
   });
 
   it('acquires it at its next heartbeat, if the release was lost and the session was ended', async () => {
-    const a = fleet.start('a', [job()]);
-    const b = fleet.start('b', [job()]);
-    await fleet.clock.advance(1_500);
-    b.store.loseMessages = true;
+    const a = replicas.start('a', [job()]);
+    const b = replicas.start('b', [job()]);
+    await replicas.clock.advance(1_500);
+    b.store.losesMessages = true;
     await a.supervisor.close();
-    await fleet.clock.advance(10_000);
+    await replicas.clock.advance(10_000);
     expect(ledFrom(b)).toEqual([3_000]);
   });
 
   it('learns from a grant whom to watch, though it never asked about the new leader', async () => {
-    const [a, b, c] = ['a', 'b', 'c'].map((name) => fleet.start(name, [job()])) as [
-      FleetReplica,
-      FleetReplica,
-      FleetReplica,
+    const [a, b, c] = ['a', 'b', 'c'].map((name) => replicas.start(name, [job()])) as [
+      TestReplica,
+      TestReplica,
+      TestReplica,
     ];
-    await fleet.clock.advance(1_500);
+    await replicas.clock.advance(1_500);
     const asked = c.store.count('acquire');
-    c.store.fate = (command) => (command === 'acquire' ? 'STORE_UNREACHABLE' : 'carried');
+    c.store.outcome = (request) => (request === 'acquire' ? 'STORE_UNREACHABLE' : 'answered');
     // its request would only be refused
     void electionOf(c)?.pause();
     await a.supervisor.close();
-    await fleet.clock.advance(50);
+    await replicas.clock.advance(50);
     expect(ledFrom(b)).toEqual([1_500]);
-    c.store.fate = () => 'carried';
+    c.store.outcome = () => 'answered';
     expect(c.store.count('acquire')).toBe(asked);
     electionOf(c)?.resume();
-    await fleet.clock.advance(3_000);
-    b.store.cut();
-    await fleet.clock.advance(10_100);
+    await replicas.clock.advance(3_000);
+    b.store.partition();
+    await replicas.clock.advance(10_100);
     // the last heartbeat of b was at 3 s
     expect(ledFrom(c)).toEqual([13_001]);
   });
 
   it('follows the new leader without a request of its own, and leads after its death', async () => {
     const random = () => 0.99;
-    const a = fleet.start('a', [job()]);
-    const b = fleet.start('b', [job()]);
-    const c = fleet.start('c', [job()], { random });
-    const d = fleet.start('d', [job()], { random });
-    await fleet.clock.advance(1_500);
+    const a = replicas.start('a', [job()]);
+    const b = replicas.start('b', [job()]);
+    const c = replicas.start('c', [job()], { random });
+    const d = replicas.start('d', [job()], { random });
+    await replicas.clock.advance(1_500);
     const asked = [c, d].map(({ store }) => store.count('acquire'));
     await a.supervisor.close();
-    await fleet.clock.advance(100);
+    await replicas.clock.advance(100);
     expect(ledFrom(b)).toHaveLength(1);
     // the grant came before their random time was over
     expect([c, d].map(({ store }) => store.count('acquire'))).toEqual(asked);
-    b.store.cut();
-    c.store.cut();
-    await fleet.clock.advance(12_000);
+    b.store.partition();
+    c.store.partition();
+    await replicas.clock.advance(12_000);
     expect(ledFrom(d)).toHaveLength(1);
   });
 
   it('ignores a grant that is older than the newest release', async () => {
-    const b = fleet.start('b', [job()]);
-    fleet.server.occupy('tick', 'a.1@10000#1', 60_000);
-    await fleet.clock.advance(100);
+    const b = replicas.start('b', [job()]);
+    replicas.server.occupy('tick', 'a.1@10000#1', 60_000);
+    await replicas.clock.advance(100);
     await b.supervisor.pause('tick');
     b.supervisor.resume('tick');
-    await fleet.clock.advance(0);
+    await replicas.clock.advance(0);
     const asked = b.store.count('acquire');
-    fleet.server.free('tick');
-    fleet.server.publish(releaseOf('a.1@10000#1', Number.MAX_SAFE_INTEGER - 5));
-    fleet.server.publish(grantOf('a.1@10000#1', Number.MAX_SAFE_INTEGER - 5));
-    await fleet.clock.advance(0);
+    replicas.server.free('tick');
+    replicas.server.publish(releaseOf('a.1@10000#1', Number.MAX_SAFE_INTEGER - 5));
+    replicas.server.publish(grantOf('a.1@10000#1', Number.MAX_SAFE_INTEGER - 5));
+    await replicas.clock.advance(0);
     expect(b.store.count('acquire')).toBe(asked + 1);
     expect(electionOf(b)?.leader).toMatch(/^b\./);
   });
 
   it('ignores a release that is older than the newest grant', async () => {
-    fleet.start('a', [job()]);
-    const b = fleet.start('b', [job()]);
-    await fleet.clock.advance(100);
+    replicas.start('a', [job()]);
+    const b = replicas.start('b', [job()]);
+    await replicas.clock.advance(100);
     const asked = b.store.count('acquire');
-    fleet.server.publish(releaseOf('c.1@10000#1', 5));
-    await fleet.clock.advance(1_000);
+    replicas.server.publish(releaseOf('c.1@10000#1', 5));
+    await replicas.clock.advance(1_000);
     expect(b.store.count('acquire')).toBe(asked);
     expect(electionOf(b)?.leader).toMatch(/^a\./);
   });
 
   it('asks again after a release that came while its request was under way', async () => {
-    const a = fleet.start('a', [job()]);
-    await fleet.clock.advance(100);
-    const b = fleet.start('b', [job()], { network: { delayMs: 300 } });
+    const a = replicas.start('a', [job()]);
+    await replicas.clock.advance(100);
+    const b = replicas.start('b', [job()], { network: { delayMs: 300 } });
     // its request is carried out at 400, and answered at 700
-    await fleet.clock.advance(400);
+    await replicas.clock.advance(400);
     await a.supervisor.pause('tick');
-    await fleet.clock.advance(1_000);
+    await replicas.clock.advance(1_000);
     // 700, and a request
     expect(ledFrom(b)).toEqual([1_000]);
   });
 
   it('takes over a lock of an earlier attempt of its own session', async () => {
-    const b = fleet.start('b', [job({ name: 'other' })]);
-    await fleet.clock.advance(0);
-    fleet.server.occupy('tick', 'b.1@10000#0', 35_000);
+    const b = replicas.start('b', [job({ name: 'other' })]);
+    await replicas.clock.advance(0);
+    replicas.server.occupy('tick', 'b.1@10000#0', 35_000);
     b.supervisor.add(job());
-    await fleet.clock.advance(0);
+    await replicas.clock.advance(0);
     expect(ledFrom(b)).toHaveLength(2);
   });
 
   it('asks about a lock again that another part of its replica has released meanwhile', async () => {
-    const b = fleet.start('b', [job()]);
-    await fleet.clock.advance(0);
+    const b = replicas.start('b', [job()]);
+    await replicas.clock.advance(0);
     let told = 0;
     const leave = b.replica.enter('tick', { released: () => (told += 1), subscriptionChanged: () => undefined });
     await b.supervisor.pause('tick');
@@ -144,134 +145,134 @@ describe('A follower', () => {
   });
 
   it('reports a lock without a time to live once, and leads when it has expired', async () => {
-    fleet.server.occupy('tick', 'somebody-else');
-    const a = fleet.start('a', [job()]);
-    await fleet.clock.advance(35_000);
+    replicas.server.occupy('tick', 'somebody-else');
+    const a = replicas.start('a', [job()]);
+    await replicas.clock.advance(35_000);
     expect(a.observer.story).toEqual(['0 lockTtlRestored']);
-    await fleet.clock.advance(3_000);
+    await replicas.clock.advance(3_000);
     expect(leadership(a)).toEqual([expect.stringMatching(/^3\d{4} leadershipGained$/)]);
   });
 });
 
 describe('A replica that releases a lock and stays alive', () => {
-  const fleet = useFleet();
+  const replicas = useReplicas();
 
-  const releases = ({ store }: FleetReplica) => store.sent.filter(({ name }) => name === 'released tick').length;
+  const releases = ({ store }: TestReplica) => store.sent.filter(({ name }) => name === 'released tick').length;
 
   it('publishes the release again after a second, at most three times', async () => {
-    const a = fleet.start('a', [job()]);
-    await fleet.clock.advance(500);
+    const a = replicas.start('a', [job()]);
+    await replicas.clock.advance(500);
     await a.supervisor.pause('tick');
-    await fleet.clock.advance(900);
+    await replicas.clock.advance(900);
     expect(releases(a)).toBe(0);
-    await fleet.clock.advance(100);
+    await replicas.clock.advance(100);
     expect(releases(a)).toBe(1);
-    await fleet.clock.advance(60_000);
+    await replicas.clock.advance(60_000);
     expect(releases(a)).toBe(3);
   });
 
   it('publishes it again also while a shutdown waits for another job', async () => {
-    const a = fleet.start('a', [job(), job({ name: 'long', run: lasting(fleet.clock, 20_000) })]);
-    await fleet.clock.advance(500);
+    const a = replicas.start('a', [job(), job({ name: 'long', run: lasting(replicas.clock, 20_000) })]);
+    await replicas.clock.advance(500);
     void a.supervisor.stop();
-    await fleet.clock.advance(1_000);
+    await replicas.clock.advance(1_000);
     expect(releases(a)).toBe(1);
   });
 
   it('publishes it no more once it receives a grant', async () => {
-    const a = fleet.start('a', [job()]);
-    const b = fleet.start('b', [job()]);
-    await fleet.clock.advance(500);
-    b.store.loseMessages = true;
+    const a = replicas.start('a', [job()]);
+    const b = replicas.start('b', [job()]);
+    await replicas.clock.advance(500);
+    b.store.losesMessages = true;
     await a.supervisor.pause('tick');
-    b.store.loseMessages = false;
-    await fleet.clock.advance(60_000);
+    b.store.losesMessages = false;
+    await replicas.clock.advance(60_000);
     expect(releases(a)).toBe(1);
     expect(ledFrom(b)).toEqual([1_500]);
   });
 
   it('publishes it no more once it leads again', async () => {
-    const a = fleet.start('a', [job()]);
-    await fleet.clock.advance(500);
+    const a = replicas.start('a', [job()]);
+    await replicas.clock.advance(500);
     await a.supervisor.pause('tick');
     a.supervisor.resume('tick');
-    await fleet.clock.advance(60_000);
+    await replicas.clock.advance(60_000);
     expect(releases(a)).toBe(0);
   });
 
   it('goes on after a grant that is older than the release', async () => {
-    const a = fleet.start('a', [job()]);
-    await fleet.clock.advance(500);
+    const a = replicas.start('a', [job()]);
+    await replicas.clock.advance(500);
     await a.supervisor.pause('tick');
-    fleet.server.publish(grantOf('b.1@10000#1', 5));
-    await fleet.clock.advance(60_000);
+    replicas.server.publish(grantOf('b.1@10000#1', 5));
+    await replicas.clock.advance(60_000);
     expect(releases(a)).toBe(3);
   });
 
   it('has another lead within a second if the message was lost', async () => {
-    const a = fleet.start('a', [job()]);
-    const b = fleet.start('b', [job()]);
-    await fleet.clock.advance(500);
-    b.store.loseMessages = true;
+    const a = replicas.start('a', [job()]);
+    const b = replicas.start('b', [job()]);
+    await replicas.clock.advance(500);
+    b.store.losesMessages = true;
     await electionOf(a)?.stepDown();
-    b.store.loseMessages = false;
-    await fleet.clock.advance(60_000);
+    b.store.losesMessages = false;
+    await replicas.clock.advance(60_000);
     expect(ledFrom(b)).toEqual([1_500]);
     expect(ledFrom(a)).toEqual([0]);
   });
 });
 
 describe('Grants', () => {
-  const fleet = useFleet();
+  const replicas = useReplicas();
 
   it('are published in one message for all that were answered together', async () => {
     const names = Array.from({ length: 20 }, (_, index) => `job-${index}`);
-    const a = fleet.start(
+    const a = replicas.start(
       'a',
       names.map((name) => job({ name })),
     );
-    await fleet.clock.advance(100);
-    expect(a.store.sent.filter(({ command }) => command === 'publish')).toEqual([
-      { command: 'publish', name: `granted ${names.join(',')}` },
+    await replicas.clock.advance(100);
+    expect(a.store.sent.filter(({ request }) => request === 'publish')).toEqual([
+      { request: 'publish', name: `granted ${names.join(',')}` },
     ]);
   });
 
   it('have a leader that receives one of another replica renew its lock at once', async () => {
-    const a = fleet.start('a', [job()]);
-    await fleet.clock.advance(500);
+    const a = replicas.start('a', [job()]);
+    await replicas.clock.advance(500);
     const renewed = a.store.count('renew');
-    fleet.server.publish(grantOf('b.1@10000#1', Number.MAX_SAFE_INTEGER));
-    await fleet.clock.advance(0);
+    replicas.server.publish(grantOf('b.1@10000#1', Number.MAX_SAFE_INTEGER));
+    await replicas.clock.advance(0);
     expect(a.store.count('renew')).toBe(renewed + 1);
     expect(leadership(a)).toEqual(['0 leadershipGained']);
   });
 });
 
 describe('A lock whose holder has no session', () => {
-  const fleet = useFleet();
+  const replicas = useReplicas();
 
   it('is respected until its key expires, and asked about at each heartbeat', async () => {
-    fleet.server.occupy('tick', 'somebody-else', 60_000);
-    const a = fleet.start('a', [job()]);
-    await fleet.clock.advance(12_500);
+    replicas.server.occupy('tick', 'somebody-else', 60_000);
+    const a = replicas.start('a', [job()]);
+    await replicas.clock.advance(12_500);
     // at the start, and at 3, 6, 9 and 12 seconds
     expect(a.store.count('acquire')).toBe(5);
     expect(a.observer.story).toEqual([]);
-    fleet.server.free('tick');
-    await fleet.clock.advance(3_000);
+    replicas.server.free('tick');
+    await replicas.clock.advance(3_000);
     expect(ledFrom(a)).toEqual([15_000]);
   });
 
   it('is acquired within milliseconds when its key expires', async () => {
-    fleet.server.occupy('tick', 'somebody-else', 10_000);
-    const a = fleet.start('a', [job()]);
-    await fleet.clock.advance(60_000);
+    replicas.server.occupy('tick', 'somebody-else', 10_000);
+    const a = replicas.start('a', [job()]);
+    await replicas.clock.advance(60_000);
     expect(ledFrom(a)).toEqual([10_001]);
   });
 });
 
 describe('The safety net', () => {
-  const fleet = useFleet();
+  const replicas = useReplicas();
 
   it.each([
     [1, 10],
@@ -280,90 +281,90 @@ describe('The safety net', () => {
     let chance = 0;
     // evenly spread
     const random = () => (chance = (chance + 0.618) % 1);
-    fleet.start('leader', [job()]);
-    const others = Array.from({ length: followers }, (_, index) => fleet.start(`f${index}`, [job()], { random }));
-    await fleet.clock.advance(600_000);
+    replicas.start('leader', [job()]);
+    const others = Array.from({ length: followers }, (_, index) => replicas.start(`f${index}`, [job()], { random }));
+    await replicas.clock.advance(600_000);
     const before = others.map(({ store }) => store.count('acquire'));
-    await fleet.clock.advance(minutes * 60_000);
+    await replicas.clock.advance(minutes * 60_000);
     const asked = others.reduce((sum, { store }, index) => sum + store.count('acquire') - (before[index] ?? 0), 0);
     expect(asked).toBeGreaterThanOrEqual(minutes * 0.7);
     expect(asked).toBeLessThanOrEqual(minutes * 1.4);
   });
 
   it('finds a lock that was deleted', async () => {
-    const a = fleet.start('a', [job()]);
-    const b = fleet.start('b', [job()]);
-    await fleet.clock.advance(2_000);
+    const a = replicas.start('a', [job()]);
+    const b = replicas.start('b', [job()]);
+    await replicas.clock.advance(2_000);
     // its leader neither renews nor dies: it has forgotten the lock
-    fleet.server.free('tick');
-    a.store.fate = (command) => (command === 'renew' ? 'STORE_UNREACHABLE' : 'carried');
-    await fleet.clock.advance(60_000);
+    replicas.server.free('tick');
+    a.store.outcome = (request) => (request === 'renew' ? 'STORE_UNREACHABLE' : 'answered');
+    await replicas.clock.advance(60_000);
     expect(ledFrom(b)).toEqual([30_000]);
   });
 });
 
 describe('A follower without a subscription', () => {
-  const fleet = useFleet();
+  const replicas = useReplicas();
 
   it('asks every ten seconds', async () => {
-    fleet.start('a', [job()]);
-    const b = fleet.start('b', [job()], { network: { isSubscribed: false } });
-    await fleet.clock.advance(60_500);
+    replicas.start('a', [job()]);
+    const b = replicas.start('b', [job()], { network: { isSubscribed: false } });
+    await replicas.clock.advance(60_500);
     expect(b.store.count('acquire')).toBe(7);
   });
 
   it('has lost its subscription and asks within ten seconds, for what it may miss', async () => {
-    const a = fleet.start('a', [job()]);
-    const b = fleet.start('b', [job()], { random: () => 0.5 });
-    await fleet.clock.advance(10_500);
+    const a = replicas.start('a', [job()]);
+    const b = replicas.start('b', [job()], { random: () => 0.5 });
+    await replicas.clock.advance(10_500);
     b.store.unsubscribe();
     await a.supervisor.pause('tick');
-    await fleet.clock.advance(60_000);
+    await replicas.clock.advance(60_000);
     expect(ledFrom(b)).toEqual([15_500]);
   });
 
   it('is subscribed again and asks within ten seconds, for what it may have missed', async () => {
-    const a = fleet.start('a', [job()]);
-    const b = fleet.start('b', [job()], { random: () => 0.1 });
-    await fleet.clock.advance(10_500);
+    const a = replicas.start('a', [job()]);
+    const b = replicas.start('b', [job()], { random: () => 0.1 });
+    await replicas.clock.advance(10_500);
     b.store.unsubscribe();
-    await fleet.clock.advance(1_500);
+    await replicas.clock.advance(1_500);
     await a.supervisor.pause('tick');
     b.store.subscribe();
-    await fleet.clock.advance(60_000);
+    await replicas.clock.advance(60_000);
     expect(ledFrom(b)).toEqual([13_000]);
   });
 });
 
 describe('After a release or a death', () => {
-  const fleet = useFleet();
+  const replicas = useReplicas();
 
-  const start = (count: number, random: () => number, options: StartOptions = {}) =>
-    Array.from({ length: count }, (_, index) => fleet.start(`f${index}`, [job()], { ...options, random }));
+  const start = (count: number, random: () => number, options: TestReplicaOptions = {}) =>
+    Array.from({ length: count }, (_, index) => replicas.start(`f${index}`, [job()], { ...options, random }));
 
   it('a single follower does not wait', async () => {
-    const a = fleet.start('a', [job()]);
+    const a = replicas.start('a', [job()]);
     const [b] = start(1, () => 0.99);
-    await fleet.clock.advance(3_500);
+    await replicas.clock.advance(3_500);
     await a.supervisor.pause('tick');
-    await fleet.clock.advance(0);
+    await replicas.clock.advance(0);
     expect(b === undefined ? [] : ledFrom(b)).toEqual([3_500]);
   });
 
   it('each of several followers waits a random time, at most 5 ms x others x 0.5', async () => {
-    const a = fleet.start('a', [job()]);
+    const a = replicas.start('a', [job()]);
     let chance = 0;
     const others = Array.from({ length: 11 }, (_, index) => {
       chance = (index + 1) / 12;
       const own = chance;
-      return fleet.start(`f${index}`, [job()], { random: () => own });
+      return replicas.start(`f${index}`, [job()], { random: () => own });
     });
-    await fleet.clock.advance(3_500);
+    await replicas.clock.advance(3_500);
     const before = others.map(({ store }) => store.count('acquire'));
     await a.supervisor.pause('tick');
-    await fleet.clock.advance(0);
+    await replicas.clock.advance(0);
     expect(others.map(({ store }) => store.count('acquire'))).toEqual(before);
-    await fleet.clock.advance(60);
+    await replicas.clock.advance(60);
     // the first one is granted, and its grant cancels the others
     expect(others.flatMap((other) => ledFrom(other))).toEqual([3_500 + (5 * 10 * 0.5) / 12]);
     const asked = others.filter(({ store }, index) => store.count('acquire') > (before[index] ?? 0));
@@ -372,99 +373,99 @@ describe('After a release or a death', () => {
 
   it('a replica that leads more than its share waits longer', async () => {
     const random = () => 0.5;
-    const a = fleet.start('a', [job()], { random });
-    const busy = fleet.start('busy', [job({ name: 'one' }), job({ name: 'two' }), job()], { random });
-    const idle = fleet.start('idle', [job()], { random });
-    await fleet.clock.advance(3_500);
+    const a = replicas.start('a', [job()], { random });
+    const busy = replicas.start('busy', [job({ name: 'one' }), job({ name: 'two' }), job()], { random });
+    const idle = replicas.start('idle', [job()], { random });
+    await replicas.clock.advance(3_500);
     expect(ledFrom(busy)).toHaveLength(2);
     await a.supervisor.pause('tick');
-    await fleet.clock.advance(60);
+    await replicas.clock.advance(60);
     expect(ledFrom(idle)).toEqual([3_500 + 0.5 * 5 * 0.5]);
     expect(ledFrom(busy)).toHaveLength(2);
   });
 
   it('two followers die one after the other, and one that sent no request leads', async () => {
     const [first, second, third] = [0, 0.1, 0.9].map((chance, index) =>
-      fleet.start(`r${index}`, [job()], { random: () => chance }),
-    ) as [FleetReplica, FleetReplica, FleetReplica];
-    await fleet.clock.advance(3_500);
+      replicas.start(`r${index}`, [job()], { random: () => chance }),
+    ) as [TestReplica, TestReplica, TestReplica];
+    await replicas.clock.advance(3_500);
     expect(ledFrom(first)).toHaveLength(1);
-    first.store.cut();
-    await fleet.clock.advance(12_000);
+    first.store.partition();
+    await replicas.clock.advance(12_000);
     expect(ledFrom(second)).toHaveLength(1);
     // its only request is that of its start: grants told it the rest
     expect(third.store.count('acquire')).toBe(1);
-    second.store.cut();
-    await fleet.clock.advance(14_000);
+    second.store.partition();
+    await replicas.clock.advance(14_000);
     expect(ledFrom(third)).toHaveLength(1);
   });
 });
 
 describe('After a reconnect', () => {
-  const fleet = useFleet();
+  const replicas = useReplicas();
 
   it('a follower asks within ten seconds about a job whose leader is known to be alive', async () => {
-    fleet.start('a', [job()]);
-    const b = fleet.start('b', [job()], { random: () => 0.5 });
-    await fleet.clock.advance(11_000);
+    replicas.start('a', [job()]);
+    const b = replicas.start('b', [job()], { random: () => 0.5 });
+    await replicas.clock.advance(11_000);
     const asked = b.store.count('acquire');
     b.store.reconnect();
-    await fleet.clock.advance(5_200);
+    await replicas.clock.advance(5_200);
     expect(b.store.count('acquire')).toBe(asked);
-    await fleet.clock.advance(100);
+    await replicas.clock.advance(100);
     expect(b.store.count('acquire')).toBe(asked + 1);
   });
 
   it('a follower asks at once about a job whose leader it does not know to be alive', async () => {
-    fleet.server.occupy('tick', 'c.1@10000#1', 35_000);
-    const b = fleet.start('b', [job()], { random: () => 0.5 });
-    await fleet.clock.advance(5_000);
+    replicas.server.occupy('tick', 'c.1@10000#1', 35_000);
+    const b = replicas.start('b', [job()], { random: () => 0.5 });
+    await replicas.clock.advance(5_000);
     const asked = b.store.count('acquire');
     b.store.reconnect();
-    await fleet.clock.advance(250);
+    await replicas.clock.advance(250);
     expect(b.store.count('acquire')).toBe(asked + 1);
   });
 
   it('a leader renews all its locks at once', async () => {
-    const a = fleet.start('a', [job(), job({ name: 'other' })]);
-    await fleet.clock.advance(4_000);
+    const a = replicas.start('a', [job(), job({ name: 'other' })]);
+    await replicas.clock.advance(4_000);
     const renewed = a.store.count('renew');
     a.store.reconnect();
-    await fleet.clock.advance(250);
+    await replicas.clock.advance(250);
     expect(a.store.count('renew')).toBe(renewed + 2);
   });
 });
 
 describe('A replica that follows a thousand jobs', () => {
-  const fleet = useFleet();
+  const replicas = useReplicas();
   const jobs = Array.from({ length: 1_000 }, (_, index) => job({ name: `job-${index}`, schedule: cron('0 3 * * *') }));
 
   it('has at most 25 acquire requests unanswered, while its heartbeats pass', async () => {
-    const b = fleet.start('b', jobs, {
-      network: { fate: (command) => (command === 'acquire' ? 'unanswered' : 'carried') },
+    const b = replicas.start('b', jobs, {
+      network: { outcome: (request) => (request === 'acquire' ? 'answer-lost' : 'answered') },
     });
-    await fleet.clock.advance(1_400);
+    await replicas.clock.advance(1_400);
     expect(b.store.count('acquire')).toBe(25);
     expect(b.store.count('heartbeat')).toBeGreaterThan(0);
-    b.store.fate = () => 'carried';
-    await fleet.clock.advance(1_000);
+    b.store.outcome = () => 'answered';
+    await replicas.clock.advance(1_000);
     expect(b.observer.of('leadershipGained')).toHaveLength(1_000);
   });
 
   it('sends each request once when Redis hangs for 1.4 s just after their leader has died', async () => {
-    const a = fleet.start('a', jobs);
-    const b = fleet.start('b', jobs);
-    await fleet.clock.advance(3_500);
-    a.store.cut();
+    const a = replicas.start('a', jobs);
+    const b = replicas.start('b', jobs);
+    await replicas.clock.advance(3_500);
+    a.store.partition();
     const before = b.store.count('acquire');
-    await fleet.clock.advance(9_501);
+    await replicas.clock.advance(9_501);
     // each answer takes 1.4 s from now on
     let arrive: () => void = () => undefined;
-    b.store.heldBack = new Promise((resolve) => (arrive = resolve));
-    await fleet.clock.advance(1_400);
+    b.store.answersAfter = new Promise((resolve) => (arrive = resolve));
+    await replicas.clock.advance(1_400);
     arrive();
-    b.store.heldBack = undefined;
-    await fleet.clock.advance(1_000);
+    b.store.answersAfter = undefined;
+    await replicas.clock.advance(1_000);
     expect(b.observer.of('leadershipGained')).toHaveLength(1_000);
     expect(b.store.count('acquire') - before).toBe(1_000);
   });

@@ -1,9 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
-import { type Command, type Fate } from '../../../../test/support/faulty-store.js';
-import { type FleetReplica, job, lasting } from '../../../../test/support/fleet.js';
-import { useFleet } from '../../../../test/support/use-fleet.js';
 import { createReplicaId } from '../replica/index.js';
 import { interval } from '../schedule/index.js';
+import { type Outcome } from '../testing/replicas/faulty-store.js';
+import { type ForwardedRequest } from '../testing/replicas/forwarding-store.js';
+import { type TestReplica } from '../testing/replicas/test-replica.js';
+import { job, lasting } from '../testing/specs/job.js';
+import { useReplicas } from '../testing/specs/use-replicas.js';
 
 const leadership = (story: readonly string[]) => story.filter((line) => line.includes('leadership'));
 const once = interval(3_600_000);
@@ -11,28 +13,28 @@ const LOCK_EXPIRY_MS = 10_000;
 const SAFE_DEADLINE_MS = 9_000;
 
 /** When runs began, and when their signals fired. */
-const startsOf = ({ observer }: FleetReplica) =>
+const startsOf = ({ observer }: TestReplica) =>
   observer.events.filter(({ event }) => event === 'runStarted').map(({ atMs }) => atMs);
-const cancelledAtMs = ({ observer }: FleetReplica) =>
+const cancelledAtMs = ({ observer }: TestReplica) =>
   observer.events.find(({ event }) => event === 'runCancelled')?.atMs ?? Infinity;
 
 /** Public failures of other schedulers and lock libraries, each with what kept it from happening here. */
 describe('Incidents of other systems', () => {
-  const fleet = useFleet();
+  const replicas = useReplicas();
 
   describe('River, whose slow but successful re-election stretched the trust in a term (#1213)', () => {
     it('a heartbeat that is answered late extends the lease from when it was sent, not from when it was answered', async () => {
-      const a = fleet.start('a', [job()]);
-      const b = fleet.start('b', [job()]);
-      await fleet.clock.advance(2_900);
+      const a = replicas.start('a', [job()]);
+      const b = replicas.start('b', [job()]);
+      await replicas.clock.advance(2_900);
       let isFirst = true;
       a.store.delayMs = 5_000;
-      a.store.fate = (command) => {
-        const isCarried = command === 'heartbeat' && isFirst;
+      a.store.outcome = (request) => {
+        const isCarried = request === 'heartbeat' && isFirst;
         isFirst = false;
-        return isCarried ? 'carried' : 'lost';
+        return isCarried ? 'answered' : 'request-lost';
       };
-      await fleet.clock.advance(20_000);
+      await replicas.clock.advance(20_000);
       // sent at 3 s, answered at 8 s
       expect(leadership(a.observer.story)).toEqual(['0 leadershipGained', '12000 leadershipLost expired']);
       expect(Math.max(...startsOf(a))).toBeLessThan(3_000 + SAFE_DEADLINE_MS);
@@ -43,15 +45,15 @@ describe('Incidents of other systems', () => {
   describe('River, where the late resignation of one term could end the next of the same client (#1213)', () => {
     it.each(['release', 'renew', 'acquire'] as const)(
       'a late %s of an earlier term of the same process changes nothing in its next',
-      async (command) => {
-        const a = fleet.start('a', [job()]);
-        await fleet.clock.advance(100);
-        const earlier = fleet.server.holderOf('tick') ?? '';
-        a.store.cut();
-        await fleet.clock.advance(20_000);
-        a.store.mend();
-        await fleet.clock.advance(5_000);
-        const later = fleet.server.holderOf('tick');
+      async (request) => {
+        const a = replicas.start('a', [job()]);
+        await replicas.clock.advance(100);
+        const earlier = replicas.server.holderOf('tick') ?? '';
+        a.store.partition();
+        await replicas.clock.advance(20_000);
+        a.store.heal();
+        await replicas.clock.advance(5_000);
+        const later = replicas.server.holderOf('tick');
         expect(later).toMatch(/^a\./);
         expect(later).not.toBe(earlier);
 
@@ -59,13 +61,13 @@ describe('Incidents of other systems', () => {
         const wait = { knownStateCreatedAt: undefined, notBefore: 0, isFirstStart: false, stateLifeMs: undefined };
         const facts = { seenToken: 0, endedSession: undefined, heartbeat: undefined, ...wait };
         const answers = {
-          release: () => fleet.server.release(late),
-          renew: () => fleet.server.renew(late),
-          acquire: () => fleet.server.acquire({ ...late, ...facts }),
+          release: () => replicas.server.release(late),
+          renew: () => replicas.server.renew(late),
+          acquire: () => replicas.server.acquire({ ...late, ...facts }),
         };
-        expect(Object.values(answers[command]())).toContain(false);
-        expect(fleet.server.holderOf('tick')).toBe(later);
-        await fleet.clock.advance(60_000);
+        expect(Object.values(answers[request]())).toContain(false);
+        expect(replicas.server.holderOf('tick')).toBe(later);
+        await replicas.clock.advance(60_000);
         expect(leadership(a.observer.story).slice(-1)).toEqual([expect.stringMatching(/leadershipGained$/)]);
       },
     );
@@ -73,26 +75,26 @@ describe('Incidents of other systems', () => {
 
   describe('Oban, where a node that had lost its lease renewed that of another for 19 days (#1488)', () => {
     it('a replica that lost the lock extends nothing for its new holder, and knows at its next renewal', async () => {
-      const a = fleet.start('a', [job()]);
-      await fleet.clock.advance(9_000);
-      fleet.server.free('tick');
-      fleet.server.occupy('tick', 'another', 5_000);
-      await fleet.clock.advance(1_000);
+      const a = replicas.start('a', [job()]);
+      await replicas.clock.advance(9_000);
+      replicas.server.free('tick');
+      replicas.server.occupy('tick', 'another', 5_000);
+      await replicas.clock.advance(1_000);
       expect(leadership(a.observer.story)).toEqual(['0 leadershipGained', '10000 leadershipLost preempted']);
       // until 14 s, as if nothing had been renewed
-      await fleet.clock.advance(4_000);
-      expect(fleet.server.holderOf('tick')).toBe('another');
-      await fleet.clock.advance(100);
-      expect(fleet.server.holderOf('tick')).not.toBe('another');
+      await replicas.clock.advance(4_000);
+      expect(replicas.server.holderOf('tick')).toBe('another');
+      await replicas.clock.advance(100);
+      expect(replicas.server.holderOf('tick')).not.toBe('another');
     });
 
-    it.each<Fate>(['STORE_UNREACHABLE', 'STORE_REFUSED_WRITE', 'STORE_MISCONFIGURED', 'lost'])(
+    it.each<Outcome>(['STORE_UNREACHABLE', 'STORE_REFUSED_WRITE', 'STORE_MISCONFIGURED', 'request-lost'])(
       'a leader whose every request ends with %s believes in its lease until the deadline, and not for ever',
-      async (fate) => {
-        const a = fleet.start('a', [job()]);
-        await fleet.clock.advance(100);
-        a.store.fate = () => fate;
-        await fleet.clock.advance(3_600_000);
+      async (outcome) => {
+        const a = replicas.start('a', [job()]);
+        await replicas.clock.advance(100);
+        a.store.outcome = () => outcome;
+        await replicas.clock.advance(3_600_000);
         expect(leadership(a.observer.story)).toEqual(['0 leadershipGained', '9000 leadershipLost expired']);
         expect(Math.max(...startsOf(a))).toBeLessThan(SAFE_DEADLINE_MS);
       },
@@ -101,9 +103,9 @@ describe('Incidents of other systems', () => {
 
   describe('Oban for Python, where processes of one node name renewed each other (oban-py #32)', () => {
     it('two processes of one name each have a lock of their own', async () => {
-      const a = fleet.start(createReplicaId('worker'), [job()]);
-      const b = fleet.start(createReplicaId('worker'), [job()]);
-      await fleet.clock.advance(30_500);
+      const a = replicas.start(createReplicaId('worker'), [job()]);
+      const b = replicas.start(createReplicaId('worker'), [job()]);
+      await replicas.clock.advance(30_500);
       expect(startsOf(a)).toHaveLength(30);
       expect(startsOf(b)).toEqual([]);
     });
@@ -111,44 +113,46 @@ describe('Incidents of other systems', () => {
 
   describe('Redisson, whose watchdog renewed a lock that had been released (#7272)', () => {
     it('no renewal is sent after a release, and one under way revives nothing', async () => {
-      const a = fleet.start('a', [job()]);
-      await fleet.clock.advance(9_900);
-      const holder = fleet.server.holderOf('tick') ?? '';
+      const a = replicas.start('a', [job()]);
+      await replicas.clock.advance(9_900);
+      const holder = replicas.server.holderOf('tick') ?? '';
       let arrive: () => void = () => undefined;
-      a.store.heldBack = new Promise((resolve) => (arrive = resolve));
-      await fleet.clock.advance(150);
+      a.store.answersAfter = new Promise((resolve) => (arrive = resolve));
+      await replicas.clock.advance(150);
       expect(a.store.count('renew')).toBe(2);
-      a.store.heldBack = undefined;
+      a.store.answersAfter = undefined;
       const stopped = a.supervisor.stop();
-      await fleet.clock.advance(0);
+      await replicas.clock.advance(0);
       arrive();
       await stopped;
-      expect(fleet.server.holderOf('tick')).toBeUndefined();
+      expect(replicas.server.holderOf('tick')).toBeUndefined();
       const late = { name: 'tick', holder, lifeMs: 35_000, update: {} };
-      expect(fleet.server.renew(late)).toMatchObject({ held: false });
-      await fleet.clock.advance(60_000);
+      expect(replicas.server.renew(late)).toMatchObject({ held: false });
+      await replicas.clock.advance(60_000);
       expect(a.store.count('renew')).toBe(2);
-      expect(fleet.server.holderOf('tick')).toBeUndefined();
+      expect(replicas.server.holderOf('tick')).toBeUndefined();
     });
 
     it('no renewal begins for a lock that was granted when it was not wanted any more', async () => {
-      const a = fleet.start('a', [job()], { network: { delayMs: 100 } });
-      await fleet.clock.advance(150);
+      const a = replicas.start('a', [job()], { network: { delayMs: 100 } });
+      await replicas.clock.advance(150);
       expect(a.store.count('acquire')).toBe(1);
       await a.supervisor.stop();
-      await fleet.clock.advance(60_000);
+      await replicas.clock.advance(60_000);
       expect(a.store.count('renew')).toBe(0);
-      expect(fleet.server.holderOf('tick')).toBeUndefined();
+      expect(replicas.server.holderOf('tick')).toBeUndefined();
     });
   });
 
   describe('Quartz, where a node was declared dead for a slow database, and its job ran twice at once', () => {
     it('a leader whose answers take long keeps its lease, and its run goes on', async () => {
-      const a = fleet.start('a', [job({ schedule: once, run: lasting(fleet.clock, 120_000, { obedient: true }) })]);
-      const b = fleet.start('b', [job()]);
-      await fleet.clock.advance(100);
+      const a = replicas.start('a', [
+        job({ schedule: once, run: lasting(replicas.clock, 120_000, { obedient: true }) }),
+      ]);
+      const b = replicas.start('b', [job()]);
+      await replicas.clock.advance(100);
       a.store.delayMs = 5_000;
-      await fleet.clock.advance(130_000);
+      await replicas.clock.advance(130_000);
       expect(a.observer.of('runSucceeded')).toHaveLength(1);
       expect(startsOf(b)).toEqual([]);
     });
@@ -156,11 +160,13 @@ describe('Incidents of other systems', () => {
     it.each([10_000, 30_000])(
       'a leader whose answers take %i ms ends its run before another can begin one',
       async (delayMs) => {
-        const a = fleet.start('a', [job({ schedule: once, run: lasting(fleet.clock, 120_000, { obedient: true }) })]);
-        const b = fleet.start('b', [job()]);
-        await fleet.clock.advance(100);
+        const a = replicas.start('a', [
+          job({ schedule: once, run: lasting(replicas.clock, 120_000, { obedient: true }) }),
+        ]);
+        const b = replicas.start('b', [job()]);
+        await replicas.clock.advance(100);
         a.store.delayMs = delayMs;
-        await fleet.clock.advance(130_000);
+        await replicas.clock.advance(130_000);
         expect(cancelledAtMs(a)).toBe(SAFE_DEADLINE_MS);
         expect(startsOf(b).length).toBeGreaterThan(0);
         expect(Math.min(...startsOf(b))).toBeGreaterThan(cancelledAtMs(a));
@@ -169,50 +175,51 @@ describe('Incidents of other systems', () => {
   });
 
   describe('RedBeat, where a scheduler whose acquire failed ran on without the lock (#208)', () => {
-    const acquiresEndWith = (fate: Fate) => (command: Command) => (command === 'acquire' ? fate : 'carried');
+    const acquiresEndWith = (outcome: Outcome) => (request: ForwardedRequest) =>
+      request === 'acquire' ? outcome : 'answered';
 
-    it.each<Fate>(['STORE_UNREACHABLE', 'STORE_REFUSED_WRITE', 'STORE_MISCONFIGURED', 'lost'])(
+    it.each<Outcome>(['STORE_UNREACHABLE', 'STORE_REFUSED_WRITE', 'STORE_MISCONFIGURED', 'request-lost'])(
       'a replica whose acquire request ends with %s runs nothing, says so, and leads when it is granted',
-      async (fate) => {
-        const a = fleet.start('a', [job()]);
-        const b = fleet.start('b', [job()], { network: { fate: acquiresEndWith(fate) } });
-        await fleet.clock.advance(60_500);
+      async (outcome) => {
+        const a = replicas.start('a', [job()]);
+        const b = replicas.start('b', [job()], { network: { outcome: acquiresEndWith(outcome) } });
+        await replicas.clock.advance(60_500);
         const told = b.observer.story.filter((line) => !line.includes('storeRecovered'));
-        if (fate !== 'lost') expect(told).toHaveLength(1);
+        if (outcome !== 'request-lost') expect(told).toHaveLength(1);
         expect(new Set(told.map((line) => line.replace(/^\d+ /, ''))).size).toBe(1);
         expect(startsOf(a)).toHaveLength(60);
-        b.store.fate = () => 'carried';
+        b.store.outcome = () => 'answered';
         await a.supervisor.stop();
-        await fleet.clock.advance(45_000);
+        await replicas.clock.advance(45_000);
         expect(startsOf(b).length).toBeGreaterThan(0);
       },
     );
 
     it('a store that throws instead of rejecting is one that did not answer', async () => {
-      const a = fleet.start('a', [job()]);
-      const b = fleet.start('b', [job()]);
+      const a = replicas.start('a', [job()]);
+      const b = replicas.start('b', [job()]);
       b.store.acquire = () => {
         throw new TypeError('no connection');
       };
-      await fleet.clock.advance(60_500);
+      await replicas.clock.advance(60_500);
       expect(startsOf(b)).toEqual([]);
       expect(startsOf(a)).toHaveLength(60);
       Reflect.deleteProperty(b.store, 'acquire');
       await a.supervisor.stop();
-      await fleet.clock.advance(15_000);
+      await replicas.clock.advance(15_000);
       expect(startsOf(b).length).toBeGreaterThan(0);
     });
   });
 
   describe('db-scheduler, whose heartbeats ended with SIGINT and not with the run (#365)', () => {
     it('a run that a stop lets finish is renewed to its end, and nobody starts another beside it', async () => {
-      const slow = { lockExpiryMs: 2_000, run: lasting(fleet.clock, 5_500) };
+      const slow = { lockExpiryMs: 2_000, run: lasting(replicas.clock, 5_500) };
       const options = { options: { heartbeatInterval: 500, lockExpiry: 2_000 } };
-      const a = fleet.start('a', [job(slow)], options);
-      const b = fleet.start('b', [job(slow)], options);
-      await fleet.clock.advance(1_100);
+      const a = replicas.start('a', [job(slow)], options);
+      const b = replicas.start('b', [job(slow)], options);
+      await replicas.clock.advance(1_100);
       void a.supervisor.stop();
-      await fleet.clock.advance(20_000);
+      await replicas.clock.advance(20_000);
       expect(a.observer.story.slice(-2)).toEqual(['6500 runSucceeded schedule', '6500 leadershipReleased shutdown']);
       expect(startsOf(b)[0]).toBe(7_000);
     });
@@ -220,48 +227,48 @@ describe('Incidents of other systems', () => {
 
   describe('client-go, whose release had no time limit of its own', () => {
     it('a release that is never answered holds up the stop for the shutdown timeout at most', async () => {
-      const a = fleet.start('a', [job()]);
-      const b = fleet.start('b', [job()]);
-      await fleet.clock.advance(3_100);
-      a.store.fate = (command) => (command === 'release' ? 'lost' : 'carried');
+      const a = replicas.start('a', [job()]);
+      const b = replicas.start('b', [job()]);
+      await replicas.clock.advance(3_100);
+      a.store.outcome = (request) => (request === 'release' ? 'request-lost' : 'answered');
       let hasStopped = false;
       void a.supervisor.close().then(() => (hasStopped = true));
-      await fleet.clock.advance(8_600);
+      await replicas.clock.advance(8_600);
       // once on each connection
       expect(a.store.count('release')).toBeGreaterThan(3);
       expect(hasStopped).toBe(true);
-      await fleet.clock.advance(10_000);
+      await replicas.clock.advance(10_000);
       expect(a.observer.of('leadershipReleased')).toMatchObject([{ confirmed: false }]);
       expect(leadership(b.observer.story)).toHaveLength(1);
     });
 
     it('the stop that ends the election does not call off its release', async () => {
-      const a = fleet.start('a', [job()]);
-      await fleet.clock.advance(100);
+      const a = replicas.start('a', [job()]);
+      await replicas.clock.advance(100);
       await a.supervisor.close();
       expect(a.store.count('release')).toBe(1);
-      expect(fleet.server.holderOf('tick')).toBeUndefined();
+      expect(replicas.server.holderOf('tick')).toBeUndefined();
     });
   });
 
   describe('Bull, which had one token for all jobs of a worker (#308)', () => {
     it('each acquire request has a number of its own: what one job sends in the name of another does nothing', async () => {
-      const a = fleet.start('a', [job(), job({ name: 'other' })]);
-      await fleet.clock.advance(100);
-      const [ours, theirs = ''] = ['tick', 'other'].map((name) => fleet.server.holderOf(name));
+      const a = replicas.start('a', [job(), job({ name: 'other' })]);
+      await replicas.clock.advance(100);
+      const [ours, theirs = ''] = ['tick', 'other'].map((name) => replicas.server.holderOf(name));
       expect(ours).not.toBe(theirs);
       const mistaken = { name: 'tick', holder: theirs, token: 0, lifeMs: 35_000, update: {} };
-      expect(fleet.server.release(mistaken)).toMatchObject({ released: false });
-      expect(fleet.server.renew(mistaken)).toMatchObject({ held: false });
-      expect(fleet.server.holderOf('tick')).toBe(ours);
-      await fleet.clock.advance(10_000);
+      expect(replicas.server.release(mistaken)).toMatchObject({ released: false });
+      expect(replicas.server.renew(mistaken)).toMatchObject({ held: false });
+      expect(replicas.server.holderOf('tick')).toBe(ours);
+      await replicas.clock.advance(10_000);
       expect(a.observer.of('leadershipLost')).toEqual([]);
     });
 
     it('a worker that is slow, and not dead, learns that it lost its job before it can report its end', async () => {
       let assertLeader: () => void = () => undefined;
-      const run = lasting(fleet.clock, 30_000);
-      const a = fleet.start('a', [
+      const run = lasting(replicas.clock, 30_000);
+      const a = replicas.start('a', [
         job({
           schedule: once,
           run: (given) => {
@@ -272,13 +279,13 @@ describe('Incidents of other systems', () => {
           },
         }),
       ]);
-      const b = fleet.start('b', [job()]);
-      await fleet.clock.advance(100);
-      a.store.fate = (command) => (command === 'heartbeat' ? 'lost' : 'carried');
-      await fleet.clock.advance(SAFE_DEADLINE_MS);
+      const b = replicas.start('b', [job()]);
+      await replicas.clock.advance(100);
+      a.store.outcome = (request) => (request === 'heartbeat' ? 'request-lost' : 'answered');
+      await replicas.clock.advance(SAFE_DEADLINE_MS);
       expect(startsOf(b)).toEqual([]);
       expect(assertLeader).toThrow(expect.objectContaining({ code: 'LEASE_LOST' }));
-      await fleet.clock.advance(60_000);
+      await replicas.clock.advance(60_000);
       const [first, second] = [a, b].map(({ observer }) => observer.of('runStarted')[0]?.fencingToken ?? 0);
       expect(second).toBeGreaterThan(first ?? Infinity);
     });

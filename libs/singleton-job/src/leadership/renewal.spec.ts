@@ -1,19 +1,19 @@
 import { describe, expect, it } from '@jest/globals';
-import { job, lasting } from '../../../../test/support/fleet.js';
-import { useFleet } from '../../../../test/support/use-fleet.js';
 import { LoggingObserver } from '../events/index.js';
 import { cron, interval } from '../schedule/index.js';
 import { type StateUpdate } from '../store/index.js';
+import { job, lasting } from '../testing/specs/job.js';
+import { useReplicas } from '../testing/specs/use-replicas.js';
 
 describe('The renewal of a lock', () => {
-  const fleet = useFleet();
+  const replicas = useReplicas();
   const idle = (): ReturnType<typeof job> => job({ schedule: cron('0 3 * * *') });
 
   it('reports how long its answer took, and how far apart the clocks are', async () => {
-    const a = fleet.start('a', [idle()], { network: { delayMs: 40 } });
-    await fleet.clock.advance(1_000);
+    const a = replicas.start('a', [idle()], { network: { delayMs: 40 } });
+    await replicas.clock.advance(1_000);
     a.clock.aheadMs = -500;
-    await fleet.clock.advance(20_000);
+    await replicas.clock.advance(20_000);
     const [, second, third] = a.observer.of('leaseRenewed');
     const [gained] = a.observer.of('leadershipGained');
     // the store reads its clock when the request arrives, here half a round trip before the middle of the two moments of ours
@@ -28,10 +28,10 @@ describe('The renewal of a lock', () => {
   });
 
   it('reports nothing where it is not answered before the end of the term', async () => {
-    const a = fleet.start('a', [idle()]);
-    await fleet.clock.advance(1_000);
-    a.store.cut();
-    await fleet.clock.advance(20_000);
+    const a = replicas.start('a', [idle()]);
+    await replicas.clock.advance(1_000);
+    a.store.partition();
+    await replicas.clock.advance(20_000);
     expect(a.observer.of('leadershipLost')).toHaveLength(1);
     // the one at the start
     expect(a.observer.of('leaseRenewed')).toHaveLength(1);
@@ -39,7 +39,7 @@ describe('The renewal of a lock', () => {
 
   it('is sent at once by a new leader, before it claims, and records what it has found', async () => {
     const every5Seconds = cron('*/5 * * * * *', { timeZone: 'UTC', jobName: 'tick' });
-    const a = fleet.prepare('a', [job({ schedule: every5Seconds })]);
+    const a = replicas.prepare('a', [job({ schedule: every5Seconds })]);
     const updates: StateUpdate[] = [];
     const renew = a.store.renew.bind(a.store);
     a.store.renew = (request) => {
@@ -47,9 +47,9 @@ describe('The renewal of a lock', () => {
       return renew(request);
     };
     a.supervisor.start();
-    await fleet.clock.advance(5_500);
+    await replicas.clock.advance(5_500);
     const now = Date.UTC(2027, 0, 1);
-    const sent = a.store.sent.map(({ command }) => command).filter((command) => /renew|claim/.test(command));
+    const sent = a.store.sent.map(({ request }) => request).filter((request) => /renew|claim/.test(request));
     expect(sent.slice(0, 2)).toEqual(['renew', 'claim']);
     expect(updates[0]).toMatchObject({
       newestClaimed: now,
@@ -60,42 +60,42 @@ describe('The renewal of a lock', () => {
 
   it('is sent at once when a claimed run has begun, and carries it', async () => {
     const every10Seconds = cron('*/10 * * * * *', { timeZone: 'UTC', jobName: 'tick' });
-    const a = fleet.start('a', [job({ schedule: every10Seconds })]);
-    await fleet.clock.advance(10_000);
-    expect(fleet.server.snapshot().states.get('tick')?.newestSettled).toBe(Date.UTC(2027, 0, 1, 0, 0, 10));
+    const a = replicas.start('a', [job({ schedule: every10Seconds })]);
+    await replicas.clock.advance(10_000);
+    expect(replicas.server.snapshot().states.get('tick')?.newestSettled).toBe(Date.UTC(2027, 0, 1, 0, 0, 10));
     expect(a.observer.of('runStarted')).toHaveLength(1);
   });
 
   it('carries when the last run ended, as an instant of the store', async () => {
-    const a = fleet.start('a', [job({ schedule: interval(4_000), run: lasting(fleet.clock, 1_500) })]);
+    const a = replicas.start('a', [job({ schedule: interval(4_000), run: lasting(replicas.clock, 1_500) })]);
     a.clock.aheadMs = 300;
-    await fleet.clock.advance(9_900);
-    const endOf = () => fleet.server.snapshot().states.get('tick')?.lastRunEndedAt;
+    await replicas.clock.advance(9_900);
+    const endOf = () => replicas.server.snapshot().states.get('tick')?.lastRunEndedAt;
     expect(endOf()).toBeUndefined();
-    await fleet.clock.advance(100);
+    await replicas.clock.advance(100);
     expect(endOf()).toBe(Date.UTC(2027, 0, 1) + 7_000);
   });
 
   it('carries the same again with every renewal, so that a store that lost its last writes has them', async () => {
-    fleet.start('a', [job({ schedule: interval(60_000), run: lasting(fleet.clock, 1_500) })]);
-    await fleet.clock.advance(1_000);
-    const snapshot = fleet.server.snapshot();
-    await fleet.clock.advance(1_000);
-    const before = fleet.server.snapshot().states.get('tick')?.lastRunEndedAt;
+    replicas.start('a', [job({ schedule: interval(60_000), run: lasting(replicas.clock, 1_500) })]);
+    await replicas.clock.advance(1_000);
+    const snapshot = replicas.server.snapshot();
+    await replicas.clock.advance(1_000);
+    const before = replicas.server.snapshot().states.get('tick')?.lastRunEndedAt;
     expect(before).toBe(Date.UTC(2027, 0, 1) + 1_500);
-    fleet.server.restart(snapshot);
-    await fleet.clock.advance(10_000);
-    expect(fleet.server.snapshot().states.get('tick')?.lastRunEndedAt).toBe(before);
+    replicas.server.restart(snapshot);
+    await replicas.clock.advance(10_000);
+    expect(replicas.server.snapshot().states.get('tick')?.lastRunEndedAt).toBe(before);
   });
 
   it('is sent every 10 s, whatever the lockExpiry', async () => {
     const jobs = [800, 10_000, 3_600_000].map((lockExpiryMs) =>
       job({ ...idle(), name: `job-${lockExpiryMs}`, lockExpiryMs }),
     );
-    const a = fleet.start('a', jobs);
-    await fleet.clock.advance(60_000);
+    const a = replicas.start('a', jobs);
+    await replicas.clock.advance(60_000);
     for (const { name } of jobs) {
-      expect(a.store.sent.filter((sent) => sent.command === 'renew' && sent.name === name)).toHaveLength(7);
+      expect(a.store.sent.filter((sent) => sent.request === 'renew' && sent.name === name)).toHaveLength(7);
     }
   });
 

@@ -1,20 +1,20 @@
 import { describe, expect, it } from '@jest/globals';
-import { job } from '../../../../test/support/fleet.js';
-import { type Host, Hosts } from '../../../../test/support/hosts.js';
-import { type ProcessClock } from '../../../../test/simulation/process-clock.js';
 import { type JobRun } from '../decorators/index.js';
 import { type JobDefinition } from '../discovery/index.js';
 import { type JobEvents } from '../events/index.js';
 import { interval } from '../schedule/index.js';
-import { sleep } from '../time/index.js';
+import { type Clock, sleep } from '../time/index.js';
+import { type TestReplica } from '../testing/replicas/test-replica.js';
+import { TestReplicas } from '../testing/replicas/test-replicas.js';
+import { job } from '../testing/specs/job.js';
 
 const LOCK_EXPIRY_MS = 10_000;
 
-const atMs = ({ observer }: Host, event: keyof JobEvents): number =>
+const atMs = ({ observer }: TestReplica, event: keyof JobEvents): number =>
   observer.events.find((told) => told.event === event)?.atMs ?? Infinity;
 
 /** A job whose run ends when it is told to, and takes a while over it. */
-function settling(clock: ProcessClock, forMs: number): JobDefinition[] {
+function settling(clock: Clock, forMs: number): JobDefinition[] {
   const run = async ({ signal }: JobRun): Promise<void> => {
     await sleep(clock, 3_600_000, signal);
     await sleep(clock, forMs, new AbortController().signal);
@@ -24,15 +24,18 @@ function settling(clock: ProcessClock, forMs: number): JobDefinition[] {
 }
 
 /** A leader that is cut off in its run, and the replica that takes over from it. */
-async function succession({ rate = 1, settlesInMs = 0 }): Promise<{ readonly last: Host; readonly next: Host }> {
-  const hosts = new Hosts();
-  const last = hosts.start('last', (clock) => settling(clock, settlesInMs), { rate });
-  await hosts.pass(100);
-  const next = hosts.start('next', (clock) => settling(clock, 0));
-  last.network.fate = () => 'lost';
-  await hosts.pass(3 * LOCK_EXPIRY_MS);
-  last.network.fate = () => 'carried';
-  await Promise.all([last.supervisor.close(), hosts.pass(LOCK_EXPIRY_MS), next.supervisor.close()]);
+async function succession({
+  rate = 1,
+  settlesInMs = 0,
+}): Promise<{ readonly last: TestReplica; readonly next: TestReplica }> {
+  const replicas = new TestReplicas();
+  const last = replicas.start('last', ({ clock }) => settling(clock, settlesInMs), { rate });
+  await replicas.clock.advance(100);
+  const next = replicas.start('next', ({ clock }) => settling(clock, 0));
+  last.store.outcome = () => 'request-lost';
+  await replicas.clock.advance(3 * LOCK_EXPIRY_MS);
+  last.store.outcome = () => 'answered';
+  await Promise.all([last.supervisor.close(), replicas.clock.advance(LOCK_EXPIRY_MS), next.supervisor.close()]);
   return { last, next };
 }
 

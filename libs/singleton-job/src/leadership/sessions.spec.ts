@@ -1,17 +1,18 @@
 import { describe, expect, it } from '@jest/globals';
-import { type FleetReplica, job, lasting } from '../../../../test/support/fleet.js';
-import { useFleet } from '../../../../test/support/use-fleet.js';
 import { interval } from '../schedule/index.js';
 import { type HeartbeatRequest } from '../store/index.js';
+import { type TestReplica } from '../testing/replicas/test-replica.js';
+import { job, lasting } from '../testing/specs/job.js';
+import { useReplicas } from '../testing/specs/use-replicas.js';
 
 const LOCK_EXPIRY_MS = 10_000;
 
-const leadership = ({ observer }: FleetReplica) => observer.story.filter((line) => line.includes('leadership'));
-const ledFrom = ({ observer }: FleetReplica) =>
+const leadership = ({ observer }: TestReplica) => observer.story.filter((line) => line.includes('leadership'));
+const ledFrom = ({ observer }: TestReplica) =>
   observer.events.filter(({ event }) => event === 'leadershipGained').map(({ atMs }) => atMs);
 
 /** Every heartbeat of a replica that has not started, and when it was sent. */
-function recordHeartbeats({ store, clock }: FleetReplica) {
+function recordHeartbeats({ store, clock }: TestReplica) {
   const heartbeats: { readonly atMs: number; readonly request: HeartbeatRequest }[] = [];
   const heartbeat = store.heartbeat.bind(store);
   store.heartbeat = (request) => {
@@ -22,17 +23,17 @@ function recordHeartbeats({ store, clock }: FleetReplica) {
 }
 
 describe('Heartbeats', () => {
-  const fleet = useFleet();
+  const replicas = useReplicas();
 
   it('keep the sessions of all lockExpiry values of a replica alive, in one request', async () => {
-    const a = fleet.prepare('a', [
+    const a = replicas.prepare('a', [
       job({ name: 'one' }),
       job({ name: 'two' }),
       job({ name: 'short', lockExpiryMs: 2_000 }),
     ]);
     const heartbeats = recordHeartbeats(a);
     a.supervisor.start();
-    await fleet.clock.advance(60_000);
+    await replicas.clock.advance(60_000);
     const ids = heartbeats.at(-1)?.request.sessions.map(({ id }) => id);
     expect(ids).toEqual(['a.1@10000', 'a.2@2000']);
     expect(leadership(a)).toEqual(['0 leadershipGained', '0 leadershipGained', '0 leadershipGained']);
@@ -45,35 +46,35 @@ describe('Heartbeats', () => {
     [800, 200],
     [3_600_000, 3_000],
   ])('are sent often enough for the shortest lockExpiry: for %i ms every %i ms', async (lockExpiryMs, everyMs) => {
-    const a = fleet.prepare('a', [job({ lockExpiryMs }), job({ name: 'long', lockExpiryMs: 3_600_000 })]);
+    const a = replicas.prepare('a', [job({ lockExpiryMs }), job({ name: 'long', lockExpiryMs: 3_600_000 })]);
     const heartbeats = recordHeartbeats(a);
     a.supervisor.start();
-    await fleet.clock.advance(60_000);
+    await replicas.clock.advance(60_000);
     const [last = 0, before = 0] = heartbeats.map(({ atMs }) => atMs).reverse();
     expect(last - before).toBe(everyMs);
   });
 
   it('are sent sooner as soon as a job with a shorter lockExpiry is added', async () => {
-    const a = fleet.prepare('a', [job()]);
+    const a = replicas.prepare('a', [job()]);
     const heartbeats = recordHeartbeats(a);
     a.supervisor.start();
-    await fleet.clock.advance(10_000);
+    await replicas.clock.advance(10_000);
     a.supervisor.add(job({ name: 'short', lockExpiryMs: 800 }));
-    await fleet.clock.advance(1_000);
+    await replicas.clock.advance(1_000);
     expect(heartbeats.map(({ atMs }) => atMs).filter((atMs) => atMs >= 10_000)).toEqual([
       10_000, 10_200, 10_400, 10_600, 10_800, 11_000,
     ]);
   });
 
   it('leave out a session whose last job is gone, and tell the store of its end', async () => {
-    const a = fleet.prepare('a', [job(), job({ name: 'short', lockExpiryMs: 800 })]);
+    const a = replicas.prepare('a', [job(), job({ name: 'short', lockExpiryMs: 800 })]);
     const heartbeats = recordHeartbeats(a);
     a.supervisor.start();
-    await fleet.clock.advance(10_000);
-    await Promise.all([a.supervisor.remove('short'), fleet.clock.advance(1_000)]);
+    await replicas.clock.advance(10_000);
+    await Promise.all([a.supervisor.remove('short'), replicas.clock.advance(1_000)]);
     expect(a.store.count('endSession')).toBe(1);
     heartbeats.length = 0;
-    await fleet.clock.advance(9_000);
+    await replicas.clock.advance(9_000);
     expect(heartbeats.map(({ request }) => request.sessions.map(({ lockExpiryMs }) => lockExpiryMs))).toEqual([
       [LOCK_EXPIRY_MS],
       [LOCK_EXPIRY_MS],
@@ -82,186 +83,186 @@ describe('Heartbeats', () => {
   });
 
   it('are sent at every beat, answered or not', async () => {
-    const a = fleet.start('a', [job({ lockExpiryMs: 800 })], { network: { delayMs: 500 } });
-    await fleet.clock.advance(10_000);
+    const a = replicas.start('a', [job({ lockExpiryMs: 800 })], { network: { delayMs: 500 } });
+    await replicas.clock.advance(10_000);
     const before = a.store.count('heartbeat');
-    await fleet.clock.advance(2_000);
+    await replicas.clock.advance(2_000);
     expect(a.store.count('heartbeat') - before).toBe(10);
   });
 
   it('carry the end that the store confirmed last', async () => {
-    const a = fleet.prepare('a', [job()]);
+    const a = replicas.prepare('a', [job()]);
     const heartbeats = recordHeartbeats(a);
     a.supervisor.start();
-    await fleet.clock.advance(6_000);
+    await replicas.clock.advance(6_000);
     const ends = heartbeats.map(({ request }) => request.sessions[0]?.confirmedEnd);
     expect(ends[0]).toBeUndefined();
     expect(ends.at(-1)).toBe(Date.UTC(2027, 0, 1) + 3_000 + LOCK_EXPIRY_MS);
   });
 
   it('know the version of the list and the server that it comes from', async () => {
-    const a = fleet.prepare('a', [job()]);
+    const a = replicas.prepare('a', [job()]);
     const heartbeats = recordHeartbeats(a);
     a.supervisor.start();
-    await fleet.clock.advance(6_000);
-    const { server } = fleet.server.snapshot();
+    await replicas.clock.advance(6_000);
+    const { server } = replicas.server.snapshot();
     expect(heartbeats[0]?.request.knownList).toBeUndefined();
     expect(heartbeats.at(-1)?.request.knownList).toEqual({ version: server?.version, serverSince: server?.since });
   });
 
   it('end with the stop of the replica, and with them its sessions', async () => {
-    const a = fleet.start('a', [job(), job({ name: 'short', lockExpiryMs: 2_000 })]);
-    await fleet.clock.advance(5_000);
+    const a = replicas.start('a', [job(), job({ name: 'short', lockExpiryMs: 2_000 })]);
+    await replicas.clock.advance(5_000);
     await a.supervisor.close();
     const sent = a.store.sent.length;
-    await fleet.clock.advance(60_000);
+    await replicas.clock.advance(60_000);
     expect(a.store.sent).toHaveLength(sent);
-    expect([...fleet.server.snapshot().sessions.values()].every((end) => end < 0)).toBe(true);
+    expect([...replicas.server.snapshot().sessions.values()].every((end) => end < 0)).toBe(true);
   });
 });
 
 describe('A session that has ended', () => {
-  const fleet = useFleet();
+  const replicas = useReplicas();
 
   it('is replaced at once when its own deadline passes, although the store has extended it', async () => {
-    const a = fleet.start('a', [job()]);
-    await fleet.clock.advance(4_000);
+    const a = replicas.start('a', [job()]);
+    await replicas.clock.advance(4_000);
     // every heartbeat is carried out, and none is answered
-    a.store.fate = (command) => (command === 'heartbeat' ? 'unanswered' : 'carried');
-    await fleet.clock.advance(10_000);
+    a.store.outcome = (request) => (request === 'heartbeat' ? 'answer-lost' : 'answered');
+    await replicas.clock.advance(10_000);
     expect(leadership(a)).toEqual(['0 leadershipGained', '12000 leadershipLost expired']);
-    a.store.fate = () => 'carried';
-    await fleet.clock.advance(1_000);
-    expect(fleet.server.holderOf('tick')).toMatch(/^a\.2@10000#/);
+    a.store.outcome = () => 'answered';
+    await replicas.clock.advance(1_000);
+    expect(replicas.server.holderOf('tick')).toMatch(/^a\.2@10000#/);
   });
 
   it('is told to the store once nothing runs under it, so that another replica can lead', async () => {
-    const a = fleet.start('a', [job({ run: lasting(fleet.clock, 8_000) })]);
-    const b = fleet.start('b', [job()]);
-    await fleet.clock.advance(4_000);
-    a.store.fate = (command) => (command === 'heartbeat' ? 'STORE_UNREACHABLE' : 'carried');
-    await fleet.clock.advance(4_900);
+    const a = replicas.start('a', [job({ run: lasting(replicas.clock, 8_000) })]);
+    const b = replicas.start('b', [job()]);
+    await replicas.clock.advance(4_000);
+    a.store.outcome = (request) => (request === 'heartbeat' ? 'STORE_UNREACHABLE' : 'answered');
+    await replicas.clock.advance(4_900);
     expect(a.store.count('endSession')).toBe(0);
-    await fleet.clock.advance(100);
+    await replicas.clock.advance(100);
     expect(ledFrom(b)).toEqual([]);
-    await fleet.clock.advance(10_000);
+    await replicas.clock.advance(10_000);
     // the run began at 9 s at the latest; its lease ended at 12 s
     expect(a.store.count('endSession')).toBe(1);
   });
 
   it('leaves those of another lockExpiry alone', async () => {
-    const a = fleet.start('a', [job(), job({ name: 'short', lockExpiryMs: 2_000 })]);
-    const b = fleet.start('b', [job(), job({ name: 'short', lockExpiryMs: 2_000 })]);
-    await fleet.clock.advance(4_000);
-    a.store.cut();
-    await fleet.clock.advance(3_500);
-    a.store.mend();
-    await fleet.clock.advance(30_000);
+    const a = replicas.start('a', [job(), job({ name: 'short', lockExpiryMs: 2_000 })]);
+    const b = replicas.start('b', [job(), job({ name: 'short', lockExpiryMs: 2_000 })]);
+    await replicas.clock.advance(4_000);
+    a.store.partition();
+    await replicas.clock.advance(3_500);
+    a.store.heal();
+    await replicas.clock.advance(30_000);
     expect(a.observer.of('leadershipLost').map((event) => event.job)).toEqual(['short']);
     expect(b.observer.of('leadershipGained').map((event) => event.job)).toEqual(['short']);
   });
 
   it('gives a process that was stopped for 30 s a new session, and nothing starts late', async () => {
-    const a = fleet.start('a', [job({ schedule: interval(500), run: lasting(fleet.clock, 100) })]);
-    await fleet.clock.advance(4_000);
+    const a = replicas.start('a', [job({ schedule: interval(500), run: lasting(replicas.clock, 100) })]);
+    await replicas.clock.advance(4_000);
     const startedBefore = a.observer.of('runStarted').length;
-    await fleet.clock.block(30_000);
-    await fleet.clock.advance(0);
+    await replicas.clock.block(30_000);
+    await replicas.clock.advance(0);
     const [, lost, gained] = leadership(a);
     expect(lost).toBe('34000 leadershipLost expired');
     expect(gained).toBe('34000 leadershipGained');
     const tokens = a.observer.of('leadershipGained').map(({ fencingToken }) => fencingToken);
     const late = a.observer.of('runStarted').slice(startedBefore);
     expect(late.every(({ fencingToken }) => fencingToken === tokens[1])).toBe(true);
-    expect(fleet.server.holderOf('tick')).toMatch(/^a\.2@10000#/);
+    expect(replicas.server.holderOf('tick')).toMatch(/^a\.2@10000#/);
   });
 });
 
 describe('The death of another replica', () => {
-  const fleet = useFleet();
+  const replicas = useReplicas();
 
   it.each([800, 10_000, 60_000])(
     'is noticed within milliseconds of the end of its session, with a lockExpiry of %i ms',
     async (lockExpiryMs) => {
-      const a = fleet.start('a', [job({ lockExpiryMs })]);
-      await fleet.clock.advance(70);
-      const b = fleet.start('b', [job({ lockExpiryMs })]);
-      await fleet.clock.advance(980);
-      a.store.cut();
+      const a = replicas.start('a', [job({ lockExpiryMs })]);
+      await replicas.clock.advance(70);
+      const b = replicas.start('b', [job({ lockExpiryMs })]);
+      await replicas.clock.advance(980);
+      a.store.partition();
       const everyMs = Math.min(3_000, lockExpiryMs / 4);
       const lastMs = Math.floor(1_050 / everyMs) * everyMs;
-      await fleet.clock.advance(lockExpiryMs + 1_000);
+      await replicas.clock.advance(lockExpiryMs + 1_000);
       expect(ledFrom(b)).toEqual([lastMs + lockExpiryMs + 1]);
     },
   );
 
   it('is noticed for each of its sessions, by those who have jobs with the same lockExpiry', async () => {
     const jobs = [job(), job({ name: 'short', lockExpiryMs: 2_000 })];
-    const a = fleet.start('a', jobs);
-    await fleet.clock.advance(70);
-    const b = fleet.start('b', jobs);
-    await fleet.clock.advance(1_130);
-    a.store.cut();
-    await fleet.clock.advance(20_000);
+    const a = replicas.start('a', jobs);
+    await replicas.clock.advance(70);
+    const b = replicas.start('b', jobs);
+    await replicas.clock.advance(1_130);
+    a.store.partition();
+    await replicas.clock.advance(20_000);
     // the last heartbeat was at 1 s
     expect(ledFrom(b)).toEqual([1_000 + 2_000 + 1, 1_000 + LOCK_EXPIRY_MS + 1]);
   });
 
   it('is noticed when the list of sessions was lost with it: absent from two answers further apart than its life', async () => {
-    const a = fleet.start('a', [job()]);
-    const b = fleet.start('b', [job()]);
-    await fleet.clock.advance(4_000);
-    a.store.cut();
-    fleet.server.loseSessions();
-    await fleet.clock.advance(60_000);
+    const a = replicas.start('a', [job()]);
+    const b = replicas.start('b', [job()]);
+    await replicas.clock.advance(4_000);
+    a.store.partition();
+    replicas.server.loseSessions();
+    await replicas.clock.advance(60_000);
     // looked for since 6 s, not found at 9 s and at 21 s, the first that is 11 s later
     expect(ledFrom(b)).toEqual([21_000]);
   });
 
   it('is not concluded from one answer that does not list its session', async () => {
-    fleet.server.occupy('tick', 'c.1@10000#1', 35_000);
-    const b = fleet.start('b', [job()]);
-    await fleet.clock.advance(13_900);
+    replicas.server.occupy('tick', 'c.1@10000#1', 35_000);
+    const b = replicas.start('b', [job()]);
+    await replicas.clock.advance(13_900);
     expect(ledFrom(b)).toEqual([]);
     // asked at 0 s, not found at 3 and 15 s
-    await fleet.clock.advance(1_200);
+    await replicas.clock.advance(1_200);
     expect(ledFrom(b)).toEqual([15_000]);
   });
 
   it('is not concluded across a break', async () => {
-    fleet.server.occupy('tick', 'c.1@10000#1', 35_000);
-    const b = fleet.start('b', [job()]);
-    await fleet.clock.advance(10_000);
-    fleet.server.restart(fleet.server.snapshot());
-    await fleet.clock.advance(12_000);
+    replicas.server.occupy('tick', 'c.1@10000#1', 35_000);
+    const b = replicas.start('b', [job()]);
+    await replicas.clock.advance(10_000);
+    replicas.server.restart(replicas.server.snapshot());
+    await replicas.clock.advance(12_000);
     expect(ledFrom(b)).toEqual([]);
   });
 
   it('is not concluded while it is listed again', async () => {
-    fleet.server.occupy('tick', 'c.1@10000#1', 35_000);
-    const b = fleet.start('b', [job()]);
-    await fleet.clock.advance(5_000);
+    replicas.server.occupy('tick', 'c.1@10000#1', 35_000);
+    const b = replicas.start('b', [job()]);
+    await replicas.clock.advance(5_000);
     for (let beat = 0; beat < 8; beat += 1) {
       const session = { id: 'c.1@10000', lockExpiryMs: 10_000, confirmedEnd: undefined };
-      fleet.server.heartbeat({ sessions: [session], knownList: undefined });
-      await fleet.clock.advance(3_000);
+      replicas.server.heartbeat({ sessions: [session], knownList: undefined });
+      await replicas.clock.advance(3_000);
     }
     expect(ledFrom(b)).toEqual([]);
   });
 });
 
 describe('A leader whose session is ended by the store', () => {
-  const fleet = useFleet();
+  const replicas = useReplicas();
 
   it('aborts its run and leads again under a new session once it has settled', async () => {
-    const a = fleet.start('a', [
-      job({ schedule: interval(1_000), run: lasting(fleet.clock, 20_000, { obedient: true }) }),
+    const a = replicas.start('a', [
+      job({ schedule: interval(1_000), run: lasting(replicas.clock, 20_000, { obedient: true }) }),
     ]);
-    await fleet.clock.advance(4_000);
-    fleet.server.endSession({ id: 'a.1@10000', lockExpiryMs: LOCK_EXPIRY_MS, confirmedEnd: undefined });
-    await fleet.clock.advance(2_000);
+    await replicas.clock.advance(4_000);
+    replicas.server.endSession({ id: 'a.1@10000', lockExpiryMs: LOCK_EXPIRY_MS, confirmedEnd: undefined });
+    await replicas.clock.advance(2_000);
     expect(a.observer.of('runCancelled')).toMatchObject([{ code: 'LEASE_LOST' }]);
     expect(leadership(a)).toEqual(['0 leadershipGained', '6000 leadershipLost expired', '6000 leadershipGained']);
-    expect(fleet.server.holderOf('tick')).toMatch(/^a\.2@10000#/);
+    expect(replicas.server.holderOf('tick')).toMatch(/^a\.2@10000#/);
   });
 });

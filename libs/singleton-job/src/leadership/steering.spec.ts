@@ -1,52 +1,54 @@
 import { describe, expect, it } from '@jest/globals';
-import { type Fleet, type FleetReplica, job, lasting } from '../../../../test/support/fleet.js';
-import { useFleet } from '../../../../test/support/use-fleet.js';
 import { type Election } from './election.js';
+import { type TestReplica } from '../testing/replicas/test-replica.js';
+import { type TestReplicas } from '../testing/replicas/test-replicas.js';
+import { job, lasting } from '../testing/specs/job.js';
+import { useReplicas } from '../testing/specs/use-replicas.js';
 
 const leadership = (story: readonly string[]) => story.filter((line) => line.includes('leadership'));
 
-function electionOf({ supervisor }: FleetReplica, name = 'tick'): Election {
+function electionOf({ supervisor }: TestReplica, name = 'tick'): Election {
   const election = supervisor.find(name)?.workers?.election;
   if (election === undefined) throw new Error(`nothing competes for '${name}'`);
   return election;
 }
 
 /** Whether a promise has resolved by now. */
-async function isDone(fleet: Fleet, promise: Promise<unknown>): Promise<boolean> {
+async function isDone(replicas: TestReplicas, promise: Promise<unknown>): Promise<boolean> {
   let done = false;
   void promise.then(() => (done = true));
-  await fleet.clock.advance(0);
+  await replicas.clock.advance(0);
   return done;
 }
 
 describe('A replica that is paused', () => {
-  const fleet = useFleet();
+  const replicas = useReplicas();
 
   it('lets its run settle under a live lease, releases the lock, and another leads at once', async () => {
-    const a = fleet.start('a', [job({ lockExpiryMs: 10_000, run: lasting(fleet.clock, 30_000) })]);
-    const b = fleet.start('b', [job()]);
-    await fleet.clock.advance(1_500);
+    const a = replicas.start('a', [job({ lockExpiryMs: 10_000, run: lasting(replicas.clock, 30_000) })]);
+    const b = replicas.start('b', [job()]);
+    await replicas.clock.advance(1_500);
     const paused = electionOf(a).pause();
-    await fleet.clock.advance(29_000);
-    expect(await isDone(fleet, paused)).toBe(false);
-    expect(fleet.server.holderOf('tick')).toMatch(/^a\./);
-    await fleet.clock.advance(500);
-    expect(await isDone(fleet, paused)).toBe(true);
+    await replicas.clock.advance(29_000);
+    expect(await isDone(replicas, paused)).toBe(false);
+    expect(replicas.server.holderOf('tick')).toMatch(/^a\./);
+    await replicas.clock.advance(500);
+    expect(await isDone(replicas, paused)).toBe(true);
     expect(leadership(a.news())).toEqual(['0 leadershipGained', '31000 leadershipReleased paused']);
     expect(leadership(b.news())).toEqual(['31000 leadershipGained']);
   });
 
   it('starts no run and sends only heartbeats, until it is resumed', async () => {
-    const a = fleet.start('a', [job()]);
-    await fleet.clock.advance(500);
+    const a = replicas.start('a', [job()]);
+    await replicas.clock.advance(500);
     await electionOf(a).pause();
     // the release is published three times more
-    await fleet.clock.advance(4_000);
+    await replicas.clock.advance(4_000);
     const sent = a.store.sent.length;
-    await fleet.clock.advance(3_596_000);
-    expect(new Set(a.store.sent.slice(sent).map(({ command }) => command))).toEqual(new Set(['heartbeat']));
+    await replicas.clock.advance(3_596_000);
+    expect(new Set(a.store.sent.slice(sent).map(({ request }) => request))).toEqual(new Set(['heartbeat']));
     electionOf(a).resume();
-    await fleet.clock.advance(0);
+    await replicas.clock.advance(0);
     expect(leadership(a.observer.story)).toEqual([
       '0 leadershipGained',
       '500 leadershipReleased paused',
@@ -55,64 +57,64 @@ describe('A replica that is paused', () => {
   });
 
   it('while its acquire request is under way does not wait, and releases what that may have won', async () => {
-    const a = fleet.start('a', [job()], { network: { delayMs: 100 } });
-    await fleet.clock.advance(150);
+    const a = replicas.start('a', [job()], { network: { delayMs: 100 } });
+    await replicas.clock.advance(150);
     expect(a.store.count('acquire')).toBe(1);
-    expect(await isDone(fleet, electionOf(a).pause())).toBe(true);
-    await fleet.clock.advance(200);
+    expect(await isDone(replicas, electionOf(a).pause())).toBe(true);
+    await replicas.clock.advance(200);
     expect(a.store.count('release')).toBe(1);
-    expect(fleet.server.holderOf('tick')).toBeUndefined();
+    expect(replicas.server.holderOf('tick')).toBeUndefined();
     expect(a.observer.story).toEqual([]);
   });
 
   it('while it follows ceases to, at once', async () => {
-    const a = fleet.start('a', [job()]);
-    const b = fleet.start('b', [job()]);
-    await fleet.clock.advance(500);
-    expect(await isDone(fleet, electionOf(b).pause())).toBe(true);
+    const a = replicas.start('a', [job()]);
+    const b = replicas.start('b', [job()]);
+    await replicas.clock.advance(500);
+    expect(await isDone(replicas, electionOf(b).pause())).toBe(true);
     await a.supervisor.stop();
-    await fleet.clock.advance(60_000);
+    await replicas.clock.advance(60_000);
     expect(b.observer.story).toEqual([]);
   });
 
   it('during its initial delay does not compete after it either', async () => {
-    const a = fleet.start('a', [job({ initialDelayMs: 5_000 })]);
-    expect(await isDone(fleet, electionOf(a).pause())).toBe(true);
-    await fleet.clock.advance(60_000);
+    const a = replicas.start('a', [job({ initialDelayMs: 5_000 })]);
+    expect(await isDone(replicas, electionOf(a).pause())).toBe(true);
+    await replicas.clock.advance(60_000);
     expect(a.store.count('acquire')).toBe(0);
     electionOf(a).resume();
-    await fleet.clock.advance(0);
+    await replicas.clock.advance(0);
     expect(a.observer.story).toEqual(['60000 leadershipGained']);
   });
 
   it('and resumed during its initial delay competes when that is over', async () => {
-    const a = fleet.start('a', [job({ initialDelayMs: 5_000 })]);
+    const a = replicas.start('a', [job({ initialDelayMs: 5_000 })]);
     await electionOf(a).pause();
     electionOf(a).resume();
-    await fleet.clock.advance(5_000);
+    await replicas.clock.advance(5_000);
     expect(a.observer.story).toEqual(['5000 leadershipGained']);
   });
 
   it('is one replica still, however often it is paused and resumed', async () => {
-    const a = fleet.start('a', [job()]);
-    await fleet.clock.advance(100);
+    const a = replicas.start('a', [job()]);
+    await replicas.clock.advance(100);
     await Promise.all([electionOf(a).pause(), electionOf(a).pause()]);
     electionOf(a).resume();
     electionOf(a).resume();
     await electionOf(a).pause();
     electionOf(a).resume();
-    await fleet.clock.advance(2_000);
+    await replicas.clock.advance(2_000);
     expect(a.observer.of('leadershipGained').length - a.observer.of('leadershipReleased').length).toBe(1);
     expect(a.observer.of('runStarted')).toHaveLength(2);
-    expect(fleet.server.holderOf('tick')).toMatch(/^a\./);
+    expect(replicas.server.holderOf('tick')).toMatch(/^a\./);
   });
 
   it('and resumed before its run has settled does not overlap with itself', async () => {
-    const a = fleet.start('a', [job({ run: lasting(fleet.clock, 5_000) })]);
-    await fleet.clock.advance(1_500);
+    const a = replicas.start('a', [job({ run: lasting(replicas.clock, 5_000) })]);
+    await replicas.clock.advance(1_500);
     void electionOf(a).pause();
     electionOf(a).resume();
-    await fleet.clock.advance(6_000);
+    await replicas.clock.advance(6_000);
     expect(a.observer.story.filter((line) => /run|leadership/.test(line))).toEqual([
       '0 leadershipGained',
       '1000 runStarted schedule',
@@ -124,142 +126,142 @@ describe('A replica that is paused', () => {
   });
 
   it('stops at once', async () => {
-    const a = fleet.start('a', [job()]);
-    await fleet.clock.advance(100);
+    const a = replicas.start('a', [job()]);
+    await replicas.clock.advance(100);
     await electionOf(a).pause();
-    expect(await isDone(fleet, a.supervisor.stop())).toBe(true);
+    expect(await isDone(replicas, a.supervisor.stop())).toBe(true);
     electionOf(a).resume();
-    await fleet.clock.advance(60_000);
+    await replicas.clock.advance(60_000);
     expect(leadership(a.observer.story)).toEqual(['0 leadershipGained', '100 leadershipReleased paused']);
   });
 
   it('during a stop changes nothing about that', async () => {
-    const a = fleet.start('a', [job({ run: lasting(fleet.clock, 3_000) })]);
-    await fleet.clock.advance(1_500);
+    const a = replicas.start('a', [job({ run: lasting(replicas.clock, 3_000) })]);
+    await replicas.clock.advance(1_500);
     const stopped = a.supervisor.stop();
     const paused = electionOf(a).pause();
-    await fleet.clock.advance(3_000);
+    await replicas.clock.advance(3_000);
     await Promise.all([stopped, paused]);
     expect(leadership(a.observer.story)).toEqual(['0 leadershipGained', '4000 leadershipReleased shutdown']);
   });
 
   it('does not wait for the store longer than a stop may take', async () => {
-    const a = fleet.start('a', [job()]);
-    await fleet.clock.advance(1_500);
-    a.store.fate = () => 'lost';
+    const a = replicas.start('a', [job()]);
+    await replicas.clock.advance(1_500);
+    a.store.outcome = () => 'request-lost';
     const stopped = a.supervisor.stop();
     const paused = electionOf(a).pause();
-    await fleet.clock.advance(8_000);
+    await replicas.clock.advance(8_000);
     await stopped;
-    await fleet.clock.advance(2_000);
-    expect(await isDone(fleet, paused)).toBe(true);
+    await replicas.clock.advance(2_000);
+    expect(await isDone(replicas, paused)).toBe(true);
   });
 });
 
 describe('A replica that steps down', () => {
-  const fleet = useFleet();
+  const replicas = useReplicas();
 
   it('lets its run settle under a live lease, and another leads at once', async () => {
-    const a = fleet.start('a', [job({ run: lasting(fleet.clock, 30_000) })]);
-    const b = fleet.start('b', [job({ run: lasting(fleet.clock, 100) })]);
-    await fleet.clock.advance(1_500);
+    const a = replicas.start('a', [job({ run: lasting(replicas.clock, 30_000) })]);
+    const b = replicas.start('b', [job({ run: lasting(replicas.clock, 100) })]);
+    await replicas.clock.advance(1_500);
     const down = electionOf(a).stepDown();
-    await fleet.clock.advance(29_400);
-    expect(fleet.server.holderOf('tick')).toMatch(/^a\./);
-    await fleet.clock.advance(100);
+    await replicas.clock.advance(29_400);
+    expect(replicas.server.holderOf('tick')).toMatch(/^a\./);
+    await replicas.clock.advance(100);
     expect(await down).toBe(true);
-    await fleet.clock.advance(60_000);
+    await replicas.clock.advance(60_000);
     expect(leadership(a.news())).toEqual(['0 leadershipGained', '31000 leadershipReleased stepped-down']);
     expect(leadership(b.news())).toEqual(['31000 leadershipGained']);
   });
 
   it('lets another lead also when the message of its release is lost: it is published again after a second', async () => {
-    const a = fleet.start('a', [job()]);
-    const b = fleet.start('b', [job()]);
-    await fleet.clock.advance(4_000);
-    b.store.loseMessages = true;
+    const a = replicas.start('a', [job()]);
+    const b = replicas.start('b', [job()]);
+    await replicas.clock.advance(4_000);
+    b.store.losesMessages = true;
     await electionOf(a).stepDown();
-    b.store.loseMessages = false;
-    await fleet.clock.advance(60_000);
+    b.store.losesMessages = false;
+    await replicas.clock.advance(60_000);
     expect(leadership(a.observer.story)).toHaveLength(2);
     expect(leadership(b.observer.story)).toEqual(['5000 leadershipGained']);
   });
 
   it('leads again after 2 s if no other replica does', async () => {
-    const a = fleet.start('a', [job()]);
-    await fleet.clock.advance(500);
+    const a = replicas.start('a', [job()]);
+    await replicas.clock.advance(500);
     await electionOf(a).stepDown();
-    await fleet.clock.advance(1_999);
+    await replicas.clock.advance(1_999);
     expect(leadership(a.observer.story)).toHaveLength(2);
-    await fleet.clock.advance(1);
+    await replicas.clock.advance(1);
     expect(leadership(a.observer.story)).toHaveLength(3);
   });
 
   it('twice steps down once, and both times waits for it', async () => {
-    const a = fleet.start('a', [job({ run: lasting(fleet.clock, 5_000) })]);
-    await fleet.clock.advance(1_500);
+    const a = replicas.start('a', [job({ run: lasting(replicas.clock, 5_000) })]);
+    await replicas.clock.advance(1_500);
     const first = electionOf(a).stepDown();
     const second = electionOf(a).stepDown();
-    expect(await isDone(fleet, second)).toBe(false);
-    await fleet.clock.advance(4_500);
+    expect(await isDone(replicas, second)).toBe(false);
+    await replicas.clock.advance(4_500);
     expect(await Promise.all([first, second])).toEqual([true, false]);
     expect(a.observer.of('leadershipReleased')).toHaveLength(1);
   });
 
   it('has nothing to do while it follows, and says so at once', async () => {
-    fleet.start('a', [job()]);
-    await fleet.clock.advance(100);
-    const b = fleet.start('b', [job()]);
-    await fleet.clock.advance(100);
-    expect(await isDone(fleet, electionOf(b).stepDown())).toBe(true);
+    replicas.start('a', [job()]);
+    await replicas.clock.advance(100);
+    const b = replicas.start('b', [job()]);
+    await replicas.clock.advance(100);
+    expect(await isDone(replicas, electionOf(b).stepDown())).toBe(true);
     expect(await electionOf(b).stepDown()).toBe(false);
   });
 
   it('and is paused meanwhile does not compete when it has stood back', async () => {
-    const a = fleet.start('a', [job()]);
-    await fleet.clock.advance(500);
+    const a = replicas.start('a', [job()]);
+    await replicas.clock.advance(500);
     await electionOf(a).stepDown();
     await electionOf(a).pause();
-    await fleet.clock.advance(60_000);
+    await replicas.clock.advance(60_000);
     expect(leadership(a.observer.story)).toHaveLength(2);
     electionOf(a).resume();
-    await fleet.clock.advance(0);
+    await replicas.clock.advance(0);
     expect(leadership(a.observer.story)).toHaveLength(3);
   });
 
   it('stands back also when its lease was lost before its run had settled', async () => {
-    const a = fleet.start('a', [job({ run: lasting(fleet.clock, 20_000) })]);
-    const b = fleet.start('b', [job()]);
-    await fleet.clock.advance(1_500);
+    const a = replicas.start('a', [job({ run: lasting(replicas.clock, 20_000) })]);
+    const b = replicas.start('b', [job()]);
+    await replicas.clock.advance(1_500);
     void electionOf(a).stepDown();
-    a.store.fate = () => 'lost';
-    await fleet.clock.advance(15_000);
-    a.store.fate = () => 'carried';
+    a.store.outcome = () => 'request-lost';
+    await replicas.clock.advance(15_000);
+    a.store.outcome = () => 'answered';
     await electionOf(b).pause();
-    await fleet.clock.advance(5_000);
-    expect(fleet.server.holderOf('tick')).toBeUndefined();
-    await fleet.clock.advance(6_000);
-    expect(fleet.server.holderOf('tick')).toMatch(/^a\./);
+    await replicas.clock.advance(5_000);
+    expect(replicas.server.holderOf('tick')).toBeUndefined();
+    await replicas.clock.advance(6_000);
+    expect(replicas.server.holderOf('tick')).toMatch(/^a\./);
   });
 
   it('stops without standing back', async () => {
-    const a = fleet.start('a', [job()]);
-    await fleet.clock.advance(500);
+    const a = replicas.start('a', [job()]);
+    await replicas.clock.advance(500);
     await electionOf(a).stepDown();
-    expect(await isDone(fleet, a.supervisor.stop())).toBe(true);
+    expect(await isDone(replicas, a.supervisor.stop())).toBe(true);
   });
 });
 
 describe('A replica whose lease was lost', () => {
-  const fleet = useFleet();
+  const replicas = useReplicas();
 
   it('has no term and names no leader, while its run has not settled yet', async () => {
-    const a = fleet.start('a', [job({ run: lasting(fleet.clock, 60_000) })]);
-    await fleet.clock.advance(1_500);
+    const a = replicas.start('a', [job({ run: lasting(replicas.clock, 60_000) })]);
+    await replicas.clock.advance(1_500);
     const election = electionOf(a);
     expect(election.leader).toMatch(/^a\./);
-    a.store.fate = () => 'lost';
-    await fleet.clock.advance(20_000);
+    a.store.outcome = () => 'request-lost';
+    await replicas.clock.advance(20_000);
     expect([election.term, election.leader]).toEqual([undefined, undefined]);
     expect(await election.stepDown()).toBe(false);
   });

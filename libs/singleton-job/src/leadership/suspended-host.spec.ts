@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
-import { job } from '../../../../test/support/fleet.js';
-import { type Host, Hosts } from '../../../../test/support/hosts.js';
-import { type ProcessClock } from '../../../../test/simulation/process-clock.js';
 import { type JobRun } from '../decorators/index.js';
 import { type JobDefinition } from '../discovery/index.js';
 import { cron, fixedRate, interval } from '../schedule/index.js';
-import { sleep } from '../time/index.js';
+import { type Clock, sleep } from '../time/index.js';
+import { type TestReplica } from '../testing/replicas/test-replica.js';
+import { TestReplicas } from '../testing/replicas/test-replicas.js';
+import { job } from '../testing/specs/job.js';
 
 const LOCK_EXPIRY_MS = 10_000;
 const SAFETY_MARGIN_MS = 1_000;
@@ -13,7 +13,7 @@ const HEARTBEAT_INTERVAL_MS = 3_000;
 const SUSPENDED_MS = 60_000;
 
 /** One of each kind, and none of them takes longer than a heartbeat. */
-function jobs(clock: ProcessClock): JobDefinition[] {
+function jobs({ clock }: { readonly clock: Clock }): JobDefinition[] {
   const run = ({ signal }: JobRun): Promise<void> => sleep(clock, 50, signal);
   return [
     job({ name: 'grid', schedule: fixedRate(1_000, { offsetMs: 0 }), run }),
@@ -22,25 +22,25 @@ function jobs(clock: ProcessClock): JobDefinition[] {
   ];
 }
 
-const startsOf = ({ observer }: Host) =>
+const startsOf = ({ observer }: TestReplica) =>
   observer.events.flatMap(({ event, atMs, payload }) => (event === 'runStarted' ? [{ atMs, ...payload }] : []));
 
 /** A leader whose host is suspended for a minute, while its wall clock is set back, and what it starts when it goes on. */
 async function suspended({ setBackMs = 0, isCutOff = false, losesMessages = false }) {
-  const hosts = new Hosts();
-  const first = hosts.start('first', jobs);
-  const next = hosts.start('next', jobs);
-  await hosts.pass(7_900);
-  first.network.loseMessages = losesMessages;
+  const replicas = new TestReplicas();
+  const first = replicas.start('first', jobs);
+  const next = replicas.start('next', jobs);
+  await replicas.clock.advance(7_900);
+  first.store.losesMessages = losesMessages;
   first.clock.halt('suspended');
-  await hosts.pass(SUSPENDED_MS);
-  first.clock.stepWall(-setBackMs);
-  if (isCutOff) first.network.cut();
-  const wokenMs = hosts.trueTime.now();
-  first.clock.goOn();
-  await hosts.pass(30_000);
-  first.network.mend();
-  await Promise.all([first.supervisor.close(), hosts.pass(LOCK_EXPIRY_MS), next.supervisor.close()]);
+  await replicas.clock.advance(SUSPENDED_MS);
+  first.clock.aheadMs = -setBackMs;
+  if (isCutOff) first.store.partition();
+  const wokenMs = replicas.clock.now();
+  first.clock.resume();
+  await replicas.clock.advance(30_000);
+  first.store.heal();
+  await Promise.all([first.supervisor.close(), replicas.clock.advance(LOCK_EXPIRY_MS), next.supervisor.close()]);
   const stale = startsOf(first)
     .map((started) => ({ ...started, lateMs: started.atMs - wokenMs }))
     .filter(({ lateMs }) => lateMs >= 0);

@@ -1,38 +1,39 @@
 import { describe, expect, it } from '@jest/globals';
-import { type FleetReplica, job, lasting } from '../../../../test/support/fleet.js';
-import { useFleet } from '../../../../test/support/use-fleet.js';
 import { fixedRate, interval } from '../schedule/index.js';
 import { type Term } from './term.js';
+import { type TestReplica } from '../testing/replicas/test-replica.js';
+import { job, lasting } from '../testing/specs/job.js';
+import { useReplicas } from '../testing/specs/use-replicas.js';
 
-function termOf({ supervisor }: FleetReplica): Term {
+function termOf({ supervisor }: TestReplica): Term {
   const term = supervisor.find('tick')?.workers?.election.term;
   if (term === undefined) throw new Error('this replica does not lead');
   return term;
 }
 
 describe('The lease of a term', () => {
-  const fleet = useFleet();
+  const replicas = useReplicas();
 
   it('has the deadline of the session, where that of the lock is later', async () => {
-    const a = fleet.start('a', [job()]);
-    await fleet.clock.advance(4_000);
+    const a = replicas.start('a', [job()]);
+    await replicas.clock.advance(4_000);
     // the heartbeat at 3 s, and the first renewal at 0 s
     expect(termOf(a).deadline.now).toBe(3_000 + 9_000);
   });
 
   it('has the deadline of the lock, where that of the session is later', async () => {
-    const a = fleet.start('a', [job({ lockExpiryMs: 3_600_000 })]);
-    await fleet.clock.advance(500);
-    a.store.fate = (command) => (command === 'renew' ? 'STORE_UNREACHABLE' : 'carried');
-    await fleet.clock.advance(60_000);
+    const a = replicas.start('a', [job({ lockExpiryMs: 3_600_000 })]);
+    await replicas.clock.advance(500);
+    a.store.outcome = (request) => (request === 'renew' ? 'STORE_UNREACHABLE' : 'answered');
+    await replicas.clock.advance(60_000);
     expect(termOf(a).deadline.now).toBe(0.9 * (3_600_000 + 20_000));
   });
 
   it('ends when the lock is not confirmed for so long, although the session goes on', async () => {
-    const a = fleet.start('a', [job()]);
-    await fleet.clock.advance(500);
-    a.store.fate = (command) => (command === 'renew' ? 'STORE_UNREACHABLE' : 'carried');
-    await fleet.clock.advance(40_000);
+    const a = replicas.start('a', [job()]);
+    await replicas.clock.advance(500);
+    a.store.outcome = (request) => (request === 'renew' ? 'STORE_UNREACHABLE' : 'answered');
+    await replicas.clock.advance(40_000);
     // nine tenths of 35 s
     expect(a.observer.story.filter((line) => line.includes('leadership')).slice(0, 3)).toEqual([
       '0 leadershipGained',
@@ -42,28 +43,28 @@ describe('The lease of a term', () => {
   });
 
   it('is in doubt, and not over, while the wall clock is past its deadline', async () => {
-    const a = fleet.start('a', [job({ schedule: interval(3_600_000), run: lasting(fleet.clock, 60_000) })]);
-    await fleet.clock.advance(4_000);
+    const a = replicas.start('a', [job({ schedule: interval(3_600_000), run: lasting(replicas.clock, 60_000) })]);
+    await replicas.clock.advance(4_000);
     a.clock.aheadMs += 20_000;
     const term = termOf(a);
     expect([term.isTrusted(), term.isOver()]).toEqual([false, false]);
-    await fleet.clock.advance(6_000);
+    await replicas.clock.advance(6_000);
     expect(term.isTrusted()).toBe(true);
   });
 
   it('is confirmed again with one heartbeat and one renewal, however many ticks ask for it', async () => {
-    const a = fleet.start('a', [job({ schedule: fixedRate(50, { offsetMs: 0 }) })], { network: { delayMs: 1_000 } });
-    await fleet.clock.advance(13_500);
+    const a = replicas.start('a', [job({ schedule: fixedRate(50, { offsetMs: 0 }) })], { network: { delayMs: 1_000 } });
+    await replicas.clock.advance(13_500);
     expect(termOf(a).isTrusted()).toBe(true);
     a.clock.aheadMs += 20_000;
     const before = [a.store.count('heartbeat'), a.store.count('renew')];
     // the next heartbeat is due at 15 s
-    await fleet.clock.advance(1_000);
+    await replicas.clock.advance(1_000);
     const sent = [a.store.count('heartbeat'), a.store.count('renew')].map(
       (count, index) => count - (before[index] ?? 0),
     );
     expect(sent).toEqual([1, 1]);
-    await fleet.clock.advance(1_000);
+    await replicas.clock.advance(1_000);
     expect(termOf(a).isTrusted()).toBe(true);
   });
 });

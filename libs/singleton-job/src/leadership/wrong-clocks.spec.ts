@@ -1,10 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
-import { type FleetReplica, job } from '../../../../test/support/fleet.js';
-import { useFleet } from '../../../../test/support/use-fleet.js';
 import { type JobRun } from '../decorators/index.js';
 import { type JobEvents } from '../events/index.js';
 import { cron, fixedRate } from '../schedule/index.js';
 import { sleep } from '../time/index.js';
+import { type TestReplica } from '../testing/replicas/test-replica.js';
+import { job } from '../testing/specs/job.js';
+import { useReplicas } from '../testing/specs/use-replicas.js';
 
 const every10Seconds = cron('*/10 * * * * *', { timeZone: 'UTC', jobName: 'report' });
 const DAY_MS = 24 * 3_600_000;
@@ -16,19 +17,19 @@ interface Seen {
 }
 
 describe('Replicas whose wall clocks are wrong', () => {
-  const fleet = useFleet();
+  const replicas = useReplicas();
 
-  const start = (name: string, aheadMs: number, seen: Seen): FleetReplica => {
+  const start = (name: string, aheadMs: number, seen: Seen): TestReplica => {
     const run = async ({ job: of }: JobRun): Promise<void> => {
-      if (fleet.server.holderOf(of)?.startsWith(`${name}.`) !== true)
+      if (replicas.server.holderOf(of)?.startsWith(`${name}.`) !== true)
         seen.faults.push(`${name} started without the lock`);
       if (of === 'grid') return;
       seen.inFlight += 1;
       if (seen.inFlight > 1) seen.faults.push(`${name} started beside another`);
-      await sleep(fleet.clock, 300, new AbortController().signal);
+      await sleep(replicas.clock, 300, new AbortController().signal);
       seen.inFlight -= 1;
     };
-    const replica = fleet.prepare(name, [
+    const replica = replicas.prepare(name, [
       job({ name: 'report', schedule: every10Seconds, run }),
       job({ name: 'grid', schedule: fixedRate(1_000, { offsetMs: 0 }), run }),
     ]);
@@ -50,28 +51,28 @@ describe('Replicas whose wall clocks are wrong', () => {
   ])('and differ %s start each occurrence once, or report it, and only with the lock', async (_how, { a, b, step }) => {
     const seen: Seen = { faults: [], inFlight: 0 };
     const [first, second] = [start('a', a, seen), start('b', b, seen)];
-    await fleet.clock.advance(33_000);
+    await replicas.clock.advance(33_000);
     first.clock.aheadMs += step;
-    await fleet.clock.advance(12_000);
+    await replicas.clock.advance(12_000);
     void first.supervisor.stop();
-    await fleet.clock.advance(15_000);
+    await replicas.clock.advance(15_000);
     const third = start('c', a, seen);
     second.clock.aheadMs += step;
-    await fleet.clock.advance(33_000);
+    await replicas.clock.advance(33_000);
     second.clock.aheadMs -= 2 * step;
-    await fleet.clock.advance(12_000);
+    await replicas.clock.advance(12_000);
     void second.supervisor.stop();
-    await fleet.clock.advance(45_000);
+    await replicas.clock.advance(45_000);
 
-    const replicas = [first, second, third];
-    const started = replicas.flatMap(({ observer }) =>
+    const all = [first, second, third];
+    const started = all.flatMap(({ observer }) =>
       observer
         .of('runStarted')
         .filter((run) => run.job === 'report')
         .map(({ scheduledAt }) => scheduledAt.getTime()),
     );
     expect(new Set(started).size).toBe(started.length);
-    const reported = replicas.flatMap(({ observer }) => observer.of('occurrencesMissed'));
+    const reported = all.flatMap(({ observer }) => observer.of('occurrencesMissed'));
     const from = Date.UTC(2027, 0, 1);
     const lost = Array.from({ length: 12 }, (_, index) => from + (index + 1) * 10_000)
       .filter((due) => !started.includes(due))
@@ -83,6 +84,6 @@ describe('Replicas whose wall clocks are wrong', () => {
       );
     expect(lost).toEqual([]);
     expect(seen.faults).toEqual([]);
-    for (const { observer } of replicas) expect(observer.of('leadershipGained').length).toBeGreaterThan(0);
+    for (const { observer } of all) expect(observer.of('leadershipGained').length).toBeGreaterThan(0);
   });
 });

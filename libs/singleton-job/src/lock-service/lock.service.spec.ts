@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { FaultyStore } from '../../../../test/support/faulty-store.js';
 import { Replica } from '../leadership/index.js';
 import {
   InvalidLockError,
@@ -14,6 +13,7 @@ import { ManualClock, RecordingObserver } from '../testing/index.js';
 import { type LockHandle } from './lock-handle.js';
 import { type LockKey, type LockOptions } from './lock-request.js';
 import { LockService } from './lock.service.js';
+import { FaultyStore } from '../testing/replicas/faulty-store.js';
 
 const KEY = 'nightly-import';
 
@@ -121,7 +121,7 @@ describe('LockService', () => {
     it('with an expiry of its own', async () => {
       const [a, b] = [start('a'), start('b')];
       await acquired(a, KEY, { expiry: '9s' });
-      a.store.fate = () => 'lost';
+      a.store.outcome = () => 'request-lost';
       await clock.advance(9_000);
       expect(await soon(b.locks.tryAcquire(KEY))).toBeNull();
       await clock.advance(1);
@@ -166,7 +166,7 @@ describe('LockService', () => {
     it('whose first answer was lost, on the next connection', async () => {
       const a = start('a');
       let tries = 0;
-      a.store.fate = () => (++tries === 1 ? 'unanswered' : 'carried');
+      a.store.outcome = () => (++tries === 1 ? 'answer-lost' : 'answered');
       const handle = timed(a.locks.tryAcquire(KEY));
       await clock.advance(2_000);
       expect(await handle).toEqual([1_750, expect.objectContaining({ key: 'lock/nightly-import' })]);
@@ -183,11 +183,15 @@ describe('LockService', () => {
 
   describe('after Redis lost its data', () => {
     /** When a request for the lock is granted, and how. */
-    async function next(process: Process, options: LockOptions = { wait: '70s' }) {
-      const from = clock.now();
-      const outcome = timed(process.locks.tryAcquire(KEY, options));
+    async function next(process: Process, options?: LockOptions) {
+      const granted = begun(process, options);
       await clock.advance(70_000);
-      const [atMs, handle] = await outcome;
+      return granted;
+    }
+
+    async function begun(process: Process, options: LockOptions = { wait: '70s' }) {
+      const from = clock.now();
+      const [atMs, handle] = await timed(process.locks.tryAcquire(KEY, options));
       return { afterMs: atMs - from, handle: handle as LockHandle };
     }
 
@@ -206,11 +210,12 @@ describe('LockService', () => {
       const old = await acquired(a, KEY, { expiry: '60s' });
       await clock.advance(1_000);
       expect(await soon(b.locks.tryAcquire(KEY))).toBeNull();
-      a.store.fate = () => 'lost';
+      a.store.outcome = () => 'request-lost';
       server.loseData();
-      const granted = next(b);
+      const granted = begun(b);
       await clock.advance(53_000);
       expect(old.isHeld()).toBe(false);
+      await clock.advance(20_000);
       const { afterMs } = await granted;
       // the lock was seen with 59 s left
       expect(afterMs).toBe(59_000);
@@ -221,11 +226,12 @@ describe('LockService', () => {
       await (await acquired(b)).release();
       const unseen = await acquired(a, KEY, { expiry: '60s' });
       await clock.advance(1_000);
-      a.store.fate = () => 'lost';
+      a.store.outcome = () => 'request-lost';
       server.loseData();
-      const granted = next(b, { expiry: '60s', wait: '70s' });
+      const granted = begun(b, { expiry: '60s', wait: '70s' });
       await clock.advance(50_000);
       expect(unseen.isHeld()).toBe(true);
+      await clock.advance(20_000);
       expect((await granted).afterMs).toBe(60_000);
     });
 
@@ -243,7 +249,7 @@ describe('LockService', () => {
       const [a, b] = [start('a'), start('b')];
       const old = await acquired(a);
       expect(await soon(b.locks.tryAcquire(KEY))).toBeNull();
-      a.store.cut();
+      a.store.partition();
       server.loseData();
       for (let second = 0; second < 10; second++) {
         expect(await soon(b.locks.tryAcquire(KEY))).toBeNull();
@@ -258,14 +264,15 @@ describe('LockService', () => {
       const old = await acquired(a, KEY, { expiry: '60s' });
       expect(await soon(b.locks.tryAcquire(KEY))).toBeNull();
       await clock.advance(100);
-      a.store.cut();
+      a.store.partition();
       server.loseData();
       const unaware = await acquired(c);
       expect(await soon(b.locks.tryAcquire(KEY))).toBeNull();
       await unaware.release();
-      const granted = next(b);
+      const granted = begun(b);
       await clock.advance(50_000);
       expect(old.isHeld()).toBe(true);
+      await clock.advance(20_000);
       expect((await granted).afterMs).toBe(60_000);
     });
 
@@ -313,7 +320,7 @@ describe('LockService', () => {
       await acquired(a);
       const waited = timed(b.locks.tryAcquire(KEY, { wait: '60s' }));
       await clock.advance(1_000);
-      a.store.fate = () => 'lost';
+      a.store.outcome = () => 'request-lost';
       await clock.advance(60_000);
       const [at, handle] = await waited;
       expect(at).toBeGreaterThan(10_000);
@@ -366,7 +373,7 @@ describe('LockService', () => {
     it('and gives back what is granted when nobody wants it any more', async () => {
       const a = start('a');
       let arrive: () => void = () => undefined;
-      a.store.heldBack = new Promise<void>((resolve) => (arrive = resolve));
+      a.store.answersAfter = new Promise<void>((resolve) => (arrive = resolve));
       const controller = new AbortController();
       const waited = timed(a.locks.tryAcquire(KEY, { signal: controller.signal }));
       await clock.advance(100);
@@ -384,14 +391,14 @@ describe('LockService', () => {
   });
 
   describe('says that nobody knows who has the lock', () => {
-    it.each(['lost', 'unanswered', 'STORE_UNREACHABLE'] as const)(
+    it.each(['request-lost', 'answer-lost', 'STORE_UNREACHABLE'] as const)(
       'when Redis does not answer in two seconds: %s',
-      async (fate) => {
+      async (outcome) => {
         const a = start('a');
-        a.store.fate = () => fate;
-        const outcome = timed(a.locks.tryAcquire(KEY));
+        a.store.outcome = () => outcome;
+        const attempt = timed(a.locks.tryAcquire(KEY));
         await clock.advance(60_000);
-        const [at, error] = await outcome;
+        const [at, error] = await attempt;
         expect(error).toBeInstanceOf(LockStoreError);
         expect(error).toMatchObject({ code: 'STORE_UNREACHABLE' });
         expect(at).toBe(2_000);
@@ -403,41 +410,44 @@ describe('LockService', () => {
       await acquired(a);
       const waited = timed(b.locks.tryAcquire(KEY, { wait: '30s' }));
       await clock.advance(1_000);
-      for (const { store } of [a, b]) store.fate = () => 'STORE_UNREACHABLE';
+      for (const { store } of [a, b]) store.outcome = () => 'STORE_UNREACHABLE';
       await clock.advance(60_000);
       const [at, error] = await waited;
       expect(error).toBeInstanceOf(LockStoreError);
       expect(at).toBeLessThanOrEqual(33_000);
     });
 
-    it.each(['STORE_MISCONFIGURED', 'STORE_REFUSED_WRITE'] as const)('at once when Redis refuses: %s', async (fate) => {
-      const a = start('a');
-      a.store.fate = () => fate;
-      await expect(soon(a.locks.tryAcquire(KEY, { wait: '60s' }))).rejects.toMatchObject({ code: fate });
-    });
+    it.each(['STORE_MISCONFIGURED', 'STORE_REFUSED_WRITE'] as const)(
+      'at once when Redis refuses: %s',
+      async (outcome) => {
+        const a = start('a');
+        a.store.outcome = () => outcome;
+        await expect(soon(a.locks.tryAcquire(KEY, { wait: '60s' }))).rejects.toMatchObject({ code: outcome });
+      },
+    );
 
     it('and tells what Redis refuses once, however many ask, and again when it had done it meanwhile', async () => {
       const a = start('a');
       for (const told of [1, 2]) {
-        a.store.fate = () => 'STORE_MISCONFIGURED';
+        a.store.outcome = () => 'STORE_MISCONFIGURED';
         for (let request = 0; request < 3; request++) {
           await expect(soon(a.locks.tryAcquire(KEY))).rejects.toMatchObject({ code: 'STORE_MISCONFIGURED' });
           await clock.advance(60_000);
         }
         expect(a.observer.of('requestDenied')).toHaveLength(told);
-        a.store.fate = () => 'carried';
+        a.store.outcome = () => 'answered';
         await (await acquired(a)).release();
       }
     });
 
     it('and withdraws in the background what may have been granted', async () => {
       const a = start('a');
-      a.store.fate = (command) => (command === 'acquire' ? 'unanswered' : 'lost');
-      const outcome = timed(a.locks.tryAcquire(KEY));
+      a.store.outcome = (request) => (request === 'acquire' ? 'answer-lost' : 'request-lost');
+      const attempt = timed(a.locks.tryAcquire(KEY));
       await clock.advance(5_000);
-      expect(await outcome).toEqual([2_000, expect.any(LockStoreError)]);
+      expect(await attempt).toEqual([2_000, expect.any(LockStoreError)]);
       expect(server.holderOf('lock/nightly-import')).toMatch(/^a#/);
-      a.store.fate = () => 'carried';
+      a.store.outcome = () => 'answered';
       await clock.advance(2_000);
       expect(server.holderOf('lock/nightly-import')).toBeUndefined();
       expect(clock.pendingTimers).toBe(0);
@@ -445,11 +455,11 @@ describe('LockService', () => {
 
     it('and reports the end of the outage although nobody asks any more', async () => {
       const a = start('a');
-      a.store.fate = () => 'STORE_UNREACHABLE';
-      const outcome = timed(a.locks.tryAcquire(KEY));
+      a.store.outcome = () => 'STORE_UNREACHABLE';
+      const attempt = timed(a.locks.tryAcquire(KEY));
       await clock.advance(5_000);
-      expect((await outcome)[1]).toBeInstanceOf(LockStoreError);
-      a.store.fate = () => 'carried';
+      expect((await attempt)[1]).toBeInstanceOf(LockStoreError);
+      a.store.outcome = () => 'answered';
       await clock.advance(600);
       expect(a.observer.events.map(({ event }) => event)).toEqual(['storeUnreachable', 'storeRecovered']);
       expect([a.store.count('release') > 0, server.holderOf('lock/nightly-import')]).toEqual([true, undefined]);
@@ -457,10 +467,10 @@ describe('LockService', () => {
 
     it('and not when it was away for a moment', async () => {
       const a = start('a');
-      a.store.fate = () => (clock.now() < 700 ? 'STORE_UNREACHABLE' : 'carried');
-      const outcome = timed(a.locks.tryAcquire(KEY));
+      a.store.outcome = () => (clock.now() < 700 ? 'STORE_UNREACHABLE' : 'answered');
+      const attempt = timed(a.locks.tryAcquire(KEY));
       await clock.advance(2_000);
-      expect((await outcome)[1]).toMatchObject({ key: 'lock/nightly-import' });
+      expect((await attempt)[1]).toMatchObject({ key: 'lock/nightly-import' });
     });
 
     it('when the connection is gone at the end of the wait', async () => {
@@ -468,7 +478,7 @@ describe('LockService', () => {
       await acquired(a, KEY, { expiry: '10s' });
       const waited = timed(b.locks.tryAcquire(KEY, { wait: '30s' }));
       await clock.advance(1_000);
-      for (const { store } of [a, b]) store.cut();
+      for (const { store } of [a, b]) store.partition();
       await clock.advance(60_000);
       expect(await waited).toEqual([30_000, expect.any(LockStoreError)]);
     });
@@ -476,14 +486,14 @@ describe('LockService', () => {
     it('not when an answer took longer than its lease: it asks again', async () => {
       const a = start('a');
       let arrive: () => void = () => undefined;
-      a.store.heldBack = new Promise<void>((resolve) => (arrive = resolve));
-      const outcome = timed(a.locks.tryAcquire(KEY, { wait: '60s' }));
+      a.store.answersAfter = new Promise<void>((resolve) => (arrive = resolve));
+      const attempt = timed(a.locks.tryAcquire(KEY, { wait: '60s' }));
       await clock.advance(500);
       await clock.block(30_000);
       arrive();
-      a.store.heldBack = undefined;
+      a.store.answersAfter = undefined;
       await clock.advance(5_000);
-      const [, handle] = await outcome;
+      const [, handle] = await attempt;
       // it is asked again, and what is handed out can be trusted
       expect((handle as LockHandle).isHeld()).toBe(true);
     });
@@ -498,7 +508,7 @@ describe('LockService', () => {
       const a = start('a');
       const broken = await acquired(a, 'broken', { expiry: '60s' });
       await acquired(a, 'well');
-      a.store.fate = (_command, name) => (name === BROKEN ? 'STORE_UNREACHABLE' : 'carried');
+      a.store.outcome = (_request, name) => (name === BROKEN ? 'STORE_UNREACHABLE' : 'answered');
       await clock.advance(12_000);
       expect(troubles(a)).toEqual([BROKEN]);
       return { a, broken };
@@ -525,7 +535,7 @@ describe('LockService', () => {
 
     it('and not when nobody has asked for anything since', async () => {
       const a = start('a');
-      a.store.fate = (_command, name) => (name === BROKEN ? 'STORE_UNREACHABLE' : 'carried');
+      a.store.outcome = (_request, name) => (name === BROKEN ? 'STORE_UNREACHABLE' : 'answered');
       const refused = timed(a.locks.tryAcquire('broken'));
       await clock.advance(20_000);
       expect((await refused)[1]).toBeInstanceOf(LockStoreError);
@@ -551,13 +561,13 @@ describe('LockService', () => {
       const [a, b] = [start('a'), start('b')];
       const handle = await acquired(a);
       await clock.advance(3_500);
-      a.store.cut();
+      a.store.partition();
       // renewed at 2.5 s
       await clock.advance(7_999);
       expect(handle.signal.aborted).toBe(false);
       await clock.advance(1);
       expect(handle.signal.aborted).toBe(true);
-      a.store.mend();
+      a.store.heal();
       // the work has the rest of the lock's life to come to an end
       expect(await soon(b.locks.tryAcquire(KEY))).toBeNull();
       await clock.advance(600);
@@ -602,7 +612,7 @@ describe('LockService', () => {
       const a = start('a');
       const handle = await acquired(a);
       await clock.advance(1_000);
-      a.store.cut();
+      a.store.partition();
       const released = timed(handle.release());
       await clock.advance(60_000);
       expect(await released).toEqual([3_000, false]);
@@ -668,7 +678,7 @@ describe('LockService', () => {
     it('takes a second at most, with Redis gone', async () => {
       const a = start('a');
       await acquired(a);
-      a.store.fate = () => 'lost';
+      a.store.outcome = () => 'request-lost';
       const closed = timed(a.locks.close());
       await clock.advance(2_000);
       expect((await closed)[0]).toBe(1_000);

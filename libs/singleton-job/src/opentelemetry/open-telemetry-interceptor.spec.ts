@@ -1,24 +1,25 @@
 import { describe, expect, it } from '@jest/globals';
 import { SpanStatusCode } from '@opentelemetry/api';
 import { InMemorySpanExporter, NodeTracerProvider, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-node';
-import { type FleetReplica, job } from '../../../../test/support/fleet.js';
-import { useFleet } from '../../../../test/support/use-fleet.js';
 import { type JobRun } from '../decorators/index.js';
 import { LeaseLostError } from '../errors/index.js';
 import { intercept } from '../runner/intercept.js';
 import { OpenTelemetryInterceptor } from './open-telemetry-interceptor.js';
+import { type TestReplica } from '../testing/replicas/test-replica.js';
+import { job } from '../testing/specs/job.js';
+import { useReplicas } from '../testing/specs/use-replicas.js';
 
 describe('The span of a run', () => {
-  const fleet = useFleet();
+  const replicas = useReplicas();
 
   /** What the span says of the first run of a job, and which events end that run. */
-  async function toldOf(work: (run: JobRun, clock: FleetReplica['clock']) => unknown) {
+  async function toldOf(work: (run: JobRun, clock: TestReplica['clock']) => unknown) {
     const exporter = new InMemorySpanExporter();
     const tracerProvider = new NodeTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
     const run = (given: JobRun): unknown => work(given, replica.clock);
     const traced = intercept(job({ run }), [new OpenTelemetryInterceptor({ tracerProvider })]);
-    const replica = fleet.start('a', [traced]);
-    await fleet.clock.advance(1_500);
+    const replica = replicas.start('a', [traced]);
+    await replicas.clock.advance(1_500);
     const events = (['runSucceeded', 'runFailed', 'runCancelled'] as const).filter(
       (event) => replica.observer.of(event).length > 0,
     );
@@ -27,7 +28,7 @@ describe('The span of a run', () => {
   }
 
   /** Past the deadline, and no timer could fire the signal. */
-  const outlive = (): void => void fleet.clock.block(9_000);
+  const outlive = (): void => void replicas.clock.block(9_000);
 
   it('says that a run which asked for its lease, and gave up, was cancelled', async () => {
     const { span, ...told } = await toldOf((run) => {

@@ -1,17 +1,17 @@
 import { describe, expect, it } from '@jest/globals';
-import { job, lasting } from '../../../../test/support/fleet.js';
-import { useFleet } from '../../../../test/support/use-fleet.js';
 import { interval } from '../schedule/index.js';
+import { job, lasting } from '../testing/specs/job.js';
+import { useReplicas } from '../testing/specs/use-replicas.js';
 
 describe('The loop watch', () => {
-  const fleet = useFleet();
+  const replicas = useReplicas();
 
   it('reports a blocked event loop with how long it stood still and which jobs ran', async () => {
-    const slow = job({ name: 'slow', schedule: interval(60_000), run: lasting(fleet.clock, 2_000) });
+    const slow = job({ name: 'slow', schedule: interval(60_000), run: lasting(replicas.clock, 2_000) });
     const idle = job({ name: 'idle', schedule: interval(60_000) });
-    const a = fleet.start('a', [slow, idle]);
-    await fleet.clock.advance(1_500);
-    await fleet.clock.block(5_000);
+    const a = replicas.start('a', [slow, idle]);
+    await replicas.clock.advance(1_500);
+    await replicas.clock.block(5_000);
     const [blocked] = a.observer.of('eventLoopBlocked');
     expect(blocked?.jobs).toEqual(['slow']);
     expect(blocked?.blockedMs).toBeGreaterThanOrEqual(4_000);
@@ -19,9 +19,9 @@ describe('The loop watch', () => {
   });
 
   it('says nothing of a loop that stood still for less than a second', async () => {
-    const a = fleet.start('a', [job()]);
-    await fleet.clock.advance(1_000);
-    await fleet.clock.block(1_200);
+    const a = replicas.start('a', [job()]);
+    await replicas.clock.advance(1_000);
+    await replicas.clock.block(1_200);
     expect(a.observer.of('eventLoopBlocked')).toEqual([]);
   });
 });

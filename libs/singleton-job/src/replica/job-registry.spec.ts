@@ -1,17 +1,17 @@
 import { describe, expect, it } from '@jest/globals';
-import { job, lasting } from '../../../../test/support/fleet.js';
-import { useFleet } from '../../../../test/support/use-fleet.js';
 import { InvalidJobsError, UnknownJobError } from '../errors/index.js';
 import { cron, interval } from '../schedule/index.js';
 import { type SingletonJobRegistry } from './job-registry.js';
 import { type JobStatus } from './job-status.js';
+import { job, lasting } from '../testing/specs/job.js';
+import { useReplicas } from '../testing/specs/use-replicas.js';
 
 const MINUTELY = cron('* * * * *', { timeZone: 'UTC' });
 
 describe('The registry', () => {
-  const fleet = useFleet();
+  const replicas = useReplicas();
 
-  const start = fleet.start.bind(fleet);
+  const start = replicas.start.bind(replicas);
 
   function statusOf({ registry }: { registry: SingletonJobRegistry }, name = 'tick'): JobStatus {
     const status = registry.get(name);
@@ -21,9 +21,9 @@ describe('The registry', () => {
 
   describe('shows a job', () => {
     it('as its leader and as its followers see it, who agree on the leader', async () => {
-      const a = start('a', [job({ run: lasting(fleet.clock, 300) })]);
+      const a = start('a', [job({ run: lasting(replicas.clock, 300) })]);
       const b = start('b', [job()]);
-      await fleet.clock.advance(2_100);
+      await replicas.clock.advance(2_100);
       expect(statusOf(a)).toEqual({
         name: 'tick',
         kind: 'fixed-rate',
@@ -56,11 +56,11 @@ describe('The registry', () => {
         job({ name: 'fails', run: () => Promise.reject(new Error('no feed')) }),
         job({ name: 'off', enabled: false, timeoutMs: 500 }),
         job({ name: 'every-minute', schedule: MINUTELY }),
-        job({ name: 'beat', schedule: interval(700), run: lasting(fleet.clock, 400) }),
+        job({ name: 'beat', schedule: interval(700), run: lasting(replicas.clock, 400) }),
       ];
       const a = start('a', jobs);
       for (let passedMs = 0; passedMs < 65_000; passedMs += 6_500) {
-        await fleet.clock.advance(6_500);
+        await replicas.clock.advance(6_500);
         expect(JSON.parse(JSON.stringify(a.registry.list()))).toEqual(a.registry.list());
       }
       expect(statusOf(a, 'fails').lastRun).toMatchObject({ outcome: 'failed', error: 'no feed' });
@@ -73,39 +73,39 @@ describe('The registry', () => {
     });
 
     it('whose lease was lost as followed, while its run has not settled', async () => {
-      const a = start('a', [job({ run: lasting(fleet.clock, 60_000) })]);
-      await fleet.clock.advance(1_500);
-      a.store.fate = () => 'lost';
-      await fleet.clock.advance(20_000);
+      const a = start('a', [job({ run: lasting(replicas.clock, 60_000) })]);
+      await replicas.clock.advance(1_500);
+      a.store.outcome = () => 'request-lost';
+      await replicas.clock.advance(20_000);
       expect(statusOf(a)).toMatchObject({ role: 'follower', leader: null, fencingToken: null, leaseRemainingMs: null });
       expect(statusOf(a).runningSince).toBe('2027-01-01T00:00:01.000Z');
       expect(statusOf(a).counters).toMatchObject({ terms: 1, lostTerms: 1 });
     });
 
     it('that is stopped, and one that is paused and still runs, whose lock is its own until then', async () => {
-      const a = start('a', [job({ run: lasting(fleet.clock, 2_000) })]);
-      await fleet.clock.advance(1_500);
+      const a = start('a', [job({ run: lasting(replicas.clock, 2_000) })]);
+      await replicas.clock.advance(1_500);
       void a.registry.pause('tick');
       expect(statusOf(a)).toMatchObject({ role: 'paused', leader: 'a', fencingToken: null });
-      await fleet.clock.advance(2_000);
+      await replicas.clock.advance(2_000);
       expect(statusOf(a)).toMatchObject({ role: 'paused', leader: null, runningSince: null });
       await a.supervisor.stop();
       expect(statusOf(a).role).toBe('stopped');
     });
 
     it('with the next run of an interval where it is known: between two runs of the leader', async () => {
-      const beats = [job({ schedule: interval(10_000), run: lasting(fleet.clock, 500) })];
+      const beats = [job({ schedule: interval(10_000), run: lasting(replicas.clock, 500) })];
       const a = start('a', beats);
       const b = start('b', beats);
-      await fleet.clock.advance(400);
+      await replicas.clock.advance(400);
       expect([statusOf(a).nextTickAt, statusOf(b).nextTickAt]).toEqual([null, null]);
-      await fleet.clock.advance(600);
+      await replicas.clock.advance(600);
       expect([statusOf(a).nextTickAt, statusOf(b).nextTickAt]).toEqual(['2027-01-01T00:00:10.500Z', null]);
       await a.registry.pause('tick');
-      await fleet.clock.advance(60_000);
+      await replicas.clock.advance(60_000);
       await b.registry.pause('tick');
       a.registry.resume('tick');
-      await fleet.clock.advance(0);
+      await replicas.clock.advance(0);
       // the last run was another's
       expect(statusOf(a)).toMatchObject({ role: 'leader', nextTickAt: null });
     });
@@ -114,14 +114,14 @@ describe('The registry', () => {
   describe('triggers', () => {
     it('a run where the job is led, beside the schedule', async () => {
       const a = start('a', [job({ schedule: MINUTELY })]);
-      await fleet.clock.advance(10_000);
+      await replicas.clock.advance(10_000);
       const token = a.observer.of('leadershipGained')[0]?.fencingToken;
       expect(await a.registry.trigger('tick')).toEqual({
         started: true,
         fencingToken: token,
         startedAt: '2027-01-01T00:00:10.000Z',
       });
-      await fleet.clock.advance(60_000);
+      await replicas.clock.advance(60_000);
       expect(a.observer.story.filter((line) => line.includes('runStarted'))).toEqual([
         '10000 runStarted trigger',
         '60000 runStarted schedule',
@@ -131,25 +131,25 @@ describe('The registry', () => {
 
     it('nothing where it is followed, and says who leads', async () => {
       start('a', [job()]);
-      await fleet.clock.advance(10);
+      await replicas.clock.advance(10);
       const b = start('b', [job()]);
-      await fleet.clock.advance(10);
+      await replicas.clock.advance(10);
       expect(await b.registry.trigger('tick')).toEqual({ started: false, reason: 'not-leader', leader: 'a' });
     });
 
     it('nothing while a run is in flight, or nobody leads, or the job is off', async () => {
-      const a = start('a', [job({ run: lasting(fleet.clock, 400) }), job({ name: 'off', enabled: false })]);
+      const a = start('a', [job({ run: lasting(replicas.clock, 400) }), job({ name: 'off', enabled: false })]);
       expect(await a.registry.trigger('tick')).toEqual({ started: false, reason: 'not-leader', leader: null });
-      await fleet.clock.advance(1_100);
+      await replicas.clock.advance(1_100);
       expect(await a.registry.trigger('tick')).toEqual({ started: false, reason: 'running', leader: 'a' });
       expect(await a.registry.trigger('off')).toEqual({ started: false, reason: 'not-leader', leader: null });
     });
 
     it('nothing while its lock is about to be given back, and sends nobody in a circle', async () => {
       const a = start('a', [job({ schedule: MINUTELY })]);
-      await fleet.clock.advance(100);
+      await replicas.clock.advance(100);
       let arrive: () => void = () => undefined;
-      a.store.heldBack = new Promise<void>((resolve) => (arrive = resolve));
+      a.store.answersAfter = new Promise<void>((resolve) => (arrive = resolve));
       const stopped = a.supervisor.stop();
       expect(await a.registry.trigger('tick')).toEqual({ started: false, reason: 'not-leader', leader: null });
       arrive();
@@ -159,7 +159,7 @@ describe('The registry', () => {
 
     it('a run whose lease is in doubt once that is confirmed', async () => {
       const a = start('a', [job({ schedule: MINUTELY })]);
-      await fleet.clock.advance(100);
+      await replicas.clock.advance(100);
       a.clock.aheadMs = 10_000;
       const sent = a.store.count('renew');
       expect(await a.registry.trigger('tick')).toMatchObject({ started: true });
@@ -168,19 +168,19 @@ describe('The registry', () => {
 
     it('nothing once a lease that was in doubt is lost', async () => {
       const a = start('a', [job({ schedule: MINUTELY })]);
-      await fleet.clock.advance(100);
+      await replicas.clock.advance(100);
       a.clock.aheadMs = 10_000;
-      a.store.fate = () => 'lost';
+      a.store.outcome = () => 'request-lost';
       const triggered = a.registry.trigger('tick');
-      await fleet.clock.advance(20_000);
+      await replicas.clock.advance(20_000);
       expect(await triggered).toEqual({ started: false, reason: 'not-leader', leader: null });
     });
 
     it('a run that a tick does not overlap with', async () => {
-      const a = start('a', [job({ run: lasting(fleet.clock, 600) })]);
-      await fleet.clock.advance(1_700);
+      const a = start('a', [job({ run: lasting(replicas.clock, 600) })]);
+      await replicas.clock.advance(1_700);
       await a.registry.trigger('tick');
-      await fleet.clock.advance(500);
+      await replicas.clock.advance(500);
       expect(a.news().filter((line) => !line.includes('leadership'))).toEqual([
         '1000 runStarted schedule',
         '1600 runSucceeded schedule',
@@ -191,18 +191,18 @@ describe('The registry', () => {
     });
 
     it('a run of an interval, from whose end the delay is counted, on any replica', async () => {
-      const beats = [job({ schedule: interval(10_000), run: lasting(fleet.clock, 500) })];
+      const beats = [job({ schedule: interval(10_000), run: lasting(replicas.clock, 500) })];
       const a = start('a', beats);
-      await fleet.clock.advance(5_500);
+      await replicas.clock.advance(5_500);
       await a.registry.trigger('tick');
-      await fleet.clock.advance(500);
+      await replicas.clock.advance(500);
       expect(statusOf(a).nextTickAt).toBe('2027-01-01T00:00:16.000Z');
-      await fleet.clock.advance(10_500);
+      await replicas.clock.advance(10_500);
       await a.registry.trigger('tick');
-      await fleet.clock.advance(500);
+      await replicas.clock.advance(500);
       const b = start('b', beats);
       await a.supervisor.stop();
-      await fleet.clock.advance(30_000);
+      await replicas.clock.advance(30_000);
       const runs = [...a.observer.story, ...b.observer.story].filter((line) => line.includes('runStarted'));
       expect(runs).toEqual([
         '0 runStarted schedule',
@@ -226,12 +226,12 @@ describe('The registry', () => {
     it('a job on every replica, so that nobody leads, and the next leader reports what was missed', async () => {
       const minutely = [job({ schedule: MINUTELY, misfireGraceMs: 5_000 })];
       const [a, b] = [start('a', minutely), start('b', minutely)];
-      await fleet.clock.advance(100);
+      await replicas.clock.advance(100);
       await Promise.all([a.registry.pause('tick'), b.registry.pause('tick')]);
-      await fleet.clock.advance(3 * 60_000 + 30_000);
-      expect(fleet.server.holderOf('tick')).toBeUndefined();
+      await replicas.clock.advance(3 * 60_000 + 30_000);
+      expect(replicas.server.holderOf('tick')).toBeUndefined();
       b.registry.resume('tick');
-      await fleet.clock.advance(0);
+      await replicas.clock.advance(0);
       expect(b.observer.of('occurrencesMissed')).toMatchObject([{ reason: 'late', count: 3 }]);
       expect(statusOf(b).counters.missed).toBe(3);
       expect(statusOf(b).role).toBe('leader');
@@ -242,10 +242,10 @@ describe('The registry', () => {
       a.registry.register({ name: 'beat', schedule: { delay: '1s' }, run: () => undefined });
       await a.registry.pause('beat');
       expect(statusOf(a, 'beat').role).toBe('paused');
-      await fleet.clock.advance(5_000);
+      await replicas.clock.advance(5_000);
       expect(a.observer.story).toEqual([]);
       a.registry.resume('beat');
-      await fleet.clock.advance(0);
+      await replicas.clock.advance(0);
       expect(statusOf(a, 'beat').role).toBe('leader');
     });
   });
@@ -253,13 +253,13 @@ describe('The registry', () => {
   describe('steps down', () => {
     it('and answers whether it led', async () => {
       const a = start('a', [job(), job({ name: 'off', enabled: false })]);
-      await fleet.clock.advance(100);
+      await replicas.clock.advance(100);
       const b = start('b', [job()]);
-      await fleet.clock.advance(100);
+      await replicas.clock.advance(100);
       expect(await b.registry.stepDown('tick')).toBe(false);
       expect(await a.registry.stepDown('off')).toBe(false);
       expect(await a.registry.stepDown('tick')).toBe(true);
-      await fleet.clock.advance(0);
+      await replicas.clock.advance(0);
       expect(statusOf(b).role).toBe('leader');
     });
   });
@@ -268,7 +268,7 @@ describe('The registry', () => {
     it('that is elected for and runs like any other, with its overrides', async () => {
       const a = start('a', [], { options: { jobs: { beat: { delay: '2s' } } } });
       a.registry.register({ name: 'beat', schedule: { delay: '1s' }, run: () => undefined, lockExpiry: '20s' });
-      await fleet.clock.advance(5_000);
+      await replicas.clock.advance(5_000);
       expect(a.observer.of('runStarted')).toHaveLength(3);
       expect(statusOf(a, 'beat')).toMatchObject({ schedule: 'interval 2000ms', lockExpiryMs: 20_000 });
     });
@@ -279,7 +279,7 @@ describe('The registry', () => {
       expect(() => {
         registry.register(registration);
       }).toThrow("register('tick'): there is a job 'tick' already: give each a name of its own");
-      const { registry: early } = fleet.prepare('b', []);
+      const { registry: early } = replicas.prepare('b', []);
       early.register(registration);
       expect(() => {
         early.register(registration);
@@ -297,47 +297,47 @@ describe('The registry', () => {
 
   describe('unregisters a job', () => {
     it('when its run has settled, and then it can be registered again', async () => {
-      const a = start('a', [job({ run: lasting(fleet.clock, 3_000) })]);
+      const a = start('a', [job({ run: lasting(replicas.clock, 3_000) })]);
       const b = start('b', [job()]);
-      await fleet.clock.advance(1_500);
+      await replicas.clock.advance(1_500);
       const gone = a.registry.unregister('tick');
       expect(() => {
         a.registry.register({ name: 'tick', schedule: { period: '1s' }, run: () => undefined });
       }).toThrow('there is a job');
-      await fleet.clock.advance(2_500);
+      await replicas.clock.advance(2_500);
       await gone;
       expect(a.news().at(-1)).toBe('4000 leadershipReleased unregistered');
       expect(a.registry.list()).toEqual([]);
-      await fleet.clock.advance(60_000);
+      await replicas.clock.advance(60_000);
       await b.registry.pause('tick');
       a.registry.register({ name: 'tick', schedule: { period: '1s' }, run: () => undefined });
-      await fleet.clock.advance(5_500);
+      await replicas.clock.advance(5_500);
       expect(statusOf(a)).toMatchObject({ role: 'leader', counters: { terms: 1, succeeded: 5 } });
     });
 
     it('that is paused, follows, waits or is off, at once', async () => {
       const a = start('a', [job({ name: 'followed' })]);
-      await fleet.clock.advance(10);
+      await replicas.clock.advance(10);
       const b = start('b', [
         job({ name: 'followed' }),
         job({ name: 'off', enabled: false }),
         job({ name: 'late', initialDelayMs: 5_000 }),
         job({ name: 'paused' }),
       ]);
-      await fleet.clock.advance(10);
+      await replicas.clock.advance(10);
       await b.registry.pause('paused');
       await Promise.all(b.registry.list().map(({ name }) => b.registry.unregister(name)));
       expect(b.registry.list()).toEqual([]);
       await a.supervisor.stop();
-      await fleet.clock.advance(60_000);
+      await replicas.clock.advance(60_000);
       expect(b.observer.of('leadershipGained')).toHaveLength(1);
       b.registry.register({ name: 'paused', schedule: { period: '1s' }, run: () => undefined });
-      await fleet.clock.advance(0);
+      await replicas.clock.advance(0);
       expect(statusOf(b, 'paused').role).toBe('leader');
     });
 
     it('that was registered before any was found, and none that there is not', async () => {
-      const { registry } = fleet.prepare('a', []);
+      const { registry } = replicas.prepare('a', []);
       registry.register({ name: 'beat', schedule: { delay: '1s' }, run: () => undefined });
       await registry.unregister('beat');
       expect(registry.list()).toEqual([]);

@@ -1,20 +1,20 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import { type Fate } from '../../../../test/support/faulty-store.js';
-import { job, lasting } from '../../../../test/support/fleet.js';
-import { useFleet } from '../../../../test/support/use-fleet.js';
 import { LockStoreError } from '../errors/index.js';
 import { cron, interval } from '../schedule/index.js';
+import { type Outcome } from '../testing/replicas/faulty-store.js';
+import { job, lasting } from '../testing/specs/job.js';
+import { useReplicas } from '../testing/specs/use-replicas.js';
 
 const leadership = (story: readonly string[]) => story.filter((line) => line.includes('leadership'));
 const once = interval(3_600_000);
 
-describe('A fleet of replicas', () => {
-  const fleet = useFleet();
+describe('The supervisors of several replicas', () => {
+  const replicas = useReplicas();
 
   it('runs a job on exactly one of them', async () => {
-    const a = fleet.start('a', [job()]);
-    const b = fleet.start('b', [job()]);
-    await fleet.clock.advance(3_500);
+    const a = replicas.start('a', [job()]);
+    const b = replicas.start('b', [job()]);
+    await replicas.clock.advance(3_500);
     expect(a.observer.story).toEqual([
       '0 leadershipGained',
       '1000 runStarted schedule',
@@ -28,8 +28,8 @@ describe('A fleet of replicas', () => {
   });
 
   it('does not elect for a job that is disabled', async () => {
-    const a = fleet.start('a', [job({ enabled: false }), job({ name: 'other' })]);
-    await fleet.clock.advance(100);
+    const a = replicas.start('a', [job({ enabled: false }), job({ name: 'other' })]);
+    await replicas.clock.advance(100);
     expect(a.observer.of('leadershipGained').map((event) => event.job)).toEqual(['other']);
   });
 
@@ -39,49 +39,49 @@ describe('A fleet of replicas', () => {
     const run = async (): Promise<void> => {
       inFlight += 1;
       most = Math.max(most, inFlight);
-      await new Promise<void>((resolve) => fleet.clock.setTimer(1_300, resolve));
+      await new Promise<void>((resolve) => replicas.clock.setTimer(1_300, resolve));
       inFlight -= 1;
     };
     for (const name of ['a', 'b', 'c', 'd', 'e']) {
-      const leader = fleet.start(name, [job({ run })]);
-      await fleet.clock.advance(2_500);
+      const leader = replicas.start(name, [job({ run })]);
+      await replicas.clock.advance(2_500);
       void leader.supervisor.stop();
     }
-    await fleet.clock.advance(5_000);
+    await replicas.clock.advance(5_000);
     expect(most).toBe(1);
   });
 });
 
 describe('A start', () => {
-  const fleet = useFleet();
+  const replicas = useReplicas();
 
   it('does nothing after a stop', async () => {
-    const { supervisor, store } = fleet.prepare('a', [job()]);
+    const { supervisor, store } = replicas.prepare('a', [job()]);
     const open = jest.spyOn(store, 'open');
     await supervisor.stop();
     supervisor.start();
-    await fleet.clock.advance(5_000);
+    await replicas.clock.advance(5_000);
     expect(open).not.toHaveBeenCalled();
     expect(store.count('acquire')).toBe(0);
   });
 
   it('does nothing the second time', async () => {
-    const a = fleet.start('a', [job()]);
+    const a = replicas.start('a', [job()]);
     a.supervisor.start();
-    await fleet.clock.advance(1_500);
+    await replicas.clock.advance(1_500);
     expect(a.store.count('acquire')).toBe(1);
     expect(a.observer.story).toEqual(['0 leadershipGained', '1000 runStarted schedule', '1000 runSucceeded schedule']);
   });
 });
 
 describe('A stop', () => {
-  const fleet = useFleet();
+  const replicas = useReplicas();
 
   it('lets a run in flight finish and starts no other', async () => {
-    const a = fleet.start('a', [job({ run: lasting(fleet.clock, 3_500) })]);
-    await fleet.clock.advance(1_500);
+    const a = replicas.start('a', [job({ run: lasting(replicas.clock, 3_500) })]);
+    await replicas.clock.advance(1_500);
     const stopped = a.supervisor.stop();
-    await fleet.clock.advance(3_500);
+    await replicas.clock.advance(3_500);
     await stopped;
     expect(a.observer.story).toEqual([
       '0 leadershipGained',
@@ -92,14 +92,14 @@ describe('A stop', () => {
   });
 
   it('releases idle jobs at once and busy ones as soon as their own run has settled', async () => {
-    const a = fleet.start('a', [
+    const a = replicas.start('a', [
       job({ name: 'idle', schedule: once }),
-      job({ name: 'short', schedule: once, run: lasting(fleet.clock, 2_000) }),
-      job({ name: 'long', schedule: once, run: lasting(fleet.clock, 5_000) }),
+      job({ name: 'short', schedule: once, run: lasting(replicas.clock, 2_000) }),
+      job({ name: 'long', schedule: once, run: lasting(replicas.clock, 5_000) }),
     ]);
-    await fleet.clock.advance(1_000);
+    await replicas.clock.advance(1_000);
     void a.supervisor.stop();
-    await fleet.clock.advance(7_000);
+    await replicas.clock.advance(7_000);
     const released = a.observer.events.filter(({ event }) => event === 'leadershipReleased');
     expect(released.map(({ atMs, payload }) => [atMs, 'job' in payload && payload.job])).toEqual([
       [1_000, 'idle'],
@@ -109,10 +109,10 @@ describe('A stop', () => {
   });
 
   it('aborts what still runs two seconds before the shutdown timeout, and releases it when that settles', async () => {
-    const a = fleet.start('a', [job({ schedule: once, run: lasting(fleet.clock, 60_000, { obedient: true }) })]);
-    await fleet.clock.advance(1_000);
+    const a = replicas.start('a', [job({ schedule: once, run: lasting(replicas.clock, 60_000, { obedient: true }) })]);
+    await replicas.clock.advance(1_000);
     const stopped = a.supervisor.stop();
-    await fleet.clock.advance(6_000);
+    await replicas.clock.advance(6_000);
     await stopped;
     expect(a.observer.story).toEqual([
       '0 leadershipGained',
@@ -123,139 +123,141 @@ describe('A stop', () => {
   });
 
   it('gives up a run that ignores its signal, renews its lock until the connections close, and never releases it', async () => {
-    const a = fleet.start('a', [job({ schedule: once, run: lasting(fleet.clock, 60_000) })]);
-    await fleet.clock.advance(1_000);
+    const a = replicas.start('a', [job({ schedule: once, run: lasting(replicas.clock, 60_000) })]);
+    await replicas.clock.advance(1_000);
     let hasStopped = false;
     void a.supervisor.stop().then(() => (hasStopped = true));
-    await fleet.clock.advance(6_900);
+    await replicas.clock.advance(6_900);
     expect(hasStopped).toBe(false);
-    await fleet.clock.advance(100);
+    await replicas.clock.advance(100);
     expect(hasStopped).toBe(true);
-    const b = fleet.start('b', [job({ schedule: once })]);
-    await fleet.clock.advance(12_000);
+    const b = replicas.start('b', [job({ schedule: once })]);
+    await replicas.clock.advance(12_000);
     expect(b.observer.story).toEqual([]);
     await a.supervisor.close();
     expect(a.store.count('release')).toBe(0);
-    await fleet.clock.advance(10_100);
+    await replicas.clock.advance(10_100);
     expect(leadership(b.observer.story)).toHaveLength(1);
   });
 
   it('lasts no longer than the shutdown timeout while the store is out of reach', async () => {
-    const a = fleet.start('a', [job(), job({ name: 'other' })]);
-    await fleet.clock.advance(100);
-    a.store.fate = () => 'lost';
+    const a = replicas.start('a', [job(), job({ name: 'other' })]);
+    await replicas.clock.advance(100);
+    a.store.outcome = () => 'request-lost';
     let hasStopped = false;
     void a.supervisor.stop().then(() => (hasStopped = true));
-    await fleet.clock.advance(8_000);
+    await replicas.clock.advance(8_000);
     expect(hasStopped).toBe(true);
     await a.supervisor.close();
-    await fleet.clock.advance(1_000);
+    await replicas.clock.advance(1_000);
     expect(a.observer.of('leadershipReleased').map(({ confirmed }) => confirmed)).toEqual([false, false]);
   });
 
   it('starts no run once it is time to abort, even if a claim is answered then; the next leader says so', async () => {
     const secondly = cron('*/10 * * * * *', { timeZone: 'UTC', jobName: 'report' });
     const report = () => job({ name: 'report', schedule: secondly });
-    const a = fleet.start('a', [report()]);
-    await fleet.clock.advance(9_900);
+    const a = replicas.start('a', [report()]);
+    await replicas.clock.advance(9_900);
     let isHung = true;
-    a.store.fate = () => (isHung ? 'STORE_UNREACHABLE' : 'carried');
-    await fleet.clock.advance(200);
+    a.store.outcome = () => (isHung ? 'STORE_UNREACHABLE' : 'answered');
+    await replicas.clock.advance(200);
     void a.supervisor.stop();
-    await fleet.clock.advance(6_200);
+    await replicas.clock.advance(6_200);
     isHung = false;
-    await fleet.clock.advance(1_500);
+    await replicas.clock.advance(1_500);
     expect(a.observer.of('runStarted')).toEqual([]);
-    const b = fleet.start('b', [report()]);
-    await fleet.clock.advance(1_000);
+    const b = replicas.start('b', [report()]);
+    await replicas.clock.advance(1_000);
     expect(b.observer.of('occurrencesMissed')).toMatchObject([{ reason: 'start-not-confirmed', claimedBy: 'a' }]);
   });
 
   it('says nothing of leases and of the store when it closes over a run that goes on', async () => {
-    const a = fleet.start('a', [job({ schedule: once, timeoutMs: 600_000, run: lasting(fleet.clock, 60_000) })]);
-    await fleet.clock.advance(1_000);
+    const a = replicas.start('a', [job({ schedule: once, timeoutMs: 600_000, run: lasting(replicas.clock, 60_000) })]);
+    await replicas.clock.advance(1_000);
     const closed = a.supervisor.close();
-    await fleet.clock.advance(8_000);
+    await replicas.clock.advance(8_000);
     await closed;
     // only the run's own timer is left: nothing of ours keeps the process alive
-    expect(fleet.clock.pendingTimers).toBe(1);
-    await fleet.clock.advance(60_000);
+    expect(replicas.clock.pendingTimers).toBe(1);
+    await replicas.clock.advance(60_000);
     expect(a.observer.story.slice(2)).toEqual(['8000 leadershipReleased shutdown', '60000 runSucceeded schedule']);
     expect(a.observer.of('leadershipReleased')).toMatchObject([{ confirmed: false }]);
   });
 
   it('goes on trying to release while there is time, and the next leader takes over at once', async () => {
-    const a = fleet.start('a', [job()]);
-    const b = fleet.start('b', [job()]);
-    await fleet.clock.advance(3_100);
-    a.store.fate = () => 'STORE_UNREACHABLE';
+    const a = replicas.start('a', [job()]);
+    const b = replicas.start('b', [job()]);
+    await replicas.clock.advance(3_100);
+    a.store.outcome = () => 'STORE_UNREACHABLE';
     void a.supervisor.stop();
-    await fleet.clock.advance(6_000);
-    a.store.fate = () => 'carried';
-    await fleet.clock.advance(700);
+    await replicas.clock.advance(6_000);
+    a.store.outcome = () => 'answered';
+    await replicas.clock.advance(700);
     expect(leadership(b.observer.story)).toHaveLength(1);
   });
 
   it('sends a release again once the connection on which it was lost is closed', async () => {
-    const a = fleet.start('a', [job()]);
-    const b = fleet.start('b', [job()]);
-    await fleet.clock.advance(100);
+    const a = replicas.start('a', [job()]);
+    const b = replicas.start('b', [job()]);
+    await replicas.clock.advance(100);
     let isFirst = true;
-    a.store.fate = (command) => {
-      if (command !== 'release' || !isFirst) return 'carried';
+    a.store.outcome = (request) => {
+      if (request !== 'release' || !isFirst) return 'answered';
       isFirst = false;
-      return 'lost';
+      return 'request-lost';
     };
     void a.supervisor.stop();
-    await fleet.clock.advance(2_000);
+    await replicas.clock.advance(2_000);
     expect(leadership(a.observer.story).at(-1)).toMatch(/^1850 leadershipReleased shutdown$/);
     expect(leadership(b.observer.story)).toHaveLength(1);
   });
 
   it('goes by an answer that comes late, so that the next leader is told at once on a slow connection', async () => {
-    const a = fleet.start('a', [job()]);
-    const b = fleet.start('b', [job()]);
-    await fleet.clock.advance(100);
+    const a = replicas.start('a', [job()]);
+    const b = replicas.start('b', [job()]);
+    await replicas.clock.advance(100);
     a.store.delayMs = 1_500;
     void a.supervisor.stop();
-    await fleet.clock.advance(3_500);
+    await replicas.clock.advance(3_500);
     expect(leadership(b.observer.story)).toHaveLength(1);
   });
 
-  it.each<Fate>(['STORE_MISCONFIGURED', 'STORE_REFUSED_WRITE'])(
+  it.each<Outcome>(['STORE_MISCONFIGURED', 'STORE_REFUSED_WRITE'])(
     'is over at once for bids that a store answers with %s, which certainly did nothing',
-    async (fate) => {
-      const a = fleet.start('a', [job()], { network: { fate: () => fate } });
-      await fleet.clock.advance(10_000);
+    async (outcome) => {
+      const a = replicas.start('a', [job()], { network: { outcome: () => outcome } });
+      await replicas.clock.advance(10_000);
       let hasStopped = false;
       void a.supervisor.stop().then(() => (hasStopped = true));
-      await fleet.clock.advance(0);
+      await replicas.clock.advance(0);
       expect(hasStopped).toBe(true);
     },
   );
 
   it('does not sleep on when the last bid is refused after it', async () => {
     let refuse: (error: Error) => void = () => undefined;
-    const a = fleet.start('a', [job()], { network: { heldBack: new Promise<void>((_, reject) => (refuse = reject)) } });
-    await fleet.clock.advance(100);
+    const a = replicas.start('a', [job()], {
+      network: { answersAfter: new Promise<void>((_, reject) => (refuse = reject)) },
+    });
+    await replicas.clock.advance(100);
     let hasStopped = false;
     void a.supervisor.stop().then(() => (hasStopped = true));
-    a.store.heldBack = undefined;
+    a.store.answersAfter = undefined;
     refuse(new LockStoreError('STORE_MISCONFIGURED', 'NOPERM'));
-    await fleet.clock.advance(100);
+    await replicas.clock.advance(100);
     expect(hasStopped).toBe(true);
   });
 
   it('is one stop, however often it is asked for', async () => {
-    const a = fleet.start('a', [job()]);
-    await fleet.clock.advance(100);
+    const a = replicas.start('a', [job()]);
+    await replicas.clock.advance(100);
     expect(a.supervisor.stop()).toBe(a.supervisor.stop());
     await a.supervisor.stop();
     expect(a.store.count('release')).toBe(1);
   });
 
   it('before the start has nothing to do', async () => {
-    const a = fleet.start('a', []);
+    const a = replicas.start('a', []);
     await a.supervisor.stop();
     await a.supervisor.close();
     expect(a.store.sent).toEqual([]);

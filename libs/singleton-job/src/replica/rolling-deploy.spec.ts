@@ -1,15 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
-import { type FleetReplica, job, lasting } from '../../../../test/support/fleet.js';
-import { useFleet } from '../../../../test/support/use-fleet.js';
 import { type JobDefinition } from '../discovery/index.js';
 import { cron, fixedRate, interval } from '../schedule/index.js';
+import { type TestReplica } from '../testing/replicas/test-replica.js';
+import { job, lasting } from '../testing/specs/job.js';
+import { useReplicas } from '../testing/specs/use-replicas.js';
 
 const every = (seconds: number) => cron(`*/${String(seconds)} * * * * *`, { timeZone: 'UTC', jobName: 'report' });
 const second = (date: Date) => Math.round((date.getTime() - Date.UTC(2027, 0, 1)) / 1_000);
 
-const startedBy = (...replicas: FleetReplica[]) =>
+const startedBy = (...replicas: TestReplica[]) =>
   replicas.flatMap(({ observer }) => observer.of('runStarted').map(({ scheduledAt }) => second(scheduledAt)));
-const missedBy = (...replicas: FleetReplica[]) =>
+const missedBy = (...replicas: TestReplica[]) =>
   replicas.flatMap(({ name, observer }) =>
     observer
       .of('occurrencesMissed')
@@ -46,12 +47,12 @@ const CHANGES: readonly (readonly [Name, Name])[] = [
 ];
 
 describe('In a rolling deploy', () => {
-  const fleet = useFleet();
+  const replicas = useReplicas();
 
   /** A job that notes in `most` how many of its runs, on whichever replica, were in flight at once. */
   const watched = () => {
     const seen = { inFlight: 0, most: 0 };
-    const takes = lasting(fleet.clock, 200);
+    const takes = lasting(replicas.clock, 200);
     const of = (overrides: Partial<Omit<JobDefinition, 'invoke'>>): JobDefinition =>
       job({
         name: 'report',
@@ -72,33 +73,33 @@ describe('In a rolling deploy', () => {
       const { seen, of } = watched();
       const old = of({ schedule: SCHEDULES[before] });
       const changed = of({ schedule: SCHEDULES[after] });
-      const replicas = [fleet.start('a', [old]), fleet.start('b', [changed])];
+      const started = [replicas.start('a', [old]), replicas.start('b', [changed])];
       for (const [name, version] of [
         ['c', old],
         ['d', changed],
         ['e', old],
       ] as const) {
-        await fleet.clock.advance(23_400);
-        const leader = replicas.at(-2);
+        await replicas.clock.advance(23_400);
+        const leader = started.at(-2);
         void leader?.supervisor.stop();
-        await fleet.clock.advance(1);
-        replicas.push(fleet.start(name, [version]));
+        await replicas.clock.advance(1);
+        started.push(replicas.start(name, [version]));
       }
-      await fleet.clock.advance(23_400);
+      await replicas.clock.advance(23_400);
 
       expect(seen.most).toBe(1);
       // a to d, one after the other; the last one waits
-      for (const { observer } of replicas.slice(0, 4)) {
+      for (const { observer } of started.slice(0, 4)) {
         expect(observer.of('leadershipGained')).toHaveLength(1);
         expect(observer.of('runStarted').length).toBeGreaterThan(0);
         expect(observer.of('runnerFailed')).toEqual([]);
       }
-      const told = replicas.flatMap(({ observer }) => observer.of('occurrencesMissed'));
+      const told = started.flatMap(({ observer }) => observer.of('occurrencesMissed'));
       // once for each change of the leader from a cron to something else
       expect(told.map(({ reason }) => reason)).toEqual(
         [before, after, before].filter((from) => from.includes('cron')).map(() => 'schedule-changed'),
       );
-      const occurrences = replicas.flatMap(({ observer }) =>
+      const occurrences = started.flatMap(({ observer }) =>
         observer
           .of('runStarted')
           .filter(({ kind }) => kind === 'cron')
@@ -112,20 +113,20 @@ describe('In a rolling deploy', () => {
   );
 
   it('both schedules side by side change nothing while nobody stops, however long', async () => {
-    const a = fleet.start('a', [job({ name: 'report', schedule: every(10) })]);
-    const b = fleet.start('b', [job({ name: 'report', schedule: every(15) })]);
-    await fleet.clock.advance(3_600_500);
+    const a = replicas.start('a', [job({ name: 'report', schedule: every(10) })]);
+    const b = replicas.start('b', [job({ name: 'report', schedule: every(15) })]);
+    await replicas.clock.advance(3_600_500);
     expect(startedBy(a)).toHaveLength(360);
     expect(startedBy(b)).toEqual([]);
     expect(missedBy(a, b)).toEqual([]);
   });
 
   it('what the old schedule left behind is reported once, and the new one begins at once', async () => {
-    const a = fleet.start('a', [job({ name: 'report', schedule: every(10) })]);
-    const b = fleet.start('b', [job({ name: 'report', schedule: every(15) })]);
-    await fleet.clock.advance(35_000);
-    a.store.fate = () => 'lost';
-    await fleet.clock.advance(40_000);
+    const a = replicas.start('a', [job({ name: 'report', schedule: every(10) })]);
+    const b = replicas.start('b', [job({ name: 'report', schedule: every(15) })]);
+    await replicas.clock.advance(35_000);
+    a.store.outcome = () => 'request-lost';
+    await replicas.clock.advance(40_000);
     // its last heartbeat was at 33 s: nobody led from 42 s, when its lease was over, to 43 s, when its session had ended
     expect(startedBy(a)).toEqual([10, 20, 30]);
     // how many those were the new schedule cannot know
@@ -145,11 +146,11 @@ describe('In a rolling deploy', () => {
       'each replica counts by its own: the old leader, whose lock lives %s, is replaced once its session has ended',
       async (_which, before, after, livesMs) => {
         const { seen, of } = watched();
-        const a = fleet.start('a', [of(before)], options);
-        const b = fleet.start('b', [of(after)], options);
-        await fleet.clock.advance(20_100);
-        a.store.fate = () => 'lost';
-        await fleet.clock.advance(20_000);
+        const a = replicas.start('a', [of(before)], options);
+        const b = replicas.start('b', [of(after)], options);
+        await replicas.clock.advance(20_100);
+        a.store.outcome = () => 'request-lost';
+        await replicas.clock.advance(20_000);
         const lost = a.observer.events.find(({ event }) => event === 'leadershipLost')?.atMs ?? Infinity;
         const gained = b.observer.events.find(({ event }) => event === 'leadershipGained')?.atMs ?? Infinity;
         expect(lost).toBe(20_000 + livesMs * 0.9);
@@ -162,12 +163,12 @@ describe('In a rolling deploy', () => {
   });
 
   it("that changes 'overlap', each leader keeps to its own version, and no run begins beside another", async () => {
-    const run = lasting(fleet.clock, 2_500, { obedient: true });
-    const a = fleet.start('a', [job({ run, overlap: 'skip' })]);
-    const b = fleet.start('b', [job({ run, overlap: 'cancel-other' })]);
-    await fleet.clock.advance(10_100);
+    const run = lasting(replicas.clock, 2_500, { obedient: true });
+    const a = replicas.start('a', [job({ run, overlap: 'skip' })]);
+    const b = replicas.start('b', [job({ run, overlap: 'cancel-other' })]);
+    await replicas.clock.advance(10_100);
     void a.supervisor.stop();
-    await fleet.clock.advance(10_000);
+    await replicas.clock.advance(10_000);
     expect(a.observer.of('runCancelled')).toEqual([]);
     expect(a.observer.of('tickDropped').length).toBeGreaterThan(3);
     expect(b.observer.of('runCancelled').every(({ code }) => code === 'SUPERSEDED')).toBe(true);
@@ -180,12 +181,12 @@ describe('In a rolling deploy', () => {
   });
 
   it('a version without the job is passed over, and neither competes for it nor minds its messages', async () => {
-    const a = fleet.start('a', [job(), job({ name: 'report' })]);
-    const without = fleet.start('b', [job()]);
-    const c = fleet.start('c', [job(), job({ name: 'report' })]);
-    await fleet.clock.advance(5_500);
+    const a = replicas.start('a', [job(), job({ name: 'report' })]);
+    const without = replicas.start('b', [job()]);
+    const c = replicas.start('c', [job(), job({ name: 'report' })]);
+    await replicas.clock.advance(5_500);
     await a.supervisor.stop();
-    await fleet.clock.advance(5_000);
+    await replicas.clock.advance(5_000);
     expect(without.store.sent.filter(({ name }) => name === 'report')).toEqual([]);
     expect(c.observer.of('leadershipGained').map((gained) => gained.job)).toContain('report');
     const runs = [a, without, c]
@@ -195,12 +196,12 @@ describe('In a rolling deploy', () => {
   });
 
   it('a job that was renamed is another job: both run until the old version is gone', async () => {
-    const a = fleet.start('a', [job({ name: 'report', schedule: every(10) })]);
-    await fleet.clock.advance(15_000);
-    const b = fleet.start('b', [job({ name: 'daily-report', schedule: every(10) })]);
-    await fleet.clock.advance(20_000);
+    const a = replicas.start('a', [job({ name: 'report', schedule: every(10) })]);
+    await replicas.clock.advance(15_000);
+    const b = replicas.start('b', [job({ name: 'daily-report', schedule: every(10) })]);
+    await replicas.clock.advance(20_000);
     await a.supervisor.stop();
-    await fleet.clock.advance(20_000);
+    await replicas.clock.advance(20_000);
     expect(startedBy(a)).toEqual([10, 20, 30]);
     expect(startedBy(b)).toEqual([20, 30, 40, 50]);
     // it is new, and has no past to make up for

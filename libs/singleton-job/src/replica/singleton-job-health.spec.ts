@@ -1,33 +1,33 @@
 import { describe, expect, it } from '@jest/globals';
-import { job, lasting } from '../../../../test/support/fleet.js';
-import { useFleet } from '../../../../test/support/use-fleet.js';
 import { type JobDefinition } from '../discovery/index.js';
 import { type AnySchedule, cron, fixedRate, interval } from '../schedule/index.js';
 import { ManualClock } from '../testing/index.js';
 import { type Instant } from '../time/index.js';
 import { type JobActivity, overdueSince } from './overdue.js';
+import { job, lasting } from '../testing/specs/job.js';
+import { useReplicas } from '../testing/specs/use-replicas.js';
 
 const MINUTE_MS = 60_000;
 const WELL = { unreachable: [], overdue: [], leaderless: [] };
 const hanging = (): Promise<never> => new Promise(() => undefined);
 
 describe('The health of a replica', () => {
-  const fleet = useFleet();
+  const replicas = useReplicas();
 
-  const startWith = (...jobs: JobDefinition[]) => fleet.start('a', jobs);
+  const startWith = (...jobs: JobDefinition[]) => replicas.start('a', jobs);
 
   it('stays good while jobs of every kind keep to their schedules', async () => {
     const { health } = startWith(
       job({ name: 'often', schedule: fixedRate(10_000, { offsetMs: 0 }) }),
       job({ name: 'seldom', schedule: fixedRate(30 * MINUTE_MS, { offsetMs: 0 }) }),
-      job({ name: 'dropping', schedule: fixedRate(5_000, { offsetMs: 0 }), run: lasting(fleet.clock, 20_000) }),
-      job({ name: 'pausing', schedule: interval(10 * MINUTE_MS), run: lasting(fleet.clock, 5 * MINUTE_MS) }),
+      job({ name: 'dropping', schedule: fixedRate(5_000, { offsetMs: 0 }), run: lasting(replicas.clock, 20_000) }),
+      job({ name: 'pausing', schedule: interval(10 * MINUTE_MS), run: lasting(replicas.clock, 5 * MINUTE_MS) }),
       job({ name: 'report', schedule: cron('*/20 * * * *', { timeZone: 'UTC' }) }),
     );
-    await fleet.clock.advance(1);
+    await replicas.clock.advance(1);
     for (let minute = 0; minute < 60; minute++) {
       expect(health.report()).toEqual(WELL);
-      await fleet.clock.advance(MINUTE_MS);
+      await replicas.clock.advance(MINUTE_MS);
     }
   });
 
@@ -37,9 +37,9 @@ describe('The health of a replica', () => {
   ])('is bad when a run lasts longer than the next tick and %s', async (_, timeoutMs, patienceMs, isStuck) => {
     const { health } = startWith(job({ timeoutMs, run: hanging }));
     // started at 1 s, the next is due at 2 s
-    await fleet.clock.advance(2_000 + patienceMs);
+    await replicas.clock.advance(2_000 + patienceMs);
     expect(health.report()).toEqual(WELL);
-    await fleet.clock.advance(1);
+    await replicas.clock.advance(1);
     expect(health.report().overdue).toEqual([
       {
         name: 'tick',
@@ -56,58 +56,58 @@ describe('The health of a replica', () => {
       job({ name: 'free', schedule, run: hanging }),
       job({ name: 'bound', schedule, run: hanging, timeoutMs: 3_000 }),
     );
-    await fleet.clock.advance(MINUTE_MS);
+    await replicas.clock.advance(MINUTE_MS);
     expect(health.report().overdue.map(({ name }) => name)).toEqual(['bound']);
   });
 
   it('is bad once the store has been away for longer than lockExpiry, until it is back', async () => {
     const { health, store } = startWith(job());
-    await fleet.clock.advance(1_000);
-    store.cut();
-    await fleet.clock.advance(12_000);
+    await replicas.clock.advance(1_000);
+    store.partition();
+    await replicas.clock.advance(12_000);
     expect(health.report().unreachable).toEqual([]);
     // the lock of the lost term is released while it may be alive
-    await fleet.clock.advance(30_000);
+    await replicas.clock.advance(30_000);
     expect(health.report()).toEqual({
       unreachable: [{ job: null, forMs: expect.any(Number) }],
       overdue: [],
       leaderless: ['tick'],
     });
-    store.mend();
-    await fleet.clock.advance(12_000);
+    store.heal();
+    await replicas.clock.advance(12_000);
     expect(health.report()).toEqual(WELL);
   });
 
   it('is good again once the store is back, although what saw the outage has been paused since', async () => {
     const { health, store, supervisor } = startWith(job());
-    await fleet.clock.advance(1_000);
-    store.cut();
-    await fleet.clock.advance(30_000);
-    await Promise.all([supervisor.pause('tick'), fleet.clock.advance(30_000)]);
+    await replicas.clock.advance(1_000);
+    store.partition();
+    await replicas.clock.advance(30_000);
+    await Promise.all([supervisor.pause('tick'), replicas.clock.advance(30_000)]);
     expect(health.report().unreachable).toEqual([{ job: null, forMs: expect.any(Number) }]);
-    store.mend();
-    await fleet.clock.advance(1_000);
+    store.heal();
+    await replicas.clock.advance(1_000);
     expect(health.report()).toEqual(WELL);
   });
 
   it('judges a job that was taken away and comes back by its new term alone', async () => {
     const slow = job({ schedule: fixedRate(10_000, { offsetMs: 0 }) });
     const { health, supervisor } = startWith(slow);
-    await fleet.clock.advance(MINUTE_MS);
+    await replicas.clock.advance(MINUTE_MS);
     await supervisor.remove('tick');
-    await fleet.clock.advance(60 * MINUTE_MS);
+    await replicas.clock.advance(60 * MINUTE_MS);
     expect(health.report()).toEqual(WELL);
     supervisor.add(slow);
-    await fleet.clock.advance(1);
+    await replicas.clock.advance(1);
     expect(health.report()).toEqual(WELL);
   });
 
   describe('while one job is not answered, and the others are', () => {
     async function ailing() {
       const world = startWith(job({ name: 'broken' }), job({ name: 'well' }));
-      await fleet.clock.advance(1_000);
-      world.store.fate = (_command, name) => (name === 'broken' ? 'STORE_UNREACHABLE' : 'carried');
-      await fleet.clock.advance(60_000);
+      await replicas.clock.advance(1_000);
+      world.store.outcome = (_command, name) => (name === 'broken' ? 'STORE_UNREACHABLE' : 'answered');
+      await replicas.clock.advance(60_000);
       return world;
     }
 
@@ -120,7 +120,7 @@ describe('The health of a replica', () => {
       'is good again once nobody asks for that one, of which nothing is told: %s',
       async (action) => {
         const { health, supervisor, observer } = await ailing();
-        await Promise.all([supervisor[action]('broken'), fleet.clock.advance(45_000)]);
+        await Promise.all([supervisor[action]('broken'), replicas.clock.advance(45_000)]);
         expect(health.report()).toEqual(WELL);
         expect(observer.of('storeRecovered').filter(({ job: name }) => name === 'broken')).toEqual([]);
       },
@@ -129,16 +129,16 @@ describe('The health of a replica', () => {
     it('is good again while its lost run ignores the signal, so that nobody asks, and tells its trouble once', async () => {
       const stuck = job({ name: 'broken', run: () => new Promise<void>(() => undefined) });
       const { health, store, observer } = startWith(stuck, job({ name: 'well' }));
-      await fleet.clock.advance(2_500);
-      store.fate = (_command, name) => (name === 'broken' ? 'STORE_UNREACHABLE' : 'carried');
-      await fleet.clock.advance(40_000);
+      await replicas.clock.advance(2_500);
+      store.outcome = (_command, name) => (name === 'broken' ? 'STORE_UNREACHABLE' : 'answered');
+      await replicas.clock.advance(40_000);
       expect(observer.of('storeUnreachable').filter(({ job: name }) => name === 'broken')).toHaveLength(1);
       expect(health.report().unreachable).toEqual([]);
     });
 
     it('tells its trouble once, also when its term ends of it', async () => {
       const { health, observer } = await ailing();
-      await fleet.clock.advance(60_000);
+      await replicas.clock.advance(60_000);
       expect(observer.of('storeUnreachable').filter(({ job: name }) => name === 'broken')).toHaveLength(1);
       expect(observer.of('storeUnreachable').length - observer.of('storeRecovered').length).toBe(1);
       expect(health.report().unreachable).toHaveLength(1);
@@ -146,7 +146,7 @@ describe('The health of a replica', () => {
 
     it('stops without telling that it is answered', async () => {
       const { supervisor, observer } = await ailing();
-      await Promise.all([supervisor.stop(), fleet.clock.advance(30_000)]);
+      await Promise.all([supervisor.stop(), replicas.clock.advance(30_000)]);
       expect(observer.of('storeUnreachable').at(-1)?.job).toBe('broken');
       expect(observer.of('storeRecovered').filter(({ job: name }) => name === 'broken')).toEqual([]);
     });
@@ -154,39 +154,39 @@ describe('The health of a replica', () => {
 
   it('misses no leader before its own initial delay is over', async () => {
     const { health } = startWith(job({ initialDelayMs: MINUTE_MS }));
-    await fleet.clock.advance(MINUTE_MS - 1);
+    await replicas.clock.advance(MINUTE_MS - 1);
     expect(health.report()).toEqual(WELL);
   });
 
   it('misses no leader while it stands back for the others', async () => {
     const { health, supervisor } = startWith(job());
-    await fleet.clock.advance(1_500);
+    await replicas.clock.advance(1_500);
     await supervisor.find('tick')?.workers?.election.stepDown();
     expect(health.report()).toEqual(WELL);
   });
 
   it('is good while a run of a term that was lost does not settle: it may be led elsewhere', async () => {
     const { health, store } = startWith(job({ timeoutMs: 3_000, run: hanging }));
-    await fleet.clock.advance(1_500);
-    expect(fleet.server.holderOf('tick')).toMatch(/^a\./);
-    fleet.server.free('tick');
-    await fleet.clock.advance(MINUTE_MS);
+    await replicas.clock.advance(1_500);
+    expect(replicas.server.holderOf('tick')).toMatch(/^a\./);
+    replicas.server.free('tick');
+    await replicas.clock.advance(MINUTE_MS);
     expect(store.count('acquire')).toBe(1);
     expect(health.report()).toEqual(WELL);
   });
 
   it('is bad while a run that does not settle keeps the lock of a paused job', async () => {
     const { health, supervisor } = startWith(job({ timeoutMs: 3_000, run: hanging }));
-    await fleet.clock.advance(1_500);
+    await replicas.clock.advance(1_500);
     void supervisor.pause('tick');
-    await fleet.clock.advance(MINUTE_MS);
+    await replicas.clock.advance(MINUTE_MS);
     expect(health.report()).toMatchObject({ overdue: [{ name: 'tick', isStuck: true }], leaderless: [] });
   });
 
   it('misses no leader for a job that is paused or disabled', async () => {
     const { health, supervisor } = startWith(job(), job({ name: 'off', enabled: false }));
     expect(health.report().leaderless).toEqual(['tick']);
-    await fleet.clock.advance(1);
+    await replicas.clock.advance(1);
     expect(health.report()).toEqual(WELL);
     await supervisor.pause('tick');
     expect(health.report()).toEqual(WELL);

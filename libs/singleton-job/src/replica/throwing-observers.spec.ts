@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
-import { job, lasting } from '../../../../test/support/fleet.js';
-import { keptLog } from '../../../../test/support/kept-log.js';
-import { useFleet } from '../../../../test/support/use-fleet.js';
 import { type JobDefinition } from '../discovery/index.js';
 import { type JobEvents, type JobObserver, type RunInterceptor } from '../events/index.js';
 import { cron, interval } from '../schedule/index.js';
 import { intercept } from '../runner/intercept.js';
+import { job, lasting } from '../testing/specs/job.js';
+import { keptLog } from '../testing/specs/kept-log.js';
+import { useReplicas } from '../testing/specs/use-replicas.js';
 
 const every10Seconds = cron('*/10 * * * * *', { timeZone: 'UTC', jobName: 'report' });
 
@@ -54,13 +54,13 @@ function thrower(value: unknown): () => never {
 }
 
 describe('A hostile observer', () => {
-  const fleet = useFleet();
+  const replicas = useReplicas();
 
   /** Runs that succeed, fail and are cut off, dropped ticks, an outage, a lost lease, missed occurrences, a stop. */
   const eventfulMinute = async (observers: readonly JobObserver[]) => {
     const bad = (): Promise<void> => Promise.reject(new Error('boom'));
-    const cutOff = lasting(fleet.clock, 60_000, { obedient: true });
-    const a = fleet.start(
+    const cutOff = lasting(replicas.clock, 60_000, { obedient: true });
+    const a = replicas.start(
       'a',
       [
         job({ name: 'good' }),
@@ -70,14 +70,14 @@ describe('A hostile observer', () => {
       ],
       { observers },
     );
-    await fleet.clock.advance(15_500);
-    await fleet.clock.block(5_000);
-    a.store.fate = () => 'STORE_UNREACHABLE';
-    await fleet.clock.advance(25_000);
-    a.store.fate = () => 'carried';
-    await fleet.clock.advance(15_000);
+    await replicas.clock.advance(15_500);
+    await replicas.clock.block(5_000);
+    a.store.outcome = () => 'STORE_UNREACHABLE';
+    await replicas.clock.advance(25_000);
+    a.store.outcome = () => 'answered';
+    await replicas.clock.advance(15_000);
     void a.supervisor.stop();
-    await fleet.clock.advance(10_000);
+    await replicas.clock.advance(10_000);
     return a.observer;
   };
 
@@ -92,8 +92,8 @@ describe('A hostile observer', () => {
       // else there is nothing to change
       expect(kinds.size).toBe(how.isTold ? 15 : 14);
 
-      await fleet.end();
-      fleet.begin();
+      await replicas.end();
+      replicas.begin();
       const { events: undisturbed } = await eventfulMinute([]);
       expect(events.filter(({ event }) => event !== 'observerFailed')).toEqual(undisturbed);
       // it failed at all of them
@@ -104,9 +104,9 @@ describe('A hostile observer', () => {
   );
 
   it('that is slow holds up the runs of its process while it works, and loses none of the leases', async () => {
-    const slow = always(() => void fleet.clock.block(40));
-    const a = fleet.start('a', [job()], { observers: [slow] });
-    await fleet.clock.advance(60_500);
+    const slow = always(() => void replicas.clock.block(40));
+    const a = replicas.start('a', [job()], { observers: [slow] });
+    await replicas.clock.advance(60_500);
     expect(a.observer.of('runSucceeded')).toHaveLength(60);
     expect(a.observer.of('leadershipLost')).toEqual([]);
   });
@@ -115,25 +115,25 @@ describe('A hostile observer', () => {
     const error = new Error('boom');
     const told: unknown[] = [];
     const listener: JobObserver = { runFailed: (event) => told.push(event.error) };
-    fleet.start('a', [job({ run: () => Promise.reject(error) })], { observers: [listener, listener] });
-    await fleet.clock.advance(1_000);
+    replicas.start('a', [job({ run: () => Promise.reject(error) })], { observers: [listener, listener] });
+    await replicas.clock.advance(1_000);
     expect(told[0]).toBe(error);
     expect(told[1]).toBe(error);
   });
 
   it('cannot change which jobs the others are told to have blocked the loop', async () => {
     const empty = ({ jobs }: JobEvents['eventLoopBlocked']): void => void (jobs as string[]).splice(0);
-    const a = fleet.start('a', [job({ run: lasting(fleet.clock, 2_000) })], {
+    const a = replicas.start('a', [job({ run: lasting(replicas.clock, 2_000) })], {
       observers: [{ eventLoopBlocked: empty }],
     });
-    await fleet.clock.advance(1_500);
-    await fleet.clock.block(5_000);
+    await replicas.clock.advance(1_500);
+    await replicas.clock.block(5_000);
     expect(a.observer.of('eventLoopBlocked')).toMatchObject([{ jobs: ['tick'] }]);
   });
 });
 
 describe('An observer that takes the time that the lease had left, as a run starts', () => {
-  const fleet = useFleet();
+  const replicas = useReplicas();
   const through: RunInterceptor = { intercept: (_, next) => next() };
 
   /** Does something at one event, the first time that it is told of it. */
@@ -146,7 +146,7 @@ describe('An observer that takes the time that the lease had left, as a run star
       },
     };
   };
-  const blockAt = (event: keyof JobEvents) => onceAt(event, () => void fleet.clock.block(9_000));
+  const blockAt = (event: keyof JobEvents) => onceAt(event, () => void replicas.clock.block(9_000));
 
   it.each<[string, Partial<JobDefinition>, readonly RunInterceptor[]]>([
     ['a fixed rate', {}, []],
@@ -156,8 +156,8 @@ describe('An observer that takes the time that the lease had left, as a run star
   ])('keeps the run of %s from beginning, and it is told as cancelled', async (_, definition, interceptors) => {
     let begun = 0;
     const work = job({ ...definition, run: () => void (begun += 1) });
-    const a = fleet.start('a', [intercept(work, interceptors)], { observers: [blockAt('runStarted')] });
-    await fleet.clock.advance(40_000);
+    const a = replicas.start('a', [intercept(work, interceptors)], { observers: [blockAt('runStarted')] });
+    await replicas.clock.advance(40_000);
     const [first] = a.observer.of('runStarted');
     expect(a.observer.of('runCancelled')).toMatchObject([{ code: 'LEASE_LOST', startedAt: first?.startedAt }]);
     expect(begun).toBeGreaterThan(0);
@@ -172,17 +172,17 @@ describe('An observer that takes the time that the lease had left, as a run star
       misfireGraceMs: 15_000,
       run: ({ scheduledAt }) => void begun.push(scheduledAt),
     });
-    const before = fleet.start('before', [work]);
-    await fleet.clock.advance(5_000);
+    const before = replicas.start('before', [work]);
+    await replicas.clock.advance(5_000);
     await before.supervisor.close();
-    await fleet.clock.advance(26_000);
-    const a = fleet.start('a', [work], { observers: [blockAt('occurrencesMissed')] });
-    await fleet.clock.advance(1_000);
+    await replicas.clock.advance(26_000);
+    const a = replicas.start('a', [work], { observers: [blockAt('occurrencesMissed')] });
+    await replicas.clock.advance(1_000);
     expect(a.observer.of('occurrencesMissed')).toMatchObject([{ reason: 'late', count: 2 }]);
     expect(a.observer.of('runCancelled')).toMatchObject([
       { code: 'LEASE_LOST', scheduledAt: new Date('2027-01-01T00:00:30Z') },
     ]);
-    await fleet.clock.advance(15_000);
+    await replicas.clock.advance(15_000);
     expect(begun).toEqual([new Date('2027-01-01T00:00:40Z'), new Date('2027-01-01T00:00:50Z')]);
     expect(a.observer.of('occurrencesMissed')).toHaveLength(1);
   });
@@ -190,13 +190,13 @@ describe('An observer that takes the time that the lease had left, as a run star
   it('keeps it from beginning also on a host that slept meanwhile, whose wall clock alone has gone on', async () => {
     let begun = 0;
     const slept = onceAt('runStarted', () => {
-      fleet.clock.stepWall(8_500);
+      replicas.clock.stepWall(8_500);
     });
-    const a = fleet.start('a', [job({ run: () => void (begun += 1) })], { observers: [slept] });
-    await fleet.clock.advance(1_500);
+    const a = replicas.start('a', [job({ run: () => void (begun += 1) })], { observers: [slept] });
+    await replicas.clock.advance(1_500);
     expect(a.observer.of('runCancelled')).toMatchObject([{ code: 'LEASE_LOST' }]);
     // it costs a run, not the term
-    await fleet.clock.advance(5_000);
+    await replicas.clock.advance(5_000);
     expect(begun).toBeGreaterThan(0);
     expect(a.observer.of('leadershipLost')).toEqual([]);
   });

@@ -1,26 +1,26 @@
 import { describe, expect, it } from '@jest/globals';
-import { type Command } from '../../../../test/support/faulty-store.js';
-import { job, lasting, type FleetReplica } from '../../../../test/support/fleet.js';
-import { useFleet } from '../../../../test/support/use-fleet.js';
 import { type JobDefinition } from '../discovery/index.js';
 import { cron, fixedRate } from '../schedule/index.js';
+import { type TestReplica } from '../testing/replicas/test-replica.js';
+import { job, lasting } from '../testing/specs/job.js';
+import { useReplicas } from '../testing/specs/use-replicas.js';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const MIDNIGHT = Date.UTC(2027, 0, 1);
 
 const at = (expression: string) => cron(expression, { timeZone: 'UTC', jobName: 'report' });
-/** Midnight is when the fleet begins: this job is due at 01:00, 02:00, … */
+/** The replicas begin at midnight: this job is due at 01:00, 02:00, … */
 const hourly = (overrides: Parameters<typeof job>[0] = {}): JobDefinition =>
   job({ name: 'report', schedule: at('0 * * * *'), ...overrides });
 const everyMinute = (overrides: Parameters<typeof job>[0] = {}): JobDefinition =>
   hourly({ schedule: at('* * * * *'), ...overrides });
 
-const runsOf = (...replicas: FleetReplica[]) =>
+const runsOf = (...replicas: TestReplica[]) =>
   replicas.flatMap(({ name, observer }) =>
     observer.of('runStarted').map((run) => `${name} ${run.scheduledAt.toISOString().slice(11, 19)} ${run.cause}`),
   );
-const missedOf = (...replicas: FleetReplica[]) =>
+const missedOf = (...replicas: TestReplica[]) =>
   replicas.flatMap(({ name, observer }) =>
     observer
       .of('occurrencesMissed')
@@ -29,111 +29,111 @@ const missedOf = (...replicas: FleetReplica[]) =>
 const clockOf = (date: Date) => date.toISOString().slice(11, 19);
 
 describe('A cron job', () => {
-  const fleet = useFleet();
+  const replicas = useReplicas();
 
   it('runs each occurrence once, on the leader, and claims it right before', async () => {
-    const a = fleet.start('a', [hourly()]);
-    const b = fleet.start('b', [hourly()]);
-    await fleet.clock.advance(3 * HOUR + MINUTE);
+    const a = replicas.start('a', [hourly()]);
+    const b = replicas.start('b', [hourly()]);
+    await replicas.clock.advance(3 * HOUR + MINUTE);
     expect(runsOf(a, b)).toEqual(['a 01:00:00 schedule', 'a 02:00:00 schedule', 'a 03:00:00 schedule']);
     expect(missedOf(a, b)).toEqual([]);
     expect(a.store.count('claim')).toBe(3);
   });
 
   it('replays no history when it is new', async () => {
-    const a = fleet.start('a', [everyMinute()]);
-    await fleet.clock.advance(500);
+    const a = replicas.start('a', [everyMinute()]);
+    await replicas.clock.advance(500);
     expect(a.observer.story).toEqual(['0 leadershipGained']);
   });
 
   describe('in a hand-over', () => {
     it('runs an occurrence for which nobody led in time once, as a misfire', async () => {
-      const a = fleet.start('a', [hourly()]);
-      const b = fleet.start('b', [hourly()]);
-      await fleet.clock.advance(HOUR - 5_000);
-      a.store.fate = () => 'lost';
-      await fleet.clock.advance(MINUTE);
+      const a = replicas.start('a', [hourly()]);
+      const b = replicas.start('b', [hourly()]);
+      await replicas.clock.advance(HOUR - 5_000);
+      a.store.outcome = () => 'request-lost';
+      await replicas.clock.advance(MINUTE);
       expect(runsOf(a, b)).toEqual(['b 01:00:00 misfire']);
       expect(missedOf(a, b)).toEqual([]);
     });
 
     it('reports what is older than the misfire grace instead, as one event', async () => {
-      const a = fleet.start('a', [hourly()]);
-      await fleet.clock.advance(MINUTE);
+      const a = replicas.start('a', [hourly()]);
+      await replicas.clock.advance(MINUTE);
       await a.supervisor.stop();
-      await fleet.clock.advance(3 * HOUR);
-      const b = fleet.start('b', [hourly()]);
-      await fleet.clock.advance(1_000);
+      await replicas.clock.advance(3 * HOUR);
+      const b = replicas.start('b', [hourly()]);
+      await replicas.clock.advance(1_000);
       expect(runsOf(a, b)).toEqual([]);
       expect(missedOf(b)).toEqual(['b late (00:00:00, 03:00:00] 3']);
     });
 
     it('runs the newest missed occurrence within the grace and reports the others', async () => {
-      const a = fleet.start('a', [everyMinute()]);
-      await fleet.clock.advance(90_000);
+      const a = replicas.start('a', [everyMinute()]);
+      await replicas.clock.advance(90_000);
       await a.supervisor.stop();
-      await fleet.clock.advance(10 * MINUTE - 90_000 + 5_000);
-      const b = fleet.start('b', [everyMinute()]);
-      await fleet.clock.advance(1_000);
+      await replicas.clock.advance(10 * MINUTE - 90_000 + 5_000);
+      const b = replicas.start('b', [everyMinute()]);
+      await replicas.clock.advance(1_000);
       expect(runsOf(b)).toEqual(['b 00:10:00 misfire']);
       expect(missedOf(b)).toEqual(['b late (00:01:00, 00:09:00] 8']);
     });
 
     it('starts no missed occurrence with a misfire grace of 0, and still reports it', async () => {
-      const a = fleet.start('a', [hourly({ misfireGraceMs: 0 })]);
-      const b = fleet.start('b', [hourly({ misfireGraceMs: 0 })]);
-      await fleet.clock.advance(HOUR - 5_000);
-      a.store.fate = () => 'lost';
-      await fleet.clock.advance(MINUTE);
+      const a = replicas.start('a', [hourly({ misfireGraceMs: 0 })]);
+      const b = replicas.start('b', [hourly({ misfireGraceMs: 0 })]);
+      await replicas.clock.advance(HOUR - 5_000);
+      a.store.outcome = () => 'request-lost';
+      await replicas.clock.advance(MINUTE);
       expect(runsOf(a, b)).toEqual([]);
       expect(missedOf(a, b)).toEqual(['b late (00:00:00, 01:00:00] 1']);
-      await fleet.clock.advance(HOUR);
+      await replicas.clock.advance(HOUR);
       expect(runsOf(b)).toEqual(['b 02:00:00 schedule']);
     });
 
     it('does not run an occurrence again on a replica whose clock is behind', async () => {
-      const a = fleet.start('a', [hourly()]);
-      const b = fleet.start('b', [hourly()]);
+      const a = replicas.start('a', [hourly()]);
+      const b = replicas.start('b', [hourly()]);
       b.clock.aheadMs = -10_000;
-      await fleet.clock.advance(HOUR + 1_000);
+      await replicas.clock.advance(HOUR + 1_000);
       await a.supervisor.stop();
-      await fleet.clock.advance(HOUR + MINUTE);
+      await replicas.clock.advance(HOUR + MINUTE);
       expect(runsOf(a, b)).toEqual(['a 01:00:00 schedule', 'b 02:00:00 schedule']);
       expect(missedOf(a, b)).toEqual([]);
     });
 
     it('reports a claim whose run never began, and starts it on no other replica', async () => {
-      const a = fleet.start('a', [hourly()]);
-      const b = fleet.start('b', [hourly()]);
-      await fleet.clock.advance(HOUR - 1_000);
-      a.store.fate = (command: Command) => (command === 'claim' ? 'unanswered' : 'lost');
-      await fleet.clock.advance(MINUTE);
+      const a = replicas.start('a', [hourly()]);
+      const b = replicas.start('b', [hourly()]);
+      await replicas.clock.advance(HOUR - 1_000);
+      a.store.outcome = (request) => (request === 'claim' ? 'answer-lost' : 'request-lost');
+      await replicas.clock.advance(MINUTE);
       expect(runsOf(a, b)).toEqual([]);
       expect(missedOf(a, b)).toEqual(['b start-not-confirmed (00:00:00, 01:00:00] 1']);
       expect(b.observer.of('occurrencesMissed')[0]?.claimedBy).toBe('a');
     });
 
     it('tells nobody that a run was missed which began and was confirmed', async () => {
-      const a = fleet.start('a', [hourly()]);
-      const b = fleet.start('b', [hourly()]);
-      await fleet.clock.advance(HOUR + 5_000);
-      a.store.fate = () => 'lost';
-      await fleet.clock.advance(MINUTE);
+      const a = replicas.start('a', [hourly()]);
+      const b = replicas.start('b', [hourly()]);
+      await replicas.clock.advance(HOUR + 5_000);
+      a.store.outcome = () => 'request-lost';
+      await replicas.clock.advance(MINUTE);
       expect(b.observer.of('leadershipGained')).toHaveLength(1);
       expect(missedOf(a, b)).toEqual([]);
     });
 
     it('tells nobody that a run was missed whose leader was killed right after it began', async () => {
-      await fleet.clock.advance(5_000);
-      const work = hourly({ run: lasting(fleet.clock, MINUTE) });
-      const a = fleet.start('a', [work]);
-      const b = fleet.start('b', [work]);
-      await fleet.clock.advance(HOUR - 5_001);
+      await replicas.clock.advance(5_000);
+      const work = hourly({ run: lasting(replicas.clock, MINUTE) });
+      const a = replicas.start('a', [work]);
+      const b = replicas.start('b', [work]);
+      await replicas.clock.advance(HOUR - 5_001);
       const renewals = a.store.count('renew');
-      await fleet.clock.advance(1);
+      await replicas.clock.advance(1);
       expect(a.store.count('renew')).toBe(renewals + 1);
-      a.store.cut();
-      await fleet.clock.advance(MINUTE);
+      a.store.partition();
+      await replicas.clock.advance(MINUTE);
       expect(b.observer.of('leadershipGained')).toHaveLength(1);
       expect(missedOf(a, b)).toEqual([]);
     });
@@ -144,92 +144,92 @@ describe('A cron job', () => {
     ])('reports again, as not confirmed, what was told as %s before Redis could be told', async (_, runMs) => {
       const work = hourly({
         misfireGraceMs: 0,
-        run: (run) => (runMs === 0 ? undefined : lasting(fleet.clock, runMs)(run)),
+        run: (run) => (runMs === 0 ? undefined : lasting(replicas.clock, runMs)(run)),
       });
       const isolate = (): void => {
-        a.store.fate = () => 'lost';
+        a.store.outcome = () => 'request-lost';
       };
-      const a = fleet.start('a', [work], { observers: [{ tickDropped: isolate, occurrencesMissed: isolate }] });
-      await fleet.clock.advance(HOUR - 5_000);
-      if (runMs === 0) await fleet.clock.block(8_000);
-      else await fleet.clock.advance(HOUR + 8_000);
+      const a = replicas.start('a', [work], { observers: [{ tickDropped: isolate, occurrencesMissed: isolate }] });
+      await replicas.clock.advance(HOUR - 5_000);
+      if (runMs === 0) await replicas.clock.block(8_000);
+      else await replicas.clock.advance(HOUR + 8_000);
       expect(missedOf(a).length + a.observer.of('tickDropped').length).toBe(1);
-      const b = fleet.start('b', [work]);
-      await fleet.clock.advance(MINUTE);
+      const b = replicas.start('b', [work]);
+      await replicas.clock.advance(MINUTE);
       expect(missedOf(b)).toEqual([expect.stringMatching(/^b start-not-confirmed .* 1$/)]);
     });
 
     it('reports what it inherits also if its first grant came too late to be used', async () => {
-      const a = fleet.start('a', [hourly()]);
-      const b = fleet.start('b', [hourly()]);
-      await fleet.clock.advance(HOUR - 1_000);
-      a.store.fate = (command: Command) => (command === 'claim' ? 'unanswered' : 'lost');
-      await fleet.clock.advance(5_000);
+      const a = replicas.start('a', [hourly()]);
+      const b = replicas.start('b', [hourly()]);
+      await replicas.clock.advance(HOUR - 1_000);
+      a.store.outcome = (request) => (request === 'claim' ? 'answer-lost' : 'request-lost');
+      await replicas.clock.advance(5_000);
       const acquires = b.store.count('acquire');
-      b.store.fate = (command: Command) => {
-        b.store.delayMs = command === 'acquire' && b.store.count('acquire') === acquires + 1 ? 32_000 : 0;
-        return 'carried';
+      b.store.outcome = (request) => {
+        b.store.delayMs = request === 'acquire' && b.store.count('acquire') === acquires + 1 ? 32_000 : 0;
+        return 'answered';
       };
-      await fleet.clock.advance(2 * MINUTE);
+      await replicas.clock.advance(2 * MINUTE);
       expect(b.observer.of('leadershipGained')).toHaveLength(1);
       expect(missedOf(a, b)).toEqual(['b start-not-confirmed (00:00:00, 01:00:00] 1']);
       expect(runsOf(a, b)).toEqual([]);
     });
 
     it('reports a claim whose run may not have begun also when the schedule has changed since', async () => {
-      const a = fleet.start('a', [hourly()]);
-      await fleet.clock.advance(HOUR - 1_000);
-      a.store.fate = (command: Command) => (command === 'claim' ? 'unanswered' : 'lost');
-      await fleet.clock.advance(2_000);
-      const b = fleet.start('b', [hourly({ schedule: at('30 * * * *') })]);
-      await fleet.clock.advance(MINUTE);
+      const a = replicas.start('a', [hourly()]);
+      await replicas.clock.advance(HOUR - 1_000);
+      a.store.outcome = (request) => (request === 'claim' ? 'answer-lost' : 'request-lost');
+      await replicas.clock.advance(2_000);
+      const b = replicas.start('b', [hourly({ schedule: at('30 * * * *') })]);
+      await replicas.clock.advance(MINUTE);
       expect(runsOf(a, b)).toEqual([]);
       expect(missedOf(b)[0]).toBe('b start-not-confirmed (00:00:00, 01:00:00] 1');
     });
 
     it('reports a claim whose run may not have begun also when the job is of another kind now', async () => {
-      const a = fleet.start('a', [hourly()]);
-      await fleet.clock.advance(HOUR - 1_000);
-      a.store.fate = (command: Command) => (command === 'claim' ? 'unanswered' : 'lost');
-      await fleet.clock.advance(2_000);
-      const b = fleet.start('b', [job({ name: 'report' })]);
-      await fleet.clock.advance(MINUTE);
+      const a = replicas.start('a', [hourly()]);
+      await replicas.clock.advance(HOUR - 1_000);
+      a.store.outcome = (request) => (request === 'claim' ? 'answer-lost' : 'request-lost');
+      await replicas.clock.advance(2_000);
+      const b = replicas.start('b', [job({ name: 'report' })]);
+      await replicas.clock.advance(MINUTE);
       expect(missedOf(b)[0]).toBe('b start-not-confirmed (00:00:00, 01:00:00] 1');
       expect(missedOf(b)[1]).toMatch(/^b schedule-changed \(01:00:00, 01:00:\d\d\] 0$/);
     });
 
     it('reports a claim whose run may not have begun also when a foreign holder led in between', async () => {
-      const a = fleet.start('a', [hourly()]);
-      const b = fleet.start('b', [hourly()]);
-      await fleet.clock.advance(HOUR - 1_000);
-      a.store.fate = (command: Command) => (command === 'claim' ? 'unanswered' : 'lost');
-      await fleet.clock.advance(2_000);
-      fleet.server.occupy('report', 'original', 5_000);
-      await fleet.clock.advance(MINUTE);
+      const a = replicas.start('a', [hourly()]);
+      const b = replicas.start('b', [hourly()]);
+      await replicas.clock.advance(HOUR - 1_000);
+      a.store.outcome = (request) => (request === 'claim' ? 'answer-lost' : 'request-lost');
+      await replicas.clock.advance(2_000);
+      replicas.server.occupy('report', 'original', 5_000);
+      await replicas.clock.advance(MINUTE);
       expect(missedOf(b)[0]).toBe('b start-not-confirmed (00:00:00, 01:00:00] 1');
     });
 
     it('counts no occurrences for a job that was of another kind before', async () => {
-      const a = fleet.start('a', [job({ name: 'report' })]);
-      await fleet.clock.advance(2_000);
+      const a = replicas.start('a', [job({ name: 'report' })]);
+      await replicas.clock.advance(2_000);
       await a.supervisor.stop();
-      await fleet.clock.advance(3 * HOUR);
-      const b = fleet.start('b', [hourly()]);
-      await fleet.clock.advance(1_000);
+      await replicas.clock.advance(3 * HOUR);
+      const b = replicas.start('b', [hourly()]);
+      await replicas.clock.advance(1_000);
       expect(missedOf(b)).toEqual([]);
     });
 
     it('reports what it inherits once: its first renewal tells the next leader', async () => {
-      const a = fleet.start('a', [hourly()]);
-      await fleet.clock.advance(HOUR - 1_000);
-      a.store.fate = (command: Command) => (command === 'claim' ? 'unanswered' : 'lost');
-      await fleet.clock.advance(HOUR);
+      const a = replicas.start('a', [hourly()]);
+      await replicas.clock.advance(HOUR - 1_000);
+      a.store.outcome = (request) => (request === 'claim' ? 'answer-lost' : 'request-lost');
+      await replicas.clock.advance(HOUR);
       const changed = hourly({ schedule: at('30 * * * *') });
-      const b = fleet.start('b', [changed]);
-      const c = fleet.start('c', [changed]);
-      await fleet.clock.advance(10);
-      b.store.cut();
-      await fleet.clock.advance(MINUTE);
+      const b = replicas.start('b', [changed]);
+      const c = replicas.start('c', [changed]);
+      await replicas.clock.advance(10);
+      b.store.partition();
+      await replicas.clock.advance(MINUTE);
       expect(c.observer.of('leadershipGained')).toHaveLength(1);
       expect(missedOf(b, c)).toEqual([
         'b start-not-confirmed (00:00:00, 01:00:00] 1',
@@ -239,17 +239,17 @@ describe('A cron job', () => {
 
     it('loses no occurrence to the slots of a fixed rate before, by a clock that was ahead', async () => {
       const grid = job({ name: 'report', schedule: fixedRate(1_000, { offsetMs: 0 }) });
-      const a = fleet.start('a', [grid]);
+      const a = replicas.start('a', [grid]);
       a.clock.aheadMs = HOUR;
-      await fleet.clock.advance(MINUTE);
-      const b = fleet.start('b', [everyMinute()]);
-      await fleet.clock.advance(500);
-      const c = fleet.start('c', [everyMinute()]);
-      await fleet.clock.advance(500);
+      await replicas.clock.advance(MINUTE);
+      const b = replicas.start('b', [everyMinute()]);
+      await replicas.clock.advance(500);
+      const c = replicas.start('c', [everyMinute()]);
+      await replicas.clock.advance(500);
       void a.supervisor.stop();
-      await fleet.clock.advance(2 * MINUTE);
+      await replicas.clock.advance(2 * MINUTE);
       void b.supervisor.stop();
-      await fleet.clock.advance(2 * MINUTE);
+      await replicas.clock.advance(2 * MINUTE);
       expect(runsOf(b, c)).toEqual([
         'b 00:02:00 schedule',
         'b 00:03:00 schedule',
@@ -260,44 +260,44 @@ describe('A cron job', () => {
     });
 
     it('reports the occurrences that a changed schedule leaves behind', async () => {
-      const a = fleet.start('a', [hourly()]);
-      await fleet.clock.advance(MINUTE);
+      const a = replicas.start('a', [hourly()]);
+      await replicas.clock.advance(MINUTE);
       await a.supervisor.stop();
-      await fleet.clock.advance(2 * HOUR);
-      const b = fleet.start('b', [hourly({ schedule: at('30 * * * *') })]);
-      await fleet.clock.advance(HOUR);
+      await replicas.clock.advance(2 * HOUR);
+      const b = replicas.start('b', [hourly({ schedule: at('30 * * * *') })]);
+      await replicas.clock.advance(HOUR);
       expect(missedOf(b)).toEqual(['b schedule-changed (00:00:00, 02:01:00] 2']);
       expect(runsOf(b)).toEqual(['b 02:30:00 schedule']);
     });
 
     it('reports them also when the first who was granted the lock under the new schedule never learns of it', async () => {
-      const a = fleet.start('a', [hourly()]);
-      await fleet.clock.advance(MINUTE);
+      const a = replicas.start('a', [hourly()]);
+      await replicas.clock.advance(MINUTE);
       await a.supervisor.stop();
-      await fleet.clock.advance(2 * HOUR);
+      await replicas.clock.advance(2 * HOUR);
       const changed = hourly({ schedule: at('30 * * * *') });
-      const b = fleet.start('b', [changed], {
-        network: { fate: (command) => (command === 'heartbeat' ? 'carried' : 'unanswered') },
+      const b = replicas.start('b', [changed], {
+        network: { outcome: (request) => (request === 'heartbeat' ? 'answered' : 'answer-lost') },
       });
-      await fleet.clock.advance(100);
-      expect(fleet.server.holderOf('report')).toMatch(/^b/);
-      b.store.cut();
-      const c = fleet.start('c', [changed]);
-      await fleet.clock.advance(HOUR);
+      await replicas.clock.advance(100);
+      expect(replicas.server.holderOf('report')).toMatch(/^b/);
+      b.store.partition();
+      const c = replicas.start('c', [changed]);
+      await replicas.clock.advance(HOUR);
       expect(missedOf(b, c)).toEqual(['c schedule-changed (00:00:00, 02:01:10] 2']);
     });
 
     it('reports them once, also if a failover loses that and it is granted the lock anew', async () => {
-      const a = fleet.start('a', [hourly()]);
-      await fleet.clock.advance(MINUTE);
+      const a = replicas.start('a', [hourly()]);
+      await replicas.clock.advance(MINUTE);
       await a.supervisor.stop();
-      await fleet.clock.advance(2 * HOUR);
-      const snapshot = fleet.server.snapshot();
-      const b = fleet.start('b', [hourly({ schedule: at('30 * * * *') })]);
-      await fleet.clock.advance(5_000);
-      fleet.server.restart(snapshot);
+      await replicas.clock.advance(2 * HOUR);
+      const snapshot = replicas.server.snapshot();
+      const b = replicas.start('b', [hourly({ schedule: at('30 * * * *') })]);
+      await replicas.clock.advance(5_000);
+      replicas.server.restart(snapshot);
       b.store.reconnect();
-      await fleet.clock.advance(MINUTE);
+      await replicas.clock.advance(MINUTE);
       expect(missedOf(b)).toEqual([
         'b schedule-changed (00:00:00, 02:01:00] 2',
         expect.stringMatching(/^b schedule-changed \(02:01:00, 02:01:\d\d\] 0$/),
@@ -305,16 +305,16 @@ describe('A cron job', () => {
     });
 
     it('reports each once, also if its term ends before Redis has heard of it and it leads again', async () => {
-      const a = fleet.start('a', [hourly()]);
-      await fleet.clock.advance(MINUTE);
+      const a = replicas.start('a', [hourly()]);
+      await replicas.clock.advance(MINUTE);
       await a.supervisor.stop();
-      await fleet.clock.advance(2 * HOUR);
-      const b = fleet.start('b', [hourly({ schedule: at('30 * * * *') })]);
-      b.store.fate = (command: Command) =>
-        command === 'acquire' || command === 'heartbeat' ? 'carried' : 'STORE_UNREACHABLE';
-      await fleet.clock.advance(MINUTE);
-      b.store.fate = () => 'carried';
-      await fleet.clock.advance(MINUTE);
+      await replicas.clock.advance(2 * HOUR);
+      const b = replicas.start('b', [hourly({ schedule: at('30 * * * *') })]);
+      b.store.outcome = (request) =>
+        request === 'acquire' || request === 'heartbeat' ? 'answered' : 'STORE_UNREACHABLE';
+      await replicas.clock.advance(MINUTE);
+      b.store.outcome = () => 'answered';
+      await replicas.clock.advance(MINUTE);
       expect(b.observer.of('leadershipGained').length).toBeGreaterThan(1);
       expect(missedOf(b)).toEqual([
         'b schedule-changed (00:00:00, 02:01:00] 2',
@@ -323,41 +323,41 @@ describe('A cron job', () => {
     });
 
     it.each([
-      ['gives the lock back', ({ supervisor }: FleetReplica) => void supervisor.stop()],
-      ['is killed', ({ store }: FleetReplica) => void (store.fate = () => 'lost')],
+      ['gives the lock back', ({ supervisor }: TestReplica) => void supervisor.stop()],
+      ['is killed', ({ store }: TestReplica) => void (store.outcome = () => 'request-lost')],
     ])('starts no occurrence again whose claim a failover has lost, once its leader goes on and %s', async (_, end) => {
-      const a = fleet.start('a', [hourly()]);
-      const b = fleet.start('b', [hourly()]);
-      await fleet.clock.advance(HOUR - 1_000);
-      const snapshot = fleet.server.snapshot();
-      b.store.cut();
-      await fleet.clock.advance(5_000);
-      fleet.server.restart(snapshot);
+      const a = replicas.start('a', [hourly()]);
+      const b = replicas.start('b', [hourly()]);
+      await replicas.clock.advance(HOUR - 1_000);
+      const snapshot = replicas.server.snapshot();
+      b.store.partition();
+      await replicas.clock.advance(5_000);
+      replicas.server.restart(snapshot);
       a.store.reconnect();
-      b.store.mend();
-      await fleet.clock.advance(3_000);
+      b.store.heal();
+      await replicas.clock.advance(3_000);
       end(a);
-      await fleet.clock.advance(MINUTE);
+      await replicas.clock.advance(MINUTE);
       expect(b.observer.of('leadershipGained')).toHaveLength(1);
       expect(runsOf(a, b)).toEqual(['a 01:00:00 schedule']);
       expect(missedOf(a, b)).toEqual([]);
     });
 
     it('reports a claim that it knows of and Redis has lost, if nobody confirmed that its run began', async () => {
-      const a = fleet.start('a', [hourly()]);
-      const b = fleet.start('b', [hourly()]);
-      await fleet.clock.advance(HOUR - 1_000);
-      const snapshot = fleet.server.snapshot();
-      a.store.fate = (command: Command) => (command === 'claim' ? 'unanswered' : 'lost');
-      await fleet.clock.advance(2_000);
+      const a = replicas.start('a', [hourly()]);
+      const b = replicas.start('b', [hourly()]);
+      await replicas.clock.advance(HOUR - 1_000);
+      const snapshot = replicas.server.snapshot();
+      a.store.outcome = (request) => (request === 'claim' ? 'answer-lost' : 'request-lost');
+      await replicas.clock.advance(2_000);
       // asks, and sees the claim
       b.store.unsubscribe();
-      await fleet.clock.advance(1_000);
-      b.store.cut();
-      fleet.server.restart(snapshot);
-      await fleet.clock.advance(15_000);
-      b.store.mend();
-      await fleet.clock.advance(MINUTE);
+      await replicas.clock.advance(1_000);
+      b.store.partition();
+      replicas.server.restart(snapshot);
+      await replicas.clock.advance(15_000);
+      b.store.heal();
+      await replicas.clock.advance(MINUTE);
       expect(runsOf(a, b)).toEqual([]);
       expect(missedOf(b)).toEqual(['b start-not-confirmed (00:00:00, 01:00:00] 1']);
     });
@@ -365,35 +365,35 @@ describe('A cron job', () => {
 
   describe('when the answer to its claim is lost', () => {
     it('repeats the claim and runs once', async () => {
-      const a = fleet.start('a', [hourly()]);
-      await fleet.clock.advance(HOUR - 1_000);
+      const a = replicas.start('a', [hourly()]);
+      await replicas.clock.advance(HOUR - 1_000);
       let isFirst = true;
-      a.store.fate = (command: Command) => {
-        const isLost = command === 'claim' && isFirst;
+      a.store.outcome = (request) => {
+        const isLost = request === 'claim' && isFirst;
         if (isLost) isFirst = false;
-        return isLost ? 'unanswered' : 'carried';
+        return isLost ? 'answer-lost' : 'answered';
       };
-      await fleet.clock.advance(MINUTE);
+      await replicas.clock.advance(MINUTE);
       expect(runsOf(a)).toEqual(['a 01:00:00 schedule']);
       expect(a.store.count('claim')).toBe(2);
     });
 
     it('goes by an answer that comes late, so that a slow connection loses no occurrence', async () => {
-      const a = fleet.start('a', [hourly({ schedule: at('*/10 * * * * *') })]);
-      await fleet.clock.advance(12_000);
+      const a = replicas.start('a', [hourly({ schedule: at('*/10 * * * * *') })]);
+      await replicas.clock.advance(12_000);
       a.store.delayMs = 3_000;
-      await fleet.clock.advance(60_000);
+      await replicas.clock.advance(60_000);
       expect(runsOf(a).length + missedOf(a).length).toBeGreaterThanOrEqual(6);
       expect(new Set(runsOf(a)).size).toBe(runsOf(a).length);
     });
 
     it('reports instead of running when the grace is over before the claim is certain', async () => {
-      const a = fleet.start('a', [hourly({ misfireGraceMs: 2_000 })]);
-      await fleet.clock.advance(HOUR - 1_000);
-      a.store.fate = (command: Command) => (command === 'claim' ? 'STORE_UNREACHABLE' : 'carried');
-      await fleet.clock.advance(5_000);
-      a.store.fate = () => 'carried';
-      await fleet.clock.advance(MINUTE);
+      const a = replicas.start('a', [hourly({ misfireGraceMs: 2_000 })]);
+      await replicas.clock.advance(HOUR - 1_000);
+      a.store.outcome = (request) => (request === 'claim' ? 'STORE_UNREACHABLE' : 'answered');
+      await replicas.clock.advance(5_000);
+      a.store.outcome = () => 'answered';
+      await replicas.clock.advance(MINUTE);
       expect(runsOf(a)).toEqual([]);
       expect(missedOf(a)).toEqual(['a late (00:00:00, 01:00:00] 1']);
     });
@@ -401,8 +401,8 @@ describe('A cron job', () => {
 
   describe('when a run is in flight', () => {
     it('claims the tick that it drops, and reports it', async () => {
-      const a = fleet.start('a', [everyMinute({ run: lasting(fleet.clock, 90_000) })]);
-      await fleet.clock.advance(3 * MINUTE + 1_000);
+      const a = replicas.start('a', [everyMinute({ run: lasting(replicas.clock, 90_000) })]);
+      await replicas.clock.advance(3 * MINUTE + 1_000);
       expect(runsOf(a)).toEqual(['a 00:01:00 schedule', 'a 00:03:00 schedule']);
       expect(a.observer.of('tickDropped')).toEqual([
         { job: 'report', kind: 'cron', reason: 'overlap', scheduledAt: new Date('2027-01-01T00:02:00Z'), count: 1 },
@@ -411,9 +411,9 @@ describe('A cron job', () => {
     });
 
     it('starts no tick that waited beyond its grace for a superseded run, and reports it', async () => {
-      const run = lasting(fleet.clock, 90_000);
-      const a = fleet.start('a', [everyMinute({ run, overlap: 'cancel-other', misfireGraceMs: 5_000 })]);
-      await fleet.clock.advance(3 * MINUTE + 1_000);
+      const run = lasting(replicas.clock, 90_000);
+      const a = replicas.start('a', [everyMinute({ run, overlap: 'cancel-other', misfireGraceMs: 5_000 })]);
+      await replicas.clock.advance(3 * MINUTE + 1_000);
       expect(runsOf(a)).toEqual(['a 00:01:00 schedule', 'a 00:03:00 schedule']);
       expect(a.observer.of('tickDropped')).toMatchObject([
         { reason: 'overlap', scheduledAt: new Date('2027-01-01T00:02:00Z'), count: 1 },
@@ -422,9 +422,9 @@ describe('A cron job', () => {
     });
 
     it("lets the newest tick take over with overlap 'cancel-other'", async () => {
-      const run = lasting(fleet.clock, 140_000);
-      const a = fleet.start('a', [everyMinute({ run, overlap: 'cancel-other' })]);
-      await fleet.clock.advance(4 * MINUTE);
+      const run = lasting(replicas.clock, 140_000);
+      const a = replicas.start('a', [everyMinute({ run, overlap: 'cancel-other' })]);
+      await replicas.clock.advance(4 * MINUTE);
       expect(runsOf(a)).toEqual(['a 00:01:00 schedule', 'a 00:03:00 schedule']);
       expect(a.observer.of('tickDropped')).toMatchObject([
         { reason: 'overlap', scheduledAt: new Date('2027-01-01T00:02:00Z'), count: 1 },
@@ -434,26 +434,26 @@ describe('A cron job', () => {
 
   describe('when time does odd things', () => {
     it('runs one occurrence late and reports the others after a blocked loop', async () => {
-      const a = fleet.start('a', [hourly({ schedule: at('*/2 * * * * *') })]);
-      await fleet.clock.advance(2_500);
-      await fleet.clock.block(7_000);
+      const a = replicas.start('a', [hourly({ schedule: at('*/2 * * * * *') })]);
+      await replicas.clock.advance(2_500);
+      await replicas.clock.block(7_000);
       expect(runsOf(a)).toEqual(['a 00:00:02 schedule', 'a 00:00:08 misfire']);
       expect(missedOf(a)).toEqual(['a late (00:00:02, 00:00:06] 2']);
     });
 
     it('runs nothing early when its wall clock jumps a day ahead, and every occurrence when it is due by the store', async () => {
-      const a = fleet.start('a', [hourly()]);
-      await fleet.clock.advance(30 * MINUTE);
+      const a = replicas.start('a', [hourly()]);
+      await replicas.clock.advance(30 * MINUTE);
       a.clock.aheadMs = 24 * HOUR;
-      await fleet.clock.advance(2 * HOUR);
+      await replicas.clock.advance(2 * HOUR);
       expect(runsOf(a)).toEqual(['a 01:00:00 schedule', 'a 02:00:00 schedule']);
       expect(missedOf(a)).toEqual([]);
     });
 
     it('reports a clock that is ahead, waits, and then runs the same occurrence', async () => {
-      const a = fleet.start('a', [hourly()]);
+      const a = replicas.start('a', [hourly()]);
       a.clock.aheadMs = 90_000;
-      await fleet.clock.advance(HOUR + 1_000);
+      await replicas.clock.advance(HOUR + 1_000);
       expect(a.observer.of('clockAhead')).toEqual([
         { job: 'report', scheduledAt: new Date('2027-01-01T01:00:00Z'), aheadMs: 90_000 },
       ]);
@@ -461,23 +461,23 @@ describe('A cron job', () => {
     });
 
     it('notices within half a minute that the clock of Redis was corrected', async () => {
-      const a = fleet.start('a', [hourly({ lockExpiryMs: 2 * HOUR, misfireGraceMs: MINUTE })]);
-      await fleet.clock.advance(30 * MINUTE);
+      const a = replicas.start('a', [hourly({ lockExpiryMs: 2 * HOUR, misfireGraceMs: MINUTE })]);
+      await replicas.clock.advance(30 * MINUTE);
       // by the clock of Redis it is half past, by that of the replica two minutes to
       a.clock.aheadMs = 28 * MINUTE;
-      await fleet.clock.advance(3 * MINUTE);
+      await replicas.clock.advance(3 * MINUTE);
       expect(a.observer.of('clockAhead')).toHaveLength(1);
-      fleet.clock.stepWall(27 * MINUTE);
+      replicas.clock.stepWall(27 * MINUTE);
       a.clock.aheadMs = MINUTE;
-      await fleet.clock.advance(33_000);
+      await replicas.clock.advance(33_000);
       expect(runsOf(a)).toEqual(['a 01:00:00 misfire']);
       expect(a.observer.of('clockAhead')).toHaveLength(1);
     });
 
     it('starts no occurrence late by the store without a grace, however far its own clock is behind', async () => {
-      const a = fleet.start('a', [hourly({ misfireGraceMs: 0 })]);
+      const a = replicas.start('a', [hourly({ misfireGraceMs: 0 })]);
       a.clock.aheadMs = -HOUR;
-      await fleet.clock.advance(2 * HOUR + MINUTE);
+      await replicas.clock.advance(2 * HOUR + MINUTE);
       expect(a.observer.events.filter(({ event }) => event === 'runStarted').map(({ atMs }) => atMs)).toEqual([
         HOUR,
         2 * HOUR,
@@ -488,9 +488,9 @@ describe('A cron job', () => {
       ['halfway to its misfire grace, by its own clock', -10_000, 10_000],
       ['further, by the clock of the store', -10 * MINUTE, 0],
     ])('starts every occurrence while its clock is behind: %s', async (_, aheadMs, lateMs) => {
-      const a = fleet.start('a', [hourly({ misfireGraceMs: 20_000, schedule: at('*/5 * * * * *') })]);
+      const a = replicas.start('a', [hourly({ misfireGraceMs: 20_000, schedule: at('*/5 * * * * *') })]);
       a.clock.aheadMs = aheadMs;
-      await fleet.clock.advance(MINUTE - 1);
+      await replicas.clock.advance(MINUTE - 1);
       const started = a.observer.of('runStarted').map(({ scheduledAt }) => scheduledAt.getTime() - MIDNIGHT);
       const startedMs = a.observer.events.filter(({ event }) => event === 'runStarted').map(({ atMs }) => atMs);
       expect(startedMs).toEqual(started.map((dueMs) => dueMs + lateMs));
@@ -499,58 +499,58 @@ describe('A cron job', () => {
     });
 
     it('starts none beyond its grace by the store whose claim was slow, though its own clock says that there is time', async () => {
-      const a = fleet.start('a', [hourly({ misfireGraceMs: 2_000 })]);
+      const a = replicas.start('a', [hourly({ misfireGraceMs: 2_000 })]);
       a.clock.aheadMs = -900;
-      await fleet.clock.advance(HOUR);
-      a.store.fate = (command: Command) => (command === 'claim' ? 'lost' : 'carried');
-      await fleet.clock.advance(1_500);
-      a.store.fate = () => 'carried';
-      await fleet.clock.advance(MINUTE);
+      await replicas.clock.advance(HOUR);
+      a.store.outcome = (request) => (request === 'claim' ? 'request-lost' : 'answered');
+      await replicas.clock.advance(1_500);
+      a.store.outcome = () => 'answered';
+      await replicas.clock.advance(MINUTE);
       expect(runsOf(a)).toEqual([]);
       expect(missedOf(a)).toEqual(['a late (00:00:00, 01:00:00] 1']);
     });
 
     it('does not start a claimed occurrence while it cannot tell how long the host slept meanwhile', async () => {
-      const a = fleet.start('a', [hourly()]);
-      await fleet.clock.advance(HOUR - 1_000);
+      const a = replicas.start('a', [hourly()]);
+      await replicas.clock.advance(HOUR - 1_000);
       let arrive: () => void = () => undefined;
-      a.store.heldBack = new Promise((resolve) => (arrive = resolve));
-      await fleet.clock.advance(1_000);
-      fleet.clock.stepWall(20_000);
-      a.store.heldBack = undefined;
-      a.store.fate = (command: Command) => (command === 'renew' ? 'lost' : 'carried');
+      a.store.answersAfter = new Promise((resolve) => (arrive = resolve));
+      await replicas.clock.advance(1_000);
+      replicas.clock.stepWall(20_000);
+      a.store.answersAfter = undefined;
+      a.store.outcome = (request) => (request === 'renew' ? 'request-lost' : 'answered');
       arrive();
-      await fleet.clock.advance(100);
+      await replicas.clock.advance(100);
       expect(runsOf(a)).toEqual([]);
-      a.store.fate = () => 'carried';
+      a.store.outcome = () => 'answered';
     });
 
     it('does not run an occurrence again when the wall clock steps back over it', async () => {
-      const a = fleet.start('a', [hourly()]);
-      await fleet.clock.advance(HOUR + 1_000);
+      const a = replicas.start('a', [hourly()]);
+      await replicas.clock.advance(HOUR + 1_000);
       a.clock.aheadMs = -10 * MINUTE;
-      await fleet.clock.advance(30 * MINUTE);
+      await replicas.clock.advance(30 * MINUTE);
       expect(runsOf(a)).toEqual(['a 01:00:00 schedule']);
     });
 
     it('waits for an occurrence that is further away than a timer can be set', async () => {
-      const a = fleet.start('a', [hourly({ schedule: at('0 0 1 7 *') })]);
-      await fleet.clock.advance(100);
-      await fleet.clock.block(181 * 24 * HOUR - 1_000);
-      await fleet.clock.advance(40_000);
+      const a = replicas.start('a', [hourly({ schedule: at('0 0 1 7 *') })]);
+      await replicas.clock.advance(100);
+      await replicas.clock.block(181 * 24 * HOUR - 1_000);
+      await replicas.clock.advance(40_000);
       expect(runsOf(a).map((line) => line.slice(0, 10))).toEqual(['a 00:00:00']);
     });
   });
 
   it('drains a claimed occurrence when a stop comes between its claim and its run', async () => {
-    const a = fleet.start('a', [hourly({ run: lasting(fleet.clock, 1_000) })]);
-    await fleet.clock.advance(HOUR - 1_000);
+    const a = replicas.start('a', [hourly({ run: lasting(replicas.clock, 1_000) })]);
+    await replicas.clock.advance(HOUR - 1_000);
     let arrive: () => void = () => undefined;
-    a.store.heldBack = new Promise((resolve) => (arrive = resolve));
-    await fleet.clock.advance(1_100);
+    a.store.answersAfter = new Promise((resolve) => (arrive = resolve));
+    await replicas.clock.advance(1_100);
     const stopped = a.supervisor.stop();
     arrive();
-    await fleet.clock.advance(1_200);
+    await replicas.clock.advance(1_200);
     await stopped;
     expect(a.observer.story.slice(-3)).toEqual([
       '3600100 runStarted schedule',

@@ -1,20 +1,21 @@
 import { describe, expect, it } from '@jest/globals';
-import { type FleetReplica, job } from '../../../../test/support/fleet.js';
-import { useFleet } from '../../../../test/support/use-fleet.js';
 import { cron } from '../schedule/index.js';
+import { type TestReplica } from '../testing/replicas/test-replica.js';
+import { job } from '../testing/specs/job.js';
+import { useReplicas } from '../testing/specs/use-replicas.js';
 
 const everyMinute = (overrides: Parameters<typeof job>[0] = {}) =>
   job({ schedule: cron('* * * * *', { timeZone: 'UTC', jobName: 'tick' }), ...overrides });
 
-const startsOf = ({ observer }: FleetReplica): number[] =>
+const startsOf = ({ observer }: TestReplica): number[] =>
   observer.events.filter(({ event }) => event === 'runStarted').map(({ atMs }) => atMs);
-const gainsOf = ({ observer }: FleetReplica): number[] =>
+const gainsOf = ({ observer }: TestReplica): number[] =>
   observer.events.filter(({ event }) => event === 'leadershipGained').map(({ atMs }) => atMs);
-const occurrencesOf = (...replicas: FleetReplica[]): string[] =>
+const occurrencesOf = (...replicas: TestReplica[]): string[] =>
   replicas.flatMap(({ name, observer }) =>
     observer.of('runStarted').map(({ scheduledAt }) => `${name} ${clockOf(scheduledAt)}`),
   );
-const missedOf = (...replicas: FleetReplica[]): string[] =>
+const missedOf = (...replicas: TestReplica[]): string[] =>
   replicas.flatMap(({ name, observer }) =>
     observer
       .of('occurrencesMissed')
@@ -23,30 +24,30 @@ const missedOf = (...replicas: FleetReplica[]): string[] =>
 const clockOf = (date: Date) => date.toISOString().slice(11, 19);
 
 describe('When Redis restarts or loses its data', () => {
-  const fleet = useFleet();
+  const replicas = useReplicas();
 
   /** A leader and a follower. */
-  async function leaderAndFollower(of = job, follower = of()): Promise<readonly [FleetReplica, FleetReplica]> {
-    const a = fleet.start('a', [of()]);
-    await fleet.clock.advance(500);
-    const b = fleet.start('b', [follower]);
-    await fleet.clock.advance(2_000);
+  async function leaderAndFollower(of = job, follower = of()): Promise<readonly [TestReplica, TestReplica]> {
+    const a = replicas.start('a', [of()]);
+    await replicas.clock.advance(500);
+    const b = replicas.start('b', [follower]);
+    await replicas.clock.advance(2_000);
     return [a, b];
   }
 
   /** When a replica has noticed it: its next heartbeat does. */
-  async function noticed({ store }: FleetReplica): Promise<number> {
+  async function noticed({ store }: TestReplica): Promise<number> {
     const sent = store.count('heartbeat');
-    while (store.count('heartbeat') === sent) await fleet.clock.advance(1);
-    return fleet.clock.now();
+    while (store.count('heartbeat') === sent) await replicas.clock.advance(1);
+    return replicas.clock.now();
   }
 
   it('nobody takes over before the lease of a leader that is cut off has ended', async () => {
     const [a, b] = await leaderAndFollower();
-    a.store.cut();
-    fleet.server.loseData();
+    a.store.partition();
+    replicas.server.loseData();
     const since = await noticed(b);
-    await fleet.clock.advance(30_000);
+    await replicas.clock.advance(30_000);
     expect(gainsOf(b)).toEqual([since + 10_001]);
     expect(startsOf(a).at(-1)).toBeLessThan(since + 10_000);
     const [tokenOfA = NaN] = a.observer.of('leadershipGained').map(({ fencingToken }) => fencingToken);
@@ -55,28 +56,28 @@ describe('When Redis restarts or loses its data', () => {
 
   it('the wait lasts for the lockExpiry of the leader that was known, if that is longer', async () => {
     const [a, b] = await leaderAndFollower((overrides) => job({ lockExpiryMs: 25_000, ...overrides }), job());
-    a.store.cut();
-    fleet.server.loseData();
+    a.store.partition();
+    replicas.server.loseData();
     const since = await noticed(b);
-    await fleet.clock.advance(40_000);
+    await replicas.clock.advance(40_000);
     expect(gainsOf(b)).toEqual([since + 25_001]);
   });
 
   it('the leader goes on at once while its lease holds', async () => {
     // no tick is due when it is noticed
-    await fleet.clock.advance(300);
+    await replicas.clock.advance(300);
     const [a, b] = await leaderAndFollower();
-    fleet.server.loseData();
-    await fleet.clock.advance(30_000);
+    replicas.server.loseData();
+    await replicas.clock.advance(30_000);
     expect(startsOf(a)).toHaveLength(32);
     expect(startsOf(b)).toEqual([]);
   });
 
   it('the leader keeps its term if its lock is in the data that came back', async () => {
     const [a] = await leaderAndFollower();
-    fleet.server.restart(fleet.server.snapshot());
+    replicas.server.restart(replicas.server.snapshot());
     a.store.reconnect();
-    await fleet.clock.advance(30_000);
+    await replicas.clock.advance(30_000);
     expect(a.news().filter((line) => line.includes('leadership'))).toEqual(['0 leadershipGained']);
     expect(startsOf(a)).toHaveLength(32);
   });
@@ -84,32 +85,32 @@ describe('When Redis restarts or loses its data', () => {
   it('a leader waits as everybody else if another replica has led since', async () => {
     const [a, b] = await leaderAndFollower();
     await a.supervisor.find('tick')?.workers?.election.stepDown();
-    await fleet.clock.advance(3_000);
+    await replicas.clock.advance(3_000);
     expect(gainsOf(b)).toHaveLength(1);
-    b.store.cut();
-    fleet.server.loseData();
+    b.store.partition();
+    replicas.server.loseData();
     const since = await noticed(a);
-    await fleet.clock.advance(30_000);
+    await replicas.clock.advance(30_000);
     expect(gainsOf(a)).toEqual([0, since + 10_001]);
     expect(startsOf(b).at(-1)).toBeLessThan(since + 10_000);
   });
 
   it('a job that nobody has seen before starts at once', async () => {
     await leaderAndFollower();
-    fleet.server.loseData();
-    const c = fleet.start('c', [job({ name: 'new' })]);
-    await fleet.clock.advance(100);
+    replicas.server.loseData();
+    const c = replicas.start('c', [job({ name: 'new' })]);
+    await replicas.clock.advance(100);
     expect(c.observer.of('leadershipGained')).toHaveLength(1);
   });
 
   it('the wait ends after one lockExpiry also if the clock of Redis is set back meanwhile', async () => {
     const [a, b] = await leaderAndFollower();
-    a.store.cut();
-    fleet.server.loseData();
+    a.store.partition();
+    replicas.server.loseData();
     const since = await noticed(b);
-    fleet.clock.stepWall(-3_600_000);
+    replicas.clock.stepWall(-3_600_000);
     for (const { clock } of [a, b]) clock.aheadMs = 3_600_000;
-    await fleet.clock.advance(30_000);
+    await replicas.clock.advance(30_000);
     expect(gainsOf(b)[0]).toBeGreaterThanOrEqual(since + 10_000);
     expect(gainsOf(b)[0]).toBeLessThan(since + 14_000);
   });
@@ -117,90 +118,90 @@ describe('When Redis restarts or loses its data', () => {
   describe('a cron job', () => {
     it('reports what came due around it once, and starts none of it', async () => {
       const [a, b] = await leaderAndFollower(everyMinute);
-      await fleet.clock.advance(52_000);
-      a.store.cut();
-      fleet.server.loseData();
-      await fleet.clock.advance(120_000);
+      await replicas.clock.advance(52_000);
+      a.store.partition();
+      replicas.server.loseData();
+      await replicas.clock.advance(120_000);
       expect(missedOf(a, b)).toEqual([expect.stringMatching(/^b state-lost \(00:00:00, 00:01:0\d\] 1$/)]);
       expect(occurrencesOf(a, b)).toEqual(['b 00:02:00']);
     });
 
     it('reports a claim that did not lead to a run although Redis forgot it', async () => {
       const [a, b] = await leaderAndFollower(everyMinute);
-      await fleet.clock.advance(57_400);
+      await replicas.clock.advance(57_400);
       // the claim is carried out, and its leader dies before the answer
-      a.store.fate = (command) => (command === 'claim' ? 'unanswered' : 'lost');
-      await fleet.clock.advance(5_000);
-      fleet.server.loseData();
-      await fleet.clock.advance(60_000);
+      a.store.outcome = (request) => (request === 'claim' ? 'answer-lost' : 'request-lost');
+      await replicas.clock.advance(5_000);
+      replicas.server.loseData();
+      await replicas.clock.advance(60_000);
       expect(missedOf(a, b)).toEqual([expect.stringMatching(/^b state-lost \(00:00:00, 00:01:\d\d\] 1$/)]);
       expect(occurrencesOf(a, b)).toEqual(['b 00:02:00']);
     });
 
     it('starts nothing again whose claim came after the snapshot', async () => {
       const [a, b] = await leaderAndFollower(everyMinute);
-      await fleet.clock.advance(50_000);
-      const snapshot = fleet.server.snapshot();
-      await fleet.clock.advance(7_600);
-      a.store.cut();
-      fleet.server.restart(snapshot);
-      await fleet.clock.advance(40_000);
+      await replicas.clock.advance(50_000);
+      const snapshot = replicas.server.snapshot();
+      await replicas.clock.advance(7_600);
+      a.store.partition();
+      replicas.server.restart(snapshot);
+      await replicas.clock.advance(40_000);
       expect(occurrencesOf(a, b)).toEqual(['a 00:01:00']);
       expect(missedOf(a, b)).toEqual(['b state-lost (00:00:00, 00:01:00] 1']);
     });
 
     it('starts what comes due after it was noticed, as after any change of the leader', async () => {
       const [a, b] = await leaderAndFollower(everyMinute);
-      await fleet.clock.advance(52_000);
-      a.store.cut();
-      fleet.server.restart(fleet.server.snapshot());
-      await fleet.clock.advance(30_000);
+      await replicas.clock.advance(52_000);
+      a.store.partition();
+      replicas.server.restart(replicas.server.snapshot());
+      await replicas.clock.advance(30_000);
       expect(occurrencesOf(a, b)).toEqual(['b 00:01:00']);
       expect(missedOf(a, b)).toEqual([]);
     });
 
     it.each([
       ['its data is lost', () => undefined],
-      ['an old snapshot comes back', () => fleet.server.snapshot()],
+      ['an old snapshot comes back', () => replicas.server.snapshot()],
     ])('loses nothing while its leader goes on: %s', async (_, remember) => {
       const [a, b] = await leaderAndFollower(everyMinute);
       const snapshot = remember();
       // the break is noticed by the claim at 00:02:00
-      await fleet.clock.advance(117_000);
-      if (snapshot === undefined) fleet.server.loseData();
-      else fleet.server.restart(snapshot);
-      await fleet.clock.advance(70_000);
+      await replicas.clock.advance(117_000);
+      if (snapshot === undefined) replicas.server.loseData();
+      else replicas.server.restart(snapshot);
+      await replicas.clock.advance(70_000);
       expect(occurrencesOf(a, b)).toEqual(['a 00:01:00', 'a 00:02:00', 'a 00:03:00']);
       expect(missedOf(a, b)).toEqual([]);
     });
 
     it('reports it also if the first who was granted the lock never learns of it', async () => {
       const [a, b] = await leaderAndFollower(everyMinute);
-      const c = fleet.start('c', [everyMinute()]);
-      await fleet.clock.advance(50_000);
-      for (const { store } of [a, b]) store.cut();
-      fleet.server.loseData();
+      const c = replicas.start('c', [everyMinute()]);
+      await replicas.clock.advance(50_000);
+      for (const { store } of [a, b]) store.partition();
+      replicas.server.loseData();
       // the first request relies on the state that is lost
       let acquires = 0;
-      c.store.fate = (command) => {
-        if (command === 'acquire') acquires += 1;
-        return command === 'heartbeat' || acquires < 2 ? 'carried' : 'unanswered';
+      c.store.outcome = (request) => {
+        if (request === 'acquire') acquires += 1;
+        return request === 'heartbeat' || acquires < 2 ? 'answered' : 'answer-lost';
       };
-      await fleet.clock.advance(14_000);
-      expect(fleet.server.holderOf('tick')).toMatch(/^c/);
-      c.store.cut();
-      b.store.mend();
-      await fleet.clock.advance(60_000);
+      await replicas.clock.advance(14_000);
+      expect(replicas.server.holderOf('tick')).toMatch(/^c/);
+      c.store.partition();
+      b.store.heal();
+      await replicas.clock.advance(60_000);
       expect(missedOf(b)).toEqual([expect.stringMatching(/^b state-lost \(00:00:00, 00:01:\d\d\] 1$/)]);
     });
 
     it('reports what was due while nobody could lead, up to where the new state begins', async () => {
       const [a, b] = await leaderAndFollower(everyMinute);
-      for (const { store } of [a, b]) store.cut();
-      await fleet.clock.advance(150_000);
-      fleet.server.loseData();
-      for (const { store } of [a, b]) store.mend();
-      await fleet.clock.advance(60_000);
+      for (const { store } of [a, b]) store.partition();
+      await replicas.clock.advance(150_000);
+      replicas.server.loseData();
+      for (const { store } of [a, b]) store.heal();
+      await replicas.clock.advance(60_000);
       expect(missedOf(a, b)).toEqual([expect.stringMatching(/^[ab] state-lost \(00:00:00, 00:02:4\d\] 2$/)]);
       expect(occurrencesOf(a, b)).toEqual([expect.stringMatching('00:03:00')]);
     });

@@ -1,10 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
-import { Fleet, job } from '../../../../test/support/fleet.js';
+import { TestReplicas } from '../testing/replicas/test-replicas.js';
+import { job } from '../testing/specs/job.js';
 
 describe('A run', () => {
   it('cannot change what observers are told of it', async () => {
-    const fleet = new Fleet();
-    const a = fleet.start('a', [
+    const replicas = new TestReplicas();
+    const a = replicas.start('a', [
       job({
         run: ({ scheduledAt, startedAt }) => {
           scheduledAt.setTime(0);
@@ -12,30 +13,30 @@ describe('A run', () => {
         },
       }),
     ]);
-    await fleet.clock.advance(1_500);
+    await replicas.clock.advance(1_500);
 
     const [started] = a.observer.of('runStarted');
     const [succeeded] = a.observer.of('runSucceeded');
     expect(started?.scheduledAt.getTime()).toBe(succeeded?.scheduledAt.getTime());
     expect([started?.scheduledAt.getTime(), started?.startedAt.getTime()]).not.toContain(0);
-    await fleet.end();
-    expect(fleet.clock.pendingTimers).toBe(0);
+    await replicas.end();
+    expect(replicas.clock.pendingTimers).toBe(0);
   });
 
   it('that gives up because assertLeader() throws is cancelled, though no timer could fire its signal', async () => {
-    const fleet = new Fleet();
-    const a = fleet.start('a', [
+    const replicas = new TestReplicas();
+    const a = replicas.start('a', [
       job({
         run: (run) => {
-          void fleet.clock.block(9_000);
+          void replicas.clock.block(9_000);
           run.assertLeader();
         },
       }),
     ]);
-    await fleet.clock.advance(1_500);
+    await replicas.clock.advance(1_500);
     expect(a.observer.of('runFailed')).toEqual([]);
     expect(a.observer.of('runCancelled')).toMatchObject([{ code: 'LEASE_LOST' }]);
-    await fleet.end();
-    expect(fleet.clock.pendingTimers).toBe(0);
+    await replicas.end();
+    expect(replicas.clock.pendingTimers).toBe(0);
   });
 });

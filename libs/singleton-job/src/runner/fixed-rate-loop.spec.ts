@@ -1,18 +1,18 @@
 import { describe, expect, it } from '@jest/globals';
-import { job, lasting } from '../../../../test/support/fleet.js';
-import { useFleet } from '../../../../test/support/use-fleet.js';
 import { fixedRate } from '../schedule/index.js';
+import { job, lasting } from '../testing/specs/job.js';
+import { useReplicas } from '../testing/specs/use-replicas.js';
 
 const everyHalfSecond = fixedRate(500, { offsetMs: 0 });
 const runs = (story: readonly string[]) => story.filter((line) => /run|tick/.test(line));
 
 describe('A fixed-rate job', () => {
-  const fleet = useFleet();
+  const replicas = useReplicas();
 
   it('drops the ticks that come while a run is in flight, and never stacks them', async () => {
-    const run = lasting(fleet.clock, 700);
-    const a = fleet.start('a', [job({ schedule: everyHalfSecond, run })]);
-    await fleet.clock.advance(2_400);
+    const run = lasting(replicas.clock, 700);
+    const a = replicas.start('a', [job({ schedule: everyHalfSecond, run })]);
+    await replicas.clock.advance(2_400);
     expect(runs(a.observer.story)).toEqual([
       '500 runStarted schedule',
       '1000 tickDropped overlap',
@@ -24,12 +24,12 @@ describe('A fixed-rate job', () => {
   });
 
   it('tells each run its slot on the grid since the epoch, whenever the replica started', async () => {
-    await fleet.clock.advance(123);
+    await replicas.clock.advance(123);
     const slots: number[] = [];
-    fleet.start('a', [
+    replicas.start('a', [
       job({ schedule: fixedRate(500, { offsetMs: 50 }), run: (run) => slots.push(run.scheduledAt.getTime()) }),
     ]);
-    await fleet.clock.advance(1_500);
+    await replicas.clock.advance(1_500);
     expect(slots.map((slot) => slot % 500)).toEqual([50, 50, 50]);
     expect(slots[0]).toBe(new Date('2027-01-01T00:00:00.550Z').getTime());
   });
@@ -37,23 +37,23 @@ describe('A fixed-rate job', () => {
   it('keeps the grid when the leader changes, and runs no slot twice', async () => {
     const slots: number[] = [];
     const ticking = job({ schedule: everyHalfSecond, run: (run) => slots.push(run.scheduledAt.getTime()) });
-    const a = fleet.start('a', [ticking]);
+    const a = replicas.start('a', [ticking]);
     // its wall clock is half a period behind: the slot that the other has just fired lies ahead of it
-    const b = fleet.start('b', [ticking]);
+    const b = replicas.start('b', [ticking]);
     b.clock.aheadMs = -250;
-    await fleet.clock.advance(1_010);
+    await replicas.clock.advance(1_010);
     await a.supervisor.stop();
-    await fleet.clock.advance(1_500);
+    await replicas.clock.advance(1_500);
     expect(b.observer.of('leadershipGained')).toHaveLength(1);
     expect(new Set(slots).size).toBe(slots.length);
     expect(slots.map((slot, index) => slot - (slots[index - 1] ?? slot - 500))).toEqual(slots.map(() => 500));
   });
 
   it('runs one late tick after a blocked loop and reports the ones before', async () => {
-    const a = fleet.start('a', [job({ schedule: everyHalfSecond })]);
-    await fleet.clock.advance(600);
-    await fleet.clock.block(2_000);
-    await fleet.clock.advance(500);
+    const a = replicas.start('a', [job({ schedule: everyHalfSecond })]);
+    await replicas.clock.advance(600);
+    await replicas.clock.block(2_000);
+    await replicas.clock.advance(500);
     expect(runs(a.observer.story)).toEqual([
       '500 runStarted schedule',
       '500 runSucceeded schedule',
@@ -69,18 +69,18 @@ describe('A fixed-rate job', () => {
   });
 
   it('sleeps on when its timer fires early', async () => {
-    const a = fleet.start('a', [job({ schedule: everyHalfSecond })]);
-    await fleet.clock.advance(100);
-    fleet.clock.stepWall(-0.5);
-    await fleet.clock.advance(420);
+    const a = replicas.start('a', [job({ schedule: everyHalfSecond })]);
+    await replicas.clock.advance(100);
+    replicas.clock.stepWall(-0.5);
+    await replicas.clock.advance(420);
     expect(a.observer.of('runStarted').map((run) => run.startedAt.getTime() - run.scheduledAt.getTime())).toEqual([0]);
   });
 
   it('anchors anew when the wall clock steps back by more than a period', async () => {
-    const a = fleet.start('a', [job({ schedule: everyHalfSecond })]);
-    await fleet.clock.advance(1_100);
+    const a = replicas.start('a', [job({ schedule: everyHalfSecond })]);
+    await replicas.clock.advance(1_100);
     a.clock.aheadMs = -3_600_000;
-    await fleet.clock.advance(1_500);
+    await replicas.clock.advance(1_500);
     expect(
       a.observer
         .of('runStarted')
@@ -90,28 +90,28 @@ describe('A fixed-rate job', () => {
   });
 
   it('ignores a last slot that a replica with a wrong clock left far ahead', async () => {
-    const ahead = fleet.start('ahead', [job({ schedule: everyHalfSecond })]);
+    const ahead = replicas.start('ahead', [job({ schedule: everyHalfSecond })]);
     ahead.clock.aheadMs = 86_400_000;
-    await fleet.clock.advance(5_000);
+    await replicas.clock.advance(5_000);
     await ahead.supervisor.stop();
-    const b = fleet.start('b', [job({ schedule: everyHalfSecond })]);
-    await fleet.clock.advance(1_000);
+    const b = replicas.start('b', [job({ schedule: everyHalfSecond })]);
+    await replicas.clock.advance(1_000);
     expect(b.observer.of('runStarted')).toHaveLength(2);
   });
 
   it('starts no run past the deadline, even if a stopped process wakes up with the tick before the deadline timer', async () => {
-    const a = fleet.start('a', [job({ schedule: everyHalfSecond })]);
-    await fleet.clock.advance(400);
-    await fleet.clock.block(11_000);
+    const a = replicas.start('a', [job({ schedule: everyHalfSecond })]);
+    await replicas.clock.advance(400);
+    await replicas.clock.block(11_000);
     expect(a.observer.of('runStarted')).toEqual([]);
     expect(runs(a.observer.story)).toContain('11400 tickDropped lease-unconfirmed');
   });
 
   it('drops ticks while the wall clock says that the lock has expired, and goes on once a renewal is confirmed', async () => {
-    const a = fleet.start('a', [job({ schedule: fixedRate(1_000, { offsetMs: 0 }) })]);
-    await fleet.clock.advance(1_500);
+    const a = replicas.start('a', [job({ schedule: fixedRate(1_000, { offsetMs: 0 }) })]);
+    await replicas.clock.advance(1_500);
     a.clock.aheadMs = 60_000;
-    await fleet.clock.advance(2_500);
+    await replicas.clock.advance(2_500);
     expect(a.observer.story).toEqual([
       '0 leadershipGained',
       '1000 runStarted schedule',
@@ -127,9 +127,9 @@ describe('A fixed-rate job', () => {
 
   describe("with overlap 'cancel-other'", () => {
     it('aborts the run in flight and runs the new tick as soon as that has settled', async () => {
-      const run = lasting(fleet.clock, 5_000, { obedient: true });
-      const a = fleet.start('a', [job({ schedule: everyHalfSecond, overlap: 'cancel-other', run })]);
-      await fleet.clock.advance(1_200);
+      const run = lasting(replicas.clock, 5_000, { obedient: true });
+      const a = replicas.start('a', [job({ schedule: everyHalfSecond, overlap: 'cancel-other', run })]);
+      await replicas.clock.advance(1_200);
       expect(runs(a.observer.story)).toEqual([
         '500 runStarted schedule',
         '1000 runCancelled schedule SUPERSEDED',
@@ -138,9 +138,9 @@ describe('A fixed-rate job', () => {
     });
 
     it('keeps only the newest waiting tick while the old run takes its time', async () => {
-      const run = lasting(fleet.clock, 1_700);
-      const a = fleet.start('a', [job({ schedule: everyHalfSecond, overlap: 'cancel-other', run })]);
-      await fleet.clock.advance(2_300);
+      const run = lasting(replicas.clock, 1_700);
+      const a = replicas.start('a', [job({ schedule: everyHalfSecond, overlap: 'cancel-other', run })]);
+      await replicas.clock.advance(2_300);
       expect(runs(a.observer.story)).toEqual([
         '500 runStarted schedule',
         '1500 tickDropped overlap',
@@ -154,8 +154,8 @@ describe('A fixed-rate job', () => {
 
     it('reports every waiting tick that a newer one pushes aside, also when the old run never settles', async () => {
       const run = () => new Promise(() => undefined);
-      const a = fleet.start('a', [job({ schedule: everyHalfSecond, overlap: 'cancel-other', run })]);
-      await fleet.clock.advance(5_100);
+      const a = replicas.start('a', [job({ schedule: everyHalfSecond, overlap: 'cancel-other', run })]);
+      await replicas.clock.advance(5_100);
       expect(a.observer.of('tickDropped')).toHaveLength(8);
     });
   });

@@ -1,16 +1,16 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { describe, expect, it } from '@jest/globals';
-import { job, lasting } from '../../../../test/support/fleet.js';
-import { useFleet } from '../../../../test/support/use-fleet.js';
 import { LeaseLostError } from '../errors/index.js';
 import { type RunInterceptor } from '../events/index.js';
 import { FakeRun } from '../testing/index.js';
 import { intercept } from './intercept.js';
+import { job, lasting } from '../testing/specs/job.js';
+import { useReplicas } from '../testing/specs/use-replicas.js';
 
 const runs = (story: readonly string[]) => story.filter((line) => /run/.test(line));
 
 describe('Interceptors', () => {
-  const fleet = useFleet();
+  const replicas = useReplicas();
 
   it('wrap each run, the first outermost', async () => {
     const told: string[] = [];
@@ -23,8 +23,8 @@ describe('Interceptors', () => {
       },
     });
     const work = job({ run: () => told.push('run') });
-    fleet.start('a', [intercept(work, [around('outer'), around('inner')])]);
-    await fleet.clock.advance(1_000);
+    replicas.start('a', [intercept(work, [around('outer'), around('inner')])]);
+    await replicas.clock.advance(1_000);
     expect(told).toEqual(['outer before tick', 'inner before tick', 'run', 'inner after 3', 'outer after 3']);
   });
 
@@ -39,8 +39,8 @@ describe('Interceptors', () => {
       },
     });
     const contextual: RunInterceptor = { intercept: (run, next) => storage.run(`run of ${run.job}`, next) };
-    fleet.start('a', [intercept(work, [contextual])]);
-    await fleet.clock.advance(1_000);
+    replicas.start('a', [intercept(work, [contextual])]);
+    await replicas.clock.advance(1_000);
     expect(seen).toEqual(['run of tick', 'run of tick']);
   });
 
@@ -51,14 +51,14 @@ describe('Interceptors', () => {
     const slow: RunInterceptor = {
       intercept: async (_, next) => {
         const begun = next();
-        await new Promise<void>((resolve) => fleet.clock.setTimer(300, resolve));
+        await new Promise<void>((resolve) => replicas.clock.setTimer(300, resolve));
         return begun;
       },
     };
-    const a = fleet.start('a', [intercept(job({ run: () => Promise.reject(new Error('lost')) }), [slow])]);
-    await fleet.clock.advance(1_100);
+    const a = replicas.start('a', [intercept(job({ run: () => Promise.reject(new Error('lost')) }), [slow])]);
+    await replicas.clock.advance(1_100);
     await new Promise((resolve) => setTimeout(resolve, 5));
-    await fleet.clock.advance(400);
+    await replicas.clock.advance(400);
     process.off('unhandledRejection', note);
     expect(unhandled).toEqual([]);
     expect(a.observer.of('runFailed')).toMatchObject([{ error: { message: 'lost' } }]);
@@ -74,16 +74,16 @@ describe('Interceptors', () => {
     ['reject', () => Promise.reject(new Error('no transaction'))],
   ])('that %s fail the run', async (_, throwing) => {
     let began = 0;
-    const a = fleet.start('a', [intercept(job({ run: () => (began += 1) }), [{ intercept: throwing }])]);
-    await fleet.clock.advance(2_000);
+    const a = replicas.start('a', [intercept(job({ run: () => (began += 1) }), [{ intercept: throwing }])]);
+    await replicas.clock.advance(2_000);
     expect(began).toBe(0);
     expect(a.observer.of('runFailed')).toMatchObject([{ error: { message: 'no transaction' } }, {}]);
   });
 
   it('that never call next keep the job from running', async () => {
     let began = 0;
-    const a = fleet.start('a', [intercept(job({ run: () => (began += 1) }), [{ intercept: () => undefined }])]);
-    await fleet.clock.advance(1_000);
+    const a = replicas.start('a', [intercept(job({ run: () => (began += 1) }), [{ intercept: () => undefined }])]);
+    await replicas.clock.advance(1_000);
     expect([began, a.observer.of('runSucceeded').length]).toEqual([0, 1]);
   });
 
@@ -94,11 +94,11 @@ describe('Interceptors', () => {
       },
     });
     const passing: RunInterceptor = { intercept: (_, next) => next() };
-    const a = fleet.start('a', [intercept(work, [passing])]);
-    const b = fleet.start('b', [
+    const a = replicas.start('a', [intercept(work, [passing])]);
+    const b = replicas.start('b', [
       intercept({ ...work, name: 'tock' }, [{ intercept: (_, next) => next().catch(() => 0) }]),
     ]);
-    await fleet.clock.advance(1_000);
+    await replicas.clock.advance(1_000);
     expect(runs(a.observer.story)).toEqual(['1000 runStarted schedule', '1000 runFailed schedule']);
     expect(runs(b.observer.story)).toEqual(['1000 runStarted schedule', '1000 runSucceeded schedule']);
   });
@@ -108,13 +108,13 @@ describe('Interceptors', () => {
     const work = job({
       run: async (run) => {
         began += 1;
-        await lasting(fleet.clock, 1_500)(run);
+        await lasting(replicas.clock, 1_500)(run);
         throw new Error('no feed');
       },
     });
     const careless: RunInterceptor = { intercept: (_, next) => void next() };
-    const a = fleet.start('a', [intercept(work, [careless])]);
-    await fleet.clock.advance(2_600);
+    const a = replicas.start('a', [intercept(work, [careless])]);
+    await replicas.clock.advance(2_600);
     expect(runs(a.observer.story)).toEqual(['1000 runStarted schedule', '2500 runSucceeded schedule']);
     expect(began).toBe(1);
   });
@@ -122,8 +122,8 @@ describe('Interceptors', () => {
   it('that call next twice run the job once', async () => {
     let began = 0;
     const eager: RunInterceptor = { intercept: async (_, next) => [await next(), await next()] };
-    fleet.start('a', [intercept(job({ run: () => (began += 1) }), [eager])]);
-    await fleet.clock.advance(1_000);
+    replicas.start('a', [intercept(job({ run: () => (began += 1) }), [eager])]);
+    await replicas.clock.advance(1_000);
     expect(began).toBe(1);
   });
 
@@ -138,8 +138,8 @@ describe('Interceptors', () => {
       },
     };
     const work = job({ run: () => (began += 1), timeoutMs: 500 });
-    const a = fleet.start('a', [intercept(work, [slow])]);
-    await fleet.clock.advance(1_600);
+    const a = replicas.start('a', [intercept(work, [slow])]);
+    await replicas.clock.advance(1_600);
     expect(runs(a.observer.story)).toEqual(['1000 runStarted schedule', '1500 runCancelled schedule TIMEOUT']);
     expect(began).toBe(0);
   });

@@ -1,16 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
-import { job, lasting } from '../../../../test/support/fleet.js';
-import { useFleet } from '../../../../test/support/use-fleet.js';
 import { interval } from '../schedule/index.js';
+import { job, lasting } from '../testing/specs/job.js';
+import { useReplicas } from '../testing/specs/use-replicas.js';
 
 const runs = (story: readonly string[]) => story.filter((line) => /run/.test(line));
 
 describe('An interval job', () => {
-  const fleet = useFleet();
+  const replicas = useReplicas();
 
   it('runs at once on taking the lead, and then waits from the end of each run', async () => {
-    const a = fleet.start('a', [job({ schedule: interval(1_000), run: lasting(fleet.clock, 300) })]);
-    await fleet.clock.advance(3_000);
+    const a = replicas.start('a', [job({ schedule: interval(1_000), run: lasting(replicas.clock, 300) })]);
+    await replicas.clock.advance(3_000);
     expect(runs(a.observer.story)).toEqual([
       '0 runStarted schedule',
       '300 runSucceeded schedule',
@@ -22,51 +22,51 @@ describe('An interval job', () => {
   });
 
   it('keeps the gap across leaders', async () => {
-    const a = fleet.start('a', [job({ schedule: interval(60_000) })]);
-    await fleet.clock.advance(10_000);
-    const b = fleet.start('b', [job({ schedule: interval(60_000) })]);
+    const a = replicas.start('a', [job({ schedule: interval(60_000) })]);
+    await replicas.clock.advance(10_000);
+    const b = replicas.start('b', [job({ schedule: interval(60_000) })]);
     await a.supervisor.stop();
-    await fleet.clock.advance(55_000);
+    await replicas.clock.advance(55_000);
     expect(a.observer.of('runStarted')).toHaveLength(1);
     expect(runs(b.observer.story)).toEqual(['60000 runStarted schedule', '60000 runSucceeded schedule']);
   });
 
   it('tells Redis of the end of a short gap with the next renewal', async () => {
-    const a = fleet.start('a', [job({ schedule: interval(1_000) })]);
-    await fleet.clock.advance(9_900);
+    const a = replicas.start('a', [job({ schedule: interval(1_000) })]);
+    await replicas.clock.advance(9_900);
     expect(a.observer.of('runSucceeded')).toHaveLength(10);
     expect(a.store.count('renew')).toBe(1);
   });
 
   it('keeps the gap when the leader was killed, from what its last renewal told', async () => {
-    const a = fleet.start('a', [job({ schedule: interval(60_000) })]);
-    const b = fleet.start('b', [job({ schedule: interval(60_000) })]);
-    await fleet.clock.advance(10_000);
-    a.store.fate = () => 'lost';
-    await fleet.clock.advance(55_000);
+    const a = replicas.start('a', [job({ schedule: interval(60_000) })]);
+    const b = replicas.start('b', [job({ schedule: interval(60_000) })]);
+    await replicas.clock.advance(10_000);
+    a.store.outcome = () => 'request-lost';
+    await replicas.clock.advance(55_000);
     expect(a.observer.of('runStarted')).toHaveLength(1);
     expect(runs(b.observer.story)).toEqual(['60000 runStarted schedule', '60000 runSucceeded schedule']);
   });
 
   it('keeps a long gap when the leader is killed right after its run', async () => {
     const hour = 3_600_000;
-    const a = fleet.start('a', [job({ schedule: interval(hour), run: lasting(fleet.clock, 100) })]);
-    const b = fleet.start('b', [job({ schedule: interval(hour) })]);
-    await fleet.clock.advance(200);
-    a.store.fate = () => 'lost';
-    await fleet.clock.advance(hour - 200);
+    const a = replicas.start('a', [job({ schedule: interval(hour), run: lasting(replicas.clock, 100) })]);
+    const b = replicas.start('b', [job({ schedule: interval(hour) })]);
+    await replicas.clock.advance(200);
+    a.store.outcome = () => 'request-lost';
+    await replicas.clock.advance(hour - 200);
     expect(b.observer.of('leadershipGained')).toHaveLength(1);
     expect(b.observer.of('runStarted')).toEqual([]);
-    await fleet.clock.advance(200);
+    await replicas.clock.advance(200);
     expect(b.observer.of('runStarted')).toHaveLength(1);
   });
 
   it('tells Redis of the end of a long gap also while a renewal is under way', async () => {
     const hour = 3_600_000;
-    const a = fleet.start('a', [job({ schedule: interval(hour), run: lasting(fleet.clock, 10_100) })]);
-    await fleet.clock.advance(9_900);
+    const a = replicas.start('a', [job({ schedule: interval(hour), run: lasting(replicas.clock, 10_100) })]);
+    await replicas.clock.advance(9_900);
     a.store.delayMs = 300;
-    await fleet.clock.advance(1_000);
+    await replicas.clock.advance(1_000);
     expect(a.store.count('renew')).toBe(3);
   });
 
@@ -74,14 +74,14 @@ describe('An interval job', () => {
     /** A run at once, which ends at once, and one of 5 minutes that begins after 20 s. */
     async function killedAfter(forMs: number) {
       let begun = 0;
-      const long = lasting(fleet.clock, 300_000);
-      const a = fleet.start('a', [
+      const long = lasting(replicas.clock, 300_000);
+      const a = replicas.start('a', [
         job({ schedule: interval(20_000), run: (run) => (begun++ === 0 ? undefined : long(run)) }),
       ]);
-      const b = fleet.start('b', [job({ schedule: interval(20_000) })]);
-      await fleet.clock.advance(forMs);
-      a.store.cut();
-      await fleet.clock.advance(60_000);
+      const b = replicas.start('b', [job({ schedule: interval(20_000) })]);
+      await replicas.clock.advance(forMs);
+      a.store.partition();
+      await replicas.clock.advance(60_000);
       return b;
     }
 
@@ -99,52 +99,52 @@ describe('An interval job', () => {
   });
 
   it('keeps the gap over a lost term of its own, of whose run Redis never heard', async () => {
-    const a = fleet.start('a', [job({ schedule: interval(60_000), run: lasting(fleet.clock, 5_000) })]);
-    await fleet.clock.advance(3_500);
-    a.store.fate = () => 'STORE_UNREACHABLE';
-    await fleet.clock.advance(20_000);
-    a.store.fate = () => 'carried';
-    await fleet.clock.advance(60_000);
+    const a = replicas.start('a', [job({ schedule: interval(60_000), run: lasting(replicas.clock, 5_000) })]);
+    await replicas.clock.advance(3_500);
+    a.store.outcome = () => 'STORE_UNREACHABLE';
+    await replicas.clock.advance(20_000);
+    a.store.outcome = () => 'answered';
+    await replicas.clock.advance(60_000);
     expect(runs(a.observer.story).slice(2)).toEqual(['65000 runStarted schedule', '70000 runSucceeded schedule']);
   });
 
   it('runs at once when the gap has passed before anybody led', async () => {
-    const a = fleet.start('a', [job({ schedule: interval(5_000) })]);
-    await fleet.clock.advance(1_000);
+    const a = replicas.start('a', [job({ schedule: interval(5_000) })]);
+    await replicas.clock.advance(1_000);
     await a.supervisor.stop();
-    await fleet.clock.advance(30_000);
-    const b = fleet.start('b', [job({ schedule: interval(5_000) })]);
-    await fleet.clock.advance(1_000);
+    await replicas.clock.advance(30_000);
+    const b = replicas.start('b', [job({ schedule: interval(5_000) })]);
+    await replicas.clock.advance(1_000);
     expect(runs(b.observer.story)).toEqual(['31000 runStarted schedule', '31000 runSucceeded schedule']);
   });
 
   it('forgets the gap when its delay was changed', async () => {
-    const a = fleet.start('a', [job({ schedule: interval(60_000) })]);
-    await fleet.clock.advance(1_000);
+    const a = replicas.start('a', [job({ schedule: interval(60_000) })]);
+    await replicas.clock.advance(1_000);
     await a.supervisor.stop();
-    const b = fleet.start('b', [job({ schedule: interval(30_000) })]);
-    await fleet.clock.advance(1_000);
+    const b = replicas.start('b', [job({ schedule: interval(30_000) })]);
+    await replicas.clock.advance(1_000);
     expect(runs(b.observer.story)).toHaveLength(2);
   });
 
   it('is not disturbed by a wall clock that steps', async () => {
-    const a = fleet.start('a', [job({ schedule: interval(1_000) })]);
-    await fleet.clock.advance(500);
+    const a = replicas.start('a', [job({ schedule: interval(1_000) })]);
+    await replicas.clock.advance(500);
     a.clock.aheadMs = -3_600_000;
-    await fleet.clock.advance(3_000);
+    await replicas.clock.advance(3_000);
     expect(a.observer.of('runStarted')).toHaveLength(4);
   });
 
   it('asks for a renewal, and waits for it, before it runs when the wall clock says that the lock has expired', async () => {
-    const a = fleet.start('a', [job({ schedule: interval(1_000) })]);
-    await fleet.clock.advance(500);
+    const a = replicas.start('a', [job({ schedule: interval(1_000) })]);
+    await replicas.clock.advance(500);
     a.clock.aheadMs = 60_000;
     let arrive: () => void = () => undefined;
-    a.store.heldBack = new Promise((resolve) => (arrive = resolve));
-    await fleet.clock.advance(1_000);
+    a.store.answersAfter = new Promise((resolve) => (arrive = resolve));
+    await replicas.clock.advance(1_000);
     expect(a.store.count('renew')).toBe(2);
     arrive();
-    await fleet.clock.advance(200);
+    await replicas.clock.advance(200);
     expect(runs(a.observer.story).slice(2)).toEqual(['1500 runStarted schedule', '1500 runSucceeded schedule']);
   });
 
@@ -156,10 +156,10 @@ describe('An interval job', () => {
       },
     };
     let calls = 0;
-    const a = fleet.start('a', [job({ schedule: interval(86_400_000), run: () => calls++ })], { observers: [slow] });
-    await fleet.clock.advance(1);
+    const a = replicas.start('a', [job({ schedule: interval(86_400_000), run: () => calls++ })], { observers: [slow] });
+    await replicas.clock.advance(1);
     expect(a.observer.of('runCancelled')).toHaveLength(1);
-    await fleet.clock.advance(60_000);
+    await replicas.clock.advance(60_000);
     expect(calls).toBe(1);
   });
 });

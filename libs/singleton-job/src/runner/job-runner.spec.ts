@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { job, lasting } from '../../../../test/support/fleet.js';
-import { useFleet } from '../../../../test/support/use-fleet.js';
 import { LeaseLostError, RunAbortedError } from '../errors/index.js';
 import { interval } from '../schedule/index.js';
 import { JobRun } from '../decorators/index.js';
+import { job, lasting } from '../testing/specs/job.js';
+import { useReplicas } from '../testing/specs/use-replicas.js';
 
 const runs = (story: readonly string[]) => story.filter((line) => /run/.test(line));
 const once = interval(3_600_000);
@@ -16,12 +16,12 @@ function throwing(value: unknown): () => never {
 }
 
 describe('A run', () => {
-  const fleet = useFleet();
+  const replicas = useReplicas();
 
   it('is told its job, kind, cause, times and fencing token', async () => {
     const given: JobRun[] = [];
-    const a = fleet.start('a', [job({ run: (run) => given.push(run) })]);
-    await fleet.clock.advance(1_000);
+    const a = replicas.start('a', [job({ run: (run) => given.push(run) })]);
+    await replicas.clock.advance(1_000);
     expect(given).toHaveLength(1);
     expect(given[0]).toBeInstanceOf(JobRun);
     expect(given[0]).toMatchObject({
@@ -47,8 +47,8 @@ describe('A run', () => {
       () => Object.defineProperty({}, 'then', { get: throwing(new Error('boom')) }),
     ],
   ])('fails when the job %s, and the schedule goes on', async (_how, run) => {
-    const a = fleet.start('a', [job({ run })]);
-    await fleet.clock.advance(2_000);
+    const a = replicas.start('a', [job({ run })]);
+    await replicas.clock.advance(2_000);
     expect(runs(a.observer.story)).toEqual([
       '1000 runStarted schedule',
       '1000 runFailed schedule',
@@ -70,15 +70,15 @@ describe('A run', () => {
       }),
     ],
   ])('succeeds when the job returns %s', async (_what, run) => {
-    const a = fleet.start('a', [job({ run })]);
-    await fleet.clock.advance(1_000);
+    const a = replicas.start('a', [job({ run })]);
+    await replicas.clock.advance(1_000);
     expect(runs(a.observer.story)).toEqual(['1000 runStarted schedule', '1000 runSucceeded schedule']);
   });
 
   it('that never settles keeps its job from running again and nothing else', async () => {
     const stuck = job({ name: 'stuck', run: () => new Promise(() => undefined) });
-    const a = fleet.start('a', [stuck, job({ name: 'other' })]);
-    await fleet.clock.advance(10_000);
+    const a = replicas.start('a', [stuck, job({ name: 'other' })]);
+    await replicas.clock.advance(10_000);
     expect(
       a.observer
         .of('runStarted')
@@ -96,8 +96,8 @@ describe('A run', () => {
 
   it('is aborted after the timeout of its job, and counts as cancelled when it then rejects', async () => {
     const reasons: unknown[] = [];
-    const wait = lasting(fleet.clock, 60_000, { obedient: true });
-    const a = fleet.start('a', [
+    const wait = lasting(replicas.clock, 60_000, { obedient: true });
+    const a = replicas.start('a', [
       job({
         schedule: once,
         timeoutMs: 2_000,
@@ -107,24 +107,24 @@ describe('A run', () => {
         },
       }),
     ]);
-    await fleet.clock.advance(3_000);
+    await replicas.clock.advance(3_000);
     expect(runs(a.observer.story)).toEqual(['0 runStarted schedule', '2000 runCancelled schedule TIMEOUT']);
     expect(reasons).toEqual([expect.any(RunAbortedError)]);
     expect(reasons[0]).toMatchObject({ code: 'TIMEOUT', job: 'tick' });
   });
 
   it('succeeds if it ends well in spite of its signal', async () => {
-    const a = fleet.start('a', [job({ schedule: once, timeoutMs: 1_000, run: lasting(fleet.clock, 2_000) })]);
-    await fleet.clock.advance(3_000);
+    const a = replicas.start('a', [job({ schedule: once, timeoutMs: 1_000, run: lasting(replicas.clock, 2_000) })]);
+    await replicas.clock.advance(3_000);
     expect(runs(a.observer.story)).toEqual(['0 runStarted schedule', '2000 runSucceeded schedule']);
   });
 
   it('is aborted at the safe deadline itself when its lease is not renewed', async () => {
-    const run = lasting(fleet.clock, 60_000, { obedient: true });
-    const a = fleet.start('a', [job({ schedule: once, run })]);
-    await fleet.clock.advance(100);
-    a.store.fate = () => 'lost';
-    await fleet.clock.advance(20_000);
+    const run = lasting(replicas.clock, 60_000, { obedient: true });
+    const a = replicas.start('a', [job({ schedule: once, run })]);
+    await replicas.clock.advance(100);
+    a.store.outcome = () => 'request-lost';
+    await replicas.clock.advance(20_000);
     expect(runs(a.observer.story)).toEqual([
       '0 runStarted schedule',
       '8000 runSlow schedule',
@@ -134,19 +134,19 @@ describe('A run', () => {
 
   it('knows by assertLeader that its lease is over, also when no timer could fire', async () => {
     let run: JobRun | undefined;
-    const a = fleet.start('a', [
+    const a = replicas.start('a', [
       job({
         schedule: once,
         run: (given) => {
           run = given;
-          return lasting(fleet.clock, 15_000)(given);
+          return lasting(replicas.clock, 15_000)(given);
         },
       }),
     ]);
-    await fleet.clock.advance(100);
-    a.store.fate = () => 'lost';
+    await replicas.clock.advance(100);
+    a.store.outcome = () => 'request-lost';
     expect(() => run?.assertLeader()).not.toThrow();
-    const blocked = fleet.clock.block(10_000);
+    const blocked = replicas.clock.block(10_000);
     expect(run?.signal.aborted).toBe(false);
     expect(() => run?.assertLeader()).toThrow(LeaseLostError);
     await blocked;
@@ -155,19 +155,19 @@ describe('A run', () => {
 
   it('knows by assertLeader that the host was suspended, while an NTP step aborts nothing', async () => {
     let run: JobRun | undefined;
-    const a = fleet.start('a', [
+    const a = replicas.start('a', [
       job({
         schedule: once,
         run: (given) => {
           run = given;
-          return lasting(fleet.clock, 15_000)(given);
+          return lasting(replicas.clock, 15_000)(given);
         },
       }),
     ]);
-    await fleet.clock.advance(100);
+    await replicas.clock.advance(100);
     a.clock.aheadMs = 60_000;
     expect(() => run?.assertLeader()).toThrow(LeaseLostError);
-    await fleet.clock.advance(11_000);
+    await replicas.clock.advance(11_000);
     expect(() => run?.assertLeader()).not.toThrow();
     expect(run?.signal.aborted).toBe(false);
   });
@@ -176,49 +176,49 @@ describe('A run', () => {
     /** Its second run starts at 5 s, when the heartbeat of 3 s has given a lease until 12 s. Until then the wall clock goes 5 s ahead. */
     async function started() {
       let begun = 0;
-      const long = lasting(fleet.clock, 50_000, { obedient: true });
+      const long = lasting(replicas.clock, 50_000, { obedient: true });
       const run = (given: JobRun) => (begun++ === 0 ? undefined : long(given));
-      const a = fleet.start('a', [job({ schedule: interval(5_000), run })]);
-      await fleet.clock.advance(4_900);
+      const a = replicas.start('a', [job({ schedule: interval(5_000), run })]);
+      await replicas.clock.advance(4_900);
       a.clock.aheadMs = 5_000;
-      await fleet.clock.advance(200);
+      await replicas.clock.advance(200);
       return a;
     }
 
     it('is aborted by the wall clock', async () => {
       const a = await started();
-      a.store.cut();
-      await fleet.clock.advance(5_000);
+      a.store.partition();
+      await replicas.clock.advance(5_000);
       expect(runs(a.observer.story)).toContain('7000 runCancelled schedule LEASE_LOST');
     });
 
     it('goes on while heartbeats are answered', async () => {
       const a = await started();
-      await fleet.clock.advance(60_000);
+      await replicas.clock.advance(60_000);
       expect(a.observer.of('runCancelled')).toEqual([]);
       expect(a.observer.of('runSucceeded')).toHaveLength(2);
     });
   });
 
   it('that is slow is not reported once its timeout has fired its signal, however long it goes on', async () => {
-    const a = fleet.start('a', [job({ run: lasting(fleet.clock, 20_000), timeoutMs: 500 })]);
-    await fleet.clock.advance(30_000);
+    const a = replicas.start('a', [job({ run: lasting(replicas.clock, 20_000), timeoutMs: 500 })]);
+    await replicas.clock.advance(30_000);
     expect(a.observer.of('runSucceeded')).toHaveLength(1);
     expect(a.observer.of('runSlow')).toEqual([]);
   });
 
   it('that is slow is reported once a term', async () => {
-    const a = fleet.start('a', [job({ schedule: interval(1_000), run: lasting(fleet.clock, 9_000) })]);
-    await fleet.clock.advance(30_000);
+    const a = replicas.start('a', [job({ schedule: interval(1_000), run: lasting(replicas.clock, 9_000) })]);
+    await replicas.clock.advance(30_000);
     expect(a.observer.of('runSlow')).toEqual([expect.objectContaining({ elapsedMs: 8_000, warnAfterMs: 8_000 })]);
   });
 
   it('that is slow is reported after the warnAfter of its job, however long its lock lives', async () => {
-    const run = lasting(fleet.clock, 20_000);
+    const run = lasting(replicas.clock, 20_000);
     const quick = job({ name: 'quick', schedule: once, warnAfterMs: 500, lockExpiryMs: 60_000, run });
     const never = job({ name: 'never', schedule: once, warnAfterMs: undefined, run });
-    const a = fleet.start('a', [quick, never]);
-    await fleet.clock.advance(30_000);
+    const a = replicas.start('a', [quick, never]);
+    await replicas.clock.advance(30_000);
     expect(a.observer.of('runSlow')).toEqual([expect.objectContaining({ job: 'quick', elapsedMs: 500 })]);
   });
 });

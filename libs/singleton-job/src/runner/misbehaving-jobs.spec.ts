@@ -2,12 +2,12 @@ import { inspect } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext, runInThisContext } from 'node:vm';
 import { describe, expect, it } from '@jest/globals';
-import { job, lasting } from '../../../../test/support/fleet.js';
-import { keptLog } from '../../../../test/support/kept-log.js';
-import { useFleet } from '../../../../test/support/use-fleet.js';
 import { type JobRun } from '../decorators/index.js';
 import { LeaseLostError } from '../errors/index.js';
 import { interval } from '../schedule/index.js';
+import { job, lasting } from '../testing/specs/job.js';
+import { keptLog } from '../testing/specs/kept-log.js';
+import { useReplicas } from '../testing/specs/use-replicas.js';
 
 const runs = (story: readonly string[]) => story.filter((line) => /run[SFC]/.test(line));
 const once = interval(3_600_000);
@@ -63,13 +63,13 @@ const THROWN: readonly (readonly [string, () => unknown, string | RegExp])[] = [
 ];
 
 describe('A hostile job', () => {
-  const fleet = useFleet();
+  const replicas = useReplicas();
 
   /** A job that ends badly, its run twice, and what the log says of it. */
   const failTwice = async (run: (run: JobRun) => unknown) => {
     const log = keptLog();
-    const a = fleet.start('a', [job({ run })], { observers: [log.observer] });
-    await fleet.clock.advance(2_000);
+    const a = replicas.start('a', [job({ run })], { observers: [log.observer] });
+    await replicas.clock.advance(2_000);
     expect(runs(a.observer.story)).toEqual([
       '1000 runStarted schedule',
       '1000 runFailed schedule',
@@ -137,8 +137,8 @@ describe('A hostile job', () => {
       }),
     ],
   ])('succeeds once when it returns %s', async (_what, run) => {
-    const a = fleet.start('a', [job({ run })]);
-    await fleet.clock.advance(1_000);
+    const a = replicas.start('a', [job({ run })]);
+    await replicas.clock.advance(1_000);
     expect(runs(a.observer.story)).toEqual(['1000 runStarted schedule', '1000 runSucceeded schedule']);
   });
 
@@ -147,32 +147,32 @@ describe('A hostile job', () => {
       ['a promise that never settles', never],
       ['a thenable that never calls back', () => ({ then: () => undefined })],
     ])('with %s, is led by another replica once its lease is lost, and never again by its own', async (_what, run) => {
-      const a = fleet.start('a', [job({ run }), job({ name: 'other' })]);
-      await fleet.clock.advance(1_500);
-      const b = fleet.start('b', [job()]);
-      a.store.fate = (_command, name) => (name === 'tick' ? 'STORE_UNREACHABLE' : 'carried');
-      await fleet.clock.advance(40_000);
-      a.store.fate = () => 'carried';
+      const a = replicas.start('a', [job({ run }), job({ name: 'other' })]);
+      await replicas.clock.advance(1_500);
+      const b = replicas.start('b', [job()]);
+      a.store.outcome = (_command, name) => (name === 'tick' ? 'STORE_UNREACHABLE' : 'answered');
+      await replicas.clock.advance(40_000);
+      a.store.outcome = () => 'answered';
       const acquiresBefore = a.store.sent.filter(
-        ({ command, name }) => command === 'acquire' && name === 'tick',
+        ({ request, name }) => request === 'acquire' && name === 'tick',
       ).length;
-      await fleet.clock.advance(3_600_000);
+      await replicas.clock.advance(3_600_000);
 
       expect(a.observer.of('runStarted').filter((started) => started.job === 'tick')).toHaveLength(1);
       expect(b.observer.of('runStarted').length).toBeGreaterThan(3_000);
-      const acquires = a.store.sent.filter(({ command, name }) => command === 'acquire' && name === 'tick');
+      const acquires = a.store.sent.filter(({ request, name }) => request === 'acquire' && name === 'tick');
       expect(acquires).toHaveLength(acquiresBefore);
       expect(a.observer.of('runStarted').filter((started) => started.job === 'other').length).toBeGreaterThan(3_000);
     });
 
     it('keeps a stop from being over for no longer than the shutdown timeout, also long after its lease was lost', async () => {
-      const a = fleet.start('a', [job({ schedule: once, run: never })]);
-      await fleet.clock.advance(1_000);
-      fleet.server.free('tick');
-      await fleet.clock.advance(600_000);
+      const a = replicas.start('a', [job({ schedule: once, run: never })]);
+      await replicas.clock.advance(1_000);
+      replicas.server.free('tick');
+      await replicas.clock.advance(600_000);
       let hasStopped = false;
       void a.supervisor.stop().then(() => (hasStopped = true));
-      await fleet.clock.advance(8_000);
+      await replicas.clock.advance(8_000);
       expect(hasStopped).toBe(true);
       expect(a.store.count('release')).toBe(0);
     });
@@ -185,15 +185,15 @@ describe('A hostile job', () => {
           rejecting(mine())().catch(reject);
         });
       });
-    const a = fleet.start('a', [job({ schedule: once, timeoutMs: 500, run })]);
-    await fleet.clock.advance(1_000);
+    const a = replicas.start('a', [job({ schedule: once, timeoutMs: 500, run })]);
+    await replicas.clock.advance(1_000);
     expect(runs(a.observer.story)).toEqual(['0 runStarted schedule', '500 runCancelled schedule TIMEOUT']);
   });
 
   it('that asks after its end is told whether the lease of its run still holds', async () => {
     const kept: JobRun[] = [];
-    const a = fleet.start('a', [job({ schedule: once, run: (run) => kept.push(run) })]);
-    await fleet.clock.advance(1_000);
+    const a = replicas.start('a', [job({ schedule: once, run: (run) => kept.push(run) })]);
+    await replicas.clock.advance(1_000);
     const [run] = kept;
     expect(() => run?.assertLeader()).not.toThrow();
     await a.supervisor.stop();
@@ -203,9 +203,9 @@ describe('A hostile job', () => {
 
   it('that waits for the stop of its own application holds it up for the shutdown timeout at most', async () => {
     let stop = never;
-    const a = fleet.start('a', [job({ run: () => stop() }), job({ name: 'other', schedule: once })]);
+    const a = replicas.start('a', [job({ run: () => stop() }), job({ name: 'other', schedule: once })]);
     stop = () => a.supervisor.close();
-    await fleet.clock.advance(9_000);
+    await replicas.clock.advance(9_000);
     expect(a.observer.story.slice(-4)).toEqual([
       '1000 runStarted schedule',
       '1000 leadershipReleased shutdown',
@@ -217,9 +217,9 @@ describe('A hostile job', () => {
   it('that starts the stop of its application and does not wait for it ends well, and its lock is given back', async () => {
     let stop = never;
     const run = (): void => void stop();
-    const a = fleet.start('a', [job({ schedule: once, run })]);
+    const a = replicas.start('a', [job({ schedule: once, run })]);
     stop = () => a.supervisor.stop();
-    await fleet.clock.advance(0);
+    await replicas.clock.advance(0);
     expect(a.observer.story).toEqual([
       '0 leadershipGained',
       '0 runStarted schedule',
@@ -235,10 +235,10 @@ describe('A hostile job', () => {
       const ballast = new Array(1_000).fill(signal);
       for (let count = 0; count < 10; count++) signal.addEventListener('abort', () => ballast.length);
     };
-    fleet.start('a', [job({ timeoutMs: 60_000, run })]);
-    await fleet.clock.advance(20_000);
+    replicas.start('a', [job({ timeoutMs: 60_000, run })]);
+    await replicas.clock.advance(20_000);
     // what a weak reference was just asked for lives until the turn is over
-    await fleet.clock.advance(100);
+    await replicas.clock.advance(100);
     collectGarbage();
     expect(signals).toHaveLength(20);
     expect(signals.filter((signal) => signal.deref() !== undefined)).toEqual([]);
@@ -256,15 +256,15 @@ describe('A hostile job', () => {
       const jobs = Array.from({ length: 30 }, (_, index) =>
         job({ name: `job-${String(index)}`, overlap: 'cancel-other' }),
       );
-      const slow = job({ name: 'slow', run: lasting(fleet.clock, 9_300) });
-      const stubborn = job({ name: 'stubborn', overlap: 'cancel-other', run: lasting(fleet.clock, 1_300) });
-      const a = fleet.start('a', [...jobs, slow, stubborn]);
-      fleet.start('b', [...jobs, slow, stubborn]);
-      await fleet.clock.advance(60_000);
-      a.store.fate = () => 'STORE_UNREACHABLE';
-      await fleet.clock.advance(60_000);
-      a.store.fate = () => 'carried';
-      await fleet.clock.advance(60_000);
+      const slow = job({ name: 'slow', run: lasting(replicas.clock, 9_300) });
+      const stubborn = job({ name: 'stubborn', overlap: 'cancel-other', run: lasting(replicas.clock, 1_300) });
+      const a = replicas.start('a', [...jobs, slow, stubborn]);
+      replicas.start('b', [...jobs, slow, stubborn]);
+      await replicas.clock.advance(60_000);
+      a.store.outcome = () => 'STORE_UNREACHABLE';
+      await replicas.clock.advance(60_000);
+      a.store.outcome = () => 'answered';
+      await replicas.clock.advance(60_000);
       await a.supervisor.close();
       expect(warnings).toEqual([]);
     } finally {

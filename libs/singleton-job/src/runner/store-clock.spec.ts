@@ -1,8 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { type FleetReplica, job } from '../../../../test/support/fleet.js';
-import { useFleet } from '../../../../test/support/use-fleet.js';
 import { type JobDefinition } from '../discovery/index.js';
 import { cron } from '../schedule/index.js';
+import { type TestReplica } from '../testing/replicas/test-replica.js';
+import { job } from '../testing/specs/job.js';
+import { useReplicas } from '../testing/specs/use-replicas.js';
 
 const HOUR_MS = 3_600_000;
 const HEARTBEAT_MS = 3_000;
@@ -11,31 +12,31 @@ const everyMinute = (): JobDefinition =>
   job({ name: 'report', schedule: cron('* * * * *', { timeZone: 'UTC', jobName: 'report' }) });
 
 const clockOf = (date: Date): string => date.toISOString().slice(11, 16);
-const startsOf = (...replicas: FleetReplica[]): string[] =>
+const startsOf = (...replicas: TestReplica[]): string[] =>
   replicas.flatMap(({ observer }) => observer.of('runStarted').map(({ scheduledAt }) => clockOf(scheduledAt))).sort();
-const missedOf = (...replicas: FleetReplica[]): string[] =>
+const missedOf = (...replicas: TestReplica[]): string[] =>
   replicas.flatMap(({ observer }) =>
     observer.of('occurrencesMissed').map(({ from, to, count }) => `(${clockOf(from)}, ${clockOf(to)}] ${count}`),
   );
-const gainsOf = ({ observer }: FleetReplica) => observer.of('leadershipGained').map(({ fencingToken }) => fencingToken);
+const gainsOf = ({ observer }: TestReplica) => observer.of('leadershipGained').map(({ fencingToken }) => fencingToken);
 
 describe('When the clock of Redis is stepped', () => {
-  const fleet = useFleet();
+  const replicas = useReplicas();
 
   /** A leader and a follower, whose own clocks go on as if nothing had happened. */
-  async function stepped(byMs: number): Promise<readonly [FleetReplica, FleetReplica]> {
-    const a = fleet.start('a', [everyMinute()]);
-    await fleet.clock.advance(100);
-    const b = fleet.start('b', [everyMinute()]);
-    await fleet.clock.advance(80_000);
-    fleet.clock.stepWall(byMs);
+  async function stepped(byMs: number): Promise<readonly [TestReplica, TestReplica]> {
+    const a = replicas.start('a', [everyMinute()]);
+    await replicas.clock.advance(100);
+    const b = replicas.start('b', [everyMinute()]);
+    await replicas.clock.advance(80_000);
+    replicas.clock.stepWall(byMs);
     for (const { clock } of [a, b]) clock.aheadMs = -byMs;
     return [a, b];
   }
 
   it('ahead, sessions end: the leader learns it from its next heartbeat, and the next one has a larger token', async () => {
     const [a, b] = await stepped(HOUR_MS);
-    await fleet.clock.advance(HEARTBEAT_MS + 100);
+    await replicas.clock.advance(HEARTBEAT_MS + 100);
     expect(a.observer.of('leadershipLost')).toEqual([expect.objectContaining({ reason: 'expired' })]);
     const [before = NaN, after = NaN] = [...gainsOf(a), ...gainsOf(b)].sort((one, other) => one - other);
     expect(after).toBeGreaterThanOrEqual(before + HOUR_MS);
@@ -43,7 +44,7 @@ describe('When the clock of Redis is stepped', () => {
 
   it('ahead, the occurrences in between are reported once but for the newest, and none is started twice', async () => {
     const [a, b] = await stepped(HOUR_MS);
-    await fleet.clock.advance(120_000);
+    await replicas.clock.advance(120_000);
     // 00:01 before, and from 01:01:20 on by the clock of Redis
     expect(startsOf(a, b)).toEqual(['00:01', '01:01', '01:02', '01:03']);
     expect(missedOf(a, b)).toEqual(['(00:01, 01:00] 59']);
@@ -51,8 +52,8 @@ describe('When the clock of Redis is stepped', () => {
 
   it('ahead while the leader is cut off, two trust their leases until the first one ends, told apart by their tokens', async () => {
     const [a, b] = await stepped(HOUR_MS);
-    a.store.fate = () => 'lost';
-    await fleet.clock.advance(30_000);
+    a.store.outcome = () => 'request-lost';
+    await replicas.clock.advance(30_000);
     const gainedMs = b.observer.events.find(({ event }) => event === 'leadershipGained')?.atMs ?? NaN;
     const lostMs = a.observer.events.find(({ event }) => event === 'leadershipLost')?.atMs ?? NaN;
     expect(lostMs).toBeLessThan(gainedMs + 10_000);
@@ -61,11 +62,11 @@ describe('When the clock of Redis is stepped', () => {
 
   it('back, the leader leads on, no token goes back, and no occurrence is started twice', async () => {
     const [a, b] = await stepped(-HOUR_MS);
-    await fleet.clock.advance(60_000);
+    await replicas.clock.advance(60_000);
     expect(a.observer.of('leadershipLost')).toEqual([]);
-    await Promise.all([a.supervisor.stop(), fleet.clock.advance(HEARTBEAT_MS)]);
+    await Promise.all([a.supervisor.stop(), replicas.clock.advance(HEARTBEAT_MS)]);
     expect(gainsOf(b)[0]).toBeGreaterThan(gainsOf(a)[0] ?? NaN);
-    await fleet.clock.advance(HOUR_MS);
+    await replicas.clock.advance(HOUR_MS);
     const started = startsOf(a, b);
     expect(new Set(started).size).toBe(started.length);
   });

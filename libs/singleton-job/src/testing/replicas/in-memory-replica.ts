@@ -1,12 +1,7 @@
-import { exploreInstances } from '../../discovery/index.js';
 import { type JobObserver } from '../../events/index.js';
-import { type LockStore } from '../../store/index.js';
-import { resolveOptions, type SingletonJobOptions } from '../../options/index.js';
-import { type ApplicationReplica, createReplica } from '../../replica/index.js';
-import { type Clock } from '../../time/index.js';
-import { RecordingObserver } from '../recording-observer.js';
-import { KillableClock } from './killable-clock.js';
-import { PartitionableStore } from './partitionable-store.js';
+import { type SingletonJobOptions } from '../../options/index.js';
+import { type RecordingObserver } from '../recording-observer.js';
+import { type TestReplica } from './test-replica.js';
 
 /** Options of the module that mean something without Nest and without Redis. */
 export type InMemoryReplicaOptions = Partial<
@@ -15,44 +10,25 @@ export type InMemoryReplicaOptions = Partial<
     'heartbeatInterval' | 'lockExpiry' | 'shutdownTimeout' | 'timeZone' | 'misfireGrace' | 'jobs'
   >
 > & {
-  /** Told of every event, besides the one that records. */
+  /** Notified of every event, besides the one that records. */
   readonly observers?: readonly JobObserver[];
 };
 
-interface Parts {
-  readonly clock: Clock;
-  readonly store: LockStore;
-  readonly hosts: readonly object[];
-  readonly options: InMemoryReplicaOptions;
-}
-
 /** One replica of the application as far as its jobs go. Made by `InMemoryReplicas.start()`. */
 export class InMemoryReplica {
-  /** Every event of this replica, until it is killed. */
-  readonly observer: RecordingObserver;
-  readonly #clock: KillableClock;
-  readonly #store: PartitionableStore;
-  readonly #replica: ApplicationReplica;
-  #isKilled = false;
+  readonly #replica: TestReplica;
 
-  constructor(
-    readonly name: string,
-    { clock, store, hosts, options: { observers = [], ...given } }: Parts,
-  ) {
-    this.observer = new RecordingObserver(clock);
-    this.#clock = new KillableClock(clock);
-    this.#store = new PartitionableStore(store);
-    const options = resolveOptions({ projectName: 'test', store: this.#store, ...given });
-    this.#replica = createReplica(options, {
-      id: name,
-      clock: this.#clock,
-      store: this.#store,
-      // no jitter: the same story every time
-      random: () => 0,
-      observers: [this.observer, ...observers],
-    });
-    for (const job of exploreInstances(hosts, options)) this.#replica.supervisor.add(job);
-    this.#replica.supervisor.start();
+  constructor(replica: TestReplica) {
+    this.#replica = replica;
+  }
+
+  get name(): string {
+    return this.#replica.name;
+  }
+
+  /** Every event of this replica, until it is killed. */
+  get observer(): RecordingObserver {
+    return this.#replica.observer;
   }
 
   /** What happened here, a line an event: `['0 leadershipGained', '0 runStarted schedule', …]`. */
@@ -61,31 +37,28 @@ export class InMemoryReplica {
   }
 
   /**
-   * Stops as on SIGTERM: nothing starts any more, runs in flight may end, locks are given back. Resolves when that is done,
-   * for which the clock must go on if a run is in flight.
+   * Stops as on SIGTERM: no run starts any more, runs in flight may end, locks are released. Resolves when that is done. The
+   * clock must go on for that if a run is in flight.
    */
   stop(): Promise<void> {
-    return this.#isKilled ? Promise.resolve() : this.#replica.supervisor.close();
+    return this.#replica.clock.isKilled ? Promise.resolve() : this.#replica.supervisor.close();
   }
 
   /**
-   * Ends as on SIGKILL: nothing is given back, nothing is told. What a job has begun in this test process goes on by
+   * Ends as on SIGKILL: no lock is released, no event is reported. What a job has begun in this test process goes on by
    * itself, and its signal does not fire.
    */
   kill(): void {
-    this.#isKilled = true;
-    this.#store.cut();
-    this.#clock.kill();
-    this.#replica.observers.length = 0;
+    this.#replica.kill();
   }
 
-  /** Cuts the connection to the store, in both directions. Runs go on until the lease can no longer be trusted. */
-  cutOff(): void {
-    this.#store.cut();
+  /** Cuts the network to the store, in both directions. Runs go on until the lease can no longer be trusted. */
+  partition(): void {
+    this.#replica.store.partition();
   }
 
-  /** Ends what {@link cutOff} began. */
-  reconnect(): void {
-    if (!this.#isKilled) this.#store.mend();
+  /** Ends what {@link partition} began. */
+  heal(): void {
+    this.#replica.store.heal();
   }
 }

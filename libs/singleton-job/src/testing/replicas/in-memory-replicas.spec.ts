@@ -80,19 +80,19 @@ describe('replicas in memory', () => {
     expect(a.story.length).toBe(told);
   });
 
-  it('abort the run of a leader that is cut off before another one leads', async () => {
+  it('abort the run of a leader that is partitioned before another one leads', async () => {
     const reports = new Reports(replicas.clock);
     const a = replicas.start('a', [reports], { lockExpiry: '2s', heartbeatInterval: '500ms' });
     await passes(0);
     const b = replicas.start('b', [new Reports(replicas.clock)], { lockExpiry: '2s', heartbeatInterval: '500ms' });
     await passes(5_000);
-    a.cutOff();
+    a.partition();
     await passes(2_500);
     expect(reports.aborted).toBe('LEASE_LOST');
     const lostAt = Number(a.story.find((line) => line.includes('leadershipLost'))?.split(' ')[0]);
     const gainedAt = Number(b.story.find((line) => line.includes('leadershipGained'))?.split(' ')[0]);
     expect(gainedAt).toBeGreaterThan(lostAt);
-    a.reconnect();
+    a.heal();
     await passes(2_000);
     expect(a.story.at(-1)).toContain('storeRecovered');
   });

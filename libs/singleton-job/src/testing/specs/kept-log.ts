@@ -1,4 +1,4 @@
-import { LoggingObserver } from '../../libs/singleton-job/src/events/index.js';
+import { LoggingObserver } from '../../events/index.js';
 
 /** The log of one replica as an operator reads it: `lines` from warnings on, `details` at debug. */
 export interface KeptLog {

@@ -1,0 +1,125 @@
+import { type Clock, type Timer } from '../../time/index.js';
+
+/**
+ * How a process stands still: `paused` while both clocks go on (SIGSTOP, a blocked event loop), `suspended` while its monotonic
+ * clock stands still (a host that sleeps), `frozen` while both clocks stand still (a virtual machine that is not told how long).
+ */
+export type Standstill = 'paused' | 'suspended' | 'frozen';
+
+/** Fractions of a millisecond do not add up exactly: a timer of a clock at another rate is set a moment later, never early. */
+const ROUNDING_MS = 0.001;
+
+/** The clock of one replica: the common time, off by an offset and a rate. The process can stand still, and it can be killed. */
+export class ReplicaClock implements Clock {
+  /** How far the wall clock is ahead. */
+  aheadMs = 0;
+  readonly #timers = new Set<Timer>();
+  #state: 'running' | Standstill | 'killed' = 'running';
+  #haltedAt = { now: 0, wall: 0 };
+  /** For how long the monotonic clock and the wall clock have stood still. */
+  #stoodStill = { nowMs: 0, wallMs: 0 };
+  #held: (() => void)[] = [];
+  #arrivals: (() => void)[] = [];
+
+  /** `rate` is how many milliseconds of this clock pass in one of the common time. */
+  constructor(
+    private readonly common: Clock,
+    private readonly rate = 1,
+  ) {}
+
+  now(): number {
+    const isStill = this.#state === 'suspended' || this.#state === 'frozen';
+    return ((isStill ? this.#haltedAt.now : this.common.now()) - this.#stoodStill.nowMs) * this.rate;
+  }
+
+  wallNow(): number {
+    const isStill = this.#state === 'frozen';
+    const wall = (isStill ? this.#haltedAt.wall : this.common.wallNow()) - this.#stoodStill.wallMs;
+    const now = (isStill ? this.#haltedAt.now : this.common.now()) - this.#stoodStill.wallMs;
+    return Math.floor(wall + (this.rate - 1) * now + this.aheadMs);
+  }
+
+  setTimer(delayMs: number, fire: () => void): Timer {
+    const dueMs = this.now() + Math.max(delayMs, 0);
+    let pending: Timer | undefined;
+    const cancel = (): void => {
+      pending?.cancel();
+      pending = undefined;
+      this.#timers.delete(timer);
+    };
+    const wake = (): void => {
+      if (pending === undefined) return;
+      const leftMs = dueMs - this.now();
+      // a monotonic clock that stood still has not got there yet
+      if (leftMs > 0) arm(leftMs / this.rate + ROUNDING_MS);
+      else {
+        cancel();
+        fire();
+      }
+    };
+    const arm = (forMs: number): void => {
+      pending = this.common.setTimer(forMs, () => {
+        this.#whenRunning(this.#held, wake);
+      });
+    };
+    const timer = { cancel };
+    if (this.#state === 'killed') return timer;
+    this.#timers.add(timer);
+    arm(Math.max(delayMs, 0) / this.rate);
+    return timer;
+  }
+
+  afterIo(): Promise<void> {
+    return this.common.afterIo();
+  }
+
+  /** Something arrives from the network: at once, or when the process goes on. Never once it is killed. */
+  deliver(arrive: () => void): void {
+    this.#whenRunning(this.#arrivals, arrive);
+  }
+
+  /** The process stands still until {@link resume}. */
+  halt(how: Standstill): void {
+    if (this.#state !== 'running') return;
+    this.#state = how;
+    this.#haltedAt = { now: this.common.now(), wall: this.common.wallNow() };
+  }
+
+  /** The process goes on. The timers that came due fire before it reads from the network. */
+  resume(): void {
+    if (this.#state === 'running' || this.#state === 'killed') return;
+    const forMs = this.common.now() - this.#haltedAt.now;
+    if (this.#state !== 'paused') this.#stoodStill.nowMs += forMs;
+    if (this.#state === 'frozen') this.#stoodStill.wallMs += forMs;
+    this.#state = 'running';
+    const [held, arrivals] = [this.#held, this.#arrivals];
+    this.#held = [];
+    this.#arrivals = [];
+    // each in a turn of its own, as an event loop takes them
+    for (const wake of held)
+      this.common.setTimer(0, () => {
+        this.#whenRunning(this.#held, wake);
+      });
+    for (const arrive of arrivals)
+      this.common.setTimer(0, () => {
+        this.#whenRunning(this.#arrivals, arrive);
+      });
+  }
+
+  /** The process is gone: no timer fires, nothing arrives. */
+  kill(): void {
+    this.#state = 'killed';
+    for (const timer of this.#timers) timer.cancel();
+    this.#held = [];
+    this.#arrivals = [];
+  }
+
+  get isKilled(): boolean {
+    return this.#state === 'killed';
+  }
+
+  #whenRunning(held: (() => void)[], go: () => void): void {
+    if (this.#state === 'running') go();
+    else if (this.#state !== 'killed') held.push(go);
+  }
+}

@@ -1,0 +1,77 @@
+import { type JobDefinition } from '../../discovery/index.js';
+import { type JobObserver } from '../../events/index.js';
+import { type Replica } from '../../leadership/index.js';
+import { resolveOptions, type ResolvedOptions, type SingletonJobOptions } from '../../options/index.js';
+import { type ApplicationReplica, createReplica } from '../../replica/index.js';
+import { InMemoryLockStore, type InMemoryServer } from '../../store/index.js';
+import { type Clock } from '../../time/index.js';
+import { RecordingObserver } from '../recording-observer.js';
+import { FaultyStore } from './faulty-store.js';
+import { ReplicaClock } from './replica-clock.js';
+
+export interface TestReplicaOptions {
+  /** Decides jitter and back-off. 0 by default: the same story every time. */
+  readonly random?: () => number;
+  /** How many milliseconds of its clocks pass in one of the common time. */
+  readonly rate?: number;
+  readonly options?: Partial<SingletonJobOptions>;
+  /** Each is notified before the observer that records. */
+  readonly observers?: readonly JobObserver[];
+  /** What its network does from the first request on. */
+  readonly network?: Partial<Pick<FaultyStore, 'outcome' | 'answersAfter' | 'delayMs' | 'isSubscribed'>>;
+}
+
+/** One replica of {@link TestReplicas}. Everything is real except its clock, its random numbers and its network. */
+export interface TestReplica extends Pick<ApplicationReplica, 'supervisor' | 'registry' | 'health'> {
+  readonly name: string;
+  readonly clock: ReplicaClock;
+  /** Its events, at the common time, until it is killed. */
+  readonly observer: RecordingObserver;
+  readonly store: FaultyStore;
+  readonly replica: Replica;
+  /** The lines of its story since the last call. */
+  news(): string[];
+  /** Ends its process as SIGKILL does: it sends, receives and reports nothing any more, and none of its timers fires. */
+  kill(): void;
+}
+
+/** What a replica runs: its jobs, or what makes them of its clock and its options. */
+export type JobsOfReplica =
+  | readonly JobDefinition[]
+  | ((replica: { readonly clock: Clock; readonly options: ResolvedOptions }) => readonly JobDefinition[]);
+
+interface Surroundings {
+  readonly name: string;
+  /** The common time. */
+  readonly time: Clock;
+  readonly server: InMemoryServer;
+}
+
+/** The one place where a replica in memory is put together. */
+export function createTestReplica(
+  { name, time, server }: Surroundings,
+  jobsOfReplica: JobsOfReplica,
+  { random = () => 0, rate = 1, options: given = {}, observers = [], network = {} }: TestReplicaOptions,
+): TestReplica {
+  const clock = new ReplicaClock(time, rate);
+  const observer = new RecordingObserver(time);
+  const store = Object.assign(new FaultyStore(new InMemoryLockStore(server), time, clock), network);
+  const options = resolveOptions({ projectName: 'test', store, ...given });
+  const created = createReplica(options, { id: name, clock, store, random, observers: [...observers, observer] });
+  const jobs = typeof jobsOfReplica === 'function' ? jobsOfReplica({ clock, options }) : jobsOfReplica;
+  for (const job of jobs) created.supervisor.add(job);
+  let read = 0;
+  const news = (): string[] => {
+    const lines = observer.story.slice(read);
+    read += lines.length;
+    return lines;
+  };
+  const kill = (): void => {
+    clock.kill();
+    store.kill();
+    // what a killed process does before its turn is over reaches no observer
+    created.observers.length = 0;
+  };
+  const { leadership: replica, supervisor, registry, health } = created;
+  return { name, clock, observer, store, replica, supervisor, registry, health, news, kill };
+}

@@ -1,0 +1,61 @@
+import { InMemoryServer } from '../../store/index.js';
+import { ManualClock, settle } from '../manual-clock.js';
+import { createTestReplica, type JobsOfReplica, type TestReplica, type TestReplicaOptions } from './test-replica.js';
+
+/** Longer than any stop takes. */
+const LONG_MS = 3_600_000;
+/** The longest `lockExpiry`. A new server counts as one that has lost its data: for so long nobody takes over a job. */
+const SERVER_AGE_MS = 86_400_000;
+
+export interface TestReplicasOptions {
+  /** What the wall clock shows at the start. */
+  readonly wall?: string | number | undefined;
+  /** Whether the server has just been started. It is a day old by default. */
+  readonly isServerNew?: boolean;
+}
+
+/** Several replicas in one process, on one manual clock and one store in memory. */
+export class TestReplicas {
+  clock = new ManualClock();
+  server = new InMemoryServer(this.clock);
+  #replicas: TestReplica[] = [];
+
+  constructor(options?: TestReplicasOptions) {
+    this.begin(options);
+  }
+
+  /** Everything anew. */
+  begin({ wall, isServerNew = false }: TestReplicasOptions = {}): void {
+    this.clock = new ManualClock(wall);
+    this.server = new InMemoryServer(this.clock);
+    this.#replicas = [];
+    if (isServerNew) return;
+    this.clock.stepWall(-SERVER_AGE_MS);
+    this.server.heartbeat({ sessions: [], knownList: undefined });
+    this.clock.stepWall(SERVER_AGE_MS);
+  }
+
+  /** A replica that has started. It competes for its jobs as soon as the clock is advanced, be it by 0. */
+  start(name: string, jobs: JobsOfReplica, options?: TestReplicaOptions): TestReplica {
+    const replica = this.prepare(name, jobs, options);
+    replica.supervisor.start();
+    return replica;
+  }
+
+  /** A replica that has not started. */
+  prepare(name: string, jobs: JobsOfReplica, options: TestReplicaOptions = {}): TestReplica {
+    const replica = createTestReplica({ name, time: this.clock, server: this.server }, jobs, options);
+    this.#replicas.push(replica);
+    return replica;
+  }
+
+  /** Lets every process go on and stops it, so that no timer is left. Moves the clock as far as that takes. */
+  async end(): Promise<void> {
+    const alive = this.#replicas.filter(({ clock }) => !clock.isKilled);
+    for (const { clock } of alive) clock.resume();
+    const closed = Promise.all(alive.map(({ supervisor }) => supervisor.close()));
+    await this.clock.advance(LONG_MS);
+    await closed;
+    await settle();
+  }
+}

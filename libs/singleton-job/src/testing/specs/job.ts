@@ -1,0 +1,38 @@
+import { type JobRun } from '../../decorators/index.js';
+import { type JobDefinition } from '../../discovery/index.js';
+import { fixedRate } from '../../schedule/index.js';
+import { type Clock } from '../../time/index.js';
+
+/** A job for specs. It runs every second on the grid by default. */
+export function job(
+  overrides: Partial<Omit<JobDefinition, 'invoke'>> & { readonly run?: (run: JobRun) => unknown } = {},
+): JobDefinition {
+  const { run = () => undefined, ...definition } = overrides;
+  return {
+    name: 'tick',
+    location: 'Ticks.tick',
+    schedule: fixedRate(1_000, { offsetMs: 0 }),
+    enabled: true,
+    lockExpiryMs: 10_000,
+    timeoutMs: undefined,
+    warnAfterMs: 8_000,
+    overlap: 'skip',
+    initialDelayMs: 0,
+    misfireGraceMs: 31_000,
+    ...definition,
+    invoke: run,
+  };
+}
+
+/** A run that takes `forMs` by the clock and then succeeds. It stops at once when its signal fires if it is `obedient`. */
+export function lasting(clock: Clock, forMs: number, { obedient = false } = {}): (run: JobRun) => Promise<void> {
+  return (run) =>
+    new Promise((resolve, reject) => {
+      const timer = clock.setTimer(forMs, resolve);
+      run.signal.addEventListener('abort', () => {
+        if (!obedient) return;
+        timer.cancel();
+        reject(run.signal.reason as Error);
+      });
+    });
+}
