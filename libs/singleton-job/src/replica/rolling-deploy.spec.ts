@@ -115,8 +115,8 @@ describe('In a rolling deploy', () => {
   it('both schedules side by side change nothing while nobody stops, however long', async () => {
     const a = replicas.start('a', [job({ name: 'report', schedule: every(10) })]);
     const b = replicas.start('b', [job({ name: 'report', schedule: every(15) })]);
-    await replicas.clock.advance(3_600_500);
-    expect(startedBy(a)).toHaveLength(360);
+    await replicas.clock.advance(600_500);
+    expect(startedBy(a)).toHaveLength(60);
     expect(startedBy(b)).toEqual([]);
     expect(missedBy(a, b)).toEqual([]);
   });

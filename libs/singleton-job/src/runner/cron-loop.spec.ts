@@ -6,15 +6,17 @@ import { job, lasting } from '../testing/specs/job.js';
 import { useReplicas } from '../testing/specs/use-replicas.js';
 
 const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
+const DAY = 24 * 60 * MINUTE;
+/** How often the job is due. Short: each replica sets four timers a second. */
+const PERIOD = 10 * MINUTE;
 const MIDNIGHT = Date.UTC(2027, 0, 1);
 
 const at = (expression: string) => cron(expression, { timeZone: 'UTC', jobName: 'report' });
-/** The replicas begin at midnight: this job is due at 01:00, 02:00, … */
-const hourly = (overrides: Parameters<typeof job>[0] = {}): JobDefinition =>
-  job({ name: 'report', schedule: at('0 * * * *'), ...overrides });
+/** The replicas begin at midnight: this job is due at 00:10, 00:20, … */
+const everyTenMinutes = (overrides: Parameters<typeof job>[0] = {}): JobDefinition =>
+  job({ name: 'report', schedule: at('*/10 * * * *'), ...overrides });
 const everyMinute = (overrides: Parameters<typeof job>[0] = {}): JobDefinition =>
-  hourly({ schedule: at('* * * * *'), ...overrides });
+  everyTenMinutes({ schedule: at('* * * * *'), ...overrides });
 
 const runsOf = (...replicas: TestReplica[]) =>
   replicas.flatMap(({ name, observer }) =>
@@ -32,10 +34,10 @@ describe('A cron job', () => {
   const replicas = useReplicas();
 
   it('runs each occurrence once, on the leader, and claims it right before', async () => {
-    const a = replicas.start('a', [hourly()]);
-    const b = replicas.start('b', [hourly()]);
-    await replicas.clock.advance(3 * HOUR + MINUTE);
-    expect(runsOf(a, b)).toEqual(['a 01:00:00 schedule', 'a 02:00:00 schedule', 'a 03:00:00 schedule']);
+    const a = replicas.start('a', [everyTenMinutes()]);
+    const b = replicas.start('b', [everyTenMinutes()]);
+    await replicas.clock.advance(3 * PERIOD + MINUTE);
+    expect(runsOf(a, b)).toEqual(['a 00:10:00 schedule', 'a 00:20:00 schedule', 'a 00:30:00 schedule']);
     expect(missedOf(a, b)).toEqual([]);
     expect(a.store.count('claim')).toBe(3);
   });
@@ -48,24 +50,24 @@ describe('A cron job', () => {
 
   describe('in a hand-over', () => {
     it('runs an occurrence for which nobody led in time once, as a misfire', async () => {
-      const a = replicas.start('a', [hourly()]);
-      const b = replicas.start('b', [hourly()]);
-      await replicas.clock.advance(HOUR - 5_000);
+      const a = replicas.start('a', [everyTenMinutes()]);
+      const b = replicas.start('b', [everyTenMinutes()]);
+      await replicas.clock.advance(PERIOD - 5_000);
       a.store.outcome = () => 'request-lost';
       await replicas.clock.advance(MINUTE);
-      expect(runsOf(a, b)).toEqual(['b 01:00:00 misfire']);
+      expect(runsOf(a, b)).toEqual(['b 00:10:00 misfire']);
       expect(missedOf(a, b)).toEqual([]);
     });
 
     it('reports what is older than the misfire grace instead, as one event', async () => {
-      const a = replicas.start('a', [hourly()]);
+      const a = replicas.start('a', [everyTenMinutes()]);
       await replicas.clock.advance(MINUTE);
       await a.supervisor.stop();
-      await replicas.clock.advance(3 * HOUR);
-      const b = replicas.start('b', [hourly()]);
+      await replicas.clock.advance(3 * PERIOD);
+      const b = replicas.start('b', [everyTenMinutes()]);
       await replicas.clock.advance(1_000);
       expect(runsOf(a, b)).toEqual([]);
-      expect(missedOf(b)).toEqual(['b late (00:00:00, 03:00:00] 3']);
+      expect(missedOf(b)).toEqual(['b late (00:00:00, 00:30:00] 3']);
     });
 
     it('runs the newest missed occurrence within the grace and reports the others', async () => {
@@ -80,43 +82,43 @@ describe('A cron job', () => {
     });
 
     it('starts no missed occurrence with a misfire grace of 0, and still reports it', async () => {
-      const a = replicas.start('a', [hourly({ misfireGraceMs: 0 })]);
-      const b = replicas.start('b', [hourly({ misfireGraceMs: 0 })]);
-      await replicas.clock.advance(HOUR - 5_000);
+      const a = replicas.start('a', [everyTenMinutes({ misfireGraceMs: 0 })]);
+      const b = replicas.start('b', [everyTenMinutes({ misfireGraceMs: 0 })]);
+      await replicas.clock.advance(PERIOD - 5_000);
       a.store.outcome = () => 'request-lost';
       await replicas.clock.advance(MINUTE);
       expect(runsOf(a, b)).toEqual([]);
-      expect(missedOf(a, b)).toEqual(['b late (00:00:00, 01:00:00] 1']);
-      await replicas.clock.advance(HOUR);
-      expect(runsOf(b)).toEqual(['b 02:00:00 schedule']);
+      expect(missedOf(a, b)).toEqual(['b late (00:00:00, 00:10:00] 1']);
+      await replicas.clock.advance(PERIOD);
+      expect(runsOf(b)).toEqual(['b 00:20:00 schedule']);
     });
 
     it('does not run an occurrence again on a replica whose clock is behind', async () => {
-      const a = replicas.start('a', [hourly()]);
-      const b = replicas.start('b', [hourly()]);
+      const a = replicas.start('a', [everyTenMinutes()]);
+      const b = replicas.start('b', [everyTenMinutes()]);
       b.clock.aheadMs = -10_000;
-      await replicas.clock.advance(HOUR + 1_000);
+      await replicas.clock.advance(PERIOD + 1_000);
       await a.supervisor.stop();
-      await replicas.clock.advance(HOUR + MINUTE);
-      expect(runsOf(a, b)).toEqual(['a 01:00:00 schedule', 'b 02:00:00 schedule']);
+      await replicas.clock.advance(PERIOD + MINUTE);
+      expect(runsOf(a, b)).toEqual(['a 00:10:00 schedule', 'b 00:20:00 schedule']);
       expect(missedOf(a, b)).toEqual([]);
     });
 
     it('reports a claim whose run never began, and starts it on no other replica', async () => {
-      const a = replicas.start('a', [hourly()]);
-      const b = replicas.start('b', [hourly()]);
-      await replicas.clock.advance(HOUR - 1_000);
+      const a = replicas.start('a', [everyTenMinutes()]);
+      const b = replicas.start('b', [everyTenMinutes()]);
+      await replicas.clock.advance(PERIOD - 1_000);
       a.store.outcome = (request) => (request === 'claim' ? 'answer-lost' : 'request-lost');
       await replicas.clock.advance(MINUTE);
       expect(runsOf(a, b)).toEqual([]);
-      expect(missedOf(a, b)).toEqual(['b start-not-confirmed (00:00:00, 01:00:00] 1']);
+      expect(missedOf(a, b)).toEqual(['b start-not-confirmed (00:00:00, 00:10:00] 1']);
       expect(b.observer.of('occurrencesMissed')[0]?.claimedBy).toBe('a');
     });
 
     it('tells nobody that a run was missed which began and was confirmed', async () => {
-      const a = replicas.start('a', [hourly()]);
-      const b = replicas.start('b', [hourly()]);
-      await replicas.clock.advance(HOUR + 5_000);
+      const a = replicas.start('a', [everyTenMinutes()]);
+      const b = replicas.start('b', [everyTenMinutes()]);
+      await replicas.clock.advance(PERIOD + 5_000);
       a.store.outcome = () => 'request-lost';
       await replicas.clock.advance(MINUTE);
       expect(b.observer.of('leadershipGained')).toHaveLength(1);
@@ -125,10 +127,10 @@ describe('A cron job', () => {
 
     it('tells nobody that a run was missed whose leader was killed right after it began', async () => {
       await replicas.clock.advance(5_000);
-      const work = hourly({ run: lasting(replicas.clock, MINUTE) });
+      const work = everyTenMinutes({ run: lasting(replicas.clock, MINUTE) });
       const a = replicas.start('a', [work]);
       const b = replicas.start('b', [work]);
-      await replicas.clock.advance(HOUR - 5_001);
+      await replicas.clock.advance(PERIOD - 5_001);
       const renewals = a.store.count('renew');
       await replicas.clock.advance(1);
       expect(a.store.count('renew')).toBe(renewals + 1);
@@ -140,9 +142,9 @@ describe('A cron job', () => {
 
     it.each([
       ['late', 0],
-      ['overlap', HOUR + 5_000],
+      ['overlap', PERIOD + 5_000],
     ])('reports again, as not confirmed, what was told as %s before Redis could be told', async (_, runMs) => {
-      const work = hourly({
+      const work = everyTenMinutes({
         misfireGraceMs: 0,
         run: (run) => (runMs === 0 ? undefined : lasting(replicas.clock, runMs)(run)),
       });
@@ -150,9 +152,9 @@ describe('A cron job', () => {
         a.store.outcome = () => 'request-lost';
       };
       const a = replicas.start('a', [work], { observers: [{ tickDropped: isolate, occurrencesMissed: isolate }] });
-      await replicas.clock.advance(HOUR - 5_000);
+      await replicas.clock.advance(PERIOD - 5_000);
       if (runMs === 0) await replicas.clock.block(8_000);
-      else await replicas.clock.advance(HOUR + 8_000);
+      else await replicas.clock.advance(PERIOD + 8_000);
       expect(missedOf(a).length + a.observer.of('tickDropped').length).toBe(1);
       const b = replicas.start('b', [work]);
       await replicas.clock.advance(MINUTE);
@@ -160,9 +162,9 @@ describe('A cron job', () => {
     });
 
     it('reports what it inherits also if its first grant came too late to be used', async () => {
-      const a = replicas.start('a', [hourly()]);
-      const b = replicas.start('b', [hourly()]);
-      await replicas.clock.advance(HOUR - 1_000);
+      const a = replicas.start('a', [everyTenMinutes()]);
+      const b = replicas.start('b', [everyTenMinutes()]);
+      await replicas.clock.advance(PERIOD - 1_000);
       a.store.outcome = (request) => (request === 'claim' ? 'answer-lost' : 'request-lost');
       await replicas.clock.advance(5_000);
       const acquires = b.store.count('acquire');
@@ -172,59 +174,59 @@ describe('A cron job', () => {
       };
       await replicas.clock.advance(2 * MINUTE);
       expect(b.observer.of('leadershipGained')).toHaveLength(1);
-      expect(missedOf(a, b)).toEqual(['b start-not-confirmed (00:00:00, 01:00:00] 1']);
+      expect(missedOf(a, b)).toEqual(['b start-not-confirmed (00:00:00, 00:10:00] 1']);
       expect(runsOf(a, b)).toEqual([]);
     });
 
     it('reports a claim whose run may not have begun also when the schedule has changed since', async () => {
-      const a = replicas.start('a', [hourly()]);
-      await replicas.clock.advance(HOUR - 1_000);
+      const a = replicas.start('a', [everyTenMinutes()]);
+      await replicas.clock.advance(PERIOD - 1_000);
       a.store.outcome = (request) => (request === 'claim' ? 'answer-lost' : 'request-lost');
       await replicas.clock.advance(2_000);
-      const b = replicas.start('b', [hourly({ schedule: at('30 * * * *') })]);
+      const b = replicas.start('b', [everyTenMinutes({ schedule: at('5-59/10 * * * *') })]);
       await replicas.clock.advance(MINUTE);
       expect(runsOf(a, b)).toEqual([]);
-      expect(missedOf(b)[0]).toBe('b start-not-confirmed (00:00:00, 01:00:00] 1');
+      expect(missedOf(b)[0]).toBe('b start-not-confirmed (00:00:00, 00:10:00] 1');
     });
 
     it('reports a claim whose run may not have begun also when the job is of another kind now', async () => {
-      const a = replicas.start('a', [hourly()]);
-      await replicas.clock.advance(HOUR - 1_000);
+      const a = replicas.start('a', [everyTenMinutes()]);
+      await replicas.clock.advance(PERIOD - 1_000);
       a.store.outcome = (request) => (request === 'claim' ? 'answer-lost' : 'request-lost');
       await replicas.clock.advance(2_000);
       const b = replicas.start('b', [job({ name: 'report' })]);
       await replicas.clock.advance(MINUTE);
-      expect(missedOf(b)[0]).toBe('b start-not-confirmed (00:00:00, 01:00:00] 1');
-      expect(missedOf(b)[1]).toMatch(/^b schedule-changed \(01:00:00, 01:00:\d\d\] 0$/);
+      expect(missedOf(b)[0]).toBe('b start-not-confirmed (00:00:00, 00:10:00] 1');
+      expect(missedOf(b)[1]).toMatch(/^b schedule-changed \(00:10:00, 00:10:\d\d\] 0$/);
     });
 
     it('reports a claim whose run may not have begun also when a foreign holder led in between', async () => {
-      const a = replicas.start('a', [hourly()]);
-      const b = replicas.start('b', [hourly()]);
-      await replicas.clock.advance(HOUR - 1_000);
+      const a = replicas.start('a', [everyTenMinutes()]);
+      const b = replicas.start('b', [everyTenMinutes()]);
+      await replicas.clock.advance(PERIOD - 1_000);
       a.store.outcome = (request) => (request === 'claim' ? 'answer-lost' : 'request-lost');
       await replicas.clock.advance(2_000);
       replicas.server.occupy('report', 'original', 5_000);
       await replicas.clock.advance(MINUTE);
-      expect(missedOf(b)[0]).toBe('b start-not-confirmed (00:00:00, 01:00:00] 1');
+      expect(missedOf(b)[0]).toBe('b start-not-confirmed (00:00:00, 00:10:00] 1');
     });
 
     it('counts no occurrences for a job that was of another kind before', async () => {
       const a = replicas.start('a', [job({ name: 'report' })]);
       await replicas.clock.advance(2_000);
       await a.supervisor.stop();
-      await replicas.clock.advance(3 * HOUR);
-      const b = replicas.start('b', [hourly()]);
+      await replicas.clock.advance(3 * PERIOD);
+      const b = replicas.start('b', [everyTenMinutes()]);
       await replicas.clock.advance(1_000);
       expect(missedOf(b)).toEqual([]);
     });
 
     it('reports what it inherits once: its first renewal tells the next leader', async () => {
-      const a = replicas.start('a', [hourly()]);
-      await replicas.clock.advance(HOUR - 1_000);
+      const a = replicas.start('a', [everyTenMinutes()]);
+      await replicas.clock.advance(PERIOD - 1_000);
       a.store.outcome = (request) => (request === 'claim' ? 'answer-lost' : 'request-lost');
-      await replicas.clock.advance(HOUR);
-      const changed = hourly({ schedule: at('30 * * * *') });
+      await replicas.clock.advance(PERIOD);
+      const changed = everyTenMinutes({ schedule: at('5-59/10 * * * *') });
       const b = replicas.start('b', [changed]);
       const c = replicas.start('c', [changed]);
       await replicas.clock.advance(10);
@@ -232,15 +234,15 @@ describe('A cron job', () => {
       await replicas.clock.advance(MINUTE);
       expect(c.observer.of('leadershipGained')).toHaveLength(1);
       expect(missedOf(b, c)).toEqual([
-        'b start-not-confirmed (00:00:00, 01:00:00] 1',
-        'b schedule-changed (01:00:00, 01:59:59] 1',
+        'b start-not-confirmed (00:00:00, 00:10:00] 1',
+        'b schedule-changed (00:10:00, 00:19:59] 1',
       ]);
     });
 
     it('loses no occurrence to the slots of a fixed rate before, by a clock that was ahead', async () => {
       const grid = job({ name: 'report', schedule: fixedRate(1_000, { offsetMs: 0 }) });
       const a = replicas.start('a', [grid]);
-      a.clock.aheadMs = HOUR;
+      a.clock.aheadMs = PERIOD;
       await replicas.clock.advance(MINUTE);
       const b = replicas.start('b', [everyMinute()]);
       await replicas.clock.advance(500);
@@ -260,22 +262,22 @@ describe('A cron job', () => {
     });
 
     it('reports the occurrences that a changed schedule leaves behind', async () => {
-      const a = replicas.start('a', [hourly()]);
+      const a = replicas.start('a', [everyTenMinutes()]);
       await replicas.clock.advance(MINUTE);
       await a.supervisor.stop();
-      await replicas.clock.advance(2 * HOUR);
-      const b = replicas.start('b', [hourly({ schedule: at('30 * * * *') })]);
-      await replicas.clock.advance(HOUR);
-      expect(missedOf(b)).toEqual(['b schedule-changed (00:00:00, 02:01:00] 2']);
-      expect(runsOf(b)).toEqual(['b 02:30:00 schedule']);
+      await replicas.clock.advance(2 * PERIOD);
+      const b = replicas.start('b', [everyTenMinutes({ schedule: at('5-59/10 * * * *') })]);
+      await replicas.clock.advance(PERIOD);
+      expect(missedOf(b)).toEqual(['b schedule-changed (00:00:00, 00:21:00] 2']);
+      expect(runsOf(b)).toEqual(['b 00:25:00 schedule']);
     });
 
     it('reports them also when the first who was granted the lock under the new schedule never learns of it', async () => {
-      const a = replicas.start('a', [hourly()]);
+      const a = replicas.start('a', [everyTenMinutes()]);
       await replicas.clock.advance(MINUTE);
       await a.supervisor.stop();
-      await replicas.clock.advance(2 * HOUR);
-      const changed = hourly({ schedule: at('30 * * * *') });
+      await replicas.clock.advance(2 * PERIOD);
+      const changed = everyTenMinutes({ schedule: at('5-59/10 * * * *') });
       const b = replicas.start('b', [changed], {
         network: { outcome: (request) => (request === 'heartbeat' ? 'answered' : 'answer-lost') },
       });
@@ -283,33 +285,33 @@ describe('A cron job', () => {
       expect(replicas.server.holderOf('report')).toMatch(/^b/);
       b.store.partition();
       const c = replicas.start('c', [changed]);
-      await replicas.clock.advance(HOUR);
-      expect(missedOf(b, c)).toEqual(['c schedule-changed (00:00:00, 02:01:10] 2']);
+      await replicas.clock.advance(PERIOD);
+      expect(missedOf(b, c)).toEqual(['c schedule-changed (00:00:00, 00:21:10] 2']);
     });
 
     it('reports them once, also if a failover loses that and it is granted the lock anew', async () => {
-      const a = replicas.start('a', [hourly()]);
+      const a = replicas.start('a', [everyTenMinutes()]);
       await replicas.clock.advance(MINUTE);
       await a.supervisor.stop();
-      await replicas.clock.advance(2 * HOUR);
+      await replicas.clock.advance(2 * PERIOD);
       const snapshot = replicas.server.snapshot();
-      const b = replicas.start('b', [hourly({ schedule: at('30 * * * *') })]);
+      const b = replicas.start('b', [everyTenMinutes({ schedule: at('5-59/10 * * * *') })]);
       await replicas.clock.advance(5_000);
       replicas.server.restart(snapshot);
       b.store.reconnect();
       await replicas.clock.advance(MINUTE);
       expect(missedOf(b)).toEqual([
-        'b schedule-changed (00:00:00, 02:01:00] 2',
-        expect.stringMatching(/^b schedule-changed \(02:01:00, 02:01:\d\d\] 0$/),
+        'b schedule-changed (00:00:00, 00:21:00] 2',
+        expect.stringMatching(/^b schedule-changed \(00:21:00, 00:21:\d\d\] 0$/),
       ]);
     });
 
     it('reports each once, also if its term ends before Redis has heard of it and it leads again', async () => {
-      const a = replicas.start('a', [hourly()]);
+      const a = replicas.start('a', [everyTenMinutes()]);
       await replicas.clock.advance(MINUTE);
       await a.supervisor.stop();
-      await replicas.clock.advance(2 * HOUR);
-      const b = replicas.start('b', [hourly({ schedule: at('30 * * * *') })]);
+      await replicas.clock.advance(2 * PERIOD);
+      const b = replicas.start('b', [everyTenMinutes({ schedule: at('5-59/10 * * * *') })]);
       b.store.outcome = (request) =>
         request === 'acquire' || request === 'heartbeat' ? 'answered' : 'STORE_UNREACHABLE';
       await replicas.clock.advance(MINUTE);
@@ -317,8 +319,8 @@ describe('A cron job', () => {
       await replicas.clock.advance(MINUTE);
       expect(b.observer.of('leadershipGained').length).toBeGreaterThan(1);
       expect(missedOf(b)).toEqual([
-        'b schedule-changed (00:00:00, 02:01:00] 2',
-        expect.stringMatching(/^b schedule-changed \(02:01:00, 02:0\d:\d\d\] 0$/),
+        'b schedule-changed (00:00:00, 00:21:00] 2',
+        expect.stringMatching(/^b schedule-changed \(00:21:00, 00:2\d:\d\d\] 0$/),
       ]);
     });
 
@@ -326,9 +328,9 @@ describe('A cron job', () => {
       ['gives the lock back', ({ supervisor }: TestReplica) => void supervisor.stop()],
       ['is killed', ({ store }: TestReplica) => void (store.outcome = () => 'request-lost')],
     ])('starts no occurrence again whose claim a failover has lost, once its leader goes on and %s', async (_, end) => {
-      const a = replicas.start('a', [hourly()]);
-      const b = replicas.start('b', [hourly()]);
-      await replicas.clock.advance(HOUR - 1_000);
+      const a = replicas.start('a', [everyTenMinutes()]);
+      const b = replicas.start('b', [everyTenMinutes()]);
+      await replicas.clock.advance(PERIOD - 1_000);
       const snapshot = replicas.server.snapshot();
       b.store.partition();
       await replicas.clock.advance(5_000);
@@ -339,14 +341,14 @@ describe('A cron job', () => {
       end(a);
       await replicas.clock.advance(MINUTE);
       expect(b.observer.of('leadershipGained')).toHaveLength(1);
-      expect(runsOf(a, b)).toEqual(['a 01:00:00 schedule']);
+      expect(runsOf(a, b)).toEqual(['a 00:10:00 schedule']);
       expect(missedOf(a, b)).toEqual([]);
     });
 
     it('reports a claim that it knows of and Redis has lost, if nobody confirmed that its run began', async () => {
-      const a = replicas.start('a', [hourly()]);
-      const b = replicas.start('b', [hourly()]);
-      await replicas.clock.advance(HOUR - 1_000);
+      const a = replicas.start('a', [everyTenMinutes()]);
+      const b = replicas.start('b', [everyTenMinutes()]);
+      await replicas.clock.advance(PERIOD - 1_000);
       const snapshot = replicas.server.snapshot();
       a.store.outcome = (request) => (request === 'claim' ? 'answer-lost' : 'request-lost');
       await replicas.clock.advance(2_000);
@@ -359,14 +361,14 @@ describe('A cron job', () => {
       b.store.heal();
       await replicas.clock.advance(MINUTE);
       expect(runsOf(a, b)).toEqual([]);
-      expect(missedOf(b)).toEqual(['b start-not-confirmed (00:00:00, 01:00:00] 1']);
+      expect(missedOf(b)).toEqual(['b start-not-confirmed (00:00:00, 00:10:00] 1']);
     });
   });
 
   describe('when the answer to its claim is lost', () => {
     it('repeats the claim and runs once', async () => {
-      const a = replicas.start('a', [hourly()]);
-      await replicas.clock.advance(HOUR - 1_000);
+      const a = replicas.start('a', [everyTenMinutes()]);
+      await replicas.clock.advance(PERIOD - 1_000);
       let isFirst = true;
       a.store.outcome = (request) => {
         const isLost = request === 'claim' && isFirst;
@@ -374,12 +376,12 @@ describe('A cron job', () => {
         return isLost ? 'answer-lost' : 'answered';
       };
       await replicas.clock.advance(MINUTE);
-      expect(runsOf(a)).toEqual(['a 01:00:00 schedule']);
+      expect(runsOf(a)).toEqual(['a 00:10:00 schedule']);
       expect(a.store.count('claim')).toBe(2);
     });
 
     it('goes by an answer that comes late, so that a slow connection loses no occurrence', async () => {
-      const a = replicas.start('a', [hourly({ schedule: at('*/10 * * * * *') })]);
+      const a = replicas.start('a', [everyTenMinutes({ schedule: at('*/10 * * * * *') })]);
       await replicas.clock.advance(12_000);
       a.store.delayMs = 3_000;
       await replicas.clock.advance(60_000);
@@ -388,14 +390,14 @@ describe('A cron job', () => {
     });
 
     it('reports instead of running when the grace is over before the claim is certain', async () => {
-      const a = replicas.start('a', [hourly({ misfireGraceMs: 2_000 })]);
-      await replicas.clock.advance(HOUR - 1_000);
+      const a = replicas.start('a', [everyTenMinutes({ misfireGraceMs: 2_000 })]);
+      await replicas.clock.advance(PERIOD - 1_000);
       a.store.outcome = (request) => (request === 'claim' ? 'STORE_UNREACHABLE' : 'answered');
       await replicas.clock.advance(5_000);
       a.store.outcome = () => 'answered';
       await replicas.clock.advance(MINUTE);
       expect(runsOf(a)).toEqual([]);
-      expect(missedOf(a)).toEqual(['a late (00:00:00, 01:00:00] 1']);
+      expect(missedOf(a)).toEqual(['a late (00:00:00, 00:10:00] 1']);
     });
   });
 
@@ -434,7 +436,7 @@ describe('A cron job', () => {
 
   describe('when time does odd things', () => {
     it('runs one occurrence late and reports the others after a blocked loop', async () => {
-      const a = replicas.start('a', [hourly({ schedule: at('*/2 * * * * *') })]);
+      const a = replicas.start('a', [everyTenMinutes({ schedule: at('*/2 * * * * *') })]);
       await replicas.clock.advance(2_500);
       await replicas.clock.block(7_000);
       expect(runsOf(a)).toEqual(['a 00:00:02 schedule', 'a 00:00:08 misfire']);
@@ -442,45 +444,45 @@ describe('A cron job', () => {
     });
 
     it('runs nothing early when its wall clock jumps a day ahead, and every occurrence when it is due by the store', async () => {
-      const a = replicas.start('a', [hourly()]);
-      await replicas.clock.advance(30 * MINUTE);
-      a.clock.aheadMs = 24 * HOUR;
-      await replicas.clock.advance(2 * HOUR);
-      expect(runsOf(a)).toEqual(['a 01:00:00 schedule', 'a 02:00:00 schedule']);
+      const a = replicas.start('a', [everyTenMinutes()]);
+      await replicas.clock.advance(5 * MINUTE);
+      a.clock.aheadMs = DAY;
+      await replicas.clock.advance(2 * PERIOD);
+      expect(runsOf(a)).toEqual(['a 00:10:00 schedule', 'a 00:20:00 schedule']);
       expect(missedOf(a)).toEqual([]);
     });
 
     it('reports a clock that is ahead, waits, and then runs the same occurrence', async () => {
-      const a = replicas.start('a', [hourly()]);
+      const a = replicas.start('a', [everyTenMinutes()]);
       a.clock.aheadMs = 90_000;
-      await replicas.clock.advance(HOUR + 1_000);
+      await replicas.clock.advance(PERIOD + 1_000);
       expect(a.observer.of('clockAhead')).toEqual([
-        { job: 'report', scheduledAt: new Date('2027-01-01T01:00:00Z'), aheadMs: 90_000 },
+        { job: 'report', scheduledAt: new Date('2027-01-01T00:10:00Z'), aheadMs: 90_000 },
       ]);
-      expect(runsOf(a)).toEqual(['a 01:00:00 schedule']);
+      expect(runsOf(a)).toEqual(['a 00:10:00 schedule']);
     });
 
     it('notices within half a minute that the clock of Redis was corrected', async () => {
-      const a = replicas.start('a', [hourly({ lockExpiryMs: 2 * HOUR, misfireGraceMs: MINUTE })]);
-      await replicas.clock.advance(30 * MINUTE);
+      const a = replicas.start('a', [everyTenMinutes({ lockExpiryMs: 2 * PERIOD, misfireGraceMs: MINUTE })]);
+      await replicas.clock.advance(5 * MINUTE);
       // by the clock of Redis it is half past, by that of the replica two minutes to
-      a.clock.aheadMs = 28 * MINUTE;
+      a.clock.aheadMs = 3 * MINUTE;
       await replicas.clock.advance(3 * MINUTE);
       expect(a.observer.of('clockAhead')).toHaveLength(1);
-      replicas.clock.stepWall(27 * MINUTE);
+      replicas.clock.stepWall(2 * MINUTE);
       a.clock.aheadMs = MINUTE;
       await replicas.clock.advance(33_000);
-      expect(runsOf(a)).toEqual(['a 01:00:00 misfire']);
+      expect(runsOf(a)).toEqual(['a 00:10:00 misfire']);
       expect(a.observer.of('clockAhead')).toHaveLength(1);
     });
 
     it('starts no occurrence late by the store without a grace, however far its own clock is behind', async () => {
-      const a = replicas.start('a', [hourly({ misfireGraceMs: 0 })]);
-      a.clock.aheadMs = -HOUR;
-      await replicas.clock.advance(2 * HOUR + MINUTE);
+      const a = replicas.start('a', [everyTenMinutes({ misfireGraceMs: 0 })]);
+      a.clock.aheadMs = -PERIOD;
+      await replicas.clock.advance(2 * PERIOD + MINUTE);
       expect(a.observer.events.filter(({ event }) => event === 'runStarted').map(({ atMs }) => atMs)).toEqual([
-        HOUR,
-        2 * HOUR,
+        PERIOD,
+        2 * PERIOD,
       ]);
     });
 
@@ -488,7 +490,7 @@ describe('A cron job', () => {
       ['halfway to its misfire grace, by its own clock', -10_000, 10_000],
       ['further, by the clock of the store', -10 * MINUTE, 0],
     ])('starts every occurrence while its clock is behind: %s', async (_, aheadMs, lateMs) => {
-      const a = replicas.start('a', [hourly({ misfireGraceMs: 20_000, schedule: at('*/5 * * * * *') })]);
+      const a = replicas.start('a', [everyTenMinutes({ misfireGraceMs: 20_000, schedule: at('*/5 * * * * *') })]);
       a.clock.aheadMs = aheadMs;
       await replicas.clock.advance(MINUTE - 1);
       const started = a.observer.of('runStarted').map(({ scheduledAt }) => scheduledAt.getTime() - MIDNIGHT);
@@ -499,20 +501,20 @@ describe('A cron job', () => {
     });
 
     it('starts none beyond its grace by the store whose claim was slow, though its own clock says that there is time', async () => {
-      const a = replicas.start('a', [hourly({ misfireGraceMs: 2_000 })]);
+      const a = replicas.start('a', [everyTenMinutes({ misfireGraceMs: 2_000 })]);
       a.clock.aheadMs = -900;
-      await replicas.clock.advance(HOUR);
+      await replicas.clock.advance(PERIOD);
       a.store.outcome = (request) => (request === 'claim' ? 'request-lost' : 'answered');
       await replicas.clock.advance(1_500);
       a.store.outcome = () => 'answered';
       await replicas.clock.advance(MINUTE);
       expect(runsOf(a)).toEqual([]);
-      expect(missedOf(a)).toEqual(['a late (00:00:00, 01:00:00] 1']);
+      expect(missedOf(a)).toEqual(['a late (00:00:00, 00:10:00] 1']);
     });
 
     it('does not start a claimed occurrence while it cannot tell how long the host slept meanwhile', async () => {
-      const a = replicas.start('a', [hourly()]);
-      await replicas.clock.advance(HOUR - 1_000);
+      const a = replicas.start('a', [everyTenMinutes()]);
+      await replicas.clock.advance(PERIOD - 1_000);
       let arrive: () => void = () => undefined;
       a.store.answersAfter = new Promise((resolve) => (arrive = resolve));
       await replicas.clock.advance(1_000);
@@ -526,25 +528,25 @@ describe('A cron job', () => {
     });
 
     it('does not run an occurrence again when the wall clock steps back over it', async () => {
-      const a = replicas.start('a', [hourly()]);
-      await replicas.clock.advance(HOUR + 1_000);
+      const a = replicas.start('a', [everyTenMinutes()]);
+      await replicas.clock.advance(PERIOD + 1_000);
       a.clock.aheadMs = -10 * MINUTE;
-      await replicas.clock.advance(30 * MINUTE);
-      expect(runsOf(a)).toEqual(['a 01:00:00 schedule']);
+      await replicas.clock.advance(5 * MINUTE);
+      expect(runsOf(a)).toEqual(['a 00:10:00 schedule']);
     });
 
     it('waits for an occurrence that is further away than a timer can be set', async () => {
-      const a = replicas.start('a', [hourly({ schedule: at('0 0 1 7 *') })]);
+      const a = replicas.start('a', [everyTenMinutes({ schedule: at('0 0 1 7 *') })]);
       await replicas.clock.advance(100);
-      await replicas.clock.block(181 * 24 * HOUR - 1_000);
+      await replicas.clock.block(181 * DAY - 1_000);
       await replicas.clock.advance(40_000);
       expect(runsOf(a).map((line) => line.slice(0, 10))).toEqual(['a 00:00:00']);
     });
   });
 
   it('drains a claimed occurrence when a stop comes between its claim and its run', async () => {
-    const a = replicas.start('a', [hourly({ run: lasting(replicas.clock, 1_000) })]);
-    await replicas.clock.advance(HOUR - 1_000);
+    const a = replicas.start('a', [everyTenMinutes({ run: lasting(replicas.clock, 1_000) })]);
+    await replicas.clock.advance(PERIOD - 1_000);
     let arrive: () => void = () => undefined;
     a.store.answersAfter = new Promise((resolve) => (arrive = resolve));
     await replicas.clock.advance(1_100);
@@ -553,9 +555,9 @@ describe('A cron job', () => {
     await replicas.clock.advance(1_200);
     await stopped;
     expect(a.observer.story.slice(-3)).toEqual([
-      '3600100 runStarted schedule',
-      '3601100 runSucceeded schedule',
-      '3601100 leadershipReleased shutdown',
+      '600100 runStarted schedule',
+      '601100 runSucceeded schedule',
+      '601100 leadershipReleased shutdown',
     ]);
   });
 });
