@@ -24,7 +24,7 @@ const shared = {
   modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/.cache/'],
 };
 
-/** Every project is one kind of test; `npm run test:unit` is the two-second one. */
+/** Every project is one kind of test; `npm run test:unit` is the quick one, and uses every core. */
 export default {
   // a test that waits says for how long, and for what; this ends what waits for nothing, and is longer than all that a test may
   // wait for on a busy machine, or that the first start of a Redis takes to fetch it

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { startLastStopFirst, MODULE_MARK, findOwnModule } from './module-distance.js';
 
-describe('the place of the module', () => {
+describe('the distance of the module', () => {
   it('is nearer than that of any other', () => {
     const module = { metatype: class {}, distance: Number.MAX_VALUE };
 

@@ -3,7 +3,7 @@ import { interval } from '../schedule/index.js';
 import { job, lasting } from '../testing/specs/job.js';
 import { useReplicas } from '../testing/specs/use-replicas.js';
 
-describe('The loop watch', () => {
+describe('The event-loop monitor', () => {
   const replicas = useReplicas();
 
   it('reports a blocked event loop with how long it stood still and which jobs ran', async () => {

@@ -8,7 +8,7 @@ import { useReplicas } from '../testing/specs/use-replicas.js';
 const leadership = (story: readonly string[]) => story.filter((line) => line.includes('leadership'));
 const once = interval(3_600_000);
 
-describe('The supervisors of several replicas', () => {
+describe('A group of replicas', () => {
   const replicas = useReplicas();
 
   it('runs a job on exactly one of them', async () => {

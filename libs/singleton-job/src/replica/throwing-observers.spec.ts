@@ -32,7 +32,7 @@ function vandal(payload: Record<string, unknown>): void {
   payload['job'] = 'another';
 }
 
-const HOSTILE: readonly (readonly [string, JobObserver, { readonly isTold: boolean }])[] = [
+const MISBEHAVING: readonly (readonly [string, JobObserver, { readonly isTold: boolean }])[] = [
   ['throws at everything', always(explode), { isTold: true }],
   ['throws what is no error', always(thrower(undefined)), { isTold: true }],
   ['throws a proxy that throws in turn', always(thrower(mine)), { isTold: true }],
@@ -54,7 +54,7 @@ function thrower(value: unknown): () => never {
   };
 }
 
-describe('A hostile observer', () => {
+describe('A misbehaving observer', () => {
   const replicas = useReplicas();
 
   /** Runs that succeed, fail and are cut off, dropped ticks, an outage, a lost lease, missed occurrences, a stop. */
@@ -82,10 +82,10 @@ describe('A hostile observer', () => {
     return a.observer;
   };
 
-  /** The same minute without a hostile observer. */
+  /** The same minute without a misbehaving observer. */
   let undisturbed: readonly RecordedEvent[] | undefined;
 
-  it.each(HOSTILE)(
+  it.each(MISBEHAVING)(
     'that %s changes nothing for the runs, the leases and the other observers',
     async (_, observer, how) => {
       const log = keptLog();

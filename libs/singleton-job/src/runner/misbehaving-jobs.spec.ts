@@ -62,7 +62,7 @@ const THROWN: readonly (readonly [string, () => unknown, string | RegExp])[] = [
   ['an error of another realm', (): unknown => runInNewContext("new Error('boom')"), /^Error: boom/],
 ];
 
-describe('A hostile job', () => {
+describe('A misbehaving job', () => {
   const replicas = useReplicas();
 
   /** A job that ends badly, its run twice, and what the log says of it. */

@@ -1,10 +1,10 @@
 import { type Clock, type Timer } from '../../time/index.js';
 
 /**
- * How a process stands still: `paused` while both clocks go on (SIGSTOP, a blocked event loop), `suspended` while its monotonic
- * clock stands still (a host that sleeps), `frozen` while both clocks stand still (a virtual machine that is not told how long).
+ * How a process stands still: `paused` while both of its clocks go on (SIGSTOP, a blocked event loop), `suspended` while its
+ * monotonic clock stands still (a host that sleeps).
  */
-export type Standstill = 'paused' | 'suspended' | 'frozen';
+export type Standstill = 'paused' | 'suspended';
 
 /** Fractions of a millisecond do not add up exactly: a timer of a clock at another rate is set a moment later, never early. */
 const ROUNDING_MS = 0.001;
@@ -15,9 +15,8 @@ export class ReplicaClock implements Clock {
   aheadMs = 0;
   readonly #timers = new Set<Timer>();
   #state: 'running' | Standstill | 'killed' = 'running';
-  #haltedAt = { now: 0, wall: 0 };
-  /** For how long the monotonic clock and the wall clock have stood still. */
-  #stoodStill = { nowMs: 0, wallMs: 0 };
+  #haltedAtMs = 0;
+  #suspendedForMs = 0;
   #held: (() => void)[] = [];
   #arrivals: (() => void)[] = [];
 
@@ -28,15 +27,12 @@ export class ReplicaClock implements Clock {
   ) {}
 
   now(): number {
-    const isStill = this.#state === 'suspended' || this.#state === 'frozen';
-    return ((isStill ? this.#haltedAt.now : this.common.now()) - this.#stoodStill.nowMs) * this.rate;
+    const nowMs = this.#state === 'suspended' ? this.#haltedAtMs : this.common.now();
+    return (nowMs - this.#suspendedForMs) * this.rate;
   }
 
   wallNow(): number {
-    const isStill = this.#state === 'frozen';
-    const wall = (isStill ? this.#haltedAt.wall : this.common.wallNow()) - this.#stoodStill.wallMs;
-    const now = (isStill ? this.#haltedAt.now : this.common.now()) - this.#stoodStill.wallMs;
-    return Math.floor(wall + (this.rate - 1) * now + this.aheadMs);
+    return Math.floor(this.common.wallNow() + (this.rate - 1) * this.common.now() + this.aheadMs);
   }
 
   setTimer(delayMs: number, fire: () => void): Timer {
@@ -82,15 +78,13 @@ export class ReplicaClock implements Clock {
   halt(how: Standstill): void {
     if (this.#state !== 'running') return;
     this.#state = how;
-    this.#haltedAt = { now: this.common.now(), wall: this.common.wallNow() };
+    this.#haltedAtMs = this.common.now();
   }
 
   /** The process goes on. The timers that came due fire before it reads from the network. */
   resume(): void {
     if (this.#state === 'running' || this.#state === 'killed') return;
-    const forMs = this.common.now() - this.#haltedAt.now;
-    if (this.#state !== 'paused') this.#stoodStill.nowMs += forMs;
-    if (this.#state === 'frozen') this.#stoodStill.wallMs += forMs;
+    if (this.#state === 'suspended') this.#suspendedForMs += this.common.now() - this.#haltedAtMs;
     this.#state = 'running';
     const [held, arrivals] = [this.#held, this.#arrivals];
     this.#held = [];
