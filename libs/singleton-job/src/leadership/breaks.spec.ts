@@ -5,18 +5,14 @@ import { settle } from '../testing/index.js';
 import { type TestReplica, type TestReplicaOptions } from '../testing/replicas/test-replica.js';
 import { type TestReplicas } from '../testing/replicas/test-replicas.js';
 import { job, lasting } from '../testing/specs/job.js';
+import { leadership, timesOf } from '../testing/specs/stories.js';
 import { useReplicas } from '../testing/specs/use-replicas.js';
 
 const LOCK_EXPIRY_MS = 10_000;
 /** From the end of a connection to the next. */
 const RECONNECT_MS = 250;
 
-const leadership = ({ observer }: TestReplica) => observer.story.filter((line) => line.includes('leadership'));
 /** When a replica became leader, and when it ceased to be. */
-const ledFrom = ({ observer }: TestReplica) =>
-  observer.events.filter(({ event }) => event === 'leadershipGained').map(({ atMs }) => atMs);
-const ledUntil = ({ observer }: TestReplica) =>
-  observer.events.filter(({ event }) => event === 'leadershipLost').map(({ atMs }) => atMs);
 
 type Snapshot = ReturnType<InMemoryServer['snapshot']>;
 
@@ -61,7 +57,7 @@ describe('After Redis has restarted without its data', () => {
     await replicas.clock.advance(60_000);
     // the last heartbeat of the leader was at 3 s
     expect(leadership(a)).toEqual(['0 leadershipGained', '12000 leadershipLost expired']);
-    expect(ledFrom(b)).toEqual([4_000 + RECONNECT_MS + LOCK_EXPIRY_MS + 1]);
+    expect(timesOf(b, 'leadershipGained')).toEqual([4_000 + RECONNECT_MS + LOCK_EXPIRY_MS + 1]);
   });
 
   it('a follower waits that knows the leader only from its message', async () => {
@@ -78,9 +74,9 @@ describe('After Redis has restarted without its data', () => {
     a.store.partition();
     restart(replicas, [b]);
     await replicas.clock.advance(5_000);
-    expect(ledFrom(b)).toEqual([]);
+    expect(timesOf(b, 'leadershipGained')).toEqual([]);
     await replicas.clock.advance(10_000);
-    expect(ledFrom(b)).toHaveLength(1);
+    expect(timesOf(b, 'leadershipGained')).toHaveLength(1);
   });
 
   it('a replica that has noticed the break waits, although it has heard nothing of the job', async () => {
@@ -103,8 +99,8 @@ describe('After Redis has restarted without its data', () => {
     a.store.partition();
     restart(replicas, [b]);
     await replicas.clock.advance(60_000);
-    expect(ledUntil(a)).toEqual([3_000 + 27_000]);
-    expect(ledFrom(b)).toEqual([4_000 + RECONNECT_MS + 30_000 + 1]);
+    expect(timesOf(a, 'leadershipLost')).toEqual([3_000 + 27_000]);
+    expect(timesOf(b, 'leadershipGained')).toEqual([4_000 + RECONNECT_MS + 30_000 + 1]);
   });
 
   it('all replicas that restart with it lead lockExpiry later at most', async () => {
@@ -115,7 +111,7 @@ describe('After Redis has restarted without its data', () => {
     const c = replicas.start('c', [job()]);
     await replicas.clock.advance(10);
     // a first start, as far as anything can tell
-    expect(ledFrom(c)).toEqual([4_000]);
+    expect(timesOf(c, 'leadershipGained')).toEqual([4_000]);
   });
 });
 
@@ -152,11 +148,11 @@ describe('After Redis has restarted with old data', () => {
     await replicas.clock.advance(8_900);
     const snapshot = withEnded(replicas.server.snapshot(), 'd');
     await replicas.clock.advance(5_100);
-    const [leader, follower] = ledFrom(a).length > 0 ? [a, b] : [b, a];
+    const [leader, follower] = timesOf(a, 'leadershipGained').length > 0 ? [a, b] : [b, a];
     restart(replicas, [a, b], snapshot);
     await replicas.clock.advance(60_000);
-    expect(ledFrom(leader)).toEqual([expect.any(Number), 15_000 + RECONNECT_MS]);
-    expect(ledFrom(follower)).toEqual([]);
+    expect(timesOf(leader, 'leadershipGained')).toEqual([expect.any(Number), 15_000 + RECONNECT_MS]);
+    expect(timesOf(follower, 'leadershipGained')).toEqual([]);
   });
 
   it('a follower does not take a lock from a session that was restored as ended, before the wait is over', async () => {
@@ -167,12 +163,12 @@ describe('After Redis has restarted with old data', () => {
     await replicas.clock.advance(8_900);
     const snapshot = withEnded(replicas.server.snapshot(), 'd');
     await replicas.clock.advance(5_100);
-    const [leader, follower] = ledFrom(a).length > 0 ? [a, b] : [b, a];
+    const [leader, follower] = timesOf(a, 'leadershipGained').length > 0 ? [a, b] : [b, a];
     leader.store.partition();
     restart(replicas, [follower], snapshot);
     await replicas.clock.advance(60_000);
-    expect(ledFrom(follower)).toEqual([15_000 + RECONNECT_MS + LOCK_EXPIRY_MS + 1]);
-    expect(ledUntil(leader)[0]).toBeLessThan(15_000 + RECONNECT_MS + LOCK_EXPIRY_MS);
+    expect(timesOf(follower, 'leadershipGained')).toEqual([15_000 + RECONNECT_MS + LOCK_EXPIRY_MS + 1]);
+    expect(timesOf(leader, 'leadershipLost')[0]).toBeLessThan(15_000 + RECONNECT_MS + LOCK_EXPIRY_MS);
   });
 
   it('the leader takes over a restored lock of an earlier term of its own session at once', async () => {
@@ -186,8 +182,8 @@ describe('After Redis has restarted with old data', () => {
     await replicas.clock.advance(1_000);
     restart(replicas, [a, b], snapshot);
     await replicas.clock.advance(60_000);
-    expect(ledFrom(a)).toEqual([0, 1_000, 5_000 + RECONNECT_MS]);
-    expect(ledFrom(b)).toEqual([]);
+    expect(timesOf(a, 'leadershipGained')).toEqual([0, 1_000, 5_000 + RECONNECT_MS]);
+    expect(timesOf(b, 'leadershipGained')).toEqual([]);
   });
 
   it('a restored lock of a replica that no longer leads is taken over by it, lockExpiry later', async () => {
@@ -196,11 +192,11 @@ describe('After Redis has restarted with old data', () => {
     const snapshot = replicas.server.snapshot();
     await a.supervisor.find('tick')?.workers?.election.stepDown();
     await replicas.clock.advance(4_000);
-    expect(ledFrom(b)).toEqual([1_000]);
+    expect(timesOf(b, 'leadershipGained')).toEqual([1_000]);
     restart(replicas, [a, b], snapshot);
     await replicas.clock.advance(60_000);
     expect(leadership(b).slice(1)).toEqual(['5250 leadershipLost preempted']);
-    expect(ledFrom(a)).toEqual([0, 5_000 + RECONNECT_MS + LOCK_EXPIRY_MS + 1]);
+    expect(timesOf(a, 'leadershipGained')).toEqual([0, 5_000 + RECONNECT_MS + LOCK_EXPIRY_MS + 1]);
   });
 
   it('a restored lock that its living holder has left is free when its life ends', async () => {
@@ -213,7 +209,7 @@ describe('After Redis has restarted with old data', () => {
     await replicas.clock.advance(4_000);
     restart(replicas, [a, b], snapshot);
     await replicas.clock.advance(60_000);
-    const [first, again] = ledFrom(b);
+    const [first, again] = timesOf(b, 'leadershipGained');
     expect(first).toBe(1_000);
     // it was granted at 0, and lives for 35 s
     expect(again).toBeGreaterThan(35_000);
@@ -228,7 +224,7 @@ describe('After Redis has restarted with old data', () => {
     await replicas.clock.advance(6_000);
     restart(replicas, [b], snapshot);
     await replicas.clock.advance(60_000);
-    expect(ledFrom(b)).toEqual([11_000 + RECONNECT_MS + LOCK_EXPIRY_MS + 1]);
+    expect(timesOf(b, 'leadershipGained')).toEqual([11_000 + RECONNECT_MS + LOCK_EXPIRY_MS + 1]);
   });
 
   it('replicas that restart with it wait for the session of the leader before', async () => {
@@ -238,7 +234,7 @@ describe('After Redis has restarted with old data', () => {
     replicas.server.restart(replicas.server.snapshot());
     const c = replicas.start('c', [job()]);
     await replicas.clock.advance(60_000);
-    expect(ledFrom(c)).toEqual([5_000 + LOCK_EXPIRY_MS + 1]);
+    expect(timesOf(c, 'leadershipGained')).toEqual([5_000 + LOCK_EXPIRY_MS + 1]);
   });
 });
 
@@ -256,7 +252,7 @@ describe('A release soon after a break', () => {
     b.store.losesMessages = isLost;
     await a.supervisor.stop();
     await replicas.clock.advance(60_000);
-    expect(ledFrom(b)).toEqual([4_000 + RECONNECT_MS + LOCK_EXPIRY_MS + 1]);
+    expect(timesOf(b, 'leadershipGained')).toEqual([4_000 + RECONNECT_MS + LOCK_EXPIRY_MS + 1]);
   });
 });
 
@@ -274,7 +270,7 @@ describe('The exemption of the old leader from the wait after a break', () => {
     b.store.heal();
     await replicas.clock.advance(60_000);
     expect(leadership(a).slice(0, 2)).toEqual(['0 leadershipGained', '9000 leadershipLost expired']);
-    const next = Math.min(...[...ledFrom(a).slice(1), ...ledFrom(b)]);
+    const next = Math.min(...[...timesOf(a, 'leadershipGained').slice(1), ...timesOf(b, 'leadershipGained')]);
     expect(next).toBe(10_000 + RECONNECT_MS + LOCK_EXPIRY_MS + 1);
   });
 
@@ -285,13 +281,13 @@ describe('The exemption of the old leader from the wait after a break', () => {
     a.store.losesMessages = true;
     await a.supervisor.pause('tick');
     await replicas.clock.advance(0);
-    expect(ledFrom(b)).toEqual([4_000]);
+    expect(timesOf(b, 'leadershipGained')).toEqual([4_000]);
     b.store.partition();
     restart(replicas, [a]);
     a.supervisor.resume('tick');
     await replicas.clock.advance(60_000);
-    expect(ledUntil(b)).toEqual([12_000]);
-    expect(ledFrom(a)).toEqual([0, 4_000 + RECONNECT_MS + LOCK_EXPIRY_MS + 1]);
+    expect(timesOf(b, 'leadershipLost')).toEqual([12_000]);
+    expect(timesOf(a, 'leadershipGained')).toEqual([0, 4_000 + RECONNECT_MS + LOCK_EXPIRY_MS + 1]);
   });
 
   it('ends when its session was ended by the store: another replica may have taken the lock since', async () => {
@@ -302,13 +298,13 @@ describe('The exemption of the old leader from the wait after a break', () => {
     const session = replicas.server.holderOf('tick')?.split('#')[0] ?? '';
     replicas.server.endSession({ id: session, lockExpiryMs: LOCK_EXPIRY_MS, confirmedEnd: undefined });
     await replicas.clock.advance(3_500);
-    expect([ledUntil(a), ledFrom(b)]).toEqual([[6_000], [6_000]]);
+    expect([timesOf(a, 'leadershipLost'), timesOf(b, 'leadershipGained')]).toEqual([[6_000], [6_000]]);
     b.store.partition();
     restart(replicas, [a]);
     // the run of the old leader settles at 8 s, when it could trust its lease for four seconds more
     await replicas.clock.advance(60_000);
-    expect(ledUntil(b)).toEqual([15_000]);
-    expect(ledFrom(a)).toEqual([0, 7_000 + RECONNECT_MS + LOCK_EXPIRY_MS + 1]);
+    expect(timesOf(b, 'leadershipLost')).toEqual([15_000]);
+    expect(timesOf(a, 'leadershipGained')).toEqual([0, 7_000 + RECONNECT_MS + LOCK_EXPIRY_MS + 1]);
   });
 });
 
@@ -322,9 +318,9 @@ describe('A lease after a break', () => {
     replicas.server.loseData();
     await replicas.clock.advance(60_000);
     // the last heartbeat before the break was at 3 s
-    expect(ledUntil(a)).toEqual([12_000]);
+    expect(timesOf(a, 'leadershipLost')).toEqual([12_000]);
     // noticed at 6 s
-    expect(ledFrom(b)).toEqual([6_000 + LOCK_EXPIRY_MS + 1]);
+    expect(timesOf(b, 'leadershipGained')).toEqual([6_000 + LOCK_EXPIRY_MS + 1]);
   });
 
   it('goes on with a renewal that was sent after the break', async () => {
@@ -355,7 +351,7 @@ describe('A lease after a break', () => {
     arrive();
     await replicas.clock.advance(20_000);
     // the last heartbeat before the break was at 9 s
-    expect(ledUntil(a)).toEqual([18_000]);
+    expect(timesOf(a, 'leadershipLost')).toEqual([18_000]);
   });
 
   it('ends with a renewal that comes when one of the clocks trusts it no more', async () => {
@@ -389,7 +385,7 @@ describe('A lease after a break', () => {
     a.store.outcome = (request) => (request === 'renew' || request === 'acquire' ? 'STORE_UNREACHABLE' : 'answered');
     restart(replicas, [a], replicas.server.snapshot());
     await replicas.clock.advance(60_000);
-    expect(ledUntil(a)).toEqual([12_000]);
+    expect(timesOf(a, 'leadershipLost')).toEqual([12_000]);
   });
 });
 
@@ -404,8 +400,8 @@ describe('FLUSHALL', () => {
     a.store.outcome = (request) => (request === 'renew' || request === 'acquire' ? 'STORE_UNREACHABLE' : 'answered');
     replicas.server.loseData();
     await replicas.clock.advance(20_000);
-    const [lostAt = Infinity] = ledUntil(a);
-    const [gainedAt = 0] = ledFrom(b);
+    const [lostAt = Infinity] = timesOf(a, 'leadershipLost');
+    const [gainedAt = 0] = timesOf(b, 'leadershipGained');
     expect(lostAt).toBeLessThan(11_000 + SHORT_MS);
     expect(gainedAt).toBeGreaterThan(lostAt);
     expect(gainedAt).toBeLessThan(11_050 + 200 + SHORT_MS + 50);
@@ -426,7 +422,7 @@ describe('FLUSHALL', () => {
     replicas.server.loseData();
     a.store.partition();
     await replicas.clock.advance(60_000);
-    expect(ledFrom(b)).toEqual([6_000 + LOCK_EXPIRY_MS + 1]);
+    expect(timesOf(b, 'leadershipGained')).toEqual([6_000 + LOCK_EXPIRY_MS + 1]);
   });
 });
 
@@ -458,10 +454,10 @@ describe('An acquire request that relies on what is no longer true', () => {
     await settle();
     expect(results[0]).toBe('outdated');
     expect(b.store.count('heartbeat')).toBe(before + 1);
-    expect(ledFrom(b)).toEqual([]);
+    expect(timesOf(b, 'leadershipGained')).toEqual([]);
     await replicas.clock.advance(60_000);
-    const [lostAt = Infinity] = ledUntil(a);
-    expect(ledFrom(b)[0]).toBeGreaterThan(lostAt);
+    const [lostAt = Infinity] = timesOf(a, 'leadershipLost');
+    expect(timesOf(b, 'leadershipGained')[0]).toBeGreaterThan(lostAt);
   });
 });
 
@@ -487,7 +483,7 @@ describe('A first start', () => {
     replicas.begin({ isServerNew: true });
     const a = replicas.start('a', [job()]);
     await settle();
-    expect(ledFrom(a)).toEqual([0]);
+    expect(timesOf(a, 'leadershipGained')).toEqual([0]);
   });
 
   it('is none for a job that was led before', async () => {
@@ -498,6 +494,6 @@ describe('A first start', () => {
     await replicas.clock.advance(1_000);
     await a.supervisor.stop();
     await replicas.clock.advance(60_000);
-    expect(ledFrom(b)).toEqual([LOCK_EXPIRY_MS + 1]);
+    expect(timesOf(b, 'leadershipGained')).toEqual([LOCK_EXPIRY_MS + 1]);
   });
 });

@@ -2,10 +2,10 @@ import { describe, expect, it } from '@jest/globals';
 import { settle } from '../testing/index.js';
 import { type ForwardedRequest } from '../testing/replicas/forwarding-store.js';
 import { job, lasting } from '../testing/specs/job.js';
+import { leadership } from '../testing/specs/stories.js';
 import { useReplicas } from '../testing/specs/use-replicas.js';
 
 /** Only who leads and why, without the runs. */
-const leadership = (story: readonly string[]) => story.filter((line) => line.includes('leadership'));
 
 /** The answer to the first request of this kind is lost. */
 function loseFirst(request: ForwardedRequest, outcome: 'request-lost' | 'answer-lost' = 'answer-lost') {
@@ -33,7 +33,7 @@ describe('An election', () => {
       const a = replicas.start('a', [job()]);
       const b = replicas.start('b', [job()]);
       await replicas.clock.advance(600_000);
-      expect(leadership(a.observer.story)).toEqual(['0 leadershipGained']);
+      expect(leadership(a)).toEqual(['0 leadershipGained']);
       expect(b.observer.story).toEqual([]);
     });
 
@@ -89,7 +89,7 @@ describe('An election', () => {
       await replicas.clock.advance(1_500);
       await a.supervisor.stop();
       await replicas.clock.advance(0);
-      expect(leadership(a.observer.story)).toEqual(['0 leadershipGained', '1500 leadershipReleased shutdown']);
+      expect(leadership(a)).toEqual(['0 leadershipGained', '1500 leadershipReleased shutdown']);
       expect(b.observer.story).toEqual(['1500 leadershipGained']);
     });
 
@@ -102,7 +102,7 @@ describe('An election', () => {
       expect(b.store.count('acquire')).toBe(1);
       await a.supervisor.stop();
       await replicas.clock.advance(1_000);
-      expect(leadership(b.observer.story)).toHaveLength(1);
+      expect(leadership(b)).toHaveLength(1);
     });
 
     it('renews the lock until the run has settled, and only then releases it', async () => {
@@ -119,8 +119,8 @@ describe('An election', () => {
       expect(b.observer.story).toEqual([]);
       await replicas.clock.advance(100);
       await stopped;
-      expect(leadership(a.observer.story).at(-1)).toBe('13000 leadershipReleased shutdown');
-      expect(leadership(b.observer.story)).toEqual(['13000 leadershipGained']);
+      expect(leadership(a).at(-1)).toBe('13000 leadershipReleased shutdown');
+      expect(leadership(b)).toEqual(['13000 leadershipGained']);
     });
 
     it('leaves the lock and the session of a run that does not settle to expire', async () => {
@@ -131,11 +131,11 @@ describe('An election', () => {
       await replicas.clock.advance(8_000);
       await closed;
       expect([a.store.count('release'), a.store.count('endSession')]).toEqual([0, 0]);
-      expect(leadership(a.observer.story)).toEqual(['0 leadershipGained', '10500 leadershipReleased shutdown']);
+      expect(leadership(a)).toEqual(['0 leadershipGained', '10500 leadershipReleased shutdown']);
       expect(a.observer.of('leadershipReleased')).toMatchObject([{ confirmed: false }]);
       await replicas.clock.advance(20_000);
       // the last heartbeat was at 9 s
-      expect(leadership(b.observer.story)).toEqual(['19001 leadershipGained']);
+      expect(leadership(b)).toEqual(['19001 leadershipGained']);
     });
 
     it('ends the session once all locks are released, so that no release message is needed', async () => {
@@ -147,7 +147,7 @@ describe('An election', () => {
       const commands = a.store.sent.map(({ request }) => request);
       expect(commands.slice(-2)).toEqual(['release', 'endSession']);
       await replicas.clock.advance(10_000);
-      expect(leadership(b.observer.story)).toEqual(['6000 leadershipGained']);
+      expect(leadership(b)).toEqual(['6000 leadershipGained']);
     });
 
     it('does not wait for the answer to an acquire request, and releases what that may have won', async () => {
@@ -159,7 +159,7 @@ describe('An election', () => {
       await settle();
       expect(hasStopped).toBe(true);
       await replicas.clock.advance(600);
-      expect(a.store.count('release')).toBe(1);
+      expect([a.store.count('release'), a.store.count('renew')]).toEqual([1, 0]);
       expect(replicas.server.holderOf('tick')).toBeUndefined();
       expect(a.observer.story).toEqual([]);
     });
@@ -184,12 +184,12 @@ describe('An election', () => {
       // the last heartbeat was at 3000
       a.store.partition();
       await replicas.clock.advance(12_000);
-      expect(a.news().filter((line) => /leadership|Unreach/.test(line))).toEqual([
+      expect(a.observer.story.filter((line) => /leadership|Unreach/.test(line))).toEqual([
         '0 leadershipGained',
         '7500 storeUnreachable',
         '12000 leadershipLost expired',
       ]);
-      expect(leadership(b.observer.story)).toEqual(['13001 leadershipGained']);
+      expect(leadership(b)).toEqual(['13001 leadershipGained']);
     });
 
     it('ends the term of a leader whose lock was deleted and taken, as soon as it receives the grant', async () => {
@@ -198,8 +198,8 @@ describe('An election', () => {
       replicas.server.free('tick');
       const b = replicas.start('b', [job()]);
       await replicas.clock.advance(0);
-      expect(leadership(a.observer.story)).toEqual(['0 leadershipGained', '1000 leadershipLost preempted']);
-      expect(leadership(b.observer.story)).toEqual(['1000 leadershipGained']);
+      expect(leadership(a)).toEqual(['0 leadershipGained', '1000 leadershipLost preempted']);
+      expect(leadership(b)).toEqual(['1000 leadershipGained']);
     });
 
     it('ends the term of a leader whose lock was deleted at its next renewal, if it receives no grant', async () => {
@@ -209,7 +209,7 @@ describe('An election', () => {
       replicas.server.free('tick');
       replicas.start('b', [job()]);
       await replicas.clock.advance(9_000);
-      expect(leadership(a.observer.story)).toEqual(['0 leadershipGained', '10000 leadershipLost preempted']);
+      expect(leadership(a)).toEqual(['0 leadershipGained', '10000 leadershipLost preempted']);
     });
   });
 
@@ -218,7 +218,7 @@ describe('An election', () => {
       const a = replicas.start('a', [job()], { network: { outcome: loseFirst('acquire') } });
       await replicas.clock.advance(2_000);
       // the connection is closed after 1500, and there is another after 1750
-      expect(leadership(a.observer.story)).toEqual(['1750 leadershipGained']);
+      expect(leadership(a)).toEqual(['1750 leadershipGained']);
       expect(a.store.count('acquire')).toBe(2);
       expect(a.store.count('release')).toBe(0);
     });
@@ -235,7 +235,7 @@ describe('An election', () => {
       const a = replicas.start('a', [job()], { network: { delayMs: 1_200 } });
       await replicas.clock.advance(20_000);
       // a heartbeat and a request
-      expect(leadership(a.observer.story)).toEqual(['2400 leadershipGained']);
+      expect(leadership(a)).toEqual(['2400 leadershipGained']);
       expect(a.observer.of('runStarted').length).toBeGreaterThan(15);
     });
 
@@ -276,7 +276,7 @@ describe('An election', () => {
       replicas.server.occupy('tick', `${session}#0`, 60_000);
       a.supervisor.add(job());
       await replicas.clock.advance(0);
-      expect(leadership(a.observer.story)).toHaveLength(2);
+      expect(leadership(a)).toHaveLength(2);
     });
 
     it('leaves a lock alone whose session is not listed, until its key expires', async () => {
@@ -293,9 +293,9 @@ describe('An election', () => {
       await replicas.clock.advance(1_500);
       replicas.server.free('tick');
       await replicas.clock.advance(25_000);
-      expect(leadership(a.observer.story)).toEqual(['0 leadershipGained', '10000 leadershipLost preempted']);
+      expect(leadership(a)).toEqual(['0 leadershipGained', '10000 leadershipLost preempted']);
       await replicas.clock.advance(5_000);
-      expect(leadership(a.observer.story).at(-1)).toBe('31000 leadershipGained');
+      expect(leadership(a).at(-1)).toBe('31000 leadershipGained');
     });
 
     it('releases the lock of an expired term once its run has settled', async () => {
@@ -303,7 +303,7 @@ describe('An election', () => {
       await replicas.clock.advance(1_500);
       a.store.outcome = (request) => (request === 'heartbeat' ? 'STORE_MISCONFIGURED' : 'answered');
       await replicas.clock.advance(15_000);
-      expect(leadership(a.observer.story)).toEqual(['0 leadershipGained', '9000 leadershipLost expired']);
+      expect(leadership(a)).toEqual(['0 leadershipGained', '9000 leadershipLost expired']);
       expect(a.store.count('release')).toBe(0);
       await replicas.clock.advance(5_000);
       expect(a.store.count('release')).toBe(1);
@@ -328,7 +328,7 @@ describe('An election', () => {
         '7500 storeUnreachable',
         '10750 storeRecovered',
       ]);
-      expect(leadership(b.observer.story)).toEqual([]);
+      expect(leadership(b)).toEqual([]);
     });
 
     it('leads again within a second of the end of an outage that outlived the lease', async () => {
@@ -367,7 +367,7 @@ describe('An election', () => {
       expect(a.observer.story).toEqual(['0 requestDenied']);
       a.store.outcome = () => 'answered';
       await replicas.clock.advance(3_000);
-      expect(leadership(a.observer.story)).toHaveLength(1);
+      expect(leadership(a)).toHaveLength(1);
     });
 
     it('does not give up a lease for a heartbeat that is denied, before its deadline', async () => {
@@ -393,8 +393,8 @@ describe('An election', () => {
       expect(a.observer.story).toEqual(['0 leadershipGained', '0 runnerFailed', '0 leadershipReleased runner-failed']);
       const b = replicas.start('b', [job()]);
       await replicas.clock.advance(7_000);
-      expect(leadership(b.observer.story)).toHaveLength(1);
-      expect(leadership(a.observer.story)).toHaveLength(2);
+      expect(leadership(b)).toHaveLength(1);
+      expect(leadership(a)).toHaveLength(2);
     });
 
     it('starts again with growing delays when no other replica leads', async () => {

@@ -4,11 +4,9 @@ import { type LockMessage } from '../store/index.js';
 import { settle } from '../testing/index.js';
 import { type TestReplica, type TestReplicaOptions } from '../testing/replicas/test-replica.js';
 import { job, lasting } from '../testing/specs/job.js';
+import { leadership, timesOf } from '../testing/specs/stories.js';
 import { useReplicas } from '../testing/specs/use-replicas.js';
 
-const leadership = ({ observer }: TestReplica) => observer.story.filter((line) => line.includes('leadership'));
-const ledFrom = ({ observer }: TestReplica) =>
-  observer.events.filter(({ event }) => event === 'leadershipGained').map(({ atMs }) => atMs);
 const electionOf = ({ supervisor }: TestReplica) => supervisor.find('tick')?.workers?.election;
 
 const releaseOf = (holder: string, token: number): LockMessage => ({
@@ -29,7 +27,7 @@ describe('A follower', () => {
     await replicas.clock.advance(1_500);
     await a.supervisor.pause('tick');
     await replicas.clock.advance(0);
-    expect(ledFrom(b)).toEqual([1_500]);
+    expect(timesOf(b, 'leadershipGained')).toEqual([1_500]);
   });
 
   it('acquires it at its next heartbeat, if the release was lost and the session was ended', async () => {
@@ -39,7 +37,7 @@ describe('A follower', () => {
     b.store.losesMessages = true;
     await a.supervisor.close();
     await replicas.clock.advance(10_000);
-    expect(ledFrom(b)).toEqual([3_000]);
+    expect(timesOf(b, 'leadershipGained')).toEqual([3_000]);
   });
 
   it('learns from a grant whom to watch, though it never asked about the new leader', async () => {
@@ -55,7 +53,7 @@ describe('A follower', () => {
     void electionOf(c)?.pause();
     await a.supervisor.close();
     await replicas.clock.advance(50);
-    expect(ledFrom(b)).toEqual([1_500]);
+    expect(timesOf(b, 'leadershipGained')).toEqual([1_500]);
     c.store.outcome = () => 'answered';
     expect(c.store.count('acquire')).toBe(asked);
     electionOf(c)?.resume();
@@ -63,7 +61,7 @@ describe('A follower', () => {
     b.store.partition();
     await replicas.clock.advance(10_100);
     // the last heartbeat of b was at 3 s
-    expect(ledFrom(c)).toEqual([13_001]);
+    expect(timesOf(c, 'leadershipGained')).toEqual([13_001]);
   });
 
   it('follows the new leader without a request of its own, and leads after its death', async () => {
@@ -76,13 +74,13 @@ describe('A follower', () => {
     const asked = [c, d].map(({ store }) => store.count('acquire'));
     await a.supervisor.close();
     await replicas.clock.advance(100);
-    expect(ledFrom(b)).toHaveLength(1);
+    expect(timesOf(b, 'leadershipGained')).toHaveLength(1);
     // the grant came before their random time was over
     expect([c, d].map(({ store }) => store.count('acquire'))).toEqual(asked);
     b.store.partition();
     c.store.partition();
     await replicas.clock.advance(12_000);
-    expect(ledFrom(d)).toHaveLength(1);
+    expect(timesOf(d, 'leadershipGained')).toHaveLength(1);
   });
 
   it('ignores a grant that is older than the newest release', async () => {
@@ -121,7 +119,7 @@ describe('A follower', () => {
     await a.supervisor.pause('tick');
     await replicas.clock.advance(1_000);
     // 700, and a request
-    expect(ledFrom(b)).toEqual([1_000]);
+    expect(timesOf(b, 'leadershipGained')).toEqual([1_000]);
   });
 
   it('takes over a lock of an earlier attempt of its own session', async () => {
@@ -130,7 +128,7 @@ describe('A follower', () => {
     replicas.server.occupy('tick', 'b.1@10000#0', 35_000);
     b.supervisor.add(job());
     await replicas.clock.advance(0);
-    expect(ledFrom(b)).toHaveLength(2);
+    expect(timesOf(b, 'leadershipGained')).toHaveLength(2);
   });
 
   it('asks about a lock again that another part of its replica has released meanwhile', async () => {
@@ -188,7 +186,7 @@ describe('A replica that releases a lock and stays alive', () => {
     b.store.losesMessages = false;
     await replicas.clock.advance(60_000);
     expect(releases(a)).toBe(1);
-    expect(ledFrom(b)).toEqual([1_500]);
+    expect(timesOf(b, 'leadershipGained')).toEqual([1_500]);
   });
 
   it('publishes it no more once it leads again', async () => {
@@ -217,8 +215,8 @@ describe('A replica that releases a lock and stays alive', () => {
     await electionOf(a)?.stepDown();
     b.store.losesMessages = false;
     await replicas.clock.advance(60_000);
-    expect(ledFrom(b)).toEqual([1_500]);
-    expect(ledFrom(a)).toEqual([0]);
+    expect(timesOf(b, 'leadershipGained')).toEqual([1_500]);
+    expect(timesOf(a, 'leadershipGained')).toEqual([0]);
   });
 });
 
@@ -260,14 +258,14 @@ describe('A lock whose holder has no session', () => {
     expect(a.observer.story).toEqual([]);
     replicas.server.free('tick');
     await replicas.clock.advance(3_000);
-    expect(ledFrom(a)).toEqual([15_000]);
+    expect(timesOf(a, 'leadershipGained')).toEqual([15_000]);
   });
 
   it('is acquired within milliseconds when its key expires', async () => {
     replicas.server.occupy('tick', 'somebody-else', 10_000);
     const a = replicas.start('a', [job()]);
     await replicas.clock.advance(60_000);
-    expect(ledFrom(a)).toEqual([10_001]);
+    expect(timesOf(a, 'leadershipGained')).toEqual([10_001]);
   });
 });
 
@@ -299,7 +297,7 @@ describe('The safety net', () => {
     replicas.server.free('tick');
     a.store.outcome = (request) => (request === 'renew' ? 'STORE_UNREACHABLE' : 'answered');
     await replicas.clock.advance(60_000);
-    expect(ledFrom(b)).toEqual([30_000]);
+    expect(timesOf(b, 'leadershipGained')).toEqual([30_000]);
   });
 });
 
@@ -320,7 +318,7 @@ describe('A follower without a subscription', () => {
     b.store.unsubscribe();
     await a.supervisor.pause('tick');
     await replicas.clock.advance(60_000);
-    expect(ledFrom(b)).toEqual([15_500]);
+    expect(timesOf(b, 'leadershipGained')).toEqual([15_500]);
   });
 
   it('is subscribed again and asks within ten seconds, for what it may have missed', async () => {
@@ -332,7 +330,7 @@ describe('A follower without a subscription', () => {
     await a.supervisor.pause('tick');
     b.store.subscribe();
     await replicas.clock.advance(60_000);
-    expect(ledFrom(b)).toEqual([13_000]);
+    expect(timesOf(b, 'leadershipGained')).toEqual([13_000]);
   });
 });
 
@@ -348,7 +346,7 @@ describe('After a release or a death', () => {
     await replicas.clock.advance(3_500);
     await a.supervisor.pause('tick');
     await replicas.clock.advance(0);
-    expect(b === undefined ? [] : ledFrom(b)).toEqual([3_500]);
+    expect(b === undefined ? [] : timesOf(b, 'leadershipGained')).toEqual([3_500]);
   });
 
   it('each of several followers waits a random time, at most 5 ms x others x 0.5', async () => {
@@ -366,7 +364,7 @@ describe('After a release or a death', () => {
     expect(others.map(({ store }) => store.count('acquire'))).toEqual(before);
     await replicas.clock.advance(60);
     // the first one is granted, and its grant cancels the others
-    expect(others.flatMap((other) => ledFrom(other))).toEqual([3_500 + (5 * 10 * 0.5) / 12]);
+    expect(others.flatMap((other) => timesOf(other, 'leadershipGained'))).toEqual([3_500 + (5 * 10 * 0.5) / 12]);
     const asked = others.filter(({ store }, index) => store.count('acquire') > (before[index] ?? 0));
     expect(asked).toHaveLength(1);
   });
@@ -377,11 +375,11 @@ describe('After a release or a death', () => {
     const busy = replicas.start('busy', [job({ name: 'one' }), job({ name: 'two' }), job()], { random });
     const idle = replicas.start('idle', [job()], { random });
     await replicas.clock.advance(3_500);
-    expect(ledFrom(busy)).toHaveLength(2);
+    expect(timesOf(busy, 'leadershipGained')).toHaveLength(2);
     await a.supervisor.pause('tick');
     await replicas.clock.advance(60);
-    expect(ledFrom(idle)).toEqual([3_500 + 0.5 * 5 * 0.5]);
-    expect(ledFrom(busy)).toHaveLength(2);
+    expect(timesOf(idle, 'leadershipGained')).toEqual([3_500 + 0.5 * 5 * 0.5]);
+    expect(timesOf(busy, 'leadershipGained')).toHaveLength(2);
   });
 
   it('two followers die one after the other, and one that sent no request leads', async () => {
@@ -389,15 +387,15 @@ describe('After a release or a death', () => {
       replicas.start(`r${index}`, [job()], { random: () => chance }),
     ) as [TestReplica, TestReplica, TestReplica];
     await replicas.clock.advance(3_500);
-    expect(ledFrom(first)).toHaveLength(1);
+    expect(timesOf(first, 'leadershipGained')).toHaveLength(1);
     first.store.partition();
     await replicas.clock.advance(12_000);
-    expect(ledFrom(second)).toHaveLength(1);
+    expect(timesOf(second, 'leadershipGained')).toHaveLength(1);
     // its only request is that of its start: grants told it the rest
     expect(third.store.count('acquire')).toBe(1);
     second.store.partition();
     await replicas.clock.advance(14_000);
-    expect(ledFrom(third)).toHaveLength(1);
+    expect(timesOf(third, 'leadershipGained')).toHaveLength(1);
   });
 });
 

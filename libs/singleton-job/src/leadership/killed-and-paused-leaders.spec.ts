@@ -8,6 +8,7 @@ import { type Outcome } from '../testing/replicas/faulty-store.js';
 import { type ForwardedRequest } from '../testing/replicas/forwarding-store.js';
 import { type TestReplica } from '../testing/replicas/test-replica.js';
 import { job, lasting } from '../testing/specs/job.js';
+import { timesOf } from '../testing/specs/stories.js';
 import { useReplicas } from '../testing/specs/use-replicas.js';
 
 const LOCK_EXPIRY_MS = 10_000;
@@ -24,8 +25,7 @@ const reportsOf = (...replicas: readonly TestReplica[]) =>
       .of('occurrencesMissed')
       .map(({ reason, from, to }) => `${name} missed (${second(from)}, ${second(to)}] ${reason}`),
   );
-const ledAtMs = ({ observer }: TestReplica) =>
-  observer.events.filter(({ event }) => event === 'leadershipGained').map(({ atMs }) => Math.round(atMs));
+const ledAtMs = (replica: TestReplica) => timesOf(replica, 'leadershipGained').map(Math.round);
 
 /** A job that is due every 10 s and takes 100 ms. */
 function report({ clock }: { readonly clock: Clock }): JobDefinition[] {

@@ -3,9 +3,8 @@ import { type Election } from './election.js';
 import { type TestReplica } from '../testing/replicas/test-replica.js';
 import { type TestReplicas } from '../testing/replicas/test-replicas.js';
 import { job, lasting } from '../testing/specs/job.js';
+import { leadership } from '../testing/specs/stories.js';
 import { useReplicas } from '../testing/specs/use-replicas.js';
-
-const leadership = (story: readonly string[]) => story.filter((line) => line.includes('leadership'));
 
 function electionOf({ supervisor }: TestReplica, name = 'tick'): Election {
   const election = supervisor.find(name)?.workers?.election;
@@ -34,8 +33,8 @@ describe('A replica that is paused', () => {
     expect(replicas.server.holderOf('tick')).toMatch(/^a\./);
     await replicas.clock.advance(500);
     expect(await isDone(replicas, paused)).toBe(true);
-    expect(leadership(a.news())).toEqual(['0 leadershipGained', '31000 leadershipReleased paused']);
-    expect(leadership(b.news())).toEqual(['31000 leadershipGained']);
+    expect(leadership(a)).toEqual(['0 leadershipGained', '31000 leadershipReleased paused']);
+    expect(leadership(b)).toEqual(['31000 leadershipGained']);
   });
 
   it('starts no run and sends only heartbeats, until it is resumed', async () => {
@@ -49,11 +48,7 @@ describe('A replica that is paused', () => {
     expect(new Set(a.store.sent.slice(sent).map(({ request }) => request))).toEqual(new Set(['heartbeat']));
     electionOf(a).resume();
     await replicas.clock.advance(0);
-    expect(leadership(a.observer.story)).toEqual([
-      '0 leadershipGained',
-      '500 leadershipReleased paused',
-      '600500 leadershipGained',
-    ]);
+    expect(leadership(a)).toEqual(['0 leadershipGained', '500 leadershipReleased paused', '600500 leadershipGained']);
   });
 
   it('while its acquire request is under way does not wait, and releases what that may have won', async () => {
@@ -132,7 +127,7 @@ describe('A replica that is paused', () => {
     expect(await isDone(replicas, a.supervisor.stop())).toBe(true);
     electionOf(a).resume();
     await replicas.clock.advance(60_000);
-    expect(leadership(a.observer.story)).toEqual(['0 leadershipGained', '100 leadershipReleased paused']);
+    expect(leadership(a)).toEqual(['0 leadershipGained', '100 leadershipReleased paused']);
   });
 
   it('during a stop changes nothing about that', async () => {
@@ -142,7 +137,7 @@ describe('A replica that is paused', () => {
     const paused = electionOf(a).pause();
     await replicas.clock.advance(3_000);
     await Promise.all([stopped, paused]);
-    expect(leadership(a.observer.story)).toEqual(['0 leadershipGained', '4000 leadershipReleased shutdown']);
+    expect(leadership(a)).toEqual(['0 leadershipGained', '4000 leadershipReleased shutdown']);
   });
 
   it('does not wait for the store longer than a stop may take', async () => {
@@ -171,8 +166,8 @@ describe('A replica that steps down', () => {
     await replicas.clock.advance(100);
     expect(await down).toBe(true);
     await replicas.clock.advance(60_000);
-    expect(leadership(a.news())).toEqual(['0 leadershipGained', '31000 leadershipReleased stepped-down']);
-    expect(leadership(b.news())).toEqual(['31000 leadershipGained']);
+    expect(leadership(a)).toEqual(['0 leadershipGained', '31000 leadershipReleased stepped-down']);
+    expect(leadership(b)).toEqual(['31000 leadershipGained']);
   });
 
   it('lets another lead also when the message of its release is lost: it is published again after a second', async () => {
@@ -183,8 +178,8 @@ describe('A replica that steps down', () => {
     await electionOf(a).stepDown();
     b.store.losesMessages = false;
     await replicas.clock.advance(60_000);
-    expect(leadership(a.observer.story)).toHaveLength(2);
-    expect(leadership(b.observer.story)).toEqual(['5000 leadershipGained']);
+    expect(leadership(a)).toHaveLength(2);
+    expect(leadership(b)).toEqual(['5000 leadershipGained']);
   });
 
   it('leads again after 2 s if no other replica does', async () => {
@@ -192,9 +187,9 @@ describe('A replica that steps down', () => {
     await replicas.clock.advance(500);
     await electionOf(a).stepDown();
     await replicas.clock.advance(1_999);
-    expect(leadership(a.observer.story)).toHaveLength(2);
+    expect(leadership(a)).toHaveLength(2);
     await replicas.clock.advance(1);
-    expect(leadership(a.observer.story)).toHaveLength(3);
+    expect(leadership(a)).toHaveLength(3);
   });
 
   it('twice steps down once, and both times waits for it', async () => {
@@ -223,10 +218,10 @@ describe('A replica that steps down', () => {
     await electionOf(a).stepDown();
     await electionOf(a).pause();
     await replicas.clock.advance(60_000);
-    expect(leadership(a.observer.story)).toHaveLength(2);
+    expect(leadership(a)).toHaveLength(2);
     electionOf(a).resume();
     await replicas.clock.advance(0);
-    expect(leadership(a.observer.story)).toHaveLength(3);
+    expect(leadership(a)).toHaveLength(3);
   });
 
   it('stands back also when its lease was lost before its run had settled', async () => {

@@ -3,13 +3,10 @@ import { interval } from '../schedule/index.js';
 import { type HeartbeatRequest } from '../store/index.js';
 import { type TestReplica } from '../testing/replicas/test-replica.js';
 import { job, lasting } from '../testing/specs/job.js';
+import { leadership, timesOf } from '../testing/specs/stories.js';
 import { useReplicas } from '../testing/specs/use-replicas.js';
 
 const LOCK_EXPIRY_MS = 10_000;
-
-const leadership = ({ observer }: TestReplica) => observer.story.filter((line) => line.includes('leadership'));
-const ledFrom = ({ observer }: TestReplica) =>
-  observer.events.filter(({ event }) => event === 'leadershipGained').map(({ atMs }) => atMs);
 
 /** Every heartbeat of a replica that has not started, and when it was sent. */
 function recordHeartbeats({ store, clock }: TestReplica) {
@@ -144,7 +141,7 @@ describe('A session that has ended', () => {
     await replicas.clock.advance(4_900);
     expect(a.store.count('endSession')).toBe(0);
     await replicas.clock.advance(100);
-    expect(ledFrom(b)).toEqual([]);
+    expect(timesOf(b, 'leadershipGained')).toEqual([]);
     await replicas.clock.advance(10_000);
     // the run began at 9 s at the latest; its lease ended at 12 s
     expect(a.store.count('endSession')).toBe(1);
@@ -192,7 +189,7 @@ describe('The death of another replica', () => {
       const everyMs = Math.min(3_000, lockExpiryMs / 4);
       const lastMs = Math.floor(1_050 / everyMs) * everyMs;
       await replicas.clock.advance(lockExpiryMs + 1_000);
-      expect(ledFrom(b)).toEqual([lastMs + lockExpiryMs + 1]);
+      expect(timesOf(b, 'leadershipGained')).toEqual([lastMs + lockExpiryMs + 1]);
     },
   );
 
@@ -205,7 +202,7 @@ describe('The death of another replica', () => {
     a.store.partition();
     await replicas.clock.advance(20_000);
     // the last heartbeat was at 1 s
-    expect(ledFrom(b)).toEqual([1_000 + 2_000 + 1, 1_000 + LOCK_EXPIRY_MS + 1]);
+    expect(timesOf(b, 'leadershipGained')).toEqual([1_000 + 2_000 + 1, 1_000 + LOCK_EXPIRY_MS + 1]);
   });
 
   it('is noticed when the list of sessions was lost with it: absent from two answers further apart than its life', async () => {
@@ -216,17 +213,17 @@ describe('The death of another replica', () => {
     replicas.server.loseSessions();
     await replicas.clock.advance(60_000);
     // looked for since 6 s, not found at 9 s and at 21 s, the first that is 11 s later
-    expect(ledFrom(b)).toEqual([21_000]);
+    expect(timesOf(b, 'leadershipGained')).toEqual([21_000]);
   });
 
   it('is not concluded from one answer that does not list its session', async () => {
     replicas.server.occupy('tick', 'c.1@10000#1', 35_000);
     const b = replicas.start('b', [job()]);
     await replicas.clock.advance(13_900);
-    expect(ledFrom(b)).toEqual([]);
+    expect(timesOf(b, 'leadershipGained')).toEqual([]);
     // asked at 0 s, not found at 3 and 15 s
     await replicas.clock.advance(1_200);
-    expect(ledFrom(b)).toEqual([15_000]);
+    expect(timesOf(b, 'leadershipGained')).toEqual([15_000]);
   });
 
   it('is not concluded across a break', async () => {
@@ -235,7 +232,7 @@ describe('The death of another replica', () => {
     await replicas.clock.advance(10_000);
     replicas.server.restart(replicas.server.snapshot());
     await replicas.clock.advance(12_000);
-    expect(ledFrom(b)).toEqual([]);
+    expect(timesOf(b, 'leadershipGained')).toEqual([]);
   });
 
   it('is not concluded while it is listed again', async () => {
@@ -247,7 +244,7 @@ describe('The death of another replica', () => {
       replicas.server.heartbeat({ sessions: [session], knownList: undefined });
       await replicas.clock.advance(3_000);
     }
-    expect(ledFrom(b)).toEqual([]);
+    expect(timesOf(b, 'leadershipGained')).toEqual([]);
   });
 });
 

@@ -181,7 +181,7 @@ describe('The registry', () => {
       await replicas.clock.advance(1_700);
       await a.registry.trigger('tick');
       await replicas.clock.advance(500);
-      expect(a.news().filter((line) => !line.includes('leadership'))).toEqual([
+      expect(a.observer.story.filter((line) => !line.includes('leadership'))).toEqual([
         '1000 runStarted schedule',
         '1600 runSucceeded schedule',
         '1700 runStarted trigger',
@@ -306,7 +306,7 @@ describe('The registry', () => {
       }).toThrow('there is a job');
       await replicas.clock.advance(2_500);
       await gone;
-      expect(a.news().at(-1)).toBe('4000 leadershipReleased unregistered');
+      expect(a.observer.story.at(-1)).toBe('4000 leadershipReleased unregistered');
       expect(a.registry.list()).toEqual([]);
       await replicas.clock.advance(60_000);
       await b.registry.pause('tick');

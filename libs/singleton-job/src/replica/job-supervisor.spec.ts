@@ -3,9 +3,9 @@ import { LockStoreError } from '../errors/index.js';
 import { cron, interval } from '../schedule/index.js';
 import { type Outcome } from '../testing/replicas/faulty-store.js';
 import { job, lasting } from '../testing/specs/job.js';
+import { leadership } from '../testing/specs/stories.js';
 import { useReplicas } from '../testing/specs/use-replicas.js';
 
-const leadership = (story: readonly string[]) => story.filter((line) => line.includes('leadership'));
 const once = interval(3_600_000);
 
 describe('A group of replicas', () => {
@@ -137,7 +137,7 @@ describe('A stop', () => {
     await a.supervisor.close();
     expect(a.store.count('release')).toBe(0);
     await replicas.clock.advance(10_100);
-    expect(leadership(b.observer.story)).toHaveLength(1);
+    expect(leadership(b)).toHaveLength(1);
   });
 
   it('lasts no longer than the shutdown timeout while the store is out of reach', async () => {
@@ -193,7 +193,7 @@ describe('A stop', () => {
     await replicas.clock.advance(6_000);
     a.store.outcome = () => 'answered';
     await replicas.clock.advance(700);
-    expect(leadership(b.observer.story)).toHaveLength(1);
+    expect(leadership(b)).toHaveLength(1);
   });
 
   it('sends a release again once the connection on which it was lost is closed', async () => {
@@ -208,8 +208,8 @@ describe('A stop', () => {
     };
     void a.supervisor.stop();
     await replicas.clock.advance(2_000);
-    expect(leadership(a.observer.story).at(-1)).toMatch(/^1850 leadershipReleased shutdown$/);
-    expect(leadership(b.observer.story)).toHaveLength(1);
+    expect(leadership(a).at(-1)).toMatch(/^1850 leadershipReleased shutdown$/);
+    expect(leadership(b)).toHaveLength(1);
   });
 
   it('goes by an answer that comes late, so that the next leader is told at once on a slow connection', async () => {
@@ -219,7 +219,7 @@ describe('A stop', () => {
     a.store.delayMs = 1_500;
     void a.supervisor.stop();
     await replicas.clock.advance(3_500);
-    expect(leadership(b.observer.story)).toHaveLength(1);
+    expect(leadership(b)).toHaveLength(1);
   });
 
   it.each<Outcome>(['STORE_MISCONFIGURED', 'STORE_REFUSED_WRITE'])(

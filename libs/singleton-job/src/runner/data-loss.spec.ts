@@ -2,15 +2,12 @@ import { describe, expect, it } from '@jest/globals';
 import { cron } from '../schedule/index.js';
 import { type TestReplica } from '../testing/replicas/test-replica.js';
 import { job } from '../testing/specs/job.js';
+import { leadership, timesOf } from '../testing/specs/stories.js';
 import { useReplicas } from '../testing/specs/use-replicas.js';
 
 const everyMinute = (overrides: Parameters<typeof job>[0] = {}) =>
   job({ schedule: cron('* * * * *', { timeZone: 'UTC', jobName: 'tick' }), ...overrides });
 
-const startsOf = ({ observer }: TestReplica): number[] =>
-  observer.events.filter(({ event }) => event === 'runStarted').map(({ atMs }) => atMs);
-const gainsOf = ({ observer }: TestReplica): number[] =>
-  observer.events.filter(({ event }) => event === 'leadershipGained').map(({ atMs }) => atMs);
 const occurrencesOf = (...replicas: TestReplica[]): string[] =>
   replicas.flatMap(({ name, observer }) =>
     observer.of('runStarted').map(({ scheduledAt }) => `${name} ${clockOf(scheduledAt)}`),
@@ -48,8 +45,8 @@ describe('When Redis restarts or loses its data', () => {
     replicas.server.loseData();
     const since = await noticed(b);
     await replicas.clock.advance(30_000);
-    expect(gainsOf(b)).toEqual([since + 10_001]);
-    expect(startsOf(a).at(-1)).toBeLessThan(since + 10_000);
+    expect(timesOf(b, 'leadershipGained')).toEqual([since + 10_001]);
+    expect(timesOf(a, 'runStarted').at(-1)).toBeLessThan(since + 10_000);
     const [tokenOfA = NaN] = a.observer.of('leadershipGained').map(({ fencingToken }) => fencingToken);
     expect(b.observer.of('leadershipGained')[0]?.fencingToken).toBeGreaterThan(tokenOfA);
   });
@@ -60,7 +57,7 @@ describe('When Redis restarts or loses its data', () => {
     replicas.server.loseData();
     const since = await noticed(b);
     await replicas.clock.advance(40_000);
-    expect(gainsOf(b)).toEqual([since + 25_001]);
+    expect(timesOf(b, 'leadershipGained')).toEqual([since + 25_001]);
   });
 
   it('the leader goes on at once while its lease holds', async () => {
@@ -69,8 +66,8 @@ describe('When Redis restarts or loses its data', () => {
     const [a, b] = await leaderAndFollower();
     replicas.server.loseData();
     await replicas.clock.advance(30_000);
-    expect(startsOf(a)).toHaveLength(32);
-    expect(startsOf(b)).toEqual([]);
+    expect(timesOf(a, 'runStarted')).toHaveLength(32);
+    expect(timesOf(b, 'runStarted')).toEqual([]);
   });
 
   it('the leader keeps its term if its lock is in the data that came back', async () => {
@@ -78,21 +75,21 @@ describe('When Redis restarts or loses its data', () => {
     replicas.server.restart(replicas.server.snapshot());
     a.store.reconnect();
     await replicas.clock.advance(30_000);
-    expect(a.news().filter((line) => line.includes('leadership'))).toEqual(['0 leadershipGained']);
-    expect(startsOf(a)).toHaveLength(32);
+    expect(leadership(a)).toEqual(['0 leadershipGained']);
+    expect(timesOf(a, 'runStarted')).toHaveLength(32);
   });
 
   it('a leader waits as everybody else if another replica has led since', async () => {
     const [a, b] = await leaderAndFollower();
     await a.supervisor.find('tick')?.workers?.election.stepDown();
     await replicas.clock.advance(3_000);
-    expect(gainsOf(b)).toHaveLength(1);
+    expect(timesOf(b, 'leadershipGained')).toHaveLength(1);
     b.store.partition();
     replicas.server.loseData();
     const since = await noticed(a);
     await replicas.clock.advance(30_000);
-    expect(gainsOf(a)).toEqual([0, since + 10_001]);
-    expect(startsOf(b).at(-1)).toBeLessThan(since + 10_000);
+    expect(timesOf(a, 'leadershipGained')).toEqual([0, since + 10_001]);
+    expect(timesOf(b, 'runStarted').at(-1)).toBeLessThan(since + 10_000);
   });
 
   it('a job that nobody has seen before starts at once', async () => {
@@ -111,8 +108,8 @@ describe('When Redis restarts or loses its data', () => {
     replicas.clock.stepWall(-3_600_000);
     for (const { clock } of [a, b]) clock.aheadMs = 3_600_000;
     await replicas.clock.advance(30_000);
-    expect(gainsOf(b)[0]).toBeGreaterThanOrEqual(since + 10_000);
-    expect(gainsOf(b)[0]).toBeLessThan(since + 14_000);
+    expect(timesOf(b, 'leadershipGained')[0]).toBeGreaterThanOrEqual(since + 10_000);
+    expect(timesOf(b, 'leadershipGained')[0]).toBeLessThan(since + 14_000);
   });
 
   describe('a cron job', () => {

@@ -2,7 +2,11 @@ import { type JobDefinition } from '../../../../libs/singleton-job/src/discovery
 import { LoggingObserver } from '../../../../libs/singleton-job/src/events/index.js';
 import { type RedisConnectionOptions, RedisLockStore } from '../../../../libs/singleton-job/src/store/index.js';
 import { resolveOptions, type SingletonJobOptions } from '../../../../libs/singleton-job/src/options/index.js';
-import { createReplica, createReplicaId, type JobSupervisor } from '../../../../libs/singleton-job/src/replica/index.js';
+import {
+  createReplica,
+  createReplicaId,
+  type JobSupervisor,
+} from '../../../../libs/singleton-job/src/replica/index.js';
 import { RecordingObserver } from '../../../../libs/singleton-job/src/testing/index.js';
 import { SystemClock } from '../../../../libs/singleton-job/src/time/index.js';
 import { type Report, reportsIn } from '../../../../tools/replicas/history.js';

@@ -29,8 +29,6 @@ export interface TestReplica extends Pick<ApplicationReplica, 'supervisor' | 're
   readonly observer: RecordingObserver;
   readonly store: FaultyStore;
   readonly replica: Replica;
-  /** The lines of its story since the last call. */
-  news(): string[];
   /** Ends its process as SIGKILL does: it sends, receives and reports nothing any more, and none of its timers fires. */
   kill(): void;
 }
@@ -60,12 +58,6 @@ export function createTestReplica(
   const created = createReplica(options, { id: name, clock, store, random, observers: [...observers, observer] });
   const jobs = typeof jobsOfReplica === 'function' ? jobsOfReplica({ clock, options }) : jobsOfReplica;
   for (const job of jobs) created.supervisor.add(job);
-  let read = 0;
-  const news = (): string[] => {
-    const lines = observer.story.slice(read);
-    read += lines.length;
-    return lines;
-  };
   const kill = (): void => {
     clock.kill();
     store.kill();
@@ -73,5 +65,5 @@ export function createTestReplica(
     created.observers.length = 0;
   };
   const { leadership: replica, supervisor, registry, health } = created;
-  return { name, clock, observer, store, replica, supervisor, registry, health, news, kill };
+  return { name, clock, observer, store, replica, supervisor, registry, health, kill };
 }

@@ -1,0 +1,14 @@
+import { type JobEvents } from '../../events/index.js';
+import { type TestReplica } from '../replicas/test-replica.js';
+
+type Observed = Pick<TestReplica, 'observer'>;
+
+/** The lines of a story that tell who leads. */
+export function leadership({ observer }: Observed): string[] {
+  return observer.story.filter((line) => line.includes('leadership'));
+}
+
+/** When an event happened. */
+export function timesOf({ observer }: Observed, event: keyof JobEvents): number[] {
+  return observer.events.filter((recorded) => recorded.event === event).map(({ atMs }) => atMs);
+}
