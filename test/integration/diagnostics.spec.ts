@@ -1,20 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import ts from 'typescript';
 import { diagnostics, type JobObserver, notifyAll } from '../../libs/singleton-job/src/events/index.js';
 import { attempt } from '../../tools/workspace/command.js';
 import { startApplication } from '../support/nest-application.js';
 import { useRedis } from '../../tools/replicas/redis/use-redis.js';
 import { until } from '../../tools/replicas/until.js';
-import { Interval, SingletonJobModule } from 'nestjs-singleton-job';
+import { Interval, JOB_EVENTS, SingletonJobModule } from 'nestjs-singleton-job';
 import { type Told } from '../support/throwing-subscriber.js';
 
 const redis = useRedis();
-const ROOT = join(import.meta.dirname, '../..');
-const EVENTS = join(ROOT, 'libs/singleton-job/src/events/events.ts');
 const RELEASED = { job: 'prices', fencingToken: 7, reason: 'shutdown', confirmed: true } as const;
 
 /** Listens to one channel until the returned function is called. */
@@ -26,41 +21,9 @@ function listen(event: string, hear: (payload: unknown) => void): () => void {
   };
 }
 
-/** What the compiler knows of each event: its name and the fields of its payload. */
-function eventsOfTheCode(): Record<string, string[]> {
-  const program = ts.createProgram([EVENTS], { strict: true, module: ts.ModuleKind.NodeNext, skipLibCheck: true });
-  const checker = program.getTypeChecker();
-  const source = program.getSourceFile(EVENTS);
-  if (source === undefined) throw new Error(`there is no ${EVENTS}`);
-  const declared = checker.getExportsOfModule(checker.getSymbolAtLocation(source) as ts.Symbol);
-  const events = declared.find(({ name }) => name === 'JobEvents') as ts.Symbol;
-  const fieldsOf = (event: ts.Symbol): string[] =>
-    checker
-      .getTypeOfSymbol(event)
-      .getProperties()
-      .map(({ name }) => name);
-  const all = checker.getDeclaredTypeOfSymbol(events).getProperties();
-  return Object.fromEntries(all.map((event) => [event.name, fieldsOf(event).toSorted()]));
-}
-
-/** The same as docs/observability.md has it. */
-function eventsOfThePage(): Record<string, string[]> {
-  const page = readFileSync(join(ROOT, 'docs/observability.md'), 'utf8');
-  const [, table = ''] = /\n## Events\n([^]*?)\n## /.exec(page) ?? [];
-  const rows = [...table.matchAll(/^\| `(\w+)` \| [^|]+ \| ([^|]+) \|$/gm)];
-  const fieldsOf = (cell: string): string[] => {
-    const [fields = ''] = cell.split(': ');
-    return [...fields.matchAll(/`(\w+)`/g)].map(([, field = '']) => field);
-  };
-  return Object.fromEntries(rows.map(([, event = '', cell = '']) => [event, fieldsOf(cell).toSorted()]));
-}
-
 describe('the diagnostics channels', () => {
-  it('are one for each event, and documented with what they carry', () => {
-    const events = eventsOfTheCode();
-    expect(Object.keys(events).length).toBeGreaterThan(15);
-    expect(Object.keys(diagnostics).toSorted()).toEqual(Object.keys(events).toSorted());
-    expect(eventsOfThePage()).toEqual(events);
+  it('are one for each event', () => {
+    expect(Object.keys(diagnostics)).toEqual(Object.keys(JOB_EVENTS));
   });
 
   it('tell what happens in an application as observers are told it', async () => {

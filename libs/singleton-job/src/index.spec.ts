@@ -11,6 +11,7 @@ it('the package exports these names', () => {
     'InvalidJobsError',
     'InvalidLockError',
     'InvalidOptionsError',
+    'JOB_EVENTS',
     'JobRun',
     'LeaseLostError',
     'LockHandle',

@@ -27,6 +27,8 @@ export {
 } from './errors/index.js';
 export {
   type InterceptedRun,
+  JOB_EVENTS,
+  type JobEvent,
   type JobEvents,
   type JobObserver,
   type LeadershipLoss,

@@ -1,7 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { Controller, type MessageEvent, NotFoundException, Param, Sse } from '@nestjs/common';
+import { JOB_EVENTS } from 'nestjs-singleton-job';
 import { Observable } from 'rxjs';
-import { isEvent } from './event-names.js';
 import { told } from './told.js';
 
 /** What happens on this replica, while it happens, heartbeats among it. Where nobody listens nothing is subscribed to. */
@@ -10,7 +10,7 @@ export class EventsController {
   /** One event of the library, by its name. */
   @Sse(':event')
   listen(@Param('event') event: string): Observable<MessageEvent> {
-    if (!isEvent(event)) throw new NotFoundException(`there is no event '${event}'`);
+    if (!Object.hasOwn(JOB_EVENTS, event)) throw new NotFoundException(`there is no event '${event}'`);
     const channel = `nestjs-singleton-job:${event}`;
     return new Observable((listener) => {
       const hear = (payload: unknown): void => {

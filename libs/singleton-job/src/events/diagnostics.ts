@@ -1,49 +1,26 @@
 import { channel } from 'node:diagnostics_channel';
-import { type JobEvents } from './events.js';
+import { JOB_EVENTS } from './events.js';
 import { type JobObserver } from './observer.js';
 
-/** Every event, told on `nestjs-singleton-job:<event>`. A record, so that the compiler misses none. */
-const EVENTS: { readonly [E in keyof JobEvents]: true } = {
-  leadershipGained: true,
-  leadershipLost: true,
-  leadershipReleased: true,
-  leaseRenewed: true,
-  runStarted: true,
-  runSucceeded: true,
-  runFailed: true,
-  runCancelled: true,
-  runSlow: true,
-  tickDropped: true,
-  occurrencesMissed: true,
-  eventLoopBlocked: true,
-  storeUnreachable: true,
-  storeRecovered: true,
-  requestDenied: true,
-  clockAhead: true,
-  evictionPossible: true,
-  restartsHidden: true,
-  lockTtlRestored: true,
-  runnerFailed: true,
-  observerFailed: true,
-};
-
 /**
- * Publishes every event on a `node:diagnostics_channel`. A callback is there only while its channel has subscribers: for
- * nobody, nothing is copied and nothing is called. Channels belong to the process: what two applications in one process
- * tell arrives on the same.
+ * Publishes every event on the `node:diagnostics_channel` named `nestjs-singleton-job:<event>`. A callback exists only while
+ * its channel has subscribers. Without subscribers nothing is copied and nothing is called. Channels belong to the process:
+ * two applications in one process publish on the same channels.
  *
- * A subscriber that throws is not ours to catch: Node keeps its error from the publisher and the other subscribers, and
- * raises it as an uncaught exception of the process.
+ * We cannot catch what a subscriber throws: Node keeps the error from the publisher and the other subscribers, and raises it
+ * as an uncaught exception of the process.
  */
 export const diagnostics: JobObserver = Object.defineProperties(
   {},
-  Object.fromEntries(Object.keys(EVENTS).map((event) => [event, { enumerable: true, get: whileHeard(event) }])),
+  Object.fromEntries(
+    Object.keys(JOB_EVENTS).map((event) => [event, { enumerable: true, get: publisherWhileSubscribed(event) }]),
+  ),
 );
 
-function whileHeard(event: string): () => ((payload: object) => void) | undefined {
-  const told = channel(`nestjs-singleton-job:${event}`);
+function publisherWhileSubscribed(event: string): () => ((payload: object) => void) | undefined {
+  const events = channel(`nestjs-singleton-job:${event}`);
   const publish = (payload: object): void => {
-    told.publish(payload);
+    events.publish(payload);
   };
-  return () => (told.hasSubscribers ? publish : undefined);
+  return () => (events.hasSubscribers ? publish : undefined);
 }

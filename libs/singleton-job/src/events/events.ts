@@ -47,8 +47,10 @@ export type TickDropReason = 'overlap' | 'late' | 'lease-unconfirmed';
 export type MissReason = 'late' | 'start-not-confirmed' | 'schedule-changed' | 'state-lost';
 
 /**
- * Every event of the library with what it carries. Names are past tense; each happens on the replica that tells it. What
- * `LockService` locks has handles and no events, but for those of the store: their `job` then begins with `lock/`.
+ * Every event of the library and its payload. Names are in the past tense. Each replica reports what happens to it.
+ * Locks of `LockService` have only the events of the store. Their `job` begins with `lock/`.
+ *
+ * To add an event, add it here and to {@link JOB_EVENTS}, then run `npm run api`.
  */
 export interface JobEvents {
   /**
@@ -187,6 +189,42 @@ export interface JobEvents {
    */
   observerFailed: { readonly event: keyof JobEvents; readonly error: unknown };
 }
+
+/**
+ * What each event means, in one line: the list of all events. The diagnostics channels, the table in
+ * `docs/observability.md` and `JobObserver.onEvent` are made from it.
+ *
+ * @example
+ * for (const event of Object.keys(JOB_EVENTS)) subscribe(`nestjs-singleton-job:${event}`, print);
+ */
+export const JOB_EVENTS = Object.freeze({
+  leadershipGained: 'This replica became the leader of the job.',
+  leadershipLost: 'This replica lost its lease. A run in flight is aborted.',
+  leadershipReleased: 'This replica gave up the lead. Not `confirmed`: the lock was not freed and expires by itself.',
+  leaseRenewed: 'Redis confirmed the lease of a leader, by a renewal or a claim. Not for `LockService`.',
+  runStarted: 'A run starts.',
+  runSucceeded: 'The job returned, even if its signal was aborted before.',
+  runFailed: 'The job threw or rejected.',
+  runCancelled: 'The job threw after it was aborted, or its lease ended before it was called.',
+  runSlow: 'A run takes longer than `warnAfter`. It goes on. Once per term.',
+  tickDropped: 'The leader skipped `count` ticks. The newest was due at `scheduledAt`.',
+  occurrencesMissed: 'The cron occurrences after `from` and up to `to` will not run. One replica reports them.',
+  eventLoopBlocked: 'The event loop was blocked for 1 s or longer. `jobs` had a run in flight.',
+  storeUnreachable: 'Redis cannot be reached, or with `job` only the lock of that job. Once per outage.',
+  storeRecovered: 'That outage is over. Not for a `job` that this replica no longer competes for.',
+  requestDenied: 'Redis denies what a job needs, or without `job` what all jobs need. Once until it works.',
+  clockAhead: 'An occurrence is due by the clock of this replica, but too early for Redis to be claimed.',
+  evictionPossible: 'Redis may evict locks: `maxmemory-policy` is not `noeviction`, or unknown. Once per process.',
+  restartsHidden: 'INFO is not permitted, so a restart of Redis looks like a short outage. Permit `+info` and `+time`.',
+  lockTtlRestored: 'A lock had no time to live, and got one.',
+  runnerFailed: 'The library itself failed. The lead was given up, and the job starts again.',
+  observerFailed: 'An observer threw or rejected. Not for one that fails at this event.',
+} satisfies Readonly<Record<keyof JobEvents, string>>);
+
+/** One event: its name and its payload. A `switch` on `event` narrows the type of `payload`. */
+export type JobEvent = {
+  [E in keyof JobEvents]: { readonly event: E; readonly payload: JobEvents[E] };
+}[keyof JobEvents];
 
 /** How the library says that something happened. It never throws and nothing ever comes back. */
 export type Notify = <E extends keyof JobEvents>(event: E, payload: JobEvents[E]) => void;

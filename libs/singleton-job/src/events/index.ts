@@ -1,5 +1,7 @@
 /** What happens in a replica, and who is told of it. */
 export {
+  JOB_EVENTS,
+  type JobEvent,
   type JobEvents,
   type LeadershipLoss,
   type LeadershipReleaseReason,

@@ -37,6 +37,20 @@ describe('Observers', () => {
     expect(counter.count).toBe(1);
   });
 
+  it('with onEvent get every event, after its own callback', () => {
+    const calls: unknown[] = [];
+    const notify = notifyAll([
+      { leadershipGained: ({ job }) => calls.push(`gained ${job}`), onEvent: (event) => calls.push(event) },
+    ]);
+    notify('leadershipGained', GAINED);
+    notify('restartsHidden', {});
+    expect(calls).toEqual([
+      'gained tick',
+      { event: 'leadershipGained', payload: GAINED },
+      { event: 'restartsHidden', payload: {} },
+    ]);
+  });
+
   it('that throw change nothing for the others, which hear of the failure', () => {
     const error = new Error('broken');
     const { told, observer } = failures();

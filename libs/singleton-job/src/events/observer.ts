@@ -1,27 +1,40 @@
 import { types } from 'node:util';
-import { type JobEvents, type Notify } from './events.js';
+import { type JobEvent, type JobEvents, type Notify } from './events.js';
 
 /**
- * Watches the jobs of this replica. Implement the callbacks you need; {@link JobEvents} says when each is called and
- * when not. Observers are found when the application starts, after `onModuleInit` of every other module. What happens before that, to
- * a lock of `LockService` for example, reaches only the log and the diagnostics channels. A callback may throw or reject: the job does not notice, and the other observers are told `observerFailed`.
- * What it returns is ignored and not waited for, and what it does to the payload nobody else sees.
+ * Receives the events of this replica. Implement the callbacks you need. {@link JobEvents} says when each one is called, and
+ * when it is not. `onEvent` is called for every event, after the callback of that event.
+ *
+ * - A callback may throw or reject: jobs are not affected, and all observers get `observerFailed`.
+ * - Its result is ignored and not awaited.
+ * - Each callback gets a payload of its own.
+ * - Observers are found in `onModuleInit` of the module, after that of every other module. What happens before that, to a lock of
+ *   `LockService` for example, reaches only the log and the diagnostics channels.
+ *
+ * @example
+ * const printing: JobObserver = { onEvent: ({ event, payload }) => console.log(event, payload) };
  */
-export type JobObserver = { [E in keyof JobEvents]?: (event: JobEvents[E]) => unknown };
+export type JobObserver = EventCallbacks & { onEvent?: (event: JobEvent) => unknown };
 
-/** One {@link Notify} that tells every observer in turn. */
+type EventCallbacks = { [E in keyof JobEvents]?: (event: JobEvents[E]) => unknown };
+
+/** A {@link Notify} that calls each observer in turn. */
 export function notifyAll(observers: readonly JobObserver[]): Notify {
   const notify: Notify = (event, payload) => {
-    for (const observer of observers) tell(observer, event, payload);
+    for (const observer of observers) {
+      const callbacks: EventCallbacks = observer;
+      call(event, () => callbacks[event]?.(ownCopy(payload)));
+      call(event, () => observer.onEvent?.({ event, payload: ownCopy(payload) } as JobEvent));
+    }
   };
 
-  function tell<E extends keyof JobEvents>(observer: JobObserver, event: E, payload: JobEvents[E]): void {
+  function call(event: keyof JobEvents, callback: () => unknown): void {
     const failed = (error: unknown): void => {
-      // an observer that fails at hearing of failures is left alone, or it would never end
+      // an observer that fails at observerFailed is left alone, or this would never end
       if (event !== 'observerFailed') notify('observerFailed', { event, error });
     };
     try {
-      const returned = observer[event]?.(ownCopy(payload));
+      const returned = callback();
       // by its shape: a promise may come from another realm, or from a library of its own
       if (isThenable(returned)) Promise.resolve(returned).catch(failed);
     } catch (error: unknown) {
