@@ -1,5 +1,5 @@
 import { type JobDefinition } from '../../../libs/singleton-job/src/discovery/index.js';
-import { type JobEvents, type JobObserver, type Notify } from '../../../libs/singleton-job/src/events/index.js';
+import { type JobObserver } from '../../../libs/singleton-job/src/events/index.js';
 import { type ResolvedOptions } from '../../../libs/singleton-job/src/options/index.js';
 import { createReplica, type JobSupervisor } from '../../../libs/singleton-job/src/replica/index.js';
 import { type InMemoryServer } from '../../../libs/singleton-job/src/store/index.js';
@@ -66,7 +66,14 @@ export class SimulatedProcess implements Watched {
       reading: recorder.reading(name),
     });
     recorder.note(`${name} starts`);
-    const observers = [observerOf(recorder.listenTo(name, this.clock))];
+    const notify = recorder.listenTo(name, this.clock);
+    const observers: JobObserver[] = [
+      {
+        onEvent: ({ event, payload }) => {
+          notify(event, payload);
+        },
+      },
+    ];
     const { clock, network: store } = this;
     this.#supervisor = createReplica(options, { id: name, clock, store, random, observers }).supervisor;
     for (const job of parts.jobs(this)) this.#supervisor.add(job);
@@ -127,12 +134,4 @@ export class SimulatedProcess implements Watched {
 
 function withMaps(_key: string, value: unknown): unknown {
   return value instanceof Map ? Object.fromEntries(value) : value;
-}
-
-/** An observer with a callback for every event. */
-function observerOf(notify: Notify): JobObserver {
-  const callback = (event: string) => (payload: never) => {
-    notify(event as keyof JobEvents, payload);
-  };
-  return new Proxy<JobObserver>({}, { get: (_, event) => callback(String(event)) });
 }

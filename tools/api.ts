@@ -1,0 +1,45 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { format, resolveConfig } from 'prettier';
+import type ts from 'typescript';
+import { Declarations } from './api/declarations.js';
+import { eventsTable } from './api/events-table.js';
+import { innerTypes, publicNames } from './api/report.js';
+import { LIBRARY, ROOT } from './workspace/paths.js';
+
+/**
+ * `npm run api` writes what is made from the public declarations: the list of all public names in `libs/singleton-job/api.md`, and
+ * the table of events in `docs/observability.md`. With `-- --check` it changes nothing and ends with 1 if a file is out of date.
+ */
+const isCheck = process.argv.includes('--check');
+const declarations = new Declarations();
+await update('libs/singleton-job/api.md', () => apiReport());
+await update('docs/observability.md', (page) =>
+  page.replace(/(?<=\n## Events\n[^]*?)^\| event [^]*?(?=\n\n)/m, () => eventsTable(declarations)),
+);
+
+async function apiReport(): Promise<string> {
+  const { exports } = JSON.parse(await readFile(join(LIBRARY, 'package.json'), 'utf8')) as { exports: object };
+  const paths = Object.keys(exports).filter((path) => path !== './package.json');
+  const entryPoints = paths.map((path): [string, ReadonlyMap<string, ts.Symbol>] => [
+    join('nestjs-singleton-job', path),
+    declarations.exportsOf(join(path, 'index.ts')),
+  ]);
+  const all = entryPoints.flatMap(([, exported]) => [...exported.values()]);
+  const report = [
+    '# Public API\n\nEvery public name of the package, written by `npm run api`. A change of this file is a change for users.\n',
+    ...entryPoints.map(([name, exported]) => publicNames(name, exported)),
+    innerTypes(all, declarations),
+  ].join('\n');
+  return format(report, { ...(await resolveConfig(join(ROOT, 'api.md'))), parser: 'markdown' });
+}
+
+async function update(path: string, change: (text: string) => string | Promise<string>): Promise<void> {
+  const file = join(ROOT, path);
+  const before = await readFile(file, 'utf8').catch(() => '');
+  const after = await change(before);
+  if (before === after) return;
+  if (!isCheck) await writeFile(file, after);
+  else process.exitCode = 1;
+  console.log(isCheck ? `${path} is out of date: run \`npm run api\` and review what changed` : `wrote ${path}`);
+}
