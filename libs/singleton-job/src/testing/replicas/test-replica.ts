@@ -1,6 +1,5 @@
 import { type JobDefinition } from '../../discovery/index.js';
 import { type JobObserver } from '../../events/index.js';
-import { type Replica } from '../../leadership/index.js';
 import { resolveOptions, type ResolvedOptions, type SingletonJobOptions } from '../../options/index.js';
 import { type ApplicationReplica, createReplica } from '../../replica/index.js';
 import { InMemoryLockStore, type InMemoryServer } from '../../store/index.js';
@@ -28,7 +27,7 @@ export interface TestReplica extends Pick<ApplicationReplica, 'supervisor' | 're
   /** Its events, at the common time, until it is killed. */
   readonly observer: RecordingObserver;
   readonly store: FaultyStore;
-  readonly replica: Replica;
+  readonly replica: ApplicationReplica['leadership'];
   /** Ends its process as SIGKILL does: it sends, receives and reports nothing any more, and none of its timers fires. */
   kill(): void;
 }
