@@ -63,7 +63,6 @@ const libraryZones = ['test', 'tools', 'apps', 'bench'].map((folder) => ({
 /** The only files of the library that know Nest. */
 const NEST_BORDER = [
   'libs/singleton-job/src/discovery/job-explorer.ts',
-  'libs/singleton-job/src/events/logging-observer.ts',
   'libs/singleton-job/src/singleton-job.module.ts',
   'libs/singleton-job/src/opentelemetry/**',
   'libs/singleton-job/src/terminus/**',

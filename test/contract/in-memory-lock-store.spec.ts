@@ -1,5 +1,6 @@
 import { describe, it } from '@jest/globals';
-import { InMemoryLockStore, InMemoryServer } from '../../libs/singleton-job/src/store/index.js';
+import { InMemoryLockStore } from '../../libs/singleton-job/src/store/index.js';
+import { TestServer } from '../../libs/singleton-job/src/testing/test-server.js';
 import { describeLockStore } from '../../libs/singleton-job/src/testing/lock-store-contract/index.js';
 import { ManualClock } from '../../libs/singleton-job/src/testing/manual-clock.js';
 
@@ -9,7 +10,7 @@ describeLockStore(
     name: 'the in-memory lock store',
     makeWorld: () => {
       const clock = new ManualClock();
-      const server = new InMemoryServer(clock);
+      const server = new TestServer(clock);
       const [store, other] = [new InMemoryLockStore(server), new InMemoryLockStore(server)];
       return {
         store,

@@ -4,10 +4,10 @@ import fc from 'fast-check';
 import {
   type HeartbeatResult,
   InMemoryLockStore,
-  InMemoryServer,
   type LockStore,
   type StateUpdate,
 } from '../../libs/singleton-job/src/store/index.js';
+import { TestServer } from '../../libs/singleton-job/src/testing/test-server.js';
 import { ManualClock } from '../../libs/singleton-job/src/testing/manual-clock.js';
 import { LONG_MS } from './lock-store-world.js';
 import { RedisFixture } from './redis-fixture.js';
@@ -271,7 +271,7 @@ describe('Redis and memory', () => {
         const [seconds, micros] = await fixture.raw.time();
         const begin = Number(seconds) * 1_000 + Math.floor(Number(micros) / 1_000);
         const clock = new ManualClock(begin);
-        const server = new InMemoryServer(clock);
+        const server = new TestServer(clock);
         const [one, two] = [new Replica(redis, begin), new Replica(new InMemoryLockStore(server), begin)];
         let before: Record<string, string> = {};
         for (const taken of steps) {
@@ -295,7 +295,7 @@ describe('Redis and memory', () => {
     await fc.assert(
       fc.asyncProperty(sequence(20), async (steps) => {
         const clock = new ManualClock(100_000_000);
-        const server = new InMemoryServer(clock);
+        const server = new TestServer(clock);
         const replica = new Replica(new InMemoryLockStore(server), clock.wallNow());
         for (const taken of steps) {
           interfereInMemory(server, taken);
@@ -317,7 +317,7 @@ describe('Redis and memory', () => {
   });
 });
 
-function interfereInMemory(server: InMemoryServer, taken: Step): void {
+function interfereInMemory(server: TestServer, taken: Step): void {
   if (taken.kind === 'heartbeat' && taken.isAfterRestart) server.restart(server.snapshot());
   if (taken.kind === 'occupy') server.occupy('job', taken.holder);
   if (taken.kind === 'freeLock') server.free('job');

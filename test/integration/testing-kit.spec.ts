@@ -5,7 +5,7 @@ import { type LockStore } from 'nestjs-singleton-job';
 import {
   describeLockStore,
   InMemoryLockStore,
-  InMemoryServer,
+  TestServer,
   type LockStoreWorld,
   ManualClock,
 } from 'nestjs-singleton-job/testing';
@@ -42,7 +42,7 @@ async function brokenRules(breakage: Breakage): Promise<{ readonly broken: strin
 
 function worldOf(breakage: Breakage): LockStoreWorld {
   const clock = new ManualClock();
-  const server = new InMemoryServer(clock);
+  const server = new TestServer(clock);
   const connect = (): LockStore => {
     const whole = new InMemoryLockStore(server);
     return breaking(whole, breakage(whole));

@@ -1,6 +1,6 @@
 import { describe, it } from 'node:test';
 import { type ClaimRequest, type ClaimResult } from 'nestjs-singleton-job';
-import { describeLockStore, InMemoryLockStore, InMemoryServer, ManualClock } from 'nestjs-singleton-job/testing';
+import { describeLockStore, InMemoryLockStore, TestServer, ManualClock } from 'nestjs-singleton-job/testing';
 
 /** Lets an occurrence be claimed however often it was claimed before. */
 class ForgetfulStore extends InMemoryLockStore {
@@ -15,7 +15,7 @@ describeLockStore(
     name: 'a store that forgets claims',
     makeWorld: () => {
       const clock = new ManualClock();
-      const server = new InMemoryServer(clock);
+      const server = new TestServer(clock);
       const [store, other] = [new ForgetfulStore(server), new ForgetfulStore(server)];
       return {
         store,

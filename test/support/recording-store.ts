@@ -1,5 +1,6 @@
 import { type AcquireRequest, type AcquireResult } from 'nestjs-singleton-job';
-import { InMemoryLockStore, InMemoryServer } from '../../libs/singleton-job/src/store/index.js';
+import { InMemoryLockStore } from '../../libs/singleton-job/src/store/index.js';
+import { TestServer } from '../../libs/singleton-job/src/testing/test-server.js';
 import { SystemClock } from '../../libs/singleton-job/src/time/index.js';
 
 /** A store in memory that records what it was asked to do: open, acquire, close. */
@@ -7,7 +8,7 @@ export class RecordingStore extends InMemoryLockStore {
   readonly calls: string[] = [];
 
   constructor() {
-    super(new InMemoryServer(new SystemClock()));
+    super(new TestServer(new SystemClock()));
   }
 
   override open(): void {

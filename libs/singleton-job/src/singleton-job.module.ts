@@ -16,11 +16,11 @@ import {
   startLastStopFirst,
   describeJobs,
   type JobDefinition,
-  JobExplorer,
   MODULE_MARK,
   findOwnModule,
   resolveExtensions,
 } from './discovery/index.js';
+import { JobExplorer } from './discovery/job-explorer.js';
 import { InvalidJobsError, InvalidOptionsError } from './errors/index.js';
 import { LockService } from './lock-service/index.js';
 import {
@@ -72,7 +72,11 @@ const IN_MEMORY = "store: 'memory' is seen by this process only: with a second r
       useFactory: (raw: unknown) => resolveOptions(raw),
     },
     JobExplorer,
-    { provide: REPLICA, inject: [RESOLVED_OPTIONS], useFactory: (options: ResolvedOptions) => createReplica(options) },
+    {
+      provide: REPLICA,
+      inject: [RESOLVED_OPTIONS],
+      useFactory: (options: ResolvedOptions) => createReplica(options, { log: new Logger('SingletonJob') }),
+    },
     { provide: SingletonJobRegistry, inject: [REPLICA], useFactory: ({ registry }: ApplicationReplica) => registry },
     { provide: SingletonJobHealth, inject: [REPLICA], useFactory: ({ health }: ApplicationReplica) => health },
     { provide: LockService, inject: [REPLICA], useFactory: ({ locks }: ApplicationReplica) => locks },

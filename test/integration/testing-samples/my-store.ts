@@ -1,10 +1,10 @@
 import { type LockStore } from 'nestjs-singleton-job';
-import { InMemoryLockStore, InMemoryServer, ManualClock } from 'nestjs-singleton-job/testing';
+import { InMemoryLockStore, TestServer, ManualClock } from 'nestjs-singleton-job/testing';
 
 /** Stands in for the server of a store of your own. */
 export class MyServer {
   readonly #clock = new ManualClock();
-  readonly #server = new InMemoryServer(this.#clock);
+  readonly #server = new TestServer(this.#clock);
   readonly #stores: LockStore[] = [];
 
   async connect(): Promise<LockStore> {

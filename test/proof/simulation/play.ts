@@ -1,4 +1,5 @@
-import { InMemoryLockStore, InMemoryServer } from '../../../libs/singleton-job/src/store/index.js';
+import { InMemoryLockStore } from '../../../libs/singleton-job/src/store/index.js';
+import { TestServer } from '../../../libs/singleton-job/src/testing/test-server.js';
 import { resolveOptions } from '../../../libs/singleton-job/src/options/index.js';
 import { cron, type CronSchedule } from '../../../libs/singleton-job/src/schedule/index.js';
 import { Chance } from './chance.js';
@@ -14,7 +15,7 @@ import { Recorder } from './recorder.js';
 import { World } from '../../simulation/world.js';
 
 /** Replaces the server of the processes by a worse one, to show that the rules notice. */
-export type ServerMutation = (server: InMemoryServer) => InMemoryServer;
+export type ServerMutation = (server: TestServer) => TestServer;
 
 /** How a story is played that is not played as usual. */
 export interface PlayOptions {
@@ -35,7 +36,7 @@ export async function play(plan: Plan, options: PlayOptions = {}): Promise<Outco
   const { setting } = plan;
   const world = new World();
   const serverClock = new ProcessClock(world, { aheadMs: 0, rate: setting.serverRate });
-  const data = new InMemoryServer(serverClock);
+  const data = new TestServer(serverClock);
   const onlyKills = plan.faults.every(({ kind }) => kind === 'kill' || kind === 'crash');
   const recorder = new Recorder({ world, setting, server: data, onlyKills, print: options.print });
   const server = new SimulatedServer({ world, data, isProxied: setting.isProxied });

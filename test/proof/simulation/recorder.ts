@@ -5,11 +5,11 @@ import {
   type AcquireResult,
   type HeartbeatRequest,
   type Holder,
-  type InMemoryServer,
   lockExpiryOf,
   replicaOf,
   sessionOf,
 } from '../../../libs/singleton-job/src/store/index.js';
+import { type TestServer } from '../../../libs/singleton-job/src/testing/test-server.js';
 import { deadlineOf } from '../../../libs/singleton-job/src/leadership/index.js';
 import { type Instant } from '../../../libs/singleton-job/src/time/index.js';
 import { JOBS, longestExpiryMs, type Request, type Setting } from './plan.js';
@@ -34,7 +34,7 @@ export interface Watched {
 export interface RecorderParts {
   readonly world: World;
   readonly setting: Setting;
-  readonly server: InMemoryServer;
+  readonly server: TestServer;
   /** Only kills: then a successor leads when the session of the dead has ended, and no later. */
   readonly onlyKills: boolean;
   /** Is told everything in a line each. */

@@ -1,5 +1,5 @@
 import { Election, Replica } from '../../../libs/singleton-job/src/leadership/index.js';
-import { InMemoryServer } from '../../../libs/singleton-job/src/store/index.js';
+import { TestServer } from '../../../libs/singleton-job/src/testing/test-server.js';
 import { Chance } from './chance.js';
 import { ProcessClock } from '../../simulation/process-clock.js';
 import { SimulatedNetwork } from './simulated-network.js';
@@ -21,7 +21,7 @@ const PAUSE_MS = 500;
 export async function afterRollingRestart({ seed, replicas, jobs }: RollingRestart): Promise<number[]> {
   const world = new World();
   const clock = new ProcessClock(world, { aheadMs: 0, rate: 1 });
-  const server = new SimulatedServer({ world, data: new InMemoryServer(clock), isProxied: false });
+  const server = new SimulatedServer({ world, data: new TestServer(clock), isProxied: false });
   const start = (name: string): CompetingReplica => new CompetingReplica({ name, seed, world, clock, server });
   const all = Array.from({ length: jobs }, (_, index) => `job-${index}`);
   const running = Array.from({ length: replicas }, (_, index) => start(`${index}-0`));

@@ -1,7 +1,7 @@
 import { type JobDefinition } from '../../../libs/singleton-job/src/discovery/index.js';
 import { type JobRun } from '../../../libs/singleton-job/src/decorators/index.js';
 import { type CronSchedule, fixedRate, interval } from '../../../libs/singleton-job/src/schedule/index.js';
-import { job } from '../../support/fleet.js';
+import { job } from '../../../libs/singleton-job/src/testing/specs/job.js';
 import { Chance } from './chance.js';
 import { type JobName, type Plan, safetyMarginMs, type Version } from './plan.js';
 import { type SimulatedProcess } from './simulated-process.js';

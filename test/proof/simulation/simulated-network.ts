@@ -6,7 +6,6 @@ import {
   type ClaimResult,
   type HeartbeatRequest,
   type HeartbeatResult,
-  type InMemoryServer,
   type LockMessage,
   type LockStore,
   type LockStoreListener,
@@ -16,6 +15,7 @@ import {
   type RenewResult,
   type SessionToKeep,
 } from '../../../libs/singleton-job/src/store/index.js';
+import { type TestServer } from '../../../libs/singleton-job/src/testing/test-server.js';
 import { Listeners } from '../../../libs/singleton-job/src/store/listeners.js';
 import { instant, type Instant, type Timer } from '../../../libs/singleton-job/src/time/index.js';
 import { type Chance } from './chance.js';
@@ -39,7 +39,7 @@ export interface NetworkParts {
   readonly clock: ProcessClock;
   readonly server: SimulatedServer;
   /** What the server does with a request: its data, or a worse one. */
-  readonly data: InMemoryServer;
+  readonly data: TestServer;
   readonly chance: Chance;
   /** Is told of each step of a request. */
   readonly passed: (step: Step) => void;
@@ -206,7 +206,7 @@ export class SimulatedNetwork implements LockStore {
   async #send<T>(
     request: Request,
     asked: object,
-    carryOut: (server: InMemoryServer) => T,
+    carryOut: (server: TestServer) => T,
     read?: (answer: T) => void,
   ): Promise<T> {
     const { clock, data, server, passed, carriedOut } = this.#parts;

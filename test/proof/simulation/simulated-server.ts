@@ -1,5 +1,5 @@
 import { type LockStoreError } from '../../../libs/singleton-job/src/errors/index.js';
-import { type InMemoryServer } from '../../../libs/singleton-job/src/store/index.js';
+import { type TestServer } from '../../../libs/singleton-job/src/testing/test-server.js';
 import { type Request } from './plan.js';
 import { type World } from '../../simulation/world.js';
 
@@ -12,14 +12,14 @@ export interface Client {
 export interface SimulatedServerParts {
   readonly world: World;
   /** What it keeps, and the steps that it takes. */
-  readonly data: InMemoryServer;
+  readonly data: TestServer;
   /** A proxy stands in front: it keeps the connections of requests when the server restarts, and passes on what waits. */
   readonly isProxied: boolean;
 }
 
 /** The process of the server: it may hang, be down, and be replaced by another with the same data, older data or none. */
 export class SimulatedServer {
-  readonly data: InMemoryServer;
+  readonly data: TestServer;
   readonly isProxied: boolean;
   readonly #world: World;
   readonly #clients = new Set<Client>();

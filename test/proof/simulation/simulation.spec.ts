@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { type InMemoryServer, lockExpiryOf } from '../../../libs/singleton-job/src/store/index.js';
+import { lockExpiryOf } from '../../../libs/singleton-job/src/store/index.js';
+import { type TestServer } from '../../../libs/singleton-job/src/testing/test-server.js';
 import { failureInWords, playInShards } from './command/index.js';
 import { drawPlan, play, playSeeds, type ServerMutation, shrink, simulate } from './simulation.js';
 
@@ -13,7 +14,7 @@ async function brokenBy(mutate: ServerMutation): Promise<Set<string>> {
 }
 
 /** The server with some of its steps replaced. */
-function worse(server: InMemoryServer, steps: Partial<InMemoryServer>): InMemoryServer {
+function worse(server: TestServer, steps: Partial<TestServer>): TestServer {
   return new Proxy(server, {
     get: (target, key) => {
       const value: unknown = Reflect.get(steps, key) ?? Reflect.get(target, key, target);

@@ -2,6 +2,5 @@
 export { describeJobs, type JobDefinition } from './job-definition.js';
 export { defineRegisteredJob, type JobRegistration, type RegisteredSchedule } from './job-registration.js';
 export { exploreInstances } from './explore-instances.js';
-export { JobExplorer } from './job-explorer.js';
 export { startLastStopFirst, MODULE_MARK, findOwnModule } from './module-distance.js';
 export { resolveExtensions } from './resolve-extensions.js';

@@ -1,9 +1,8 @@
-import { Logger } from '@nestjs/common';
 import { messageOf, stackOf } from '../errors/index.js';
 import { type JobEvents } from './events.js';
 import { type JobObserver } from './observer.js';
 
-/** What the observer writes to: Nest's own logger, or anything like it. */
+/** What the observer writes to, for example a `Logger` of Nest. */
 export interface LogSink {
   error(message: string, stack?: string): void;
   warn(message: string): void;
@@ -38,7 +37,7 @@ export class LoggingObserver implements JobObserver {
 
   constructor(
     private readonly replica: LoggedReplica,
-    private readonly sink: LogSink = new Logger('SingletonJob'),
+    private readonly sink: LogSink,
   ) {}
 
   leadershipGained({ job, fencingToken }: JobEvents['leadershipGained']): void {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { interval } from '../schedule/index.js';
-import { type InMemoryServer } from '../store/index.js';
+import { type TestServer } from '../testing/test-server.js';
 import { settle } from '../testing/index.js';
 import { type TestReplica, type TestReplicaOptions } from '../testing/replicas/test-replica.js';
 import { type TestReplicas } from '../testing/replicas/test-replicas.js';
@@ -14,7 +14,7 @@ const RECONNECT_MS = 250;
 
 /** When a replica became leader, and when it ceased to be. */
 
-type Snapshot = ReturnType<InMemoryServer['snapshot']>;
+type Snapshot = ReturnType<TestServer['snapshot']>;
 
 /** The server restarts, with the data of a snapshot or with none, and all connections are closed. */
 function restart({ server }: TestReplicas, replicas: readonly TestReplica[], snapshot?: Snapshot): void {

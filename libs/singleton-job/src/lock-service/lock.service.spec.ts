@@ -7,7 +7,8 @@ import {
   LockStoreError,
   LockUnavailableError,
 } from '../errors/index.js';
-import { InMemoryLockStore, InMemoryServer } from '../store/index.js';
+import { InMemoryLockStore } from '../store/index.js';
+import { TestServer } from '../testing/test-server.js';
 import { resolveOptions } from '../options/index.js';
 import { ManualClock, RecordingObserver } from '../testing/index.js';
 import { type LockHandle } from './lock-handle.js';
@@ -27,14 +28,14 @@ interface Process {
 
 describe('LockService', () => {
   let clock: ManualClock;
-  let server: InMemoryServer;
+  let server: TestServer;
   let processes: Process[];
   /** How many requests wait for messages at the moment. */
   let waiting: number;
 
   beforeEach(() => {
     clock = new ManualClock();
-    server = new InMemoryServer(clock);
+    server = new TestServer(clock);
     processes = [];
     waiting = 0;
   });

@@ -1,5 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { diagnostics, type JobObserver, LoggingObserver, notifyAll, type RunInterceptor } from '../events/index.js';
+import {
+  diagnostics,
+  type JobObserver,
+  LoggingObserver,
+  type LogSink,
+  notifyAll,
+  type RunInterceptor,
+} from '../events/index.js';
 import { Replica } from '../leadership/index.js';
 import { LockService } from '../lock-service/index.js';
 import { type ResolvedOptions } from '../options/index.js';
@@ -10,7 +17,7 @@ import { JobStatistics } from './job-statistics.js';
 import { JobSupervisor } from './job-supervisor.js';
 import { SingletonJobHealth } from './singleton-job-health.js';
 
-/** What a test replaces. */
+/** What the module adds, and what a test replaces. */
 export interface ReplicaParts {
   /** @default `nodeId` with a random part: see {@link createReplicaId} */
   readonly id?: string;
@@ -19,7 +26,9 @@ export interface ReplicaParts {
   readonly store?: LockStore;
   /** In [0, 1). */
   readonly random?: () => number;
-  /** @default the log and the diagnostics channels */
+  /** @default no log */
+  readonly log?: LogSink;
+  /** @default what writes the log, and the diagnostics channels */
   readonly observers?: readonly JobObserver[];
 }
 
@@ -41,7 +50,9 @@ export function createReplica(options: ResolvedOptions, parts: ReplicaParts = {}
   const { projectName, heartbeatIntervalMs, maxBackoffDelayMs } = options;
   const { id = createReplicaId(options.nodeId), clock = new SystemClock(), random = Math.random } = parts;
   const { store = createStore(options, clock) } = parts;
-  const { observers: watching = [new LoggingObserver({ projectName, node: id }), diagnostics] } = parts;
+  const { log } = parts;
+  const logging = log === undefined ? [] : [new LoggingObserver({ projectName, node: id }, log)];
+  const { observers: watching = [...logging, diagnostics] } = parts;
   const statistics = new JobStatistics();
   const observers = [statistics, ...watching];
   const notify = notifyAll(observers);

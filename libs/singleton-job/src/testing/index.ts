@@ -1,5 +1,5 @@
 /** For tests of applications and of stores: clocks, runs, replicas in memory, the contract of a store. */
-export { InMemoryLockStore, InMemoryServer, type ServerData } from '../store/index.js';
+export { InMemoryLockStore, type ServerData } from '../store/index.js';
 export { type Clock, type Timer } from '../time/index.js';
 export { FakeRun, type FakeRunOptions } from './fake-run.js';
 export {
@@ -13,3 +13,4 @@ export { ManualClock, settle } from './manual-clock.js';
 export { type RecordedEvent, RecordingObserver } from './recording-observer.js';
 export { type InMemoryReplica, type InMemoryReplicaOptions } from './replicas/in-memory-replica.js';
 export { InMemoryReplicas } from './replicas/in-memory-replicas.js';
+export { TestServer } from './test-server.js';

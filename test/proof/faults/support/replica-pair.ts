@@ -6,7 +6,7 @@ import { cron, fixedRate, interval } from '../../../../libs/singleton-job/src/sc
 import { PATIENCE_MS } from '../../../../tools/replicas/busy-machine.js';
 import { type RecordedRun } from '../../../../tools/replicas/history.js';
 import { until, type UntilOptions } from '../../../../tools/replicas/until.js';
-import { job } from '../../../support/fleet.js';
+import { job } from '../../../../libs/singleton-job/src/testing/specs/job.js';
 import { InProcessReplica } from './in-process-replica.js';
 import { RunHistory } from './run-history.js';
 

@@ -1,5 +1,6 @@
 import { exploreInstances } from '../../discovery/index.js';
-import { type InMemoryServer, replicaOf } from '../../store/index.js';
+import { replicaOf } from '../../store/index.js';
+import { type TestServer } from '../test-server.js';
 import { type ManualClock } from '../manual-clock.js';
 import { InMemoryReplica, type InMemoryReplicaOptions } from './in-memory-replica.js';
 import { TestReplicas } from './test-replicas.js';
@@ -22,7 +23,7 @@ export class InMemoryReplicas {
   }
 
   /** Where the locks are. `server.loseData()` is a FLUSHALL. */
-  get server(): InMemoryServer {
+  get server(): TestServer {
     return this.#replicas.server;
   }
 

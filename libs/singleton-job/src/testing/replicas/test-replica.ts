@@ -2,7 +2,8 @@ import { type JobDefinition } from '../../discovery/index.js';
 import { type JobObserver } from '../../events/index.js';
 import { resolveOptions, type ResolvedOptions, type SingletonJobOptions } from '../../options/index.js';
 import { type ApplicationReplica, createReplica } from '../../replica/index.js';
-import { InMemoryLockStore, type InMemoryServer } from '../../store/index.js';
+import { InMemoryLockStore } from '../../store/index.js';
+import { type TestServer } from '../test-server.js';
 import { type Clock } from '../../time/index.js';
 import { RecordingObserver } from '../recording-observer.js';
 import { FaultyStore } from './faulty-store.js';
@@ -41,7 +42,7 @@ interface Surroundings {
   readonly name: string;
   /** The common time. */
   readonly time: Clock;
-  readonly server: InMemoryServer;
+  readonly server: TestServer;
 }
 
 /** The one place where a replica in memory is put together. */

@@ -1,4 +1,4 @@
-import { InMemoryServer } from '../../store/index.js';
+import { TestServer } from '../test-server.js';
 import { ManualClock, settle } from '../manual-clock.js';
 import { createTestReplica, type JobsOfReplica, type TestReplica, type TestReplicaOptions } from './test-replica.js';
 
@@ -17,7 +17,7 @@ export interface TestReplicasOptions {
 /** Several replicas in one process, on one manual clock and one store in memory. */
 export class TestReplicas {
   clock = new ManualClock();
-  server = new InMemoryServer(this.clock);
+  server = new TestServer(this.clock);
   #replicas: TestReplica[] = [];
 
   constructor(options?: TestReplicasOptions) {
@@ -27,7 +27,7 @@ export class TestReplicas {
   /** Everything anew. */
   begin({ wall, isServerNew = false }: TestReplicasOptions = {}): void {
     this.clock = new ManualClock(wall);
-    this.server = new InMemoryServer(this.clock);
+    this.server = new TestServer(this.clock);
     this.#replicas = [];
     if (isServerNew) return;
     this.clock.stepWall(-SERVER_AGE_MS);

@@ -1,0 +1,59 @@
+import {
+  emptyData,
+  type Holder,
+  InMemoryServer,
+  type ListedSession,
+  lockOf,
+  type ServerData,
+  type SessionId,
+} from '../store/index.js';
+
+/** A server in memory to which a test can do what happens to a Redis server. */
+export class TestServer extends InMemoryServer {
+  /** Loses everything and stays the same server, as after FLUSHALL. */
+  loseData(): void {
+    this.data = emptyData();
+  }
+
+  /** Loses the list of sessions and nothing else. */
+  loseSessions(): void {
+    this.data.sessions.clear();
+  }
+
+  /** A copy of everything, as Redis writes it to its disk. */
+  snapshot(): ServerData {
+    return structuredClone(this.data);
+  }
+
+  /** Another server takes over: with the data of a snapshot, or with none. */
+  restart(snapshot: ServerData = emptyData()): void {
+    this.data = structuredClone(snapshot);
+    this.starts++;
+  }
+
+  /** Sets a lock as a program does that is not of this library. Without `ttlMs` it lives for ever. */
+  occupy(name: string, holder: Holder, ttlMs?: number): void {
+    this.data.locks.set(name, { holder, expiresAt: ttlMs === undefined ? undefined : this.now() + ttlMs });
+  }
+
+  /** Deletes a lock and leaves its state. */
+  free(name: string): void {
+    this.data.locks.delete(name);
+  }
+
+  /** Deletes the state of a lock and leaves the lock. */
+  forget(name: string): void {
+    this.data.states.delete(name);
+  }
+
+  /** Who holds a lock at this moment. Undefined: the lock is free. */
+  holderOf(name: string): Holder | undefined {
+    return lockOf(this.data, name, this.now())?.holder;
+  }
+
+  /** What is listed of a session at this moment, also if no heartbeat has marked it as ended yet. Undefined: it is not listed. */
+  sessionOf(id: SessionId): ListedSession | undefined {
+    const end = this.data.sessions.get(id);
+    return end === undefined ? undefined : { hasEnded: end <= this.now(), end: Math.abs(end) };
+  }
+}

@@ -1,1 +1,0 @@
-export { job } from '../../libs/singleton-job/src/testing/specs/job.js';
