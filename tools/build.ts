@@ -27,7 +27,12 @@ async function buildWorker(): Promise<void> {
   await writeFile(stamp, sources);
 }
 
-const BUILDS = { library: buildLibrary, worker: buildWorker } as const;
+/** The application of README's quick start. */
+async function buildMinimal(): Promise<void> {
+  await node('@nestjs/cli/bin/nest.js', ['build', 'minimal']);
+}
+
+const BUILDS = { library: buildLibrary, worker: buildWorker, minimal: buildMinimal } as const;
 
 const wanted = process.argv.slice(2);
 for (const [name, build] of Object.entries(BUILDS)) {

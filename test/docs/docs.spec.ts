@@ -85,8 +85,6 @@ declare function compose(occurrence: Date, options: { signal: AbortSignal }): Pr
 declare function importAll(options: { signal: AbortSignal }): Promise<void>;
 declare const jobs: import('nestjs-singleton-job').SingletonJobRegistry;
 declare const locks: import('nestjs-singleton-job').LockService;
-declare const run: import('nestjs-singleton-job').JobRun;
-declare const queue: { add(name: string, data: unknown, options: { jobId: string; attempts: number }): Promise<unknown> };
 declare const prices: { tick(run: import('nestjs-singleton-job').JobRun): Promise<void> };
 declare class AppModule {}
 `;
@@ -162,6 +160,11 @@ describe('the README', () => {
     expect(namesIn(common)).toEqual(shared.toSorted());
     expect(namesIn(fixedRate)).toEqual(ownOf('fixed-rate'));
     expect(namesIn(cron)).toEqual(ownOf('cron'));
+  });
+
+  it('begins with the minimal application, to the letter', () => {
+    const [, quickStart] = /^```ts\n([^]*?)^```$/m.exec(readme) ?? [];
+    expect(quickStart).toBe(read('apps/minimal/src/main.ts'));
   });
 
   it('has samples that compile', () => {

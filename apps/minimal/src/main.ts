@@ -1,0 +1,33 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Injectable, Logger, Module } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { FixedRate, type JobRun, SingletonJobModule } from 'nestjs-singleton-job';
+
+@Injectable()
+export class Prices {
+  private readonly logger = new Logger(Prices.name);
+
+  @FixedRate('2s', { name: 'price-tick' })
+  async tick(run: JobRun) {
+    await delay(100, null, { signal: run.signal }); // your work; pass the signal on
+    this.logger.log(`updated the prices of ${run.scheduledAt.toISOString()}`);
+  }
+}
+
+@Module({
+  imports: [
+    SingletonJobModule.forRoot({
+      projectName: 'shop',
+      connection: process.env.REDIS_URL ?? 'redis://localhost:6379',
+    }),
+  ],
+  providers: [Prices],
+})
+export class AppModule {}
+
+async function bootstrap() {
+  const app = await NestFactory.createApplicationContext(AppModule);
+  app.enableShutdownHooks(); // on SIGTERM, end the run and hand over
+}
+
+void bootstrap();
