@@ -4,8 +4,8 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from '../../tools/workspace/paths.js';
-import { useRedisServer } from '../support/redis.js';
-import { until } from '../support/until.js';
+import { useRedisServer } from '../../tools/replicas/redis/use-redis.js';
+import { until } from '../../tools/replicas/until.js';
 
 const redis = useRedisServer();
 
