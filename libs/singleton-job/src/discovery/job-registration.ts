@@ -7,7 +7,6 @@ import {
   type FixedRateOptions,
   isName,
   isRecord,
-  type JobOptions,
   OptionReader,
   type ResolvedOptions,
 } from '../options/index.js';
@@ -23,7 +22,7 @@ export type RegisteredSchedule =
 
 /** A job that is no decorated method: for what is known only at run time, and for modules that are loaded lazily. */
 export interface JobRegistration
-  extends Omit<JobOptions, 'name'>, Pick<FixedRateOptions, 'overlap'>, Pick<CronOptions, 'misfireGrace'> {
+  extends Omit<FixedRateOptions, 'name' | 'offset'>, Omit<CronOptions, 'name' | 'timeZone'> {
   /** Its name in keys, logs and overrides: protocol between replicas. */
   readonly name: string;
   readonly schedule: RegisteredSchedule;

@@ -29,7 +29,7 @@ function argument(kind: ScheduleKind): JobOptionRule {
   return { decorators: [], overrides: [kind], isOfSchedule: true };
 }
 
-/** Everything that can be said of a job but for the types, which are in `job.options.ts`. */
+/** Which options a job of each kind has. Their types are in `job.options.ts`, and `resolve-job-options.ts` checks them. */
 const JOB_OPTIONS: Readonly<Record<JobOptionName, JobOptionRule>> = {
   name: { ...IN_DECORATORS, fix: 'a job is named in its decorator; its name is what this override is found by' },
   enabled: EVERYWHERE,

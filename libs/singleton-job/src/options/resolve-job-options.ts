@@ -1,10 +1,12 @@
 import { type OptionReader } from './option-reader.js';
 import { readExpiry } from './read-timings.js';
-import { type ResolvedJobOptions } from './resolved-options.js';
 import { readTimeZone } from './read-time-zone.js';
 
-/** Reads the options that a decorator and an override have in common. Which of them suit the kind is checked elsewhere. */
-export function resolveJobOptions(reader: OptionReader): ResolvedJobOptions {
+/** What a decorator or an override sets; undefined where it sets nothing. */
+export type ResolvedJobOptions = ReturnType<typeof resolveJobOptions>;
+
+/** Reads the options that a decorator and an override have in common. `job-option-table.ts` has which of them suit the kind. */
+export function resolveJobOptions(reader: OptionReader) {
   return Object.freeze({
     enabled: readEnabled(reader),
     lockExpiryMs: readExpiry('lockExpiry', reader),

@@ -1,7 +1,7 @@
 import { type JobObserver, type RunInterceptor } from '../events/index.js';
 import { type LockStore, type RedisConnectionOptions } from '../store/index.js';
 import { type JobOptionName } from './job-option-table.js';
-import { type Overlap } from './job.options.js';
+import { type ResolvedJobOptions } from './resolve-job-options.js';
 import { type InterceptorClass, type ObserverClass } from './singleton-job.options.js';
 
 /** The options of the module, checked, with every default filled in, and frozen. Connections, stores and observers are the user's own. */
@@ -28,20 +28,6 @@ export interface ResolvedOptions {
   readonly observers: readonly (JobObserver | ObserverClass)[];
   readonly interceptors: readonly (RunInterceptor | InterceptorClass)[];
   readonly allowInMemoryStore: boolean;
-}
-
-/** What a decorator or an override sets; undefined where it sets nothing. */
-export interface ResolvedJobOptions {
-  readonly enabled: boolean | undefined;
-  readonly lockExpiryMs: number | undefined;
-  readonly timeoutMs: number | undefined;
-  /** False: never. */
-  readonly warnAfterMs: number | false | undefined;
-  readonly initialDelayMs: number | undefined;
-  readonly overlap: Overlap | undefined;
-  readonly offsetMs: number | undefined;
-  readonly timeZone: string | undefined;
-  readonly misfireGraceMs: number | undefined;
 }
 
 /** Options of a job and, for the kind that it is of, its schedule. */

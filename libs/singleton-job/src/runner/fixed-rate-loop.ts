@@ -50,7 +50,7 @@ export async function fixedRateLoop(schedule: FixedRateSchedule, parts: TickLoop
 function fire(slot: number, parts: TickLoopParts): void {
   const { guard, term } = parts;
   const isTrusted = term.isTrusted();
-  // requested now, the answer is there before the next tick, and a run without a lease is aborted
+  // the answer is there before the next tick: it confirms the lease, or ends the term and aborts the run
   if (!isTrusted) void term.untilTrusted();
   if (guard.isBusy) drop(parts, 'overlap', slot, 1);
   else if (!isTrusted) drop(parts, 'lease-unconfirmed', slot, 1);
