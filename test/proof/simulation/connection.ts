@@ -2,10 +2,10 @@ import { asLockStoreError, LockStoreError } from '../../../libs/singleton-job/sr
 import { type Timer } from '../../../libs/singleton-job/src/time/index.js';
 import { type Chance } from './chance.js';
 import { Pipe } from './pipe.js';
-import { type ProcessClock } from '../../simulation/process-clock.js';
+import { type ProcessClock } from './process-clock.js';
 import { type Client, type SimulatedServer } from './simulated-server.js';
 import { TRAVEL_MS, type NetworkConditions } from './network-conditions.js';
-import { type World } from '../../simulation/world.js';
+import { type World } from './world.js';
 
 export interface ConnectionParts {
   readonly world: World;

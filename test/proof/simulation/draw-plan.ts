@@ -10,7 +10,7 @@ import {
   type Step,
   type Version,
 } from './plan.js';
-import { type ClockFaults } from '../../simulation/process-clock.js';
+import { type ClockFaults } from './process-clock.js';
 import { GOOD_CONDITIONS, type NetworkConditions } from './network-conditions.js';
 
 const DAY_MS = 86_400_000;

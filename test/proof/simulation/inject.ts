@@ -1,13 +1,13 @@
 import { LockStoreError } from '../../../libs/singleton-job/src/errors/index.js';
 import { type Place } from './place.js';
 import { type Fault, type Restart, type Setting } from './plan.js';
-import { type ProcessClock } from '../../simulation/process-clock.js';
+import { type ProcessClock } from './process-clock.js';
 import { type SimulatedProcess } from './simulated-process.js';
 import { type SimulatedServer } from './simulated-server.js';
 import { type NetworkConditions } from './network-conditions.js';
 import { windowsOf } from './windows.js';
 import { type Recorder } from './recorder.js';
-import { type World } from '../../simulation/world.js';
+import { type World } from './world.js';
 
 /** Where a story is played. */
 export interface StoryContext {

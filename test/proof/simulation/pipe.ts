@@ -1,4 +1,4 @@
-import { type World } from '../../simulation/world.js';
+import { type World } from './world.js';
 
 export interface PipeParts {
   readonly world: World;

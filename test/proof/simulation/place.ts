@@ -1,4 +1,4 @@
-import { type ClockFaults } from '../../simulation/process-clock.js';
+import { type ClockFaults } from './process-clock.js';
 import { type SimulatedProcess } from './simulated-process.js';
 import { GOOD_CONDITIONS, type NetworkConditions } from './network-conditions.js';
 

@@ -1,5 +1,5 @@
 import { lockLifeMs } from '../../../libs/singleton-job/src/store/index.js';
-import { type ClockFaults } from '../../simulation/process-clock.js';
+import { type ClockFaults } from './process-clock.js';
 import { type NetworkConditions, conditionsInWords } from './network-conditions.js';
 
 /** A story before it is played: all that is drawn from its seed, so that a part of it can be left out. */

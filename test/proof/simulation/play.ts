@@ -5,14 +5,14 @@ import { cron, type CronSchedule } from '../../../libs/singleton-job/src/schedul
 import { Chance } from './chance.js';
 import { Place } from './place.js';
 import { faultInWords, longestExpiryMs, longestLockLifeMs, type Plan, type Setting, type Version } from './plan.js';
-import { type ClockFaults, ProcessClock } from '../../simulation/process-clock.js';
+import { type ClockFaults, ProcessClock } from './process-clock.js';
 import { check, type History, type Violation } from './rules.js';
 import { simulatedJobs } from './simulated-jobs.js';
 import { SimulatedProcess } from './simulated-process.js';
 import { SimulatedServer } from './simulated-server.js';
 import { type StoryContext, inject } from './inject.js';
 import { Recorder } from './recorder.js';
-import { World } from '../../simulation/world.js';
+import { World } from './world.js';
 
 /** Replaces the server of the processes by a worse one, to show that the rules notice. */
 export type ServerMutation = (server: TestServer) => TestServer;

@@ -13,10 +13,10 @@ import { type TestServer } from '../../../libs/singleton-job/src/testing/test-se
 import { deadlineOf } from '../../../libs/singleton-job/src/leadership/index.js';
 import { type Instant } from '../../../libs/singleton-job/src/time/index.js';
 import { JOBS, longestExpiryMs, type Request, type Setting } from './plan.js';
-import { type ProcessClock } from '../../simulation/process-clock.js';
+import { type ProcessClock } from './process-clock.js';
 import { type DoubleLead, type Run, type Vacancy, type Window } from './rules.js';
 import { type Reading } from './simulated-network.js';
-import { type World } from '../../simulation/world.js';
+import { type World } from './world.js';
 
 type Open<T> = { -readonly [K in keyof T]: T[K] };
 

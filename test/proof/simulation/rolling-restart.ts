@@ -1,10 +1,10 @@
 import { Election, Replica } from '../../../libs/singleton-job/src/leadership/index.js';
 import { TestServer } from '../../../libs/singleton-job/src/testing/test-server.js';
 import { Chance } from './chance.js';
-import { ProcessClock } from '../../simulation/process-clock.js';
+import { ProcessClock } from './process-clock.js';
 import { SimulatedNetwork } from './simulated-network.js';
 import { SimulatedServer } from './simulated-server.js';
-import { World } from '../../simulation/world.js';
+import { World } from './world.js';
 
 export interface RollingRestart {
   readonly seed: number;

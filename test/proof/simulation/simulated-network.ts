@@ -22,10 +22,10 @@ import { type Chance } from './chance.js';
 import { type Connection } from './connection.js';
 import { Line } from './line.js';
 import { type Request, type Step } from './plan.js';
-import { type ProcessClock } from '../../simulation/process-clock.js';
+import { type ProcessClock } from './process-clock.js';
 import { type SimulatedServer } from './simulated-server.js';
 import { GOOD_CONDITIONS, type NetworkConditions } from './network-conditions.js';
-import { type World } from '../../simulation/world.js';
+import { type World } from './world.js';
 
 /** What a process has read: the store has extended its sessions, or confirmed a lock. */
 export interface Reading {

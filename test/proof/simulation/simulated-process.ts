@@ -5,11 +5,11 @@ import { createReplica, type JobSupervisor } from '../../../libs/singleton-job/s
 import { type TestServer } from '../../../libs/singleton-job/src/testing/test-server.js';
 import { type Chance } from './chance.js';
 import { type Step } from './plan.js';
-import { type ClockFaults, ProcessClock } from '../../simulation/process-clock.js';
+import { type ClockFaults, ProcessClock } from './process-clock.js';
 import { SimulatedNetwork } from './simulated-network.js';
 import { type SimulatedServer } from './simulated-server.js';
 import { type Watched, type Recorder } from './recorder.js';
-import { type World } from '../../simulation/world.js';
+import { type World } from './world.js';
 
 export interface ProcessParts {
   readonly world: World;

@@ -1,7 +1,7 @@
 import { type LockStoreError } from '../../../libs/singleton-job/src/errors/index.js';
 import { type TestServer } from '../../../libs/singleton-job/src/testing/test-server.js';
 import { type Request } from './plan.js';
-import { type World } from '../../simulation/world.js';
+import { type World } from './world.js';
 
 /** A connection as the server has it. */
 export interface Client {

@@ -4,4 +4,4 @@ export { type Outcome, play, type ServerMutation, type PlayOptions } from './pla
 export { type Failure, type Played, playSeeds, type SeedsToPlay, simulate } from './play-seeds.js';
 export { type Fault, faultInWords, type Plan, type Setting, settingInWords } from './plan.js';
 export { shrink } from './shrink.js';
-export { settleOnTheSpot } from '../../simulation/settle.js';
+export { settleOnTheSpot } from './settle.js';
