@@ -51,15 +51,19 @@ export function brokenFences(history: readonly RecordedRun[]): Overlapping[] {
 }
 
 /**
- * Every occurrence of a cron job, one of which is due each second, that was started twice, reported twice, started and reported, or
+ * Every occurrence of a cron job, one of which is due every `periodMs`, that was started twice, reported twice, started and reported, or
  * neither: from its first run to its last run or report. Two exceptions may be reported beside a start: Redis lost its data
  * (`state-lost`), and the start of a killed leader was not confirmed.
  */
-export function unaccountedOccurrences(starts: readonly RecordedRun[], reports: readonly Report[]): string[] {
+export function unaccountedOccurrences(
+  starts: readonly RecordedRun[],
+  reports: readonly Report[],
+  periodMs = 1_000,
+): string[] {
   const fromMs = Math.min(...starts.map(({ scheduledAtMs }) => scheduledAtMs));
   const untilMs = Math.max(...starts.map(({ scheduledAtMs }) => scheduledAtMs), ...reports.map(({ toMs }) => toMs));
   const found: string[] = [];
-  for (let dueMs = fromMs; dueMs <= untilMs; dueMs += 1_000) {
+  for (let dueMs = fromMs; dueMs <= untilMs; dueMs += periodMs) {
     const started = starts
       .filter(({ scheduledAtMs }) => scheduledAtMs === dueMs)
       .map(({ startedAtMs, node }) => ({ atMs: startedAtMs, node, how: 'started' }));
@@ -88,8 +92,13 @@ interface ReportPayload {
   readonly reason?: string;
 }
 
-/** What an event reports of a cron job of which one occurrence is due each second; nothing for most events. */
-export function reportsIn(event: string, payload: object, at: { node: string; atMs: number }): Report[] {
+/** What an event reports of a cron job of which one occurrence is due every `periodMs`; nothing for most events. */
+export function reportsIn(
+  event: string,
+  payload: object,
+  at: { node: string; atMs: number },
+  periodMs = 1_000,
+): Report[] {
   const { job = '', reason = '', count = 1, from, to, scheduledAt } = payload as ReportPayload;
   const ms = (date: Date | string = ''): number => new Date(date).getTime();
   if (event === 'occurrencesMissed') {
@@ -98,7 +107,7 @@ export function reportsIn(event: string, payload: object, at: { node: string; at
   if (event !== 'tickDropped') return [];
   // a drop of several ticks names the newest one
   const toMs = ms(scheduledAt);
-  return [{ ...at, job, reason, fromMs: toMs - count * 1_000, toMs }];
+  return [{ ...at, job, reason, fromMs: toMs - count * periodMs, toMs }];
 }
 
 /** The runs of each job in the order of their starts. */

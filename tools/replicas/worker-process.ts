@@ -14,6 +14,12 @@ export const WORKER = join(ROOT, 'dist/apps/worker/apps/worker/src/main.js');
  */
 const AS_PROCESS_ONE = ['--import', `data:text/javascript,for(const s of['SIGTERM','SIGINT'])process.on(s,()=>{})`];
 
+/** Stops a worker whose parent was killed. The listener alone would keep the channel, and so the worker, alive. */
+const STOPS_WITH_PARENT = [
+  '--import',
+  `data:text/javascript,process.once('disconnect',()=>process.kill(process.pid,'SIGTERM'));process.channel.unref()`,
+];
+
 /** A message of the event feed, as JSON leaves it. */
 export interface WorkerEvent {
   readonly event: keyof JobEvents | 'ready';
@@ -34,6 +40,8 @@ export interface WorkerEventPayload {
   readonly from?: string;
   readonly to?: string;
   readonly count?: number;
+  readonly code?: string;
+  readonly durationMs?: number;
   readonly url?: string;
 }
 
@@ -43,6 +51,14 @@ export interface Exit {
 }
 
 export type WorkerVariables = Readonly<Record<string, string>>;
+
+export interface WorkerProcessOptions {
+  /** Whether it behaves as process 1 of a container. @default true */
+  readonly isProcessOne?: boolean;
+  /** Whether it stops itself when this process is gone. @default false */
+  readonly stopsWithParent?: boolean;
+  readonly onEvent?: (event: WorkerEvent) => void;
+}
 
 /** One real process of `apps/worker`, with all it tells and prints. */
 export class WorkerProcess {
@@ -57,15 +73,19 @@ export class WorkerProcess {
   constructor(
     readonly node: string,
     variables: WorkerVariables,
-    { isProcessOne = true }: { isProcessOne?: boolean } = {},
+    { isProcessOne = true, stopsWithParent = false, onEvent }: WorkerProcessOptions = {},
   ) {
     this.#child = fork(WORKER, [], {
       // nothing of the shell that runs the tests: only what a spec says configures the worker
       env: { PATH: process.env['PATH'], NODE_ID: node, ...variables },
-      execArgv: isProcessOne ? AS_PROCESS_ONE : [],
+      execArgv: [...(isProcessOne ? AS_PROCESS_ONE : []), ...(stopsWithParent ? STOPS_WITH_PARENT : [])],
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });
-    this.#child.on('message', (message) => this.events.push(message as unknown as WorkerEvent));
+    this.#child.on('message', (message) => {
+      const event = message as unknown as WorkerEvent;
+      this.events.push(event);
+      onEvent?.(event);
+    });
     const streams = [this.#child.stdout, this.#child.stderr].filter((stream) => stream !== null);
     for (const stream of streams) eachLine(stream, (text) => this.lines.push({ atMs: Date.now(), text }));
     // what a process told and printed last may arrive after it; 'close' never comes where its parent has disconnected
@@ -74,6 +94,10 @@ export class WorkerProcess {
       await Promise.all(drained);
       return exit;
     });
+  }
+
+  get pid(): number | undefined {
+    return this.#child.pid;
   }
 
   get isReady(): boolean {
