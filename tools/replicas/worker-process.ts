@@ -20,6 +20,14 @@ const STOPS_WITH_PARENT = [
   `data:text/javascript,process.once('disconnect',()=>process.kill(process.pid,'SIGTERM'));process.channel.unref()`,
 ];
 
+/** Sets the wall clock of a process ahead, or back. */
+function withClockAhead(aheadMs: number): string[] {
+  if (aheadMs === 0) return [];
+  const code = `const D=Date,now=()=>D.now()+(${aheadMs});globalThis.Date=class extends D{
+    constructor(...a){super(...(a.length?a:[now()]))}static now(){return now()}}`;
+  return ['--import', `data:text/javascript,${encodeURIComponent(code)}`];
+}
+
 /** A message of the event feed, as JSON leaves it. */
 export interface WorkerEvent {
   readonly event: keyof JobEvents | 'ready';
@@ -57,6 +65,8 @@ export interface WorkerProcessOptions {
   readonly isProcessOne?: boolean;
   /** Whether it stops itself when this process is gone. @default false */
   readonly stopsWithParent?: boolean;
+  /** How far its wall clock is ahead of ours. @default 0 */
+  readonly clockAheadMs?: number;
   readonly onEvent?: (event: WorkerEvent) => void;
 }
 
@@ -73,16 +83,21 @@ export class WorkerProcess {
   constructor(
     readonly node: string,
     variables: WorkerVariables,
-    { isProcessOne = true, stopsWithParent = false, onEvent }: WorkerProcessOptions = {},
+    { isProcessOne = true, stopsWithParent = false, clockAheadMs = 0, onEvent }: WorkerProcessOptions = {},
   ) {
     this.#child = fork(WORKER, [], {
       // nothing of the shell that runs the tests: only what a spec says configures the worker
       env: { PATH: process.env['PATH'], NODE_ID: node, ...variables },
-      execArgv: [...(isProcessOne ? AS_PROCESS_ONE : []), ...(stopsWithParent ? STOPS_WITH_PARENT : [])],
+      execArgv: [
+        ...(isProcessOne ? AS_PROCESS_ONE : []),
+        ...(stopsWithParent ? STOPS_WITH_PARENT : []),
+        ...withClockAhead(clockAheadMs),
+      ],
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });
     this.#child.on('message', (message) => {
-      const event = message as unknown as WorkerEvent;
+      const sent = message as unknown as WorkerEvent;
+      const event = { ...sent, atMs: sent.atMs - clockAheadMs };
       this.events.push(event);
       onEvent?.(event);
     });
@@ -119,6 +134,17 @@ export class WorkerProcess {
   stop(signal: 'SIGTERM' | 'SIGINT' = 'SIGTERM'): Promise<Exit> {
     this.#child.kill(signal);
     return this.exited;
+  }
+
+  /** Stops its threads, as a debugger or an overloaded host does, until `resume()`. Answers when. */
+  suspend(): number {
+    this.#child.kill('SIGSTOP');
+    return Date.now();
+  }
+
+  resume(): number {
+    this.#child.kill('SIGCONT');
+    return Date.now();
   }
 
   /** Ends it as a crash does. */

@@ -44,12 +44,19 @@ export class Workers implements AsyncDisposable {
   ) {}
 
   /** Resolves once each job has its leader. */
-  static async start(redisUrl: string, variables: WorkerVariables = {}): Promise<Workers> {
+  static async start(
+    redisUrl: string,
+    variables: WorkerVariables = {},
+    { clocksAheadMs = [0, 0, 0] }: { readonly clocksAheadMs?: readonly [number, number, number] } = {},
+  ): Promise<Workers> {
     // several fleets may share a Redis
     const own = { REDIS_URL: redisUrl, PROJECT_NAME: `fleet-${++fleets}` };
     await knowServer(redisUrl, own.PROJECT_NAME);
     const workers = new Workers(
-      ['a', 'b', 'c'].map((node) => new WorkerProcess(node, { ...QUICK, ...own, ...variables })),
+      ['a', 'b', 'c'].map(
+        (node, index) =>
+          new WorkerProcess(node, { ...QUICK, ...own, ...variables }, { clockAheadMs: clocksAheadMs[index] ?? 0 }),
+      ),
       own.PROJECT_NAME,
     );
     try {
@@ -100,6 +107,16 @@ export class Workers implements AsyncDisposable {
   runs(job?: Job): WorkerRun[] {
     const runs = this.all.flatMap((worker) => runsOf(worker)).filter((run) => job === undefined || run.job === job);
     return runs.sort((a, b) => a.startedAtMs - b.startedAtMs);
+  }
+
+  /** Waits for a run that has only just begun. */
+  async freshRun(job: Job): Promise<WorkerRun> {
+    const fresh = (): WorkerRun | undefined =>
+      this.runs(job).find((run) => run.outcome === undefined && Date.now() - run.startedAtMs < 300);
+    await this.until('a run has just begun', () => fresh() !== undefined);
+    const run = fresh();
+    if (run === undefined) throw new Error('the run was over at once');
+    return run;
   }
 
   /** Waits until `holds`, and fails with everything that happened last if that takes too long. */

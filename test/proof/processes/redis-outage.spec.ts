@@ -24,11 +24,6 @@ interface Outage {
 
 const OUTAGES: readonly Outage[] = [
   {
-    name: 'was stopped and started again',
-    begin: (server) => server.down(),
-    end: (server) => server.up(),
-  },
-  {
     name: 'hung for longer than a lease',
     begin: (server) => server.pause(),
     end: (server) => server.resume(),

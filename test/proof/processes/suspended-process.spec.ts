@@ -5,30 +5,13 @@ import { SLACK_MS } from '../../../tools/replicas/busy-machine.js';
 import { brokenFences, overlaps } from '../../../tools/replicas/history.js';
 import { useRedis } from '../../../tools/replicas/redis/use-redis.js';
 import { until } from '../../../tools/replicas/until.js';
-import { LASTING, LOCK_EXPIRY_MS, type WorkerRun, Workers } from '../../../tools/replicas/workers.js';
+import { LASTING, LOCK_EXPIRY_MS, Workers } from '../../../tools/replicas/workers.js';
 import { type WorkerProcess } from '../../../tools/replicas/worker-process.js';
 
 /** Every run lasts for longer than its lock would without renewals. */
 const LONG_RUNS = { PRICE_TICK_SLOW_EVERY: '1', PRICE_TICK_SLOW_FOR: '7s', SHUTDOWN_TIMEOUT: '30s' };
 
 const redis = useRedis();
-
-/** Waits for a run that has only just begun. */
-async function freshRun(workers: Workers): Promise<WorkerRun> {
-  const fresh = (): WorkerRun | undefined =>
-    workers.runs('price-tick').find((run) => run.outcome === undefined && Date.now() - run.startedAtMs < 300);
-  await workers.until('a run has just begun', () => fresh() !== undefined);
-  const run = fresh();
-  if (run === undefined) throw new Error('the run was over at once');
-  return run;
-}
-
-function send(worker: WorkerProcess, signal: 'SIGSTOP' | 'SIGCONT'): number {
-  const { pid } = worker.events[0] ?? {};
-  if (pid === undefined) throw new Error(`${worker.node} has told nothing yet`);
-  process.kill(pid, signal);
-  return Date.now();
-}
 
 /** The sessions of a worker, in the order in which they began, and whether they have ended. */
 async function sessionsOf({ node }: WorkerProcess, project: string): Promise<[number: string, hasEnded: boolean][]> {
@@ -48,17 +31,17 @@ async function sessionsOf({ node }: WorkerProcess, project: string): Promise<[nu
 describe('a leader that is stopped by SIGSTOP for longer than its lock lives', () => {
   it('starts nothing when it goes on, its run is told that the lease is lost, another leads in time, and it is back under a new session', async () => {
     await using workers = await Workers.start(redis().url, LONG_RUNS);
-    const run = await freshRun(workers);
+    const run = await workers.freshRun('price-tick');
     const stopped = workers.leaderOf('price-tick');
     expect(stopped.node).toBe(run.node);
-    const stoppedAtMs = send(stopped, 'SIGSTOP');
+    const stoppedAtMs = stopped.suspend();
 
     const gained = () => workers.eventsOf('price-tick', 'leadershipGained').filter(({ atMs }) => atMs > stoppedAtMs);
     await workers.until('another leads', () => gained().length > 0);
     expect((gained()[0]?.atMs ?? Infinity) - stoppedAtMs).toBeLessThan(LOCK_EXPIRY_MS + SLACK_MS);
     const running = () => workers.runs('price-tick').filter(({ node }) => node !== stopped.node);
     await workers.until('it runs', () => running().some(({ startedAtMs }) => startedAtMs > stoppedAtMs));
-    const wentOnAtMs = send(stopped, 'SIGCONT');
+    const wentOnAtMs = stopped.resume();
 
     const told = () =>
       stopped.events.find(({ event, payload }) => event === 'runCancelled' && payload?.job === run.job);
@@ -85,11 +68,11 @@ describe('a leader that is stopped by SIGSTOP for longer than its lock lives', (
 
   it('leads on when it stood still for less, and its run is not told of anything', async () => {
     await using workers = await Workers.start(redis().url, { ...LONG_RUNS, ...LASTING });
-    const run = await freshRun(workers);
+    const run = await workers.freshRun('price-tick');
     const stopped = workers.leaderOf('price-tick');
-    send(stopped, 'SIGSTOP');
+    stopped.suspend();
     await delay(3_000);
-    send(stopped, 'SIGCONT');
+    stopped.resume();
     const ended = () => workers.runs('price-tick').find(({ startedAtMs }) => startedAtMs === run.startedAtMs);
     await workers.until('its run has ended', () => ended()?.outcome !== undefined);
     expect(ended()?.outcome).toBe('runSucceeded');
@@ -103,7 +86,7 @@ describe('a leader that is told to stop in a run that outlives its lock', () => 
     'by %s renews it until the run has ended, and nobody runs beside it',
     async (signal) => {
       await using workers = await Workers.start(redis().url, LONG_RUNS);
-      const run = await freshRun(workers);
+      const run = await workers.freshRun('price-tick');
       const leader = workers.leaderOf('price-tick');
       const askedAtMs = Date.now();
       expect(await leader.stop(signal)).toEqual({ code: 0, signal: null });

@@ -1,9 +1,9 @@
-import { type Failure, type SeedsToPlay } from '../simulation.js';
+import { type Failure } from '../simulation.js';
 import { failureInWords } from './failure-in-words.js';
-import { playInShards } from './shards.js';
+import { playInShards, type ShardedSeeds } from './shards.js';
 
 /** Plays stories, says how it goes, and shows what breaks. Answers whether nothing did. */
-export async function playAndPrint(seeds: Pick<SeedsToPlay, 'first' | 'count'>): Promise<boolean> {
+export async function playAndPrint(seeds: Omit<ShardedSeeds, 'onProgress'>): Promise<boolean> {
   const startedAt = performance.now();
   const seconds = (): string => ((performance.now() - startedAt) / 1_000).toFixed(1);
   let told = 0;

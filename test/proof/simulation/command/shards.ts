@@ -5,25 +5,28 @@ import { type Failure, type Played, type SeedsToPlay } from '../simulation.js';
 import { compileSimulation } from './compile.js';
 
 /** So many seeds are given to a process at a time: few enough that all of them end together. */
-const CHUNK = 100;
+const CHUNK = 50;
 /** A process that has found so much need not go on. */
 const ENOUGH_FAILURES = 20;
 
 export interface ShardedSeeds extends Omit<SeedsToPlay, 'options'> {
+  /** Begins no further stories after so long. @default Infinity */
+  readonly forMs?: number;
   /** Is told after each chunk how many stories have been played. */
   readonly onProgress?: (stories: number, failures: readonly Failure[]) => void;
 }
 
 /** Plays the stories of many seeds in as many processes as there are cores. */
-export async function playInShards({ onProgress, ...seeds }: ShardedSeeds): Promise<Played> {
+export async function playInShards({ onProgress, forMs = Infinity, ...seeds }: ShardedSeeds): Promise<Played> {
   const folder = await compileSimulation();
   const chunks = chunksOf(seeds);
   const played: Played[] = [];
+  const endsAtMs = performance.now() + forMs;
   const add = (part: Played): boolean => {
     played.push(part);
     const { stories, failures } = total(played);
     onProgress?.(stories, failures);
-    return failures.length < ENOUGH_FAILURES;
+    return failures.length < ENOUGH_FAILURES && performance.now() < endsAtMs;
   };
   const shards = Math.min(availableParallelism(), chunks.length);
   await Promise.all(Array.from({ length: shards }, () => playShard(folder, chunks, add)));

@@ -1,0 +1,132 @@
+import { describe, expect, it } from '@jest/globals';
+import { setTimeout as delay } from 'node:timers/promises';
+import { SLACK_MS } from '../../tools/replicas/busy-machine.js';
+import { brokenFences, overlaps, reportsIn, unaccountedOccurrences } from '../../tools/replicas/history.js';
+import { monitored } from '../../tools/replicas/redis/monitor.js';
+import { useRedis, useRedisServer } from '../../tools/replicas/redis/use-redis.js';
+import { LASTING, LOCK_EXPIRY_MS, Workers } from '../../tools/replicas/workers.js';
+
+/** Every run lasts longer than a lock lives without renewals. */
+const LONG_RUNS = { PRICE_TICK_SLOW_EVERY: '1', PRICE_TICK_SLOW_FOR: '7s', SHUTDOWN_TIMEOUT: '30s' };
+
+const redis = useRedis();
+const ownServer = useRedisServer();
+
+function expectSound(workers: Workers): void {
+  expect(overlaps(workers.runs())).toEqual([]);
+  expect(brokenFences(workers.runs())).toEqual([]);
+}
+
+/** One test for each promise of the README, on three real processes. The proof has the others. */
+describe('Three processes keep', () => {
+  it.concurrent(
+    'P1, P6: a leader that is suspended past its lease starts nothing, and its run is aborted',
+    async () => {
+      await using workers = await Workers.start(redis().url, LONG_RUNS);
+      const run = await workers.freshRun('price-tick');
+      const leader = workers.leaderOf('price-tick');
+      const suspendedAtMs = leader.suspend();
+      const elsewhere = () =>
+        workers.runs('price-tick').filter(({ node, startedAtMs }) => node !== run.node && startedAtMs > suspendedAtMs);
+      await workers.until('another replica runs the job', () => elsewhere().length > 0);
+      const resumedAtMs = leader.resume();
+
+      const aborted = () =>
+        leader.events.find(({ event, payload }) => event === 'runCancelled' && payload?.job === run.job);
+      await workers.until('its run is aborted', () => aborted() !== undefined);
+      expect(aborted()?.payload).toMatchObject({ code: 'LEASE_LOST', fencingToken: run.fencingToken });
+      expect((aborted()?.atMs ?? Infinity) - resumedAtMs).toBeLessThan(SLACK_MS);
+      const underOldLease = workers.runs().filter(({ fencingToken, startedAtMs, node }) => {
+        const term = leader.events.find(
+          ({ event, payload }) => event === 'leadershipGained' && payload?.fencingToken === fencingToken,
+        );
+        return node === leader.node && startedAtMs > suspendedAtMs && (term?.atMs ?? Infinity) < suspendedAtMs;
+      });
+      expect(underOldLease).toEqual([]);
+      expect(brokenFences(workers.runs())).toEqual([]);
+    },
+  );
+
+  it.concurrent('P2, P4: a killed leader is replaced when its session ends, under a larger token', async () => {
+    await using workers = await Workers.start(redis().url);
+    await workers.untilJobsGoOn(Date.now());
+    const leader = workers.leaderOf('price-tick');
+    const [before] = workers.eventsOf('price-tick', 'leadershipGained');
+    const killedAtMs = Date.now();
+    await leader.kill();
+    await workers.until('another replica leads', () => workers.leadersOf('price-tick').length === 1);
+    const gained = workers.eventsOf('price-tick', 'leadershipGained').at(-1);
+    expect((gained?.atMs ?? Infinity) - killedAtMs).toBeLessThan(LOCK_EXPIRY_MS + SLACK_MS);
+    expect(gained?.payload?.fencingToken).toBeGreaterThan(before?.payload?.fencingToken ?? Infinity);
+    await workers.untilJobsGoOn(Date.now());
+    expectSound(workers);
+  });
+
+  it.concurrent('P3: each cron occurrence is started or reported once, with clocks a second apart', async () => {
+    const everySecond = { DAILY_REPORT_CRON: '* * * * * *' };
+    await using workers = await Workers.start(redis().url, everySecond, { clocksAheadMs: [-500, 0, 500] });
+    const nodes = () => new Set(workers.runs('daily-report').map(({ node }) => node)).size;
+    await workers.until('it runs', () => nodes() === 1);
+    await workers.leaderOf('daily-report').stop();
+    await workers.until('it runs elsewhere', () => nodes() === 2);
+    await workers.until('it is led', () => workers.leadersOf('daily-report').length === 1);
+    await workers.leaderOf('daily-report').kill();
+    await workers.until('it runs on the last replica', () => nodes() === 3);
+    await workers.stop();
+
+    const events = workers.events.filter(({ payload }) => payload?.job === 'daily-report');
+    const reports = events.flatMap(({ event, payload = {}, node, atMs }) => reportsIn(event, payload, { node, atMs }));
+    expect(unaccountedOccurrences(workers.runs('daily-report'), reports)).toEqual([]);
+    expectSound(workers);
+  });
+
+  it.concurrent(
+    'P4, P5: a leader that is stopped renews its lock until its run has ended, then hands over',
+    async () => {
+      await using workers = await Workers.start(redis().url, LONG_RUNS);
+      const run = await workers.freshRun('price-tick');
+      const leader = workers.leaderOf('price-tick');
+      expect(await leader.stop()).toEqual({ code: 0, signal: null });
+
+      const finished = workers.runs('price-tick').find(({ startedAtMs }) => startedAtMs === run.startedAtMs);
+      expect(finished).toMatchObject({ node: leader.node, outcome: 'runSucceeded' });
+      const [released] = workers.eventsOf('price-tick', 'leadershipReleased');
+      expect(released?.payload).toMatchObject({ reason: 'shutdown', confirmed: true });
+      const next = () => workers.runs('price-tick').find(({ node }) => node !== leader.node);
+      await workers.until('it runs elsewhere', () => next() !== undefined);
+      expect((next()?.startedAtMs ?? Infinity) - (released?.atMs ?? 0)).toBeLessThan(SLACK_MS);
+      expectSound(workers);
+    },
+  );
+
+  it.concurrent('P7: a tick costs Redis nothing', async () => {
+    await using workers = await Workers.start(redis().url, LASTING);
+    const commands: string[] = [];
+    const ticks = () => workers.runs('price-tick').length + workers.runs('heartbeat').length;
+    const before = ticks();
+    await monitored(
+      redis().url,
+      (line) => {
+        // not what a script does: that is one command
+        if (!line.includes(' lua]') && line.includes(`${workers.project}:`)) commands.push(line);
+      },
+      () => workers.until('many ticks ran', () => ticks() > before + 20),
+    );
+    // a renewal of each lock every 10 s; heartbeats name no job
+    const namesJob = (line: string): boolean => line.includes('price-tick') || line.includes(':heartbeat:');
+    expect(commands.filter(namesJob).length).toBeLessThan(5);
+    expect(commands.length).toBeGreaterThan(5);
+  });
+
+  it.concurrent('P4, P8: jobs go on after an outage of Redis, and no process ends', async () => {
+    await using workers = await Workers.start(ownServer().url);
+    await workers.untilJobsGoOn(Date.now());
+    await ownServer().down();
+    await delay(LOCK_EXPIRY_MS + 1_000);
+    await ownServer().up();
+    await workers.untilJobsGoOn(Date.now(), { withinMs: 2 * LOCK_EXPIRY_MS + 1_000 + SLACK_MS });
+    expect(workers.running).toHaveLength(3);
+    expect(await workers.stop()).toEqual(Array(3).fill({ code: 0, signal: null }));
+    expectSound(workers);
+  });
+});
