@@ -7,7 +7,7 @@ import { ROOT } from './workspace/paths.js';
 import { runTests } from './workspace/tests.js';
 
 /** `npm run test:repeat -- 20 [arguments of jest]`: what depends on timing, again and again on a machine without a free core. */
-const TIMED = ['contract', 'integration', 'processes'];
+const TIMED = ['contract', 'integration', 'processes', 'proof'];
 
 /** A simulated story ends in the same way each time: so each round that leaves nothing out plays others, which no test run plays. */
 const STORIES = 200;

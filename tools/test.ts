@@ -1,7 +1,7 @@
 import { inWords, record } from './workspace/counts.js';
 import { runTests } from './workspace/tests.js';
 
-/** `npm test`: everything. `npm test -- <arguments of jest>`: a part, such as the path of a spec. */
+/** `npm test`: everything but the proof. `npm test -- <arguments of jest>`: a part, such as the path of a spec. */
 const args = process.argv.slice(2);
 const result = await runTests(args, { isShown: true });
 await record('tests', result);

@@ -7,7 +7,7 @@ export interface CommandOptions {
   readonly cwd?: string;
   /** Added to the environment; undefined takes a variable away. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** Ends the command after this long; it has failed then. @default no limit */
+  /** Ends the command and all that it started after this long; it has failed then. @default no limit */
   readonly limitMs?: number;
   /** Lets it write to our own terminal; nothing is collected then. @default false */
   readonly isShown?: boolean;
@@ -30,14 +30,19 @@ export function attempt(
     cwd: options.cwd ?? ROOT,
     env: { ...process.env, ...options.env },
     stdio: options.isShown === true ? 'inherit' : ['ignore', 'pipe', 'pipe'],
-    timeout: options.limitMs,
-    killSignal: 'SIGKILL',
+    // a group of its own can be ended as a whole
+    detached: options.limitMs !== undefined,
   });
+  const end = (): void => {
+    if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
+  };
+  const limit = options.limitMs === undefined ? undefined : setTimeout(end, options.limitMs);
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     for (const stream of streams(child)) stream.on('data', (chunk: Buffer) => chunks.push(chunk));
     child.on('error', reject);
     child.on('close', (code) => {
+      clearTimeout(limit);
       resolve({ code: code ?? undefined, output: Buffer.concat(chunks).toString('utf8') });
     });
   });

@@ -1,0 +1,91 @@
+/** What has to notice a mutant. */
+export type Check = 'simulation' | 'store contract' | 'Redis contract' | 'unit specs';
+
+/** One mistake in the library. Each text must occur exactly once in its file. */
+export interface Mutant {
+  readonly name: string;
+  /** Below `libs/singleton-job/src`. */
+  readonly file: string;
+  readonly changes: readonly (readonly [text: string, becomes: string])[];
+  readonly checks: readonly [Check, ...Check[]];
+}
+
+/** Mistakes that one could make with sessions, leases and locks. */
+export const MUTANTS: readonly Mutant[] = [
+  {
+    name: 'an ended session is revived',
+    file: 'store/memory/in-memory-sessions.ts',
+    changes: [["  if (listed !== undefined && listed < 0) return { status: 'ended', end: -listed };\n", '']],
+    checks: ['store contract', 'simulation'],
+  },
+  {
+    name: 'an absent session is taken as ended',
+    file: 'leadership/sessions.ts',
+    changes: [['?? this.#presumedEnded.has(id);', '?? true;']],
+    checks: ['unit specs', 'simulation'],
+  },
+  {
+    name: 'the owner is compared instead of the session',
+    file: 'store/memory/in-memory-locks.ts',
+    changes: [
+      [
+        '  return session === endedSession ||',
+        '  return (endedSession !== undefined && replicaOf(session) === replicaOf(endedSession)) ||',
+      ],
+      ['  sessionOf,\n', '  replicaOf,\n  sessionOf,\n'],
+    ],
+    checks: ['store contract'],
+  },
+  {
+    name: 'sessions are looked up after the take, which grants whatever session holds the lock',
+    file: 'store/memory/in-memory-locks.ts',
+    changes: [['  return session === endedSession ||', '  return session !== undefined ||']],
+    checks: ['store contract'],
+  },
+  {
+    name: 'the exemption after a break is by session instead of term',
+    file: 'leadership/follower.ts',
+    changes: [
+      [
+        "return term?.end === 'preempted' && isBefore(this.replica.clock, term.deadline);",
+        'return this.replica.sessions.of(this.options.lockExpiryMs).isTrusted();',
+      ],
+    ],
+    checks: ['unit specs', 'simulation'],
+  },
+  {
+    name: 'a heartbeat that shows a break extends leases',
+    file: 'leadership/replica.ts',
+    changes: [['for (const term of this.#terms) term.freeze();', '']],
+    checks: ['unit specs'],
+  },
+  {
+    name: 'the heartbeat script begins with ZADD',
+    file: 'store/redis/scripts.ts',
+    changes: [["redis.call('ZREM', sessions, '')\n", '']],
+    checks: ['Redis contract'],
+  },
+  {
+    name: 'the end of a session is raised instead of set',
+    file: 'store/memory/in-memory-sessions.ts',
+    changes: [['  const end = now + lockExpiryMs;', '  const end = Math.max(now + lockExpiryMs, listed ?? 0);']],
+    checks: ['store contract'],
+  },
+  {
+    name: 'a session is ended before its runs have settled',
+    file: 'leadership/session.ts',
+    changes: [['    if (this.#users === 0) this.onUnused(this);\n  }', '    this.onUnused(this);\n  }']],
+    checks: ['unit specs'],
+  },
+  {
+    name: 'the deadline of a session counts from the answer',
+    file: 'leadership/session.ts',
+    changes: [
+      [
+        'const deadline = deadlineOf(sent, this.lockExpiryMs);',
+        'const deadline = deadlineOf({ now: this.clock.now(), wall: this.clock.wallNow() }, this.lockExpiryMs);',
+      ],
+    ],
+    checks: ['unit specs', 'simulation'],
+  },
+];

@@ -1,0 +1,73 @@
+import { cp, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { attempt } from '../../../tools/workspace/command.js';
+import { ROOT } from '../../../tools/workspace/paths.js';
+import { type Check, type Mutant, MUTANTS } from './mutants.js';
+
+/** Here mutants live: a copy of all that the checks need. */
+const COPY = join(ROOT, '.cache/mutants');
+const COPIED = ['libs', 'apps', 'test', 'tools', 'bench', 'jest.config.mjs', 'tsconfig.json', 'package.json'];
+
+const jest = (project: string, paths: string): readonly string[] => [
+  ...['--experimental-vm-modules', '--disable-warning=ExperimentalWarning', 'node_modules/jest/bin/jest.js'],
+  ...['--bail', '--testTimeout=20000', '--forceExit', '--selectProjects', project, '--testPathPatterns', paths],
+];
+
+/** Arguments of node. */
+const CHECKS: Readonly<Record<Check, readonly string[]>> = {
+  simulation: ['--import', 'tsx', 'test/proof/simulate.ts', '--seeds', '500'],
+  'store contract': jest('contract', 'in-memory-lock-store'),
+  'Redis contract': jest('contract', 'redis-lock-store|redis-faults'),
+  'unit specs': jest('unit', 'src/leadership/'),
+};
+
+/** Plays every mutant against its checks, each of which must fail. Answers how many mutants were noticed by all of theirs, and how many not. */
+export async function runMutants(): Promise<{ readonly passed: number; readonly failed: number }> {
+  await copyWorkspace();
+  for (const check of new Set(MUTANTS.flatMap(({ checks }) => checks))) {
+    const { isGood, output } = await carryOut(check);
+    if (!isGood) throw new Error(`${check}: fails without any mutant\n${output.slice(-3_000)}`);
+  }
+  let passed = 0;
+  for (const mutant of MUTANTS) {
+    const missed: Check[] = [];
+    const startedAtMs = performance.now();
+    await mutate(mutant, async () => {
+      for (const check of mutant.checks) if ((await carryOut(check)).isGood) missed.push(check);
+    });
+    const seconds = ((performance.now() - startedAtMs) / 1_000).toFixed(1);
+    console.log(`${missed.length === 0 ? 'noticed' : `MISSED by ${missed.join(', ')}`}: ${mutant.name} (${seconds} s)`);
+    if (missed.length === 0) passed += 1;
+  }
+  return { passed, failed: MUTANTS.length - passed };
+}
+
+async function mutate({ name, file, changes }: Mutant, check: () => Promise<void>): Promise<void> {
+  const path = join(COPY, 'libs/singleton-job/src', file);
+  const original = await readFile(path, 'utf8');
+  let mutated = original;
+  for (const [text, becomes] of changes) {
+    const count = mutated.split(text).length - 1;
+    if (count !== 1) throw new Error(`mutant '${name}': ${file} has its text ${count} times:\n${text}`);
+    mutated = mutated.replace(text, () => becomes);
+  }
+  await writeFile(path, mutated);
+  try {
+    await check();
+  } finally {
+    await writeFile(path, original);
+  }
+}
+
+async function carryOut(check: Check): Promise<{ readonly isGood: boolean; readonly output: string }> {
+  const { code, output } = await attempt(process.execPath, CHECKS[check], { cwd: COPY, limitMs: 120_000 });
+  return { isGood: code === 0, output };
+}
+
+async function copyWorkspace(): Promise<void> {
+  await rm(COPY, { recursive: true, force: true });
+  await mkdir(COPY, { recursive: true });
+  const filter = (source: string): boolean => !source.endsWith('/node_modules') && !source.endsWith('/dist');
+  for (const path of COPIED) await cp(join(ROOT, path), join(COPY, path), { recursive: true, filter });
+  await symlink(join(ROOT, 'node_modules'), join(COPY, 'node_modules'));
+}
