@@ -8,3 +8,5 @@ Error.stackTraceLimit = 0;
 process.on('message', (seeds: SeedsToPlay) => {
   void playSeeds(seeds).then((played) => process.send?.(played));
 });
+// a parent that was killed sends nothing any more
+process.on('disconnect', () => process.exit());
