@@ -125,7 +125,13 @@ export default tseslint.config(
   },
   {
     // programs that people start
-    files: ['tools/**/*.ts', 'bench/**/*.ts', 'test/proof/*.ts', 'test/proof/simulation/command/*.ts'],
+    files: [
+      'tools/**/*.ts',
+      'bench/**/*.ts',
+      'test/proof/*.ts',
+      'test/proof/mutants/*.ts',
+      'test/proof/simulation/command/*.ts',
+    ],
     rules: { 'no-console': 'off' },
   },
   {
