@@ -50,6 +50,11 @@ const workspaceZones = [
     from: './test/proof',
     message: 'Nothing but the proof itself imports test/proof/.',
   },
+  {
+    target: './bench/**',
+    from: ['./test', './apps', './libs'],
+    message: 'bench/ measures the packed library, as users have it.',
+  },
   { target: './test/**', from: './bench', message: 'test/ may not import bench/, which is a package of its own.' },
 ];
 

@@ -15,7 +15,7 @@ const isCheck = process.argv.includes('--check');
 const declarations = new Declarations();
 await update('libs/singleton-job/api.md', () => apiReport());
 await update('docs/observability.md', (page) =>
-  page.replace(/(?<=\n## Events\n[^]*?)^\| event [^]*?(?=\n\n)/m, () => eventsTable(declarations)),
+  replaceOnce(page, /(?<=\n## Events\n[^]*?)^\| event [^]*?(?=\n\n)/m, eventsTable(declarations)),
 );
 
 async function apiReport(): Promise<string> {
@@ -42,4 +42,9 @@ async function update(path: string, change: (text: string) => string | Promise<s
   if (!isCheck) await writeFile(file, after);
   else process.exitCode = 1;
   console.log(isCheck ? `${path} is out of date: run \`npm run api\` and review what changed` : `wrote ${path}`);
+}
+
+function replaceOnce(page: string, table: RegExp, becomes: string): string {
+  if (!table.test(page)) throw new Error('docs/observability.md has no table of events below "## Events"');
+  return page.replace(table, () => becomes);
 }

@@ -21,10 +21,10 @@ export const herd: Measurement = async (options) => {
   await fleet.untilAllLed();
   const gained = fleet.events.filter(({ type, atMs }) => type === 'gained' && atMs > killedAtMs);
   await delay(2_000); // on a busy machine MONITOR shows a command late
-  const bids = log.between(killedAtMs, nowMs()).filter((command) => log.kindOf(command) === 'acquire');
+  const acquires = log.between(killedAtMs, nowMs()).filter((command) => log.kindOf(command) === 'acquire');
   const times = gained.map(({ atMs }) => atMs);
   const [first, last] = [Math.min(...times), Math.max(...times)];
-  const counted = bids.filter(({ atMs }) => atMs <= last);
+  const counted = acquires.filter(({ atMs }) => atMs <= last);
   const perJob = new Map<string, number>();
   for (const { lock = '' } of counted) perJob.set(lock, (perJob.get(lock) ?? 0) + 1);
   return {

@@ -34,7 +34,7 @@ export const suspend: Measurement = async (options) => {
       (other) => other.type === 'gained' && other.job === event.job && other.token === event.token,
     );
   });
-  const bid = log.between(wokenAtMs, Infinity).find((command) => {
+  const acquire = log.between(wokenAtMs, Infinity).find((command) => {
     return command.from === node && log.kindOf(command) === 'acquire';
   });
   return {
@@ -43,7 +43,7 @@ export const suspend: Measurement = async (options) => {
     'runs started under the old token': old.length,
     'waking to its aborts ms, p50 / p99 / max': sinceWakingMs('aborted'),
     'waking to its terms lost ms': sinceWakingMs('lost'),
-    'waking to its first acquire request ms': bid === undefined ? 'not seen' : Math.round(bid.atMs - wokenAtMs),
+    'waking to its first acquire request ms': acquire === undefined ? 'not seen' : Math.round(acquire.atMs - wokenAtMs),
     'waking to its grants ms': sinceWakingMs('gained'),
     ...damage(fleet, stoppedAtMs),
   };

@@ -13,7 +13,8 @@ const adrs = readdirSync(join(ROOT, ADR))
   .toSorted();
 
 const pages = [
-  ...['README.md', 'ARCHITECTURE.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'apps/worker/README.md'],
+  ...['README.md', 'ARCHITECTURE.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'apps/worker/README.md', 'bench/README.md'],
+  ...['libs/singleton-job/src/leadership/README.md', 'test/proof/README.md'],
   ...[
     'docs/testing.md',
     'docs/alerts.md',

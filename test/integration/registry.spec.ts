@@ -159,7 +159,7 @@ describe('SingletonJobRegistry', () => {
       expect(await a.registry.stepDown('price-tick')).toBe(true);
       await until('the other leads', () => b.status()?.role === 'leader');
       await until('the first knows', () => a.status()?.leader === b.status()?.leader);
-      // it let the other bid first, and has not led in between
+      // it let the other acquire first, and has not led in between
       expect(a.status()?.counters.terms).toBe(1);
 
       await a.registry.pause('price-tick');

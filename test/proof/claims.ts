@@ -1,46 +1,64 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
-import ts from 'typescript';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { run } from '../../tools/workspace/command.js';
 import { ROOT } from '../../tools/workspace/paths.js';
+import { MUTANTS } from './mutants/mutants.js';
 
-const PROMISES = 'test/processes/promises.spec.ts';
-const FAULTS = 'test/proof/faults';
-
-/** Prints what shows each promise of the README on real processes, and each fault, from the titles of the tests. */
-export function printClaims(): void {
-  console.log(`Promises, on real processes (${PROMISES})\n`);
-  const shown = titlesIn(PROMISES).flatMap((title) => {
-    const [, promises, rule] = /^((?:P\d+(?:, )?)+): (.+)$/.exec(title) ?? [];
-    return promises?.split(', ').map((promise) => ({ promise, rule })) ?? [];
-  });
-  for (const { promise, rule } of shown.sort((a, b) => a.promise.localeCompare(b.promise))) {
-    console.log(`  ${promise}  ${rule ?? ''}`);
-  }
-  for (const file of readdirSync(join(ROOT, FAULTS)).filter((name) => name.endsWith('.spec.ts'))) {
-    console.log(`\n${basename(file, '.spec.ts').replaceAll('-', ' ')} (${join(FAULTS, file)})\n`);
-    for (const title of titlesIn(join(FAULTS, file))) console.log(`  ${title}`);
-  }
+interface Shown {
+  readonly file: string;
+  readonly title: string;
 }
 
-/** The title of each test, after those of the blocks that it is in. */
-function titlesIn(path: string): string[] {
-  const file = ts.createSourceFile(path, readFileSync(join(ROOT, path), 'utf8'), ts.ScriptTarget.Latest, true);
-  const titles: string[] = [];
-  const visit = (node: ts.Node, blocks: readonly string[]): void => {
-    const called = ts.isCallExpression(node) ? /^(describe|it)\b/.exec(node.expression.getText(file))?.[1] : undefined;
-    const [title] = ts.isCallExpression(node) ? node.arguments : [];
-    if (called === undefined || title === undefined || !ts.isStringLiteralLike(title)) {
-      ts.forEachChild(node, (child) => {
-        visit(child, blocks);
-      });
-      return;
-    }
-    if (called === 'it') titles.push(path === PROMISES ? title.text : [...blocks, title.text].join(' '));
-    const inside = called === 'describe' ? [...blocks, title.text] : blocks;
-    ts.forEachChild(node, (child) => {
-      visit(child, inside);
-    });
-  };
-  visit(file, []);
-  return titles;
+/** Prints what shows each promise of the README and each fault: the titles of the tests, and the mutants. */
+export async function printClaims(): Promise<void> {
+  const tests = await titles();
+  console.log('Promises, on real processes\n');
+  const promised = tests.flatMap(({ title }) => {
+    const [, promises, rule] = /((?:P\d+(?:, )?)+): (.+)$/.exec(title) ?? [];
+    return promises?.split(', ').map((promise) => `  ${promise}  ${rule ?? ''}`) ?? [];
+  });
+  for (const line of promised.sort()) console.log(line);
+  for (const file of new Set(tests.map((test) => test.file))) {
+    if (!file.startsWith('test/proof/')) continue;
+    console.log(`\n${file}\n`);
+    for (const { title } of tests.filter((test) => test.file === file)) console.log(`  ${title}`);
+  }
+  console.log('\nMutants that the suites must notice\n');
+  for (const { name, checks } of MUTANTS) console.log(`  ${name} (${checks.join(', ')})`);
+}
+
+interface JestResults {
+  readonly testResults: readonly {
+    readonly name: string;
+    readonly assertionResults: readonly { readonly fullName: string }[];
+  }[];
+}
+
+/** Every test of the proof and every promise. Jest loads the files and runs nothing. */
+async function titles(): Promise<Shown[]> {
+  const folder = await mkdtemp(join(tmpdir(), 'claims-'));
+  try {
+    const file = join(folder, 'results.json');
+    await run(process.execPath, [
+      ...['--experimental-vm-modules', 'node_modules/jest/bin/jest.js', '--json', `--outputFile=${file}`],
+      ...[
+        '--selectProjects',
+        'processes',
+        'proof',
+        '--testPathPatterns',
+        'test/proof|promises',
+        '--testNamePattern',
+        '^$',
+      ],
+    ]);
+    const { testResults } = JSON.parse(await readFile(file, 'utf8')) as JestResults;
+    return testResults
+      .flatMap(({ name, assertionResults }) =>
+        assertionResults.map(({ fullName }) => ({ file: relative(ROOT, name), title: fullName })),
+      )
+      .sort((a, b) => a.file.localeCompare(b.file));
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
 }

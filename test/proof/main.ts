@@ -17,7 +17,7 @@ const { values } = parseArgs({
 });
 
 if (values.list === true) {
-  printClaims();
+  await printClaims();
 } else {
   const counts = total(await parts());
   await record('proof', counts);

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { type ConfigType } from '@nestjs/config';
 import { type JobEvent, type JobObserver } from 'nestjs-singleton-job';
 import { workerConfig } from '../config/worker.config.js';
-import { told } from './told.js';
+import { payloadAsJson } from './payload-as-json.js';
 
 /**
  * Sends what happens here to the process that forked this one, except renewals. Without a parent that listens, it does
@@ -24,7 +24,7 @@ export class EventFeed implements JobObserver {
 
   onEvent({ event, payload }: JobEvent): void {
     if (event === 'leaseRenewed') return;
-    const message = this.#stamped({ event, payload: told(payload) });
+    const message = this.#stamped({ event, payload: payloadAsJson(payload) });
     if (this.#held === undefined) send(message);
     else this.#held.push(message);
   }

@@ -2,7 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { Controller, type MessageEvent, NotFoundException, Param, Sse } from '@nestjs/common';
 import { JOB_EVENTS } from 'nestjs-singleton-job';
 import { Observable } from 'rxjs';
-import { told } from './told.js';
+import { payloadAsJson } from './payload-as-json.js';
 
 /** What happens on this replica, while it happens, heartbeats among it. Where nobody listens nothing is subscribed to. */
 @Controller('events')
@@ -14,7 +14,7 @@ export class EventsController {
     const channel = `nestjs-singleton-job:${event}`;
     return new Observable((listener) => {
       const hear = (payload: unknown): void => {
-        listener.next({ type: event, data: told(payload as object) });
+        listener.next({ type: event, data: payloadAsJson(payload as object) });
       };
       subscribe(channel, hear);
       return () => {

@@ -16,7 +16,7 @@ export interface JobDefinition {
   /** Reports a run that takes longer as slow; undefined: never. */
   readonly warnAfterMs: number | undefined;
   readonly overlap: Overlap;
-  /** From the start of this replica until it contends for the job. */
+  /** From the start of this replica until it competes for the job. */
   readonly initialDelayMs: number;
   /** How late a cron occurrence may still start. */
   readonly misfireGraceMs: number;

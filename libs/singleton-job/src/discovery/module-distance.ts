@@ -1,7 +1,7 @@
 import { InvalidOptionsError } from '../errors/index.js';
 
 /** What is read of, and written to, a module in the container of Nest. */
-interface PlacedModule {
+interface ModuleWithDistance {
   readonly metatype: unknown;
   distance?: number;
 }
@@ -14,7 +14,7 @@ export const MODULE_MARK = Symbol.for('nestjs-singleton-job:module');
  *
  * @throws InvalidOptionsError if there are two: each would run every job
  */
-export function findOwnModule<M extends PlacedModule>(modules: Iterable<M>): M | undefined {
+export function findOwnModule<M extends ModuleWithDistance>(modules: Iterable<M>): M | undefined {
   const ours = [...modules].filter(({ metatype }) => typeof metatype === 'function' && MODULE_MARK in metatype);
   if (ours.length > 1) {
     const fix =
@@ -31,7 +31,7 @@ export function findOwnModule<M extends PlacedModule>(modules: Iterable<M>): M |
  * Puts a module nearer than the root, so that Nest initialises it last and destroys it first: jobs start after, and stop
  * before, everything that they use, wherever the module is imported. False if this version of Nest does not let it.
  */
-export function startLastStopFirst(module: PlacedModule | undefined): boolean {
+export function startLastStopFirst(module: ModuleWithDistance | undefined): boolean {
   if (module === undefined || typeof module.distance !== 'number') return false;
   try {
     module.distance = 0;

@@ -21,7 +21,7 @@ export interface ReplicaSettings {
   readonly maxBackoffDelayMs: number;
 }
 
-export interface ReplicaParts {
+interface ReplicaParts {
   readonly store: LockStore;
   readonly clock: Clock;
   readonly notify: Notify;

@@ -49,7 +49,7 @@ export interface JobOptions {
   readonly warnAfter?: Duration | false;
 
   /**
-   * From the start of this replica until it contends for the job, for what is not ready at start-up. Zero is allowed.
+   * From the start of this replica until it competes for the job, for what is not ready at start-up. Zero is allowed.
    *
    * @default 0
    */

@@ -28,7 +28,7 @@ export interface ReplicaParts {
   readonly random?: () => number;
   /** @default no log */
   readonly log?: LogSink;
-  /** @default what writes the log, and the diagnostics channels */
+  /** Besides the log and the diagnostics channels. */
   readonly observers?: readonly JobObserver[];
 }
 
@@ -48,13 +48,11 @@ export interface ApplicationReplica {
 /** Puts all parts of a replica together. Connects when the first job starts or the first lock is requested. */
 export function createReplica(options: ResolvedOptions, parts: ReplicaParts = {}): ApplicationReplica {
   const { projectName, heartbeatIntervalMs, maxBackoffDelayMs } = options;
-  const { id = createReplicaId(options.nodeId), clock = new SystemClock(), random = Math.random } = parts;
-  const { store = createStore(options, clock) } = parts;
-  const { log } = parts;
-  const logging = log === undefined ? [] : [new LoggingObserver({ projectName, node: id }, log)];
-  const { observers: watching = [...logging, diagnostics] } = parts;
+  const { id = createReplicaId(options.nodeId), clock = new SystemClock(), random = Math.random, log } = parts;
+  const store = parts.store ?? createStore(options, clock);
   const statistics = new JobStatistics();
-  const observers = [statistics, ...watching];
+  const logging = log === undefined ? [] : [new LoggingObserver({ projectName, node: id }, log)];
+  const observers: JobObserver[] = [statistics, ...logging, diagnostics, ...(parts.observers ?? [])];
   const notify = notifyAll(observers);
   const interceptors: RunInterceptor[] = [];
   const leadership = new Replica({ id, heartbeatIntervalMs, maxBackoffDelayMs }, { clock, notify, random, store });

@@ -237,7 +237,7 @@ describe('The registry', () => {
       expect(statusOf(b).role).toBe('leader');
     });
 
-    it('a job that has just been registered, before it contends', async () => {
+    it('a job that has just been registered, before it competes', async () => {
       const a = start('a', []);
       a.registry.register({ name: 'beat', schedule: { delay: '1s' }, run: () => undefined });
       await a.registry.pause('beat');

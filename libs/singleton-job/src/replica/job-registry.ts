@@ -82,7 +82,7 @@ export class SingletonJobRegistry {
   }
 
   /**
-   * Adds a job to those of the decorators. It is checked at once, and contended for once the application has started.
+   * Adds a job to those of the decorators. It is checked at once, and competed for once the application has started.
    * Every replica has to register it: whoever has not does not take it over.
    *
    * @throws InvalidJobsError with every mistake, or if there is a job of this name already

@@ -1,7 +1,7 @@
 import { type RunEnded, type ScheduleKind } from '../events/index.js';
 
 /**
- * What this replica is to a job. `leader` and `follower` contend for it; a `paused` one does not until it is resumed; a
+ * What this replica is to a job. `leader` and `follower` compete for it; a `paused` one does not until it is resumed; a
  * `disabled` one never does; `stopped` is everything once the application stops.
  */
 export type JobRole = 'leader' | 'follower' | 'paused' | 'disabled' | 'stopped';

@@ -223,7 +223,7 @@ describe('A stop', () => {
   });
 
   it.each<Outcome>(['STORE_MISCONFIGURED', 'STORE_REFUSED_WRITE'])(
-    'is over at once for bids that a store answers with %s, which certainly did nothing',
+    'is over at once for acquire requests that a store answers with %s, which certainly did nothing',
     async (outcome) => {
       const a = replicas.start('a', [job()], { network: { outcome: () => outcome } });
       await replicas.clock.advance(10_000);
@@ -234,7 +234,7 @@ describe('A stop', () => {
     },
   );
 
-  it('does not sleep on when the last bid is refused after it', async () => {
+  it('does not sleep on when the last acquire request is refused after it', async () => {
     let refuse: (error: Error) => void = () => undefined;
     const a = replicas.start('a', [job()], {
       network: { answersAfter: new Promise<void>((_, reject) => (refuse = reject)) },

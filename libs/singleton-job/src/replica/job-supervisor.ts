@@ -23,7 +23,7 @@ export interface ManagedJob {
 /** Runs all jobs of one process: an election and a runner for each, from the start of the application to its stop. */
 export class JobSupervisor {
   readonly #jobs = new Map<string, ManagedJob>();
-  /** Stays with a name, also where nobody contends for it yet. */
+  /** Stays with a name, also before this replica competes for it. */
   readonly #paused = new Set<string>();
   readonly #monitor: EventLoopMonitor;
   #state: 'new' | 'started' | 'stopped' = 'new';
@@ -54,7 +54,7 @@ export class JobSupervisor {
   }
 
   /**
-   * Begins to contend for every job. Neither waits for Redis nor fails for want of it. Does nothing the second time, and
+   * Begins to compete for every job. Neither waits for Redis nor fails without it. Does nothing the second time, and
    * after a stop: Nest may go on with the start of an application that has been closed meanwhile.
    */
   start(): void {
@@ -63,10 +63,10 @@ export class JobSupervisor {
     for (const { job } of this.#jobs.values()) this.add(job);
   }
 
-  /** Takes a job, and contends for it once started. */
+  /** Takes a job, and competes for it once started. */
   add(job: JobDefinition): void {
     const isRun = this.#state === 'started' && this.options.enabled && job.enabled;
-    const workers = isRun ? this.#contend(job) : undefined;
+    const workers = isRun ? this.#compete(job) : undefined;
     this.#jobs.set(job.name, { job, workers });
     if (this.#paused.has(job.name)) void workers?.election.pause();
   }
@@ -113,8 +113,8 @@ export class JobSupervisor {
     await this.replica.close();
   }
 
-  /** Begins to contend for a job. The first one opens the connection. */
-  #contend(job: JobDefinition): JobWorkers {
+  /** Begins to compete for a job. The first one opens the connection. */
+  #compete(job: JobDefinition): JobWorkers {
     const { replica, interceptors } = this;
     const { clock, notify } = replica;
     const runner = new JobRunner({ job: intercept(job, interceptors), clock, notify });

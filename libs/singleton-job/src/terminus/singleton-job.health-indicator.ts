@@ -13,7 +13,7 @@ export class SingletonJobHealthIndicator {
   /**
    * Whether this replica can do its part: up also for a follower. Down when the store has not answered for longer than
    * `lockExpiry`, or a job that it leads is overdue. Degraded, which fails no check, when nobody is known to lead a job that
-   * it bids for; the Terminus of Nest 11 has no such status, and says up with `degraded: true`.
+   * it competes for; the Terminus of Nest 11 has no such status, and says up with `degraded: true`.
    */
   isHealthy<const Key extends string>(key: Key): HealthIndicatorResult<Key> {
     const { unreachable, overdue, leaderless } = this.health.report();

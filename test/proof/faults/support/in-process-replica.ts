@@ -1,5 +1,4 @@
 import { type JobDefinition } from '../../../../libs/singleton-job/src/discovery/index.js';
-import { LoggingObserver } from '../../../../libs/singleton-job/src/events/index.js';
 import { type RedisConnectionOptions, RedisLockStore } from '../../../../libs/singleton-job/src/store/index.js';
 import { resolveOptions, type SingletonJobOptions } from '../../../../libs/singleton-job/src/options/index.js';
 import {
@@ -53,8 +52,7 @@ export class InProcessReplica {
     };
     const sink = { error: write('error'), warn: write('warn'), log: write('log'), debug: () => undefined };
     const id = createReplicaId(node);
-    const log = new LoggingObserver({ projectName: project, node: id }, sink);
-    const { supervisor } = createReplica(resolved, { id, store: this.store, observers: [this.observer, log] });
+    const { supervisor } = createReplica(resolved, { id, store: this.store, log: sink, observers: [this.observer] });
     for (const job of jobs) supervisor.add(job);
     supervisor.start();
     this.supervisor = supervisor;

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { ROOT } from '../../../../tools/workspace/paths.js';
 
 /** What a story is made of. Specs stay out. */
-const SOURCES = ['libs/singleton-job/src', 'test/support', 'test/proof/simulation'];
+const SOURCES = ['libs/singleton-job/src', 'test/proof/simulation'];
 const CACHE = join(ROOT, '.cache/simulation');
 
 /**

@@ -38,7 +38,7 @@ export function describeMistake({ canonical, fields }: CronText, index: number):
   const field = fields[index] ?? '';
   const { name, expected } = RULES[index] ?? { name: '', expected: '' };
   const got = `got '${field}' in '${canonical}'`;
-  return `cron ${name} field must be ${expected}, or *, H, a list, range or step of them, ${got}${cureOf(field, index)}`;
+  return `cron ${name} field must be ${expected}, or *, H, a list, range or step of them, ${got}${fixFor(field, index)}`;
 }
 
 function hasTooLongStep(field: string, index: number): boolean {
@@ -46,7 +46,7 @@ function hasTooLongStep(field: string, index: number): boolean {
   return field.split(',').some((element) => Number(/\/(\d+)$/.exec(element)?.[1] ?? 1) > size);
 }
 
-function cureOf(field: string, index: number): string {
+function fixFor(field: string, index: number): string {
   if (hasTooLongStep(field, index)) return ': a step starts anew in each round of the field, use a fixed rate instead';
   if (/\dW|LW/i.test(field)) return ': the nearest weekday (W) is not supported';
   if (/\bL-/i.test(field)) return ': L is the last day and cannot be counted back from';

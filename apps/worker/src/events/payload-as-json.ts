@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 
 /** The payload of an event as JSON can carry it: of an error JSON would leave nothing. */
-export function told(payload: object): object {
+export function payloadAsJson(payload: object): object {
   return 'error' in payload ? { ...payload, error: plain(payload.error) } : payload;
 }
 
