@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type BenchEvent, nowMs, type ReplicaMessage, type ReplicaSettings } from './events.js';
+import { until } from '../tools/replicas/until.js';
 import { type Freeze, type History } from './history.js';
 
 export type FleetSettings = Omit<ReplicaSettings, 'nodes'>;
@@ -145,13 +146,12 @@ export class Fleet implements Disposable {
     return { events: this.events, deaths: new Map(dead), freezes: this.#freezes };
   }
 
-  async until(what: string, isSo: () => boolean, withinMs = 90_000): Promise<void> {
-    const deadline = nowMs() + withinMs;
-    while (!isSo()) {
+  until(what: string, isSo: () => boolean, withinMs = 90_000): Promise<void> {
+    const holds = (): boolean => {
       if (this.#crash !== undefined) throw this.#crash;
-      if (nowMs() > deadline) throw new Error(`waited ${withinMs} ms in vain until: ${what}`);
-      await delay(5);
-    }
+      return isSo();
+    };
+    return until(what, holds, { withinMs });
   }
 
   /** Kills all of its processes. */

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type RedisLockStore } from '../../libs/singleton-job/src/store/index.js';
+import { TcpProxy } from '../../tools/replicas/tcp-proxy.js';
 import { acquireRequest, eventually, granted, heartbeat, LONG_MS, sessionOfReplica } from './lock-store-world.js';
 import { type OpenStore, RedisFixture } from './redis-fixture.js';
 
@@ -206,22 +206,18 @@ describe('a store whose Redis fails', () => {
   });
 
   it('never sends a request again that was under way when the connection ended', async () => {
-    const proxy = await SilentProxy.start(fixture.server.port);
-    try {
-      const opened = await fixture.connect({ connection: { host: '127.0.0.1', port: proxy.port } });
-      proxy.swallowsCommands = true;
-      const lost = opened.store.acquire(acquireRequest('a#1'));
-      lost.catch(() => undefined);
-      await new Promise((resolve) => setImmediate(resolve));
-      proxy.cut();
-      await expect(lost).rejects.toMatchObject({ ...UNREACHABLE, wasSent: true });
-      proxy.swallowsCommands = false;
-      await reports(opened, 'connected', 2);
-      await granted(opened.store, acquireRequest('probe#1', { name: 'probe' }));
-      expect(await fixture.raw.exists('myapp:price-tick:lock')).toBe(0);
-    } finally {
-      await proxy.stop();
-    }
+    await using proxy = await TcpProxy.start(fixture.server.port);
+    const opened = await fixture.connect({ connection: proxy.url });
+    proxy.freeze();
+    const lost = opened.store.acquire(acquireRequest('a#1'));
+    lost.catch(() => undefined);
+    await new Promise((resolve) => setImmediate(resolve));
+    proxy.reset();
+    await expect(lost).rejects.toMatchObject({ ...UNREACHABLE, wasSent: true });
+    proxy.thaw();
+    await reports(opened, 'connected', 2);
+    await granted(opened.store, acquireRequest('probe#1', { name: 'probe' }));
+    expect(await fixture.raw.exists('myapp:price-tick:lock')).toBe(0);
   });
 
   it('sends no script again that Redis has forgotten, once the store is closed', async () => {
@@ -291,48 +287,4 @@ describe('a store whose Redis fails', () => {
 /** The thread does nothing at all for a while, as in a long computation. */
 function blockEventLoop(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
-}
-
-/** Stands between a client and Redis, and can keep what the client sends. */
-class SilentProxy {
-  swallowsCommands = false;
-  readonly #sockets = new Set<Socket>();
-  readonly #server: Server;
-
-  private constructor(server: Server) {
-    this.#server = server;
-  }
-
-  static async start(port: number): Promise<SilentProxy> {
-    const net = await import('node:net');
-    const proxy = new SilentProxy(createServer());
-    proxy.#server.on('connection', (client) => {
-      const redis = net.connect(port, '127.0.0.1');
-      for (const socket of [client, redis]) {
-        proxy.#sockets.add(socket);
-        socket.on('error', () => {});
-      }
-      client.on('data', (data) => proxy.swallowsCommands || redis.write(data));
-      redis.pipe(client);
-      client.on('close', () => redis.destroy());
-      redis.on('close', () => client.destroy());
-    });
-    await new Promise<void>((resolve) => proxy.#server.listen(0, '127.0.0.1', resolve));
-    return proxy;
-  }
-
-  get port(): number {
-    const address = this.#server.address();
-    return typeof address === 'object' && address !== null ? address.port : 0;
-  }
-
-  cut(): void {
-    for (const socket of this.#sockets) socket.destroy();
-    this.#sockets.clear();
-  }
-
-  async stop(): Promise<void> {
-    this.cut();
-    await new Promise((resolve) => this.#server.close(resolve));
-  }
 }
