@@ -13,7 +13,7 @@ const adrs = readdirSync(join(ROOT, ADR))
   .toSorted();
 
 const pages = [
-  ...['README.md', 'ARCHITECTURE.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'apps/worker/README.md', 'bench/README.md'],
+  ...['README.md', 'ARCHITECTURE.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'apps/worker/README.md'],
   ...['libs/singleton-job/src/leadership/README.md', 'test/proof/README.md'],
   ...[
     'docs/testing.md',
