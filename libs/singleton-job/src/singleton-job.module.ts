@@ -126,14 +126,14 @@ export class SingletonJobModule
   onModuleInit(): void {
     const { options, replica } = this;
     const { supervisor } = replica;
-    const mistakes: { jobs: string[]; parts: string[] } = { jobs: [], parts: [] };
+    const mistakes: { jobs: string[]; extensions: string[] } = { jobs: [], extensions: [] };
     const registered = supervisor.jobs.map(({ job }) => job);
     const found = this.explorer.explore(registered, mistakes.jobs);
-    const lookUp = <T>(part: ExtensionClass<T>): T => this.moduleRef.get<T>(part, { strict: false });
-    const observers = resolveExtensions(options.observers, { what: 'observers', lookUp }, mistakes.parts);
-    const interceptors = resolveExtensions(options.interceptors, { what: 'interceptors', lookUp }, mistakes.parts);
-    if (mistakes.jobs.length > 0) throw new InvalidJobsError([...mistakes.jobs, ...mistakes.parts]);
-    if (mistakes.parts.length > 0) throw new InvalidOptionsError(mistakes.parts);
+    const lookUp = <T>(extension: ExtensionClass<T>): T => this.moduleRef.get<T>(extension, { strict: false });
+    const observers = resolveExtensions(options.observers, { what: 'observers', lookUp }, mistakes.extensions);
+    const interceptors = resolveExtensions(options.interceptors, { what: 'interceptors', lookUp }, mistakes.extensions);
+    if (mistakes.jobs.length > 0) throw new InvalidJobsError([...mistakes.jobs, ...mistakes.extensions]);
+    if (mistakes.extensions.length > 0) throw new InvalidOptionsError(mistakes.extensions);
 
     for (const job of found) supervisor.add(job);
     replica.observers.push(...observers);

@@ -2,7 +2,7 @@ import { type LockStoreError, type RunAbortCode } from '../errors/index.js';
 
 export type ScheduleKind = 'fixed-rate' | 'interval' | 'cron';
 
-/** Why a run was started: its schedule, an occurrence that nobody started in time, or somebody who asked for it. */
+/** Why a run was started: its schedule, an occurrence that no replica started in time, or a call of the registry. */
 export type RunCause = 'schedule' | 'misfire' | 'trigger';
 
 /** One run, as plain data. */
@@ -22,7 +22,7 @@ export interface RunEnded extends RunInfo {
 /** How a term ended against the will of this replica: its deadline passed unconfirmed, or another holds the lock. */
 export type LeadershipLoss = 'expired' | 'preempted';
 
-/** Why this replica gave a term back: the application stops, its runner broke, or somebody asked for it by the registry. */
+/** Why this replica gave a term back: the application stops, its runner broke, or a call of the registry. */
 export type LeadershipReleaseReason = 'shutdown' | 'runner-failed' | 'paused' | 'stepped-down' | 'unregistered';
 
 /**
@@ -91,13 +91,12 @@ export interface JobEvents {
   runStarted: RunInfo;
   /** The job returned, also if its signal had fired. Not called while it runs on, however long it ignores its signal. */
   runSucceeded: RunEnded;
-  /** The job threw or rejected. Not called when it had been told to stop before: that is `runCancelled`. */
+  /** The job threw or rejected. Not called when its signal had fired before: that is `runCancelled`. */
   runFailed: RunEnded & { readonly error: unknown };
   /**
    * The job threw or rejected after its signal had fired, or its `assertLeader()` had thrown. Not called at the signal itself,
-   * nor if the job returns in spite of it. Also told of a run whose lease was used up by an observer or an interceptor before
-   * the job was called: then it is not called, and of a cron occurrence this is the report, for its claim stands and nobody
-   * else starts it.
+   * nor if the job returns in spite of it. Also called for a run whose lease was used up by an observer or an interceptor: then
+   * the job is not called. For a cron occurrence this is the report: its claim stands, so no other replica starts it.
    */
   runCancelled: RunEnded & { readonly code: RunAbortCode };
   /**
@@ -108,7 +107,7 @@ export interface JobEvents {
 
   /**
    * `count` ticks, the newest of them at `scheduledAt`, were not started by a replica that led. Not called for an interval,
-   * which has no tick while it runs, nor for ticks while nobody led: those of a cron job are `occurrencesMissed`,
+   * which has no tick while it runs, nor for ticks without a leader: those of a cron job are `occurrencesMissed`,
    * and so, once more, is a cron tick that was dropped since the last renewal of a leader that is lost.
    */
   tickDropped: {
@@ -120,7 +119,7 @@ export interface JobEvents {
   };
 
   /**
-   * Cron occurrences in (`from`, `to`] that nobody will start any more. `count` stops at 1000.
+   * Cron occurrences in (`from`, `to`] that no replica will start any more. `count` stops at 1000.
    * `claimedBy` is the replica that claimed the newest of them. Not called by any other replica than the one that accounts
    * for them, nor for a tick that is dropped, nor for other kinds of schedule. Called again by the next leader if this one is
    * lost before its next renewal: see {@link MissReason}.

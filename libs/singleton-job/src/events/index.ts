@@ -1,4 +1,4 @@
-/** What happens in a replica, and who is told of it. */
+/** What happens in a replica, and who observes it. */
 export {
   JOB_EVENTS,
   type JobEvent,

@@ -89,7 +89,7 @@ export class LoggingObserver implements JobObserver {
     const line =
       `${this.#name(job)} missed ${count} occurrence${count === 1 ? '' : 's'} after ${from.toISOString()} ` +
       `up to ${to.toISOString()}: ${MISSED[reason]}${claimed}`;
-    // none by the new schedule; what the old one had there nobody knows any more
+    // none by the new schedule; which ones the old schedule had there is not known any more
     if (count === 0) this.sink.log(line);
     else this.sink.warn(line);
   }

@@ -14,7 +14,7 @@ import { Session } from './session.js';
 /** A session that is not listed for so many of its lives counts as ended. */
 const ABSENT_LIVES = 1.1;
 
-export interface SessionsParts {
+interface SessionsParts {
   /** `nodeId-random`. */
   readonly replicaId: string;
   readonly client: StoreClient;
@@ -24,7 +24,7 @@ export interface SessionsParts {
 }
 
 /** What followers and leaders have to know of sessions. */
-export interface SessionsListener {
+interface SessionsListener {
   /** The list of sessions has changed, or some count as ended. */
   listChanged(): void;
   /** Locks may be lost: no heartbeat extends a lease until its own lock has been renewed. */

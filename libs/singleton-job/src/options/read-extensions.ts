@@ -3,7 +3,7 @@ import { isClass } from './describe-value.js';
 import { OptionReader } from './option-reader.js';
 import { type ExtensionClass } from './singleton-job.options.js';
 
-interface Parts {
+interface Extensions {
   readonly observers: readonly (JobObserver | ExtensionClass<JobObserver>)[];
   readonly interceptors: readonly (RunInterceptor | ExtensionClass<RunInterceptor>)[];
 }
@@ -24,19 +24,23 @@ const KINDS = {
 } as const;
 
 /** Reads `observers` or `interceptors`. Whether a class is a provider is known only to the container. */
-export function readExtensions<K extends keyof Parts>(key: K, reader: OptionReader, problems: string[]): Parts[K] {
-  const parts = reader.get(key);
+export function readExtensions<K extends keyof Extensions>(
+  key: K,
+  reader: OptionReader,
+  problems: string[],
+): Extensions[K] {
+  const extensions = reader.get(key);
   const { list, example, entry, contract } = KINDS[key];
-  if (parts === undefined) return Object.freeze([]);
-  if (!Array.isArray(parts)) {
+  if (extensions === undefined) return Object.freeze([]);
+  if (!Array.isArray(extensions)) {
     reader.refuse(key, list, `put it in brackets, as in ${example}`);
     return Object.freeze([]);
   }
-  const entries = new OptionReader(parts, `${key}.`, problems);
-  const isPart = (value: unknown): value is Parts[K][number] =>
+  const entries = new OptionReader(extensions, `${key}.`, problems);
+  const isExtension = (value: unknown): value is Extensions[K][number] =>
     isClass(value) || (typeof value === 'object' && value !== null && (key === 'observers' || 'intercept' in value));
-  parts.forEach((part: unknown, index) => {
-    if (!isPart(part)) entries.refuse(String(index), entry, `see ${contract} for what it implements`);
+  extensions.forEach((extension: unknown, index) => {
+    if (!isExtension(extension)) entries.refuse(String(index), entry, `see ${contract} for what it implements`);
   });
-  return Object.freeze(parts.filter(isPart)) as Parts[K];
+  return Object.freeze(extensions.filter(isExtension)) as Extensions[K];
 }

@@ -42,7 +42,7 @@ export class SingletonJobRegistry {
     const term = workers?.election.term;
     const triggered = term === undefined ? 'not-leader' : (workers?.runner.trigger(term) ?? 'not-leader');
     if (typeof triggered === 'string') {
-      // a lock that is about to be given back is nobody's to be asked
+      // a lock that is about to be released has no leader to name
       const leader = term === undefined ? workers?.election.rival : workers?.election.leader;
       return { started: false, reason: triggered, leader: leaderOf(leader) };
     }
@@ -51,7 +51,7 @@ export class SingletonJobRegistry {
 
   /**
    * Keeps this replica from leading a job until it is resumed or the process ends. Resolves when the run in flight has
-   * settled and the lock is given back. Paused on every replica, nobody leads; the next leader reports what was missed.
+   * settled and the lock is given back. Paused on every replica, the job has no leader; the next leader reports what was missed.
    *
    * @throws UnknownJobError
    */
@@ -83,7 +83,7 @@ export class SingletonJobRegistry {
 
   /**
    * Adds a job to those of the decorators. It is checked at once, and competed for once the application has started.
-   * Every replica has to register it: whoever has not does not take it over.
+   * Every replica has to register it: one that has not does not take it over.
    *
    * @throws InvalidJobsError with every mistake, or if there is a job of this name already
    */

@@ -31,7 +31,7 @@ export interface JobCounters {
   readonly cancelled: number;
   /** Ticks that it did not start although it led: see `tickDropped`. */
   readonly dropped: number;
-  /** Cron occurrences that it reported as started by nobody: see `occurrencesMissed`. */
+  /** Cron occurrences that it reported as not started: see `occurrencesMissed`. */
   readonly missed: number;
 }
 
@@ -46,7 +46,7 @@ export interface JobStatus {
   readonly timeoutMs: number | null;
   readonly role: JobRole;
   /**
-   * Who leads, as this replica last heard: `nodeId` with its random part. Null when nobody does, or nobody is known; one
+   * The leader as this replica knows it: `nodeId` with its random part. Null when there is none, or none is known; one
    * that is paused does not ask.
    */
   readonly leader: string | null;
@@ -58,7 +58,7 @@ export interface JobStatus {
   readonly runningSince: string | null;
   readonly lastRun: LastRun | null;
   /**
-   * When the next tick is due, whoever leads, ISO 8601. Null for an interval but between two runs of the replica that leads.
+   * When the next tick is due on the leader, ISO 8601. Null for an interval but between two runs of the replica that leads.
    */
   readonly nextTickAt: string | null;
   readonly counters: JobCounters;
@@ -70,7 +70,7 @@ export type TriggerResult =
   | {
       readonly started: false;
       /**
-       * `not-leader`: ask the replica that `leader` names; null is nobody, for the moment. `running`: a run is in flight.
+       * `not-leader`: call it on the replica that `leader` names; null: there is none at the moment. `running`: a run is in flight.
        * `lease-unconfirmed`: this replica leads, but starts no run at the moment, because it stops or its lease is in doubt again.
        */
       readonly reason: 'not-leader' | 'running' | 'lease-unconfirmed';

@@ -1,7 +1,7 @@
 import { type LastRun } from './job-status.js';
 import { type ManagedJob } from './job-supervisor.js';
 
-/** When the next tick of a job is due, as ISO 8601, whoever leads then; null where this replica cannot know. */
+/** When the next tick of a job is due, as ISO 8601, on whichever replica leads then; null where this replica cannot know. */
 export function nextDue({ job, workers }: ManagedJob, lastRun: LastRun | null, wallNow: number): string | null {
   const { schedule } = job;
   if (schedule.kind !== 'interval') return isoOf(schedule.next(wallNow));

@@ -15,7 +15,7 @@ export class ShutdownDeadlines {
     this.#startedAtMs = clock.now();
   }
 
-  /** Resolves with `work`, at the latest when runs must be told to stop. */
+  /** Resolves with `work`, at the latest when runs must be aborted. */
   untilAbort(work: Promise<unknown>): Promise<void> {
     return this.#until(work, this.shutdownTimeoutMs - RELEASE_MS - ABORT_MS);
   }

@@ -64,7 +64,7 @@ export class SingletonJobHealth {
 
   #overdue({ job, workers }: ManagedJob): OverdueJob | undefined {
     if (workers === undefined) return undefined;
-    // a run of a lost term keeps nobody from leading
+    // a run of a lost term keeps no other replica from leading
     const inFlight = workers.election.hasLock ? workers.runner.inFlight : undefined;
     const { name } = job;
     const lastRun = this.parts.statistics.lastRunOf(name);

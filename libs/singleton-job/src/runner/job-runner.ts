@@ -11,7 +11,7 @@ import { OverlapGuard } from './overlap-guard.js';
 import { type TickLoopParts } from './tick-loop.js';
 
 /** The run that was started, or why none was. */
-export type Triggered = RunInfo | 'running' | 'lease-unconfirmed';
+type Triggered = RunInfo | 'running' | 'lease-unconfirmed';
 
 /** Runs one job: spends the terms that its election hands out, one at a time. */
 export class JobRunner {

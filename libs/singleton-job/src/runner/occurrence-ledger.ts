@@ -8,7 +8,7 @@ import { reportMissed, reportOverlap, reportStateLost } from './reports.js';
 export const ON_TIME_MS = 1_000;
 
 /** Occurrences that are due, and how that was noticed. */
-export interface DueOccurrences {
+interface DueOccurrences {
   /** The newest that was dealt with before. */
   readonly after: number;
   /** The newest that is due. */

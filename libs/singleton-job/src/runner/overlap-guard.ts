@@ -8,7 +8,7 @@ import { Execution, type Tick } from './execution.js';
 /** Clocks that differ by less are in step: they are read one after the other, and the wall clock counts whole milliseconds. */
 const IN_STEP_MS = 10;
 
-export interface OverlapGuardParts {
+interface OverlapGuardParts {
   readonly job: JobDefinition;
   readonly clock: Clock;
   readonly notify: Notify;

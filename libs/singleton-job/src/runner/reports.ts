@@ -4,7 +4,7 @@ import { type TickLoopParts } from './tick-loop.js';
 /** Counting occurrences stops here: more is no news, and a long outage must not block the loop. */
 const COUNT_LIMIT = 1_000;
 
-export interface Missed {
+interface Missed {
   readonly reason: MissReason;
   /** The window (`after`, `upTo`]. */
   readonly after: number;

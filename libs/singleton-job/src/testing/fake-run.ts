@@ -2,7 +2,7 @@ import { JobRun } from '../decorators/index.js';
 import { type RunAbortCode, RunAbortedError } from '../errors/index.js';
 import { type RunInfo } from '../events/index.js';
 
-/** What a fake run may be told to be; the rest is some fixed-rate run of the year 2027. */
+/** What a test sets of a fake run; the rest is some fixed-rate run of the year 2027. */
 export interface FakeRunOptions extends Partial<RunInfo> {
   /** Fires the signal of the run too, with its own reason. */
   readonly signal?: AbortSignal;

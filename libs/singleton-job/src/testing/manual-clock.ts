@@ -20,7 +20,7 @@ function microtasksDone(): Promise<void> {
   });
 }
 
-/** A clock that moves only when it is told to. Timers fire in order, and what they set off settles before the next. */
+/** A clock that moves only when a test advances it. Timers fire in order, and what they set off settles before the next. */
 export class ManualClock implements Clock {
   #nowMs = 0;
   #wallMs: number;

@@ -31,8 +31,8 @@ export class RecordingObserver implements JobObserver {
    * Without the heartbeats, which say that nothing happened.
    */
   get story(): string[] {
-    const told = this.events.filter(({ event }) => event !== 'leaseRenewed');
-    return told.map(({ atMs, event, payload }) => [Math.round(atMs), event, ...why(payload)].join(' '));
+    const shown = this.events.filter(({ event }) => event !== 'leaseRenewed');
+    return shown.map(({ atMs, event, payload }) => [Math.round(atMs), event, ...why(payload)].join(' '));
   }
 }
 

@@ -39,7 +39,7 @@ export class InMemoryReplicas {
     return new InMemoryReplica(this.#replicas.start(name, jobs, { observers, options: given }));
   }
 
-  /** The replica that has the lock of a job. Undefined: nobody. A killed replica has it until another one takes over. */
+  /** The replica that has the lock of a job. Undefined: none. A killed replica has it until another one takes over. */
   leaderOf(job: string): string | undefined {
     const holder = this.server.holderOf(job);
     return holder === undefined ? undefined : replicaOf(holder);

@@ -4,7 +4,7 @@ import { createTestReplica, type JobsOfReplica, type TestReplica, type TestRepli
 
 /** Longer than any stop takes. */
 const LONG_MS = 3_600_000;
-/** The longest `lockExpiry`. A new server counts as one that has lost its data: for so long nobody takes over a job. */
+/** The longest `lockExpiry`. A new server counts as one that has lost its data: for so long no replica takes over a job. */
 const SERVER_AGE_MS = 86_400_000;
 
 export interface TestReplicasOptions {
