@@ -14,7 +14,7 @@ import { shortPauseMs } from '../store/client/index.js';
 import { instant, type Instant } from '../time/index.js';
 import { Alarm } from './alarm.js';
 import { KnownState } from './known-state.js';
-import { deadlineOf, isBefore } from './lease.js';
+import { AFTER_TTL_MS, afterTtlMs, deadlineOf, isBefore, TTL_JITTER_MS } from './lease.js';
 import { type LockNews, type Replica, type Waiter } from './replica.js';
 import { type Session } from './session.js';
 import { RENEWAL_INTERVAL_MS, Term } from './term.js';
@@ -39,9 +39,6 @@ const MOST_LOAD = 2;
 const ASK_WITHIN_MS = 10_000;
 /** As a safety net the followers of a job together send one request in this time. */
 const SAFETY_NET_MS = 60_000;
-/** A lock lives through the last millisecond of its time. */
-const AFTER_TTL_MS = 1;
-const TTL_JITTER_MS = 20;
 
 /** The newest sending of an acquire request: it may be sent again on a new connection. */
 interface SentRequest {
@@ -314,14 +311,11 @@ export class Follower implements Waiter {
       return;
     }
     this.#waitsForTtl = !this.#holderIsListed();
-    if (this.#waitsForTtl) {
-      // no heartbeat will show its end: only the life of the lock counts
-      if (this.#holderSession !== undefined) sessions.watch(this.#holderSession);
-      this.#askIn(ttlMs + AFTER_TTL_MS + random() * TTL_JITTER_MS);
-    }
+    if (this.#waitsForTtl && this.#holderSession !== undefined) sessions.watch(this.#holderSession);
+    // only the life of the lock counts where no heartbeat will show the end of its holder, and where nobody renews it: the data of a
+    // restarted store may name a living holder that has left the lock
+    if (this.#waitsForTtl || ttlMs < this.#renewedTtlMs) this.#askIn(afterTtlMs(ttlMs, random));
     if (sessions.hasNoticedBreak && this.#waitMs(sessions.storeNow()) > 0) this.#askAfterWait();
-    // the data of a restarted store may name a holder that has left the lock and does not renew it
-    if (ttlMs < this.#renewedTtlMs) this.#askIn(ttlMs + AFTER_TTL_MS + random() * TTL_JITTER_MS);
     if (!isSubscribed) this.#askIn(ASK_WITHIN_MS * (1 - random() / 10));
     const followers = Math.max(sessions.liveReplicas - 1, 1);
     this.#askIn((0.5 + random()) * followers * SAFETY_NET_MS);

@@ -36,3 +36,13 @@ export function earlier(a: Instant, b: Instant): Instant {
 export function later(a: Instant, b: Instant): Instant {
   return a.now >= b.now ? a : b;
 }
+
+/** A lock lives through the last millisecond of its time. */
+export const AFTER_TTL_MS = 1;
+/** Replicas that wait for the same moment do not all send a request at once. */
+export const TTL_JITTER_MS = 20;
+
+/** How long to wait until a lock can be acquired that has `ttlMs` to live and is not renewed. */
+export function afterTtlMs(ttlMs: number, random: () => number): number {
+  return ttlMs + AFTER_TTL_MS + random() * TTL_JITTER_MS;
+}

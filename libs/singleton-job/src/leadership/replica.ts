@@ -94,8 +94,7 @@ export class Replica {
     this.random = random;
     this.#store = store;
     this.client = new StoreClient({ store, clock, notify, random, backoff: settings });
-    this.sessions = new Sessions({ replicaId: id, client: this.client, clock, heartbeatIntervalMs });
-    this.sessions.listen({
+    const listener = {
       listChanged: () => {
         this.#tellAll((waiter) => waiter.sessionsChanged?.());
       },
@@ -109,7 +108,8 @@ export class Replica {
       breakNoticed: () => {
         this.#tellAll((waiter) => waiter.breakNoticed?.());
       },
-    });
+    };
+    this.sessions = new Sessions({ replicaId: id, client: this.client, clock, heartbeatIntervalMs, listener });
     store.listen({
       message: (message) => {
         for (const news of message.locks) this.#receive(message.kind, news);

@@ -21,6 +21,7 @@ interface SessionsParts {
   readonly clock: Clock;
   /** The heartbeat interval of the module. A shorter `lockExpiry` may need a shorter one. */
   readonly heartbeatIntervalMs: number;
+  readonly listener: SessionsListener;
 }
 
 /** What followers and leaders have to know of sessions. */
@@ -49,7 +50,6 @@ export class Sessions {
   readonly #current = new Map<number, Session>();
   /** How many jobs compete, by `lockExpiry`. */
   readonly #jobs = new Map<number, number>();
-  readonly #listeners = new Set<SessionsListener>();
   #count = 0;
   #timer: Timer | undefined;
   #nextEndTimer: Timer | undefined;
@@ -115,13 +115,6 @@ export class Sessions {
     const shortestMs = Math.min(...this.#current.keys());
     const { heartbeatIntervalMs } = this.parts;
     return 3 * heartbeatIntervalMs > shortestMs ? shortestMs / 4 : heartbeatIntervalMs;
-  }
-
-  listen(listener: SessionsListener): () => void {
-    this.#listeners.add(listener);
-    return () => {
-      this.#listeners.delete(listener);
-    };
   }
 
   /** A job with this `lockExpiry` competes until the returned function is called: the session of the last such job ends with it. */
@@ -290,23 +283,21 @@ export class Sessions {
     }
     const hasPresumed = this.#presumeEnded(sent);
     this.#awaitNextEnd(result);
-    for (const listener of [...this.#listeners]) {
-      if (list !== undefined || hasPresumed) listener.listChanged();
-      listener.heartbeatAnswered();
-    }
+    if (list !== undefined || hasPresumed) this.parts.listener.listChanged();
+    this.parts.listener.heartbeatAnswered();
     for (const done of [...this.#waiting]) done();
   }
 
   #freezeLeases(): void {
     this.#leaseEpoch += 1;
-    for (const listener of [...this.#listeners]) listener.leasesFrozen();
+    this.parts.listener.leasesFrozen();
   }
 
   #break(): void {
     this.#hasNoticedBreak = true;
     this.#absent.clear();
     this.#presumedEnded.clear();
-    for (const listener of [...this.#listeners]) listener.breakNoticed();
+    this.parts.listener.breakNoticed();
   }
 
   /**

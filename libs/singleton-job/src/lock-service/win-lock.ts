@@ -1,4 +1,4 @@
-import { Alarm, deadlineOf, isBefore, type Replica, Term, type Waiter } from '../leadership/index.js';
+import { afterTtlMs, Alarm, deadlineOf, isBefore, type Replica, Term, type Waiter } from '../leadership/index.js';
 import { LockStoreError } from '../errors/index.js';
 import { type AcquireRequest, type AcquireResult, type Holder, type Refusal } from '../store/index.js';
 import { instant, type Instant } from '../time/index.js';
@@ -14,9 +14,6 @@ export interface InformedRequest extends LockRequest {
 const ANSWER_MS = 2_000;
 /** Without a subscription a waiting request is sent again so often. */
 const ASK_EVERY_MS = 10_000;
-/** A lock lives through the last millisecond of its time. */
-const AFTER_TTL_MS = 1;
-const TTL_JITTER_MS = 20;
 
 /**
  * Acquires a lock, or waits for it as long as the request allows. Null: another holder has the lock, or `stop` aborted.
@@ -157,7 +154,7 @@ class LockWaiter implements Waiter {
     known.refused(refusal);
     if (ttlRestored && holder !== undefined) replica.notify('lockTtlRestored', { job: name, holder });
     if (holder === undefined) this.#mustWait(known.waitMs);
-    else this.#mustWait(ttlMs + AFTER_TTL_MS + replica.random() * TTL_JITTER_MS);
+    else this.#mustWait(afterTtlMs(ttlMs, replica.random));
   }
 
   /** The lock cannot be had now. It may be after `delayMs`. */
