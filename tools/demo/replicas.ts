@@ -27,7 +27,7 @@ const SETTINGS = {
 const STOP_LIMIT_MS = 8_000;
 
 /** What happened to the process of a replica: it was sent a SIGTERM or a SIGKILL, or it exited. */
-export interface ProcessEvent {
+interface ProcessEvent {
   readonly event: 'stopping' | 'killed' | 'exited';
   readonly node: string;
   readonly atMs: number;

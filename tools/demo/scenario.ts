@@ -14,7 +14,7 @@ const SLOW_MS = [600, 1_000] as const;
 /** Long enough to see a hand-over before the replica is back. */
 const RESTART_AFTER_MS = 4_000;
 
-export interface ScenarioOptions {
+interface ScenarioOptions {
   readonly replicas: Replicas;
   readonly timeline: Timeline;
   readonly signal: AbortSignal;

@@ -10,7 +10,7 @@ const HEADS = [
 ];
 const LEADERS_SHOWN = 5;
 
-export interface Summary {
+interface Summary {
   /** The table, one line for each job below two lines of heads. */
   readonly table: readonly string[];
   /** What went wrong: nothing if the library kept its promises. */

@@ -21,7 +21,7 @@ export interface Report {
 }
 
 /** Two runs of one job of which the second began before the first had ended. */
-export type Overlapping = readonly [RecordedRun, RecordedRun];
+type Overlapping = readonly [RecordedRun, RecordedRun];
 
 /** Every two runs of a job that ran at the same time. One that begins in the millisecond in which another ends does not overlap. */
 export function overlaps(history: readonly RecordedRun[]): Overlapping[] {

@@ -6,7 +6,7 @@ import { ROOT } from '../workspace/paths.js';
 import { eachLine } from './each-line.js';
 
 /** What `npm run build -- worker` makes; the processes project builds it once for all specs. */
-export const WORKER = join(ROOT, 'dist/apps/worker/apps/worker/src/main.js');
+const WORKER = join(ROOT, 'dist/apps/worker/apps/worker/src/main.js');
 
 /**
  * Process 1 of a container ignores a signal that nothing handles, so Nest's last one, to itself, ends nothing there. With
@@ -60,7 +60,7 @@ export interface Exit {
 
 export type WorkerVariables = Readonly<Record<string, string>>;
 
-export interface WorkerProcessOptions {
+interface WorkerProcessOptions {
   /** Whether it behaves as process 1 of a container. @default true */
   readonly isProcessOne?: boolean;
   /** Whether it stops itself when this process is gone. @default false */

@@ -3,7 +3,7 @@ import { knowServer } from './redis/known-server.js';
 import { until, type UntilOptions } from './until.js';
 import { type Exit, type WorkerEvent, WorkerProcess, type WorkerVariables } from './worker-process.js';
 
-export const HEARTBEAT_INTERVAL_MS = 400;
+const HEARTBEAT_INTERVAL_MS = 400;
 /** So long that a lease outlives a core that is taken away for seconds. */
 export const LOCK_EXPIRY_MS = 4_000;
 /** So long that nobody who waits for a lock to expire can be what a test sees. */

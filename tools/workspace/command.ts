@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { ROOT } from './paths.js';
 
-export interface CommandOptions {
+interface CommandOptions {
   /** @default the root of the checkout */
   readonly cwd?: string;
   /** Added to the environment; undefined takes a variable away. */

@@ -8,7 +8,7 @@ const CACHE = join(import.meta.dirname, '../../../.cache/redis');
 const UNPACKED = join(CACHE, 'packages');
 
 /** A server unpacked from the distribution's own packages, and the environment that it finds its libraries in. */
-export interface UnpackedRedis {
+interface UnpackedRedis {
   readonly path: string;
   readonly env: Readonly<Record<string, string | undefined>>;
 }

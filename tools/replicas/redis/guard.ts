@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 
-export interface Guard {
+interface Guard {
   /** Call when the guarded process has ended, so that a later process with its id is left alone. */
   dismiss(): void;
 }

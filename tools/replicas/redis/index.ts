@@ -1,4 +1,2 @@
-export { locateRedisServer } from './locate-redis-server.js';
 export { type ProvidedRedis, provideRedis } from './provide-redis.js';
-export { type RedisBinary } from './redis-binary.js';
 export { RedisServer, type RedisServerOptions } from './redis-server.js';

@@ -5,7 +5,7 @@ import { until } from '../until.js';
 
 const SLOTS = 16_384;
 
-export interface ClusterNode {
+interface ClusterNode {
   readonly server: RedisServer;
   readonly admin: Redis;
   readonly busPort: number;

@@ -14,6 +14,6 @@ export {
   type TickDropReason,
 } from './events.js';
 export { diagnostics } from './diagnostics.js';
-export { type LoggedReplica, LoggingObserver, type LogSink } from './logging-observer.js';
+export { LoggingObserver, type LogSink } from './logging-observer.js';
 export { type JobObserver, notifyAll } from './observer.js';
 export { type InterceptedRun, type RunInterceptor } from './run-interceptor.js';

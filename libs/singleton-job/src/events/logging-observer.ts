@@ -11,7 +11,7 @@ export interface LogSink {
 }
 
 /** The replica in whose name the lines are written. */
-export interface LoggedReplica {
+interface LoggedReplica {
   readonly projectName: string;
   /** `nodeId` with its random part. */
   readonly node: string;

@@ -10,10 +10,10 @@ import { type Term } from './term.js';
  * Spends a term: works until the term or `stop` ends, and settles once nothing of the job runs any more. Settling before
  * either ends, with or without an error, gives the term back.
  */
-export type Lead = (term: Term, stop: AbortSignal) => Promise<void>;
+type Lead = (term: Term, stop: AbortSignal) => Promise<void>;
 
 /** Why an election stops competing for good. */
-export type StopReason = Extract<LeadershipReleaseReason, 'shutdown' | 'unregistered'>;
+type StopReason = Extract<LeadershipReleaseReason, 'shutdown' | 'unregistered'>;
 
 /** How long a replica that stepped down, or whose runner broke, lets the others acquire the lock first. */
 const STAND_BACK_MS = 2_000;

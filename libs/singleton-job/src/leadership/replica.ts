@@ -14,7 +14,7 @@ import { type Session } from './session.js';
 import { Sessions } from './sessions.js';
 import { type Term } from './term.js';
 
-export interface ReplicaSettings {
+interface ReplicaSettings {
   /** `nodeId-random`: the readable name of this process in holders and sessions. */
   readonly id: string;
   readonly heartbeatIntervalMs: number;

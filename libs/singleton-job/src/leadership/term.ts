@@ -14,7 +14,7 @@ import { type Replica } from './replica.js';
 import { type Session } from './session.js';
 
 /** How a term ended: given back, taken by another holder, not confirmed in time, or left to expire by a process that ends. */
-export type TermEnd = 'released' | 'preempted' | 'expired' | 'abandoned';
+type TermEnd = 'released' | 'preempted' | 'expired' | 'abandoned';
 
 /** Locks of jobs are renewed at this interval, whatever their `lockExpiry`: their sessions are what followers go by. */
 export const RENEWAL_INTERVAL_MS = 10_000;
@@ -25,7 +25,7 @@ const LONGEST_LOCK_RELEASE_MS = 2_000;
 /** Between two tries to get a lease confirmed that the clocks do not trust. */
 const CONFIRMATION_PAUSE_MS = 250;
 
-export interface TermFacts {
+interface TermFacts {
   readonly name: string;
   readonly holder: Holder;
   readonly lockExpiryMs: number;
@@ -47,7 +47,7 @@ export interface TermFacts {
 }
 
 /** What a confirmed renewal or claim has shown. */
-export interface Renewal {
+interface Renewal {
   readonly roundTripMs: number;
   /** How far the store's clock is ahead, taking the way there to be as long as the way back. */
   readonly clockOffsetMs: number;

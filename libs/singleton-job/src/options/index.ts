@@ -15,7 +15,7 @@ export { argumentOf, changesSchedule, isArgument, misplacedIn, OPTION_FIXES, opt
 export { isName, NAME_RULE } from './names.js';
 export { OptionReader } from './option-reader.js';
 export { readExpiry } from './read-timings.js';
-export { type ResolvedJobOptions, resolveJobOptions } from './resolve-job-options.js';
+export { resolveJobOptions } from './resolve-job-options.js';
 export { resolveOptions } from './resolve-options.js';
 export { type ResolvedJobOverrides, type ResolvedOptions } from './resolved-options.js';
 export {

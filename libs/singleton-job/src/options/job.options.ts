@@ -60,7 +60,7 @@ export interface JobOptions {
 }
 
 /** For jobs whose ticks do not wait for the run before. */
-export interface OverlapOption {
+interface OverlapOption {
   /**
    * What becomes of a tick that is due while a run is in flight. `'skip'` drops and reports it. `'cancel-other'` aborts
    * the run in flight, waits for it to settle, and then runs the newest tick that was due meanwhile.

@@ -92,7 +92,7 @@ export class OptionReader {
   }
 }
 
-export interface Rule {
+interface Rule {
   readonly expected: string;
   readonly fix: string | ((value: unknown) => string);
 }

@@ -18,7 +18,7 @@ import { JobSupervisor } from './job-supervisor.js';
 import { SingletonJobHealth } from './singleton-job-health.js';
 
 /** What the module adds, and what a test replaces. */
-export interface ReplicaParts {
+interface ReplicaParts {
   /** @default `nodeId` with a random part: see {@link createReplicaId} */
   readonly id?: string;
   readonly clock?: Clock;

@@ -7,7 +7,7 @@ import { EventLoopMonitor } from './event-loop-monitor.js';
 import { ShutdownDeadlines } from './shutdown-deadlines.js';
 
 /** What makes a job run: who decides whether it does here, and who runs it. */
-export interface JobWorkers {
+interface JobWorkers {
   readonly runner: JobRunner;
   readonly election: Election;
   /** Resolves when the lock is given back and nothing runs. */

@@ -21,7 +21,7 @@ export interface TickLoopParts {
  */
 export const MAX_SLEEP_MS = 30_000;
 
-export interface InterruptibleSleep {
+interface InterruptibleSleep {
   readonly clock: Clock;
   readonly delayMs: number;
   readonly quit: AbortSignal;

@@ -1,6 +1,6 @@
 import { type FixedRateSchedule, identify } from './schedule.js';
 
-export interface Grid {
+interface Grid {
   /** Moves the whole grid: from 0 to less than one period. @default 0 */
   readonly offsetMs?: number;
 }

@@ -5,7 +5,7 @@ import { type ScheduleKind } from '../events/index.js';
  * Says when the next tick is, and nothing else. A schedule holds no state and reads no clock: the same question has the
  * same answer on every replica, whenever it is asked.
  */
-export interface Schedule {
+interface Schedule {
   readonly kind: ScheduleKind;
 
   /** Kind, expression and zone in one line, for people: `cron 0 3 * * * UTC`. */

@@ -15,7 +15,7 @@ const ALIASES: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Six fields of text, seconds first. */
-export type SixFields = readonly [string, string, string, string, string, string];
+type SixFields = readonly [string, string, string, string, string, string];
 
 export interface CronText {
   /** As it was written, with single spaces; an alias is spelt out. */

@@ -10,7 +10,7 @@ const CELL_MS = 2 * DAY_MS;
 const MAX_CACHED_CELLS = 512;
 
 /** The instant at which the clocks of a zone are set, and what they are ahead of UTC before and from then on. */
-export interface ClockShift {
+interface ClockShift {
   readonly at: number;
   readonly beforeMs: number;
   readonly afterMs: number;

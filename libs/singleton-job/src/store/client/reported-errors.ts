@@ -4,7 +4,7 @@ import { type Clock } from '../../time/index.js';
 import { type RequestKind } from './store-client.js';
 
 /** What failed: a request about one lock, or, without a name, something that all locks need. */
-export interface FailedRequest {
+interface FailedRequest {
   readonly name: string | undefined;
   readonly kind: RequestKind | 'connection' | 'messages';
 }

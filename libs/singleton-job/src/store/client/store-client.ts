@@ -9,7 +9,7 @@ import { ReportedErrors } from './reported-errors.js';
 /** What a request does to a lock, or to sessions. */
 export type RequestKind = 'acquire' | 'renew' | 'claim' | 'release' | 'session';
 
-export interface StoreRequest<T> {
+interface StoreRequest<T> {
   /** The lock. Undefined: it concerns all jobs. */
   readonly name: string | undefined;
   readonly kind: RequestKind;
@@ -21,7 +21,7 @@ export interface StoreRequest<T> {
   readonly onFailure?: ((error: LockStoreError) => void) | undefined;
 }
 
-export interface StoreClientParts {
+interface StoreClientParts {
   readonly store: LockStore;
   readonly clock: Clock;
   readonly notify: Notify;
@@ -31,7 +31,7 @@ export interface StoreClientParts {
 }
 
 /** Whose part it is to speak first on a new connection, and to go on once it stands. */
-export interface ConnectionHandler {
+interface ConnectionHandler {
   /** Sends the heartbeat. Resolves when it is answered, with a result or an error. */
   greet(): Promise<void>;
   /** The greeting is answered: other requests are sent from now on. `isReconnect` is false for the first connection. */

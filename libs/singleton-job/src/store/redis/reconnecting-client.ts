@@ -6,7 +6,7 @@ import { SilentConnectionError, SocketWatchdog } from './socket-watchdog.js';
 
 const RETRY_MS = 500;
 
-export interface ReconnectingClientOptions<C extends RedisClient> {
+interface ReconnectingClientOptions<C extends RedisClient> {
   /** Makes a client that has not connected yet. Undefined: there is nothing to connect to at the moment. */
   readonly create: () => C | undefined;
   readonly onReady: (client: C) => void;

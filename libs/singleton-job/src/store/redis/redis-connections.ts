@@ -21,7 +21,7 @@ import {
 import { type Script, SCRIPTS } from './scripts.js';
 import { Subscription } from './subscription.js';
 
-export interface RedisConnectionsOptions {
+interface RedisConnectionsOptions {
   readonly connection: RedisConnectionOptions;
   readonly channel: string;
   readonly listeners: Listeners;

@@ -5,7 +5,7 @@ import { redisError } from './redis-errors.js';
 
 const PING_MS = 3_000;
 
-export interface SubscriptionOptions {
+interface SubscriptionOptions {
   readonly channel: string;
   readonly listeners: Listeners;
   /** Makes a client of its own for the subscription. Undefined while there is nothing to connect to. */

@@ -4,7 +4,7 @@ import { type Clock, type Timer } from '../../time/index.js';
  * How a process stands still: `paused` while both of its clocks go on (SIGSTOP, a blocked event loop), `suspended` while its
  * monotonic clock stands still (a host that sleeps).
  */
-export type Standstill = 'paused' | 'suspended';
+type Standstill = 'paused' | 'suspended';
 
 /** Fractions of a millisecond do not add up exactly: a timer of a clock at another rate is set a moment later, never early. */
 const ROUNDING_MS = 0.001;

@@ -7,7 +7,7 @@ const LONG_MS = 3_600_000;
 /** The longest `lockExpiry`. A new server counts as one that has lost its data: for so long no replica takes over a job. */
 const SERVER_AGE_MS = 86_400_000;
 
-export interface TestReplicasOptions {
+interface TestReplicasOptions {
   /** What the wall clock shows at the start. */
   readonly wall?: string | number | undefined;
   /** Whether the server has just been started. It is a day old by default. */

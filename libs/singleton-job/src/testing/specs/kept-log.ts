@@ -1,7 +1,7 @@
 import { LoggingObserver } from '../../events/index.js';
 
 /** The log of one replica as an operator reads it: `lines` from warnings on, `details` at debug. */
-export interface KeptLog {
+interface KeptLog {
   readonly observer: LoggingObserver;
   readonly lines: readonly string[];
   readonly details: readonly string[];
