@@ -73,6 +73,35 @@ const NEST_BORDER = [
   'libs/singleton-job/src/terminus/**',
 ];
 
+/** Packages that the library uses, and the only files that load them: all others may import their types. */
+const LOADED_BY = {
+  'cron-parser': 'schedule/cron/cron-fields.ts',
+  ioredis: 'store/redis/redis-clients.ts',
+  '@opentelemetry/*': 'opentelemetry/**',
+  '@nestjs/terminus': 'terminus/**',
+};
+
+/** Refuses to load all of these packages in `files`, except for `own`. */
+function packageRule(files, own) {
+  const others = Object.keys(LOADED_BY).filter((name) => name !== own);
+  return {
+    files: [`libs/singleton-job/src/${files}`],
+    ignores: ['**/*.spec.ts'],
+    rules: {
+      '@typescript-eslint/no-restricted-imports': [
+        'error',
+        {
+          patterns: others.map((name) => ({
+            group: [name],
+            allowTypeImports: true,
+            message: `Only ${LOADED_BY[name]} loads it: import its types.`,
+          })),
+        },
+      ],
+    },
+  };
+}
+
 export default tseslint.config(
   { ignores: ['**/dist/**', '**/node_modules/**', '.cache/**', 'coverage/**', 'test/consumers/apps/**'] },
   {
@@ -107,6 +136,8 @@ export default tseslint.config(
       ],
     },
   },
+  packageRule('**/*.ts'),
+  ...Object.entries(LOADED_BY).map(([name, files]) => packageRule(files, name)),
   {
     files: ['apps/**/*.ts'],
     rules: {
