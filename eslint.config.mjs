@@ -55,6 +55,13 @@ const workspaceZones = [
     from: ['./test', './apps'],
     message: 'bench/ measures the packed library and may import only tools/ besides.',
   },
+  {
+    target: ['./test/**', './tools/**', './apps/**'],
+    from: `${SRC}/*/**/!(index).ts`,
+    // helpers of specs have no index, and the one of discovery/ would load Nest with every job definition
+    except: ['**/testing/specs/*', '**/discovery/job-explorer.ts'],
+    message: 'A folder of the library is imported through its index.ts.',
+  },
   { target: './test/**', from: './bench', message: 'test/ may not import bench/, which is a package of its own.' },
 ];
 

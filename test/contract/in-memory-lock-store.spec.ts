@@ -1,8 +1,7 @@
 import { describe, it } from '@jest/globals';
 import { InMemoryLockStore } from '../../libs/singleton-job/src/store/index.js';
-import { TestServer } from '../../libs/singleton-job/src/testing/test-server.js';
 import { describeLockStore } from '../../libs/singleton-job/src/testing/lock-store-contract/index.js';
-import { ManualClock } from '../../libs/singleton-job/src/testing/manual-clock.js';
+import { ManualClock, TestServer } from '../../libs/singleton-job/src/testing/index.js';
 
 describeLockStore(
   { describe, it },

@@ -7,4 +7,4 @@ export {
   LONG_MS,
   refused,
   sessionOfReplica,
-} from '../../libs/singleton-job/src/testing/lock-store-contract/requests.js';
+} from '../../libs/singleton-job/src/testing/lock-store-contract/index.js';

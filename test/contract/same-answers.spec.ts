@@ -7,8 +7,7 @@ import {
   type LockStore,
   type StateUpdate,
 } from '../../libs/singleton-job/src/store/index.js';
-import { TestServer } from '../../libs/singleton-job/src/testing/test-server.js';
-import { ManualClock } from '../../libs/singleton-job/src/testing/manual-clock.js';
+import { ManualClock, TestServer } from '../../libs/singleton-job/src/testing/index.js';
 import { LONG_MS } from './lock-store-world.js';
 import { RedisFixture } from './redis-fixture.js';
 

@@ -1,6 +1,6 @@
 import { type AcquireRequest, type AcquireResult } from 'nestjs-singleton-job';
 import { InMemoryLockStore } from '../../libs/singleton-job/src/store/index.js';
-import { TestServer } from '../../libs/singleton-job/src/testing/test-server.js';
+import { TestServer } from '../../libs/singleton-job/src/testing/index.js';
 import { SystemClock } from '../../libs/singleton-job/src/time/index.js';
 
 /** A store in memory that records what it was asked to do: open, acquire, close. */

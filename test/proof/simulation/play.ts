@@ -1,5 +1,5 @@
 import { InMemoryLockStore } from '../../../libs/singleton-job/src/store/index.js';
-import { TestServer } from '../../../libs/singleton-job/src/testing/test-server.js';
+import { TestServer } from '../../../libs/singleton-job/src/testing/index.js';
 import { resolveOptions } from '../../../libs/singleton-job/src/options/index.js';
 import { cron, type CronSchedule } from '../../../libs/singleton-job/src/schedule/index.js';
 import { Chance } from './chance.js';

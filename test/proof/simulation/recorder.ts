@@ -9,7 +9,7 @@ import {
   replicaOf,
   sessionOf,
 } from '../../../libs/singleton-job/src/store/index.js';
-import { type TestServer } from '../../../libs/singleton-job/src/testing/test-server.js';
+import { type TestServer } from '../../../libs/singleton-job/src/testing/index.js';
 import { deadlineOf } from '../../../libs/singleton-job/src/leadership/index.js';
 import { type Instant } from '../../../libs/singleton-job/src/time/index.js';
 import { JOBS, longestExpiryMs, type Request, type Setting } from './plan.js';

@@ -1,5 +1,5 @@
 import { Election, Replica } from '../../../libs/singleton-job/src/leadership/index.js';
-import { TestServer } from '../../../libs/singleton-job/src/testing/test-server.js';
+import { TestServer } from '../../../libs/singleton-job/src/testing/index.js';
 import { Chance } from './chance.js';
 import { ProcessClock } from './process-clock.js';
 import { SimulatedNetwork } from './simulated-network.js';

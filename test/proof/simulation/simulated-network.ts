@@ -6,6 +6,7 @@ import {
   type ClaimResult,
   type HeartbeatRequest,
   type HeartbeatResult,
+  Listeners,
   type LockMessage,
   type LockStore,
   type LockStoreListener,
@@ -15,8 +16,7 @@ import {
   type RenewResult,
   type SessionToKeep,
 } from '../../../libs/singleton-job/src/store/index.js';
-import { type TestServer } from '../../../libs/singleton-job/src/testing/test-server.js';
-import { Listeners } from '../../../libs/singleton-job/src/store/listeners.js';
+import { type TestServer } from '../../../libs/singleton-job/src/testing/index.js';
 import { instant, type Instant, type Timer } from '../../../libs/singleton-job/src/time/index.js';
 import { type Chance } from './chance.js';
 import { type Connection } from './connection.js';

@@ -2,7 +2,7 @@ import { type JobDefinition } from '../../../libs/singleton-job/src/discovery/in
 import { type JobObserver } from '../../../libs/singleton-job/src/events/index.js';
 import { type ResolvedOptions } from '../../../libs/singleton-job/src/options/index.js';
 import { createReplica, type JobSupervisor } from '../../../libs/singleton-job/src/replica/index.js';
-import { type TestServer } from '../../../libs/singleton-job/src/testing/test-server.js';
+import { type TestServer } from '../../../libs/singleton-job/src/testing/index.js';
 import { type Chance } from './chance.js';
 import { type Step } from './plan.js';
 import { type ClockFaults, ProcessClock } from './process-clock.js';

@@ -1,5 +1,5 @@
 import { type LockStoreError } from '../../../libs/singleton-job/src/errors/index.js';
-import { type TestServer } from '../../../libs/singleton-job/src/testing/test-server.js';
+import { type TestServer } from '../../../libs/singleton-job/src/testing/index.js';
 import { type Request } from './plan.js';
 import { type World } from './world.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { lockExpiryOf } from '../../../libs/singleton-job/src/store/index.js';
-import { type TestServer } from '../../../libs/singleton-job/src/testing/test-server.js';
+import { type TestServer } from '../../../libs/singleton-job/src/testing/index.js';
 import { failureInWords, playInShards } from './command/index.js';
 import { drawPlan, play, playSeeds, type ServerMutation, shrink, simulate } from './simulation.js';
 

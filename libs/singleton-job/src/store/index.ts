@@ -32,6 +32,7 @@ export {
   type SessionToKeep,
   type StateUpdate,
 } from './lock-store.js';
+export { Listeners } from './listeners.js';
 export { InMemoryLockStore } from './memory/in-memory-lock-store.js';
 export { InMemoryServer } from './memory/in-memory-server.js';
 export { lockOf } from './memory/in-memory-locks.js';

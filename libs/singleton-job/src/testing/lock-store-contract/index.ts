@@ -5,3 +5,13 @@ export {
   type TestRunner,
 } from './describe-lock-store.js';
 export { type LockStoreWorld } from './lock-store-world.js';
+export {
+  acquireRequest,
+  eventually,
+  granted,
+  heartbeat,
+  kept,
+  LONG_MS,
+  refused,
+  sessionOfReplica,
+} from './requests.js';
