@@ -135,7 +135,7 @@ describe('A follower', () => {
     const b = replicas.start('b', [job()]);
     await replicas.clock.advance(0);
     let told = 0;
-    const leave = b.replica.enter('tick', { released: () => (told += 1), subscriptionChanged: () => undefined });
+    const leave = b.leadership.enter('tick', { released: () => (told += 1), subscriptionChanged: () => undefined });
     await b.supervisor.pause('tick');
     await settle();
     expect(told).toBe(1);

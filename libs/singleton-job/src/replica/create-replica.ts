@@ -18,7 +18,7 @@ import { JobSupervisor } from './job-supervisor.js';
 import { SingletonJobHealth } from './singleton-job-health.js';
 
 /** What the module adds, and what a test replaces. */
-interface ReplicaParts {
+interface ApplicationReplicaParts {
   /** @default `nodeId` with a random part: see {@link createReplicaId} */
   readonly id?: string;
   readonly clock?: Clock;
@@ -46,7 +46,7 @@ export interface ApplicationReplica {
 }
 
 /** Puts all parts of a replica together. Connects when the first job starts or the first lock is requested. */
-export function createReplica(options: ResolvedOptions, parts: ReplicaParts = {}): ApplicationReplica {
+export function createReplica(options: ResolvedOptions, parts: ApplicationReplicaParts = {}): ApplicationReplica {
   const { projectName, heartbeatIntervalMs, maxBackoffDelayMs } = options;
   const { id = createReplicaId(options.nodeId), clock = new SystemClock(), random = Math.random, log } = parts;
   const store = parts.store ?? createStore(options, clock);

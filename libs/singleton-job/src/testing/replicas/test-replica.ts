@@ -28,7 +28,7 @@ export interface TestReplica extends Pick<ApplicationReplica, 'supervisor' | 're
   /** Its events, at the common time, until it is killed. */
   readonly observer: RecordingObserver;
   readonly store: FaultyStore;
-  readonly replica: ApplicationReplica['leadership'];
+  readonly leadership: ApplicationReplica['leadership'];
   /** Ends its process as SIGKILL does: it sends, receives and reports nothing any more, and none of its timers fires. */
   kill(): void;
 }
@@ -64,6 +64,6 @@ export function createTestReplica(
     // what a killed process does before its turn is over reaches no observer
     created.observers.length = 0;
   };
-  const { leadership: replica, supervisor, registry, health } = created;
-  return { name, clock, observer, store, replica, supervisor, registry, health, kill };
+  const { leadership, supervisor, registry, health } = created;
+  return { name, clock, observer, store, leadership, supervisor, registry, health, kill };
 }
