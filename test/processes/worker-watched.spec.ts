@@ -6,13 +6,13 @@ import { WorkerProcess, type WorkerVariables } from '../../tools/replicas/worker
 
 const redis = useRedis();
 
-let workers = 0;
+let started = 0;
 
 /** One worker of a project of its own. */
 function start(variables: WorkerVariables, options?: { isProcessOne: boolean }): WorkerProcess {
   const own = {
     REDIS_URL: redis().url,
-    PROJECT_NAME: `watched-${process.pid}-${++workers}`,
+    PROJECT_NAME: `watched-${process.pid}-${++started}`,
     PRICE_TICK_SLOW_EVERY: '0',
   };
   return new WorkerProcess('a', { ...own, ...variables }, options);
@@ -21,9 +21,9 @@ function start(variables: WorkerVariables, options?: { isProcessOne: boolean }):
 /** The log of a worker that runs its jobs. */
 async function logOf(format: 'text' | 'json', job: RegExp): Promise<string> {
   const worker = start({ LOG_LEVEL: 'debug', LOG_FORMAT: format });
-  await using fleet = Workers.of(worker);
+  await using workers = Workers.of(worker);
   const find = (): string | undefined => worker.lines.map(({ text }) => text).find((text) => job.test(text));
-  await fleet.until(`it logs ${String(job)}`, () => find() !== undefined);
+  await workers.until(`it logs ${String(job)}`, () => find() !== undefined);
   return find() ?? '';
 }
 
@@ -58,8 +58,8 @@ describe('the spans of a worker', () => {
       OTEL_BSP_SCHEDULE_DELAY: '100',
       LAST_SPANS_WITHIN: '5m',
     });
-    await using fleet = Workers.of(worker);
-    await fleet.until('spans have arrived', () => collector.spans.length > 5);
+    await using workers = Workers.of(worker);
+    await workers.until('spans have arrived', () => collector.spans.length > 5);
     expect(await worker.stop()).toEqual({ code: 0, signal: null });
     const runs = worker.events.filter(({ event }) => event === 'runStarted');
     const told = runs.map(({ payload }) => `run ${String(payload?.job)} ${String(payload?.scheduledAt)}`);
@@ -77,19 +77,19 @@ describe('the spans of a worker', () => {
       OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.url}/v1/traces`,
       OTEL_BSP_SCHEDULE_DELAY: '100',
     });
-    await using fleet = Workers.of(worker);
-    await fleet.until('spans have arrived', () => collector.spans.length > 0, { withinMs: 60_000 });
+    await using workers = Workers.of(worker);
+    await workers.until('spans have arrived', () => collector.spans.length > 0, { withinMs: 60_000 });
   });
 
   it('do not keep it from ending where they are never answered for', async () => {
     await using collector = await SpanCollector.start({ answersAfterMs: Infinity });
     const variables = { ...PATIENT, OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_BSP_SCHEDULE_DELAY: '100' };
     const worker = start(variables, { isProcessOne: false });
-    await using fleet = Workers.of(worker);
-    await fleet.until('an export hangs', () => collector.requests > 0);
+    await using workers = Workers.of(worker);
+    await workers.until('an export hangs', () => collector.requests > 0);
     const exited = worker.stop();
     // it takes seconds; an export takes ten minutes here
-    await fleet.until('it ends', () => worker.hasExited, { withinMs: 60_000 });
+    await workers.until('it ends', () => worker.hasExited, { withinMs: 60_000 });
     expect(await exited).toEqual({ code: null, signal: 'SIGTERM' });
   });
 
@@ -102,9 +102,9 @@ describe('the spans of a worker', () => {
       OTEL_BSP_SCHEDULE_DELAY: '600000',
       LAST_SPANS_WITHIN: '5m',
     });
-    await using fleet = Workers.of(worker);
+    await using workers = Workers.of(worker);
     const ended = (): boolean => worker.events.some(({ event }) => event === 'runSucceeded');
-    await fleet.until('a run has ended', ended);
+    await workers.until('a run has ended', ended);
     expect(await worker.stop()).toEqual({ code: 0, signal: null });
     const printed = worker.lines.map(({ text }) => text);
     expect(printed.filter((line) => line.includes('spans'))).toEqual([

@@ -33,7 +33,7 @@ export interface WorkerRun extends RecordedRun {
   readonly outcome: WorkerEvent['event'] | undefined;
 }
 
-let fleets = 0;
+let projects = 0;
 
 /** Three real workers of one application. Leaves no process behind: `await using`. */
 export class Workers implements AsyncDisposable {
@@ -49,8 +49,8 @@ export class Workers implements AsyncDisposable {
     variables: WorkerVariables = {},
     { clocksAheadMs = [0, 0, 0] }: { readonly clocksAheadMs?: readonly [number, number, number] } = {},
   ): Promise<Workers> {
-    // several fleets may share a Redis
-    const own = { REDIS_URL: redisUrl, PROJECT_NAME: `fleet-${++fleets}` };
+    // several groups of workers may share a Redis
+    const own = { REDIS_URL: redisUrl, PROJECT_NAME: `workers-${++projects}` };
     await knowServer(redisUrl, own.PROJECT_NAME);
     const workers = new Workers(
       ['a', 'b', 'c'].map(
@@ -69,7 +69,7 @@ export class Workers implements AsyncDisposable {
     }
   }
 
-  /** A fleet of workers that were started one by one. */
+  /** Workers that were started one by one. */
   static of(...all: readonly WorkerProcess[]): Workers {
     return new Workers(all);
   }

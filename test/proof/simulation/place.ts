@@ -2,7 +2,7 @@ import { type ClockFaults } from './process-clock.js';
 import { type SimulatedProcess } from './simulated-process.js';
 import { GOOD_CONDITIONS, type NetworkConditions } from './network-conditions.js';
 
-/** A host on which one process of the fleet runs at a time, with the conditions that it is in. */
+/** A host on which one process of the application runs at a time, with the conditions that it is in. */
 export class Place {
   readonly #start: (name: string, clock: ClockFaults) => SimulatedProcess;
   readonly #active = new Set<NetworkConditions>();
