@@ -11,7 +11,7 @@ const CUTS = [
 ] as const;
 
 describe.each(CUTS)('a leader whose own connection $name', ({ cut, mend }) => {
-  it('ends its terms at their deadlines, before another one runs, and follows when it is back', async () => {
+  it('ends its terms before another replica runs, and follows when it is back', async () => {
     await using faultRun = await FaultRun.start();
     const { pair, proxies, admin } = faultRun;
     const { leader, follower } = pair;
@@ -68,7 +68,7 @@ describe('every command of an ended term', () => {
 });
 
 describe('answers that come after their deadline', () => {
-  it('keep a leader leading all the same, for they count from when the question was sent', async () => {
+  it('keep a leader leading: they count from when the request was sent', async () => {
     // the patient job waits a second for each answer; the quick one has asked again before
     const jobs = [
       { name: 'quick', lockExpiryMs: 4_400 },

@@ -29,7 +29,7 @@ describe('A process', () => {
 
   const start = (node: string, fault: JobFault): JobProcess => new JobProcess(node, { fault, redisUrl: server().url });
 
-  it('whose job blocks the event loop for longer than its lock lives starts nothing after it, says so, and another leads', async () => {
+  it('whose job blocks the event loop starts nothing stale, and another replica leads', async () => {
     await using a = start('a', 'blocks');
     await a.until(
       'it leads',
@@ -66,7 +66,7 @@ describe('A process', () => {
     expect(a.lines.join('\n')).not.toMatch(/Unhandled|Warning/);
   });
 
-  it('whose observers throw and reject at everything lives on, and says so once for each event', async () => {
+  it('whose observers throw at everything lives on, and says so once for each event', async () => {
     await using a = start('a', 'observers');
     await a.until('they failed often', () => a.of('runSucceeded').length > 50);
     expect(await a.stop()).toBe(0);
@@ -78,7 +78,7 @@ describe('A process', () => {
     expect(a.lines.join('\n')).not.toMatch(/Unhandled|MaxListeners/);
   });
 
-  it('whose job never ends exits in time, and leaves the lock of that job to expire, and no other', async () => {
+  it('whose job never ends exits in time, and releases all locks but that of this job', async () => {
     await using a = start('a', 'never-ends');
     await a.until(
       'it runs',
@@ -92,7 +92,7 @@ describe('A process', () => {
     expect(a.lines.join('\n')).toContain('its lock was not freed and expires by itself');
   });
 
-  it('whose job closes the application, and waits for that, exits in time and by itself', async () => {
+  it('whose job closes the application and waits for that exits in time by itself', async () => {
     await using a = start('a', 'closes');
     await a.until('it runs', () => a.of('runStarted', 'faulty').length > 0);
     const askedAtMs = performance.now();

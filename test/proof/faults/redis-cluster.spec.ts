@@ -43,7 +43,7 @@ describe('a slot that moves to another node of a cluster', () => {
 });
 
 describe('a node of a cluster that is taken for the only server', () => {
-  it('leads nothing, and it is said once of each job that its keys lie in several slots', async () => {
+  it('makes no leader, and is logged once for each job', async () => {
     const [node] = await cluster.ownerOf(`{${PROJECT}:sessions}`);
     const names = ['ant', 'bee', 'cat', 'dog'];
     const jobs = names.map((name) => job({ name, lockExpiryMs: LOCK_EXPIRY_MS, schedule: interval(50) }));

@@ -20,19 +20,16 @@ const lossesOf = ({ observer }: InProcessReplica): Set<string> =>
   new Set(observer.of('leadershipLost').map(({ reason }) => reason));
 
 describe('a Redis that is flushed', () => {
-  it.concurrent(
-    'tells its leader at the next heartbeat, and jobs go on under larger tokens without an overlap',
-    async () => {
-      await using faultRun = await FaultRun.start();
-      const { pair, admin } = faultRun;
-      const { leader } = pair;
-      await admin.flushall();
-      await pair.until('the leader knows', () => leader.observer.of('leadershipLost').length === pair.jobNames.length);
-      await pair.goesOn({ withinMs: BACK_MS });
-      expect(lossesOf(leader)).toEqual(new Set(['preempted']));
-      expect(pair.violations()).toEqual([]);
-    },
-  );
+  it.concurrent('is noticed at the next heartbeat, and jobs go on without an overlap', async () => {
+    await using faultRun = await FaultRun.start();
+    const { pair, admin } = faultRun;
+    const { leader } = pair;
+    await admin.flushall();
+    await pair.until('the leader knows', () => leader.observer.of('leadershipLost').length === pair.jobNames.length);
+    await pair.goesOn({ withinMs: BACK_MS });
+    expect(lossesOf(leader)).toEqual(new Set(['preempted']));
+    expect(pair.violations()).toEqual([]);
+  });
 
   it.concurrent('lets nothing overlap with a short lockExpiry either', async () => {
     await using faultRun = await FaultRun.start({}, { options: { lockExpiry: 800 } });
@@ -45,7 +42,7 @@ describe('a Redis that is flushed', () => {
     expect(pair.violations()).toEqual([]);
   });
 
-  it.concurrent('while its leader is cut off lets nobody lead until that leader cannot run any more', async () => {
+  it.concurrent('lets no replica lead while a leader that is cut off may still run', async () => {
     await using faultRun = await FaultRun.start();
     const { pair, admin, proxies } = faultRun;
     const { leader, follower } = pair;
@@ -135,60 +132,50 @@ describe('a lock that is deleted', () => {
     expect(pair.violations({ sinceMs: knownMs })).toEqual([]);
   });
 
-  it.concurrent(
-    'and taken by another at once has two leaders until the old one receives the grant, told apart by their tokens',
-    async () => {
-      await using faultRun = await FaultRun.start();
-      const { pair, admin } = faultRun;
-      const { leader, follower } = pair;
-      await admin.del(pair.lock(JOB));
-      await wakeFollower(faultRun);
-      await pair.until('the follower leads', () => follower.leads.has(JOB));
-      const takenMs = performance.now();
-      await pair.until('the old leader knows', () => !leader.leads.has(JOB), { withinMs: SLACK_MS });
-      const knownMs = performance.now();
-      expect(leader.observer.of('leadershipLost')).toEqual([
-        expect.objectContaining({ job: JOB, reason: 'preempted' }),
-      ]);
-      await pair.goesOn();
-      expect(pair.violations({ sinceMs: knownMs })).toEqual([]);
-      const tokens = (node: string, untilMs = Infinity) =>
-        pair.runs
-          .filter((run) => run.node === node && run.job === JOB && run.startedAtMs < untilMs)
-          .map((run) => run.fencingToken);
-      expect(tokens('b')).not.toEqual([]);
-      expect(Math.min(...tokens('b'))).toBeGreaterThan(Math.max(...tokens('a', takenMs)));
-    },
-  );
+  it.concurrent('and taken at once has two leaders until the old one receives the grant', async () => {
+    await using faultRun = await FaultRun.start();
+    const { pair, admin } = faultRun;
+    const { leader, follower } = pair;
+    await admin.del(pair.lock(JOB));
+    await wakeFollower(faultRun);
+    await pair.until('the follower leads', () => follower.leads.has(JOB));
+    const takenMs = performance.now();
+    await pair.until('the old leader knows', () => !leader.leads.has(JOB), { withinMs: SLACK_MS });
+    const knownMs = performance.now();
+    expect(leader.observer.of('leadershipLost')).toEqual([expect.objectContaining({ job: JOB, reason: 'preempted' })]);
+    await pair.goesOn();
+    expect(pair.violations({ sinceMs: knownMs })).toEqual([]);
+    const tokens = (node: string, untilMs = Infinity) =>
+      pair.runs
+        .filter((run) => run.node === node && run.job === JOB && run.startedAtMs < untilMs)
+        .map((run) => run.fencingToken);
+    expect(tokens('b')).not.toEqual([]);
+    expect(Math.min(...tokens('b'))).toBeGreaterThan(Math.max(...tokens('a', takenMs)));
+  });
 });
 
 describe('a foreign lock', () => {
-  it.concurrent(
-    'without a time to live is given one, which is said once, and the job goes on when it is over',
-    async () => {
-      await using faultRun = await FaultRun.start();
-      const { pair, admin } = faultRun;
-      await admin.set(pair.lock(JOB), 'an-old-application');
-      await wakeFollower(faultRun);
-      await pair.until('somebody says so', () =>
-        pair.replicas.some(({ observer }) => observer.of('lockTtlRestored').length > 0),
-      );
-      expect(await admin.pttl(pair.lock(JOB))).toBeGreaterThan(LOCK_EXPIRY_MS);
-      await pair.until('its leader knows', () => !pair.leader.leads.has(JOB), { withinMs: RENEWAL_MS + SLACK_MS });
-      // so long would be long to wait
-      await admin.pexpire(pair.lock(JOB), LOCK_EXPIRY_MS);
-      await pair.goesOn({ withinMs: LOCK_EXPIRY_MS + 1_000 + SLACK_MS });
-      const warnings = pair.replicas
-        .flatMap(({ complaints }) => complaints)
-        .filter((line) => line.includes('for ever'));
-      expect(warnings).toEqual([
-        expect.stringContaining(
-          `:${JOB}] was locked for ever by 'an-old-application'; the lock was given a time to live`,
-        ),
-      ]);
-      expect(pair.violations()).toEqual([]);
-    },
-  );
+  it.concurrent('without a time to live is given one, which is logged once, and the job goes on', async () => {
+    await using faultRun = await FaultRun.start();
+    const { pair, admin } = faultRun;
+    await admin.set(pair.lock(JOB), 'an-old-application');
+    await wakeFollower(faultRun);
+    await pair.until('somebody says so', () =>
+      pair.replicas.some(({ observer }) => observer.of('lockTtlRestored').length > 0),
+    );
+    expect(await admin.pttl(pair.lock(JOB))).toBeGreaterThan(LOCK_EXPIRY_MS);
+    await pair.until('its leader knows', () => !pair.leader.leads.has(JOB), { withinMs: RENEWAL_MS + SLACK_MS });
+    // so long would be long to wait
+    await admin.pexpire(pair.lock(JOB), LOCK_EXPIRY_MS);
+    await pair.goesOn({ withinMs: LOCK_EXPIRY_MS + 1_000 + SLACK_MS });
+    const warnings = pair.replicas.flatMap(({ complaints }) => complaints).filter((line) => line.includes('for ever'));
+    expect(warnings).toEqual([
+      expect.stringContaining(
+        `:${JOB}] was locked for ever by 'an-old-application'; the lock was given a time to live`,
+      ),
+    ]);
+    expect(pair.violations()).toEqual([]);
+  });
 });
 
 describe('a state that is deleted', () => {

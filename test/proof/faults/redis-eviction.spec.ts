@@ -50,7 +50,7 @@ describe('the eviction policy of Redis', () => {
     expect(questions).toBe(2);
   });
 
-  it('is unknown to whoever may not ask, which is told to observers, and the log warns that restarts are hidden too', async () => {
+  it('is unknown where INFO is not permitted, and the log says so', async () => {
     // the client has a word of its own for it
     jest.spyOn(console, 'warn').mockImplementation(() => {});
     await using server = await RedisServer.start({ args: ['--maxmemory-policy', 'allkeys-lru'] });
@@ -70,7 +70,7 @@ describe('the eviction policy of Redis', () => {
     }
   });
 
-  it('that drops a lock all the same is like a lock that was deleted: the leader learns it from its next renewal', async () => {
+  it('that drops a lock is noticed by its leader at the next renewal', async () => {
     await using server = await RedisServer.start({ args: ['--maxmemory-policy', 'volatile-ttl'] });
     using outside = adminClient(server);
     const { admin } = outside;

@@ -50,7 +50,7 @@ const HICCUPS: readonly Hiccup[] = [
 
 describe('a Redis that', () => {
   it.concurrent.each(HICCUPS)(
-    '$name changes no leader and aborts no run, and followers hear of releases as before',
+    '$name changes no leader and aborts no run, and messages arrive as before',
     async ({ happen, mayBeTold = false }) => {
       await using faultRun = await FaultRun.start({ args: ['--enable-debug-command', 'yes'] }, LASTING);
       const { pair, proxies } = faultRun;

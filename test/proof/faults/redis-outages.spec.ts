@@ -135,7 +135,7 @@ const complaintOf = (answer: Promise<unknown>): Promise<string> =>
 
 describe('a Redis', () => {
   it.concurrent.each(OUTAGES)(
-    '$name ends all terms at their deadlines, is told in two lines by each replica, and is forgotten once it is over',
+    '$name ends all terms at their deadlines, and each replica logs two lines',
     async ({ redis, begin, end, says, answers, backWithinMs = BACK_MS }) => {
       await using faultRun = await FaultRun.start(redis);
       const { pair } = faultRun;

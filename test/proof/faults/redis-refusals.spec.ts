@@ -93,7 +93,7 @@ const REFUSALS: readonly Refusal[] = [
 
 describe('a Redis that', () => {
   it.concurrent.each(REFUSALS)(
-    '$name is told once by each replica for each command, ends the terms it concerns at their deadlines, and goes on once it is mended',
+    '$name is logged once for each command, and jobs go on once it is mended',
     async ({ begin, end, says, jobs, isAnonymous = false, permitsHeartbeats = false }) => {
       await using server = await RedisServer.start();
       using outside = adminClient(server);

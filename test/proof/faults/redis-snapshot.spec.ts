@@ -28,7 +28,7 @@ describe('a Redis that restarts from an older snapshot', () => {
     expect(pair.violations()).toEqual([]);
   });
 
-  it.concurrent('makes no second leader if another leads since the snapshot, and tokens go on growing', async () => {
+  it.concurrent('makes no second leader if another leads since the snapshot, and tokens grow on', async () => {
     await using faultRun = await FaultRun.start();
     const { pair, admin, proxies } = faultRun;
     const { leader, follower } = pair;

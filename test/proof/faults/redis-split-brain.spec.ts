@@ -40,38 +40,34 @@ const lastOf = ({ observer }: InProcessReplica, event: 'leadershipGained' | 'lea
   observer.events.findLast((told) => told.event === event && told.payload.job === job)?.atMs ?? NaN;
 
 describe('a deposed primary that still serves one of the replicas', () => {
-  it.concurrent(
-    'has a leader beside that of its successor until it is demoted: each side keeps every promise by itself',
-    async () => {
-      await using split = await splitWorld(LONG_EXPIRY_MS);
-      const { pair, successor, splitMs } = split;
-      const { leader, follower } = pair;
-      const bothMs = performance.now();
-      await pair.until('a lock has lived and died', () => performance.now() > bothMs + LONG_EXPIRY_MS);
-      for (const replica of pair.replicas) {
-        expect(replica.leads.size).toBe(pair.jobNames.length);
-        expect(replica.observer.of('leadershipLost')).toEqual([]);
-        expect(pair.violations({ of: replica, sinceMs: splitMs })).toEqual([]);
-      }
-      for (const job of pair.jobNames) {
-        expect(Math.min(...tokensOf(follower, job))).toBeGreaterThan(Math.max(...tokensOf(leader, job)));
-      }
-      const twice = pair.violations({ sinceMs: bothMs }).filter((line) => line.startsWith('started-twice'));
-      expect(twice.length).toBeGreaterThan(0);
-      // and what the one side started while the other had nobody yet, the other reports
-      const reported = (at: number): boolean =>
-        follower.reports().some(({ fromMs, toMs }) => fromMs < at && at <= toMs);
-      const startedHere = pair.runs.filter(({ node, job }) => node === leader.node && job === 'report');
-      expect(startedHere.filter(({ scheduledAtMs }) => reported(scheduledAtMs))).not.toEqual([]);
+  it.concurrent('has a leader of its own until it is demoted, and each side keeps every promise', async () => {
+    await using split = await splitWorld(LONG_EXPIRY_MS);
+    const { pair, successor, splitMs } = split;
+    const { leader, follower } = pair;
+    const bothMs = performance.now();
+    await pair.until('a lock has lived and died', () => performance.now() > bothMs + LONG_EXPIRY_MS);
+    for (const replica of pair.replicas) {
+      expect(replica.leads.size).toBe(pair.jobNames.length);
+      expect(replica.observer.of('leadershipLost')).toEqual([]);
+      expect(pair.violations({ of: replica, sinceMs: splitMs })).toEqual([]);
+    }
+    for (const job of pair.jobNames) {
+      expect(Math.min(...tokensOf(follower, job))).toBeGreaterThan(Math.max(...tokensOf(leader, job)));
+    }
+    const twice = pair.violations({ sinceMs: bothMs }).filter((line) => line.startsWith('started-twice'));
+    expect(twice.length).toBeGreaterThan(0);
+    // and what the one side started while the other had nobody yet, the other reports
+    const reported = (at: number): boolean => follower.reports().some(({ fromMs, toMs }) => fromMs < at && at <= toMs);
+    const startedHere = pair.runs.filter(({ node, job }) => node === leader.node && job === 'report');
+    expect(startedHere.filter(({ scheduledAtMs }) => reported(scheduledAtMs))).not.toEqual([]);
 
-      await successor.demoteTheOther();
-      await pair.until('the deposed leader knows', () => leader.leads.size === 0);
-      const knownMs = performance.now();
-      await pair.goesOn();
-      expect(follower.leads.size).toBe(pair.jobNames.length);
-      expect(pair.violations({ sinceMs: knownMs })).toEqual([]);
-    },
-  );
+    await successor.demoteTheOther();
+    await pair.until('the deposed leader knows', () => leader.leads.size === 0);
+    const knownMs = performance.now();
+    await pair.goesOn();
+    expect(follower.leads.size).toBe(pair.jobNames.length);
+    expect(pair.violations({ sinceMs: knownMs })).toEqual([]);
+  });
 
   it.concurrent('gives the largest token to the term that began last, on whichever side', async () => {
     await using split = await splitWorld(LONG_EXPIRY_MS);
