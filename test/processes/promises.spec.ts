@@ -86,10 +86,12 @@ describe('Three processes keep', () => {
       await using workers = await Workers.start(redis().url, LONG_RUNS);
       const run = await workers.freshRun('price-tick');
       const leader = workers.leaderOf('price-tick');
+      const stoppedAtMs = Date.now();
       expect(await leader.stop()).toEqual({ code: 0, signal: null });
 
       const finished = workers.runs('price-tick').find(({ startedAtMs }) => startedAtMs === run.startedAtMs);
       expect(finished).toMatchObject({ node: leader.node, outcome: 'runSucceeded' });
+      expect((finished?.endedAtMs ?? 0) - stoppedAtMs).toBeGreaterThan(LOCK_EXPIRY_MS);
       const [released] = workers.eventsOf('price-tick', 'leadershipReleased');
       expect(released?.payload).toMatchObject({ reason: 'shutdown', confirmed: true });
       const next = () => workers.runs('price-tick').find(({ node }) => node !== leader.node);

@@ -25,7 +25,7 @@ export const JOBS = ['heartbeat', 'price-tick', 'daily-report'] as const;
 export type Job = (typeof JOBS)[number];
 
 /** A run with what its tick was. */
-export interface WorkerRun extends RecordedRun {
+interface WorkerRun extends RecordedRun {
   readonly job: Job;
   readonly scheduledAtMs: number;
   readonly cause: string;
