@@ -150,6 +150,8 @@ describe('LockService', () => {
       const handles = await Promise.all(keys.map((key) => acquired(a, key)));
       expect(new Set(handles.map(({ key }) => key)).size).toBe(keys.length);
       expect(handles.filter(({ key }) => !/^lock(\/[^/:{}\s]+){1,2}$/.test(key))).toEqual([]);
+      const { key } = await acquired(a, { name: 'a/b%', tenant: '{c}:d' });
+      expect(key).toBe('lock/a%2Fb%25/%7Bc%7D%3Ad');
     });
 
     it('with a larger fencing token each time, also after its state was forgotten', async () => {
