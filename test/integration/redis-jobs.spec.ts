@@ -106,32 +106,11 @@ describe('An application with jobs on Redis', () => {
     expect(token).toBe(diary.leads.find(({ job }) => job === 'price-tick')?.fencingToken);
   });
 
-  it('opens one connection for commands and one to listen, however many jobs there are', async () => {
-    const before = await clientsOf(redis);
-    const { diary } = await start();
-    await until('it leads three jobs', () => diary.leads.length === 3);
-    const added = async (): Promise<string[]> => (await clientsOf(redis)).filter((client) => !before.includes(client));
-    await until('both connections are open', async () => (await added()).length === 2);
-    await until('jobs ran', () => diary.runs.length > 5);
-    expect(await added()).toHaveLength(2);
-  });
-
   it('starts without a word of an outage when Redis is there', async () => {
     const { diary, logger } = await start();
     await until('jobs ran', () => diary.runs.length > 5);
     expect(logger.lines.filter((line) => /^(warn|error): /.test(line) && !LATE.test(line))).toEqual([]);
     expect(logger.lines.filter((line) => line.includes('became LEADER'))).toHaveLength(3);
-  });
-
-  it('releases its locks when it is closed, and leaves no connection', async () => {
-    const before = await clientsOf(redis);
-    const { app, diary } = await start();
-    await until('it leads three jobs', () => diary.leads.length === 3);
-    await app.close();
-    expect(await redis.keys('*:lock')).toEqual([]);
-    await until('its connections are closed', async () =>
-      (await clientsOf(redis)).every((client) => before.includes(client)),
-    );
   });
 
   it('starts while Redis is down, says so once, and runs when it comes', async () => {
@@ -148,22 +127,4 @@ describe('An application with jobs on Redis', () => {
     // a busy machine may be slow to answer for a moment later on
     expect(told.filter((line) => /ECONNREFUSED|closed/.test(line)).length).toBeLessThanOrEqual(1);
   });
-
-  it('elects no leader for a job whose lock is something else, names the key, and goes on with the others', async () => {
-    await redis.lpush('myapp:price-tick:lock', 'not a lock');
-    const { diary, logger } = await start();
-    await until('it leads two jobs', () => diary.leads.length === 2);
-    await until('it logs that', () => logger.lines.some((line) => line.includes('WRONGTYPE')));
-    const told = logger.lines.filter((line) => line.includes('WRONGTYPE'));
-    const named = "Redis did not answer 'acquire' for 'myapp:price-tick:lock': WRONGTYPE";
-    expect(told).toEqual([expect.stringContaining(named)]);
-    await redis.del('myapp:price-tick:lock');
-    await until('it leads three jobs', () => diary.leads.length === 3);
-  });
 });
-
-/** Who is connected, by the numbers that the server gives them. */
-async function clientsOf(redis: Redis): Promise<string[]> {
-  const list = String(await redis.client('LIST'));
-  return [...list.matchAll(/^id=(\d+)/gm)].map(([, id]) => id ?? '');
-}

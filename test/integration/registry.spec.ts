@@ -12,8 +12,6 @@ import {
   Cron,
   FixedRate,
   InvalidJobsError,
-  type JobEvents,
-  type JobObserver,
   type JobRegistration,
   type JobStatus,
   SingletonJobModule,
@@ -45,35 +43,6 @@ const beat = (run: JobRegistration['run'] = () => undefined): JobRegistration =>
   run,
 });
 
-/** Due every second, and never late: what nobody led in time for is missed. */
-const EVERY_SECOND: JobRegistration = {
-  name: 'every-second',
-  schedule: { cron: '* * * * * *' },
-  misfireGrace: 0,
-  run: () => undefined,
-};
-
-/** What became of the occurrences of a job that is due every second, on all replicas together. */
-class Ledger {
-  readonly started: number[] = [];
-  readonly missed: (JobEvents['occurrencesMissed'] & { readonly by: string })[] = [];
-
-  of(replica: string): JobObserver {
-    return {
-      runStarted: ({ scheduledAt }) => this.started.push(scheduledAt.getTime()),
-      occurrencesMissed: (event) => this.missed.push({ ...event, by: replica }),
-    };
-  }
-
-  /** Every occurrence of which something was told, in order, as often as that was. */
-  all(): number[] {
-    const missed = this.missed.flatMap(({ to, count }) =>
-      Array.from({ length: count }, (_, ago) => to.getTime() - ago * 1_000),
-    );
-    return [...this.started, ...missed].toSorted((one, other) => one - other);
-  }
-}
-
 describe('SingletonJobRegistry', () => {
   describe('on two replicas', () => {
     const server = useRedisServer();
@@ -90,11 +59,7 @@ describe('SingletonJobRegistry', () => {
       redis.disconnect();
     });
 
-    const start = async (
-      nodeId: string,
-      root: ModuleMetadata = { providers: [Prices] },
-      observer: JobObserver = {},
-    ) => {
+    const start = async (nodeId: string, root: ModuleMetadata = { providers: [Prices] }) => {
       const options: SingletonJobOptions = {
         projectName: 'myapp',
         connection: server().url,
@@ -102,7 +67,6 @@ describe('SingletonJobRegistry', () => {
         // nothing here waits for it, and a busy machine loses none
         lockExpiry: '10s',
         nodeId,
-        observers: [observer],
       };
       const application = await startApplication({
         ...root,
@@ -111,7 +75,7 @@ describe('SingletonJobRegistry', () => {
       started.push(application);
       const registry = application.app.get(SingletonJobRegistry);
       const status = (name = 'price-tick'): JobStatus | undefined => registry.get(name);
-      return { ...application, registry, status, runs: () => application.app.get(Prices).runs };
+      return { ...application, registry, status };
     };
 
     const pair = async () => {
@@ -135,77 +99,6 @@ describe('SingletonJobRegistry', () => {
         expect(JSON.parse(JSON.stringify(list))).toEqual(list);
         expect(list.map(({ name }) => name)).toEqual(['price-tick', 'yearly']);
       }
-    });
-
-    it('triggers a run where the job is led, and elsewhere says where that is', async () => {
-      const [a, b] = await pair();
-      expect(await b.registry.trigger('yearly')).toEqual({
-        started: false,
-        reason: 'not-leader',
-        leader: a.status('yearly')?.leader,
-      });
-      const before = await redis.hgetall('{myapp:yearly:lock}:state');
-      expect(await a.registry.trigger('yearly')).toMatchObject({
-        started: true,
-        fencingToken: Number(before['token']),
-      });
-      await until('it has run', () => a.status('yearly')?.lastRun?.cause === 'trigger');
-      expect(await redis.hgetall('{myapp:yearly:lock}:state')).toEqual(before);
-    });
-
-    it('steps down in favour of the other, and pauses until nobody leads', async () => {
-      const [a, b] = await pair();
-      expect(await b.registry.stepDown('price-tick')).toBe(false);
-      expect(await a.registry.stepDown('price-tick')).toBe(true);
-      await until('the other leads', () => b.status()?.role === 'leader');
-      await until('the first knows', () => a.status()?.leader === b.status()?.leader);
-      // it let the other acquire first, and has not led in between
-      expect(a.status()?.counters.terms).toBe(1);
-
-      await a.registry.pause('price-tick');
-      await b.registry.pause('price-tick');
-      expect(await redis.exists('myapp:price-tick:lock')).toBe(0);
-      expect([a.status()?.role, b.status()?.role]).toEqual(['paused', 'paused']);
-      a.registry.resume('price-tick');
-      await until('it leads again', () => a.status()?.role === 'leader');
-      expect(a.status('yearly')?.role).toBe('leader');
-    });
-
-    it('pauses a cron job on every replica, and the next leader reports once what was missed', async () => {
-      const seconds = new Ledger();
-      const [a, b] = await Promise.all(['a', 'b'].map((nodeId) => start(nodeId, {}, seconds.of(nodeId))));
-      if (a === undefined || b === undefined) throw new Error('two were started');
-      for (const { registry } of [a, b]) registry.register(EVERY_SECOND);
-      await until('an occurrence has run', () => seconds.started.length > 0);
-      await Promise.all([a, b].map(({ registry }) => registry.pause('every-second')));
-      const before = seconds.started.length;
-      const pausedAt = Date.now();
-      await until('three occurrences have passed', () => Date.now() >= pausedAt + 4_000);
-      expect(await redis.exists('myapp:every-second:lock')).toBe(0);
-      expect([a, b].map(({ status }) => status('every-second')?.role)).toEqual(['paused', 'paused']);
-      expect(seconds.started).toHaveLength(before);
-
-      b.registry.resume('every-second');
-      await until('the next occurrence has run', () => seconds.started.length > before);
-      const [gap, ...others] = seconds.missed.filter(({ to }) => to.getTime() > pausedAt);
-      expect(gap).toMatchObject({ by: 'b', reason: 'late' });
-      expect(gap?.count).toBeGreaterThanOrEqual(3);
-      expect(others.filter(({ by }) => by === 'a')).toEqual([]);
-      // each is told of once, as started or as missed
-      const all = seconds.all();
-      expect(all).toEqual(all.map((_, index) => (all[0] ?? 0) + index * 1_000));
-    });
-
-    it('takes a decorated job away, and takes it on again by registration', async () => {
-      const [a, b] = await pair();
-      await a.registry.unregister('price-tick');
-      expect(a.registry.get('price-tick')).toBeUndefined();
-      await until('the other leads', () => b.status()?.role === 'leader');
-      await b.registry.unregister('price-tick');
-      expect(await redis.exists('myapp:price-tick:lock')).toBe(0);
-      let runs = 0;
-      a.registry.register({ name: 'price-tick', schedule: { period: '50ms' }, run: () => (runs += 1) });
-      await until('it runs', () => runs > 1);
     });
 
     it('runs what is registered in a constructor, at any time of the start, and after it', async () => {

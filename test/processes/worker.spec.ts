@@ -38,16 +38,6 @@ describe('a worker', () => {
     }
   });
 
-  it('starts without Redis, and its jobs begin when Redis is there', async () => {
-    await redis().down();
-    const worker = new WorkerProcess('a', { REDIS_URL: redis().url });
-    await using workers = Workers.of(worker);
-    await workers.until('it is ready', () => worker.isReady);
-    await redis().up();
-    await workers.untilJobsGoOn(0);
-    expect(await worker.stop()).toEqual({ code: 0, signal: null });
-  });
-
   it('works on without the parent that followed its events', async () => {
     const worker = new WorkerProcess('a', { REDIS_URL: redis().url, LOG_LEVEL: 'debug', HEARTBEAT_DELAY: '100ms' });
     await using workers = Workers.of(worker);
