@@ -97,17 +97,6 @@ describe('the trace of a run', () => {
     expect(query?.parentSpanContext?.spanId).toBe(span.spanContext().spanId);
   });
 
-  it('says what a run failed with', async () => {
-    await using started = await startWith(() => {
-      throw new TypeError('no such report');
-    });
-    expect(started.jobs()).toHaveLength(1);
-    const { attributes, status, events } = await spanOfTheRun();
-    expect(attributes).toMatchObject({ 'job.outcome': 'failed', 'error.type': 'TypeError' });
-    expect(status).toEqual({ code: SpanStatusCode.ERROR, message: 'no such report' });
-    expect(events.map(({ name }) => name)).toEqual(['exception']);
-  });
-
   it('says when and why a run was told to stop, which is no failure if it does', async () => {
     await using started = await startWith(
       (run) =>

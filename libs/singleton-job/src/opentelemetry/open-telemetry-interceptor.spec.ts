@@ -57,8 +57,11 @@ describe('The span of a run', () => {
     const { span, ...told } = await toldOf((run) => {
       throw new LeaseLostError(run.job);
     });
+    const { message } = new LeaseLostError('tick');
     expect(told).toEqual({ events: ['runFailed'], outcome: 'failed', code: undefined });
-    expect(span?.status.code).toBe(SpanStatusCode.ERROR);
+    expect(span?.status).toEqual({ code: SpanStatusCode.ERROR, message });
+    expect(span?.attributes['error.type']).toBe('LeaseLostError');
+    expect(span?.events.map(({ name }) => name)).toEqual(['exception']);
   });
 
   it('says that a run has failed which was refused while the clocks disagreed, and no longer when it asked again', async () => {
