@@ -42,7 +42,7 @@ describe('the image of the worker', () => {
 
     expect(readdirSync(image.dir).sort()).toEqual(['dist', 'node_modules', 'package.json']);
     expect(existsSync(join(image.dir, 'node_modules/typescript'))).toBe(false);
-    expect(image.environment).toMatchObject({ NODE_ENV: 'production', PORT: '3000' });
+    expect(image.environment).toMatchObject({ NODE_ENV: 'production', HOST: '0.0.0.0', PORT: '3000' });
 
     const worker = start(image, image.command);
     const exited = once(worker, 'exit');

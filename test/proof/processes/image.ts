@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 import { ROOT } from '../../../tools/workspace/paths.js';
-import { execForm, type Instruction, readDockerfile, type Stage } from '../../support/dockerfile.js';
+import { execForm, type Instruction, readDockerfile, type Stage } from './dockerfile.js';
 
 const execute = promisify(execFile);
 

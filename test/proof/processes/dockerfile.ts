@@ -6,7 +6,6 @@ export interface Instruction {
 
 /** What lies between one FROM and the next. */
 export interface Stage {
-  readonly base: string;
   /** Behind AS; the last one usually has none. */
   readonly alias: string | undefined;
   readonly instructions: readonly Instruction[];
@@ -14,7 +13,7 @@ export interface Stage {
 
 /** Reads the stages of a Dockerfile. Knows comments, and lines that are continued; no heredocs, no ARG, no variables. */
 export function readDockerfile(text: string): Stage[] {
-  const stages: { base: string; alias: string | undefined; instructions: Instruction[] }[] = [];
+  const stages: { alias: string | undefined; instructions: Instruction[] }[] = [];
   const lines = text
     .replaceAll(/^\s*#.*\n/gm, '')
     .replaceAll('\\\n', ' ')
@@ -23,8 +22,8 @@ export function readDockerfile(text: string): Stage[] {
     const [, name = '', rest = ''] = /^([A-Z]+) +(.+)$/.exec(line) ?? [];
     if (name === '') throw new Error(`no instruction of a Dockerfile: ${line}`);
     if (name === 'FROM') {
-      const [, base = '', alias] = /^(\S+)(?: AS (\S+))?$/.exec(rest) ?? [];
-      stages.push({ base, alias, instructions: [] });
+      const [, alias] = /^\S+(?: AS (\S+))?$/.exec(rest) ?? [];
+      stages.push({ alias, instructions: [] });
     } else {
       stages.at(-1)?.instructions.push({ name, rest });
     }
