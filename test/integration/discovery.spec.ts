@@ -20,8 +20,8 @@ import {
   SingletonJobModule,
   type SingletonJobOptions,
 } from 'nestjs-singleton-job';
+import { FakeRun } from 'nestjs-singleton-job/testing';
 import { DISABLED, problemsOf, type StartedApplication, startDisabled } from '../support/nest-application.js';
-import { someRun } from '../support/some-run.js';
 
 @Injectable()
 class Prices {
@@ -213,7 +213,7 @@ describe('an inherited method', () => {
   it('that is overridden without a decorator stays a job, and the override runs', async () => {
     await using started = await startDisabled({ providers: [Users] });
 
-    expect(started.jobs()[0]?.invoke(someRun())).toBe('override');
+    expect(started.jobs()[0]?.invoke(new FakeRun())).toBe('override');
   });
 
   it('that is overridden with a decorator follows that one', async () => {
@@ -412,7 +412,7 @@ describe('discovery', () => {
   it('looks a method up when it runs, so that a spy sees it', async () => {
     await using started = await startDisabled({ providers: [Prices] });
     const spy = jest.spyOn(started.app.get(Prices), 'tick').mockReturnValue(7);
-    const run = someRun();
+    const run = new FakeRun();
 
     expect(started.jobs()[0]?.invoke(run)).toBe(7);
     expect(spy.mock.calls).toEqual([[run]]);
@@ -441,7 +441,7 @@ describe('discovery', () => {
     }
     await using started = await startDisabled({ providers: [Wrapped] });
 
-    expect(started.jobs().map((job) => job.invoke(someRun()))).toEqual(['wrapped outside', 'wrapped inside']);
+    expect(started.jobs().map((job) => job.invoke(new FakeRun()))).toEqual(['wrapped outside', 'wrapped inside']);
   });
 });
 

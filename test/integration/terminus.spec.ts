@@ -5,7 +5,6 @@ import { HealthCheck, HealthCheckService, TerminusModule } from '@nestjs/terminu
 import { Test } from '@nestjs/testing';
 import {
   FixedRate,
-  Interval,
   type JobRun,
   LockService,
   LockStoreError,
@@ -179,16 +178,6 @@ describe('the health of a replica, over HTTP', () => {
     });
     expect(await replica.ask('live')).toEqual(OK);
   });
-
-  it('is good before the initial delay of a job is over, for which others may lead', async () => {
-    @Injectable()
-    class Later {
-      @Interval('1h', { name: randomUUID(), initialDelay: '10m' })
-      beat(): void {}
-    }
-    await using replica = await Probed.start(Later, options('health'));
-    expect(await replica.ask('ready')).toEqual(OK);
-  }, 60_000);
 
   it('is bad when the run of a leader ignores its signal, which only a new process fixes', async () => {
     const job = randomUUID();

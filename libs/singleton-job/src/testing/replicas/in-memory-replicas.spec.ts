@@ -54,32 +54,6 @@ describe('replicas in memory', () => {
     expect([a.runs.length, b.runs.length]).toEqual([3, 0]);
   });
 
-  it('hand over at once when the leader is stopped', async () => {
-    const a = replicas.start('a', [new Prices()]);
-    await passes(0);
-    const b = replicas.start('b', [new Prices()]);
-    await passes(1_000);
-    await a.stop();
-    await passes(1_000);
-    expect(a.story.at(-1)).toBe('1000 leadershipReleased shutdown');
-    expect(b.story.slice(0, 2)).toEqual(['1000 leadershipGained', '2000 runStarted schedule']);
-  });
-
-  it('take over from a killed leader when its session has ended', async () => {
-    const prices = new Prices();
-    const a = replicas.start('a', [prices]);
-    await passes(0);
-    const b = replicas.start('b', [new Prices()]);
-    await passes(1_500);
-    a.kill();
-    const told = a.story.length;
-    await passes(8_400);
-    expect([replicas.leaderOf('price-tick'), prices.runs.length, b.story]).toEqual(['a', 1, []]);
-    await passes(5_000);
-    expect(replicas.leaderOf('price-tick')).toBe('b');
-    expect(a.story.length).toBe(told);
-  });
-
   it('abort the run of a leader that is partitioned before another one leads', async () => {
     const reports = new Reports(replicas.clock);
     const a = replicas.start('a', [reports], { lockExpiry: '2s', heartbeatInterval: '500ms' });
