@@ -2,8 +2,7 @@ import { inWords, record } from './workspace/counts.js';
 import { runTests } from './workspace/tests.js';
 
 /** `npm test`: everything but the proof. `npm test -- <arguments of jest>`: a part, such as the path of a spec. */
-const args = process.argv.slice(2);
-const result = await runTests(args, { isShown: true });
+const result = await runTests(process.argv.slice(2));
 await record('tests', result);
 console.log(inWords(result));
 // a run that found no test at all has shown nothing

@@ -26,27 +26,19 @@ const GROUPS: readonly Group[] = [
   { projects: ['proof'], workers: 3 },
 ];
 
-export interface TestRun extends Counts {
-  /** Empty where the output went to the terminal. */
-  readonly output: string;
-}
-
-export interface TestOptions {
-  /** Only these projects of jest.config.mjs. @default all but the proof */
-  readonly projects?: readonly string[];
-  readonly isShown: boolean;
-}
-
-/** Runs the tests that `args`, passed on to jest, choose. Never rejects for a failing test. */
-export async function runTests(args: readonly string[], { projects, isShown }: TestOptions): Promise<TestRun> {
-  const runs: TestRun[] = [];
+/**
+ * Runs the tests that `args`, passed on to jest, choose, in these projects of jest.config.mjs: all but the proof, if none is
+ * named. Never rejects for a failing test.
+ */
+export async function runTests(args: readonly string[], projects?: readonly string[]): Promise<Counts> {
+  const runs: Counts[] = [];
   for (const group of GROUPS) {
     const chosen = group.projects.filter((project) => projects?.includes(project) ?? project !== 'proof');
     if (chosen.length === 0) continue;
     const selection = [`--maxWorkers=${String(group.workers)}`, '--selectProjects', ...chosen];
-    runs.push(await runJest([...args, ...selection], isShown));
+    runs.push(await runJest([...args, ...selection]));
   }
-  return { ...total(runs), output: runs.map((run) => run.output).join('') };
+  return total(runs);
 }
 
 interface JestResults {
@@ -56,15 +48,15 @@ interface JestResults {
   readonly numRuntimeErrorTestSuites: number;
 }
 
-async function runJest(args: readonly string[], isShown: boolean): Promise<TestRun> {
+async function runJest(args: readonly string[]): Promise<Counts> {
   await mkdir(join(ROOT, '.cache'), { recursive: true });
   const folder = await mkdtemp(join(ROOT, '.cache/jest-'));
   try {
     const file = join(folder, 'results.json');
     const jest = [...JEST, '--passWithNoTests', '--json', `--outputFile=${file}`, ...args];
-    const { code, output } = await attempt(process.execPath, jest, { isShown });
+    const { code } = await attempt(process.execPath, jest, { isShown: true });
     const results = await readFile(file, 'utf8').catch(() => undefined);
-    return { ...counts(results, code), output };
+    return counts(results, code);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
