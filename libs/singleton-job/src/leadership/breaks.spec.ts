@@ -12,8 +12,6 @@ const LOCK_EXPIRY_MS = 10_000;
 /** From the end of a connection to the next. */
 const RECONNECT_MS = 250;
 
-/** When a replica became leader, and when it ceased to be. */
-
 type Snapshot = ReturnType<TestServer['snapshot']>;
 
 /** The server restarts, with the data of a snapshot or with none, and all connections are closed. */
@@ -58,6 +56,8 @@ describe('After Redis has restarted without its data', () => {
     // the last heartbeat of the leader was at 3 s
     expect(leadership(a)).toEqual(['0 leadershipGained', '12000 leadershipLost expired']);
     expect(timesOf(b, 'leadershipGained')).toEqual([4_000 + RECONNECT_MS + LOCK_EXPIRY_MS + 1]);
+    const [ours = NaN, theirs] = [a, b].map(({ observer }) => observer.of('leadershipGained')[0]?.fencingToken);
+    expect(theirs).toBeGreaterThan(ours);
   });
 
   it('a follower waits that knows the leader only from its message', async () => {

@@ -21,25 +21,6 @@ const grantOf = (holder: string, token: number): LockMessage => ({
 describe('A follower', () => {
   const replicas = useReplicas();
 
-  it('acquires the lock when it receives the release', async () => {
-    const a = replicas.start('a', [job()]);
-    const b = replicas.start('b', [job()]);
-    await replicas.clock.advance(1_500);
-    await a.supervisor.pause('tick');
-    await replicas.clock.advance(0);
-    expect(timesOf(b, 'leadershipGained')).toEqual([1_500]);
-  });
-
-  it('acquires it at its next heartbeat, if the release was lost and the session was ended', async () => {
-    const a = replicas.start('a', [job()]);
-    const b = replicas.start('b', [job()]);
-    await replicas.clock.advance(1_500);
-    b.store.losesMessages = true;
-    await a.supervisor.close();
-    await replicas.clock.advance(10_000);
-    expect(timesOf(b, 'leadershipGained')).toEqual([3_000]);
-  });
-
   it('learns from a grant whom to watch, though it never asked about the new leader', async () => {
     const [a, b, c] = ['a', 'b', 'c'].map((name) => replicas.start(name, [job()])) as [
       TestReplica,
