@@ -8,13 +8,6 @@ import { useReplicas } from '../testing/specs/use-replicas.js';
 const runs = (story: readonly string[]) => story.filter((line) => /run/.test(line));
 const once = interval(3_600_000);
 
-/** What JavaScript lets a job throw. */
-function throwing(value: unknown): () => never {
-  return () => {
-    throw value as Error;
-  };
-}
-
 describe('A run', () => {
   const replicas = useReplicas();
 
@@ -33,46 +26,6 @@ describe('A run', () => {
       fencingToken: a.observer.of('leadershipGained')[0]?.fencingToken,
     });
     expect(Number.isSafeInteger(given[0]?.fencingToken)).toBe(true);
-  });
-
-  it.each([
-    ['throws an error', throwing(new Error('boom'))],
-    ['rejects', () => Promise.reject(new Error('boom'))],
-    ['throws undefined', throwing(undefined)],
-    ['throws a string', throwing('boom')],
-    ['throws an object without a prototype', throwing(Object.create(null))],
-    ['returns a thenable that throws', () => ({ then: throwing(new Error('boom')) })],
-    [
-      'returns an object whose then cannot be read',
-      () => Object.defineProperty({}, 'then', { get: throwing(new Error('boom')) }),
-    ],
-  ])('fails when the job %s, and the schedule goes on', async (_how, run) => {
-    const a = replicas.start('a', [job({ run })]);
-    await replicas.clock.advance(2_000);
-    expect(runs(a.observer.story)).toEqual([
-      '1000 runStarted schedule',
-      '1000 runFailed schedule',
-      '2000 runStarted schedule',
-      '2000 runFailed schedule',
-    ]);
-  });
-
-  it.each([
-    ['nothing', () => undefined],
-    ['a value', () => 42],
-    ['a promise', () => Promise.resolve(42)],
-    [
-      'a thenable',
-      () => ({
-        then: (resolve: (value: number) => void) => {
-          resolve(42);
-        },
-      }),
-    ],
-  ])('succeeds when the job returns %s', async (_what, run) => {
-    const a = replicas.start('a', [job({ run })]);
-    await replicas.clock.advance(1_000);
-    expect(runs(a.observer.story)).toEqual(['1000 runStarted schedule', '1000 runSucceeded schedule']);
   });
 
   it('that never settles keeps its job from running again and nothing else', async () => {

@@ -40,11 +40,14 @@ function errorWith(key: 'message' | 'stack' | 'name' | 'cause'): Error {
 
 /** What JavaScript lets a job throw, beyond errors, and how it is told. */
 const THROWN: readonly (readonly [string, () => unknown, string | RegExp])[] = [
+  ['nothing', () => undefined, 'undefined'],
   ['null', () => null, 'null'],
+  ['a text', () => 'boom', "'boom'"],
   ['a number', () => 42, '42'],
   ['a symbol', () => Symbol('boom'), 'Symbol(boom)'],
   ['a big integer', () => 42n, '42n'],
   ['a function', () => explode, '[Function: explode]'],
+  ['an object without a prototype', (): unknown => Object.create(null), '[Object: null prototype] {}'],
   ['an object that is frozen', () => Object.freeze({ boom: true }), '{ boom: true }'],
   ['an error that is frozen', () => Object.freeze(new Error('boom')), 'boom'],
   ['an object whose properties throw', () => Object.defineProperty({}, 'code', { get: explode }), '{}'],
@@ -98,6 +101,7 @@ describe('A misbehaving job', () => {
       ({ signal }) => Promise.reject(signal.reason as Error),
     ],
     ['returns a proxy that throws at everything', mine],
+    ['returns a thenable that throws', () => ({ then: explode })],
     [
       'returns a thenable that rejects, and then throws and resolves',
       () => ({
