@@ -36,6 +36,24 @@ export function overlaps(history: readonly RecordedRun[]): Overlapping[] {
   return found;
 }
 
+/** A time in which the process of a replica stood still. */
+export interface Pause {
+  readonly node: string;
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+/** How long two overlapping runs both ran. A run whose process stood still meanwhile did not run. */
+export function overlapMs([first, second]: Overlapping, pauses: readonly Pause[] = []): number {
+  const fromMs = Math.max(first.startedAtMs, second.startedAtMs);
+  const toMs = Math.min(first.endedAtMs, second.endedAtMs);
+  const standing = pauses
+    .filter(({ node }) => node === first.node || node === second.node)
+    .map((pause) => Math.min(toMs, pause.toMs) - Math.max(fromMs, pause.fromMs))
+    .filter((ms) => ms > 0);
+  return toMs - fromMs - standing.reduce((sum, ms) => sum + ms, 0);
+}
+
 /** Every two successive runs of a job of which the later has the smaller fencing token, or the same one on another replica. */
 export function brokenFences(history: readonly RecordedRun[]): Overlapping[] {
   const found: Overlapping[] = [];

@@ -51,6 +51,14 @@ export interface WorkerEventPayload {
   readonly code?: string;
   readonly durationMs?: number;
   readonly url?: string;
+  /** Tells the runs of a job apart where a process may have several under way at once. */
+  readonly run?: number;
+}
+
+/** What a program answers to `ask()`. */
+interface Answer {
+  readonly answers: string;
+  readonly value: unknown;
 }
 
 export interface Exit {
@@ -61,6 +69,8 @@ export interface Exit {
 export type WorkerVariables = Readonly<Record<string, string>>;
 
 interface WorkerProcessOptions {
+  /** The JavaScript file to run. Another program than the worker tells the same events. @default {@link WORKER} */
+  readonly program?: string;
   /** Whether it behaves as process 1 of a container. @default true */
   readonly isProcessOne?: boolean;
   /** Whether it stops itself when this process is gone. @default false */
@@ -70,7 +80,7 @@ interface WorkerProcessOptions {
   readonly onEvent?: (event: WorkerEvent) => void;
 }
 
-/** One real process of `apps/worker`, with all it tells and prints. */
+/** One real process of `apps/worker`, or of another program with the same event feed, with all it tells and prints. */
 export class WorkerProcess {
   readonly events: WorkerEvent[] = [];
   /** What it prints, on both streams, and when. */
@@ -83,9 +93,10 @@ export class WorkerProcess {
   constructor(
     readonly node: string,
     variables: WorkerVariables,
-    { isProcessOne = true, stopsWithParent = false, clockAheadMs = 0, onEvent }: WorkerProcessOptions = {},
+    options: WorkerProcessOptions = {},
   ) {
-    this.#child = fork(WORKER, [], {
+    const { program = WORKER, isProcessOne = true, stopsWithParent = false, clockAheadMs = 0, onEvent } = options;
+    this.#child = fork(program, [], {
       // nothing of the shell that runs the tests: only what a spec says configures the worker
       env: { PATH: process.env['PATH'], NODE_ID: node, ...variables },
       execArgv: [
@@ -96,6 +107,7 @@ export class WorkerProcess {
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });
     this.#child.on('message', (message) => {
+      if (isAnswer(message)) return;
       const sent = message as unknown as WorkerEvent;
       const event = { ...sent, atMs: sent.atMs - clockAheadMs };
       this.events.push(event);
@@ -147,6 +159,22 @@ export class WorkerProcess {
     return Date.now();
   }
 
+  /** Sends a question that its program answers. Rejects where the process has ended, or ends before it answers. */
+  ask<T>(question: string): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const hear = (message: unknown): void => {
+        if (!isAnswer(message) || message.answers !== question) return;
+        this.#child.off('message', hear);
+        resolve(message.value as T);
+      };
+      this.#child.on('message', hear);
+      void this.exited.then(() => {
+        reject(new Error(`${this.node} ended before it answered '${question}'`));
+      });
+      if (this.#child.connected) this.#child.send({ question });
+    });
+  }
+
   /** Ends it as a crash does. */
   kill(): Promise<Exit> {
     this.#child.kill('SIGKILL');
@@ -166,4 +194,8 @@ export class WorkerProcess {
   leaveAlone(): void {
     this.#child.disconnect();
   }
+}
+
+function isAnswer(message: unknown): message is Answer {
+  return typeof message === 'object' && message !== null && 'answers' in message;
 }

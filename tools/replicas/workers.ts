@@ -1,5 +1,5 @@
-import { type RecordedRun } from './history.js';
 import { knowServer } from './redis/known-server.js';
+import { type ProcessRun, recordedRuns } from './recorded-runs.js';
 import { until, type UntilOptions } from './until.js';
 import { type Exit, type WorkerEvent, WorkerProcess, type WorkerVariables } from './worker-process.js';
 
@@ -24,14 +24,7 @@ const QUICK: WorkerVariables = {
 export const JOBS = ['heartbeat', 'price-tick', 'daily-report'] as const;
 export type Job = (typeof JOBS)[number];
 
-/** A run with what its tick was. */
-interface WorkerRun extends RecordedRun {
-  readonly job: Job;
-  readonly scheduledAtMs: number;
-  readonly cause: string;
-  /** The event that ended it; undefined if it still runs, or its process died. */
-  readonly outcome: WorkerEvent['event'] | undefined;
-}
+type WorkerRun = ProcessRun & { readonly job: Job };
 
 let projects = 0;
 
@@ -156,15 +149,9 @@ export class Workers implements AsyncDisposable {
   }
 }
 
-const ENDS: readonly string[] = ['runSucceeded', 'runFailed', 'runCancelled'];
-
-function runsOf({ node, events, exitedAtMs }: WorkerProcess): WorkerRun[] {
-  return events.flatMap(({ event, payload, atMs }, index) => {
-    const job = JOBS.find((name) => name === payload?.job);
-    if (event !== 'runStarted' || payload === undefined || job === undefined) return [];
-    const { fencingToken = NaN, cause = '', scheduledAt = '' } = payload;
-    const end = events.slice(index).find((later) => ENDS.includes(later.event) && later.payload?.job === job);
-    const run = { job, node, fencingToken, cause, scheduledAtMs: Date.parse(scheduledAt), startedAtMs: atMs };
-    return [{ ...run, endedAtMs: end?.atMs ?? exitedAtMs, outcome: end?.event }];
+function runsOf(worker: WorkerProcess): WorkerRun[] {
+  return recordedRuns(worker).flatMap((run) => {
+    const job = JOBS.find((name) => name === run.job);
+    return job === undefined ? [] : [{ ...run, job }];
   });
 }

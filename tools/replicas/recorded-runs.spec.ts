@@ -1,0 +1,33 @@
+import { describe, expect, it } from '@jest/globals';
+import { recordedRuns } from './recorded-runs.js';
+import { type WorkerEvent, type WorkerEventPayload } from './worker-process.js';
+
+function told(atMs: number, event: WorkerEvent['event'], payload: WorkerEventPayload = {}): WorkerEvent {
+  return { event, atMs, payload: { job: 'tick', ...payload }, node: 'a', pid: 1 };
+}
+
+function spans(events: WorkerEvent[], exitedAtMs = Infinity): number[][] {
+  return recordedRuns({ node: 'a', events, exitedAtMs }).map((run) => [run.startedAtMs, run.endedAtMs]);
+}
+
+describe('the runs of a process', () => {
+  it('last from their start to the next end of a run of their job', () => {
+    const other = told(3, 'runSucceeded', { job: 'other' });
+    expect(spans([told(1, 'runStarted'), other, told(5, 'runFailed'), told(6, 'runStarted')])).toEqual([
+      [1, 5],
+      [6, Infinity],
+    ]);
+  });
+
+  it('are told apart by their number where several are under way at once', () => {
+    const starts = [told(1, 'runStarted', { run: 1 }), told(2, 'runStarted', { run: 2 })];
+    expect(spans([...starts, told(3, 'runSucceeded', { run: 2 }), told(9, 'runSucceeded', { run: 1 })])).toEqual([
+      [1, 9],
+      [2, 3],
+    ]);
+  });
+
+  it('end with their process', () => {
+    expect(spans([told(1, 'runStarted')], 7)).toEqual([[1, 7]]);
+  });
+});
