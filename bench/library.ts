@@ -1,29 +1,34 @@
-import { execFileSync } from 'node:child_process';
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { npm, run } from '../tools/workspace/command.js';
 
-/**
- * Builds and packs the library of a checkout and installs the tarball here, as an application would.
- * Usage: `npm run library [-- <checkout>]`; without an argument it takes the checkout that this folder belongs to.
- */
-const checkout = resolve(import.meta.dirname, process.argv[2] ?? '..');
-const installed = join(import.meta.dirname, 'node_modules/nestjs-singleton-job');
+const BENCH = import.meta.dirname;
+const INSTALLED = join(BENCH, 'node_modules/nestjs-singleton-job');
 
-function run(cwd: string, command: string, ...args: readonly string[]): string {
-  return execFileSync(command, args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] }).trim();
+/** Builds and packs the library of a checkout and installs the tarball here, as an application would. */
+export async function installLibrary(checkout: string): Promise<void> {
+  await npm(['run', 'pack'], { cwd: checkout });
+  const manifest = await readFile(join(checkout, 'libs/singleton-job/package.json'), 'utf8');
+  const { version } = JSON.parse(manifest) as { version: string };
+  await rm(INSTALLED, { recursive: true, force: true });
+  const tarball = join(checkout, `dist/nestjs-singleton-job-${version}.tgz`);
+  await npm(['install', '--no-save', '--prefer-offline', tarball], { cwd: BENCH });
+
+  // every build has the same version, so results name the last commit that changed the library
+  const git = (...args: string[]): Promise<string> => run('git', args, { cwd: checkout });
+  const commit = (await git('log', '-1', '--format=%h', '--', 'libs')).trim();
+  const isChanged = (await git('status', '--porcelain', '--', 'libs')).trim() !== '';
+  await writeFile(join(INSTALLED, 'COMMIT'), isChanged ? `${commit} with changes` : commit);
 }
 
-run(checkout, 'npm', 'run', 'pack');
-const { version } = JSON.parse(readFileSync(join(checkout, 'libs/singleton-job/package.json'), 'utf8')) as {
-  version: string;
-};
-rmSync(installed, { recursive: true, force: true });
-const tarball = join(checkout, `dist/nestjs-singleton-job-${version}.tgz`);
-run(import.meta.dirname, 'npm', 'install', '--no-save', '--prefer-offline', tarball);
+/** Which library is installed. */
+export function installedLibrary(): Promise<string> {
+  return readFile(join(INSTALLED, 'COMMIT'), 'utf8');
+}
 
-// Every build has the same version, so each result names the last commit that changed the library.
-const commit = run(checkout, 'git', 'log', '-1', '--format=%h', '--', 'libs');
-const isChanged = run(checkout, 'git', 'status', '--porcelain', '--', 'libs') !== '';
-const name = isChanged ? `${commit} with changes` : commit;
-writeFileSync(join(installed, 'COMMIT'), name);
-console.log(`installed the library of ${name}`);
+/** `npm run library [-- <checkout>]`; without an argument it takes the checkout that this folder belongs to. */
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  await installLibrary(resolve(BENCH, process.argv[2] ?? '..'));
+  console.log(`installed the library of ${await installedLibrary()}`);
+}

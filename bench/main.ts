@@ -1,70 +1,69 @@
-import { readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { type Measurement, type Options } from './measurement.js';
-import { commands } from './measurements/commands.js';
-import { deleteKeys } from './measurements/delete.js';
-import { herd } from './measurements/herd.js';
-import { kill } from './measurements/kill.js';
-import { snapshot } from './measurements/snapshot.js';
-import { stalls } from './measurements/stalls.js';
-import { suspend } from './measurements/suspend.js';
+import { node, npm } from '../tools/workspace/command.js';
+import { inWords as countsInWords, record } from '../tools/workspace/counts.js';
+import { ROOT } from '../tools/workspace/paths.js';
+import { installLibrary } from './library.js';
+import { type Measure, type Scale } from './measure.js';
+import { MEASURES } from './measures/index.js';
+import { conditions, type Result, tableOf, write } from './report.js';
 
-const MEASUREMENTS: Readonly<Record<string, Measurement>> = {
-  kill,
-  commands,
-  herd,
-  stalls,
-  snapshot,
-  suspend,
-  delete: deleteKeys,
-};
+// 'exit' listeners end the replicas, and guard processes what is left
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit(1));
 
-// 'exit' listeners end the replicas, and a guard process ends Redis.
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(1));
-
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
+const { values } = parseArgs({
   options: {
-    jobs: { type: 'string' },
-    replicas: { type: 'string' },
-    'per-process': { type: 'string' },
-    kills: { type: 'string' },
-    times: { type: 'string' },
-    seconds: { type: 'string' },
-    settle: { type: 'string' },
-    'lock-expiry': { type: 'string' },
-    heartbeat: { type: 'string' },
+    quick: { type: 'boolean', default: false },
+    only: { type: 'string' },
+    installed: { type: 'boolean', default: false },
   },
 });
-const [name = '', argument] = positionals;
-const measure = MEASUREMENTS[name];
-if (measure === undefined) throw new Error(`name a measurement: ${Object.keys(MEASUREMENTS).join(', ')}`);
+const isQuick = values.quick;
+const scale: Scale = { isQuick, pick: (full, quick) => (isQuick ? quick : full) };
+const chosen = MEASURES.filter(({ name }) => values.only?.split(',').some((only) => name.startsWith(only)) ?? true);
+if (chosen.length === 0) {
+  throw new Error(`--only takes the names of measures: ${MEASURES.map(({ name }) => name).join(', ')}`);
+}
 
-const given = {
-  jobs: countOf(values.jobs),
-  replicas: countOf(values.replicas),
-  perProcess: countOf(values['per-process']),
-  times: countOf(values.kills ?? values.times),
-  seconds: countOf(values.seconds),
-  settle: countOf(values.settle),
-  lockExpiry: values['lock-expiry'],
-  heartbeat: values.heartbeat,
-};
-const options: Options = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
-const library = readFileSync(join(import.meta.dirname, 'node_modules/nestjs-singleton-job/COMMIT'), 'utf8');
-const row = { ...(await measure(options, argument)), library };
+const startedAtMs = performance.now();
+await prepare();
+const results: Result[] = [];
+let failed = 0;
+for (const measure of chosen) {
+  const result = await attempt(measure);
+  if (result === undefined) failed++;
+  else results.push(result);
+}
+const files = await write({ conditions: await conditions(isQuick), results }, values.only === undefined && !isQuick);
+const counts = { passed: results.length, failed };
+await record('bench', counts);
+console.log(`\nwrote ${files}`);
+console.log(`bench: ${countsInWords(counts)} in ${secondsSince(startedAtMs)} s`);
+process.exit(failed === 0 ? 0 : 1);
 
-const line = (cells: readonly unknown[]): string => `| ${cells.join(' | ')} |`;
-console.log(line(['measurement', ...Object.keys(row)]));
-console.log(line(['measurement', ...Object.keys(row)].map(() => '---')));
-console.log(line([process.argv.slice(2).join(' '), ...Object.values(row)]));
-console.log(JSON.stringify({ measurement: name, argument, options, ...row }));
-process.exit();
+/** Installs what is missing, and the library of this checkout unless `--installed` says to take the one that is there. */
+async function prepare(): Promise<void> {
+  const bench = import.meta.dirname;
+  if (!existsSync(join(bench, 'node_modules/bullmq'))) await npm(['ci'], { cwd: bench });
+  if (!values.installed) await installLibrary(ROOT);
+  await node('typescript/bin/tsc', ['-p', join(bench, 'contestants')]);
+  console.log(`ready after ${secondsSince(startedAtMs)} s`);
+}
 
-function countOf(text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
-  const count = Number(text);
-  if (!(count > 0)) throw new Error(`expected a number above 0, got ${text}`);
-  return count;
+async function attempt(measure: Measure): Promise<Result | undefined> {
+  const fromMs = performance.now();
+  try {
+    const { name, title, about, charts } = measure;
+    const result = { name, title, about, charts, rows: await measure.run(scale) };
+    console.log(`\n${title} (${name}, ${secondsSince(fromMs)} s)\n\n${tableOf(result)}`);
+    return result;
+  } catch (error) {
+    console.error(`\n${measure.title} FAILED after ${secondsSince(fromMs)} s:`, error);
+    return undefined;
+  }
+}
+
+function secondsSince(fromMs: number): string {
+  return ((performance.now() - fromMs) / 1_000).toFixed(0);
 }

@@ -1,0 +1,77 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Redis } from 'ioredis';
+import { type Job, type Start } from './contestant.js';
+import { RELEASE, RENEW } from './scripts.js';
+
+interface Commands {
+  renewLock(key: string, owner: string, expiryMs: number): Promise<number>;
+  releaseLock(key: string, owner: string): Promise<number>;
+}
+
+/**
+ * The design that this library began with: for each job an election of its own, with a heartbeat every 3 s and a lock of
+ * 10 s, and a loop of fixed rate that runs the job while this replica leads it.
+ */
+export const start: Start = ({ settings, jobs, leads, follows, onStop }) => {
+  const heartbeatMs = Number(settings.options['heartbeatMs'] ?? 3_000);
+  const expiryMs = Number(settings.options['expiryMs'] ?? 10_000);
+  const redis = new Redis(settings.redisUrl) as Redis & Commands;
+  redis.defineCommand('renewLock', { numberOfKeys: 1, lua: RENEW });
+  redis.defineCommand('releaseLock', { numberOfKeys: 1, lua: RELEASE });
+  redis.on('error', (error) => {
+    console.error(error.message);
+  });
+  const stop = new AbortController();
+  const elections = jobs.map((job) => elect(job));
+
+  async function elect(job: Job): Promise<void> {
+    const key = `${settings.project}:${job.name}:lock`;
+    let isLeader = false;
+    let failures = 0;
+    const loop = runAtFixedRate(job, () => isLeader, stop.signal);
+    while (!stop.signal.aborted) {
+      try {
+        const hasLock: boolean = isLeader
+          ? (await redis.renewLock(key, settings.node, expiryMs)) === 1
+          : (await redis.set(key, settings.node, 'PX', expiryMs, 'NX')) !== null;
+        if (hasLock && !isLeader) leads(job.name);
+        if (!hasLock && isLeader) follows(job.name);
+        isLeader = hasLock;
+        failures = 0;
+      } catch (error) {
+        console.error(error);
+        failures++;
+      }
+      const jitter = failures === 0 ? 1 : 0.8 + Math.random() * 0.4;
+      await delay(Math.min(heartbeatMs * 2 ** failures, 30_000) * jitter, null, { signal: stop.signal }).catch(
+        () => null,
+      );
+    }
+    await loop;
+    if (isLeader) await redis.releaseLock(key, settings.node);
+  }
+
+  onStop(async () => {
+    stop.abort();
+    await Promise.all(elections);
+    await redis.quit();
+  });
+  return Promise.resolve();
+};
+
+/** Ticks at fixed offsets from its start. A tick that comes while a run is under way is dropped. */
+async function runAtFixedRate({ periodMs, run }: Job, isLeader: () => boolean, signal: AbortSignal): Promise<void> {
+  let running: Promise<void> | undefined;
+  let tickMs = Date.now();
+  for (;;) {
+    // ticks that were due while the process stood still are one
+    tickMs += periodMs * Math.max(1, Math.floor((Date.now() - tickMs) / periodMs));
+    await delay(tickMs - Date.now(), null, { signal }).catch(() => null);
+    if (signal.aborted) break;
+    if (!isLeader() || running !== undefined) continue;
+    running = run({ scheduledAtMs: tickMs }).finally(() => {
+      running = undefined;
+    });
+  }
+  await running;
+}

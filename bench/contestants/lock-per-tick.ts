@@ -1,0 +1,37 @@
+import { randomUUID } from 'node:crypto';
+import { Logger } from '@nestjs/common';
+import { Redis } from 'ioredis';
+import { type Start } from './contestant.js';
+import { startSchedule } from './nest-schedule.js';
+import { RELEASE } from './scripts.js';
+
+/** `@nestjs/schedule` and a lock around each run: SET NX PX, and compare-and-delete after it. */
+export const start: Start = (host) => {
+  const { redisUrl, project, options } = host.settings;
+  const lockMs = Number(options['lockMs'] ?? 10_000);
+  const logger = new Logger('Lock');
+  const redis = new Redis(redisUrl);
+  redis.on('error', (error) => {
+    logger.error(error.message);
+  });
+  return startSchedule(
+    host,
+    (job) => async () => {
+      const key = `${project}:${job.name}:lock`;
+      const owner = randomUUID();
+      try {
+        if ((await redis.set(key, owner, 'PX', lockMs, 'NX')) === null) return;
+        try {
+          await job.run({});
+        } finally {
+          await redis.eval(RELEASE, 1, key, owner);
+        }
+      } catch (error) {
+        logger.error(error);
+      }
+    },
+    async () => {
+      await redis.quit();
+    },
+  );
+};

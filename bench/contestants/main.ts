@@ -1,0 +1,112 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+  type Host,
+  type Job,
+  type JobSpec,
+  type Settings,
+  type Start,
+  type StartTimes,
+  type Tick,
+} from './contestant.js';
+
+/** One process of one contestant. It reports in the event feed of apps/worker, and answers questions. */
+const settings = JSON.parse(process.env['CONTESTANT'] ?? '{}') as Settings;
+/** So that a run whose process stood still has work left when that goes on. */
+const STEP_MS = 20;
+
+let runs = 0;
+let firstRunMs = NaN;
+/** How long the next run keeps the event loop busy. */
+let blocksMs = 0;
+const lateMs: Record<string, number[]> = {};
+
+function tell(event: string, payload: object = {}): void {
+  send({ event, payload, atMs: Date.now(), node: settings.node, pid: process.pid });
+}
+
+function send(message: object): void {
+  process.send?.(message, undefined, undefined, () => undefined);
+}
+
+/** Counts, and nothing else: what is measured is the contestant. */
+function emptyRun(): () => Promise<void> {
+  return () => {
+    if (runs++ === 0) firstRunMs = performance.now();
+    return Promise.resolve();
+  };
+}
+
+/** Without slots it is the gap to the run before that says how exact a timer is. */
+function timedRun({ name, periodMs }: JobSpec): (tick: Tick) => Promise<void> {
+  const late: number[] = (lateMs[name] = []);
+  let beforeMs = NaN;
+  return ({ scheduledAtMs }) => {
+    const nowMs = performance.timeOrigin + performance.now();
+    const ms = scheduledAtMs === undefined ? Math.abs(nowMs - beforeMs - periodMs) : nowMs - scheduledAtMs;
+    beforeMs = nowMs;
+    if (!Number.isNaN(ms)) late.push(ms);
+    return Promise.resolve();
+  };
+}
+
+function toldRun({ name: job, takesMs = 0 }: JobSpec): (tick: Tick) => Promise<void> {
+  return async ({ scheduledAtMs, fencingToken, signal }) => {
+    const run = ++runs;
+    const scheduledAt = scheduledAtMs === undefined ? undefined : new Date(scheduledAtMs).toISOString();
+    tell('runStarted', { job, run, fencingToken, scheduledAt });
+    block();
+    for (let left = takesMs; left > 0 && signal?.aborted !== true; left -= STEP_MS)
+      await delay(Math.min(left, STEP_MS));
+    tell(signal?.aborted === true ? 'runCancelled' : 'runSucceeded', { job, run });
+  };
+}
+
+function block(): void {
+  const untilMs = performance.now() + blocksMs;
+  blocksMs = 0;
+  while (performance.now() < untilMs);
+}
+
+function answerTo(question: string): unknown {
+  if (question.startsWith('block ')) {
+    blocksMs = Number(question.slice('block '.length));
+    return true;
+  }
+  if (question === 'lateness') {
+    const told = structuredClone(lateMs);
+    for (const late of Object.values(lateMs)) late.length = 0;
+    return told;
+  }
+  if (question === 'start') return { importMs, readyMs, firstRunMs } satisfies StartTimes;
+  const { user, system } = process.cpuUsage();
+  return { cpuMs: (user + system) / 1_000, rssMb: process.memoryUsage.rss() / 2 ** 20, runs };
+}
+
+process.on('message', ({ question }: { question: string }) => {
+  send({ answers: question, value: answerTo(question) });
+});
+// it never outlives the benchmark
+process.on('disconnect', () => process.exit());
+
+const makeRun = { runs: toldRun, lateness: timedRun, nothing: emptyRun }[settings.reports];
+const jobs = settings.jobs.map((spec): Job => ({ ...spec, run: makeRun(spec) }));
+const host: Host = {
+  settings,
+  jobs,
+  leads: (job) => {
+    tell('leadershipGained', { job });
+  },
+  follows: (job) => {
+    tell('leadershipLost', { job });
+  },
+  onStop: (stop) => {
+    process.once('SIGTERM', () => void stop().then(() => process.exit()));
+  },
+};
+
+const importedFromMs = performance.now();
+const { start } = (await import(`./${settings.program}.js`)) as { start: Start };
+const importMs = performance.now() - importedFromMs;
+await start(host);
+const readyMs = performance.now();
+tell('ready');

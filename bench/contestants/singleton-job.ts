@@ -1,0 +1,44 @@
+import 'reflect-metadata';
+import { Module } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { FixedRate, type JobObserver, type JobRun, SingletonJobModule } from 'nestjs-singleton-job';
+import { type Start } from './contestant.js';
+import { jobClass } from './job-class.js';
+
+/** This library. `options` are those of its module. */
+export const start: Start = async ({ settings, jobs, leads, follows }) => {
+  const observer: JobObserver = {
+    leadershipGained: ({ job }) => {
+      leads(job);
+    },
+    leadershipLost: ({ job }) => {
+      follows(job);
+    },
+    leadershipReleased: ({ job }) => {
+      follows(job);
+    },
+  };
+  const Jobs = jobClass(
+    jobs,
+    (job) => (run: JobRun) =>
+      job.run({ scheduledAtMs: run.scheduledAt.getTime(), fencingToken: run.fencingToken, signal: run.signal }),
+    ({ name, periodMs, offsetMs = 0 }) => FixedRate(periodMs, { name, offset: offsetMs }),
+  );
+
+  @Module({
+    imports: [
+      SingletonJobModule.forRoot({
+        projectName: settings.project,
+        nodeId: settings.node,
+        connection: settings.redisUrl,
+        observers: settings.reports === 'nothing' ? [] : [observer],
+        ...settings.options,
+      }),
+    ],
+    providers: [Jobs],
+  })
+  class AppModule {}
+
+  const app = await NestFactory.createApplicationContext(AppModule);
+  app.enableShutdownHooks();
+};

@@ -1,0 +1,60 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { RedisServer } from '../../tools/replicas/redis/index.js';
+import {
+  bareTimer,
+  bullmq,
+  bullmqOne,
+  electionPerJob,
+  keyPerSlot,
+  lockPerTick,
+  schedule,
+  singletonJob,
+} from '../contestants.js';
+import { combine, percentile, type Row, withRatio } from '../figures.js';
+import { type Measure, times } from '../measure.js';
+import { Replicas } from '../replicas.js';
+
+const PERIODS_MS = [500, 100];
+const CONTESTANTS = [bareTimer, singletonJob, schedule, lockPerTick, keyPerSlot, bullmq, bullmqOne, electionPerJob];
+
+export const precision: Measure = {
+  name: 'precision',
+  title: 'Lateness of ticks, in ms',
+  about:
+    'One replica of each runs a job of 500 ms and one of 100 ms, all in the same window. Lateness is the start of a run minus its slot. ' +
+    'Contestants without slots (the first three with `schedule`) have the gap between two runs minus the period instead.',
+  charts: ['500 ms: p99', '100 ms: p99'],
+
+  async run({ pick }) {
+    await using server = await RedisServer.start();
+    const fleets = await times(CONTESTANTS.length, (index) => {
+      // apart from each other, so that they do not wake for the same slot
+      const jobs = PERIODS_MS.map((periodMs) => ({ name: `every-${periodMs}`, periodMs, offsetMs: index * 11 }));
+      return Replicas.start(CONTESTANTS[index] ?? bareTimer, { jobs, count: 1, reports: 'lateness', server });
+    });
+    try {
+      await delay(pick(5_000, 1_000));
+      const lateness = (): Promise<Row[]> => Promise.all(fleets.map((fleet) => latenessOf(fleet)));
+      await lateness();
+      const rounds = await times(pick(4, 1), async () => {
+        await delay(pick(10_000, 3_000));
+        return lateness();
+      });
+      return withRatio(combine(rounds), '100 ms: p50', bareTimer.name);
+    } finally {
+      for (const fleet of fleets) await fleet[Symbol.asyncDispose]();
+    }
+  },
+};
+
+async function latenessOf({ contestant, first }: Replicas): Promise<Row> {
+  const late = await first.ask<Record<string, number[]>>('lateness');
+  const cells = PERIODS_MS.flatMap((periodMs) => {
+    const values = late[`every-${periodMs}`] ?? [];
+    return (['p50', 'p99', 'max'] as const).map((column) => {
+      const share = { p50: 0.5, p99: 0.99, max: 1 }[column];
+      return [`${periodMs} ms: ${column}`, percentile(values, share)] as const;
+    });
+  });
+  return { name: contestant.name, cells: Object.fromEntries(cells) };
+}

@@ -1,0 +1,155 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { type RecordedRun } from '../tools/replicas/history.js';
+import { recordedRuns } from '../tools/replicas/recorded-runs.js';
+import { guard } from '../tools/replicas/redis/guard.js';
+import { RedisServer } from '../tools/replicas/redis/index.js';
+import { knowServer } from '../tools/replicas/redis/known-server.js';
+import { until } from '../tools/replicas/until.js';
+import { WorkerProcess } from '../tools/replicas/worker-process.js';
+import { type JobSpec, type Settings, type StartTimes, type Usage } from './contestants/contestant.js';
+import { type Contestant } from './contestants.js';
+
+export const PROGRAM = new URL('dist/main.js', import.meta.url).pathname;
+
+export interface ReplicasOptions {
+  readonly jobs: readonly JobSpec[];
+  /** @default 3 */
+  readonly count?: number;
+  /** @default runs */
+  readonly reports?: Settings['reports'];
+  /** Redis of another contestant to share. @default one of its own */
+  readonly server?: RedisServer;
+}
+
+/** One job of 500 ms whose runs take a part of that, so that a kill hits one. */
+export const HALF_SECOND: JobSpec = { name: 'tick', periodMs: 500, takesMs: 200 };
+
+const living = new Set<WorkerProcess>();
+// SIGKILL also ends a process that stands still
+process.on('exit', () => {
+  for (const replica of living) void replica.kill();
+});
+
+let projects = 0;
+
+/** Processes of one contestant, with a Redis. Leaves none of them behind: `await using`. */
+export class Replicas implements AsyncDisposable {
+  readonly all: WorkerProcess[] = [];
+  readonly #project = `bench-${++projects}`;
+
+  private constructor(
+    readonly contestant: Contestant,
+    private readonly options: ReplicasOptions,
+    readonly server: RedisServer,
+  ) {}
+
+  /** Resolves once all of them are ready. The first one is ready before the others start, so that it leads. */
+  static async start(contestant: Contestant, options: ReplicasOptions): Promise<Replicas> {
+    const server = options.server ?? (await RedisServer.start());
+    const replicas = new Replicas(contestant, options, server);
+    try {
+      // a Redis that has been up for long, not one that has just started
+      await knowServer(server.url, replicas.#project);
+      await replicas.add(1);
+      await replicas.add((options.count ?? 3) - 1);
+      return replicas;
+    } catch (error) {
+      await replicas[Symbol.asyncDispose]();
+      throw error;
+    }
+  }
+
+  async add(count: number): Promise<void> {
+    const added = Array.from({ length: count }, () => this.#fork());
+    await this.until('all replicas are ready', () => added.every(({ isReady }) => isReady));
+  }
+
+  /** The first one that was started. */
+  get first(): WorkerProcess {
+    const [first] = this.all;
+    if (first === undefined) throw new Error('no replica was started');
+    return first;
+  }
+
+  /** Every run, oldest first. */
+  get runs(): RecordedRun[] {
+    return this.all.flatMap((replica) => recordedRuns(replica)).sort((a, b) => a.startedAtMs - b.startedAtMs);
+  }
+
+  /** Waits for a run that has only just begun, and says which process it is in. */
+  async freshRun(): Promise<WorkerProcess> {
+    let found: WorkerProcess | undefined;
+    await this.until('a run has just begun', () => {
+      const run = this.runs.findLast(
+        ({ endedAtMs, startedAtMs }) => endedAtMs === Infinity && Date.now() - startedAtMs < 100,
+      );
+      found = this.all.find(({ node }) => node === run?.node);
+      return found !== undefined;
+    });
+    return found as unknown as WorkerProcess;
+  }
+
+  /** Waits for the first run that began after `sinceMs`, on a replica other than `notOn`. */
+  async runAfter(sinceMs: number, notOn?: WorkerProcess): Promise<RecordedRun> {
+    let found: RecordedRun | undefined;
+    await this.until('the next run', () => {
+      found = this.runs.find(({ startedAtMs, node }) => startedAtMs > sinceMs && node !== notOn?.node);
+      return found !== undefined;
+    });
+    return found as unknown as RecordedRun;
+  }
+
+  /** Stops the threads of a replica for a time. Answers when. */
+  async pause(replica: WorkerProcess, ms: number): Promise<{ node: string; fromMs: number; toMs: number }> {
+    // the listener above does not run where this process is killed
+    const ending = guard(replica.pid ?? 0);
+    const fromMs = replica.suspend();
+    await delay(ms);
+    const toMs = replica.resume();
+    ending.dismiss();
+    return { node: replica.node, fromMs, toMs };
+  }
+
+  until(what: string, holds: () => boolean, withinMs?: number): Promise<void> {
+    const details = (): string =>
+      [this.contestant.name, ...this.all.flatMap(({ lines }) => lines.slice(-10).map(({ text }) => text))].join('\n');
+    return until(what, holds, { details, ...(withinMs === undefined ? {} : { withinMs }) });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.all.map((replica) => replica.kill()));
+    if (this.options.server === undefined) await this.server.stop();
+  }
+
+  #fork(): WorkerProcess {
+    const node = `r${this.all.length + 1}`;
+    const { program, options } = this.contestant;
+    const { jobs, reports = 'runs' } = this.options;
+    const redisUrl = this.server.url;
+    const settings: Settings = { program, node, project: this.#project, redisUrl, jobs, reports, options };
+    const variables = { CONTESTANT: JSON.stringify(settings) };
+    const replica = new WorkerProcess(node, variables, { program: PROGRAM, isProcessOne: false });
+    living.add(replica);
+    void replica.exited.then(() => living.delete(replica));
+    this.all.push(replica);
+    return replica;
+  }
+}
+
+export function usageOf(replica: WorkerProcess): Promise<Usage> {
+  return replica.ask('usage');
+}
+
+export function startOf(replica: WorkerProcess): Promise<StartTimes> {
+  return replica.ask('start');
+}
+
+/** CPU time that a replica uses in a window: in milliseconds per second, and per run. */
+export async function cpuOf(replica: WorkerProcess, windowMs: number): Promise<{ perSecond: number; runs: number }> {
+  const before = await usageOf(replica);
+  const fromMs = performance.now();
+  await delay(windowMs);
+  const after = await usageOf(replica);
+  const seconds = (performance.now() - fromMs) / 1_000;
+  return { perSecond: (after.cpuMs - before.cpuMs) / seconds, runs: (after.runs - before.runs) / seconds };
+}

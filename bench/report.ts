@@ -1,0 +1,69 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { cpus, totalmem, type } from 'node:os';
+import { join, relative } from 'node:path';
+import { format } from 'prettier';
+import { RedisServer } from '../tools/replicas/redis/index.js';
+import { ROOT } from '../tools/workspace/paths.js';
+import { chartOf } from './chart.js';
+import { inWords, type Row } from './figures.js';
+import { installedLibrary } from './library.js';
+import { type Measure } from './measure.js';
+
+export type Result = Omit<Measure, 'run'> & { readonly rows: readonly Row[] };
+
+export interface Report {
+  /** Machine, versions and date. */
+  readonly conditions: Readonly<Record<string, string>>;
+  readonly results: readonly Result[];
+}
+
+const RESULTS = join(import.meta.dirname, 'results');
+const PACKAGES = ['@nestjs/core', '@nestjs/schedule', 'bullmq', 'ioredis'];
+
+export async function conditions(isQuick: boolean): Promise<Report['conditions']> {
+  await using redis = await RedisServer.start();
+  const all = cpus();
+  const entries = PACKAGES.map(async (name) => {
+    const manifest = await readFile(join(import.meta.dirname, 'node_modules', name, 'package.json'), 'utf8');
+    return [name, (JSON.parse(manifest) as { version: string }).version] as const;
+  });
+  return {
+    date: new Date().toISOString().slice(0, 10),
+    kind: isQuick ? 'quick: every path once, the figures are rough' : 'full',
+    'nestjs-singleton-job': await installedLibrary(),
+    ...Object.fromEntries(await Promise.all(entries)),
+    Node: process.version,
+    Redis: redis.source,
+    machine: `${all.length} × ${all[0]?.model.trim() ?? 'CPU'}, ${Math.round(totalmem() / 2 ** 30)} GiB, ${type()}`,
+  };
+}
+
+/** A table in Markdown. Rows of one measure may have different columns. */
+export function tableOf({ rows }: Pick<Result, 'rows'>): string {
+  const columns = [...new Set(rows.flatMap(({ cells }) => Object.keys(cells)))];
+  const line = (texts: readonly string[]): string => `| ${texts.join(' | ')} |`;
+  const body = rows.map(({ name, cells }) => line([name, ...columns.map((column) => inWords(cells[column] ?? ''))]));
+  return [line(['', ...columns]), line(['---', ...columns.map(() => '--:')]), ...body].join('\n');
+}
+
+/** Writes results/ for a whole run; else into dist/, which git ignores. Answers where. */
+export async function write(report: Report, isWhole: boolean): Promise<string> {
+  const folder = isWhole ? RESULTS : join(import.meta.dirname, 'dist/results');
+  await mkdir(folder, { recursive: true });
+  const charts = report.results.flatMap((result) =>
+    result.charts.map((column, index) => ({ file: `${result.name}-${index + 1}.svg`, result, column })),
+  );
+  for (const { file, result, column } of charts) await writeFile(join(folder, file), chartOf(result, column));
+  const sections = report.results.map((result) => {
+    const images = charts.filter((chart) => chart.result === result).map(({ file, column }) => `![${column}](${file})`);
+    return [`## ${result.title}`, result.about, tableOf(result), ...images].join('\n\n');
+  });
+  const facts = Object.entries(report.conditions).map(([name, value]) => `- ${name}: ${value}`);
+  const intro =
+    'Written by `npm run bench`. A figure is the median of several measurements, with the least and the most.';
+  const page = ['# Results', intro, facts.join('\n'), ...sections].join('\n\n');
+  const markdown = await format(page, { parser: 'markdown' });
+  await writeFile(join(folder, 'README.md'), markdown);
+  await writeFile(join(folder, 'results.json'), await format(JSON.stringify(report), { parser: 'json' }));
+  return relative(ROOT, folder);
+}
