@@ -82,7 +82,6 @@ const NEST_BORDER = [
 
 /** Packages that the library uses, and the only files that load them: all others may import their types. */
 const LOADED_BY = {
-  'cron-parser': 'schedule/cron/cron-fields.ts',
   ioredis: 'store/redis/redis-clients.ts',
   '@opentelemetry/*': 'opentelemetry/**',
   '@nestjs/terminus': 'terminus/**',

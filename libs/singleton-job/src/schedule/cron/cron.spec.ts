@@ -154,9 +154,9 @@ describe('a cron expression', () => {
 });
 
 describe('an H in a cron expression', () => {
-  it('is the same for a job each time it is read', () => {
+  it('is the same for a job each time it is read, in every version', () => {
     const first = minuteOf('H H * * *', { jobName: 'daily-report' });
-    expect(first).toBe('2027-01-01T06:33Z');
+    expect(first).toBe('2027-01-01T11:26Z');
     for (let time = 0; time < 5; time++) expect(minuteOf('H H * * *', { jobName: 'daily-report' })).toBe(first);
   });
 

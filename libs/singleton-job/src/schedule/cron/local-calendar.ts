@@ -87,10 +87,10 @@ export class LocalCalendar {
 
   #matches(dayOfMonth: number, weekday: number, monthLength: number): boolean {
     const { day, weekday: week, needsBothDays } = this.#fields;
-    const byDay = day.values.has(dayOfMonth) || (day.last && dayOfMonth === monthLength);
+    const byDay = day.values.includes(dayOfMonth) || (day.last.length > 0 && dayOfMonth === monthLength);
     const inNthWeek = week.nth === 0 || Math.ceil(dayOfMonth / 7) === week.nth;
     const byWeekday =
-      (week.values.has(weekday) && inNthWeek) || (week.last.has(weekday) && dayOfMonth + 7 > monthLength);
+      (week.values.includes(weekday) && inNthWeek) || (week.last.includes(weekday) && dayOfMonth + 7 > monthLength);
     return needsBothDays ? byDay && byWeekday : byDay || byWeekday;
   }
 }
