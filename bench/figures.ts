@@ -42,12 +42,34 @@ export function combine(rounds: readonly (readonly Row[])[]): Row[] {
   });
 }
 
+/** One table of several: what each has of a contestant is in one row. */
+export function join(tables: readonly (readonly Row[])[]): Row[] {
+  return (tables[0] ?? []).map(({ name }) => {
+    const cells = tables.map((rows) => rows.find((row) => row.name === name)?.cells ?? {});
+    return { name, cells: Object.assign({}, ...cells) as Row['cells'] };
+  });
+}
+
 /** Adds a column that says how many times the figure of the reference each row has. */
 export function withRatio(rows: readonly Row[], column: string, reference: string): Row[] {
+  return beside(rows, column, reference, { title: `${column}: × ${reference}`, of: (value, base) => value / base });
+}
+
+/** Adds a column that says how much more than the reference each row has. */
+export function withDifference(rows: readonly Row[], column: string, reference: string): Row[] {
+  return beside(rows, column, reference, { title: `${column}: over ${reference}`, of: (value, base) => value - base });
+}
+
+function beside(
+  rows: readonly Row[],
+  column: string,
+  reference: string,
+  added: { readonly title: string; readonly of: (value: number, base: number) => number },
+): Row[] {
   const base = medianOf(rows.find(({ name }) => name === reference)?.cells[column]);
   return rows.map(({ name, cells }) => ({
     name,
-    cells: { ...cells, [`${column}: × ${reference}`]: medianOf(cells[column]) / base },
+    cells: { ...cells, [added.title]: added.of(medianOf(cells[column]), base) },
   }));
 }
 

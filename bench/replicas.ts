@@ -71,6 +71,10 @@ export class Replicas implements AsyncDisposable {
     return first;
   }
 
+  get last(): WorkerProcess {
+    return this.all.at(-1) ?? this.first;
+  }
+
   /** Every run, oldest first. */
   get runs(): RecordedRun[] {
     return this.all.flatMap((replica) => recordedRuns(replica)).sort((a, b) => a.startedAtMs - b.startedAtMs);
@@ -134,6 +138,26 @@ export class Replicas implements AsyncDisposable {
     this.all.push(replica);
     return replica;
   }
+}
+
+/** Replicas of several contestants, started one after the other, for as long as `during` lasts. */
+export async function withAll<T>(
+  contestants: readonly Contestant[],
+  optionsOf: (index: number) => ReplicasOptions,
+  during: (fleets: readonly Replicas[]) => Promise<T>,
+): Promise<T> {
+  const fleets: Replicas[] = [];
+  try {
+    for (const [index, one] of contestants.entries()) fleets.push(await Replicas.start(one, optionsOf(index)));
+    return await during(fleets);
+  } finally {
+    for (const fleet of fleets) await fleet[Symbol.asyncDispose]();
+  }
+}
+
+/** Jobs of 500 ms. */
+export function manyJobs(count: number): JobSpec[] {
+  return Array.from({ length: count }, (_, i) => ({ name: `job-${i}`, periodMs: 500 }));
 }
 
 export function usageOf(replica: WorkerProcess): Promise<Usage> {

@@ -60,5 +60,6 @@ export interface Usage {
 export interface StartTimes {
   readonly importMs: number;
   readonly readyMs: number;
-  readonly firstRunMs: number;
+  /** Null where nothing has run. */
+  readonly firstRunMs: number | null;
 }

@@ -15,7 +15,7 @@ const settings = JSON.parse(process.env['CONTESTANT'] ?? '{}') as Settings;
 const STEP_MS = 20;
 
 let runs = 0;
-let firstRunMs = NaN;
+let firstRunMs: number | null = null;
 /** How long the next run keeps the event loop busy. */
 let blocksMs = 0;
 const lateMs: Record<string, number[]> = {};

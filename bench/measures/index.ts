@@ -1,5 +1,32 @@
 import { type Measure } from '../measure.js';
+import { costOfFollower } from './cost-follower.js';
+import { costOfLeader } from './cost-leader.js';
+import { costOfRedis } from './cost-redis.js';
+import { costOfRun } from './cost-run.js';
 import { failover } from './failover.js';
+import { growth } from './growth.js';
+import { handOver } from './hand-over.js';
+import { memory } from './memory.js';
+import { overlap } from './overlap.js';
 import { precision } from './precision.js';
+import { redisGone } from './redis-gone.js';
+import { blockedLoop, pausedLeader } from './standing-still.js';
+import { start } from './start.js';
 
-export const MEASURES: readonly Measure[] = [precision, failover];
+/** In the order in which they are run and shown. */
+export const MEASURES: readonly Measure[] = [
+  precision,
+  costOfRun,
+  costOfLeader,
+  costOfFollower,
+  costOfRedis,
+  memory,
+  start,
+  handOver,
+  failover,
+  overlap,
+  redisGone,
+  blockedLoop,
+  pausedLeader,
+  growth,
+];

@@ -12,7 +12,7 @@ import {
 } from '../contestants.js';
 import { combine, percentile, type Row, withRatio } from '../figures.js';
 import { type Measure, times } from '../measure.js';
-import { Replicas } from '../replicas.js';
+import { type Replicas, type ReplicasOptions, withAll } from '../replicas.js';
 
 const PERIODS_MS = [500, 100];
 const CONTESTANTS = [bareTimer, singletonJob, schedule, lockPerTick, keyPerSlot, bullmq, bullmqOne, electionPerJob];
@@ -27,23 +27,23 @@ export const precision: Measure = {
 
   async run({ pick }) {
     await using server = await RedisServer.start();
-    const fleets = await times(CONTESTANTS.length, (index) => {
+    const optionsOf = (index: number): ReplicasOptions => ({
       // apart from each other, so that they do not wake for the same slot
-      const jobs = PERIODS_MS.map((periodMs) => ({ name: `every-${periodMs}`, periodMs, offsetMs: index * 11 }));
-      return Replicas.start(CONTESTANTS[index] ?? bareTimer, { jobs, count: 1, reports: 'lateness', server });
+      jobs: PERIODS_MS.map((periodMs) => ({ name: `every-${periodMs}`, periodMs, offsetMs: index * 11 })),
+      count: 1,
+      reports: 'lateness',
+      server,
     });
-    try {
-      await delay(pick(5_000, 1_000));
+    const rounds = await withAll(CONTESTANTS, optionsOf, async (fleets) => {
       const lateness = (): Promise<Row[]> => Promise.all(fleets.map((fleet) => latenessOf(fleet)));
-      await lateness();
-      const rounds = await times(pick(4, 1), async () => {
+      await delay(pick(5_000, 1_000));
+      await lateness(); // what was late while the others started
+      return times(pick(4, 1), async () => {
         await delay(pick(10_000, 3_000));
         return lateness();
       });
-      return withRatio(combine(rounds), '100 ms: p50', bareTimer.name);
-    } finally {
-      for (const fleet of fleets) await fleet[Symbol.asyncDispose]();
-    }
+    });
+    return withRatio(combine(rounds), '100 ms: p50', bareTimer.name);
   },
 };
 

@@ -1,0 +1,37 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { RedisServer } from '../../tools/replicas/redis/index.js';
+import { electionPerJob, idleRedis, singletonJob, singletonJobShort } from '../contestants.js';
+import { combine, withRatio } from '../figures.js';
+import { type Measure, times } from '../measure.js';
+import { cpuOf, HALF_SECOND, withAll } from '../replicas.js';
+
+const CONTESTANTS = [idleRedis, singletonJob, singletonJobShort, electionPerJob];
+
+export const costOfFollower: Measure = {
+  name: 'cost-follower',
+  title: 'CPU time of a follower',
+  about: 'Two processes of each have one job, and the second follows. All are in the same window.',
+  charts: ['CPU ms per s'],
+  run: async ({ pick }) => {
+    await using server = await RedisServer.start();
+    const options = { jobs: [HALF_SECOND], count: 2, reports: 'nothing', server } as const;
+    const rounds = await withAll(
+      CONTESTANTS,
+      () => options,
+      async (fleets) => {
+        await delay(pick(5_000, 500));
+        return times(pick(3, 1), () =>
+          Promise.all(
+            fleets.map(async ({ contestant, last }) => {
+              return {
+                name: contestant.name,
+                cells: { 'CPU ms per s': (await cpuOf(last, pick(9_000, 1_500))).perSecond },
+              };
+            }),
+          ),
+        );
+      },
+    );
+    return withRatio(combine(rounds), 'CPU ms per s', idleRedis.name);
+  },
+};

@@ -1,0 +1,28 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { bullmq, electionPerJob, keyPerSlot, lockPerTick, singletonJob, singletonJobShort } from '../contestants.js';
+import { withRatio } from '../figures.js';
+import { type Measure, sideBySide } from '../measure.js';
+import { commandsPerSecond, redisCpu } from '../redis-load.js';
+import { manyJobs, Replicas } from '../replicas.js';
+
+const CONTESTANTS = [electionPerJob, singletonJob, singletonJobShort, lockPerTick, keyPerSlot, bullmq];
+
+export const costOfRedis: Measure = {
+  name: 'cost-redis',
+  title: 'Load of Redis',
+  about:
+    'Three replicas and 100 jobs of 500 ms that do nothing. A command is what a client sends, not what a script does. Two windows follow each ' +
+    'other: CPU time first, then MONITOR counts.',
+  charts: ['commands per s', 'Redis CPU, ms per s'],
+  run: async ({ pick }) => {
+    const rows = await sideBySide(CONTESTANTS, async (contestant) => {
+      await using replicas = await Replicas.start(contestant, { jobs: manyJobs(100), reports: 'nothing' });
+      await delay(pick(10_000, 1_000));
+      // a whole number of heartbeats
+      const windowMs = pick(12_000, 3_000);
+      const cpu = await redisCpu(replicas.server.url, windowMs);
+      return { 'commands per s': await commandsPerSecond(replicas.server.url, windowMs), 'Redis CPU, ms per s': cpu };
+    });
+    return withRatio(rows, 'commands per s', electionPerJob.name);
+  },
+};

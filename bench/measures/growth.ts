@@ -1,0 +1,77 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { singletonJob } from '../contestants.js';
+import { type Row } from '../figures.js';
+import { type Measure, type Scale } from '../measure.js';
+import { commandsPerSecond } from '../redis-load.js';
+import { cpuOf, manyJobs, Replicas, usageOf } from '../replicas.js';
+
+type Size = readonly [jobs: number, replicas: number];
+
+/** Two at a time, a large one beside a small one. */
+const PAIRS: readonly (readonly Size[])[] = [
+  [
+    [2_000, 3],
+    [1, 3],
+  ],
+  [
+    [1_000, 3],
+    [10, 3],
+  ],
+  [
+    [500, 3],
+    [100, 3],
+  ],
+  [
+    [100, 12],
+    [100, 6],
+  ],
+];
+
+export const growth: Measure = {
+  name: 'growth',
+  title: 'How the library grows',
+  about:
+    'Empty jobs of 500 ms. The first replica leads all jobs and the last one follows. A command is what a client sends to Redis.',
+  charts: ['leader CPU, ms per s', 'follower CPU, ms per s', 'leader RSS, MB', 'commands per s'],
+  run: async (scale) => {
+    const rows: Row[] = [];
+    for (const pair of scale.pick(PAIRS, [
+      [
+        [10, 3],
+        [100, 4],
+      ],
+    ] as const)) {
+      rows.push(...(await Promise.all(pair.map((size) => measure(size, scale)))));
+    }
+    return rows.toSorted((a, b) => order(a) - order(b));
+  },
+};
+
+async function measure([jobs, count]: Size, { pick }: Scale): Promise<Row> {
+  await using replicas = await Replicas.start(singletonJob, { jobs: manyJobs(jobs), count, reports: 'nothing' });
+  await delay(pick(6_000, 1_000));
+  // a whole number of heartbeats
+  const windowMs = pick(12_000, 3_000);
+  const { first, last, server } = replicas;
+  const [leader, follower, commands] = await Promise.all([
+    cpuOf(first, windowMs),
+    cpuOf(last, windowMs),
+    commandsPerSecond(server.url, windowMs),
+  ]);
+  return {
+    name: `${jobs} jobs × ${count} replicas`,
+    cells: {
+      'leader CPU, ms per s': leader.perSecond,
+      'follower CPU, ms per s': follower.perSecond,
+      'leader RSS, MB': (await usageOf(first)).rssMb,
+      'follower RSS, MB': (await usageOf(last)).rssMb,
+      'commands per s': commands,
+    },
+  };
+}
+
+/** By the number of replicas, then of jobs. */
+function order({ name }: Row): number {
+  const [jobs = 0, count = 0] = (name.match(/\d+/g) ?? []).map(Number);
+  return count * 10_000 + jobs;
+}
