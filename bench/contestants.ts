@@ -26,7 +26,7 @@ export const bullmqOne = contestant('BullMQ, global concurrency 1', 'bullmq', { 
 export const electionPerJob = contestant('original design', 'election-per-job');
 
 /** All that run a job for several replicas. */
-export const RIVALS = [
+const RIVALS: readonly Contestant[] = [
   singletonJob,
   singletonJobShort,
   schedule,
@@ -37,20 +37,26 @@ export const RIVALS = [
   electionPerJob,
 ];
 
-const SHORT_LEASES: Readonly<Record<string, Contestant['options']>> = {
-  'lock-per-tick': { lockMs: 1_000 },
-  'election-per-job': { heartbeatMs: 300, expiryMs: 1_000 },
-  bullmq: { lockDuration: 1_000, stalledInterval: 1_000 },
-};
+const QUICK_RIVALS: readonly Contestant[] = [
+  singletonJobShort,
+  schedule,
+  withLeaseOfASecond(lockPerTick, { lockMs: 1_000 }),
+  keyPerSlot,
+  withLeaseOfASecond(bullmqOne, { lockDuration: 1_000, stalledInterval: 1_000 }),
+  withLeaseOfASecond(electionPerJob, { heartbeatMs: 300, expiryMs: 1_000 }),
+];
 
-/** For a quick run: every lease about a second long, and nothing that has a longer one. */
-export function withShortLeases(contestants: readonly Contestant[]): Contestant[] {
-  return contestants
-    .filter(({ program, options }) => program !== 'singleton-job' || options['lockExpiry'] !== undefined)
-    .map((one) => {
-      const short = SHORT_LEASES[one.program];
-      return short === undefined ? one : { ...one, name: `${one.name}, 1 s`, options: { ...one.options, ...short } };
-    });
+/** What a quick run leaves out. */
+export const LEFT_OUT =
+  'measures that wait have one contestant of each kind, with a lease of about a second, and two replicas instead of three';
+
+/** Those that a measure of failures compares. */
+export function rivals(isQuick: boolean): readonly Contestant[] {
+  return isQuick ? QUICK_RIVALS : RIVALS;
+}
+
+function withLeaseOfASecond(one: Contestant, options: Contestant['options']): Contestant {
+  return { ...one, name: `${one.name}, 1 s`, options: { ...one.options, ...options } };
 }
 
 /** Whether the installed library has an option of its module. */

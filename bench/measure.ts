@@ -1,5 +1,5 @@
 import { type Contestant } from './contestants.js';
-import { type Row } from './figures.js';
+import { combine, type Row } from './figures.js';
 
 /** How much is measured. */
 export interface Scale {
@@ -16,7 +16,9 @@ export interface Measure {
   readonly about: string;
   /** The columns that a chart shows. */
   readonly charts: readonly string[];
-  run(scale: Scale): Promise<readonly Row[]>;
+  /** Whether other measures may run beside it. @default false */
+  readonly mostlyWaits?: boolean;
+  readonly run: (scale: Scale) => Promise<readonly Row[]>;
 }
 
 /** Measures all contestants at once; for measures that mostly wait. */
@@ -35,6 +37,12 @@ export async function inTurn(
   const rows: Row[] = [];
   for (const one of contestants) rows.push({ name: one.name, cells: await measure(one) });
   return rows;
+}
+
+/** What is measured of one contestant, several times over. */
+export async function repeat(count: number, once: () => Promise<Row['cells']>): Promise<Row['cells']> {
+  const rounds = await times(count, async () => [{ name: '', cells: await once() }]);
+  return combine(rounds)[0]?.cells ?? {};
 }
 
 /** Something several times over, one after the other. */

@@ -1,7 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { cpus, totalmem, type } from 'node:os';
+import { cpus, loadavg, totalmem, type } from 'node:os';
 import { join, relative } from 'node:path';
-import { format } from 'prettier';
+import { format, resolveConfig } from 'prettier';
 import { RedisServer } from '../tools/replicas/redis/index.js';
 import { ROOT } from '../tools/workspace/paths.js';
 import { chartOf } from './chart.js';
@@ -33,8 +33,11 @@ export async function conditions(isQuick: boolean): Promise<Report['conditions']
     'nestjs-singleton-job': await installedLibrary(),
     ...Object.fromEntries(await Promise.all(entries)),
     Node: process.version,
-    Redis: redis.source,
+    Redis: /\w+ server v=[\d.]+/.exec(redis.source)?.[0] ?? redis.source,
     machine: `${all.length} × ${all[0]?.model.trim() ?? 'CPU'}, ${Math.round(totalmem() / 2 ** 30)} GiB, ${type()}`,
+    'load average at the end': loadavg()
+      .map((load) => load.toFixed(1))
+      .join(', '),
   };
 }
 
@@ -62,8 +65,8 @@ export async function write(report: Report, isWhole: boolean): Promise<string> {
   const intro =
     'Written by `npm run bench`. A figure is the median of several measurements, with the least and the most.';
   const page = ['# Results', intro, facts.join('\n'), ...sections].join('\n\n');
-  const markdown = await format(page, { parser: 'markdown' });
-  await writeFile(join(folder, 'README.md'), markdown);
-  await writeFile(join(folder, 'results.json'), await format(JSON.stringify(report), { parser: 'json' }));
+  const style = await resolveConfig(join(folder, 'README.md'));
+  await writeFile(join(folder, 'README.md'), await format(page, { ...style, parser: 'markdown' }));
+  await writeFile(join(folder, 'results.json'), await format(JSON.stringify(report), { ...style, parser: 'json' }));
   return relative(ROOT, folder);
 }

@@ -25,7 +25,7 @@ export const costOfFollower: Measure = {
             fleets.map(async ({ contestant, last }) => {
               return {
                 name: contestant.name,
-                cells: { 'CPU ms per s': (await cpuOf(last, pick(9_000, 1_500))).perSecond },
+                cells: { 'CPU ms per s': (await cpuOf(last, pick(6_000, 1_500))).perSecond },
               };
             }),
           ),

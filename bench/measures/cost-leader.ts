@@ -18,7 +18,7 @@ export const costOfLeader: Measure = {
 async function measure(jobs: number, { pick }: Scale): Promise<Row[]> {
   await using server = await RedisServer.start();
   const column = `${jobs} jobs, CPU ms per s`;
-  const windowMs = pick(6_000, 1_000);
+  const windowMs = pick(5_000, 1_000);
   const options = { jobs: manyJobs(jobs), count: 1, reports: 'nothing', server } as const;
   const rounds = await withAll(
     CONTESTANTS,

@@ -1,7 +1,7 @@
 import { overlaps } from '../../tools/replicas/history.js';
-import { type Contestant, RIVALS, singletonJobShort, withShortLeases } from '../contestants.js';
+import { bullmqOne, type Contestant, rivals, singletonJobShort } from '../contestants.js';
 import { figure, type Row } from '../figures.js';
-import { type Measure, sideBySide, times } from '../measure.js';
+import { type Measure, type Scale, sideBySide, times } from '../measure.js';
 import { HALF_SECOND, Replicas } from '../replicas.js';
 
 export const failover: Measure = {
@@ -11,17 +11,22 @@ export const failover: Measure = {
     'Three replicas, one job of 500 ms with runs of 200 ms. The process that has just started a run is killed, and another one is started ' +
     'in its place. An overlap is a pair of runs at the same time; the run of a killed process ends with it.',
   charts: ['kill to the next run, ms'],
+  mostlyWaits: true,
 
-  async run({ isQuick, pick }) {
-    const contestants = isQuick ? withShortLeases(RIVALS) : RIVALS;
-    return sideBySide(contestants, (one) => measure(one, one === singletonJobShort ? pick(15, 3) : pick(3, 1)));
-  },
+  run: (scale) => sideBySide(rivals(scale.isQuick), (one) => measure(one, scale)),
 };
 
-async function measure(contestant: Contestant, kills: number): Promise<Row['cells']> {
-  await using replicas = await Replicas.start(contestant, { jobs: [HALF_SECOND] });
+function killsOf(contestant: Contestant, { pick }: Scale): number {
+  if (contestant === singletonJobShort) return pick(15, 3);
+  // a queue that waits for a stalled run does so for up to a minute
+  return pick(contestant === bullmqOne ? 2 : 3, 1);
+}
+
+async function measure(contestant: Contestant, scale: Scale): Promise<Row['cells']> {
+  await using replicas = await Replicas.start(contestant, { jobs: [HALF_SECOND], count: scale.pick(3, 2) });
+  const kills = killsOf(contestant, scale);
   const leads: number[] = [];
-  const runs = await times(kills, async () => {
+  const runs = await times(kills, async (index) => {
     const victim = await replicas.freshRun();
     const killedAtMs = Date.now();
     await victim.kill();
@@ -30,7 +35,7 @@ async function measure(contestant: Contestant, kills: number): Promise<Row['cell
       .flatMap(({ events }) => events)
       .find(({ event, atMs }) => event === 'leadershipGained' && atMs > killedAtMs);
     if (gained !== undefined) leads.push(gained.atMs - killedAtMs);
-    await replicas.add(1);
+    if (index + 1 < kills) await replicas.add(1);
     return startedAtMs - killedAtMs;
   });
   return {

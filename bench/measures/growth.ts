@@ -7,23 +7,27 @@ import { cpuOf, manyJobs, Replicas, usageOf } from '../replicas.js';
 
 type Size = readonly [jobs: number, replicas: number];
 
-/** Two at a time, a large one beside a small one. */
-const PAIRS: readonly (readonly Size[])[] = [
+/** What is measured at once: a large one beside small ones. */
+const GROUPS: readonly (readonly Size[])[] = [
   [
     [2_000, 3],
+    [10, 3],
     [1, 3],
   ],
   [
     [1_000, 3],
-    [10, 3],
-  ],
-  [
     [500, 3],
     [100, 3],
   ],
   [
     [100, 12],
     [100, 6],
+  ],
+];
+const QUICK_GROUPS: typeof GROUPS = [
+  [
+    [10, 2],
+    [50, 3],
   ],
 ];
 
@@ -35,13 +39,8 @@ export const growth: Measure = {
   charts: ['leader CPU, ms per s', 'follower CPU, ms per s', 'leader RSS, MB', 'commands per s'],
   run: async (scale) => {
     const rows: Row[] = [];
-    for (const pair of scale.pick(PAIRS, [
-      [
-        [10, 3],
-        [100, 4],
-      ],
-    ] as const)) {
-      rows.push(...(await Promise.all(pair.map((size) => measure(size, scale)))));
+    for (const group of scale.pick(GROUPS, QUICK_GROUPS)) {
+      rows.push(...(await Promise.all(group.map((size) => measure(size, scale)))));
     }
     return rows.toSorted((a, b) => order(a) - order(b));
   },
@@ -49,9 +48,10 @@ export const growth: Measure = {
 
 async function measure([jobs, count]: Size, { pick }: Scale): Promise<Row> {
   await using replicas = await Replicas.start(singletonJob, { jobs: manyJobs(jobs), count, reports: 'nothing' });
-  await delay(pick(6_000, 1_000));
+  // followers ask once more within ten seconds of their start
+  await delay(pick(12_000, 500));
   // a whole number of heartbeats
-  const windowMs = pick(12_000, 3_000);
+  const windowMs = pick(9_000, 3_000);
   const { first, last, server } = replicas;
   const [leader, follower, commands] = await Promise.all([
     cpuOf(first, windowMs),

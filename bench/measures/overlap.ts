@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { overlaps } from '../../tools/replicas/history.js';
-import { RIVALS } from '../contestants.js';
+import { rivals } from '../contestants.js';
 import { type Measure, sideBySide } from '../measure.js';
 import { Replicas } from '../replicas.js';
 import { mostAtOnce } from '../slots.js';
@@ -10,10 +10,11 @@ export const overlap: Measure = {
   title: 'Runs that take longer than the period',
   about: 'Three replicas, one job of 500 ms whose runs take 1.3 s.',
   charts: ['runs at once, at most'],
-  run: ({ pick }) =>
-    sideBySide(RIVALS, async (contestant) => {
+  mostlyWaits: true,
+  run: ({ isQuick, pick }) =>
+    sideBySide(rivals(isQuick), async (contestant) => {
       const slow = { name: 'slow', periodMs: 500, takesMs: 1_300 };
-      await using replicas = await Replicas.start(contestant, { jobs: [slow] });
+      await using replicas = await Replicas.start(contestant, { jobs: [slow], count: pick(3, 2) });
       await delay(pick(15_000, 3_000));
       const { runs } = replicas;
       return {

@@ -25,7 +25,7 @@ export const precision: Measure = {
     'Contestants without slots (the first three with `schedule`) have the gap between two runs minus the period instead.',
   charts: ['500 ms: p99', '100 ms: p99'],
 
-  async run({ pick }) {
+  run: async ({ pick }) => {
     await using server = await RedisServer.start();
     const optionsOf = (index: number): ReplicasOptions => ({
       // apart from each other, so that they do not wake for the same slot
@@ -39,7 +39,7 @@ export const precision: Measure = {
       await delay(pick(5_000, 1_000));
       await lateness(); // what was late while the others started
       return times(pick(4, 1), async () => {
-        await delay(pick(10_000, 3_000));
+        await delay(pick(6_000, 2_000));
         return lateness();
       });
     });

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { overlaps } from '../../tools/replicas/history.js';
-import { type Contestant, RIVALS } from '../contestants.js';
+import { rivals } from '../contestants.js';
 import { type Row } from '../figures.js';
-import { type Measure, sideBySide } from '../measure.js';
+import { type Measure, repeat, sideBySide } from '../measure.js';
 import { HALF_SECOND, Replicas } from '../replicas.js';
 
 export const redisGone: Measure = {
@@ -12,11 +12,15 @@ export const redisGone: Measure = {
     'Three replicas, one job of 500 ms with runs of 200 ms. Redis stands still for 10 s (SIGSTOP): connections stay open and nothing is ' +
     'answered. Log lines are those of all replicas, until 3 s after Redis answers again.',
   charts: ['back to the next run, ms', 'log lines'],
-  run: ({ pick }) => sideBySide(RIVALS, (one) => measure(one, pick(10_000, 2_000))),
+  mostlyWaits: true,
+  run: ({ isQuick, pick }) =>
+    sideBySide(rivals(isQuick), async (one) => {
+      await using replicas = await Replicas.start(one, { jobs: [HALF_SECOND], count: pick(3, 2) });
+      return await repeat(pick(2, 1), () => measure(replicas, pick(10_000, 2_000)));
+    }),
 };
 
-async function measure(contestant: Contestant, hangMs: number): Promise<Row['cells']> {
-  await using replicas = await Replicas.start(contestant, { jobs: [HALF_SECOND] });
+async function measure(replicas: Replicas, hangMs: number): Promise<Row['cells']> {
   await replicas.freshRun();
   await delay(2_000);
   const goneAtMs = Date.now();

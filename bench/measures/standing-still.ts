@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { overlapMs, overlaps, type Pause } from '../../tools/replicas/history.js';
 import { type WorkerProcess } from '../../tools/replicas/worker-process.js';
-import { type Contestant, hasOption, heartbeatThread, RIVALS, withShortLeases } from '../contestants.js';
+import { type Contestant, hasOption, heartbeatThread, rivals } from '../contestants.js';
 import { type Row } from '../figures.js';
-import { type Measure, type Scale, sideBySide } from '../measure.js';
+import { type Measure, repeat, type Scale, sideBySide } from '../measure.js';
 import { HALF_SECOND, Replicas } from '../replicas.js';
 import { repeatedSlots } from '../slots.js';
 
@@ -16,10 +16,10 @@ export const blockedLoop: Measure = {
   title: 'A job blocks the event loop',
   about: `Three replicas, one job of 500 ms with runs of 200 ms. One run computes for 12 s without a pause. ${ABOUT}`,
   charts: ['overlap, ms'],
+  mostlyWaits: true,
   run: async (scale) => {
     const more = (await hasOption('heartbeatThread')) ? [heartbeatThread] : [];
-    const contestants = scale.isQuick ? withShortLeases(RIVALS) : [...RIVALS, ...more];
-    return measureAll(contestants, scale, async (leader, ms) => {
+    return measureAll([...rivals(scale.isQuick), ...more], scale, async (leader, ms) => {
       await leader.ask(`block ${ms}`);
       await delay(ms + HALF_SECOND.periodMs);
       return [];
@@ -32,36 +32,39 @@ export const pausedLeader: Measure = {
   title: 'The process of the leader is paused',
   about: `The same, and the process is stopped for 12 s in mid-run (SIGSTOP, SIGCONT), as on an overloaded host. ${ABOUT}`,
   charts: ['overlap, ms'],
+  mostlyWaits: true,
   run: (scale) =>
-    measureAll(scale.isQuick ? withShortLeases(RIVALS) : RIVALS, scale, async (leader, ms, replicas) => [
-      await replicas.pause(leader, ms),
-    ]),
+    measureAll(rivals(scale.isQuick), scale, async (leader, ms, replicas) => [await replicas.pause(leader, ms)]),
 };
 
 type StandStill = (leader: WorkerProcess, ms: number, replicas: Replicas) => Promise<Pause[]>;
 
-function measureAll(contestants: readonly Contestant[], { pick }: Scale, standStill: StandStill): Promise<Row[]> {
+function measureAll(contestants: readonly Contestant[], scale: Scale, standStill: StandStill): Promise<Row[]> {
   return sideBySide(contestants, async (contestant) => {
-    await using replicas = await Replicas.start(contestant, { jobs: [HALF_SECOND] });
-    await delay(2_000);
-    const leader = await replicas.freshRun();
-    const fromMs = Date.now();
-    const pauses = await standStill(leader, pick(12_000, 2_500), replicas);
-    const wokenAtMs = Date.now();
-    await delay(pick(5_000, 1_500));
-    const endMs = Date.now();
-    const since = replicas.runs
-      .filter(({ endedAtMs }) => endedAtMs > fromMs)
-      .map((run) => ({ ...run, endedAtMs: Math.min(run.endedAtMs, endMs) }));
-    const elsewhere = since.filter(
-      ({ node, startedAtMs }) => node !== leader.node && startedAtMs > fromMs && startedAtMs < wokenAtMs,
-    );
-    const lengths = overlaps(since).map((pair) => overlapMs(pair, pauses));
-    return {
-      'runs elsewhere meanwhile': elsewhere.length,
-      'overlapping pairs': lengths.filter((ms) => ms > 0).length,
-      'overlap, ms': lengths.reduce((sum, ms) => sum + Math.max(0, ms), 0),
-      'slots run again': repeatedSlots(replicas.runs, HALF_SECOND.periodMs, fromMs).length,
-    };
+    await using replicas = await Replicas.start(contestant, { jobs: [HALF_SECOND], count: scale.pick(3, 2) });
+    return await repeat(scale.pick(2, 1), () => measure(replicas, scale, standStill));
   });
+}
+
+async function measure(replicas: Replicas, { pick }: Scale, standStill: StandStill): Promise<Row['cells']> {
+  await delay(2_000);
+  const leader = await replicas.freshRun();
+  const fromMs = Date.now();
+  const pauses = await standStill(leader, pick(12_000, 2_500), replicas);
+  const wokenAtMs = Date.now();
+  await delay(pick(5_000, 1_500));
+  const endMs = Date.now();
+  const since = replicas.runs
+    .filter(({ endedAtMs }) => endedAtMs > fromMs)
+    .map((run) => ({ ...run, endedAtMs: Math.min(run.endedAtMs, endMs) }));
+  const elsewhere = since.filter(
+    ({ node, startedAtMs }) => node !== leader.node && startedAtMs > fromMs && startedAtMs < wokenAtMs,
+  );
+  const lengths = overlaps(since).map((pair) => overlapMs(pair, pauses));
+  return {
+    'runs elsewhere meanwhile': elsewhere.length,
+    'overlapping pairs': lengths.filter((ms) => ms > 0).length,
+    'overlap, ms': lengths.reduce((sum, ms) => sum + Math.max(0, ms), 0),
+    'slots run again': repeatedSlots(replicas.runs, HALF_SECOND.periodMs, fromMs).length,
+  };
 }

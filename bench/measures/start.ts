@@ -15,7 +15,7 @@ export const start: Measure = {
   run: async ({ pick }) => {
     await using server = await RedisServer.start();
     const contestants = [bareNest, schedule, lockPerTick, singletonJob, bullmq];
-    const rounds = await times(pick(7, 1), () => inTurn(contestants, (one) => measure(one, server)));
+    const rounds = await times(pick(5, 1), () => inTurn(contestants, (one) => measure(one, server)));
     const rows = combine(rounds);
     return withDifference(withDifference(rows, 'ready, ms', bareNest.name), 'RSS, MB', bareNest.name);
   },
