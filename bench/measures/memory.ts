@@ -11,7 +11,7 @@ export const memory: Measure = {
   name: 'memory',
   title: 'Memory with 1,000 jobs',
   about:
-    'The resident memory of a replica that follows (of `@nestjs/schedule` and BullMQ: of any replica), 2 s after its start.',
+    'The resident memory of a replica that follows (of `@nestjs/schedule` and BullMQ: of any replica), 2 s after its start. A quick run has 100 jobs.',
   charts: ['RSS, MB'],
   run: async ({ pick }) => {
     const rounds = await times(pick(3, 1), async () => {

@@ -43,7 +43,7 @@ export const precision: Measure = {
         return lateness();
       });
     });
-    return withRatio(combine(rounds), '100 ms: p50', bareTimer.name);
+    return withRatio(withRatio(combine(rounds), '500 ms: p50', bareTimer.name), '100 ms: p50', bareTimer.name);
   },
 };
 

@@ -8,8 +8,8 @@ import { HALF_SECOND, Replicas } from '../replicas.js';
 import { repeatedSlots } from '../slots.js';
 
 const ABOUT =
-  'The others start runs meanwhile where they take over. Two runs overlap while both of them do something; a process that stands ' +
-  'still does nothing. A slot run again had already been run by another replica: it is a run too many.';
+  'The others start runs meanwhile where they take over. Two runs overlap while both of them do something: a run that computes ' +
+  'does, and a stopped process does not. A slot run again had already been run by another replica: it is a run too many.';
 
 export const blockedLoop: Measure = {
   name: 'blocked-loop',
@@ -19,10 +19,18 @@ export const blockedLoop: Measure = {
   mostlyWaits: true,
   run: async (scale) => {
     const more = (await hasOption('heartbeatThread')) ? [heartbeatThread] : [];
-    return measureAll([...rivals(scale.isQuick), ...more], scale, async (leader, ms) => {
+    return measureAll([...rivals(scale.isQuick), ...more], scale, async (leader, ms, replicas) => {
+      const askedAtMs = Date.now();
       await leader.ask(`block ${ms}`);
-      await delay(ms + HALF_SECOND.periodMs);
-      return [];
+      let fromMs = Infinity;
+      // the next run of this process, which may not be the next run
+      await replicas.until('the blocking run', () => {
+        const run = replicas.runs.find(({ node, startedAtMs }) => node === leader.node && startedAtMs > askedAtMs);
+        fromMs = run?.startedAtMs ?? Infinity;
+        return run !== undefined;
+      });
+      await delay(fromMs + ms - Date.now());
+      return { fromMs, toMs: Date.now(), pauses: [] };
     });
   },
 };
@@ -34,10 +42,20 @@ export const pausedLeader: Measure = {
   charts: ['overlap, ms'],
   mostlyWaits: true,
   run: (scale) =>
-    measureAll(rivals(scale.isQuick), scale, async (leader, ms, replicas) => [await replicas.pause(leader, ms)]),
+    measureAll(rivals(scale.isQuick), scale, async (leader, ms, replicas) => {
+      const pause = await replicas.pause(leader, ms);
+      return { ...pause, pauses: [pause] };
+    }),
 };
 
-type StandStill = (leader: WorkerProcess, ms: number, replicas: Replicas) => Promise<Pause[]>;
+interface StoodStill {
+  readonly fromMs: number;
+  readonly toMs: number;
+  /** Without a pause the run went on meanwhile: it computed. */
+  readonly pauses: readonly Pause[];
+}
+
+type StandStill = (leader: WorkerProcess, ms: number, replicas: Replicas) => Promise<StoodStill>;
 
 function measureAll(contestants: readonly Contestant[], scale: Scale, standStill: StandStill): Promise<Row[]> {
   return sideBySide(contestants, async (contestant) => {
@@ -49,16 +67,14 @@ function measureAll(contestants: readonly Contestant[], scale: Scale, standStill
 async function measure(replicas: Replicas, { pick }: Scale, standStill: StandStill): Promise<Row['cells']> {
   await delay(2_000);
   const leader = await replicas.freshRun();
-  const fromMs = Date.now();
-  const pauses = await standStill(leader, pick(12_000, 2_500), replicas);
-  const wokenAtMs = Date.now();
+  const { fromMs, toMs, pauses } = await standStill(leader, pick(12_000, 2_500), replicas);
   await delay(pick(5_000, 1_500));
   const endMs = Date.now();
   const since = replicas.runs
     .filter(({ endedAtMs }) => endedAtMs > fromMs)
     .map((run) => ({ ...run, endedAtMs: Math.min(run.endedAtMs, endMs) }));
   const elsewhere = since.filter(
-    ({ node, startedAtMs }) => node !== leader.node && startedAtMs > fromMs && startedAtMs < wokenAtMs,
+    ({ node, startedAtMs }) => node !== leader.node && startedAtMs > fromMs && startedAtMs < toMs,
   );
   const lengths = overlaps(since).map((pair) => overlapMs(pair, pauses));
   return {
