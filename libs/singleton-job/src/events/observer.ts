@@ -18,9 +18,14 @@ export type JobObserver = EventCallbacks & { onEvent?: (event: JobEvent) => unkn
 
 type EventCallbacks = { [E in keyof JobEvents]?: (event: JobEvents[E]) => unknown };
 
-/** A {@link Notify} that calls each observer in turn. */
-export function notifyAll(observers: readonly JobObserver[]): Notify {
+/**
+ * A {@link Notify} that calls each observer in turn. Those of the library come first. They change no payload, and get no copy of it.
+ */
+export function notifyAll(observers: readonly JobObserver[], own: readonly JobObserver[] = []): Notify {
   const notify: Notify = (event, payload) => {
+    for (const callbacks of own as readonly EventCallbacks[]) {
+      if (callbacks[event] !== undefined) call(event, () => callbacks[event]?.(payload));
+    }
     for (const observer of observers) {
       const callbacks: EventCallbacks = observer;
       call(event, () => callbacks[event]?.(ownCopy(payload)));

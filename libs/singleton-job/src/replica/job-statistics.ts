@@ -2,40 +2,47 @@ import { type JobEvents, type JobObserver, type RunEnded } from '../events/index
 import { messageOf } from '../errors/index.js';
 import { type JobCounters, type LastRun, type RunOutcome } from './job-status.js';
 
-const NOTHING: JobCounters = {
-  terms: 0,
-  lostTerms: 0,
-  succeeded: 0,
-  failed: 0,
-  cancelled: 0,
-  dropped: 0,
-  missed: 0,
-};
+type Counters = { -readonly [K in keyof JobCounters]: JobCounters[K] };
+
+interface Recorded {
+  readonly counters: Counters;
+  /** As it was reported: most runs are never asked for. */
+  lastRun: { readonly run: RunEnded; readonly outcome: RunOutcome; readonly error: string | null } | undefined;
+}
 
 /** Counts what happens to each job on this replica. */
 export class JobStatistics implements JobObserver {
-  readonly #counters = new Map<string, JobCounters>();
-  readonly #lastRuns = new Map<string, LastRun>();
+  readonly #jobs = new Map<string, Recorded>();
 
   countersOf(job: string): JobCounters {
-    return this.#counters.get(job) ?? NOTHING;
+    return { ...(this.#jobs.get(job)?.counters ?? nothing()) };
   }
 
   lastRunOf(job: string): LastRun | null {
-    return this.#lastRuns.get(job) ?? null;
+    const last = this.#jobs.get(job)?.lastRun;
+    if (last === undefined) return null;
+    const { cause, durationMs, fencingToken, scheduledAt, startedAt } = last.run;
+    return {
+      cause,
+      outcome: last.outcome,
+      scheduledAt: scheduledAt.toISOString(),
+      startedAt: startedAt.toISOString(),
+      durationMs,
+      fencingToken,
+      error: last.error,
+    };
   }
 
   forget(job: string): void {
-    this.#counters.delete(job);
-    this.#lastRuns.delete(job);
+    this.#jobs.delete(job);
   }
 
   leadershipGained({ job }: JobEvents['leadershipGained']): void {
-    this.#count(job, 'terms');
+    this.#of(job).counters.terms += 1;
   }
 
   leadershipLost({ job }: JobEvents['leadershipLost']): void {
-    this.#count(job, 'lostTerms');
+    this.#of(job).counters.lostTerms += 1;
   }
 
   runSucceeded(run: JobEvents['runSucceeded']): void {
@@ -51,22 +58,28 @@ export class JobStatistics implements JobObserver {
   }
 
   tickDropped({ job, count }: JobEvents['tickDropped']): void {
-    this.#count(job, 'dropped', count);
+    this.#of(job).counters.dropped += count;
   }
 
   occurrencesMissed({ job, count }: JobEvents['occurrencesMissed']): void {
-    this.#count(job, 'missed', count);
+    this.#of(job).counters.missed += count;
   }
 
   #ended(run: RunEnded, outcome: RunOutcome, error: string | null): void {
-    const { job, cause, durationMs, fencingToken } = run;
-    const [scheduledAt, startedAt] = [run.scheduledAt.toISOString(), run.startedAt.toISOString()];
-    this.#lastRuns.set(job, { cause, outcome, scheduledAt, startedAt, durationMs, fencingToken, error });
-    this.#count(job, outcome);
+    const recorded = this.#of(run.job);
+    recorded.counters[outcome] += 1;
+    recorded.lastRun = { run, outcome, error };
   }
 
-  #count(job: string, what: keyof JobCounters, by = 1): void {
-    const counters = this.countersOf(job);
-    this.#counters.set(job, { ...counters, [what]: counters[what] + by });
+  #of(job: string): Recorded {
+    const known = this.#jobs.get(job);
+    if (known !== undefined) return known;
+    const recorded: Recorded = { counters: nothing(), lastRun: undefined };
+    this.#jobs.set(job, recorded);
+    return recorded;
   }
+}
+
+function nothing(): Counters {
+  return { terms: 0, lostTerms: 0, succeeded: 0, failed: 0, cancelled: 0, dropped: 0, missed: 0 };
 }
