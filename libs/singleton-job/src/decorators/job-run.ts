@@ -1,6 +1,14 @@
 import { LeaseLostError } from '../errors/index.js';
 import { type InterceptedRun, type RunCause, type RunInfo, type ScheduleKind } from '../events/index.js';
 
+/** What stands behind a run. */
+export interface RunControl {
+  /** Fires when the run must end. It is made when it is first asked for: most runs never ask. */
+  readonly signal: AbortSignal;
+  /** Whether the lease of the run holds at this moment. */
+  isTrusted(): boolean;
+}
+
 /** What a job method is given: which run this is, and how to know that it must stop. */
 export class JobRun implements InterceptedRun {
   readonly job: string;
@@ -14,16 +22,11 @@ export class JobRun implements InterceptedRun {
    * refuse smaller ones: nothing else stops a process that was paused between its last check and its write.
    */
   readonly fencingToken: number;
-  /**
-   * Fires when the run must end: the lease can no longer be trusted, the application stops, the timeout has passed or a
-   * newer tick takes over. Its reason is a `RunAbortedError` whose `code` says which.
-   */
-  readonly signal: AbortSignal;
-  readonly #isTrusted: () => boolean;
+  readonly #control: RunControl;
   #wasRefused = false;
 
-  /** Runs are made by the library; `isTrusted` tells whether the lease of this one holds at this moment. */
-  constructor(info: RunInfo, signal: AbortSignal, isTrusted: () => boolean) {
+  /** Runs are made by the library. */
+  constructor(info: RunInfo, control: RunControl) {
     this.job = info.job;
     this.kind = info.kind;
     this.cause = info.cause;
@@ -31,8 +34,15 @@ export class JobRun implements InterceptedRun {
     this.scheduledAt = new Date(info.scheduledAt);
     this.startedAt = new Date(info.startedAt);
     this.fencingToken = info.fencingToken;
-    this.signal = signal;
-    this.#isTrusted = isTrusted;
+    this.#control = control;
+  }
+
+  /**
+   * Fires when the run must end: the lease can no longer be trusted, the application stops, the timeout has passed or a
+   * newer tick takes over. Its reason is a `RunAbortedError` whose `code` says which.
+   */
+  get signal(): AbortSignal {
+    return this.#control.signal;
   }
 
   /**
@@ -40,7 +50,7 @@ export class JobRun implements InterceptedRun {
    * signal from firing. Asks only the local clocks, so it costs nothing: call it right before each side effect.
    */
   assertLeader(): void {
-    this.#wasRefused = !this.#isTrusted();
+    this.#wasRefused = !this.#control.isTrusted();
     if (this.#wasRefused) throw new LeaseLostError(this.job);
   }
 

@@ -1,6 +1,6 @@
 import { type RunAbortCode, RunAbortedError } from '../errors/index.js';
 import { type Notify, type RunInfo } from '../events/index.js';
-import { JobRun } from '../decorators/index.js';
+import { JobRun, type RunControl } from '../decorators/index.js';
 import { type JobDefinition } from '../discovery/index.js';
 import { type Term } from '../leadership/index.js';
 import { type Clock, type Timer } from '../time/index.js';
@@ -9,11 +9,12 @@ import { type Clock, type Timer } from '../time/index.js';
 export type Tick = Pick<RunInfo, 'cause' | 'scheduledAt'>;
 
 /** One run, from its start until the method has settled, however long it ignores its signal. */
-export class Execution {
+export class Execution implements RunControl {
   /** Resolves when the method has settled. Never rejects. */
   readonly settled: Promise<void>;
   readonly info: RunInfo;
-  readonly #aborting = new AbortController();
+  readonly #startedMs: number;
+  #aborting: AbortController | undefined;
   #abortCode: RunAbortCode | undefined;
   #wasCalled = false;
   /** Undefined once the run has settled or was aborted. */
@@ -21,24 +22,50 @@ export class Execution {
 
   constructor(
     private readonly parts: { readonly job: JobDefinition; readonly clock: Clock; readonly notify: Notify },
-    tick: Tick,
-    term: Term,
+    { scheduledAt, cause }: Tick,
+    readonly term: Term,
   ) {
     const { job, clock, notify } = parts;
-    this.info = Object.freeze({
-      job: job.name,
-      kind: job.schedule.kind,
-      ...tick,
-      startedAt: new Date(clock.wallNow()),
-      fencingToken: term.fencingToken,
-    });
+    const { name, schedule, timeoutMs } = job;
+    const { fencingToken } = term;
+    const startedAt = new Date(clock.wallNow());
+    this.info = Object.freeze({ job: name, kind: schedule.kind, cause, scheduledAt, startedAt, fencingToken });
     notify('runStarted', this.info);
-    this.settled = this.#run(new JobRun(this.info, this.#aborting.signal, () => term.isTrusted()));
+    this.#startedMs = clock.now();
+    if (timeoutMs !== undefined) {
+      this.after(timeoutMs, () => {
+        this.abort('TIMEOUT');
+      });
+    }
+    this.settled = this.#run(new JobRun(this.info, this));
+  }
+
+  /** Made when the job first asks for it: an AbortController costs more than the rest of an empty run. */
+  get signal(): AbortSignal {
+    if (this.#aborting === undefined) {
+      this.#aborting = new AbortController();
+      if (this.#abortCode !== undefined) this.#fire(this.#aborting, this.#abortCode);
+    }
+    return this.#aborting.signal;
+  }
+
+  isTrusted(): boolean {
+    return this.term.isTrusted();
   }
 
   /** Whether the method was called: what took the time of the lease before it leaves nothing that could have ended. */
   get wasCalled(): boolean {
     return this.#wasCalled;
+  }
+
+  /** How long it has been running. */
+  get elapsedMs(): number {
+    return this.parts.clock.now() - this.#startedMs;
+  }
+
+  /** Whether its signal has fired. */
+  get isAborted(): boolean {
+    return this.#abortCode !== undefined;
   }
 
   /** Does something later, unless the run has settled or was aborted by then. */
@@ -52,33 +79,34 @@ export class Execution {
     this.#abortCode = code;
     // no timer may keep a process alive whose run will not end
     this.#cancelTimers();
-    this.#aborting.abort(new RunAbortedError(this.info.job, code));
+    if (this.#aborting !== undefined) this.#fire(this.#aborting, code);
   }
 
   async #run(run: JobRun): Promise<void> {
-    const { job, clock, notify } = this.parts;
-    const startedMs = clock.now();
-    if (job.timeoutMs !== undefined) {
-      this.after(job.timeoutMs, () => {
-        this.abort('TIMEOUT');
-      });
-    }
-    const ended = () => ({ ...this.info, durationMs: clock.now() - startedMs });
+    const { job, notify } = this.parts;
     try {
       // an observer of runStarted may have taken the time that the lease had left
       run.assertLeader();
       this.#wasCalled = true;
       await job.invoke(run);
-      notify('runSucceeded', ended());
+      notify('runSucceeded', this.#ended());
     } catch (error: unknown) {
       // the clocks know of the deadline before a timer can fire the signal
       if (run.wasRefused) this.abort('LEASE_LOST');
       // a job that rejects after its signal fired was cancelled, it did not fail
-      if (this.#abortCode === undefined) notify('runFailed', { ...ended(), error });
-      else notify('runCancelled', { ...ended(), code: this.#abortCode });
+      if (this.#abortCode === undefined) notify('runFailed', { ...this.#ended(), error });
+      else notify('runCancelled', { ...this.#ended(), code: this.#abortCode });
     } finally {
       this.#cancelTimers();
     }
+  }
+
+  #ended() {
+    return { ...this.info, durationMs: this.elapsedMs };
+  }
+
+  #fire(aborting: AbortController, code: RunAbortCode): void {
+    aborting.abort(new RunAbortedError(this.info.job, code));
   }
 
   #cancelTimers(): void {

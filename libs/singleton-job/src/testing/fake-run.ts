@@ -27,7 +27,7 @@ export class FakeRun extends JobRun {
       ...info,
     };
     const either = signal === undefined ? controller.signal : AbortSignal.any([controller.signal, signal]);
-    super(all, either, () => lease.isTrusted);
+    super(all, { signal: either, isTrusted: () => lease.isTrusted });
     this.#controller = controller;
     this.#lease = lease;
   }
