@@ -1,7 +1,7 @@
 import { type CronSchedule } from '../schedule/index.js';
-import { sleep, unlessAborted } from '../time/index.js';
+import { unlessAborted } from '../time/index.js';
 import { OccurrenceLedger, ON_TIME_MS } from './occurrence-ledger.js';
-import { interruptibleSleep, MAX_SLEEP_MS, type TickLoopParts } from './tick-loop.js';
+import { MAX_SLEEP_MS, type TickLoopParts } from './tick-loop.js';
 
 /**
  * Fires cron occurrences: each is claimed in the store right before its run, so that no other replica starts it, even
@@ -10,7 +10,7 @@ import { interruptibleSleep, MAX_SLEEP_MS, type TickLoopParts } from './tick-loo
  * may still run.
  */
 export async function cronLoop(schedule: CronSchedule, parts: TickLoopParts): Promise<void> {
-  const { clock, quit, term, guard, job } = parts;
+  const { clock, quit, sleeper, term, guard, job } = parts;
   const ledger = new OccurrenceLedger(schedule, parts);
   // a clock that is behind must not carry an occurrence past its grace: the store's takes over from one that is halfway there
   const patienceMs = Math.max(job.misfireGraceMs, ON_TIME_MS) / 2;
@@ -27,7 +27,7 @@ export async function cronLoop(schedule: CronSchedule, parts: TickLoopParts): Pr
     const isFarBehind = term.storeNow() - wall > patienceMs;
     const untilDueMs = due - (isFarBehind ? term.storeNow() : wall);
     if (!isPromotion && untilDueMs > 0) {
-      await sleep(clock, Math.min(untilDueMs, MAX_SLEEP_MS), quit);
+      await sleeper.sleep(Math.min(Math.floor(untilDueMs), MAX_SLEEP_MS));
       continue;
     }
     if (!term.isTrusted()) {
@@ -39,7 +39,7 @@ export async function cronLoop(schedule: CronSchedule, parts: TickLoopParts): Pr
     const newest = schedule.latest(cursor, now());
     if (newest === undefined) {
       // due by this replica's clock and not yet by the store's, which decides after a late wake-up
-      if (!isPromotion) await sleep(clock, Math.min(due - term.storeNow(), ON_TIME_MS), quit);
+      if (!isPromotion) await sleeper.sleep(Math.min(due - term.storeNow(), ON_TIME_MS));
       isPromotion = false;
     } else if (guard.isBusy && job.overlap === 'cancel-other') {
       guard.abort('SUPERSEDED');
@@ -47,12 +47,7 @@ export async function cronLoop(schedule: CronSchedule, parts: TickLoopParts): Pr
       const pushedAside = schedule.latest(cursor, newest - 1);
       if (pushedAside !== undefined) cursor = await ledger.claimAsDropped(cursor, pushedAside);
       const nextMs = (schedule.next(newest) ?? Infinity) - now();
-      await interruptibleSleep({
-        clock,
-        quit,
-        delayMs: Math.min(Math.max(nextMs, 1), MAX_SLEEP_MS),
-        until: guard.free(),
-      });
+      await sleeper.sleep(Math.min(Math.max(nextMs, 1), MAX_SLEEP_MS), guard.free());
     } else {
       const isMisfire = isPromotion || (!hasWaited && now() - newest > ON_TIME_MS);
       const cause = isMisfire ? 'misfire' : 'schedule';

@@ -1,14 +1,13 @@
 import { type TickDropReason } from '../events/index.js';
 import { type FixedRateSchedule } from '../schedule/index.js';
-import { sleep } from '../time/index.js';
-import { interruptibleSleep, MAX_SLEEP_MS, type TickLoopParts } from './tick-loop.js';
+import { MAX_SLEEP_MS, type TickLoopParts } from './tick-loop.js';
 
 /**
  * Fires at the slots of the grid. The next slot is computed from the slot before, never from now plus the period, and
  * the clock is read again at every turn: a timer that woke early sleeps on, a loop that was blocked fires one late tick.
  */
 export async function fixedRateLoop(schedule: FixedRateSchedule, parts: TickLoopParts): Promise<void> {
-  const { clock, quit, term, guard, job } = parts;
+  const { clock, quit, sleeper, term, guard, job } = parts;
   const { periodMs } = schedule;
   const startedAt = clock.wallNow();
   // the slot that the last leader fired is not fired again; one far ahead comes from a clock that was wrong
@@ -26,10 +25,9 @@ export async function fixedRateLoop(schedule: FixedRateSchedule, parts: TickLoop
     if (cursor > now + periodMs) cursor = now; // the wall clock was stepped back: anchor anew
     const due = schedule.next(cursor);
     if (now < due) {
-      const delayMs = Math.min(due - now, MAX_SLEEP_MS);
-      await (waiting === undefined
-        ? sleep(clock, delayMs, quit)
-        : interruptibleSleep({ clock, delayMs, quit, until: guard.free() }));
+      // a timer that is rounded up would be late by up to a millisecond each time
+      const delayMs = Math.min(Math.floor(due - now), MAX_SLEEP_MS);
+      await sleeper.sleep(delayMs, waiting === undefined ? undefined : guard.free());
       continue;
     }
     cursor = schedule.latest(now);

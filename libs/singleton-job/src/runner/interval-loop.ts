@@ -1,7 +1,7 @@
 import { type JobDefinition } from '../discovery/index.js';
 import { type Term } from '../leadership/index.js';
 import { type IntervalSchedule } from '../schedule/index.js';
-import { sleep, unlessAborted } from '../time/index.js';
+import { unlessAborted } from '../time/index.js';
 import { type TickLoopParts } from './tick-loop.js';
 
 /** The end of a run is recorded with the next renewal, or, if the delay is longer than this, at once. */
@@ -12,7 +12,7 @@ const RECORD_AT_ONCE_MS = 10_000;
  * a hand-over neither shortens the gap nor starts a long interval anew. With no known end it runs at once.
  */
 export async function intervalLoop(schedule: IntervalSchedule, parts: TickLoopParts): Promise<void> {
-  const { clock, quit, term, guard } = parts;
+  const { clock, quit, sleeper, term, guard } = parts;
   const firstDue = firstIntervalDue(schedule, term);
 
   while (!quit.aborted) {
@@ -20,7 +20,7 @@ export async function intervalLoop(schedule: IntervalSchedule, parts: TickLoopPa
     const due = Math.max(firstDue, schedule.next(guard.endedAtMs));
     const waitMs = due - clock.now();
     if (guard.isBusy) await guard.free();
-    else if (waitMs > 0) await sleep(clock, waitMs, quit);
+    else if (waitMs > 0) await sleeper.sleep(waitMs);
     else if (!term.isTrusted()) await unlessAborted(term.untilTrusted(), quit);
     else guard.start({ scheduledAt: new Date(clock.wallNow() + waitMs), cause: 'schedule' }, term);
   }

@@ -2,7 +2,7 @@ import { type JobDefinition } from '../discovery/index.js';
 import { type Term } from '../leadership/index.js';
 import { type RunAbortCode } from '../errors/index.js';
 import { type Notify, type RunInfo } from '../events/index.js';
-import { type Clock } from '../time/index.js';
+import { type Clock, Sleeper } from '../time/index.js';
 import { cronLoop } from './cron-loop.js';
 import { fixedRateLoop } from './fixed-rate-loop.js';
 import { noteIntervalEnd, intervalLoop } from './interval-loop.js';
@@ -64,7 +64,8 @@ export class JobRunner {
     if (term.signal.aborted) lost();
     if (stop.aborted) quit();
     try {
-      const parts: TickLoopParts = { ...this.parts, term, guard, quit: quitting.signal };
+      const sleeper = new Sleeper(this.parts.clock, quitting.signal);
+      const parts: TickLoopParts = { ...this.parts, term, guard, quit: quitting.signal, sleeper };
       reportUnsettled(parts);
       await tickLoop(parts);
     } finally {

@@ -1,6 +1,5 @@
 import { type RunCause } from '../events/index.js';
 import { type CronSchedule } from '../schedule/index.js';
-import { sleep } from '../time/index.js';
 import { MAX_SLEEP_MS, type TickLoopParts } from './tick-loop.js';
 import { reportMissed, reportOverlap, reportStateLost } from './reports.js';
 
@@ -57,7 +56,7 @@ export class OccurrenceLedger {
   }
 
   async #claim(after: number, newest: number, whenOurs: () => void): Promise<number> {
-    const { term, guard, job, notify, clock, quit } = this.parts;
+    const { term, guard, job, notify, quit, sleeper } = this.parts;
     const answer = await term.claim(newest);
     switch (answer?.outcome) {
       case 'claimed':
@@ -79,7 +78,7 @@ export class OccurrenceLedger {
         notify('clockAhead', { job: job.name, scheduledAt: new Date(newest), aheadMs });
         // by its latest answers: its clock may have been corrected, or this host was suspended
         while (!quit.aborted && term.storeNow() < newest)
-          await sleep(clock, Math.min(newest - term.storeNow(), MAX_SLEEP_MS), quit);
+          await sleeper.sleep(Math.min(newest - term.storeNow(), MAX_SLEEP_MS));
         return after;
       }
       case 'not-leader':

@@ -1,7 +1,7 @@
 import { type JobDefinition } from '../discovery/index.js';
 import { type Term } from '../leadership/index.js';
 import { type Notify } from '../events/index.js';
-import { type Clock, sleep, unlessAborted } from '../time/index.js';
+import { type Clock, type Sleeper } from '../time/index.js';
 import { type OverlapGuard } from './overlap-guard.js';
 
 /** What the three ways of keeping time work with, for one term. */
@@ -13,6 +13,8 @@ export interface TickLoopParts {
   readonly notify: Notify;
   /** Aborts when the term ends or the application stops: no new tick is fired from then on. */
   readonly quit: AbortSignal;
+  /** Sleeps until `quit` at the latest. */
+  readonly sleeper: Sleeper;
 }
 
 /**
@@ -20,18 +22,3 @@ export interface TickLoopParts {
  * stepped meanwhile, or stood still with the host.
  */
 export const MAX_SLEEP_MS = 30_000;
-
-interface InterruptibleSleep {
-  readonly clock: Clock;
-  readonly delayMs: number;
-  readonly quit: AbortSignal;
-  /** Ends the sleep early. */
-  readonly until: Promise<void>;
-}
-
-/** Resolves after `delayMs`, with `until`, or as soon as `quit` aborts. */
-export async function interruptibleSleep({ clock, delayMs, quit, until }: InterruptibleSleep): Promise<void> {
-  const awake = new AbortController();
-  await unlessAborted(Promise.race([until, sleep(clock, delayMs, awake.signal)]), quit);
-  awake.abort();
-}

@@ -1,0 +1,44 @@
+import { describe, expect, it } from '@jest/globals';
+import { ManualClock, settle } from '../testing/manual-clock.js';
+import { Sleeper } from './sleeper.js';
+
+function setup() {
+  const clock = new ManualClock();
+  const quitting = new AbortController();
+  const sleeper = new Sleeper(clock, quitting.signal);
+  const woken: number[] = [];
+  const sleep = (delayMs: number, until?: Promise<void>) =>
+    sleeper.sleep(delayMs, until).then(() => woken.push(clock.now()));
+  return { clock, quitting, sleep, woken };
+}
+
+describe('A sleeper', () => {
+  it('sleeps again and again', async () => {
+    const { clock, sleep, woken } = setup();
+    void sleep(100);
+    await clock.advance(100);
+    void sleep(50);
+    await clock.advance(100);
+    expect(woken).toEqual([100, 150]);
+  });
+
+  it('wakes as soon as its signal aborts, and sleeps no more', async () => {
+    const { clock, quitting, sleep, woken } = setup();
+    void sleep(60_000);
+    await clock.advance(10);
+    quitting.abort();
+    await settle();
+    void sleep(60_000);
+    await settle();
+    expect(woken).toEqual([10, 10]);
+  });
+
+  it('wakes when what it waits for is there, and keeps no timer', async () => {
+    const { clock, sleep, woken } = setup();
+    const until = new Promise<void>((resolve) => clock.setTimer(10, resolve));
+    void sleep(60_000, until);
+    await clock.advance(10);
+    expect(woken).toEqual([10]);
+    expect(clock.pendingTimers).toBe(0);
+  });
+});
