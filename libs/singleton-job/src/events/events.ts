@@ -100,8 +100,8 @@ export interface JobEvents {
    */
   runCancelled: RunEnded & { readonly code: RunAbortCode };
   /**
-   * A run has taken longer than `warnAfter`, and goes on under a lease that is renewed. Not called a second time in a term, nor
-   * for a run whose signal has fired, nor where `warnAfter` is false.
+   * A run has taken longer than `warnAfter`, and goes on under a lease that is renewed. Slow runs are looked for once a heartbeat
+   * interval, 3 s by default. Not called a second time in a term, nor for a run whose signal has fired, nor where `warnAfter` is false.
    */
   runSlow: RunInfo & { readonly elapsedMs: number; readonly warnAfterMs: number };
 
@@ -135,7 +135,7 @@ export interface JobEvents {
 
   /**
    * The event loop stood still for a second or longer, or the whole process did; `jobs` had a run in flight meanwhile.
-   * Called when it moves again. Not called where no job is enabled.
+   * Called when it moves again. Not called where this replica leads no job.
    */
   eventLoopBlocked: { readonly blockedMs: number; readonly jobs: readonly string[] };
 

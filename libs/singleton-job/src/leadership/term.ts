@@ -159,11 +159,6 @@ export class Term {
     return this.deadline.now - this.replica.clock.now();
   }
 
-  /** The same by the wall clock. It is less after the host was suspended, or the clock was set. */
-  get wallRemainingMs(): number {
-    return this.deadline.wall - this.replica.clock.wallNow();
-  }
-
   /** Whether a run may start now. Checked again before each run. */
   isTrusted(): boolean {
     return this.#end === undefined && isBefore(this.replica.clock, this.#currentDeadline);

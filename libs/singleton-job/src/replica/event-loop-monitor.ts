@@ -7,11 +7,12 @@ const LOOK_EVERY_MS = 250;
 const WARN_AFTER_MS = 1_000;
 
 /**
- * Notices when the event loop stood still for a second or longer: heartbeats stand still with it. A stopped process or a suspended
- * machine looks the same from inside.
+ * Notices when the event loop of a leader stood still for a second or longer: heartbeats stand still with it. A stopped process or a
+ * suspended machine looks the same from inside.
  */
 export class EventLoopMonitor {
   #timer: Timer | undefined;
+  #terms = 0;
 
   constructor(
     private readonly parts: {
@@ -21,9 +22,14 @@ export class EventLoopMonitor {
     },
   ) {}
 
-  /** Watches from now on; does nothing if it does already. */
-  start(): void {
-    if (this.#timer === undefined) this.#watch();
+  /** Watches until all terms that joined have left. */
+  join(): () => void {
+    this.#terms += 1;
+    if (this.#terms === 1) this.#watch();
+    return () => {
+      this.#terms -= 1;
+      if (this.#terms === 0) this.stop();
+    };
   }
 
   stop(): void {

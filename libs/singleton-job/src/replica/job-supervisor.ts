@@ -1,5 +1,5 @@
 import { type JobDefinition } from '../discovery/index.js';
-import { Election, type Replica } from '../leadership/index.js';
+import { Election, Pulse, type Replica, type Term } from '../leadership/index.js';
 import { type RunInterceptor } from '../events/index.js';
 import { type ResolvedOptions } from '../options/index.js';
 import { intercept, JobRunner } from '../runner/index.js';
@@ -26,6 +26,8 @@ export class JobSupervisor {
   /** Stays with a name, also before this replica competes for it. */
   readonly #paused = new Set<string>();
   readonly #monitor: EventLoopMonitor;
+  /** Looks for slow runs: a timer for each run would cost more than most runs. */
+  readonly #slowRuns: Pulse;
   #state: 'new' | 'started' | 'stopped' = 'new';
   #stopped: Promise<void> | undefined;
 
@@ -37,6 +39,7 @@ export class JobSupervisor {
     const { clock, notify } = replica;
     const runners = () => this.#workers().map(({ runner }) => runner);
     this.#monitor = new EventLoopMonitor({ clock, notify, runners });
+    this.#slowRuns = new Pulse(clock, options.heartbeatIntervalMs);
   }
 
   /** Every job, whether it is enabled or not, in the order in which it was added. */
@@ -110,6 +113,7 @@ export class JobSupervisor {
   async close(): Promise<void> {
     await this.stop();
     this.#monitor.stop();
+    this.#slowRuns.stop();
     await this.replica.close();
   }
 
@@ -118,11 +122,25 @@ export class JobSupervisor {
     const { replica, interceptors } = this;
     const { clock, notify } = replica;
     const runner = new JobRunner({ job: intercept(job, interceptors), clock, notify });
-    const election = new Election(replica, job, (term, stop) => runner.lead(term, stop));
+    const election = new Election(replica, job, (term, stop) => this.#lead(runner, term, stop));
     const ended = election.run();
     replica.open();
-    this.#monitor.start();
     return { runner, election, ended };
+  }
+
+  /** Watches over the runs of a term: a replica that only follows has none. */
+  async #lead(runner: JobRunner, term: Term, stop: AbortSignal): Promise<void> {
+    const leaves = [
+      this.#monitor.join(),
+      this.#slowRuns.join(() => {
+        runner.reportIfSlow();
+      }),
+    ];
+    try {
+      await runner.lead(term, stop);
+    } finally {
+      for (const leave of leaves) leave();
+    }
   }
 
   #workers(): JobWorkers[] {

@@ -45,6 +45,11 @@ export class JobRunner {
     return this.#guard.ranSince(sinceMs);
   }
 
+  /** Reports the run in flight if it takes longer than `warnAfter`: one in a term. */
+  reportIfSlow(): void {
+    this.#guard.reportIfSlow();
+  }
+
   /**
    * Fires the ticks of one term until it, or `stop`, ends. Settles when nothing of the job runs any more: the end of the
    * term aborts the run in flight, a stop lets it finish.

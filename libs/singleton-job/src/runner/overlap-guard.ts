@@ -2,7 +2,7 @@ import { type JobDefinition } from '../discovery/index.js';
 import { type Term } from '../leadership/index.js';
 import { type RunAbortCode } from '../errors/index.js';
 import { type Notify, type RunInfo } from '../events/index.js';
-import { type Clock } from '../time/index.js';
+import { type Clock, instant } from '../time/index.js';
 import { Execution, type Tick } from './execution.js';
 
 /** Clocks that differ by less are in step: they are read one after the other, and the wall clock counts whole milliseconds. */
@@ -54,7 +54,6 @@ export class OverlapGuard {
   start(tick: Tick, term: Term): RunInfo {
     const execution = new Execution(this.parts, tick, term);
     this.#inFlight = execution;
-    this.#watchForSlowness(execution, term);
     this.#watchWallClock(execution, term);
     this.#settled = execution.settled.then(() => {
       this.#inFlight = undefined;
@@ -81,26 +80,30 @@ export class OverlapGuard {
     return this.#settled;
   }
 
+  /** Reports a run that takes longer than `warnAfter`: one in a term. */
+  reportIfSlow(): void {
+    const execution = this.#inFlight;
+    const { notify, job } = this.parts;
+    const { warnAfterMs } = job;
+    if (execution === undefined || warnAfterMs === undefined || execution.isAborted) return;
+    const { info, elapsedMs, term } = execution;
+    if (elapsedMs < warnAfterMs || this.#saidSlowUnder === term) return;
+    this.#saidSlowUnder = term;
+    notify('runSlow', { ...info, elapsedMs, warnAfterMs });
+  }
+
   /**
    * The timer of a term goes by the monotonic clock. Where the wall clock leaves less of the lease, because the host was suspended or
    * the clock was set, the run is aborted by that.
    */
   #watchWallClock(execution: Execution, term: Term): void {
-    if (term.wallRemainingMs > term.remainingMs - IN_STEP_MS) return;
-    execution.after(term.wallRemainingMs, () => {
+    const { now, wall } = instant(this.parts.clock);
+    const { deadline } = term;
+    const remainingMs = deadline.wall - wall;
+    if (remainingMs > deadline.now - now - IN_STEP_MS) return;
+    execution.after(remainingMs, () => {
       if (term.isTrusted()) this.#watchWallClock(execution, term);
       else execution.abort('LEASE_LOST');
-    });
-  }
-
-  #watchForSlowness(execution: Execution, term: Term): void {
-    const { notify, clock } = this.parts;
-    const { warnAfterMs } = this.parts.job;
-    if (warnAfterMs === undefined || this.#saidSlowUnder === term) return;
-    const startedMs = clock.now();
-    execution.after(warnAfterMs, () => {
-      this.#saidSlowUnder = term;
-      notify('runSlow', { ...execution.info, elapsedMs: clock.now() - startedMs, warnAfterMs });
     });
   }
 }
