@@ -6,32 +6,55 @@ const LONGEST_TIMEOUT_MS = 2 ** 31 - 1;
 
 /** The clock of the machine. */
 export class SystemClock implements Clock {
+  /** How far the wall clock is ahead of the monotonic one, as far as `Date.now()` has shown. */
+  #wallAheadMs = performance.timeOrigin;
+
   now(): number {
     return performance.now();
   }
 
+  /**
+   * `Date.now()` with a fraction of the millisecond that it shows, which the monotonic clock adds. It follows each step of the wall
+   * clock at once, and is never a millisecond away from it.
+   */
   wallNow(): number {
-    return Date.now();
+    const fine = performance.now() + this.#wallAheadMs;
+    const shown = Date.now();
+    if (fine >= shown && fine < shown + 1) return fine;
+    // the wall clock was set, or drifts: to the nearest instant at which it shows this millisecond
+    const nearest = fine < shown ? shown : shown + 0.999;
+    this.#wallAheadMs += nearest - fine;
+    return nearest;
   }
 
   setTimer(delayMs: number, fire: () => void): Timer {
-    let handle: NodeJS.Timeout;
-    const arm = (remainingMs: number): void => {
-      const sliceMs = Math.min(Math.max(Math.ceil(remainingMs), 0), LONGEST_TIMEOUT_MS);
-      handle = setTimeout(() => {
-        if (remainingMs > sliceMs) arm(remainingMs - sliceMs);
-        else fire();
-      }, sliceMs);
-    };
-    arm(delayMs);
-    return {
-      cancel: () => {
-        clearTimeout(handle);
-      },
-    };
+    return new SystemTimer(delayMs, fire);
   }
 
   afterIo(): Promise<void> {
     return new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+class SystemTimer implements Timer {
+  #handle: NodeJS.Timeout | undefined;
+
+  constructor(
+    delayMs: number,
+    private readonly fire: () => void,
+  ) {
+    this.#arm(delayMs);
+  }
+
+  cancel(): void {
+    clearTimeout(this.#handle);
+  }
+
+  #arm(delayMs: number): void {
+    if (delayMs <= LONGEST_TIMEOUT_MS) this.#handle = setTimeout(this.fire, Math.ceil(delayMs));
+    else
+      this.#handle = setTimeout(() => {
+        this.#arm(delayMs - LONGEST_TIMEOUT_MS);
+      }, LONGEST_TIMEOUT_MS);
   }
 }

@@ -1,0 +1,38 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { describe, expect, it } from '@jest/globals';
+import { resolveOptions } from '../../libs/singleton-job/src/options/index.js';
+import { createReplica } from '../../libs/singleton-job/src/replica/index.js';
+import { ManualClock } from '../../libs/singleton-job/src/testing/index.js';
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+
+function heapBytes(): number {
+  collectGarbage();
+  return process.memoryUsage().heapUsed;
+}
+
+describe('Ticks', () => {
+  it('leave nothing behind, be there a million of them', async () => {
+    const clock = new ManualClock();
+    const { registry, supervisor } = createReplica(resolveOptions({ projectName: 'heap', store: 'memory' }), { clock });
+    let runs = 0;
+    const run = ({ signal }: { signal: AbortSignal }) => {
+      // every other job looks at its signal
+      if (runs % 2 === 0) signal.throwIfAborted();
+      runs += 1;
+    };
+    registry.register({ name: 'tick', schedule: { period: '10ms' }, run });
+    supervisor.start();
+    await clock.advance(100_000);
+    const before = heapBytes();
+    await clock.advance(10_000_000);
+    expect(runs).toBeGreaterThan(1_000_000);
+    // a byte for each tick would be as much
+    expect(heapBytes() - before).toBeLessThan(1_000_000);
+    await supervisor.stop();
+    await supervisor.close();
+    expect(clock.pendingTimers).toBe(0);
+  }, 180_000);
+});
