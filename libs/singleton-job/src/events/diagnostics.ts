@@ -1,6 +1,6 @@
 import { channel } from 'node:diagnostics_channel';
 import { JOB_EVENTS } from './events.js';
-import { type JobObserver } from './observer.js';
+import { type JobObserver, ownCopy } from './observer.js';
 
 /**
  * Publishes every event on the `node:diagnostics_channel` named `nestjs-singleton-job:<event>`. A callback exists only while
@@ -20,7 +20,7 @@ export const diagnostics: JobObserver = Object.defineProperties(
 function publisherWhileSubscribed(event: string): () => ((payload: object) => void) | undefined {
   const events = channel(`nestjs-singleton-job:${event}`);
   const publish = (payload: object): void => {
-    events.publish(payload);
+    events.publish(ownCopy(payload));
   };
   return () => (events.hasSubscribers ? publish : undefined);
 }

@@ -24,7 +24,11 @@ type EventCallbacks = { [E in keyof JobEvents]?: (event: JobEvents[E]) => unknow
 export function notifyAll(observers: readonly JobObserver[], own: readonly JobObserver[] = []): Notify {
   const notify: Notify = (event, payload) => {
     for (const callbacks of own as readonly EventCallbacks[]) {
-      if (callbacks[event] !== undefined) call(event, () => callbacks[event]?.(payload));
+      try {
+        callbacks[event]?.(payload);
+      } catch (error: unknown) {
+        failed(event, error);
+      }
     }
     for (const observer of observers) {
       const callbacks: EventCallbacks = observer;
@@ -34,17 +38,21 @@ export function notifyAll(observers: readonly JobObserver[], own: readonly JobOb
   };
 
   function call(event: keyof JobEvents, callback: () => unknown): void {
-    const failed = (error: unknown): void => {
-      // an observer that fails at observerFailed is left alone, or this would never end
-      if (event !== 'observerFailed') notify('observerFailed', { event, error });
-    };
     try {
       const returned = callback();
       // by its shape: a promise may come from another realm, or from a library of its own
-      if (isThenable(returned)) Promise.resolve(returned).catch(failed);
+      if (isThenable(returned))
+        Promise.resolve(returned).catch((error: unknown) => {
+          failed(event, error);
+        });
     } catch (error: unknown) {
-      failed(error);
+      failed(event, error);
     }
+  }
+
+  function failed(event: keyof JobEvents, error: unknown): void {
+    // an observer that fails at observerFailed is left alone, or this would never end
+    if (event !== 'observerFailed') notify('observerFailed', { event, error });
   }
 
   return notify;
@@ -55,7 +63,7 @@ function isThenable(value: unknown): value is PromiseLike<unknown> {
 }
 
 /** Dates can be set and properties written, whatever the types say. Errors are handed on as they are. */
-function ownCopy<T extends object>(payload: T): T {
+export function ownCopy<T extends object>(payload: T): T {
   const copies = Object.entries(payload).map(([key, value]: [string, unknown]) => [
     key,
     types.isDate(value) ? new Date(value) : value,

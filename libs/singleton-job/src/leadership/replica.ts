@@ -75,8 +75,9 @@ export class Replica {
   jobs = 0;
   readonly #store: LockStore;
   readonly #waiters = new Map<string, Set<Waiter>>();
-  /** Terms that are kept alive. */
-  readonly #terms = new Set<Term>();
+  /** Terms that are kept alive, by the names of their locks. */
+  readonly #terms = new Map<string, Set<Term>>();
+  #led = 0;
   readonly #pulses = new Map<number, Pulse>();
   readonly #repeats = new Map<string, { readonly token: number; timer: Timer }>();
   #attempts = 0;
@@ -102,8 +103,9 @@ export class Replica {
         this.#tellAll((waiter) => waiter.heartbeatAnswered?.());
       },
       leasesFrozen: () => {
-        for (const term of this.#terms) term.freeze();
-        for (const term of this.#terms) void term.renewAfresh();
+        const terms = this.#allTerms();
+        for (const term of terms) term.freeze();
+        for (const term of terms) void term.renewAfresh();
       },
       breakNoticed: () => {
         this.#tellAll((waiter) => waiter.breakNoticed?.());
@@ -140,9 +142,7 @@ export class Replica {
 
   /** How many jobs this replica leads. */
   get led(): number {
-    let led = 0;
-    for (const { facts } of this.#terms) if (facts.session !== undefined) led += 1;
-    return led;
+    return this.#led;
   }
 
   /** Begins to connect, once. Neither waits for the store nor fails without it. */
@@ -151,7 +151,7 @@ export class Replica {
       greet: () => this.sessions.greet(),
       ready: (isReconnect) => {
         if (!isReconnect) return;
-        for (const term of this.#terms) void term.renew();
+        for (const term of this.#allTerms()) void term.renew();
         this.#tellAll((waiter) => waiter.connected?.());
       },
     });
@@ -183,10 +183,15 @@ export class Replica {
   keep(term: Term, intervalMs: number): () => void {
     const pulse = this.#pulses.get(intervalMs) ?? new Pulse(this.clock, intervalMs);
     this.#pulses.set(intervalMs, pulse);
-    this.#terms.add(term);
+    const terms = this.#terms.get(term.name) ?? new Set();
+    this.#terms.set(term.name, terms.add(term));
+    const isOfJob = term.facts.session !== undefined;
+    if (isOfJob) this.#led += 1;
     const leave = pulse.join(() => void term.renew());
     return () => {
-      this.#terms.delete(term);
+      if (!terms.delete(term)) return;
+      if (terms.size === 0 && this.#terms.get(term.name) === terms) this.#terms.delete(term.name);
+      if (isOfJob) this.#led -= 1;
       leave();
     };
   }
@@ -255,7 +260,7 @@ export class Replica {
     for (const { timer } of this.#repeats.values()) timer.cancel();
     this.#repeats.clear();
     // before the sessions are over: a run that goes on is no lost leadership
-    for (const term of [...this.#terms]) term.finish('abandoned');
+    for (const term of this.#allTerms()) term.finish('abandoned');
     this.sessions.stop();
     if (this.client.isConnected) await within(this.clock, CLOSE_MS, this.client.drained());
     for (const pulse of this.#pulses.values()) pulse.stop();
@@ -271,11 +276,15 @@ export class Replica {
     // a lock that this replica released may be wanted by another part of it, its own grants it knows
     if (kind === 'granted' && replicaOf(holder) === this.id) return;
     // a renewal shows whether this replica still has the lock
-    if (kind === 'granted') for (const term of this.#terms) if (term.name === name) void term.renewAfresh();
+    if (kind === 'granted') for (const term of this.#terms.get(name) ?? []) void term.renewAfresh();
     for (const waiter of this.#waiters.get(name) ?? []) {
       if (kind === 'granted') waiter.granted?.(news);
       else waiter.released(news);
     }
+  }
+
+  #allTerms(): Term[] {
+    return [...this.#terms.values()].flatMap((terms) => [...terms]);
   }
 
   #tellAll(tell: (waiter: Waiter) => void): void {

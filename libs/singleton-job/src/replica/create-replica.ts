@@ -52,8 +52,8 @@ export function createReplica(options: ResolvedOptions, parts: ApplicationReplic
   const store = parts.store ?? createStore(options, clock);
   const statistics = new JobStatistics();
   const logging = log === undefined ? [] : [new LoggingObserver({ projectName, node: id }, log)];
-  const observers: JobObserver[] = [diagnostics, ...(parts.observers ?? [])];
-  const notify = notifyAll(observers, [statistics, ...logging]);
+  const observers: JobObserver[] = [...(parts.observers ?? [])];
+  const notify = notifyAll(observers, [statistics, ...logging, diagnostics]);
   const interceptors: RunInterceptor[] = [];
   const leadership = new Replica({ id, heartbeatIntervalMs, maxBackoffDelayMs }, { clock, notify, random, store });
   const supervisor = new JobSupervisor(options, leadership, interceptors);
