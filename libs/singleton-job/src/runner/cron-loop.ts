@@ -27,7 +27,7 @@ export async function cronLoop(schedule: CronSchedule, parts: TickLoopParts): Pr
     const isFarBehind = term.storeNow() - wall > patienceMs;
     const untilDueMs = due - (isFarBehind ? term.storeNow() : wall);
     if (!isPromotion && untilDueMs > 0) {
-      await sleeper.sleep(Math.min(Math.floor(untilDueMs), MAX_SLEEP_MS));
+      await sleeper.sleep(Math.min(untilDueMs, MAX_SLEEP_MS));
       continue;
     }
     if (!term.isTrusted()) {

@@ -25,9 +25,7 @@ export async function fixedRateLoop(schedule: FixedRateSchedule, parts: TickLoop
     if (cursor > now + periodMs) cursor = now; // the wall clock was stepped back: anchor anew
     const due = schedule.next(cursor);
     if (now < due) {
-      // a timer that is rounded up would be late by up to a millisecond each time
-      const delayMs = Math.min(Math.floor(due - now), MAX_SLEEP_MS);
-      await sleeper.sleep(delayMs, waiting === undefined ? undefined : guard.free());
+      await sleeper.sleep(Math.min(due - now, MAX_SLEEP_MS), waiting === undefined ? undefined : guard.free());
       continue;
     }
     cursor = schedule.latest(now);

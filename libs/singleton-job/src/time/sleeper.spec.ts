@@ -33,6 +33,17 @@ describe('A sleeper', () => {
     expect(woken).toEqual([10, 10]);
   });
 
+  it('sets a timer again that fires early', async () => {
+    const { clock, sleep, woken } = setup();
+    // the manual clock fires it after 1 ms
+    void sleep(1.5);
+    await clock.advance(1);
+    expect(woken).toEqual([]);
+    await clock.advance(1);
+    expect(woken).toHaveLength(1);
+    expect(woken[0]).toBeGreaterThanOrEqual(1.5);
+  });
+
   it('wakes when what it waits for is there, and keeps no timer', async () => {
     const { clock, sleep, woken } = setup();
     const until = new Promise<void>((resolve) => clock.setTimer(10, resolve));

@@ -3,12 +3,8 @@ import { type Clock, type Timer } from './clock.js';
 /** The sleeps of one loop, one after the other. They share one listener of the signal that ends the loop. */
 export class Sleeper {
   #timer: Timer | undefined;
+  #dueMs = 0;
   #resolve: (() => void) | undefined;
-  readonly #wake = (): void => {
-    this.#timer?.cancel();
-    this.#resolve?.();
-    this.#timer = this.#resolve = undefined;
-  };
 
   constructor(
     private readonly clock: Clock,
@@ -18,15 +14,33 @@ export class Sleeper {
   }
 
   /**
-   * Resolves after `delayMs`, when `until` resolves, or as soon as the signal aborts. The caller looks which it was: the `until` of
-   * an earlier sleep ends a later one as well.
+   * Resolves after `delayMs` and never before, unless `until` resolves or the signal aborts. The caller looks which it was: the
+   * `until` of an earlier sleep ends a later one as well.
    */
   sleep(delayMs: number, until?: Promise<unknown>): Promise<void> {
     if (this.signal.aborted) return Promise.resolve();
+    this.#dueMs = this.clock.now() + delayMs;
     void until?.then(this.#wake);
     return new Promise((resolve) => {
       this.#resolve = resolve;
-      this.#timer = this.clock.setTimer(delayMs, this.#wake);
+      this.#arm(delayMs);
     });
   }
+
+  /** Rounded up, a timer would be late by up to a millisecond. Rounded down, it may fire early, and is set again. */
+  #arm(delayMs: number): void {
+    this.#timer = this.clock.setTimer(Math.max(Math.floor(delayMs), 1), this.#fired);
+  }
+
+  readonly #fired = (): void => {
+    const restMs = this.#dueMs - this.clock.now();
+    if (restMs > 0) this.#arm(restMs);
+    else this.#wake();
+  };
+
+  readonly #wake = (): void => {
+    this.#timer?.cancel();
+    this.#resolve?.();
+    this.#timer = this.#resolve = undefined;
+  };
 }
