@@ -26,7 +26,7 @@ export class Election {
   readonly #stop = new AbortController();
   readonly #follower: Follower;
   /** From the start of a campaign to the end of its term. Aborted by a stop, by a pause, and when this replica steps down. */
-  #round = new AbortController();
+  #round: AbortController | undefined;
   #settled = Promise.resolve();
   #reason: LeadershipReleaseReason = 'shutdown';
   #isPaused = false;
@@ -45,7 +45,7 @@ export class Election {
 
   /** The term that is being served; undefined while this replica does not lead, or is about to give its term back. */
   get term(): Term | undefined {
-    return this.#round.signal.aborted ? undefined : this.#held;
+    return this.#round?.signal.aborted === false ? this.#held : undefined;
   }
 
   /** The holder value of the leader, as far as this replica knows; itself until its lock is given back. */
@@ -99,8 +99,9 @@ export class Election {
         await this.#resumed();
         continue;
       }
-      this.#round = new AbortController();
-      this.#settled = this.#compete(this.#round.signal);
+      const round = new AbortController();
+      this.#round = round;
+      this.#settled = this.#compete(round.signal);
       await this.#settled;
       if (this.#standBackMs > 0) await sleep(clock, this.#standBackMs, this.#stop.signal);
       this.#standBackMs = 0;
@@ -135,12 +136,12 @@ export class Election {
     const leads = this.term !== undefined;
     if (leads) this.#endRound('stepped-down');
     // a follower goes on competing, and may do so for ever
-    if (this.#round.signal.aborted) await this.#settled;
+    if (this.#round?.signal.aborted === true) await this.#settled;
     return leads;
   }
 
   #endRound(reason: LeadershipReleaseReason): void {
-    if (this.#round.signal.aborted) return;
+    if (this.#round?.signal.aborted !== false) return;
     this.#reason = reason;
     this.#round.abort();
   }
