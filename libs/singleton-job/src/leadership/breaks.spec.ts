@@ -486,14 +486,26 @@ describe('A first start', () => {
     expect(timesOf(a, 'leadershipGained')).toEqual([0]);
   });
 
-  it('is none for a job that was led before', async () => {
+  it('lets others lead without a wait as well, who saw the job only on this server', async () => {
     replicas.begin({ isServerNew: true });
     const a = replicas.start('a', [job()]);
     await replicas.clock.advance(1_000);
     const b = replicas.start('b', [job()]);
     await replicas.clock.advance(1_000);
     await a.supervisor.stop();
+    await replicas.clock.advance(1_000);
+    expect(timesOf(b, 'leadershipGained')).toEqual([2_000]);
+  });
+
+  it('is none for a job whose state is older than the server', async () => {
+    const a = replicas.start('a', [job()]);
     await replicas.clock.advance(60_000);
-    expect(timesOf(b, 'leadershipGained')).toEqual([LOCK_EXPIRY_MS + 1]);
+    await a.supervisor.stop();
+    // the lock is released, and the state is what a snapshot has kept
+    replicas.server.restart(replicas.server.data);
+    const restartedAt = replicas.clock.now();
+    const b = replicas.start('b', [job()]);
+    await replicas.clock.advance(60_000);
+    expect(timesOf(b, 'leadershipGained')).toEqual([restartedAt + LOCK_EXPIRY_MS + 1]);
   });
 });

@@ -343,7 +343,16 @@ export class Follower implements Waiter {
     const lockExpiryMs = this.#longestExpiryMs;
     // the clock of the store may have been set back, and then `serverSince` lies far ahead
     const isOver = server?.serverId === undefined || serverKnownForMs >= lockExpiryMs;
-    return isOver ? 0 : server.serverSince + lockExpiryMs;
+    return isOver || this.#beganAfterBreak ? 0 : server.serverSince + lockExpiryMs;
+  }
+
+  /** Whether the job began on this server, as far as a replica can know that has noticed no break: no lock of it was lost. */
+  get #beganAfterBreak(): boolean {
+    const { server, hasNoticedBreak } = this.replica.sessions;
+    const { stateCreatedAt } = this.known;
+    return (
+      !hasNoticedBreak && server !== undefined && stateCreatedAt !== undefined && stateCreatedAt >= server.serverSince
+    );
   }
 
   /** How long no replica may take the lock after a break: by the clock of the store or by its own, whichever ends first. */
