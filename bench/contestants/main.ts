@@ -18,7 +18,8 @@ let runs = 0;
 let firstRunMs: number | null = null;
 /** How long the next run keeps the event loop busy. */
 let blocksMs = 0;
-const lateMs: Record<string, number[]> = {};
+/** By period. */
+const lateMs: Record<number, number[]> = {};
 
 function tell(event: string, payload: object = {}): void {
   send({ event, payload, atMs: Date.now(), node: settings.node, pid: process.pid });
@@ -37,8 +38,8 @@ function emptyRun(): () => Promise<void> {
 }
 
 /** Without slots it is the gap to the run before that says how exact a timer is. */
-function timedRun({ name, periodMs }: JobSpec): (tick: Tick) => Promise<void> {
-  const late: number[] = (lateMs[name] = []);
+function timedRun({ periodMs }: JobSpec): (tick: Tick) => Promise<void> {
+  const late = (lateMs[periodMs] ??= []);
   let beforeMs = NaN;
   return ({ scheduledAtMs }) => {
     const nowMs = performance.timeOrigin + performance.now();
