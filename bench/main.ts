@@ -4,9 +4,9 @@ import { parseArgs } from 'node:util';
 import { node, npm } from '../tools/workspace/command.js';
 import { inWords as countsInWords, record } from '../tools/workspace/counts.js';
 import { ROOT } from '../tools/workspace/paths.js';
+import { LEFT_OUT } from './contestants.js';
 import { installLibrary } from './library.js';
 import { type Measure, type Scale } from './measure.js';
-import { LEFT_OUT } from './contestants.js';
 import { MEASURES } from './measures/index.js';
 import { conditions, type Result, tableOf, write } from './report.js';
 

@@ -65,7 +65,7 @@ export async function write(report: Report, isWhole: boolean): Promise<string> {
   const intro =
     'Written by `npm run bench`. A figure is the median of several measurements, with the least and the most.';
   const page = ['# Results', intro, facts.join('\n'), ...sections].join('\n\n');
-  const style = await resolveConfig(join(folder, 'README.md'));
+  const style = await resolveConfig(join(folder, 'README.md'), { editorconfig: true });
   await writeFile(join(folder, 'README.md'), await format(page, { ...style, parser: 'markdown' }));
   await writeFile(join(folder, 'results.json'), await format(JSON.stringify(report), { ...style, parser: 'json' }));
   return relative(ROOT, folder);

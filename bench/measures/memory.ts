@@ -14,7 +14,7 @@ export const memory: Measure = {
     'The resident memory of a replica that follows (of `@nestjs/schedule` and BullMQ: of any replica), 2 s after its start. A quick run has 100 jobs.',
   charts: ['RSS, MB'],
   run: async ({ pick }) => {
-    const rounds = await times(pick(3, 1), async () => {
+    const rounds = await times(pick(2, 1), async () => {
       await using server = await RedisServer.start();
       // due so seldom that what is measured are the jobs and not their runs
       const jobs = manyJobs(pick(1_000, 100)).map((job) => ({ ...job, periodMs: 60_000 }));
