@@ -3,7 +3,6 @@ import { type RecordedRun } from '../tools/replicas/history.js';
 import { recordedRuns } from '../tools/replicas/recorded-runs.js';
 import { guard } from '../tools/replicas/redis/guard.js';
 import { RedisServer } from '../tools/replicas/redis/index.js';
-import { knowServer } from '../tools/replicas/redis/known-server.js';
 import { until } from '../tools/replicas/until.js';
 import { WorkerProcess } from '../tools/replicas/worker-process.js';
 import { type JobSpec, type Settings, type StartTimes, type Usage } from './contestants/contestant.js';
@@ -48,8 +47,6 @@ export class Replicas implements AsyncDisposable {
     const server = options.server ?? (await RedisServer.start());
     const replicas = new Replicas(contestant, options, server);
     try {
-      // a Redis that has been up for long, not one that has just started
-      await knowServer(server.url, replicas.#project);
       await replicas.add(1);
       await replicas.add((options.count ?? 3) - 1);
       return replicas;

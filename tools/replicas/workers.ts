@@ -1,4 +1,3 @@
-import { knowServer } from './redis/known-server.js';
 import { type ProcessRun, recordedRuns } from './recorded-runs.js';
 import { until, type UntilOptions } from './until.js';
 import { type Exit, type WorkerEvent, WorkerProcess, type WorkerVariables } from './worker-process.js';
@@ -44,7 +43,6 @@ export class Workers implements AsyncDisposable {
   ): Promise<Workers> {
     // several groups of workers may share a Redis
     const own = { REDIS_URL: redisUrl, PROJECT_NAME: `workers-${++projects}` };
-    await knowServer(redisUrl, own.PROJECT_NAME);
     const workers = new Workers(
       ['a', 'b', 'c'].map(
         (node, index) =>

@@ -502,7 +502,7 @@ describe('A first start', () => {
     await replicas.clock.advance(60_000);
     await a.supervisor.stop();
     // the lock is released, and the state is what a snapshot has kept
-    replicas.server.restart(replicas.server.data);
+    replicas.server.restart(replicas.server.snapshot());
     const restartedAt = replicas.clock.now();
     const b = replicas.start('b', [job()]);
     await replicas.clock.advance(60_000);
