@@ -10,7 +10,8 @@ const CONTESTANTS = [idleRedis, singletonJob, singletonJobShort, electionPerJob]
 export const costOfFollower: Measure = {
   name: 'cost-follower',
   title: 'CPU time of a follower',
-  about: 'Two processes of each have one job, and the second follows. All are in the same window.',
+  about:
+    'Two processes of each have one job, and the second follows. All are in the same window, once their code is compiled.',
   charts: ['CPU ms per s'],
   run: async ({ pick }) => {
     await using server = await RedisServer.start();
@@ -19,7 +20,7 @@ export const costOfFollower: Measure = {
       CONTESTANTS,
       () => options,
       async (fleets) => {
-        await delay(pick(5_000, 500));
+        await delay(pick(15_000, 500));
         return times(pick(3, 1), () =>
           Promise.all(
             fleets.map(async ({ contestant, last }) => {
