@@ -32,7 +32,7 @@ async function measure(replicas: Replicas, hangMs: number): Promise<Row['cells']
   await delay(3_000);
   const lines = replicas.all
     .flatMap((replica) => replica.lines)
-    .filter(({ atMs, text }) => atMs > goneAtMs && !text.includes(' DEBUG '));
+    .filter(({ atMs, text }) => atMs > goneAtMs && !text.includes('DEBUG'));
   const since = replicas.runs.filter(({ startedAtMs }) => startedAtMs > goneAtMs);
   return {
     'runs meanwhile': since.filter(({ startedAtMs }) => startedAtMs <= backAtMs).length,

@@ -54,10 +54,6 @@ export class LoggingObserver implements JobObserver {
     this.sink.log(`${this.#name(job)} released leadership (${reason}, node ${this.replica.node})${unconfirmed}`);
   }
 
-  runSucceeded({ job, durationMs }: JobEvents['runSucceeded']): void {
-    this.sink.debug(`${this.#name(job)} ran in ${ms(durationMs)}`);
-  }
-
   runFailed({ job, durationMs, error }: JobEvents['runFailed']): void {
     this.sink.error(`${this.#name(job)} failed after ${ms(durationMs)}: ${messageOf(error)}`, stackOf(error));
   }
