@@ -21,7 +21,18 @@ const LAYERS = {
   replica: ['time', 'errors', 'events', 'store', 'options', 'leadership', 'lock-service', 'discovery', 'runner'],
   opentelemetry: ['errors', 'events', 'replica'],
   terminus: ['replica'],
-  testing: ['time', 'errors', 'events', 'store', 'schedule', 'options', 'decorators', 'discovery', 'replica'],
+  testing: [
+    'time',
+    'errors',
+    'events',
+    'store',
+    'schedule',
+    'options',
+    'decorators',
+    'leadership',
+    'discovery',
+    'replica',
+  ],
 };
 
 const FOLDERS = Object.keys(LAYERS);

@@ -1,4 +1,10 @@
 /** Who leads: sessions, leases and terms. README.md of this folder teaches how they work. */
+export {
+  BackupHeartbeats,
+  type BackupReport,
+  type HeartbeatBackup,
+  type MainThreadState,
+} from './backup-heartbeats.js';
 export { Election } from './election.js';
 export { KnownState } from './known-state.js';
 export { afterTtlMs, deadlineOf, isBefore } from './lease.js';

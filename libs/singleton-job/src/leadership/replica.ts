@@ -9,6 +9,7 @@ import {
 } from '../store/index.js';
 import { Semaphore, StoreClient } from '../store/client/index.js';
 import { type Clock, type Timer, within } from '../time/index.js';
+import { type HeartbeatBackup } from './backup-heartbeats.js';
 import { Pulse } from './pulse.js';
 import { type Session } from './session.js';
 import { Sessions } from './sessions.js';
@@ -27,6 +28,8 @@ interface ReplicaParts {
   readonly notify: Notify;
   /** In [0, 1). */
   readonly random: () => number;
+  /** Sends heartbeats while the event loop is blocked. */
+  readonly backup?: HeartbeatBackup | undefined;
 }
 
 export type LockNews = LockMessage['locks'][number];
@@ -74,6 +77,7 @@ export class Replica {
   /** How many jobs this replica competes for, or leads. */
   jobs = 0;
   readonly #store: LockStore;
+  readonly #backup: HeartbeatBackup | undefined;
   readonly #waiters = new Map<string, Set<Waiter>>();
   /** Terms that are kept alive, by the names of their locks. */
   readonly #terms = new Map<string, Set<Term>>();
@@ -86,7 +90,7 @@ export class Replica {
 
   constructor(
     readonly settings: ReplicaSettings,
-    { store, clock, notify, random }: ReplicaParts,
+    { store, clock, notify, random, backup }: ReplicaParts,
   ) {
     const { id, heartbeatIntervalMs } = settings;
     this.id = id;
@@ -94,6 +98,7 @@ export class Replica {
     this.notify = notify;
     this.random = random;
     this.#store = store;
+    this.#backup = backup;
     this.client = new StoreClient({ store, clock, notify, random, backoff: settings });
     const listener = {
       listChanged: () => {
@@ -111,7 +116,7 @@ export class Replica {
         this.#tellAll((waiter) => waiter.breakNoticed?.());
       },
     };
-    this.sessions = new Sessions({ replicaId: id, client: this.client, clock, heartbeatIntervalMs, listener });
+    this.sessions = new Sessions({ replicaId: id, client: this.client, clock, heartbeatIntervalMs, listener, backup });
     store.listen({
       message: (message) => {
         for (const news of message.locks) this.#receive(message.kind, news);
@@ -264,7 +269,7 @@ export class Replica {
     this.sessions.stop();
     if (this.client.isConnected) await within(this.clock, CLOSE_MS, this.client.drained());
     for (const pulse of this.#pulses.values()) pulse.stop();
-    await this.client.close();
+    await Promise.all([this.client.close(), this.#backup?.close()]);
   }
 
   #receive(kind: LockMessage['kind'], news: LockNews): void {

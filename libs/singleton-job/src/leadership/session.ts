@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { type SessionId } from '../store/index.js';
 import { type Clock, type Instant, type Timer } from '../time/index.js';
-import { deadlineOf, isBefore, later } from './lease.js';
+import { deadlineOf, isBefore } from './lease.js';
 
 /**
  * The time-limited proof that this replica is alive. Heartbeats extend it; leaderships hang on it. Its end is final: the store never
@@ -20,6 +20,8 @@ export class Session {
     private readonly clock: Clock,
     /** Called when the session is over and nothing runs under it: it may be ended in the store. */
     private readonly onUnused: (session: Session) => void,
+    /** Called when the deadline is read and has passed: another thread may have extended the session, which is noted then. */
+    private readonly onLate?: () => void,
   ) {
     // every term and every acquire request under this session listens to it, and that is no leak
     setMaxListeners(0, this.signal);
@@ -41,24 +43,29 @@ export class Session {
 
   /** Undefined: not confirmed yet. */
   get deadline(): Instant | undefined {
+    if (this.onLate !== undefined && this.#deadline !== undefined && !isBefore(this.clock, this.#deadline))
+      this.onLate();
     return this.#deadline;
   }
 
   /** Whether a lock may be acquired under it: confirmed, not over, and its deadline has passed on neither clock. */
   isTrusted(): boolean {
-    return !this.isOver && this.#deadline !== undefined && isBefore(this.clock, this.#deadline);
+    const { deadline } = this;
+    return !this.isOver && deadline !== undefined && isBefore(this.clock, deadline);
   }
 
-  /** A heartbeat that was sent at `sent` has extended the session to `end`, by the clock of the store. */
-  extend(sent: Instant, end: number): void {
+  /** A heartbeat that was sent at `sent`, and answered at `answeredMs`, has extended the session to `end`, by the clock of the store. */
+  extend(sent: Instant, end: number, answeredMs = this.clock.now()): void {
     if (this.isOver) return;
     // what came too late gives no trust: the session was over by then, and only the timer could not say so yet
-    if (this.#deadline !== undefined && this.clock.now() >= this.#deadline.now) {
+    if (this.#deadline !== undefined && answeredMs >= this.#deadline.now) {
       this.end();
       return;
     }
     const deadline = deadlineOf(sent, this.lockExpiryMs);
-    this.#deadline = this.#deadline === undefined ? deadline : later(deadline, this.#deadline);
+    // overtaken by the answer to a heartbeat of another thread
+    if (this.#deadline !== undefined && deadline.now < this.#deadline.now) return;
+    this.#deadline = deadline;
     this.#confirmedEnd = end;
     if (this.#timer === undefined) this.#watchDeadline();
   }
@@ -84,7 +91,7 @@ export class Session {
   }
 
   #watchDeadline(): void {
-    const remainingMs = (this.#deadline?.now ?? 0) - this.clock.now();
+    const remainingMs = (this.deadline?.now ?? 0) - this.clock.now();
     // heartbeats do not touch the timer: it finds out here that the deadline has moved
     if (remainingMs > 0)
       this.#timer = this.clock.setTimer(remainingMs, () => {

@@ -9,6 +9,7 @@ import {
 } from '../store/index.js';
 import { type StoreClient } from '../store/client/index.js';
 import { type Clock, instant, type Instant, type Timer } from '../time/index.js';
+import { type HeartbeatBackup } from './backup-heartbeats.js';
 import { Session } from './session.js';
 
 /** A session that is not listed for so many of its lives counts as ended. */
@@ -22,6 +23,8 @@ interface SessionsParts {
   /** The heartbeat interval of the module. A shorter `lockExpiry` may need a shorter one. */
   readonly heartbeatIntervalMs: number;
   readonly listener: SessionsListener;
+  /** Another thread, which sends heartbeats while this one is blocked. */
+  readonly backup?: HeartbeatBackup | undefined;
 }
 
 /** What followers and leaders have to know of sessions. */
@@ -61,6 +64,10 @@ export class Sessions {
   #isFirstOnConnection = false;
   #server: HeartbeatReference | undefined;
   #serverMetAtMs = 0;
+  /** When the newest heartbeat was sent. */
+  #beatMs = 0;
+  /** The backup has listed a session again: locks may be lost. */
+  #isListedAgain = false;
   #version = 0;
   #list: ReadonlyMap<SessionId, ListedSession> = new Map();
   /** The replicas of the sessions that have not ended. */
@@ -128,6 +135,7 @@ export class Sessions {
       const session = this.#current.get(lockExpiryMs);
       this.#current.delete(lockExpiryMs);
       session?.end();
+      this.#tellBackup();
     };
   }
 
@@ -194,6 +202,7 @@ export class Sessions {
     if (this.#isStopped || this.#current.size === 0) return false;
     this.#schedule();
     const { client, clock } = this.parts;
+    this.#catchUp();
     const sessions = [...this.#current.values()];
     const request: HeartbeatRequest = {
       sessions: sessions.map(({ id, lockExpiryMs, confirmedEnd }) => ({ id, lockExpiryMs, confirmedEnd })),
@@ -201,6 +210,8 @@ export class Sessions {
         this.#server === undefined ? undefined : { version: this.#version, serverSince: this.#server.serverSince },
     };
     const sent = instant(clock);
+    this.#beatMs = sent.now;
+    this.#tellBackup();
     try {
       const result = await client.store.heartbeat(request);
       this.#failures = 0;
@@ -227,19 +238,25 @@ export class Sessions {
     this.#nextEndTimer?.cancel();
     for (const session of this.#current.values()) session.end();
     this.#current.clear();
+    this.#tellBackup();
   }
 
   #begin(lockExpiryMs: number): Session {
     this.#count += 1;
-    const { replicaId, clock, client } = this.parts;
+    const { replicaId, clock, client, backup } = this.parts;
     const id = `${replicaId}.${this.#count}@${lockExpiryMs}`;
-    const session = new Session(id, lockExpiryMs, clock, ({ confirmedEnd }) => {
+    const onUnused = ({ confirmedEnd }: Session): void => {
       if (confirmedEnd !== undefined) this.#tellEnd({ id, lockExpiryMs, confirmedEnd });
-    });
+    };
+    const onLate = (): void => {
+      this.#catchUp();
+    };
+    const session = new Session(id, lockExpiryMs, clock, onUnused, backup && onLate);
     this.#current.set(lockExpiryMs, session);
     session.signal.addEventListener('abort', () => {
       if (this.#current.get(lockExpiryMs) !== session || this.#isStopped) return;
       this.#begin(lockExpiryMs);
+      this.#tellBackup();
     });
     // the first heartbeat lists it, and others of this turn go with it
     void clock.afterIo().then(() => {
@@ -253,7 +270,39 @@ export class Sessions {
     this.#timer = this.parts.clock.setTimer(this.intervalMs, () => void this.beat());
   }
 
+  /** Notes what heartbeats of the backup have confirmed: also right after a block, before the event loop has turned. */
+  #catchUp(): void {
+    for (const report of this.parts.backup?.takeReports() ?? []) {
+      this.#isListedAgain ||= report.isListedAgain;
+      // relied on what was known before the leases were frozen
+      if (report.leaseEpoch !== this.#leaseEpoch) continue;
+      for (const { id, end } of report.extended) this.#withId(id)?.extend(report.sent, end, report.answeredMs);
+    }
+  }
+
+  #withId(id: SessionId): Session | undefined {
+    for (const session of this.#current.values()) if (session.id === id) return session;
+    return undefined;
+  }
+
+  #tellBackup(): void {
+    const { backup } = this.parts;
+    if (backup === undefined || this.#server === undefined || this.#answeredSent === undefined) return;
+    const sessions = [...this.#current.values()].flatMap(({ id, lockExpiryMs, confirmedEnd, deadline }) =>
+      confirmedEnd === undefined || deadline === undefined ? [] : [{ id, lockExpiryMs, confirmedEnd, deadline }],
+    );
+    backup.tell({
+      beatMs: this.#beatMs,
+      intervalMs: this.intervalMs,
+      sessions,
+      server: this.#server,
+      serverMetMs: this.#answeredSent.now,
+      leaseEpoch: this.#leaseEpoch,
+    });
+  }
+
   #learn(result: HeartbeatResult, sessions: readonly Session[], sent: Instant): void {
+    this.#catchUp();
     // overtaken by an answer to a later heartbeat, which knew all of this
     if (this.#answeredSent !== undefined && sent.now < this.#answeredSent.now) return;
     this.#answeredSent = sent;
@@ -273,7 +322,9 @@ export class Sessions {
       this.#alive = new Set([...list].filter(([, { hasEnded }]) => !hasEnded).map(([id]) => replicaOf(id)));
     }
     // before the sessions are extended: no lease may go on by this answer
-    if (isBreak || mayBeOther || result.sessions.some(({ status }) => status === 'listed-again')) this.#freezeLeases();
+    const isListedAgain = this.#isListedAgain || result.sessions.some(({ status }) => status === 'listed-again');
+    this.#isListedAgain = false;
+    if (isBreak || mayBeOther || isListedAgain) this.#freezeLeases();
     if (isBreak) this.#break();
     for (const [index, session] of sessions.entries()) {
       const answer = result.sessions[index];
@@ -281,6 +332,7 @@ export class Sessions {
       if (answer.status === 'ended') session.end();
       else session.extend(sent, answer.end);
     }
+    this.#tellBackup();
     const hasPresumed = this.#presumeEnded(sent);
     this.#awaitNextEnd(result);
     if (list !== undefined || hasPresumed) this.parts.listener.listChanged();

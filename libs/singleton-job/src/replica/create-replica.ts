@@ -7,7 +7,7 @@ import {
   notifyAll,
   type RunInterceptor,
 } from '../events/index.js';
-import { Replica } from '../leadership/index.js';
+import { type HeartbeatBackup, Replica } from '../leadership/index.js';
 import { LockService } from '../lock-service/index.js';
 import { type ResolvedOptions } from '../options/index.js';
 import { InMemoryLockStore, InMemoryServer, type LockStore, RedisLockStore } from '../store/index.js';
@@ -30,6 +30,8 @@ interface ApplicationReplicaParts {
   readonly log?: LogSink;
   /** Besides the log and the diagnostics channels. */
   readonly observers?: readonly JobObserver[];
+  /** Sends heartbeats while the event loop is blocked. */
+  readonly backup?: HeartbeatBackup | undefined;
 }
 
 /** One process of the application. Jobs and `LockService` share its store and its connections. */
@@ -48,14 +50,17 @@ export interface ApplicationReplica {
 /** Puts all parts of a replica together. Connects when the first job starts or the first lock is requested. */
 export function createReplica(options: ResolvedOptions, parts: ApplicationReplicaParts = {}): ApplicationReplica {
   const { projectName, heartbeatIntervalMs, maxBackoffDelayMs } = options;
-  const { id = createReplicaId(options.nodeId), clock = new SystemClock(), random = Math.random, log } = parts;
+  const { id = createReplicaId(options.nodeId), clock = new SystemClock(), random = Math.random, log, backup } = parts;
   const store = parts.store ?? createStore(options, clock);
   const statistics = new JobStatistics();
   const logging = log === undefined ? [] : [new LoggingObserver({ projectName, node: id }, log)];
   const observers: JobObserver[] = [...(parts.observers ?? [])];
   const notify = notifyAll(observers, [statistics, ...logging, diagnostics]);
   const interceptors: RunInterceptor[] = [];
-  const leadership = new Replica({ id, heartbeatIntervalMs, maxBackoffDelayMs }, { clock, notify, random, store });
+  const leadership = new Replica(
+    { id, heartbeatIntervalMs, maxBackoffDelayMs },
+    { clock, notify, random, store, backup },
+  );
   const supervisor = new JobSupervisor(options, leadership, interceptors);
   const registry = new SingletonJobRegistry(options, { supervisor, statistics, clock });
   const health = new SingletonJobHealth(options, { supervisor, statistics, leadership });

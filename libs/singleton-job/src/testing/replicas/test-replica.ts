@@ -1,5 +1,6 @@
 import { type JobDefinition } from '../../discovery/index.js';
 import { type JobObserver } from '../../events/index.js';
+import { BackupHeartbeats, type BackupReport, type HeartbeatBackup } from '../../leadership/index.js';
 import { resolveOptions, type ResolvedOptions, type SingletonJobOptions } from '../../options/index.js';
 import { type ApplicationReplica, createReplica } from '../../replica/index.js';
 import { InMemoryLockStore } from '../../store/index.js';
@@ -19,6 +20,15 @@ export interface TestReplicaOptions {
   readonly observers?: readonly JobObserver[];
   /** What its network does from the first request on. */
   readonly network?: Partial<Pick<FaultyStore, 'outcome' | 'answersAfter' | 'delayMs' | 'isSubscribed'>>;
+  /** Whether it has a heartbeat thread, which goes on while the replica is paused. */
+  readonly hasThread?: boolean;
+}
+
+/** The heartbeat thread of a replica: a clock and a network of its own. */
+interface TestThread {
+  readonly clock: ReplicaClock;
+  readonly store: FaultyStore;
+  readonly backup: HeartbeatBackup;
 }
 
 /** One replica of {@link TestReplicas}. Everything is real except its clock, its random numbers and its network. */
@@ -29,6 +39,7 @@ export interface TestReplica extends Pick<ApplicationReplica, 'supervisor' | 're
   readonly observer: RecordingObserver;
   readonly store: FaultyStore;
   readonly leadership: ApplicationReplica['leadership'];
+  readonly thread: TestThread | undefined;
   /** Ends its process as SIGKILL does: it sends, receives and reports nothing any more, and none of its timers fires. */
   kill(): void;
 }
@@ -49,21 +60,47 @@ interface Surroundings {
 export function createTestReplica(
   { name, time, server }: Surroundings,
   jobsOfReplica: JobsOfReplica,
-  { random = () => 0, rate = 1, options: given = {}, observers = [], network = {} }: TestReplicaOptions,
+  {
+    random = () => 0,
+    rate = 1,
+    options: given = {},
+    observers = [],
+    network = {},
+    hasThread = false,
+  }: TestReplicaOptions,
 ): TestReplica {
   const clock = new ReplicaClock(time, rate);
   const observer = new RecordingObserver(time);
   const store = Object.assign(new FaultyStore(new InMemoryLockStore(server), time, clock), network);
   const options = resolveOptions({ projectName: 'test', store, ...given });
-  const created = createReplica(options, { id: name, clock, store, random, observers: [...observers, observer] });
+  const thread = hasThread ? createThread({ time, server }, rate) : undefined;
+  const parts = { id: name, clock, store, random, observers: [...observers, observer], backup: thread?.backup };
+  const created = createReplica(options, parts);
   const jobs = typeof jobsOfReplica === 'function' ? jobsOfReplica({ clock, options }) : jobsOfReplica;
   for (const job of jobs) created.supervisor.add(job);
   const kill = (): void => {
-    clock.kill();
-    store.kill();
+    for (const each of [{ clock, store }, thread]) {
+      each?.clock.kill();
+      each?.store.kill();
+    }
     // what a killed process does before its turn is over reaches no observer
     created.observers.length = 0;
   };
   const { leadership, supervisor, registry, health } = created;
-  return { name, clock, observer, store, leadership, supervisor, registry, health, kill };
+  return { name, clock, observer, store, leadership, supervisor, registry, health, thread, kill };
+}
+
+function createThread({ time, server }: Omit<Surroundings, 'name'>, rate: number): TestThread {
+  const clock = new ReplicaClock(time, rate);
+  const store = new FaultyStore(new InMemoryLockStore(server), time, clock);
+  const reports: BackupReport[] = [];
+  const heartbeats = new BackupHeartbeats({ store, clock, report: (report) => reports.push(report) });
+  const backup: HeartbeatBackup = {
+    tell: (state) => {
+      heartbeats.receive(state);
+    },
+    takeReports: () => reports.splice(0),
+    close: () => heartbeats.close(),
+  };
+  return { clock, store, backup };
 }

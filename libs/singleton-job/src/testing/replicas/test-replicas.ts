@@ -52,7 +52,10 @@ export class TestReplicas {
   /** Lets every process go on and stops it, so that no timer is left. Moves the clock as far as that takes. */
   async end(): Promise<void> {
     const alive = this.#replicas.filter(({ clock }) => !clock.isKilled);
-    for (const { clock } of alive) clock.resume();
+    for (const { clock, thread } of alive) {
+      clock.resume();
+      thread?.clock.resume();
+    }
     const closed = Promise.all(alive.map(({ supervisor }) => supervisor.close()));
     await this.clock.advance(LONG_MS);
     await closed;

@@ -1,0 +1,223 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { FaultyStore } from '../testing/replicas/faulty-store.js';
+import { ReplicaClock } from '../testing/replicas/replica-clock.js';
+import { ManualClock, TestServer } from '../testing/index.js';
+import { InMemoryLockStore } from '../store/index.js';
+import { instant } from '../time/index.js';
+import { BackupHeartbeats, type BackupReport, type MainThreadState } from './backup-heartbeats.js';
+import { deadlineOf } from './lease.js';
+
+const ID = 'a.1@10000';
+const LOCK_EXPIRY_MS = 10_000;
+const INTERVAL_MS = 3_000;
+
+interface SetupOptions {
+  /** The server does not say which one it is. */
+  readonly isNameless?: boolean;
+}
+
+/** The backup of a process whose main thread beats when the test says so. */
+function setup({ isNameless = false }: SetupOptions = {}) {
+  const common = new ManualClock();
+  const clock = new ReplicaClock(common);
+  const server = new TestServer(common);
+  const withoutName = <T extends object>(result: T): T =>
+    isNameless ? { ...result, serverId: undefined, serverSince: 0 } : result;
+  const memory = new InMemoryLockStore(server);
+  const store = new FaultyStore(memory, common, clock);
+  const heartbeat = store.heartbeat.bind(store);
+  store.heartbeat = async (request) => withoutName(await heartbeat(request));
+  const reports: BackupReport[] = [];
+  const backup = new BackupHeartbeats({ store, clock, report: (report) => reports.push(report) });
+  let leaseEpoch = 0;
+  let confirmedEnd: number | undefined;
+
+  /** A heartbeat of the main thread: it is answered at once, and the backup is told. */
+  const mainBeats = ({ freezes = false } = {}): MainThreadState => {
+    const sent = instant(clock);
+    const session = { id: ID, lockExpiryMs: LOCK_EXPIRY_MS, confirmedEnd };
+    const result = withoutName(server.heartbeat({ sessions: [session], knownList: undefined }));
+    confirmedEnd = result.sessions[0]?.end ?? NaN;
+    if (freezes) leaseEpoch += 1;
+    const state = {
+      beatMs: sent.now,
+      intervalMs: INTERVAL_MS,
+      sessions: [{ ...session, confirmedEnd, deadline: deadlineOf(sent, LOCK_EXPIRY_MS) }],
+      server: { serverId: result.serverId, serverSince: result.serverSince },
+      serverMetMs: sent.now,
+      leaseEpoch,
+    };
+    backup.receive(state);
+    return state;
+  };
+  /** When heartbeats were sent that extended the session. */
+  const extendedAt = () => reports.filter(({ extended }) => extended.length > 0).map(({ sent }) => sent.now);
+  const beats = () => store.count('heartbeat');
+  const end = async (): Promise<void> => {
+    await backup.close();
+    expect(common.pendingTimers).toBe(0);
+  };
+  return { common, clock, server, memory, store, backup, reports, mainBeats, extendedAt, beats, end };
+}
+
+describe('Heartbeats of the backup', () => {
+  let world: ReturnType<typeof setup>;
+  beforeEach(() => {
+    world = setup();
+  });
+  afterEach(() => world.end());
+
+  it('are not sent while the main thread is on time', async () => {
+    const { common, mainBeats, beats } = world;
+    for (let beat = 0; beat < 20; beat++) {
+      mainBeats();
+      await common.advance(INTERVAL_MS);
+    }
+    expect(beats()).toBe(0);
+  });
+
+  it('are sent when that of the main thread is overdue, and extend its sessions', async () => {
+    const { common, server, mainBeats, reports, extendedAt } = world;
+    mainBeats();
+    await common.advance(12_000);
+    expect(extendedAt().slice(0, 3)).toEqual([3_750, 4_500, 5_250]);
+    const { extended, sent, answeredMs } = reports.at(-1) ?? {};
+    expect(extended).toEqual([{ id: ID, end: server.sessionOf(ID)?.end }]);
+    expect([sent?.now, answeredMs]).toEqual([12_000, 12_000]);
+  });
+
+  it('end as soon as the main thread is back', async () => {
+    const { common, mainBeats, beats } = world;
+    mainBeats();
+    await common.advance(5_000);
+    mainBeats();
+    const before = beats();
+    await common.advance(3_500);
+    expect([before, beats()]).toEqual([2, 2]);
+  });
+
+  it('end when the main thread has been silent for 20 s', async () => {
+    const { common, server, mainBeats, extendedAt } = world;
+    mainBeats();
+    await common.advance(60_000);
+    expect(extendedAt().at(-1)).toBe(19_500);
+    expect(server.sessionOf(ID)?.hasEnded).toBe(true);
+  });
+
+  it('leave out sessions that the main thread has given up', async () => {
+    const { common, backup, mainBeats, beats } = world;
+    const state = mainBeats();
+    await common.advance(4_000);
+    backup.receive({ ...state, sessions: [] });
+    const before = beats();
+    await common.advance(30_000);
+    expect(beats()).toBe(before);
+  });
+
+  it('extend nothing after a break until the main thread has met the new server', async () => {
+    const { common, server, mainBeats, extendedAt, beats } = world;
+    mainBeats();
+    await common.advance(5_000);
+    server.restart(server.snapshot());
+    await common.advance(3_000);
+    expect(extendedAt().at(-1)).toBe(4_500);
+    expect(beats()).toBe(6);
+    mainBeats({ freezes: true });
+    await common.advance(4_000);
+    expect(extendedAt().at(-1)).toBe(11_750);
+  });
+
+  it('extend nothing by an answer that relies on what was known before the leases were frozen', async () => {
+    const { common, store, mainBeats, reports } = world;
+    mainBeats();
+    store.delayMs = 1_000;
+    await common.advance(4_000);
+    mainBeats({ freezes: true });
+    await common.advance(2_000);
+    expect(reports.map(({ leaseEpoch }) => leaseEpoch)).toEqual([0]);
+  });
+
+  it('extend nothing after the list was lost until a later heartbeat of the main thread was answered', async () => {
+    const { common, server, backup, mainBeats, reports, extendedAt } = world;
+    const before = mainBeats();
+    await common.advance(4_000);
+    server.loseSessions();
+    await common.advance(1_000);
+    expect(reports.at(-1)).toMatchObject({ extended: [], isListedAgain: true });
+    // sent before the loss, and answered after it
+    backup.receive({ ...before, leaseEpoch: 1 });
+    await common.advance(1_000);
+    expect(extendedAt()).toEqual([3_750]);
+    mainBeats({ freezes: true });
+    await common.advance(4_000);
+    expect(extendedAt().at(-1)).toBe(9_750);
+  });
+
+  it('extend no session whose deadline has passed when the answer arrives', async () => {
+    const { common, clock, store, mainBeats, extendedAt, beats } = world;
+    mainBeats();
+    store.answersAfter = new Promise((resolve) => common.setTimer(9_000, resolve));
+    await common.advance(4_000);
+    // the process is stopped: the answer is read when it goes on
+    clock.halt('paused');
+    await common.advance(8_000);
+    clock.resume();
+    await common.advance(8_000);
+    expect([extendedAt(), beats()]).toEqual([[], 1]);
+  });
+
+  it('extend no session whose deadline has passed on the wall clock, as after a suspended host', async () => {
+    const { common, clock, mainBeats, extendedAt, beats } = world;
+    mainBeats();
+    clock.aheadMs = 10_000;
+    await common.advance(8_000);
+    expect([extendedAt(), beats()]).toEqual([[], 0]);
+    clock.aheadMs = 0;
+  });
+
+  it('are never sent again for a session that the store answered as ended', async () => {
+    const { common, server, backup, mainBeats, extendedAt, beats } = world;
+    const state = mainBeats();
+    await common.advance(4_000);
+    server.endSession({ id: ID, lockExpiryMs: LOCK_EXPIRY_MS, confirmedEnd: undefined });
+    await common.advance(750);
+    const [session] = state.sessions;
+    if (session !== undefined) backup.receive({ ...state, sessions: [session], serverMetMs: 4_750 });
+    const before = beats();
+    await common.advance(10_000);
+    expect([extendedAt(), beats()]).toEqual([[3_750], before]);
+  });
+
+  it('that fail are sent again at the next look', async () => {
+    const { common, store, mainBeats, extendedAt } = world;
+    mainBeats();
+    store.outcome = () => 'STORE_UNREACHABLE';
+    await common.advance(5_000);
+    store.outcome = () => 'answered';
+    await common.advance(1_000);
+    expect(extendedAt()).toEqual([5_250, 6_000]);
+  });
+});
+
+describe('Where the server does not say which one it is, heartbeats of the backup', () => {
+  it('extend sessions on a connection that is older than the last heartbeat of the main thread', async () => {
+    const { common, mainBeats, extendedAt, end } = setup({ isNameless: true });
+    mainBeats();
+    await common.advance(4_000);
+    expect(extendedAt()).toEqual([3_750]);
+    await end();
+  });
+
+  it('extend nothing on a newer connection until the main thread has sent a heartbeat', async () => {
+    const { common, store, mainBeats, extendedAt, beats, end } = setup({ isNameless: true });
+    mainBeats();
+    await common.advance(1_000);
+    store.reconnect();
+    await common.advance(5_000);
+    expect([extendedAt(), beats()]).toEqual([[], 4]);
+    mainBeats();
+    await common.advance(4_000);
+    expect(extendedAt()).toEqual([9_750]);
+    await end();
+  });
+});

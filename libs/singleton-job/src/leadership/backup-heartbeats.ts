@@ -1,0 +1,185 @@
+import { type HeartbeatReference, type HeartbeatResult, type LockStore, type SessionId } from '../store/index.js';
+import { type Clock, type Instant, instant, type Timer } from '../time/index.js';
+import { deadlineOf, isBefore } from './lease.js';
+
+/** The main thread is late when its next heartbeat is overdue by a quarter of an interval. */
+const LATE_AFTER_INTERVALS = 1.25;
+const LOOKS_PER_INTERVAL = 4;
+/** A main thread that has been silent for longer counts as dead. Locks live no longer than that without it. */
+const LONGEST_SILENCE_MS = 20_000;
+
+/** A session as one of the two threads knows it. */
+interface KeptSession {
+  readonly id: SessionId;
+  readonly lockExpiryMs: number;
+  readonly confirmedEnd: number;
+  readonly deadline: Instant;
+}
+
+/** How things stand for the main thread. All times are by its own monotonic clock. */
+export interface MainThreadState {
+  /** When it sent its last heartbeat. */
+  readonly beatMs: number;
+  readonly intervalMs: number;
+  /** Those that the store has confirmed and that are not over. */
+  readonly sessions: readonly KeptSession[];
+  /** The server of the latest answer. If that showed that locks may be lost, the leases were frozen before. */
+  readonly server: HeartbeatReference;
+  /** When the heartbeat was sent that met this server. */
+  readonly serverMetMs: number;
+  /** See `Sessions.leaseEpoch`. */
+  readonly leaseEpoch: number;
+}
+
+/** What one heartbeat of the other thread has shown. */
+export interface BackupReport {
+  /** That of the state that the heartbeat relied on. */
+  readonly leaseEpoch: number;
+  readonly sent: Instant;
+  readonly answeredMs: number;
+  /** Sessions that go on, and their ends by the clock of the store. */
+  readonly extended: readonly { readonly id: SessionId; readonly end: number }[];
+  /** The list of sessions was lost: locks may be lost too. */
+  readonly isListedAgain: boolean;
+}
+
+/** The other thread, as the main thread sees it. */
+export interface HeartbeatBackup {
+  tell(state: MainThreadState): void;
+  /** The reports since the last call. Needs no turn of the event loop. */
+  takeReports(): readonly BackupReport[];
+  /** Sends nothing any more. */
+  close(): Promise<void>;
+}
+
+interface BackupHeartbeatsParts {
+  readonly store: LockStore;
+  /** Its monotonic time is that of the main thread. */
+  readonly clock: Clock;
+  readonly report: (report: BackupReport) => void;
+}
+
+/**
+ * Keeps the sessions of a process alive while its main thread is blocked: sends a heartbeat for them when that of the main thread is
+ * overdue, and reports which sessions it extended. While the main thread is on time it sends nothing.
+ *
+ * The main thread stays the authority. This one extends no session that the main thread could not have extended itself, and never
+ * one whose deadline has passed on either clock: after a suspended process or host, what is over stays over.
+ */
+export class BackupHeartbeats {
+  #main: MainThreadState | undefined;
+  #sessions: ReadonlyMap<SessionId, KeptSession> = new Map();
+  /** The store says that they have ended. */
+  readonly #ended = new Set<SessionId>();
+  #knownList: { readonly version: number; readonly serverSince: number } | undefined;
+  /** When an answer last showed that locks may be lost. */
+  #troubleMs = -Infinity;
+  #connectedMs = -Infinity;
+  #isBeating = false;
+  #timer: Timer | undefined;
+
+  constructor(private readonly parts: BackupHeartbeatsParts) {
+    parts.store.listen({
+      connected: () => {
+        this.#connectedMs = parts.clock.now();
+      },
+    });
+  }
+
+  /** The main thread says how things stand. */
+  receive(state: MainThreadState): void {
+    const isFirst = this.#main === undefined;
+    this.#main = state;
+    // a report that is still under way may have extended a session further than the main thread knows
+    const known = state.sessions.map((session) => {
+      const own = this.#sessions.get(session.id);
+      return own !== undefined && own.deadline.now > session.deadline.now ? own : session;
+    });
+    this.#sessions = new Map(known.map((session) => [session.id, session]));
+    for (const id of this.#ended) if (!this.#sessions.has(id)) this.#ended.delete(id);
+    // neither waits for the store nor fails without it
+    if (isFirst) this.parts.store.open();
+    this.#lookLater();
+  }
+
+  close(): Promise<void> {
+    this.#timer?.cancel();
+    return this.parts.store.close();
+  }
+
+  #lookLater(): void {
+    const { intervalMs = Infinity } = this.#main ?? {};
+    this.#timer?.cancel();
+    if (this.#sessions.size === 0) return;
+    this.#timer = this.parts.clock.setTimer(intervalMs / LOOKS_PER_INTERVAL, () => {
+      if (this.#isMainThreadLate()) void this.#beat();
+      this.#lookLater();
+    });
+  }
+
+  #isMainThreadLate(): boolean {
+    const { beatMs = 0, intervalMs = Infinity } = this.#main ?? {};
+    const silentMs = this.parts.clock.now() - beatMs;
+    return silentMs >= LATE_AFTER_INTERVALS * intervalMs && silentMs < LONGEST_SILENCE_MS;
+  }
+
+  async #beat(): Promise<void> {
+    const { store, clock } = this.parts;
+    const main = this.#main;
+    const sessions = [...this.#sessions.values()].filter((session) => this.#goesOn(session));
+    // one at a time: on one connection a second one would only wait behind the first
+    if (main === undefined || sessions.length === 0 || this.#isBeating) return;
+    this.#isBeating = true;
+    const sent = instant(clock);
+    try {
+      this.#learn(await store.heartbeat({ sessions, knownList: this.#knownList }), { main, sessions, sent });
+    } catch {
+      // the next look tries again, and outages are the main thread's to report
+    } finally {
+      this.#isBeating = false;
+    }
+  }
+
+  #learn(
+    result: HeartbeatResult,
+    {
+      main,
+      sessions,
+      sent,
+    }: { readonly main: MainThreadState; readonly sessions: readonly KeptSession[]; readonly sent: Instant },
+  ): void {
+    const { serverId, serverSince, version } = result;
+    const answeredMs = this.parts.clock.now();
+    const answers = sessions.map(({ id }, index) => ({ id, answer: result.sessions[index] }));
+    this.#knownList = { version, serverSince };
+    for (const { id, answer } of answers) if (answer?.status === 'ended') this.#ended.add(id);
+    const isListedAgain = answers.some(({ answer }) => answer?.status === 'listed-again');
+    const isOther = serverId !== main.server.serverId || serverSince !== main.server.serverSince;
+    if (isListedAgain || isOther) this.#troubleMs = answeredMs;
+    const extended = this.#vouchesFor(main) ? answers.flatMap(({ id, answer }) => this.#extend(id, sent, answer)) : [];
+    if (extended.length === 0 && !isListedAgain) return;
+    this.parts.report({ leaseEpoch: main.leaseEpoch, sent, answeredMs, extended, isListedAgain });
+  }
+
+  /**
+   * Whether locks are as safe as when the main thread sent its last heartbeat. Where the server does not say which one it is, only a
+   * connection that is older than that heartbeat leads to the same server for certain.
+   */
+  #vouchesFor({ server, serverMetMs }: MainThreadState): boolean {
+    if (serverMetMs <= this.#troubleMs) return false;
+    return server.serverId !== undefined || this.#connectedMs < serverMetMs;
+  }
+
+  #extend(id: SessionId, sent: Instant, answer: HeartbeatResult['sessions'][number] | undefined) {
+    const session = this.#sessions.get(id);
+    if (session === undefined || answer?.status !== 'extended' || !this.#goesOn(session)) return [];
+    const { end } = answer;
+    const kept = { ...session, confirmedEnd: end, deadline: deadlineOf(sent, session.lockExpiryMs) };
+    this.#sessions = new Map(this.#sessions).set(id, kept);
+    return [{ id, end }];
+  }
+
+  #goesOn({ id, deadline }: KeptSession): boolean {
+    return !this.#ended.has(id) && isBefore(this.parts.clock, deadline);
+  }
+}
