@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { Cluster, Redis } from 'ioredis';
 import { SingletonJobModule, type SingletonJobOptions } from 'nestjs-singleton-job';
 import { problemsOf, startApplication } from '../support/nest-application.js';
 
@@ -21,7 +22,10 @@ const APP = "call it after the application, as in 'myapp'";
 const URL_FIX = "write it as 'redis://host:6379', or 'rediss://host:6379' for TLS";
 const KINDS = 'a redis:// or rediss:// URL, options of ioredis, { nodes, options } of a cluster, or an ioredis client';
 const PREFIX = 'is refused, got one: the keys begin with projectName, so set that instead';
-const ON_THE_LOOP = 'renewals go with the event loop, so compute in a worker thread of your own, or raise lockExpiry';
+const WORKER_FILE = "write it as './dist/heartbeat-thread.js', or leave it out unless the application is bundled";
+const NO_CLONE =
+  'must be a URL, or options without clients and functions, while heartbeatThread is set: ' +
+  'a thread has its own connection, so pass a URL, or leave heartbeatThread out';
 const ZONE = "use a name such as 'UTC' or 'Asia/Singapore'";
 
 const NAMES: Row[] = [
@@ -208,11 +212,10 @@ const PARTS: Row[] = [
   ['an option with a typing mistake', { lockExpiri: '9s' }, "lockExpiri is no option here: did you mean 'lockExpiry'?"],
   ['an option with a unit', { lockExpiryMs: 9_000 }, "lockExpiryMs is no option here: did you mean 'lockExpiry'?"],
   [
-    'a thread for heartbeats, even if it is off',
-    { heartbeatThread: false },
-    `heartbeatThread is no option here: ${ON_THE_LOOP}`,
+    'a limit for the heartbeat thread',
+    { stallLimit: '60s' },
+    'stallLimit is no option here: the limit of heartbeatThread is 20 s, because locks live no longer without their leader',
   ],
-  ['a limit for that thread', { stallLimit: '60s' }, `stallLimit is no option here: ${ON_THE_LOOP}`],
   [
     'a prefix',
     { keyPrefix: 'x:' },
@@ -222,6 +225,62 @@ const PARTS: Row[] = [
     'a URL under another name',
     { redis: 'redis://cache' },
     "redis is no option here: where Redis is belongs in connection, as in connection: 'redis://host:6379'",
+  ],
+];
+
+const THREADS: Row[] = [
+  [
+    'a heartbeat thread in words',
+    { heartbeatThread: 'on' },
+    "heartbeatThread must be true, false or { workerFile }, got 'on': write true unless the application is bundled",
+  ],
+  [
+    'a heartbeat thread with a store',
+    { heartbeatThread: true },
+    'heartbeatThread needs Redis, got a store: leave one of the two out',
+  ],
+  [
+    'a worker file that is a number',
+    { store: undefined, connection: 'redis://cache', heartbeatThread: { workerFile: 3 } },
+    `heartbeatThread.workerFile must be the path or URL of a file, got 3: ${WORKER_FILE}`,
+  ],
+  [
+    'a worker file that is empty',
+    { store: undefined, connection: 'redis://cache', heartbeatThread: { workerFile: '' } },
+    `heartbeatThread.workerFile must be the path or URL of a file, got '': ${WORKER_FILE}`,
+  ],
+  [
+    'no worker file',
+    { store: undefined, connection: 'redis://cache', heartbeatThread: {} },
+    `heartbeatThread.workerFile must be the path or URL of a file, got undefined: ${WORKER_FILE}`,
+  ],
+  [
+    'a worker file under another name',
+    {
+      store: undefined,
+      connection: 'redis://cache',
+      heartbeatThread: { workerFile: './thread.js', file: './thread.js' },
+    },
+    'heartbeatThread.file is no option here: the options are workerFile',
+  ],
+  [
+    'a heartbeat thread beside a client',
+    { store: undefined, connection: new Redis({ lazyConnect: true }), heartbeatThread: true },
+    `connection ${NO_CLONE}`,
+  ],
+  [
+    'a heartbeat thread beside a cluster client',
+    { store: undefined, connection: new Cluster(['redis://cache'], { lazyConnect: true }), heartbeatThread: true },
+    `connection ${NO_CLONE}`,
+  ],
+  [
+    'a heartbeat thread beside a function',
+    {
+      store: undefined,
+      connection: { host: 'cache', tls: { checkServerIdentity: () => undefined } },
+      heartbeatThread: { workerFile: './thread.js' },
+    },
+    `connection ${NO_CLONE}`,
   ],
 ];
 
@@ -275,7 +334,7 @@ const OVERRIDES: Row[] = [
 ];
 
 describe('an application with one mistake in its options does not start and says', () => {
-  const rows = [...NAMES, ...DURATIONS, ...BOOLEANS, ...CONNECTIONS, ...PARTS, ...OVERRIDES];
+  const rows = [...NAMES, ...DURATIONS, ...BOOLEANS, ...CONNECTIONS, ...PARTS, ...THREADS, ...OVERRIDES];
 
   it.each(rows)('what is wrong with %s, and the fix', async (_mistake, options, problem) => {
     expect(await complaints(options)).toEqual([problem]);

@@ -8,7 +8,7 @@ export function publicNames(entryPoint: string, exported: ReadonlyMap<string, ts
   const shown = byName([...exported]).map(([name, symbol]) =>
     symbol.name === name ? print(symbol) : `export { ${symbol.name} as ${name} };`,
   );
-  return section(entryPoint, shown);
+  return shown.length === 0 ? `## ${entryPoint}\n\nA program. It has no names.\n` : section(entryPoint, shown);
 }
 
 /**

@@ -123,7 +123,7 @@ export class SingletonJobModule
     throw new InvalidOptionsError([`forRootAsync() must have ${expected}, got ${got}: ${fix}`]);
   }
 
-  onModuleInit(): void {
+  async onModuleInit(): Promise<void> {
     const { options, replica } = this;
     const { supervisor } = replica;
     const mistakes: { jobs: string[]; extensions: string[] } = { jobs: [], extensions: [] };
@@ -135,6 +135,7 @@ export class SingletonJobModule
     if (mistakes.jobs.length > 0) throw new InvalidJobsError([...mistakes.jobs, ...mistakes.extensions]);
     if (mistakes.extensions.length > 0) throw new InvalidOptionsError(mistakes.extensions);
 
+    await replica.heartbeatThread?.start();
     for (const job of found) supervisor.add(job);
     replica.observers.push(...observers);
     replica.interceptors.push(...interceptors);

@@ -102,8 +102,14 @@ describe('The log', () => {
     [
       'eventLoopBlocked',
       { blockedMs: 4_200, jobs: ['report'] },
-      'warn the event loop of pod-1-ab12cd34 stood still for 4200 ms, while these ran: report; leases cannot be renewed ' +
-        'meanwhile: move the computation into a worker thread, or raise lockExpiry',
+      'warn the event loop of pod-1-ab12cd34 stood still for 4200 ms, while these ran: report; without heartbeatThread, ' +
+        'leases are not renewed meanwhile: move the computation into a worker thread, set heartbeatThread, or raise lockExpiry',
+    ],
+    [
+      'heartbeatThreadFailed',
+      { error: new Error('ERR_WORKER_OUT_OF_MEMORY') },
+      'error [myapp] has lost its heartbeat thread (ERR_WORKER_OUT_OF_MEMORY): until a restart of the process, a job that blocks the event ' +
+        'loop for longer than its lockExpiry loses its lease',
     ],
     [
       'storeUnreachable',

@@ -93,8 +93,8 @@ export class LoggingObserver implements JobObserver {
   eventLoopBlocked({ blockedMs, jobs }: JobEvents['eventLoopBlocked']): void {
     const who = jobs.length === 0 ? 'no job was running' : `while these ran: ${jobs.join(', ')}`;
     this.sink.warn(
-      `the event loop of ${this.replica.node} stood still for ${ms(blockedMs)}, ${who}; leases cannot be renewed ` +
-        'meanwhile: move the computation into a worker thread, or raise lockExpiry',
+      `the event loop of ${this.replica.node} stood still for ${ms(blockedMs)}, ${who}; without heartbeatThread, ` +
+        'leases are not renewed meanwhile: move the computation into a worker thread, set heartbeatThread, or raise lockExpiry',
     );
   }
 
@@ -145,6 +145,14 @@ export class LoggingObserver implements JobObserver {
 
   lockTtlRestored({ job, holder }: JobEvents['lockTtlRestored']): void {
     this.sink.warn(`${this.#name(job)} was locked for ever by '${holder}'; the lock was given a time to live`);
+  }
+
+  heartbeatThreadFailed({ error }: JobEvents['heartbeatThreadFailed']): void {
+    this.sink.error(
+      `${this.#name(undefined)} has lost its heartbeat thread (${messageOf(error)}): until a restart of the process, a job that ` +
+        'blocks the event loop for longer than its lockExpiry loses its lease',
+      stackOf(error),
+    );
   }
 
   runnerFailed({ job, error }: JobEvents['runnerFailed']): void {

@@ -19,6 +19,7 @@ export { resolveJobOptions } from './resolve-job-options.js';
 export { resolveOptions } from './resolve-options.js';
 export { type ResolvedJobOverrides, type ResolvedOptions } from './resolved-options.js';
 export {
+  type HeartbeatThreadOptions,
   type InterceptorClass,
   type ObserverClass,
   type ExtensionClass,

@@ -39,6 +39,7 @@ describe('the resolved options', () => {
       heartbeatIntervalMs: 3_000,
       lockExpiryMs: 10_000,
       maxBackoffDelayMs: 30_000,
+      heartbeatThread: undefined,
       nodeId: 'host-1',
       shutdownTimeoutMs: 8_000,
       timeZone: 'UTC',

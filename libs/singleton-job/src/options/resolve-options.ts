@@ -5,6 +5,7 @@ import { type Environment, processEnvironment } from './environment.js';
 import { isName, isNodeId, NAME_RULE, NODE_ID_RULE, toNodeId } from './names.js';
 import { OptionReader } from './option-reader.js';
 import { readConnection } from './read-connection.js';
+import { readHeartbeatThread } from './read-heartbeat-thread.js';
 import { readExtensions } from './read-extensions.js';
 import { readStore } from './read-store.js';
 import { readTimeZone } from './read-time-zone.js';
@@ -20,6 +21,7 @@ const KNOWN: Record<keyof SingletonJobOptions, true> = {
   heartbeatInterval: true,
   lockExpiry: true,
   maxBackoffDelay: true,
+  heartbeatThread: true,
   nodeId: true,
   shutdownTimeout: true,
   timeZone: true,
@@ -34,7 +36,7 @@ const KNOWN: Record<keyof SingletonJobOptions, true> = {
 };
 
 const IN_CONNECTION = "where Redis is belongs in connection, as in connection: 'redis://host:6379'";
-const ON_THE_LOOP = 'renewals go with the event loop, so compute in a worker thread of your own, or raise lockExpiry';
+const FIXED_LIMIT = 'the limit of heartbeatThread is 20 s, because locks live no longer without their leader';
 
 const FIXES = {
   keyPrefix: 'the keys begin with projectName, so set that instead',
@@ -43,8 +45,7 @@ const FIXES = {
   host: IN_CONNECTION,
   port: IN_CONNECTION,
   disabled: 'say enabled: false',
-  heartbeatThread: ON_THE_LOOP,
-  stallLimit: ON_THE_LOOP,
+  stallLimit: FIXED_LIMIT,
 };
 
 /**
@@ -80,6 +81,7 @@ function read(reader: OptionReader, environment: Environment, problems: string[]
     connection,
     store,
     ...readTimings(reader),
+    heartbeatThread: readHeartbeatThread(reader, connection, problems),
     warnAfterMs: reader.durationOrFalse('warnAfter') ?? DEFAULTS.warnAfterMs,
     nodeId: readNodeId(reader, environment),
     timeZone: readTimeZone(reader) ?? DEFAULTS.timeZone,

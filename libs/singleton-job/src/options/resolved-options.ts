@@ -2,7 +2,7 @@ import { type JobObserver, type RunInterceptor } from '../events/index.js';
 import { type LockStore, type RedisConnectionOptions } from '../store/index.js';
 import { type JobOptionName } from './job-option-table.js';
 import { type ResolvedJobOptions } from './resolve-job-options.js';
-import { type InterceptorClass, type ObserverClass } from './singleton-job.options.js';
+import { type HeartbeatThreadOptions, type InterceptorClass, type ObserverClass } from './singleton-job.options.js';
 
 /** The options of the module, checked, with every default filled in, and frozen. Connections, stores and observers are the user's own. */
 export interface ResolvedOptions {
@@ -14,6 +14,8 @@ export interface ResolvedOptions {
   readonly heartbeatIntervalMs: number;
   readonly lockExpiryMs: number;
   readonly maxBackoffDelayMs: number;
+  /** Undefined: there is no such thread. Without a `workerFile` the file is beside the library. */
+  readonly heartbeatThread: Partial<HeartbeatThreadOptions> | undefined;
   /** Without the random part. */
   readonly nodeId: string;
   readonly shutdownTimeoutMs: number;

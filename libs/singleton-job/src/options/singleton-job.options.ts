@@ -12,6 +12,12 @@ export type ObserverClass = ExtensionClass<JobObserver>;
 /** The class of a provider that wraps runs. */
 export type InterceptorClass = ExtensionClass<RunInterceptor>;
 
+/** Where the program of the heartbeat thread is, if it is not beside the library: in a bundle. */
+export interface HeartbeatThreadOptions {
+  /** A path, absolute or relative to the working directory, or a `file:` URL. The file is what `nestjs-singleton-job/heartbeat-thread` is. */
+  readonly workerFile: string | URL;
+}
+
 /** The options of the module. They are read once, at start-up, checked all at once, and cannot change after. */
 export interface SingletonJobOptions {
   /** First part of every key and channel. Replicas of one application share it; other applications on the same Redis must not. */
@@ -42,6 +48,16 @@ export interface SingletonJobOptions {
    * @default '10s'
    */
   readonly lockExpiry?: Duration;
+
+  /**
+   * Keeps the sessions of this process alive while a job blocks its event loop, for up to 20 s: a worker thread with a
+   * connection of its own sends the heartbeats meanwhile. On: no job loses its leader to a long computation. Off: one connection
+   * and one thread less. It needs a `connection` that can be cloned: a URL, or options without functions. In a bundle it
+   * needs `{ workerFile }`.
+   *
+   * @default false
+   */
+  readonly heartbeatThread?: boolean | HeartbeatThreadOptions;
 
   /**
    * The longest pause before a lock is requested again that Redis denies (permissions, a key of another type),

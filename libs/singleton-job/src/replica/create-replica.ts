@@ -4,6 +4,7 @@ import {
   type JobObserver,
   LoggingObserver,
   type LogSink,
+  type Notify,
   notifyAll,
   type RunInterceptor,
 } from '../events/index.js';
@@ -13,6 +14,7 @@ import { type ResolvedOptions } from '../options/index.js';
 import { InMemoryLockStore, InMemoryServer, type LockStore, RedisLockStore } from '../store/index.js';
 import { type Clock, SystemClock } from '../time/index.js';
 import { SingletonJobRegistry } from './job-registry.js';
+import { HeartbeatThread } from './heartbeat-thread.js';
 import { JobStatistics } from './job-statistics.js';
 import { JobSupervisor } from './job-supervisor.js';
 import { SingletonJobHealth } from './singleton-job-health.js';
@@ -30,7 +32,7 @@ interface ApplicationReplicaParts {
   readonly log?: LogSink;
   /** Besides the log and the diagnostics channels. */
   readonly observers?: readonly JobObserver[];
-  /** Sends heartbeats while the event loop is blocked. */
+  /** @default the heartbeat thread, if the options want one */
   readonly backup?: HeartbeatBackup | undefined;
 }
 
@@ -41,6 +43,8 @@ export interface ApplicationReplica {
   readonly registry: SingletonJobRegistry;
   readonly health: SingletonJobHealth;
   readonly locks: LockService;
+  /** Has to be started before the jobs are. Undefined: the options want none. */
+  readonly heartbeatThread: HeartbeatThread | undefined;
   /** Called with every event from the moment at which they are added. */
   readonly observers: JobObserver[];
   /** Wrap each run of every job that starts after they were added, the first outermost. */
@@ -50,13 +54,15 @@ export interface ApplicationReplica {
 /** Puts all parts of a replica together. Connects when the first job starts or the first lock is requested. */
 export function createReplica(options: ResolvedOptions, parts: ApplicationReplicaParts = {}): ApplicationReplica {
   const { projectName, heartbeatIntervalMs, maxBackoffDelayMs } = options;
-  const { id = createReplicaId(options.nodeId), clock = new SystemClock(), random = Math.random, log, backup } = parts;
+  const { id = createReplicaId(options.nodeId), clock = new SystemClock(), random = Math.random, log } = parts;
   const store = parts.store ?? createStore(options, clock);
   const statistics = new JobStatistics();
   const logging = log === undefined ? [] : [new LoggingObserver({ projectName, node: id }, log)];
   const observers: JobObserver[] = [...(parts.observers ?? [])];
   const notify = notifyAll(observers, [statistics, ...logging, diagnostics]);
   const interceptors: RunInterceptor[] = [];
+  const heartbeatThread = createHeartbeatThread(options, notify);
+  const { backup = heartbeatThread } = parts;
   const leadership = new Replica(
     { id, heartbeatIntervalMs, maxBackoffDelayMs },
     { clock, notify, random, store, backup },
@@ -65,7 +71,7 @@ export function createReplica(options: ResolvedOptions, parts: ApplicationReplic
   const registry = new SingletonJobRegistry(options, { supervisor, statistics, clock });
   const health = new SingletonJobHealth(options, { supervisor, statistics, leadership });
   const locks = new LockService(options, leadership);
-  return { leadership, supervisor, registry, health, locks, observers, interceptors };
+  return { leadership, supervisor, registry, health, locks, heartbeatThread, observers, interceptors };
 }
 
 /** The readable `nodeId` and a random part that no other process has, not even the next one on this host. */
@@ -78,4 +84,10 @@ function createStore({ store, connection, projectName }: ResolvedOptions, clock:
   // without a connection nothing is enabled, and nothing uses the store
   if (store === 'memory' || connection === undefined) return new InMemoryLockStore(new InMemoryServer(clock));
   return new RedisLockStore({ projectName, connection });
+}
+
+function createHeartbeatThread(options: ResolvedOptions, notify: Notify): HeartbeatThread | undefined {
+  const { enabled, connection, projectName, heartbeatThread } = options;
+  if (!enabled || connection === undefined || heartbeatThread === undefined) return undefined;
+  return new HeartbeatThread({ projectName, connection, options: heartbeatThread, notify });
 }

@@ -23,7 +23,8 @@ import { Subscription } from './subscription.js';
 
 interface RedisConnectionsOptions {
   readonly connection: RedisConnectionOptions;
-  readonly channel: string;
+  /** Undefined: there is no subscription. */
+  readonly channel: string | undefined;
   readonly listeners: Listeners;
   readonly onMessage: (text: string) => void;
 }
@@ -35,13 +36,13 @@ interface Sent {
 }
 
 /**
- * The two connections of a process to Redis: one for commands, one for the subscription. A command is sent at once and once, or
+ * The connections of a process to Redis: one for commands, and one for the subscription if there is one. A command is sent at once and once, or
  * rejects. It is never queued and never sent again. What is sent in one turn of the event loop leaves in one write.
  */
 export class RedisConnections {
   readonly #clients: RedisClients;
   readonly #commands: ReconnectingClient<RedisClient>;
-  readonly #subscription: Subscription;
+  readonly #subscription: Subscription | undefined;
   #isCorked = false;
   #isClosed = false;
 
@@ -57,7 +58,7 @@ export class RedisConnections {
         preload(client);
         checkEviction(client);
         // not before: the nodes of a cluster must be known
-        this.#subscription.open();
+        this.#subscription?.open();
         listeners.connected();
       },
       onLost: (reason) => {
@@ -65,7 +66,7 @@ export class RedisConnections {
       },
     });
     const create = () => clients.subscriber(this.#commands.client);
-    this.#subscription = new Subscription({ channel, listeners, create, onMessage });
+    if (channel !== undefined) this.#subscription = new Subscription({ channel, listeners, create, onMessage });
   }
 
   get isCluster(): boolean {
@@ -77,7 +78,7 @@ export class RedisConnections {
   }
 
   get isSubscribed(): boolean {
-    return this.#subscription.isSubscribed;
+    return this.#subscription?.isSubscribed === true;
   }
 
   open(): void {
@@ -86,7 +87,7 @@ export class RedisConnections {
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    await Promise.all([this.#commands.close(), this.#subscription.close()]);
+    await Promise.all([this.#commands.close(), this.#subscription?.close()]);
   }
 
   /** Runs a script, by its hash if the server knows it. */

@@ -28,6 +28,8 @@ export interface RedisLockStoreOptions {
   /** First part of every key, and of the channel. */
   readonly projectName: string;
   readonly connection: RedisConnectionOptions;
+  /** False: messages are not received, and there is no connection for them. @default true */
+  readonly subscribes?: boolean;
 }
 
 type Arguments = readonly (string | number)[];
@@ -44,13 +46,13 @@ export class RedisLockStore implements LockStore {
   readonly #nodes = new Map<string, string>();
   #areRestartsHidden = false;
 
-  constructor({ projectName, connection }: RedisLockStoreOptions) {
+  constructor({ projectName, connection, subscribes = true }: RedisLockStoreOptions) {
     this.#project = projectName;
     this.#channel = `${projectName}:released`;
     this.#sessionKeys = [`{${projectName}:sessions}`, `{${projectName}:sessions}:server`];
     this.#redis = new RedisConnections({
       connection,
-      channel: this.#channel,
+      channel: subscribes ? this.#channel : undefined,
       listeners: this.#listeners,
       onMessage: (text) => {
         const message = readMessage(text, this.#redis.database);

@@ -1,0 +1,47 @@
+/**
+ * The program of the heartbeat thread: see `heartbeatThread` of the module's options. It runs where the library starts it, and does
+ * nothing where it is only imported.
+ */
+import { parentPort, workerData } from 'node:worker_threads';
+import { BackupHeartbeats, type MainThreadState } from '../leadership/index.js';
+import { RedisLockStore } from '../store/index.js';
+import { SystemClock } from '../time/index.js';
+import { HEARTBEAT_THREAD, type HeartbeatThreadData, monotonicOriginMs, READY } from './thread-data.js';
+
+/** The clock of the main thread: `performance.now()` begins at 0 in each thread. */
+class MainThreadClock extends SystemClock {
+  readonly #aheadMs: number;
+
+  constructor(originMs: number) {
+    super();
+    this.#aheadMs = monotonicOriginMs() - originMs;
+  }
+
+  override now(): number {
+    return super.now() + this.#aheadMs;
+  }
+}
+
+function isOurs(data: unknown): data is HeartbeatThreadData {
+  return typeof data === 'object' && data !== null && Reflect.get(data, 'kind') === HEARTBEAT_THREAD;
+}
+
+function run({ projectName, connection, originMs, port }: HeartbeatThreadData): void {
+  const heartbeats = new BackupHeartbeats({
+    // messages are for the main thread
+    store: new RedisLockStore({ projectName, connection, subscribes: false }),
+    clock: new MainThreadClock(originMs),
+    report: (report) => {
+      port.postMessage(report);
+    },
+  });
+  port.on('message', (state: MainThreadState) => {
+    heartbeats.receive(state);
+  });
+}
+
+const data: unknown = workerData;
+if (isOurs(data)) {
+  run(data);
+  parentPort?.postMessage(READY);
+}

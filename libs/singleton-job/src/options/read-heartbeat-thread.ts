@@ -1,0 +1,53 @@
+import { type RedisConnectionOptions } from '../store/index.js';
+import { isRecord } from './describe-value.js';
+import { OptionReader } from './option-reader.js';
+import { type HeartbeatThreadOptions } from './singleton-job.options.js';
+
+const WORKER_FILE_FIX = "write it as './dist/heartbeat-thread.js', or leave it out unless the application is bundled";
+
+/** Reads `heartbeatThread`, and whether a thread can have a connection like `connection`. Undefined: there is no thread. */
+export function readHeartbeatThread(
+  reader: OptionReader,
+  connection: RedisConnectionOptions | undefined,
+  problems: string[],
+): Partial<HeartbeatThreadOptions> | undefined {
+  const given = reader.get('heartbeatThread');
+  if (given === undefined || given === false) return undefined;
+  if (given !== true && !isRecord(given)) {
+    reader.refuse('heartbeatThread', 'true, false or { workerFile }', 'write true unless the application is bundled');
+    return undefined;
+  }
+  if (reader.get('store') !== undefined) {
+    reader.note('heartbeatThread', 'needs Redis, got a store: leave one of the two out');
+  } else if (!canBeCloned(connection)) {
+    const expected = 'must be a URL, or options without clients and functions, while heartbeatThread is set';
+    reader.note(
+      'connection',
+      `${expected}: a thread has its own connection, so pass a URL, or leave heartbeatThread out`,
+    );
+  }
+  return Object.freeze(given === true ? {} : readFile(new OptionReader(given, 'heartbeatThread.', problems)));
+}
+
+function readFile(reader: OptionReader): Partial<HeartbeatThreadOptions> {
+  reader.refuseUnknown(['workerFile']);
+  if (reader.get('workerFile') === undefined) {
+    reader.refuse('workerFile', 'the path or URL of a file', WORKER_FILE_FIX);
+    return {};
+  }
+  const rule = { expected: 'the path or URL of a file', fix: WORKER_FILE_FIX };
+  return { workerFile: reader.checked('workerFile', isFile, rule) };
+}
+
+function isFile(value: unknown): value is string | URL {
+  return (typeof value === 'string' && value !== '') || value instanceof URL;
+}
+
+function canBeCloned(connection: RedisConnectionOptions | undefined): boolean {
+  try {
+    structuredClone(connection);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,136 @@
+import { once } from 'node:events';
+import { resolve } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
+import { InvalidOptionsError, messageOf } from '../errors/index.js';
+import { type Notify } from '../events/index.js';
+import {
+  HEARTBEAT_THREAD,
+  type HeartbeatThreadData,
+  monotonicOriginMs,
+  READY,
+} from '../heartbeat-thread/thread-data.js';
+import { type BackupReport, type HeartbeatBackup, type MainThreadState } from '../leadership/index.js';
+import { type HeartbeatThreadOptions } from '../options/index.js';
+import { type RedisConnectionOptions } from '../store/index.js';
+import { libraryFile } from './own-file.js';
+
+/** A file that is another program may never say that it is ready. */
+const START_LIMIT_MS = 30_000;
+
+const FIX =
+  'in a bundle, emit nestjs-singleton-job/heartbeat-thread as a file of its own and name it in heartbeatThread: { workerFile }';
+
+interface HeartbeatThreadParts {
+  readonly projectName: string;
+  readonly connection: RedisConnectionOptions;
+  readonly options: Partial<HeartbeatThreadOptions>;
+  readonly notify: Notify;
+}
+
+/** The worker thread that sends heartbeats while this one is blocked: see `BackupHeartbeats`. */
+export class HeartbeatThread implements HeartbeatBackup {
+  #worker: Worker | undefined;
+  #port: MessagePort | undefined;
+  #hasFailed = false;
+
+  constructor(private readonly parts: HeartbeatThreadParts) {}
+
+  /**
+   * Starts the thread, which does not wait for Redis.
+   *
+   * @throws InvalidOptionsError if its file cannot be run
+   */
+  async start(): Promise<void> {
+    const { projectName, connection, options } = this.parts;
+    const file = options.workerFile ?? libraryFile('heartbeat-thread/index');
+    const { port1, port2 } = new MessageChannel();
+    const workerData: HeartbeatThreadData = {
+      kind: HEARTBEAT_THREAD,
+      projectName,
+      connection,
+      originMs: monotonicOriginMs(),
+      port: port2,
+    };
+    try {
+      if (file === undefined) throw new Error('this copy of the library has no path');
+      const worker = new Worker(asUrlOrPath(file), {
+        workerData,
+        transferList: [port2],
+        name: 'singleton-job heartbeats',
+      });
+      this.#worker = worker;
+      await untilReady(worker);
+      worker.on('error', (error) => {
+        this.#fail(error);
+      });
+      worker.on('exit', (code) => {
+        this.#fail(new Error(`the thread ended with code ${code}`));
+      });
+      // the thread does not keep the process alive
+      worker.unref();
+      this.#port = port1;
+    } catch (error: unknown) {
+      port1.close();
+      await this.close();
+      const problem = `heartbeatThread must find its program at '${String(file)}', got ${messageOf(error)}: ${FIX}`;
+      throw new InvalidOptionsError([problem], { cause: error });
+    }
+  }
+
+  tell(state: MainThreadState): void {
+    this.#port?.postMessage(state);
+  }
+
+  takeReports(): readonly BackupReport[] {
+    const reports: BackupReport[] = [];
+    if (this.#port === undefined) return reports;
+    // what has arrived can be read without a turn of the event loop: it has not turned since the block
+    for (let next = receive(this.#port); next !== undefined; next = receive(this.#port)) reports.push(next);
+    return reports;
+  }
+
+  async close(): Promise<void> {
+    this.#hasFailed = true;
+    this.#port?.close();
+    this.#port = undefined;
+    await this.#worker?.terminate();
+  }
+
+  #fail(error: unknown): void {
+    if (this.#hasFailed) return;
+    this.#hasFailed = true;
+    this.parts.notify('heartbeatThreadFailed', { error });
+  }
+}
+
+function receive(port: MessagePort): BackupReport | undefined {
+  const received: { readonly message: unknown } | undefined = receiveMessageOnPort(port);
+  return received?.message as BackupReport | undefined;
+}
+
+function asUrlOrPath(file: string | URL): string | URL {
+  if (typeof file !== 'string') return file;
+  return file.startsWith('file:') ? new URL(file) : resolve(file);
+}
+
+async function untilReady(worker: Worker): Promise<void> {
+  const ending = new AbortController();
+  const { signal } = ending;
+  try {
+    await Promise.race([
+      // rejects with an error of the thread
+      once(worker, 'message', { signal }).then(([message]) => {
+        if (message !== READY) throw new Error('another program');
+      }),
+      once(worker, 'exit', { signal }).then(([code]) => {
+        throw new Error(`its end with code ${String(code)}`);
+      }),
+      delay(START_LIMIT_MS, undefined, { signal }).then(() => {
+        throw new Error(`no start within ${START_LIMIT_MS / 1_000} s`);
+      }),
+    ]);
+  } finally {
+    ending.abort();
+  }
+}

@@ -1,0 +1,65 @@
+import { describe, expect, it } from '@jest/globals';
+import { Injectable } from '@nestjs/common';
+import { FixedRate, type JobObserver, SingletonJobModule, type SingletonJobOptions } from 'nestjs-singleton-job';
+import { problemsOf, startApplication } from '../support/nest-application.js';
+import { until } from '../../tools/replicas/until.js';
+
+@Injectable()
+class Ticks {
+  @FixedRate('1h', { name: 'tick' })
+  tick(): void {}
+}
+
+/** Nobody answers there: start-up never waits for Redis. */
+const NOWHERE = 'redis://127.0.0.1:1';
+const READY = `import { parentPort } from 'node:worker_threads'; parentPort.postMessage('ready');`;
+
+const program = (code: string): URL => new URL(`data:text/javascript,${encodeURIComponent(code)}`);
+
+function start(options: Partial<SingletonJobOptions>) {
+  const all = { projectName: 'test', connection: NOWHERE, ...options };
+  return startApplication({ imports: [SingletonJobModule.forRoot(all)], providers: [Ticks] });
+}
+
+describe('The heartbeat thread', () => {
+  it('is started before the jobs, and does not wait for Redis', async () => {
+    await using application = await start({
+      heartbeatThread: { workerFile: program(`${READY} setInterval(() => {}, 1e3)`) },
+    });
+    expect(application.logger.lines.join('\n')).not.toContain('heartbeat thread');
+  });
+
+  it('is not started where no job runs', async () => {
+    await using application = await start({ enabled: false, heartbeatThread: { workerFile: './nothing.js' } });
+    expect(application.logger.lines.join('\n')).toContain('none runs');
+  });
+
+  it.each([
+    [
+      'is missing',
+      './nothing.js',
+      /^heartbeatThread must find its program at '\.\/nothing\.js', got .*Cannot find module/,
+    ],
+    ['is wrong', program('this is not JavaScript'), /got .*Unexpected identifier/],
+    ['throws', program('throw new Error("broken")'), /got .*broken/],
+    ['ends at once', program(''), /got its end with code 0/],
+    ['is another', program(`${READY.replace('ready', 'steady')} setInterval(() => {}, 1e3)`), /got another program/],
+  ])('whose program %s is a mistake in the options', async (_how, workerFile, message) => {
+    const problems = await problemsOf(start({ heartbeatThread: { workerFile } }));
+    expect(problems).toEqual([expect.stringMatching(message)]);
+    expect(problems[0]).toMatch(
+      /in a bundle, emit nestjs-singleton-job\/heartbeat-thread .* heartbeatThread: { workerFile }$/,
+    );
+  });
+
+  it('that ends later is reported once, and the application goes on', async () => {
+    const failed: unknown[] = [];
+    const observer: JobObserver = { heartbeatThreadFailed: ({ error }) => failed.push(error) };
+    const dies = program(`${READY} setTimeout(() => { throw new Error('out of luck') }, 20)`);
+    await using application = await start({ heartbeatThread: { workerFile: dies }, observers: [observer] });
+    await until('it is reported', () => failed.length > 0);
+    await application.app.close();
+    expect(failed).toMatchObject([{ message: 'out of luck' }]);
+    expect(application.logger.lines.filter((line) => line.includes('has lost its heartbeat thread'))).toHaveLength(1);
+  });
+});
