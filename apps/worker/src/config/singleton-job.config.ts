@@ -17,6 +17,8 @@ export const singletonJobConfig = registerAs('singletonJob', () => {
     heartbeatInterval: env.HEARTBEAT_INTERVAL,
     lockExpiry: env.LOCK_EXPIRY,
     maxBackoffDelay: env.MAX_BACKOFF_DELAY,
+    // the report may compute for longer than a lease
+    heartbeatThread: env.HEARTBEAT_THREAD === 'true',
     shutdownTimeout: env.SHUTDOWN_TIMEOUT,
     observers: [EventFeed, OpenTelemetryObserver],
     interceptors: [RunContext, OpenTelemetryInterceptor],

@@ -35,6 +35,7 @@ export const workerConfig = registerAs('worker', () => {
     },
     dailyReport: {
       takesMs: environment.milliseconds('DAILY_REPORT_TAKES', '2s'),
+      computesMs: environment.milliseconds('DAILY_REPORT_COMPUTES', '0ms'),
     },
   };
   environment.check();

@@ -24,8 +24,16 @@ export class DailyReport {
   }
 
   async #compose({ scheduledAt, signal }: JobRun): Promise<string> {
-    await delay(this.config.dailyReport.takesMs, undefined, { signal });
+    const { takesMs, computesMs } = this.config.dailyReport;
+    await delay(takesMs, undefined, { signal });
+    compute(computesMs);
     // named after its occurrence, not after the time of day: a run that makes up for a crash may start late
     return `report of ${scheduledAt.toISOString()}`;
   }
+}
+
+/** Stands in for a long computation: the event loop does not turn meanwhile. */
+function compute(forMs: number): void {
+  const endMs = performance.now() + forMs;
+  while (performance.now() < endMs);
 }

@@ -1,0 +1,38 @@
+import { describe, expect, it } from '@jest/globals';
+import { setTimeout as delay } from 'node:timers/promises';
+import { overlaps } from '../../tools/replicas/history.js';
+import { useRedis } from '../../tools/replicas/redis/use-redis.js';
+import { JOBS, LOCK_EXPIRY_MS, Workers } from '../../tools/replicas/workers.js';
+
+/** A report computes for twice as long as a session lives. */
+const COMPUTES_MS = 2 * LOCK_EXPIRY_MS;
+const COMPUTES = { DAILY_REPORT_TAKES: '10ms', DAILY_REPORT_COMPUTES: `${COMPUTES_MS}ms` };
+
+const redis = useRedis();
+
+describe('Three processes with heartbeat threads', () => {
+  it('keep their leaders while one computes for twice its lockExpiry, and it goes on at once', async () => {
+    await using workers = await Workers.start(redis().url, { ...COMPUTES, HEARTBEAT_THREAD: 'true' });
+    await workers.untilJobsGoOn(Date.now());
+    const leaders = JOBS.map((job) => workers.leaderOf(job));
+    const leader = workers.leaderOf('daily-report');
+    const triggered = await fetch(`${leader.url}/jobs/daily-report/trigger`, { method: 'POST' });
+    expect(triggered.status).toBe(202);
+
+    const report = () => workers.runs('daily-report').find(({ outcome }) => outcome !== undefined);
+    await workers.until('the report is written', () => report() !== undefined, { withinMs: 60_000 });
+    const run = report();
+    expect(run).toMatchObject({ node: leader.node, outcome: 'runSucceeded' });
+    expect((run?.endedAtMs ?? 0) - (run?.startedAtMs ?? 0)).toBeGreaterThanOrEqual(COMPUTES_MS);
+    await workers.untilJobsGoOn(run?.endedAtMs ?? 0);
+    // what a process tells after a block is read after it
+    await delay(LOCK_EXPIRY_MS);
+
+    expect(JOBS.map((job) => workers.leaderOf(job))).toEqual(leaders);
+    expect(workers.events.filter(({ event }) => event === 'leadershipLost')).toEqual([]);
+    for (const [index, job] of JOBS.entries())
+      expect(new Set(workers.runs(job).map(({ node }) => node))).toEqual(new Set([leaders[index]?.node]));
+    expect(overlaps(workers.runs())).toEqual([]);
+    expect(await workers.stop()).toEqual([0, 1, 2].map(() => ({ code: 0, signal: null })));
+  });
+});
