@@ -28,6 +28,7 @@ for (const kind of KINDS) {
   await step(kind, 'import and require give one copy', () => consumer.checkCopies());
   await step(kind, 'two copies run no job twice', () => consumer.checkSecondCopy());
   await step(kind, 'every entry point loads, and needs its peer alone', () => consumer.checkEntryPoints());
+  await step(kind, 'its heartbeat thread starts', () => consumer.checkHeartbeatThread());
   await step(kind, 'booted, ran its job and ended', () => consumer.boot());
   await step(kind, 'stopped before what its jobs use, in nine set-ups', () => consumer.checkStopOrder());
   if (kind.canRunJest) await step(kind, 'passed its own tests', () => consumer.test());

@@ -86,6 +86,11 @@ export class Consumer implements AsyncDisposable {
     await this.#node(['dist/observed.js'], SCRIPT_LIMIT_MS);
   }
 
+  /** The thread starts from the installed package, and the process ends by itself. */
+  async checkHeartbeatThread(): Promise<void> {
+    await this.#node(['heartbeat-thread.mjs'], SCRIPT_LIMIT_MS);
+  }
+
   /** Runs in flight can use what they depend on, wherever the module and its jobs stand. */
   async checkStopOrder(): Promise<void> {
     await this.#node(['dist/stop-order.js'], SCRIPT_LIMIT_MS);
