@@ -136,6 +136,16 @@ describe('what Redis sees', () => {
     expect(roles.sort()).toEqual([false, true]);
   });
 
+  it('is one connection of a store that does not subscribe', async () => {
+    const before = (await fixture.connections()).length;
+    const { store: other, events } = fixture.begin({ subscribes: false });
+    await eventually('it is connected', () => events.at(0));
+    const { sessions } = await heartbeat(other, [sessionOfReplica('a')]);
+    const added = (await fixture.connections()).slice(before);
+    expect([sessions, added.length, other.isSubscribed]).toMatchObject([[{ status: 'extended' }], 1, false]);
+    await other.close();
+  });
+
   describe('as a message', () => {
     it('names its kind, its database and the locks', async () => {
       const listener = fixture.raw.duplicate();

@@ -96,6 +96,15 @@ describe('Heartbeats of the backup', () => {
     expect([before, beats()]).toEqual([2, 2]);
   });
 
+  it('go by what they have extended themselves, also if the main thread does not know it yet', async () => {
+    const { common, backup, mainBeats, extendedAt } = world;
+    const before = mainBeats();
+    await common.advance(8_000);
+    backup.receive({ ...before, beatMs: 8_000 });
+    await common.advance(5_000);
+    expect(extendedAt().slice(-2)).toEqual([11_750, 12_500]);
+  });
+
   it('end when the main thread has been silent for 20 s', async () => {
     const { common, server, mainBeats, extendedAt } = world;
     mainBeats();

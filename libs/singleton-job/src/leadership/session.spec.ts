@@ -45,6 +45,17 @@ describe('A session', () => {
     expect(told[0]).toBe('over@12000');
   });
 
+  it('is not shortened by the answer to a heartbeat that was sent earlier', async () => {
+    const { clock, session } = setup();
+    session.extend(instant(clock), 1);
+    const earlier = instant(clock);
+    await clock.advance(3_000);
+    session.extend(instant(clock), 2);
+    session.extend(earlier, 1);
+    expect([session.deadline?.now, session.confirmedEnd]).toEqual([12_000, 2]);
+    session.end();
+  });
+
   it('is over at its own deadline, even if the store would extend it', async () => {
     const { clock, session } = setup();
     session.extend(instant(clock), 1);

@@ -238,7 +238,6 @@ export class Sessions {
     this.#nextEndTimer?.cancel();
     for (const session of this.#current.values()) session.end();
     this.#current.clear();
-    this.#tellBackup();
   }
 
   #begin(lockExpiryMs: number): Session {
@@ -256,7 +255,6 @@ export class Sessions {
     session.signal.addEventListener('abort', () => {
       if (this.#current.get(lockExpiryMs) !== session || this.#isStopped) return;
       this.#begin(lockExpiryMs);
-      this.#tellBackup();
     });
     // the first heartbeat lists it, and others of this turn go with it
     void clock.afterIo().then(() => {

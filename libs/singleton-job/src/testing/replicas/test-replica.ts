@@ -22,6 +22,8 @@ export interface TestReplicaOptions {
   readonly network?: Partial<Pick<FaultyStore, 'outcome' | 'answersAfter' | 'delayMs' | 'isSubscribed'>>;
   /** Whether it has a heartbeat thread, which goes on while the replica is paused. */
   readonly hasThread?: boolean;
+  /** Instead of such a thread. */
+  readonly backup?: HeartbeatBackup;
 }
 
 /** The heartbeat thread of a replica: a clock and a network of its own. */
@@ -67,6 +69,7 @@ export function createTestReplica(
     observers = [],
     network = {},
     hasThread = false,
+    backup,
   }: TestReplicaOptions,
 ): TestReplica {
   const clock = new ReplicaClock(time, rate);
@@ -74,7 +77,14 @@ export function createTestReplica(
   const store = Object.assign(new FaultyStore(new InMemoryLockStore(server), time, clock), network);
   const options = resolveOptions({ projectName: 'test', store, ...given });
   const thread = hasThread ? createThread({ time, server }, rate) : undefined;
-  const parts = { id: name, clock, store, random, observers: [...observers, observer], backup: thread?.backup };
+  const parts = {
+    id: name,
+    clock,
+    store,
+    random,
+    observers: [...observers, observer],
+    backup: thread?.backup ?? backup,
+  };
   const created = createReplica(options, parts);
   const jobs = typeof jobsOfReplica === 'function' ? jobsOfReplica({ clock, options }) : jobsOfReplica;
   for (const job of jobs) created.supervisor.add(job);

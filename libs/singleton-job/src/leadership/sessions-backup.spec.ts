@@ -1,0 +1,131 @@
+import { describe, expect, it } from '@jest/globals';
+import { type HeartbeatRequest } from '../store/index.js';
+import { type TestReplica } from '../testing/replicas/test-replica.js';
+import { job } from '../testing/specs/job.js';
+import { leadership } from '../testing/specs/stories.js';
+import { useReplicas } from '../testing/specs/use-replicas.js';
+import { type BackupReport, type MainThreadState } from './backup-heartbeats.js';
+
+const ID = 'a.1@10000';
+
+/** A backup that reports what a test lets it, and what it was told. */
+function fakeBackup() {
+  const told: MainThreadState[] = [];
+  const reports: BackupReport[] = [];
+  const idsTold = () => told.at(-1)?.sessions.map(({ id }) => id);
+  const backup = {
+    tell: (state: MainThreadState) => void told.push(state),
+    takeReports: () => reports.splice(0),
+    close: () => Promise.resolve(),
+  };
+  return { told, reports, idsTold, backup };
+}
+
+describe('The sessions of a replica with a backup', () => {
+  const replicas = useReplicas();
+
+  /** A report of a heartbeat that was sent and answered at this moment. */
+  const reportOf = ({ clock }: TestReplica, changes: Partial<BackupReport> = {}): BackupReport => ({
+    leaseEpoch: 0,
+    sent: { now: clock.now(), wall: clock.wallNow() },
+    answeredMs: clock.now(),
+    extended: [{ id: ID, end: clock.wallNow() + 10_000 }],
+    isListedAgain: false,
+    ...changes,
+  });
+
+  async function start() {
+    const fake = fakeBackup();
+    const a = replicas.start('a', [job()], { backup: fake.backup });
+    await replicas.clock.advance(12_100);
+    return { a, ...fake };
+  }
+
+  /** Blocks the replica for 12 s. In between the backup sends a heartbeat, and reports it. */
+  async function blockWith(a: TestReplica, reports: BackupReport[], changes: Partial<BackupReport> = {}) {
+    a.clock.halt('paused');
+    await replicas.clock.advance(6_000);
+    const session = { id: ID, lockExpiryMs: 10_000, confirmedEnd: undefined };
+    replicas.server.heartbeat({ sessions: [session], knownList: undefined });
+    reports.push(reportOf(a, changes));
+    await replicas.clock.advance(6_000);
+    a.clock.resume();
+    await replicas.clock.advance(1_000);
+  }
+
+  it('are told to it with each heartbeat, and the server that answered', async () => {
+    const { told } = await start();
+    const { serverId, serverSince } = replicas.server.heartbeat({ sessions: [], knownList: undefined });
+    expect(told.at(-1)).toMatchObject({
+      beatMs: 12_000,
+      intervalMs: 3_000,
+      sessions: [{ id: ID, lockExpiryMs: 10_000, deadline: { now: 21_000 } }],
+      server: { serverId, serverSince },
+      serverMetMs: 12_000,
+      leaseEpoch: 0,
+    });
+  });
+
+  it('go on by what it has reported', async () => {
+    const { a, reports } = await start();
+    await blockWith(a, reports);
+    expect(leadership(a)).toEqual([expect.stringMatching(/leadershipGained/)]);
+  });
+
+  it('do not go on by a report that relies on what was known before the leases were frozen', async () => {
+    const { a, told, reports } = await start();
+    replicas.server.loseSessions();
+    await replicas.clock.advance(3_000);
+    expect(told.at(-1)?.leaseEpoch).toBe(1);
+    await blockWith(a, reports, { leaseEpoch: 0 });
+    expect(leadership(a)).toContainEqual(expect.stringMatching(/leadershipLost/));
+  });
+
+  it('send the end that it has reported with their next heartbeat', async () => {
+    const { a, reports } = await start();
+    const sent: HeartbeatRequest[] = [];
+    const heartbeat = a.store.heartbeat.bind(a.store);
+    a.store.heartbeat = (request) => {
+      sent.push(request);
+      return heartbeat(request);
+    };
+    await replicas.clock.advance(1_000);
+    const report = reportOf(a);
+    reports.push(report);
+    await replicas.clock.advance(3_000);
+    expect(sent[0]?.sessions[0]?.confirmedEnd).toBe(report.extended[0]?.end);
+  });
+
+  it('freeze the leases by the next answer after it has listed them again', async () => {
+    const { a, told, reports } = await start();
+    a.store.delayMs = 100;
+    const heartbeats = a.store.count('heartbeat');
+    while (a.store.count('heartbeat') === heartbeats) await replicas.clock.advance(10);
+    const renewals = a.store.count('renew');
+    reports.push(reportOf(a, { extended: [], isListedAgain: true }));
+    await replicas.clock.advance(100);
+    expect([told.at(-1)?.leaseEpoch, a.store.count('renew') - renewals]).toEqual([1, 1]);
+  });
+
+  it('are told no more once they are over', async () => {
+    const { a, idsTold } = await start();
+    a.store.outcome = () => 'request-lost';
+    await replicas.clock.advance(9_000);
+    expect(idsTold()).toEqual([]);
+  });
+
+  it('are told no more once no job needs them', async () => {
+    const { a, idsTold } = await start();
+    a.supervisor.add(job({ name: 'short', lockExpiryMs: 2_000 }));
+    await replicas.clock.advance(1_000);
+    expect(idsTold()).toEqual([ID, 'a.2@2000']);
+    await Promise.all([a.supervisor.remove('short'), replicas.clock.advance(100)]);
+    expect(idsTold()).toEqual([ID]);
+  });
+
+  it('are told no more once the replica stops', async () => {
+    const { a, idsTold } = await start();
+    await Promise.all([a.supervisor.close(), replicas.clock.advance(100)]);
+    expect(idsTold()).toEqual([]);
+  });
+});

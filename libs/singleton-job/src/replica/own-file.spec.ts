@@ -1,0 +1,21 @@
+import { expect, it } from '@jest/globals';
+import { join } from 'node:path';
+import { libraryFile } from './own-file.js';
+
+const PROGRAM = join(import.meta.dirname, '../heartbeat-thread/index.ts');
+
+it('Another file of the library is found by its place beside this folder', () => {
+  expect(libraryFile('heartbeat-thread/index')).toBe(PROGRAM);
+});
+
+it('It is found where traces are cut off or formatted otherwise, which stays so', () => {
+  const { stackTraceLimit } = Error;
+  const before: unknown = Reflect.get(Error, 'prepareStackTrace');
+  const format = () => 'formatted otherwise';
+  Object.assign(Error, { stackTraceLimit: 0, prepareStackTrace: format });
+  const found = libraryFile('heartbeat-thread/index');
+  const after: unknown = Reflect.get(Error, 'prepareStackTrace');
+  const limit = Error.stackTraceLimit;
+  Object.assign(Error, { stackTraceLimit, prepareStackTrace: before });
+  expect([found, after, limit]).toEqual([PROGRAM, format, 0]);
+});
