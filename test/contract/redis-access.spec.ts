@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Redis } from 'ioredis';
-import { type RedisLockStore } from '../../libs/singleton-job/src/store/index.js';
+import { type RedisLockStore } from '../../libs/singleton-job/src/store/redis/index.js';
 import { acquireRequest, eventually, granted, heartbeat, kept, LONG_MS, sessionOfReplica } from './lock-store-world.js';
 import { RedisFixture } from './redis-fixture.js';
 

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Cluster } from 'ioredis';
-import { type RedisConnectionOptions, RedisLockStore } from '../../libs/singleton-job/src/store/index.js';
+import { type RedisConnectionOptions } from '../../libs/singleton-job/src/store/index.js';
+import { RedisLockStore } from '../../libs/singleton-job/src/store/redis/index.js';
 import { describeLockStore } from '../../libs/singleton-job/src/testing/lock-store-contract/index.js';
 import { RedisCluster } from '../../tools/replicas/redis/redis-cluster.js';
 import {

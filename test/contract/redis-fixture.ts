@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
 import { type LockStoreError } from '../../libs/singleton-job/src/errors/index.js';
-import { RedisLockStore, type RedisLockStoreOptions } from '../../libs/singleton-job/src/store/index.js';
+import { RedisLockStore, type RedisLockStoreOptions } from '../../libs/singleton-job/src/store/redis/index.js';
 import { RedisServer, type RedisServerOptions } from '../../tools/replicas/redis/index.js';
 import { eventually } from './lock-store-world.js';
 

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Socket } from 'node:net';
-import { type RedisLockStore } from '../../libs/singleton-job/src/store/index.js';
+import { type RedisLockStore } from '../../libs/singleton-job/src/store/redis/index.js';
 import {
   acquireRequest,
   eventually,

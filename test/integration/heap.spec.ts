@@ -3,7 +3,7 @@ import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from '@jest/globals';
 import { resolveOptions } from '../../libs/singleton-job/src/options/index.js';
 import { createReplica } from '../../libs/singleton-job/src/replica/index.js';
-import { ManualClock } from '../../libs/singleton-job/src/testing/index.js';
+import { InMemoryLockStore, ManualClock, TestServer } from '../../libs/singleton-job/src/testing/index.js';
 
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
@@ -16,7 +16,8 @@ function heapBytes(): number {
 describe('Ticks', () => {
   it('leave nothing behind, be there a million of them', async () => {
     const clock = new ManualClock();
-    const { registry, supervisor } = createReplica(resolveOptions({ projectName: 'heap', store: 'memory' }), { clock });
+    const store = new InMemoryLockStore(new TestServer(clock));
+    const { registry, supervisor } = createReplica(resolveOptions({ projectName: 'heap', store }), { clock, store });
     let runs = 0;
     const run = ({ signal }: { signal: AbortSignal }) => {
       // every other job looks at its signal

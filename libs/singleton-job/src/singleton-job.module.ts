@@ -32,7 +32,13 @@ import {
   SINGLETON_JOB_OPTIONS,
   type SingletonJobOptions,
 } from './options/index.js';
-import { type ApplicationReplica, createReplica, SingletonJobHealth, SingletonJobRegistry } from './replica/index.js';
+import {
+  type ApplicationReplica,
+  createReplica,
+  createStore,
+  SingletonJobHealth,
+  SingletonJobRegistry,
+} from './replica/index.js';
 
 const { ConfigurableModuleClass } = new ConfigurableModuleBuilder<SingletonJobOptions>({
   optionsInjectionToken: SINGLETON_JOB_OPTIONS,
@@ -75,7 +81,8 @@ const IN_MEMORY = "store: 'memory' is seen by this process only: with a second r
     {
       provide: REPLICA,
       inject: [RESOLVED_OPTIONS],
-      useFactory: (options: ResolvedOptions) => createReplica(options, { log: new Logger('SingletonJob') }),
+      useFactory: async (options: ResolvedOptions) =>
+        createReplica(options, { store: await createStore(options), log: new Logger('SingletonJob') }),
     },
     { provide: SingletonJobRegistry, inject: [REPLICA], useFactory: ({ registry }: ApplicationReplica) => registry },
     { provide: SingletonJobHealth, inject: [REPLICA], useFactory: ({ health }: ApplicationReplica) => health },

@@ -4,7 +4,7 @@
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { BackupHeartbeats, type MainThreadState } from '../leadership/index.js';
-import { RedisLockStore } from '../store/index.js';
+import { RedisLockStore } from '../store/redis/index.js';
 import { SystemClock } from '../time/index.js';
 import { HEARTBEAT_THREAD, type HeartbeatThreadData, monotonicOriginMs, READY } from './thread-data.js';
 

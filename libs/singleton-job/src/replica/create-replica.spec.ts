@@ -1,11 +1,12 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { describe, expect, it } from '@jest/globals';
 import { resolveOptions } from '../options/index.js';
-import { createReplica, createReplicaId } from './create-replica.js';
+import { createReplica, createReplicaId, createStore } from './create-replica.js';
 
 describe('A replica', () => {
-  it('tells the channels what happens before its observers are found, and both what happens later', () => {
-    const { leadership, observers } = createReplica(resolveOptions({ projectName: 'p', store: 'memory' }));
+  it('tells the channels what happens before its observers are found, and both what happens later', async () => {
+    const options = resolveOptions({ projectName: 'p', store: 'memory' });
+    const { leadership, observers } = createReplica(options, { store: await createStore(options) });
     const channel: unknown[] = [];
     const listen = (message: unknown): void => void channel.push(message);
     const observed: string[] = [];

@@ -11,7 +11,7 @@ import {
 import { type HeartbeatBackup, Replica } from '../leadership/index.js';
 import { LockService } from '../lock-service/index.js';
 import { type ResolvedOptions } from '../options/index.js';
-import { InMemoryLockStore, InMemoryServer, type LockStore, RedisLockStore } from '../store/index.js';
+import { InMemoryLockStore, InMemoryServer, type LockStore } from '../store/index.js';
 import { type Clock, SystemClock } from '../time/index.js';
 import { SingletonJobRegistry } from './job-registry.js';
 import { HeartbeatThread } from './heartbeat-thread.js';
@@ -21,11 +21,11 @@ import { SingletonJobHealth } from './singleton-job-health.js';
 
 /** What the module adds, and what a test replaces. */
 interface ApplicationReplicaParts {
+  /** See {@link createStore}. */
+  readonly store: LockStore;
   /** @default `nodeId` with a random part: see {@link createReplicaId} */
   readonly id?: string;
   readonly clock?: Clock;
-  /** @default the store that the options name */
-  readonly store?: LockStore;
   /** In [0, 1). */
   readonly random?: () => number;
   /** @default no log */
@@ -52,10 +52,9 @@ export interface ApplicationReplica {
 }
 
 /** Puts all parts of a replica together. Connects when the first job starts or the first lock is requested. */
-export function createReplica(options: ResolvedOptions, parts: ApplicationReplicaParts = {}): ApplicationReplica {
+export function createReplica(options: ResolvedOptions, parts: ApplicationReplicaParts): ApplicationReplica {
   const { projectName, heartbeatIntervalMs, maxBackoffDelayMs } = options;
-  const { id = createReplicaId(options.nodeId), clock = new SystemClock(), random = Math.random, log } = parts;
-  const store = parts.store ?? createStore(options, clock);
+  const { id = createReplicaId(options.nodeId), clock = new SystemClock(), random = Math.random, log, store } = parts;
   const statistics = new JobStatistics();
   const logging = log === undefined ? [] : [new LoggingObserver({ projectName, node: id }, log)];
   const observers: JobObserver[] = [...(parts.observers ?? [])];
@@ -79,10 +78,13 @@ export function createReplicaId(nodeId: string): string {
   return `${nodeId}-${randomBytes(4).toString('hex')}`;
 }
 
-function createStore({ store, connection, projectName }: ResolvedOptions, clock: Clock): LockStore {
+/** The store that the options name. The Redis client is loaded only where it is used. */
+export async function createStore({ store, connection, projectName }: ResolvedOptions): Promise<LockStore> {
   if (store !== undefined && store !== 'memory') return store;
   // without a connection nothing is enabled, and nothing uses the store
-  if (store === 'memory' || connection === undefined) return new InMemoryLockStore(new InMemoryServer(clock));
+  if (store === 'memory' || connection === undefined)
+    return new InMemoryLockStore(new InMemoryServer(new SystemClock()));
+  const { RedisLockStore } = await import('../store/redis/index.js');
   return new RedisLockStore({ projectName, connection });
 }
 

@@ -38,4 +38,3 @@ export { InMemoryServer } from './memory/in-memory-server.js';
 export { lockOf } from './memory/in-memory-locks.js';
 export { emptyData, type ServerData } from './memory/server-data.js';
 export { type ClusterConnection, type RedisConnectionOptions } from './redis/redis-clients.js';
-export { RedisLockStore, type RedisLockStoreOptions } from './redis/redis-lock-store.js';

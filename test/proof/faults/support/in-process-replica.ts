@@ -1,5 +1,6 @@
 import { type JobDefinition } from '../../../../libs/singleton-job/src/discovery/index.js';
-import { type RedisConnectionOptions, RedisLockStore } from '../../../../libs/singleton-job/src/store/index.js';
+import { type RedisConnectionOptions } from '../../../../libs/singleton-job/src/store/index.js';
+import { RedisLockStore } from '../../../../libs/singleton-job/src/store/redis/index.js';
 import { resolveOptions, type SingletonJobOptions } from '../../../../libs/singleton-job/src/options/index.js';
 import {
   createReplica,

@@ -1,0 +1,27 @@
+import { describe, expect, it } from '@jest/globals';
+import { node } from '../../tools/workspace/command.js';
+
+/** Which of these packages are loaded after the program has run. */
+async function loadedBy(program: string): Promise<string[]> {
+  const print = `
+    const { createRequire } = await import('node:module');
+    const files = Object.keys(createRequire(process.cwd() + '/').cache);
+    const isLoaded = (name) => files.some((file) => file.includes('/node_modules/' + name + '/'));
+    console.log(JSON.stringify(['ioredis', 'luxon', '@opentelemetry/api'].filter(isLoaded)));`;
+  return JSON.parse(await node('tsx/dist/cli.mjs', ['-e', `(async () => {${program}${print}})()`])) as string[];
+}
+
+const LIBRARY = './libs/singleton-job/src';
+
+describe('The library', () => {
+  it('loads nothing for Redis until a store in Redis is made', async () => {
+    expect(await loadedBy(`await import('${LIBRARY}/index.ts');`)).toEqual([]);
+  });
+
+  it('loads the Redis client with that store', async () => {
+    const make = `
+      const { createStore } = await import('${LIBRARY}/replica/index.ts');
+      await createStore({ projectName: 'p', connection: 'redis://127.0.0.1:1' });`;
+    expect(await loadedBy(make)).toEqual(['ioredis']);
+  });
+});
