@@ -11,8 +11,9 @@ export const memory: Measure = {
   name: 'memory',
   title: 'Memory with 1,000 jobs',
   about:
-    'The resident memory of a replica that follows (of `@nestjs/schedule` and BullMQ: of any replica), 2 s after its start. A quick run has 100 jobs.',
-  charts: ['RSS, MB'],
+    'The resident memory of a replica that follows (of `@nestjs/schedule` and BullMQ: of any replica), 2 s and 30 s after its start: ' +
+    'V8 gives back what the start has used when the process has been idle for some seconds. A quick run has 100 jobs.',
+  charts: ['after 30 s, MB'],
   run: async ({ pick }) => {
     const rounds = await times(pick(2, 1), async () => {
       await using server = await RedisServer.start();
@@ -25,12 +26,17 @@ export const memory: Measure = {
         async (fleets) => {
           await delay(pick(2_000, 500));
           const used = fleets.map(async ({ contestant, last }) => {
-            return { name: contestant.name, cells: { 'RSS, MB': (await usageOf(last)).rssMb } };
+            const { rssMb } = await usageOf(last);
+            await delay(pick(28_000, 500));
+            return {
+              name: contestant.name,
+              cells: { 'after 2 s, MB': rssMb, 'after 30 s, MB': (await usageOf(last)).rssMb },
+            };
           });
           return Promise.all(used);
         },
       );
     });
-    return withDifference(combine(rounds), 'RSS, MB', bareNest.name);
+    return withDifference(combine(rounds), 'after 30 s, MB', bareNest.name);
   },
 };
