@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { type Counts, inWords, record, total } from '../../tools/workspace/counts.js';
 import { runTests } from '../../tools/workspace/tests.js';
 import { printClaims } from './claims.js';
-import { runMutants } from './mutants/run-mutants.js';
+import { checkMutants, runMutants } from './mutants/run-mutants.js';
 import { playAndPrint } from './simulation/command/play-and-print.js';
 
 const MINUTE_MS = 60_000;
@@ -27,6 +27,8 @@ if (values.list === true) {
 
 async function parts(): Promise<Counts[]> {
   if (values.mutants === true) return [await runMutants()];
+  // a change of the library must not leave a mutant without its text
+  await checkMutants();
   if (values.quick === true) return [await simulate(MINUTE_MS)];
   return [await runTests([], ['proof']), await simulate(), await runMutants()];
 }

@@ -55,9 +55,15 @@ export const MUTANTS: readonly Mutant[] = [
     checks: ['unit specs', 'simulation'],
   },
   {
+    name: 'a replica that has noticed a break does not wait',
+    file: 'leadership/follower.ts',
+    changes: [['!hasNoticedBreak && server !== undefined', 'server !== undefined']],
+    checks: ['unit specs'],
+  },
+  {
     name: 'a heartbeat that shows a break extends leases',
     file: 'leadership/replica.ts',
-    changes: [['for (const term of this.#terms) term.freeze();', '']],
+    changes: [['for (const term of terms) term.freeze();', '']],
     checks: ['unit specs'],
   },
   {

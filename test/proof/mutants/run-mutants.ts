@@ -6,6 +6,7 @@ import { type Check, type Mutant, MUTANTS } from './mutants.js';
 
 /** Here mutants live: a copy of all that the checks need. */
 const COPY = join(ROOT, '.cache/mutants');
+const SOURCES = 'libs/singleton-job/src';
 const COPIED = ['libs', 'apps', 'test', 'tools', 'bench', 'jest.config.mjs', 'tsconfig.json', 'package.json'];
 
 const jest = (project: string, paths: string): readonly string[] => [
@@ -23,6 +24,7 @@ const CHECKS: Readonly<Record<Check, readonly string[]>> = {
 
 /** Plays every mutant against its checks, each of which must fail. Answers how many mutants were noticed by all of theirs, and how many not. */
 export async function runMutants(): Promise<{ readonly passed: number; readonly failed: number }> {
+  await checkMutants();
   await copyWorkspace();
   for (const check of new Set(MUTANTS.flatMap(({ checks }) => checks))) {
     const { isGood, output } = await carryOut(check);
@@ -42,16 +44,25 @@ export async function runMutants(): Promise<{ readonly passed: number; readonly 
   return { passed, failed: MUTANTS.length - passed };
 }
 
-async function mutate({ name, file, changes }: Mutant, check: () => Promise<void>): Promise<void> {
-  const path = join(COPY, 'libs/singleton-job/src', file);
-  const original = await readFile(path, 'utf8');
-  let mutated = original;
+/** @throws Error unless the library has the text of each mutant once */
+export async function checkMutants(): Promise<void> {
+  for (const mutant of MUTANTS) mutated(mutant, await readFile(join(ROOT, SOURCES, mutant.file), 'utf8'));
+}
+
+function mutated({ name, file, changes }: Mutant, original: string): string {
+  let source = original;
   for (const [text, becomes] of changes) {
-    const count = mutated.split(text).length - 1;
+    const count = source.split(text).length - 1;
     if (count !== 1) throw new Error(`mutant '${name}': ${file} has its text ${count} times:\n${text}`);
-    mutated = mutated.replace(text, () => becomes);
+    source = source.replace(text, () => becomes);
   }
-  await writeFile(path, mutated);
+  return source;
+}
+
+async function mutate(mutant: Mutant, check: () => Promise<void>): Promise<void> {
+  const path = join(COPY, SOURCES, mutant.file);
+  const original = await readFile(path, 'utf8');
+  await writeFile(path, mutated(mutant, original));
   try {
     await check();
   } finally {

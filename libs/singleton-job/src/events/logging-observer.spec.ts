@@ -102,8 +102,8 @@ describe('The log', () => {
     [
       'eventLoopBlocked',
       { blockedMs: 4_200, jobs: ['report'] },
-      'warn the event loop of pod-1-ab12cd34 stood still for 4200 ms, while these ran: report; without heartbeatThread, ' +
-        'leases are not renewed meanwhile: move the computation into a worker thread, set heartbeatThread, or raise lockExpiry',
+      'warn the event loop of pod-1-ab12cd34 stood still for 4200 ms, while these ran: report. Move the ' +
+        'computation into a worker thread, or keep leases through such a block with heartbeatThread or a longer lockExpiry',
     ],
     [
       'heartbeatThreadFailed',

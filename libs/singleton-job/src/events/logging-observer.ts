@@ -93,8 +93,8 @@ export class LoggingObserver implements JobObserver {
   eventLoopBlocked({ blockedMs, jobs }: JobEvents['eventLoopBlocked']): void {
     const who = jobs.length === 0 ? 'no job was running' : `while these ran: ${jobs.join(', ')}`;
     this.sink.warn(
-      `the event loop of ${this.replica.node} stood still for ${ms(blockedMs)}, ${who}; without heartbeatThread, ` +
-        'leases are not renewed meanwhile: move the computation into a worker thread, set heartbeatThread, or raise lockExpiry',
+      `the event loop of ${this.replica.node} stood still for ${ms(blockedMs)}, ${who}. Move the computation ` +
+        'into a worker thread, or keep leases through such a block with heartbeatThread or a longer lockExpiry',
     );
   }
 

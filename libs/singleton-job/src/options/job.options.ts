@@ -42,7 +42,8 @@ export interface JobOptions {
 
   /**
    * Reports a run that takes longer as slow (`runSlow`, a warning in the log), once while this replica leads. The run goes
-   * on. More: fewer warnings. Less: a stuck run is noticed sooner. `false`: never.
+   * on. It is noticed within one `heartbeatInterval`; a run that ends before is not reported. More: fewer warnings. Less: a
+   * stuck run is noticed sooner. `false`: never.
    *
    * @default the `warnAfter` of the module
    */

@@ -101,7 +101,8 @@ export interface SingletonJobOptions {
 
   /**
    * How long a run of a job without an own `warnAfter` may take before it is reported as slow (`runSlow`, a warning in the
-   * log). The run goes on. More: fewer warnings. Less: a stuck run is noticed sooner. `false`: never.
+   * log). The run goes on. It is noticed within one `heartbeatInterval`; a run that ends before is not reported. More: fewer
+   * warnings. Less: a stuck run is noticed sooner. `false`: never.
    *
    * @default '8s'
    */

@@ -4,10 +4,13 @@ import { type JobCounters, type LastRun, type RunOutcome } from './job-status.js
 
 type Counters = { -readonly [K in keyof JobCounters]: JobCounters[K] };
 
+type LastRunRecord = Pick<LastRun, 'cause' | 'outcome' | 'durationMs' | 'fencingToken' | 'error'> &
+  Pick<RunEnded, 'scheduledAt' | 'startedAt'>;
+
 interface Recorded {
   readonly counters: Counters;
-  /** As it was reported: most runs are never asked for. */
-  lastRun: { readonly run: RunEnded; readonly outcome: RunOutcome; readonly error: string | null } | undefined;
+  /** With its dates as they are: most runs are never asked for. */
+  lastRun: LastRunRecord | undefined;
 }
 
 /** Counts what happens to each job on this replica. */
@@ -21,16 +24,7 @@ export class JobStatistics implements JobObserver {
   lastRunOf(job: string): LastRun | null {
     const last = this.#jobs.get(job)?.lastRun;
     if (last === undefined) return null;
-    const { cause, durationMs, fencingToken, scheduledAt, startedAt } = last.run;
-    return {
-      cause,
-      outcome: last.outcome,
-      scheduledAt: scheduledAt.toISOString(),
-      startedAt: startedAt.toISOString(),
-      durationMs,
-      fencingToken,
-      error: last.error,
-    };
+    return { ...last, scheduledAt: last.scheduledAt.toISOString(), startedAt: last.startedAt.toISOString() };
   }
 
   forget(job: string): void {
@@ -68,7 +62,8 @@ export class JobStatistics implements JobObserver {
   #ended(run: RunEnded, outcome: RunOutcome, error: string | null): void {
     const recorded = this.#of(run.job);
     recorded.counters[outcome] += 1;
-    recorded.lastRun = { run, outcome, error };
+    const { cause, scheduledAt, startedAt, durationMs, fencingToken } = run;
+    recorded.lastRun = { cause, outcome, scheduledAt, startedAt, durationMs, fencingToken, error };
   }
 
   #of(job: string): Recorded {

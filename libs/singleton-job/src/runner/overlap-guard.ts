@@ -5,7 +5,7 @@ import { type Notify, type RunInfo } from '../events/index.js';
 import { type Clock, instant } from '../time/index.js';
 import { Execution, type Tick } from './execution.js';
 
-/** Clocks that differ by less are in step: they are read one after the other, and the wall clock counts whole milliseconds. */
+/** Clocks that differ by less are in step: they are read one after the other. */
 const IN_STEP_MS = 10;
 
 interface OverlapGuardParts {

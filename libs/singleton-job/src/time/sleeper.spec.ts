@@ -44,6 +44,17 @@ describe('A sleeper', () => {
     expect(woken[0]).toBeGreaterThanOrEqual(1.5);
   });
 
+  it('waits once for what it is given again and again', async () => {
+    const { clock, sleep } = setup();
+    let waits = 0;
+    const until = { then: () => void (waits += 1) } as unknown as Promise<void>;
+    for (let i = 0; i < 3; i++) {
+      void sleep(10, until);
+      await clock.advance(10);
+    }
+    expect(waits).toBe(1);
+  });
+
   it('wakes when what it waits for is there, and keeps no timer', async () => {
     const { clock, sleep, woken } = setup();
     const until = new Promise<void>((resolve) => clock.setTimer(10, resolve));

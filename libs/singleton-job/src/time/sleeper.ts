@@ -5,6 +5,7 @@ export class Sleeper {
   #timer: Timer | undefined;
   #dueMs = 0;
   #resolve: (() => void) | undefined;
+  #until: Promise<unknown> | undefined;
 
   constructor(
     private readonly clock: Clock,
@@ -20,7 +21,11 @@ export class Sleeper {
   sleep(delayMs: number, until?: Promise<unknown>): Promise<void> {
     if (this.signal.aborted) return Promise.resolve();
     this.#dueMs = this.clock.now() + delayMs;
-    void until?.then(this.#wake);
+    // once for each: a run that ignores its signal may be waited for again and again
+    if (until !== this.#until) {
+      this.#until = until;
+      void until?.then(this.#wake);
+    }
     return new Promise((resolve) => {
       this.#resolve = resolve;
       this.#arm(delayMs);
