@@ -497,6 +497,17 @@ describe('A first start', () => {
     expect(timesOf(b, 'leadershipGained')).toEqual([2_000]);
   });
 
+  it('is none for a replica that has noticed a break, though the state was made anew since', async () => {
+    const [a, b] = pair(replicas);
+    await replicas.clock.advance(4_000);
+    restart(replicas, [a, b]);
+    await replicas.clock.advance(2_000);
+    expect(a.observer.of('leadershipGained')).toHaveLength(2);
+    await a.supervisor.stop();
+    await replicas.clock.advance(60_000);
+    expect(timesOf(b, 'leadershipGained')).toEqual([4_000 + RECONNECT_MS + LOCK_EXPIRY_MS + 1]);
+  });
+
   it('is none for a job whose state is older than the server', async () => {
     const a = replicas.start('a', [job()]);
     await replicas.clock.advance(60_000);
