@@ -131,6 +131,17 @@ describe('a cluster', () => {
     });
   });
 
+  it('takes heartbeats of the heartbeat thread, which is given copies of the options and no subscription', async () => {
+    const projectName = nextProject();
+    const connection = structuredClone({ nodes: cluster.addresses, options: { slotsRefreshTimeout: 5_000 } });
+    const store = new RedisLockStore({ projectName, connection, subscribes: false });
+    stores.push(store);
+    store.open();
+    const { sessions } = await heartbeat(store, [sessionOfReplica('a')]);
+    expect(sessions).toMatchObject([{ status: 'extended' }]);
+    expect(store.isSubscribed).toBe(false);
+  });
+
   it('refuses a request as outdated when another node than before answers for the lock', async () => {
     const { store, projectName } = await connectApart();
     const reference = await heartbeat(store, [sessionOfReplica('a')]);
