@@ -117,3 +117,64 @@ describe('A session', () => {
     session.end();
   });
 });
+
+describe('A session that another thread extends', () => {
+  /** Reports that the session takes as soon as its deadline is read as passed. */
+  function setupWithReports() {
+    const clock = new ManualClock();
+    const reports: { sentMs: number; answeredMs: number; end: number }[] = [];
+    const session: Session = new Session(
+      'a.1@10000',
+      10_000,
+      clock,
+      () => undefined,
+      () => {
+        for (const { sentMs, answeredMs, end } of reports.splice(0))
+          session.raise({ now: sentMs, wall: startWallMs + sentMs }, end, answeredMs);
+      },
+    );
+    const startWallMs = clock.wallNow();
+    session.extend(instant(clock), 1);
+    return { clock, session, reports };
+  }
+
+  it('goes on by reports that were there when its deadline was first read as passed', async () => {
+    const { clock, session, reports } = setupWithReports();
+    reports.push({ sentMs: 5_000, answeredMs: 5_010, end: 2 });
+    void clock.block(9_500);
+    expect([session.deadline?.now, session.confirmedEnd, session.isTrusted()]).toEqual([14_000, 2, true]);
+    await clock.advance(4_500);
+    expect(session.isOver).toBe(true);
+  });
+
+  it('is not revived by a report that comes after its deadline was read as passed', async () => {
+    const { clock, session, reports } = setupWithReports();
+    void clock.block(9_500);
+    expect(session.deadline?.now).toBe(9_000);
+    reports.push({ sentMs: 5_000, answeredMs: 5_010, end: 2 });
+    expect([session.deadline?.now, session.confirmedEnd, session.isTrusted()]).toEqual([9_000, 1, false]);
+    await clock.advance(0);
+    expect(session.isOver).toBe(true);
+  });
+
+  it('is ended by no reading, and by no report that was answered too late', async () => {
+    const { clock, session, reports } = setupWithReports();
+    reports.push({ sentMs: 5_000, answeredMs: 9_200, end: 2 });
+    void clock.block(9_500);
+    expect([session.deadline?.now, session.isTrusted(), session.isOver]).toEqual([9_000, false, false]);
+    await clock.advance(0);
+    expect(session.isOver).toBe(true);
+  });
+
+  it('goes on by a report while only the wall clock is past its deadline', async () => {
+    const { clock, session } = setupWithReports();
+    clock.stepWall(9_000);
+    expect(session.isTrusted()).toBe(false);
+    clock.stepWall(-9_000);
+    session.raise({ now: 1, wall: clock.wallNow() + 1 }, 2, 2);
+    expect([session.isTrusted(), session.confirmedEnd]).toEqual([true, 2]);
+    session.end();
+    await clock.advance(20_000);
+    expect(clock.pendingTimers).toBe(0);
+  });
+});

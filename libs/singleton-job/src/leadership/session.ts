@@ -11,6 +11,8 @@ export class Session {
   readonly #over = new AbortController();
   #deadline: Instant | undefined;
   #confirmedEnd: number | undefined;
+  /** The deadline was read as passed. The timer that ends the session has not fired yet. */
+  #hasPassed = false;
   #timer: Timer | undefined;
   #users = 0;
 
@@ -20,8 +22,8 @@ export class Session {
     private readonly clock: Clock,
     /** Called when the session is over and nothing runs under it: it may be ended in the store. */
     private readonly onUnused: (session: Session) => void,
-    /** Called when the deadline is read and has passed: another thread may have extended the session, which is noted then. */
-    private readonly onLate?: () => void,
+    /** Called when the deadline is read and has passed: {@link raise} is called for what another thread has confirmed by then. */
+    private readonly takeReports?: () => void,
   ) {
     // every term and every acquire request under this session listens to it, and that is no leak
     setMaxListeners(0, this.signal);
@@ -41,10 +43,17 @@ export class Session {
     return this.#confirmedEnd;
   }
 
-  /** Undefined: not confirmed yet. */
+  /**
+   * Undefined: not confirmed yet. Reading it may take reports of another thread, which raise it. It never ends the session. A deadline
+   * that was read as passed stays passed.
+   */
   get deadline(): Instant | undefined {
-    if (this.onLate !== undefined && this.#deadline !== undefined && !isBefore(this.clock, this.#deadline))
-      this.onLate();
+    const { takeReports, clock } = this;
+    if (takeReports !== undefined && this.#deadline !== undefined && !isBefore(clock, this.#deadline)) {
+      takeReports();
+      // only the monotonic clock: the wall clock may be set back, and the next heartbeat is sent by the new time
+      this.#hasPassed ||= clock.now() >= this.#deadline.now;
+    }
     return this.#deadline;
   }
 
@@ -54,20 +63,22 @@ export class Session {
     return !this.isOver && deadline !== undefined && isBefore(this.clock, deadline);
   }
 
-  /** A heartbeat that was sent at `sent`, and answered at `answeredMs`, has extended the session to `end`, by the clock of the store. */
-  extend(sent: Instant, end: number, answeredMs = this.clock.now()): void {
+  /** A heartbeat that was sent at `sent`, and answered now, has extended the session to `end`, by the clock of the store. */
+  extend(sent: Instant, end: number): void {
     if (this.isOver) return;
     // what came too late gives no trust: the session was over by then, and only the timer could not say so yet
-    if (this.#deadline !== undefined && answeredMs >= this.#deadline.now) {
+    if (this.#deadline !== undefined && this.clock.now() >= this.#deadline.now) {
       this.end();
       return;
     }
-    const deadline = deadlineOf(sent, this.lockExpiryMs);
-    // overtaken by the answer to a heartbeat of another thread
-    if (this.#deadline !== undefined && deadline.now < this.#deadline.now) return;
-    this.#deadline = deadline;
-    this.#confirmedEnd = end;
+    this.#raise(sent, end);
     if (this.#timer === undefined) this.#watchDeadline();
+  }
+
+  /** The same for a heartbeat of another thread, which was answered at `answeredMs`. It never ends the session. */
+  raise(sent: Instant, end: number, answeredMs: number): void {
+    if (this.isOver || this.#hasPassed || this.#deadline === undefined || answeredMs >= this.#deadline.now) return;
+    this.#raise(sent, end);
   }
 
   /** Ends the session for this replica: the store lists it as ended, its own deadline passed, or the replica stops. */
@@ -90,8 +101,18 @@ export class Session {
     };
   }
 
+  #raise(sent: Instant, end: number): void {
+    const deadline = deadlineOf(sent, this.lockExpiryMs);
+    // overtaken by the answer to a later heartbeat
+    if (this.#deadline !== undefined && deadline.now < this.#deadline.now) return;
+    this.#deadline = deadline;
+    this.#confirmedEnd = end;
+  }
+
   #watchDeadline(): void {
-    const remainingMs = (this.deadline?.now ?? 0) - this.clock.now();
+    // the clock first: if the deadline has passed by then, reading it takes the reports
+    const nowMs = this.clock.now();
+    const remainingMs = (this.deadline?.now ?? 0) - nowMs;
     // heartbeats do not touch the timer: it finds out here that the deadline has moved
     if (remainingMs > 0)
       this.#timer = this.clock.setTimer(remainingMs, () => {

@@ -202,7 +202,7 @@ export class Sessions {
     if (this.#isStopped || this.#current.size === 0) return false;
     this.#schedule();
     const { client, clock } = this.parts;
-    this.#catchUp();
+    this.#takeReports();
     const sessions = [...this.#current.values()];
     const request: HeartbeatRequest = {
       sessions: sessions.map(({ id, lockExpiryMs, confirmedEnd }) => ({ id, lockExpiryMs, confirmedEnd })),
@@ -247,10 +247,10 @@ export class Sessions {
     const onUnused = ({ confirmedEnd }: Session): void => {
       if (confirmedEnd !== undefined) this.#tellEnd({ id, lockExpiryMs, confirmedEnd });
     };
-    const onLate = (): void => {
-      this.#catchUp();
+    const takeReports = (): void => {
+      this.#takeReports();
     };
-    const session = new Session(id, lockExpiryMs, clock, onUnused, backup && onLate);
+    const session = new Session(id, lockExpiryMs, clock, onUnused, backup && takeReports);
     this.#current.set(lockExpiryMs, session);
     session.signal.addEventListener('abort', () => {
       if (this.#current.get(lockExpiryMs) !== session || this.#isStopped) return;
@@ -269,12 +269,12 @@ export class Sessions {
   }
 
   /** Notes what heartbeats of the backup have confirmed: also right after a block, before the event loop has turned. */
-  #catchUp(): void {
+  #takeReports(): void {
     for (const report of this.parts.backup?.takeReports() ?? []) {
       this.#isListedAgain ||= report.isListedAgain;
       // relied on what was known before the leases were frozen
       if (report.leaseEpoch !== this.#leaseEpoch) continue;
-      for (const { id, end } of report.extended) this.#withId(id)?.extend(report.sent, end, report.answeredMs);
+      for (const { id, end } of report.extended) this.#withId(id)?.raise(report.sent, end, report.answeredMs);
     }
   }
 
@@ -286,9 +286,12 @@ export class Sessions {
   #tellBackup(): void {
     const { backup } = this.parts;
     if (backup === undefined || this.#server === undefined || this.#answeredSent === undefined) return;
-    const sessions = [...this.#current.values()].flatMap(({ id, lockExpiryMs, confirmedEnd, deadline }) =>
-      confirmedEnd === undefined || deadline === undefined ? [] : [{ id, lockExpiryMs, confirmedEnd, deadline }],
-    );
+    const sessions = [...this.#current.values()].flatMap((session) => {
+      // the deadline first: reading it may raise the confirmed end
+      const { deadline } = session;
+      const { id, lockExpiryMs, confirmedEnd } = session;
+      return confirmedEnd === undefined || deadline === undefined ? [] : [{ id, lockExpiryMs, confirmedEnd, deadline }];
+    });
     backup.tell({
       beatMs: this.#beatMs,
       intervalMs: this.intervalMs,
@@ -300,7 +303,7 @@ export class Sessions {
   }
 
   #learn(result: HeartbeatResult, sessions: readonly Session[], sent: Instant): void {
-    this.#catchUp();
+    this.#takeReports();
     // overtaken by an answer to a later heartbeat, which knew all of this
     if (this.#answeredSent !== undefined && sent.now < this.#answeredSent.now) return;
     this.#answeredSent = sent;

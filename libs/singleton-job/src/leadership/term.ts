@@ -156,7 +156,9 @@ export class Term {
 
   /** Until the deadline, by the monotonic clock, unless the lease is confirmed. */
   get remainingMs(): number {
-    return this.deadline.now - this.replica.clock.now();
+    // the clock first: if the deadline has passed by then, reading it takes the reports of the heartbeat thread, and it stays passed
+    const nowMs = this.replica.clock.now();
+    return this.deadline.now - nowMs;
   }
 
   /** Whether a run may start now. Checked again before each run. */

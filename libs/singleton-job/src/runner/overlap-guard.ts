@@ -54,6 +54,8 @@ export class OverlapGuard {
   start(tick: Tick, term: Term): RunInfo {
     const execution = new Execution(this.parts, tick, term);
     this.#inFlight = execution;
+    // the term ended while the run began: who listens to its signal could not abort the run yet
+    if (term.signal.aborted) execution.abort('LEASE_LOST');
     this.#watchWallClock(execution, term);
     this.#settled = execution.settled.then(() => {
       this.#inFlight = undefined;
