@@ -74,17 +74,10 @@ export class BackupHeartbeats {
   #knownList: { readonly version: number; readonly serverSince: number } | undefined;
   /** When an answer last showed that locks may be lost. */
   #troubleMs = -Infinity;
-  #connectedMs = -Infinity;
   #isBeating = false;
   #timer: Timer | undefined;
 
-  constructor(private readonly parts: BackupHeartbeatsParts) {
-    parts.store.listen({
-      connected: () => {
-        this.#connectedMs = parts.clock.now();
-      },
-    });
-  }
+  constructor(private readonly parts: BackupHeartbeatsParts) {}
 
   /** The main thread says how things stand. */
   receive(state: MainThreadState): void {
@@ -127,8 +120,10 @@ export class BackupHeartbeats {
     const { store, clock } = this.parts;
     const main = this.#main;
     const sessions = [...this.#sessions.values()].filter((session) => this.#goesOn(session));
+    // a server that does not say which one it is may be another than that of the main thread, which knows nothing of the locks
+    if (main?.server.serverId === undefined || sessions.length === 0) return;
     // one at a time: on one connection a second one would only wait behind the first
-    if (main === undefined || sessions.length === 0 || this.#isBeating) return;
+    if (this.#isBeating) return;
     this.#isBeating = true;
     const sent = instant(clock);
     try {
@@ -156,18 +151,14 @@ export class BackupHeartbeats {
     const isListedAgain = answers.some(({ answer }) => answer?.status === 'listed-again');
     const isOther = serverId !== main.server.serverId || serverSince !== main.server.serverSince;
     if (isListedAgain || isOther) this.#troubleMs = answeredMs;
-    const extended = this.#vouchesFor(main) ? answers.flatMap(({ id, answer }) => this.#extend(id, sent, answer)) : [];
+    const extended = this.#mayExtend(main) ? answers.flatMap(({ id, answer }) => this.#extend(id, sent, answer)) : [];
     if (extended.length === 0 && !isListedAgain) return;
     this.parts.report({ leaseEpoch: main.leaseEpoch, sent, answeredMs, extended, isListedAgain });
   }
 
-  /**
-   * Whether locks are as safe as when the main thread sent its last heartbeat. Where the server does not say which one it is, only a
-   * connection that is older than that heartbeat leads to the same server for certain.
-   */
-  #vouchesFor({ server, serverMetMs }: MainThreadState): boolean {
-    if (serverMetMs <= this.#troubleMs) return false;
-    return server.serverId !== undefined || this.#connectedMs < serverMetMs;
+  /** Whether the main thread has dealt with all that showed that locks may be lost. */
+  #mayExtend({ serverMetMs }: MainThreadState): boolean {
+    return serverMetMs > this.#troubleMs;
   }
 
   #extend(id: SessionId, sent: Instant, answer: HeartbeatResult['sessions'][number] | undefined) {
