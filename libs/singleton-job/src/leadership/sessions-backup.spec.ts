@@ -128,4 +128,13 @@ describe('The sessions of a replica with a backup', () => {
     await Promise.all([a.supervisor.close(), replicas.clock.advance(100)]);
     expect(idsTold()).toEqual([]);
   });
+
+  it('are told no more once the replica stops, although a run has not settled', async () => {
+    const fake = fakeBackup();
+    const a = replicas.start('a', [job({ run: () => new Promise(() => undefined) })], { backup: fake.backup });
+    await replicas.clock.advance(5_100);
+    expect(fake.idsTold()).toEqual([ID]);
+    await Promise.all([a.supervisor.close(), replicas.clock.advance(20_000)]);
+    expect([a.observer.of('runSucceeded'), fake.idsTold()]).toEqual([[], []]);
+  });
 });

@@ -238,6 +238,7 @@ export class Sessions {
     this.#nextEndTimer?.cancel();
     for (const session of this.#current.values()) session.end();
     this.#current.clear();
+    this.#tellBackup();
   }
 
   #begin(lockExpiryMs: number): Session {
