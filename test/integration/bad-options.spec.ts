@@ -214,7 +214,7 @@ const PARTS: Row[] = [
   [
     'a limit for the heartbeat thread',
     { stallLimit: '60s' },
-    'stallLimit is no option here: the limit of heartbeatThread is 20 s, because locks live no longer without their leader',
+    'stallLimit is no option here: the limit of heartbeatThread is 20 s, because a leader cannot trust its locks for longer without renewing them',
   ],
   [
     'a prefix',

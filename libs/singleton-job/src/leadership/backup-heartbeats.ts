@@ -5,7 +5,7 @@ import { deadlineOf, isBefore } from './lease.js';
 /** The main thread is late when its next heartbeat is overdue by a quarter of an interval. */
 const LATE_AFTER_INTERVALS = 1.25;
 const LOOKS_PER_INTERVAL = 4;
-/** A main thread that has been silent for longer counts as dead. Locks live no longer than that without it. */
+/** A main thread that has been silent for longer counts as dead. No lock is trusted for much longer without it. */
 const LONGEST_SILENCE_MS = 20_000;
 
 /** A session as one of the two threads knows it. */

@@ -346,7 +346,10 @@ export class Follower implements Waiter {
     return isOver || this.#beganAfterBreak ? 0 : server.serverSince + lockExpiryMs;
   }
 
-  /** Whether the job began on this server, as far as a replica can know that has noticed no break: no lock of it was lost. */
+  /**
+   * Whether the state of the job was created on this server, as far as a replica can know that has noticed no break. Then no lock of the
+   * job was lost in a break before.
+   */
   get #beganAfterBreak(): boolean {
     const { server, hasNoticedBreak } = this.replica.sessions;
     const { stateCreatedAt } = this.known;

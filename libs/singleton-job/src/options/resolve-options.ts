@@ -36,7 +36,8 @@ const KNOWN: Record<keyof SingletonJobOptions, true> = {
 };
 
 const IN_CONNECTION = "where Redis is belongs in connection, as in connection: 'redis://host:6379'";
-const FIXED_LIMIT = 'the limit of heartbeatThread is 20 s, because locks live no longer without their leader';
+const FIXED_LIMIT =
+  'the limit of heartbeatThread is 20 s, because a leader cannot trust its locks for longer without renewing them';
 
 const FIXES = {
   keyPrefix: 'the keys begin with projectName, so set that instead',

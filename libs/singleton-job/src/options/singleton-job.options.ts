@@ -52,7 +52,7 @@ export interface SingletonJobOptions {
   /**
    * Keeps the sessions of this process alive while a job blocks its event loop, for up to 20 s: a worker thread with a
    * connection of its own sends the heartbeats meanwhile. On: no job loses its leader to a long computation. Off: one connection
-   * and one thread less. It needs a `connection` that can be cloned: a URL, or options without functions. The Redis user
+   * and one thread less. Locks of `LockService` have no session: they expire as without the thread. It needs a `connection` that can be cloned: a URL, or options without functions. The Redis user
    * needs `+info`: without it the thread sends nothing. In a bundle it needs `{ workerFile }`.
    *
    * @default false
