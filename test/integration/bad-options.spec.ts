@@ -26,6 +26,9 @@ const WORKER_FILE = "write it as './dist/heartbeat-thread.js', or leave it out u
 const NO_CLONE =
   'must be a URL, or options without clients and functions, while heartbeatThread is set: ' +
   'a thread has its own connection, so pass a URL, or leave heartbeatThread out';
+const NO_FUNCTION =
+  'must not be a function while heartbeatThread is set: a thread has its own connection, and no function can be passed to it, ' +
+  'so leave one of the two out';
 const ZONE = "use a name such as 'UTC' or 'Asia/Singapore'";
 
 const NAMES: Row[] = [
@@ -280,7 +283,16 @@ const THREADS: Row[] = [
       connection: { host: 'cache', tls: { checkServerIdentity: () => undefined } },
       heartbeatThread: { workerFile: './thread.js' },
     },
-    `connection ${NO_CLONE}`,
+    `connection.tls.checkServerIdentity ${NO_FUNCTION}`,
+  ],
+  [
+    'a heartbeat thread beside a function of a cluster',
+    {
+      store: undefined,
+      connection: { nodes: ['redis://cache'], options: { clusterRetryStrategy: () => 500 } },
+      heartbeatThread: true,
+    },
+    `connection.options.clusterRetryStrategy ${NO_FUNCTION}`,
   ],
 ];
 

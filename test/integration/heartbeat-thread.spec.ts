@@ -35,18 +35,28 @@ describe('The heartbeat thread', () => {
   });
 
   it.each([
+    ['is wrong', program('this is not JavaScript'), /Unexpected identifier/],
+    ['throws', program('throw new Error("broken")'), /broken/],
+    ['ends at once', program(''), /: it ended with code 0 before it was ready$/],
     [
-      'is missing',
-      './nothing.js',
-      /^heartbeatThread must find its program at '\.\/nothing\.js', got .*Cannot find module/,
+      'is another',
+      program(`${READY.replace('ready', 'steady')} setInterval(() => {}, 1e3)`),
+      /: it is another program$/,
     ],
-    ['is wrong', program('this is not JavaScript'), /got .*Unexpected identifier/],
-    ['throws', program('throw new Error("broken")'), /got .*broken/],
-    ['ends at once', program(''), /got its end with code 0/],
-    ['is another', program(`${READY.replace('ready', 'steady')} setInterval(() => {}, 1e3)`), /got another program/],
-  ])('whose program %s is a mistake in the options', async (_how, workerFile, message) => {
+  ])('whose program %s is a mistake in the options', async (_how, workerFile, cause) => {
     const problems = await problemsOf(start({ heartbeatThread: { workerFile } }));
-    expect(problems).toEqual([expect.stringMatching(message)]);
+    expect(problems).toEqual([expect.stringMatching(cause)]);
+    expect(problems[0]).toContain(`heartbeatThread could not start '${workerFile.href}': `);
+    expect(problems[0]).not.toContain('in a bundle');
+  });
+
+  it.each([
+    ['is missing', './nothing.js', './nothing.js'],
+    ['is missing at its URL', new URL('file:///nowhere/thread.mjs'), '/nowhere/thread.mjs'],
+  ])('whose program %s says what to do in a bundle', async (_how, workerFile, missing) => {
+    const problems = await problemsOf(start({ heartbeatThread: { workerFile } }));
+    expect(problems[0]).toContain(`heartbeatThread could not start '${String(workerFile)}': `);
+    expect(problems[0]).toContain(missing);
     expect(problems[0]).toMatch(
       /in a bundle, emit nestjs-singleton-job\/heartbeat-thread .* heartbeatThread: { workerFile }$/,
     );

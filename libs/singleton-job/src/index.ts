@@ -80,6 +80,7 @@ export {
   type CronOptions,
   type Duration,
   type FixedRateOptions,
+  type HeartbeatThreadOptions,
   type InterceptorClass,
   type IntervalOptions,
   type JobOptions,

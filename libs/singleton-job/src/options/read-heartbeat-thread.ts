@@ -1,9 +1,17 @@
 import { type RedisConnectionOptions } from '../store/index.js';
-import { isRecord } from './describe-value.js';
+import { isPlainObject, isRecord } from './describe-value.js';
 import { OptionReader } from './option-reader.js';
 import { type HeartbeatThreadOptions } from './singleton-job.options.js';
 
 const WORKER_FILE_FIX = "write it as './dist/heartbeat-thread.js', or leave it out unless the application is bundled";
+
+const NO_CLIENT =
+  'must be a URL, or options without clients and functions, while heartbeatThread is set: ' +
+  'a thread has its own connection, so pass a URL, or leave heartbeatThread out';
+
+const NO_FUNCTION =
+  'must not be a function while heartbeatThread is set: a thread has its own connection, and no function can be passed to it, ' +
+  'so leave one of the two out';
 
 /** Reads `heartbeatThread`, and whether a thread can have a connection like `connection`. Undefined: there is no thread. */
 export function readHeartbeatThread(
@@ -20,11 +28,9 @@ export function readHeartbeatThread(
   if (reader.get('store') !== undefined) {
     reader.note('heartbeatThread', 'needs Redis, got a store: leave one of the two out');
   } else if (!canBeCloned(connection)) {
-    const expected = 'must be a URL, or options without clients and functions, while heartbeatThread is set';
-    reader.note(
-      'connection',
-      `${expected}: a thread has its own connection, so pass a URL, or leave heartbeatThread out`,
-    );
+    const place = functionIn(connection, 'connection');
+    if (place === undefined) reader.note('connection', NO_CLIENT);
+    else reader.note(place, NO_FUNCTION);
   }
   return Object.freeze(given === true ? {} : readFile(new OptionReader(given, 'heartbeatThread.', problems)));
 }
@@ -41,6 +47,17 @@ function readFile(reader: OptionReader): Partial<HeartbeatThreadOptions> {
 
 function isFile(value: unknown): value is string | URL {
   return (typeof value === 'string' && value !== '') || value instanceof URL;
+}
+
+/** Where the first function is in lists and objects of options. Undefined: in none of them. */
+function functionIn(value: unknown, place: string): string | undefined {
+  if (typeof value === 'function') return place;
+  if (!Array.isArray(value) && !isPlainObject(value)) return undefined;
+  for (const [key, entry] of Object.entries(value)) {
+    const found = functionIn(entry, Array.isArray(value) ? `${place}[${key}]` : `${place}.${key}`);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }
 
 function canBeCloned(connection: RedisConnectionOptions | undefined): boolean {

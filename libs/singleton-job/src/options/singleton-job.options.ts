@@ -12,7 +12,15 @@ export type ObserverClass = ExtensionClass<JobObserver>;
 /** The class of a provider that wraps runs. */
 export type InterceptorClass = ExtensionClass<RunInterceptor>;
 
-/** Where the program of the heartbeat thread is, if it is not beside the library: in a bundle. */
+/**
+ * Where the program of the heartbeat thread is, if it is not beside the library: in a bundle.
+ *
+ * @example
+ * ```ts
+ * // esbuild: entryPoints: { main: 'src/main.ts', 'heartbeat-thread': 'nestjs-singleton-job/heartbeat-thread' }
+ * SingletonJobModule.forRoot({ projectName: 'myapp', connection, heartbeatThread: { workerFile: './dist/heartbeat-thread.js' } })
+ * ```
+ */
 export interface HeartbeatThreadOptions {
   /** A path, absolute or relative to the working directory, or a `file:` URL. The file is what `nestjs-singleton-job/heartbeat-thread` is. */
   readonly workerFile: string | URL;

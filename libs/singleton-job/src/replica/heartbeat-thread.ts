@@ -18,7 +18,7 @@ import { libraryFile } from './own-file.js';
 /** A file that is another program may never say that it is ready. */
 const START_LIMIT_MS = 30_000;
 
-const FIX =
+const BUNDLE_FIX =
   'in a bundle, emit nestjs-singleton-job/heartbeat-thread as a file of its own and name it in heartbeatThread: { workerFile }';
 
 interface HeartbeatThreadParts {
@@ -53,7 +53,7 @@ export class HeartbeatThread implements HeartbeatBackup {
       port: port2,
     };
     try {
-      if (file === undefined) throw new Error('this copy of the library has no path');
+      if (file === undefined) throw new NoFileError('this copy of the library has no path');
       const worker = new Worker(asUrlOrPath(file), {
         workerData,
         transferList: [port2],
@@ -73,8 +73,8 @@ export class HeartbeatThread implements HeartbeatBackup {
     } catch (error: unknown) {
       port1.close();
       await this.close();
-      const problem = `heartbeatThread must find its program at '${String(file)}', got ${messageOf(error)}: ${FIX}`;
-      throw new InvalidOptionsError([problem], { cause: error });
+      const problem = `heartbeatThread could not start '${String(file)}': ${messageOf(error)}`;
+      throw new InvalidOptionsError([isNotFound(error) ? `${problem}: ${BUNDLE_FIX}` : problem], { cause: error });
     }
   }
 
@@ -104,6 +104,15 @@ export class HeartbeatThread implements HeartbeatBackup {
   }
 }
 
+class NoFileError extends Error {}
+
+/** The file of the thread, or a module that it imports, is not there. */
+function isNotFound(error: unknown): boolean {
+  if (error instanceof NoFileError) return true;
+  const code: unknown = typeof error === 'object' && error !== null ? Reflect.get(error, 'code') : undefined;
+  return code === 'MODULE_NOT_FOUND' || code === 'ERR_MODULE_NOT_FOUND';
+}
+
 function receive(port: MessagePort): BackupReport | undefined {
   const received: { readonly message: unknown } | undefined = receiveMessageOnPort(port);
   return received?.message as BackupReport | undefined;
@@ -121,13 +130,13 @@ async function untilReady(worker: Worker): Promise<void> {
     await Promise.race([
       // rejects with an error of the thread
       once(worker, 'message', { signal }).then(([message]) => {
-        if (message !== READY) throw new Error('another program');
+        if (message !== READY) throw new Error('it is another program');
       }),
       once(worker, 'exit', { signal }).then(([code]) => {
-        throw new Error(`its end with code ${String(code)}`);
+        throw new Error(`it ended with code ${String(code)} before it was ready`);
       }),
       delay(START_LIMIT_MS, undefined, { signal }).then(() => {
-        throw new Error(`no start within ${START_LIMIT_MS / 1_000} s`);
+        throw new Error(`it was not ready within ${START_LIMIT_MS / 1_000} s`);
       }),
     ]);
   } finally {
