@@ -44,7 +44,7 @@ function setup({ isNameless = false }: SetupOptions = {}) {
       intervalMs: INTERVAL_MS,
       sessions: [{ ...session, confirmedEnd, deadline: deadlineOf(sent, LOCK_EXPIRY_MS) }],
       server: { serverId: result.serverId, serverSince: result.serverSince },
-      serverMetMs: sent.now,
+      answeredBeatMs: sent.now,
       leaseEpoch,
     };
     backup.receive(state);
@@ -191,7 +191,7 @@ describe('Heartbeats of the backup', () => {
     server.endSession({ id: ID, lockExpiryMs: LOCK_EXPIRY_MS, confirmedEnd: undefined });
     await common.advance(750);
     const [session] = state.sessions;
-    if (session !== undefined) backup.receive({ ...state, sessions: [session], serverMetMs: 4_750 });
+    if (session !== undefined) backup.receive({ ...state, sessions: [session], answeredBeatMs: 4_750 });
     const before = beats();
     await common.advance(10_000);
     expect([extendedAt(), beats()]).toEqual([[3_750], before]);
@@ -206,7 +206,7 @@ describe('Heartbeats of the backup', () => {
     expect(extendedAt()).toEqual([]);
   });
 
-  it('that fail are sent again at the next look', async () => {
+  it('that fail are sent again at the next check', async () => {
     const { common, store, mainBeats, extendedAt } = world;
     mainBeats();
     store.outcome = () => 'STORE_UNREACHABLE';

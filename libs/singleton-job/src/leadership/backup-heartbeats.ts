@@ -4,7 +4,7 @@ import { deadlineOf, isBefore } from './lease.js';
 
 /** The main thread is late when its next heartbeat is overdue by a quarter of an interval. */
 const LATE_AFTER_INTERVALS = 1.25;
-const LOOKS_PER_INTERVAL = 4;
+const CHECKS_PER_INTERVAL = 4;
 /** A main thread that has been silent for longer counts as dead. No lock is trusted for much longer without it. */
 const LONGEST_SILENCE_MS = 20_000;
 
@@ -16,7 +16,7 @@ interface KeptSession {
   readonly deadline: Instant;
 }
 
-/** How things stand for the main thread. All times are by its own monotonic clock. */
+/** What the main thread knows. All times are by its own monotonic clock. */
 export interface MainThreadState {
   /** When it sent its last heartbeat. */
   readonly beatMs: number;
@@ -25,8 +25,8 @@ export interface MainThreadState {
   readonly sessions: readonly KeptSession[];
   /** The server of the latest answer. If that showed that locks may be lost, the leases were frozen before. */
   readonly server: HeartbeatReference;
-  /** When the heartbeat was sent that met this server. */
-  readonly serverMetMs: number;
+  /** When the newest heartbeat was sent that was answered: by this server. */
+  readonly answeredBeatMs: number;
   /** See `Sessions.leaseEpoch`. */
   readonly leaseEpoch: number;
 }
@@ -45,7 +45,7 @@ export interface BackupReport {
 
 /** The other thread, as the main thread sees it. */
 export interface HeartbeatBackup {
-  tell(state: MainThreadState): void;
+  update(state: MainThreadState): void;
   /** The reports since the last call. Needs no turn of the event loop. */
   takeReports(): readonly BackupReport[];
   /** Sends nothing any more. */
@@ -72,14 +72,14 @@ export class BackupHeartbeats {
   /** The store says that they have ended. */
   readonly #ended = new Set<SessionId>();
   #knownList: { readonly version: number; readonly serverSince: number } | undefined;
-  /** When an answer last showed that locks may be lost. */
-  #troubleMs = -Infinity;
+  /** When an answer last showed a break or a lost list of sessions: locks may be lost. */
+  #breakSeenAtMs = -Infinity;
   #isBeating = false;
   #timer: Timer | undefined;
 
   constructor(private readonly parts: BackupHeartbeatsParts) {}
 
-  /** The main thread says how things stand. */
+  /** Takes over the state of the main thread. */
   receive(state: MainThreadState): void {
     const isFirst = this.#main === undefined;
     this.#main = state;
@@ -92,7 +92,7 @@ export class BackupHeartbeats {
     for (const id of this.#ended) if (!this.#sessions.has(id)) this.#ended.delete(id);
     // neither waits for the store nor fails without it
     if (isFirst) this.parts.store.open();
-    this.#lookLater();
+    this.#scheduleCheck();
   }
 
   close(): Promise<void> {
@@ -100,13 +100,13 @@ export class BackupHeartbeats {
     return this.parts.store.close();
   }
 
-  #lookLater(): void {
+  #scheduleCheck(): void {
     const { intervalMs = Infinity } = this.#main ?? {};
     this.#timer?.cancel();
     if (this.#sessions.size === 0) return;
-    this.#timer = this.parts.clock.setTimer(intervalMs / LOOKS_PER_INTERVAL, () => {
+    this.#timer = this.parts.clock.setTimer(intervalMs / CHECKS_PER_INTERVAL, () => {
       if (this.#isMainThreadLate()) void this.#beat();
-      this.#lookLater();
+      this.#scheduleCheck();
     });
   }
 
@@ -129,7 +129,7 @@ export class BackupHeartbeats {
     try {
       this.#learn(await store.heartbeat({ sessions, knownList: this.#knownList }), { main, sessions, sent });
     } catch {
-      // the next look tries again, and outages are the main thread's to report
+      // the next check tries again, and outages are the main thread's to report
     } finally {
       this.#isBeating = false;
     }
@@ -150,15 +150,15 @@ export class BackupHeartbeats {
     for (const { id, answer } of answers) if (answer?.status === 'ended') this.#ended.add(id);
     const isListedAgain = answers.some(({ answer }) => answer?.status === 'listed-again');
     const isOther = serverId !== main.server.serverId || serverSince !== main.server.serverSince;
-    if (isListedAgain || isOther) this.#troubleMs = answeredMs;
+    if (isListedAgain || isOther) this.#breakSeenAtMs = answeredMs;
     const extended = this.#mayExtend(main) ? answers.flatMap(({ id, answer }) => this.#extend(id, sent, answer)) : [];
     if (extended.length === 0 && !isListedAgain) return;
     this.parts.report({ leaseEpoch: main.leaseEpoch, sent, answeredMs, extended, isListedAgain });
   }
 
   /** Whether the main thread has dealt with all that showed that locks may be lost. */
-  #mayExtend({ serverMetMs }: MainThreadState): boolean {
-    return serverMetMs > this.#troubleMs;
+  #mayExtend({ answeredBeatMs }: MainThreadState): boolean {
+    return answeredBeatMs > this.#breakSeenAtMs;
   }
 
   #extend(id: SessionId, sent: Instant, answer: HeartbeatResult['sessions'][number] | undefined) {

@@ -14,7 +14,7 @@ function fakeBackup() {
   const reports: BackupReport[] = [];
   const idsTold = () => told.at(-1)?.sessions.map(({ id }) => id);
   const backup = {
-    tell: (state: MainThreadState) => void told.push(state),
+    update: (state: MainThreadState) => void told.push(state),
     takeReports: () => reports.splice(0),
     close: () => Promise.resolve(),
   };
@@ -61,7 +61,7 @@ describe('The sessions of a replica with a backup', () => {
       intervalMs: 3_000,
       sessions: [{ id: ID, lockExpiryMs: 10_000, deadline: { now: 21_000 } }],
       server: { serverId, serverSince },
-      serverMetMs: 12_000,
+      answeredBeatMs: 12_000,
       leaseEpoch: 0,
     });
   });

@@ -135,7 +135,7 @@ export class Sessions {
       const session = this.#current.get(lockExpiryMs);
       this.#current.delete(lockExpiryMs);
       session?.end();
-      this.#tellBackup();
+      this.#updateBackup();
     };
   }
 
@@ -211,7 +211,7 @@ export class Sessions {
     };
     const sent = instant(clock);
     this.#beatMs = sent.now;
-    this.#tellBackup();
+    this.#updateBackup();
     try {
       const result = await client.store.heartbeat(request);
       this.#failures = 0;
@@ -238,7 +238,7 @@ export class Sessions {
     this.#nextEndTimer?.cancel();
     for (const session of this.#current.values()) session.end();
     this.#current.clear();
-    this.#tellBackup();
+    this.#updateBackup();
   }
 
   #begin(lockExpiryMs: number): Session {
@@ -284,7 +284,7 @@ export class Sessions {
     return undefined;
   }
 
-  #tellBackup(): void {
+  #updateBackup(): void {
     const { backup } = this.parts;
     if (backup === undefined || this.#server === undefined || this.#answeredSent === undefined) return;
     const sessions = [...this.#current.values()].flatMap((session) => {
@@ -293,12 +293,12 @@ export class Sessions {
       const { id, lockExpiryMs, confirmedEnd } = session;
       return confirmedEnd === undefined || deadline === undefined ? [] : [{ id, lockExpiryMs, confirmedEnd, deadline }];
     });
-    backup.tell({
+    backup.update({
       beatMs: this.#beatMs,
       intervalMs: this.intervalMs,
       sessions,
       server: this.#server,
-      serverMetMs: this.#answeredSent.now,
+      answeredBeatMs: this.#answeredSent.now,
       leaseEpoch: this.#leaseEpoch,
     });
   }
@@ -334,7 +334,7 @@ export class Sessions {
       if (answer.status === 'ended') session.end();
       else session.extend(sent, answer.end);
     }
-    this.#tellBackup();
+    this.#updateBackup();
     const hasPresumed = this.#presumeEnded(sent);
     this.#awaitNextEnd(result);
     if (list !== undefined || hasPresumed) this.parts.listener.listChanged();

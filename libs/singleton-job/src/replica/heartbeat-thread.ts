@@ -32,6 +32,7 @@ interface HeartbeatThreadParts {
 export class HeartbeatThread implements HeartbeatBackup {
   #worker: Worker | undefined;
   #port: MessagePort | undefined;
+  #isClosed = false;
   #hasFailed = false;
 
   constructor(private readonly parts: HeartbeatThreadParts) {}
@@ -78,7 +79,7 @@ export class HeartbeatThread implements HeartbeatBackup {
     }
   }
 
-  tell(state: MainThreadState): void {
+  update(state: MainThreadState): void {
     this.#port?.postMessage(state);
   }
 
@@ -91,14 +92,14 @@ export class HeartbeatThread implements HeartbeatBackup {
   }
 
   async close(): Promise<void> {
-    this.#hasFailed = true;
+    this.#isClosed = true;
     this.#port?.close();
     this.#port = undefined;
     await this.#worker?.terminate();
   }
 
   #fail(error: unknown): void {
-    if (this.#hasFailed) return;
+    if (this.#isClosed || this.#hasFailed) return;
     this.#hasFailed = true;
     this.parts.notify('heartbeatThreadFailed', { error });
   }

@@ -106,7 +106,7 @@ function createThread({ time, server }: Omit<Surroundings, 'name'>, rate: number
   const reports: BackupReport[] = [];
   const heartbeats = new BackupHeartbeats({ store, clock, report: (report) => reports.push(report) });
   const backup: HeartbeatBackup = {
-    tell: (state) => {
+    update: (state) => {
       heartbeats.receive(state);
     },
     takeReports: () => reports.splice(0),
