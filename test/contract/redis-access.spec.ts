@@ -1,7 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { type RedisLockStore } from '../../libs/singleton-job/src/store/redis/index.js';
-import { acquireRequest, eventually, granted, heartbeat, kept, LONG_MS, sessionOfReplica } from './lock-store-world.js';
+import {
+  acquireRequest,
+  eventually,
+  granted,
+  heartbeat,
+  kept,
+  LONG_MS,
+  sessionOfReplica,
+} from '../../libs/singleton-job/src/testing/lock-store-contract/index.js';
 import { RedisFixture } from './redis-fixture.js';
 
 const renewal = { name: 'price-tick', holder: 'a#1', lifeMs: LONG_MS, update: {} };

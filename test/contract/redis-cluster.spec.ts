@@ -2,10 +2,10 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jes
 import { Cluster } from 'ioredis';
 import { type RedisConnectionOptions } from '../../libs/singleton-job/src/store/index.js';
 import { RedisLockStore } from '../../libs/singleton-job/src/store/redis/index.js';
-import { describeLockStore } from '../../libs/singleton-job/src/testing/lock-store-contract/index.js';
 import { RedisCluster } from '../../tools/replicas/redis/redis-cluster.js';
 import {
   acquireRequest,
+  describeLockStore,
   eventually,
   granted,
   heartbeat,
@@ -13,7 +13,7 @@ import {
   LONG_MS,
   refused,
   sessionOfReplica,
-} from './lock-store-world.js';
+} from '../../libs/singleton-job/src/testing/lock-store-contract/index.js';
 
 let cluster: RedisCluster;
 let projects = 0;

@@ -2,7 +2,14 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type RedisLockStore } from '../../libs/singleton-job/src/store/redis/index.js';
 import { TcpProxy } from '../../tools/replicas/tcp-proxy.js';
-import { acquireRequest, eventually, granted, heartbeat, LONG_MS, sessionOfReplica } from './lock-store-world.js';
+import {
+  acquireRequest,
+  eventually,
+  granted,
+  heartbeat,
+  LONG_MS,
+  sessionOfReplica,
+} from '../../libs/singleton-job/src/testing/lock-store-contract/index.js';
 import { type OpenStore, RedisFixture } from './redis-fixture.js';
 
 /** How long the watchdog lets a connection be silent. */

@@ -10,7 +10,7 @@ import {
   LONG_MS,
   refused,
   sessionOfReplica,
-} from './lock-store-world.js';
+} from '../../libs/singleton-job/src/testing/lock-store-contract/index.js';
 import { RedisFixture } from './redis-fixture.js';
 
 const SESSIONS = '{myapp:sessions}';

@@ -8,7 +8,7 @@ import {
   type StateUpdate,
 } from '../../libs/singleton-job/src/store/index.js';
 import { ManualClock, TestServer } from '../../libs/singleton-job/src/testing/index.js';
-import { LONG_MS } from './lock-store-world.js';
+import { LONG_MS } from '../../libs/singleton-job/src/testing/lock-store-contract/index.js';
 import { RedisFixture } from './redis-fixture.js';
 
 /** What a request knows of the last heartbeat: all of it, something else, or nothing. */
