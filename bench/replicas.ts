@@ -7,6 +7,7 @@ import { until } from '../tools/replicas/until.js';
 import { WorkerProcess } from '../tools/replicas/worker-process.js';
 import { type JobSpec, type Settings, type StartTimes, type Usage } from './contestants/contestant.js';
 import { type Contestant } from './contestants.js';
+import { type Row } from './figures.js';
 
 export const PROGRAM = new URL('dist/main.js', import.meta.url).pathname;
 
@@ -141,14 +142,14 @@ export class Replicas implements AsyncDisposable {
 export async function withAll<T>(
   contestants: readonly Contestant[],
   optionsOf: (index: number) => ReplicasOptions,
-  during: (fleets: readonly Replicas[]) => Promise<T>,
+  during: (all: readonly Replicas[]) => Promise<T>,
 ): Promise<T> {
-  const fleets: Replicas[] = [];
+  const all: Replicas[] = [];
   try {
-    for (const [index, one] of contestants.entries()) fleets.push(await Replicas.start(one, optionsOf(index)));
-    return await during(fleets);
+    for (const [index, one] of contestants.entries()) all.push(await Replicas.start(one, optionsOf(index)));
+    return await during(all);
   } finally {
-    for (const fleet of fleets) await fleet[Symbol.asyncDispose]();
+    for (const replicas of all) await replicas[Symbol.asyncDispose]();
   }
 }
 
@@ -165,8 +166,26 @@ export function startOf(replica: WorkerProcess): Promise<StartTimes> {
   return replica.ask('start');
 }
 
-/** CPU time that a replica uses in a window: in milliseconds per second, and per run. */
-export async function cpuOf(replica: WorkerProcess, windowMs: number): Promise<{ perSecond: number; runs: number }> {
+interface CpuUse {
+  readonly perSecond: number;
+  readonly runs: number;
+}
+
+/** A row for each contestant with the CPU time of one of its replicas, all in the same window. */
+export function cpuRows(
+  all: readonly Replicas[],
+  column: string,
+  use: (replicas: Replicas) => Promise<CpuUse>,
+): Promise<Row[]> {
+  return Promise.all(
+    all.map(async (replicas) => {
+      return { name: replicas.contestant.name, cells: { [column]: (await use(replicas)).perSecond } };
+    }),
+  );
+}
+
+/** CPU time that a replica uses in a window, in milliseconds per second, and its runs per second. */
+export async function cpuOf(replica: WorkerProcess, windowMs: number): Promise<CpuUse> {
   const before = await usageOf(replica);
   const fromMs = performance.now();
   await delay(windowMs);

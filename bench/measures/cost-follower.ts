@@ -3,7 +3,7 @@ import { RedisServer } from '../../tools/replicas/redis/index.js';
 import { electionPerJob, idleRedis, singletonJob, singletonJobShort } from '../contestants.js';
 import { combine, withRatio } from '../figures.js';
 import { type Measure, times } from '../measure.js';
-import { cpuOf, HALF_SECOND, withAll } from '../replicas.js';
+import { cpuOf, cpuRows, HALF_SECOND, withAll } from '../replicas.js';
 
 const CONTESTANTS = [idleRedis, singletonJob, singletonJobShort, electionPerJob];
 
@@ -19,17 +19,10 @@ export const costOfFollower: Measure = {
     const rounds = await withAll(
       CONTESTANTS,
       () => options,
-      async (fleets) => {
+      async (followed) => {
         await delay(pick(15_000, 500));
         return times(pick(3, 1), () =>
-          Promise.all(
-            fleets.map(async ({ contestant, last }) => {
-              return {
-                name: contestant.name,
-                cells: { 'CPU ms per s': (await cpuOf(last, pick(6_000, 1_500))).perSecond },
-              };
-            }),
-          ),
+          cpuRows(followed, 'CPU ms per s', ({ last }) => cpuOf(last, pick(6_000, 1_500))),
         );
       },
     );

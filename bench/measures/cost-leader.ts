@@ -3,7 +3,7 @@ import { RedisServer } from '../../tools/replicas/redis/index.js';
 import { bareTimer, type Contestant, electionPerJob, singletonJob } from '../contestants.js';
 import { combine, join, type Row, withRatio } from '../figures.js';
 import { type Measure, type Scale, times } from '../measure.js';
-import { cpuOf, manyJobs, withAll } from '../replicas.js';
+import { cpuOf, cpuRows, manyJobs, withAll } from '../replicas.js';
 
 const CONTESTANTS: readonly Contestant[] = [electionPerJob, singletonJob, bareTimer];
 
@@ -26,13 +26,7 @@ async function measure(jobs: number, { pick }: Scale): Promise<Row[]> {
     () => options,
     async (leaders) => {
       await delay(pick(15_000, 1_000));
-      return times(pick(3, 1), () =>
-        Promise.all(
-          leaders.map(async ({ contestant, first }) => {
-            return { name: contestant.name, cells: { [column]: (await cpuOf(first, windowMs)).perSecond } };
-          }),
-        ),
-      );
+      return times(pick(3, 1), () => cpuRows(leaders, column, ({ first }) => cpuOf(first, windowMs)));
     },
   );
   return withRatio(combine(rounds), column, electionPerJob.name);
