@@ -67,7 +67,7 @@ export class Sessions {
   /** When the newest heartbeat was sent. */
   #beatMs = 0;
   /** The backup has listed a session again: locks may be lost. */
-  #isListedAgain = false;
+  #backupListedAgain = false;
   #version = 0;
   #list: ReadonlyMap<SessionId, ListedSession> = new Map();
   /** The replicas of the sessions that have not ended. */
@@ -272,7 +272,7 @@ export class Sessions {
   /** Notes what heartbeats of the backup have confirmed: also right after a block, before the event loop has turned. */
   #takeReports(): void {
     for (const report of this.parts.backup?.takeReports() ?? []) {
-      this.#isListedAgain ||= report.isListedAgain;
+      this.#backupListedAgain ||= report.isListedAgain;
       // relied on what was known before the leases were frozen
       if (report.leaseEpoch !== this.#leaseEpoch) continue;
       for (const { id, end } of report.extended) this.#withId(id)?.raise(report.sent, end, report.answeredMs);
@@ -324,8 +324,8 @@ export class Sessions {
       this.#alive = new Set([...list].filter(([, { hasEnded }]) => !hasEnded).map(([id]) => replicaOf(id)));
     }
     // before the sessions are extended: no lease may go on by this answer
-    const isListedAgain = this.#isListedAgain || result.sessions.some(({ status }) => status === 'listed-again');
-    this.#isListedAgain = false;
+    const isListedAgain = this.#backupListedAgain || result.sessions.some(({ status }) => status === 'listed-again');
+    this.#backupListedAgain = false;
     if (isBreak || mayBeOther || isListedAgain) this.#freezeLeases();
     if (isBreak) this.#break();
     for (const [index, session] of sessions.entries()) {

@@ -9,11 +9,12 @@ import {
   type HeartbeatThreadData,
   monotonicOriginMs,
   READY,
+  type Unreachable,
 } from '../heartbeat-thread/thread-data.js';
 import { type BackupReport, type HeartbeatBackup, type MainThreadState } from '../leadership/index.js';
 import { type HeartbeatThreadOptions } from '../options/index.js';
 import { type RedisConnectionOptions } from '../store/index.js';
-import { libraryFile } from './own-file.js';
+import { libraryFile } from './library-file.js';
 
 /** A file that is another program may never say that it is ready. */
 const START_LIMIT_MS = 30_000;
@@ -62,6 +63,9 @@ export class HeartbeatThread implements HeartbeatBackup {
       });
       this.#worker = worker;
       await untilReady(worker);
+      worker.on('message', ({ unreachable }: Unreachable) => {
+        this.#fail(new Error(`it cannot reach Redis: ${unreachable}`));
+      });
       worker.on('error', (error) => {
         this.#fail(error);
       });

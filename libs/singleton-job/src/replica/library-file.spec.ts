@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { join } from 'node:path';
-import { libraryFile } from './own-file.js';
+import { libraryFile } from './library-file.js';
 
 const PROGRAM = join(import.meta.dirname, '../heartbeat-thread/index.ts');
 
