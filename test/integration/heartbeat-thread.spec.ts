@@ -62,6 +62,16 @@ describe('The heartbeat thread', () => {
     );
   });
 
+  it('that cannot reach Redis is reported', async () => {
+    const failed: unknown[] = [];
+    const observer: JobObserver = { heartbeatThreadFailed: ({ error }) => failed.push(error) };
+    const workerFile = program(`${READY} setTimeout(() => parentPort.postMessage({ unreachable: 'refused' }), 20)`);
+    await using application = await start({ heartbeatThread: { workerFile }, observers: [observer] });
+    await until('it is reported', () => failed.length > 0);
+    await application.app.close();
+    expect(failed).toMatchObject([{ message: 'it cannot reach Redis: refused' }]);
+  });
+
   it('that ends later is reported once, and the application goes on', async () => {
     const failed: unknown[] = [];
     const observer: JobObserver = { heartbeatThreadFailed: ({ error }) => failed.push(error) };
@@ -70,6 +80,6 @@ describe('The heartbeat thread', () => {
     await until('it is reported', () => failed.length > 0);
     await application.app.close();
     expect(failed).toMatchObject([{ message: 'out of luck' }]);
-    expect(application.logger.lines.filter((line) => line.includes('has lost its heartbeat thread'))).toHaveLength(1);
+    expect(application.logger.lines.filter((line) => line.includes('has no working heartbeat thread'))).toHaveLength(1);
   });
 });

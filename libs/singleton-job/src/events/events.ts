@@ -181,8 +181,9 @@ export interface JobEvents {
    */
   lockTtlRestored: { readonly job: string; readonly holder: string };
   /**
-   * The heartbeat thread has ended. Leases go on by the heartbeats of the main thread, and no longer outlast a blocked event loop.
-   * The thread starts again with the process. Not called for a thread that cannot start (start-up fails), nor at a stop.
+   * The heartbeat thread has ended, or has had no connection for 10 s while the main thread has one. Leases go on by the heartbeats of
+   * the main thread, and no longer outlast a blocked event loop. Called once. A thread that has ended starts again with the process.
+   * Not called for a thread that cannot start (start-up fails), nor at a stop.
    */
   heartbeatThreadFailed: { readonly error: unknown };
   /** The library's own runner broke. Its term is given back, and the runner starts again. Not called for what a job throws. */
@@ -221,7 +222,8 @@ export const JOB_EVENTS = Object.freeze({
   evictionPossible: 'Redis may evict locks: `maxmemory-policy` is not `noeviction`, or unknown. Once per process.',
   restartsHidden: 'INFO is not permitted, so a restart of Redis looks like a short outage. Permit `+info` and `+time`.',
   lockTtlRestored: 'A lock had no time to live, and got one.',
-  heartbeatThreadFailed: 'The heartbeat thread ended. Leases no longer outlast a blocked event loop.',
+  heartbeatThreadFailed:
+    'The heartbeat thread ended, or cannot reach Redis. Leases no longer outlast a blocked event loop.',
   runnerFailed: 'The library itself failed. The lead was given up, and the job starts again.',
   observerFailed: 'An observer threw or rejected. Not for one that fails at this event.',
 } satisfies Readonly<Record<keyof JobEvents, string>>);

@@ -108,8 +108,8 @@ describe('The log', () => {
     [
       'heartbeatThreadFailed',
       { error: new Error('ERR_WORKER_OUT_OF_MEMORY') },
-      'error [myapp] has lost its heartbeat thread (ERR_WORKER_OUT_OF_MEMORY): until a restart of the process, a job that blocks the event ' +
-        'loop for longer than its lockExpiry loses its lease',
+      'error [myapp] has no working heartbeat thread (ERR_WORKER_OUT_OF_MEMORY): a job that blocks the event loop for longer than its ' +
+        'lockExpiry loses its lease. Mend the cause and restart the process',
     ],
     [
       'storeUnreachable',

@@ -149,8 +149,8 @@ export class LoggingObserver implements JobObserver {
 
   heartbeatThreadFailed({ error }: JobEvents['heartbeatThreadFailed']): void {
     this.sink.error(
-      `${this.#name(undefined)} has lost its heartbeat thread (${messageOf(error)}): until a restart of the process, a job that ` +
-        'blocks the event loop for longer than its lockExpiry loses its lease',
+      `${this.#name(undefined)} has no working heartbeat thread (${messageOf(error)}): a job that blocks the event loop for ` +
+        'longer than its lockExpiry loses its lease. Mend the cause and restart the process',
       stackOf(error),
     );
   }

@@ -6,7 +6,13 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { BackupHeartbeats, type MainThreadState } from '../leadership/index.js';
 import { RedisLockStore } from '../store/redis/index.js';
 import { SystemClock } from '../time/index.js';
-import { HEARTBEAT_THREAD, type HeartbeatThreadData, monotonicOriginMs, READY } from './thread-data.js';
+import {
+  HEARTBEAT_THREAD,
+  type HeartbeatThreadData,
+  monotonicOriginMs,
+  READY,
+  type Unreachable,
+} from './thread-data.js';
 
 /** The clock of the main thread: `performance.now()` begins at 0 in each thread. */
 class MainThreadClock extends SystemClock {
@@ -33,6 +39,9 @@ function run({ projectName, connection, originMs, port }: HeartbeatThreadData): 
     clock: new MainThreadClock(originMs),
     report: (report) => {
       port.postMessage(report);
+    },
+    reportUnreachable: (error) => {
+      parentPort?.postMessage({ unreachable: error.message } satisfies Unreachable);
     },
   });
   port.on('message', (state: MainThreadState) => {

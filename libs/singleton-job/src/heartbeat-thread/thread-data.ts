@@ -1,7 +1,7 @@
 import { type MessagePort } from 'node:worker_threads';
 import { type RedisConnectionOptions } from '../store/index.js';
 
-/** What the heartbeat thread is given. It answers `ready` on its parent port, and everything else goes over `port`. */
+/** What the heartbeat thread is given. It says `ready`, and {@link Unreachable}, on its parent port. Everything else goes over `port`. */
 export interface HeartbeatThreadData {
   /** Tells this thread from others that load the same file. */
   readonly kind: typeof HEARTBEAT_THREAD;
@@ -15,6 +15,11 @@ export interface HeartbeatThreadData {
 
 export const HEARTBEAT_THREAD = 'nestjs-singleton-job:heartbeat-thread';
 export const READY = 'ready';
+
+/** The thread has no connection to Redis, though the main thread has one. */
+export interface Unreachable {
+  readonly unreachable: string;
+}
 
 const READINGS = 10;
 

@@ -28,7 +28,13 @@ function setup({ isNameless = false }: SetupOptions = {}) {
   const heartbeat = store.heartbeat.bind(store);
   store.heartbeat = async (request) => withoutName(await heartbeat(request));
   const reports: BackupReport[] = [];
-  const backup = new BackupHeartbeats({ store, clock, report: (report) => reports.push(report) });
+  const unreachable: string[] = [];
+  const backup = new BackupHeartbeats({
+    store,
+    clock,
+    report: (report) => reports.push(report),
+    reportUnreachable: ({ message }) => unreachable.push(message),
+  });
   let leaseEpoch = 0;
   let confirmedEnd: number | undefined;
 
@@ -57,7 +63,7 @@ function setup({ isNameless = false }: SetupOptions = {}) {
     await backup.close();
     expect(common.pendingTimers).toBe(0);
   };
-  return { common, clock, server, memory, store, backup, reports, mainBeats, extendedAt, beats, end };
+  return { common, clock, server, memory, store, backup, reports, unreachable, mainBeats, extendedAt, beats, end };
 }
 
 describe('Heartbeats of the backup', () => {
@@ -111,6 +117,28 @@ describe('Heartbeats of the backup', () => {
     await common.advance(60_000);
     expect(extendedAt().at(-1)).toBe(19_500);
     expect(server.sessionOf(ID)?.hasEnded).toBe(true);
+  });
+
+  it('say once that they have no connection, if the main thread has had one for 10 s meanwhile', async () => {
+    const { common, store, mainBeats, unreachable } = world;
+    const beatFor = async (ms: number): Promise<void> => {
+      for (let passedMs = 0; passedMs < ms; passedMs += INTERVAL_MS) {
+        mainBeats();
+        await common.advance(INTERVAL_MS);
+      }
+    };
+    await beatFor(INTERVAL_MS);
+    store.partition();
+    store.reconnect();
+    await beatFor(9_000);
+    store.heal();
+    await beatFor(9_000);
+    expect(unreachable).toEqual([]);
+    store.partition();
+    store.reconnect();
+    await beatFor(30_000);
+    expect(unreachable).toEqual(['the connection was closed']);
+    store.heal();
   });
 
   it('leave out sessions that the main thread has given up', async () => {

@@ -1,3 +1,4 @@
+import { type LockStoreError } from '../errors/index.js';
 import { type HeartbeatReference, type HeartbeatResult, type LockStore, type SessionId } from '../store/index.js';
 import { type Clock, type Instant, instant, type Timer } from '../time/index.js';
 import { deadlineOf, isBefore } from './lease.js';
@@ -7,6 +8,8 @@ const LATE_AFTER_INTERVALS = 1.25;
 const CHECKS_PER_INTERVAL = 4;
 /** A main thread that has been silent for longer counts as dead. No lock is trusted for much longer without it. */
 const LONGEST_SILENCE_MS = 20_000;
+/** A connection that is gone for longer, while that of the main thread works, does not come back by itself. */
+const RECONNECT_LIMIT_MS = 10_000;
 
 /** A session as one of the two threads knows it. */
 interface KeptSession {
@@ -57,6 +60,8 @@ interface BackupHeartbeatsParts {
   /** Its monotonic time is that of the main thread. */
   readonly clock: Clock;
   readonly report: (report: BackupReport) => void;
+  /** It has no connection, though the main thread has one. Called once. */
+  readonly reportUnreachable: (error: LockStoreError) => void;
 }
 
 /**
@@ -76,6 +81,9 @@ export class BackupHeartbeats {
   #breakSeenAtMs = -Infinity;
   #isBeating = false;
   #timer: Timer | undefined;
+  /** Since when there is no connection, and why. */
+  #outage: { readonly sinceMs: number; readonly error: LockStoreError } | undefined;
+  #hasSaidUnreachable = false;
 
   constructor(private readonly parts: BackupHeartbeatsParts) {}
 
@@ -90,14 +98,32 @@ export class BackupHeartbeats {
     });
     this.#sessions = new Map(known.map((session) => [session.id, session]));
     for (const id of this.#ended) if (!this.#sessions.has(id)) this.#ended.delete(id);
-    // neither waits for the store nor fails without it
-    if (isFirst) this.parts.store.open();
+    if (isFirst) this.#open();
+    this.#checkConnection(state);
     this.#scheduleCheck();
   }
 
   close(): Promise<void> {
     this.#timer?.cancel();
     return this.parts.store.close();
+  }
+
+  #open(): void {
+    const { store, clock } = this.parts;
+    store.listen({
+      connected: () => (this.#outage = undefined),
+      disconnected: (error) => (this.#outage = { sinceMs: this.#outage?.sinceMs ?? clock.now(), error }),
+    });
+    // neither waits for the store nor fails without it
+    store.open();
+  }
+
+  /** Outages of both are the main thread's to report. */
+  #checkConnection({ answeredBeatMs }: MainThreadState): void {
+    if (this.#outage === undefined || this.#hasSaidUnreachable) return;
+    if (answeredBeatMs - this.#outage.sinceMs < RECONNECT_LIMIT_MS) return;
+    this.#hasSaidUnreachable = true;
+    this.parts.reportUnreachable(this.#outage.error);
   }
 
   #scheduleCheck(): void {

@@ -104,7 +104,12 @@ function createThread({ time, server }: Omit<Surroundings, 'name'>, rate: number
   const clock = new ReplicaClock(time, rate);
   const store = new FaultyStore(new InMemoryLockStore(server), time, clock);
   const reports: BackupReport[] = [];
-  const heartbeats = new BackupHeartbeats({ store, clock, report: (report) => reports.push(report) });
+  const heartbeats = new BackupHeartbeats({
+    store,
+    clock,
+    report: (report) => reports.push(report),
+    reportUnreachable: () => undefined,
+  });
   const backup: HeartbeatBackup = {
     update: (state) => {
       heartbeats.receive(state);
