@@ -19,7 +19,7 @@ export class PriceImport {
 
   /** @throws LockUnavailableError while any replica is at it */
   run(): Promise<ImportedPrices> {
-    return this.locks.withLock('price-import', {}, async ({ signal, fencingToken }) => {
+    return this.locks.withLock('price-import', async ({ signal, fencingToken }) => {
       const prices = await this.feed.history({ signal });
       this.#logger.log(`imported ${prices} prices under token ${fencingToken}`);
       return { prices, fencingToken };

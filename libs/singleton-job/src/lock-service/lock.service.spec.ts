@@ -625,14 +625,18 @@ describe('LockService', () => {
   describe('runs a function under a lock', () => {
     it('and releases it when that has settled, answering what it answers', async () => {
       const [a, b] = [start('a'), start('b')];
-      const outcome = a.locks.withLock(KEY, {}, async (lock) => {
-        await expect(b.locks.withLock(KEY, {}, () => 1)).rejects.toEqual(
-          new LockUnavailableError('lock/nightly-import'),
-        );
+      const outcome = a.locks.withLock(KEY, async (lock) => {
+        await expect(b.locks.withLock(KEY, () => 1)).rejects.toEqual(new LockUnavailableError('lock/nightly-import'));
         return lock.fencingToken;
       });
       expect(await soon(outcome)).toBeGreaterThan(0);
       expect(server.holderOf('lock/nightly-import')).toBeUndefined();
+    });
+
+    it('with options or without', async () => {
+      const a = start('a');
+      expect(await soon(a.locks.withLock(KEY, () => 1))).toBe(1);
+      await expect(a.locks.withLock(KEY, { expiry: 1 }, () => 1)).rejects.toThrow(InvalidLockError);
     });
 
     it.each([
@@ -645,7 +649,7 @@ describe('LockService', () => {
       ['rejects', () => Promise.reject(new Error('no disk'))],
     ])('and releases it when that %s', async (_, fn) => {
       const a = start('a');
-      await expect(soon(a.locks.withLock(KEY, {}, fn))).rejects.toThrow('no disk');
+      await expect(soon(a.locks.withLock(KEY, fn))).rejects.toThrow('no disk');
       expect(server.holderOf('lock/nightly-import')).toBeUndefined();
     });
   });
@@ -653,7 +657,7 @@ describe('LockService', () => {
   describe('when the application stops', () => {
     it('recalls what is locked, and waits for the owner to give it back', async () => {
       const a = start('a');
-      const work = a.locks.withLock(KEY, {}, async ({ signal }) => {
+      const work = a.locks.withLock(KEY, async ({ signal }) => {
         await new Promise<void>((resolve) => {
           signal.addEventListener('abort', () => clock.setTimer(300, resolve));
         });

@@ -15,6 +15,8 @@ const GIVE_BACK_MS = 500;
 const NOWHERE =
   'connection must be given to lock anything, got undefined: LockService needs a Redis URL also where enabled is false';
 
+type LockedFunction<T> = (lock: LockHandle) => T | Promise<T>;
+
 /**
  * Locks for one global operation at a time: a migration, an import, a rebuild. For one row among many claim the row in
  * your database. The same leases as those of jobs, on the same connection.
@@ -54,11 +56,20 @@ export class LockService {
   }
 
   /**
-   * Runs a function under a lock, and releases it when the function has settled.
+   * Runs a function under a lock, and releases the lock when the function has settled. Resolves to what the function returns.
    *
-   * @throws LockUnavailableError if it is held, and everything that {@link tryAcquire} and the function throw
+   * @example await locks.withLock('nightly-import', (lock) => importAll({ signal: lock.signal }));
+   * @throws LockUnavailableError if another holder has the lock, and everything that {@link tryAcquire} and the function throw
    */
-  async withLock<T>(key: LockKey, options: LockOptions, fn: (lock: LockHandle) => T | Promise<T>): Promise<T> {
+  withLock<T>(key: LockKey, fn: (lock: LockHandle) => T | Promise<T>): Promise<T>;
+  /**
+   * The same, with options.
+   *
+   * @example await locks.withLock('nightly-import', { wait: '5s' }, (lock) => importAll({ signal: lock.signal }));
+   */
+  withLock<T>(key: LockKey, options: LockOptions, fn: (lock: LockHandle) => T | Promise<T>): Promise<T>;
+  async withLock<T>(key: LockKey, ...args: [LockedFunction<T>] | [LockOptions, LockedFunction<T>]): Promise<T> {
+    const [options, fn] = args.length === 1 ? [undefined, ...args] : args;
     const lock = await this.tryAcquire(key, options);
     if (lock === null) throw new LockUnavailableError(readLockRequest(key, options, this.options).name);
     try {
