@@ -72,7 +72,7 @@ describe('An interceptor', () => {
         contexts.push(storage.getStore());
       },
     });
-    await until('the job is led', () => registry.get('yearly')?.role === 'leader');
+    await until('the job is led', () => registry.get('yearly').role === 'leader');
     expect(await registry.trigger('yearly')).toMatchObject({ started: true });
     await until('all have run', () => new Set(contexts.map((context) => context?.job)).size === 3);
     expect(contexts).toContainEqual({ job: 'price-tick', cause: 'schedule' });
@@ -95,8 +95,8 @@ describe('An interceptor', () => {
     );
     await using application = await startApplication({ imports: [module], providers: [Jobs] });
     const registry = application.app.get(SingletonJobRegistry);
-    await until('two runs have failed', () => (registry.get('price-tick')?.counters.failed ?? 0) >= 2);
-    expect(registry.get('price-tick')?.lastRun).toMatchObject({ outcome: 'failed', error: 'no transaction' });
+    await until('two runs have failed', () => registry.get('price-tick').counters.failed >= 2);
+    expect(registry.get('price-tick').lastRun).toMatchObject({ outcome: 'failed', error: 'no transaction' });
     expect(application.app.get(Jobs).contexts).toEqual([]);
   });
 

@@ -74,13 +74,13 @@ describe('SingletonJobRegistry', () => {
       });
       started.push(application);
       const registry = application.app.get(SingletonJobRegistry);
-      const status = (name = 'price-tick'): JobStatus | undefined => registry.get(name);
+      const status = (name = 'price-tick'): JobStatus => registry.get(name);
       return { ...application, registry, status };
     };
 
     const pair = async () => {
       const a = await start('a');
-      await until('the first leads', () => a.status()?.role === 'leader' && a.status('yearly')?.role === 'leader');
+      await until('the first leads', () => a.status().role === 'leader' && a.status('yearly').role === 'leader');
       const b = await start('b');
       await until('the second knows who leads', () => b.registry.list().every(({ leader }) => leader !== null));
       return [a, b] as const;
@@ -88,12 +88,12 @@ describe('SingletonJobRegistry', () => {
 
     it('agrees on who leads, in plain data', async () => {
       const [a, b] = await pair();
-      await until('a run has settled', () => (a.status()?.counters.succeeded ?? 0) > 2);
+      await until('a run has settled', () => a.status().counters.succeeded > 2);
       const [ours, theirs] = [a.status(), b.status()];
       expect(ours).toMatchObject({ role: 'leader', leader: expect.stringMatching(/^a-[0-9a-f]{8}$/) });
-      expect(theirs).toMatchObject({ role: 'follower', leader: ours?.leader, lastRun: null });
-      expect(await redis.get('myapp:price-tick:lock')).toMatch(new RegExp(`^${ours?.leader ?? ''}\\.1@\\d+#`));
-      expect(ours?.fencingToken).toBe(Number(await redis.hget('{myapp:price-tick:lock}:state', 'token')));
+      expect(theirs).toMatchObject({ role: 'follower', leader: ours.leader, lastRun: null });
+      expect(await redis.get('myapp:price-tick:lock')).toMatch(new RegExp(`^${ours.leader ?? ''}\\.1@\\d+#`));
+      expect(ours.fencingToken).toBe(Number(await redis.hget('{myapp:price-tick:lock}:state', 'token')));
       for (const { registry } of [a, b]) {
         const list = registry.list();
         expect(JSON.parse(JSON.stringify(list))).toEqual(list);
@@ -156,11 +156,11 @@ describe('SingletonJobRegistry', () => {
       }
 
       const { app, registry, status } = await start('a', { providers: [Prices, Cautious] });
-      await until('the other job is led', () => status('yearly')?.role === 'leader');
+      await until('the other job is led', () => status('yearly').role === 'leader');
       expect(status()).toMatchObject({ role: 'paused', counters: { terms: 0 } });
       expect(String(app.get(Cautious).problem)).toContain('jobs are found when the application starts');
       registry.resume('price-tick');
-      await until('it is led', () => status()?.role === 'leader');
+      await until('it is led', () => status().role === 'leader');
     });
   });
 
@@ -194,8 +194,8 @@ describe('SingletonJobRegistry', () => {
       const jobs = { beat: { delay: '7s', enabled: false }, 'price-tick': { period: '9s' } } as const;
       await using application = await startDisabled(registering(beat()), { jobs });
       const registry = application.app.get(SingletonJobRegistry);
-      expect(registry.get('beat')?.schedule).toBe('interval 7000ms');
-      expect(registry.get('price-tick')?.schedule).toBe('fixed-rate 9000ms offset 0ms');
+      expect(registry.get('beat').schedule).toBe('interval 7000ms');
+      expect(registry.get('price-tick').schedule).toBe('fixed-rate 9000ms offset 0ms');
     });
 
     it('and refuses a name that a decorated job has, naming both places', async () => {
@@ -267,7 +267,7 @@ describe('SingletonJobRegistry', () => {
       await using application = await startDisabled({ providers: [Prices] }, { jobs, ignoreUnknownJobs: true });
       const registry = application.app.get(SingletonJobRegistry);
       registry.register(beat());
-      expect(registry.get('beat')?.schedule).toBe('interval 7000ms');
+      expect(registry.get('beat').schedule).toBe('interval 7000ms');
     });
   });
 });

@@ -21,6 +21,6 @@ it('answers while no job runs', async () => {
     .useValue({ projectName: 'test', enabled: false })
     .compile();
   await app.init();
-  expect(app.get(SingletonJobRegistry).get('price-tick')?.role).toBe('disabled');
+  expect(app.get(SingletonJobRegistry).get('price-tick').role).toBe('disabled');
   await app.close();
 });

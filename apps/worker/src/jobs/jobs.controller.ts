@@ -1,4 +1,4 @@
-import { Controller, Get, HttpCode, NotFoundException, Param, Post, Res, UseFilters } from '@nestjs/common';
+import { Controller, Get, HttpCode, Param, Post, Res, UseFilters } from '@nestjs/common';
 import { type JobStatus, SingletonJobRegistry, type TriggerResult } from 'nestjs-singleton-job';
 import { UnknownJobFilter } from './unknown-job.filter.js';
 
@@ -20,9 +20,7 @@ export class JobsController {
 
   @Get(':name')
   get(@Param('name') name: string): JobStatus {
-    const status = this.jobs.get(name);
-    if (status === undefined) throw new NotFoundException(`there is no job '${name}'`);
-    return status;
+    return this.jobs.get(name);
   }
 
   /** 202: it runs. 409: it does not, and the body says why, and who leads. */

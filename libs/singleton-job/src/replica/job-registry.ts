@@ -24,10 +24,13 @@ export class SingletonJobRegistry {
     return this.parts.supervisor.jobs.map((managed) => this.#statusOf(managed));
   }
 
-  /** One job; undefined if there is none of this name. */
-  get(name: string): JobStatus | undefined {
-    const managed = this.parts.supervisor.find(name);
-    return managed === undefined ? undefined : this.#statusOf(managed);
+  /**
+   * One job. To look for one that may not exist, search in {@link list}.
+   *
+   * @throws UnknownJobError
+   */
+  get(name: string): JobStatus {
+    return this.#statusOf(this.#managed(name));
   }
 
   /**
