@@ -142,11 +142,11 @@ describe('over HTTP, workers', () => {
     expect(resumed).toMatchObject({ status: 200, body: { role: 'follower' } });
   });
 
-  it('refuse with 423 to import prices while another replica is at it, whichever of them is asked', async () => {
+  it('refuse with 409 to import prices while another replica is at it, whichever of them is asked', async () => {
     await whileHeldElsewhere('price-import', async () => {
       for (const worker of workers.all) {
         expect(await ask(worker, '/prices/import', 'POST')).toMatchObject({
-          status: 423,
+          status: 409,
           body: { message: expect.stringContaining('held by somebody else') },
         });
       }

@@ -1,10 +1,10 @@
-import { type ArgumentsHost, Catch, type ExceptionFilter, NotFoundException } from '@nestjs/common';
+import { type ArgumentsHost, Catch, NotFoundException } from '@nestjs/common';
 import { BaseExceptionFilter } from '@nestjs/core';
 import { UnknownJobError } from 'nestjs-singleton-job';
 
-/** A job that there is not is the caller's mistake. */
+/** 404 for a job that does not exist. */
 @Catch(UnknownJobError)
-export class UnknownJobFilter extends BaseExceptionFilter implements ExceptionFilter {
+export class UnknownJobFilter extends BaseExceptionFilter {
   override catch(error: UnknownJobError, host: ArgumentsHost): void {
     super.catch(new NotFoundException(error.message), host);
   }

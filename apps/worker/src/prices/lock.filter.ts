@@ -1,12 +1,12 @@
-import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, HttpStatus } from '@nestjs/common';
+import { type ArgumentsHost, Catch, ConflictException, ServiceUnavailableException } from '@nestjs/common';
 import { BaseExceptionFilter } from '@nestjs/core';
 import { LockLostError, LocksClosedError, LockStoreError, LockUnavailableError } from 'nestjs-singleton-job';
 
-/** A lock that somebody else has is no fault of anybody's; one of which nothing is known is worth another try. */
+/** 409 for a lock that is held. 503 where the lock is unknown or lost: the caller may try again. */
 @Catch(LockUnavailableError, LockStoreError, LockLostError, LocksClosedError)
-export class LockFilter extends BaseExceptionFilter implements ExceptionFilter {
+export class LockFilter extends BaseExceptionFilter {
   override catch(error: Error, host: ArgumentsHost): void {
-    const status = error instanceof LockUnavailableError ? HttpStatus.LOCKED : HttpStatus.SERVICE_UNAVAILABLE;
-    super.catch(new HttpException({ statusCode: status, message: error.message }, status), host);
+    const isHeld = error instanceof LockUnavailableError;
+    super.catch(isHeld ? new ConflictException(error.message) : new ServiceUnavailableException(error.message), host);
   }
 }
