@@ -1,4 +1,4 @@
-import { type Clock } from 'nestjs-singleton-job/testing';
+import { type ManualClock } from 'nestjs-singleton-job/testing';
 import { type PriceFeed, type PriceTable } from './prices.js';
 
 /** Keeps what is written, as `price by token`. */
@@ -10,22 +10,15 @@ export class FakeTable implements PriceTable {
   }
 }
 
-/** Takes its time by the clock of the test, and gives up when it is told to. */
+/** Answers after some time on the clock of the test, and rejects when the signal fires. */
 export class SlowFeed implements PriceFeed {
   constructor(
-    private readonly clock: Clock,
+    private readonly clock: ManualClock,
     private readonly takesMs: number,
   ) {}
 
-  pull({ signal }: { signal: AbortSignal }): Promise<number> {
-    return new Promise((resolve, reject) => {
-      const timer = this.clock.setTimer(this.takesMs, () => {
-        resolve(101.5);
-      });
-      signal.addEventListener('abort', () => {
-        timer.cancel();
-        reject(signal.reason as Error);
-      });
-    });
+  async pull({ signal }: { signal: AbortSignal }): Promise<number> {
+    await this.clock.sleep(this.takesMs, { signal });
+    return 101.5;
   }
 }

@@ -1,4 +1,4 @@
-import { type Clock, type Timer } from '../time/index.js';
+import { type Clock, sleep, type Timer } from '../time/index.js';
 
 interface PendingTimer {
   readonly dueMs: number;
@@ -49,6 +49,18 @@ export class ManualClock implements Clock {
         if (index !== -1) this.#timers.splice(index, 1);
       },
     };
+  }
+
+  /**
+   * Resolves when this clock has moved on by `forMs` milliseconds: for fakes of what a job waits for.
+   *
+   * @example await clock.sleep(1_500, { signal: run.signal });
+   * @throws the reason of `signal`, as soon as it fires
+   */
+  async sleep(forMs: number, options: { readonly signal?: AbortSignal } = {}): Promise<void> {
+    const { signal = new AbortController().signal } = options;
+    await sleep(this, forMs, signal);
+    signal.throwIfAborted();
   }
 
   async afterIo(): Promise<void> {
