@@ -1,7 +1,6 @@
 import { expect, it } from '@jest/globals';
-import { LeaseLostError } from 'nestjs-singleton-job';
-import { FakeRun, ManualClock } from 'nestjs-singleton-job/testing';
-import { FakeTable, SlowFeed } from './fakes.js';
+import { FakeRun } from 'nestjs-singleton-job/testing';
+import { FakeTable } from './fakes.js';
 import { Prices } from './prices.js';
 
 it('writes the price with its fencing token', async () => {
@@ -9,23 +8,4 @@ it('writes the price with its fencing token', async () => {
   const prices = new Prices({ pull: async () => 101.5 }, table);
   await prices.tick(new FakeRun({ fencingToken: 7 }));
   expect(table.rows).toEqual(['101.5 by 7']);
-});
-
-it('gives up when the application stops', async () => {
-  const run = new FakeRun();
-  const pulling = new Prices(new SlowFeed(new ManualClock(), 5_000), new FakeTable()).tick(run);
-  run.abort('SHUTDOWN');
-  await expect(pulling).rejects.toMatchObject({ code: 'SHUTDOWN' });
-});
-
-it('writes nothing when the lease was lost during the pull, told of it or not', async () => {
-  const [run, table] = [new FakeRun(), new FakeTable()];
-  const feed = {
-    pull: async () => {
-      run.loseLease();
-      return 101.5;
-    },
-  };
-  await expect(new Prices(feed, table).tick(run)).rejects.toThrow(LeaseLostError);
-  expect(table.rows).toEqual([]);
 });

@@ -1,21 +1,9 @@
 import { expect, it } from '@jest/globals';
-import { Module } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
-import { SINGLETON_JOB_OPTIONS, SingletonJobModule, SingletonJobRegistry } from 'nestjs-singleton-job';
-import { FakeTable } from './fakes.js';
-import { Prices } from './prices.js';
+import { SINGLETON_JOB_OPTIONS, SingletonJobRegistry } from 'nestjs-singleton-job';
+import { AppModule } from './app.module.js';
 
-@Module({
-  imports: [SingletonJobModule.forRoot({ projectName: 'myapp', connection: 'redis://127.0.0.1:1' })],
-  providers: [
-    Prices,
-    { provide: 'price feed', useValue: { pull: async () => 101.5 } },
-    { provide: 'price table', useClass: FakeTable },
-  ],
-})
-class AppModule {}
-
-it('answers while no job runs', async () => {
+it('runs no job', async () => {
   const app = await Test.createTestingModule({ imports: [AppModule] })
     .overrideProvider(SINGLETON_JOB_OPTIONS)
     .useValue({ projectName: 'test', enabled: false })
