@@ -1,20 +1,33 @@
-import { copyFile, cp, mkdir, readFile, rm } from 'node:fs/promises';
-import { existsSync } from 'node:fs';
+import { copyFile, cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { addressesIn, withAbsoluteLinks } from './pack/published.js';
 import { npm, run } from './workspace/command.js';
 import { DIST, LIBRARY, LIBRARY_BUILD, ROOT } from './workspace/paths.js';
 
+interface Manifest {
+  readonly name: string;
+  readonly version: string;
+}
+
 const PACKAGE = join(DIST, 'package');
-const TEXTS = ['README.md', 'LICENSE', 'CHANGELOG.md'];
+
+const read = async <T>(manifest: string): Promise<T> => JSON.parse(await readFile(manifest, 'utf8')) as T;
 
 /** Builds the library and writes `dist/nestjs-singleton-job-<version>.tgz`, exactly as it would be published. */
 await run(process.execPath, [join(ROOT, 'node_modules/tsx/dist/cli.mjs'), join(ROOT, 'tools/build.ts'), 'library']);
 await rm(PACKAGE, { recursive: true, force: true });
 await mkdir(join(PACKAGE, 'dist'), { recursive: true });
-await copyFile(join(LIBRARY, 'package.json'), join(PACKAGE, 'package.json'));
 await cp(LIBRARY_BUILD, join(PACKAGE, 'dist'), { recursive: true });
-for (const text of TEXTS) if (existsSync(join(ROOT, text))) await copyFile(join(ROOT, text), join(PACKAGE, text));
-await npm(['pack', '--silent', '--pack-destination', DIST], { cwd: PACKAGE });
 
-const { name, version } = JSON.parse(await readFile(join(PACKAGE, 'package.json'), 'utf8')) as Record<string, string>;
-console.log(`dist/${String(name)}-${String(version)}.tgz`);
+const { repository } = await read<{ repository: string }>(join(ROOT, 'package.json'));
+const manifest = await read<Manifest>(join(LIBRARY, 'package.json'));
+const published = { ...manifest, ...addressesIn(repository) };
+await writeFile(join(PACKAGE, 'package.json'), `${JSON.stringify(published, undefined, 2)}\n`);
+for (const page of ['README.md', 'CHANGELOG.md']) {
+  const text = await readFile(join(ROOT, page), 'utf8');
+  await writeFile(join(PACKAGE, page), withAbsoluteLinks(text, repository, manifest.version));
+}
+await copyFile(join(ROOT, 'LICENSE'), join(PACKAGE, 'LICENSE'));
+
+await npm(['pack', '--silent', '--pack-destination', DIST], { cwd: PACKAGE });
+console.log(`dist/${manifest.name}-${manifest.version}.tgz`);
