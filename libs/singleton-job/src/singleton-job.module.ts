@@ -47,8 +47,10 @@ const { ConfigurableModuleClass } = new ConfigurableModuleBuilder<SingletonJobOp
   .setFactoryMethodName('createSingletonJobOptions')
   .build();
 
+type AsyncOptions = ConfigurableModuleAsyncOptions<SingletonJobOptions, 'createSingletonJobOptions'>;
+
 /** What `forRootAsync()` takes: `imports`, and one of `useFactory` (with `inject`), `useClass` and `useExisting`. */
-export type SingletonJobAsyncOptions = ConfigurableModuleAsyncOptions<SingletonJobOptions, 'createSingletonJobOptions'>;
+export type SingletonJobAsyncOptions = { [K in keyof AsyncOptions]: AsyncOptions[K] | undefined };
 
 /** Injects the replica of this application. */
 const REPLICA = Symbol('replica');

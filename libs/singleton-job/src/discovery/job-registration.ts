@@ -16,9 +16,9 @@ import { type JobDefinition } from './job-definition.js';
 
 /** When a registered job is due: one of a period, a delay after each run, and a cron expression. */
 export type RegisteredSchedule =
-  | { readonly period: Duration; readonly offset?: Duration }
+  | { readonly period: Duration; readonly offset?: Duration | undefined }
   | { readonly delay: Duration }
-  | { readonly cron: string; readonly timeZone?: string };
+  | { readonly cron: string; readonly timeZone?: string | undefined };
 
 /** A job that is no decorated method: for what is known only at run time, and for modules that are loaded lazily. */
 export interface JobRegistration

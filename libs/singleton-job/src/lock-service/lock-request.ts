@@ -18,7 +18,7 @@ export interface LockOptions {
    *
    * @default the `lockExpiry` of the module
    */
-  readonly expiry?: Duration;
+  readonly expiry?: Duration | undefined;
 
   /**
    * How long to wait for a lock that another holder has. It does not poll: it receives the release, or the lock expires. After Redis
@@ -27,10 +27,10 @@ export interface LockOptions {
    *
    * @default 0
    */
-  readonly wait?: Duration;
+  readonly wait?: Duration | undefined;
 
   /** Gives up waiting. The call rejects with its reason; a lock that was granted meanwhile is given back. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** A key and its options, checked. */

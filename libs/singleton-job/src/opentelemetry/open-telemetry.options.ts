@@ -2,8 +2,8 @@ import { type MeterProvider, type TracerProvider } from '@opentelemetry/api';
 
 /** Where metrics and spans go. Each left out is the global one, which the SDK registers before the application is made. */
 export interface OpenTelemetryOptions {
-  readonly meterProvider?: MeterProvider;
-  readonly tracerProvider?: TracerProvider;
+  readonly meterProvider?: MeterProvider | undefined;
+  readonly tracerProvider?: TracerProvider | undefined;
 }
 
 /** The token of {@link OpenTelemetryOptions}. */

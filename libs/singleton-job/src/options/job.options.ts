@@ -11,17 +11,17 @@ export interface JobOptions {
    *
    * @default `Class.method`
    */
-  readonly name?: string;
+  readonly name?: string | undefined;
 
   /**
    * False: the job is checked but neither elected for nor run on this replica.
    *
    * @default true
    */
-  readonly enabled?: boolean;
+  readonly enabled?: boolean | undefined;
 
   /** The same the other way round, as `@nestjs/schedule` has it. */
-  readonly disabled?: boolean;
+  readonly disabled?: boolean | undefined;
 
   /**
    * How long a leader that was killed keeps the lead. More: it is replaced later. Less: a shorter pause of the process or
@@ -30,7 +30,7 @@ export interface JobOptions {
    *
    * @default the `lockExpiry` of the module
    */
-  readonly lockExpiry?: Duration;
+  readonly lockExpiry?: Duration | undefined;
 
   /**
    * Aborts the signal of a run that takes longer. More: a stuck run holds the job up for longer. Less: a slow one is
@@ -38,7 +38,7 @@ export interface JobOptions {
    *
    * @default none
    */
-  readonly timeout?: Duration;
+  readonly timeout?: Duration | undefined;
 
   /**
    * Reports a run that takes longer as slow (`runSlow`, a warning in the log), once while this replica leads. The run goes
@@ -47,17 +47,17 @@ export interface JobOptions {
    *
    * @default the `warnAfter` of the module
    */
-  readonly warnAfter?: Duration | false;
+  readonly warnAfter?: Duration | false | undefined;
 
   /**
    * From the start of this replica until it competes for the job, for what is not ready at start-up. Zero is allowed.
    *
    * @default 0
    */
-  readonly initialDelay?: Duration;
+  readonly initialDelay?: Duration | undefined;
 
   /** Accepted for classes that come from `@nestjs/schedule`: here a job never overlaps with itself. See `overlap`. */
-  readonly waitForCompletion?: true;
+  readonly waitForCompletion?: true | undefined;
 }
 
 /** For jobs whose ticks do not wait for the run before. */
@@ -68,7 +68,7 @@ interface OverlapOption {
    *
    * @default 'skip'
    */
-  readonly overlap?: Overlap;
+  readonly overlap?: Overlap | undefined;
 }
 
 export interface FixedRateOptions extends JobOptions, OverlapOption {
@@ -78,7 +78,7 @@ export interface FixedRateOptions extends JobOptions, OverlapOption {
    *
    * @default 0
    */
-  readonly offset?: Duration;
+  readonly offset?: Duration | undefined;
 }
 
 /** An interval is counted from the end of the run, so it has no overlap and no grid to talk about. */
@@ -90,7 +90,7 @@ export interface CronOptions extends JobOptions, OverlapOption {
    *
    * @default the `timeZone` of the module
    */
-  readonly timeZone?: string;
+  readonly timeZone?: string | undefined;
 
   /**
    * How late an occurrence may still start, after a time without a leader, or with a leader that was stuck. More: it runs after a longer
@@ -98,16 +98,16 @@ export interface CronOptions extends JobOptions, OverlapOption {
    *
    * @default the `misfireGrace` of the module
    */
-  readonly misfireGrace?: Duration;
+  readonly misfireGrace?: Duration | undefined;
 }
 
 /** What the module's `jobs` may change in a job: everything but its name and its kind. */
 export interface JobOverrides
   extends Omit<FixedRateOptions, 'name' | 'waitForCompletion'>, Omit<CronOptions, 'name' | 'waitForCompletion'> {
   /** The period of a fixed-rate job. */
-  readonly period?: Duration;
+  readonly period?: Duration | undefined;
   /** The delay of an interval job. */
-  readonly delay?: Duration;
+  readonly delay?: Duration | undefined;
   /** The expression of a cron job. */
-  readonly cron?: string;
+  readonly cron?: string | undefined;
 }

@@ -3,7 +3,7 @@ import { Cluster, Redis } from 'ioredis';
 import { InvalidOptionsError } from '../errors/index.js';
 import { type LockStore } from '../store/index.js';
 import { type Environment } from './environment.js';
-import { resolveOptions } from './resolve-options.js';
+import { MODULE_OPTIONS, resolveOptions } from './resolve-options.js';
 
 const ENVIRONMENT: Environment = { hostName: 'host-1' };
 
@@ -106,6 +106,14 @@ describe('the resolved options', () => {
       expect(() => resolveOptions({ ...REQUIRED, connection })).toThrow('connection with a keyPrefix is refused');
     }
     cluster.disconnect();
+  });
+
+  it('are the same if an option is undefined and if it is left out', () => {
+    const defaults = resolveOptions(REQUIRED, ENVIRONMENT);
+    const unset = Object.fromEntries(Object.keys(MODULE_OPTIONS).map((name) => [name, undefined]));
+
+    expect(resolveOptions({ ...unset, ...REQUIRED }, ENVIRONMENT)).toEqual(defaults);
+    expect(resolveOptions({ ...REQUIRED, jobs: { tick: undefined } }, ENVIRONMENT)).toEqual(defaults);
   });
 
   it('can come from an object of a class, with getters', () => {

@@ -14,7 +14,7 @@ import { resolveOverrides } from './resolve-overrides.js';
 import { type ResolvedOptions } from './resolved-options.js';
 import { type SingletonJobOptions } from './singleton-job.options.js';
 
-const KNOWN: Record<keyof SingletonJobOptions, true> = {
+export const MODULE_OPTIONS: Record<keyof SingletonJobOptions, true> = {
   projectName: true,
   connection: true,
   store: true,
@@ -64,7 +64,7 @@ export function resolveOptions(raw: unknown, environment: Environment = processE
 }
 
 function read(reader: OptionReader, environment: Environment, problems: string[]): ResolvedOptions {
-  reader.refuseUnknown(Object.keys(KNOWN), FIXES);
+  reader.refuseUnknown(Object.keys(MODULE_OPTIONS), FIXES);
   const projectName = readProjectName(reader);
   const store = readStore(reader, environment);
   const connection = readConnection(reader, problems);

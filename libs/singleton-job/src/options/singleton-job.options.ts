@@ -32,13 +32,13 @@ export interface SingletonJobOptions {
   readonly projectName: string;
 
   /** Where Redis is. Required unless there is a `store`, which it gives way to, or `enabled` is false. */
-  readonly connection?: RedisConnectionOptions;
+  readonly connection?: RedisConnectionOptions | undefined;
 
   /**
    * Instead of Redis: a store of your own, or `'memory'`, whose locks are seen by this process only, so that every
    * replica runs every job. In production it takes `allowInMemoryStore` besides.
    */
-  readonly store?: LockStore | 'memory';
+  readonly store?: LockStore | 'memory' | undefined;
 
   /**
    * How often a replica sends a heartbeat, one for all its jobs. More: fewer commands. Less: a lost lease is noticed
@@ -46,7 +46,7 @@ export interface SingletonJobOptions {
    *
    * @default '3s', or a quarter of the module's `lockExpiry` if that is set and shorter
    */
-  readonly heartbeatInterval?: Duration;
+  readonly heartbeatInterval?: Duration | undefined;
 
   /**
    * How long a leader that was killed keeps the lead. More: it is replaced later. Less: a shorter pause of the process or
@@ -55,7 +55,7 @@ export interface SingletonJobOptions {
    *
    * @default '10s'
    */
-  readonly lockExpiry?: Duration;
+  readonly lockExpiry?: Duration | undefined;
 
   /**
    * Keeps the sessions of this process alive while a job blocks its event loop, for up to 20 s: a worker thread with a
@@ -65,7 +65,7 @@ export interface SingletonJobOptions {
    *
    * @default false
    */
-  readonly heartbeatThread?: boolean | HeartbeatThreadOptions;
+  readonly heartbeatThread?: boolean | HeartbeatThreadOptions | undefined;
 
   /**
    * The longest pause before a lock is requested again that Redis denies (permissions, a key of another type),
@@ -74,14 +74,14 @@ export interface SingletonJobOptions {
    *
    * @default '30s'
    */
-  readonly maxBackoffDelay?: Duration;
+  readonly maxBackoffDelay?: Duration | undefined;
 
   /**
    * Readable part of what this replica writes into a lock; a random part is always appended, so it need not be unique.
    *
    * @default the environment variable POD_NAME, else the name of the host
    */
-  readonly nodeId?: string;
+  readonly nodeId?: string | undefined;
 
   /**
    * How long the whole stop may take: waiting for runs, a second after aborting them, a second to release the locks.
@@ -90,14 +90,14 @@ export interface SingletonJobOptions {
    *
    * @default '8s'
    */
-  readonly shutdownTimeout?: Duration;
+  readonly shutdownTimeout?: Duration | undefined;
 
   /**
    * IANA name of the zone of cron jobs that name none.
    *
    * @default 'UTC'
    */
-  readonly timeZone?: string;
+  readonly timeZone?: string | undefined;
 
   /**
    * How late an occurrence of a cron job without an own `misfireGrace` may still start. More: it runs after a longer outage.
@@ -105,7 +105,7 @@ export interface SingletonJobOptions {
    *
    * @default `shutdownTimeout` + 2 × the job's own `lockExpiry` + `heartbeatInterval`
    */
-  readonly misfireGrace?: Duration;
+  readonly misfireGrace?: Duration | undefined;
 
   /**
    * How long a run of a job without an own `warnAfter` may take before it is reported as slow (`runSlow`, a warning in the
@@ -114,49 +114,49 @@ export interface SingletonJobOptions {
    *
    * @default '8s'
    */
-  readonly warnAfter?: Duration | false;
+  readonly warnAfter?: Duration | false | undefined;
 
   /**
    * False: jobs are discovered and checked, but none runs. Redis is connected to when `LockService` first locks something.
    *
    * @default true
    */
-  readonly enabled?: boolean;
+  readonly enabled?: boolean | undefined;
 
   /**
    * Changes to jobs by their name. A name that no job has is an error.
    *
    * @default {}
    */
-  readonly jobs?: Readonly<Record<string, JobOverrides>>;
+  readonly jobs?: Readonly<Record<string, JobOverrides | undefined>> | undefined;
 
   /**
    * True: a name in `jobs` that no job has is a debug line, for applications that share one configuration.
    *
    * @default false
    */
-  readonly ignoreUnknownJobs?: boolean;
+  readonly ignoreUnknownJobs?: boolean | undefined;
 
   /**
    * Observers of events: objects, or classes of providers of the application.
    *
    * @default []
    */
-  readonly observers?: readonly (JobObserver | ObserverClass)[];
+  readonly observers?: readonly (JobObserver | ObserverClass)[] | undefined;
 
   /**
    * What wraps each run, the first outermost: objects, or classes of providers of the application.
    *
    * @default []
    */
-  readonly interceptors?: readonly (RunInterceptor | InterceptorClass)[];
+  readonly interceptors?: readonly (RunInterceptor | InterceptorClass)[] | undefined;
 
   /**
    * Permits `store: 'memory'` where NODE_ENV is `production`: for applications of exactly one process.
    *
    * @default false
    */
-  readonly allowInMemoryStore?: boolean;
+  readonly allowInMemoryStore?: boolean | undefined;
 }
 
 /** What a class given as `useClass` or `useExisting` implements. */

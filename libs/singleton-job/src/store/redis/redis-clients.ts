@@ -3,7 +3,7 @@ import { Cluster, type ClusterNode, type ClusterOptions, Redis, type RedisOption
 /** A Redis Cluster by some of its nodes. */
 export interface ClusterConnection {
   readonly nodes: readonly ClusterNode[];
-  readonly options?: ClusterOptions;
+  readonly options?: ClusterOptions | undefined;
 }
 
 /**

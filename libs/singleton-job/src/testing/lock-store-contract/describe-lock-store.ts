@@ -34,7 +34,7 @@ export interface LockStoreSuite {
   /** Makes a world for one test. It must not show what an earlier one left. */
   readonly makeWorld: () => LockStoreWorld | Promise<LockStoreWorld>;
   /** Chapters that do not apply. @default none */
-  readonly leaveOut?: readonly OptionalChapter[];
+  readonly leaveOut?: readonly OptionalChapter[] | undefined;
 }
 
 const OPTIONAL_CHAPTERS: Readonly<Record<OptionalChapter, Rules>> = {

@@ -11,7 +11,7 @@ export type InMemoryReplicaOptions = Partial<
   >
 > & {
   /** Notified of every event, besides the one that records. */
-  readonly observers?: readonly JobObserver[];
+  readonly observers?: readonly JobObserver[] | undefined;
 };
 
 /** One replica of the application as far as its jobs go. Made by `InMemoryReplicas.start()`. */
