@@ -11,6 +11,7 @@ import {
   SingletonJobModule,
   type SingletonJobOptions,
   type SingletonJobOptionsFactory,
+  SingletonJobRegistry,
 } from 'nestjs-singleton-job';
 import { RESOLVED_OPTIONS, type ResolvedOptions } from '../../libs/singleton-job/src/options/index.js';
 import { deferred } from '../support/deferred.js';
@@ -155,6 +156,19 @@ describe('the module says at the start', () => {
     expect(started.logger.lines).toContain(
       'log: found 3 jobs: fixed-rate price-tick, quote-tick; cron daily-report; enabled: false, none runs',
     );
+  });
+
+  it('that none of them runs, if the environment switches them off', async () => {
+    process.env['SINGLETON_JOB_ENABLED'] = 'false';
+    try {
+      const module = SingletonJobModule.forRoot({ projectName: 'test', connection: 'redis://127.0.0.1:1' });
+      await using started = await startApplication({ imports: [module], providers: [Jobs] });
+
+      expect(started.logger.lines.at(-1)).toMatch(/^log: found 3 jobs: .*; SINGLETON_JOB_ENABLED=false, none runs$/);
+      expect(started.app.get(SingletonJobRegistry).get('price-tick')?.role).toBe('disabled');
+    } finally {
+      delete process.env['SINGLETON_JOB_ENABLED'];
+    }
   });
 
   it('that it found none, which is a provider forgotten, and nothing about the store that nothing uses', async () => {

@@ -152,8 +152,9 @@ export class SingletonJobModule
   }
 
   #announce(jobs: readonly JobDefinition[]): void {
-    const { enabled, store } = this.options;
-    if (jobs.length > 0) this.#logger.log(`found ${describeJobs(jobs)}${enabled ? '' : '; enabled: false, none runs'}`);
+    const { enabled, disabledBy, store } = this.options;
+    const disabled = disabledBy === undefined ? '' : `; ${disabledBy}, none runs`;
+    if (jobs.length > 0) this.#logger.log(`found ${describeJobs(jobs)}${disabled}`);
     else if (enabled) this.#logger.warn(NO_JOBS);
     if (enabled && store === 'memory' && jobs.some((job) => job.enabled)) this.#logger.warn(IN_MEMORY);
     this.#announceNestSchedule();

@@ -1,12 +1,17 @@
 import { hostname } from 'node:os';
 
+/** The variable that switches all jobs off. */
+export const ENABLED_VARIABLE = 'SINGLETON_JOB_ENABLED';
+
 /** What the options take from outside. */
 export interface Environment {
+  readonly [ENABLED_VARIABLE]?: string | undefined;
   readonly NODE_ENV?: string | undefined;
   readonly POD_NAME?: string | undefined;
   readonly hostName: string;
 }
 
 export function processEnvironment(): Environment {
-  return { NODE_ENV: process.env['NODE_ENV'], POD_NAME: process.env['POD_NAME'], hostName: hostname() };
+  const { NODE_ENV, POD_NAME, [ENABLED_VARIABLE]: enabled } = process.env;
+  return { NODE_ENV, POD_NAME, [ENABLED_VARIABLE]: enabled, hostName: hostname() };
 }

@@ -46,6 +46,7 @@ describe('the resolved options', () => {
       misfireGraceMs: undefined,
       warnAfterMs: 8_000,
       enabled: true,
+      disabledBy: undefined,
       jobs: {},
       ignoreUnknownJobs: false,
       observers: [],
@@ -161,6 +162,31 @@ describe('the resolved options', () => {
 
   it('need no connection while the jobs are switched off', () => {
     expect(resolveOptions({ projectName: 'test', enabled: false }, ENVIRONMENT).enabled).toBe(false);
+  });
+});
+
+describe('SINGLETON_JOB_ENABLED', () => {
+  const enabledWith = (SINGLETON_JOB_ENABLED: string, options: object): unknown =>
+    resolveOptions({ ...REQUIRED, ...options }, { ...ENVIRONMENT, SINGLETON_JOB_ENABLED }).enabled;
+
+  it.each([true, false, undefined])("'false' switches the jobs off, although enabled is %s", (enabled) => {
+    expect(enabledWith('false', { enabled })).toBe(false);
+  });
+
+  it.each(['true', ''])("'%s' leaves the option as it is", (variable) => {
+    expect(enabledWith(variable, {})).toBe(true);
+    expect(enabledWith(variable, { enabled: false })).toBe(false);
+  });
+
+  it("'false' needs no connection", () => {
+    expect(enabledWith('false', { connection: undefined })).toBe(false);
+  });
+
+  it('is refused with any other value, even while enabled is false', () => {
+    const problem =
+      "SINGLETON_JOB_ENABLED must be true or false, got 'no': set it to false to run no jobs, or unset it";
+    expect(() => enabledWith('no', { connection: undefined })).toThrow(new InvalidOptionsError([problem]));
+    expect(() => enabledWith('no', { enabled: false })).toThrow(new InvalidOptionsError([problem]));
   });
 });
 

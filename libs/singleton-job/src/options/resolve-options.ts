@@ -1,7 +1,7 @@
 import { InvalidOptionsError } from '../errors/index.js';
 import { DEFAULTS } from './defaults.js';
 import { describeValue, isRecord } from './describe-value.js';
-import { type Environment, processEnvironment } from './environment.js';
+import { ENABLED_VARIABLE, type Environment, processEnvironment } from './environment.js';
 import { isName, isNodeId, NAME_RULE, NODE_ID_RULE, toNodeId } from './names.js';
 import { OptionReader } from './option-reader.js';
 import { readConnection } from './read-connection.js';
@@ -68,11 +68,9 @@ function read(reader: OptionReader, environment: Environment, problems: string[]
   const projectName = readProjectName(reader);
   const store = readStore(reader, environment);
   const connection = readConnection(reader, problems);
-  const enabled = reader.boolean('enabled');
+  const disabledBy = readDisabled(reader, environment, problems);
   const isNowhere = reader.get('connection') === undefined && reader.get('store') === undefined;
-  // what was meant by an `enabled` that is a mistake is not known
-  const isOff = enabled === false || (enabled === undefined && reader.get('enabled') !== undefined);
-  if (isNowhere && !isOff) {
+  if (isNowhere && disabledBy === undefined) {
     const fix = "pass a Redis URL, or store: 'memory', or enabled: false to run no jobs";
     reader.note('connection', `must be given, got undefined: ${fix}`);
   }
@@ -86,7 +84,8 @@ function read(reader: OptionReader, environment: Environment, problems: string[]
     warnAfterMs: reader.durationOrFalse('warnAfter') ?? DEFAULTS.warnAfterMs,
     nodeId: readNodeId(reader, environment),
     timeZone: readTimeZone(reader) ?? DEFAULTS.timeZone,
-    enabled: enabled ?? DEFAULTS.enabled,
+    enabled: disabledBy === undefined,
+    disabledBy,
     jobs: resolveOverrides(reader, problems),
     ignoreUnknownJobs: reader.boolean('ignoreUnknownJobs') ?? DEFAULTS.ignoreUnknownJobs,
     observers: readExtensions('observers', reader, problems),
@@ -100,6 +99,20 @@ function readProjectName(reader: OptionReader): string {
   if (isName(projectName)) return projectName;
   reader.refuse('projectName', NAME_RULE, "call it after the application, as in 'myapp'");
   return '';
+}
+
+/** What keeps all jobs from running. What was meant by a mistake is not known, so a mistake counts too. */
+function readDisabled(reader: OptionReader, environment: Environment, problems: string[]): string | undefined {
+  const variable = environment[ENABLED_VARIABLE];
+  const enabled = reader.boolean('enabled');
+  if (variable !== undefined && !['', 'true', 'false'].includes(variable)) {
+    const fix = 'set it to false to run no jobs, or unset it';
+    problems.push(`${ENABLED_VARIABLE} must be true or false, got ${describeValue(variable)}: ${fix}`);
+    return ENABLED_VARIABLE;
+  }
+  if (variable === 'false') return `${ENABLED_VARIABLE}=false`;
+  const isMistake = enabled === undefined && reader.get('enabled') !== undefined;
+  return isMistake || !(enabled ?? DEFAULTS.enabled) ? 'enabled: false' : undefined;
 }
 
 function readNodeId(reader: OptionReader, environment: Environment): string {

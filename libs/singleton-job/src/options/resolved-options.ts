@@ -25,6 +25,8 @@ export interface ResolvedOptions {
   /** False: never. */
   readonly warnAfterMs: number | false;
   readonly enabled: boolean;
+  /** Why no job runs: `enabled: false`, or the variable of the environment. Undefined while `enabled` is true. */
+  readonly disabledBy: string | undefined;
   readonly jobs: Readonly<Record<string, ResolvedJobOverrides>>;
   readonly ignoreUnknownJobs: boolean;
   readonly observers: readonly (JobObserver | ObserverClass)[];

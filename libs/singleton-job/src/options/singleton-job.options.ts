@@ -118,6 +118,8 @@ export interface SingletonJobOptions {
 
   /**
    * False: jobs are discovered and checked, but none runs. Redis is connected to when `LockService` first locks something.
+   * The environment variable `SINGLETON_JOB_ENABLED=false` does the same, whatever stands here: for a seed script, a REPL
+   * or an end-to-end test. Any value of it but `true`, `false` and nothing is an error.
    *
    * @default true
    */

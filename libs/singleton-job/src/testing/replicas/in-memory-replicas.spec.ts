@@ -54,6 +54,15 @@ describe('replicas in memory', () => {
     expect([a.runs.length, b.runs.length]).toEqual([3, 0]);
   });
 
+  it('run their jobs also where the environment switches off those of the application', async () => {
+    process.env['SINGLETON_JOB_ENABLED'] = 'false';
+    const prices = new Prices();
+    replicas.start('a', [prices]);
+    delete process.env['SINGLETON_JOB_ENABLED'];
+    await passes(3_000);
+    expect(prices.runs.length).toBe(3);
+  });
+
   it('abort the run of a leader that is partitioned before another one leads', async () => {
     const reports = new Reports(replicas.clock);
     const a = replicas.start('a', [reports], { lockExpiry: '2s', heartbeatInterval: '500ms' });

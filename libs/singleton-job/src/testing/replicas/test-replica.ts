@@ -75,7 +75,8 @@ export function createTestReplica(
   const clock = new ReplicaClock(time, rate);
   const observer = new RecordingObserver(time);
   const store = Object.assign(new FaultyStore(new InMemoryLockStore(server), time, clock), network);
-  const options = resolveOptions({ projectName: 'test', store, ...given });
+  // not the environment of the test run, which may have switched the jobs of the application off
+  const options = resolveOptions({ projectName: 'test', store, ...given }, { hostName: name });
   const thread = hasThread ? createThread({ time, server }, rate) : undefined;
   const parts = {
     id: name,
