@@ -3,9 +3,16 @@ import { SingletonJobError } from './singleton-job.error.js';
 /** Thrown by `LockService` for a key or options that it cannot use, with every mistake. */
 export class InvalidLockError extends SingletonJobError {
   readonly code = 'INVALID_LOCK';
+  readonly #problems: readonly string[];
 
-  constructor(readonly problems: readonly string[]) {
+  constructor(problems: readonly string[]) {
     super(`this cannot be locked:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`);
+    this.#problems = problems;
+  }
+
+  /** Each mistake with its place, what is expected, what was given, and the fix. */
+  get problems(): readonly string[] {
+    return this.#problems;
   }
 }
 

@@ -1,0 +1,12 @@
+import { inspect } from 'node:util';
+import { describe, expect, it } from '@jest/globals';
+import { InvalidJobsError, InvalidOptionsError } from './configuration.errors.js';
+import { InvalidLockError } from './lock.errors.js';
+
+describe('An error with a list of mistakes', () => {
+  it.each([InvalidOptionsError, InvalidJobsError, InvalidLockError])('is printed with each of them once', (Invalid) => {
+    const error = new Invalid(['projectName is missing']);
+    expect(inspect(error).match(/projectName is missing/g)).toHaveLength(1);
+    expect(error.problems).toEqual(['projectName is missing']);
+  });
+});
