@@ -37,7 +37,7 @@ export type TickDropReason = 'overlap' | 'late' | 'lease-unconfirmed';
  *
  * - `late`: no replica led in time and the misfire grace was over, or a newer occurrence was due as well;
  * - `start-not-confirmed`: a replica claimed them, and Redis never learned that their runs began;
- * - `schedule-changed`: they lie before a new schedule;
+ * - `schedule-changed`: they lie before a new schedule. Counted by the new schedule, and not reported if it has none there;
  * - `state-lost`: they came due before Redis restarted or lost its data, and are not claimed. Their claims may be lost.
  *
  * A leader tells Redis at once that a claimed run began, and with its next renewal (within 10 s) what it reported. If it is

@@ -82,12 +82,10 @@ export class LoggingObserver implements JobObserver {
 
   occurrencesMissed({ job, reason, from, to, count, claimedBy }: JobEvents['occurrencesMissed']): void {
     const claimed = claimedBy === undefined ? '' : ` by ${claimedBy}`;
-    const line =
+    this.sink.warn(
       `${this.#name(job)} missed ${count} occurrence${count === 1 ? '' : 's'} after ${from.toISOString()} ` +
-      `up to ${to.toISOString()}: ${MISSED[reason]}${claimed}`;
-    // none by the new schedule; which ones the old schedule had there is not known any more
-    if (count === 0) this.sink.log(line);
-    else this.sink.warn(line);
+        `up to ${to.toISOString()}: ${MISSED[reason]}${claimed}`,
+    );
   }
 
   eventLoopBlocked({ blockedMs, jobs }: JobEvents['eventLoopBlocked']): void {

@@ -196,8 +196,7 @@ describe('A cron job', () => {
       await replicas.clock.advance(2_000);
       const b = replicas.start('b', [job({ name: 'report' })]);
       await replicas.clock.advance(MINUTE);
-      expect(missedOf(b)[0]).toBe('b start-not-confirmed (00:00:00, 00:10:00] 1');
-      expect(missedOf(b)[1]).toMatch(/^b schedule-changed \(00:10:00, 00:10:\d\d\] 0$/);
+      expect(missedOf(b)).toEqual(['b start-not-confirmed (00:00:00, 00:10:00] 1']);
     });
 
     it('reports a claim whose run may not have begun also when a foreign holder led in between', async () => {
@@ -300,10 +299,7 @@ describe('A cron job', () => {
       replicas.server.restart(snapshot);
       b.store.reconnect();
       await replicas.clock.advance(MINUTE);
-      expect(missedOf(b)).toEqual([
-        'b schedule-changed (00:00:00, 00:21:00] 2',
-        expect.stringMatching(/^b schedule-changed \(00:21:00, 00:21:\d\d\] 0$/),
-      ]);
+      expect(missedOf(b)).toEqual(['b schedule-changed (00:00:00, 00:21:00] 2']);
     });
 
     it('reports each once, also if its term ends before Redis has heard of it and it leads again', async () => {
@@ -318,10 +314,7 @@ describe('A cron job', () => {
       b.store.outcome = () => 'answered';
       await replicas.clock.advance(MINUTE);
       expect(b.observer.of('leadershipGained').length).toBeGreaterThan(1);
-      expect(missedOf(b)).toEqual([
-        'b schedule-changed (00:00:00, 00:21:00] 2',
-        expect.stringMatching(/^b schedule-changed \(00:21:00, 00:2\d:\d\d\] 0$/),
-      ]);
+      expect(missedOf(b)).toEqual(['b schedule-changed (00:00:00, 00:21:00] 2']);
     });
 
     it.each([

@@ -1,7 +1,7 @@
 import { type RunCause } from '../events/index.js';
 import { type CronSchedule } from '../schedule/index.js';
 import { MAX_SLEEP_MS, type TickLoopParts } from './tick-loop.js';
-import { reportMissed, reportOverlap, reportStateLost } from './reports.js';
+import { reportIfAnyMissed, reportMissed, reportOverlap } from './reports.js';
 
 /** A tick that is noticed within this time is on time, however small the misfire grace. */
 export const ON_TIME_MS = 1_000;
@@ -50,7 +50,7 @@ export class OccurrenceLedger {
   /** Claims and reports occurrences of which Redis may have lost the claim. Answers as {@link claimAndRun}. */
   claimAsLost(after: number, upTo: number): Promise<number> {
     return this.#claim(after, upTo, () => {
-      reportStateLost(this.parts, after, upTo);
+      reportIfAnyMissed(this.parts, { reason: 'state-lost', after, upTo });
       this.parts.term.known.settled(upTo);
     });
   }
@@ -69,7 +69,7 @@ export class OccurrenceLedger {
       case 'taken': {
         // no other replica can claim while the lock is ours: a claim that the store had lost was restored
         const upTo = Math.max(newest, answer.newestClaimed);
-        reportStateLost(this.parts, after, upTo);
+        reportIfAnyMissed(this.parts, { reason: 'state-lost', after, upTo });
         term.known.settled(upTo);
         return upTo;
       }

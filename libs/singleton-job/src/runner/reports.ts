@@ -26,9 +26,9 @@ export function reportMissed({ job, notify }: TickLoopParts, { reason, after, up
   });
 }
 
-/** Reports once that it is not known what became of the occurrences of a window, if there are any. */
-export function reportStateLost(parts: TickLoopParts, after: number, upTo: number): void {
-  if (countOf(parts, after, upTo) > 0) reportMissed(parts, { reason: 'state-lost', after, upTo });
+/** The same, if the window has an occurrence by the schedule of today. */
+export function reportIfAnyMissed(parts: TickLoopParts, missed: Missed): void {
+  if (countOf(parts, missed.after, missed.upTo) > 0) reportMissed(parts, missed);
 }
 
 /** Reports once that the ticks of a window came due while a run was in flight. */
