@@ -20,6 +20,7 @@ const NODE = "must be a text, not empty, without '#', spaces and control charact
 const NODE_FIX = 'leave it out to use POD_NAME or the name of the host; what makes it unique is appended';
 const APP = "call it after the application, as in 'myapp'";
 const URL_FIX = "write it as 'redis://host:6379', or 'rediss://host:6379' for TLS";
+const ENCODE = 'which encodeURIComponent() of the user and of the password does';
 const KINDS = 'a redis:// or rediss:// URL, options of ioredis, { nodes, options } of a cluster, or an ioredis client';
 const PREFIX = 'is refused, got one: the keys begin with projectName, so set that instead';
 const WORKER_FILE = "write it as './dist/heartbeat-thread.js', or leave it out unless the application is bundled";
@@ -132,20 +133,51 @@ const CONNECTIONS: Row[] = [
   ['an empty URL', { connection: '' }, `connection must be a redis:// or rediss:// URL, got '': ${URL_FIX}`],
   [
     'a URL of another kind',
-    { connection: 'http://user:secret@cache:6379' },
-    `connection must be a redis:// or rediss:// URL, got a text that is none: ${URL_FIX}`,
+    { connection: 'http://user:secret@cache:6379?password=secret' },
+    `connection must be a redis:// or rediss:// URL, got 'http://…@cache:6379?…': ${URL_FIX}`,
   ],
   [
     'a host and a port',
     { connection: 'localhost:6379' },
-    `connection must be a redis:// or rediss:// URL, got a text that is none: ${URL_FIX}`,
+    `connection must be a redis:// or rediss:// URL, got 'localhost:6379': ${URL_FIX}`,
+  ],
+  [
+    'a # in a password',
+    { connection: 'redis://:s3c#ret@cache:6379' },
+    `connection must have no '#' before the '@', got 'redis://…@cache:6379' with one: write it as %23, ${ENCODE}`,
+  ],
+  [
+    'a # in a password of digits, which reads as a port',
+    { connection: 'redis://user:12#3@cache:6379' },
+    `connection must have no '#' before the '@', got 'redis://…@cache:6379' with one: write it as %23, ${ENCODE}`,
+  ],
+  [
+    'a / in a password',
+    { connection: 'rediss://user:12/3@cache' },
+    `connection must have no '/' before the '@', got 'rediss://…@cache' with one: write it as %2F, ${ENCODE}`,
+  ],
+  [
+    'a % in a password',
+    { connection: 'redis://:100%@cache' },
+    `connection must have no '%' before the '@', got 'redis://…@cache' with one: write it as %25, ${ENCODE}`,
   ],
   [
     'a database that is no number',
     { connection: 'redis://cache:6379/main' },
-    "connection must end in the number of a database or in nothing, got another path: as in '…:6379/0'",
+    "connection must end in the number of a database or in nothing, got 'redis://cache:6379/main': " +
+      "write it as in 'redis://host:6379/0', or leave it out",
   ],
   ['a prefix in a URL', { connection: 'redis://cache?keyPrefix=x' }, `connection ?keyPrefix ${PREFIX}`],
+  [
+    'a URL among options',
+    { connection: { url: 'redis://user:secret@cache' } },
+    "connection.url is no option of ioredis: pass the URL itself, as in connection: 'redis://host:6379'",
+  ],
+  [
+    'options of another client',
+    { connection: { socket: { host: 'cache' } } },
+    'connection.socket is no option of ioredis: write host and port without it, as in connection: { host, port }',
+  ],
   ['a prefix in options', { connection: { keyPrefix: 'x:' } }, `connection.keyPrefix ${PREFIX}`],
   [
     'a prefix in cluster options',

@@ -19,6 +19,11 @@ export function describeValue(value: unknown): string {
   }
 }
 
+/** A text that is meant to be a URL, without user, password and query. */
+export function describeUrl(text: string): string {
+  return quote(withoutCredentials(text).replace(/\?.*$/s, '?…'));
+}
+
 /** Whether `new` works on it. Arrow functions and methods are no classes; plain functions look like one. */
 export function isClass(value: unknown): value is abstract new (...args: never[]) => unknown {
   return typeof value === 'function' && typeof value.prototype === 'object' && value.prototype !== null;
@@ -38,11 +43,15 @@ export function isPlainObject(value: unknown): value is Record<string, unknown> 
 }
 
 function quote(text: string): string {
-  // before an @ there may be a password
-  const harmless = text.replace(/^(\w+:\/\/)?.+@/s, '$1…@');
+  const harmless = withoutCredentials(text);
   const shown = harmless.length > LONGEST_TEXT ? `${harmless.slice(0, LONGEST_TEXT)}…` : harmless;
   // line breaks and other control characters become visible
   return `'${JSON.stringify(shown).slice(1, -1).replaceAll('\\"', '"')}'`;
+}
+
+/** Before an @ there may be a password. */
+function withoutCredentials(text: string): string {
+  return text.replace(/^(\w+:\/\/)?.+@/s, '$1…@');
 }
 
 function describeObject(value: object | null): string {

@@ -1,10 +1,18 @@
 import { type ClusterConnection, type RedisConnectionOptions } from '../store/index.js';
-import { isPlainObject, isRecord } from './describe-value.js';
+import { describeUrl, isPlainObject, isRecord } from './describe-value.js';
 import { OptionReader } from './option-reader.js';
 
 const URL_FIX = "write it as 'redis://host:6379', or 'rediss://host:6379' for TLS";
 
 const KINDS = 'a redis:// or rediss:// URL, options of ioredis, { nodes, options } of a cluster, or an ioredis client';
+
+/** What clients other than ioredis take. ioredis ignores it and connects to localhost. */
+const FOREIGN_OPTIONS = {
+  url: "pass the URL itself, as in connection: 'redis://host:6379'",
+  socket: 'write host and port without it, as in connection: { host, port }',
+  hostname: 'write host',
+  database: 'write db',
+};
 
 const NO_KEY_PREFIX = 'is refused, got one: the keys begin with projectName, so set that instead';
 
@@ -22,19 +30,32 @@ export function readConnection(reader: OptionReader, problems: string[]): RedisC
 }
 
 function checkUrl(reader: OptionReader, text: string): void {
-  if (text === '') {
-    reader.note('connection', `must be a redis:// or rediss:// URL, got '': ${URL_FIX}`);
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const reserved = unencoded(text, url);
+  if (reserved !== undefined) {
+    const fix = `write it as ${encodeURIComponent(reserved)}, which encodeURIComponent() of the user and of the password does`;
+    reader.note('connection', `must have no '${reserved}' before the '@', got ${describeUrl(text)} with one: ${fix}`);
     return;
   }
-  const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^rediss?:$/.test(url.protocol) || url.hostname === '') {
-    reader.note('connection', `must be a redis:// or rediss:// URL, got a text that is none: ${URL_FIX}`);
+    reader.note('connection', `must be a redis:// or rediss:// URL, got ${describeUrl(text)}: ${URL_FIX}`);
     return;
   }
   if (!/^\/?$|^\/\d+$/.test(url.pathname)) {
-    reader.note('connection', "must end in the number of a database or in nothing, got another path: as in '…:6379/0'");
+    const fix = "write it as in 'redis://host:6379/0', or leave it out";
+    reader.note('connection', `must end in the number of a database or in nothing, got ${describeUrl(text)}: ${fix}`);
   }
   if (url.searchParams.has('keyPrefix')) reader.note('connection', `?keyPrefix ${NO_KEY_PREFIX}`);
+}
+
+/** A character that ends the user and password of a Redis URL too early, or cannot be decoded. Undefined: there is none. */
+function unencoded(text: string, url: URL | undefined): string | undefined {
+  const [, credentials] = /^rediss?:\/\/(.*)@/s.exec(text) ?? [];
+  if (credentials === undefined) return undefined;
+  if (/%(?![\da-f]{2})/i.test(credentials)) return '%';
+  // an @ in the query of a URL that can be read is no sign of a password
+  const isCut = url === undefined || url.hash !== '' || url.pathname.includes('@');
+  return isCut ? /[#/?]/.exec(credentials)?.[0] : undefined;
 }
 
 function checkClient(reader: OptionReader, client: object): void {
@@ -63,6 +84,9 @@ function checkCluster(connection: object, problems: string[]): void {
 
 function checkServer(reader: OptionReader): void {
   if (hasKeyPrefix({ keyPrefix: reader.get('keyPrefix') })) reader.note('keyPrefix', NO_KEY_PREFIX);
+  for (const [option, fix] of Object.entries(FOREIGN_OPTIONS)) {
+    if (reader.get(option) !== undefined) reader.note(option, `is no option of ioredis: ${fix}`);
+  }
   reader.checked('host', (host): host is string => typeof host === 'string' && host !== '', {
     expected: 'the name or address of a host',
     fix: "give it a value such as 'localhost', or leave it out",
