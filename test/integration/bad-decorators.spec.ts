@@ -223,6 +223,15 @@ describe('a decorator in the wrong place keeps the application from starting, li
     ]);
   });
 
+  it('one on a class', async () => {
+    @(FixedRate('1s') as unknown as ClassDecorator)
+    class Prices {}
+
+    expect(await complaints([Prices])).toEqual([
+      'Prices: @FixedRate must be on a method, got the class: put it above the method that it runs',
+    ]);
+  });
+
   it('one on a property', async () => {
     class Prices {
       @onAnything(FixedRate('1s'))

@@ -35,7 +35,7 @@ export function candidatesOf(host: JobHost): readonly JobCandidate[] {
   const { name: className } = classOf(prototype);
   return [prototype, classOf(prototype)].flatMap((target) =>
     [...recordedJobs(target)].map(([member, metadata]) => {
-      const location = `${className || '(anonymous class)'}.${String(member)}`;
+      const location = [className || '(anonymous class)', ...(isOfClass(member) ? [] : [String(member)])].join('.');
       const mistake = decoratorMistake(metadata, target, member) ?? scopeMistake(host, metadata);
       const name = mistake === undefined ? nameOf(className, location, metadata) : undefined;
       const invoke = (run: JobRun): unknown => {
@@ -46,6 +46,11 @@ export function candidatesOf(host: JobHost): readonly JobCandidate[] {
       return { location, metadata, name, mistake, className, module, invoke };
     }),
   );
+}
+
+/** TypeScript refuses a decorator of a method on a class, JavaScript calls it without a member. */
+function isOfClass(member: unknown): boolean {
+  return member === undefined;
 }
 
 /** The name among the options of a decorator, as it was given. */
@@ -79,6 +84,7 @@ function decoratorMistake(
   if (decorators.length > 1) {
     return `must have one decorator, got ${decorators.join(' and ')}: give each schedule a method of its own`;
   }
+  if (isOfClass(member)) return `${decorator} must be on a method, got the class: put it above the method that it runs`;
   if (typeof target === 'function') {
     return `${decorator} must be on a method of an instance, got a static method: make it one of the provider`;
   }
