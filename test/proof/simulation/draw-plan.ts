@@ -40,7 +40,8 @@ export function drawPlan(seed: number): Plan {
     'harsh',
   ]);
   const places = chance.pick([2, 3, 3, 4]);
-  const drawn = drawSetting(chance, temper);
+  const threads = drawThreads(Chance.of(seed, 'threads'), places);
+  const drawn = { ...drawSetting(chance, temper), threads };
   const clocks = Array.from({ length: places }, () => drawClock(chance));
   if (temper === 'kills') {
     const faults = drawFaults({ chance, setting: drawn, places }, drawDeath);
@@ -50,7 +51,8 @@ export function drawPlan(seed: number): Plan {
   const faults = drawFaults({ chance, setting, places }, temper === 'mild' ? drawMild : drawHarsh);
   const stepDowns = drawStepDowns({ chance: Chance.of(seed, 'step-down'), setting, places });
   const clockSteps = drawStoreClockSteps({ chance: Chance.of(seed, 'store-clock'), setting, places });
-  const all = [...faults, ...restarts, ...stepDowns, ...clockSteps];
+  const blocks = drawBlocks({ chance: Chance.of(seed, 'blocks'), setting, places });
+  const all = [...faults, ...restarts, ...stepDowns, ...clockSteps, ...blocks];
   return { seed, setting, clocks, faults: all.filter(isPlayed(all)).sort((a, b) => a.atMs - b.atMs) };
 }
 
@@ -75,7 +77,7 @@ function drawExpiries(chance: Chance): Version['lockExpiryMs'] {
   return { grid: chance.pick(tiers), pause: chance.pick(tiers), cron: chance.pick(tiers) };
 }
 
-function drawSetting(chance: Chance, temper: Temper): Setting {
+function drawSetting(chance: Chance, temper: Temper): Omit<Setting, 'threads'> {
   const version = { lockExpiryMs: drawExpiries(chance), cronSeconds: chance.pick([1, 1, 2, 5]) };
   const expiries = Object.values(version.lockExpiryMs);
   const longestMs = Math.max(...expiries);
@@ -139,6 +141,26 @@ function drawStepDowns({ chance, setting: { faultsForMs, heartbeatIntervalMs }, 
   while (atMs < faultsForMs) {
     faults.push({ kind: 'step-down', atMs, place: drawPlace(chance, places) });
     atMs += chance.pick([0.5, 3, 20]) * chance.between(0.5, 1) * heartbeatIntervalMs;
+  }
+  return faults;
+}
+
+/** In some stories all replicas have a heartbeat thread, in some a part of them. */
+function drawThreads(chance: Chance, places: number): boolean[] {
+  const share = chance.pick([0, 0, 0.5, 1]);
+  return Array.from({ length: places }, () => chance.happens(share));
+}
+
+/** Where replicas have a heartbeat thread, some are blocked again and again: for less than a lease, and for several. */
+function drawBlocks(draw: Draw): Fault[] {
+  const { chance, setting, places } = draw;
+  if (!setting.threads.includes(true) || chance.happens(0.3)) return [];
+  const faults: Fault[] = [];
+  let atMs = chance.between(0.1, 1) * drawExpiryMs(draw);
+  while (atMs < setting.faultsForMs) {
+    const forMs = Math.min(chance.pick([1, 1, 3]) * drawDurationMs(draw), setting.faultsForMs - atMs);
+    faults.push({ kind: 'block', atMs, place: drawPlace(chance, places), forMs });
+    atMs += chance.between(0.2, 2) * drawExpiryMs(draw);
   }
   return faults;
 }

@@ -89,6 +89,7 @@ export function inject(fault: Fault, context: StoryContext): void {
     case 'pause':
     case 'suspend':
     case 'freeze':
+    case 'block':
     case 'clock-step':
     case 'step-down':
     case 'cut':
@@ -130,20 +131,27 @@ function injectIntoProcess(fault: FaultOfProcess, injection: Injection): void {
       // nobody could tell how long a host slept whose wall clock was stepped meanwhile
       const kind = fault.kind === 'suspend' && target.clock.wasStepped ? 'pause' : fault.kind;
       allow({ ...fault, kind }, context, target);
-      target.clock.halt(kind === 'pause' ? 'paused' : kind === 'suspend' ? 'suspended' : 'frozen');
+      target.halt(kind === 'pause' ? 'paused' : kind === 'suspend' ? 'suspended' : 'frozen');
       later(context, fault.forMs, () => {
-        target.clock.goOn();
+        target.goOn();
       });
       return;
     }
+    case 'block':
+      allow(fault, context, target);
+      target.block();
+      later(context, fault.forMs, () => {
+        target.unblock();
+      });
+      return;
     case 'clock-step':
-      if (!target.clock.wasSuspended) target.clock.stepWall(fault.byMs);
+      if (!target.clock.wasSuspended) target.stepWall(fault.byMs);
       return;
     case 'step-down':
       target.stepDown();
       return;
     case 'cut':
-      target.network.cut(fault.which);
+      target.cut(fault.which);
       return;
     case 'network':
       later(context, fault.forMs, place.apply(fault.conditions));

@@ -24,7 +24,7 @@ export class Place {
   start(clock: ClockFaults): void {
     this.#started += 1;
     this.#process = this.#start(`${this.name}${this.#started}`, clock);
-    this.#process.network.conditions = this.#conditions;
+    this.#process.conditions = this.#conditions;
   }
 
   /** Faults that are injected here from now on do not reach the process that was here. */
@@ -48,6 +48,6 @@ export class Place {
   }
 
   #applyNewest(): void {
-    if (this.#process !== undefined) this.#process.network.conditions = this.#conditions;
+    if (this.#process !== undefined) this.#process.conditions = this.#conditions;
   }
 }

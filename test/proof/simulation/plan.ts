@@ -27,6 +27,8 @@ export interface Version {
 export interface Setting {
   readonly heartbeatIntervalMs: number;
   readonly shutdownTimeoutMs: number;
+  /** Whether the processes at each place have a heartbeat thread. */
+  readonly threads: readonly boolean[];
   readonly misfireGraceMs: number;
   /** The period of the grid and the delay of the interval. */
   readonly periodMs: number;
@@ -93,6 +95,8 @@ export type Fault =
   | (AtPlace & Restart & { readonly kind: 'stop' })
   /** Stands still: see `Standstill`. */
   | (AtPlace & { readonly kind: 'pause' | 'suspend' | 'freeze'; readonly forMs: number })
+  /** The event loop of its main thread stands still. A heartbeat thread goes on. */
+  | (AtPlace & { readonly kind: 'block'; readonly forMs: number })
   | (AtPlace & { readonly kind: 'clock-step'; readonly byMs: number })
   /** Somebody asks the process to give every job that it leads to another. */
   | (AtPlace & { readonly kind: 'step-down' })
@@ -160,6 +164,7 @@ function detail(fault: Fault): string {
     case 'pause':
     case 'suspend':
     case 'freeze':
+    case 'block':
     case 'store-hangs':
       return `for ${Math.round(fault.forMs)} ms`;
     case 'flush-all':

@@ -97,7 +97,7 @@ function placesOf({ plan, world, recorder, server, mutate }: PlaceParts): Place[
     heartbeatIntervalMs: setting.heartbeatIntervalMs,
     shutdownTimeoutMs: setting.shutdownTimeoutMs,
   };
-  const start = (name: string, clockFaults: ClockFaults): SimulatedProcess => {
+  const start = (hasThread: boolean, name: string, clockFaults: ClockFaults): SimulatedProcess => {
     const version = versionAt(world.nowMs, setting);
     return new SimulatedProcess(name, {
       world,
@@ -107,11 +107,15 @@ function placesOf({ plan, world, recorder, server, mutate }: PlaceParts): Place[
       clockFaults,
       data: mutate === undefined ? data : mutate(data),
       chance: Chance.of(seed, `${name}'s network`),
+      threadChance: hasThread ? Chance.of(seed, `${name}'s thread`) : undefined,
       random: Chance.of(seed, `${name}'s own chance`).next,
       jobs: (process) => simulatedJobs(process, { plan, version, recorder, cron: cronOf(version.cronSeconds) }),
     });
   };
-  return plan.clocks.map((_, index) => new Place(PLACES.charAt(index), start));
+  return plan.clocks.map((_, index) => {
+    const hasThread = setting.threads[index] === true;
+    return new Place(PLACES.charAt(index), (name, clock) => start(hasThread, name, clock));
+  });
 }
 
 /** What processes run that start now. */

@@ -15,14 +15,15 @@ const ROUNDING_MS = 0.001;
 const EPOCH_MS = Date.UTC(2027, 0, 1);
 
 /**
- * How a process stands still: `paused` with both clocks going on (SIGSTOP, a blocked loop), `suspended` with its monotonic clock
+ * How a process stands still: `paused` with both clocks going on (SIGSTOP), `suspended` with its monotonic clock
  * standing still as on a host that sleeps, `frozen` with both, as in a virtual machine that is not told how long it slept.
  */
 export type Standstill = 'paused' | 'suspended' | 'frozen';
 
 /**
- * The clocks of one process: off by an offset and a rate, stopped while the host is suspended, and with timers that do not
- * fire while the process stands still. When it goes on, the timers that came due fire before it reads from the network.
+ * The clocks of one thread of a process: off by an offset and a rate, stopped while the host is suspended, and with timers that do
+ * not fire while the process stands still or the thread is blocked. When it goes on, the timers that came due fire before it reads
+ * from the network.
  */
 export class ProcessClock implements Clock {
   readonly #world: World;
@@ -30,6 +31,7 @@ export class ProcessClock implements Clock {
   #aheadMs: number;
   #wasStepped = false;
   #state: 'running' | Standstill | 'ended' = 'running';
+  #isBlocked = false;
   #haltedAtMs = 0;
   #suspendedForMs = 0;
   #frozenForMs = 0;
@@ -112,10 +114,11 @@ export class ProcessClock implements Clock {
   }
 
   goOn(): void {
-    if (this.#state === 'ended' || this.#state === 'running') return;
+    if (this.#state === 'ended') return;
     if (this.#state === 'suspended') this.#suspendedForMs += this.#world.nowMs - this.#haltedAtMs;
     if (this.#state === 'frozen') this.#frozenForMs += this.#world.nowMs - this.#haltedAtMs;
     this.#state = 'running';
+    if (this.#isBlocked) return;
     const timers = this.#heldTimers;
     const arrivals = this.#heldArrivals;
     this.#heldTimers = [];
@@ -129,6 +132,17 @@ export class ProcessClock implements Clock {
       this.#world.after(0, () => {
         this.#whenRunning(this.#heldArrivals, go);
       });
+  }
+
+  /** The event loop of this thread stands still until {@link unblock}, unless the process does already. */
+  block(): void {
+    if (this.#state === 'running') this.#isBlocked = true;
+  }
+
+  /** A process that was halted during the block goes on now at the latest. */
+  unblock(): void {
+    this.#isBlocked = false;
+    this.goOn();
   }
 
   /** The process is gone: nothing fires, nothing arrives. */
@@ -147,7 +161,7 @@ export class ProcessClock implements Clock {
   }
 
   #whenRunning(held: (() => void)[], go: () => void): void {
-    if (this.#state === 'running') go();
+    if (this.#state === 'running' && !this.#isBlocked) go();
     else if (this.#state !== 'ended') held.push(go);
   }
 }

@@ -46,6 +46,8 @@ export interface NetworkParts {
   /** Is told what the server has carried out. */
   readonly carriedOut: (request: Request, asked: object, answer: unknown) => void;
   readonly reading: Reading;
+  /** @default true */
+  readonly subscribes?: boolean;
 }
 
 const PING_MS = 3_000;
@@ -63,14 +65,14 @@ export class SimulatedNetwork implements LockStore {
 
   constructor(parts: NetworkParts) {
     this.#parts = parts;
-    const { world, clock, server, chance } = parts;
+    const { world, clock, server, chance, subscribes = true } = parts;
     const common = { world, clock, server, chance, conditions: () => this.#conditions };
     this.#requests = new Line({
       ...common,
       isProxied: server.isProxied,
       greet: () => undefined,
       onReady: () => {
-        this.#subscription.open();
+        if (subscribes) this.#subscription.open();
         this.#listeners.connected();
       },
       onLost: () => {

@@ -5,9 +5,11 @@ import { createReplica, type JobSupervisor } from '../../../libs/singleton-job/s
 import { type TestServer } from '../../../libs/singleton-job/src/testing/index.js';
 import { type Chance } from './chance.js';
 import { type Step } from './plan.js';
-import { type ClockFaults, ProcessClock } from './process-clock.js';
+import { type ClockFaults, ProcessClock, type Standstill } from './process-clock.js';
+import { type NetworkConditions } from './network-conditions.js';
 import { SimulatedNetwork } from './simulated-network.js';
 import { type SimulatedServer } from './simulated-server.js';
+import { SimulatedThread } from './simulated-thread.js';
 import { type Watched, type Recorder } from './recorder.js';
 import { type World } from './world.js';
 
@@ -16,6 +18,8 @@ export interface ProcessParts {
   readonly recorder: Recorder;
   /** Of its network. */
   readonly chance: Chance;
+  /** Of its heartbeat thread. Undefined: it has none. */
+  readonly threadChance: Chance | undefined;
   readonly server: SimulatedServer;
   /** The data of the server as its requests find it. */
   readonly data: TestServer;
@@ -33,38 +37,23 @@ const LAST_MOMENT_MS = 20;
 /** One process with the library in it, as an application runs it, on a clock and a network that fail as the simulation says. */
 export class SimulatedProcess implements Watched {
   readonly clock: ProcessClock;
-  readonly network: SimulatedNetwork;
   readonly startedMs: number;
   readonly #supervisor: JobSupervisor;
   readonly #parts: ProcessParts;
+  readonly #network: SimulatedNetwork;
+  readonly #thread: SimulatedThread | undefined;
   #crash: { readonly at: Step; readonly crash: () => void } | undefined;
 
   constructor(
     readonly name: string,
     parts: ProcessParts,
   ) {
-    const { world, recorder, chance, server, data, options, random } = parts;
+    const { world, recorder, chance, threadChance, options, random } = parts;
     this.#parts = parts;
     this.startedMs = world.nowMs;
     this.clock = new ProcessClock(world, parts.clockFaults);
-    this.network = new SimulatedNetwork({
-      world,
-      chance,
-      server,
-      data,
-      clock: this.clock,
-      passed: (step) => {
-        this.passed(step);
-      },
-      carriedOut: (request, asked, answer) => {
-        if (recorder.isPrinting)
-          recorder.note(
-            `    server: ${name} ${request} ${JSON.stringify(asked)} => ${JSON.stringify(answer, withMaps)}`,
-          );
-        recorder.carriedOut(this.clock, request, asked, answer);
-      },
-      reading: recorder.reading(name),
-    });
+    this.#network = this.#connect(name, this.clock, chance);
+    this.#thread = threadChance && this.#startThread(threadChance);
     recorder.note(`${name} starts`);
     const notify = recorder.listenTo(name, this.clock);
     const observers: JobObserver[] = [
@@ -74,11 +63,51 @@ export class SimulatedProcess implements Watched {
         },
       },
     ];
-    const { clock, network: store } = this;
-    this.#supervisor = createReplica(options, { id: name, clock, store, random, observers }).supervisor;
+    const replica = { id: name, clock: this.clock, store: this.#network, random, observers, backup: this.#thread };
+    this.#supervisor = createReplica(options, replica).supervisor;
     for (const job of parts.jobs(this)) this.#supervisor.add(job);
     recorder.watch(this);
     this.#supervisor.start();
+  }
+
+  set conditions(conditions: NetworkConditions) {
+    this.#network.conditions = conditions;
+    if (this.#thread !== undefined) this.#thread.network.conditions = conditions;
+  }
+
+  /** Ends connections: both are all of them, that of the heartbeat thread too. */
+  cut(which: 'requests' | 'subscription' | 'both'): void {
+    this.#network.cut(which);
+    if (which === 'both') this.#thread?.network.cut(which);
+  }
+
+  stepWall(byMs: number): void {
+    this.clock.stepWall(byMs);
+    this.#thread?.clock.stepWall(byMs);
+  }
+
+  /** All of it stands still until {@link goOn}. */
+  halt(how: Standstill): void {
+    this.clock.halt(how);
+    this.#thread?.clock.halt(how);
+  }
+
+  /** Either thread may be the first. */
+  goOn(): void {
+    const isThreadFirst = this.#parts.threadChance?.happens(0.5) === true;
+    if (isThreadFirst) this.#thread?.clock.goOn();
+    this.clock.goOn();
+    this.#thread?.clock.goOn();
+  }
+
+  /** The event loop of its main thread stands still until {@link unblock}. */
+  block(): void {
+    this.clock.block();
+  }
+
+  unblock(): void {
+    this.clock.unblock();
+    this.#thread?.clock.goOn();
   }
 
   leads(job: string): boolean {
@@ -123,10 +152,41 @@ export class SimulatedProcess implements Watched {
     if (!this.clock.hasEnded) this.#end('has stopped');
   }
 
+  #connect(name: string, clock: ProcessClock, chance: Chance, subscribes = true): SimulatedNetwork {
+    const { world, recorder, server, data } = this.#parts;
+    return new SimulatedNetwork({
+      world,
+      chance,
+      server,
+      data,
+      clock,
+      passed: (step) => {
+        this.passed(step);
+      },
+      carriedOut: (request, asked, answer) => {
+        if (recorder.isPrinting)
+          recorder.note(
+            `    server: ${name} ${request} ${JSON.stringify(asked)} => ${JSON.stringify(answer, withMaps)}`,
+          );
+        recorder.carriedOut(clock, request, asked, answer);
+      },
+      reading: recorder.reading(this.name),
+      subscribes,
+    });
+  }
+
+  #startThread(chance: Chance): SimulatedThread {
+    const { world, clockFaults } = this.#parts;
+    const clock = new ProcessClock(world, clockFaults);
+    const network = this.#connect(`${this.name}'s thread`, clock, chance, false);
+    return new SimulatedThread({ world, chance, clock, network });
+  }
+
   #end(how: string): void {
     const { recorder } = this.#parts;
     this.clock.end();
-    this.network.end();
+    this.#network.end();
+    this.#thread?.end();
     recorder.note(`${this.name} ${how}`);
     recorder.ended(this.name);
   }

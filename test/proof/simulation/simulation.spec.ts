@@ -66,6 +66,18 @@ describe('Under random faults of network, clocks, processes and Redis', () => {
     expect(await simulate(7)).toEqual(await simulate(7));
   });
 
+  it('a heartbeat thread keeps the leases of a blocked replica, and without one they are lost', async () => {
+    const plan = drawPlan(1);
+    const isAnyLost = async (hasThread: boolean): Promise<boolean> => {
+      const lines: string[] = [];
+      const setting = { ...plan.setting, threads: plan.clocks.map(() => hasThread) };
+      const faults = plan.clocks.map((_, place) => ({ kind: 'block', atMs: 15_000, place, forMs: 15_000 }) as const);
+      await play({ ...plan, setting, faults }, { print: (line) => lines.push(line) });
+      return lines.some((line) => line.includes('leadershipLost'));
+    };
+    expect([await isAnyLost(true), await isAnyLost(false)]).toEqual([false, true]);
+  });
+
   it('a story is the same in a process that does nothing but play', async () => {
     const seeds = { first: 1, count: 10 };
     expect(await playInShards(seeds)).toEqual(await playSeeds(seeds));

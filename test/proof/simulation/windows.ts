@@ -1,3 +1,4 @@
+import { lockLifeMs } from '../../../libs/singleton-job/src/store/index.js';
 import { type Fault, JOBS, type JobName, longestExpiryMs, safetyMarginMs, type Setting } from './plan.js';
 import { type Window } from './rules.js';
 
@@ -31,9 +32,8 @@ export function windowsOf(fault: Fault, setting: Setting): readonly WindowOfFaul
     case 'restart-older':
       return afterLoss(setting, { forMs: fault.downForMs, lostMs: fault.forMs });
     case 'lock-deleted':
-      // until the old leader's next renewal, or, if that cannot be answered, the end of its lease
       return [
-        { ...lead(RENEWAL_MS + expiryMs(setting, fault.job)), job: fault.job },
+        { ...lead(untilRenewalMs(setting, fault.job)), job: fault.job },
         // a request that comes late may take the lock for a replica that no longer waits for it
         { rules: ['no-leader'], forMs: SAFETY_NET_MS, job: fault.job },
       ];
@@ -42,6 +42,7 @@ export function windowsOf(fault: Fault, setting: Setting): readonly WindowOfFaul
     case 'store-clock-step':
       return JOBS.flatMap((job) => afterStep(fault.byMs, job, expiryMs(setting, job)));
     case 'pause':
+    case 'block':
       // its signal fires when it goes on, and then its run settles
       return [{ rules: ['two-runs'], forMs: fault.forMs + safetyMarginMs(longestMs), ofEarlierRuns: true }];
     case 'suspend':
@@ -76,6 +77,15 @@ interface Loss {
   readonly forMs: number;
   /** What was written in this time before it is lost. */
   readonly lostMs: number;
+}
+
+/**
+ * Until the old leader's next renewal, or, if that cannot be answered, the end of its lease. While it is blocked it renews nothing, and
+ * a heartbeat thread keeps its session: then until the end of its trust in the lock.
+ */
+function untilRenewalMs(setting: Setting, job: JobName): number {
+  const ms = expiryMs(setting, job);
+  return setting.threads.includes(true) ? lockLifeMs(ms) : RENEWAL_MS + ms;
 }
 
 /** The leader goes on until its lease ends, although the store does not know of it. Claims may be lost. */
