@@ -95,4 +95,28 @@ export const MUTANTS: readonly Mutant[] = [
     ],
     checks: ['unit specs', 'simulation'],
   },
+  {
+    name: 'the heartbeat thread extends sessions after a break',
+    file: 'leadership/backup-heartbeats.ts',
+    changes: [['    return answeredBeatMs > this.#breakSeenAtMs;', '    return answeredBeatMs > -Infinity;']],
+    checks: ['unit specs', 'simulation'],
+  },
+  {
+    name: 'the heartbeat thread ignores the wall clock',
+    file: 'leadership/backup-heartbeats.ts',
+    changes: [['isBefore(this.parts.clock, deadline);', 'this.parts.clock.now() < deadline.now;']],
+    checks: ['unit specs'],
+  },
+  {
+    name: 'the main thread takes reports from before the leases were frozen',
+    file: 'leadership/sessions.ts',
+    changes: [['      if (report.leaseEpoch !== this.#leaseEpoch) continue;\n', '']],
+    checks: ['unit specs'],
+  },
+  {
+    name: 'the deadline of a session counts from the answer to the heartbeat thread',
+    file: 'leadership/backup-heartbeats.ts',
+    changes: [['main.leaseEpoch, sent, answeredMs', 'main.leaseEpoch, sent: instant(this.parts.clock), answeredMs']],
+    checks: ['unit specs'],
+  },
 ];

@@ -92,6 +92,14 @@ describe('Heartbeats of the backup', () => {
     expect([sent?.now, answeredMs]).toEqual([12_000, 12_000]);
   });
 
+  it('are reported with the time at which they were sent, not answered', async () => {
+    const { common, store, mainBeats, reports } = world;
+    mainBeats();
+    store.delayMs = 500;
+    await common.advance(4_300);
+    expect(reports.map(({ sent, answeredMs }) => [sent.now, answeredMs])).toEqual([[3_750, 4_250]]);
+  });
+
   it('end as soon as the main thread is back', async () => {
     const { common, mainBeats, beats } = world;
     mainBeats();
