@@ -43,6 +43,7 @@ export class SimulatedThread implements HeartbeatBackup {
         // the main thread reads what has arrived also while its loop is blocked
         reports.send(() => this.#reports.push(report));
       },
+      reportUnreachable: () => undefined,
     });
   }
 
