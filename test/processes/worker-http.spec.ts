@@ -147,7 +147,7 @@ describe('over HTTP, workers', () => {
       for (const worker of workers.all) {
         expect(await ask(worker, '/prices/import', 'POST')).toMatchObject({
           status: 409,
-          body: { message: expect.stringContaining('held by somebody else') },
+          body: { message: expect.stringContaining('held by another holder') },
         });
       }
     });

@@ -1,21 +1,5 @@
 import { SingletonJobError } from './singleton-job.error.js';
 
-/** Thrown by `LockService` for a key or options that it cannot use, with every mistake. */
-export class InvalidLockError extends SingletonJobError {
-  readonly code = 'INVALID_LOCK';
-  readonly #problems: readonly string[];
-
-  constructor(problems: readonly string[]) {
-    super(`this cannot be locked:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`);
-    this.#problems = problems;
-  }
-
-  /** Each mistake with its place, what is expected, what was given, and the fix. */
-  get problems(): readonly string[] {
-    return this.#problems;
-  }
-}
-
 /** Thrown when something is locked after the application has stopped. */
 export class LocksClosedError extends SingletonJobError {
   readonly code = 'LOCKS_CLOSED';
@@ -30,7 +14,7 @@ export class LockUnavailableError extends SingletonJobError {
   readonly code = 'LOCK_UNAVAILABLE';
 
   constructor(readonly key: string) {
-    super(`the lock '${key}' is held by somebody else`);
+    super(`the lock '${key}' is held by another holder`);
   }
 }
 

@@ -17,7 +17,7 @@ export class LockHandle implements AsyncDisposable {
     private readonly giveBack: () => Promise<boolean>,
   ) {
     term.signal.addEventListener('abort', () => {
-      if (term.end !== 'released') this.#lose('may be held by somebody else now');
+      if (term.end !== 'released') this.#lose('may be held by another holder now');
     });
   }
 

@@ -555,7 +555,7 @@ describe('LockService', () => {
       await clock.advance(3_000);
       expect(handle.signal.reason).toBeInstanceOf(LockLostError);
       expect((handle.signal.reason as Error).message).toBe(
-        "the lock 'lock/nightly-import' may be held by somebody else now: stop before the next side effect",
+        "the lock 'lock/nightly-import' may be held by another holder now: stop before the next side effect",
       );
       expect(handle.isHeld()).toBe(false);
     });

@@ -1,7 +1,6 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from '@jest/globals';
-import { InvalidJobsError, InvalidOptionsError } from './configuration.errors.js';
-import { InvalidLockError } from './lock.errors.js';
+import { InvalidJobsError, InvalidLockError, InvalidOptionsError } from './mistakes.errors.js';
 
 describe('An error with a list of mistakes', () => {
   it.each([InvalidOptionsError, InvalidJobsError, InvalidLockError])('is printed with each of them once', (Invalid) => {
