@@ -1,11 +1,14 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { Inject, Injectable, Module, type ModuleMetadata, Scope, type Type } from '@nestjs/common';
 import { ConfigModule, ConfigService, registerAs } from '@nestjs/config';
+import { Interval as NestInterval, ScheduleModule } from '@nestjs/schedule';
 import { Test } from '@nestjs/testing';
 import {
   Cron,
   FixedRate,
+  Interval,
   type JobObserver,
+  LockService,
   SINGLETON_JOB_OPTIONS,
   type SingletonJobAsyncOptions,
   SingletonJobModule,
@@ -87,9 +90,31 @@ describe('the module takes its options', () => {
   });
 });
 
+function sealed(): never {
+  throw new Error('vault is sealed');
+}
+
+class SealedSettings implements SingletonJobOptionsFactory {
+  createSingletonJobOptions(): SingletonJobOptions {
+    return sealed();
+  }
+}
+
+const ONCE =
+  'keep one with options, in the root module, because each would run every job. It is global, so other modules need no import; ' +
+  'to import it in two places, keep what forRoot() returns in a constant';
+
 describe('the module refuses', () => {
   it('to be imported without options', async () => {
     expect(await problemsOf(startApplication({ imports: [SingletonJobModule] }))).toEqual([
+      'SingletonJobModule must be imported with options, got it in AppModule without options: ' +
+        "write SingletonJobModule.forRoot({ projectName: 'myapp', connection: 'redis://host:6379' }) there",
+    ]);
+  });
+
+  it('a factory that returns no options', async () => {
+    const module = SingletonJobModule.forRootAsync({ useFactory: () => undefined as unknown as SingletonJobOptions });
+    expect(await problemsOf(startApplication({ imports: [module] }))).toEqual([
       'options must be an object, got undefined: ' +
         'pass them to SingletonJobModule.forRoot(), or return them from the factory of forRootAsync()',
     ]);
@@ -102,6 +127,20 @@ describe('the module refuses', () => {
     );
   });
 
+  it.each<[string, SingletonJobAsyncOptions]>([
+    ['useFactory', { useFactory: () => sealed() }],
+    ['useFactory', { useFactory: async () => sealed() }],
+    ['useClass', { useClass: SealedSettings }],
+  ])('a %s that fails, with its error as the cause', async (source, options) => {
+    const error: unknown = await startApplication({ imports: [SingletonJobModule.forRootAsync(options)] }).catch(
+      (thrown: unknown) => thrown,
+    );
+    expect(error).toMatchObject({
+      problems: [`forRootAsync(): its ${source} must return the options, got an error: vault is sealed`],
+      cause: new Error('vault is sealed'),
+    });
+  });
+
   it('a forRootAsync() that says two things', () => {
     expect(() => SingletonJobModule.forRootAsync({ useFactory: () => DISABLED, useClass: Settings })).toThrow(
       'forRootAsync() must have one of useFactory, useClass and useExisting, got useFactory and useClass: keep one',
@@ -109,12 +148,22 @@ describe('the module refuses', () => {
   });
 
   it('a second forRoot() in one application, which would run every job twice', async () => {
-    const imports = [SingletonJobModule.forRoot(DISABLED), SingletonJobModule.forRoot({ ...DISABLED })];
+    @Module({ imports: [SingletonJobModule.forRoot({ ...DISABLED })] })
+    class FeatureModule {}
 
-    expect(await problemsOf(startApplication({ imports }))).toEqual([
-      'SingletonJobModule must be imported once, got 2 of them, each of which would run every job: ' +
-        'call forRoot() or forRootAsync() once, in the root module; it is global, and to import it in two places ' +
-        'keep what the call returns in a constant',
+    expect(await problemsOf(startDisabled({ imports: [FeatureModule] }))).toEqual([
+      'SingletonJobModule must be imported once, got it in AppModule with options and in FeatureModule with options: ' +
+        ONCE,
+    ]);
+  });
+
+  it('the class alone in a feature module, beside forRoot() in the root module', async () => {
+    @Module({ imports: [SingletonJobModule] })
+    class FeatureModule {}
+
+    expect(await problemsOf(startDisabled({ imports: [FeatureModule] }))).toEqual([
+      'SingletonJobModule must be imported once, got it in AppModule with options and in FeatureModule without options: ' +
+        ONCE,
     ]);
   });
 
@@ -124,10 +173,22 @@ describe('the module refuses', () => {
     Reflect.set(CopyModule, Symbol.for('nestjs-singleton-job:module'), true);
 
     expect(await problemsOf(startDisabled({ imports: [CopyModule] }))).toEqual([
-      expect.stringMatching(/^SingletonJobModule must be imported once, got 2/),
+      expect.stringMatching(
+        /^SingletonJobModule must be imported once, got it in AppModule without options and in App/,
+      ),
     ]);
   });
 });
+
+@Injectable()
+class ParameterLocks {
+  constructor(readonly locks: LockService) {}
+}
+
+class PropertyLocks {
+  @Inject(LockService)
+  readonly locks: unknown;
+}
 
 describe('the module says at the start', () => {
   class Jobs {
@@ -137,24 +198,45 @@ describe('the module says at the start', () => {
     @FixedRate('1h', { name: 'price-tick' })
     tick(): void {}
 
-    @FixedRate('1h', { name: 'quote-tick', disabled: true })
-    tock(): void {}
+    @Interval('10s', { name: 'pulse', disabled: true })
+    beat(): void {}
   }
 
-  it('how many jobs it found, and their names by kind', async () => {
-    const module = SingletonJobModule.forRoot({ projectName: 'test', store: 'memory' });
-    await using started = await startApplication({ imports: [module], providers: [Jobs] });
+  const MEMORY = SingletonJobModule.forRoot({ projectName: 'test', store: 'memory' });
 
-    expect(started.logger.lines).toContain(
-      'log: found 3 jobs: fixed-rate price-tick, quote-tick (disabled); cron daily-report',
+  /** The log of an application, from its start. */
+  async function linesOf(root: ModuleMetadata, module = MEMORY): Promise<readonly string[]> {
+    await using started = await startApplication({ ...root, imports: [module, ...(root.imports ?? [])] });
+    return started.logger.lines;
+  }
+
+  it('which jobs it found, when they run, and where the locks are', async () => {
+    expect(await linesOf({ providers: [Jobs] })).toContain(
+      'log: found 3 jobs on memory: daily-report 0 3 * * * UTC; price-tick every 1h; pulse 10s after each run (disabled)',
     );
   });
 
-  it('that none of them runs, if they are switched off', async () => {
-    await using started = await startDisabled({ providers: [Jobs] }, { jobs: { 'quote-tick': { enabled: true } } });
+  it('the first ten jobs, and all of them at debug level', async () => {
+    const jobs = Array.from({ length: 11 }, (_, index) => {
+      class Job {
+        tick(): void {}
+      }
+      const descriptor = Object.getOwnPropertyDescriptor(Job.prototype, 'tick') as TypedPropertyDescriptor<() => void>;
+      FixedRate('1h', { name: `job-${index}` })(Job.prototype, 'tick', descriptor);
+      return Job;
+    });
+    const lines = await linesOf({ providers: jobs });
 
-    expect(started.logger.lines).toContain(
-      'log: found 3 jobs: fixed-rate price-tick, quote-tick; cron daily-report; enabled: false, none runs',
+    expect(lines).toContainEqual(
+      expect.stringMatching(/^log: found 11 jobs on memory: job-0 every 1h; .*; job-9 every 1h; and 1 more$/),
+    );
+    expect(lines).toContainEqual(expect.stringMatching(/^debug: all 11 jobs: job-0 .*; job-10 every 1h$/));
+  });
+
+  it('that none of them runs, if they are switched off', async () => {
+    expect(await linesOf({ providers: [Jobs] }, SingletonJobModule.forRoot(DISABLED))).toContain(
+      'log: found 3 jobs: daily-report 0 3 * * * UTC; price-tick every 1h; pulse 10s after each run (disabled); ' +
+        'enabled: false, none runs',
     );
   });
 
@@ -171,12 +253,49 @@ describe('the module says at the start', () => {
     }
   });
 
-  it('that it found none, which is a provider forgotten, and nothing about the store that nothing uses', async () => {
-    const module = SingletonJobModule.forRoot({ projectName: 'test', store: 'memory' });
-    await using started = await startApplication({ imports: [module] });
+  it('that it found none, with the decorated methods whose class no module provides', async () => {
+    const lines = await linesOf({});
 
-    expect(started.logger.lines.filter((line) => line.startsWith('warn: '))).toEqual([
-      'warn: found no jobs: a class with decorated methods must be a provider or a controller of a module that is imported',
+    expect(lines.filter((line) => line.startsWith('warn: '))).toEqual([
+      expect.stringMatching(
+        /^warn: found no jobs: no imported module provides the classes of these decorated methods, so they never run here: Jobs\.report, .*\. Add each class to the providers or controllers of a module$/,
+      ),
+    ]);
+  });
+
+  it('such methods at debug level if there are other jobs', async () => {
+    class Other {
+      @FixedRate('1h')
+      tick(): void {}
+    }
+    expect(await linesOf({ providers: [Other] })).toContainEqual(
+      expect.stringMatching(/^debug: no imported module provides .* here: Jobs\.report, /),
+    );
+  });
+
+  it.each([
+    ['a parameter', ParameterLocks],
+    ['a property', PropertyLocks],
+    ['a factory', { provide: 'IMPORT', inject: [LockService], useFactory: () => ({}) }],
+  ])('nothing of jobs that are missing where LockService is injected into %s', async (_, provider) => {
+    expect(await linesOf({ providers: [provider] })).not.toContainEqual(expect.stringContaining('found no jobs'));
+  });
+
+  it.each([
+    [
+      'these never run: Timers.beat. They have decorators of @nestjs/schedule, and its ScheduleModule is not imported',
+      [],
+    ],
+    ['found no jobs. These run on every replica, by @nestjs/schedule: Timers.beat', [ScheduleModule.forRoot()]],
+  ])('once that only the import is wrong: %s', async (told, imports) => {
+    class Timers {
+      @NestInterval(1_000_000)
+      beat(): void {}
+    }
+    const lines = await linesOf({ providers: [Timers], imports });
+
+    expect(lines.filter((line) => line.startsWith('warn: '))).toEqual([
+      `warn: ${told}. To run them on one replica: import { Cron, Interval } from 'nestjs-singleton-job'`,
     ]);
   });
 });

@@ -10,6 +10,7 @@ import {
   type OnApplicationShutdown,
   type OnModuleDestroy,
   type OnModuleInit,
+  type Provider,
 } from '@nestjs/common';
 import { DiscoveryModule, ModuleRef, ModulesContainer } from '@nestjs/core';
 import {
@@ -21,9 +22,10 @@ import {
   resolveExtensions,
 } from './discovery/index.js';
 import { JobExplorer } from './discovery/job-explorer.js';
-import { InvalidJobsError, InvalidOptionsError } from './errors/index.js';
+import { InvalidJobsError, InvalidOptionsError, messageOf } from './errors/index.js';
 import { LockService } from './lock-service/index.js';
 import {
+  describeStore,
   isRecord,
   type ExtensionClass,
   RESOLVED_OPTIONS,
@@ -60,11 +62,16 @@ const AFTER_EVERYTHING_ELSE =
   'host jobs in feature modules, and import SingletonJobModule last';
 
 const NO_JOBS =
-  'found no jobs: a class with decorated methods must be a provider or a controller of a module that is imported';
+  'found no jobs: no provider or controller of an imported module has a method with @FixedRate, @Interval or @Cron. ' +
+  'Add the class that has one to the providers of a module';
 
-const WRONG_IMPORT =
-  'They have decorators of @nestjs/schedule, and its ScheduleModule is not imported. ' +
-  "To run them on one replica: import { Cron, Interval } from 'nestjs-singleton-job'";
+const NOT_PROVIDED = 'no imported module provides the classes of these decorated methods, so they never run here';
+const PROVIDE = 'Add each class to the providers or controllers of a module';
+
+/** Of what a message names. */
+const MOST_NAMED = 10;
+
+const SWITCH_IMPORT = "To run them on one replica: import { Cron, Interval } from 'nestjs-singleton-job'";
 
 const IN_MEMORY = "store: 'memory' is seen by this process only: with a second replica every job runs twice";
 
@@ -76,8 +83,11 @@ const IN_MEMORY = "store: 'memory' is seen by this process only: with a second r
     {
       provide: RESOLVED_OPTIONS,
       // optional, so that a module imported without forRoot() is told so by us
-      inject: [{ token: SINGLETON_JOB_OPTIONS, optional: true }],
-      useFactory: (raw: unknown) => resolveOptions(raw),
+      inject: [ModulesContainer, { token: SINGLETON_JOB_OPTIONS, optional: true }],
+      useFactory: (modules: ModulesContainer, raw: unknown) => {
+        findOwnModule(modules.values());
+        return resolveOptions(raw);
+      },
     },
     JobExplorer,
     {
@@ -125,7 +135,11 @@ export class SingletonJobModule
   static override forRootAsync(options: SingletonJobAsyncOptions): DynamicModule {
     const given: Partial<SingletonJobAsyncOptions> = isRecord(options) ? options : {};
     const sources = (['useFactory', 'useClass', 'useExisting'] as const).filter((key) => given[key] !== undefined);
-    if (sources.length === 1) return super.forRootAsync(options);
+    const [source] = sources;
+    if (source !== undefined && sources.length === 1) {
+      const module = super.forRootAsync(options);
+      return { ...module, providers: module.providers?.map((provider) => namingFailures(provider, source)) ?? [] };
+    }
     const [got, fix] =
       sources.length === 0 ? ['none', 'give it one of them, or call forRoot()'] : [sources.join(' and '), 'keep one'];
     const expected = 'one of useFactory, useClass and useExisting';
@@ -153,20 +167,41 @@ export class SingletonJobModule
 
   #announce(jobs: readonly JobDefinition[]): void {
     const { enabled, disabledBy, store } = this.options;
-    const disabled = disabledBy === undefined ? '' : `; ${disabledBy}, none runs`;
-    if (jobs.length > 0) this.#logger.log(`found ${describeJobs(jobs)}${disabled}`);
-    else if (enabled) this.#logger.warn(NO_JOBS);
+    if (jobs.length > 0) {
+      const { line, all } = describeJobs(jobs, enabled ? describeStore(this.options) : undefined);
+      this.#logger.log(`${line}${disabledBy === undefined ? '' : `; ${disabledBy}, none runs`}`);
+      if (all !== undefined) this.#logger.debug(all);
+    }
     if (enabled && store === 'memory' && jobs.some((job) => job.enabled)) this.#logger.warn(IN_MEMORY);
-    this.#announceNestSchedule();
+    const hasOthers = this.#announceNestSchedule(jobs.length > 0);
+    if (enabled) this.#announceForgotten(jobs.length > 0, hasOthers);
   }
 
-  /** Such a method may have been meant to be a job. */
-  #announceNestSchedule(): void {
+  /** A method of `@nestjs/schedule` may have been meant to be a job. Answers whether there is one. */
+  #announceNestSchedule(hasJobs: boolean): boolean {
     const { locations, isModuleImported } = this.explorer.nestScheduleMethods();
     const names = locations.join(', ');
-    if (names === '') return;
-    if (isModuleImported) this.#logger.log(`these run on every replica, by @nestjs/schedule: ${names}`);
-    else this.#logger.warn(`these never run: ${names}. ${WRONG_IMPORT}`);
+    if (names === '') return false;
+    if (!isModuleImported) {
+      const why = 'They have decorators of @nestjs/schedule, and its ScheduleModule is not imported';
+      this.#logger.warn(`these never run: ${names}. ${why}. ${SWITCH_IMPORT}`);
+    } else if (hasJobs) {
+      this.#logger.log(`these run on every replica, by @nestjs/schedule: ${names}`);
+    } else {
+      this.#logger.warn(`found no jobs. These run on every replica, by @nestjs/schedule: ${names}. ${SWITCH_IMPORT}`);
+    }
+    return true;
+  }
+
+  /** A decorated class may be in no module. One that is imported by a file that another application uses is meant to be. */
+  #announceForgotten(hasJobs: boolean, hasOthers: boolean): void {
+    const forgotten = this.explorer.unprovidedMethods();
+    const others = forgotten.length - MOST_NAMED;
+    const names = `${forgotten.slice(0, MOST_NAMED).join(', ')}${others > 0 ? ` and ${others} more` : ''}`;
+    // an application may have locks only
+    const isMistake = !hasJobs && !hasOthers && !this.explorer.isInjected(LockService);
+    if (isMistake) this.#logger.warn(names === '' ? NO_JOBS : `found no jobs: ${NOT_PROVIDED}: ${names}. ${PROVIDE}`);
+    else if (names !== '') this.#logger.debug(`${NOT_PROVIDED}: ${names}. ${PROVIDE}`);
   }
 
   onApplicationBootstrap(): void {
@@ -182,4 +217,23 @@ export class SingletonJobModule
     await this.replica.locks.close();
     await this.replica.supervisor.close();
   }
+}
+
+/** The provider of the options. What its factory throws is reported as ours, or nothing in the error would say whose factory it was. */
+function namingFailures(provider: Provider, source: string): Provider {
+  if (!('useFactory' in provider) || provider.provide !== SINGLETON_JOB_OPTIONS) return provider;
+  const { useFactory } = provider;
+  return {
+    ...provider,
+    useFactory: async (...injected: unknown[]): Promise<unknown> => {
+      try {
+        return await useFactory(...injected);
+      } catch (error: unknown) {
+        const got = `got an error: ${messageOf(error)}`;
+        throw new InvalidOptionsError([`forRootAsync(): its ${source} must return the options, ${got}`], {
+          cause: error,
+        });
+      }
+    },
+  };
 }

@@ -1,5 +1,6 @@
 /** Finds decorated methods, checks them and makes job definitions of them. */
-export { describeJobs, type JobDefinition } from './job-definition.js';
+export { describeJobs } from './describe-jobs.js';
+export { type JobDefinition } from './job-definition.js';
 export { defineRegisteredJob, type JobRegistration, type RegisteredSchedule } from './job-registration.js';
 export { exploreInstances } from './explore-instances.js';
 export { startLastStopFirst, MODULE_MARK, findOwnModule } from './module-distance.js';

@@ -1,10 +1,12 @@
-import { Inject, Injectable, Logger, Scope } from '@nestjs/common';
+import { Inject, Injectable, Logger, Scope, type Type } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
+import { decoratedMethods } from '../decorators/index.js';
 import { isClass, RESOLVED_OPTIONS, type ResolvedOptions } from '../options/index.js';
 import { checkDuplicates, unknownOverrides } from './check-names.js';
 import { defineJob } from './define-job.js';
 import { candidatesOf, type JobHost } from './job-candidate.js';
 import { type JobDefinition } from './job-definition.js';
+import { levelsOf } from './prototype.js';
 import { methodsOfNestSchedule, type NestScheduleMethods, SCHEDULE_MODULE_OPTIONS } from './nest-schedule.js';
 
 type Wrapper = ReturnType<DiscoveryService['getProviders']>[number];
@@ -50,9 +52,30 @@ export class JobExplorer {
     return { locations: [...new Set(locations)], isModuleImported };
   }
 
+  /** `Class.method` of decorated methods in this process whose class no module provides. It may be of another application. */
+  unprovidedMethods(): readonly string[] {
+    const provided = new Set(this.#hosts().flatMap(({ prototype }) => [...levelsOf(prototype)]));
+    return decoratedMethods().flatMap(({ prototype, location }) => (provided.has(prototype) ? [] : [location]));
+  }
+
+  /** Whether a provider or controller has this class injected. */
+  isInjected(token: Type): boolean {
+    return this.#wrappers().some((wrapper) => {
+      // Nest has neither list where nothing is injected
+      const parameters = wrapper.getCtorMetadata() as readonly Partial<Wrapper>[] | undefined;
+      const properties = wrapper.getPropertiesMetadata() as readonly { readonly wrapper: Wrapper }[] | undefined;
+      const injected = [...(parameters ?? []), ...(properties ?? []).map((property) => property.wrapper)];
+      return injected.some((dependency) => dependency.token === token);
+    });
+  }
+
+  #wrappers(): Wrapper[] {
+    return [...this.discovery.getProviders(), ...this.discovery.getControllers()];
+  }
+
   #hosts(): JobHost[] {
     const hosts = new Map<object, JobHost>();
-    for (const wrapper of [...this.discovery.getProviders(), ...this.discovery.getControllers()]) {
+    for (const wrapper of this.#wrappers()) {
       // an alias, and one object under two tokens, is one host
       const host = wrapper.isAlias ? undefined : hostOf(wrapper);
       const key = host?.instance ?? wrapper;

@@ -1,4 +1,6 @@
+import 'reflect-metadata';
 import { InvalidOptionsError } from '../errors/index.js';
+import { isRecord } from '../options/index.js';
 
 /** What is read of, and written to, a module in the container of Nest. */
 interface ModuleWithDistance {
@@ -9,22 +11,47 @@ interface ModuleWithDistance {
 /** Marks our module class, so that a second copy of the package, whose class is another, counts as the same module. */
 export const MODULE_MARK = Symbol.for('nestjs-singleton-job:module');
 
+const FORGOTTEN_OPTIONS =
+  "write SingletonJobModule.forRoot({ projectName: 'myapp', connection: 'redis://host:6379' }) there";
+
+const ONCE =
+  'keep one with options, in the root module, because each would run every job. It is global, so other modules need no import; ' +
+  'to import it in two places, keep what forRoot() returns in a constant';
+
 /**
  * The one module of ours in an application.
  *
- * @throws InvalidOptionsError if there are two: each would run every job
+ * @throws InvalidOptionsError if there are two, each of which would run every job, or if it was imported without `forRoot()`
  */
 export function findOwnModule<M extends ModuleWithDistance>(modules: Iterable<M>): M | undefined {
-  const ours = [...modules].filter(({ metatype }) => typeof metatype === 'function' && MODULE_MARK in metatype);
+  const all = [...modules];
+  const ours = all.filter(({ metatype }) => isOurs(metatype));
+  const imports = all.flatMap(({ metatype }) => importsOf(metatype));
+  const places = imports.map(({ place, isBare }) => `in ${place} ${isBare ? 'without' : 'with'} options`).join(' and ');
   if (ours.length > 1) {
-    const fix =
-      'call forRoot() or forRootAsync() once, in the root module; it is global, and to import it in two places ' +
-      'keep what the call returns in a constant';
+    const got = imports.length > 1 ? `it ${places}` : `${ours.length} of them`;
+    throw new InvalidOptionsError([`SingletonJobModule must be imported once, got ${got}: ${ONCE}`]);
+  }
+  if (imports.length > 0 && imports.every(({ isBare }) => isBare)) {
     throw new InvalidOptionsError([
-      `SingletonJobModule must be imported once, got ${ours.length} of them, each of which would run every job: ${fix}`,
+      `SingletonJobModule must be imported with options, got it ${places}: ${FORGOTTEN_OPTIONS}`,
     ]);
   }
   return ours[0];
+}
+
+function isOurs(metatype: unknown): boolean {
+  return typeof metatype === 'function' && MODULE_MARK in metatype;
+}
+
+/** Where the decorator of a module class imports ours. What a dynamic module imports is not seen. */
+function importsOf(metatype: unknown): readonly { readonly place: string; readonly isBare: boolean }[] {
+  if (typeof metatype !== 'function') return [];
+  const imported = (Reflect.getMetadata('imports', metatype) as readonly unknown[] | undefined) ?? [];
+  return imported.flatMap((entry) => {
+    const dynamic: unknown = isRecord(entry) ? entry['module'] : undefined;
+    return isOurs(entry) || isOurs(dynamic) ? [{ place: metatype.name, isBare: isOurs(entry) }] : [];
+  });
 }
 
 /**

@@ -1,6 +1,7 @@
 /** The options of the module and of jobs: types, defaults and checks. */
 export { DEFAULTS } from './defaults.js';
 export { defaultMisfireGraceMs } from './derived.js';
+export { describeStore } from './describe-connection.js';
 export { describeValue, isClass, isRecord } from './describe-value.js';
 export { type Duration, formatDuration } from './duration.js';
 export {

@@ -1,0 +1,34 @@
+import { formatDuration } from '../options/index.js';
+import { type AnySchedule } from '../schedule/index.js';
+import { type JobDefinition } from './job-definition.js';
+
+/** More are a count: an application may have a thousand. */
+const MOST_JOBS = 10;
+
+/** How many jobs there are and where their locks are, with the first ten, in one line; and all of them, if there are more. */
+export function describeJobs(
+  jobs: readonly JobDefinition[],
+  place: string | undefined,
+): { readonly line: string; readonly all: string | undefined } {
+  const count = `${jobs.length} ${jobs.length === 1 ? 'job' : 'jobs'}`;
+  const listed = jobs.map(describeJob);
+  const others = listed.length - MOST_JOBS;
+  const first = `${listed.slice(0, MOST_JOBS).join('; ')}${others > 0 ? `; and ${others} more` : ''}`;
+  const all = others > 0 ? `all ${count}: ${listed.join('; ')}` : undefined;
+  return { line: `found ${count}${place === undefined ? '' : ` on ${place}`}: ${first}`, all };
+}
+
+function describeJob({ name, schedule, enabled }: JobDefinition): string {
+  return `${name} ${describeSchedule(schedule)}${enabled ? '' : ' (disabled)'}`;
+}
+
+function describeSchedule(schedule: AnySchedule): string {
+  switch (schedule.kind) {
+    case 'fixed-rate':
+      return `every ${formatDuration(schedule.periodMs)}`;
+    case 'interval':
+      return `${formatDuration(schedule.delayMs)} after each run`;
+    case 'cron':
+      return schedule.description.replace(/^cron /, '');
+  }
+}

@@ -1,0 +1,31 @@
+import { describe, expect, it } from '@jest/globals';
+import { Cluster, Redis } from 'ioredis';
+import { describeStore } from './describe-connection.js';
+import { type ResolvedOptions } from './resolved-options.js';
+
+const lazyConnect = true;
+const SENTINEL = { name: 'main', sentinels: [{ host: 's1' }, { host: 's2', port: 1 }], password: 'secret' };
+const NODES = ['redis://:secret@a:1', 'b:2', 7000, { host: 'd' }];
+
+describe('The log says where the locks are, without a secret:', () => {
+  it.each<[string, NonNullable<ResolvedOptions['connection']>]>([
+    ['redis://cache:6379', 'redis://cache'],
+    ['rediss://10.0.0.5:6380/3', 'rediss://user:secret@10.0.0.5:6380/3?password=secret'],
+    ['redis://[::1]:6379', 'redis://[::1]'],
+    ['redis://localhost:6379', {}],
+    ['rediss://[::1]:1/2', { host: '::1', port: 1, db: 2, tls: {}, password: 'secret' }],
+    ['Redis at /run/redis.sock', { path: '/run/redis.sock' }],
+    ["Redis 'main' of Sentinel s1:26379, s2:1", SENTINEL],
+    ['Redis Cluster a:1, b:2, localhost:7000 and 1 more', { nodes: NODES }],
+    ['redis://cache:7/3', new Redis('redis://user:secret@cache:7/3', { lazyConnect })],
+    ["Redis 'main' of Sentinel s1:26379, s2:1", new Redis({ ...SENTINEL, lazyConnect })],
+    ['Redis Cluster a:1, b:2, localhost:7000 and 1 more', new Cluster(NODES, { lazyConnect })],
+  ])('%s', (shown, connection) => {
+    expect(describeStore({ store: undefined, connection })).toBe(shown);
+  });
+
+  it('memory, also beside a connection, which is not used then', () => {
+    expect(describeStore({ store: 'memory', connection: 'redis://cache' })).toBe('memory');
+    expect(describeStore({ store: undefined, connection: undefined })).toBeUndefined();
+  });
+});
