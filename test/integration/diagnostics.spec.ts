@@ -10,7 +10,7 @@ import { Interval, JOB_EVENTS, SingletonJobModule } from 'nestjs-singleton-job';
 import { type Told } from '../support/throwing-subscriber.js';
 
 const redis = useRedis();
-const RELEASED = { job: 'prices', fencingToken: 7, reason: 'shutdown', confirmed: true } as const;
+const RELEASED = { job: 'prices', fencingToken: 7, reason: 'shutdown', confirmed: true, runInFlight: false } as const;
 
 /** Listens to one channel until the returned function is called. */
 function listen(event: string, hear: (payload: unknown) => void): () => void {

@@ -37,7 +37,7 @@ export async function collectedMetrics(): Promise<ResourceMetrics> {
   const observer = new OpenTelemetryObserver(registry, { meterProvider });
   observer.leadershipGained({ job, fencingToken: 1 });
   observer.leadershipLost({ job, fencingToken: 1, reason: 'expired' });
-  observer.leadershipReleased({ job, fencingToken: 1, reason: 'shutdown', confirmed: true });
+  observer.leadershipReleased({ job, fencingToken: 1, reason: 'shutdown', confirmed: true, runInFlight: false });
   observer.leaseRenewed({ job, fencingToken: 1, roundTripMs: 1, clockOffsetMs: 250 });
   observer.runStarted(RUN);
   observer.runSucceeded({ ...RUN, durationMs: 1 });

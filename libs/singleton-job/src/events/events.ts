@@ -65,14 +65,16 @@ export interface JobEvents {
   leadershipLost: { readonly job: string; readonly fencingToken: number; readonly reason: LeadershipLoss };
 
   /**
-   * A term was given back, after its run had settled. `confirmed` is false when Redis did not answer, or a run had not settled
-   * when the connections were closed: then the lock expires by itself. Not called for a term that was lost before.
+   * A term was given back, after its run had settled. `confirmed` is false when Redis did not answer. It is also false when a run that
+   * ignored its abort goes on while the connections are closed: that is `runInFlight`. Then the lock expires by itself. Not called for
+   * a term that was lost before.
    */
   leadershipReleased: {
     readonly job: string;
     readonly fencingToken: number;
     readonly reason: LeadershipReleaseReason;
     readonly confirmed: boolean;
+    readonly runInFlight: boolean;
   };
 
   /**
@@ -100,10 +102,16 @@ export interface JobEvents {
    */
   runCancelled: RunEnded & { readonly code: RunAbortCode };
   /**
-   * A run has taken longer than `warnAfter`, and goes on under a lease that is renewed. Slow runs are looked for once a heartbeat
-   * interval, 3 s by default. Not called a second time in a term, nor for a run whose signal has fired, nor where `warnAfter` is false.
+   * A run has taken longer than `warnAfter`, and goes on: no other run of the job starts on this replica until it settles. Called again
+   * each time its age has doubled. Slow runs are looked for once a heartbeat interval, 3 s by default. With an `abortCode` the run goes on
+   * although its signal has fired for that reason. Not called for another run of the same term unless it takes twice as long as
+   * the last one reported, nor where `warnAfter` is false.
    */
-  runSlow: RunInfo & { readonly elapsedMs: number; readonly warnAfterMs: number };
+  runSlow: RunInfo & {
+    readonly elapsedMs: number;
+    readonly warnAfterMs: number;
+    readonly abortCode?: RunAbortCode;
+  };
 
   /**
    * `count` ticks, the newest of them at `scheduledAt`, were not started by a replica that led. Not called for an interval,
@@ -211,7 +219,7 @@ export const JOB_EVENTS = Object.freeze({
   runSucceeded: 'The job returned, even if its signal was aborted before.',
   runFailed: 'The job threw or rejected.',
   runCancelled: 'The job threw after it was aborted, or its lease ended before it was called.',
-  runSlow: 'A run takes longer than `warnAfter`. It goes on. Once per term.',
+  runSlow: 'A run takes longer than `warnAfter`, and goes on. Again each time its age has doubled.',
   tickDropped: 'The leader skipped `count` ticks. The newest was due at `scheduledAt`.',
   occurrencesMissed: 'The cron occurrences after `from` and up to `to` will not run. One replica reports them.',
   eventLoopBlocked: 'The event loop was blocked for 1 s or longer. `jobs` had a run in flight.',

@@ -42,13 +42,20 @@ describe('The log', () => {
     ],
     [
       'leadershipReleased',
-      { job: 'report', fencingToken: 42, reason: 'shutdown', confirmed: true },
+      { job: 'report', fencingToken: 42, reason: 'shutdown', confirmed: true, runInFlight: false },
       'log [myapp:report] released leadership (shutdown, node pod-1-ab12cd34)',
     ],
     [
       'leadershipReleased',
-      { job: 'report', fencingToken: 42, reason: 'shutdown', confirmed: false },
-      'log [myapp:report] released leadership (shutdown, node pod-1-ab12cd34); its lock was not freed and expires by itself',
+      { job: 'report', fencingToken: 42, reason: 'shutdown', confirmed: false, runInFlight: false },
+      'warn [myapp:report] could not release leadership (shutdown, node pod-1-ab12cd34): Redis did not confirm it. ' +
+        'Another replica takes over when the lease expires',
+    ],
+    [
+      'leadershipReleased',
+      { job: 'report', fencingToken: 42, reason: 'shutdown', confirmed: false, runInFlight: true },
+      'warn [myapp:report] could not release leadership (shutdown, node pod-1-ab12cd34): a run ignored its abort and goes on. ' +
+        'Another replica takes over when the lease expires. Pass run.signal on to what the run waits for',
     ],
     [
       'runFailed',
@@ -73,8 +80,14 @@ describe('The log', () => {
     [
       'runSlow',
       { ...RUN, elapsedMs: 8_001, warnAfterMs: 8_000 },
-      'warn [myapp:report] has been running for 8001 ms, longer than its warnAfter (8000 ms). The run goes on, and its lease ' +
-        'is renewed. Set a timeout to end such runs, or raise warnAfter if they are normal',
+      'warn [myapp:report] has been running for 8001 ms, longer than its warnAfter (8000 ms), and its lease is renewed. ' +
+        'No other run of the job starts here until it ends. Set a timeout to abort such runs, or raise warnAfter if they are normal',
+    ],
+    [
+      'runSlow',
+      { ...RUN, elapsedMs: 64_000, warnAfterMs: 8_000, abortCode: 'TIMEOUT' },
+      'warn [myapp:report] has been running for 64.0 s, although its signal was aborted (TIMEOUT). ' +
+        'No other run of the job starts here until it ends. Pass run.signal on to what the run waits for',
     ],
     [
       'tickDropped',

@@ -49,9 +49,18 @@ export class LoggingObserver implements JobObserver {
     this.sink.warn(`${this.#name(job)} lost leadership (fencing token ${fencingToken}): ${LOST[reason]}`);
   }
 
-  leadershipReleased({ job, reason, confirmed }: JobEvents['leadershipReleased']): void {
-    const unconfirmed = confirmed ? '' : '; its lock was not freed and expires by itself';
-    this.sink.log(`${this.#name(job)} released leadership (${reason}, node ${this.replica.node})${unconfirmed}`);
+  leadershipReleased({ job, reason, confirmed, runInFlight }: JobEvents['leadershipReleased']): void {
+    const why = `(${reason}, node ${this.replica.node})`;
+    if (confirmed) this.sink.log(`${this.#name(job)} released leadership ${why}`);
+    else if (runInFlight) {
+      this.sink.warn(
+        `${this.#name(job)} could not release leadership ${why}: a run ignored its abort and goes on. ` +
+          'Another replica takes over when the lease expires. Pass run.signal on to what the run waits for',
+      );
+    } else {
+      const next = 'Another replica takes over when the lease expires';
+      this.sink.warn(`${this.#name(job)} could not release leadership ${why}: Redis did not confirm it. ${next}`);
+    }
   }
 
   runFailed({ job, durationMs, error }: JobEvents['runFailed']): void {
@@ -65,11 +74,18 @@ export class LoggingObserver implements JobObserver {
     else this.sink.warn(line);
   }
 
-  runSlow({ job, elapsedMs, warnAfterMs }: JobEvents['runSlow']): void {
-    this.sink.warn(
-      `${this.#name(job)} has been running for ${ms(elapsedMs)}, longer than its warnAfter (${ms(warnAfterMs)}). The run goes ` +
-        'on, and its lease is renewed. Set a timeout to end such runs, or raise warnAfter if they are normal',
-    );
+  runSlow({ job, elapsedMs, warnAfterMs, abortCode }: JobEvents['runSlow']): void {
+    const age = `${this.#name(job)} has been running for ${ms(elapsedMs)}`;
+    const next = 'No other run of the job starts here until it ends';
+    if (abortCode === undefined) {
+      this.sink.warn(
+        `${age}, longer than its warnAfter (${ms(warnAfterMs)}), and its lease is renewed. ${next}. Set a timeout to abort ` +
+          'such runs, or raise warnAfter if they are normal',
+      );
+    } else {
+      const fix = 'Pass run.signal on to what the run waits for';
+      this.sink.warn(`${age}, although its signal was aborted (${abortCode}). ${next}. ${fix}`);
+    }
   }
 
   tickDropped({ job, kind, reason, scheduledAt, count }: JobEvents['tickDropped']): void {

@@ -176,7 +176,7 @@ export class Election {
       if (end === 'expired' || end === 'preempted') notify('leadershipLost', { job, fencingToken, reason: end });
       // what runs on now outlives the connections: its lock is left to expire
       if (end === 'abandoned')
-        notify('leadershipReleased', { job, fencingToken, reason: 'shutdown', confirmed: false });
+        notify('leadershipReleased', { job, fencingToken, reason: 'shutdown', confirmed: false, runInFlight: true });
     });
     term.onRenewed((renewal) => {
       notify('leaseRenewed', { job, fencingToken, ...renewal });
@@ -190,7 +190,7 @@ export class Election {
     leaveSession?.();
     const reason = failure === undefined ? this.#reason : 'runner-failed';
     const isReleased = term.end === 'released';
-    if (isReleased) notify('leadershipReleased', { job, fencingToken, reason, confirmed });
+    if (isReleased) notify('leadershipReleased', { job, fencingToken, reason, confirmed, runInFlight: false });
     // also in a shutdown, which may still wait for other jobs
     if (isReleased && confirmed) replica.repeatRelease({ name: job, holder: term.facts.holder, token: fencingToken });
     // a replica that steps down stands back also if it lost its lease before its run had settled

@@ -41,8 +41,8 @@ export interface JobOptions {
   readonly timeout?: Duration | undefined;
 
   /**
-   * Reports a run that takes longer as slow (`runSlow`, a warning in the log), once while this replica leads. The run goes
-   * on. It is noticed within one `heartbeatInterval`; a run that ends before is not reported. More: fewer warnings. Less: a
+   * Reports a run that takes longer as slow (`runSlow`, a warning in the log), and again each time its age has doubled. The run
+   * goes on. It is noticed within one `heartbeatInterval`; a run that ends before is not reported. More: fewer warnings. Less: a
    * stuck run is noticed sooner. `false`: never, for a job whose run lasts as long as its replica leads.
    *
    * @default the `warnAfter` of the module

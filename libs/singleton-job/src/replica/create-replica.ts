@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { InvalidOptionsError, messageOf } from '../errors/index.js';
 import {
   diagnostics,
   type JobObserver,
@@ -84,8 +85,16 @@ export async function createStore({ store, connection, projectName }: ResolvedOp
   // without a connection nothing is enabled, and nothing uses the store
   if (store === 'memory' || connection === undefined)
     return new InMemoryLockStore(new InMemoryServer(new SystemClock()));
-  const { RedisLockStore } = await import('../store/redis/index.js');
+  const { RedisLockStore } = await import('../store/redis/index.js').catch(explainMissingClient);
   return new RedisLockStore({ projectName, connection });
+}
+
+/** @throws InvalidOptionsError instead of an error of the module loader about a file of ours */
+export function explainMissingClient(error: unknown): never {
+  if (!/Cannot find (package|module) 'ioredis'/.test(messageOf(error))) throw error;
+  throw new InvalidOptionsError(['connection needs the package ioredis, which is not installed: npm install ioredis'], {
+    cause: error,
+  });
 }
 
 function createHeartbeatThread(options: ResolvedOptions, notify: Notify): HeartbeatThread | undefined {

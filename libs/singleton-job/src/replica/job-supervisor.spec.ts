@@ -181,7 +181,7 @@ describe('A stop', () => {
     expect(replicas.clock.pendingTimers).toBe(1);
     await replicas.clock.advance(60_000);
     expect(a.observer.story.slice(2)).toEqual(['8000 leadershipReleased shutdown', '60000 runSucceeded schedule']);
-    expect(a.observer.of('leadershipReleased')).toMatchObject([{ confirmed: false }]);
+    expect(a.observer.of('leadershipReleased')).toMatchObject([{ confirmed: false, runInFlight: true }]);
   });
 
   it('goes on trying to release while there is time, and the next leader takes over at once', async () => {

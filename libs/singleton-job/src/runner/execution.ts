@@ -63,9 +63,9 @@ export class Execution implements RunControl {
     return this.parts.clock.now() - this.#startedMs;
   }
 
-  /** Whether its signal has fired. */
-  get isAborted(): boolean {
-    return this.#abortCode !== undefined;
+  /** Why its signal has fired; undefined while it has not. */
+  get abortCode(): RunAbortCode | undefined {
+    return this.#abortCode;
   }
 
   /** Does something later, unless the run has settled or was aborted by then. */

@@ -149,17 +149,27 @@ describe('A run', () => {
     });
   });
 
-  it('that is slow is not reported once its timeout has fired its signal, however long it goes on', async () => {
+  it('that goes on after its signal fired is reported as slow too, with the reason of the abort', async () => {
     const a = replicas.start('a', [job({ run: lasting(replicas.clock, 20_000), timeoutMs: 500 })]);
-    await replicas.clock.advance(30_000);
-    expect(a.observer.of('runSucceeded')).toHaveLength(1);
-    expect(a.observer.of('runSlow')).toEqual([]);
+    await replicas.clock.advance(10_000);
+    expect(a.observer.of('runSlow')).toEqual([expect.objectContaining({ elapsedMs: 8_000, abortCode: 'TIMEOUT' })]);
   });
 
-  it('that is slow is reported once a term', async () => {
+  it('that is slow as every run is reported once a term', async () => {
     const a = replicas.start('a', [job({ schedule: interval(1_000), run: lasting(replicas.clock, 9_000) })]);
     await replicas.clock.advance(30_000);
     expect(a.observer.of('runSlow')).toEqual([expect.objectContaining({ elapsedMs: 8_000, warnAfterMs: 8_000 })]);
+  });
+
+  it('that never settles is reported each time its age has doubled, also after another slow one', async () => {
+    const takeMs = [9_000, 600_000];
+    const run = (given: JobRun): unknown => lasting(replicas.clock, takeMs.shift() ?? 0)(given);
+    const a = replicas.start('a', [job({ schedule: interval(1_000), run })]);
+    await replicas.clock.advance(10_000);
+    await replicas.clock.advance(150_000);
+    expect(a.observer.of('runSlow').map(({ elapsedMs }) => elapsedMs)).toEqual([
+      8_000, 17_000, 35_000, 71_000, 143_000,
+    ]);
   });
 
   it('that is slow is reported after the warnAfter of its job, however long its lock lives', async () => {
@@ -168,6 +178,10 @@ describe('A run', () => {
     const never = job({ name: 'never', schedule: once, warnAfterMs: undefined, run });
     const a = replicas.start('a', [quick, never]);
     await replicas.clock.advance(30_000);
-    expect(a.observer.of('runSlow')).toEqual([expect.objectContaining({ job: 'quick', elapsedMs: 3_000 })]);
+    expect(a.observer.of('runSlow').map(({ job: name, elapsedMs }) => [name, elapsedMs])).toEqual([
+      ['quick', 3_000],
+      ['quick', 6_000],
+      ['quick', 12_000],
+    ]);
   });
 });

@@ -45,7 +45,12 @@ export class JobRunner {
     return this.#guard.ranSince(sinceMs);
   }
 
-  /** Reports the run in flight if it takes longer than `warnAfter`: one in a term. */
+  /** How long the run in flight has been running; undefined if there is none. */
+  get elapsedMs(): number | undefined {
+    return this.#guard.elapsedMs;
+  }
+
+  /** Reports the run in flight if it takes longer than `warnAfter`, and again while it lasts. */
   reportIfSlow(): void {
     this.#guard.reportIfSlow();
   }

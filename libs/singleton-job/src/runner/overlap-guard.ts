@@ -20,7 +20,8 @@ interface OverlapGuardParts {
 export class OverlapGuard {
   #inFlight: Execution | undefined;
   #settled = Promise.resolve();
-  #saidSlowUnder: Term | undefined;
+  /** The term of the last report of a slow run, and from which age on there is another one. */
+  #slow: { readonly term: Term; readonly fromMs: number } | undefined;
   #endedAtMs = -Infinity;
   #isClosed = false;
 
@@ -48,6 +49,11 @@ export class OverlapGuard {
   /** The run in flight; undefined if there is none. */
   get inFlight(): RunInfo | undefined {
     return this.#inFlight?.info;
+  }
+
+  /** How long the run in flight has been running; undefined if there is none. */
+  get elapsedMs(): number | undefined {
+    return this.#inFlight?.elapsedMs;
   }
 
   /** Starts a run on the free guard. */
@@ -82,16 +88,20 @@ export class OverlapGuard {
     return this.#settled;
   }
 
-  /** Reports a run that takes longer than `warnAfter`: one in a term. */
+  /**
+   * Reports a run that takes longer than `warnAfter`, and in the same term one that takes twice as long as the last one reported: so a run
+   * that never settles is reported again and again, ever more rarely, and a job whose runs are slow as a rule once.
+   */
   reportIfSlow(): void {
     const execution = this.#inFlight;
     const { notify, job } = this.parts;
     const { warnAfterMs } = job;
-    if (execution === undefined || warnAfterMs === undefined || execution.isAborted) return;
-    const { info, elapsedMs, term } = execution;
-    if (elapsedMs < warnAfterMs || this.#saidSlowUnder === term) return;
-    this.#saidSlowUnder = term;
-    notify('runSlow', { ...info, elapsedMs, warnAfterMs });
+    if (execution === undefined || warnAfterMs === undefined) return;
+    const { info, elapsedMs, term, abortCode } = execution;
+    const fromMs = this.#slow?.term === term ? this.#slow.fromMs : warnAfterMs;
+    if (elapsedMs < fromMs) return;
+    this.#slow = { term, fromMs: 2 * elapsedMs };
+    notify('runSlow', { ...info, elapsedMs, warnAfterMs, ...(abortCode !== undefined && { abortCode }) });
   }
 
   /**
