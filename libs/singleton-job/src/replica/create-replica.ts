@@ -67,7 +67,7 @@ export function createReplica(options: ResolvedOptions, parts: ApplicationReplic
     { id, heartbeatIntervalMs, maxBackoffDelayMs },
     { clock, notify, random, store, backup },
   );
-  const supervisor = new JobSupervisor(options, leadership, interceptors);
+  const supervisor = new JobSupervisor(options, leadership, interceptors, log);
   const registry = new SingletonJobRegistry(options, { supervisor, statistics, clock });
   const health = new SingletonJobHealth(options, { supervisor, statistics, leadership });
   const locks = new LockService(options, leadership);

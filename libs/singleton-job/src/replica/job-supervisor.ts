@@ -1,10 +1,11 @@
 import { type JobDefinition } from '../discovery/index.js';
 import { Election, Pulse, type Replica, type Term } from '../leadership/index.js';
-import { type RunInterceptor } from '../events/index.js';
+import { type LogSink, type RunInterceptor } from '../events/index.js';
 import { type ResolvedOptions } from '../options/index.js';
 import { intercept, JobRunner } from '../runner/index.js';
 import { EventLoopMonitor } from './event-loop-monitor.js';
 import { ShutdownDeadlines } from './shutdown-deadlines.js';
+import { StatusLog } from './status-log.js';
 
 /** What makes a job run: who decides whether it does here, and who runs it. */
 interface JobWorkers {
@@ -28,6 +29,7 @@ export class JobSupervisor {
   readonly #monitor: EventLoopMonitor;
   /** Looks for slow runs: a timer for each run would cost more than most runs. */
   readonly #slowRuns: Pulse;
+  readonly #log: StatusLog | undefined;
   #state: 'new' | 'started' | 'stopped' = 'new';
   #stopped: Promise<void> | undefined;
 
@@ -35,11 +37,16 @@ export class JobSupervisor {
     private readonly options: ResolvedOptions,
     private readonly replica: Replica,
     private readonly interceptors: readonly RunInterceptor[],
+    log?: LogSink,
   ) {
     const { clock, notify } = replica;
+    const { projectName, heartbeatIntervalMs } = options;
+    if (log !== undefined) {
+      this.#log = new StatusLog({ jobs: () => this.jobs, clock, log, projectName, lookEveryMs: heartbeatIntervalMs });
+    }
     const runners = () => this.#workers().map(({ runner }) => runner);
     this.#monitor = new EventLoopMonitor({ clock, notify, runners });
-    this.#slowRuns = new Pulse(clock, options.heartbeatIntervalMs);
+    this.#slowRuns = new Pulse(clock, heartbeatIntervalMs);
   }
 
   /** Every job, whether it is enabled or not, in the order in which it was added. */
@@ -125,6 +132,7 @@ export class JobSupervisor {
     const election = new Election(replica, job, (term, stop) => this.#lead(runner, term, stop));
     const ended = election.run();
     replica.open();
+    this.#log?.start();
     return { runner, election, ended };
   }
 
@@ -149,6 +157,7 @@ export class JobSupervisor {
 
   async #stop(): Promise<void> {
     this.#state = 'stopped';
+    this.#log?.stop();
     const workers = this.#workers();
     const plan = new ShutdownDeadlines(this.replica.clock, this.options.shutdownTimeoutMs);
     const ends = (some: readonly JobWorkers[]) => Promise.all(some.map(({ ended }) => ended));

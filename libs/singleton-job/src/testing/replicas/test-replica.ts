@@ -1,5 +1,5 @@
 import { type JobDefinition } from '../../discovery/index.js';
-import { type JobObserver } from '../../events/index.js';
+import { type JobObserver, type LogSink } from '../../events/index.js';
 import { BackupHeartbeats, type BackupReport, type HeartbeatBackup } from '../../leadership/index.js';
 import { resolveOptions, type ResolvedOptions, type SingletonJobOptions } from '../../options/index.js';
 import { type ApplicationReplica, createReplica } from '../../replica/index.js';
@@ -18,6 +18,8 @@ export interface TestReplicaOptions {
   readonly options?: Partial<SingletonJobOptions>;
   /** Each is notified before the observer that records. */
   readonly observers?: readonly JobObserver[];
+  /** @default no log */
+  readonly log?: LogSink;
   /** What its network does from the first request on. */
   readonly network?: Partial<Pick<FaultyStore, 'outcome' | 'answersAfter' | 'delayMs' | 'isSubscribed'>>;
   /** Whether it has a heartbeat thread, which goes on while the replica is paused. */
@@ -67,6 +69,7 @@ export function createTestReplica(
     rate = 1,
     options: given = {},
     observers = [],
+    log,
     network = {},
     hasThread = false,
     backup,
@@ -85,6 +88,7 @@ export function createTestReplica(
     random,
     observers: [...observers, observer],
     backup: thread?.backup ?? backup,
+    ...(log !== undefined && { log }),
   };
   const created = createReplica(options, parts);
   const jobs = typeof jobsOfReplica === 'function' ? jobsOfReplica({ clock, options }) : jobsOfReplica;

@@ -1,0 +1,64 @@
+import { describe, expect, it } from '@jest/globals';
+import { type LogSink } from '../events/index.js';
+import { interval } from '../schedule/index.js';
+import { job, lasting } from '../testing/specs/job.js';
+import { useReplicas } from '../testing/specs/use-replicas.js';
+
+/** The lines of one replica about whom it follows and what its stop waits for. */
+function statusLines(): { readonly log: LogSink; readonly lines: readonly string[] } {
+  const lines: string[] = [];
+  const write = (level: string) => (message: string) => {
+    if (/follows|stopping/.test(message)) lines.push(`${level} ${message}`);
+  };
+  const log = { error: write('error'), warn: write('warn'), log: write('log'), debug: write('debug') };
+  return { log, lines };
+}
+
+describe('The log of a replica', () => {
+  const replicas = useReplicas();
+  const once = interval(3_600_000);
+  const abc = () => ['a', 'b', 'c'].map((name) => job({ name, schedule: once }));
+
+  it('says once which replica it follows, and at debug level when another one leads', async () => {
+    const [first, second, third] = [statusLines(), statusLines(), statusLines()];
+    const a = replicas.start('a', abc(), first);
+    await replicas.clock.advance(10);
+    replicas.start('b', abc(), second);
+    replicas.start('c', abc(), third);
+    await replicas.clock.advance(60_000);
+    const told = 'log [test] follows a for 3 jobs (a, b, c); takes over when its session ends';
+    expect([first.lines, second.lines, third.lines]).toEqual([[], [told], [told]]);
+
+    await a.registry.stepDown('a');
+    await replicas.clock.advance(60_000);
+    expect(second.lines).toHaveLength(1);
+    expect(third.lines).toEqual([told, 'debug [test] follows b for 1 job (a); takes over when its session ends']);
+  });
+
+  it('names the holder of another library, whose lock expires', async () => {
+    const { log, lines } = statusLines();
+    replicas.server.occupy('tick', 'dotnet-1', 30_000);
+    replicas.start('a', [job()], { log });
+    await replicas.clock.advance(4_000);
+    expect(lines).toEqual(["log [test] follows 'dotnet-1' for 1 job (tick); takes over when its lock expires"]);
+  });
+
+  it('says which runs a stop waits for, and nothing if there are none', async () => {
+    const { log, lines } = statusLines();
+    const a = replicas.start(
+      'a',
+      [
+        job({ name: 'idle', schedule: once }),
+        job({ name: 'price-tick', schedule: once, run: lasting(replicas.clock, 5_000) }),
+        job({ name: 'sync', schedule: once, initialDelayMs: 1_000, run: lasting(replicas.clock, 5_000) }),
+      ],
+      { log },
+    );
+    await replicas.clock.advance(4_200);
+    void a.supervisor.stop();
+    expect(lines).toEqual(['log [test] stopping: waiting for price-tick (4.2 s), sync (3.2 s)']);
+    const idle = statusLines();
+    await replicas.start('b', [], idle).supervisor.stop();
+    expect(idle.lines).toEqual([]);
+  });
+});

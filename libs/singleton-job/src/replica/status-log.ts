@@ -1,0 +1,85 @@
+import { type LogSink } from '../events/index.js';
+import { replicaOf } from '../store/index.js';
+import { type Clock, type Timer } from '../time/index.js';
+import { type ManagedJob } from './job-supervisor.js';
+
+/** A line names so many jobs. The others are a count. */
+const MOST_NAMED = 10;
+
+interface StatusLogParts {
+  readonly jobs: () => readonly ManagedJob[];
+  readonly clock: Clock;
+  readonly log: LogSink;
+  readonly projectName: string;
+  readonly lookEveryMs: number;
+}
+
+/** Writes what no event says: which replicas this one follows, and which runs a stop waits for. */
+export class StatusLog {
+  /** The leader of each job that another replica led at the last look. */
+  #followed: ReadonlyMap<string, string> = new Map();
+  #hasWritten = false;
+  #timer: Timer | undefined;
+
+  constructor(private readonly parts: StatusLogParts) {}
+
+  /**
+   * Looks at intervals which other replicas lead. What it finds first is one line for each leader at log level. Later changes are debug
+   * lines. Does nothing the second time.
+   */
+  start(): void {
+    if (this.#timer === undefined) this.#lookLater();
+  }
+
+  /** Writes which runs a stop waits for, if any, and looks no more. */
+  stop(): void {
+    this.#timer?.cancel();
+    const runs = this.parts.jobs().flatMap(({ job, workers }) => {
+      const elapsedMs = workers?.runner.elapsedMs;
+      return elapsedMs === undefined ? [] : `${job.name} (${(elapsedMs / 1_000).toFixed(1)} s)`;
+    });
+    if (runs.length > 0) this.#write('log', `stopping: waiting for ${listed(runs)}`);
+  }
+
+  #lookLater(): void {
+    const { clock, lookEveryMs } = this.parts;
+    this.#timer = clock.setTimer(lookEveryMs, () => {
+      this.#look();
+      this.#lookLater();
+    });
+  }
+
+  #look(): void {
+    const followed = new Map<string, string>();
+    const changed = new Map<string, { readonly jobs: string[]; readonly end: string }>();
+    for (const { job, workers } of this.parts.jobs()) {
+      const holder = workers?.election.rival;
+      if (holder === undefined) continue;
+      const replica = replicaOf(holder);
+      const leader = replica ?? `'${holder}'`;
+      followed.set(job.name, leader);
+      if (this.#followed.get(job.name) === leader) continue;
+      // a holder that is not of this library has no session
+      const found = changed.get(leader) ?? { jobs: [], end: replica === undefined ? 'lock expires' : 'session ends' };
+      found.jobs.push(job.name);
+      changed.set(leader, found);
+    }
+    for (const [leader, { jobs, end }] of changed) {
+      const count = jobs.length === 1 ? '1 job' : `${jobs.length} jobs`;
+      const line = `follows ${leader} for ${count} (${listed(jobs)}); takes over when its ${end}`;
+      this.#write(this.#hasWritten ? 'debug' : 'log', line);
+    }
+    this.#hasWritten ||= changed.size > 0;
+    this.#followed = followed;
+  }
+
+  #write(level: 'log' | 'debug', line: string): void {
+    const { log, projectName } = this.parts;
+    log[level](`[${projectName}] ${line}`);
+  }
+}
+
+function listed(names: readonly string[]): string {
+  const others = names.length - MOST_NAMED;
+  return `${names.slice(0, MOST_NAMED).join(', ')}${others > 0 ? ` and ${others} more` : ''}`;
+}
