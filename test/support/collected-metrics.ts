@@ -35,7 +35,7 @@ export async function collectedMetrics(): Promise<ResourceMetrics> {
   const meterProvider = new MeterProvider({ readers: [reader] });
   const registry = { list: () => STATUS } as unknown as SingletonJobRegistry;
   const observer = new OpenTelemetryObserver(registry, { meterProvider });
-  observer.leadershipGained({ job, fencingToken: 1 });
+  observer.leadershipGained({ job, fencingToken: 1, because: 'first' });
   observer.leadershipLost({ job, fencingToken: 1, reason: 'expired' });
   observer.leadershipReleased({ job, fencingToken: 1, reason: 'shutdown', confirmed: true, runInFlight: false });
   observer.leaseRenewed({ job, fencingToken: 1, roundTripMs: 1, clockOffsetMs: 250 });

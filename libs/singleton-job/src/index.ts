@@ -31,6 +31,7 @@ export {
   type JobEvent,
   type JobEvents,
   type JobObserver,
+  type LeadershipGain,
   type LeadershipLoss,
   type LeadershipReleaseReason,
   type MissReason,

@@ -19,6 +19,13 @@ export interface RunEnded extends RunInfo {
   readonly durationMs: number;
 }
 
+/**
+ * How a replica became the leader, as far as it knows: `first`, there is no record of the job; `released`, the last leader released the
+ * lock; `session-ended`, the last leader was killed or could not reach Redis; `lock-free`, the lock was free and it is not known how
+ * the last term ended, because nothing was seen of it: its end came before this process started, or with a restart of Redis.
+ */
+export type LeadershipGain = 'first' | 'released' | 'session-ended' | 'lock-free';
+
 /** How a term ended against the will of this replica: its deadline passed unconfirmed, or another holds the lock. */
 export type LeadershipLoss = 'expired' | 'preempted';
 
@@ -54,9 +61,15 @@ export type MissReason = 'late' | 'start-not-confirmed' | 'schedule-changed' | '
  */
 export interface JobEvents {
   /**
-   * This replica leads the job from now on. Not called again while the term is renewed.
+   * This replica leads the job from now on. `after` is the last leader that it knows of, and may be this replica. Not called again
+   * while the term is renewed.
    */
-  leadershipGained: { readonly job: string; readonly fencingToken: number };
+  leadershipGained: {
+    readonly job: string;
+    readonly fencingToken: number;
+    readonly because: LeadershipGain;
+    readonly after?: string;
+  };
 
   /**
    * A term ended ungracefully; the signal of a run in flight fires with it. Not called for a release, nor for a grant that came

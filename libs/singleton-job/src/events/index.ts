@@ -3,6 +3,7 @@ export {
   JOB_EVENTS,
   type JobEvent,
   type JobEvents,
+  type LeadershipGain,
   type LeadershipLoss,
   type LeadershipReleaseReason,
   type MissReason,

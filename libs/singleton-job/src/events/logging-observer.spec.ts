@@ -27,8 +27,28 @@ describe('The log', () => {
   it.each<{ [E in keyof JobEvents]: readonly [E, JobEvents[E], string] }[keyof JobEvents]>([
     [
       'leadershipGained',
-      { job: 'report', fencingToken: 42 },
-      'log [myapp:report] became LEADER (fencing token 42, node pod-1-ab12cd34)',
+      { job: 'report', fencingToken: 42, because: 'first' },
+      'log [myapp:report] became LEADER (fencing token 42, node pod-1-ab12cd34): first leader',
+    ],
+    [
+      'leadershipGained',
+      { job: 'report', fencingToken: 42, because: 'released', after: 'pod-2-00000000' },
+      'log [myapp:report] became LEADER (fencing token 42, node pod-1-ab12cd34): pod-2-00000000 released the lock',
+    ],
+    [
+      'leadershipGained',
+      { job: 'report', fencingToken: 42, because: 'session-ended', after: 'pod-2-00000000' },
+      'log [myapp:report] became LEADER (fencing token 42, node pod-1-ab12cd34): the session of pod-2-00000000 ended',
+    ],
+    [
+      'leadershipGained',
+      { job: 'report', fencingToken: 42, because: 'lock-free', after: 'pod-2-00000000' },
+      'log [myapp:report] became LEADER (fencing token 42, node pod-1-ab12cd34): the lock was free, the last known leader was pod-2-00000000',
+    ],
+    [
+      'leadershipGained',
+      { job: 'report', fencingToken: 42, because: 'lock-free' },
+      'log [myapp:report] became LEADER (fencing token 42, node pod-1-ab12cd34): the lock was free',
     ],
     [
       'leadershipLost',

@@ -1,5 +1,5 @@
 import { messageOf, stackOf } from '../errors/index.js';
-import { type JobEvents } from './events.js';
+import { type JobEvents, type LeadershipGain } from './events.js';
 import { type JobObserver } from './observer.js';
 
 /** What the observer writes to, for example a `Logger` of Nest. */
@@ -40,9 +40,12 @@ export class LoggingObserver implements JobObserver {
     private readonly sink: LogSink,
   ) {}
 
-  leadershipGained({ job, fencingToken }: JobEvents['leadershipGained']): void {
+  leadershipGained({ job, fencingToken, because, after }: JobEvents['leadershipGained']): void {
     this.#denials.clear();
-    this.sink.log(`${this.#name(job)} became LEADER (fencing token ${fencingToken}, node ${this.replica.node})`);
+    const why = whyGained(because, after);
+    this.sink.log(
+      `${this.#name(job)} became LEADER (fencing token ${fencingToken}, node ${this.replica.node}): ${why}`,
+    );
   }
 
   leadershipLost({ job, fencingToken, reason }: JobEvents['leadershipLost']): void {
@@ -185,6 +188,20 @@ export class LoggingObserver implements JobObserver {
   /** What a line is about: a job, or all of them. */
   #name(job: string | undefined): string {
     return job === undefined ? `[${this.replica.projectName}]` : `[${this.replica.projectName}:${job}]`;
+  }
+}
+
+function whyGained(because: LeadershipGain, after: string | undefined): string {
+  const leader = after ?? 'the last leader';
+  switch (because) {
+    case 'first':
+      return 'first leader';
+    case 'released':
+      return `${leader} released the lock`;
+    case 'session-ended':
+      return `the session of ${leader} ended`;
+    case 'lock-free':
+      return `the lock was free${after === undefined ? '' : `, the last known leader was ${after}`}`;
   }
 }
 

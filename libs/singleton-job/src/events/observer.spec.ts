@@ -4,7 +4,7 @@ import { settle } from '../testing/manual-clock.js';
 import { type JobEvents } from './events.js';
 import { type JobObserver, notifyAll } from './observer.js';
 
-const GAINED = { job: 'tick', fencingToken: 7 };
+const GAINED = { job: 'tick', fencingToken: 7, because: 'first' } as const;
 
 /** An observer that keeps the failures of others. */
 function failures() {

@@ -170,7 +170,7 @@ export class Election {
     const leaveSession = term.facts.session?.use();
     const stopRenewing = term.keepAlive();
     replica.announce(term);
-    notify('leadershipGained', { job, fencingToken });
+    notify('leadershipGained', { job, fencingToken, ...term.facts.takeover });
     term.signal.addEventListener('abort', () => {
       const { end } = term;
       if (end === 'expired' || end === 'preempted') notify('leadershipLost', { job, fencingToken, reason: end });

@@ -14,6 +14,7 @@ import { shortPauseMs } from '../store/client/index.js';
 import { instant, type Instant } from '../time/index.js';
 import { Alarm } from './alarm.js';
 import { KnownState } from './known-state.js';
+import { LastLeader } from './last-leader.js';
 import { AFTER_TTL_MS, afterTtlMs, deadlineOf, isBefore, TTL_JITTER_MS } from './lease.js';
 import { type LockNews, type Replica, type Waiter } from './replica.js';
 import { type Session } from './session.js';
@@ -58,6 +59,7 @@ export class Follower implements Waiter {
   #holder: Holder | undefined;
   /** The last holder that was known, for the wait after a break. */
   #lastHolder: Holder | undefined;
+  readonly #lastLeader = new LastLeader();
   /** The last term of this replica. While its deadline has not passed, no other replica can have led. */
   #lastTerm: Term | undefined;
   #isCampaigning = false;
@@ -112,6 +114,7 @@ export class Follower implements Waiter {
 
   released({ holder, token }: LockNews): void {
     if (!this.known.released(token)) return;
+    this.#lastLeader.released(holder);
     if (this.#holder === holder) this.#holder = undefined;
     this.#askIn(this.#spreadMs());
   }
@@ -238,6 +241,8 @@ export class Follower implements Waiter {
     const { name, lockExpiryMs } = this.options;
     const schedule = this.options.schedule.fingerprint;
     this.#holder = undefined;
+    const takeover = this.#lastLeader.takeover(grant, endedSession !== undefined);
+    this.#lastLeader.leads(holder);
     const inherited = this.known.won(grant, schedule, isExempt);
     const term = new Term(this.replica, {
       name,
@@ -249,6 +254,7 @@ export class Follower implements Waiter {
       leaseEpoch,
       known: this.known,
       inherited,
+      takeover,
       schedule,
       claimsLostBefore: isExempt ? 0 : (sessions.server?.serverSince ?? 0),
       predecessorLastHeartbeat: endedSession === undefined ? undefined : sessions.lastHeartbeatOf(endedSession),
@@ -299,6 +305,7 @@ export class Follower implements Waiter {
   #follow(holder: Holder): void {
     this.#holder = holder;
     this.#lastHolder = holder;
+    this.#lastLeader.leads(holder);
     // another replica that lives has led since the last term of this one. A lock that names an ended session is only old data
     if (replicaOf(holder) !== this.replica.id && !this.#holderHasEnded()) this.#lastTerm = undefined;
   }

@@ -10,6 +10,7 @@ import { type RequestKind } from '../store/client/index.js';
 import { instant, type Instant, sleep, type Timer } from '../time/index.js';
 import { type Inherited, type KnownState } from './known-state.js';
 import { deadlineOf, earlier, isBefore, later, safetyMarginMs } from './lease.js';
+import { type Takeover } from './last-leader.js';
 import { type Replica } from './replica.js';
 import { type Session } from './session.js';
 
@@ -38,6 +39,8 @@ interface TermFacts {
   readonly known: KnownState;
   /** What earlier leaders have left. Undefined for a lock of `LockService`. */
   readonly inherited: Inherited | undefined;
+  /** How it came about. Reported for a job only. */
+  readonly takeover: Takeover;
   /** Kind and hash of the schedule. Undefined for a lock of `LockService`. */
   readonly schedule: string | undefined;
   /** Occurrences that came due before then, by the clock of the store, may have been claimed by a claim that is lost. */

@@ -174,6 +174,7 @@ const NO_JOB = {
   session: undefined,
   leaseEpoch: 0,
   inherited: undefined,
+  takeover: { because: 'lock-free' },
   schedule: undefined,
   claimsLostBefore: 0,
   predecessorLastHeartbeat: undefined,

@@ -8,10 +8,10 @@ describe('a recording observer', () => {
     const clock = new ManualClock();
     const recorder = new RecordingObserver(clock);
     const notify = notifyAll([recorder]);
-    notify('leadershipGained', { job: 'price-tick', fencingToken: 7 });
+    notify('leadershipGained', { job: 'price-tick', fencingToken: 7, because: 'first' });
     await clock.advance(500);
     notify('leadershipLost', { job: 'price-tick', fencingToken: 7, reason: 'expired' });
     expect(recorder.story).toEqual(['0 leadershipGained', '500 leadershipLost expired']);
-    expect(recorder.of('leadershipGained')).toEqual([{ job: 'price-tick', fencingToken: 7 }]);
+    expect(recorder.of('leadershipGained')).toEqual([{ job: 'price-tick', fencingToken: 7, because: 'first' }]);
   });
 });
