@@ -40,6 +40,7 @@ import {
   createStore,
   SingletonJobHealth,
   SingletonJobRegistry,
+  watchShutdownHooks,
 } from './replica/index.js';
 
 const { ConfigurableModuleClass } = new ConfigurableModuleBuilder<SingletonJobOptions>({
@@ -109,6 +110,7 @@ export class SingletonJobModule
   static readonly [MODULE_MARK] = true;
 
   readonly #logger = new Logger(SingletonJobModule.name);
+  #unwatchHooks: (() => void) | undefined;
 
   constructor(
     @Inject(ModulesContainer) modules: ModulesContainer,
@@ -206,10 +208,17 @@ export class SingletonJobModule
 
   onApplicationBootstrap(): void {
     // does nothing after a stop: an HTTP application may be closed while it starts
-    this.replica.supervisor.start();
+    const { supervisor } = this.replica;
+    supervisor.start();
+    if (supervisor.state !== 'started') return;
+    const warn = (message: string): void => {
+      this.#logger.warn(message);
+    };
+    this.#unwatchHooks = watchShutdownHooks({ jobs: () => supervisor.jobs, warn });
   }
 
   async onModuleDestroy(): Promise<void> {
+    this.#unwatchHooks?.();
     await this.replica.supervisor.stop();
   }
 

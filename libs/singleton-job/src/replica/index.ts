@@ -11,3 +11,4 @@ export {
 } from './job-status.js';
 export { type JobSupervisor } from './job-supervisor.js';
 export { type HealthReport, type OverdueJob, SingletonJobHealth } from './singleton-job-health.js';
+export { watchShutdownHooks } from './shutdown-hooks.js';
