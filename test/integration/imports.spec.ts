@@ -14,9 +14,12 @@ async function loadedBy(program: string): Promise<string[]> {
 const LIBRARY = './libs/singleton-job/src';
 
 describe('The library', () => {
-  it('loads nothing for Redis until a store in Redis is made', async () => {
-    expect(await loadedBy(`await import('${LIBRARY}/index.ts');`)).toEqual([]);
-  });
+  it.each(['index.ts', 'testing/index.ts'])(
+    'loads nothing for Redis until a store in Redis is made: %s',
+    async (entry) => {
+      expect(await loadedBy(`await import('${LIBRARY}/${entry}');`)).toEqual([]);
+    },
+  );
 
   it('loads the Redis client with that store', async () => {
     const make = `

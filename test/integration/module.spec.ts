@@ -141,6 +141,14 @@ describe('the module refuses', () => {
     });
   });
 
+  it('a factory that injects what no import provides, and Nest names imports', async () => {
+    const module = SingletonJobModule.forRootAsync({ inject: [ConfigService], useFactory: () => DISABLED });
+
+    await expect(startApplication({ imports: [module] })).rejects.toThrow(
+      'options of SingletonJobModule: forRootAsync() needs in imports the modules of what it has in inject',
+    );
+  });
+
   it('a forRootAsync() that says two things', () => {
     expect(() => SingletonJobModule.forRootAsync({ useFactory: () => DISABLED, useClass: Settings })).toThrow(
       'forRootAsync() must have one of useFactory, useClass and useExisting, got useFactory and useClass: keep one',

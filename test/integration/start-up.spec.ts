@@ -88,7 +88,9 @@ describe('a module that is loaded later', () => {
     await app.init();
     await report.begun.promise;
 
-    await expect(lazily(app, LazyModule)).rejects.toThrow('SingletonJobModule must be imported once, got it in RootTestModule');
+    await expect(lazily(app, LazyModule)).rejects.toThrow(
+      'SingletonJobModule must be imported once, got it in RootTestModule',
+    );
     await app.close();
     expect(store.calls).toEqual(['open', 'acquire report', 'close']);
   });

@@ -2,7 +2,10 @@
  * The options as the application gave them. Replace this provider in a test to switch the jobs off:
  * `.overrideProvider(SINGLETON_JOB_OPTIONS).useValue({ projectName: 'test', enabled: false })`.
  */
-export const SINGLETON_JOB_OPTIONS = Symbol.for('nestjs-singleton-job:options');
+export const SINGLETON_JOB_OPTIONS = Symbol.for(
+  // Nest shows this where it cannot inject a parameter of the factory
+  'options of SingletonJobModule: forRootAsync() needs in imports the modules of what it has in inject',
+);
 
 /** The options after parsing and checking, made from whatever stands under {@link SINGLETON_JOB_OPTIONS}. */
 export const RESOLVED_OPTIONS = Symbol.for('nestjs-singleton-job:resolved-options');
