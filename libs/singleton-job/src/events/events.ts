@@ -161,11 +161,12 @@ export interface JobEvents {
   eventLoopBlocked: { readonly blockedMs: number; readonly jobs: readonly string[] };
 
   /**
-   * An outage begins: this process has lost its connection to the store, or cannot connect. Called once an outage. With a
-   * `job`, only its lock cannot be reached, twice in a row, as on a cluster with a missing shard. Not called for a single
-   * failed request, nor for what the store denies, nor once the connections are closed.
+   * An outage begins: this process has lost its connection to the store, or cannot connect. With a `job`, only its lock cannot
+   * be reached, twice in a row, as on a cluster with a missing shard. `outageMs` is 0 when the outage begins. The event is sent
+   * again after 1 min, 2 min, 4 min and so on of the same outage. Not called for a single failed request, nor for what the store
+   * denies, nor once the connections are closed.
    */
-  storeUnreachable: { readonly job?: string; readonly error: LockStoreError };
+  storeUnreachable: { readonly job?: string; readonly error: LockStoreError; readonly outageMs: number };
   /**
    * The outage that `storeUnreachable` announced is over: there is a connection and a heartbeat was answered, or, with a
    * `job`, its lock can be reached again. Not called for a `job` that this replica no longer competes for (stopped, paused,
@@ -174,11 +175,11 @@ export interface JobEvents {
   storeRecovered: { readonly job?: string; readonly outageMs: number };
   /**
    * Redis denies what this job needs: a permission is missing, the key is of another type, or too few replicas of Redis are
-   * connected. Without a `job` it is what all jobs need: heartbeats, messages about releases and grants, or a connection that was
-   * lost and is now refused. Requests work again when a person has changed something. Not called again before they work, nor when
-   * they do.
+   * connected. Without a `job` it is what all jobs need: scripts, heartbeats, messages about releases and grants, or a connection
+   * that was lost and is now refused. Requests work again when a person has changed something. `deniedMs` is 0 at first. The event is
+   * sent again after 1 min, 2 min, 4 min and so on while requests are denied. Not called when they work again.
    */
-  requestDenied: { readonly job?: string; readonly error: LockStoreError };
+  requestDenied: { readonly job?: string; readonly error: LockStoreError; readonly deniedMs: number };
   /**
    * This replica's clock is so far ahead of Redis that an occurrence could not be claimed yet: it is claimed again after
    * `aheadMs`. Not called for up to a minute, nor for schedules other than cron.
@@ -236,9 +237,9 @@ export const JOB_EVENTS = Object.freeze({
   tickDropped: 'The leader skipped `count` ticks. The newest was due at `scheduledAt`.',
   occurrencesMissed: 'The cron occurrences after `from` and up to `to` will not run. One replica reports them.',
   eventLoopBlocked: 'The event loop was blocked for 1 s or longer. `jobs` had a run in flight.',
-  storeUnreachable: 'Redis cannot be reached, or with `job` only the lock of that job. Once per outage.',
+  storeUnreachable: 'Redis cannot be reached, or with `job` only the lock of that job. Again after 1, 2, 4, … min.',
   storeRecovered: 'That outage is over. Not for a `job` that this replica no longer competes for.',
-  requestDenied: 'Redis denies what a job needs, or without `job` what all jobs need. Once until it works.',
+  requestDenied: 'Redis denies what a job needs, or without `job` what all jobs need. Again after 1, 2, 4, … min.',
   clockAhead: 'An occurrence is due by the clock of this replica, but too early for Redis to be claimed.',
   evictionPossible: 'Redis may evict locks: `maxmemory-policy` is not `noeviction`, or unknown. Once per process.',
   restartsHidden: 'INFO is not permitted, so a restart of Redis looks like a short outage. Permit `+info` and `+time`.',

@@ -146,24 +146,40 @@ describe('The log', () => {
     ],
     [
       'storeUnreachable',
-      { error: new LockStoreError('STORE_UNREACHABLE', 'connect ECONNREFUSED') },
-      'error [myapp] cannot use Redis (connect ECONNREFUSED); retrying until it answers',
+      { error: new LockStoreError('STORE_UNREACHABLE', 'connect ECONNREFUSED'), outageMs: 0 },
+      'error [myapp] cannot use Redis, which every job and lock needs (connect ECONNREFUSED); retrying until it answers',
+    ],
+    [
+      'storeUnreachable',
+      { error: new LockStoreError('STORE_UNREACHABLE', 'connect ECONNREFUSED'), outageMs: 120_000 },
+      'error [myapp] still cannot use Redis after 120.0 s, which every job and lock needs (connect ECONNREFUSED); ' +
+        'retrying until it answers',
+    ],
+    [
+      'storeUnreachable',
+      { job: 'report', error: new LockStoreError('STORE_UNREACHABLE', 'CLUSTERDOWN'), outageMs: 0 },
+      'error [myapp:report] cannot use Redis (CLUSTERDOWN); retrying until it answers',
     ],
     ['storeRecovered', { outageMs: 11_000 }, 'log [myapp] can use Redis again after 11.0 s'],
     [
       'requestDenied',
-      { job: 'report', error: new LockStoreError('STORE_MISCONFIGURED', 'WRONGTYPE') },
+      { job: 'report', error: new LockStoreError('STORE_MISCONFIGURED', 'WRONGTYPE'), deniedMs: 0 },
       'error [myapp:report] cannot be led: WRONGTYPE; retrying until Redis permits it',
     ],
     [
       'requestDenied',
-      { job: 'lock/import', error: new LockStoreError('STORE_REFUSED_WRITE', 'OOM') },
+      { job: 'lock/import', error: new LockStoreError('STORE_REFUSED_WRITE', 'OOM'), deniedMs: 0 },
       'error [myapp:lock/import] cannot be locked: OOM; retrying until Redis permits it',
     ],
     [
       'requestDenied',
-      { error: new LockStoreError('STORE_MISCONFIGURED', 'NOPERM') },
-      'error [myapp] cannot send heartbeats or messages: NOPERM; retrying until Redis permits it',
+      { error: new LockStoreError('STORE_MISCONFIGURED', 'NOPERM'), deniedMs: 0 },
+      'error [myapp] is denied what every job needs: NOPERM; retrying until Redis permits it',
+    ],
+    [
+      'requestDenied',
+      { job: 'report', error: new LockStoreError('STORE_MISCONFIGURED', 'WRONGTYPE'), deniedMs: 60_000 },
+      'error [myapp:report] still cannot be led after 60.0 s: WRONGTYPE; retrying until Redis permits it',
     ],
     [
       'clockAhead',
@@ -213,16 +229,5 @@ describe('The log', () => {
     notify('runStarted', RUN);
     notify('runSucceeded', { ...RUN, durationMs: 12.3 });
     expect(lines).toEqual([]);
-  });
-
-  it('says what is wrong with the connection for one job aloud and for the others at debug', () => {
-    const { lines, notify } = setup();
-    const error = new LockStoreError('STORE_MISCONFIGURED', 'NOAUTH');
-    notify('requestDenied', { job: 'one', error });
-    notify('requestDenied', { job: 'two', error });
-    expect(lines).toEqual([
-      'error [myapp:one] cannot be led: NOAUTH; retrying until Redis permits it',
-      'debug [myapp:two] cannot be led: NOAUTH; retrying until Redis permits it',
-    ]);
   });
 });

@@ -31,8 +31,6 @@ const MISSED = {
 
 /** Writes what an operator wants to know, each thing once and on one line. */
 export class LoggingObserver implements JobObserver {
-  /** What was denied and is in the log already. */
-  readonly #denials = new Set<string>();
   readonly #brokenAt = new Set<keyof JobEvents>();
 
   constructor(
@@ -41,7 +39,6 @@ export class LoggingObserver implements JobObserver {
   ) {}
 
   leadershipGained({ job, fencingToken, because, after }: JobEvents['leadershipGained']): void {
-    this.#denials.clear();
     const why = whyGained(because, after);
     this.sink.log(
       `${this.#name(job)} became LEADER (fencing token ${fencingToken}, node ${this.replica.node}): ${why}`,
@@ -115,23 +112,21 @@ export class LoggingObserver implements JobObserver {
     );
   }
 
-  storeUnreachable({ job, error }: JobEvents['storeUnreachable']): void {
-    this.sink.error(`${this.#name(job)} cannot use Redis (${messageOf(error)}); retrying until it answers`);
+  storeUnreachable({ job, error, outageMs }: JobEvents['storeUnreachable']): void {
+    const scope = job === undefined ? ', which every job and lock needs' : '';
+    const line = `cannot use Redis${after(outageMs)}${scope} (${messageOf(error)}); retrying until it answers`;
+    this.sink.error(`${this.#name(job)} ${still(outageMs)}${line}`);
   }
 
   storeRecovered({ job, outageMs }: JobEvents['storeRecovered']): void {
     this.sink.log(`${this.#name(job)} can use Redis again after ${ms(outageMs)}`);
   }
 
-  requestDenied({ job, error }: JobEvents['requestDenied']): void {
-    const what =
-      job === undefined ? 'cannot send heartbeats or messages' : `cannot be ${isLock(job) ? 'locked' : 'led'}`;
-    const line = `${this.#name(job)} ${what}: ${messageOf(error)}; retrying until Redis permits it`;
-    // what is wrong with the connection is wrong for every job of the process: once is enough
-    const isNew = !this.#denials.has(error.message);
-    this.#denials.add(error.message);
-    if (isNew) this.sink.error(line);
-    else this.sink.debug(line);
+  requestDenied({ job, error, deniedMs }: JobEvents['requestDenied']): void {
+    const forOne = `cannot be ${job !== undefined && isLock(job) ? 'locked' : 'led'}`;
+    const what = `${job === undefined ? 'is denied what every job needs' : forOne}${after(deniedMs)}`;
+    const line = `${what}: ${messageOf(error)}; retrying until Redis permits it`;
+    this.sink.error(`${this.#name(job)} ${still(deniedMs)}${line}`);
   }
 
   clockAhead({ job, scheduledAt, aheadMs }: JobEvents['clockAhead']): void {
@@ -208,6 +203,15 @@ function whyGained(because: LeadershipGain, after: string | undefined): string {
 /** Of `LockService`; no job has a slash in its name. */
 function isLock(name: string): boolean {
   return name.startsWith('lock/');
+}
+
+/** For an error that was reported before and goes on. */
+function still(forMs: number): string {
+  return forMs === 0 ? '' : 'still ';
+}
+
+function after(forMs: number): string {
+  return forMs === 0 ? '' : ` after ${ms(forMs)}`;
 }
 
 function ms(durationMs: number): string {

@@ -138,7 +138,7 @@ describe('The health of a replica', () => {
 
     it('tells its trouble once, also when its term ends of it', async () => {
       const { health, observer } = await ailing();
-      await replicas.clock.advance(60_000);
+      await replicas.clock.advance(20_000);
       expect(observer.of('storeUnreachable').filter(({ job: name }) => name === 'broken')).toHaveLength(1);
       expect(observer.of('storeUnreachable').length - observer.of('storeRecovered').length).toBe(1);
       expect(health.report().unreachable).toHaveLength(1);

@@ -14,16 +14,23 @@ interface Report {
   readonly isUnreachable: boolean;
   readonly sinceMs: number;
   lastMs: number;
+  remindAtMs: number;
 }
 
 /** Keys of `LockService` may contain tenants: the oldest reports are forgotten. */
 const MOST_REPORTS = 1_000;
 /** Requests that fail are sent again within half a second. A lock with no failure for so long is no longer requested. */
 const STILL_ASKED_MS = 5_000;
+const FIRST_REMINDER_MS = 60_000;
+
+/** An error that goes on is reported again after 1 min, 2 min, 4 min and so on. */
+export function nextReminderMs(sinceMs: number, nowMs: number): number {
+  return sinceMs + Math.max(FIRST_REMINDER_MS, 2 * (nowMs - sinceMs));
+}
 
 /**
- * Which errors were reported and go on, so that each is reported once: when it begins, and again only after the request
- * worked in between.
+ * Which errors were reported and go on. Each is reported when it begins, and as a reminder while it goes on. It is new again
+ * after the request worked in between.
  */
 export class ReportedErrors {
   readonly #reports = new Map<string | undefined, Report>();
@@ -34,39 +41,33 @@ export class ReportedErrors {
   ) {}
 
   /** `failures` counts those in a row: a single answer that got lost is not worth a line. */
-  failed({ name, kind }: FailedRequest, error: LockStoreError, failures: number): void {
+  failed(request: FailedRequest, error: LockStoreError, failures: number): void {
+    const { kind } = request;
+    const name = error.affectsAllJobs ? undefined : request.name;
     const isUnreachable = error.code === 'STORE_UNREACHABLE';
-    const known = this.#reports.get(name);
-    if (known !== undefined) {
-      known.kinds.add(kind);
-      known.lastMs = this.clock.now();
-      return;
-    }
-    if (isUnreachable && failures < 2) return;
     const now = this.clock.now();
-    this.#reports.set(name, { kinds: new Set([kind]), isUnreachable, sinceMs: now, lastMs: now });
+    const known = this.#reports.get(name);
+    if (known === undefined && isUnreachable && failures < 2) return;
+    const report = known ?? { kinds: new Set(), isUnreachable, sinceMs: now, lastMs: now, remindAtMs: now };
+    report.kinds.add(kind);
+    report.lastMs = now;
+    if (now < report.remindAtMs) return;
+    report.remindAtMs = nextReminderMs(report.sinceMs, now);
+    this.#reports.set(name, report);
     const [oldest] = this.#reports.keys();
     if (this.#reports.size > MOST_REPORTS) this.#reports.delete(oldest);
-    this.notify(isUnreachable ? 'storeUnreachable' : 'requestDenied', {
-      ...(name !== undefined && { job: name }),
-      error,
-    });
+    const job = name !== undefined && { job: name };
+    const forMs = now - report.sinceMs;
+    if (report.isUnreachable) this.notify('storeUnreachable', { ...job, error, outageMs: forMs });
+    else this.notify('requestDenied', { ...job, error, deniedMs: forMs });
   }
 
   /** Answers whether this was the end of an error that was reported. */
   succeeded(name: string | undefined, kind: FailedRequest['kind']): boolean {
-    const report = this.#reports.get(name);
-    if (report === undefined) return false;
-    report.kinds.delete(kind);
-    // a replica that acquires a lock has none that could be renewed or released, and any answer shows that the lock can be reached
-    if (kind === 'acquire' || report.isUnreachable) report.kinds.clear();
-    if (report.kinds.size > 0) return false;
-    this.#reports.delete(name);
-    if (report.isUnreachable) {
-      const outageMs = this.clock.now() - report.sinceMs;
-      this.notify('storeRecovered', { ...(name !== undefined && { job: name }), outageMs });
-    }
-    return true;
+    const ofOne = this.#endOf(name, kind);
+    // what one job may do, all may do; that one lock can be reached says nothing about sessions
+    const mayEndAll = name !== undefined && this.#reports.get(undefined)?.isUnreachable === false;
+    return (mayEndAll && this.#endOf(undefined, kind)) || ofOne;
   }
 
   /** The locks that cannot be reached, and for how long. */
@@ -75,5 +76,22 @@ export class ReportedErrors {
     return [...this.#reports]
       .filter(([, { isUnreachable, lastMs }]) => isUnreachable && now - lastMs < STILL_ASKED_MS)
       .map(([name, { sinceMs }]) => [name, now - sinceMs]);
+  }
+
+  #endOf(name: string | undefined, kind: FailedRequest['kind']): boolean {
+    const report = this.#reports.get(name);
+    if (report === undefined) return false;
+    report.kinds.delete(kind);
+    // a replica that acquires a lock has none that could be renewed or released
+    if (kind === 'acquire') for (const other of ['renew', 'claim', 'release'] as const) report.kinds.delete(other);
+    // any answer shows that the lock can be reached
+    if (report.isUnreachable) report.kinds.clear();
+    if (report.kinds.size > 0) return false;
+    this.#reports.delete(name);
+    if (report.isUnreachable) {
+      const outageMs = this.clock.now() - report.sinceMs;
+      this.notify('storeRecovered', { ...(name !== undefined && { job: name }), outageMs });
+    }
+    return true;
   }
 }

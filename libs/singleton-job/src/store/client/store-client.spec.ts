@@ -32,6 +32,9 @@ function setup({ greets = true } = {}) {
       ready: (isReconnect) => note(isReconnect ? 'ready again' : 'ready'),
     });
   };
+  const disconnect = (error: LockStoreError): void => {
+    listeners.disconnected(error);
+  };
   const cut = (requests: readonly Pending[] = []) => {
     listeners.disconnected(lost());
     for (const request of requests) request.reject(lost());
@@ -39,8 +42,24 @@ function setup({ greets = true } = {}) {
   const connect = (): void => {
     listeners.connected();
   };
+  const deny = (error: LockStoreError): void => {
+    listeners.messagesDenied(error);
+  };
   const story = () => observer.story;
-  return { clock, client, open, cut, connect, greeted: () => greeted?.(), log, note, story, observer };
+  return {
+    clock,
+    client,
+    open,
+    cut,
+    disconnect,
+    connect,
+    deny,
+    greeted: () => greeted?.(),
+    log,
+    note,
+    story,
+    observer,
+  };
 }
 
 interface Pending {
@@ -386,6 +405,46 @@ describe('An error of the store', () => {
     expect(client.outages).toEqual([]);
   });
 
+  it('that affects all jobs is reported once and without a job, until a request of that kind works', async () => {
+    const { client, observer, clock } = await setupFailing();
+    const denied = new LockStoreError('STORE_MISCONFIGURED', 'NOPERM', { affectsAllJobs: true });
+    let isDenied = true;
+    const send = () => (isDenied ? Promise.reject(denied) : Promise.resolve('done'));
+    const signal = new AbortController().signal;
+    const acquire = (name: string) => client.untilAnswered({ name, kind: 'acquire', signal, send });
+    const answers = ['one', 'two', 'three'].map(acquire);
+    client.heartbeatFailed(denied, 1);
+    await settle();
+    expect(observer.of('requestDenied')).toEqual([{ error: denied, deniedMs: 0 }]);
+
+    isDenied = false;
+    await clock.advance(5_000);
+    await Promise.all(answers);
+    client.heartbeatAnswered();
+    client.heartbeatFailed(denied, 1);
+    expect(observer.of('requestDenied')).toHaveLength(2);
+  });
+
+  it('that goes on is reported again after 1, 2, 4 and 8 minutes', async () => {
+    const { ask, stop, clock, observer } = await setupFailing();
+    void ask('one');
+    await clock.advance(10 * 60_000);
+    const minutes = observer.of('requestDenied').map(({ deniedMs }) => Math.round(deniedMs / 60_000));
+    expect(minutes).toEqual([0, 1, 2, 4, 8]);
+    stop.abort();
+    await settle();
+  });
+
+  it('about the channel hides no error of a job', async () => {
+    const { ask, stop, observer, deny } = await setupFailing();
+    deny(new LockStoreError('STORE_MISCONFIGURED', 'the channel', { affectsAllJobs: true }));
+    void ask('one');
+    await settle();
+    expect(observer.of('requestDenied')).toHaveLength(2);
+    stop.abort();
+    await settle();
+  });
+
   it('to a heartbeat is reported as concerning every job', async () => {
     const { client, observer } = await setupFailing();
     client.heartbeatFailed(new LockStoreError('STORE_REFUSED_WRITE', 'OOM'), 1);
@@ -430,6 +489,35 @@ describe('An outage', () => {
     await settle();
     expect(world.story()).toEqual(['0 storeUnreachable', '7000 storeRecovered']);
     expect(world.client.outages).toEqual([]);
+  });
+
+  it('is reported again after 1, 2 and 4 minutes, by the heartbeats that fail meanwhile', async () => {
+    const world = setup();
+    world.open();
+    await settle();
+    world.cut();
+    for (let beat = 0; beat < 100; beat += 1) {
+      await world.clock.advance(3_000);
+      world.client.heartbeatFailed(lost(), beat);
+    }
+    const minutes = world.observer.of('storeUnreachable').map(({ outageMs }) => outageMs / 60_000);
+    expect(minutes).toEqual([0, 1, 2, 4]);
+  });
+
+  it('that a person has to end is reported once as such, and not if it was so from the beginning', async () => {
+    const denied = new LockStoreError('STORE_MISCONFIGURED', 'WRONGPASS', { affectsAllJobs: true });
+    const world = setup();
+    world.open();
+    await settle();
+    world.cut();
+    for (let attempt = 0; attempt < 2; attempt += 1) world.disconnect(denied);
+    expect(world.story()).toEqual(['0 storeUnreachable', '0 requestDenied']);
+
+    const other = setup();
+    other.open();
+    await settle();
+    for (let attempt = 0; attempt < 2; attempt += 1) other.disconnect(denied);
+    expect(other.story()).toEqual(['0 storeUnreachable']);
   });
 
   it('is not reported once the client is closed', async () => {

@@ -4,7 +4,7 @@ import { type Notify } from '../../events/index.js';
 import { type Clock, sleep, unlessAborted } from '../../time/index.js';
 import { type LockStore } from '../lock-store.js';
 import { backoffMs, type BackoffPolicy, shortPauseMs } from './backoff.js';
-import { ReportedErrors } from './reported-errors.js';
+import { nextReminderMs, ReportedErrors } from './reported-errors.js';
 
 /** What a request does to a lock, or to sessions. */
 export type RequestKind = 'acquire' | 'renew' | 'claim' | 'release' | 'session';
@@ -30,6 +30,13 @@ interface StoreClientParts {
   readonly backoff: BackoffPolicy;
 }
 
+interface Outage {
+  readonly sinceMs: number;
+  remindAtMs: number;
+  /** It was reported that a person must change something. */
+  isDenied: boolean;
+}
+
 /** Whose part it is to speak first on a new connection, and to go on once it stands. */
 interface ConnectionHandler {
   /** Sends the heartbeat. Resolves when it is answered, with a result or an error. */
@@ -49,7 +56,7 @@ export class StoreClient {
   #state: 'down' | 'greeting' | 'up' = 'down';
   /** Counts connections: a request is rejected because its own connection ended, or for another reason. */
   #connection = 0;
-  #outageSinceMs: number | undefined;
+  #outage: Outage | undefined;
   /** Why there is no connection, if a person must change that, such as the password. */
   #denial: LockStoreError | undefined;
   #handler: ConnectionHandler | undefined;
@@ -58,13 +65,17 @@ export class StoreClient {
   readonly #background = new Set<Promise<unknown>>();
   readonly #closing = new AbortController();
   readonly #reported: ReportedErrors;
+  /** Apart from the others: a denied channel stops no job. */
+  readonly #reportedMessages: ReportedErrors;
 
   constructor(private readonly parts: StoreClientParts) {
     // every open request listens to it, and that is no leak
     setMaxListeners(0, this.#closing.signal);
-    this.#reported = new ReportedErrors(parts.clock, (event, payload) => {
+    const notify: Notify = (event, payload) => {
       if (!this.#isClosed) parts.notify(event, payload);
-    });
+    };
+    this.#reported = new ReportedErrors(parts.clock, notify);
+    this.#reportedMessages = new ReportedErrors(parts.clock, notify);
     parts.store.listen({
       connected: () => {
         if (this.#state === 'down') this.#connect();
@@ -73,10 +84,10 @@ export class StoreClient {
         this.#disconnect(error);
       },
       subscribed: () => {
-        this.#reported.succeeded(undefined, 'messages');
+        this.#reportedMessages.succeeded(undefined, 'messages');
       },
       messagesDenied: (error) => {
-        this.#reported.failed({ name: undefined, kind: 'messages' }, error, 1);
+        this.#reportedMessages.failed({ name: undefined, kind: 'messages' }, error, 1);
       },
     });
   }
@@ -98,7 +109,7 @@ export class StoreClient {
   /** Every outage that goes on: of all locks (undefined), or of one. */
   get outages(): readonly (readonly [name: string | undefined, forMs: number])[] {
     const now = this.parts.clock.now();
-    const ofAll = this.#outageSinceMs === undefined ? [] : [[undefined, now - this.#outageSinceMs] as const];
+    const ofAll = this.#outage === undefined ? [] : [[undefined, now - this.#outage.sinceMs] as const];
     return [...ofAll, ...this.#reported.unreachable()];
   }
 
@@ -177,11 +188,11 @@ export class StoreClient {
     return undefined;
   }
 
-  /** The store has answered a heartbeat with an error. That concerns every job of the process. */
-  heartbeatFailed(error: unknown, failures: number): void {
-    if (this.isConnected) {
-      this.#reported.failed({ name: undefined, kind: 'session' }, asLockStoreError(error), failures);
-    }
+  /** A heartbeat was answered with an error, or there is no connection. That concerns every job of the process. */
+  heartbeatFailed(thrown: unknown, failures: number): void {
+    const error = asLockStoreError(thrown);
+    if (this.isConnected) this.#reported.failed({ name: undefined, kind: 'session' }, error, failures);
+    else this.#remindOfOutage(error);
   }
 
   /** A heartbeat was answered with a result: the first one on a connection, or, where that hangs, a later one. */
@@ -222,20 +233,32 @@ export class StoreClient {
       this.#denial = error;
       this.#release(this.#waitingForConnection);
     }
-    if (this.#outageSinceMs !== undefined) {
+    if (this.#outage !== undefined) {
       // the outage was reported when it began: now it turns out that a person has to end it
-      if (isDenied) this.#reported.failed({ name: undefined, kind: 'connection' }, error, 1);
+      if (isDenied && !this.#outage.isDenied) {
+        this.#reported.failed({ name: undefined, kind: 'connection' }, error, 1);
+        this.#outage.isDenied = true;
+      }
       return;
     }
-    this.#outageSinceMs = this.parts.clock.now();
-    this.parts.notify('storeUnreachable', { error });
+    const sinceMs = this.parts.clock.now();
+    this.#outage = { sinceMs, isDenied, remindAtMs: nextReminderMs(sinceMs, sinceMs) };
+    this.parts.notify('storeUnreachable', { error, outageMs: 0 });
+  }
+
+  #remindOfOutage(error: LockStoreError): void {
+    const now = this.parts.clock.now();
+    if (this.#outage === undefined || now < this.#outage.remindAtMs || this.#isClosed) return;
+    const { sinceMs } = this.#outage;
+    this.#outage.remindAtMs = nextReminderMs(sinceMs, now);
+    this.parts.notify('storeUnreachable', { error, outageMs: now - sinceMs });
   }
 
   #endOutage(): void {
-    if (this.#outageSinceMs === undefined) return;
+    if (this.#outage === undefined) return;
     this.#reported.succeeded(undefined, 'connection');
-    const outageMs = this.parts.clock.now() - this.#outageSinceMs;
-    this.#outageSinceMs = undefined;
+    const outageMs = this.parts.clock.now() - this.#outage.sinceMs;
+    this.#outage = undefined;
     this.parts.notify('storeRecovered', { outageMs });
   }
 
