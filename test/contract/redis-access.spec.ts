@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { type RedisLockStore } from '../../libs/singleton-job/src/store/redis/index.js';
@@ -10,17 +12,36 @@ import {
   LONG_MS,
   sessionOfReplica,
 } from '../../libs/singleton-job/src/testing/lock-store-contract/index.js';
-import { RedisFixture } from './redis-fixture.js';
+import { ROOT } from '../../tools/workspace/paths.js';
+import { type OpenStore, RedisFixture } from './redis-fixture.js';
 
 const renewal = { name: 'price-tick', holder: 'a#1', lifeMs: LONG_MS, update: {} };
 const release = { name: 'price-tick', holder: 'a#1', token: 1, update: {} };
 
-/** What the connections send, and what the scripts call. */
-const COMMANDS = [
-  ...['+evalsha', '+eval', '+script|load', '+subscribe', '+publish', '+ping', '+select', '+info', '+time'],
-  ...['+get', '+set', '+del', '+pexpire', '+pttl', '+hget', '+hmget', '+hset', '+hdel'],
-  ...['+zadd', '+zrem', '+zscore', '+zrange', '+zrangebyscore'],
-];
+/** The rights that the documentation gives an ACL user, in the words of ACL SETUSER. All pages that have the line have the same. */
+function documentedRights(): string {
+  const pages = [join(ROOT, 'README.md'), ...readdirSync(join(ROOT, 'docs')).map((page) => join(ROOT, 'docs', page))];
+  const texts = pages.filter((page) => page.endsWith('.md')).map((page) => readFileSync(page, 'utf8'));
+  const lines = texts.flatMap((text) =>
+    [...text.matchAll(/~myapp:\* ~\{myapp:\*[^`\n]*/g)].map(([line]) => line.trim()),
+  );
+  const [rights = '', ...others] = new Set(lines);
+  expect(others).toEqual([]);
+  return rights;
+}
+
+/** What a message says if a right is missing. Where Redis names no command, it is what the script sends first. */
+const NAMED: Readonly<Record<string, string>> = {
+  '~myapp:*': "'acquire' for 'myapp:price-tick:lock'",
+  '~{myapp:*': "'heartbeat' for '{myapp:sessions}'",
+  '&myapp:released': "for 'myapp:released'",
+  '+@read': '(GET)',
+  '+@write': '(ZREM)',
+  '+@scripting': "'evalsha' command",
+  '+subscribe': "'subscribe' command",
+  '+publish': "'publish' with",
+  '+time': '(TIME)',
+};
 
 describe('what Redis permits', () => {
   let fixture: RedisFixture;
@@ -46,8 +67,40 @@ describe('what Redis permits', () => {
       ),
     );
 
-  it('is enough with the keys and the channel of the project and a few commands', async () => {
-    const { url } = await user('own', '~myapp:*', '~{myapp:*', '&myapp:released', '-@all', ...COMMANDS);
+  /** Everything that a store sends, and every error that came of it. */
+  const errorsOf = async ({ store, messagesDenied }: OpenStore): Promise<string[]> => {
+    const errors: unknown[] = [];
+    const note = (error: unknown) => errors.push(error);
+    await heartbeat(store, [sessionOfReplica('a')]).catch(note);
+    const grant = await store.acquire(acquireRequest('a#1')).catch(note);
+    if (typeof grant === 'object') await store.release({ ...release, token: grant.token }).catch(note);
+    await eventually(
+      'the subscription is answered',
+      () => store.isSubscribed || messagesDenied.length > 0 || undefined,
+    );
+    return [...errors, ...messagesDenied].map(String);
+  };
+
+  it('is told by the whole line of rights, and by what the missing right is for', async () => {
+    const rights = documentedRights();
+    for (const right of rights.split(' ').filter((one) => !one.startsWith('-'))) {
+      const others = rights.split(' ').filter((one) => one !== right);
+      const { url } = await user('lacking', 'reset', 'on', '>secret', 'resetchannels', ...others);
+      const warnings = jest.spyOn(console, 'warn').mockImplementation(() => {});
+      const opened = fixture.begin({ connection: url });
+      const errors = await errorsOf(opened);
+      warnings.mockRestore();
+      await opened.store.close();
+      await fixture.raw.flushall();
+      if (right === '+info') expect([errors, opened.events]).toEqual([[], expect.arrayContaining(['restartsHidden'])]);
+      else
+        expect([right, errors.join(' ')]).toEqual([right, expect.stringContaining(NAMED[right] ?? 'a row of NAMED')]);
+      for (const error of errors) expect(error).toContain(`The ACL of the user needs: ${rights}`);
+    }
+  });
+
+  it('is enough with the rights that the documentation names', async () => {
+    const { url } = await user('own', 'resetchannels', '-@all', ...documentedRights().split(' '));
     const { store, events, messagesDenied } = await fixture.connect({ connection: url });
     const session = sessionOfReplica('a');
     const reference = await heartbeat(store, [session]);
@@ -101,13 +154,13 @@ describe('what Redis permits', () => {
     await eventually('the store reports the denied channel', () => messagesDenied.length > 0 || undefined);
     expect(messagesDenied[0]).toMatchObject({
       code: 'STORE_MISCONFIGURED',
-      message: expect.stringMatching(/^Redis refused to subscribe to 'myapp:released': NOPERM/),
+      message: expect.stringMatching(/^Redis answered 'subscribe' for 'myapp:released' with NOPERM/),
     });
     messagesDenied.length = 0;
     await granted(store, acquireRequest('a#1'));
     expect(await store.release(release)).toMatchObject({ released: true });
     expect(messagesDenied.map(({ message }) => message)).toContainEqual(
-      expect.stringMatching(/^Redis refused to publish to 'myapp:released': .*(NOPERM|can't)/),
+      expect.stringMatching(/^Redis answered 'publish' .*(NOPERM|can't)/),
     );
     const message = { kind: 'granted', locks: [] } as const;
     await expect(store.publish(message)).rejects.toMatchObject({ code: 'STORE_MISCONFIGURED' });

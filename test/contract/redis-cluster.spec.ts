@@ -186,6 +186,32 @@ describe('a cluster', () => {
   });
 });
 
+describe('an ACL user of a cluster', () => {
+  const RIGHTS = '~acl:* ~{acl:* &acl:released +@read +@write -@dangerous +@scripting +subscribe +publish +info +time';
+  const connectAs = async (...rights: string[]) => {
+    for (const { admin } of cluster.nodes) {
+      await admin.call('ACL', 'SETUSER', 'app', 'reset', 'on', '>secret', ...RIGHTS.split(' '), ...rights);
+    }
+    const redisOptions = { username: 'app', password: 'secret' };
+    return { nodes: cluster.addresses, options: { redisOptions } };
+  };
+
+  it('needs +cluster|slots and +cluster|info besides', async () => {
+    const { store } = await connect(await connectAs('+cluster|slots', '+cluster|info'), 'acl');
+    for (const name of ['ant', 'bee', 'cat', 'dog']) await granted(store, acquireRequest('a#1', { name }));
+    await store.close();
+  });
+
+  it('without them is told so', async () => {
+    const store = new RedisLockStore({ projectName: 'acl', connection: await connectAs() });
+    store.open();
+    await expect(store.acquire(acquireRequest('a#1'))).rejects.toMatchObject({
+      message: expect.stringContaining('needs +cluster|slots and +cluster|info as well'),
+    });
+    await store.close();
+  });
+});
+
 describe('a connection may be given as', () => {
   const forms: [string, () => { source: RedisConnectionOptions; end?: () => void }][] = [
     ['the nodes of a cluster', () => ({ source: { nodes: cluster.addresses, options: { scaleReads: 'all' } } })],

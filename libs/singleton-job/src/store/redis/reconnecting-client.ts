@@ -1,7 +1,8 @@
 import { type EventEmitter } from 'node:events';
 import { type Redis } from 'ioredis';
 import { DISCONNECT_TIMEOUT_MS, isCluster, nodesOf, type RedisClient } from './redis-clients.js';
-import { isMisconfiguration } from './redis-errors.js';
+import { isMisconfiguration, messageOf } from './redis-errors.js';
+import { tlsFix } from './redis-fixes.js';
 import { SilentConnectionError, SocketWatchdog } from './socket-watchdog.js';
 
 const RETRY_MS = 500;
@@ -116,13 +117,15 @@ export class ReconnectingClient<C extends RedisClient> {
     } else {
       new SocketWatchdog(client);
     }
+    let hasAnswered = false;
     events.once('ready', () => {
+      hasAnswered = true;
       // with a wrong database number, for one, the client would go on with another database
       if (isMisconfiguration(failure)) client.disconnect();
       else void this.#becomeReady(client);
     });
     events.once('end', () => {
-      this.#lose(client, failure);
+      this.#lose(client, hasAnswered ? failure : whyNeverReady(client, failure));
     });
   }
 
@@ -156,6 +159,14 @@ export class ReconnectingClient<C extends RedisClient> {
       this.#connect();
     }, delayMs);
   }
+}
+
+/** The failure of a first connection, with what may be wrong on our side. */
+function whyNeverReady(client: RedisClient, failure: unknown = 'the connection was closed'): unknown {
+  if (isCluster(client)) return failure;
+  const message = messageOf(failure);
+  const fix = tlsFix(message, client.options.tls !== undefined);
+  return fix === undefined ? failure : new Error(`${message.replace(/[.:\s]+$/, '')}. ${fix}`, { cause: failure });
 }
 
 function retryDelayMs(): number {

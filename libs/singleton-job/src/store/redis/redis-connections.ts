@@ -1,6 +1,5 @@
 import { LockStoreError } from '../../errors/index.js';
 import { type Listeners } from '../listeners.js';
-import { evictionCheck } from './eviction.js';
 import { ReconnectingClient } from './reconnecting-client.js';
 import {
   isCluster,
@@ -10,18 +9,14 @@ import {
   type RedisClients,
   type RedisConnectionOptions,
 } from './redis-clients.js';
-import {
-  concernsOneLock,
-  isConnectionLoss,
-  isDemotion,
-  isUnknownScript,
-  redisError,
-  isUnavailable,
-} from './redis-errors.js';
+import { isConnectionLoss, isDemotion, isUnknownScript, redisError, isUnavailable } from './redis-errors.js';
+import { type FailedRequest } from './redis-fixes.js';
 import { type Script, SCRIPTS } from './scripts.js';
+import { serverCheck } from './server-check.js';
 import { Subscription } from './subscription.js';
 
 interface RedisConnectionsOptions {
+  readonly projectName: string;
   readonly connection: RedisConnectionOptions;
   /** Undefined: there is no subscription. */
   readonly channel: string | undefined;
@@ -32,7 +27,7 @@ interface RedisConnectionsOptions {
 /** What a failed command was, for the message. */
 interface Sent {
   readonly command: string;
-  readonly key: string | undefined;
+  readonly key: string;
 }
 
 /**
@@ -40,33 +35,42 @@ interface Sent {
  * rejects. It is never queued and never sent again. What is sent in one turn of the event loop leaves in one write.
  */
 export class RedisConnections {
+  readonly #projectName: string;
   readonly #clients: RedisClients;
   readonly #commands: ReconnectingClient<RedisClient>;
   readonly #subscription: Subscription | undefined;
   #isCorked = false;
   #isClosed = false;
 
-  constructor({ connection, channel, listeners, onMessage }: RedisConnectionsOptions) {
+  constructor({ projectName, connection, channel, listeners, onMessage }: RedisConnectionsOptions) {
     const clients = redisClients(connection);
-    const checkEviction = evictionCheck((policy) => {
-      listeners.evictionPossible(policy);
+    const checkServer = serverCheck({
+      evictionPossible: (policy) => {
+        listeners.evictionPossible(policy);
+      },
+      wrongServer: (client, error) => {
+        this.#commands.drop(client, error);
+      },
     });
+    this.#projectName = projectName;
     this.#clients = clients;
     this.#commands = new ReconnectingClient({
       create: clients.commands,
       onReady: (client) => {
         preload(client);
-        checkEviction(client);
+        checkServer(client);
         // not before: the nodes of a cluster must be known
         this.#subscription?.open();
         listeners.connected();
       },
       onLost: (reason) => {
-        listeners.disconnected(notConnected(reason));
+        listeners.disconnected(this.#notConnected(reason));
       },
     });
     const create = () => clients.subscriber(this.#commands.client);
-    if (channel !== undefined) this.#subscription = new Subscription({ channel, listeners, create, onMessage });
+    if (channel === undefined) return;
+    const denied = (error: unknown) => this.error(error, { command: 'subscribe', key: channel });
+    this.#subscription = new Subscription({ channel, listeners, create, onMessage, denied });
   }
 
   get isCluster(): boolean {
@@ -90,10 +94,14 @@ export class RedisConnections {
     await Promise.all([this.#commands.close(), this.#subscription?.close()]);
   }
 
+  error(error: unknown, request: Partial<FailedRequest>): LockStoreError {
+    return redisError(error, { projectName: this.#projectName, isCluster: this.isCluster, ...request });
+  }
+
   /** Runs a script, by its hash if the server knows it. */
   async run(script: Script, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown> {
     const client = this.#commands.client ?? (await this.#connected());
-    const sent = { command: script.name, key: keys[0] };
+    const sent = { command: script.name, key: keys[0] ?? '' };
     try {
       return await this.#corked(client).evalsha(script.sha, keys.length, ...keys, ...args);
     } catch (error) {
@@ -123,7 +131,7 @@ export class RedisConnections {
     const { client, failure } = this.#commands;
     if (this.#isClosed) throw new LockStoreError('STORE_UNREACHABLE', 'the lock store is closed', { wasSent: false });
     if (client !== undefined) return client;
-    throw notConnected(failure ?? 'no connection yet');
+    throw this.#notConnected(failure ?? 'no connection yet');
   }
 
   #corked(client: RedisClient): RedisClient {
@@ -139,7 +147,7 @@ export class RedisConnections {
     return client;
   }
 
-  #failed(client: RedisClient, error: unknown, { command, key }: Sent): LockStoreError {
+  #failed(client: RedisClient, error: unknown, sent: Sent): LockStoreError {
     if (isCluster(client)) {
       if (isDemotion(error)) client.refreshSlotsCache();
     } else if (isDemotion(error) || isUnavailable(error)) {
@@ -147,12 +155,12 @@ export class RedisConnections {
     }
     // a command whose connection ended knows only that, the connection knows why
     const cause = isConnectionLoss(error) ? (this.#commands.failure ?? error) : error;
-    return redisError(cause, `Redis did not answer '${command}'${concernsOneLock(cause) ? ` for '${key ?? ''}'` : ''}`);
+    return this.error(cause, sent);
   }
-}
 
-function notConnected(reason: unknown): LockStoreError {
-  return redisError(reason, 'Redis is not connected', { wasSent: false });
+  #notConnected(reason: unknown): LockStoreError {
+    return this.error(reason, { wasSent: false });
+  }
 }
 
 /** Sent before everything else, so that the first requests of a thousand jobs are hashes and not a thousand whole scripts. */

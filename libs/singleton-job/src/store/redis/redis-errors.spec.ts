@@ -1,6 +1,98 @@
 import { describe, expect, it } from '@jest/globals';
+import { inspect } from 'node:util';
 import { LockStoreError } from '../../errors/index.js';
 import { isDemotion, isMisconfiguration, isUnknownScript, redisError, isUnavailable } from './redis-errors.js';
+import { type FailedRequest } from './redis-fixes.js';
+import { ACQUIRE, HEARTBEAT, RELEASE } from './scripts.js';
+
+const RENEWAL: FailedRequest = { projectName: 'myapp', isCluster: false, command: 'renew', key: 'myapp:tick:lock' };
+const RENEWAL_ON_CLUSTER = { ...RENEWAL, isCluster: true };
+const CONNECTION: FailedRequest = { projectName: 'myapp', isCluster: false };
+const RIGHTS =
+  '~myapp:* ~{myapp:* &myapp:released +@read +@write -@dangerous +@scripting +subscribe +publish +info +time';
+
+/** What Redis or the network says, and the whole message about a renewal, or about the connection. */
+const MESSAGES: readonly (readonly [said: string, about: FailedRequest, message: string])[] = [
+  ['connect ECONNREFUSED 127.0.0.1:6379', CONNECTION, 'Redis is not connected: connect ECONNREFUSED 127.0.0.1:6379'],
+  [
+    'WRONGPASS invalid username-password pair or user is disabled.',
+    CONNECTION,
+    'Redis answered with WRONGPASS invalid username-password pair or user is disabled. Check the user name and the password in connection',
+  ],
+  [
+    'NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO <proto> AUTH <user> <pass> option can be used',
+    CONNECTION,
+    "Redis answered with NOAUTH. Add the password: connection: 'redis://user:password@host:6379', or { username, password }",
+  ],
+  [
+    'MOVED 3660 127.0.0.1:7303',
+    RENEWAL,
+    "Redis answered 'renew' with MOVED 3660 127.0.0.1:7303. This Redis is a cluster: write connection: { nodes: [{ host, port }] }",
+  ],
+  ['MOVED 3660 127.0.0.1:7303', RENEWAL_ON_CLUSTER, "Redis answered 'renew' with MOVED 3660 127.0.0.1:7303"],
+  [
+    'Failed to refresh slots cache. (ERR This instance has cluster support disabled)',
+    { projectName: 'myapp', isCluster: true },
+    'Redis is not connected: Failed to refresh slots cache. (ERR This instance has cluster support disabled). ' +
+      "This Redis is no cluster: write connection: 'redis://host:6379'",
+  ],
+  [
+    "NOPERM this user has no permissions to run the 'evalsha' command",
+    RENEWAL,
+    `Redis answered 'renew' with NOPERM this user has no permissions to run the 'evalsha' command. The ACL of the user needs: ${RIGHTS}`,
+  ],
+  [
+    'NOPERM this user has no permissions to access one of the keys used as arguments',
+    RENEWAL,
+    "Redis answered 'renew' for 'myapp:tick:lock' with NOPERM this user has no permissions to access one of the keys used as arguments. " +
+      `The ACL of the user needs: ${RIGHTS}`,
+  ],
+  [
+    "NOPERM this user has no permissions to run the 'select' command",
+    CONNECTION,
+    "Redis answered with NOPERM this user has no permissions to run the 'select' command. A database other than 0 needs +select. " +
+      'Add it to the ACL of the user, or leave out the number of the database',
+  ],
+  [
+    `WRONGTYPE Operation against a key holding the wrong kind of value script: ${ACQUIRE.sha}, on @user_script:10.`,
+    RENEWAL,
+    "Redis answered 'renew' for 'myapp:tick:lock' with WRONGTYPE Operation against a key holding the wrong kind of value. " +
+      'Another program uses this key: delete the key, or choose another projectName',
+  ],
+  [
+    "READONLY You can't write against a read only replica.",
+    CONNECTION,
+    "Redis answered with READONLY You can't write against a read only replica. " +
+      'This server is a replica: connect to the primary, or by sentinels or nodes',
+  ],
+  [
+    "OOM command not allowed when used memory > 'maxmemory'.",
+    RENEWAL,
+    "Redis answered 'renew' with OOM command not allowed when used memory > 'maxmemory'. Redis is full: raise its maxmemory",
+  ],
+  [
+    'NOPROTO unsupported protocol version',
+    CONNECTION,
+    'Redis answered with NOPROTO unsupported protocol version. Write connection: { host, port, protocol: 2 }',
+  ],
+  [
+    'All sentinels are unreachable and retry is disabled. Last error: ERR No such master with that name',
+    CONNECTION,
+    'Redis is not connected: All sentinels are unreachable. Last error: ERR No such master with that name. ' +
+      'The Sentinels do not know this name: check name in connection',
+  ],
+  [
+    'self-signed certificate',
+    CONNECTION,
+    'Redis is not connected: self-signed certificate. ' +
+      'Check tls in connection: { ca } to trust the server, { cert, key } if it wants a certificate of yours',
+  ],
+  ['no answer within 1500 ms', RENEWAL, "Redis did not answer 'renew': no answer within 1500 ms"],
+];
+
+/** The line of a script that sends a command. */
+const lineOf = (source: string, command: string): number =>
+  source.split('\n').findIndex((line) => line.includes(`'${command}'`)) + 1;
 
 const MISCONFIGURED = [
   'NOAUTH Authentication required.',
@@ -14,6 +106,7 @@ const MISCONFIGURED = [
   "ERR The user executing the script can't run this command or subcommand script: 6f2, on @user_script:9.",
   'WRONGTYPE Operation against a key holding the wrong kind of value',
   'ERR Error running script (call to f_6f2): @user_script:9: WRONGTYPE Operation against a key holding the wrong kind of value',
+  'MOVED 14044 10.0.0.7:6379',
   "CROSSSLOT Keys in request don't hash to the same slot",
   "ERR unknown command 'evalsha', with args beginning with: ",
   'ERR Unknown Redis command called from script script: 6f2, on @user_script:9.',
@@ -40,8 +133,6 @@ const UNREACHABLE = [
   'CLUSTERDOWN The cluster is down',
   'CLUSTERDOWN Hash slot not served',
   'TRYAGAIN Multiple keys request during rehashing of slot',
-  'MOVED 14044 10.0.0.7:6379',
-  'Too many Cluster redirections. Last error: ReplyError: MOVED 14044 10.0.0.7:6379',
   'BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.',
   'ERR max number of clients reached',
   'NOSCRIPT No matching script. Please use EVAL.',
@@ -50,45 +141,84 @@ const UNREACHABLE = [
 
 describe('an error of Redis', () => {
   it.each(MISCONFIGURED)('waits for a person: %s', (message) => {
-    expect(redisError(new Error(message), 'renew').code).toBe('STORE_MISCONFIGURED');
-    expect(isMisconfiguration(new Error(message))).toBe(true);
+    expect(redisError(new Error(message), RENEWAL).code).toBe('STORE_MISCONFIGURED');
   });
 
   it.each(REFUSED)('is a refused write: %s', (message) => {
-    expect(redisError(new Error(message), 'renew').code).toBe('STORE_REFUSED_WRITE');
+    expect(redisError(new Error(message), RENEWAL).code).toBe('STORE_REFUSED_WRITE');
   });
 
   it.each(UNREACHABLE)('passes by itself: %s', (message) => {
-    expect(redisError(new Error(message), 'renew').code).toBe('STORE_UNREACHABLE');
+    expect(redisError(new Error(message), RENEWAL).code).toBe('STORE_UNREACHABLE');
     expect(isMisconfiguration(new Error(message))).toBe(false);
   });
 
-  it('keeps its words and its cause', () => {
-    const cause = new Error('OOM command not allowed');
-    const error = redisError(cause, "Redis did not answer 'renew'");
-    expect(error.message).toBe("Redis did not answer 'renew': OOM command not allowed");
-    expect(error.cause).toBe(cause);
+  it.each(MESSAGES)('is told with what to do about it: %s', (said, about, message) => {
+    expect(redisError(new Error(said), about).message).toBe(message);
+  });
+
+  it.each([
+    ['HMGET', HEARTBEAT],
+    ['TIME', HEARTBEAT],
+    ['ZADD', HEARTBEAT],
+    ['PEXPIRE', ACQUIRE],
+    ['DEL', RELEASE],
+  ])('inside a script tells which command is not permitted: %s', (command, { sha, source }) => {
+    const place = `script: ${sha}, on @user_script:${lineOf(source, command)}.`;
+    const words = "The user executing the script can't run this command or subcommand";
+    expect(redisError(new Error(`ERR ${words} ${place}`), RENEWAL).message).toContain(
+      `subcommand (${command}). The ACL`,
+    );
+    const older = `ERR Error running script (call to f_${sha}): @user_script:${lineOf(source, command)}: ${words}`;
+    expect(redisError(new Error(older), RENEWAL).message).toContain(`with ${words} (${command}). The ACL`);
+  });
+
+  it('passes by itself on a cluster whose slots move', () => {
+    const moved = new Error('Too many Cluster redirections. Last error: ReplyError: MOVED 14044 10.0.0.7:6379');
+    expect(redisError(moved, RENEWAL_ON_CLUSTER).code).toBe('STORE_UNREACHABLE');
+  });
+
+  it('concerns all jobs if a person must change something, unless it is about one key or one node of a cluster', () => {
+    const affectsAllJobs = (message: string, about = RENEWAL) => redisError(new Error(message), about).affectsAllJobs;
+    expect(affectsAllJobs('WRONGPASS invalid username-password pair')).toBe(true);
+    expect(affectsAllJobs('MOVED 3660 127.0.0.1:7303')).toBe(true);
+    expect(affectsAllJobs('OOM command not allowed')).toBe(true);
+    expect(affectsAllJobs('WRONGTYPE Operation against a key holding the wrong kind of value')).toBe(false);
+    expect(affectsAllJobs('NOPERM this user has no permissions', RENEWAL_ON_CLUSTER)).toBe(false);
+    expect(affectsAllJobs('LOADING Redis is loading the dataset in memory')).toBe(false);
+  });
+
+  it('keeps its cause, but not the arguments of the command, which may be a password', () => {
+    const command = { name: 'hello', args: ['3', 'AUTH', 'default', 's3cret'] };
+    const refused = Object.assign(new Error('WRONGPASS invalid username-password pair'), { command });
+    const ofAll = Object.assign(new Error('Failed to refresh slots cache.'), { lastNodeError: refused, command });
+    const error = redisError(ofAll, RENEWAL_ON_CLUSTER);
+    expect(error.cause).toBe(ofAll);
+    expect(inspect(error, { depth: 10 })).not.toContain('s3cret');
   });
 
   it('of all nodes of a cluster is sorted by what the last of them said', () => {
     const all = Object.assign(new Error('Failed to refresh slots cache.'), {
       lastNodeError: new Error('WRONGPASS invalid username-password pair'),
     });
-    expect(redisError(all, 'renew')).toMatchObject({
+    expect(redisError(all, RENEWAL_ON_CLUSTER)).toMatchObject({
       code: 'STORE_MISCONFIGURED',
-      message: 'renew: Failed to refresh slots cache. (WRONGPASS invalid username-password pair)',
+      message: expect.stringContaining('Failed to refresh slots cache. (WRONGPASS invalid username-password pair)'),
     });
   });
 
   it('without a message tells its code', () => {
     const refused = Object.assign(new AggregateError([]), { code: 'ECONNREFUSED' });
-    expect(redisError(refused, 'renew').message).toBe('renew: ECONNREFUSED');
+    expect(redisError(refused, RENEWAL).message).toBe("Redis did not answer 'renew': ECONNREFUSED");
   });
 
   it('that is sorted already stays as it is, and what is no error is unreachable', () => {
     const sorted = new LockStoreError('STORE_REFUSED_WRITE', 'full');
-    expect(redisError(sorted, 'renew')).toBe(sorted);
-    expect(redisError('gone', 'renew')).toMatchObject({ code: 'STORE_UNREACHABLE', message: 'renew: gone' });
+    expect(redisError(sorted, RENEWAL)).toBe(sorted);
+    expect(redisError('gone', RENEWAL)).toMatchObject({
+      code: 'STORE_UNREACHABLE',
+      message: "Redis did not answer 'renew': gone",
+    });
   });
 
   it('tells of a demoted server, inside a script too', () => {

@@ -1,21 +1,42 @@
 import { LockStoreError, type LockStoreErrorCode } from '../../errors/index.js';
+import { type FailedRequest, fixFor } from './redis-fixes.js';
+import { commandAt } from './scripts.js';
 
 // The whole message is searched: an error met inside a script is wrapped in another, differently by each server.
 const NEEDS_A_PERSON =
-  /\b(NOAUTH|WRONGPASS|NOPERM|WRONGTYPE|CROSSSLOT)\b|invalid password|unknown (redis )?(sub)?command|the user executing the script can't|can't publish|DB index is out of range|SELECT is not allowed in cluster/i;
+  /\b(NOAUTH|WRONGPASS|NOPERM|WRONGTYPE|CROSSSLOT)\b|invalid password|unknown (redis )?(sub)?command|the user executing the script can't|can't publish|DB index is out of range|SELECT is not allowed in cluster|certificate/i;
+const ANOTHER_NODE = /\b(MOVED|ASK|CROSSSLOT)\b/;
 const REFUSES_WRITES = /\b(OOM|MISCONF|NOREPLICAS)\b/;
 const NO_LONGER_PRIMARY = /\b(READONLY|MASTERDOWN)\b/;
 const UNAVAILABLE = /\b(LOADING|BUSY)\b/;
 const CONNECTION_LOST = /connection (is closed|close)|stream isn't writeable|max retries per request|cluster is ended/i;
+/** About the key of the request, or its channel. */
+const ABOUT_KEY = /\b(WRONGTYPE|CROSSSLOT)\b|access (one of the|a) (key|channel)|publish to the channel/;
+/** An answer of Redis begins with a code, an error of the network does not. */
+const ANSWER = /^[A-Z]{2,} /;
+/** What an error inside a script is wrapped in: by Redis 7 behind its words, before them by older servers. */
+const PLACES = [
+  / ?script: (?<sha>[0-9a-f]{40}), on @user_script: ?(?<line>\d+)\.?/,
+  /^ERR Error running script \(call to f_(?<sha>[0-9a-f]{40})\): (@user_script: ?(?<line>\d+): ?)+-?/,
+];
 
-/** A failure of Redis or of the connection to it, sorted by what the library does about it. */
-export function redisError(error: unknown, context: string, { wasSent = true } = {}): LockStoreError {
+/** A failure of Redis or of the connection to it, sorted by what the library does about it. Says what to do about it. */
+export function redisError(error: unknown, request: FailedRequest): LockStoreError {
   if (error instanceof LockStoreError) return error;
-  const message = messageOf(error);
-  return new LockStoreError(codeOf(message), `${context}: ${message}`, { cause: error, wasSent });
+  const { isCluster, wasSent = true } = request;
+  hideArguments(error);
+  const message = wordsOf(error);
+  const isWrongNode = !isCluster && ANOTHER_NODE.test(message);
+  const code = isWrongNode ? 'STORE_MISCONFIGURED' : codeOf(message);
+  // each node of a cluster has rights and memory of its own
+  const affectsAllJobs = code !== 'STORE_UNREACHABLE' && !isCluster && !concernsOneLock(error, isCluster);
+  const fix = fixFor(message, request);
+  const text = `${happened(message, ANSWER.test(messageOf(error)), request)}${fix === undefined ? '' : `. ${fix}`}`;
+  return new LockStoreError(code, text, { cause: error, wasSent, affectsAllJobs });
 }
 
 export function isMisconfiguration(error: unknown): boolean {
+  if (error instanceof LockStoreError) return error.code === 'STORE_MISCONFIGURED';
   return codeOf(messageOf(error)) === 'STORE_MISCONFIGURED';
 }
 
@@ -30,8 +51,8 @@ export function isUnavailable(error: unknown): boolean {
 }
 
 /** Whether the error is about the keys of one lock, and not about the server or what this client may do. */
-export function concernsOneLock(error: unknown): boolean {
-  return /\b(WRONGTYPE|CROSSSLOT)\b/.test(messageOf(error));
+function concernsOneLock(error: unknown, isCluster: boolean): boolean {
+  return (isCluster ? /\b(WRONGTYPE|CROSSSLOT)\b/ : /\bWRONGTYPE\b/).test(messageOf(error));
 }
 
 /** Whether the error says only that the connection ended, not why. */
@@ -48,10 +69,54 @@ function codeOf(message: string): LockStoreErrorCode {
   return REFUSES_WRITES.test(message) ? 'STORE_REFUSED_WRITE' : 'STORE_UNREACHABLE';
 }
 
+function happened(message: string, isAnswer: boolean, { command, key }: FailedRequest): string {
+  if (command === undefined) return isAnswer ? `Redis answered with ${message}` : `Redis is not connected: ${message}`;
+  const what = `'${command}'${ABOUT_KEY.test(message) && key !== undefined ? ` for '${key}'` : ''}`;
+  return isAnswer ? `Redis answered ${what} with ${message}` : `Redis did not answer ${what}: ${message}`;
+}
+
+/** What the client adds, and what nobody can act on. */
+const NOISE = / HELLO must be called.*| and retry is disabled|\. Please report this|[.\s]+$/g;
+
+/** The message without noise. The place in a script becomes the command there. */
+function wordsOf(error: unknown): string {
+  let words = messageOf(error);
+  for (const place of PLACES) {
+    const { sha, line } = place.exec(words)?.groups ?? {};
+    if (sha === undefined) continue;
+    const command = /can't run|NOPERM/.test(words) ? commandAt(sha, Number(line)) : undefined;
+    words = words.replace(place, '').trim() + (command === undefined ? '' : ` (${command})`);
+  }
+  return words.replaceAll(NOISE, '');
+}
+
 /** What happened, and for an error that only says "all failed" also why the last one did. */
-function messageOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const last: unknown = Reflect.get(error, 'lastNodeError');
-  const text = error.message === '' ? String(Reflect.get(error, 'code') ?? error.name) : error.message;
-  return last instanceof Error ? `${text} (${last.message})` : text;
+export function messageOf(error: unknown): string {
+  if (!isErrorLike(error)) return String(error);
+  const { message, code, name, lastNodeError } = error;
+  const text = message === '' ? String(code ?? name) : message;
+  return isErrorLike(lastNodeError) ? `${text} (${lastNodeError.message})` : text;
+}
+
+/** The client attaches the command that failed with its arguments, a password for one. */
+function hideArguments(error: unknown): void {
+  if (!isErrorLike(error)) return;
+  delete error.command;
+  hideArguments(error.cause);
+  hideArguments(error.lastNodeError);
+}
+
+/** With what clients and the network attach. */
+interface ErrorLike {
+  readonly message: string;
+  readonly name?: unknown;
+  readonly code?: unknown;
+  readonly cause?: unknown;
+  readonly lastNodeError?: unknown;
+  command?: unknown;
+}
+
+/** Also an error of another realm, as under jest, which is no instance of our `Error`. */
+function isErrorLike(error: unknown): error is ErrorLike {
+  return typeof error === 'object' && error !== null && 'message' in error && typeof error.message === 'string';
 }

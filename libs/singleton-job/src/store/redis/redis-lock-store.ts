@@ -20,7 +20,6 @@ import {
 import { readMessage, writeMessage } from './lock-message.js';
 import { type RedisConnectionOptions } from './redis-clients.js';
 import { RedisConnections } from './redis-connections.js';
-import { redisError } from './redis-errors.js';
 import { readAcquire, readClaim, readHeartbeat, Reply } from './redis-replies.js';
 import { ACQUIRE, CLAIM, END_SESSION, HEARTBEAT, RELEASE, RENEW, type Script } from './scripts.js';
 
@@ -51,6 +50,7 @@ export class RedisLockStore implements LockStore {
     this.#channel = `${projectName}:released`;
     this.#sessionKeys = [`{${projectName}:sessions}`, `{${projectName}:sessions}:server`];
     this.#redis = new RedisConnections({
+      projectName,
       connection,
       channel: subscribes ? this.#channel : undefined,
       listeners: this.#listeners,
@@ -117,8 +117,9 @@ export class RedisLockStore implements LockStore {
     const args = [holder, ...written(update), this.#channel, message];
     const reply = await this.#run(RELEASE, this.#lockKeys(name), args);
     const denied = reply.text(2);
-    if (denied !== '')
-      this.#listeners.messagesDenied(redisError(denied, `Redis refused to publish to '${this.#channel}'`));
+    if (denied !== '') {
+      this.#listeners.messagesDenied(this.#redis.error(denied, { command: 'publish', key: this.#channel }));
+    }
     return { released: reply.flag(0), storeTime: reply.number(1) };
   }
 

@@ -269,6 +269,12 @@ return { 1, now, type(published) == 'table' and published.err or '' }
 /** All of them. */
 export const SCRIPTS: readonly Script[] = [HEARTBEAT, END_SESSION, ACQUIRE, RENEW, CLAIM, RELEASE];
 
+/** The command on a line of a script, in capitals. Redis names only the place of a command that it does not permit. */
+export function commandAt(sha: string, line: number): string | undefined {
+  const source = SCRIPTS.find((script) => script.sha === sha)?.source.split('\n')[line - 1];
+  return source === undefined ? undefined : /redis\.p?call\('(\w+)'/.exec(source)?.[1];
+}
+
 function script(name: string, body: string): Script {
   const source = body.trim();
   return { name, source, sha: createHash('sha1').update(source).digest('hex') };

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { EventEmitter } from 'node:events';
 import { type Redis } from 'ioredis';
+import { asLockStoreError } from '../../errors/index.js';
 import { Listeners } from '../listeners.js';
 import { Subscription } from './subscription.js';
 
@@ -49,6 +50,7 @@ describe('A subscription', () => {
       create: () => client as unknown as Redis,
       listeners: new Listeners(),
       onMessage: () => undefined,
+      denied: asLockStoreError,
     });
     subscription.open();
     await jest.advanceTimersByTimeAsync(9_500);

@@ -1,7 +1,7 @@
 import { type Redis } from 'ioredis';
+import { type LockStoreError } from '../../errors/index.js';
 import { type Listeners } from '../listeners.js';
 import { ReconnectingClient } from './reconnecting-client.js';
-import { redisError } from './redis-errors.js';
 
 const PING_MS = 3_000;
 
@@ -11,6 +11,8 @@ interface SubscriptionOptions {
   /** Makes a client of its own for the subscription. Undefined while there is nothing to connect to. */
   readonly create: () => Redis | undefined;
   readonly onMessage: (text: string) => void;
+  /** What Redis answered to `subscribe`, in words. */
+  readonly denied: (error: unknown) => LockStoreError;
 }
 
 /**
@@ -62,7 +64,7 @@ export class Subscription {
   }
 
   #subscribe(client: Redis): void {
-    const { channel, listeners } = this.#options;
+    const { channel, listeners, denied } = this.#options;
     client.subscribe(channel).then(
       () => {
         if (client !== this.#connection.client) return;
@@ -70,8 +72,8 @@ export class Subscription {
         listeners.subscribed();
       },
       (error: unknown) => {
-        const denied = redisError(error, `Redis refused to subscribe to '${channel}'`);
-        if (denied.code === 'STORE_MISCONFIGURED') listeners.messagesDenied(denied);
+        const answer = denied(error);
+        if (answer.code === 'STORE_MISCONFIGURED') listeners.messagesDenied(answer);
       },
     );
   }

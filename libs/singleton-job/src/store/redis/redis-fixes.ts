@@ -1,0 +1,71 @@
+/** What the library knows of a request that failed. */
+export interface FailedRequest {
+  readonly projectName: string;
+  readonly isCluster: boolean;
+  /** Undefined: there is no connection. */
+  readonly command?: string;
+  /** The key or the channel of the command. */
+  readonly key?: string;
+  /** @default true */
+  readonly wasSent?: boolean;
+}
+
+/** The rights of an ACL user, in the words of ACL SETUSER. The documentation has the same line. */
+export function aclRights(projectName: string): string {
+  const keys = `~${projectName}:* ~{${projectName}:* &${projectName}:released`;
+  return `${keys} +@read +@write -@dangerous +@scripting +subscribe +publish +info +time`;
+}
+
+export const IS_CLUSTER = 'This Redis is a cluster: write connection: { nodes: [{ host, port }] }';
+export const IS_SENTINEL =
+  "This server is a Sentinel: write connection: { sentinels: [{ host, port }], name: 'mymaster' }";
+
+type Fix = string | ((request: FailedRequest) => string | undefined);
+
+/** The first that matches counts. */
+const FIXES: readonly (readonly [RegExp, Fix])[] = [
+  [/SELECT is not allowed in cluster/, IS_CLUSTER],
+  [/\b(MOVED|ASK|CROSSSLOT)\b/, ({ isCluster }) => (isCluster ? undefined : IS_CLUSTER)],
+  [/cluster support disabled/, "This Redis is no cluster: write connection: 'redis://host:6379'"],
+  [/NOAUTH/, "Add the password: connection: 'redis://user:password@host:6379', or { username, password }"],
+  [/WRONGPASS|invalid password/, 'Check the user name and the password in connection'],
+  [
+    /'select' command/,
+    'A database other than 0 needs +select. Add it to the ACL of the user, or leave out the number of the database',
+  ],
+  [/'cluster.*' command/, 'On a cluster the ACL of the user needs +cluster|slots and +cluster|info as well'],
+  [/NOPERM|can't (run|publish|access)/, ({ projectName }) => `The ACL of the user needs: ${aclRights(projectName)}`],
+  [/WRONGTYPE/, 'Another program uses this key: delete the key, or choose another projectName'],
+  [/READONLY|MASTERDOWN/, 'This server is a replica: connect to the primary, or by sentinels or nodes'],
+  [/\bOOM\b/, 'Redis is full: raise its maxmemory'],
+  [/NOPROTO/, 'Write connection: { host, port, protocol: 2 }'],
+  [/unknown command '?sentinel/i, 'What sentinels names is no Sentinel: name its port, 26379 by default'],
+  [/No such master/, 'The Sentinels do not know this name: check name in connection'],
+  [/All sentinels are unreachable/, 'Check sentinels, and sentinelPassword, in connection'],
+  [/unknown (redis )?(sub)?command/i, 'This library needs Redis 6.2, Valkey 7.2 or later, with scripts'],
+  [/DB index is out of range/, 'Redis has fewer databases: lower the number at the end of the URL, or db'],
+  [
+    /certificate/i,
+    'Check tls in connection: { ca } to trust the server, { cert, key } if it wants a certificate of yours',
+  ],
+  [/Failed to refresh slots cache/, 'No node of the cluster answered: check nodes, and tls, in connection'],
+  [
+    /Unknown RESP type|Protocol error/,
+    'The server does not speak the protocol of Redis: check host and port, or write rediss:// for TLS',
+  ],
+];
+
+/** What a person can do about an error of Redis. Undefined: the error says it, or it passes by itself. */
+export function fixFor(message: string, request: FailedRequest): string | undefined {
+  const [, fix] = FIXES.find(([pattern]) => pattern.test(message)) ?? [];
+  return typeof fix === 'function' ? fix(request) : fix;
+}
+
+const NO_TLS = 'If this port does not speak TLS, write redis:// instead of rediss://, or leave out tls';
+const NO_PLAIN = 'If this port speaks TLS, write rediss:// instead of redis://, or add tls: {}';
+
+/** What may be wrong if a connection that was never ready failed: one side may speak TLS, and the other not. */
+export function tlsFix(message: string, usesTls: boolean): string | undefined {
+  if (usesTls) return /ETIMEDOUT|ECONNRESET|SSL routines|secure TLS connection/.test(message) ? NO_TLS : undefined;
+  return /ECONNRESET|^the connection was closed/.test(message) ? NO_PLAIN : undefined;
+}

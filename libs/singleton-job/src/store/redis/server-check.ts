@@ -1,0 +1,66 @@
+import { isCluster, type RedisClient } from './redis-clients.js';
+import { isConnectionLoss } from './redis-errors.js';
+import { IS_CLUSTER, IS_SENTINEL } from './redis-fixes.js';
+import { LockStoreError } from '../../errors/index.js';
+
+/** The one policy under which a server never drops a key that has not expired. */
+const NO_EVICTION = 'noeviction';
+
+interface ServerCheckParts {
+  readonly evictionPossible: (policy: string | undefined) => void;
+  /** The client is for one server, and this is a node of a cluster, or a Sentinel. Some commands work there by luck. */
+  readonly wrongServer: (client: RedisClient, error: LockStoreError) => void;
+}
+
+/**
+ * Looks at the server on the first connection of the process: whether it is of the kind that the client is for, and by which policy
+ * it drops keys, locks among them, when its memory is full.
+ */
+export function serverCheck({ evictionPossible, wrongServer }: ServerCheckParts): (client: RedisClient) => void {
+  let isKnown = false;
+  return (client) => {
+    if (isKnown) return;
+    const primaries = isCluster(client) ? client.nodes('master') : [client];
+    Promise.all(primaries.map((node) => node.info().catch(notShown))).then(
+      (infos) => {
+        const wrong = isCluster(client) ? undefined : wrongMode(infos[0]);
+        if (wrong !== undefined) {
+          wrongServer(client, misconfigured(wrong));
+          return;
+        }
+        const policy = policyOf(infos);
+        if (!isKnown && policy !== NO_EVICTION) evictionPossible(policy);
+        isKnown = true;
+      },
+      () => {
+        // the connection ended: the next one is checked
+      },
+    );
+  };
+}
+
+function wrongMode(info: string | undefined): string | undefined {
+  const mode = read(info, 'redis_mode');
+  if (mode === 'cluster') return IS_CLUSTER;
+  return mode === 'sentinel' ? IS_SENTINEL : undefined;
+}
+
+function misconfigured(message: string): LockStoreError {
+  return new LockStoreError('STORE_MISCONFIGURED', message, { wasSent: false, affectsAllJobs: true });
+}
+
+/** Of a cluster, that of the first server which drops keys. Undefined where the server does not show it. */
+function policyOf(infos: readonly (string | undefined)[]): string | undefined {
+  const policies = infos.map((info) => read(info, 'maxmemory_policy'));
+  const others = policies.filter((policy) => policy !== NO_EVICTION);
+  return others.length === 0 ? NO_EVICTION : others.find((policy) => policy !== undefined);
+}
+
+function read(info: string | undefined, field: string): string | undefined {
+  return info === undefined ? undefined : new RegExp(`^${field}:(\\S+)`, 'm').exec(info)?.[1];
+}
+
+/** INFO may be denied, and no lock depends on it. */
+function notShown(error: unknown): undefined {
+  if (isConnectionLoss(error)) throw error;
+}
