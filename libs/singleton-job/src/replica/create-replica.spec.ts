@@ -1,7 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { describe, expect, it } from '@jest/globals';
 import { resolveOptions } from '../options/index.js';
-import { createReplica, createReplicaId, createStore, explainMissingClient } from './create-replica.js';
+import { createReplica, createReplicaId, createStore } from './create-replica.js';
 
 describe('A replica', () => {
   it('tells the channels what happens before its observers are found, and both what happens later', async () => {
@@ -20,16 +20,6 @@ describe('A replica', () => {
     unsubscribe('nestjs-singleton-job:leaseRenewed', listen);
     expect(channel).toMatchObject([{ job: 'first' }, { job: 'second' }]);
     expect(observed).toEqual(['second']);
-  });
-
-  it.each([
-    ["Cannot find package 'ioredis' imported from /app/node_modules/nestjs-singleton-job/redis-clients.js"],
-    ["Cannot find module 'ioredis'\nRequire stack:\n- /app/node_modules/nestjs-singleton-job/redis-clients.js"],
-  ])('without ioredis says how to install it: %s', (message) => {
-    expect(() => explainMissingClient(new Error(message))).toThrow(
-      'connection needs the package ioredis, which is not installed: npm install ioredis',
-    );
-    expect(() => explainMissingClient(new Error('another mistake'))).toThrow('another mistake');
   });
 
   it('has an id that starts with its node and ends with what no other process has', () => {

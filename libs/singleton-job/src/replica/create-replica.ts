@@ -9,6 +9,7 @@ import {
   notifyAll,
   type RunInterceptor,
 } from '../events/index.js';
+import { InvalidOptionsError, messageOf } from '../errors/index.js';
 import { type HeartbeatBackup, Replica } from '../leadership/index.js';
 import { LockService } from '../lock-service/index.js';
 import { type ResolvedOptions } from '../options/index.js';
@@ -79,7 +80,11 @@ export function createReplicaId(nodeId: string): string {
   return `${nodeId}-${randomBytes(4).toString('hex')}`;
 }
 
-/** The store that the options name. The Redis client is loaded only where it is used. */
+/**
+ * The store that the options name. The Redis client is loaded only where it is used.
+ *
+ * @throws InvalidOptionsError if it is not installed
+ */
 export async function createStore({ store, connection, projectName }: ResolvedOptions): Promise<LockStore> {
   if (store !== undefined && store !== 'memory') return store;
   // without a connection nothing is enabled, and nothing uses the store
@@ -89,12 +94,11 @@ export async function createStore({ store, connection, projectName }: ResolvedOp
   return new RedisLockStore({ projectName, connection });
 }
 
-/** @throws InvalidOptionsError instead of an error of the module loader about a file of ours */
-export function explainMissingClient(error: unknown): never {
-  if (!/Cannot find (package|module) 'ioredis'/.test(messageOf(error))) throw error;
-  throw new InvalidOptionsError(['connection needs the package ioredis, which is not installed: npm install ioredis'], {
-    cause: error,
-  });
+function explainMissingClient(error: unknown): never {
+  const isMissing = /Cannot find (package|module) 'ioredis'/.test(messageOf(error));
+  if (!isMissing) throw error;
+  const problem = "connection needs the package 'ioredis', which is not installed: run npm install ioredis";
+  throw new InvalidOptionsError([problem], { cause: error });
 }
 
 function createHeartbeatThread(options: ResolvedOptions, notify: Notify): HeartbeatThread | undefined {
