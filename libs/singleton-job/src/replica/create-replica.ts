@@ -9,7 +9,6 @@ import {
   notifyAll,
   type RunInterceptor,
 } from '../events/index.js';
-import { InvalidOptionsError, messageOf } from '../errors/index.js';
 import { type HeartbeatBackup, Replica } from '../leadership/index.js';
 import { LockService } from '../lock-service/index.js';
 import { type ResolvedOptions } from '../options/index.js';
