@@ -132,7 +132,7 @@ function packageRule(files, own) {
 }
 
 export default tseslint.config(
-  { ignores: ['**/dist/**', '**/node_modules/**', '.cache/**', 'coverage/**', 'test/consumers/apps/**'] },
+  { ignores: ['**/dist/**', '**/node_modules/**', '.cache/**', 'coverage/**', 'test/packages/apps/**'] },
   {
     files: ['**/*.ts'],
     extends: [...tseslint.configs.strictTypeChecked],

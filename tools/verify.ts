@@ -12,7 +12,6 @@ const STEPS: Readonly<Record<string, () => Promise<unknown>>> = {
   tests: () => tool('test.ts', { isShown: true }),
   build: () => tool('build.ts'),
   package: checkPackage,
-  consumers: () => tool('consumers.ts', { isShown: true }),
 };
 
 /** `npm run verify` stops at the first step that fails; `npm run verify -- --without tests` leaves one out. */

@@ -28,9 +28,9 @@ function majors(range: string): string[] {
   );
 }
 
-const consumers = ['nest-11-cjs', 'nest-12-cjs', 'nest-12-esm'];
+const consumers = ['nest-11-cjs', 'nest-11-esm', 'nest-12-cjs', 'nest-12-esm'];
 /** Every folder with a lock file of its own. */
-const lockedFolders = ['', 'bench/', ...consumers.map((name) => `test/consumers/apps/${name}/`)];
+const lockedFolders = ['', 'bench/', ...consumers.map((name) => `test/packages/apps/${name}/`)];
 
 describe('the manifest of the library', () => {
   it('installs no other package', () => {
@@ -51,7 +51,7 @@ describe('the manifest of the library', () => {
   });
 
   it.each(consumers)('accepts what the consumer %s installs', (consumer) => {
-    const { dependencies = {} } = read(`test/consumers/apps/${consumer}/package.json`);
+    const { dependencies = {} } = read(`test/packages/apps/${consumer}/package.json`);
     for (const [name, range] of Object.entries(library.peerDependencies ?? {})) {
       expect(majors(range)).toEqual(expect.arrayContaining(majors(dependencies[name] ?? 'missing')));
       expect(dependencies).toHaveProperty([name]);
