@@ -255,7 +255,7 @@ describe('the module says at the start', () => {
       await using started = await startApplication({ imports: [module], providers: [Jobs] });
 
       expect(started.logger.lines.at(-1)).toMatch(/^log: found 3 jobs: .*; SINGLETON_JOB_ENABLED=false, none runs$/);
-      expect(started.app.get(SingletonJobRegistry).get('price-tick')?.role).toBe('disabled');
+      expect(started.app.get(SingletonJobRegistry).get('price-tick').role).toBe('disabled');
     } finally {
       delete process.env['SINGLETON_JOB_ENABLED'];
     }
