@@ -31,6 +31,7 @@ const LAYERS = {
     'discovery',
     'runner',
   ],
+  config: ['options'],
   opentelemetry: ['errors', 'events', 'replica'],
   terminus: ['replica'],
   testing: [
@@ -99,6 +100,7 @@ const libraryZones = ['test', 'tools', 'apps', 'bench'].map((folder) => ({
 const NEST_BORDER = [
   'libs/singleton-job/src/discovery/job-explorer.ts',
   'libs/singleton-job/src/singleton-job.module.ts',
+  'libs/singleton-job/src/config/**',
   'libs/singleton-job/src/opentelemetry/**',
   'libs/singleton-job/src/terminus/**',
 ];
@@ -107,6 +109,7 @@ const NEST_BORDER = [
 const LOADED_BY = {
   ioredis: 'store/redis/redis-clients.ts',
   '@opentelemetry/*': 'opentelemetry/**',
+  '@nestjs/config': 'config/**',
   '@nestjs/terminus': 'terminus/**',
 };
 

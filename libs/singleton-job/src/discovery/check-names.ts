@@ -1,4 +1,4 @@
-import { didYouMean, type ResolvedOptions, suggest } from '../options/index.js';
+import { didYouMean, jobInVariable, type ResolvedOptions, suggest } from '../options/index.js';
 import { givenName, type JobCandidate } from './job-candidate.js';
 import { type JobDefinition } from './job-definition.js';
 
@@ -46,11 +46,48 @@ export function unknownOverrides(
 ): string[] {
   const names = [...registered, ...candidates].flatMap(({ name }) => name ?? []);
   const mistaken = candidates.flatMap((candidate) => (candidate.name === undefined ? namesTried(candidate) : []));
+  const byName = Object.keys(options.jobs).map((name) => ({ name, place: `jobs.${name}` }));
+  return [
+    ...unknownIn(byName, names, mistaken),
+    ...unknownIn(jobsOfVariables(options), names.map(jobInVariable), mistaken.map(jobInVariable)),
+  ];
+}
+
+/** Variables that stand for several jobs. */
+export function ambiguousVariables(
+  candidates: readonly JobCandidate[],
+  registered: readonly JobDefinition[],
+  options: ResolvedOptions,
+): string[] {
+  const names = [...new Set([...registered, ...candidates].flatMap(({ name }) => name ?? []))];
+  return jobsOfVariables(options).flatMap(({ name: form, place }) => {
+    const meant = names.filter((name) => jobInVariable(name) === form);
+    if (meant.length < 2) return [];
+    const fix = 'rename one of them, or set its options in code';
+    return `${place} must be one job of this application, got ${meant.join(' and ')}: ${fix}`;
+  });
+}
+
+interface GivenName {
+  readonly name: string;
+  /** How a message calls it. */
+  readonly place: string;
+}
+
+function unknownIn(given: readonly GivenName[], names: readonly string[], mistaken: readonly string[]): string[] {
   const isMistaken = (name: string): boolean => mistaken.includes(name) || suggest(name, mistaken) !== undefined;
   const fallback = names.length === 0 ? 'there are no jobs' : `the jobs are ${names.join(', ')}`;
-  return Object.keys(options.jobs)
-    .filter((name) => !names.includes(name) && !isMistaken(name))
-    .map((name) => `jobs.${name} is no job of this application: ${didYouMean(name, names, fallback)}`);
+  return given
+    .filter(({ name }) => !names.includes(name) && !isMistaken(name))
+    .map(({ name, place }) => `${place} is no job of this application: ${didYouMean(name, names, fallback)}`);
+}
+
+/** The forms of jobs in variables: `DAILY_REPORT`. */
+function jobsOfVariables({ jobVariables }: ResolvedOptions): readonly GivenName[] {
+  return Object.entries(jobVariables).map(([name, { variables }]) => ({
+    name,
+    place: `${Object.values(variables).join(', ')}: ${name}`,
+  }));
 }
 
 /** What a job that cannot be used was perhaps meant to be called. */

@@ -1,7 +1,6 @@
 import { type JobMetadata } from '../decorators/index.js';
 import {
   argumentOf,
-  changesSchedule,
   DEFAULTS,
   defaultMisfireGraceMs,
   describeValue,
@@ -10,9 +9,11 @@ import {
   isRecord,
   misplacedIn,
   NAME_RULE,
+  ofSchedule,
   OPTION_FIXES,
   OptionReader,
   optionsOf,
+  overridesOf,
   type ResolvedJobOverrides,
   type ResolvedOptions,
   resolveJobOptions,
@@ -41,7 +42,7 @@ export function defineJob(
   checkName(candidate, reader);
   const declared = resolveJobOptions(reader);
 
-  const override: Partial<ResolvedJobOverrides> = (name === undefined ? undefined : options.jobs[name]) ?? {};
+  const override: Partial<ResolvedJobOverrides> = name === undefined ? {} : overridesOf(name, options);
   problems.push(...misplaced(override, kind, name ?? location));
   const written = readWritten(location, metadata, problems);
   const build = (changed: Partial<ResolvedJobOverrides>): AnySchedule => {
@@ -57,10 +58,10 @@ export function defineJob(
     }
   };
   const schedule = written === undefined ? undefined : attempt(() => build({}), `${location}: `, problems);
-  const isChanged = written !== undefined && changesSchedule(override.given ?? [], kind);
-  const changed = isChanged
-    ? attempt(() => build(override), `jobs.${name ?? location} (${location}): `, problems)
-    : schedule;
+  const changes = written === undefined ? [] : ofSchedule(override.given ?? [], kind);
+  const variables = changes.flatMap((option) => override.variables?.[option] ?? []);
+  const place = variables.length > 0 ? variables.join(', ') : `jobs.${name ?? location}`;
+  const changed = changes.length > 0 ? attempt(() => build(override), `${place} (${location}): `, problems) : schedule;
   if (name === undefined || changed === undefined || problems.length > before) return undefined;
 
   const lockExpiryMs = override.lockExpiryMs ?? declared.lockExpiryMs ?? options.lockExpiryMs;
@@ -125,10 +126,12 @@ function checkWaitForCompletion(reader: OptionReader): void {
 const PHRASES = { 'fixed-rate': 'a fixed-rate job', interval: 'an interval job', cron: 'a cron job' } as const;
 
 /** What an override sets that the kind of its job does not have, a sentence each. */
-function misplaced({ given = [] }: Partial<ResolvedJobOverrides>, kind: AnySchedule['kind'], name: string): string[] {
-  return misplacedIn(given, kind).map((option) => {
+function misplaced(override: Partial<ResolvedJobOverrides>, kind: AnySchedule['kind'], name: string): string[] {
+  return misplacedIn(override.given ?? [], kind).map((option) => {
     const fix = isArgument(option) ? `its schedule is set by ${argumentOf(kind)}` : OPTION_FIXES[option];
-    return `jobs.${name}.${option} is no option of ${PHRASES[kind]}: ${fix ?? 'leave it out'}`;
+    const variable = override.variables?.[option];
+    const place = variable === undefined ? `jobs.${name}.` : `${variable}: `;
+    return `${place}${option} is no option of ${PHRASES[kind]}: ${fix ?? 'leave it out'}`;
   });
 }
 

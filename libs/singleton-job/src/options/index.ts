@@ -4,6 +4,7 @@ export { defaultMisfireGraceMs } from './derived.js';
 export { describeStore } from './describe-connection.js';
 export { describeValue, isClass, isRecord } from './describe-value.js';
 export { type Duration, formatDuration } from './duration.js';
+export { ENABLED_VARIABLE } from './environment.js';
 export {
   type CronOptions,
   type FixedRateOptions,
@@ -12,12 +13,21 @@ export {
   type JobOverrides,
   type Overlap,
 } from './job.options.js';
-export { argumentOf, changesSchedule, isArgument, misplacedIn, OPTION_FIXES, optionsOf } from './job-option-table.js';
+export {
+  argumentOf,
+  isArgument,
+  misplacedIn,
+  ofSchedule,
+  OPTION_FIXES,
+  optionsOf,
+  OVERRIDES,
+} from './job-option-table.js';
 export { isName, NAME_RULE } from './names.js';
 export { OptionReader } from './option-reader.js';
 export { readExpiry } from './read-timings.js';
 export { resolveJobOptions } from './resolve-job-options.js';
-export { resolveOptions } from './resolve-options.js';
+export { MODULE_OPTION_FIXES, MODULE_OPTIONS, resolveOptions } from './resolve-options.js';
+export { overridesOf } from './resolve-overrides.js';
 export { type ResolvedJobOverrides, type ResolvedOptions } from './resolved-options.js';
 export {
   type HeartbeatThreadOptions,
@@ -29,3 +39,4 @@ export {
 } from './singleton-job.options.js';
 export { didYouMean, suggest } from './suggest.js';
 export { RESOLVED_OPTIONS, SINGLETON_JOB_OPTIONS } from './tokens.js';
+export { jobInVariable, optionInVariable, optionsOfVariables, type VariableKind } from './variables.js';

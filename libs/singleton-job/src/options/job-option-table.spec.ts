@@ -40,16 +40,19 @@ describe('an option of a job', () => {
     expect(refusedBy(() => exploreInstances([new Prices()], options))).toEqual(names.toSorted());
   });
 
-  it.each(Object.entries(DECORATORS))('that is undefined counts as left out, for a job of kind %s', (kind, decorate) => {
-    class Prices {
-      tick(): void {}
-    }
-    const unset = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, undefined]));
-    decorate(unset(optionsOf(kind as ScheduleKind)))(Prices.prototype, 'tick', { value: () => undefined });
-    const jobs = { 'Prices.tick': unset(OVERRIDABLE) };
-    const [job] = exploreInstances([new Prices()], resolveOptions({ projectName: 'test', enabled: false, jobs }));
-    expect(job).toMatchObject({ name: 'Prices.tick', enabled: true, lockExpiryMs: 10_000, timeoutMs: undefined });
-  });
+  it.each(Object.entries(DECORATORS))(
+    'that is undefined counts as left out, for a job of kind %s',
+    (kind, decorate) => {
+      class Prices {
+        tick(): void {}
+      }
+      const unset = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, undefined]));
+      decorate(unset(optionsOf(kind as ScheduleKind)))(Prices.prototype, 'tick', { value: () => undefined });
+      const jobs = { 'Prices.tick': unset(OVERRIDABLE) };
+      const [job] = exploreInstances([new Prices()], resolveOptions({ projectName: 'test', enabled: false, jobs }));
+      expect(job).toMatchObject({ name: 'Prices.tick', enabled: true, lockExpiryMs: 10_000, timeoutMs: undefined });
+    },
+  );
 
   it('is checked in an override', () => {
     const start = () =>

@@ -1,5 +1,6 @@
 import { type ScheduleKind } from '../events/index.js';
 import { type CronOptions, type FixedRateOptions, type JobOptions, type JobOverrides } from './job.options.js';
+import { type VariableKinds } from './variables.js';
 
 type Kinds = readonly ScheduleKind[];
 
@@ -57,8 +58,24 @@ const JOB_OPTIONS: Readonly<Record<JobOptionName, JobOptionRule>> = {
 
 const NAMES = Object.keys(JOB_OPTIONS) as JobOptionName[];
 
-/** What an override of some kind of job can set. */
-export const OVERRIDABLE = NAMES.filter((name) => JOB_OPTIONS[name].overrides.length > 0);
+/** What an override of some kind of job can set, and how a variable sets it. */
+export const OVERRIDES: VariableKinds<JobOverrides> = {
+  enabled: 'boolean',
+  disabled: 'boolean',
+  lockExpiry: 'duration',
+  timeout: 'duration',
+  warnAfter: 'duration',
+  initialDelay: 'duration',
+  overlap: 'text',
+  offset: 'duration',
+  timeZone: 'text',
+  misfireGrace: 'duration',
+  period: 'duration',
+  delay: 'duration',
+  cron: 'text',
+};
+
+export const OVERRIDABLE = Object.keys(OVERRIDES) as JobOptionName[];
 
 /** What to do instead of giving an option where it is none; also for those of `@nestjs/schedule` that are none here. */
 export const OPTION_FIXES: Readonly<Record<string, string>> = {
@@ -88,7 +105,7 @@ export function misplacedIn(given: readonly JobOptionName[], kind: ScheduleKind)
   return given.filter((name) => !JOB_OPTIONS[name].overrides.includes(kind));
 }
 
-/** Whether an override changes the schedule of a job of its kind. */
-export function changesSchedule(given: readonly JobOptionName[], kind: ScheduleKind): boolean {
-  return given.some((name) => JOB_OPTIONS[name].isOfSchedule === true && JOB_OPTIONS[name].overrides.includes(kind));
+/** What an override sets of the schedule of a job of its kind. */
+export function ofSchedule(given: readonly JobOptionName[], kind: ScheduleKind): readonly JobOptionName[] {
+  return given.filter((name) => JOB_OPTIONS[name].isOfSchedule === true && JOB_OPTIONS[name].overrides.includes(kind));
 }

@@ -1,6 +1,7 @@
 import { describeValue } from './describe-value.js';
 import { durationFix, formatDuration, parseDuration } from './duration.js';
 import { didYouMean } from './suggest.js';
+import { variableOf, variablesOf } from './variables.js';
 
 /**
  * Reads options one by one, and notes what is wrong with each instead of throwing, so that all mistakes are reported at
@@ -25,7 +26,13 @@ export class OptionReader {
 
   /** A whole sentence about an option: what is wrong, and the fix. */
   note(key: string, sentence: string): void {
-    this.problems.push(`${this.prefix}${key} ${sentence}`);
+    const variable = this.variableOf(key);
+    this.problems.push(`${variable === undefined ? this.prefix : `${variable}: `}${key} ${sentence}`);
+  }
+
+  /** The variable that the option was read from. Undefined: it was given in code. */
+  variableOf(key: string): string | undefined {
+    return variableOf(this.#raw, key);
   }
 
   refuse(key: string, expected: string, fix: string): void {
@@ -66,9 +73,11 @@ export class OptionReader {
     const value = this.get(key);
     if (value === undefined || typeof value === 'boolean') return value;
     const fix =
-      typeof value === 'string'
-        ? `convert the string first, as in process.env.NAME ${value === 'false' ? "!== 'false'" : "=== 'true'"}`
-        : 'pass a boolean, or leave the option out';
+      this.variableOf(key) !== undefined
+        ? 'write true or false, or unset it'
+        : typeof value === 'string'
+          ? `convert the string first, as in process.env.NAME ${value === 'false' ? "!== 'false'" : "=== 'true'"}`
+          : 'pass a boolean, or leave the option out';
     this.refuse(key, 'true or false', fix);
     return undefined;
   }
@@ -81,8 +90,12 @@ export class OptionReader {
     return undefined;
   }
 
-  /** Notes every option that is not `known`. `fixes` answers for those that people expect to find here. */
+  /**
+   * Notes every option that is not `known`, and every variable that sets none. `fixes` answers for those that people expect to
+   * find here.
+   */
   refuseUnknown(known: readonly string[], fixes: Readonly<Record<string, string>> = {}): void {
+    this.problems.push(...(variablesOf(this.#raw)?.problems ?? []));
     for (const key of Object.keys(this.#raw)) {
       if (known.includes(key) || this.get(key) === undefined) continue;
       const fix = Object.hasOwn(fixes, key) ? fixes[key] : undefined;

@@ -48,6 +48,7 @@ describe('the resolved options', () => {
       enabled: true,
       disabledBy: undefined,
       jobs: {},
+      jobVariables: {},
       ignoreUnknownJobs: false,
       observers: [],
       interceptors: [],

@@ -13,38 +13,41 @@ import { readTimings } from './read-timings.js';
 import { resolveOverrides } from './resolve-overrides.js';
 import { type ResolvedOptions } from './resolved-options.js';
 import { type SingletonJobOptions } from './singleton-job.options.js';
+import { type VariableKinds } from './variables.js';
 
-export const MODULE_OPTIONS: Record<keyof SingletonJobOptions, true> = {
-  projectName: true,
-  connection: true,
-  store: true,
-  heartbeatInterval: true,
-  lockExpiry: true,
-  maxBackoffDelay: true,
-  heartbeatThread: true,
-  nodeId: true,
-  shutdownTimeout: true,
-  timeZone: true,
-  misfireGrace: true,
-  warnAfter: true,
-  enabled: true,
-  jobs: true,
-  ignoreUnknownJobs: true,
-  observers: true,
-  interceptors: true,
-  allowInMemoryStore: true,
+/** Every option of the module, and how a variable sets it. */
+export const MODULE_OPTIONS: VariableKinds<SingletonJobOptions> = {
+  projectName: 'text',
+  connection: 'text',
+  store: 'none',
+  heartbeatInterval: 'duration',
+  lockExpiry: 'duration',
+  maxBackoffDelay: 'duration',
+  heartbeatThread: 'boolean',
+  nodeId: 'text',
+  shutdownTimeout: 'duration',
+  timeZone: 'text',
+  misfireGrace: 'duration',
+  warnAfter: 'duration',
+  enabled: 'boolean',
+  jobs: 'none',
+  ignoreUnknownJobs: 'boolean',
+  observers: 'none',
+  interceptors: 'none',
+  allowInMemoryStore: 'boolean',
 };
 
 const IN_CONNECTION = "where Redis is belongs in connection, as in connection: 'redis://host:6379'";
 const FIXED_LIMIT =
   'the limit of heartbeatThread is 20 s, because a leader cannot trust its locks for longer without renewing them';
 
-const FIXES = {
+export const MODULE_OPTION_FIXES = {
   keyPrefix: 'the keys begin with projectName, so set that instead',
   redis: IN_CONNECTION,
   url: IN_CONNECTION,
   host: IN_CONNECTION,
   port: IN_CONNECTION,
+  nodes: "the nodes of a cluster belong in connection, as in connection: { nodes: ['redis://host:6379'] }",
   disabled: 'say enabled: false',
   stallLimit: FIXED_LIMIT,
 };
@@ -64,7 +67,7 @@ export function resolveOptions(raw: unknown, environment: Environment = processE
 }
 
 function read(reader: OptionReader, environment: Environment, problems: string[]): ResolvedOptions {
-  reader.refuseUnknown(Object.keys(MODULE_OPTIONS), FIXES);
+  reader.refuseUnknown(Object.keys(MODULE_OPTIONS), MODULE_OPTION_FIXES);
   const projectName = readProjectName(reader);
   const store = readStore(reader, environment);
   const connection = readConnection(reader, problems);
@@ -86,7 +89,7 @@ function read(reader: OptionReader, environment: Environment, problems: string[]
     timeZone: readTimeZone(reader) ?? DEFAULTS.timeZone,
     enabled: disabledBy === undefined,
     disabledBy,
-    jobs: resolveOverrides(reader, problems),
+    ...resolveOverrides(reader, problems),
     ignoreUnknownJobs: reader.boolean('ignoreUnknownJobs') ?? DEFAULTS.ignoreUnknownJobs,
     observers: readExtensions('observers', reader, problems),
     interceptors: readExtensions('interceptors', reader, problems),

@@ -1,39 +1,57 @@
-import { isRecord } from './describe-value.js';
+import { describeValue, isRecord } from './describe-value.js';
 import { OPTION_FIXES, OVERRIDABLE } from './job-option-table.js';
 import { OptionReader } from './option-reader.js';
 import { resolveJobOptions } from './resolve-job-options.js';
-import { type ResolvedJobOverrides } from './resolved-options.js';
+import { type ResolvedJobOverrides, type ResolvedOptions } from './resolved-options.js';
+import { jobInVariable, variablesOf } from './variables.js';
 
 const CRON_RULE = {
   expected: 'a cron expression',
   fix: "use five or six fields, as in '0 3 * * *'",
 };
 
+type Overrides = Pick<ResolvedOptions, 'jobs' | 'jobVariables'>;
+
 /** Reads `jobs`. */
-export function resolveOverrides(
-  reader: OptionReader,
-  problems: string[],
-): Readonly<Record<string, ResolvedJobOverrides>> {
+export function resolveOverrides(reader: OptionReader, problems: string[]): Overrides {
   // without a prototype: a job may be called 'constructor'
-  const overrides = Object.create(null) as Record<string, ResolvedJobOverrides>;
+  const byName = Object.create(null) as Record<string, ResolvedJobOverrides>;
+  const byVariable = Object.create(null) as Record<string, ResolvedJobOverrides>;
   const jobs = reader.get('jobs');
   if (jobs !== undefined && !isRecord(jobs)) {
     reader.refuse('jobs', 'an object of overrides by job name', "write it as { 'price-tick': { period: '1s' } }");
   }
-  if (!isRecord(jobs)) return Object.freeze(overrides);
-  for (const [name, raw] of Object.entries(jobs)) {
+  for (const [name, raw] of isRecord(jobs) ? Object.entries(jobs) : []) {
     if (raw === undefined) continue;
-    if (isRecord(raw)) overrides[name] = resolveOverride(new OptionReader(raw, `jobs.${name}.`, problems));
-    else new OptionReader(jobs, 'jobs.', problems).refuse(name, 'an object of options', "write it as { period: '1s' }");
+    if (isRecord(raw)) {
+      const overrides = variablesOf(raw) === undefined ? byName : byVariable;
+      overrides[name] = resolveOverride(new OptionReader(raw, `jobs.${name}.`, problems));
+    } else {
+      reader.note(
+        `jobs.${name}`,
+        `must be an object of options, got ${describeValue(raw)}: write it as { period: '1s' }`,
+      );
+    }
   }
-  return Object.freeze(overrides);
+  return { jobs: Object.freeze(byName), jobVariables: Object.freeze(byVariable) };
+}
+
+/** What changes a job: options by its name, and variables, which win. */
+export function overridesOf(name: string, { jobs, jobVariables }: Overrides): Partial<ResolvedJobOverrides> {
+  const byName = jobs[name];
+  const byVariable = jobVariables[jobInVariable(name)];
+  if (byName === undefined || byVariable === undefined) return byVariable ?? byName ?? {};
+  const set = Object.fromEntries(Object.entries(byVariable).filter(([, value]) => value !== undefined));
+  return { ...byName, ...set, given: [...new Set([...byName.given, ...byVariable.given])] };
 }
 
 function resolveOverride(reader: OptionReader): ResolvedJobOverrides {
   reader.refuseUnknown(OVERRIDABLE, OPTION_FIXES);
+  const given = OVERRIDABLE.filter((name) => reader.get(name) !== undefined);
   return Object.freeze({
     ...resolveJobOptions(reader),
-    given: Object.freeze(OVERRIDABLE.filter((name) => reader.get(name) !== undefined)),
+    given: Object.freeze(given),
+    variables: Object.freeze(Object.fromEntries(given.map((name) => [name, reader.variableOf(name)]))),
     periodMs: reader.duration('period'),
     delayMs: reader.duration('delay'),
     cron: reader.checked('cron', (value) => typeof value === 'string', CRON_RULE),

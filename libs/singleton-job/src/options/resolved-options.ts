@@ -28,6 +28,8 @@ export interface ResolvedOptions {
   /** Why no job runs: `enabled: false`, or the variable of the environment. Undefined while `enabled` is true. */
   readonly disabledBy: string | undefined;
   readonly jobs: Readonly<Record<string, ResolvedJobOverrides>>;
+  /** What variables set, by the form that the name of the job has in them: see `jobInVariable`. */
+  readonly jobVariables: Readonly<Record<string, ResolvedJobOverrides>>;
   readonly ignoreUnknownJobs: boolean;
   readonly observers: readonly (JobObserver | ObserverClass)[];
   readonly interceptors: readonly (RunInterceptor | InterceptorClass)[];
@@ -38,6 +40,8 @@ export interface ResolvedOptions {
 export interface ResolvedJobOverrides extends ResolvedJobOptions {
   /** The names of the options that it sets. */
   readonly given: readonly JobOptionName[];
+  /** The variables that set some of them, by option. */
+  readonly variables: Readonly<Partial<Record<JobOptionName, string>>>;
   readonly periodMs: number | undefined;
   readonly delayMs: number | undefined;
   readonly cron: string | undefined;

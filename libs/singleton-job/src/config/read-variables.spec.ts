@@ -1,0 +1,189 @@
+import { describe, expect, it } from '@jest/globals';
+import { Cron, FixedRate } from '../decorators/index.js';
+import { exploreInstances, type JobDefinition } from '../discovery/index.js';
+import { type InvalidJobsError, type InvalidOptionsError } from '../errors/index.js';
+import { MODULE_OPTIONS, optionInVariable, OVERRIDES, resolveOptions, type VariableKind } from '../options/index.js';
+import { readVariables } from './read-variables.js';
+
+class Jobs {
+  @FixedRate('1s', { name: 'price-tick', lockExpiry: '20s' })
+  tick(): void {}
+
+  @Cron('0 3 * * *', { name: 'daily-report', timeout: '5m' })
+  write(): void {}
+}
+
+const REQUIRED = { SINGLETON_JOB_PROJECT_NAME: 'shop', SINGLETON_JOB_CONNECTION: 'redis://cache' };
+
+function read(variables: Readonly<Record<string, string>>) {
+  return readVariables({ ...REQUIRED, ...variables }, 'SINGLETON_JOB');
+}
+
+function jobsOf(options: object): Readonly<Record<string, JobDefinition>> {
+  const jobs = exploreInstances([new Jobs()], resolveOptions(options, { hostName: 'host-1' }));
+  return Object.fromEntries(jobs.map((job) => [job.name, job]));
+}
+
+/** What start-up complains about. */
+function problemsOf(options: object): readonly string[] {
+  try {
+    jobsOf(options);
+    return [];
+  } catch (error: unknown) {
+    return (error as InvalidOptionsError | InvalidJobsError).problems;
+  }
+}
+
+/** A text that a variable of this kind takes, and what it is read as. */
+const SAMPLES = { text: ['a text', 'a text'], boolean: ['true', true], duration: ['1500', 1_500] } as const;
+
+function settable(kinds: Readonly<Record<string, VariableKind>>) {
+  return Object.entries(kinds).flatMap(([option, kind]) => (kind === 'none' ? [] : ([[option, kind]] as const)));
+}
+
+describe('a variable', () => {
+  it.each(settable(MODULE_OPTIONS))('sets %s of the module', (option, kind) => {
+    const [text, value] = SAMPLES[kind];
+    expect(readVariables({ [`APP_${optionInVariable(option)}`]: text }, 'APP')).toHaveProperty(option, value);
+  });
+
+  it.each(settable(OVERRIDES))('sets %s of a job', (option, kind) => {
+    const [text, value] = SAMPLES[kind];
+    const variables = { [`APP_JOBS__DAILY_REPORT__${optionInVariable(option)}`]: text };
+    expect(readVariables(variables, 'APP')).toHaveProperty(['jobs', 'DAILY_REPORT', option], value);
+  });
+
+  it('counts as not set if it is empty, and a default in code stands', () => {
+    const options = { lockExpiry: '20s', ...read({ SINGLETON_JOB_LOCK_EXPIRY: '', SINGLETON_JOB_LOCK_EXPIRE: '' }) };
+    expect(options).toMatchObject({ projectName: 'shop', lockExpiry: '20s' });
+    expect(problemsOf(options)).toEqual([]);
+  });
+
+  it('is milliseconds, a duration with a unit, or false for never', () => {
+    const { lockExpiry, shutdownTimeout, warnAfter } = read({
+      SINGLETON_JOB_LOCK_EXPIRY: '20000',
+      SINGLETON_JOB_SHUTDOWN_TIMEOUT: '20s',
+      SINGLETON_JOB_WARN_AFTER: 'false',
+    });
+    expect([lockExpiry, shutdownTimeout, warnAfter]).toEqual([20_000, '20s', false]);
+  });
+
+  it('stays a text where its option is one', () => {
+    expect(read({ SINGLETON_JOB_NODE_ID: '7', SINGLETON_JOB_PROJECT_NAME: 'true' })).toMatchObject({
+      nodeId: '7',
+      projectName: 'true',
+    });
+  });
+
+  it('of another prefix is ignored', () => {
+    expect(readVariables({ ...REQUIRED, OTHER_LOCK_EXPIRY: '1', SINGLETON_JOBS_X: '' }, 'SINGLETON_JOB')).toEqual(
+      read({}),
+    );
+  });
+
+  it('leaves SINGLETON_JOB_ENABLED to the library', () => {
+    expect(read({ SINGLETON_JOB_ENABLED: 'no' })).toEqual(read({}));
+    expect(readVariables({ SINGLETON_JOB_ENABLED: 'no' }, 'SINGLETON')).toEqual(readVariables({}, 'SINGLETON'));
+  });
+});
+
+describe('the variables of a job', () => {
+  it('change what its decorator and code say, each option by itself', () => {
+    const fromVariables = read({
+      SINGLETON_JOB_JOBS__DAILY_REPORT__CRON: '0 4 * * *',
+      SINGLETON_JOB_JOBS__DAILY_REPORT__WARN_AFTER: 'false',
+      SINGLETON_JOB_JOBS__PRICE_TICK__PERIOD: '2s',
+    });
+    const inCode = { 'daily-report': { cron: '0 5 * * *', lockExpiry: '30s' } };
+    const jobs = jobsOf({ ...fromVariables, jobs: { ...fromVariables.jobs, ...inCode } });
+
+    expect(jobs['daily-report']?.schedule.description).toContain('0 4 * * *');
+    expect(jobs['daily-report']).toMatchObject({ lockExpiryMs: 30_000, timeoutMs: 300_000, warnAfterMs: undefined });
+    expect(jobs['price-tick']).toMatchObject({ lockExpiryMs: 20_000, schedule: { periodMs: 2_000 } });
+  });
+
+  it('stand for every character that is no letter and no digit by an underscore', () => {
+    class Odd {
+      @FixedRate('1s', { name: 'a--b.Ç2_' })
+      tick(): void {}
+    }
+    const options = read({ SINGLETON_JOB_JOBS__A__B__2___PERIOD: '2s' });
+    const [job] = exploreInstances([new Odd()], resolveOptions(options));
+    expect(job).toMatchObject({ schedule: { periodMs: 2_000 } });
+  });
+});
+
+describe('a mistake in a variable names the variable', () => {
+  const DURATION = "must be a duration such as 500 (milliseconds), '500ms', '3s' or '5m'";
+  const UNITS = "write it as 500, '500ms', '3s', '5m', '2h' or '1d'";
+  const DAILY = 'SINGLETON_JOB_JOBS__DAILY_REPORT__';
+
+  it.each([
+    ['LOCK_EXPIRY', '20 s', `: lockExpiry ${DURATION}, got '20 s': ${UNITS}`],
+    ['LOCK_EXPIRY', '400', ': lockExpiry must be at least 500ms, got 400ms: raise it'],
+    [
+      'IGNORE_UNKNOWN_JOBS',
+      'yes',
+      ": ignoreUnknownJobs must be true or false, got 'yes': write true or false, or unset it",
+    ],
+    [
+      'TIME_ZONE',
+      'Asia/Singapur',
+      ": timeZone must be an IANA time zone, got 'Asia/Singapur': did you mean 'Asia/Singapore'?",
+    ],
+    ['LOCK_EXPIRE', '20s', " is no option here: did you mean 'SINGLETON_JOB_LOCK_EXPIRY'?"],
+    [
+      'HOST',
+      'cache',
+      " is no option here: where Redis is belongs in connection, as in connection: 'redis://host:6379'",
+    ],
+    ['STORE', 'memory', ' cannot set store: it is no text, so set it in code'],
+    ['OBSERVERS', 'Feed', ' cannot set observers: it is no text, so set it in code'],
+    ['INTERCEPTORS', 'Feed', ' cannot set interceptors: it is no text, so set it in code'],
+    ['CONNECTION__NODES', 'a', ' cannot set a part of connection: it is no text, so set it in code'],
+    ['JOBS', '{}', ` is no option of a job: write it as ${DAILY}CRON, with two underscores`],
+    ['JOBS_DAILY_REPORT_CRON', 'x', ` is no option of a job: write it as ${DAILY}CRON, with two underscores`],
+    ['JOBS__DAILY_REPORT', 'x', ` is no option of a job: write it as ${DAILY}CRON, with two underscores`],
+    ['JOBS__DAILY_REPORT__CORN', 'x', ` is no option here: did you mean '${DAILY}CRON'?`],
+    [
+      'JOBS__DAILY_REPORT__NAME',
+      'x',
+      ' is no option here: a job is named in its decorator; its name is what this override is found by',
+    ],
+    ['JOBS__DAILY_REPORT__TIMEOUT', '-1', `: timeout ${DURATION}, got '-1': ${UNITS}`],
+    ['JOBS__DAILY_REPORT__PERIOD', '1s', ': period is no option of a cron job: its schedule is set by cron'],
+    [
+      'JOBS__PRICE_TICK__OFFSET',
+      '1s',
+      ' (Jobs.tick): offset must be less than the period (1s), got 1s: take what remains after division by the period',
+    ],
+  ])('SINGLETON_JOB_%s=%s', (name, text, problem) => {
+    expect(problemsOf(read({ [`SINGLETON_JOB_${name}`]: text }))).toEqual([`SINGLETON_JOB_${name}${problem}`]);
+  });
+
+  it('also if it is the one to set', () => {
+    expect(problemsOf(readVariables({}, 'APP'))).toEqual([
+      expect.stringMatching(/^APP_PROJECT_NAME: projectName must be a name/),
+      expect.stringMatching(/^APP_CONNECTION: connection must be given, got undefined/),
+    ]);
+    expect(problemsOf(read({ SINGLETON_JOB_HEARTBEAT_INTERVAL: '5s' }))).toEqual([
+      expect.stringMatching(/^SINGLETON_JOB_LOCK_EXPIRY: lockExpiry must be .*, got the default of 10s/),
+    ]);
+  });
+
+  it('but not what code put in its place', () => {
+    const options = { ...read({ SINGLETON_JOB_LOCK_EXPIRY: '20s' }), lockExpiry: '10', connection: 'cache' };
+    expect(problemsOf(options).map((problem) => problem.replace(/ must .*/, ''))).toEqual(['connection', 'lockExpiry']);
+  });
+
+  it('and never shows a password', () => {
+    const [problem] = problemsOf(read({ SINGLETON_JOB_CONNECTION: 'http://me:secret@cache' }));
+    expect(problem).toMatch(/^SINGLETON_JOB_CONNECTION: connection must be a redis:\/\/ or rediss:\/\/ URL/);
+    expect(problem).not.toContain('secret');
+  });
+
+  it('with those of all other options in one error', () => {
+    const variables = { SINGLETON_JOB_LOCK_EXPIRE: '1s', [`${DAILY}CORN`]: 'x', SINGLETON_JOB_SHUTDOWN_TIMEOUT: '1s' };
+    expect(problemsOf({ ...read(variables), nodeId: '' })).toHaveLength(4);
+  });
+});

@@ -1,0 +1,57 @@
+import { type ConfigFactoryKeyHost, registerAs } from '@nestjs/config';
+import { type OptionsFromEnvironment, readVariables } from './read-variables.js';
+
+/** A configuration of `@nestjs/config`, registered as `singletonJob`. */
+export type SingletonJobConfig = (() => OptionsFromEnvironment) & ConfigFactoryKeyHost<OptionsFromEnvironment>;
+
+export interface SingletonJobConfigOptions {
+  /**
+   * What the names of the variables begin with, before `_`. Nothing else may use it: a variable that sets no option is an error at
+   * start-up. Kubernetes sets `JOBS_PORT` and others for a service that is called `jobs`.
+   *
+   * @default 'SINGLETON_JOB'
+   */
+  readonly prefix?: string | undefined;
+}
+
+/**
+ * The configuration with a prefix of your own: `JOBS_PROJECT_NAME`, `JOBS_JOBS__DAILY_REPORT__CRON`.
+ *
+ * @example
+ * ```ts
+ * export const jobsConfig = createSingletonJobConfig({ prefix: 'JOBS' });
+ * ```
+ */
+export function createSingletonJobConfig({
+  prefix = 'SINGLETON_JOB',
+}: SingletonJobConfigOptions = {}): SingletonJobConfig {
+  return registerAs('singletonJob', () => readVariables(process.env, prefix));
+}
+
+/**
+ * The options of the module from the variables of the environment:
+ *
+ * - `SINGLETON_JOB_LOCK_EXPIRY=20s` sets `lockExpiry`. Every option that a text can be has such a variable.
+ * - `SINGLETON_JOB_JOBS__DAILY_REPORT__CRON=0 4 * * *` sets `cron` of the job `daily-report`. Its name stands there in capitals, with `_` for
+ *   every character that is no letter from A to Z and no digit. The variable wins over `jobs` in code.
+ *
+ * A duration is `20s`, or a number of milliseconds. A boolean is `true` or `false`. An empty variable counts as not set. Mistakes are reported
+ * at start-up, with the variable's name: a value that its option does not take, a variable of no option or of no job, and one that stands for
+ * two jobs.
+ *
+ * @example
+ * ```ts
+ * SingletonJobModule.forRootAsync(singletonJobConfig.asProvider());
+ *
+ * // with what is no text
+ * SingletonJobModule.forRootAsync({
+ *   imports: [ConfigModule.forFeature(singletonJobConfig)],
+ *   inject: [singletonJobConfig.KEY, Vault],
+ *   useFactory: (fromEnvironment: ConfigType<typeof singletonJobConfig>, vault: Vault) => ({
+ *     ...fromEnvironment,
+ *     connection: vault.redisUrl,
+ *   }),
+ * });
+ * ```
+ */
+export const singletonJobConfig = createSingletonJobConfig();

@@ -1,0 +1,154 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { Injectable, Module, type ModuleMetadata } from '@nestjs/common';
+import { ConfigModule, ConfigService, type ConfigType } from '@nestjs/config';
+import { Cron, SingletonJobModule, type SingletonJobOptions } from 'nestjs-singleton-job';
+import { createSingletonJobConfig, singletonJobConfig } from 'nestjs-singleton-job/config';
+import { RESOLVED_OPTIONS, type ResolvedOptions } from '../../libs/singleton-job/src/options/index.js';
+import { problemsOf, startApplication } from '../support/nest-application.js';
+
+class Report {
+  @Cron('0 3 * * *', { name: 'daily-report' })
+  write(): void {}
+}
+
+class OtherReport {
+  @Cron('0 3 * * *', { name: 'daily_report' })
+  write(): void {}
+}
+
+@Injectable()
+class Vault {
+  readonly url = 'redis://vault:6379';
+}
+
+@Module({ providers: [Vault], exports: [Vault] })
+class VaultModule {}
+
+const before = { ...process.env };
+
+/** Sets variables of the environment for one test. No job runs. */
+function setEnvironment(variables: Readonly<Record<string, string>>, prefix = 'SINGLETON_JOB_'): void {
+  const all = { PROJECT_NAME: 'shop', CONNECTION: 'redis://127.0.0.1:1', ...variables };
+  const prefixed = Object.entries(all).map(([name, text]) => [`${prefix}${name}`, text]);
+  Object.assign(process.env, Object.fromEntries(prefixed), { SINGLETON_JOB_ENABLED: 'false' });
+}
+
+afterEach(() => {
+  for (const name of Object.keys(process.env)) if (!(name in before)) Reflect.deleteProperty(process.env, name);
+});
+
+/** What the module starts with. */
+async function optionsOf(...imports: NonNullable<ModuleMetadata['imports']>): Promise<ResolvedOptions> {
+  await using started = await startApplication({ imports, providers: [Report] });
+  return started.app.get<ResolvedOptions>(RESOLVED_OPTIONS, { strict: false });
+}
+
+function problemsOfReports(
+  options: Partial<SingletonJobOptions>,
+  ...providers: NonNullable<ModuleMetadata['providers']>
+) {
+  const module = SingletonJobModule.forRootAsync({
+    imports: [ConfigModule.forFeature(singletonJobConfig)],
+    inject: [singletonJobConfig.KEY],
+    useFactory: (fromVariables: ConfigType<typeof singletonJobConfig>) => ({ ...fromVariables, ...options }),
+  });
+  return problemsOf(startApplication({ imports: [module], providers }));
+}
+
+describe('the configuration', () => {
+  it('is that of the module, without a factory', async () => {
+    setEnvironment({ LOCK_EXPIRY: '20s', JOBS__DAILY_REPORT__CRON: '0 4 * * *' });
+    const root = ConfigModule.forRoot({ ignoreEnvFile: true, load: [singletonJobConfig] });
+    const options = await optionsOf(root, SingletonJobModule.forRootAsync(singletonJobConfig.asProvider()));
+
+    expect(options).toMatchObject({
+      projectName: 'shop',
+      lockExpiryMs: 20_000,
+      disabledBy: 'SINGLETON_JOB_ENABLED=false',
+    });
+  });
+
+  it('stands beside what a factory of your own sets', async () => {
+    setEnvironment({ CONNECTION: '', LOCK_EXPIRY: '20s' });
+    const module = SingletonJobModule.forRootAsync({
+      imports: [ConfigModule.forFeature(singletonJobConfig), VaultModule],
+      inject: [singletonJobConfig.KEY, Vault],
+      useFactory: (fromVariables: ConfigType<typeof singletonJobConfig>, vault: Vault) => ({
+        ...fromVariables,
+        connection: vault.url,
+      }),
+    });
+
+    expect(await optionsOf(module)).toMatchObject({ connection: 'redis://vault:6379', lockExpiryMs: 20_000 });
+  });
+
+  it('has a prefix of your own', async () => {
+    setEnvironment({ LOCK_EXPIRY: '20s' }, 'APP_');
+    const config = createSingletonJobConfig({ prefix: 'APP' });
+
+    expect(await optionsOf(SingletonJobModule.forRootAsync(config.asProvider()))).toMatchObject({
+      lockExpiryMs: 20_000,
+    });
+  });
+
+  it('is the section singletonJob of ConfigService', async () => {
+    setEnvironment({ LOCK_EXPIRY: '20s' });
+    const module = SingletonJobModule.forRootAsync({
+      imports: [ConfigModule.forRoot({ ignoreEnvFile: true, load: [singletonJobConfig] })],
+      inject: [ConfigService],
+      useFactory: (config: ConfigService) => config.getOrThrow<SingletonJobOptions>('singletonJob'),
+    });
+
+    expect(await optionsOf(module)).toMatchObject({ projectName: 'shop', lockExpiryMs: 20_000 });
+  });
+
+  it('may be another section of ConfigService, as of a file', async () => {
+    setEnvironment({});
+    const file = {
+      jobs: { projectName: 'from-file', store: 'memory', jobs: { 'daily-report': { lockExpiry: '30s' } } },
+    };
+    const module = SingletonJobModule.forRootAsync({
+      imports: [ConfigModule.forRoot({ ignoreEnvFile: true, load: [() => file] })],
+      inject: [ConfigService],
+      useFactory: (config: ConfigService) => config.getOrThrow<SingletonJobOptions>('jobs'),
+    });
+
+    expect(await optionsOf(module)).toMatchObject({
+      projectName: 'from-file',
+      jobs: { 'daily-report': { lockExpiryMs: 30_000 } },
+    });
+  });
+});
+
+describe('the variable of a job', () => {
+  const CRON = 'SINGLETON_JOB_JOBS__DAILY_REPORT__CRON';
+  const OR_IGNORE =
+    '(or set ignoreUnknownJobs: true, where the provider of the job is left out or replaced, as in a test)';
+
+  it('is refused if no job has its name', async () => {
+    setEnvironment({ JOBS__DAILY_REPORTS__CRON: '0 4 * * *' });
+
+    expect(await problemsOfReports({}, Report)).toEqual([
+      'SINGLETON_JOB_JOBS__DAILY_REPORTS__CRON: DAILY_REPORTS is no job of this application: ' +
+        `did you mean 'DAILY_REPORT'? ${OR_IGNORE}`,
+    ]);
+    expect(await problemsOfReports({ ignoreUnknownJobs: true }, Report)).toEqual([]);
+  });
+
+  it('is refused if two jobs have its name, also with ignoreUnknownJobs', async () => {
+    setEnvironment({ JOBS__DAILY_REPORT__CRON: '0 4 * * *' });
+
+    expect(await problemsOfReports({ ignoreUnknownJobs: true }, Report, OtherReport)).toEqual([
+      `${CRON}: DAILY_REPORT must be one job of this application, got daily-report and daily_report: ` +
+        'rename one of them, or set its options in code',
+    ]);
+  });
+
+  it('is named by a mistake in its value', async () => {
+    setEnvironment({ JOBS__DAILY_REPORT__CRON: '0 4 * *' });
+
+    expect(await problemsOfReports({}, Report)).toEqual([
+      expect.stringMatching(new RegExp(`^${CRON} \\(Report\\.write\\): `)),
+    ]);
+  });
+});
