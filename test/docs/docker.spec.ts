@@ -40,7 +40,9 @@ describe('docker-compose.yml', () => {
   });
 
   it('gives the worker longer to stop than it takes, and a second more', () => {
-    expect(ms(worker.stop_grace_period)).toBeGreaterThan(ms(worker.environment?.['SHUTDOWN_TIMEOUT']) + 1_000);
+    expect(ms(worker.stop_grace_period)).toBeGreaterThan(
+      ms(worker.environment?.['SINGLETON_JOB_SHUTDOWN_TIMEOUT']) + 1_000,
+    );
   });
 
   it('never lets Redis evict a lock', () => {

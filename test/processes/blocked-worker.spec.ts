@@ -12,7 +12,7 @@ const redis = useRedis();
 
 describe('Three processes with heartbeat threads', () => {
   it('keep their leaders while one computes for twice its lockExpiry, and it goes on at once', async () => {
-    await using workers = await Workers.start(redis().url, { ...COMPUTES, HEARTBEAT_THREAD: 'true' });
+    await using workers = await Workers.start(redis().url, { ...COMPUTES, SINGLETON_JOB_HEARTBEAT_THREAD: 'true' });
     await workers.untilJobsGoOn(Date.now());
     const leaders = JOBS.map((job) => workers.leaderOf(job));
     const leader = workers.leaderOf('daily-report');

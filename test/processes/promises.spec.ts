@@ -7,7 +7,7 @@ import { useRedis, useRedisServer } from '../../tools/replicas/redis/use-redis.j
 import { LASTING, LOCK_EXPIRY_MS, Workers } from '../../tools/replicas/workers.js';
 
 /** Every run lasts longer than a lock lives without renewals. */
-const LONG_RUNS = { PRICE_TICK_SLOW_EVERY: '1', PRICE_TICK_SLOW_FOR: '7s', SHUTDOWN_TIMEOUT: '30s' };
+const LONG_RUNS = { PRICE_TICK_SLOW_EVERY: '1', PRICE_TICK_SLOW_FOR: '7s', SINGLETON_JOB_SHUTDOWN_TIMEOUT: '30s' };
 
 const redis = useRedis();
 const ownServer = useRedisServer();
@@ -63,7 +63,7 @@ describe('Three processes keep', () => {
   });
 
   it.concurrent('P3: each cron occurrence is started or reported once, with clocks a second apart', async () => {
-    const everySecond = { DAILY_REPORT_CRON: '* * * * * *' };
+    const everySecond = { SINGLETON_JOB_JOBS__DAILY_REPORT__CRON: '* * * * * *' };
     await using workers = await Workers.start(redis().url, everySecond, { clocksAheadMs: [-500, 0, 500] });
     const nodes = () => new Set(workers.runs('daily-report').map(({ node }) => node)).size;
     await workers.until('it runs', () => nodes() === 1);

@@ -77,11 +77,11 @@ describe('over HTTP, workers', () => {
   let workers: Workers;
   beforeAll(async () => {
     workers = await Workers.start(redis().url, {
-      PROJECT_NAME,
+      SINGLETON_JOB_PROJECT_NAME: PROJECT_NAME,
       PRICE_TICK_SLOW_EVERY: '0',
       // nobody is to lose a lease here because the machine is busy
-      LOCK_EXPIRY: '5s',
-      DAILY_REPORT_LOCK_EXPIRY: '5s',
+      SINGLETON_JOB_LOCK_EXPIRY: '5s',
+      SINGLETON_JOB_JOBS__DAILY_REPORT__LOCK_EXPIRY: '5s',
       PRICE_IMPORT_TAKES: '100ms',
     });
   });
@@ -235,12 +235,15 @@ describe('over HTTP, workers', () => {
 
 describe('a worker whose port is taken', () => {
   it('says so without a stack, and exits with 1', async () => {
-    const first = new WorkerProcess('a', { REDIS_URL: redis().url, PROJECT_NAME: 'taken' });
+    const first = new WorkerProcess('a', {
+      SINGLETON_JOB_CONNECTION: redis().url,
+      SINGLETON_JOB_PROJECT_NAME: 'taken',
+    });
     await using workers = Workers.of(first);
     await workers.until('it is ready', () => first.isReady, { withinMs: 60_000 });
     const second = new WorkerProcess('b', {
-      REDIS_URL: redis().url,
-      PROJECT_NAME: 'taken',
+      SINGLETON_JOB_CONNECTION: redis().url,
+      SINGLETON_JOB_PROJECT_NAME: 'taken',
       PORT: new URL(first.url).port,
     });
     expect(await second.exited).toEqual({ code: 1, signal: null });

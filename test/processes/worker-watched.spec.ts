@@ -11,8 +11,8 @@ let started = 0;
 /** One worker of a project of its own. */
 function start(variables: WorkerVariables, options?: { isProcessOne: boolean }): WorkerProcess {
   const own = {
-    REDIS_URL: redis().url,
-    PROJECT_NAME: `watched-${process.pid}-${++started}`,
+    SINGLETON_JOB_CONNECTION: redis().url,
+    SINGLETON_JOB_PROJECT_NAME: `watched-${process.pid}-${++started}`,
     PRICE_TICK_SLOW_EVERY: '0',
   };
   return new WorkerProcess('a', { ...own, ...variables }, options);

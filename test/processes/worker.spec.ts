@@ -9,13 +9,21 @@ describe('a worker', () => {
   it.each<[string, WorkerVariables, readonly string[]]>([
     [
       'of the library',
-      { REDIS_URL: 'localhost', HEARTBEAT_INTERVAL: '5s', LOCK_EXPIRY: '10' },
+      {
+        SINGLETON_JOB_CONNECTION: 'localhost',
+        SINGLETON_JOB_HEARTBEAT_INTERVAL: '5s',
+        SINGLETON_JOB_LOCK_EXPIRY: '10 s',
+      },
       [
-        '- connection must be a redis:// or rediss:// URL',
-        '- lockExpiry must be a duration such as 500 (milliseconds)',
+        '- SINGLETON_JOB_CONNECTION: connection must be a redis:// or rediss:// URL',
+        '- SINGLETON_JOB_LOCK_EXPIRY: lockExpiry must be a duration such as 500 (milliseconds)',
       ],
     ],
-    ['of a job', { DAILY_REPORT_CRON: '0 3 * *' }, ['DailyReport.write']],
+    [
+      'of a job',
+      { SINGLETON_JOB_JOBS__DAILY_REPORT__CRON: '0 3 * *' },
+      ['- SINGLETON_JOB_JOBS__DAILY_REPORT__CRON (DailyReport.write): '],
+    ],
     [
       'of its own',
       { LOG_LEVEL: 'loud', DAILY_REPORT_TAKES: '2' },
@@ -32,14 +40,18 @@ describe('a worker', () => {
 
   it('is ended by the signal that stopped it, as Nest has it, where it is not process 1 of a container', async () => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-      const worker = new WorkerProcess('a', { REDIS_URL: redis().url }, { isProcessOne: false });
+      const worker = new WorkerProcess('a', { SINGLETON_JOB_CONNECTION: redis().url }, { isProcessOne: false });
       await Workers.of(worker).until('it is ready', () => worker.isReady);
       expect(await worker.stop(signal)).toEqual({ code: null, signal });
     }
   });
 
   it('works on without the parent that followed its events', async () => {
-    const worker = new WorkerProcess('a', { REDIS_URL: redis().url, LOG_LEVEL: 'debug', HEARTBEAT_DELAY: '100ms' });
+    const worker = new WorkerProcess('a', {
+      SINGLETON_JOB_CONNECTION: redis().url,
+      LOG_LEVEL: 'debug',
+      SINGLETON_JOB_JOBS__HEARTBEAT__DELAY: '100ms',
+    });
     await using workers = Workers.of(worker);
     await workers.untilJobsGoOn(0);
     worker.leaveAlone();

@@ -38,7 +38,7 @@ process.stdout.on('error', () => {
 async function demo(redisUrl: string, project: string): Promise<readonly string[]> {
   console.log(LEGEND);
   const timeline = new Timeline();
-  const replicas = new Replicas({ REDIS_URL: redisUrl, PROJECT_NAME: project }, timeline);
+  const replicas = new Replicas({ SINGLETON_JOB_CONNECTION: redisUrl, SINGLETON_JOB_PROJECT_NAME: project }, timeline);
   try {
     await playScenario({ replicas, timeline, signal });
     if (options.watch === true) await watch({ replicas, timeline, signal });

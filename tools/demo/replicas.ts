@@ -11,19 +11,19 @@ export const DAY_MS = 3_000;
 
 /** Everything is quick, so that a hand-over fits into a demo. */
 const SETTINGS = {
-  LOCK_EXPIRY,
-  SHUTDOWN_TIMEOUT: '3s',
-  HEARTBEAT_DELAY: '1s',
-  PRICE_TICK_PERIOD: '500ms',
+  SINGLETON_JOB_LOCK_EXPIRY: LOCK_EXPIRY,
+  SINGLETON_JOB_SHUTDOWN_TIMEOUT: '3s',
+  SINGLETON_JOB_JOBS__HEARTBEAT__DELAY: '1s',
+  SINGLETON_JOB_JOBS__PRICE_TICK__PERIOD: '500ms',
   PRICE_TICK_SLOW_EVERY: '5',
   PRICE_TICK_SLOW_FOR: '1200ms',
-  DAILY_REPORT_CRON: `*/${DAY_MS / 1_000} * * * * *`,
-  DAILY_REPORT_TIME_ZONE: 'UTC',
+  SINGLETON_JOB_JOBS__DAILY_REPORT__CRON: `*/${DAY_MS / 1_000} * * * * *`,
+  SINGLETON_JOB_JOBS__DAILY_REPORT__TIME_ZONE: 'UTC',
   DAILY_REPORT_TAKES: '400ms',
-  DAILY_REPORT_LOCK_EXPIRY: LOCK_EXPIRY,
+  SINGLETON_JOB_JOBS__DAILY_REPORT__LOCK_EXPIRY: LOCK_EXPIRY,
 };
 
-/** The `SHUTDOWN_TIMEOUT` above, and the time that a process needs to exit. */
+/** The shutdown timeout above, and the time that a process needs to exit. */
 const STOP_LIMIT_MS = 8_000;
 
 /** What happened to the process of a replica: it was sent a SIGTERM or a SIGKILL, or it exited. */

@@ -98,7 +98,7 @@ export class WorkerProcess {
     const { program = WORKER, isProcessOne = true, stopsWithParent = false, clockAheadMs = 0, onEvent } = options;
     this.#child = fork(program, [], {
       // nothing of the shell that runs the tests: only what a spec says configures the worker
-      env: { PATH: process.env['PATH'], NODE_ID: node, ...variables },
+      env: { PATH: process.env['PATH'], SINGLETON_JOB_NODE_ID: node, ...variables },
       execArgv: [
         ...(isProcessOne ? AS_PROCESS_ONE : []),
         ...(stopsWithParent ? STOPS_WITH_PARENT : []),

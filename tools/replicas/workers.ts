@@ -6,17 +6,20 @@ const HEARTBEAT_INTERVAL_MS = 400;
 /** So long that a lease outlives a core that is taken away for seconds. */
 export const LOCK_EXPIRY_MS = 4_000;
 /** So long that nobody who waits for a lock to expire can be what a test sees. */
-export const LASTING: WorkerVariables = { LOCK_EXPIRY: '20s', DAILY_REPORT_LOCK_EXPIRY: '20s' };
+export const LASTING: WorkerVariables = {
+  SINGLETON_JOB_LOCK_EXPIRY: '20s',
+  SINGLETON_JOB_JOBS__DAILY_REPORT__LOCK_EXPIRY: '20s',
+};
 
 /** Everything at a pace at which a test can wait for it; the report is due once a year. */
 const QUICK: WorkerVariables = {
-  HEARTBEAT_INTERVAL: `${HEARTBEAT_INTERVAL_MS}ms`,
-  LOCK_EXPIRY: `${LOCK_EXPIRY_MS}ms`,
-  DAILY_REPORT_LOCK_EXPIRY: `${LOCK_EXPIRY_MS}ms`,
-  MAX_BACKOFF_DELAY: '1s',
-  HEARTBEAT_DELAY: '300ms',
-  DAILY_REPORT_CRON: '0 0 1 1 *',
-  DAILY_REPORT_TIME_ZONE: 'UTC',
+  SINGLETON_JOB_HEARTBEAT_INTERVAL: `${HEARTBEAT_INTERVAL_MS}ms`,
+  SINGLETON_JOB_LOCK_EXPIRY: `${LOCK_EXPIRY_MS}ms`,
+  SINGLETON_JOB_JOBS__DAILY_REPORT__LOCK_EXPIRY: `${LOCK_EXPIRY_MS}ms`,
+  SINGLETON_JOB_MAX_BACKOFF_DELAY: '1s',
+  SINGLETON_JOB_JOBS__HEARTBEAT__DELAY: '300ms',
+  SINGLETON_JOB_JOBS__DAILY_REPORT__CRON: '0 0 1 1 *',
+  SINGLETON_JOB_JOBS__DAILY_REPORT__TIME_ZONE: 'UTC',
   DAILY_REPORT_TAKES: '300ms',
 };
 
@@ -42,13 +45,13 @@ export class Workers implements AsyncDisposable {
     { clocksAheadMs = [0, 0, 0] }: { readonly clocksAheadMs?: readonly [number, number, number] } = {},
   ): Promise<Workers> {
     // several groups of workers may share a Redis
-    const own = { REDIS_URL: redisUrl, PROJECT_NAME: `workers-${++projects}` };
+    const own = { SINGLETON_JOB_CONNECTION: redisUrl, SINGLETON_JOB_PROJECT_NAME: `workers-${++projects}` };
     const workers = new Workers(
       ['a', 'b', 'c'].map(
         (node, index) =>
           new WorkerProcess(node, { ...QUICK, ...own, ...variables }, { clockAheadMs: clocksAheadMs[index] ?? 0 }),
       ),
-      own.PROJECT_NAME,
+      own.SINGLETON_JOB_PROJECT_NAME,
     );
     try {
       await workers.until('all are ready', () => workers.all.every(({ isReady }) => isReady));

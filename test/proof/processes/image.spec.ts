@@ -19,7 +19,13 @@ const network = { HOST: '127.0.0.1', PORT: String(await freePort()) };
 
 function start(image: Image, [program = '', ...args]: readonly string[]): ChildProcess {
   const path = { PATH: process.env['PATH'] };
-  const env = { ...path, ...image.environment, ...network, REDIS_URL: redis().url, PROJECT_NAME: 'image' };
+  const env = {
+    ...path,
+    ...image.environment,
+    ...network,
+    SINGLETON_JOB_CONNECTION: redis().url,
+    SINGLETON_JOB_PROJECT_NAME: 'image',
+  };
   return spawn(program, args, { cwd: image.dir, env, stdio: ['ignore', 'pipe', 'inherit'] });
 }
 

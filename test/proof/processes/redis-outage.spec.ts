@@ -8,7 +8,9 @@ const SHUTDOWN_TIMEOUT_MS = 3_000;
 const redis = useRedisServer();
 
 it('processes stop within the shutdown timeout, and exit by themselves, while Redis hangs', async () => {
-  await using workers = await Workers.start(redis().url, { SHUTDOWN_TIMEOUT: `${SHUTDOWN_TIMEOUT_MS}ms` });
+  await using workers = await Workers.start(redis().url, {
+    SINGLETON_JOB_SHUTDOWN_TIMEOUT: `${SHUTDOWN_TIMEOUT_MS}ms`,
+  });
   await redis().pause();
   try {
     const stoppedAtMs = Date.now();

@@ -4,7 +4,7 @@ import { overlaps } from '../../../tools/replicas/history.js';
 import { useRedis } from '../../../tools/replicas/redis/use-redis.js';
 import { LASTING, Workers } from '../../../tools/replicas/workers.js';
 
-const LONG_RUNS = { PRICE_TICK_SLOW_EVERY: '1', PRICE_TICK_SLOW_FOR: '7s', SHUTDOWN_TIMEOUT: '30s' };
+const LONG_RUNS = { PRICE_TICK_SLOW_EVERY: '1', PRICE_TICK_SLOW_FOR: '7s', SINGLETON_JOB_SHUTDOWN_TIMEOUT: '30s' };
 
 const redis = useRedis();
 

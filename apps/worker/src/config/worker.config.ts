@@ -8,7 +8,7 @@ export const workerConfig = registerAs('worker', () => {
   const environment = new Environment(env);
   const config = {
     /** This replica, in what the event feed says. */
-    node: env.NODE_ID ?? env.POD_NAME ?? hostname(),
+    node: env.SINGLETON_JOB_NODE_ID ?? env.POD_NAME ?? hostname(),
     http: {
       /** Where it listens. Loopback unless told otherwise: whoever reaches it may run and pause jobs. */
       host: env.HOST ?? '127.0.0.1',

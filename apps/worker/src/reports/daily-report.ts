@@ -14,7 +14,8 @@ export class DailyReport {
     @Inject(workerConfig.KEY) private readonly config: ConfigType<typeof workerConfig>,
   ) {}
 
-  @Cron('0 3 * * *', { name: 'daily-report', timeZone: 'Asia/Singapore' })
+  // it computes for a while: better a late hand-over after a crash than a lease lost to a pause
+  @Cron('0 3 * * *', { name: 'daily-report', timeZone: 'Asia/Singapore', lockExpiry: '60s' })
   async write(run: JobRun): Promise<void> {
     const report = await this.#compose(run);
     // nothing to pay for a check right before what cannot be undone; the archive has the last word
