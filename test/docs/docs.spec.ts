@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { createSingletonJobConfig } from 'nestjs-singleton-job/config';
 import { InvalidOptionsError } from '../../libs/singleton-job/src/errors/index.js';
 import { DEFAULTS, formatDuration, optionsOf, resolveOptions } from '../../libs/singleton-job/src/options/index.js';
 import { complaintsAbout, type SampleContext } from '../support/compile-samples.js';
@@ -17,6 +18,7 @@ const pages = [
   ...['libs/singleton-job/src/leadership/README.md', 'test/proof/README.md'],
   ...[
     'docs/testing.md',
+    'docs/configuration.md',
     'docs/alerts.md',
     'docs/locks.md',
     'docs/steering.md',
@@ -73,9 +75,10 @@ function onEachPage(find: (page: string) => string[]): string[] {
 /** What a sample takes for granted, because everybody knows where it comes from. */
 const KNOWN: SampleContext['known'] = {
   '@nestjs/common': ['Injectable', 'Module'],
-  '@nestjs/config': ['ConfigService'],
+  '@nestjs/config': ['ConfigModule', 'ConfigService', 'type ConfigType'],
   '@nestjs/testing': ['Test'],
-  'nestjs-singleton-job': ['Cron', 'JobRun', 'SINGLETON_JOB_OPTIONS', 'SingletonJobModule'],
+  'nestjs-singleton-job': ['Cron', 'JobRun', 'SINGLETON_JOB_OPTIONS', 'SingletonJobModule', 'type SingletonJobOptions'],
+  'nestjs-singleton-job/config': ['singletonJobConfig'],
   'nestjs-singleton-job/testing': ['FakeRun'],
 };
 
@@ -88,6 +91,8 @@ declare const jobs: import('nestjs-singleton-job').SingletonJobRegistry;
 declare const locks: import('nestjs-singleton-job').LockService;
 declare const prices: { tick(run: import('nestjs-singleton-job').JobRun): Promise<void> };
 declare class AppModule {}
+declare class Vault { readonly redisUrl: string; }
+declare class VaultModule {}
 `;
 
 /** Every option that start-up knows, as it lists them to somebody who asks for one that there is not. */
@@ -185,6 +190,23 @@ describe('the README', () => {
     const unused = entryPoints.filter((path) => !worker.includes(`'${join('nestjs-singleton-job', path)}'`));
     expect(unused).toEqual([]);
     expect(readme).toMatch(/uses every entry point of the library: \[apps\/worker\]/);
+  });
+});
+
+describe('the page on configuration', () => {
+  const page = read('docs/configuration.md');
+
+  it('has samples that compile', () => {
+    expect(page.match(/^```ts$/gm)).toHaveLength(3);
+    expect(complaintsAbout(page, { known: KNOWN, readersOwn: READERS_OWN })).toEqual([]);
+  });
+
+  it('shows the messages of the library', () => {
+    Object.assign(process.env, { DOCS_LOCK_EXPIRY: '400', DOCS_LOCK_EXPIRE: '20s', DOCS_OBSERVERS: 'Feed' });
+    const start = () => resolveOptions(createSingletonJobConfig({ prefix: 'DOCS' })());
+    const lines = page.match(/^- SINGLETON_JOB_.*$/gm) ?? [];
+    expect(lines).toHaveLength(3);
+    for (const line of lines) expect(start).toThrow(line.slice(2).replaceAll('SINGLETON_JOB', 'DOCS'));
   });
 });
 

@@ -11,7 +11,7 @@ const SAMPLES = join(ROOT, 'test/integration/testing-samples');
 const SAMPLE_FILES = ['prices.ts', 'fakes.ts', 'method.spec.ts', 'schedule.spec.ts', 'failover.spec.ts'];
 
 /** What only those need who import an entry point of its own. */
-const OPTIONAL_PEERS = ['@nestjs/terminus', '@opentelemetry'];
+const OPTIONAL_PEERS = ['@nestjs/config', '@nestjs/terminus', '@opentelemetry'];
 
 /** The installed package is smaller: docs/performance.md says by how much. */
 const SIZE_LIMIT_BYTES = 2_000_000;

@@ -5,6 +5,7 @@ import { createRequire } from 'node:module';
 
 const require = createRequire(import.meta.url);
 const EXPECTED = {
+  config: 'createSingletonJobConfig',
   opentelemetry: 'OpenTelemetryObserver',
   terminus: 'SingletonJobHealthIndicator',
   testing: 'ManualClock',

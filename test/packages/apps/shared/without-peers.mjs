@@ -1,4 +1,4 @@
-// Neither OpenTelemetry nor Terminus is installed here: whoever does not use their entry points must not notice.
+// None of @nestjs/config, OpenTelemetry and Terminus is installed here: whoever does not use their entry points must not notice.
 import 'reflect-metadata';
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
@@ -9,6 +9,7 @@ for (const name of ['nestjs-singleton-job', 'nestjs-singleton-job/testing']) {
   assert.ok(Object.keys(require(name)).length > 0, name);
 }
 for (const [entry, peer] of [
+  ['config', '@nestjs/config'],
   ['opentelemetry', '@opentelemetry/api'],
   ['terminus', '@nestjs/terminus'],
 ]) {

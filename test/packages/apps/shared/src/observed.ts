@@ -2,9 +2,11 @@ import 'reflect-metadata';
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { Module, type Type } from '@nestjs/common';
+import { ConfigModule, type ConfigType } from '@nestjs/config';
 import { NestFactory } from '@nestjs/core';
 import { HealthCheckService, TerminusModule } from '@nestjs/terminus';
 import { SingletonJobModule, type SingletonJobOptions } from 'nestjs-singleton-job';
+import { singletonJobConfig } from 'nestjs-singleton-job/config';
 import {
   OpenTelemetryInterceptor,
   OpenTelemetryObserver,
@@ -14,17 +16,21 @@ import { SingletonJobHealthIndicator } from 'nestjs-singleton-job/terminus';
 import { FakeRun } from 'nestjs-singleton-job/testing';
 import { Ticker } from './ticker.js';
 
-/** An application with everything that watches. */
+/** An application with everything that watches, and its name from a variable. */
 function observed(options: Partial<SingletonJobOptions>): Type {
   @Module({
     imports: [
       TerminusModule,
       SingletonJobOpenTelemetryModule,
-      SingletonJobModule.forRoot({
-        projectName: 'consumer',
-        ...options,
-        observers: [OpenTelemetryObserver],
-        interceptors: [OpenTelemetryInterceptor],
+      SingletonJobModule.forRootAsync({
+        imports: [ConfigModule.forFeature(singletonJobConfig)],
+        inject: [singletonJobConfig.KEY],
+        useFactory: (fromVariables: ConfigType<typeof singletonJobConfig>) => ({
+          ...fromVariables,
+          ...options,
+          observers: [OpenTelemetryObserver],
+          interceptors: [OpenTelemetryInterceptor],
+        }),
       }),
     ],
     providers: [Ticker, SingletonJobHealthIndicator],
@@ -53,6 +59,8 @@ function majorOfTerminus(): keyof typeof DEGRADED {
   const { version } = JSON.parse(readFileSync('node_modules/@nestjs/terminus/package.json', 'utf8'));
   return version.split('.')[0];
 }
+
+process.env['SINGLETON_JOB_PROJECT_NAME'] = 'consumer';
 
 /** Boots without an SDK, runs its job and finds itself healthy; without a store it finds itself degraded. */
 async function main(): Promise<void> {
