@@ -76,7 +76,15 @@ const SWITCH_IMPORT = "To run them on one replica: import { Cron, Interval } fro
 
 const IN_MEMORY = "store: 'memory' is seen by this process only: with a second replica every job runs twice";
 
-/** Runs the decorated methods of the application. Imported once, in the root module; it is global. */
+/**
+ * Runs the decorated methods of the application. Imported once, in the root module; it is global.
+ *
+ * @example
+ * ```ts
+ * @Module({ imports: [SingletonJobModule.forRoot({ projectName: 'shop', connection: 'redis://localhost:6379' })] })
+ * export class AppModule {}
+ * ```
+ */
 @Global()
 @Module({
   imports: [DiscoveryModule],
@@ -107,6 +115,7 @@ export class SingletonJobModule
   extends ConfigurableModuleClass
   implements OnModuleInit, OnApplicationBootstrap, OnModuleDestroy, OnApplicationShutdown
 {
+  /** Tells other copies of the library that this is the module. */
   static readonly [MODULE_MARK] = true;
 
   readonly #logger = new Logger(SingletonJobModule.name);
@@ -148,6 +157,7 @@ export class SingletonJobModule
     throw new InvalidOptionsError([`forRootAsync() must have ${expected}, got ${got}: ${fix}`]);
   }
 
+  /** Called by Nest. */
   async onModuleInit(): Promise<void> {
     const { options, replica } = this;
     const { supervisor } = replica;
@@ -206,6 +216,7 @@ export class SingletonJobModule
     else if (names !== '') this.#logger.debug(`${NOT_PROVIDED}: ${names}. ${PROVIDE}`);
   }
 
+  /** Called by Nest. */
   onApplicationBootstrap(): void {
     // does nothing after a stop: an HTTP application may be closed while it starts
     const { supervisor } = this.replica;
@@ -217,11 +228,13 @@ export class SingletonJobModule
     this.#unwatchHooks = watchShutdownHooks({ jobs: () => supervisor.jobs, warn });
   }
 
+  /** Called by Nest. */
   async onModuleDestroy(): Promise<void> {
     this.#unwatchHooks?.();
     await this.replica.supervisor.stop();
   }
 
+  /** Called by Nest. */
   async onApplicationShutdown(): Promise<void> {
     await this.replica.locks.close();
     await this.replica.supervisor.close();

@@ -9,13 +9,29 @@ export interface RunControl {
   isTrusted(): boolean;
 }
 
-/** What a job method is given: which run this is, and how to know that it must stop. */
+/**
+ * What a job method is given: which run this is, and how to know that it must stop.
+ *
+ * @example
+ * ```ts
+ * @FixedRate('1s', { name: 'price-tick' })
+ * async tick(run: JobRun): Promise<void> {
+ *   const price = await pull({ signal: run.signal });
+ *   run.assertLeader();
+ *   await write(price, run.fencingToken);
+ * }
+ * ```
+ */
 export class JobRun implements InterceptedRun {
+  /** Name of the job. */
   readonly job: string;
+  /** The kind of its schedule. */
   readonly kind: ScheduleKind;
+  /** Why the run was started. */
   readonly cause: RunCause;
   /** The tick this run stands for; for an interval, when it was due. */
   readonly scheduledAt: Date;
+  /** When the run began, by the wall clock of this replica. */
   readonly startedAt: Date;
   /**
    * Larger than that of every run under an earlier leader of this job. Hand it to the resource you write to and let it

@@ -16,15 +16,36 @@ import { type JobDefinition } from './job-definition.js';
 
 /** When a registered job is due: one of a period, a delay after each run, and a cron expression. */
 export type RegisteredSchedule =
-  | { readonly period: Duration; readonly offset?: Duration | undefined }
-  | { readonly delay: Duration }
-  | { readonly cron: string; readonly timeZone?: string | undefined };
+  | {
+      /** A fixed rate: the time from tick to tick. At least 50 ms. */
+      readonly period: Duration;
+      /** Moves the grid of ticks, which starts at the epoch. @default 0 */
+      readonly offset?: Duration | undefined;
+    }
+  | {
+      /** An interval: the time from the end of a run to the next run. */
+      readonly delay: Duration;
+    }
+  | {
+      /** A cron expression of 5 fields, or of 6 with seconds in front. */
+      readonly cron: string;
+      /** IANA name of the zone that the expression is read in. @default the `timeZone` of the module */
+      readonly timeZone?: string | undefined;
+    };
 
-/** A job that is no decorated method: for what is known only at run time, and for modules that are loaded lazily. */
+/**
+ * A job that is no decorated method: for what is known only at run time, and for modules that are loaded lazily.
+ *
+ * @example
+ * ```ts
+ * jobs.register({ name: 'sync-acme', schedule: { period: '10m' }, run: (run) => sync('acme', { signal: run.signal }) });
+ * ```
+ */
 export interface JobRegistration
   extends Omit<FixedRateOptions, 'name' | 'offset'>, Omit<CronOptions, 'name' | 'timeZone'> {
   /** Its name in keys, logs and overrides: protocol between replicas. */
   readonly name: string;
+  /** When it is due. */
   readonly schedule: RegisteredSchedule;
   /** Runs it. */
   readonly run: (run: JobRun) => unknown;

@@ -21,6 +21,7 @@ export class LockStoreError extends SingletonJobError {
   readonly affectsAllJobs: boolean;
 
   constructor(
+    /** What kind of failure it is. Stable, unlike the message. */
     readonly code: LockStoreErrorCode,
     message: string,
     options: ErrorOptions & { readonly wasSent?: boolean; readonly affectsAllJobs?: boolean } = {},

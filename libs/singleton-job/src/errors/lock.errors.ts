@@ -2,6 +2,7 @@ import { SingletonJobError } from './singleton-job.error.js';
 
 /** Thrown when something is locked after the application has stopped. */
 export class LocksClosedError extends SingletonJobError {
+  /** Names the kind of error. Stable, unlike the message. */
   readonly code = 'LOCKS_CLOSED';
 
   constructor() {
@@ -11,18 +12,24 @@ export class LocksClosedError extends SingletonJobError {
 
 /** Thrown by `withLock()` when another holder has the lock, and had it for as long as `wait` allowed. */
 export class LockUnavailableError extends SingletonJobError {
+  /** Names the kind of error. Stable, unlike the message. */
   readonly code = 'LOCK_UNAVAILABLE';
 
-  constructor(readonly key: string) {
+  constructor(
+    /** The lock, as in `lock/nightly-import`. */
+    readonly key: string,
+  ) {
     super(`the lock '${key}' is held by another holder`);
   }
 }
 
 /** The reason of a handle's `AbortSignal`: another process may have the lock now, or soon, because the application stops. */
 export class LockLostError extends SingletonJobError {
+  /** Names the kind of error. Stable, unlike the message. */
   readonly code = 'LOCK_LOST';
 
   constructor(
+    /** The lock, as in `lock/nightly-import`. */
     readonly key: string,
     why: string,
   ) {

@@ -18,6 +18,7 @@ abstract class MistakesError extends SingletonJobError {
 
 /** Thrown at start-up with every mistake found in the options of the module. */
 export class InvalidOptionsError extends MistakesError {
+  /** Names the kind of error. Stable, unlike the message. */
   readonly code = 'INVALID_OPTIONS';
 
   constructor(problems: readonly string[], options?: ErrorOptions) {
@@ -27,6 +28,7 @@ export class InvalidOptionsError extends MistakesError {
 
 /** Thrown at start-up with every mistake found in the jobs of the application, before any of them runs. */
 export class InvalidJobsError extends MistakesError {
+  /** Names the kind of error. Stable, unlike the message. */
   readonly code = 'INVALID_JOBS';
 
   constructor(problems: readonly string[], options?: ErrorOptions) {
@@ -36,6 +38,7 @@ export class InvalidJobsError extends MistakesError {
 
 /** Thrown by `LockService` for a key or options that it cannot use, with every mistake. */
 export class InvalidLockError extends MistakesError {
+  /** Names the kind of error. Stable, unlike the message. */
   readonly code = 'INVALID_LOCK';
 
   constructor(problems: readonly string[]) {

@@ -1,6 +1,13 @@
 import { SingletonJobError } from './singleton-job.error.js';
 
-/** Why the signal of a run was aborted. */
+/**
+ * Why the signal of a run was aborted:
+ *
+ * - `LEASE_LOST`: this replica may no longer lead the job;
+ * - `SHUTDOWN`: the application stops, and the run has used its part of `shutdownTimeout`;
+ * - `TIMEOUT`: the run took longer than the `timeout` of the job;
+ * - `SUPERSEDED`: a newer tick is due, and `overlap` is `'cancel-other'`.
+ */
 export type RunAbortCode = 'LEASE_LOST' | 'SHUTDOWN' | 'TIMEOUT' | 'SUPERSEDED';
 
 const REASONS: Record<RunAbortCode, string> = {
@@ -13,7 +20,9 @@ const REASONS: Record<RunAbortCode, string> = {
 /** The reason of a run's `AbortSignal`: what `signal.throwIfAborted()` throws inside a job. */
 export class RunAbortedError extends SingletonJobError {
   constructor(
+    /** Name of the job. */
     readonly job: string,
+    /** Why the run was aborted. */
     readonly code: RunAbortCode,
   ) {
     super(`the run of job '${job}' was aborted: ${REASONS[code]}`);
@@ -22,9 +31,13 @@ export class RunAbortedError extends SingletonJobError {
 
 /** Thrown by `assertLeader()` once the lease that the run started under can no longer be trusted. */
 export class LeaseLostError extends SingletonJobError {
+  /** Names the kind of error. Stable, unlike the message. */
   readonly code = 'LEASE_LOST';
 
-  constructor(readonly job: string) {
+  constructor(
+    /** Name of the job. */
+    readonly job: string,
+  ) {
     super(`this replica can no longer be sure that it leads job '${job}': stop before the next side effect`);
   }
 }

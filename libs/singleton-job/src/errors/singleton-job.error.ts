@@ -1,5 +1,6 @@
 /** The base of every error of this library. `code` is stable; the message is for people and may change. */
 export abstract class SingletonJobError extends Error {
+  /** Names the kind of error. Stable, unlike the message. */
   abstract readonly code: string;
 
   constructor(message: string, options?: ErrorOptions) {

@@ -1,5 +1,6 @@
 import { type LockStoreError, type RunAbortCode } from '../errors/index.js';
 
+/** The kind of a schedule: `@FixedRate`, `@Interval` or `@Cron`. */
 export type ScheduleKind = 'fixed-rate' | 'interval' | 'cron';
 
 /** Why a run was started: its schedule, an occurrence that no replica started in time, or a call of the registry. */
@@ -7,15 +8,23 @@ export type RunCause = 'schedule' | 'misfire' | 'trigger';
 
 /** One run, as plain data. */
 export interface RunInfo {
+  /** Name of the job. */
   readonly job: string;
+  /** The kind of its schedule. */
   readonly kind: ScheduleKind;
+  /** Why the run was started. */
   readonly cause: RunCause;
+  /** The tick that this run stands for, not the time it began. For an interval or a trigger: when it was due. */
   readonly scheduledAt: Date;
+  /** When the run began, by the wall clock of this replica. */
   readonly startedAt: Date;
+  /** Larger than that of every run under an earlier leader of the job. */
   readonly fencingToken: number;
 }
 
+/** A run that has settled. */
 export interface RunEnded extends RunInfo {
+  /** From its start until it settled, in milliseconds. */
   readonly durationMs: number;
 }
 
@@ -65,9 +74,13 @@ export interface JobEvents {
    * while the term is renewed.
    */
   leadershipGained: {
+    /** Name of the job. */
     readonly job: string;
+    /** The fencing token of the term. */
     readonly fencingToken: number;
+    /** Why this replica became the leader. */
     readonly because: LeadershipGain;
+    /** The last leader that this replica knows of. */
     readonly after?: string;
   };
 
@@ -75,7 +88,14 @@ export interface JobEvents {
    * A term ended ungracefully; the signal of a run in flight fires with it. Not called for a release, nor for a grant that came
    * too late to be a term.
    */
-  leadershipLost: { readonly job: string; readonly fencingToken: number; readonly reason: LeadershipLoss };
+  leadershipLost: {
+    /** Name of the job. */
+    readonly job: string;
+    /** The fencing token of the term. */
+    readonly fencingToken: number;
+    /** How the term ended. */
+    readonly reason: LeadershipLoss;
+  };
 
   /**
    * A term was given back, after its run had settled. `confirmed` is false when Redis did not answer. It is also false when a run that
@@ -83,10 +103,15 @@ export interface JobEvents {
    * a term that was lost before.
    */
   leadershipReleased: {
+    /** Name of the job. */
     readonly job: string;
+    /** The fencing token of the term. */
     readonly fencingToken: number;
+    /** Why the term was given back. */
     readonly reason: LeadershipReleaseReason;
+    /** Whether Redis confirmed it. False: the lock expires by itself. */
     readonly confirmed: boolean;
+    /** Whether a run that ignored its abort goes on. */
     readonly runInFlight: boolean;
   };
 
@@ -96,9 +121,13 @@ export interface JobEvents {
    * called for heartbeats, for a request that was not answered, nor for what `LockService` locks.
    */
   leaseRenewed: {
+    /** Name of the job. */
     readonly job: string;
+    /** The fencing token of the term. */
     readonly fencingToken: number;
+    /** From the request until its answer, in milliseconds. */
     readonly roundTripMs: number;
+    /** How far the clock of Redis is ahead of the clock of this replica, in milliseconds. */
     readonly clockOffsetMs: number;
   };
 
@@ -107,13 +136,19 @@ export interface JobEvents {
   /** The job returned, also if its signal had fired. Not called while it runs on, however long it ignores its signal. */
   runSucceeded: RunEnded;
   /** The job threw or rejected. Not called when its signal had fired before: that is `runCancelled`. */
-  runFailed: RunEnded & { readonly error: unknown };
+  runFailed: RunEnded & {
+    /** What the job threw. */
+    readonly error: unknown;
+  };
   /**
    * The job threw or rejected after its signal had fired, or its `assertLeader()` had thrown. Not called at the signal itself,
    * nor if the job returns in spite of it. Also called for a run whose lease was used up by an observer or an interceptor: then
    * the job is not called. For a cron occurrence this is the report: its claim stands, so no other replica starts it.
    */
-  runCancelled: RunEnded & { readonly code: RunAbortCode };
+  runCancelled: RunEnded & {
+    /** Why the run was aborted. */
+    readonly code: RunAbortCode;
+  };
   /**
    * A run has taken longer than `warnAfter`, and goes on: no other run of the job starts on this replica until it settles. Called again
    * each time its age has doubled. Slow runs are looked for once a heartbeat interval, 3 s by default. With an `abortCode` the run goes on
@@ -121,8 +156,11 @@ export interface JobEvents {
    * the last one reported, nor where `warnAfter` is false.
    */
   runSlow: RunInfo & {
+    /** How long the run has taken so far, in milliseconds. */
     readonly elapsedMs: number;
+    /** The `warnAfter` of the job, in milliseconds. */
     readonly warnAfterMs: number;
+    /** Why its signal has fired, if it has. */
     readonly abortCode?: RunAbortCode;
   };
 
@@ -132,10 +170,15 @@ export interface JobEvents {
    * and so, once more, is a cron tick that was dropped since the last renewal of a leader that is lost.
    */
   tickDropped: {
+    /** Name of the job. */
     readonly job: string;
+    /** The kind of its schedule. */
     readonly kind: ScheduleKind;
+    /** Why the ticks were dropped. */
     readonly reason: TickDropReason;
+    /** When the newest of them was due. */
     readonly scheduledAt: Date;
+    /** How many ticks were dropped. */
     readonly count: number;
   };
 
@@ -146,11 +189,17 @@ export interface JobEvents {
    * lost before its next renewal: see {@link MissReason}.
    */
   occurrencesMissed: {
+    /** Name of the job. */
     readonly job: string;
+    /** Why they were not started. */
     readonly reason: MissReason;
+    /** They are all later than this. */
     readonly from: Date;
+    /** When the newest of them was due. */
     readonly to: Date;
+    /** How many there are, at most 1000. */
     readonly count: number;
+    /** The replica that claimed the newest of them. Left out: none did. */
     readonly claimedBy?: string;
   };
 
@@ -158,7 +207,12 @@ export interface JobEvents {
    * The event loop stood still for a second or longer, or the whole process did; `jobs` had a run in flight meanwhile.
    * Called when it moves again. Not called where this replica leads no job.
    */
-  eventLoopBlocked: { readonly blockedMs: number; readonly jobs: readonly string[] };
+  eventLoopBlocked: {
+    /** How long the event loop stood still, in milliseconds. */
+    readonly blockedMs: number;
+    /** Names of the jobs that had a run in flight. */
+    readonly jobs: readonly string[];
+  };
 
   /**
    * An outage begins: this process has lost its connection to the store, or cannot connect. With a `job`, only its lock cannot
@@ -166,31 +220,60 @@ export interface JobEvents {
    * again after 1 min, 2 min, 4 min and so on of the same outage. Not called for a single failed request, nor for what the store
    * denies, nor once the connections are closed.
    */
-  storeUnreachable: { readonly job?: string; readonly error: LockStoreError; readonly outageMs: number };
+  storeUnreachable: {
+    /** Name of the job whose lock cannot be reached. Left out: the connection is lost. */
+    readonly job?: string;
+    /** The failure that showed it. */
+    readonly error: LockStoreError;
+    /** How long the outage has lasted, in milliseconds. */
+    readonly outageMs: number;
+  };
   /**
    * The outage that `storeUnreachable` announced is over: there is a connection and a heartbeat was answered, or, with a
    * `job`, its lock can be reached again. Not called for a `job` that this replica no longer competes for (stopped, paused,
    * unregistered, or a lock that is not requested any more), nor once the connections are closed.
    */
-  storeRecovered: { readonly job?: string; readonly outageMs: number };
+  storeRecovered: {
+    /** Name of the job whose lock could not be reached. Left out: the connection was lost. */
+    readonly job?: string;
+    /** How long the outage lasted, in milliseconds. */
+    readonly outageMs: number;
+  };
   /**
    * Redis denies what this job needs: a permission is missing, the key is of another type, or too few replicas of Redis are
    * connected. Without a `job` it is what all jobs need: scripts, heartbeats, messages about releases and grants, or a connection
    * that was lost and is now refused. Requests work again when a person has changed something. `deniedMs` is 0 at first. The event is
    * sent again after 1 min, 2 min, 4 min and so on while requests are denied. Not called when they work again.
    */
-  requestDenied: { readonly job?: string; readonly error: LockStoreError; readonly deniedMs: number };
+  requestDenied: {
+    /** Name of the job. Left out: all jobs need what is denied. */
+    readonly job?: string;
+    /** The answer of Redis. */
+    readonly error: LockStoreError;
+    /** For how long requests have been denied, in milliseconds. */
+    readonly deniedMs: number;
+  };
   /**
    * This replica's clock is so far ahead of Redis that an occurrence could not be claimed yet: it is claimed again after
    * `aheadMs`. Not called for up to a minute, nor for schedules other than cron.
    */
-  clockAhead: { readonly job: string; readonly scheduledAt: Date; readonly aheadMs: number };
+  clockAhead: {
+    /** Name of the job. */
+    readonly job: string;
+    /** The occurrence. */
+    readonly scheduledAt: Date;
+    /** How far this clock is ahead of Redis, in milliseconds. */
+    readonly aheadMs: number;
+  };
   /**
    * Redis may drop locks when its memory is full, and a lock that is dropped is held by two: its `maxmemory-policy` is not
    * `noeviction`, or, without a `policy`, is not shown to us. Once a process, when it is first connected: not called for a
    * policy that is changed later.
    */
-  evictionPossible: { readonly policy?: string };
+  evictionPossible: {
+    /** The `maxmemory-policy` of Redis. Left out: Redis does not show it. */
+    readonly policy?: string;
+  };
   /**
    * Redis does not say which server it is, because INFO is not permitted. So a restart of Redis looks like a short outage:
    * while an old leader still trusts its lease, another replica may lead. Permit `+info` and `+time` in the ACL. Once a process,
@@ -201,20 +284,38 @@ export interface JobEvents {
    * A replica has found a lock without a time to live, which would have been held for ever, and has given it one. Not called by
    * the requests that come after.
    */
-  lockTtlRestored: { readonly job: string; readonly holder: string };
+  lockTtlRestored: {
+    /** Name of the job. */
+    readonly job: string;
+    /** The holder that the lock names. */
+    readonly holder: string;
+  };
   /**
    * The heartbeat thread has ended, or has had no connection for 10 s while the main thread has one. Leases go on by the heartbeats of
    * the main thread, and no longer outlast a blocked event loop. Called once. A thread that has ended starts again with the process.
    * Not called for a thread that cannot start (start-up fails), nor at a stop.
    */
-  heartbeatThreadFailed: { readonly error: unknown };
+  heartbeatThreadFailed: {
+    /** Why the thread ended, or cannot reach Redis. */
+    readonly error: unknown;
+  };
   /** The library's own runner broke. Its term is given back, and the runner starts again. Not called for what a job throws. */
-  runnerFailed: { readonly job: string; readonly error: unknown };
+  runnerFailed: {
+    /** Name of the job. */
+    readonly job: string;
+    /** What was thrown. */
+    readonly error: unknown;
+  };
   /**
    * An observer threw or rejected; nothing else noticed. Not called for one that does so at this very event, nor for
    * interceptors and for subscribers of a channel.
    */
-  observerFailed: { readonly event: keyof JobEvents; readonly error: unknown };
+  observerFailed: {
+    /** The event whose callback failed. */
+    readonly event: keyof JobEvents;
+    /** What the callback threw. */
+    readonly error: unknown;
+  };
 }
 
 /**
@@ -252,7 +353,12 @@ export const JOB_EVENTS = Object.freeze({
 
 /** One event: its name and its payload. A `switch` on `event` narrows the type of `payload`. */
 export type JobEvent = {
-  [E in keyof JobEvents]: { readonly event: E; readonly payload: JobEvents[E] };
+  [E in keyof JobEvents]: {
+    /** Its name, as in {@link JobEvents}. */
+    readonly event: E;
+    /** What {@link JobEvents} says of it. */
+    readonly payload: JobEvents[E];
+  };
 }[keyof JobEvents];
 
 /** How the library says that something happened. It never throws and nothing ever comes back. */

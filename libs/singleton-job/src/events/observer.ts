@@ -14,7 +14,10 @@ import { type JobEvent, type JobEvents, type Notify } from './events.js';
  * @example
  * const printing: JobObserver = { onEvent: ({ event, payload }) => console.log(event, payload) };
  */
-export type JobObserver = EventCallbacks & { onEvent?: (event: JobEvent) => unknown };
+export type JobObserver = EventCallbacks & {
+  /** Called for every event, after the callback of that event. */
+  onEvent?: (event: JobEvent) => unknown;
+};
 
 type EventCallbacks = { [E in keyof JobEvents]?: (event: JobEvents[E]) => unknown };
 

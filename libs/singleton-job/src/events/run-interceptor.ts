@@ -15,7 +15,13 @@ export interface InterceptedRun extends RunInfo {
  *
  * `next` runs the job once, however often it is called, and rejects without running it when the signal has fired. The run
  * lasts until both have settled.
+ *
+ * @example
+ * ```ts
+ * const inTransaction: RunInterceptor = { intercept: (_run, next) => database.transaction(() => next()) };
+ * ```
  */
 export interface RunInterceptor {
+  /** Called for each run, before its job is. Return what `next()` returns. */
   intercept(run: InterceptedRun, next: () => Promise<unknown>): unknown;
 }

@@ -48,6 +48,7 @@ export class LockHandle implements AsyncDisposable {
     return this.#released;
   }
 
+  /** Releases the lock at the end of an `await using` block. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.release();
   }

@@ -9,8 +9,20 @@ import {
 } from '../options/index.js';
 
 /** What is locked. A tenant has keys of its own: two tenants lock one name without hindering each other. */
-export type LockKey = string | { readonly name: string; readonly tenant: string };
+export type LockKey =
+  | string
+  | {
+      /** What is locked. */
+      readonly name: string;
+      /** For whom. */
+      readonly tenant: string;
+    };
 
+/**
+ * Options of one lock.
+ *
+ * @example `locks.tryAcquire('nightly-import', { expiry: '30s', wait: '5s' })`
+ */
 export interface LockOptions {
   /**
    * Life of the lock without renewal. More: what a killed process had locked is free later. Less: a shorter pause of the

@@ -20,6 +20,8 @@ type LockedFunction<T> = (lock: LockHandle) => T | Promise<T>;
 /**
  * Locks for one global operation at a time: a migration, an import, a rebuild. For one row among many claim the row in
  * your database. The same leases as those of jobs, on the same connection.
+ *
+ * @example `constructor(private readonly locks: LockService) {}`
  */
 export class LockService {
   /** What is locked, each with a promise of its being given back. */

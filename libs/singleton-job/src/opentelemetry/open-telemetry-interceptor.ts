@@ -13,6 +13,7 @@ export class OpenTelemetryInterceptor implements RunInterceptor {
     this.#tracer = (options?.tracerProvider ?? trace.getTracerProvider()).getTracer(SCOPE);
   }
 
+  /** Runs the job within its span. */
   intercept(run: InterceptedRun, next: () => Promise<unknown>): Promise<unknown> {
     // a triggered run belongs to the span of its caller; a timer does not, although it was set in some request long ago
     const root = run.cause !== 'trigger';

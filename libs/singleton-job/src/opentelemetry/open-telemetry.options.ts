@@ -2,7 +2,9 @@ import { type MeterProvider, type TracerProvider } from '@opentelemetry/api';
 
 /** Where metrics and spans go. Each left out is the global one, which the SDK registers before the application is made. */
 export interface OpenTelemetryOptions {
+  /** Where metrics go. @default the global one */
   readonly meterProvider?: MeterProvider | undefined;
+  /** Where spans go. @default the global one */
   readonly tracerProvider?: TracerProvider | undefined;
 }
 

@@ -71,6 +71,11 @@ interface OverlapOption {
   readonly overlap?: Overlap | undefined;
 }
 
+/**
+ * Options of `@FixedRate`.
+ *
+ * @example `@FixedRate('500ms', { name: 'price-tick', overlap: 'cancel-other', offset: '100ms' })`
+ */
 export interface FixedRateOptions extends JobOptions, OverlapOption {
   /**
    * Moves the grid of ticks, which starts at the epoch, so that jobs of one period do not all run at the same instant.
@@ -81,9 +86,18 @@ export interface FixedRateOptions extends JobOptions, OverlapOption {
   readonly offset?: Duration | undefined;
 }
 
-/** An interval is counted from the end of the run, so it has no overlap and no grid to talk about. */
+/**
+ * Options of `@Interval`. It is counted from the end of a run, so it has neither `overlap` nor `offset`.
+ *
+ * @example `@Interval('1s', { name: 'heartbeat', warnAfter: '30s' })`
+ */
 export type IntervalOptions = JobOptions;
 
+/**
+ * Options of `@Cron`.
+ *
+ * @example `@Cron('0 3 * * *', { name: 'daily-report', timeZone: 'Asia/Singapore', timeout: '5m' })`
+ */
 export interface CronOptions extends JobOptions, OverlapOption {
   /**
    * IANA name of the zone that the expression is read in.
@@ -101,7 +115,11 @@ export interface CronOptions extends JobOptions, OverlapOption {
   readonly misfireGrace?: Duration | undefined;
 }
 
-/** What the module's `jobs` may change in a job: everything but its name and its kind. */
+/**
+ * What the module's `jobs` may change in a job: everything but its name and its kind.
+ *
+ * @example `jobs: { 'daily-report': { cron: '0 4 * * *', lockExpiry: '60s' } }`
+ */
 export interface JobOverrides
   extends Omit<FixedRateOptions, 'name' | 'waitForCompletion'>, Omit<CronOptions, 'name' | 'waitForCompletion'> {
   /** The period of a fixed-rate job. */

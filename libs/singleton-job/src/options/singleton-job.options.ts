@@ -26,7 +26,14 @@ export interface HeartbeatThreadOptions {
   readonly workerFile: string | URL;
 }
 
-/** The options of the module. They are read once, at start-up, checked all at once, and cannot change after. */
+/**
+ * The options of the module. They are read once, at start-up, checked all at once, and cannot change after.
+ *
+ * @example
+ * ```ts
+ * SingletonJobModule.forRoot({ projectName: 'shop', connection: 'redis://localhost:6379', lockExpiry: '10s' })
+ * ```
+ */
 export interface SingletonJobOptions {
   /** First part of every key and channel. Replicas of one application share it; other applications on the same Redis must not. */
   readonly projectName: string;
@@ -163,5 +170,6 @@ export interface SingletonJobOptions {
 
 /** What a class given as `useClass` or `useExisting` implements. */
 export interface SingletonJobOptionsFactory {
+  /** Called once, at start-up. */
   createSingletonJobOptions(): SingletonJobOptions | Promise<SingletonJobOptions>;
 }

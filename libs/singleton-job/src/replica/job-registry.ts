@@ -8,7 +8,11 @@ import { type JobRole, type JobStatus, type TriggerResult } from './job-status.j
 import { type JobSupervisor, type ManagedJob } from './job-supervisor.js';
 import { nextDue } from './next-due.js';
 
-/** Sees and steers the jobs of this replica. Inject it wherever you like: `constructor(private readonly jobs: SingletonJobRegistry)`. */
+/**
+ * Sees and steers the jobs of this replica. Inject it wherever you like.
+ *
+ * @example `constructor(private readonly jobs: SingletonJobRegistry) {}`
+ */
 export class SingletonJobRegistry {
   constructor(
     private readonly options: ResolvedOptions,

@@ -11,6 +11,7 @@ export type RunOutcome = 'succeeded' | 'failed' | 'cancelled';
 
 /** The newest run of a job that has settled on this replica. */
 export interface LastRun extends Pick<RunEnded, 'cause' | 'durationMs' | 'fencingToken'> {
+  /** How it ended. */
   readonly outcome: RunOutcome;
   /** ISO 8601. */
   readonly scheduledAt: string;
@@ -26,8 +27,11 @@ export interface JobCounters {
   readonly terms: number;
   /** Terms that it lost against its will. */
   readonly lostTerms: number;
+  /** Runs that returned. */
   readonly succeeded: number;
+  /** Runs that threw. */
   readonly failed: number;
+  /** Runs that threw after their signal had fired. */
   readonly cancelled: number;
   /** Ticks that it did not start although it led: see `tickDropped`. */
   readonly dropped: number;
@@ -37,13 +41,17 @@ export interface JobCounters {
 
 /** A job as this replica sees it: plain data that can be written as JSON. */
 export interface JobStatus {
+  /** Name of the job. */
   readonly name: string;
+  /** The kind of its schedule. */
   readonly kind: ScheduleKind;
   /** As in `fixed-rate 500ms offset 0ms` or `cron 0 3 * * * UTC`. */
   readonly schedule: string;
+  /** Its `lockExpiry` in milliseconds. */
   readonly lockExpiryMs: number;
   /** Null: a run may take as long as it likes. */
   readonly timeoutMs: number | null;
+  /** What this replica is to the job. */
   readonly role: JobRole;
   /**
    * The leader as this replica knows it: `nodeId` with its random part. Null when there is none, or none is known; one
@@ -56,23 +64,30 @@ export interface JobStatus {
   readonly leaseRemainingMs: number | null;
   /** When the run in flight began, ISO 8601. Null when none is. */
   readonly runningSince: string | null;
+  /** The newest run that has settled on this replica. Null: none has. */
   readonly lastRun: LastRun | null;
   /**
    * When the next tick is due on the leader, ISO 8601. Null for an interval but between two runs of the replica that leads.
    */
   readonly nextTickAt: string | null;
+  /** What this replica has counted since it started. */
   readonly counters: JobCounters;
 }
 
 /** What became of a request to run a job now. */
 export type TriggerResult =
-  | ({ readonly started: true } & Pick<LastRun, 'fencingToken' | 'startedAt'>)
+  | ({
+      /** The run has begun. Its outcome is not waited for. */
+      readonly started: true;
+    } & Pick<LastRun, 'fencingToken' | 'startedAt'>)
   | {
+      /** No run was started. */
       readonly started: false;
       /**
        * `not-leader`: call it on the replica that `leader` names; null: there is none at the moment. `running`: a run is in flight.
        * `lease-unconfirmed`: this replica leads, but starts no run at the moment, because it stops or its lease is in doubt again.
        */
       readonly reason: 'not-leader' | 'running' | 'lease-unconfirmed';
+      /** The leader as this replica knows it: `nodeId` with its random part. */
       readonly leader: string | null;
     };

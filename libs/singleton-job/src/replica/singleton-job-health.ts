@@ -6,6 +6,7 @@ import { overdueSince } from './overdue.js';
 
 /** A job that should have run. */
 export interface OverdueJob {
+  /** Name of the job. */
   readonly name: string;
   /** The tick that nothing came of, ISO 8601. */
   readonly dueAt: string;
@@ -21,7 +22,12 @@ export interface OverdueJob {
 /** What is wrong with the jobs of this replica: plain data that can be written as JSON. */
 export interface HealthReport {
   /** Where the store has not answered for longer than `lockExpiry`: for one job, or, with null, for all. */
-  readonly unreachable: readonly { readonly job: string | null; readonly forMs: number }[];
+  readonly unreachable: readonly {
+    /** Name of the job. Null: all jobs. */
+    readonly job: string | null;
+    /** For how long, in milliseconds. */
+    readonly forMs: number;
+  }[];
   /** Jobs that this replica leads and that did not run by their next tick plus `timeout` (or `lockExpiry`) plus `lockExpiry`. */
   readonly overdue: readonly OverdueJob[];
   /**
@@ -31,7 +37,11 @@ export interface HealthReport {
   readonly leaderless: readonly string[];
 }
 
-/** Says what is wrong with the jobs of this replica. Asks Redis nothing; inject it wherever you like. */
+/**
+ * Says what is wrong with the jobs of this replica. Asks Redis nothing; inject it wherever you like.
+ *
+ * @example `constructor(private readonly health: SingletonJobHealth) {}`
+ */
 export class SingletonJobHealth {
   constructor(
     private readonly options: ResolvedOptions,

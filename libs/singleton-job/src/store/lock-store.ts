@@ -115,20 +115,32 @@ export type SessionId = string;
 
 /** A session as its replica knows it. */
 export interface SessionToKeep {
+  /** The session. */
   readonly id: SessionId;
+  /** How long it lives after each heartbeat, in milliseconds. */
   readonly lockExpiryMs: number;
   /** The end that the store confirmed last. Undefined: it was never confirmed. */
   readonly confirmedEnd: number | undefined;
 }
 
+/** What a replica asks with a heartbeat. */
 export interface HeartbeatRequest {
   /** The sessions of this replica that are not over. May be none: then the heartbeat only answers. */
   readonly sessions: readonly SessionToKeep[];
   /** `version` and `serverSince` of the list of sessions that this replica has. Undefined: it has none. */
-  readonly knownList: { readonly version: number; readonly serverSince: number } | undefined;
+  readonly knownList:
+    | {
+        /** The `version` of that list. */
+        readonly version: number;
+        /** The `serverSince` of that list. */
+        readonly serverSince: number;
+      }
+    | undefined;
 }
 
+/** The answer to a heartbeat. */
 export interface HeartbeatResult {
+  /** The time of the store when it answered. */
   readonly storeTime: number;
   /** One for each session of the request, in the same order. */
   readonly sessions: readonly SessionResult[];
@@ -149,6 +161,7 @@ export interface HeartbeatResult {
   readonly list: ReadonlyMap<SessionId, ListedSession> | undefined;
 }
 
+/** What a heartbeat did to a session of its request. */
 export interface SessionResult {
   /** `listed-again`: it had been confirmed and was not listed. */
   readonly status: 'extended' | 'listed-again' | 'ended';
@@ -156,7 +169,9 @@ export interface SessionResult {
   readonly end: number;
 }
 
+/** A session of any replica, as the store lists it. */
 export interface ListedSession {
+  /** True: for good. Nothing runs under the session any more. */
   readonly hasEnded: boolean;
   /** Its last confirmed end: `lockExpiryMs` after its last heartbeat, also if the replica ended it earlier. */
   readonly end: number;
@@ -164,7 +179,9 @@ export interface ListedSession {
 
 /** The server and the state of sessions that an acquire request relies on. */
 export interface HeartbeatReference {
+  /** The `serverId` of the last heartbeat. */
   readonly serverId: string | undefined;
+  /** The `serverSince` of the last heartbeat. */
   readonly serverSince: number;
 }
 
@@ -177,7 +194,9 @@ export interface HeartbeatReference {
  * - `notBefore` has passed, or `isFirstStart` is true and the lock has no state.
  */
 export interface AcquireRequest {
+  /** Name of the lock. */
   readonly name: string;
+  /** Who is to hold the lock. */
   readonly holder: Holder;
   /** How long the lock lives without a renewal. */
   readonly lifeMs: number;
@@ -197,14 +216,18 @@ export interface AcquireRequest {
   readonly stateLifeMs: number | undefined;
 }
 
+/** The answer to an acquire request. */
 export type AcquireResult = Grant | Refusal;
 
 /** The lock is ours. */
 export interface Grant extends JobState {
+  /** True: the lock is ours. */
   readonly granted: true;
   /** max(stored + 1, the time of the store, `seenToken` + 1). The same again for a repeated request. */
   readonly token: number;
+  /** When the state of the lock was created. */
   readonly stateCreatedAt: number;
+  /** The time of the store when it answered. */
   readonly storeTime: number;
 }
 
@@ -219,7 +242,9 @@ export type RefusalReason = 'held' | 'too-early' | 'outdated';
 
 /** The lock is not ours. */
 export interface Refusal extends JobState {
+  /** False: the lock is not ours. */
   readonly granted: false;
+  /** Why the lock was not granted. */
   readonly reason: RefusalReason;
   /** Who holds the lock. Undefined: the lock is free. */
   readonly holder: Holder | undefined;
@@ -229,6 +254,7 @@ export interface Refusal extends JobState {
   readonly token: number;
   /** Undefined if there is no state. */
   readonly stateCreatedAt: number | undefined;
+  /** The time of the store when it answered. */
   readonly storeTime: number;
   /** The lock had no time to live and would have stayed for ever. It was given `lifeMs`. */
   readonly ttlRestored: boolean;
@@ -257,28 +283,41 @@ export interface JobState {
  * What is settled is claimed: `newestClaimed` is raised to `newestSettled`. A `newestClaimed` that is raised so has no `claimedBy`.
  */
 export interface StateUpdate {
+  /** See {@link JobState.newestClaimed}. */
   readonly newestClaimed?: number | undefined;
+  /** See {@link JobState.newestSettled}. */
   readonly newestSettled?: number | undefined;
+  /** See {@link JobState.lastRunEndedAt}. */
   readonly lastRunEndedAt?: number | undefined;
+  /** See {@link JobState.schedule}. */
   readonly schedule?: string | undefined;
 }
 
+/** What a leader asks to keep its lock. */
 export interface RenewRequest {
+  /** Name of the lock. */
   readonly name: string;
+  /** Who must have the lock for it to be renewed. */
   readonly holder: Holder;
+  /** How long the lock lives from now on, in milliseconds. */
   readonly lifeMs: number;
+  /** What is recorded if the lock is renewed. */
   readonly update: StateUpdate;
 }
 
+/** The answer to a renewal. */
 export interface RenewResult {
   /** False is certain: the lock is not ours, and never again under this holder. */
   readonly held: boolean;
   /** Who holds the lock now. Undefined: the lock is free. */
   readonly holder: Holder | undefined;
+  /** The time of the store when it answered. */
   readonly storeTime: number;
 }
 
+/** What a leader asks before it runs a cron occurrence. */
 export interface ClaimRequest extends RenewRequest {
+  /** The fencing token of its term. */
   readonly token: number;
   /** The occurrence. */
   readonly scheduledAt: number;
@@ -293,33 +332,51 @@ export interface ClaimRequest extends RenewRequest {
  */
 export type ClaimOutcome = 'claimed' | 'already-ours' | 'taken' | 'too-early' | 'not-leader';
 
+/** The answer to a claim. */
 export interface ClaimResult {
+  /** What became of the claim. */
   readonly outcome: ClaimOutcome;
   /** The newest occurrence claimed, 0 if none. */
   readonly newestClaimed: number;
   /** Who holds the lock now. Undefined: the lock is free. */
   readonly holder: Holder | undefined;
+  /** The time of the store when it answered. */
   readonly storeTime: number;
 }
 
+/** What a leader asks to give its lock back. */
 export interface ReleaseRequest {
+  /** Name of the lock. */
   readonly name: string;
+  /** Who must have the lock for it to be released. */
   readonly holder: Holder;
   /** The fencing token of the term, for the message. 0: the lock may never have been granted. */
   readonly token: number;
+  /** What is recorded if the lock is released. */
   readonly update: StateUpdate;
 }
 
+/** The answer to a release. */
 export interface ReleaseResult {
   /** False: the lock was not ours, or no longer. */
   readonly released: boolean;
+  /** The time of the store when it answered. */
   readonly storeTime: number;
 }
 
 /** Locks that were granted or released. Messages may arrive late or out of order; a larger token is newer. */
 export interface LockMessage {
+  /** What happened to them. */
   readonly kind: 'granted' | 'released';
-  readonly locks: readonly { readonly name: string; readonly holder: Holder; readonly token: number }[];
+  /** Each lock once. */
+  readonly locks: readonly {
+    /** Name of the lock. */
+    readonly name: string;
+    /** Who was granted it, or released it. */
+    readonly holder: Holder;
+    /** The fencing token of the term. 0 for a release: the lock may never have been granted. */
+    readonly token: number;
+  }[];
 }
 
 /** A claim further ahead of the clock of the store than this is too early. */

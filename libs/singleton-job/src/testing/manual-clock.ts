@@ -57,7 +57,13 @@ export class ManualClock implements Clock {
    * @example await clock.sleep(1_500, { signal: run.signal });
    * @throws the reason of `signal`, as soon as it fires
    */
-  async sleep(forMs: number, options: { readonly signal?: AbortSignal } = {}): Promise<void> {
+  async sleep(
+    forMs: number,
+    options: {
+      /** Ends the sleep. @default none */
+      readonly signal?: AbortSignal;
+    } = {},
+  ): Promise<void> {
     const { signal = new AbortController().signal } = options;
     await sleep(this, forMs, signal);
     signal.throwIfAborted();

@@ -2,14 +2,19 @@ import { type JobEvent, type JobEvents, type JobObserver, type Notify } from '..
 import { type Clock, SystemClock } from '../time/index.js';
 
 /** An event, and when it was reported in milliseconds of the clock's `now()`. */
-export type RecordedEvent = JobEvent & { readonly atMs: number };
+export type RecordedEvent = JobEvent & {
+  /** Milliseconds of the `now()` of the clock. */
+  readonly atMs: number;
+};
 
 /** Keeps every event in order, for tests that assert on the whole story: `observers: [recorder]`. */
 export class RecordingObserver implements JobObserver {
+  /** Every event, oldest first. */
   readonly events: RecordedEvent[] = [];
 
   constructor(private readonly clock: Clock = new SystemClock()) {}
 
+  /** Records an event. The library calls it. */
   onEvent({ event, payload }: JobEvent): void {
     this.notify(event, payload);
   }

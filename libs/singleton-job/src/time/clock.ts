@@ -1,5 +1,6 @@
 /** A timer that was set on a {@link Clock}. Cancelling twice, or after it fired, does nothing. */
 export interface Timer {
+  /** The timer does not fire any more. */
   cancel(): void;
 }
 

@@ -4,8 +4,11 @@ import { type Holder, type JobState, type SessionId } from '../lock-store.js';
 export interface ServerData {
   /** When each session ends. An ended session has minus that time, as in Redis. */
   readonly sessions: Map<SessionId, number>;
+  /** The locks by name. */
   readonly locks: Map<string, Lock>;
+  /** What is kept of each lock beside its holder, by name. */
   readonly states: Map<string, State>;
+  /** The server as heartbeats know it. Undefined: there was none yet. */
   server: ServerRecord | undefined;
 }
 

@@ -2,7 +2,9 @@ import { Cluster, type ClusterNode, type ClusterOptions, Redis, type RedisOption
 
 /** A Redis Cluster by some of its nodes. */
 export interface ClusterConnection {
+  /** Some nodes of the cluster, from which the others are learned. */
   readonly nodes: readonly ClusterNode[];
+  /** Options of `Cluster` of ioredis. @default {} */
   readonly options?: ClusterOptions | undefined;
 }
 

@@ -17,7 +17,9 @@ import { WAIT } from './wait.js';
 
 /** What the suite needs of a test runner: jest, vitest, mocha and node:test have it. */
 export interface TestRunner {
+  /** Groups tests. */
   readonly describe: (name: string, define: () => void) => unknown;
+  /** Defines a test. */
   readonly it: (name: string, run: () => Promise<void>) => unknown;
 }
 
@@ -28,6 +30,7 @@ export interface TestRunner {
  */
 export type OptionalChapter = 'a restart' | 'a clock that is set back' | 'an outdated heartbeat';
 
+/** The store under test. */
 export interface LockStoreSuite {
   /** What the store is called in the report. */
   readonly name: string;

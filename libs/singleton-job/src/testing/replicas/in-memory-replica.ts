@@ -22,6 +22,7 @@ export class InMemoryReplica {
     this.#replica = replica;
   }
 
+  /** Its name, as given to `start()`. */
   get name(): string {
     return this.#replica.name;
   }

@@ -18,6 +18,7 @@ export class InMemoryReplicas {
     this.#replicas = new TestReplicas({ wall });
   }
 
+  /** The clock of all replicas and of the server. */
   get clock(): ManualClock {
     return this.#replicas.clock;
   }
