@@ -5,27 +5,35 @@ import type ts from 'typescript';
 import { Declarations } from './api/declarations.js';
 import { eventsTable } from './api/events-table.js';
 import { innerTypes, publicNames } from './api/report.js';
+import { undocumented } from './api/undocumented.js';
 import { LIBRARY, ROOT } from './workspace/paths.js';
 
 /**
  * `npm run api` writes what is made from the public declarations: the list of all public names in `libs/singleton-job/api.md`, and
- * the table of events in `docs/observability.md`. With `-- --check` it changes nothing and ends with 1 if a file is out of date.
+ * the table of events in `docs/observability.md`. With `-- --check` it changes nothing and ends with 1 if a file is out of date. It
+ * also names each public name and field that has no docstring.
  */
 const isCheck = process.argv.includes('--check');
 const declarations = new Declarations();
+const entryPoints = await readEntryPoints();
+const all = entryPoints.flatMap(([, exported]) => [...exported.values()]);
 await update('libs/singleton-job/api.md', () => apiReport());
 await update('docs/observability.md', (page) =>
   replaceOnce(page, /(?<=\n## Events\n[^]*?)^\| event [^]*?(?=\n\n)/m, eventsTable(declarations)),
 );
 
-async function apiReport(): Promise<string> {
+for (const name of undocumented(all, declarations)) {
+  console.log(`${name} has no docstring`);
+  process.exitCode = 1;
+}
+
+async function readEntryPoints(): Promise<[string, ReadonlyMap<string, ts.Symbol>][]> {
   const { exports } = JSON.parse(await readFile(join(LIBRARY, 'package.json'), 'utf8')) as { exports: object };
   const paths = Object.keys(exports).filter((path) => path !== './package.json');
-  const entryPoints = paths.map((path): [string, ReadonlyMap<string, ts.Symbol>] => [
-    join('nestjs-singleton-job', path),
-    declarations.exportsOf(join(path, 'index.ts')),
-  ]);
-  const all = entryPoints.flatMap(([, exported]) => [...exported.values()]);
+  return paths.map((path) => [join('nestjs-singleton-job', path), declarations.exportsOf(join(path, 'index.ts'))]);
+}
+
+async function apiReport(): Promise<string> {
   const report = [
     '# Public API\n\nEvery public name of the package, written by `npm run api`. A change of this file is a change for users.\n',
     ...entryPoints.map(([name, exported]) => publicNames(name, exported)),

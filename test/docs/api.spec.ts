@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { attempt } from '../../tools/workspace/command.js';
 import { ROOT } from '../../tools/workspace/paths.js';
 
-it('the list of public names and the table of events are up to date; if not, run `npm run api` and review the change', async () => {
+it('every public name has a docstring, and what `npm run api` writes is up to date', async () => {
   const { output } = await attempt(process.execPath, ['--import', 'tsx', join(ROOT, 'tools/api.ts'), '--check']);
   expect(output).toBe('');
 });

@@ -72,7 +72,7 @@ function statementOf(declaration: ts.Declaration): ts.Node {
 }
 
 /** A private member of a class; a private constructor matters to users as well. */
-function isPrivate(node: ts.Node): boolean {
+export function isPrivate(node: ts.Node): boolean {
   if (!ts.isClassElement(node) || ts.isConstructorDeclaration(node)) return false;
   const isHash = node.name !== undefined && ts.isPrivateIdentifier(node.name);
   return isHash || (ts.getCombinedModifierFlags(node) & ts.ModifierFlags.Private) !== 0;
