@@ -4,6 +4,7 @@ import { type OptionsFromEnvironment, readVariables } from './read-variables.js'
 /** A configuration of `@nestjs/config`, registered as `singletonJob`. */
 export type SingletonJobConfig = (() => OptionsFromEnvironment) & ConfigFactoryKeyHost<OptionsFromEnvironment>;
 
+/** How the variables are found. */
 export interface SingletonJobConfigOptions {
   /**
    * What the names of the variables begin with, before `_`. Nothing else may use it: a variable that sets no option is an error at
