@@ -136,11 +136,13 @@ describe('The health of a replica', () => {
       expect(health.report().unreachable).toEqual([]);
     });
 
-    it('tells its trouble once, also when its term ends of it', async () => {
+    it('is reported, and again after a minute, also when its term ends of it', async () => {
       const { health, observer } = await ailing();
       await replicas.clock.advance(20_000);
-      expect(observer.of('storeUnreachable').filter(({ job: name }) => name === 'broken')).toHaveLength(1);
-      expect(observer.of('storeUnreachable').length - observer.of('storeRecovered').length).toBe(1);
+      const reports = observer.of('storeUnreachable').filter(({ job: name }) => name === 'broken');
+      expect(reports.map(({ outageMs }) => outageMs)).toEqual([0, 60_000]);
+      const begun = observer.of('storeUnreachable').filter(({ outageMs }) => outageMs === 0);
+      expect(begun.length - observer.of('storeRecovered').length).toBe(1);
       expect(health.report().unreachable).toHaveLength(1);
     });
 
