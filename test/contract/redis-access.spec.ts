@@ -111,6 +111,8 @@ describe('what Redis permits', () => {
     expect(await store.renew(renewal)).toMatchObject({ held: true });
     expect(await store.claim({ ...renewal, token, scheduledAt: storeTime + 5 })).toMatchObject({ outcome: 'claimed' });
     expect(await store.release(release)).toMatchObject({ released: true });
+    expect(await store.setPaused({ name: 'price-tick', isPaused: true })).toMatchObject({ holder: undefined });
+    expect(await store.setPaused({ name: 'price-tick', isPaused: false })).toMatchObject({ pausedAt: undefined });
     await store.publish({ kind: 'granted', locks: [] });
     await store.endSession(session);
     expect(messagesDenied).toEqual([]);

@@ -116,6 +116,14 @@ describe('what Redis sees', () => {
     });
   });
 
+  it('is a pause as one more field of the state, and nothing of it when it ends', async () => {
+    const { pausedAt } = await store.setPaused({ name: 'price-tick', isPaused: true });
+    expect(await fixture.raw.hgetall(STATE)).toEqual({ paused: String(pausedAt) });
+    expect(await fixture.raw.pttl(STATE)).toBe(-1);
+    await store.setPaused({ name: 'price-tick', isPaused: false });
+    expect(await fixture.raw.keys('*')).toEqual([]);
+  });
+
   it('is nothing of a lock that was released but its state', async () => {
     await granted(store, acquireRequest('a#1'));
     await store.release(release);
@@ -147,7 +155,7 @@ describe('what Redis sees', () => {
   });
 
   describe('as a message', () => {
-    it('names its kind, its database and the locks', async () => {
+    it('names its version, its kind, its database and what it is about', async () => {
       const listener = fixture.raw.duplicate();
       const messages: string[] = [];
       listener.on('message', (channel, text) => messages.push(`${channel} ${text}`));
@@ -155,10 +163,15 @@ describe('what Redis sees', () => {
       await granted(store, acquireRequest('a#1'));
       await store.release(release);
       await store.publish({ kind: 'granted', locks: [{ name: 'price-tick', holder: 'b.1@800#2', token: 8 }] });
-      await eventually('both messages arrive', () => messages.at(1));
+      await store.publish({ kind: 'request', id: 'a#1', action: 'trigger', name: 'price-tick', expiresAt: 9 });
+      const run = { fencingToken: 8, startedAt: 9 };
+      await store.publish({ kind: 'reply', id: 'a#1', replicaId: 'b', outcome: 'done', run });
+      await eventually('all messages arrive', () => messages.at(3));
       expect(messages).toEqual([
         'myapp:released {"version":1,"database":0,"kind":"released","locks":[["price-tick","a#1",7]]}',
         'myapp:released {"version":1,"database":0,"kind":"granted","locks":[["price-tick","b.1@800#2",8]]}',
+        'myapp:released {"version":1,"database":0,"kind":"request","id":"a#1","action":"trigger","name":"price-tick","expiresAt":9}',
+        'myapp:released {"version":1,"database":0,"kind":"reply","id":"a#1","replicaId":"b","outcome":"done","run":{"fencingToken":8,"startedAt":9}}',
       ]);
       listener.disconnect();
     });
@@ -172,6 +185,12 @@ describe('what Redis sees', () => {
         '{"version":2,"database":0,"kind":"granted","locks":[["x","a#1",1]]}',
         '{"version":1,"database":0,"kind":"paused","locks":[["x","a#1",1]]}',
         '{"version":1,"database":0,"kind":"granted","locks":"x"}',
+        '{"version":2,"database":0,"kind":"request","id":"a#1","action":"trigger","name":"x","expiresAt":1}',
+        '{"version":1,"database":0,"kind":"request","id":"a#1","action":"explode","name":"x","expiresAt":1}',
+        '{"version":1,"database":0,"kind":"request","id":"a#1","action":"trigger","name":7,"expiresAt":1}',
+        '{"version":1,"database":0,"kind":"request","id":"a#1","action":"trigger","name":"x","expiresAt":"1"}',
+        '{"version":1,"database":0,"kind":"reply","id":"a#1","replicaId":"b","outcome":"odd","run":null}',
+        '{"version":1,"database":0,"kind":"reply","id":"a#1","outcome":"done","run":null}',
         '{"version":1,"database":0,"kind":"granted","locks":[["x","a#1","1"]]}',
         '{"version":1,"database":0,"kind":"granted","locks":[["x","a#1",1],null]}',
       ];
@@ -247,7 +266,7 @@ describe('what Redis sees', () => {
     });
 
     it('fields that are no numbers count as missing', async () => {
-      await fixture.raw.hset(STATE, 'token', 'x', 'born', '', 'last', 'never', 'ran', '-', 'end', '?');
+      await fixture.raw.hset(STATE, 'token', 'x', 'born', '', 'last', 'never', 'ran', '-', 'end', '?', 'paused', 'x');
       const grant = await granted(store, acquireRequest('a#1'));
       expect(grant).toMatchObject({ newestClaimed: undefined, newestSettled: undefined, lastRunEndedAt: undefined });
       expect(grant.stateCreatedAt).toBe(grant.storeTime);
@@ -309,6 +328,8 @@ describe('what Redis sees', () => {
     it('locks go from leader to leader', async () => {
       const first = await granted(store, acquireRequest('a.1@800#1'));
       await fill();
+      expect(await store.setPaused({ name: 'price-tick', isPaused: true })).toMatchObject({ holder: 'a.1@800#1' });
+      await store.setPaused({ name: 'price-tick', isPaused: false });
       expect(await refused(store, acquireRequest('b.1@800#1'))).toMatchObject({ holder: 'a.1@800#1' });
       const second = await granted(store, acquireRequest('b.1@800#2', { endedSession: 'a.1@800' }));
       expect(second.token).toBeGreaterThan(first.token);

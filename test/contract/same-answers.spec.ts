@@ -41,6 +41,7 @@ type Step =
       readonly token: number;
       readonly scheduledAt: number;
     }
+  | { readonly kind: 'setPaused'; readonly isPaused: boolean }
   | { readonly kind: 'occupy'; readonly holder: string }
   | { readonly kind: 'freeLock' | 'loseState' | 'loseSessions' | 'loseData' };
 
@@ -123,6 +124,13 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       scheduledAt: fc.constantFrom(-100, 0, 100, 200, 30_000, 90_000),
     }),
   },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constant('setPaused' as const),
+      isPaused: fc.constantFrom(true, false, false),
+    }),
+  },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('occupy' as const), holder }) },
   {
     weight: 1,
@@ -187,6 +195,8 @@ class Replica {
       }
       case 'release':
         return store.release({ name: 'job', holder: taken.holder, token: 0, update: this.#placed(taken.update) });
+      case 'setPaused':
+        return store.setPaused({ name: 'job', isPaused: taken.isPaused });
       case 'occupy':
       case 'freeLock':
       case 'loseState':
@@ -232,9 +242,7 @@ class Replica {
   }
 }
 
-type Answer =
-  | Awaited<ReturnType<LockStore['acquire'] | LockStore['renew'] | LockStore['claim'] | LockStore['release']>>
-  | HeartbeatResult;
+type Answer = Awaited<ReturnType<LockStore['acquire' | 'renew' | 'claim' | 'release' | 'setPaused']>> | HeartbeatResult;
 
 describe('Redis and memory', () => {
   let fixture: RedisFixture;
@@ -312,7 +320,8 @@ describe('Redis and memory', () => {
     const sessionKinds = ['extended', 'listed-again', 'ended', 'list', 'no list', 'next end'];
     const lockKinds = ['granted', 'granted again', 'taken over', 'held', 'too-early', 'outdated', 'ttl restored'];
     const others = ['renewed', 'lost', 'released', 'not released', 'claimed', 'already-ours', 'taken', 'not-leader'];
-    expect([...seen].sort()).toEqual([...new Set([...sessionKinds, ...lockKinds, ...others])].sort());
+    const pauseKinds = ['is paused', 'is not paused', 'paused', 'renewed while paused'];
+    expect([...seen].sort()).toEqual([...new Set([...sessionKinds, ...lockKinds, ...others, ...pauseKinds])].sort());
   });
 });
 
@@ -328,12 +337,15 @@ function interfereInMemory(server: TestServer, taken: Step): void {
 function kindsOf(answer: Answer | undefined): string[] {
   if (answer === undefined) return [];
   if ('outcome' in answer) return [answer.outcome];
-  if ('held' in answer) return [answer.held ? 'renewed' : 'lost'];
+  if ('held' in answer) {
+    return [answer.held ? 'renewed' : 'lost', ...(answer.pausedAt === undefined ? [] : ['renewed while paused'])];
+  }
   if ('released' in answer) return [answer.released ? 'released' : 'not released'];
   if ('granted' in answer) {
     if (answer.granted) return ['granted'];
     return [answer.reason, ...(answer.ttlRestored ? ['ttl restored'] : [])];
   }
+  if (!('serverSince' in answer)) return [answer.pausedAt === undefined ? 'is not paused' : 'is paused'];
   const { list, nextEnd, sessions } = answer;
   return [
     ...sessions.map(({ status }) => status),

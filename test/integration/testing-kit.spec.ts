@@ -131,7 +131,8 @@ const BREAKAGES: [what: string, breakage: Breakage, rule: string][] = [
   [
     'says no where it does not know',
     (store) => ({
-      renew: (request) => store.renew(request).catch(() => ({ held: false, holder: undefined, storeTime: 0 })),
+      renew: (request) =>
+        store.renew(request).catch(() => ({ held: false, holder: undefined, pausedAt: undefined, storeTime: 0 })),
     }),
     'a replica that closed its store gets no answer, neither yes nor no',
   ],

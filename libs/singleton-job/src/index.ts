@@ -75,7 +75,12 @@ export {
   sessionOf,
   type SessionResult,
   type SessionToKeep,
+  type SetPausedRequest,
+  type SetPausedResult,
   type StateUpdate,
+  type SteeringReply,
+  type SteeringRequest,
+  type StoreMessage,
 } from './store/index.js';
 export {
   type CronOptions,

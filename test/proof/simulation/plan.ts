@@ -63,7 +63,7 @@ export function longestLockLifeMs(setting: Setting): number {
   return lockLifeMs(longestExpiryMs(setting));
 }
 
-export type Request = 'heartbeat' | 'endSession' | 'acquire' | 'renew' | 'claim' | 'release' | 'publish';
+export type Request = 'heartbeat' | 'endSession' | 'acquire' | 'renew' | 'claim' | 'release' | 'setPaused' | 'publish';
 /** Where in the life of a process a crash may hit it: between any two steps of a request, or of a run. */
 export type Step = `${Request} sent` | `${Request} carried out` | 'run begun' | 'run ended';
 

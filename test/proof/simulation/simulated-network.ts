@@ -7,7 +7,6 @@ import {
   type HeartbeatRequest,
   type HeartbeatResult,
   Listeners,
-  type LockMessage,
   type LockStore,
   type LockStoreListener,
   type ReleaseRequest,
@@ -15,6 +14,9 @@ import {
   type RenewRequest,
   type RenewResult,
   type SessionToKeep,
+  type SetPausedRequest,
+  type SetPausedResult,
+  type StoreMessage,
 } from '../../../libs/singleton-job/src/store/index.js';
 import { type TestServer } from '../../../libs/singleton-job/src/testing/index.js';
 import { instant, type Instant, type Timer } from '../../../libs/singleton-job/src/time/index.js';
@@ -178,7 +180,11 @@ export class SimulatedNetwork implements LockStore {
     return this.#send('release', request, (server) => server.release(request));
   }
 
-  publish(message: LockMessage): Promise<void> {
+  setPaused(request: SetPausedRequest): Promise<SetPausedResult> {
+    return this.#send('setPaused', request, (server) => server.setPaused(request));
+  }
+
+  publish(message: StoreMessage): Promise<void> {
     return this.#send('publish', message, (server) => {
       server.publish(message);
     });

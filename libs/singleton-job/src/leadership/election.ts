@@ -59,11 +59,16 @@ export class Election {
   }
 
   /**
-   * Whether this replica competes and knows of no leader. A replica that does not compete cannot know: before its initial delay is
-   * over, paused, standing back, or waiting for a run of a lost term to settle.
+   * Whether this replica competes and knows of no leader, nor of a pause of all replicas. A replica that does not compete cannot know:
+   * before its initial delay is over, paused, standing back, or waiting for a run of a lost term to settle.
    */
   get isLeaderless(): boolean {
     return this.#follower.isLeaderless;
+  }
+
+  /** When the job was paused on all replicas, by the clock of the store, as this replica knows. Undefined: it is not paused. */
+  get pausedAt(): number | undefined {
+    return this.#follower.known.pausedAt;
   }
 
   /** Whether this replica has the lock: also while it waits for a run to settle before it gives the lock back. */
@@ -128,6 +133,18 @@ export class Election {
     this.#wakeFromPause?.();
   }
 
+  /** The store has answered whether the job is paused on all replicas. A leader gives its term back. */
+  learnPause(pausedAt: number | undefined): void {
+    this.#follower.known.pausedAt = pausedAt;
+    if (pausedAt !== undefined) this.#endRound('paused');
+  }
+
+  /** The job was paused on all replicas, or its pause has ended. Resolves when a leader has the state from the store. */
+  async pauseChanged(): Promise<void> {
+    if (this.#held === undefined) this.#follower.pauseChanged();
+    else await this.#held.renewAfresh();
+  }
+
   /**
    * Gives the term back, once the run in flight has settled, and lets other replicas acquire the lock first. Resolves when that is
    * done; false if there is no term to give back.
@@ -178,10 +195,13 @@ export class Election {
       if (end === 'abandoned')
         notify('leadershipReleased', { job, fencingToken, reason: 'shutdown', confirmed: false, runInFlight: true });
     });
-    term.onRenewed((renewal) => {
+    term.onRenewed(({ pausedAt, ...renewal }) => {
       notify('leaseRenewed', { job, fencingToken, ...renewal });
+      this.learnPause(pausedAt);
     });
     this.#term = term;
+    // granted to a request that was repeated: the job was paused since it was sent first
+    this.learnPause(term.grant.pausedAt);
     const failure = await this.#spend(term, quit);
     this.#term = undefined;
 

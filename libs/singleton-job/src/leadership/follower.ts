@@ -81,9 +81,9 @@ export class Follower implements Waiter {
     return isOutdated || this.#holderHasEnded() ? undefined : this.#holder;
   }
 
-  /** Whether it competes for the lock and knows of no holder. */
+  /** Whether it competes for the lock of a job that is not paused, and knows of no holder. */
   get isLeaderless(): boolean {
-    return this.#isCampaigning && this.rival === undefined;
+    return this.#isCampaigning && this.rival === undefined && this.known.pausedAt === undefined;
   }
 
   /** Acquires the lock as soon as that is allowed. Undefined when `stop` aborted before. */
@@ -116,6 +116,11 @@ export class Follower implements Waiter {
     if (!this.known.released(token)) return;
     this.#lastLeader.released(holder);
     if (this.#holder === holder) this.#holder = undefined;
+    this.#askIn(this.#spreadMs());
+  }
+
+  /** The job was paused, or its pause has ended. */
+  pauseChanged(): void {
     this.#askIn(this.#spreadMs());
   }
 
@@ -275,6 +280,9 @@ export class Follower implements Waiter {
       case 'held':
         this.#waitForHolder(refusal.ttlMs);
         return;
+      case 'paused':
+        this.#askAsSafetyNet();
+        return;
       case 'too-early':
         this.#askAfterWait(storeTime);
         return;
@@ -312,7 +320,7 @@ export class Follower implements Waiter {
 
   /** Sets the alarm for all that no event announces. `ttlMs` is the life of the lock as the store has answered it. */
   #waitForHolder(ttlMs = lockLifeMs(this.options.lockExpiryMs)): void {
-    const { sessions, random, isSubscribed } = this.replica;
+    const { sessions, random } = this.replica;
     if (this.#holderHasEnded()) {
       this.#askIn(this.#spreadMs());
       return;
@@ -323,6 +331,12 @@ export class Follower implements Waiter {
     // restarted store may name a living holder that has left the lock
     if (this.#waitsForTtl || ttlMs < this.#renewedTtlMs) this.#askIn(afterTtlMs(ttlMs, random));
     if (sessions.hasNoticedBreak && this.#waitMs(sessions.storeNow()) > 0) this.#askAfterWait();
+    this.#askAsSafetyNet();
+  }
+
+  /** A message may get lost. */
+  #askAsSafetyNet(): void {
+    const { sessions, random, isSubscribed } = this.replica;
     if (!isSubscribed) this.#askIn(ASK_WITHIN_MS * (1 - random() / 10));
     const followers = Math.max(sessions.liveReplicas - 1, 1);
     this.#askIn((0.5 + random()) * followers * SAFETY_NET_MS);

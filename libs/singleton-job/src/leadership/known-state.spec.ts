@@ -8,6 +8,7 @@ const NOTHING = {
   newestSettled: undefined,
   lastRunEndedAt: undefined,
   schedule: undefined,
+  pausedAt: undefined,
 };
 
 const refusal = (overrides: Partial<Refusal> = {}): Refusal => ({

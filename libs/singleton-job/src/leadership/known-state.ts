@@ -20,6 +20,8 @@ export interface Inherited {
  * fencing tokens grow and claimed occurrences stay claimed also if the store loses its data while this replica lives.
  */
 export class KnownState {
+  /** When the job was paused on all replicas, by the clock of the store, as it was answered last. Undefined: it was not. */
+  pausedAt: number | undefined;
   #token = 0;
   #releasedToken = 0;
   #stateCreatedAt: number | undefined;
@@ -54,6 +56,8 @@ export class KnownState {
     this.#isNew = false;
     if (token <= this.#releasedToken || token < this.#token) return false;
     this.#token = token;
+    // the lock of a paused job is not granted
+    this.pausedAt = undefined;
     return true;
   }
 
@@ -115,6 +119,7 @@ export class KnownState {
 
   #learn(state: JobState, token: number): void {
     this.#token = Math.max(this.#token, token);
+    this.pausedAt = state.pausedAt;
     this.#adopt(state.schedule);
     this.#newestClaimed = Math.max(this.#newestClaimed, state.newestClaimed ?? 0);
     this.#newestSettled = Math.max(this.#newestSettled, state.newestSettled ?? 0);

@@ -119,7 +119,7 @@ export class Replica {
     this.sessions = new Sessions({ replicaId: id, client: this.client, clock, heartbeatIntervalMs, listener, backup });
     store.listen({
       message: (message) => {
-        for (const news of message.locks) this.#receive(message.kind, news);
+        if ('locks' in message) for (const news of message.locks) this.#receive(message.kind, news);
       },
       subscribed: () => {
         this.#tellAll((waiter) => {

@@ -54,6 +54,8 @@ interface Renewal {
   readonly roundTripMs: number;
   /** How far the store's clock is ahead, taking the way there to be as long as the way back. */
   readonly clockOffsetMs: number;
+  /** When the job was paused on all replicas. Undefined: it was not. */
+  readonly pausedAt: number | undefined;
 }
 
 /**
@@ -313,14 +315,14 @@ export class Term {
       const result = await send(this.#update());
       // also for an answer that comes late: counted from the time it was sent, a late yes is as good as any, and a no is final
       this.#learnTime(result.storeTime, sent);
-      if (isHeld(result)) this.#renewed(sent, leaseEpoch, result.storeTime);
+      if (isHeld(result)) this.#renewed(sent, leaseEpoch, result);
       else this.#lose(result.holder);
       return result;
     };
     return client.untilAnswered({ name: this.name, kind, signal: this.signal, send: request });
   }
 
-  #renewed(sent: Instant, leaseEpoch: number, storeTime: number): void {
+  #renewed(sent: Instant, leaseEpoch: number, { storeTime, pausedAt }: RenewResult | ClaimResult): void {
     if (this.isOver()) return;
     this.#isRecorded = true;
     if (this.#frozen !== undefined) {
@@ -333,7 +335,7 @@ export class Term {
     }
     this.#lockDeadline = later(deadlineOf(sent, this.lifeMs), this.#lockDeadline);
     const { now, wall } = instant(this.replica.clock);
-    this.#onRenewed?.({ roundTripMs: now - sent.now, clockOffsetMs: storeTime - (sent.wall + wall) / 2 });
+    this.#onRenewed?.({ roundTripMs: now - sent.now, clockOffsetMs: storeTime - (sent.wall + wall) / 2, pausedAt });
   }
 
   #lose(holder: Holder | undefined): void {

@@ -9,6 +9,7 @@ const STORE_METHODS: Record<Exclude<keyof LockStore, 'isSubscribed'>, true> = {
   renew: true,
   claim: true,
   release: true,
+  setPaused: true,
   publish: true,
   listen: true,
   open: true,

@@ -18,6 +18,7 @@ const STORE: Record<Exclude<keyof LockStore, 'isSubscribed'>, () => unknown> = {
   renew: nothing,
   claim: nothing,
   release: nothing,
+  setPaused: nothing,
   publish: nothing,
   listen: nothing,
   open: nothing,

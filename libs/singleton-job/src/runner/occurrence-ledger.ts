@@ -81,6 +81,7 @@ export class OccurrenceLedger {
           await sleeper.sleep(Math.min(newest - term.storeNow(), MAX_SLEEP_MS));
         return after;
       }
+      case 'paused':
       case 'not-leader':
       case undefined:
         return after;

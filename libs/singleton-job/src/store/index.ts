@@ -30,7 +30,12 @@ export {
   sessionOf,
   type SessionResult,
   type SessionToKeep,
+  type SetPausedRequest,
+  type SetPausedResult,
   type StateUpdate,
+  type SteeringReply,
+  type SteeringRequest,
+  type StoreMessage,
 } from './lock-store.js';
 export { Listeners } from './listeners.js';
 export { InMemoryLockStore } from './memory/in-memory-lock-store.js';

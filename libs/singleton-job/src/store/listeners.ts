@@ -1,5 +1,5 @@
 import { type LockStoreError } from '../errors/index.js';
-import { type LockMessage, type LockStoreListener } from './lock-store.js';
+import { type LockStoreListener, type StoreMessage } from './lock-store.js';
 
 /** The listeners of a store. One that throws does not keep an event from the others. */
 export class Listeners implements Required<LockStoreListener> {
@@ -30,7 +30,7 @@ export class Listeners implements Required<LockStoreListener> {
     this.#notify((listener) => listener.unsubscribed?.());
   }
 
-  message(message: LockMessage): void {
+  message(message: StoreMessage): void {
     this.#notify((listener) => listener.message?.(message));
   }
 

@@ -62,8 +62,15 @@ export interface LockStore {
    */
   release(request: ReleaseRequest): Promise<ReleaseResult>;
 
-  /** Tells all replicas which locks were granted or released. Delivered at most once. */
-  publish(message: LockMessage): Promise<void>;
+  /**
+   * Pauses a job, or ends its pause, on all replicas. Pausing a paused job keeps the time at which it was paused first. The lock stays as
+   * it is: its holder gives it back. A state that has only `pausedAt` counts as no state everywhere else: it has no `stateCreatedAt`. A request
+   * that is carried out late undoes a newer one.
+   */
+  setPaused(request: SetPausedRequest): Promise<SetPausedResult>;
+
+  /** Sends a message to all replicas. Delivered at most once. */
+  publish(message: StoreMessage): Promise<void>;
 
   /** Calls `listener` from now on. Returns how to stop that. */
   listen(listener: LockStoreListener): () => void;
@@ -91,8 +98,8 @@ export interface LockStoreListener {
   subscribed?(): void;
   /** Messages are no longer received. */
   unsubscribed?(): void;
-  /** A lock was granted or released. Called for messages of this replica too. Never called while `isSubscribed` is false. */
-  message?(message: LockMessage): void;
+  /** A message arrived. Called for messages of this replica too. Never called while `isSubscribed` is false. */
+  message?(message: StoreMessage): void;
   /** Messages cannot be sent or received until a person changes something, such as a permission. Locks work all the same. */
   messagesDenied?(error: LockStoreError): void;
   /**
@@ -189,6 +196,7 @@ export interface HeartbeatReference {
  * A lock is granted if
  *
  * - its key is gone, or it names a session that is `endedSession`, or it names the session of `holder` with a lower attempt; and
+ * - the job is not paused; and
  * - `heartbeat` is still true: this is the same server, and no break was noticed since; and
  * - the state is the one that the replica knows, if it knows one: `knownStateCreatedAt` is its `stateCreatedAt`; and
  * - `notBefore` has passed, or `isFirstStart` is true and the lock has no state.
@@ -233,12 +241,13 @@ export interface Grant extends JobState {
 
 /**
  * - `held`: another holder has the lock.
+ * - `paused`: the job is paused. Not for the request of a holder that has the lock already.
  * - `too-early`: the lock could be taken, but `notBefore` has not passed.
  * - `outdated`: the server, the session data or the state is not what the request relies on. A heartbeat comes first.
  *
- * If several apply: `held` before `outdated` before `too-early`.
+ * If several apply: `held` before `paused` before `outdated` before `too-early`.
  */
-export type RefusalReason = 'held' | 'too-early' | 'outdated';
+export type RefusalReason = 'held' | 'paused' | 'too-early' | 'outdated';
 
 /** The lock is not ours. */
 export interface Refusal extends JobState {
@@ -260,7 +269,7 @@ export interface Refusal extends JobState {
   readonly ttlRestored: boolean;
 }
 
-/** What the store keeps of a job beside its lock. A field is undefined until a leader has written it. */
+/** What the store keeps of a job beside its lock. A field is undefined until it was written. */
 export interface JobState {
   /** The newest occurrence or slot that was claimed, reported or fired. */
   readonly newestClaimed: number | undefined;
@@ -272,6 +281,8 @@ export interface JobState {
   readonly lastRunEndedAt: number | undefined;
   /** Kind of the schedule and a hash of it, such as `cron:1f2e…`, as the last leader had it. */
   readonly schedule: string | undefined;
+  /** When the job was paused on all replicas. Undefined: it is not paused. */
+  readonly pausedAt: number | undefined;
 }
 
 /**
@@ -311,6 +322,8 @@ export interface RenewResult {
   readonly held: boolean;
   /** Who holds the lock now. Undefined: the lock is free. */
   readonly holder: Holder | undefined;
+  /** When the job was paused: the holder has to give the lock back. Undefined: it is not paused, or the lock is not ours. */
+  readonly pausedAt: number | undefined;
   /** The time of the store when it answered. */
   readonly storeTime: number;
 }
@@ -328,9 +341,10 @@ export interface ClaimRequest extends RenewRequest {
  * - `already-ours`: claimed by an earlier request of this term whose answer was lost. Go on.
  * - `taken`: this occurrence, or a newer one, was claimed, reported or fired before.
  * - `too-early`: more than {@link CLAIM_LEAD_MS} ahead of the clock of the store. Nothing was claimed.
+ * - `paused`: it could be claimed, but the job is paused. Nothing was claimed.
  * - `not-leader`: the lock is not ours.
  */
-export type ClaimOutcome = 'claimed' | 'already-ours' | 'taken' | 'too-early' | 'not-leader';
+export type ClaimOutcome = 'claimed' | 'already-ours' | 'taken' | 'too-early' | 'paused' | 'not-leader';
 
 /** The answer to a claim. */
 export interface ClaimResult {
@@ -340,6 +354,8 @@ export interface ClaimResult {
   readonly newestClaimed: number;
   /** Who holds the lock now. Undefined: the lock is free. */
   readonly holder: Holder | undefined;
+  /** As in {@link RenewResult}. */
+  readonly pausedAt: number | undefined;
   /** The time of the store when it answered. */
   readonly storeTime: number;
 }
@@ -364,6 +380,27 @@ export interface ReleaseResult {
   readonly storeTime: number;
 }
 
+/** Pauses a job on all replicas, or ends the pause. */
+export interface SetPausedRequest {
+  /** The lock of the job. Locks of `LockService` are never paused. */
+  readonly name: string;
+  /** Whether the job is paused from now on. */
+  readonly isPaused: boolean;
+}
+
+/** The job after the request. */
+export interface SetPausedResult {
+  /** When the job was paused. Undefined: it is not paused. */
+  readonly pausedAt: number | undefined;
+  /** Who holds the lock now. Undefined: the lock is free. */
+  readonly holder: Holder | undefined;
+  /** The time of the store when it answered. */
+  readonly storeTime: number;
+}
+
+/** What replicas send to each other. A store does not deliver a kind that it does not know: it is of a later version. */
+export type StoreMessage = LockMessage | SteeringRequest | SteeringReply;
+
 /** Locks that were granted or released. Messages may arrive late or out of order; a larger token is newer. */
 export interface LockMessage {
   /** What happened to them. */
@@ -377,6 +414,37 @@ export interface LockMessage {
     /** The fencing token of the term. 0 for a release: the lock may never have been granted. */
     readonly token: number;
   }[];
+}
+
+/**
+ * A request to all replicas. The leader acts on `trigger` and `step-down`. `pause` and `resume` say that the pause of the job has changed in
+ * the store: every replica sends its next request to the store at once.
+ */
+export interface SteeringRequest {
+  /** Tells it from other messages. */
+  readonly kind: 'request';
+  /** No other request has it. A request that arrives twice is carried out once. */
+  readonly id: string;
+  /** What to do. */
+  readonly action: 'trigger' | 'step-down' | 'pause' | 'resume';
+  /** The job. */
+  readonly name: string;
+  /** By the clock of the store. A leader that reads a `trigger` or a `step-down` later does not act on it. */
+  readonly expiresAt: number;
+}
+
+/** The answer to a {@link SteeringRequest}, by the replica that acts on it. */
+export interface SteeringReply {
+  /** Tells it from other messages. */
+  readonly kind: 'reply';
+  /** Of the request. */
+  readonly id: string;
+  /** The replica that acts, as {@link replicaOf} has it. */
+  readonly replicaId: string;
+  /** `done`: the request is being carried out. The others are reasons why a leader started no run. */
+  readonly outcome: 'done' | 'running' | 'lease-unconfirmed' | 'paused';
+  /** The run that a `trigger` started, `startedAt` by the clock of its replica. Null: there is none. */
+  readonly run: { readonly fencingToken: number; readonly startedAt: number } | null;
 }
 
 /** A claim further ahead of the clock of the store than this is too early. */

@@ -7,7 +7,6 @@ import {
   type ClaimResult,
   type HeartbeatRequest,
   type HeartbeatResult,
-  type LockMessage,
   type LockStore,
   type LockStoreListener,
   type ReleaseRequest,
@@ -15,6 +14,9 @@ import {
   type RenewRequest,
   type RenewResult,
   type SessionToKeep,
+  type SetPausedRequest,
+  type SetPausedResult,
+  type StoreMessage,
 } from '../lock-store.js';
 import { type InMemoryServer } from './in-memory-server.js';
 
@@ -62,7 +64,11 @@ export class InMemoryLockStore implements LockStore {
     return this.#answer((server) => server.release(request));
   }
 
-  publish(message: LockMessage): Promise<void> {
+  setPaused(request: SetPausedRequest): Promise<SetPausedResult> {
+    return this.#answer((server) => server.setPaused(request));
+  }
+
+  publish(message: StoreMessage): Promise<void> {
     return this.#answer((server) => {
       server.publish(message);
     });

@@ -13,6 +13,8 @@ import {
   type RenewRequest,
   type RenewResult,
   sessionOf,
+  type SetPausedRequest,
+  type SetPausedResult,
   type StateUpdate,
 } from '../lock-store.js';
 import { type Lock, type ServerData, type ServerFacts, type State } from './server-data.js';
@@ -50,19 +52,20 @@ export function renew(data: ServerData, request: RenewRequest, now: number): Ren
   const holder = lockOf(data, request.name, now)?.holder;
   const held = holder === request.holder;
   if (held) extend(data, request, now);
-  return { held, holder, storeTime: now };
+  const pausedAt = held ? stateOf(data, request.name, now).pausedAt : undefined;
+  return { held, holder, pausedAt, storeTime: now };
 }
 
 /** CLAIM. */
 export function claim(data: ServerData, request: ClaimRequest, now: number): ClaimResult {
   const { name, scheduledAt } = request;
-  const { held, holder } = renew(data, request, now);
+  const { held, holder, pausedAt } = renew(data, request, now);
   const state = stateOf(data, name, now);
   const outcome = held ? claimOutcome(state, request, now) : 'not-leader';
   const claimedBy = claimOf(request);
   if (outcome === 'claimed') data.states.set(name, { ...state, newestClaimed: scheduledAt, claimedBy });
   const newestClaimed = outcome === 'claimed' ? scheduledAt : (state.newestClaimed ?? 0);
-  return { outcome, newestClaimed, holder, storeTime: now };
+  return { outcome, newestClaimed, holder, pausedAt, storeTime: now };
 }
 
 /** RELEASE, without its message. */
@@ -73,6 +76,14 @@ export function release(data: ServerData, request: ReleaseRequest, now: number):
     record(data, request.name, { update: request.update, now });
   }
   return { released, storeTime: now };
+}
+
+/** SET_PAUSED. */
+export function setPaused(data: ServerData, { name, isPaused }: SetPausedRequest, now: number): SetPausedResult {
+  const state = stateOf(data, name, now);
+  const pausedAt = isPaused ? (state.pausedAt ?? now) : undefined;
+  data.states.set(name, { ...state, pausedAt });
+  return { pausedAt, holder: lockOf(data, name, now)?.holder, storeTime: now };
 }
 
 export function lockOf(data: ServerData, name: string, now: number): Lock | undefined {
@@ -91,8 +102,9 @@ function refusalReason(data: ServerData, request: AcquireRequest, facts: ServerF
   const { name, holder, knownStateCreatedAt, notBefore, isFirstStart } = request;
   const { now } = facts;
   const found = lockOf(data, name, now)?.holder;
-  const { stateCreatedAt } = stateOf(data, name, now);
+  const { stateCreatedAt, pausedAt } = stateOf(data, name, now);
   if (found !== undefined && !mayTake(found, request)) return 'held';
+  if (pausedAt !== undefined && found !== holder) return 'paused';
   if (isOutdated(data, request, facts) || (knownStateCreatedAt ?? stateCreatedAt) !== stateCreatedAt) return 'outdated';
   const mayWait = found !== holder && !(isFirstStart && stateCreatedAt === undefined);
   return mayWait && now < notBefore ? 'too-early' : undefined;
@@ -120,10 +132,11 @@ function extend(data: ServerData, { name, holder, lifeMs, update }: RenewRequest
 }
 
 function claimOutcome(state: State, request: ClaimRequest, now: number): ClaimOutcome {
-  const { newestClaimed = 0, claimedBy } = state;
+  const { newestClaimed = 0, claimedBy, pausedAt } = state;
   if (request.scheduledAt > now + CLAIM_LEAD_MS) return 'too-early';
   if (request.scheduledAt === newestClaimed && claimedBy === claimOf(request)) return 'already-ours';
-  return request.scheduledAt <= newestClaimed ? 'taken' : 'claimed';
+  if (request.scheduledAt <= newestClaimed) return 'taken';
+  return pausedAt === undefined ? 'claimed' : 'paused';
 }
 
 function claimOf({ holder, token }: ClaimRequest): string {
@@ -161,6 +174,7 @@ function stateOf(data: ServerData, name: string, now: number): State {
   return state === undefined || now > (state.expiresAt ?? Infinity) ? {} : state;
 }
 
-function jobState({ newestClaimed, claimedBy, newestSettled, lastRunEndedAt, schedule }: State): JobState {
-  return { newestClaimed, claimedBy, newestSettled, lastRunEndedAt, schedule };
+function jobState(state: State): JobState {
+  const { newestClaimed, claimedBy, newestSettled, lastRunEndedAt, schedule, pausedAt } = state;
+  return { newestClaimed, claimedBy, newestSettled, lastRunEndedAt, schedule, pausedAt };
 }

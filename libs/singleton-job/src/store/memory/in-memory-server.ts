@@ -7,14 +7,16 @@ import {
   type ClaimResult,
   type HeartbeatRequest,
   type HeartbeatResult,
-  type LockMessage,
   type ReleaseRequest,
   type ReleaseResult,
   type RenewRequest,
   type RenewResult,
   type SessionToKeep,
+  type SetPausedRequest,
+  type SetPausedResult,
+  type StoreMessage,
 } from '../lock-store.js';
-import { acquire, claim, forgetExpired, release, renew } from './in-memory-locks.js';
+import { acquire, claim, forgetExpired, release, renew, setPaused } from './in-memory-locks.js';
 import { endSession, heartbeat } from './in-memory-sessions.js';
 import { emptyData } from './server-data.js';
 
@@ -64,7 +66,11 @@ export class InMemoryServer {
     return result;
   }
 
-  publish(message: LockMessage): void {
+  setPaused(request: SetPausedRequest): SetPausedResult {
+    return setPaused(this.data, request, this.now());
+  }
+
+  publish(message: StoreMessage): void {
     for (const client of this.#clients) {
       queueMicrotask(() => {
         if (this.#clients.has(client)) client.message(message);

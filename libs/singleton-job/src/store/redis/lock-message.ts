@@ -1,32 +1,74 @@
-import { type LockMessage } from '../lock-store.js';
+import { type LockMessage, type SteeringReply, type SteeringRequest, type StoreMessage } from '../lock-store.js';
 
 const VERSION = 1;
+const ACTIONS = ['trigger', 'step-down', 'pause', 'resume'] as const satisfies SteeringRequest['action'][];
+const OUTCOMES = ['done', 'running', 'lease-unconfirmed', 'paused'] as const satisfies SteeringReply['outcome'][];
+
+/** A message as it was parsed. Every client that may use the channel can publish on it. */
+type Fields = Readonly<Record<string, unknown>>;
 
 /** All databases of a server share its channels: a message names its database. */
-export function writeMessage({ kind, locks }: LockMessage, database: number): string {
-  const packed = locks.map(({ name, holder, token }) => [name, holder, token]);
-  return JSON.stringify({ version: VERSION, database, kind, locks: packed });
+export function writeMessage(message: StoreMessage, database: number): string {
+  return JSON.stringify({ version: VERSION, database, ...packed(message) });
 }
 
-/** Undefined for anything else: every client that may use the channel can publish on it. */
-export function readMessage(text: string, ownDatabase: number): LockMessage | undefined {
-  const { version, database, kind, locks } = parse(text);
-  if (version !== VERSION || database !== ownDatabase) return undefined;
-  if ((kind !== 'granted' && kind !== 'released') || !Array.isArray(locks)) return undefined;
-  return locks.every(isLock)
-    ? { kind, locks: locks.map(([name, holder, token]) => ({ name, holder, token })) }
-    : undefined;
+/** Undefined for anything else, such as a message of another version. */
+export function readMessage(text: string, ownDatabase: number): StoreMessage | undefined {
+  const fields = parse(text);
+  if (fields['version'] !== VERSION || fields['database'] !== ownDatabase) return undefined;
+  switch (fields['kind']) {
+    case 'granted':
+    case 'released':
+      return readLocks(fields['kind'], fields);
+    case 'request':
+      return readRequest(fields);
+    case 'reply':
+      return readReply(fields);
+    default:
+      return undefined;
+  }
+}
+
+function packed(message: StoreMessage): object {
+  if (!('locks' in message)) return message;
+  const { kind, locks } = message;
+  return { kind, locks: locks.map(({ name, holder, token }) => [name, holder, token]) };
+}
+
+function readLocks(kind: LockMessage['kind'], { locks }: Fields): LockMessage | undefined {
+  if (!Array.isArray(locks) || !locks.every(isLock)) return undefined;
+  return { kind, locks: locks.map(([name, holder, token]) => ({ name, holder, token })) };
+}
+
+function readRequest({ id, action, name, expiresAt }: Fields): SteeringRequest | undefined {
+  const known = ACTIONS.find((each) => each === action);
+  if (known === undefined || typeof id !== 'string' || typeof name !== 'string' || !isInteger(expiresAt)) {
+    return undefined;
+  }
+  return { kind: 'request', id, action: known, name, expiresAt };
+}
+
+function readReply({ id, replicaId, outcome, run }: Fields): SteeringReply | undefined {
+  const known = OUTCOMES.find((each) => each === outcome);
+  if (known === undefined || typeof id !== 'string' || typeof replicaId !== 'string') return undefined;
+  const { fencingToken, startedAt } = Object(run) as Fields;
+  const started = isInteger(fencingToken) && isInteger(startedAt) ? { fencingToken, startedAt } : null;
+  return { kind: 'reply', id, replicaId, outcome: known, run: started };
 }
 
 function isLock(value: unknown): value is [string, string, number] {
   if (!Array.isArray(value)) return false;
   const [name, holder, token] = value as unknown[];
-  return typeof name === 'string' && typeof holder === 'string' && Number.isSafeInteger(token);
+  return typeof name === 'string' && typeof holder === 'string' && isInteger(token);
 }
 
-function parse(text: string): Record<string, unknown> {
+function isInteger(value: unknown): value is number {
+  return Number.isSafeInteger(value);
+}
+
+function parse(text: string): Fields {
   try {
-    return Object(JSON.parse(text)) as Record<string, unknown>;
+    return Object(JSON.parse(text)) as Fields;
   } catch {
     return {};
   }

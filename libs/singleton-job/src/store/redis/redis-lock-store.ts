@@ -7,7 +7,6 @@ import {
   type HeartbeatReference,
   type HeartbeatRequest,
   type HeartbeatResult,
-  type LockMessage,
   type LockStore,
   type LockStoreListener,
   type ReleaseRequest,
@@ -15,13 +14,16 @@ import {
   type RenewRequest,
   type RenewResult,
   type SessionToKeep,
+  type SetPausedRequest,
+  type SetPausedResult,
   type StateUpdate,
+  type StoreMessage,
 } from '../lock-store.js';
 import { readMessage, writeMessage } from './lock-message.js';
 import { type RedisConnectionOptions } from './redis-clients.js';
 import { RedisConnections } from './redis-connections.js';
 import { readAcquire, readClaim, readHeartbeat, Reply } from './redis-replies.js';
-import { ACQUIRE, CLAIM, END_SESSION, HEARTBEAT, RELEASE, RENEW, type Script } from './scripts.js';
+import { ACQUIRE, CLAIM, END_SESSION, HEARTBEAT, RELEASE, RENEW, type Script, SET_PAUSED } from './scripts.js';
 
 export interface RedisLockStoreOptions {
   /** First part of every key, and of the channel. */
@@ -104,7 +106,8 @@ export class RedisLockStore implements LockStore {
 
   async renew({ name, holder, update, lifeMs }: RenewRequest): Promise<RenewResult> {
     const reply = await this.#run(RENEW, this.#lockKeys(name), [holder, ...written(update), lifeMs]);
-    return { held: reply.flag(0), holder: reply.optionalText(1), storeTime: reply.number(2) };
+    const pausedAt = reply.optionalNumber(3);
+    return { held: reply.flag(0), holder: reply.optionalText(1), pausedAt, storeTime: reply.number(2) };
   }
 
   async claim({ name, holder, update, lifeMs, token, scheduledAt }: ClaimRequest): Promise<ClaimResult> {
@@ -123,7 +126,12 @@ export class RedisLockStore implements LockStore {
     return { released: reply.flag(0), storeTime: reply.number(1) };
   }
 
-  publish(message: LockMessage): Promise<void> {
+  async setPaused({ name, isPaused }: SetPausedRequest): Promise<SetPausedResult> {
+    const reply = await this.#run(SET_PAUSED, this.#lockKeys(name), [isPaused ? 1 : 0]);
+    return { storeTime: reply.number(0), holder: reply.optionalText(1), pausedAt: reply.optionalNumber(2) };
+  }
+
+  publish(message: StoreMessage): Promise<void> {
     return this.#redis.publish(this.#channel, this.#written(message));
   }
 
@@ -155,7 +163,7 @@ export class RedisLockStore implements LockStore {
     return this.#redis.isCluster ? [this.#nodes.get(name) ?? '', ''] : [heartbeat.serverId, heartbeat.serverSince];
   }
 
-  #written(message: LockMessage): string {
+  #written(message: StoreMessage): string {
     return writeMessage(message, this.#redis.database);
   }
 }

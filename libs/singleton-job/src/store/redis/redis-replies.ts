@@ -12,8 +12,15 @@ import {
 } from '../lock-store.js';
 
 const STATUSES = ['extended', 'listed-again', 'ended'] as const satisfies SessionResult['status'][];
-const REASONS = ['granted', 'held', 'outdated', 'too-early'] as const satisfies ('granted' | RefusalReason)[];
-const OUTCOMES = ['claimed', 'already-ours', 'taken', 'too-early', 'not-leader'] as const satisfies ClaimOutcome[];
+const REASONS = ['granted', 'held', 'paused', 'outdated', 'too-early'] as const satisfies ('granted' | RefusalReason)[];
+const OUTCOMES = [
+  'claimed',
+  'already-ours',
+  'taken',
+  'too-early',
+  'paused',
+  'not-leader',
+] as const satisfies ClaimOutcome[];
 
 /** The answer of a script, read field by field. An unexpected one rejects, and so says nothing about the lock. */
 export class Reply {
@@ -109,6 +116,7 @@ export function readClaim(reply: Reply): ClaimResult {
     newestClaimed: reply.number(1),
     holder: reply.optionalText(2),
     storeTime: reply.number(3),
+    pausedAt: reply.optionalNumber(4),
   };
 }
 
@@ -119,6 +127,7 @@ function readState(reply: Reply): JobState {
     newestSettled: reply.storedNumber(10),
     lastRunEndedAt: reply.storedNumber(11),
     schedule: reply.optionalText(12),
+    pausedAt: reply.storedNumber(13),
   };
 }
 

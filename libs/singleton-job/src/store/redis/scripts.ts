@@ -46,9 +46,13 @@ end
 `;
 
 const LOCK = `
-local lock, state, holder = KEYS[1], KEYS[2], ARGV[1]
+local lock, state = KEYS[1], KEYS[2]
 redis.call('HDEL', state, '')
 local found = redis.call('GET', lock)
+`;
+
+const HOLDER = `
+local holder = ARGV[1]
 `;
 
 /**
@@ -155,11 +159,11 @@ return now
  */
 export const ACQUIRE = script(
   'acquire',
-  `${COMMON}${RUN_ID}${LOCK}
+  `${COMMON}${RUN_ID}${LOCK}${HOLDER}
 local life, seenToken, endedSession, knownRunId, knownSince = ARGV[2], tonumber(ARGV[3]), ARGV[4], ARGV[5], ARGV[6]
 local knownStateCreatedAt, notBefore, isFirstStart, stateLife = ARGV[7], tonumber(ARGV[8]), ARGV[9] == '1', ARGV[10]
-local kept = redis.call('HMGET', state, 'token', 'born', 'last', 'by', 'ran', 'end', 'schedule')
-local token, born = tonumber(kept[1]) or 0, tonumber(kept[2])
+local kept = redis.call('HMGET', state, 'token', 'born', 'last', 'by', 'ran', 'end', 'schedule', 'paused')
+local token, born, paused = tonumber(kept[1]) or 0, tonumber(kept[2]), tonumber(kept[8])
 
 local function sessionOf(value) return string.match(value, '^(.*%.%d+@%d+)#[^#]*$') end
 local function attemptOf(value) return tonumber(string.match(value, '#(%d+)$')) end
@@ -177,6 +181,7 @@ local function isOutdated()
 end
 local function refusalReason()
   if not mayTake() then return 'held' end
+  if paused and found ~= holder then return 'paused' end
   if isOutdated() then return 'outdated' end
   local mustWait = found ~= holder and (born or not isFirstStart)
   if mustWait and now < notBefore then return 'too-early' end
@@ -203,8 +208,9 @@ return { reason or 'granted', now, runId, found, ttl, isRestored, token, born or
 // ARGV[2] to [5]: newestClaimed, newestSettled, lastRunEndedAt and schedule, '' where a field stays as it is
 const RECORD = `
 local function newest(a, b) return a and b and math.max(a, b) or a or b end
+-- answers when the job was paused
 local function record()
-  local stored = redis.call('HMGET', state, 'last', 'ran', 'end', 'schedule')
+  local stored = redis.call('HMGET', state, 'last', 'ran', 'end', 'schedule', 'paused')
   local last, ran, ended = tonumber(stored[1]), tonumber(stored[2]), tonumber(stored[3])
   local claimed, settled = tonumber(ARGV[2]), tonumber(ARGV[3])
   local newLast, newRan, newEnd = newest(last, claimed), newest(ran, settled), newest(ended, tonumber(ARGV[4]))
@@ -223,41 +229,47 @@ local function record()
   end
   if newRan ~= ran then redis.call('HSET', state, 'ran', int(newRan)) end
   if newEnd ~= ended then redis.call('HSET', state, 'end', int(newEnd)) end
+  return tonumber(stored[5])
 end
 `;
 
 /** KEYS: lock, state. ARGV: holder, update, life of the lock. */
 export const RENEW = script(
   'renew',
-  `${COMMON}${LOCK}${RECORD}
+  `${COMMON}${LOCK}${HOLDER}${RECORD}
 if found ~= holder then return { 0, found, now } end
 redis.call('PEXPIRE', lock, ARGV[6])
-record()
-return { 1, found, now }
+return { 1, found, now, record() }
 `,
 );
 
 /** KEYS: lock, state. ARGV: holder, update, life of the lock, token, occurrence. */
 export const CLAIM = script(
   'claim',
-  `${COMMON}${LOCK}${RECORD}
+  `${COMMON}${LOCK}${HOLDER}${RECORD}
 local function newestClaimed() return tonumber(redis.call('HGET', state, 'last')) or 0 end
 if found ~= holder then return { 'not-leader', newestClaimed(), found, now } end
 redis.call('PEXPIRE', lock, ARGV[6])
-record()
+local paused = record()
 local by, scheduledAt, last = holder .. ' ' .. ARGV[7], tonumber(ARGV[8]), newestClaimed()
-if scheduledAt > now + ${CLAIM_LEAD_MS} then return { 'too-early', last, found, now } end
-if scheduledAt == last and redis.call('HGET', state, 'by') == by then return { 'already-ours', last, found, now } end
-if scheduledAt <= last then return { 'taken', last, found, now } end
-redis.call('HSET', state, 'last', int(scheduledAt), 'by', by)
-return { 'claimed', scheduledAt, found, now }
+local function outcome()
+  if scheduledAt > now + ${CLAIM_LEAD_MS} then return 'too-early' end
+  if scheduledAt == last and redis.call('HGET', state, 'by') == by then return 'already-ours' end
+  if scheduledAt <= last then return 'taken' end
+  if paused then return 'paused' end
+  redis.call('HSET', state, 'last', int(scheduledAt), 'by', by)
+  last = scheduledAt
+  return 'claimed'
+end
+local result = outcome()
+return { result, last, found, now, paused }
 `,
 );
 
 /** KEYS: lock, state. ARGV: holder, update, channel, message. Answers also why the message was not sent, '' if it was. */
 export const RELEASE = script(
   'release',
-  `${COMMON}${LOCK}${RECORD}
+  `${COMMON}${LOCK}${HOLDER}${RECORD}
 if found ~= holder then return { 0, now, '' } end
 redis.call('DEL', lock)
 record()
@@ -266,8 +278,24 @@ return { 1, now, type(published) == 'table' and published.err or '' }
 `,
 );
 
+/** KEYS: lock, state. ARGV: 1 to pause, 0 to resume. */
+export const SET_PAUSED = script(
+  'setPaused',
+  `${COMMON}${LOCK}
+local paused = tonumber(redis.call('HGET', state, 'paused'))
+if ARGV[1] == '0' then
+  redis.call('HDEL', state, 'paused')
+  paused = nil
+elseif not paused then
+  redis.call('HSET', state, 'paused', int(now))
+  paused = now
+end
+return { now, found, paused }
+`,
+);
+
 /** All of them. */
-export const SCRIPTS: readonly Script[] = [HEARTBEAT, END_SESSION, ACQUIRE, RENEW, CLAIM, RELEASE];
+export const SCRIPTS: readonly Script[] = [HEARTBEAT, END_SESSION, ACQUIRE, RENEW, CLAIM, RELEASE, SET_PAUSED];
 
 /** The command on a line of a script, in capitals. Redis names only the place of a command that it does not permit. */
 export function commandAt(sha: string, line: number): string | undefined {

@@ -6,6 +6,7 @@ import { LOCK } from './lock.js';
 import { type LockStoreWorld } from './lock-store-world.js';
 import { MESSAGES } from './messages.js';
 import { OUTDATED_HEARTBEAT, OUTDATED_STATE } from './outdated.js';
+import { PAUSE } from './pause.js';
 import { REPLICA } from './replica.js';
 import { RESTART } from './restart.js';
 import { type Rules, sceneIn } from './scene.js';
@@ -58,6 +59,7 @@ const CHAPTERS: Readonly<Record<string, Rules>> = {
   'the state': STATE,
   'a state with a life': STATE_LIFE,
   'a claim': CLAIM,
+  'a pause': PAUSE,
   'a message': MESSAGES,
   'a replica': REPLICA,
   ...OPTIONAL_CHAPTERS,

@@ -1,9 +1,9 @@
 import { deepEqual } from 'node:assert/strict';
-import { type LockMessage, type LockStore } from '../../store/index.js';
+import { type LockStore, type StoreMessage } from '../../store/index.js';
 import { acquireRequest, eventually, granted } from './requests.js';
 import { type Rules } from './scene.js';
 
-const GRANTED: LockMessage = {
+const GRANTED: StoreMessage = {
   kind: 'granted',
   locks: [
     { name: 'price-tick', holder: 'eu.1@pod-a.2@10000#17', token: 1_767_000_000_001 },
@@ -17,6 +17,24 @@ export const MESSAGES: Rules = {
     await store.publish(GRANTED);
     deepEqual(await first(own), GRANTED);
     deepEqual(await first(others), GRANTED);
+  },
+
+  'may be a request or a reply, and arrives as it was sent': async ({ store, other }) => {
+    const messages = received(other);
+    const sent: StoreMessage[] = [
+      { kind: 'request', id: 'eu.1@pod-a#1', action: 'trigger', name: 'Prices.import', expiresAt: 1_767_000_000_001 },
+      { kind: 'request', id: 'a#2', action: 'step-down', name: 'price-tick', expiresAt: 1 },
+      { kind: 'request', id: 'a#3', action: 'pause', name: 'price-tick', expiresAt: 1 },
+      { kind: 'request', id: 'a#4', action: 'resume', name: 'price-tick', expiresAt: 1 },
+      { kind: 'reply', id: 'a#1', replicaId: 'b', outcome: 'done', run: { fencingToken: 7, startedAt: 8 } },
+      { kind: 'reply', id: 'a#2', replicaId: 'b', outcome: 'done', run: null },
+      { kind: 'reply', id: 'a#3', replicaId: 'b', outcome: 'running', run: null },
+      { kind: 'reply', id: 'a#4', replicaId: 'b', outcome: 'lease-unconfirmed', run: null },
+      { kind: 'reply', id: 'a#5', replicaId: 'b', outcome: 'paused', run: null },
+    ];
+    for (const message of sent) await store.publish(message);
+    await eventually('all messages arrive', () => messages[sent.length - 1]);
+    deepEqual(messages, sent);
   },
 
   'is sent by each release, with the holder and the token': async ({ store, other }) => {
@@ -42,7 +60,7 @@ export const MESSAGES: Rules = {
   },
 
   'does not reach a listener that was removed': async ({ store, other }) => {
-    const messages: LockMessage[] = [];
+    const messages: StoreMessage[] = [];
     const stop = other.listen({ message: (message) => messages.push(message) });
     stop();
     const control = received(other);
@@ -63,12 +81,12 @@ export const MESSAGES: Rules = {
   },
 };
 
-function received(store: LockStore): LockMessage[] {
-  const messages: LockMessage[] = [];
+function received(store: LockStore): StoreMessage[] {
+  const messages: StoreMessage[] = [];
   store.listen({ message: (message) => messages.push(message) });
   return messages;
 }
 
-function first(messages: readonly LockMessage[]): Promise<LockMessage> {
+function first(messages: readonly StoreMessage[]): Promise<StoreMessage> {
   return eventually('a message arrives', () => messages.at(0));
 }

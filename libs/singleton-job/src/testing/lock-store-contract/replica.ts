@@ -22,6 +22,7 @@ export const REPLICA: Rules = {
       () => renew('a#1'),
       () => claim('a#1', { token: 1, scheduledAt: 1 }),
       () => release('a#1'),
+      () => store.setPaused({ name: 'price-tick', isPaused: true }),
       () => store.publish({ kind: 'granted', locks: [] }),
     ];
     for (const send of requests) await rejects(send, { code: 'STORE_UNREACHABLE', wasSent: false });

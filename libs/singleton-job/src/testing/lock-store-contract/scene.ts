@@ -5,6 +5,7 @@ import {
   type LockStore,
   type ReleaseResult,
   type RenewResult,
+  type SetPausedResult,
   type StateUpdate,
 } from '../../store/index.js';
 import { type LockStoreWorld } from './lock-store-world.js';
@@ -21,6 +22,7 @@ export interface Scene {
     holder: Holder,
     rest: Pick<ClaimRequest, 'token' | 'scheduledAt'> & Partial<ClaimRequest>,
   ) => Promise<ClaimResult>;
+  readonly setPaused: (isPaused: boolean) => Promise<SetPausedResult>;
 }
 
 /** Rules by their names. A rule that is broken rejects. */
@@ -36,5 +38,6 @@ export function sceneIn(world: LockStoreWorld): Scene {
     renew: (holder, update = {}, lifeMs = LONG_MS) => store.renew({ name, holder, lifeMs, update }),
     release: (holder, update = {}) => store.release({ name, holder, token: 0, update }),
     claim: (holder, rest) => store.claim({ name, holder, lifeMs: LONG_MS, update: {}, ...rest }),
+    setPaused: (isPaused) => store.setPaused({ name, isPaused }),
   };
 }

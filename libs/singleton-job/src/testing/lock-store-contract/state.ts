@@ -8,6 +8,7 @@ const NOTHING = {
   newestSettled: undefined,
   lastRunEndedAt: undefined,
   schedule: undefined,
+  pausedAt: undefined,
 };
 
 export const STATE: Rules = {

@@ -5,7 +5,6 @@ import {
   type ClaimResult,
   type HeartbeatRequest,
   type HeartbeatResult,
-  type LockMessage,
   type LockStore,
   type LockStoreListener,
   type ReleaseRequest,
@@ -13,10 +12,14 @@ import {
   type RenewRequest,
   type RenewResult,
   type SessionToKeep,
+  type SetPausedRequest,
+  type SetPausedResult,
+  type StoreMessage,
 } from '../../store/index.js';
 
 /** What goes from a process to its store. */
-export type ForwardedRequest = 'heartbeat' | 'endSession' | 'acquire' | 'renew' | 'claim' | 'release' | 'publish';
+export type ForwardedRequest =
+  'heartbeat' | 'endSession' | 'acquire' | 'renew' | 'claim' | 'release' | 'setPaused' | 'publish';
 
 /** A store in front of another, which decides what becomes of each request and each message on its way. */
 export abstract class ForwardingStore implements LockStore {
@@ -56,9 +59,12 @@ export abstract class ForwardingStore implements LockStore {
     return this.send('release', request.name, () => this.store.release(request));
   }
 
-  publish(message: LockMessage): Promise<void> {
-    const names = message.locks.map(({ name }) => name).join(',');
-    return this.send('publish', `${message.kind} ${names}`, () => this.store.publish(message));
+  setPaused(request: SetPausedRequest): Promise<SetPausedResult> {
+    return this.send('setPaused', request.name, () => this.store.setPaused(request));
+  }
+
+  publish(message: StoreMessage): Promise<void> {
+    return this.send('publish', described(message), () => this.store.publish(message));
   }
 
   listen(listener: LockStoreListener): () => void {
@@ -82,4 +88,10 @@ export abstract class ForwardingStore implements LockStore {
   close(): Promise<void> {
     return this.store.close();
   }
+}
+
+/** As in `granted tick,tock`, `trigger tick` or `reply`. */
+function described(message: StoreMessage): string {
+  if ('locks' in message) return `${message.kind} ${message.locks.map(({ name }) => name).join(',')}`;
+  return message.kind === 'request' ? `${message.action} ${message.name}` : message.kind;
 }

@@ -1,0 +1,113 @@
+import { deepEqual } from 'node:assert/strict';
+import { includes, sameResult } from './assertions.js';
+import { acquireRequest, granted, heartbeat, LONG_MS, refused } from './requests.js';
+import { type Rules } from './scene.js';
+
+export const PAUSE: Rules = {
+  'answers since when the job is paused, and who holds its lock': async ({ world, store, setPaused }) => {
+    const first = await setPaused(true);
+    includes(first, { pausedAt: first.storeTime, holder: undefined });
+    await world.passTime(5);
+    includes(await setPaused(true), { pausedAt: first.pausedAt });
+    includes(await setPaused(false), { pausedAt: undefined, holder: undefined });
+    includes(await setPaused(false), { pausedAt: undefined });
+    await granted(store, acquireRequest('a#1'));
+    includes(await setPaused(true), { holder: 'a#1' });
+    includes(await setPaused(false), { holder: 'a#1', pausedAt: undefined });
+  },
+
+  'keeps the lock from every replica until it ends': async ({ store, other, setPaused }) => {
+    const { pausedAt } = await setPaused(true);
+    for (const each of [store, other]) {
+      const refusal = await refused(each, acquireRequest('b#1'));
+      includes(refusal, { reason: 'paused', holder: undefined, ttlMs: 0, pausedAt, stateCreatedAt: undefined });
+    }
+    await setPaused(false);
+    includes(await granted(other, acquireRequest('b#1')), { pausedAt: undefined });
+  },
+
+  'of one job has nothing to do with another': async ({ store, setPaused }) => {
+    await setPaused(true);
+    await granted(store, acquireRequest('a#1', { name: 'other' }));
+  },
+
+  'leaves the lock to its holder, who learns of it by each renewal and claim': async ({
+    store,
+    other,
+    renew,
+    claim,
+    setPaused,
+  }) => {
+    const { token, storeTime } = await granted(store, acquireRequest('a#1'));
+    const { pausedAt } = await setPaused(true);
+    includes(await renew('a#1'), { held: true, pausedAt });
+    includes(await claim('a#1', { token, scheduledAt: storeTime + 5 }), { holder: 'a#1', pausedAt });
+    includes(await refused(other, acquireRequest('b#1')), { reason: 'held', holder: 'a#1', pausedAt });
+    includes(await renew('b#1'), { held: false, pausedAt: undefined });
+    await setPaused(false);
+    includes(await renew('a#1'), { held: true, pausedAt: undefined });
+  },
+
+  'lets no occurrence be claimed that is not claimed already': async ({ store, claim, setPaused }) => {
+    const { token, storeTime: at } = await granted(store, acquireRequest('a#1'));
+    await claim('a#1', { token, scheduledAt: at + 5 });
+    await setPaused(true);
+    includes(await claim('a#1', { token, scheduledAt: at + 5 }), { outcome: 'already-ours' });
+    includes(await claim('a#1', { token, scheduledAt: at + 4 }), { outcome: 'taken' });
+    includes(await claim('a#1', { token, scheduledAt: at + 120_000 }), { outcome: 'too-early' });
+    includes(await claim('a#1', { token, scheduledAt: at + 6 }), { outcome: 'paused', newestClaimed: at + 5 });
+    await setPaused(false);
+    includes(await claim('a#1', { token, scheduledAt: at + 6 }), { outcome: 'claimed' });
+  },
+
+  'does not refuse the repeated request of the holder': async ({ store, setPaused }) => {
+    const first = await granted(store, acquireRequest('a#1'));
+    const { pausedAt } = await setPaused(true);
+    sameResult(await granted(store, acquireRequest('a#1')), { ...first, pausedAt });
+  },
+
+  'refuses the next attempt of a session, and a takeover': async ({ store, setPaused }) => {
+    await granted(store, acquireRequest('a.1@800#1'));
+    await setPaused(true);
+    for (const request of [acquireRequest('a.1@800#2'), acquireRequest('b.1@800#1', { endedSession: 'a.1@800' })]) {
+      includes(await refused(store, request), { reason: 'paused', holder: 'a.1@800#1' });
+    }
+  },
+
+  'is the reason of a refusal before an outdated state and a time that has not come': async ({ store, setPaused }) => {
+    await setPaused(true);
+    const notBefore = (await heartbeat(store, [])).storeTime + LONG_MS;
+    const requests = [acquireRequest('a#1', { knownStateCreatedAt: 1 }), acquireRequest('a#1', { notBefore })];
+    for (const request of requests) includes(await refused(store, request), { reason: 'paused' });
+  },
+
+  'is no state: a first start after it waits for nothing': async ({ store, setPaused }) => {
+    await setPaused(true);
+    const notBefore = (await heartbeat(store, [])).storeTime + LONG_MS;
+    await setPaused(false);
+    const grant = await granted(store, acquireRequest('a#1', { notBefore, isFirstStart: true }));
+    includes(grant, { stateCreatedAt: grant.storeTime });
+  },
+
+  'survives its leader, and changes nothing else of the state': async ({ store, other, renew, release, setPaused }) => {
+    const { storeTime: at, stateCreatedAt, token } = await granted(store, acquireRequest('a#1'));
+    const state = { newestClaimed: at + 2, newestSettled: at + 1, lastRunEndedAt: at, schedule: 'x' };
+    await renew('a#1', state);
+    const { pausedAt } = await setPaused(true);
+    await renew('a#1', { newestSettled: at + 2 });
+    await release('a#1', { lastRunEndedAt: at + 1 });
+    const kept = { ...state, newestSettled: at + 2, lastRunEndedAt: at + 1, stateCreatedAt, token };
+    includes(await refused(other, acquireRequest('b#1')), { ...kept, reason: 'paused', pausedAt });
+    await setPaused(false);
+    const { token: next, ...rest } = kept;
+    const grant = await granted(other, acquireRequest('b#1'));
+    includes(grant, { ...rest, pausedAt: undefined });
+    deepEqual(grant.token > next, true);
+  },
+
+  'is lost with the data': async ({ world, store, setPaused }) => {
+    await setPaused(true);
+    await world.loseData();
+    includes(await granted(store, acquireRequest('a#1')), { pausedAt: undefined });
+  },
+};
