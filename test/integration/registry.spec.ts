@@ -101,6 +101,27 @@ describe('SingletonJobRegistry', () => {
       }
     });
 
+    it('steers a job from a replica that does not lead it, and keeps a pause beyond a deploy', async () => {
+      const [a, b] = await pair();
+      const ofA = expect.stringMatching(/^a-/);
+      expect(await b.registry.trigger('yearly')).toMatchObject({ started: true, by: ofA });
+      await until('the run has settled on its leader', () => a.status('yearly')?.lastRun?.cause === 'trigger');
+      expect(await b.registry.stepDown('yearly')).toEqual({ steppedDown: true, by: ofA });
+      await until('the other leads', () => b.status('yearly')?.role === 'leader');
+
+      expect(await b.registry.pause('price-tick')).toEqual({ by: ofA });
+      const isPaused = ({ status }: typeof a) => status()?.role === 'paused' && status()?.pausedAt !== null;
+      await until('both list the pause', () => [a, b].every(isPaused));
+      expect(await redis.hget('{myapp:price-tick:lock}:state', 'paused')).toMatch(/^\d{13}$/);
+      expect(await b.registry.trigger('price-tick')).toMatchObject({ started: false, reason: 'paused' });
+      await Promise.all([a.app.close(), b.app.close()]);
+      const c = await start('c');
+      await until('the next one lists it', () => isPaused(c));
+      expect(c.status()?.counters.terms).toBe(0);
+      expect(await c.registry.resume('price-tick')).toEqual({ by: expect.stringMatching(/^c-/) });
+      await until('it runs', () => (c.status()?.counters.succeeded ?? 0) > 0);
+    });
+
     it('runs what is registered in a constructor, at any time of the start, and after it', async () => {
       const ran = new Set<string>();
       const registration = (name: string): JobRegistration => ({ ...beat(() => ran.add(name)), name });
@@ -147,11 +168,11 @@ describe('SingletonJobRegistry', () => {
         constructor(private readonly jobs: SingletonJobRegistry) {}
 
         async onModuleInit(): Promise<void> {
-          await this.jobs.pause('price-tick').catch((error: unknown) => (this.problem = error));
+          await this.jobs.pause('price-tick', { local: true }).catch((error: unknown) => (this.problem = error));
         }
 
         async onApplicationBootstrap(): Promise<void> {
-          await this.jobs.pause('price-tick');
+          await this.jobs.pause('price-tick', { local: true });
         }
       }
 
@@ -159,7 +180,7 @@ describe('SingletonJobRegistry', () => {
       await until('the other job is led', () => status('yearly').role === 'leader');
       expect(status()).toMatchObject({ role: 'paused', counters: { terms: 0 } });
       expect(String(app.get(Cautious).problem)).toContain('jobs are found when the application starts');
-      registry.resume('price-tick');
+      await registry.resume('price-tick', { local: true });
       await until('it is led', () => status().role === 'leader');
     });
   });
@@ -174,8 +195,13 @@ describe('SingletonJobRegistry', () => {
         'yearly disabled',
         'beat disabled',
       ]);
-      expect(await registry.trigger('beat')).toEqual({ started: false, reason: 'not-leader', leader: null });
-      await Promise.all([registry.pause('beat'), registry.stepDown('beat'), registry.unregister('beat')]);
+      const here = { local: true };
+      expect(await registry.trigger('beat', here)).toMatchObject({
+        started: false,
+        reason: 'not-leader',
+        leader: null,
+      });
+      await Promise.all([registry.pause('beat', here), registry.stepDown('beat', here), registry.unregister('beat')]);
     });
   });
 

@@ -105,9 +105,13 @@ export {
   type JobStatus,
   type LastRun,
   type OverdueJob,
+  type PauseResult,
+  type ResumeResult,
   type RunOutcome,
   SingletonJobHealth,
   SingletonJobRegistry,
+  type SteeringOptions,
+  type StepDownResult,
   type TriggerResult,
 } from './replica/index.js';
 export { CronExpression } from './schedule/index.js';

@@ -18,6 +18,7 @@ import { SingletonJobRegistry } from './job-registry.js';
 import { HeartbeatThread } from './heartbeat-thread.js';
 import { JobStatistics } from './job-statistics.js';
 import { JobSupervisor } from './job-supervisor.js';
+import { Steering } from './steering.js';
 import { SingletonJobHealth } from './singleton-job-health.js';
 
 /** What the module adds, and what a test replaces. */
@@ -68,7 +69,12 @@ export function createReplica(options: ResolvedOptions, parts: ApplicationReplic
     { clock, notify, random, store, backup },
   );
   const supervisor = new JobSupervisor(options, leadership, interceptors, log);
-  const registry = new SingletonJobRegistry(options, { supervisor, statistics, clock });
+  const registry = new SingletonJobRegistry(options, {
+    supervisor,
+    statistics,
+    clock,
+    steering: new Steering(leadership, supervisor),
+  });
   const health = new SingletonJobHealth(options, { supervisor, statistics, leadership });
   const locks = new LockService(options, leadership);
   return { leadership, supervisor, registry, health, locks, heartbeatThread, observers, interceptors };

@@ -6,7 +6,11 @@ export {
   type JobRole,
   type JobStatus,
   type LastRun,
+  type PauseResult,
+  type ResumeResult,
   type RunOutcome,
+  type SteeringOptions,
+  type StepDownResult,
   type TriggerResult,
 } from './job-status.js';
 export { type JobSupervisor } from './job-supervisor.js';

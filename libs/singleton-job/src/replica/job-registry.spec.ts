@@ -6,6 +6,7 @@ import { type JobStatus } from './job-status.js';
 import { job, lasting } from '../testing/specs/job.js';
 import { useReplicas } from '../testing/specs/use-replicas.js';
 
+const HERE = { local: true };
 const MINUTELY = cron('* * * * *', { timeZone: 'UTC' });
 
 describe('The registry', () => {
@@ -29,6 +30,7 @@ describe('The registry', () => {
         lockExpiryMs: 10_000,
         timeoutMs: null,
         role: 'leader',
+        pausedAt: null,
         leader: 'a',
         fencingToken: a.observer.of('leadershipGained')[0]?.fencingToken,
         leaseRemainingMs: 9_000 - 2_100,
@@ -79,7 +81,7 @@ describe('The registry', () => {
     it('that is stopped, and one that is paused and still runs, whose lock is its own until then', async () => {
       const a = start('a', [job({ run: lasting(replicas.clock, 2_000) })]);
       await replicas.clock.advance(1_500);
-      void a.registry.pause('tick');
+      void a.registry.pause('tick', HERE);
       expect(statusOf(a)).toMatchObject({ role: 'paused', leader: 'a', fencingToken: null });
       await replicas.clock.advance(2_000);
       expect(statusOf(a)).toMatchObject({ role: 'paused', leader: null, runningSince: null });
@@ -95,10 +97,10 @@ describe('The registry', () => {
       expect([statusOf(a).nextTickAt, statusOf(b).nextTickAt]).toEqual([null, null]);
       await replicas.clock.advance(600);
       expect([statusOf(a).nextTickAt, statusOf(b).nextTickAt]).toEqual(['2027-01-01T00:00:10.500Z', null]);
-      await a.registry.pause('tick');
+      await a.registry.pause('tick', HERE);
       await replicas.clock.advance(60_000);
-      await b.registry.pause('tick');
-      a.registry.resume('tick');
+      await b.registry.pause('tick', HERE);
+      await a.registry.resume('tick', HERE);
       await replicas.clock.advance(0);
       // the last run was another's
       expect(statusOf(a)).toMatchObject({ role: 'leader', nextTickAt: null });
@@ -114,6 +116,7 @@ describe('The registry', () => {
         started: true,
         fencingToken: token,
         startedAt: '2027-01-01T00:00:10.000Z',
+        by: 'a',
       });
       await replicas.clock.advance(60_000);
       expect(a.observer.story.filter((line) => line.includes('runStarted'))).toEqual([
@@ -123,20 +126,23 @@ describe('The registry', () => {
       expect(a.store.count('claim')).toBe(1);
     });
 
-    it('nothing where it is followed, and says who leads', async () => {
+    it('nothing here where it is followed, and says who leads', async () => {
       start('a', [job()]);
       await replicas.clock.advance(10);
       const b = start('b', [job()]);
       await replicas.clock.advance(10);
-      expect(await b.registry.trigger('tick')).toEqual({ started: false, reason: 'not-leader', leader: 'a' });
+      const result = { started: false, reason: 'not-leader', leader: 'a', by: 'b' };
+      expect(await b.registry.trigger('tick', HERE)).toEqual(result);
     });
 
-    it('nothing while a run is in flight, or nobody leads, or the job is off', async () => {
+    it('nothing here while a run is in flight, or nobody leads, or the job is off', async () => {
       const a = start('a', [job({ run: lasting(replicas.clock, 400) }), job({ name: 'off', enabled: false })]);
-      expect(await a.registry.trigger('tick')).toEqual({ started: false, reason: 'not-leader', leader: null });
+      const nobody = { started: false, reason: 'not-leader', leader: null, by: 'a' };
+      expect(await a.registry.trigger('tick', HERE)).toEqual(nobody);
       await replicas.clock.advance(1_100);
-      expect(await a.registry.trigger('tick')).toEqual({ started: false, reason: 'running', leader: 'a' });
-      expect(await a.registry.trigger('off')).toEqual({ started: false, reason: 'not-leader', leader: null });
+      const running = { started: false, reason: 'running', leader: 'a', by: 'a' };
+      expect(await a.registry.trigger('tick', HERE)).toEqual(running);
+      expect(await a.registry.trigger('off', HERE)).toEqual(nobody);
     });
 
     it('nothing while its lock is about to be given back, and sends nobody in a circle', async () => {
@@ -145,7 +151,8 @@ describe('The registry', () => {
       let arrive: () => void = () => undefined;
       a.store.answersAfter = new Promise<void>((resolve) => (arrive = resolve));
       const stopped = a.supervisor.stop();
-      expect(await a.registry.trigger('tick')).toEqual({ started: false, reason: 'not-leader', leader: null });
+      const result = { started: false, reason: 'not-leader', leader: null, by: 'a' };
+      expect(await a.registry.trigger('tick', HERE)).toEqual(result);
       arrive();
       await stopped;
       expect(a.observer.of('runStarted')).toEqual([]);
@@ -160,14 +167,14 @@ describe('The registry', () => {
       expect(a.store.count('renew')).toBe(sent + 1);
     });
 
-    it('nothing once a lease that was in doubt is lost', async () => {
+    it('nothing while its lease is in doubt, and waits for that no longer than 2 s', async () => {
       const a = start('a', [job({ schedule: MINUTELY })]);
       await replicas.clock.advance(100);
       a.clock.aheadMs = 10_000;
       a.store.outcome = () => 'request-lost';
       const triggered = a.registry.trigger('tick');
-      await replicas.clock.advance(20_000);
-      expect(await triggered).toEqual({ started: false, reason: 'not-leader', leader: null });
+      await replicas.clock.advance(2_000);
+      expect(await triggered).toEqual({ started: false, reason: 'lease-unconfirmed', leader: 'a', by: 'a' });
     });
 
     it('a run that a tick does not overlap with', async () => {
@@ -218,14 +225,14 @@ describe('The registry', () => {
   });
 
   describe('pauses', () => {
-    it('a job on every replica, so that nobody leads, and the next leader reports what was missed', async () => {
+    it('a job on each replica by itself, so that nobody leads, and the next leader reports what was missed', async () => {
       const minutely = [job({ schedule: MINUTELY, misfireGraceMs: 5_000 })];
       const [a, b] = [start('a', minutely), start('b', minutely)];
       await replicas.clock.advance(100);
-      await Promise.all([a.registry.pause('tick'), b.registry.pause('tick')]);
+      await Promise.all([a.registry.pause('tick', HERE), b.registry.pause('tick', HERE)]);
       await replicas.clock.advance(3 * 60_000 + 30_000);
       expect(replicas.server.holderOf('tick')).toBeUndefined();
-      b.registry.resume('tick');
+      await b.registry.resume('tick', HERE);
       await replicas.clock.advance(0);
       expect(b.observer.of('occurrencesMissed')).toMatchObject([{ reason: 'late', count: 3 }]);
       expect(statusOf(b).counters.missed).toBe(3);
@@ -235,11 +242,11 @@ describe('The registry', () => {
     it('a job that has just been registered, before it competes', async () => {
       const a = start('a', []);
       a.registry.register({ name: 'beat', schedule: { delay: '1s' }, run: () => undefined });
-      await a.registry.pause('beat');
+      await a.registry.pause('beat', HERE);
       expect(statusOf(a, 'beat').role).toBe('paused');
       await replicas.clock.advance(5_000);
       expect(a.observer.story).toEqual([]);
-      a.registry.resume('beat');
+      await a.registry.resume('beat', HERE);
       await replicas.clock.advance(0);
       expect(statusOf(a, 'beat').role).toBe('leader');
     });
@@ -251,9 +258,10 @@ describe('The registry', () => {
       await replicas.clock.advance(100);
       const b = start('b', [job()]);
       await replicas.clock.advance(100);
-      expect(await b.registry.stepDown('tick')).toBe(false);
-      expect(await a.registry.stepDown('off')).toBe(false);
-      expect(await a.registry.stepDown('tick')).toBe(true);
+      const none = { steppedDown: false, by: null };
+      expect(await b.registry.stepDown('tick', HERE)).toEqual(none);
+      expect(await a.registry.stepDown('off', HERE)).toEqual(none);
+      expect(await a.registry.stepDown('tick', HERE)).toEqual({ steppedDown: true, by: 'a' });
       await replicas.clock.advance(0);
       expect(statusOf(b).role).toBe('leader');
     });
@@ -304,7 +312,7 @@ describe('The registry', () => {
       expect(a.observer.story.at(-1)).toBe('4000 leadershipReleased unregistered');
       expect(a.registry.list()).toEqual([]);
       await replicas.clock.advance(60_000);
-      await b.registry.pause('tick');
+      await b.registry.pause('tick', HERE);
       a.registry.register({ name: 'tick', schedule: { period: '1s' }, run: () => undefined });
       await replicas.clock.advance(5_500);
       expect(statusOf(a)).toMatchObject({ role: 'leader', counters: { terms: 1, succeeded: 5 } });
@@ -320,7 +328,7 @@ describe('The registry', () => {
         job({ name: 'paused' }),
       ]);
       await replicas.clock.advance(10);
-      await b.registry.pause('paused');
+      await b.registry.pause('paused', HERE);
       await Promise.all(b.registry.list().map(({ name }) => b.registry.unregister(name)));
       expect(b.registry.list()).toEqual([]);
       await a.supervisor.stop();

@@ -1,15 +1,24 @@
 import { defineRegisteredJob, type JobDefinition, type JobRegistration } from '../discovery/index.js';
 import { InvalidJobsError, UnknownJobError } from '../errors/index.js';
-import { replicaOf } from '../store/index.js';
 import { didYouMean, type ResolvedOptions } from '../options/index.js';
 import { type Clock } from '../time/index.js';
 import { type JobStatistics } from './job-statistics.js';
-import { type JobRole, type JobStatus, type TriggerResult } from './job-status.js';
+import {
+  type JobRole,
+  type JobStatus,
+  type PauseResult,
+  type ResumeResult,
+  type SteeringOptions,
+  type StepDownResult,
+  type TriggerResult,
+} from './job-status.js';
 import { type JobSupervisor, type ManagedJob } from './job-supervisor.js';
-import { nextDue } from './next-due.js';
+import { leaderOf } from './leader-of.js';
+import { isoOf, nextDue } from './next-due.js';
+import { type Steering } from './steering.js';
 
 /**
- * Sees and steers the jobs of this replica. Inject it wherever you like.
+ * Shows the jobs of this replica, and steers them on all replicas. Inject it wherever you like. The guide is docs/steering.md.
  *
  * @example `constructor(private readonly jobs: SingletonJobRegistry) {}`
  */
@@ -20,6 +29,7 @@ export class SingletonJobRegistry {
       readonly supervisor: JobSupervisor;
       readonly statistics: JobStatistics;
       readonly clock: Clock;
+      readonly steering: Steering;
     },
   ) {}
 
@@ -38,54 +48,70 @@ export class SingletonJobRegistry {
   }
 
   /**
-   * Runs a job now, if this replica leads it and no run is in flight; otherwise says who leads. Claims nothing: the
-   * schedule goes on as if it had not happened, but for an interval, whose next run comes a delay after this one.
+   * Runs a job now on the replica that leads it, unless a run is in flight. Claims nothing: the schedule goes on as if it had not
+   * happened, but for an interval, whose next run comes a delay after this one.
    *
    * @throws UnknownJobError
+   * @example
+   * const result = await jobs.trigger('daily-report');
+   * if (!result.started) console.log(result.reason, result.leader);
    */
-  async trigger(name: string): Promise<TriggerResult> {
-    const { workers } = this.#managed(name);
-    await workers?.election.term?.untilTrusted();
-    const term = workers?.election.term;
-    const triggered = term === undefined ? 'not-leader' : (workers?.runner.trigger(term) ?? 'not-leader');
-    if (typeof triggered === 'string') {
-      // a lock that is about to be released has no leader to name
-      const leader = term === undefined ? workers?.election.rival : workers?.election.leader;
-      return { started: false, reason: triggered, leader: leaderOf(leader) };
-    }
-    return { started: true, fencingToken: triggered.fencingToken, startedAt: triggered.startedAt.toISOString() };
+  trigger(name: string, { local = false }: SteeringOptions = {}): Promise<TriggerResult> {
+    return this.#steer(name, (managed, steering) =>
+      local ? steering.triggerHere(managed) : steering.trigger(managed),
+    );
   }
 
   /**
-   * Keeps this replica from leading a job until it is resumed or the process ends. Resolves when the run in flight has
-   * settled and the lock is given back. Paused on every replica, the job has no leader; the next leader reports what was missed.
+   * Pauses a job on all replicas until it is resumed, also beyond restarts and deploys. The leader lets its run in flight settle and
+   * gives the lock back. The next leader reports what was missed. Resolves when the pause is stored and the leader has begun to give
+   * the job back.
+   *
+   * With `local` it keeps only this replica from leading, until it is resumed here or the process ends. Then it resolves when the lock is
+   * given back.
    *
    * @throws UnknownJobError
+   * @throws LockStoreError when Redis has not confirmed the pause within 2 s. Not with `local`
+   * @example await jobs.pause('daily-report');
    */
-  async pause(name: string): Promise<void> {
-    this.#managed(name);
-    await this.parts.supervisor.pause(name);
+  pause(name: string, { local = false }: SteeringOptions = {}): Promise<PauseResult> {
+    return this.#steer(name, async (managed, steering) => {
+      if (!local) return steering.pause(managed);
+      const leads = managed.workers?.election.term !== undefined;
+      await this.parts.supervisor.pause(name);
+      return { by: leads ? steering.replicaId : null };
+    });
   }
 
   /**
-   * Contends for a paused job again. Does nothing to one that is not paused.
+   * Ends the pause of a job on all replicas. Does nothing to a job that is not paused. With `local` it ends the pause of this replica only.
+   * Neither ends the other.
    *
    * @throws UnknownJobError
+   * @throws LockStoreError when Redis has not confirmed it within 2 s. Not with `local`
+   * @example await jobs.resume('daily-report');
    */
-  resume(name: string): void {
-    this.#managed(name);
-    this.parts.supervisor.resume(name);
+  resume(name: string, { local = false }: SteeringOptions = {}): Promise<ResumeResult> {
+    return this.#steer(name, async (managed, steering) => {
+      if (!local) return steering.resume(managed);
+      this.parts.supervisor.resume(name);
+      return { by: null };
+    });
   }
 
   /**
-   * Gives a job to another replica: releases its lock, once the run in flight has settled, and does not compete for 2 s.
-   * Resolves when the lock is released; false if this replica did not lead.
+   * Gives a job to another replica: its leader releases the lock, once the run in flight has settled, and does not compete for 2 s.
+   * Resolves when the leader has begun to. With `local`, when this replica has released the lock.
    *
    * @throws UnknownJobError
+   * @example await jobs.stepDown('daily-report');
    */
-  async stepDown(name: string): Promise<boolean> {
-    const { workers } = this.#managed(name);
-    return (await workers?.election.stepDown()) ?? false;
+  stepDown(name: string, { local = false }: SteeringOptions = {}): Promise<StepDownResult> {
+    return this.#steer(name, async (managed, steering) => {
+      if (!local) return steering.stepDown(managed);
+      const led = (await managed.workers?.election.stepDown()) === true;
+      return led ? { steppedDown: true, by: steering.replicaId } : { steppedDown: false, by: null };
+    });
   }
 
   /**
@@ -111,6 +137,11 @@ export class SingletonJobRegistry {
     this.#managed(name);
     await this.parts.supervisor.remove(name);
     this.parts.statistics.forget(name);
+  }
+
+  // async: an unknown name rejects
+  async #steer<T>(name: string, act: (managed: ManagedJob, steering: Steering) => Promise<T>): Promise<T> {
+    return act(this.#managed(name), this.parts.steering);
   }
 
   #managed(name: string): ManagedJob {
@@ -139,6 +170,7 @@ export class SingletonJobRegistry {
       lockExpiryMs: job.lockExpiryMs,
       timeoutMs: job.timeoutMs ?? null,
       role,
+      pausedAt: isoOf(workers?.election.pausedAt),
       leader: leaderOf(workers?.election.leader),
       fencingToken: term?.fencingToken ?? null,
       leaseRemainingMs: term === undefined ? null : Math.max(Math.round(term.remainingMs), 0),
@@ -153,16 +185,11 @@ export class SingletonJobRegistry {
     const { supervisor } = this.parts;
     if (!this.options.enabled || !job.enabled) return 'disabled';
     if (supervisor.state === 'stopped') return 'stopped';
-    if (supervisor.isPaused(job.name)) return 'paused';
+    if (supervisor.isPaused(job.name) || workers?.election.pausedAt !== undefined) return 'paused';
     return workers?.election.term === undefined ? 'follower' : 'leader';
   }
 }
 
 function takenName({ name, location }: JobDefinition): string {
   return `${location}: there is a job '${name}' already: give each a name of its own`;
-}
-
-/** The replica of a holder. A holder that is not of this library is one name. */
-function leaderOf(holder: string | undefined): string | null {
-  return holder === undefined ? null : (replicaOf(holder) ?? holder);
 }

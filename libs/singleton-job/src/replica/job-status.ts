@@ -1,8 +1,8 @@
 import { type RunEnded, type ScheduleKind } from '../events/index.js';
 
 /**
- * What this replica is to a job. `leader` and `follower` compete for it; a `paused` one does not until it is resumed; a
- * `disabled` one never does; `stopped` is everything once the application stops.
+ * What this replica is to a job. `leader` and `follower` compete for it. `paused`: it is paused, on all replicas or on this one only
+ * (see `pausedAt`). A `disabled` one never competes. `stopped` is everything once the application stops.
  */
 export type JobRole = 'leader' | 'follower' | 'paused' | 'disabled' | 'stopped';
 
@@ -54,6 +54,11 @@ export interface JobStatus {
   /** What this replica is to the job. */
   readonly role: JobRole;
   /**
+   * When the job was paused on all replicas, by the clock of Redis, ISO 8601. Null: it is not, as far as this replica knows. A replica
+   * that does not compete for the job does not ask.
+   */
+  readonly pausedAt: string | null;
+  /**
    * The leader as this replica knows it: `nodeId` with its random part. Null when there is none, or none is known; one
    * that is paused does not ask.
    */
@@ -74,20 +79,64 @@ export interface JobStatus {
   readonly counters: JobCounters;
 }
 
+/** Which replicas act on a request. */
+export interface SteeringOptions {
+  /** True: only the replica that is called acts, without a request to the others. @default false */
+  readonly local?: boolean;
+}
+
 /** What became of a request to run a job now. */
 export type TriggerResult =
   | ({
       /** The run has begun. Its outcome is not waited for. */
       readonly started: true;
+      /** The replica that runs it: `nodeId` with its random part. */
+      readonly by: string;
     } & Pick<LastRun, 'fencingToken' | 'startedAt'>)
   | {
       /** No run was started. */
       readonly started: false;
       /**
-       * `not-leader`: call it on the replica that `leader` names; null: there is none at the moment. `running`: a run is in flight.
-       * `lease-unconfirmed`: this replica leads, but starts no run at the moment, because it stops or its lease is in doubt again.
+       * - `running`: a run is in flight.
+       * - `paused`: the job is paused on all replicas.
+       * - `lease-unconfirmed`: the leader starts no run at the moment, because it stops or its lease is in doubt.
+       * - `no-answer`: no replica answered within 2 s: none leads, or Redis or the messages are away. A reply can get lost: then
+       *   the run has started all the same. After the 2 s no replica starts it any more.
+       * - `not-leader`: with `local` only. This replica does not lead.
        */
-      readonly reason: 'not-leader' | 'running' | 'lease-unconfirmed';
-      /** The leader as this replica knows it: `nodeId` with its random part. */
+      readonly reason: 'not-leader' | 'running' | 'paused' | 'lease-unconfirmed' | 'no-answer';
+      /** The leader as this replica knows it. Null: none is known. */
       readonly leader: string | null;
+      /** The replica that answered. Null: none did. */
+      readonly by: string | null;
     };
+
+/** What became of a request to give a job to another replica. `by` is the replica that gives it back, null when none does. */
+export type StepDownResult =
+  | {
+      /** The job is being given back. */
+      readonly steppedDown: true;
+      /** The replica that gives it back. */
+      readonly by: string;
+    }
+  | {
+      /** No replica gives it back. */
+      readonly steppedDown: false;
+      /** No replica. */
+      readonly by: null;
+    };
+
+/** The job is paused. */
+export interface PauseResult {
+  /**
+   * The replica that gives the job back. Null: none led, or the leader did not answer within 2 s. Then it gives the job back with its next
+   * renewal, within 10 s.
+   */
+  readonly by: string | null;
+}
+
+/** The job is not paused any more. */
+export interface ResumeResult {
+  /** The replica that leads the job. Null: none said so within 2 s. Always null with `local`. */
+  readonly by: string | null;
+}

@@ -8,7 +8,7 @@ import { ShutdownDeadlines } from './shutdown-deadlines.js';
 import { StatusLog } from './status-log.js';
 
 /** What makes a job run: who decides whether it does here, and who runs it. */
-interface JobWorkers {
+export interface JobWorkers {
   readonly runner: JobRunner;
   readonly election: Election;
   /** Resolves when the lock is given back and nothing runs. */

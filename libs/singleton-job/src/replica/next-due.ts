@@ -12,6 +12,6 @@ export function nextDue({ job, workers }: ManagedJob, lastRun: LastRun | null, w
   return isoOf(Math.max(Math.ceil(schedule.next(endedAt)), wallNow));
 }
 
-function isoOf(instant: number | undefined): string | null {
+export function isoOf(instant: number | undefined): string | null {
   return instant === undefined ? null : new Date(instant).toISOString();
 }

@@ -28,11 +28,15 @@ export interface HealthReport {
     /** For how long, in milliseconds. */
     readonly forMs: number;
   }[];
-  /** Jobs that this replica leads and that did not run by their next tick plus `timeout` (or `lockExpiry`) plus `lockExpiry`. */
+  /**
+   * Jobs that this replica leads and that did not run by their next tick plus `timeout` (or `lockExpiry`) plus `lockExpiry`. Nothing is
+   * due of a job that is paused on all replicas.
+   */
   readonly overdue: readonly OverdueJob[];
   /**
-   * Jobs that this replica competes for and that no replica is known to lead. Not those that it does not compete for: disabled, paused,
-   * within their `initialDelay`, for 2 s after it stepped down, or while a run of a term that it lost has not settled.
+   * Jobs that this replica competes for and that no replica is known to lead. Not those that are paused on all replicas, and not those
+   * that it does not compete for: disabled, paused here, within their `initialDelay`, for 2 s after it stepped down, or while a run of
+   * a term that it lost has not settled.
    */
   readonly leaderless: readonly string[];
 }
@@ -73,7 +77,7 @@ export class SingletonJobHealth {
   }
 
   #overdue({ job, workers }: ManagedJob): OverdueJob | undefined {
-    if (workers === undefined) return undefined;
+    if (workers === undefined || workers.election.pausedAt !== undefined) return undefined;
     // a run of a lost term keeps no other replica from leading
     const inFlight = workers.election.hasLock ? workers.runner.inFlight : undefined;
     const { name } = job;

@@ -444,7 +444,12 @@ export interface SteeringReply {
   /** `done`: the request is being carried out. The others are reasons why a leader started no run. */
   readonly outcome: 'done' | 'running' | 'lease-unconfirmed' | 'paused';
   /** The run that a `trigger` started, `startedAt` by the clock of its replica. Null: there is none. */
-  readonly run: { readonly fencingToken: number; readonly startedAt: number } | null;
+  readonly run: {
+    /** Of the term. */
+    readonly fencingToken: number;
+    /** Milliseconds since the epoch. */
+    readonly startedAt: number;
+  } | null;
 }
 
 /** A claim further ahead of the clock of the store than this is too early. */
