@@ -1,5 +1,13 @@
 import { Controller, Get, HttpCode, Param, Post, Res, UseFilters } from '@nestjs/common';
-import { type JobStatus, SingletonJobRegistry, type TriggerResult } from 'nestjs-singleton-job';
+import {
+  type JobStatus,
+  type PauseResult,
+  type ResumeResult,
+  SingletonJobRegistry,
+  type StepDownResult,
+  type TriggerResult,
+} from 'nestjs-singleton-job';
+import { LockFilter } from '../prices/lock.filter.js';
 import { UnknownJobFilter } from './unknown-job.filter.js';
 
 /** What Express has, as far as it is needed here. */
@@ -7,9 +15,9 @@ interface Response {
   status(code: number): unknown;
 }
 
-/** The jobs of this replica, for a curious operator. Who may reach it may run and pause them: see HOST in README.md. */
+/** The jobs, for an operator. Any replica answers. Who may reach it may run and pause them: see HOST in README.md. */
 @Controller('jobs')
-@UseFilters(UnknownJobFilter)
+@UseFilters(UnknownJobFilter, LockFilter)
 export class JobsController {
   constructor(private readonly jobs: SingletonJobRegistry) {}
 
@@ -23,7 +31,7 @@ export class JobsController {
     return this.jobs.get(name);
   }
 
-  /** 202: it runs. 409: it does not, and the body says why, and who leads. */
+  /** 202: it runs, on the replica that leads it. 409: it does not, and the body says why, and who leads. */
   @Post(':name/trigger')
   async trigger(@Param('name') name: string, @Res({ passthrough: true }) response: Response): Promise<TriggerResult> {
     const result = await this.jobs.trigger(name);
@@ -31,25 +39,23 @@ export class JobsController {
     return result;
   }
 
-  /** Of this replica only. Answers once the run in flight has settled and the lock is given back. */
+  /** On all replicas, until it is resumed. 503: Redis has not confirmed it. */
   @Post(':name/pause')
   @HttpCode(200)
-  async pause(@Param('name') name: string): Promise<JobStatus> {
-    await this.jobs.pause(name);
-    return this.get(name);
+  pause(@Param('name') name: string): Promise<PauseResult> {
+    return this.jobs.pause(name);
   }
 
   @Post(':name/resume')
   @HttpCode(200)
-  resume(@Param('name') name: string): JobStatus {
-    this.jobs.resume(name);
-    return this.get(name);
+  resume(@Param('name') name: string): Promise<ResumeResult> {
+    return this.jobs.resume(name);
   }
 
   /** Gives the job to another replica. */
   @Post(':name/step-down')
   @HttpCode(200)
-  async stepDown(@Param('name') name: string): Promise<{ readonly steppedDown: boolean }> {
-    return { steppedDown: await this.jobs.stepDown(name) };
+  stepDown(@Param('name') name: string): Promise<StepDownResult> {
+    return this.jobs.stepDown(name);
   }
 }
