@@ -70,7 +70,15 @@ describe('the metrics', () => {
     const reader = new OnDemandReader();
     const meterProvider = new MeterProvider({ readers: [reader] });
     const at = new Date(Date.now() - 60_000).toISOString();
-    const leading = { name: 'a', role: 'leader', leaseRemainingMs: 9_000, runningSince: at, nextTickAt: at };
+    // never both in fact: here every gauge has a value
+    const leading = {
+      name: 'a',
+      role: 'leader',
+      pausedAt: at,
+      leaseRemainingMs: 9_000,
+      runningSince: at,
+      nextTickAt: at,
+    };
     let status: object = leading;
     const registry = { list: () => [status] } as unknown as SingletonJobRegistry;
     const observer = new OpenTelemetryObserver(registry, { meterProvider });
@@ -82,6 +90,7 @@ describe('the metrics', () => {
     };
     const nothing = {
       'singleton_job.is_leader': 0,
+      'singleton_job.is_paused': 0,
       'singleton_job.lease_remaining_seconds': 0,
       'singleton_job.run_age_seconds': 0,
       'singleton_job.next_tick_timestamp_seconds': 0,
@@ -89,7 +98,14 @@ describe('the metrics', () => {
     };
     observer.leaseRenewed({ job: 'a', fencingToken: 1, roundTripMs: 1, clockOffsetMs: 250 });
     expect(Object.values(await gauges())).not.toContain(0);
-    status = { name: 'a', role: 'follower', leaseRemainingMs: null, runningSince: null, nextTickAt: null };
+    status = {
+      name: 'a',
+      role: 'follower',
+      pausedAt: null,
+      leaseRemainingMs: null,
+      runningSince: null,
+      nextTickAt: null,
+    };
     expect(await gauges()).toEqual(nothing);
     // it leads again, and has not measured anything yet
     status = leading;

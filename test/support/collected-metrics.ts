@@ -11,6 +11,7 @@ const STATUS: readonly Partial<JobStatus>[] = [
   {
     name: job,
     role: 'leader',
+    pausedAt: null,
     leaseRemainingMs: 9_000,
     runningSince: AT.toISOString(),
     nextTickAt: AT.toISOString(),

@@ -81,8 +81,8 @@ export class OpenTelemetryObserver implements JobObserver, OnApplicationShutdown
   }
 
   #observeGauges(meter: Meter): () => void {
-    const { isLeader, leaseRemaining, runAge, nextTick, clockOffset } = this.#instruments;
-    const gauges = [isLeader, leaseRemaining, runAge, nextTick, clockOffset];
+    const { isLeader, isPaused, leaseRemaining, runAge, nextTick, clockOffset } = this.#instruments;
+    const gauges = [isLeader, isPaused, leaseRemaining, runAge, nextTick, clockOffset];
     const observe = (result: BatchObservableResult): void => {
       const jobs = this.registry.list().filter(({ role }) => role !== 'disabled');
       for (const status of jobs) this.#observeJob(result, status);
@@ -98,11 +98,12 @@ export class OpenTelemetryObserver implements JobObserver, OnApplicationShutdown
 
   /** Every gauge at every time: the SDK goes on exporting the last value of one that is not observed any more. */
   #observeJob(result: BatchObservableResult, status: JobStatus): void {
-    const { isLeader, leaseRemaining, runAge, nextTick } = this.#instruments;
-    const { name, role, leaseRemainingMs, runningSince, nextTickAt } = status;
+    const { isLeader, isPaused, leaseRemaining, runAge, nextTick } = this.#instruments;
+    const { name, role, pausedAt, leaseRemainingMs, runningSince, nextTickAt } = status;
     const job = { [JOB_NAME]: name };
     const runAgeMs = runningSince === null ? 0 : Date.now() - Date.parse(runningSince);
     result.observe(isLeader, role === 'leader' ? 1 : 0, job);
+    result.observe(isPaused, pausedAt === null ? 0 : 1, job);
     result.observe(leaseRemaining, (leaseRemainingMs ?? 0) / MS_PER_SECOND, job);
     result.observe(runAge, runAgeMs / MS_PER_SECOND, job);
     result.observe(nextTick, (nextTickAt === null ? 0 : Date.parse(nextTickAt)) / MS_PER_SECOND, job);
