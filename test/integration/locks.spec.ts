@@ -136,7 +136,9 @@ describe('LockService on Redis', () => {
     expect(handle.signal.reason).toBeInstanceOf(LockLostError);
     await expect(locks.tryAcquire('nightly-import')).rejects.toBeInstanceOf(LockStoreError);
     expect(told()).toEqual([
-      expect.stringMatching(/^error: \[myapp\] cannot use Redis, which every job and lock needs \(.*\); retrying until it answers$/),
+      expect.stringMatching(
+        /^error: \[myapp\] cannot use Redis, which every job and lock needs \(.*\); retrying until it answers$/,
+      ),
     ]);
     await server().up();
     await handle.release();

@@ -4,11 +4,11 @@ import { ReplicaPair } from './support/replica-pair.js';
 import { adminClient } from './support/fault-run.js';
 import { monitored } from '../../../tools/replicas/redis/monitor.js';
 
-/** How often Redis was asked for a section of its INFO, beside what each connection asks by itself. */
-async function memoryQuestions({ url }: RedisServer, begin: () => Promise<unknown>): Promise<number> {
+/** How often Redis was asked for INFO, beside what each connection asks by itself. */
+async function questionsTo({ url }: RedisServer, begin: () => Promise<unknown>): Promise<number> {
   let questions = 0;
   const count = (line: string): void => {
-    if (/"info" "memory"/i.test(line)) questions++;
+    if (/"info" "default"/i.test(line)) questions++;
   };
   await monitored(url, count, begin);
   return questions;
@@ -41,7 +41,7 @@ describe('the eviction policy of Redis', () => {
   it('noeviction is not worth a word, and costs each replica one question', async () => {
     await using server = await RedisServer.start({ args: ['--maxmemory-policy', 'noeviction'] });
     using outside = adminClient(server);
-    const questions = await memoryQuestions(server, async () => {
+    const questions = await questionsTo(server, async () => {
       await using pair = await ReplicaPair.start([server.url, server.url]);
       await outside.admin.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
       await pair.goesOn();

@@ -67,5 +67,5 @@ const NO_PLAIN = 'If this port speaks TLS, write rediss:// instead of redis://, 
 /** What may be wrong if a connection that was never ready failed: one side may speak TLS, and the other not. */
 export function tlsFix(message: string, usesTls: boolean): string | undefined {
   if (usesTls) return /ETIMEDOUT|ECONNRESET|SSL routines|secure TLS connection/.test(message) ? NO_TLS : undefined;
-  return /ECONNRESET|^the connection was closed/.test(message) ? NO_PLAIN : undefined;
+  return /ECONNRESET|EPIPE|^the connection was closed/.test(message) ? NO_PLAIN : undefined;
 }

@@ -21,7 +21,7 @@ export function serverCheck({ evictionPossible, wrongServer }: ServerCheckParts)
   return (client) => {
     if (isKnown) return;
     const primaries = isCluster(client) ? client.nodes('master') : [client];
-    Promise.all(primaries.map((node) => node.info().catch(notShown))).then(
+    Promise.all(primaries.map((node) => node.info('default').catch(notShown))).then(
       (infos) => {
         const wrong = isCluster(client) ? undefined : wrongMode(infos[0]);
         if (wrong !== undefined) {
