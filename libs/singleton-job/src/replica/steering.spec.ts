@@ -16,7 +16,7 @@ const NO_STEP_DOWN = { steppedDown: false, by: null };
 const triggeredRuns = ({ observer }: TestReplica): number =>
   observer.of('runStarted').filter(({ cause }) => cause === 'trigger').length;
 const rolesOf = (...replicas: TestReplica[]) =>
-  replicas.map(({ registry }) => registry.get('tick')).map((status) => [status?.role, status?.pausedAt]);
+  replicas.map(({ registry }) => registry.get('tick')).map((status) => [status.role, status.pausedAt]);
 
 describe('Steering from any replica', () => {
   const replicas = useReplicas();
