@@ -21,7 +21,8 @@ const shared = {
     '^(\\.{1,2}/.*)\\.js$': '$1',
   },
   transform: { '^.+\\.ts$': swc },
-  modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/.cache/'],
+  // apps/reports is a package of its own with tests of its own
+  modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/.cache/', '<rootDir>/apps/reports/'],
 };
 
 /** Every project is one kind of test; `npm run test:unit` is the quick one, and uses every core. */

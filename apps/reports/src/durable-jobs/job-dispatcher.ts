@@ -1,0 +1,133 @@
+import { OnWorkerEvent, Processor, WorkerHost } from '@nestjs/bullmq';
+import { type BeforeApplicationShutdown, Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
+import { type BackoffStrategy, type Job, UnrecoverableError, WaitingError } from 'bullmq';
+import type { Redis } from 'ioredis';
+import { AppRedis } from '../redis.js';
+import { settings } from '../settings.js';
+import { type FoundHandler, type JobContext, JobHandlers } from './job-handler.js';
+import { ABORT_CHANNEL } from './job-scheduler.js';
+import { CANCELLED_REASON } from './job-states.js';
+import { cancellationKey, type JobAttempt, QUEUE, type StoredJob } from './job-store.js';
+
+/** Thrown by `throwIfStopping()`. */
+class StoppingError extends Error {}
+
+/** For a `retryDelay` that is a list. */
+const backoffStrategy: BackoffStrategy = (attemptsMade, _type, _error, job) =>
+  [(job?.data as StoredJob).retryDelay].flat()[attemptsMade - 1] ?? 0;
+
+/** Runs the matching handler of each job that BullMQ's worker claims. */
+@Injectable()
+@Processor(QUEUE, { ...settings.worker, autorun: false, settings: { backoffStrategy } })
+export class JobDispatcher extends WorkerHost implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  readonly #logger = new Logger(JobDispatcher.name);
+  readonly #stop = new AbortController();
+  readonly #subscription: Redis;
+
+  constructor(
+    private readonly handlers: JobHandlers,
+    private readonly redis: AppRedis,
+  ) {
+    super();
+    this.#subscription = redis.duplicate();
+    this.#subscription.on('error', () => undefined);
+  }
+
+  async onApplicationBootstrap(): Promise<void> {
+    // BullMQ cancels in its own process only, so every worker hears of every cancellation
+    this.#subscription.on('message', (_channel, message) => {
+      const { id, reason } = JSON.parse(message) as { id: string; reason: string };
+      this.worker.cancelJob(id, reason);
+    });
+    await this.#subscription.subscribe(ABORT_CHANNEL);
+    this.worker.run().catch((error: unknown) => {
+      this.onError(error as Error);
+    });
+  }
+
+  /** Handlers give their jobs back at their next step. Those that ignore it are waited for, at most for their time-out. */
+  async beforeApplicationShutdown(): Promise<void> {
+    this.#stop.abort();
+    await this.worker.close();
+    this.#subscription.disconnect();
+  }
+
+  /** Looks for jobs of killed workers now, and says how many there were. BullMQ's worker does it every `stalledInterval`. */
+  async recoverStalled(): Promise<number> {
+    return (await this.worker.getBackend().moveStalledJobsToWait()).length;
+  }
+
+  /** No defaults here: BullMQ passes a signal to functions that have three parameters, and counts those without a default. */
+  async process(job: Job<StoredJob>, token?: string, cancelled?: AbortSignal): Promise<unknown> {
+    const id = job.id ?? '';
+    const attempt: JobAttempt = { worker: settings.worker.name, startedAt: new Date().toISOString() };
+    const note = (error?: string): Promise<number> =>
+      job.log(JSON.stringify({ ...attempt, endedAt: new Date().toISOString(), error }));
+    await job.log(JSON.stringify(attempt));
+    try {
+      if ((await this.redis.exists(cancellationKey(id))) === 1) throw new UnrecoverableError(CANCELLED_REASON);
+      const result = await this.#run(this.handlers.get(job.name), job, cancelled);
+      await note();
+      return result;
+    } catch (thrown) {
+      if (thrown instanceof StoppingError) {
+        await note('given back: the worker stops');
+        await job.moveToWait(token);
+        throw new WaitingError();
+      }
+      const error = cancelled?.reason === CANCELLED_REASON ? new UnrecoverableError(CANCELLED_REASON) : thrown;
+      await note(error instanceof Error ? error.message : String(error));
+      throw error;
+    }
+  }
+
+  async #run(handler: FoundHandler, job: Job<StoredJob>, cancelled?: AbortSignal): Promise<unknown> {
+    const { payload, timeout } = job.data;
+    const id = job.id ?? '';
+    const controller = new AbortController();
+    const { signal } = controller;
+    // a handler that ignores its signal must not keep the job
+    const aborted = new Promise<never>((_, reject) => {
+      signal.addEventListener('abort', () => {
+        reject(signal.reason as Error);
+      });
+    });
+    const abort = (): void => {
+      controller.abort(new Error(String(cancelled?.reason)));
+    };
+    const timer = setTimeout(() => {
+      controller.abort(new Error(`${id} timed out after ${String(timeout)} ms`));
+    }, timeout);
+    cancelled?.addEventListener('abort', abort);
+    if (cancelled?.aborted) abort();
+    const context: JobContext = {
+      id,
+      signal,
+      progress: (percent, message) => job.updateProgress({ percent, message, updatedAt: new Date().toISOString() }),
+      throwIfStopping: () => {
+        if (this.#stop.signal.aborted) throw new StoppingError();
+      },
+    };
+    try {
+      return await Promise.race([aborted, handler.run(payload, context)]);
+    } finally {
+      clearTimeout(timer);
+      cancelled?.removeEventListener('abort', abort);
+    }
+  }
+
+  @OnWorkerEvent('failed')
+  onFailed(job: Job<StoredJob> | undefined, error: Error): void {
+    this.#logger.warn(`${job?.id ?? 'a job'}: ${error.message}`);
+  }
+
+  @OnWorkerEvent('stalled')
+  onStalled(id: string): void {
+    this.#logger.warn(`${id}: its worker died, it will run again`);
+  }
+
+  @OnWorkerEvent('error')
+  onError(error: Error): void {
+    this.#logger.error(error.message);
+  }
+}
