@@ -1,10 +1,26 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { after, CANCELLED_REASON, hasEnded, type JobStatus, statusOf, type Transition } from '../src/durable-jobs/job-states.js';
+import {
+  after,
+  CANCELLED_REASON,
+  hasEnded,
+  type JobStatus,
+  statusOf,
+  type Transition,
+} from '../src/durable-jobs/job-states.js';
 
 const STATUSES: JobStatus[] = ['Pending', 'Running', 'Completed', 'Failed', 'DeadLettered', 'Cancelled'];
-const TRANSITIONS: Transition[] = ['claim', 'complete', 'fail', 'failForGood', 'retryDelayOver', 'giveBack', 'cancel', 'retry'];
+const TRANSITIONS: Transition[] = [
+  'claim',
+  'complete',
+  'fail',
+  'failForGood',
+  'retryDelayOver',
+  'giveBack',
+  'cancel',
+  'retry',
+];
 
 describe('the status of a job', () => {
   it('leaves DeadLettered by retry only, and never leaves Completed or Cancelled', () => {
@@ -24,7 +40,16 @@ describe('the status of a job', () => {
   });
 
   it('is known for every state that BullMQ has, and is final only where BullMQ has finished the job', () => {
-    const states = ['waiting', 'prioritized', 'delayed', 'active', 'completed', 'failed', 'waiting-children', 'unknown'];
+    const states = [
+      'waiting',
+      'prioritized',
+      'delayed',
+      'active',
+      'completed',
+      'failed',
+      'waiting-children',
+      'unknown',
+    ];
     const jobs = fc.record({ attemptsMade: fc.nat(20), failedReason: fc.option(fc.string(), { nil: undefined }) });
     fc.assert(
       fc.property(fc.constantFrom(...states), jobs, (state, { attemptsMade, failedReason }) => {

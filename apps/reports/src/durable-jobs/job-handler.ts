@@ -79,7 +79,8 @@ export class JobHandlers {
       if (provider === null || typeof provider !== 'object') return [];
       return this.scanner.getAllMethodNames(Object.getPrototypeOf(provider) as object).flatMap((name) => {
         const method = provider[name];
-        const found = method && this.reflector.get<Pick<FoundHandler, 'type' | 'options'> | undefined>(METADATA, method);
+        const found =
+          method && this.reflector.get<Pick<FoundHandler, 'type' | 'options'> | undefined>(METADATA, method);
         return found ? [{ ...found, run: method.bind(provider) }] : [];
       });
     });

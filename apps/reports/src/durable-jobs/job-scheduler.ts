@@ -122,7 +122,10 @@ function dataOf(payload: unknown, config: JobHandlerOptions, idempotencyKey?: st
   return { payload, timeout, retryDelay, ...(schedule && { schedule }), ...(idempotencyKey && { idempotencyKey }) };
 }
 
-function optionsOf({ retries = 0, retryDelay = 1_000, ...config }: JobHandlerOptions, priority = config.priority ?? 0): JobsOptions {
+function optionsOf(
+  { retries = 0, retryDelay = 1_000, ...config }: JobHandlerOptions,
+  priority = config.priority ?? 0,
+): JobsOptions {
   return {
     attempts: retries + 1,
     backoff: typeof retryDelay === 'number' ? { type: 'exponential', delay: retryDelay } : { type: 'list' },

@@ -2,7 +2,8 @@
 export type JobStatus = 'Pending' | 'Running' | 'Completed' | 'Failed' | 'DeadLettered' | 'Cancelled';
 
 /** What changes a status. */
-export type Transition = 'claim' | 'complete' | 'fail' | 'failForGood' | 'retryDelayOver' | 'giveBack' | 'cancel' | 'retry';
+export type Transition =
+  'claim' | 'complete' | 'fail' | 'failForGood' | 'retryDelayOver' | 'giveBack' | 'cancel' | 'retry';
 
 const NEXT: Readonly<Record<JobStatus, Readonly<Partial<Record<Transition, JobStatus>>>>> = {
   Pending: { claim: 'Running', cancel: 'Cancelled', failForGood: 'DeadLettered' },
@@ -33,7 +34,10 @@ export function hasEnded(status: JobStatus): boolean {
 export const CANCELLED_REASON = 'cancelled by its owner';
 
 /** The status of a job that BullMQ stores. */
-export function statusOf(state: string, job: { readonly attemptsMade: number; readonly failedReason?: string }): JobStatus {
+export function statusOf(
+  state: string,
+  job: { readonly attemptsMade: number; readonly failedReason?: string },
+): JobStatus {
   switch (state) {
     case 'completed':
       return 'Completed';

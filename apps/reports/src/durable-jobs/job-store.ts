@@ -138,7 +138,8 @@ function toInfo(job: Job<StoredJob>, state: string): JobInfo {
     createdAt: iso(job.timestamp) ?? '',
     startedAt: iso(job.processedOn),
     completedAt: iso(job.finishedOn),
-    nextRunAt: state === 'delayed' ? iso((job.attemptsMade > 0 ? job.processedOn : job.timestamp) ?? 0, job.delay) : null,
+    nextRunAt:
+      state === 'delayed' ? iso((job.attemptsMade > 0 ? job.processedOn : job.timestamp) ?? 0, job.delay) : null,
     idempotencyKey,
     progress,
   };

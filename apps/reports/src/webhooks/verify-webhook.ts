@@ -1,0 +1,51 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+
+export const ID_HEADER = 'webhook-id';
+export const TIMESTAMP_HEADER = 'webhook-timestamp';
+export const SIGNATURE_HEADER = 'webhook-signature';
+
+const WINDOW_S = 300;
+
+/** HMAC-SHA256 over the id, the time and the raw body, in hexadecimal. */
+export function sign(secret: string, id: string, timestamp: string, rawBody: string | Buffer): string {
+  return createHmac('sha256', secret).update(`${id}.${timestamp}.`).update(rawBody).digest('hex');
+}
+
+export interface WebhookRequest {
+  /** With names in lower case, as Node has them. */
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  /** The bytes that arrived: JSON that was parsed and written again has another signature. */
+  readonly rawBody: Buffer;
+  readonly secret: string;
+  /** Remembers an id for ten minutes or longer, and says whether it is new: in Redis `SET id 1 NX EX 600`. */
+  readonly isNew: (id: string) => boolean | Promise<boolean>;
+  /** ms since the epoch. @default now */
+  readonly now?: number;
+}
+
+/** Why a webhook was not accepted. Answer a duplicate with 200, or its sender tries again; answer 401 to the others. */
+export type WebhookVerdict = 'accepted' | 'duplicate' | 'bad signature' | 'outside the time window';
+
+/**
+ * For receivers: checks who sent a webhook, when, and whether it was here before.
+ * @example
+ * const verdict = await verifyWebhook({ headers: request.headers, rawBody, secret, isNew });
+ * if (verdict === 'accepted') await handle(JSON.parse(rawBody.toString()));
+ */
+export async function verifyWebhook({
+  headers,
+  rawBody,
+  secret,
+  isNew,
+  now = Date.now(),
+}: WebhookRequest): Promise<WebhookVerdict> {
+  const [id, timestamp, signature] = [ID_HEADER, TIMESTAMP_HEADER, SIGNATURE_HEADER].map((name) =>
+    String(headers[name]),
+  );
+  const expected = Buffer.from(`v1=${sign(secret, String(id), String(timestamp), rawBody)}`);
+  const given = Buffer.from(String(signature));
+  // lengths are no secret, and timingSafeEqual refuses two of different length
+  if (given.length !== expected.length || !timingSafeEqual(given, expected)) return 'bad signature';
+  if (!(Math.abs(now / 1_000 - Number(timestamp)) <= WINDOW_S)) return 'outside the time window';
+  return (await isNew(String(id))) ? 'accepted' : 'duplicate';
+}

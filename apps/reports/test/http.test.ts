@@ -1,0 +1,245 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { JobInfo } from '../src/durable-jobs/job-store.js';
+import type { Client } from './support/client.js';
+import { until } from './support/processes.js';
+import { World } from './support/world.js';
+
+const RUNS = 700;
+const DAY = 86_400_000;
+const THREE_HOURS = DAY / 8;
+const post = (web: Client, body: unknown, headers = {}) =>
+  web.request('/api/reports', { method: 'POST', body, headers });
+const header = (response: Response, name: string) => response.headers.get(name);
+
+describe('the reports over HTTP', () => {
+  let world: World;
+  let web: Client;
+  let other: Client;
+  before(async () => {
+    world = await World.start({ REPORT_RETRY_DELAY_MS: 50 }, { runs: RUNS });
+    [web, other] = await Promise.all([world.web(), world.web()]);
+  });
+  after(() => world[Symbol.asyncDispose]());
+
+  it('are accepted with 202, wait with 200, and are cancelled with 204', async () => {
+    const accepted = await post(web, { title: 'Mine' });
+    assert.deepEqual([accepted.status, header(accepted, 'retry-after')], [202, '5']);
+    const url = header(accepted, 'location') ?? '';
+    assert.match(url, /^\/api\/reports\/report-/);
+
+    const waiting = await web.request(url);
+    assert.deepEqual([waiting.status, header(waiting, 'retry-after')], [200, '3']);
+    assert.equal(header(waiting, 'cache-control'), 'no-store, must-revalidate');
+    const { title, status, progress } = (await waiting.json()) as JobInfo & { title: string };
+    assert.deepEqual({ title, status, progress }, { title: 'Mine', status: 'Pending', progress: null });
+    assert.equal((await web.request(`${url}/result`)).status, 409);
+    assert.equal((await web.request(`${url}/retry`, { method: 'POST' })).status, 409);
+
+    assert.equal((await web.request(url, { method: 'DELETE' })).status, 204);
+    const cancelled = await web.request(url);
+    assert.equal(header(cancelled, 'cache-control'), 'private, max-age=3600');
+    assert.equal(((await cancelled.json()) as JobInfo).status, 'Cancelled');
+    assert.equal((await web.request(url, { method: 'DELETE' })).status, 409);
+    assert.equal((await web.request(`${url}/result`)).status, 409);
+  });
+
+  it('are one for each idempotency key and user, on any replica, and stay cancelled', async () => {
+    const body = { title: 'Once', outcomes: ['failed', 'succeeded'] };
+    const key = { 'idempotency-key': 'key-1' };
+    const [first, second] = await Promise.all([
+      post(web, body, key),
+      post(other, { ...body, outcomes: ['succeeded', 'failed'] }, key),
+    ]);
+    assert.deepEqual([first.status, second.status], [202, 202]);
+    assert.equal(header(second, 'location'), header(first, 'location'));
+    assert.deepEqual(await second.json(), await first.json());
+    assert.equal((await post(other, { title: 'Another' }, key)).status, 422);
+    const ofBob = await web.request('/api/reports', { method: 'POST', body, headers: key, as: 'bob' });
+    assert.notEqual(header(ofBob, 'location'), header(first, 'location'));
+
+    const url = header(first, 'location') ?? '';
+    assert.equal((await web.request(url, { method: 'DELETE' })).status, 204);
+    assert.equal((await post(web, body, key)).status, 202);
+    assert.equal(((await (await web.request(url)).json()) as JobInfo).status, 'Cancelled');
+  });
+
+  it('answer 404 for an unknown report and for one of another user, and 401 without a token', async () => {
+    const id = await web.submit();
+    const routes = ['', '/result', '/progress'].map((path) => `/api/reports/${id}${path}`);
+    for (const route of routes) assert.equal((await web.request(route, { as: 'bob' })).status, 404, route);
+    for (const [path, method] of [
+      ['', 'DELETE'],
+      ['/retry', 'POST'],
+    ] as const) {
+      assert.equal((await web.request(`/api/reports/${id}${path}`, { method, as: 'bob' })).status, 404);
+    }
+    for (const unknown of ['report-1', 'meta', '1', 'webhook-1', '%00', 'a:b']) {
+      assert.equal((await web.request(`/api/reports/${unknown}`)).status, 404, unknown);
+    }
+    for (const authorization of ['', 'Bearer wrong-token-0123456789', 'Basic ada']) {
+      assert.equal((await web.request(routes[0] ?? '', { headers: { authorization } })).status, 401);
+    }
+    const list = async (as: 'ada' | 'bob') => (await (await web.request('/api/reports', { as })).json()) as JobInfo[];
+    assert.ok((await list('ada')).some((info) => info.id === id));
+    assert.ok(!(await list('bob')).some((info) => info.id === id));
+  });
+
+  it('say every mistake of a request at once', async () => {
+    const wrong: [unknown, ...string[]][] = [
+      ['{', 'JSON'],
+      ['[]', 'JSON object'],
+      ['', 'title'],
+      [{}, 'title'],
+      [{ title: 5 }, 'title'],
+      [{ title: '  ' }, 'title'],
+      [{ title: 'x'.repeat(101) }, 'title'],
+      [{ title: 'x', from: 'yesterday' }, 'from'],
+      [{ title: 'x', from: 1_700_000_000 }, 'from'],
+      [{ title: 'x', from: '2026-02-40T00:00:00Z' }, 'from'],
+      [{ title: 'x', from: '2999-01-01T00:00:00Z' }, 'future'],
+      [{ title: 'x', from: '1969-01-01T00:00:00Z' }, '1970'],
+      [{ title: 'x', to: '2026-01-01' }, 'to must be'],
+      [{ title: 'x', from: '2026-01-02T00:00:00Z', to: '2026-01-01T00:00:00Z' }, 'before'],
+      [{ title: 'x', job: 7 }, 'job'],
+      [{ title: 'x', job: 'a b' }, 'job'],
+      [{ title: 'x', outcomes: 'failed' }, 'outcomes'],
+      [{ title: 'x', outcomes: [] }, 'empty'],
+      [{ title: 'x', outcomes: ['failed', 'failed'] }, 'twice'],
+      [{ title: 'x', outcomes: ['lost'] }, 'succeeded, failed, cancelled'],
+      [{ title: 'x', priority: 11 }, 'priority'],
+      [{ title: 'x', priority: 1.5 }, 'priority'],
+      [{ title: 'x', notify: 'yes' }, 'notify'],
+      [{ title: 'x', colour: 'red' }, 'colour'],
+      [{ from: 'now', priority: -1, colour: 1 }, 'title', 'from', 'priority', 'colour'],
+    ];
+    for (const [body, ...mistakes] of wrong) {
+      const response = await post(web, body);
+      const text = await response.text();
+      assert.equal(response.status, 400, `${JSON.stringify(body)}: ${text}`);
+      for (const mistake of mistakes) assert.ok(text.includes(mistake), `${text} names ${mistake}`);
+    }
+    const key = await post(web, { priority: 11 }, { 'idempotency-key': 'x'.repeat(65) });
+    assert.equal(((await key.json()) as { problems: string[] }).problems.length, 3);
+    for (const query of ['offset=-1', 'limit=101', 'limit=x']) {
+      assert.equal((await web.request(`/api/reports?${query}`)).status, 400, query);
+    }
+  });
+
+  it('forget a client that leaves the stream of a report that waits', async () => {
+    const streams = () => web.metric(/^durable_jobs_progress_streams/);
+    const id = await web.submit();
+    const leave = new AbortController();
+    await assert.rejects(async () => {
+      for await (const info of web.progress(id, leave.signal)) {
+        assert.deepEqual([info.status, await streams()], ['Pending', 1]);
+        leave.abort();
+      }
+    }, /abort/);
+    await until('no stream', async () => (await streams()) === 0);
+  });
+
+  it('run, answer 303 when they are done, and give their result with 200', async () => {
+    const worker = await world.worker();
+    const id = await web.submit();
+    await web.untilStatus(id, 'Completed');
+    const done = await other.request(`/api/reports/${id}`);
+    assert.deepEqual([done.status, header(done, 'location')], [303, `/api/reports/${id}/result`]);
+    assert.equal(header(done, 'cache-control'), 'private, max-age=3600');
+    const result = await other.request(`/api/reports/${id}/result`);
+    assert.deepEqual([result.status, header(result, 'cache-control')], [200, 'no-store']);
+    assert.match(header(result, 'content-type') ?? '', /^text\/csv/);
+    assert.deepEqual(
+      await web.rows(id),
+      Array.from({ length: RUNS }, (_, i) => i),
+    );
+    assert.equal((await web.request(`/api/reports/${id}`, { method: 'DELETE' })).status, 409);
+    await world.untilIdle();
+    await worker.stop();
+  });
+
+  it('of everybody may be cached by everybody, and belong to nobody', async () => {
+    // seeded by the leader: the newest 3 a.m.
+    const at = Math.floor((Date.now() - THREE_HOURS) / DAY) * DAY + THREE_HOURS;
+    const id = `report-${String(at)}`;
+    const response = await web.request(`/api/reports/${id}`, { as: 'bob' });
+    assert.deepEqual([response.status, header(response, 'cache-control')], [303, 'public, max-age=3600']);
+    assert.equal((await web.request(`/api/reports/${id}`, { method: 'DELETE', as: 'bob' })).status, 404);
+    assert.equal((await world.completions()).get(id), 1);
+  });
+
+  it('show their progress as a stream that ends with them, on any replica', async () => {
+    const slow = await world.program('worker', { PAGE_TAKES_MS: 1_500 });
+    const id = await web.submit();
+    const seen: JobInfo[] = [];
+    for await (const info of other.progress(id)) seen.push(info);
+    assert.equal(seen.at(-1)?.status, 'Completed');
+    assert.ok(seen.some(({ status, progress }) => status === 'Running' && progress?.message === '500 rows'));
+    const percents = seen.map(({ progress }) => progress?.percent ?? 0);
+    assert.deepEqual(
+      percents,
+      percents.toSorted((a, b) => a - b),
+    );
+    await slow.replica.stop();
+  });
+
+  it('are cancelled with 202 while they run, on whichever worker', async () => {
+    const workers = await Promise.all([1, 2].map(() => world.program('worker', { PAGE_TAKES_MS: 20_000 })));
+    const ids = await Promise.all([web.submit(), web.submit()]);
+    for (const id of ids) {
+      await web.untilStatus(id, 'Running');
+      assert.equal(header(await web.request(`/api/reports/${id}`), 'retry-after'), '1');
+      const response = await other.request(`/api/reports/${id}`, { method: 'DELETE' });
+      assert.deepEqual([response.status, header(response, 'retry-after')], [202, '1']);
+      await web.untilStatus(id, 'Cancelled');
+    }
+    await Promise.all(workers.map((worker) => worker.replica.stop('SIGKILL')));
+  });
+
+  it('answer 410 when their result has expired', async () => {
+    await world.worker({ RESULT_TTL_MS: 300 });
+    const id = await web.submit();
+    await web.untilStatus(id, 'Completed');
+    await until('410', async () => (await web.request(`/api/reports/${id}/result`)).status === 410);
+    assert.equal((await web.request(`/api/reports/${id}`)).status, 303);
+  });
+});
+
+describe('without Redis', () => {
+  it('every route answers 503 with Retry-After, and nothing is kept in memory', async () => {
+    await using world = await World.start();
+    const web = await world.web();
+    const id = await web.submit();
+    await world.redis.down();
+    const routes = [
+      ['POST', '/api/reports'],
+      ['GET', '/api/reports'],
+      ['GET', `/api/reports/${id}`],
+      ['GET', `/api/reports/${id}/result`],
+      ['GET', `/api/reports/${id}/progress`],
+      ['DELETE', `/api/reports/${id}`],
+      ['POST', `/api/reports/${id}/retry`],
+    ] as const;
+    for (const [method, path] of routes) {
+      for (const notify of [false, true]) {
+        const body = path === '/api/reports' && method === 'POST' ? { title: 'x', notify } : undefined;
+        const headers = { 'idempotency-key': `key-${String(notify)}` };
+        const response = await web.request(path, { method, body, headers });
+        assert.deepEqual([response.status, header(response, 'retry-after')], [503, '5'], `${method} ${path}`);
+      }
+    }
+    assert.equal((await post(web, { title: 5 })).status, 400);
+    // a replica that starts meanwhile answers 503 too, and works when Redis is back
+    const late = await world.web();
+    assert.equal((await late.request('/api/reports')).status, 503);
+    await world.redis.up();
+    await until('Redis to be reached', async () => (await late.request('/api/reports')).status === 200);
+    const list = (await (await late.request('/api/reports')).json()) as JobInfo[];
+    assert.deepEqual(
+      list.map((info) => [info.id, info.status]),
+      [[id, 'Pending']],
+    );
+    await late.submit();
+    await until('both', async () => (await web.metric(/queue_depth.*prioritized/)) === 3);
+  });
+});

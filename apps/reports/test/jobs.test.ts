@@ -1,0 +1,193 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { JobAttempt, JobInfo } from '../src/durable-jobs/job-store.js';
+import type { Client } from './support/client.js';
+import { until } from './support/processes.js';
+import { World } from './support/world.js';
+
+describe('durable jobs', () => {
+  let world: World;
+  let web: Client;
+  let worker: Client;
+  before(async () => {
+    world = await World.start({ CONCURRENCY: 1 }, { runs: 1_200 });
+    [web, worker] = await Promise.all([world.program('web'), world.program('worker')]);
+  });
+  after(() => world[Symbol.asyncDispose]());
+
+  const enqueue = (type: string, payload: unknown, options = {}) =>
+    web.call<string>('scheduler', 'enqueue', type, payload, options);
+  const status = (id: string) => web.call<JobInfo | null>('scheduler', 'getStatus', id);
+  const untilStatus = (id: string, wanted: JobInfo['status']) =>
+    until(`${id} to be ${wanted}`, async () => {
+      const info = await status(id);
+      return info?.status === wanted && info;
+    });
+
+  it('are completed, and enqueued once for each id', async () => {
+    const id = await enqueue('echo', { n: 1 }, { id: 'echo-once', idempotencyKey: 'k' });
+    await enqueue('echo', { n: 2 }, { id: 'echo-once' });
+    const info = await untilStatus(id, 'Completed');
+    assert.deepEqual([info.payload, info.attempts, info.idempotencyKey], [{ n: 1 }, 1, 'k']);
+    await enqueue('echo', { n: 3 }, { id: 'echo-once' });
+    await delay(300);
+    assert.equal((await world.completions()).get(id), 1);
+  });
+
+  it('are refused when no handler has their type', async () => {
+    await assert.rejects(enqueue('unknown', {}), /There is no @JobHandler/);
+  });
+
+  it('are de-duplicated while the first has not ended', async () => {
+    const blocker = await enqueue('sleep', { ms: 600 });
+    const first = await enqueue('echo', { key: 'same' });
+    assert.equal(await enqueue('echo', { key: 'same' }), first);
+    await untilStatus(blocker, 'Completed');
+    await untilStatus(first, 'Completed');
+    assert.notEqual(await enqueue('echo', { key: 'same' }), first);
+  });
+
+  it('are claimed by priority, the highest first', async () => {
+    const blocker = await enqueue('sleep', { ms: 600 });
+    await untilStatus(blocker, 'Running');
+    for (const priority of [0, 9, 3]) await enqueue('echo', { rank: priority }, { priority });
+    const ranks = () => [...worker.replica.output().matchAll(/"rank":(\d)/g)].map(([, rank]) => rank);
+    await until('three echoes', () => ranks().length === 3);
+    assert.deepEqual(ranks(), ['9', '3', '0']);
+  });
+
+  it('are tried again after their retry delay, twice as long each time', async () => {
+    const id = await enqueue('fail', { times: 2 });
+    await untilStatus(id, 'Failed');
+    assert.ok((await status(id))?.nextRunAt);
+    await untilStatus(id, 'Completed');
+    const attempts = await web.call<JobAttempt[]>('store', 'getHistory', id);
+    assert.deepEqual(
+      attempts.map(({ error }) => error),
+      ['failure 1', 'failure 2', undefined],
+    );
+    const gap = (n: number) => Date.parse(attempts[n]?.startedAt ?? '') - Date.parse(attempts[n - 1]?.endedAt ?? '');
+    assert.ok(gap(1) >= 195 && gap(2) >= 395, `${String(gap(1))} ms, ${String(gap(2))} ms`);
+  });
+
+  it('are dead when their retries are used up, until a person retries them', async () => {
+    const id = await enqueue('fail', { times: 3 });
+    await untilStatus(id, 'DeadLettered');
+    const dead = await web.call<JobInfo[]>('store', 'getDeadLetter');
+    assert.deepEqual(
+      dead.map((info) => [info.id, info.error]),
+      [[id, 'failure 3']],
+    );
+    assert.equal(await web.call('scheduler', 'cancel', id), false);
+    assert.equal(await web.call('scheduler', 'retry', id), true);
+    await untilStatus(id, 'Completed');
+    assert.equal(await web.call('scheduler', 'retry', id), false);
+    assert.equal(await web.call('scheduler', 'retry', 'echo-unknown'), false);
+  });
+
+  it('fail when they time out, and say so, although their handler ignores its signal', async () => {
+    const id = await enqueue('hang', {});
+    assert.equal((await untilStatus(id, 'DeadLettered')).error, `${id} timed out after 300 ms`);
+  });
+
+  it('keep their lock for longer than its duration while they run', async () => {
+    const id = await enqueue('sleep', { ms: 2_500 });
+    assert.equal((await untilStatus(id, 'Completed')).attempts, 1);
+  });
+
+  it('run at their time, with options of their own if wanted', async () => {
+    const runAt = new Date(Date.now() + 1_000).toISOString();
+    const id = await web.call<string>('scheduler', 'schedule', 'echo', {}, runAt);
+    assert.deepEqual([(await status(id))?.status, (await status(id))?.nextRunAt], ['Pending', runAt]);
+    const raw = await web.call<string>(
+      'scheduler',
+      'scheduleRaw',
+      'sleep',
+      { ms: 9_000 },
+      { timeout: 200, priority: 4 },
+      runAt,
+    );
+    assert.ok(Date.parse((await untilStatus(id, 'Completed')).startedAt ?? '') >= Date.parse(runAt) - 1);
+    const { error, priority } = await untilStatus(raw, 'DeadLettered');
+    assert.deepEqual([error, priority], [`${raw} timed out after 200 ms`, 4]);
+  });
+
+  it('are cancelled while they wait, and are never run then', async () => {
+    const id = await web.call<string>(
+      'scheduler',
+      'schedule',
+      'echo',
+      { never: 1 },
+      new Date(Date.now() + 500).toISOString(),
+    );
+    assert.equal(await web.call('scheduler', 'cancel', id), true);
+    assert.equal((await status(id))?.status, 'Cancelled');
+    assert.equal(await web.call('scheduler', 'cancel', id), false);
+    await delay(1_000);
+    assert.ok(!worker.replica.output().includes('never'));
+  });
+
+  it('are cancelled while they run: the signal fires, and nothing is tried again', async () => {
+    const id = await enqueue('sleep', { ms: 20_000 });
+    await untilStatus(id, 'Running');
+    assert.equal(await web.call('scheduler', 'cancel', id), true);
+    await untilStatus(id, 'Cancelled');
+    await until('the signal', () => worker.replica.output().includes('signal fired'));
+    assert.equal(await web.call('scheduler', 'retry', id), false);
+    assert.ok((await web.call<JobInfo[]>('store', 'getJobs', 'Cancelled')).some((info) => info.id === id));
+    assert.ok(!(await web.call<JobInfo[]>('store', 'getDeadLetter')).some((info) => info.id === id));
+  });
+
+  it('are listed by status, in pages', async () => {
+    const all = await web.call<JobInfo[]>('store', 'getJobs', 'Completed');
+    const page = await web.call<JobInfo[]>('store', 'getJobs', 'Completed', 1, 2);
+    assert.deepEqual(page, all.slice(1, 3));
+    assert.ok(all.length > 3 && all.every((info) => info.status === 'Completed'));
+  });
+
+  it('of a killed worker are recovered, also when it was the second worker that was killed', async () => {
+    const id = await enqueue('sleep', { ms: 3_000 });
+    await untilStatus(id, 'Running');
+    await worker.replica.stop('SIGKILL');
+    const second = await world.program('worker');
+    await until('the second run', () => second.replica.output().includes('sleeps'));
+    await second.replica.stop('SIGKILL');
+    worker = await world.program('worker');
+    // BullMQ's worker looks by itself; a second look finds nothing more
+    assert.equal((await untilStatus(id, 'Completed')).attempts, 3);
+    assert.equal(await worker.call('dispatcher', 'recoverStalled'), 0);
+  });
+
+  it('that were cancelled when their worker was killed are not run again', async () => {
+    const id = await enqueue('sleep', { ms: 20_000 });
+    await untilStatus(id, 'Running');
+    worker.replica.child.kill('SIGSTOP');
+    await web.call('scheduler', 'cancel', id);
+    await worker.replica.stop('SIGKILL');
+    worker = await world.program('worker');
+    await untilStatus(id, 'Cancelled');
+    assert.ok(!worker.replica.output().includes('sleeps'));
+  });
+
+  it('are given back by a worker that stops, between two steps and without a failed attempt', async () => {
+    const slow = await world.program('worker', { PAGE_TAKES_MS: 500 });
+    await worker.replica.stop();
+    const id = await web.submit();
+    await until('the second page', () => (slow.replica.output().match(/reads after/g)?.length ?? 0) >= 2);
+    assert.equal(await slow.replica.stop(), 'SIGTERM');
+    assert.equal((await status(id))?.status, 'Pending');
+    worker = await world.program('worker');
+    await untilStatus(id, 'Completed');
+    assert.ok(!worker.replica.output().includes('reads after nothing'), 'it went on from the checkpoint');
+    assert.deepEqual(
+      await web.rows(id),
+      Array.from({ length: 1_200 }, (_, i) => i),
+    );
+    const attempts = await web.call<JobAttempt[]>('store', 'getHistory', id);
+    assert.deepEqual(
+      attempts.map(({ error }) => error),
+      ['given back: the worker stops', undefined],
+    );
+  });
+});

@@ -1,0 +1,141 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Body, Controller, Injectable, Post } from '@nestjs/common';
+import { ModuleRef } from '@nestjs/core';
+import { Test } from '@nestjs/testing';
+import { Job } from 'bullmq';
+import type { JobEvents, JobRun } from 'nestjs-singleton-job';
+import { WebModule, WorkerModule } from '../../src/app.module.js';
+import { JobDispatcher } from '../../src/durable-jobs/job-dispatcher.js';
+import { type JobContext, JobHandler, JobHandlers } from '../../src/durable-jobs/job-handler.js';
+import { JobScheduler } from '../../src/durable-jobs/job-scheduler.js';
+import { JobStore } from '../../src/durable-jobs/job-store.js';
+import { RunHistory } from '../../src/history/run-history.js';
+import { DailyReport } from '../../src/reports/daily-report.js';
+import { type Checkpoint, ReportStore } from '../../src/reports/report-store.js';
+import { StuckJobSweep } from '../../src/watching/stuck-job-sweep.js';
+
+const { ROLE, DIE_AT, PAGE_TAKES_MS } = process.env;
+const die = (): never => {
+  process.kill(process.pid, 'SIGKILL');
+  throw new Error('dead');
+};
+const say = (line: string): boolean => process.stdout.write(`${line}\n`);
+
+/** Dies after a report was claimed, before the first line of its handler. */
+@Injectable()
+class DyingHandlers extends JobHandlers {
+  override get(type: string) {
+    return type === 'report' && DIE_AT === 'claim' ? die() : super.get(type);
+  }
+}
+
+@Injectable()
+class DyingStore extends ReportStore {
+  override async savePage(id: string, page: string, checkpoint: Checkpoint): Promise<void> {
+    await super.savePage(id, page, checkpoint);
+    if (DIE_AT === 'page' && checkpoint.pages === 1) die();
+  }
+
+  override async storeResult(id: string, header: string): Promise<void> {
+    await super.storeResult(id, header);
+    if (DIE_AT === 'result') die();
+  }
+}
+
+@Injectable()
+class SlowHistory extends RunHistory {
+  override async page(span: { from: number; to: number }, cursor?: string) {
+    say(`reads after ${cursor ?? 'nothing'}`);
+    await delay(Number(PAGE_TAKES_MS ?? 0));
+    return super.page(span, cursor);
+  }
+}
+
+@Injectable()
+class DyingDailyReport extends DailyReport {
+  override async tick(run: JobRun): Promise<void> {
+    say(`tick of ${String(run.scheduledAt.getTime())}`);
+    if (DIE_AT === 'tick') die();
+    await super.tick(run);
+  }
+
+  /** Only the tick itself is to repair what a killed scheduler has left. */
+  override async leadershipGained(_: JobEvents['leadershipGained']): Promise<void> {
+    // seeds nothing
+  }
+}
+
+if (DIE_AT === 'complete') {
+  const complete = Job.prototype.moveToCompleted;
+  Job.prototype.moveToCompleted = async function (...args) {
+    await complete.apply(this, args);
+    return die();
+  };
+}
+
+@Injectable()
+class TestHandlers {
+  @JobHandler('echo', { deduplicateBy: (payload: { key?: string }) => payload.key ?? Math.random().toString() })
+  async echo(payload: unknown): Promise<unknown> {
+    say(`echo ${JSON.stringify(payload)}`);
+    return payload;
+  }
+
+  @JobHandler('sleep', { timeout: 30_000 })
+  async sleep({ ms }: { ms: number }, { signal }: JobContext): Promise<void> {
+    say('sleeps');
+    await delay(ms, undefined, { signal }).catch(() => say('signal fired'));
+  }
+
+  @JobHandler('hang', { timeout: 300 })
+  async hang(): Promise<void> {
+    await delay(10_000);
+  }
+
+  @JobHandler('fail', { retries: 2, retryDelay: 200 })
+  async fail({ times }: { times: number }, { id }: JobContext): Promise<string> {
+    const run = (this.#runs.get(id) ?? 0) + 1;
+    this.#runs.set(id, run);
+    if (run <= times) throw new Error(`failure ${String(run)}`);
+    return 'at last';
+  }
+
+  readonly #runs = new Map<string, number>();
+}
+
+const PROVIDERS = { scheduler: JobScheduler, store: JobStore, dispatcher: JobDispatcher, sweep: StuckJobSweep };
+
+@Controller('call')
+class CallController {
+  constructor(private readonly modules: ModuleRef) {}
+
+  @Post()
+  async call(
+    @Body() { provider, method, args }: { provider: keyof typeof PROVIDERS; method: string; args: unknown[] },
+  ) {
+    const target = this.modules.get<Record<string, (...args: unknown[]) => unknown>>(PROVIDERS[provider], {
+      strict: false,
+    });
+    const dated = args.map((arg) => (typeof arg === 'string' && /^\d{4}-.*Z$/.test(arg) ? new Date(arg) : arg));
+    try {
+      return { result: (await target[method]?.(...dated)) ?? null };
+    } catch (error) {
+      return { error: String(error) };
+    }
+  }
+}
+
+const module = Test.createTestingModule({
+  imports: [ROLE === 'web' ? WebModule : WorkerModule],
+  controllers: [CallController],
+  providers: [TestHandlers],
+});
+module.overrideProvider(JobHandlers).useClass(DyingHandlers);
+module.overrideProvider(ReportStore).useClass(DyingStore);
+module.overrideProvider(RunHistory).useClass(SlowHistory);
+if (ROLE === 'web') module.overrideProvider(DailyReport).useClass(DyingDailyReport);
+
+const app = (await module.compile()).createNestApplication({ forceCloseConnections: true });
+app.enableShutdownHooks();
+await app.listen(0, '127.0.0.1');
+say(`answers at ${await app.getUrl()}`);

@@ -1,0 +1,104 @@
+import { join } from 'node:path';
+import { Client, TOKENS } from './client.js';
+import { type Program, RedisServer, run, until } from './processes.js';
+
+const DIST = join(import.meta.dirname, '../..');
+
+type Env = Readonly<Record<string, string | number>>;
+
+/** A program of the application that listens. */
+export interface Replica extends Program {
+  readonly url: string;
+}
+
+/** A Redis, and the programs of the application around it. Faults of workers are noticed within two seconds. */
+export class World implements AsyncDisposable {
+  readonly #programs: Replica[] = [];
+  readonly #env: NodeJS.ProcessEnv;
+
+  private constructor(
+    readonly redis: RedisServer,
+    env: Env,
+  ) {
+    const users = Object.entries(TOKENS).map(([name, token]) => ({ name, token }));
+    this.#env = {
+      ...process.env,
+      NO_COLOR: '1',
+      REDIS_URL: redis.url,
+      USERS: JSON.stringify(users),
+      LOCK_DURATION_MS: '1000',
+      STALLED_INTERVAL_MS: '500',
+      LOCK_EXPIRY_MS: '2000',
+      ...asText(env),
+    };
+  }
+
+  /** `runs`: how many reports find with `job: 'seeded'`, numbered from 0, one for each ms from `AT` on. */
+  static async start(env: Env = {}, { runs = 0 } = {}): Promise<World> {
+    const world = new World(await RedisServer.start(), env);
+    const adding = world.redis.client.pipeline();
+    for (let i = 0; i < runs; i++) {
+      const fields = { job: 'seeded', outcome: 'succeeded', scheduledAt: i, durationMs: 1, fencingToken: 7, error: '' };
+      adding.xadd('reports:runs', `${String(AT + i)}-0`, ...Object.entries(fields).flat());
+    }
+    await adding.exec();
+    return world;
+  }
+
+  async web(env: Env = {}): Promise<Client> {
+    return new Client(await this.#start('src/web.js', env));
+  }
+
+  async worker(env: Env = {}): Promise<Replica> {
+    return this.#start('src/worker.js', env);
+  }
+
+  /** A web replica or a worker with a fault, with handlers for tests, and with `call()` to reach its providers. */
+  async program(role: 'web' | 'worker', env: Env = {}): Promise<Client> {
+    return new Client(await this.#start('test/support/program.js', { ...env, ROLE: role }));
+  }
+
+  /** How often each job was completed, from the stream in which BullMQ notes it. */
+  async completions(): Promise<Map<string, number>> {
+    const counts = new Map<string, number>();
+    for (const [, fields] of await this.redis.client.xrange('reports:durable-jobs:events', '-', '+')) {
+      const id = fields[fields.indexOf('jobId') + 1] ?? '';
+      if (fields[1] === 'completed') counts.set(id, (counts.get(id) ?? 0) + 1);
+    }
+    return counts;
+  }
+
+  /** Waits until no job waits or runs. */
+  async untilIdle(): Promise<void> {
+    const { client } = this.redis;
+    const queue = 'reports:durable-jobs';
+    await until('no job', async () => {
+      const [prioritized, active] = await Promise.all([
+        client.zcard(`${queue}:prioritized`),
+        client.llen(`${queue}:active`),
+      ]);
+      return prioritized + active === 0;
+    });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.#programs.map((program) => program.stop('SIGKILL')));
+    await this.redis.end();
+  }
+
+  async #start(script: string, env: Env): Promise<Replica> {
+    const program = run(process.execPath, [join(DIST, script)], { ...this.#env, ...asText(env) });
+    const find = () =>
+      /answers at (http:\S+)/.exec(program.output())?.[1] ?? (program.child.exitCode === null ? null : '');
+    const url = await until(script, find);
+    if (url === '') throw new Error(program.output());
+    const replica = { ...program, url };
+    this.#programs.push(replica);
+    return replica;
+  }
+}
+
+/** A time in the past. */
+export const AT = Date.parse('2026-01-01T00:00:00Z');
+
+const asText = (env: Env) => Object.fromEntries(Object.entries(env).map(([name, value]) => [name, String(value)]));
