@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { Body, Controller, Injectable, Post } from '@nestjs/common';
+import { Body, ConsoleLogger, Controller, Injectable, Post } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import { Test } from '@nestjs/testing';
 import { Job } from 'bullmq';
@@ -135,6 +135,7 @@ module.overrideProvider(ReportStore).useClass(DyingStore);
 module.overrideProvider(RunHistory).useClass(SlowHistory);
 if (ROLE === 'web') module.overrideProvider(DailyReport).useClass(DyingDailyReport);
 
+module.setLogger(new ConsoleLogger());
 const app = (await module.compile()).createNestApplication({ forceCloseConnections: true });
 app.enableShutdownHooks();
 await app.listen(0, '127.0.0.1');

@@ -58,6 +58,11 @@ export class World implements AsyncDisposable {
     return new Client(await this.#start('test/support/program.js', { ...env, ROLE: role }));
   }
 
+  /** A receiver of webhooks. */
+  async receiver(env: Env): Promise<Replica> {
+    return this.#start('test/support/receiver.js', env);
+  }
+
   /** How often each job was completed, from the stream in which BullMQ notes it. */
   async completions(): Promise<Map<string, number>> {
     const counts = new Map<string, number>();
