@@ -33,13 +33,14 @@ export class World implements AsyncDisposable {
     };
   }
 
-  /** `runs`: how many reports find with `job: 'seeded'`, numbered from 0, one for each ms from `AT` on. */
+  /** `runs`: how many reports find with `job: 'seeded'`, numbered from 0, from `AT` to now. */
   static async start(env: Env = {}, { runs = 0 } = {}): Promise<World> {
     const world = new World(await RedisServer.start(), env);
     const adding = world.redis.client.pipeline();
+    const stepMs = Math.floor((Date.now() - AT) / runs);
     for (let i = 0; i < runs; i++) {
       const fields = { job: 'seeded', outcome: 'succeeded', scheduledAt: i, durationMs: 1, fencingToken: 7, error: '' };
-      adding.xadd('reports:runs', `${String(AT + i)}-0`, ...Object.entries(fields).flat());
+      adding.xadd('reports:runs', `${String(AT + i * stepMs)}-0`, ...Object.entries(fields).flat());
     }
     await adding.exec();
     return world;

@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { after, before, describe, it } from 'node:test';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { type Client, TOKENS } from '../support/client.js';
+import { until } from '../support/processes.js';
+import { World } from '../support/world.js';
+
+const RUNS = 1_200;
+
+describe('the page', () => {
+  let world: World;
+  let web: Client;
+  let browser: Browser | undefined;
+  let page: Page;
+  before(async () => {
+    world = await World.start({}, { runs: RUNS });
+    [web] = await Promise.all([world.web(), world.program('worker', { PAGE_TAKES_MS: 1_500 })]);
+    // CHROMIUM: the path of one, such as /usr/bin/chromium of Debian's package
+    browser = await chromium.launch({
+      executablePath: process.env['CHROMIUM'] ?? '/usr/bin/chromium',
+      args: ['--no-sandbox'],
+    });
+  });
+  after(async () => {
+    await browser?.close();
+    await world[Symbol.asyncDispose]();
+  });
+
+  const row = (title: string) => page.getByRole('listitem').filter({ hasText: title });
+  const untilStatus = (title: string, status: string) =>
+    until(`${title} to be ${status}`, async () => (await row(title).locator('output').textContent()) === status);
+  const signIn = async (token: string) => {
+    assert.ok(browser);
+    page = await browser.newPage();
+    await page.goto(web.replica.url);
+    await page.getByLabel('Token').fill(token);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+  };
+  const write = async (title: string) => {
+    await page.getByLabel('Title').fill(title);
+    await page.getByLabel('Job').fill('seeded');
+    await page.getByRole('button', { name: 'Write a report' }).click();
+  };
+
+  it('shows what is wrong', async () => {
+    await signIn('a-wrong-token-0123456789');
+    await until('a mistake', async () => (await page.getByRole('alert').textContent())?.includes('bearer token'));
+    await signIn(TOKENS.ada);
+    await write(' ');
+    await until('a mistake', async () =>
+      (await page.getByRole('alert').textContent())?.includes('1 to 100 characters'),
+    );
+  });
+
+  it('submits a report, shows its progress as it comes, and downloads it', async () => {
+    await write('Weekly');
+    const seen = new Set<number>();
+    await until('the report', async () => {
+      const bar = row('Weekly').locator('progress');
+      if (await bar.count()) seen.add(await bar.evaluate((element) => (element as unknown as { value: number }).value));
+      return seen.has(100);
+    });
+    assert.ok(
+      [...seen].some((percent) => percent > 0 && percent < 100),
+      [...seen].join(),
+    );
+    await untilStatus('Weekly', 'Completed');
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      row('Weekly').getByRole('button', { name: 'Download' }).click(),
+    ]);
+    const lines = (await readFile(await download.path(), 'utf8')).trim().split('\n');
+    assert.equal(lines.length, RUNS + 1);
+  });
+
+  it('cancels a report that runs', async () => {
+    await write('Too much');
+    await untilStatus('Too much', 'Running');
+    await row('Too much').getByRole('button', { name: 'Cancel' }).click();
+    await untilStatus('Too much', 'Cancelled');
+    assert.equal(await row('Too much').getByRole('button').isVisible(), false);
+  });
+
+  it('lists my reports, and not those of others', async () => {
+    await signIn(TOKENS.ada);
+    await untilStatus('Weekly', 'Completed');
+    await untilStatus('Too much', 'Cancelled');
+    await signIn(TOKENS.bob);
+    await page.getByRole('button', { name: 'Write a report' }).waitFor();
+    assert.equal(await page.getByRole('listitem').count(), 0);
+  });
+});
