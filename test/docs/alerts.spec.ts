@@ -29,10 +29,13 @@ interface Rule {
   readonly annotations: Readonly<Record<string, string>>;
 }
 
-const { groups } = parse(readFileSync(join(DOCS, 'prometheus-rules.yml'), 'utf8')) as {
-  readonly groups: readonly { readonly rules: readonly Rule[] }[];
+const rulesIn = (path: string): Rule[] => {
+  const { groups } = parse(readFileSync(join(DOCS, path), 'utf8')) as {
+    readonly groups: readonly { readonly rules: readonly Rule[] }[];
+  };
+  return groups.flatMap((group) => group.rules);
 };
-const rules = groups.flatMap((group) => group.rules);
+const rules = rulesIn('prometheus-rules.yml');
 
 /** What the tree of an expression has of one kind, as text. */
 function found(expr: string, kind: string): string[] {
@@ -54,6 +57,10 @@ describe('the alerts', () => {
   it('are written in PromQL', () => {
     expect(onEachRule(({ expr }) => found(expr, 'error').map((at) => `mistake at '${at}'`))).toEqual([]);
     expect(found('sum by (job_name (x)', 'error')).not.toEqual([]);
+    // the sample's own tests check that it exports the metrics of its alerts
+    const ofReports = rulesIn('../apps/reports/prometheus-rules.yml');
+    expect(ofReports.flatMap(({ expr }) => found(expr, 'error'))).toEqual([]);
+    expect(ofReports.length).toBeGreaterThan(0);
   });
 
   it('use metrics that the library exports, and labels that these have', async () => {

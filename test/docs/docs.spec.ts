@@ -14,7 +14,14 @@ const adrs = readdirSync(join(ROOT, ADR))
   .toSorted();
 
 const pages = [
-  ...['README.md', 'ARCHITECTURE.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'apps/worker/README.md'],
+  ...[
+    'README.md',
+    'ARCHITECTURE.md',
+    'CHANGELOG.md',
+    'CONTRIBUTING.md',
+    'apps/worker/README.md',
+    'apps/reports/README.md',
+  ],
   ...['libs/singleton-job/src/leadership/README.md', 'test/proof/README.md'],
   ...[
     'docs/testing.md',

@@ -30,7 +30,7 @@ function majors(range: string): string[] {
 
 const consumers = ['nest-11-cjs', 'nest-11-esm', 'nest-12-cjs', 'nest-12-esm'];
 /** Every folder with a lock file of its own. */
-const lockedFolders = ['', 'bench/', ...consumers.map((name) => `test/packages/apps/${name}/`)];
+const lockedFolders = ['', 'bench/', 'apps/reports/', ...consumers.map((name) => `test/packages/apps/${name}/`)];
 
 describe('the manifest of the library', () => {
   it('installs no other package', () => {
@@ -60,8 +60,13 @@ describe('the manifest of the library', () => {
 
   it.each(lockedFolders)('is locked without the address of a registry: %spackage-lock.json', (folder) => {
     expect(readFileSync(join(ROOT, `${folder}package-lock.json`), 'utf8')).not.toMatch(
-      /"resolved"|https?:\/\/[^"]*\.tgz/,
+      /"resolved": "(?!file:)|https?:\/\/[^"]*\.tgz/,
     );
+  });
+
+  it('is locked for apps/reports without a hash: the package changes with every commit', () => {
+    const lock = JSON.parse(readFileSync(join(ROOT, 'apps/reports/package-lock.json'), 'utf8')) as Lockfile;
+    expect(lock.packages['node_modules/nestjs-singleton-job']).not.toHaveProperty('integrity');
   });
 
   it.each(lockedFolders)('is locked for every platform: %spackage-lock.json', (folder) => {

@@ -27,7 +27,7 @@ export function isSupported(version: string): boolean {
 
 /** A server binary in the file system. */
 export function executable(path: string, source: string, env: Environment = process.env): RedisBinary {
-  return { source, launch: (launch) => start(path, env, launch) };
+  return { source, executable: { path, env }, launch: (launch) => start(path, env, launch) };
 }
 
 function start(path: string, env: Environment, launch: Launch): RunningRedis {

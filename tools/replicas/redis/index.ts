@@ -1,2 +1,3 @@
+export { locateRedisServer } from './locate-redis-server.js';
 export { type ProvidedRedis, provideRedis } from './provide-redis.js';
 export { RedisServer, type RedisServerOptions } from './redis-server.js';

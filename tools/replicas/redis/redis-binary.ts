@@ -25,6 +25,8 @@ export interface RunningRedis {
 export interface RedisBinary {
   /** Where it was found and which version it is, for one line of a log. */
   readonly source: string;
+  /** The file, and the environment that it finds its libraries in. None where it lives in a container. */
+  readonly executable?: { readonly path: string; readonly env: Readonly<Record<string, string | undefined>> };
   launch(launch: Launch): RunningRedis;
 }
 
