@@ -10,7 +10,7 @@ interface Shown {
   readonly title: string;
 }
 
-/** Prints what shows each promise of the README and each fault: the titles of the tests, and the mutants. */
+/** Prints what shows each promise of docs/guarantees.md and each fault: the titles of the tests, and the mutants. */
 export async function printClaims(): Promise<void> {
   const tests = await titles();
   console.log('Promises, on real processes\n');
