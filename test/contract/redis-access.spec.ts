@@ -20,8 +20,9 @@ const release = { name: 'price-tick', holder: 'a#1', token: 1, update: {} };
 
 /** The rights that the documentation gives an ACL user, in the words of ACL SETUSER. All pages that have the line have the same. */
 function documentedRights(): string {
-  const pages = [join(ROOT, 'README.md'), ...readdirSync(join(ROOT, 'docs')).map((page) => join(ROOT, 'docs', page))];
-  const texts = pages.filter((page) => page.endsWith('.md')).map((page) => readFileSync(page, 'utf8'));
+  const guide = readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' });
+  const pages = ['README.md', ...guide.filter((page) => page.endsWith('.md')).map((page) => join('docs', page))];
+  const texts = pages.map((page) => readFileSync(join(ROOT, page), 'utf8'));
   const lines = texts.flatMap((text) =>
     [...text.matchAll(/~myapp:\* ~\{myapp:\*[^`\n]*/g)].map(([line]) => line.trim()),
   );

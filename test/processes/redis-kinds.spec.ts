@@ -13,7 +13,7 @@ import { TlsCertificate } from '../support/tls-certificate.js';
 /** Runs until the connections have ended once, and the leader has stopped once. */
 async function playStory(server: RedisServer, url: string, variables: WorkerVariables = {}): Promise<void> {
   const admin = new Redis(server.url);
-  await using workers = await Workers.start(url, { PROJECT_NAME: 'myapp', ...LASTING, ...variables });
+  await using workers = await Workers.start(url, { SINGLETON_JOB_PROJECT_NAME: 'myapp', ...LASTING, ...variables });
   await workers.untilJobsGoOn(Date.now());
   await admin.call('CLIENT', 'KILL', 'SKIPME', 'yes');
   await workers.untilJobsGoOn(Date.now());
@@ -39,7 +39,8 @@ describe('A lost connection keeps the lease, and a stopped leader hands over,', 
   });
 
   it('as an ACL user with the rights that the documentation names', async () => {
-    const [rights = ''] = /~myapp:\* ~\{myapp:\*[^`\n]*/.exec(readFileSync(join(ROOT, 'README.md'), 'utf8')) ?? [];
+    const page = readFileSync(join(ROOT, 'docs/production/redis.md'), 'utf8');
+    const [rights = ''] = /~myapp:\* ~\{myapp:\*[^`\n]*/.exec(page) ?? [];
     await using server = await RedisServer.start();
     const admin = new Redis(server.url);
     await admin.call('ACL', 'SETUSER', 'app', 'on', '>secret', 'resetchannels', ...rights.split(' '));
