@@ -10,16 +10,19 @@ const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
 
 interface Service {
   readonly command?: readonly string[];
-  readonly build?: { readonly context: string; readonly dockerfile: string };
+  readonly build?: unknown;
   readonly environment?: Readonly<Record<string, string>>;
   readonly healthcheck?: { readonly test: readonly string[] };
   readonly stop_grace_period?: string;
 }
 
-const compose = parse(read('docker-compose.yml')) as {
+interface Compose {
   readonly services: Readonly<Record<'redis' | 'worker', Service>>;
-};
-const { redis, worker } = compose.services;
+}
+
+const compose = parse(read('docker-compose.yml')) as Compose;
+const { worker } = compose.services;
+const [, inGuide = ''] = /^```yaml\n([^]*?)^```$/m.exec(read('docs/production/docker.md')) ?? [];
 const dockerfile = read('apps/worker/Dockerfile');
 
 /** `'12s'` as milliseconds. */
@@ -28,25 +31,34 @@ function ms(duration = ''): number {
   return Number(seconds) * 1_000;
 }
 
-describe('docker-compose.yml', () => {
-  it('is a compose file that builds the worker from its Dockerfile', () => {
+describe.each([
+  ['docker-compose.yml', compose],
+  ['the compose file of the guide', parse(inGuide) as Compose],
+])('%s', (_name, file) => {
+  const { redis, worker: replica } = file.services;
+
+  it('is a compose file', () => {
     const ajv = new Ajv2019({ strict: false, validateSchema: false, validateFormats: false });
     // the schema says `id` where its own draft says `$id`
     ajv.removeKeyword('id');
     const isValid = ajv.compile(composeSchema);
-    isValid(compose);
+    isValid(file);
     expect(isValid.errors).toBeNull();
-    expect(worker.build).toEqual({ context: '.', dockerfile: 'apps/worker/Dockerfile' });
   });
 
   it('gives the worker longer to stop than it takes, and a second more', () => {
-    expect(ms(worker.stop_grace_period)).toBeGreaterThan(
-      ms(worker.environment?.['SINGLETON_JOB_SHUTDOWN_TIMEOUT']) + 1_000,
-    );
+    const shutdownTimeout = replica.environment?.['SINGLETON_JOB_SHUTDOWN_TIMEOUT'];
+    expect(ms(replica.stop_grace_period)).toBeGreaterThan(ms(shutdownTimeout) + 1_000);
   });
 
   it('never lets Redis evict a lock', () => {
     expect(redis.command?.join(' ')).toContain('--maxmemory-policy noeviction');
+  });
+});
+
+describe('docker-compose.yml', () => {
+  it('builds the worker from its Dockerfile', () => {
+    expect(worker.build).toEqual({ context: '.', dockerfile: 'apps/worker/Dockerfile' });
   });
 
   it('checks whether a worker is ready; the image, whether it is alive', () => {
