@@ -1,0 +1,26 @@
+import { expect, it } from '@jest/globals';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const ROOT = join(import.meta.dirname, '../..');
+const SOURCES = join(ROOT, 'libs/singleton-job/src');
+
+/** All sources of the library, with texts that go over several lines put together. */
+function texts(): string {
+  const files = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' });
+  return files
+    .filter((name) => name.endsWith('.ts') && !name.endsWith('.spec.ts'))
+    .map((name) => readFileSync(join(SOURCES, name), 'utf8'))
+    .join('\n')
+    .replaceAll(/['`"] \+\n\s*['`"]/g, '')
+    .replaceAll(String.raw`\'`, "'");
+}
+
+it('each message of the page on troubleshooting is one of the library', () => {
+  const page = readFileSync(join(ROOT, 'docs/troubleshooting.md'), 'utf8');
+  const symptoms = [...page.matchAll(/^\| (?!you see)([^|]+) \|/gm)].map(([, cell = '']) => cell);
+  const messages = symptoms.flatMap((cell) => [...cell.matchAll(/`([^`]+)`/g)].map(([, message = '']) => message));
+  const library = texts();
+  expect(messages.length).toBeGreaterThan(40);
+  expect(messages.filter((message) => message.split('…').some((part) => !library.includes(part)))).toEqual([]);
+});
