@@ -28,7 +28,7 @@ const pages = [
     'docs/configuration.md',
     'docs/alerts.md',
     'docs/locks.md',
-    'docs/steering.md',
+    'docs/managing-jobs.md',
     'docs/fencing.md',
     'docs/observability.md',
   ],

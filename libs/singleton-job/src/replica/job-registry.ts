@@ -18,7 +18,7 @@ import { isoOf, nextDue } from './next-due.js';
 import { type Steering } from './steering.js';
 
 /**
- * Shows the jobs of this replica, and steers them on all replicas. Inject it wherever you like. The guide is docs/steering.md.
+ * Shows the jobs of this replica, and steers them on all replicas. Inject it wherever you like. The guide is docs/managing-jobs.md.
  *
  * @example `constructor(private readonly jobs: SingletonJobRegistry) {}`
  */

@@ -1,0 +1,30 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { SingletonJobRegistry } from 'nestjs-singleton-job';
+import { startDisabled } from '../support/nest-application.js';
+
+const page = readFileSync(join(import.meta.dirname, '../../docs/managing-jobs.md'), 'utf8');
+
+/** The names in the first column of the first table under a heading. */
+function firstCells(heading: string): string[] {
+  const [, section = ''] = page.split(`## ${heading}\n`);
+  const [table = ''] = /^\|[^]*?\n\n/m.exec(section) ?? [];
+  const rows = table.match(/^\| (`[^|]+) \|/gm) ?? [];
+  return rows.flatMap((row) => [...row.matchAll(/`(\w+)/g)].map(([, name = '']) => name));
+}
+
+describe('docs/managing-jobs.md', () => {
+  it('has every field of a status, in order', async () => {
+    await using application = await startDisabled({});
+    const registry = application.app.get(SingletonJobRegistry);
+    registry.register({ name: 'tick', schedule: { period: '1s' }, run: () => undefined });
+    expect(firstCells('The status of a job')).toEqual(Object.keys(registry.get('tick')));
+  });
+
+  it('has every action', () => {
+    const others = ['constructor', 'list', 'get', 'register', 'unregister'];
+    const methods = Object.getOwnPropertyNames(SingletonJobRegistry.prototype);
+    expect(firstCells('Actions')).toEqual(methods.filter((name) => !others.includes(name)));
+  });
+});
