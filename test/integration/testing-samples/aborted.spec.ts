@@ -4,14 +4,14 @@ import { FakeRun, ManualClock } from 'nestjs-singleton-job/testing';
 import { FakeTable, SlowFeed } from './fakes.js';
 import { Prices } from './prices.js';
 
-it('gives up when the application stops', async () => {
+it('stops when the application stops', async () => {
   const run = new FakeRun();
   const pulling = new Prices(new SlowFeed(new ManualClock(), 5_000), new FakeTable()).tick(run);
   run.abort('SHUTDOWN');
   await expect(pulling).rejects.toMatchObject({ code: 'SHUTDOWN' });
 });
 
-it('writes nothing when the lease was lost during the pull', async () => {
+it('writes nothing after its lease was lost', async () => {
   const [run, table] = [new FakeRun(), new FakeTable()];
   const feed = {
     pull: async () => {

@@ -1,11 +1,11 @@
+// app.module.ts
 import { Module } from '@nestjs/common';
 import { SingletonJobModule } from 'nestjs-singleton-job';
 import { FakeTable } from './fakes.js';
 import { Prices } from './prices.js';
 
-/** Stands in for the application of the reader. */
 @Module({
-  imports: [SingletonJobModule.forRoot({ projectName: 'myapp', connection: 'redis://127.0.0.1:1' })],
+  imports: [SingletonJobModule.forRoot({ projectName: 'shop', connection: 'redis://localhost:6379' })],
   providers: [
     Prices,
     { provide: 'price feed', useValue: { pull: async () => 101.5 } },

@@ -17,7 +17,7 @@ const start = async (name: string) => {
   return replica;
 };
 
-it('ends its run and goes on elsewhere when the leader is stopped', async () => {
+it('hands over after the run when the leader stops', async () => {
   const [a, b] = [await start('a'), await start('b')];
   await replicas.clock.advance(1_100);
   const stopped = a.stop();
@@ -27,7 +27,7 @@ it('ends its run and goes on elsewhere when the leader is stopped', async () => 
   expect(b.story).toEqual(['1300 leadershipGained', '2000 runStarted schedule']);
 });
 
-it('goes on elsewhere when the session of a killed leader has ended', async () => {
+it('has a new leader 10 s after a kill', async () => {
   const [a] = [await start('a'), await start('b')];
   await replicas.clock.advance(1_500);
   a.kill();
@@ -37,7 +37,7 @@ it('goes on elsewhere when the session of a killed leader has ended', async () =
   expect(replicas.leaderOf('price-tick')).toBe('b');
 });
 
-it('ends here before it goes on elsewhere when the leader is cut off from Redis', async () => {
+it('loses its leader before another one leads when the leader cannot reach Redis', async () => {
   const [a, b] = [await start('a'), await start('b')];
   a.partition();
   await replicas.clock.advance(12_000);

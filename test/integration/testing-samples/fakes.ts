@@ -1,7 +1,8 @@
+// fakes.ts
 import { type ManualClock } from 'nestjs-singleton-job/testing';
 import { type PriceFeed, type PriceTable } from './prices.js';
 
-/** Keeps what is written, as `price by token`. */
+/** Keeps each row as `price by token`. */
 export class FakeTable implements PriceTable {
   readonly rows: string[] = [];
 
@@ -10,7 +11,7 @@ export class FakeTable implements PriceTable {
   }
 }
 
-/** Answers after some time on the clock of the test, and rejects when the signal fires. */
+/** Takes some time on the clock of the test, and rejects when the signal fires. */
 export class SlowFeed implements PriceFeed {
   constructor(
     private readonly clock: ManualClock,

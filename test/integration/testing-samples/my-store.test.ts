@@ -1,24 +1,36 @@
 import { describe, it } from 'node:test';
-import { describeLockStore } from 'nestjs-singleton-job/testing';
-import { MyServer } from './my-store.js';
+import { describeLockStore, InMemoryLockStore, ManualClock, TestServer } from 'nestjs-singleton-job/testing';
 
 describeLockStore(
   { describe, it },
   {
     name: 'my store',
-    makeWorld: async () => {
-      const server = new MyServer();
-      const [store, other] = [await server.connect(), await server.connect()];
+    makeWorld: () => {
+      const clock = new ManualClock();
+      const server = new TestServer(clock); // your server
+      const [store, other] = [new InMemoryLockStore(server), new InMemoryLockStore(server)]; // two connections to it
       return {
         store,
         other,
-        occupy: (name, holder, ttlMs) => server.setLock(name, holder, ttlMs),
-        loseData: () => server.deleteEverything(),
-        loseSessions: () => server.deleteSessions(),
-        loseState: (name) => server.deleteState(name),
-        restart: () => server.restart(),
-        passTime: (ms) => server.passTime(ms),
-        end: () => server.stop(),
+        occupy: async (name, holder, ttlMs) => {
+          server.occupy(name, holder, ttlMs);
+        },
+        loseData: async () => {
+          server.loseData();
+        },
+        loseSessions: async () => {
+          server.loseSessions();
+        },
+        loseState: async (name) => {
+          server.forget(name);
+        },
+        restart: async () => {
+          server.restart(server.snapshot());
+        },
+        passTime: (ms) => clock.advance(ms),
+        end: async () => {
+          await Promise.all([store.close(), other.close()]);
+        },
       };
     },
     leaveOut: ['a clock that is set back'],

@@ -1,3 +1,4 @@
+// prices.ts
 import { Inject, Injectable } from '@nestjs/common';
 import { FixedRate, type JobRun } from 'nestjs-singleton-job';
 
