@@ -29,6 +29,8 @@ const pages = [
     'docs/alerts.md',
     'docs/locks.md',
     'docs/managing-jobs.md',
+    'docs/recipes.md',
+    'docs/durable-work.md',
     'docs/fencing.md',
     'docs/observability.md',
   ],
