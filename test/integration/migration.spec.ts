@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Injectable } from '@nestjs/common';
 import { Cron as NestCron, ScheduleModule, SchedulerRegistry } from '@nestjs/schedule';
-import { SingletonJobRegistry, UnknownJobError } from 'nestjs-singleton-job';
+import { Cron, type JobRun, SingletonJobRegistry, UnknownJobError } from 'nestjs-singleton-job';
 import { InMemoryReplicas, type InMemoryReplica } from 'nestjs-singleton-job/testing';
 import { startDisabled } from '../support/nest-application.js';
 import { TasksService } from './migration-samples/after.js';
@@ -110,5 +110,66 @@ describe('after the import was changed', () => {
     await replicas.clock.advance(9_000);
     expect(runsOf('TasksService.sweep')).toEqual([0, 4, 8]);
     expect(eventsOf('runFailed', 'TasksService.sweep')).toBe(3);
+  });
+});
+
+describe('beside SingletonJob for .NET', () => {
+  class Reports {
+    @Cron('*/10 * * * * *', { name: 'report' })
+    write(): void {}
+  }
+
+  it('an occurrence that ran there does not run again with misfireGrace 0, and is reported', async () => {
+    const replicas = new InMemoryReplicas('2027-01-01T00:00:00Z');
+    const before = replicas.start('before', [new Reports()]);
+    await replicas.clock.advance(15_000);
+    await before.stop();
+    replicas.server.occupy('report', 'dotnet-1', 35_500);
+    const after = replicas.start('after', [new Reports()], { misfireGrace: 0 });
+    await replicas.clock.advance(46_000);
+
+    expect(after.story).toEqual([
+      '50501 leadershipGained',
+      '50501 occurrencesMissed late',
+      '60000 runStarted schedule',
+      '60000 runSucceeded schedule',
+    ]);
+    expect(after.observer.of('occurrencesMissed')).toMatchObject([{ count: 4 }]);
+    await replicas.end();
+  });
+
+  it('a replica leads one heartbeat after the lock was released there', async () => {
+    const replicas = new InMemoryReplicas('2027-01-01T00:00:01Z');
+    replicas.server.occupy('report', 'dotnet-1', 60_000);
+    replicas.start('a', [new Reports()]);
+    await replicas.clock.advance(10_000);
+    expect(replicas.leaderOf('report')).not.toBe('a');
+    replicas.server.free('report');
+    await replicas.clock.advance(3_500);
+
+    expect(replicas.leaderOf('report')).toBe('a');
+    await replicas.end();
+  });
+});
+
+describe('after an outage of the whole application', () => {
+  it('an occurrence within the misfire grace runs late, with the time it was due', async () => {
+    const due: string[] = [];
+    class Reports {
+      @Cron('0 3 * * *', { name: 'daily-report', misfireGrace: '6h' })
+      write(run: JobRun): void {
+        due.push(run.scheduledAt.toISOString());
+      }
+    }
+    const replicas = new InMemoryReplicas('2027-01-01T02:49:00Z');
+    const before = replicas.start('before', [new Reports()]);
+    await replicas.clock.advance(60_000);
+    before.kill();
+    await replicas.clock.advance(130 * 60_000);
+    replicas.start('after', [new Reports()]);
+    await replicas.clock.advance(60_000);
+
+    expect(due).toEqual(['2027-01-01T03:00:00.000Z']);
+    await replicas.end();
   });
 });
