@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Injectable } from '@nestjs/common';
 import { Cron as NestCron, ScheduleModule, SchedulerRegistry } from '@nestjs/schedule';
-import { Cron, type JobRun, SingletonJobRegistry, UnknownJobError } from 'nestjs-singleton-job';
+import { Cron, type JobRun, SingletonJobRegistry, Timeout, UnknownJobError } from 'nestjs-singleton-job';
 import { InMemoryReplicas, type InMemoryReplica } from 'nestjs-singleton-job/testing';
-import { startDisabled } from '../support/nest-application.js';
+import { problemsOf, startDisabled } from '../support/nest-application.js';
 import { TasksService } from './migration-samples/after.js';
 import { Work } from './migration-samples/work.js';
 
@@ -58,6 +58,23 @@ describe('a class for @nestjs/schedule with another import', () => {
 
     expect([...started.app.get(SchedulerRegistry, { strict: false }).getCronJobs().keys()]).toEqual(['refresh']);
     expect(started.app.get(SingletonJobRegistry).list()).toHaveLength(7);
+  });
+});
+
+describe('the page about moving', () => {
+  it('shows the errors of the library', async () => {
+    const options = { utcOffset: 8, waitForCompletion: false } as object;
+    class Reports {
+      @Cron('0 3 * * *', options)
+      slow(): void {}
+
+      @Timeout(1_000)
+      timed(): void {}
+    }
+    const page = readFileSync(join(import.meta.dirname, '../../docs/migrating/from-nestjs-schedule.md'), 'utf8');
+    const shown = [...page.matchAll(/^ {2}- (.+)$/gm)].map(([, problem]) => problem);
+
+    expect(shown).toEqual(await problemsOf(startDisabled({ providers: [Reports] })));
   });
 });
 
