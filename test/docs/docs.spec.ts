@@ -5,6 +5,7 @@ import { createSingletonJobConfig } from 'nestjs-singleton-job/config';
 import { InvalidOptionsError } from '../../libs/singleton-job/src/errors/index.js';
 import { DEFAULTS, formatDuration, optionsOf, resolveOptions } from '../../libs/singleton-job/src/options/index.js';
 import { complaintsAbout, type SampleContext } from '../support/compile-samples.js';
+import { pagesUnder } from '../support/pages.js';
 
 const ROOT = join(import.meta.dirname, '../..');
 const ADR = 'docs/adr';
@@ -14,27 +15,8 @@ const adrs = readdirSync(join(ROOT, ADR))
   .toSorted();
 
 const pages = [
-  ...[
-    'README.md',
-    'ARCHITECTURE.md',
-    'CHANGELOG.md',
-    'CONTRIBUTING.md',
-    'apps/worker/README.md',
-    'apps/reports/README.md',
-  ],
-  ...['libs/singleton-job/src/leadership/README.md', 'test/proof/README.md'],
-  ...[
-    'docs/testing.md',
-    'docs/configuration.md',
-    'docs/alerts.md',
-    'docs/locks.md',
-    'docs/managing-jobs.md',
-    'docs/recipes.md',
-    'docs/durable-work.md',
-    'docs/fencing.md',
-    'docs/observability.md',
-  ],
-  ...[join(ADR, 'README.md'), ...adrs.map((name) => join(ADR, name))],
+  ...['README.md', 'ARCHITECTURE.md', 'CHANGELOG.md', 'CONTRIBUTING.md'],
+  ...['apps', 'docs', 'libs', 'test'].flatMap(pagesUnder),
 ];
 
 const read = (page: string): string => readFileSync(join(ROOT, page), 'utf8');

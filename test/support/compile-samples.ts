@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import ts from 'typescript';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -34,14 +34,34 @@ function withImports(block: string, known: SampleContext['known']): string {
   return `${lines.join('')}${block}`;
 }
 
+/**
+ * What the compiler says about the samples of pages, each a whole file. A sample that begins with `// name.ts` has this name, and
+ * the others of its page can import it.
+ */
+export function errorsInSamples(pages: ReadonlyMap<string, string>): readonly string[] {
+  const files = new Map<string, string>();
+  for (const [page, text] of pages) {
+    for (const { 1: block = '', index } of text.matchAll(/^```ts\n([^]*?)^```$/gm)) {
+      const line = text.slice(0, index).split('\n').length + 1;
+      const [, name = `line-${String(line)}.ts`] = /^\/\/ ([\w.-]+\.ts)\n/.exec(block) ?? [];
+      const file = join(ROOT, 'test/docs/samples', page, name);
+      if (files.has(file)) return [`${page}: ${name} is there twice`];
+      files.set(file, block);
+    }
+  }
+  return compile(files, { exactOptionalPropertyTypes: true });
+}
+
 /** Files that are on no disk. */
-function compile(files: ReadonlyMap<string, string>): readonly string[] {
+function compile(files: ReadonlyMap<string, string>, stricter: ts.CompilerOptions = {}): readonly string[] {
   const settings = ts.readConfigFile(join(ROOT, 'tsconfig.json'), (file) => ts.sys.readFile(file)).config as unknown;
   const parsed = ts.parseJsonConfigFileContent(settings, ts.sys, ROOT);
   // a sample need not use what it shows
-  const options = { ...parsed.options, noUnusedLocals: false };
+  const options = { ...parsed.options, noUnusedLocals: false, ...stricter };
   const disk = ts.createCompilerHost(options);
   const host = ts.createCompilerHost(options);
+  const folders = new Set([...files.keys()].map(dirname));
+  host.directoryExists = (name) => folders.has(name) || disk.directoryExists?.(name) === true;
   host.fileExists = (name) => files.has(name) || disk.fileExists(name);
   host.readFile = (name) => files.get(name) ?? disk.readFile(name);
   const program = ts.createProgram([...files.keys()], options, host);
