@@ -57,7 +57,7 @@ function compile(files: ReadonlyMap<string, string>, stricter: ts.CompilerOption
   const settings = ts.readConfigFile(join(ROOT, 'tsconfig.json'), (file) => ts.sys.readFile(file)).config as unknown;
   const parsed = ts.parseJsonConfigFileContent(settings, ts.sys, ROOT);
   // a sample need not use what it shows
-  const options = { ...parsed.options, noUnusedLocals: false, ...stricter };
+  const options = { ...parsed.options, noUnusedLocals: false, noUnusedParameters: false, ...stricter };
   const disk = ts.createCompilerHost(options);
   const host = ts.createCompilerHost(options);
   const folders = new Set([...files.keys()].map(dirname));
