@@ -26,9 +26,11 @@ const readme = read('README.md');
 /** What stands between fences is no prose: it has neither links nor headings. */
 const proseOf = (page: string): string => read(page).replaceAll(/^```[^]*?^```$/gm, '');
 
-/** The rows of all tables whose head begins with `head`, cell by cell. */
-function rowsUnder(head: string): string[][] {
-  const tables = readme.split(/\n(?!\|)/).map((block) => block.split('\n').filter((line) => line.startsWith('|')));
+/** The rows of all tables of a page whose head begins with `head`, cell by cell. */
+function rowsUnder(head: string, page: string): string[][] {
+  const tables = read(page)
+    .split(/\n(?!\|)/)
+    .map((block) => block.split('\n').filter((line) => line.startsWith('|')));
   return tables
     .filter(([first]) => first?.startsWith(`| ${head} |`))
     .flatMap((table) => table.slice(2))
@@ -118,47 +120,6 @@ describe('the README', () => {
     expect(lines.length).toBeLessThanOrEqual(235);
   });
 
-  it('has every option of the module in a table, and no other', () => {
-    const documented = rowsUnder('option').map(([name = '']) => name.replaceAll('`', ''));
-    expect(documented.toSorted()).toEqual(knownOptions().toSorted());
-  });
-
-  it('gives each option the default that the code has', () => {
-    const documented = new Map(rowsUnder('option').map(([name = '', value = '']) => [name, value]));
-    const defaults = {
-      heartbeatInterval: formatDuration(DEFAULTS.heartbeatIntervalMs),
-      lockExpiry: formatDuration(DEFAULTS.lockExpiryMs),
-      maxBackoffDelay: formatDuration(DEFAULTS.maxBackoffDelayMs),
-      shutdownTimeout: formatDuration(DEFAULTS.shutdownTimeoutMs),
-      timeZone: DEFAULTS.timeZone,
-      enabled: String(DEFAULTS.enabled),
-      ignoreUnknownJobs: String(DEFAULTS.ignoreUnknownJobs),
-      allowInMemoryStore: String(DEFAULTS.allowInMemoryStore),
-      jobs: '{}',
-      observers: '[]',
-    };
-    for (const [name, value] of Object.entries(defaults)) {
-      expect([name, documented.get(`\`${name}\``)]).toEqual([name, `\`${value}\``]);
-    }
-    const { jobs, observers } = resolveOptions({ projectName: 'docs', enabled: false });
-    expect({ ...jobs }).toEqual({});
-    expect(observers).toEqual([]);
-  });
-
-  it('names every option that a job can take', () => {
-    const [, text = ''] = /\nA job takes ([^]*?)\n\n/.exec(readme) ?? [];
-    const [common = '', fixedRate = '', cron = ''] = text.split(/; a fixed rate also|; cron also/);
-    const namesIn = (part: string): string[] => [...part.matchAll(/`(\w+)`/g)].map(([, name = '']) => name).toSorted();
-    const shared = optionsOf('interval');
-    const ownOf = (kind: 'fixed-rate' | 'cron'): string[] =>
-      optionsOf(kind)
-        .filter((option) => !shared.includes(option))
-        .toSorted();
-    expect(namesIn(common)).toEqual(shared.toSorted());
-    expect(namesIn(fixedRate)).toEqual(ownOf('fixed-rate'));
-    expect(namesIn(cron)).toEqual(ownOf('cron'));
-  });
-
   it('begins with the minimal application, to the letter', () => {
     const [, quickStart] = /^```ts\n([^]*?)^```$/m.exec(readme) ?? [];
     expect(quickStart).toBe(read('apps/minimal/src/main.ts'));
@@ -184,18 +145,50 @@ describe('the README', () => {
   });
 });
 
-describe('the page on configuration', () => {
-  const page = read('docs/configuration.md');
+describe('docs/options.md', () => {
+  const PAGE = 'docs/options.md';
 
-  it('has samples that compile', () => {
-    expect(page.match(/^```ts$/gm)).toHaveLength(3);
-    expect(complaintsAbout(page, { known: KNOWN, readersOwn: READERS_OWN })).toEqual([]);
+  it('has every option of the module in a table, and no other', () => {
+    const documented = rowsUnder('option', PAGE).map(([name = '']) => name.replaceAll('`', ''));
+    expect(documented.toSorted()).toEqual(knownOptions().toSorted());
+  });
+
+  it('gives each option the default that the code has', () => {
+    const documented = new Map(rowsUnder('option', PAGE).map(([name = '', value = '']) => [name, value]));
+    const defaults = {
+      heartbeatInterval: formatDuration(DEFAULTS.heartbeatIntervalMs),
+      lockExpiry: formatDuration(DEFAULTS.lockExpiryMs),
+      maxBackoffDelay: formatDuration(DEFAULTS.maxBackoffDelayMs),
+      shutdownTimeout: formatDuration(DEFAULTS.shutdownTimeoutMs),
+      timeZone: DEFAULTS.timeZone,
+      enabled: String(DEFAULTS.enabled),
+      ignoreUnknownJobs: String(DEFAULTS.ignoreUnknownJobs),
+      allowInMemoryStore: String(DEFAULTS.allowInMemoryStore),
+      jobs: '{}',
+      observers: '[]',
+      interceptors: '[]',
+      heartbeatThread: 'false',
+    };
+    for (const [name, value] of Object.entries(defaults)) {
+      expect([name, documented.get(`\`${name}\``)]).toEqual([name, `\`${value}\``]);
+    }
+    const { jobs, observers } = resolveOptions({ projectName: 'docs', enabled: false });
+    expect({ ...jobs }).toEqual({});
+    expect(observers).toEqual([]);
+  });
+
+  it('has every option of a job, with the kinds that take it', () => {
+    const rows = rowsUnder('job option', PAGE).map(([name = '', kinds = '']) => ({ name: name.slice(1, -1), kinds }));
+    for (const kind of ['fixed-rate', 'interval', 'cron'] as const) {
+      const documented = rows.filter(({ kinds }) => kinds === 'all' || kinds.includes(kind.replace('-', ' ')));
+      expect([kind, documented.map(({ name }) => name).toSorted()]).toEqual([kind, optionsOf(kind).toSorted()]);
+    }
   });
 
   it('shows the messages of the library', () => {
     Object.assign(process.env, { DOCS_LOCK_EXPIRY: '400', DOCS_LOCK_EXPIRE: '20s', DOCS_OBSERVERS: 'Feed' });
     const start = () => resolveOptions(createSingletonJobConfig({ prefix: 'DOCS' })());
-    const lines = page.match(/^- SINGLETON_JOB_.*$/gm) ?? [];
+    const lines = read(PAGE).match(/^- SINGLETON_JOB_.*$/gm) ?? [];
     expect(lines).toHaveLength(3);
     for (const line of lines) expect(start).toThrow(line.slice(2).replaceAll('SINGLETON_JOB', 'DOCS'));
   });

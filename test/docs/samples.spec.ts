@@ -5,7 +5,6 @@ import { GUIDE, readPage } from '../support/pages.js';
 /** Pages whose samples leave out imports. Their own tests compile them. */
 const INCOMPLETE = [
   'README.md',
-  'docs/configuration.md',
   'docs/fencing.md',
   'docs/locks.md',
   'docs/observability.md',
