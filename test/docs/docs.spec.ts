@@ -194,14 +194,6 @@ describe('docs/options.md', () => {
   });
 });
 
-describe('the page on fencing', () => {
-  it('has a sample that compiles', () => {
-    const page = read('docs/fencing.md');
-    expect(page.match(/^```ts$/gm)).toHaveLength(1);
-    expect(complaintsAbout(page, { known: {}, readersOwn: READERS_OWN })).toEqual([]);
-  });
-});
-
 const titleOf = (adr: string): string => linesOf(join(ADR, adr))[0]?.replace(/^# \d+\. /, '') ?? '';
 
 /** As the index says it after the title. Undefined: the decision stands. */
