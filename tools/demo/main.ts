@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
 import { constants } from 'node:os';
 import { parseArgs, styleText } from 'node:util';
 import { Redis } from 'ioredis';
 import { provideRedis, RedisServer } from '../replicas/redis/index.js';
 import { node } from '../workspace/command.js';
+import { drawPicture } from './picture.js';
 import { Replicas } from './replicas.js';
 import { playScenario, watch } from './scenario.js';
 import { summarize } from './summary.js';
@@ -12,9 +14,9 @@ import { LEGEND, Timeline } from './timeline.js';
 /**
  * `npm run demo`: three replicas of apps/worker on a real Redis. One is stopped and one is killed. A table shows what happened.
  * The exit code is 1 if a promise of the library was broken.
- * `-- --watch` goes on until Ctrl-C, so that you can kill replicas yourself.
+ * `-- --watch` goes on until Ctrl-C, so that you can kill replicas yourself. `-- --svg docs/timeline.svg` draws what happened.
  */
-const { values: options } = parseArgs({ options: { watch: { type: 'boolean' } } });
+const { values: options } = parseArgs({ options: { watch: { type: 'boolean' }, svg: { type: 'string' } } });
 
 const HAND_OVER =
   ' Hand-over: the slowest time from the end of the last run (SIGTERM) or of the process (SIGKILL) to the next leader.';
@@ -41,6 +43,10 @@ async function demo(redisUrl: string, project: string): Promise<readonly string[
   const replicas = new Replicas({ SINGLETON_JOB_CONNECTION: redisUrl, SINGLETON_JOB_PROJECT_NAME: project }, timeline);
   try {
     await playScenario({ replicas, timeline, signal });
+    if (options.svg !== undefined) {
+      const [job, { events, workers }] = ['price-tick', replicas] as const;
+      await writeFile(options.svg, drawPicture({ job, events, runs: workers.runs(job), endMs: Date.now() }));
+    }
     if (options.watch === true) await watch({ replicas, timeline, signal });
     timeline.announce('The end: the remaining replicas are stopped');
   } finally {
