@@ -12,7 +12,7 @@ const redis = useRedisServer();
 /** The log in README's quick start: of the leader, and the line of the follower. Numbers, times, names of replicas and the server may differ. */
 function logInReadme(): { readonly leader: readonly RegExp[]; readonly follower: RegExp } {
   const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
-  const [, log = ''] = /^```\n(\[[^]*?)^```$/m.exec(readme) ?? [];
+  const [, log = ''] = /^```text\n(\[[^]*?)^```$/m.exec(readme) ?? [];
   const [, follows = ''] = /^The second one logs `(.*?)`/m.exec(readme) ?? [];
   const toPattern = (line: string): RegExp =>
     new RegExp(
