@@ -31,7 +31,7 @@ const LAYERS = {
     'discovery',
     'runner',
   ],
-  config: ['options'],
+  config: ['errors', 'options'],
   opentelemetry: ['errors', 'events', 'replica'],
   terminus: ['replica'],
   testing: [

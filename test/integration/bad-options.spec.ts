@@ -178,6 +178,11 @@ const CONNECTIONS: Row[] = [
     { connection: { socket: { host: 'cache' } } },
     'connection.socket is no option of ioredis: write host and port without it, as in connection: { host, port }',
   ],
+  [
+    'a URL as a host',
+    { connection: { host: 'redis://user:secret@cache' } },
+    "connection.host must be a name or an address, got a URL: pass it as connection: 'redis://host:6379'",
+  ],
   ['a prefix in options', { connection: { keyPrefix: 'x:' } }, `connection.keyPrefix ${PREFIX}`],
   [
     'a prefix in cluster options',

@@ -91,6 +91,10 @@ describe('the configuration', () => {
     });
   });
 
+  it.each(['', 'JOBS_', 'jobs', 'A__B'])('has no prefix such as %j', (prefix) => {
+    expect(() => createSingletonJobConfig({ prefix })).toThrow('prefix must be capitals and digits');
+  });
+
   it('is the section singletonJob of ConfigService', async () => {
     setEnvironment({ LOCK_EXPIRY: '20s' });
     const module = SingletonJobModule.forRootAsync({

@@ -86,6 +86,15 @@ describe('SingletonJobRegistry', () => {
       return [a, b] as const;
     };
 
+    it('steers nothing without a connection, and says so', async () => {
+      const module = SingletonJobModule.forRoot({ projectName: 'myapp', enabled: false });
+      await using started = await startApplication({ imports: [module], providers: [Prices] });
+      const jobs = started.app.get(SingletonJobRegistry);
+      for (const call of [jobs.trigger('price-tick'), jobs.pause('price-tick')])
+        await expect(call).rejects.toThrow('connection must be given to steer jobs of other replicas');
+      expect(await jobs.trigger('price-tick', { local: true })).toMatchObject({ reason: 'not-leader' });
+    });
+
     it('agrees on who leads, in plain data', async () => {
       const [a, b] = await pair();
       await until('a run has settled', () => a.status().counters.succeeded > 2);

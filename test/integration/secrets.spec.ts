@@ -96,7 +96,6 @@ const FAILING: readonly [name: string, connection: (servers: Servers) => Connect
     ({ cluster }) => ({ nodes: cluster.addresses, options: { redisOptions: { password: SECRET } } }),
   ],
   ['nodes as URLs', ({ cluster }) => ({ nodes: [cluster.nodes[0].server.url.replace('//', `//nobody:${SECRET}@`)] })],
-  ['nodes as URLs with a password that is not encoded', () => ({ nodes: [`redis://:${SECRET}#x@127.0.0.1:1`] })],
   ['nodes as URLs to a closed port', () => ({ nodes: [`redis://app:${SECRET}@127.0.0.1:1`] })],
   [
     'a wrong password of a Sentinel',
@@ -119,6 +118,8 @@ const MISTAKES: readonly [name: string, connection: unknown][] = [
   ['a list of URLs', [`redis://app:${SECRET}@127.0.0.1:1`]],
   ['options with a wrong port', { port: 'x', password: SECRET }],
   ['options with a keyPrefix', { keyPrefix: 'x', password: SECRET }],
+  ['nodes as URLs with a password that is not encoded', { nodes: [`redis://:${SECRET}#x@127.0.0.1:1`] }],
+  ['a URL as a host', { host: `redis://:${SECRET}@127.0.0.1`, port: 1 }],
   ['nodes that are none', { nodes: `redis://:${SECRET}@h:1` }],
   ['nodes with unknown options', { nodes: [`redis://:${SECRET}@h:1`], password: SECRET }],
   ['a number', 6379],

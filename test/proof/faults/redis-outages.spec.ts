@@ -141,7 +141,9 @@ describe('a Redis', () => {
       const { pair } = faultRun;
       const from = pair.replicas.map(({ lines }) => lines.length);
       const told = () =>
-        pair.replicas.map(({ lines }, index) => lines.slice(from[index]).filter((line) => !/became LEADER|follows/.test(line)));
+        pair.replicas.map(({ lines }, index) =>
+          lines.slice(from[index]).filter((line) => !/became LEADER|follows/.test(line)),
+        );
       await begin(faultRun);
       if (answers !== undefined)
         await pair.until('it is so', async () => answers.test(await complaintOf(faultRun.admin.get('anything'))));

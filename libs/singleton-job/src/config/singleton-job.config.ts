@@ -1,5 +1,8 @@
 import { type ConfigFactoryKeyHost, registerAs } from '@nestjs/config';
+import { InvalidOptionsError } from '../errors/index.js';
 import { type OptionsFromEnvironment, readVariables } from './read-variables.js';
+
+const PREFIX = /^[A-Z][A-Z\d]*(_[A-Z\d]+)*$/;
 
 /** A configuration of `@nestjs/config`, registered as `singletonJob`. */
 export type SingletonJobConfig = (() => OptionsFromEnvironment) & ConfigFactoryKeyHost<OptionsFromEnvironment>;
@@ -26,6 +29,10 @@ export interface SingletonJobConfigOptions {
 export function createSingletonJobConfig({
   prefix = 'SINGLETON_JOB',
 }: SingletonJobConfigOptions = {}): SingletonJobConfig {
+  if (!PREFIX.test(prefix)) {
+    const given = `prefix must be capitals and digits with single underscores between them, got '${prefix}'`;
+    throw new InvalidOptionsError([`${given}: write it as in 'JOBS', without one at the end`]);
+  }
   return registerAs('singletonJob', () => readVariables(process.env, prefix));
 }
 

@@ -69,8 +69,11 @@ export class LockService {
    *
    * @example await locks.withLock('nightly-import', { wait: '5s' }, (lock) => importAll({ signal: lock.signal }));
    */
-  withLock<T>(key: LockKey, options: LockOptions, fn: (lock: LockHandle) => T | Promise<T>): Promise<T>;
-  async withLock<T>(key: LockKey, ...args: [LockedFunction<T>] | [LockOptions, LockedFunction<T>]): Promise<T> {
+  withLock<T>(key: LockKey, options: LockOptions | undefined, fn: (lock: LockHandle) => T | Promise<T>): Promise<T>;
+  async withLock<T>(
+    key: LockKey,
+    ...args: [LockedFunction<T>] | [LockOptions | undefined, LockedFunction<T>]
+  ): Promise<T> {
     const [options, fn] = args.length === 1 ? [undefined, ...args] : args;
     const lock = await this.tryAcquire(key, options);
     if (lock === null) throw new LockUnavailableError(readLockRequest(key, options, this.options).name);

@@ -87,10 +87,17 @@ function checkServer(reader: OptionReader): void {
   for (const [option, fix] of Object.entries(FOREIGN_OPTIONS)) {
     if (reader.get(option) !== undefined) reader.note(option, `is no option of ioredis: ${fix}`);
   }
-  reader.checked('host', (host): host is string => typeof host === 'string' && host !== '', {
-    expected: 'the name or address of a host',
-    fix: "give it a value such as 'localhost', or leave it out",
-  });
+  const sentinels = reader.get('sentinels');
+  if (Array.isArray(sentinels) && !sentinels.every(isNode))
+    reader.note('sentinels', "must each be { host, port }: write them as [{ host: 'sentinel-0', port: 26379 }]");
+  if (isUrlLike(reader.get('host'))) {
+    reader.note('host', "must be a name or an address, got a URL: pass it as connection: 'redis://host:6379'");
+  } else {
+    reader.checked('host', (host): host is string => typeof host === 'string' && host !== '', {
+      expected: 'the name or address of a host',
+      fix: "give it a value such as 'localhost', or leave it out",
+    });
+  }
   reader.checked('port', isPort, {
     expected: 'a port from 1 to 65535',
     fix: 'give it a value such as 6379, or leave it out; Number(undefined) is NaN',
@@ -103,7 +110,14 @@ function isPort(value: unknown): value is number | string {
 }
 
 function isNode(node: unknown): boolean {
-  return (typeof node === 'string' && node !== '') || typeof node === 'number' || isRecord(node);
+  if (typeof node === 'string')
+    return node !== '' && unencoded(node, URL.canParse(node) ? new URL(node) : undefined) === undefined;
+  return typeof node === 'number' || (isRecord(node) && !isUrlLike(node['host']));
+}
+
+/** A URL in the place of a host: the log would show its password. */
+function isUrlLike(host: unknown): boolean {
+  return typeof host === 'string' && /[/@]/.test(host);
 }
 
 function hasKeyPrefix(options: unknown): boolean {

@@ -1,5 +1,5 @@
 import { defineRegisteredJob, type JobDefinition, type JobRegistration } from '../discovery/index.js';
-import { InvalidJobsError, UnknownJobError } from '../errors/index.js';
+import { InvalidJobsError, InvalidOptionsError, UnknownJobError } from '../errors/index.js';
 import { didYouMean, type ResolvedOptions } from '../options/index.js';
 import { type Clock } from '../time/index.js';
 import { type JobStatistics } from './job-statistics.js';
@@ -16,6 +16,9 @@ import { type JobSupervisor, type ManagedJob } from './job-supervisor.js';
 import { leaderOf } from './leader-of.js';
 import { isoOf, nextDue } from './next-due.js';
 import { type Steering } from './steering.js';
+
+const NOWHERE =
+  'connection must be given to steer jobs of other replicas, got undefined: the registry needs a Redis URL also where enabled is false';
 
 /**
  * Shows the jobs of this replica, and steers them on all replicas. Inject it wherever you like. The guide is docs/managing-jobs.md.
@@ -57,7 +60,7 @@ export class SingletonJobRegistry {
    * if (!result.started) console.log(result.reason, result.leader);
    */
   trigger(name: string, { local = false }: SteeringOptions = {}): Promise<TriggerResult> {
-    return this.#steer(name, (managed, steering) =>
+    return this.#steer(name, local, (managed, steering) =>
       local ? steering.triggerHere(managed) : steering.trigger(managed),
     );
   }
@@ -75,7 +78,7 @@ export class SingletonJobRegistry {
    * @example await jobs.pause('daily-report');
    */
   pause(name: string, { local = false }: SteeringOptions = {}): Promise<PauseResult> {
-    return this.#steer(name, async (managed, steering) => {
+    return this.#steer(name, local, async (managed, steering) => {
       if (!local) return steering.pause(managed);
       const leads = managed.workers?.election.term !== undefined;
       await this.parts.supervisor.pause(name);
@@ -92,7 +95,7 @@ export class SingletonJobRegistry {
    * @example await jobs.resume('daily-report');
    */
   resume(name: string, { local = false }: SteeringOptions = {}): Promise<ResumeResult> {
-    return this.#steer(name, async (managed, steering) => {
+    return this.#steer(name, local, async (managed, steering) => {
       if (!local) return steering.resume(managed);
       this.parts.supervisor.resume(name);
       return { by: null };
@@ -107,7 +110,7 @@ export class SingletonJobRegistry {
    * @example await jobs.stepDown('daily-report');
    */
   stepDown(name: string, { local = false }: SteeringOptions = {}): Promise<StepDownResult> {
-    return this.#steer(name, async (managed, steering) => {
+    return this.#steer(name, local, async (managed, steering) => {
       if (!local) return steering.stepDown(managed);
       const led = (await managed.workers?.election.stepDown()) === true;
       return led ? { steppedDown: true, by: steering.replicaId } : { steppedDown: false, by: null };
@@ -140,8 +143,15 @@ export class SingletonJobRegistry {
   }
 
   // async: an unknown name rejects
-  async #steer<T>(name: string, act: (managed: ManagedJob, steering: Steering) => Promise<T>): Promise<T> {
-    return act(this.#managed(name), this.parts.steering);
+  async #steer<T>(
+    name: string,
+    local: boolean,
+    act: (managed: ManagedJob, steering: Steering) => Promise<T>,
+  ): Promise<T> {
+    const managed = this.#managed(name);
+    const { connection, store } = this.options;
+    if (!local && connection === undefined && store === undefined) throw new InvalidOptionsError([NOWHERE]);
+    return act(managed, this.parts.steering);
   }
 
   #managed(name: string): ManagedJob {

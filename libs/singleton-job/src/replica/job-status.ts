@@ -82,7 +82,7 @@ export interface JobStatus {
 /** Which replicas act on a request. */
 export interface SteeringOptions {
   /** True: only the replica that is called acts, without a request to the others. @default false */
-  readonly local?: boolean;
+  readonly local?: boolean | undefined;
 }
 
 /** What became of a request to run a job now. */

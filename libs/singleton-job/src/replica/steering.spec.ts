@@ -91,6 +91,14 @@ describe('Steering from any replica', () => {
       expect([triggeredRuns(a), triggeredRuns(b)]).toEqual([0, 0]);
     });
 
+    it('not while its leader lets a run settle before it gives the job back, and says so', async () => {
+      const { a, b } = await three({ run: lasting(replicas.clock, 60_000) });
+      await passes(1_000);
+      void a.registry.stepDown('tick');
+      expect(await answer(b.registry.trigger('tick'))).toMatchObject({ reason: 'lease-unconfirmed', by: 'a' });
+      expect(await answer(b.registry.stepDown('tick'))).toEqual({ steppedDown: true, by: 'a' });
+    });
+
     it.each([
       ['paused', 1_000, 1],
       ['paused', 2_500, 0],

@@ -213,8 +213,8 @@ export class Steering {
     switch (action) {
       case 'trigger': {
         const term = await this.#confirmedTerm(election, expiresAt);
-        if (term === undefined)
-          return hasLock && election.pausedAt !== undefined ? { ...DONE, outcome: 'paused' } : undefined;
+        if (term === undefined && hasLock && election.pausedAt !== undefined) return { ...DONE, outcome: 'paused' };
+        if (term === undefined) return isGivingBack(election) ? { ...DONE, outcome: 'lease-unconfirmed' } : undefined;
         const triggered = runner.trigger(term);
         if (typeof triggered === 'string') return { outcome: triggered, run: null };
         const { fencingToken, startedAt } = triggered;
@@ -222,7 +222,7 @@ export class Steering {
       }
       case 'step-down': {
         const term = await this.#confirmedTerm(election, expiresAt);
-        if (term === undefined) return undefined;
+        if (term === undefined) return isGivingBack(election) ? DONE : undefined;
         void election.stepDown();
         return DONE;
       }
@@ -267,4 +267,9 @@ export class Steering {
         answer({ ...DONE, replicaId: replicaOf(holder) ?? holder });
     }
   }
+}
+
+/** It has the lock only until its run in flight has settled. */
+function isGivingBack({ hasLock, term }: Election): boolean {
+  return hasLock && term === undefined;
 }

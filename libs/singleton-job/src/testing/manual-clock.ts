@@ -61,7 +61,7 @@ export class ManualClock implements Clock {
     forMs: number,
     options: {
       /** Ends the sleep. @default none */
-      readonly signal?: AbortSignal;
+      readonly signal?: AbortSignal | undefined;
     } = {},
   ): Promise<void> {
     const { signal = new AbortController().signal } = options;

@@ -10,7 +10,8 @@ interface FailedRequest {
 }
 
 interface Report {
-  readonly kinds: Set<FailedRequest['kind']>;
+  /** What fails, each with the lock of the first request that failed so. */
+  readonly kinds: Map<FailedRequest['kind'], string | undefined>;
   readonly isUnreachable: boolean;
   readonly sinceMs: number;
   lastMs: number;
@@ -48,8 +49,8 @@ export class ReportedErrors {
     const now = this.clock.now();
     const known = this.#reports.get(name);
     if (known === undefined && isUnreachable && failures < 2) return;
-    const report = known ?? { kinds: new Set(), isUnreachable, sinceMs: now, lastMs: now, remindAtMs: now };
-    report.kinds.add(kind);
+    const report = known ?? { kinds: new Map(), isUnreachable, sinceMs: now, lastMs: now, remindAtMs: now };
+    if (!report.kinds.has(kind)) report.kinds.set(kind, request.name);
     report.lastMs = now;
     if (now < report.remindAtMs) return;
     report.remindAtMs = nextReminderMs(report.sinceMs, now);
@@ -65,8 +66,10 @@ export class ReportedErrors {
   /** Answers whether this was the end of an error that was reported. */
   succeeded(name: string | undefined, kind: FailedRequest['kind']): boolean {
     const ofOne = this.#endOf(name, kind);
-    // what one job may do, all may do; that one lock can be reached says nothing about sessions
-    const mayEndAll = name !== undefined && this.#reports.get(undefined)?.isUnreachable === false;
+    // an error of all locks ends with the lock that it began with: others may have been permitted all the time. That one lock can be
+    // reached says nothing about sessions
+    const ofAll = this.#reports.get(undefined);
+    const mayEndAll = name !== undefined && ofAll?.isUnreachable === false && ofAll.kinds.get(kind) === name;
     return (mayEndAll && this.#endOf(undefined, kind)) || ofOne;
   }
 
@@ -83,7 +86,8 @@ export class ReportedErrors {
     if (report === undefined) return false;
     report.kinds.delete(kind);
     // a replica that acquires a lock has none that could be renewed or released
-    if (kind === 'acquire') for (const other of ['renew', 'claim', 'release'] as const) report.kinds.delete(other);
+    if (kind === 'acquire' && name !== undefined)
+      for (const other of ['renew', 'claim', 'release'] as const) report.kinds.delete(other);
     // any answer shows that the lock can be reached
     if (report.isUnreachable) report.kinds.clear();
     if (report.kinds.size > 0) return false;

@@ -425,6 +425,21 @@ describe('An error of the store', () => {
     expect(observer.of('requestDenied')).toHaveLength(2);
   });
 
+  it('that affects all jobs is reported once, also while requests for other locks work', async () => {
+    const { client, observer, clock } = await setupFailing();
+    const denied = new LockStoreError('STORE_MISCONFIGURED', 'NOPERM', { affectsAllJobs: true });
+    const { signal } = new AbortController();
+    void client.untilAnswered({ name: 'denied', kind: 'release', signal, send: () => Promise.reject(denied) });
+    await settle();
+    for (let lock = 0; lock < 20; lock++) {
+      for (const kind of ['acquire', 'release'] as const) {
+        await client.untilAnswered({ name: `lock-${lock}`, kind, signal, send: () => Promise.resolve('done') });
+      }
+      await clock.advance(1_000);
+    }
+    expect(observer.of('requestDenied')).toHaveLength(1);
+  });
+
   it('that goes on is reported again after 1, 2, 4 and 8 minutes', async () => {
     const { ask, stop, clock, observer } = await setupFailing();
     void ask('one');
