@@ -41,7 +41,9 @@ describe('webhooks', () => {
 
     const running = await web.submit({ notify: true });
     await web.untilStatus(running, 'Running');
-    assert.equal((await web.request(`/api/reports/${running}`, { method: 'DELETE' })).status, 202);
+    const { status } = await web.request(`/api/reports/${running}`, { method: 'DELETE' });
+    // 204: the worker has ended the run before the answer was sent
+    assert.ok([202, 204].includes(status), `answered ${String(status)}`);
     await until('the webhook', () => handled(receiver).length > 2);
     const error = 'cancelled by its owner';
     assert.deepEqual(handled(receiver)[2], { report: running, status: 'Cancelled', error });
