@@ -14,7 +14,7 @@ export const FAIL_FAST = {
   commandTimeout: 2_000,
 } satisfies RedisOptions;
 
-/** For work that nobody waits for: commands wait until Redis is back. */
+/** For work that no request waits for: commands wait until Redis is back. */
 export const WAIT = { retryStrategy, maxRetriesPerRequest: null } satisfies RedisOptions;
 
 /** Results, checkpoints, idempotency keys, the run history. BullMQ has connections of its own. */

@@ -27,6 +27,7 @@ import { LockService } from './lock-service/index.js';
 import {
   describeStore,
   isRecord,
+  listSome,
   type ExtensionClass,
   RESOLVED_OPTIONS,
   type ResolvedOptions,
@@ -208,8 +209,7 @@ export class SingletonJobModule
   /** A decorated class may be in no module. One that is imported by a file that another application uses is meant to be. */
   #announceForgotten(hasJobs: boolean, hasOthers: boolean): void {
     const forgotten = this.explorer.unprovidedMethods();
-    const others = forgotten.length - MOST_NAMED;
-    const names = `${forgotten.slice(0, MOST_NAMED).join(', ')}${others > 0 ? ` and ${others} more` : ''}`;
+    const names = listSome(forgotten, MOST_NAMED);
     // an application may have locks only
     const isMistake = !hasJobs && !hasOthers && !this.explorer.isInjected(LockService);
     if (isMistake) this.#logger.warn(names === '' ? NO_JOBS : `found no jobs: ${NOT_PROVIDED}: ${names}. ${PROVIDE}`);

@@ -21,7 +21,7 @@ export interface JobContext {
   readonly id: string;
   /** Fires when the job is cancelled, timed out or stuck. */
   readonly signal: AbortSignal;
-  /** Shows percent and message to whoever follows the job. */
+  /** Shows percent and message to the clients that follow the job. */
   progress(percent: number, message: string): Promise<void>;
   /** Call it between two steps, when the first is saved: it throws when the worker stops, and another worker goes on. */
   throwIfStopping(): void;

@@ -116,7 +116,7 @@ export class ReportsController {
     return this.feed.of(id, toBody);
   }
 
-  /** Whose report it is, is nobody else's business: 404 and not 403. */
+  /** Other users must not learn that the report exists: 404 and not 403. */
   async #find(id: string, user: User, { owned = false } = {}): Promise<JobInfo> {
     const info = /^report-[\w-]+$/.test(id) ? await this.scheduler.getStatus(id) : null;
     const owner = info && (info.payload as ReportPayload).owner;

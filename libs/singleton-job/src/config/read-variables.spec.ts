@@ -24,7 +24,7 @@ function jobsOf(options: object): Readonly<Record<string, JobDefinition>> {
   return Object.fromEntries(jobs.map((job) => [job.name, job]));
 }
 
-/** What start-up complains about. */
+/** The mistakes that start-up reports. */
 function problemsOf(options: object): readonly string[] {
   try {
     jobsOf(options);

@@ -1,5 +1,5 @@
 import { type JobEvents } from '../events/index.js';
-import { type Grant, type Holder, replicaOf } from '../store/index.js';
+import { type Grant, type Holder, holderName } from '../store/index.js';
 
 /** How a term came about: two fields of `leadershipGained`. */
 export type Takeover = Pick<JobEvents['leadershipGained'], 'because' | 'after'>;
@@ -24,7 +24,7 @@ export class LastLeader {
   takeover({ stateCreatedAt, storeTime }: Grant, hasSessionEnded: boolean): Takeover {
     const holder = this.#holder;
     if (holder === undefined) return { because: stateCreatedAt === storeTime ? 'first' : 'lock-free' };
-    const after = replicaOf(holder) ?? holder;
+    const after = holderName(holder);
     if (hasSessionEnded) return { because: 'session-ended', after };
     return { because: this.#hasReleased ? 'released' : 'lock-free', after };
   }

@@ -1,5 +1,5 @@
 import { type RedisConnectionOptions } from '../store/index.js';
-import { isRecord } from './describe-value.js';
+import { isRecord, listSome } from './describe-value.js';
 import { type ResolvedOptions } from './resolved-options.js';
 
 const MOST_NODES = 3;
@@ -35,9 +35,8 @@ function describeServer(options: Record<string, unknown>): string {
 }
 
 function describeNodes(nodes: readonly unknown[], defaultPort?: string): string {
-  const shown = nodes.slice(0, MOST_NODES).map((node) => describeNode(node, defaultPort));
-  const others = nodes.length - shown.length;
-  return `${shown.join(', ')}${others > 0 ? ` and ${others} more` : ''}`;
+  const shown = nodes.map((node) => describeNode(node, defaultPort));
+  return listSome(shown, MOST_NODES);
 }
 
 /** A server as ioredis takes it: a URL, a port, or an object. */

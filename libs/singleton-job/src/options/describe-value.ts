@@ -24,6 +24,12 @@ export function describeUrl(text: string): string {
   return quote(withoutCredentials(text).replace(/\?.*$/s, '?…'));
 }
 
+/** The first items of a list, and how many others there are. */
+export function listSome(items: readonly string[], most: number): string {
+  const others = items.length - most;
+  return `${items.slice(0, most).join(', ')}${others > 0 ? ` and ${others} more` : ''}`;
+}
+
 /** Whether `new` works on it. Arrow functions and methods are no classes; plain functions look like one. */
 export function isClass(value: unknown): value is abstract new (...args: never[]) => unknown {
   return typeof value === 'function' && typeof value.prototype === 'object' && value.prototype !== null;

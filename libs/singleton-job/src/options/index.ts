@@ -2,7 +2,7 @@
 export { DEFAULTS } from './defaults.js';
 export { defaultMisfireGraceMs } from './derived.js';
 export { describeStore } from './describe-connection.js';
-export { describeValue, isClass, isRecord } from './describe-value.js';
+export { describeValue, isClass, isRecord, listSome } from './describe-value.js';
 export { type Duration, formatDuration } from './duration.js';
 export { ENABLED_VARIABLE } from './environment.js';
 export {

@@ -1,6 +1,6 @@
-import { type Holder, replicaOf } from '../store/index.js';
+import { type Holder, holderName } from '../store/index.js';
 
-/** The replica of a holder. A holder that is not of this library is one name. */
+/** The name of the holder, as statuses have it: null for none. */
 export function leaderOf(holder: Holder | undefined): string | null {
-  return holder === undefined ? null : (replicaOf(holder) ?? holder);
+  return holder === undefined ? null : holderName(holder);
 }

@@ -1,4 +1,5 @@
 import { type LogSink } from '../events/index.js';
+import { listSome } from '../options/index.js';
 import { replicaOf } from '../store/index.js';
 import { type Clock, type Timer } from '../time/index.js';
 import { type ManagedJob } from './job-supervisor.js';
@@ -38,7 +39,7 @@ export class StatusLog {
       const elapsedMs = workers?.runner.elapsedMs;
       return elapsedMs === undefined ? [] : `${job.name} (${(elapsedMs / 1_000).toFixed(1)} s)`;
     });
-    if (runs.length > 0) this.#write('log', `stopping: waiting for ${listed(runs)}`);
+    if (runs.length > 0) this.#write('log', `stopping: waiting for ${listSome(runs, MOST_NAMED)}`);
   }
 
   #lookLater(): void {
@@ -66,7 +67,7 @@ export class StatusLog {
     }
     for (const [leader, { jobs, end }] of changed) {
       const count = jobs.length === 1 ? '1 job' : `${jobs.length} jobs`;
-      const line = `follows ${leader} for ${count} (${listed(jobs)}); takes over when its ${end}`;
+      const line = `follows ${leader} for ${count} (${listSome(jobs, MOST_NAMED)}); takes over when its ${end}`;
       this.#write(this.#hasWritten ? 'debug' : 'log', line);
     }
     this.#hasWritten ||= changed.size > 0;
@@ -77,9 +78,4 @@ export class StatusLog {
     const { log, projectName } = this.parts;
     log[level](`[${projectName}] ${line}`);
   }
-}
-
-function listed(names: readonly string[]): string {
-  const others = names.length - MOST_NAMED;
-  return `${names.slice(0, MOST_NAMED).join(', ')}${others > 0 ? ` and ${others} more` : ''}`;
 }

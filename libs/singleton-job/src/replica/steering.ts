@@ -1,6 +1,7 @@
 import { asLockStoreError, LockStoreError } from '../errors/index.js';
 import { type Election, type Replica, type Term } from '../leadership/index.js';
 import {
+  holderName,
   type LockMessage,
   replicaOf,
   type SetPausedResult,
@@ -263,8 +264,7 @@ export class Steering {
   #granted(locks: LockMessage['locks']): void {
     for (const { request, answer } of this.#awaited.values()) {
       const holder = locks.find(({ name }) => name === request.name)?.holder;
-      if (request.action === 'resume' && holder !== undefined)
-        answer({ ...DONE, replicaId: replicaOf(holder) ?? holder });
+      if (request.action === 'resume' && holder !== undefined) answer({ ...DONE, replicaId: holderName(holder) });
     }
   }
 }

@@ -24,6 +24,7 @@ export {
   type ReleaseResult,
   type RenewRequest,
   type RenewResult,
+  holderName,
   replicaOf,
   SESSION_LISTED_MS,
   type SessionId,

@@ -470,6 +470,11 @@ export function replicaOf(id: Holder): string | undefined {
   return hash === -1 && !SESSION.test(id) ? undefined : owner.replace(SESSION, '');
 }
 
+/** The name of a holder for people: its replica. A holder that is not of this library is its own name. */
+export function holderName(holder: Holder): string {
+  return replicaOf(holder) ?? holder;
+}
+
 /** The session that a holder names. Undefined: it names none. */
 export function sessionOf(holder: Holder): SessionId | undefined {
   const hash = holder.lastIndexOf('#');

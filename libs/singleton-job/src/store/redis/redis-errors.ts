@@ -75,7 +75,7 @@ function happened(message: string, isAnswer: boolean, { command, key }: FailedRe
   return isAnswer ? `Redis answered ${what} with ${message}` : `Redis did not answer ${what}: ${message}`;
 }
 
-/** What the client adds, and what nobody can act on. */
+/** What the client adds, and what a reader cannot act on. */
 const NOISE = / HELLO must be called.*| and retry is disabled|\. Please report this|[.\s]+$/g;
 
 /** The message without noise. The place in a script becomes the command there. */
