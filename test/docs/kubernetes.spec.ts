@@ -1,94 +1,89 @@
 import { describe, expect, it } from '@jest/globals';
+import type { IDeployment } from 'kubernetes-models/apps/v1';
+import type { IPodDisruptionBudget } from 'kubernetes-models/policy/v1';
+import type { IService } from 'kubernetes-models/v1';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { DEFAULTS } from '../../libs/singleton-job/src/options/index.js';
+import { errorsInSamples } from '../support/compile-samples.js';
 
 const FOLDER = join(import.meta.dirname, '../../docs/production/kubernetes');
 const read = (name: string): unknown => parse(readFileSync(join(FOLDER, name), 'utf8'));
 
-/** The fields that the manifests use, as the API of Kubernetes spells them. It ignores a field that it does not know, or refuses it. */
-const FIELDS = new Set([
-  ...['apiVersion', 'kind', 'metadata', 'name', 'labels', 'app', 'spec', 'selector', 'matchLabels', 'labelSelector'],
-  ...['replicas', 'strategy', 'type', 'rollingUpdate', 'maxSurge', 'maxUnavailable', 'template'],
-  ...['terminationGracePeriodSeconds', 'topologySpreadConstraints', 'maxSkew', 'topologyKey', 'whenUnsatisfiable'],
-  ...['securityContext', 'runAsNonRoot', 'runAsUser', 'containers', 'image', 'env', 'value', 'valueFrom', 'fieldRef'],
-  ...['fieldPath', 'secretKeyRef', 'key', 'ports', 'containerPort', 'port', 'targetPort', 'startupProbe'],
-  ...['livenessProbe', 'readinessProbe', 'httpGet', 'path', 'periodSeconds', 'timeoutSeconds', 'failureThreshold'],
-  ...['resources', 'requests', 'limits', 'cpu', 'memory'],
-]);
-
-interface Probe {
-  readonly httpGet: { readonly path: string; readonly port: string };
+interface Manifest {
+  readonly apiVersion: string;
+  readonly kind: string;
 }
 
-interface Labelled {
-  readonly matchLabels: Readonly<Record<string, string>>;
+type Model = new (manifest: Manifest) => { validate(): void };
+
+/** Throws if a field is missing or has a wrong value. The schemas accept unknown fields: see `typeErrors`. */
+async function validate(manifest: Manifest): Promise<void> {
+  const models = (await import(`kubernetes-models/${manifest.apiVersion}`)) as Readonly<Record<string, Model>>;
+  const Kind = models[manifest.kind];
+  if (Kind === undefined) throw new Error(`${manifest.apiVersion} has no ${manifest.kind}`);
+  new Kind(manifest).validate();
 }
 
-interface Deployment {
-  readonly spec: {
-    readonly replicas: number;
-    readonly selector: Labelled;
-    readonly template: {
-      readonly metadata: { readonly labels: Readonly<Record<string, string>> };
-      readonly spec: {
-        readonly terminationGracePeriodSeconds: number;
-        readonly topologySpreadConstraints: readonly { readonly labelSelector: Labelled }[];
-        readonly containers: readonly [
-          {
-            readonly env: readonly { readonly name: string; readonly value?: string; readonly valueFrom?: unknown }[];
-            readonly ports: readonly { readonly name: string }[];
-            readonly startupProbe: Probe;
-            readonly livenessProbe: Probe;
-            readonly readinessProbe: Probe;
-          },
-        ];
-      };
-    };
-  };
+/** The types made from the same schemas refuse unknown fields. */
+function typeErrors(manifests: readonly Manifest[]): readonly string[] {
+  const block = (manifest: Manifest): string =>
+    [
+      '```ts',
+      `import type { I${manifest.kind} } from 'kubernetes-models/${manifest.apiVersion}';`,
+      `export const manifest: I${manifest.kind} = ${JSON.stringify(manifest, null, 2)};`,
+      '```',
+    ].join('\n');
+  return errorsInSamples(new Map(manifests.map((manifest) => [manifest.kind, block(manifest)])));
 }
 
-const { spec } = read('deployment.yaml') as Deployment;
-const pod = spec.template.spec;
-const [container] = pod.containers;
-const { labels } = spec.template.metadata;
-const variable = (wanted: string) => container.env.find(({ name }) => name === wanted);
-
-function fieldsOf(value: unknown): string[] {
-  if (Array.isArray(value)) return value.flatMap(fieldsOf);
-  if (typeof value !== 'object' || value === null) return [];
-  return Object.entries(value).flatMap(([field, entry]) => [field, ...fieldsOf(entry)]);
-}
+const { spec } = read('deployment.yaml') as IDeployment;
+const labels = spec?.template.metadata?.labels;
+const pod = spec?.template.spec;
+const container = pod?.containers[0];
+const variable = (wanted: string) => container?.env?.find(({ name }) => name === wanted);
 
 describe('the manifests for Kubernetes', () => {
-  it('have a known kind, and fields of the API only', () => {
-    const manifests = readdirSync(FOLDER).map((name) => read(name) as { apiVersion: string; kind: string });
-    expect(manifests.map(({ apiVersion, kind }) => `${apiVersion} ${kind}`)).toEqual([
-      'apps/v1 Deployment',
-      'policy/v1 PodDisruptionBudget',
-      'v1 Service',
-    ]);
-    expect(manifests.flatMap(fieldsOf).filter((field) => !FIELDS.has(field))).toEqual([]);
+  const manifests = readdirSync(FOLDER).map((name) => read(name) as Manifest);
+
+  it.each(manifests)('$kind has all fields and values that its schema asks for', async (manifest) => {
+    await expect(validate(manifest)).resolves.toBeUndefined();
+  });
+
+  it('have no field that the schemas do not know', () => {
+    expect(typeErrors(manifests)).toEqual([]);
+  });
+
+  it('fail with a misspelt field or a value of the wrong type', async () => {
+    const budget = { apiVersion: 'policy/v1', kind: 'PodDisruptionBudget' };
+    const misspelt = { ...budget, spec: { maxUnavailible: 1 } };
+    const wrong = { ...budget, spec: { maxUnavailable: true } };
+    expect(typeErrors([misspelt])).toEqual([expect.stringContaining('"maxUnavailible"\' does not exist')]);
+    await expect(validate(wrong)).rejects.toThrow('spec/maxUnavailable');
+  });
+
+  it('run three replicas, of which one may be away', () => {
+    const budget = read('pod-disruption-budget.yaml') as IPodDisruptionBudget;
+    expect(spec?.replicas).toBe(3);
+    expect(budget.spec?.maxUnavailable).toBe(1);
   });
 
   it('select the pods of the deployment', () => {
-    const { spec: budget } = read('pod-disruption-budget.yaml') as {
-      spec: { maxUnavailable: number; selector: Labelled };
-    };
-    const { spec: service } = read('service.yaml') as { spec: { selector: object; ports: { targetPort: string }[] } };
-    const [{ labelSelector } = { labelSelector: undefined }] = pod.topologySpreadConstraints;
-    for (const selector of [spec.selector, budget.selector, labelSelector]) {
+    const budget = read('pod-disruption-budget.yaml') as IPodDisruptionBudget;
+    const service = read('service.yaml') as IService;
+    const spread = pod?.topologySpreadConstraints?.[0];
+    expect(labels).toEqual({ app: 'worker' });
+    for (const selector of [spec?.selector, budget.spec?.selector, spread?.labelSelector]) {
       expect(selector).toEqual({ matchLabels: labels });
     }
-    expect(service.selector).toEqual(labels);
-    expect(container.ports.map(({ name }) => name)).toEqual(service.ports.map(({ targetPort }) => targetPort));
-    expect(budget.maxUnavailable).toBeLessThan(spec.replicas);
+    expect(service.spec?.selector).toEqual(labels);
+    expect(service.spec?.ports?.map(({ targetPort }) => targetPort)).toEqual(container?.ports?.map(({ name }) => name));
   });
 
   it('give a pod longer to stop than it takes, and a second more', () => {
     expect(variable('SINGLETON_JOB_SHUTDOWN_TIMEOUT')?.value).toBe(`${DEFAULTS.shutdownTimeoutMs / 1_000}s`);
-    expect(pod.terminationGracePeriodSeconds * 1_000).toBeGreaterThan(DEFAULTS.shutdownTimeoutMs + 1_000);
+    expect(Number(pod?.terminationGracePeriodSeconds) * 1_000).toBeGreaterThan(DEFAULTS.shutdownTimeoutMs + 1_000);
   });
 
   it('name the replica after its pod', () => {
@@ -96,9 +91,9 @@ describe('the manifests for Kubernetes', () => {
   });
 
   it('replace a pod only where a new process would help', () => {
-    const paths = [container.startupProbe, container.livenessProbe, container.readinessProbe].map(
-      ({ httpGet: { path, port } }) => `${port} ${path}`,
+    const probes = [container?.startupProbe, container?.livenessProbe, container?.readinessProbe];
+    expect(probes.map((probe) => probe?.httpGet)).toEqual(
+      ['/health/live', '/health/live', '/health'].map((path) => ({ path, port: 'http' })),
     );
-    expect(paths).toEqual(['http /health/live', 'http /health/live', 'http /health']);
   });
 });
