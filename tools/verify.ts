@@ -10,6 +10,7 @@ const STEPS: Readonly<Record<string, () => Promise<unknown>>> = {
   lint: () => node('eslint/bin/eslint.js', ['.', '--max-warnings', '0']),
   types: () => node('typescript/bin/tsc', ['--noEmit']),
   tests: () => tool('test.ts', { isShown: true }),
+  docs: () => node('typedoc/bin/typedoc', []),
   build: () => tool('build.ts'),
   package: checkPackage,
 };

@@ -122,6 +122,7 @@ export class SingletonJobModule
   readonly #logger = new Logger(SingletonJobModule.name);
   #unwatchHooks: (() => void) | undefined;
 
+  /** Nest makes it. @internal */
   constructor(
     @Inject(ModulesContainer) modules: ModulesContainer,
     @Inject(ModuleRef) private readonly moduleRef: ModuleRef,

@@ -41,7 +41,7 @@ export class JobRun implements InterceptedRun {
   readonly #control: RunControl;
   #wasRefused = false;
 
-  /** Runs are made by the library. */
+  /** Runs are made by the library. @internal */
   constructor(info: RunInfo, control: RunControl) {
     this.job = info.job;
     this.kind = info.kind;

@@ -9,7 +9,7 @@ export class LockHandle implements AsyncDisposable {
   readonly #loss = new AbortController();
   #released: Promise<boolean> | undefined;
 
-  /** Handles are made by `LockService`. */
+  /** Handles are made by `LockService`. @internal */
   constructor(
     /** What is locked, as it stands in Redis after the project: `lock/nightly-import`. */
     readonly key: string,

@@ -32,6 +32,7 @@ export class LockService {
   readonly #known: KnownLocks;
   #closed: Promise<void> | undefined;
 
+  /** The module makes it. @internal */
   constructor(
     private readonly options: ResolvedOptions,
     private readonly replica: Replica,

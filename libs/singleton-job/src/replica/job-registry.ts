@@ -26,6 +26,7 @@ const NOWHERE =
  * @example `constructor(private readonly jobs: SingletonJobRegistry) {}`
  */
 export class SingletonJobRegistry {
+  /** The module makes it. @internal */
   constructor(
     private readonly options: ResolvedOptions,
     private readonly parts: {

@@ -47,6 +47,7 @@ export interface HealthReport {
  * @example `constructor(private readonly health: SingletonJobHealth) {}`
  */
 export class SingletonJobHealth {
+  /** The module makes it. @internal */
   constructor(
     private readonly options: ResolvedOptions,
     private readonly parts: {

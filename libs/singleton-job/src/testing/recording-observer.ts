@@ -19,7 +19,7 @@ export class RecordingObserver implements JobObserver {
     this.notify(event, payload);
   }
 
-  /** The {@link Notify} to hand to what is under test. */
+  /** The `Notify` function to hand to what is under test. */
   readonly notify: Notify = (event, payload) => {
     this.events.push({ atMs: this.clock.now(), event, payload } as RecordedEvent);
   };

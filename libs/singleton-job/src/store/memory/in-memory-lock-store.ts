@@ -22,7 +22,7 @@ import { type InMemoryServer } from './in-memory-server.js';
 
 /**
  * Locks in the memory of this process, for tests, simulations and applications that run only once. It takes the same steps as
- * the Redis store. Each replica has a store of its own, on the same {@link InMemoryServer}.
+ * the Redis store. Each replica has a store of its own, on the same server in memory.
  */
 export class InMemoryLockStore implements LockStore {
   readonly #server: InMemoryServer;
