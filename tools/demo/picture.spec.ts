@@ -29,12 +29,12 @@ it('the picture of the demo shows replicas, leaders and runs to scale', () => {
   // without those of the legend
   const drawn = bars.slice(3).map(([, kind, x, y, width]) => [kind, Number(y), Number(x) - 90, Number(width)]);
   expect(drawn).toEqual([
-    ['replica', 69, 0, 396],
-    ['leader', 62, 66, 330],
-    ['run', 67, 132, 264],
-    ['replica', 115, 0, 660],
-    ['leader', 108, 396, 264],
-    ['run', 113, 594, 66],
+    ['replica', 77, 0, 396],
+    ['leader', 70, 66, 330],
+    ['run', 75, 132, 264],
+    ['replica', 123, 0, 660],
+    ['leader', 116, 396, 264],
+    ['run', 121, 594, 66],
   ]);
   expect(picture).toMatch(/<line class="stopped" x1="420.0"/);
   expect(picture).toContain('prefers-color-scheme:dark');

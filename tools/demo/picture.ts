@@ -1,12 +1,12 @@
 import { type RecordedRun } from '../replicas/history.js';
 import { LOCK_EXPIRY, NODES, type ReplicaEvent } from './replicas.js';
 
-const [WIDTH, LEFT, TOP, ROW] = [760, 90, 62, 46];
+const [WIDTH, LEFT, TOP, ROW] = [760, 90, 70, 46];
 
 const STYLE = `text{font:13px system-ui,sans-serif;fill:#24292f}.small{font-size:11px}.bold{font-weight:bold}
-.replica{fill:#d0d7de}.leader{fill:#54aeff}.run{fill:#0550ae}.stopped{stroke:#9a6700}.killed{stroke:#cf222e}
+.replica{fill:#8c959f}.leader{fill:#54aeff}.run{fill:#0550ae}.stopped{stroke:#9a6700}.killed{stroke:#cf222e}
 line{stroke-width:2}
-@media(prefers-color-scheme:dark){text{fill:#e6edf3}.replica{fill:#30363d}.leader{fill:#1f6feb}.run{fill:#a5d6ff}
+@media(prefers-color-scheme:dark){text{fill:#e6edf3}.replica{fill:#6e7681}.leader{fill:#1f6feb}.run{fill:#a5d6ff}
 .stopped{stroke:#d29922}.killed{stroke:#ff7b72}}`;
 
 interface Span {
