@@ -6,12 +6,12 @@ import { settings } from './settings.js';
 
 const retryStrategy = (): number => 500;
 
-/** For requests over HTTP: a command that Redis cannot take now fails now. Nothing waits in memory. */
+/** For requests over HTTP: a command that Redis cannot take now fails now, and a connection that hangs is closed. Nothing waits in memory. */
 export const FAIL_FAST = {
   retryStrategy,
   enableOfflineQueue: false,
   maxRetriesPerRequest: 0,
-  commandTimeout: 2_000,
+  socketTimeout: 2_000,
 } satisfies RedisOptions;
 
 /** For work that no request waits for: commands wait until Redis is back. */
@@ -40,7 +40,7 @@ export function key(...parts: readonly string[]): string {
 }
 
 const REDIS_IS_AWAY =
-  /isn't writeable|Connection is closed|Command timed out|ECONN|max retries|^(LOADING|READONLY|MASTERDOWN|OOM|MISCONF|BUSY|NOREPLICAS)/;
+  /isn't writeable|Connection is closed|aborted due to connection close|ECONN|max retries|^(LOADING|READONLY|MASTERDOWN|OOM|MISCONF|BUSY|NOREPLICAS)/;
 
 /** Answers 503 while Redis cannot do its part, so that clients try again. */
 @Catch()
@@ -52,6 +52,6 @@ export class RedisAwayFilter extends BaseExceptionFilter {
     }
     const response = host.switchToHttp().getResponse<Response>();
     response.status(503).set({ 'Retry-After': '5', 'Cache-Control': 'no-store' });
-    response.json({ statusCode: 503, message: 'Redis cannot be reached. Nothing was changed. Try again.' });
+    response.json({ statusCode: 503, message: 'Redis does not answer. Try again, with the same Idempotency-Key.' });
   }
 }

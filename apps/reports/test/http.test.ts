@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { JobInfo } from '../src/durable-jobs/job-store.js';
 import type { Client } from './support/client.js';
 import { until } from './support/processes.js';
@@ -241,5 +242,32 @@ describe('without Redis', () => {
     );
     await late.submit();
     await until('both', async () => (await web.metric(/queue_depth.*prioritized/)) === 3);
+  });
+
+  it('that hangs, a request answers 503 as well, and does not wait in memory until Redis goes on', async () => {
+    await using world = await World.start();
+    const web = await world.web();
+    const id = await web.submit();
+    const submit = async (key: string) => {
+      const headers = { 'idempotency-key': key };
+      const signal = AbortSignal.timeout(10_000);
+      const response = await web.request('/api/reports', { method: 'POST', body: { title: 'x' }, headers, signal });
+      return [response.status, header(response, 'retry-after')];
+    };
+    world.redis.hang();
+    assert.deepEqual(await submit('sent'), [503, '5']);
+    // the replica connects again, and Redis does not answer
+    const kept = submit('kept');
+    await Promise.race([kept, delay(1_000)]);
+    world.redis.goOn();
+    assert.deepEqual(await kept, [503, '5']);
+    await until('Redis to be reached', async () => (await web.request('/api/reports')).status === 200);
+    const list = (await (await web.request('/api/reports')).json()) as JobInfo[];
+    assert.deepEqual(
+      list.map((info) => info.id),
+      [id],
+    );
+    assert.equal(await web.metric(/queue_depth.*prioritized/), 2, 'the report and the daily report');
+    assert.equal(await world.redis.client.exists('reports:idempotency:ada:kept'), 0);
   });
 });

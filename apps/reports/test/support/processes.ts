@@ -90,6 +90,15 @@ export class RedisServer {
     await this.#program?.stop(signal);
   }
 
+  /** Redis answers nothing, and keeps its connections open. */
+  hang(): void {
+    this.#program?.child.kill('SIGSTOP');
+  }
+
+  goOn(): void {
+    this.#program?.child.kill('SIGCONT');
+  }
+
   async end(): Promise<void> {
     this.client.disconnect();
     await this.down('SIGKILL');
