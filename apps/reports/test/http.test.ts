@@ -190,10 +190,15 @@ describe('the reports over HTTP', () => {
     for (const id of ids) {
       await web.untilStatus(id, 'Running');
       assert.equal(header(await web.request(`/api/reports/${id}`), 'retry-after'), '1');
+    }
+    // no worker ends its run before the answer is sent
+    for (const worker of workers) worker.replica.child.kill('SIGSTOP');
+    for (const id of ids) {
       const response = await other.request(`/api/reports/${id}`, { method: 'DELETE' });
       assert.deepEqual([response.status, header(response, 'retry-after')], [202, '1']);
-      await web.untilStatus(id, 'Cancelled');
     }
+    for (const worker of workers) worker.replica.child.kill('SIGCONT');
+    for (const id of ids) await web.untilStatus(id, 'Cancelled');
     await Promise.all(workers.map((worker) => worker.replica.stop('SIGKILL')));
   });
 
