@@ -45,7 +45,12 @@ function readSettings(env: Readonly<Record<string, string | undefined>>) {
     redisUrl: env['REDIS_URL'] ?? 'redis://127.0.0.1:6379',
     /** First part of every key. */
     projectName: env['PROJECT_NAME'] ?? 'reports',
-    http: { host: env['HOST'] ?? '127.0.0.1', port: number('PORT', 0) },
+    http: {
+      host: env['HOST'] ?? '127.0.0.1',
+      port: number('PORT', 0),
+      /** How long a stream of progress stays open. */
+      streamLimit: number('STREAM_LIMIT_MS', 300_000),
+    },
     users: users(),
     timeZone: env['TIME_ZONE'] ?? 'UTC',
     /** Options of BullMQ's worker, under their own names. */

@@ -140,6 +140,18 @@ describe('the reports over HTTP', () => {
     await until('no stream', async () => (await streams()) === 0);
   });
 
+  it('end the stream of a report that waits, when it has been open for its limit', async () => {
+    const brief = await world.web({ STREAM_LIMIT_MS: 500 });
+    const seen: JobInfo[] = [];
+    for await (const info of brief.progress(await brief.submit())) seen.push(info);
+    assert.deepEqual(
+      seen.map(({ status }) => status),
+      ['Pending'],
+    );
+    assert.equal(await brief.metric(/^durable_jobs_progress_streams/), 0);
+    await brief.replica.stop();
+  });
+
   it('run, answer 303 when they are done, and give their result with 200', async () => {
     const worker = await world.worker();
     const id = await web.submit();

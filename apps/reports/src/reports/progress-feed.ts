@@ -11,7 +11,6 @@ import { settings } from '../settings.js';
 const NOT_OFTENER_THAN_MS = 1_000;
 /** Also without news: it keeps proxies from closing the connection, and covers an event that was lost in an outage. */
 const AT_LEAST_EVERY_MS = 15_000;
-const AT_MOST_MS = 300_000;
 
 /** Streams the status of jobs. One connection to Redis serves all clients of this process. */
 @Injectable()
@@ -44,7 +43,7 @@ export class ProgressFeed implements OnApplicationShutdown {
       takeWhile((info) => info !== null && !hasEnded(info.status), true),
       filter((info) => info !== null),
       map((info) => ({ type: 'status', data: toBody(info) })),
-      takeUntil(timer(AT_MOST_MS)),
+      takeUntil(timer(settings.http.streamLimit)),
       catchError(() => of({ type: 'unavailable', data: { message: 'Redis cannot be reached. Connect again.' } })),
       finalize(() => {
         this.#open.add(-1);
