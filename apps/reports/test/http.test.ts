@@ -214,12 +214,22 @@ describe('the reports over HTTP', () => {
     await Promise.all(workers.map((worker) => worker.replica.stop('SIGKILL')));
   });
 
-  it('answer 410 when their result has expired', async () => {
-    await world.worker({ RESULT_TTL_MS: 300 });
-    const id = await web.submit();
-    await web.untilStatus(id, 'Completed');
-    await until('410', async () => (await web.request(`/api/reports/${id}/result`)).status === 410);
-    assert.equal((await web.request(`/api/reports/${id}`)).status, 303);
+  it('answer 410 when their result has expired, and 404 after twice its life', async () => {
+    const env = { RESULT_TTL_MS: 300, SCHEDULE_PERIOD_MS: 0 };
+    const [brief] = await Promise.all([world.program('web', env), world.worker(env)]);
+    const id = await brief.submit();
+    const url = `/api/reports/${id}`;
+    await brief.untilStatus(id, 'Completed');
+    await until('410', async () => (await brief.request(`${url}/result`)).status === 410);
+    const response = await brief.request(url);
+    assert.equal(response.status, 303);
+    const completedAt = Date.parse(((await response.json()) as JobInfo).completedAt ?? '');
+    await until('404', async () => {
+      await brief.call('scheduler', 'enqueue', 'clean-up', {});
+      return (await brief.request(`${url}/result`)).status === 404;
+    });
+    assert.ok(Date.now() - completedAt >= 600);
+    assert.equal((await brief.request(url)).status, 404);
   });
 });
 
