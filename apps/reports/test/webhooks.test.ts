@@ -49,6 +49,18 @@ describe('webhooks', () => {
     assert.deepEqual(handled(receiver)[2], { report: running, status: 'Cancelled', error });
   });
 
+  it('announce a report that is dead', async () => {
+    await using world = await World.start({ REPORT_TIMEOUT_MS: 100, REPORT_RETRY_DELAY_MS: 10 });
+    const receiver = await world.receiver({ SECRET });
+    const USERS = usersWith(receiver.url);
+    const [web] = await Promise.all([world.web({ USERS }), world.program('worker', { USERS, PAGE_TAKES_MS: 60_000 })]);
+    const report = await web.submit({ notify: true });
+    await until('the webhook', () => handled(receiver).length > 0);
+    assert.deepEqual(handled(receiver), [
+      { report, status: 'DeadLettered', error: `${report} timed out after 100 ms` },
+    ]);
+  });
+
   it('fail for good after five retries, and hold up nothing else', async () => {
     await using world = await World.start({ WEBHOOK_RETRY_DELAYS_MS: '50,50,50,50,50' });
     const receiver = await world.receiver({ SECRET: 'another secret' });
