@@ -124,6 +124,12 @@ describe('durable jobs', () => {
     assert.equal(await web.call('scheduler', 'cancel', id), true);
     assert.equal((await status(id))?.status, 'Cancelled');
     assert.equal(await web.call('scheduler', 'cancel', id), false);
+    const listed = await web.call<JobInfo[]>('store', 'getJobs', 'Cancelled');
+    assert.deepEqual(
+      listed.map((info) => info.id),
+      [id],
+    );
+    assert.equal((await web.call<JobInfo[]>('store', 'getJobs')).filter((info) => info.id === id).length, 1);
     await delay(1_000);
     assert.ok(!worker.replica.output().includes('never'));
   });

@@ -61,8 +61,7 @@ export class JobScheduler {
     const status = info && after(info.status, 'cancel');
     if (!info || !status) return false;
     // the note comes first: a worker that claims the job meanwhile, or takes it over from a killed one, reads it
-    const note: JobInfo = { ...info, status, completedAt: new Date().toISOString() };
-    await this.redis.set(cancellationKey(id), JSON.stringify(note), 'PX', settings.keepFinishedMs);
+    await this.store.noteCancellation({ ...info, status, completedAt: new Date().toISOString() });
     if (info.status !== 'Running' && (await this.queue.remove(id)) === 1) return true;
     await this.abort(id, CANCELLED_REASON);
     return true;

@@ -2,6 +2,7 @@ import { InjectQueue } from '@nestjs/bullmq';
 import { Injectable } from '@nestjs/common';
 import { type Job, type JobType, Queue } from 'bullmq';
 import { AppRedis, key } from '../redis.js';
+import { settings } from '../settings.js';
 import { type JobStatus, statusOf } from './job-states.js';
 
 export const QUEUE = 'durable-jobs';
@@ -84,18 +85,33 @@ export class JobStore {
     return note === null ? null : (JSON.parse(note) as JobInfo);
   }
 
-  /** Without the jobs that were cancelled before they started: BullMQ does not know them any more. */
   async getJobs(status?: JobStatus, offset = 0, limit = 50): Promise<JobInfo[]> {
     const states = status === undefined ? new Set(Object.values(STATES).flat()) : STATES[status];
-    const found: JobInfo[] = [];
+    const found = new Map<string, JobInfo>();
     // pages are cut here and not in Redis: retries share a list with scheduled jobs, and cancelled ones with dead ones
     for (const state of states) {
       for (const job of await this.queue.getJobs(state)) {
         const info = toInfo(job, state);
-        if (status === undefined || info.status === status) found.push(info);
+        if (status === undefined || info.status === status) found.set(info.id, info);
       }
     }
-    return found.slice(offset, offset + limit);
+    if (status === undefined || status === 'Cancelled') {
+      for (const id of await this.redis.zrevrange(CANCELLED, 0, -1)) {
+        const info = await this.find(id);
+        if (info?.status === 'Cancelled') found.set(id, info);
+      }
+    }
+    return [...found.values()].slice(offset, offset + limit);
+  }
+
+  /** Keeps what BullMQ forgets of a job that is cancelled before it starts. */
+  async noteCancellation(info: JobInfo): Promise<void> {
+    const now = Date.now();
+    const noting = this.redis
+      .multi()
+      .set(cancellationKey(info.id), JSON.stringify(info), 'PX', settings.keepFinishedMs);
+    noting.zadd(CANCELLED, now, info.id).zremrangebyscore(CANCELLED, 0, now - settings.keepFinishedMs);
+    await noting.exec();
   }
 
   async getDeadLetter(offset?: number, limit?: number): Promise<JobInfo[]> {
@@ -113,6 +129,9 @@ export class JobStore {
     return [...attempts.values()];
   }
 }
+
+/** The ids of the jobs whose cancellation is noted, by the time of the cancellation. */
+const CANCELLED = key('cancelled');
 
 /** Where a cancellation is noted: the note is what is left of a job that is removed, and tells workers of one that is not. */
 export function cancellationKey(id: string): string {
