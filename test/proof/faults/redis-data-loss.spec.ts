@@ -170,9 +170,7 @@ describe('a foreign lock', () => {
     await pair.goesOn({ withinMs: LOCK_EXPIRY_MS + 1_000 + SLACK_MS });
     const warnings = pair.replicas.flatMap(({ complaints }) => complaints).filter((line) => line.includes('for ever'));
     expect(warnings).toEqual([
-      expect.stringContaining(
-        `:${JOB}] was locked for ever by 'an-old-application'; the lock was given a time to live`,
-      ),
+      expect.stringContaining(`:${JOB}] was locked for ever by 'an-old-application'. The lock has a time to live now`),
     ]);
     expect(pair.violations()).toEqual([]);
   });

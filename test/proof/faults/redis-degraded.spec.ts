@@ -45,7 +45,9 @@ describe('a Redis that does not permit the channel any more', () => {
     await pair.until('both say so', () => pair.replicas.every(({ complaints }) => complaints.length > 0));
     await pair.goesOn();
     for (const { complaints } of pair.replicas) {
-      expect(complaints).toEqual([expect.stringMatching(/denied what every job needs: .*'subscribe' for .*NOPERM/)]);
+      expect(complaints).toEqual([
+        expect.stringMatching(/refuses a request that every job needs .*'subscribe' for .*NOPERM/),
+      ]);
     }
     expect(leader.leads.size).toBe(pair.jobNames.length);
 

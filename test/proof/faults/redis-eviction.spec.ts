@@ -32,7 +32,7 @@ describe('the eviction policy of Redis', () => {
       await pair.goesOn();
       for (const { complaints } of pair.replicas) {
         expect(complaints.filter((line) => line.includes('maxmemory-policy'))).toEqual([
-          expect.stringMatching(new RegExp(`^warn: .* may lose locks .* ${policy}, and has to be noeviction`)),
+          expect.stringMatching(new RegExp(`^warn: .* may lose locks .* ${policy}. Set it to noeviction`)),
         ]);
       }
     },

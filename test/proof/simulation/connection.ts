@@ -183,7 +183,7 @@ export class Connection implements Client {
         clock.deliver(() => {
           if (this.#unanswered.size === 0 || this.#hasArrived) return;
           if (this.#parts.chance.happens(0.3)) this.#loseWhatIsUnderWay();
-          this.#end({ isSilent: true, message: 'no answer within 1500 ms' });
+          this.#end({ isSilent: true, message: 'no answer within 1.5 s' });
         });
       });
     this.#lookLater();

@@ -4,5 +4,5 @@ export { asLockStoreError, LockStoreError, type LockStoreErrorCode } from './loc
 export { LockLostError, LocksClosedError, LockUnavailableError } from './lock.errors.js';
 export { messageOf, stackOf } from './message-of.js';
 export { InvalidJobsError, InvalidLockError, InvalidOptionsError } from './mistakes.errors.js';
-export { LeaseLostError, type RunAbortCode, RunAbortedError } from './run.errors.js';
+export { ABORT_REASONS, LeaseLostError, type RunAbortCode, RunAbortedError } from './run.errors.js';
 export { SingletonJobError } from './singleton-job.error.js';

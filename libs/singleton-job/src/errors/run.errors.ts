@@ -10,9 +10,10 @@ import { SingletonJobError } from './singleton-job.error.js';
  */
 export type RunAbortCode = 'LEASE_LOST' | 'SHUTDOWN' | 'TIMEOUT' | 'SUPERSEDED';
 
-const REASONS: Record<RunAbortCode, string> = {
+/** What each code means, for messages. */
+export const ABORT_REASONS: Readonly<Record<RunAbortCode, string>> = {
   LEASE_LOST: 'this replica may no longer lead the job',
-  SHUTDOWN: 'the application is stopping and its shutdownTimeout is nearly spent',
+  SHUTDOWN: 'the application is stopping and its shutdownTimeout is nearly over',
   TIMEOUT: 'the run took longer than the timeout of the job',
   SUPERSEDED: "a newer tick is due and the job's overlap is 'cancel-other'",
 };
@@ -25,7 +26,7 @@ export class RunAbortedError extends SingletonJobError {
     /** Why the run was aborted. */
     readonly code: RunAbortCode,
   ) {
-    super(`the run of job '${job}' was aborted: ${REASONS[code]}`);
+    super(`the run of job '${job}' was aborted: ${ABORT_REASONS[code]}`);
   }
 }
 

@@ -17,4 +17,5 @@ export {
 export { diagnostics } from './diagnostics.js';
 export { LoggingObserver, type LogSink } from './logging-observer.js';
 export { type JobObserver, notifyAll } from './observer.js';
+export { showDuration } from './show-duration.js';
 export { type InterceptedRun, type RunInterceptor } from './run-interceptor.js';

@@ -53,12 +53,14 @@ describe('The log', () => {
     [
       'leadershipLost',
       { job: 'report', fencingToken: 42, reason: 'expired' },
-      'warn [myapp:report] lost leadership (fencing token 42): Redis did not confirm the lease in time',
+      'warn [myapp:report] lost leadership (fencing token 42): Redis did not confirm the lease in time. ' +
+        'A run in flight is aborted, and another replica can take over',
     ],
     [
       'leadershipLost',
       { job: 'report', fencingToken: 42, reason: 'preempted' },
-      'warn [myapp:report] lost leadership (fencing token 42): the lock is not ours any more',
+      'warn [myapp:report] lost leadership (fencing token 42): its lock was deleted, or another holder has it. ' +
+        'A run in flight is aborted, and another replica can take over',
     ],
     [
       'leadershipReleased',
@@ -90,17 +92,17 @@ describe('The log', () => {
     [
       'runCancelled',
       { ...RUN, durationMs: 5, code: 'TIMEOUT' },
-      'warn [myapp:report] was cancelled after 5 ms: TIMEOUT',
+      'warn [myapp:report] was cancelled after 5 ms (TIMEOUT): the run took longer than the timeout of the job',
     ],
     [
       'runCancelled',
       { ...RUN, durationMs: 5, code: 'LEASE_LOST' },
-      'debug [myapp:report] was cancelled after 5 ms: LEASE_LOST',
+      'debug [myapp:report] was cancelled after 5 ms (LEASE_LOST): this replica may no longer lead the job',
     ],
     [
       'runSlow',
       { ...RUN, elapsedMs: 8_001, warnAfterMs: 8_000 },
-      'warn [myapp:report] has been running for 8001 ms, longer than its warnAfter (8000 ms), and its lease is renewed. ' +
+      'warn [myapp:report] has been running for 8.0 s, longer than its warnAfter (8.0 s), and its lease is renewed. ' +
         'No other run of the job starts here until it ends. Set a timeout to abort such runs, or raise warnAfter if they are normal',
     ],
     [
@@ -112,12 +114,12 @@ describe('The log', () => {
     [
       'tickDropped',
       { job: 'tick', kind: 'fixed-rate', reason: 'overlap', scheduledAt: RUN.scheduledAt, count: 1 },
-      'debug [myapp:tick] dropped the tick of 2027-01-01T03:00:00.000Z: overlap',
+      'debug [myapp:tick] dropped the tick of 2027-01-01T03:00:00.000Z (overlap): a run was in flight',
     ],
     [
       'tickDropped',
-      { job: 'report', kind: 'cron', reason: 'overlap', scheduledAt: RUN.scheduledAt, count: 3 },
-      'warn [myapp:report] dropped 3 ticks up to that of 2027-01-01T03:00:00.000Z: overlap',
+      { job: 'report', kind: 'cron', reason: 'late', scheduledAt: RUN.scheduledAt, count: 3 },
+      'warn [myapp:report] dropped 3 ticks up to that of 2027-01-01T03:00:00.000Z (late): the event loop was blocked, and a newer tick was due',
     ],
     [
       'occurrencesMissed',
@@ -129,73 +131,88 @@ describe('The log', () => {
         count: 1,
         claimedBy: 'pod-2-00000000',
       },
-      'warn [myapp:report] missed 1 occurrence after 2027-01-01T02:00:00.000Z up to 2027-01-01T03:00:00.000Z: ' +
-        'claimed, and whether the runs began was never confirmed by pod-2-00000000',
+      'warn [myapp:report] missed 1 occurrence after 2027-01-01T02:00:00.000Z up to 2027-01-01T03:00:00.000Z ' +
+        '(start-not-confirmed): claimed, but the start was never confirmed. The job may have run (claimed by pod-2-00000000)',
+    ],
+    [
+      'occurrencesMissed',
+      { job: 'report', reason: 'late', from: new Date('2027-01-01T01:00:00Z'), to: RUN.scheduledAt, count: 2 },
+      'warn [myapp:report] missed 2 occurrences after 2027-01-01T01:00:00.000Z up to 2027-01-01T03:00:00.000Z (late): ' +
+        'not started within the misfire grace, or a newer one was due',
     ],
     [
       'eventLoopBlocked',
       { blockedMs: 4_200, jobs: ['report'] },
-      'warn the event loop of pod-1-ab12cd34 stood still for 4200 ms, while these ran: report. Move the ' +
+      'warn the event loop of pod-1-ab12cd34 stood still for 4.2 s, while these ran: report. Move the ' +
         'computation into a worker thread, or keep leases through such a block with heartbeatThread or a longer lockExpiry',
     ],
     [
       'heartbeatThreadFailed',
       { error: new Error('ERR_WORKER_OUT_OF_MEMORY') },
       'error [myapp] has no working heartbeat thread (ERR_WORKER_OUT_OF_MEMORY): a job that blocks the event loop for longer than its ' +
-        'lockExpiry loses its lease. Mend the cause and restart the process',
+        'lockExpiry loses its lease. Fix the cause and restart the process',
     ],
     [
       'storeUnreachable',
       { error: new LockStoreError('STORE_UNREACHABLE', 'connect ECONNREFUSED'), outageMs: 0 },
-      'error [myapp] cannot use Redis, which every job and lock needs (connect ECONNREFUSED); retrying until it answers',
+      'error [myapp] Redis is unreachable, and every job and lock needs it (connect ECONNREFUSED); retrying',
     ],
     [
       'storeUnreachable',
       { error: new LockStoreError('STORE_UNREACHABLE', 'connect ECONNREFUSED'), outageMs: 120_000 },
-      'error [myapp] still cannot use Redis after 120.0 s, which every job and lock needs (connect ECONNREFUSED); ' +
-        'retrying until it answers',
+      'error [myapp] no job or lock works: Redis has been unreachable for 120.0 s (connect ECONNREFUSED); retrying',
     ],
     [
       'storeUnreachable',
       { job: 'report', error: new LockStoreError('STORE_UNREACHABLE', 'CLUSTERDOWN'), outageMs: 0 },
-      'error [myapp:report] cannot use Redis (CLUSTERDOWN); retrying until it answers',
+      'error [myapp:report] Redis is unreachable, for this job only (CLUSTERDOWN); retrying',
     ],
-    ['storeRecovered', { outageMs: 11_000 }, 'log [myapp] can use Redis again after 11.0 s'],
+    [
+      'storeUnreachable',
+      { job: 'lock/import', error: new LockStoreError('STORE_UNREACHABLE', 'CLUSTERDOWN'), outageMs: 60_000 },
+      'error [myapp:lock/import] Redis has been unreachable for 60.0 s, for this lock only (CLUSTERDOWN); retrying',
+    ],
+    ['storeRecovered', { outageMs: 11_000 }, 'log [myapp] Redis is reachable again after 11.0 s'],
     [
       'requestDenied',
       { job: 'report', error: new LockStoreError('STORE_MISCONFIGURED', 'WRONGTYPE'), deniedMs: 0 },
-      'error [myapp:report] cannot be led: WRONGTYPE; retrying until Redis permits it',
+      'error [myapp:report] cannot be led (WRONGTYPE); retrying',
     ],
     [
       'requestDenied',
       { job: 'lock/import', error: new LockStoreError('STORE_REFUSED_WRITE', 'OOM'), deniedMs: 0 },
-      'error [myapp:lock/import] cannot be locked: OOM; retrying until Redis permits it',
+      'error [myapp:lock/import] cannot be locked (OOM); retrying',
     ],
     [
       'requestDenied',
       { error: new LockStoreError('STORE_MISCONFIGURED', 'NOPERM'), deniedMs: 0 },
-      'error [myapp] is denied what every job needs: NOPERM; retrying until Redis permits it',
+      'error [myapp] Redis refuses a request that every job needs (NOPERM); retrying',
+    ],
+    [
+      'requestDenied',
+      { error: new LockStoreError('STORE_MISCONFIGURED', 'NOPERM'), deniedMs: 60_000 },
+      'error [myapp] Redis still refuses a request that every job needs, after 60.0 s (NOPERM); retrying',
     ],
     [
       'requestDenied',
       { job: 'report', error: new LockStoreError('STORE_MISCONFIGURED', 'WRONGTYPE'), deniedMs: 60_000 },
-      'error [myapp:report] still cannot be led after 60.0 s: WRONGTYPE; retrying until Redis permits it',
+      'error [myapp:report] still cannot be led, after 60.0 s (WRONGTYPE); retrying',
     ],
     [
       'clockAhead',
       { job: 'report', scheduledAt: RUN.scheduledAt, aheadMs: 90_000 },
-      'warn [myapp:report] is due at 2027-01-01T03:00:00.000Z, 90.0 s ahead of the clock of Redis: waiting; ' +
-        'check the clocks of pod-1-ab12cd34 and of Redis',
+      'warn [myapp:report] is due at 2027-01-01T03:00:00.000Z, 90.0 s ahead of the clock of Redis. ' +
+        'The run waits for that clock. Synchronise the clocks of pod-1-ab12cd34 and of Redis',
     ],
     [
       'evictionPossible',
       { policy: 'allkeys-lru' },
-      'warn [myapp] may lose locks when Redis is full, and run jobs twice: its maxmemory-policy is allkeys-lru, and has to be noeviction',
+      'warn [myapp] may lose locks when Redis is full, and run jobs twice: its maxmemory-policy is allkeys-lru. Set it to noeviction',
     ],
     [
       'evictionPossible',
       {},
-      'debug [myapp] is not shown the maxmemory-policy of Redis (by INFO): it has to be noeviction',
+      'debug [myapp] cannot read the maxmemory-policy of Redis: INFO is not permitted. It has to be noeviction',
     ],
     [
       'restartsHidden',
@@ -206,17 +223,19 @@ describe('The log', () => {
     [
       'lockTtlRestored',
       { job: 'report', holder: 'old-app' },
-      "warn [myapp:report] was locked for ever by 'old-app'; the lock was given a time to live",
+      "warn [myapp:report] was locked for ever by 'old-app'. The lock has a time to live now, and another replica takes over " +
+        'when it expires. Find the program that wrote it without one',
     ],
     [
       'runnerFailed',
       { job: 'report', error: new Error('bug') },
-      'error [myapp:report] gives the lead back, its runner broke: bug',
+      'error [myapp:report] gives up leadership after an error of the library (bug). Another replica takes over. ' +
+        'Please report it with this stack',
     ],
     [
       'observerFailed',
       { event: 'runFailed', error: new Error('oops') },
-      "warn an observer failed at 'runFailed': oops",
+      "warn an observer failed at 'runFailed' (oops). Jobs go on, and its next failures are debug lines",
     ],
   ])('says of %s one clear line', (event, payload, line) => {
     const { lines, notify } = setup();

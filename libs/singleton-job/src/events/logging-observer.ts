@@ -1,6 +1,7 @@
-import { messageOf, stackOf } from '../errors/index.js';
+import { ABORT_REASONS, messageOf, stackOf } from '../errors/index.js';
 import { type JobEvents, type LeadershipGain } from './events.js';
 import { type JobObserver } from './observer.js';
+import { showDuration } from './show-duration.js';
 
 /** What the observer writes to, for example a `Logger` of Nest. */
 export interface LogSink {
@@ -19,13 +20,19 @@ interface LoggedReplica {
 
 const LOST = {
   expired: 'Redis did not confirm the lease in time',
-  preempted: 'the lock is not ours any more',
+  preempted: 'its lock was deleted, or another holder has it',
+} as const;
+
+const DROPPED = {
+  overlap: 'a run was in flight',
+  late: 'the event loop was blocked, and a newer tick was due',
+  'lease-unconfirmed': 'the clocks disagreed, and Redis has not confirmed the lease since',
 } as const;
 
 const MISSED = {
   late: 'not started within the misfire grace, or a newer one was due',
-  'start-not-confirmed': 'claimed, and whether the runs began was never confirmed',
-  'schedule-changed': 'they lie before the new schedule',
+  'start-not-confirmed': 'claimed, but the start was never confirmed. The job may have run',
+  'schedule-changed': 'the schedule was changed after them',
   'state-lost': 'Redis restarted or lost its data, and their claims may be lost',
 } as const;
 
@@ -46,7 +53,10 @@ export class LoggingObserver implements JobObserver {
   }
 
   leadershipLost({ job, fencingToken, reason }: JobEvents['leadershipLost']): void {
-    this.sink.warn(`${this.#name(job)} lost leadership (fencing token ${fencingToken}): ${LOST[reason]}`);
+    this.sink.warn(
+      `${this.#name(job)} lost leadership (fencing token ${fencingToken}): ${LOST[reason]}. ` +
+        'A run in flight is aborted, and another replica can take over',
+    );
   }
 
   leadershipReleased({ job, reason, confirmed, runInFlight }: JobEvents['leadershipReleased']): void {
@@ -64,22 +74,22 @@ export class LoggingObserver implements JobObserver {
   }
 
   runFailed({ job, durationMs, error }: JobEvents['runFailed']): void {
-    this.sink.error(`${this.#name(job)} failed after ${ms(durationMs)}: ${messageOf(error)}`, stackOf(error));
+    this.sink.error(`${this.#name(job)} failed after ${showDuration(durationMs)}: ${messageOf(error)}`, stackOf(error));
   }
 
   runCancelled({ job, durationMs, code }: JobEvents['runCancelled']): void {
-    const line = `${this.#name(job)} was cancelled after ${ms(durationMs)}: ${code}`;
+    const line = `${this.#name(job)} was cancelled after ${showDuration(durationMs)} (${code}): ${ABORT_REASONS[code]}`;
     // a lost lease has its own line, and superseding is what the job asked for
     if (code === 'LEASE_LOST' || code === 'SUPERSEDED') this.sink.debug(line);
     else this.sink.warn(line);
   }
 
   runSlow({ job, elapsedMs, warnAfterMs, abortCode }: JobEvents['runSlow']): void {
-    const age = `${this.#name(job)} has been running for ${ms(elapsedMs)}`;
+    const age = `${this.#name(job)} has been running for ${showDuration(elapsedMs)}`;
     const next = 'No other run of the job starts here until it ends';
     if (abortCode === undefined) {
       this.sink.warn(
-        `${age}, longer than its warnAfter (${ms(warnAfterMs)}), and its lease is renewed. ${next}. Set a timeout to abort ` +
+        `${age}, longer than its warnAfter (${showDuration(warnAfterMs)}), and its lease is renewed. ${next}. Set a timeout to abort ` +
           'such runs, or raise warnAfter if they are normal',
       );
     } else {
@@ -90,60 +100,62 @@ export class LoggingObserver implements JobObserver {
 
   tickDropped({ job, kind, reason, scheduledAt, count }: JobEvents['tickDropped']): void {
     const ticks = count === 1 ? 'the tick' : `${count} ticks up to that`;
-    const line = `${this.#name(job)} dropped ${ticks} of ${scheduledAt.toISOString()}: ${reason}`;
+    const line = `${this.#name(job)} dropped ${ticks} of ${scheduledAt.toISOString()} (${reason}): ${DROPPED[reason]}`;
     // a grid has another tick in a moment; an occurrence of a cron job may be the only one of its day
     if (kind === 'cron') this.sink.warn(line);
     else this.sink.debug(line);
   }
 
   occurrencesMissed({ job, reason, from, to, count, claimedBy }: JobEvents['occurrencesMissed']): void {
-    const claimed = claimedBy === undefined ? '' : ` by ${claimedBy}`;
+    const claimed = claimedBy === undefined ? '' : ` (claimed by ${claimedBy})`;
     this.sink.warn(
       `${this.#name(job)} missed ${count} occurrence${count === 1 ? '' : 's'} after ${from.toISOString()} ` +
-        `up to ${to.toISOString()}: ${MISSED[reason]}${claimed}`,
+        `up to ${to.toISOString()} (${reason}): ${MISSED[reason]}${claimed}`,
     );
   }
 
   eventLoopBlocked({ blockedMs, jobs }: JobEvents['eventLoopBlocked']): void {
     const who = jobs.length === 0 ? 'no job was running' : `while these ran: ${jobs.join(', ')}`;
     this.sink.warn(
-      `the event loop of ${this.replica.node} stood still for ${ms(blockedMs)}, ${who}. Move the computation ` +
+      `the event loop of ${this.replica.node} stood still for ${showDuration(blockedMs)}, ${who}. Move the computation ` +
         'into a worker thread, or keep leases through such a block with heartbeatThread or a longer lockExpiry',
     );
   }
 
   storeUnreachable({ job, error, outageMs }: JobEvents['storeUnreachable']): void {
-    const scope = job === undefined ? ', which every job and lock needs' : '';
-    const line = `cannot use Redis${after(outageMs)}${scope} (${messageOf(error)}); retrying until it answers`;
-    this.sink.error(`${this.#name(job)} ${still(outageMs)}${line}`);
+    this.sink.error(`${this.#name(job)} ${describeOutage(job, outageMs)} (${messageOf(error)}); retrying`);
   }
 
   storeRecovered({ job, outageMs }: JobEvents['storeRecovered']): void {
-    this.sink.log(`${this.#name(job)} can use Redis again after ${ms(outageMs)}`);
+    this.sink.log(`${this.#name(job)} Redis is reachable again after ${showDuration(outageMs)}`);
   }
 
   requestDenied({ job, error, deniedMs }: JobEvents['requestDenied']): void {
-    const forOne = `cannot be ${job !== undefined && isLock(job) ? 'locked' : 'led'}`;
-    const what = `${job === undefined ? 'is denied what every job needs' : forOne}${after(deniedMs)}`;
-    const line = `${what}: ${messageOf(error)}; retrying until Redis permits it`;
-    this.sink.error(`${this.#name(job)} ${still(deniedMs)}${line}`);
+    const [still, since] = deniedMs === 0 ? ['', ''] : ['still ', `, after ${showDuration(deniedMs)}`];
+    const what =
+      job === undefined
+        ? `Redis ${still}refuses a request that every job needs`
+        : `${still}cannot be ${isLock(job) ? 'locked' : 'led'}`;
+    this.sink.error(`${this.#name(job)} ${what}${since} (${messageOf(error)}); retrying`);
   }
 
   clockAhead({ job, scheduledAt, aheadMs }: JobEvents['clockAhead']): void {
     this.sink.warn(
-      `${this.#name(job)} is due at ${scheduledAt.toISOString()}, ${ms(aheadMs)} ahead of the clock of Redis: ` +
-        `waiting; check the clocks of ${this.replica.node} and of Redis`,
+      `${this.#name(job)} is due at ${scheduledAt.toISOString()}, ${showDuration(aheadMs)} ahead of the clock of Redis. ` +
+        `The run waits for that clock. Synchronise the clocks of ${this.replica.node} and of Redis`,
     );
   }
 
   evictionPossible({ policy }: JobEvents['evictionPossible']): void {
     const name = this.#name(undefined);
     if (policy === undefined) {
-      this.sink.debug(`${name} is not shown the maxmemory-policy of Redis (by INFO): it has to be noeviction`);
+      this.sink.debug(
+        `${name} cannot read the maxmemory-policy of Redis: INFO is not permitted. It has to be noeviction`,
+      );
     } else {
       this.sink.warn(
         `${name} may lose locks when Redis is full, and run jobs twice: ` +
-          `its maxmemory-policy is ${policy}, and has to be noeviction`,
+          `its maxmemory-policy is ${policy}. Set it to noeviction`,
       );
     }
   }
@@ -156,23 +168,30 @@ export class LoggingObserver implements JobObserver {
   }
 
   lockTtlRestored({ job, holder }: JobEvents['lockTtlRestored']): void {
-    this.sink.warn(`${this.#name(job)} was locked for ever by '${holder}'; the lock was given a time to live`);
+    this.sink.warn(
+      `${this.#name(job)} was locked for ever by '${holder}'. The lock has a time to live now, and another replica takes over ` +
+        'when it expires. Find the program that wrote it without one',
+    );
   }
 
   heartbeatThreadFailed({ error }: JobEvents['heartbeatThreadFailed']): void {
     this.sink.error(
       `${this.#name(undefined)} has no working heartbeat thread (${messageOf(error)}): a job that blocks the event loop for ` +
-        'longer than its lockExpiry loses its lease. Mend the cause and restart the process',
+        'longer than its lockExpiry loses its lease. Fix the cause and restart the process',
       stackOf(error),
     );
   }
 
   runnerFailed({ job, error }: JobEvents['runnerFailed']): void {
-    this.sink.error(`${this.#name(job)} gives the lead back, its runner broke: ${messageOf(error)}`, stackOf(error));
+    this.sink.error(
+      `${this.#name(job)} gives up leadership after an error of the library (${messageOf(error)}). Another replica takes over. ` +
+        'Please report it with this stack',
+      stackOf(error),
+    );
   }
 
   observerFailed({ event, error }: JobEvents['observerFailed']): void {
-    const line = `an observer failed at '${event}': ${messageOf(error)}`;
+    const line = `an observer failed at '${event}' (${messageOf(error)}). Jobs go on, and its next failures are debug lines`;
     // one that is broken fails again at every run
     const isNew = !this.#brokenAt.has(event);
     this.#brokenAt.add(event);
@@ -200,20 +219,13 @@ function whyGained(because: LeadershipGain, after: string | undefined): string {
   }
 }
 
+function describeOutage(job: string | undefined, outageMs: number): string {
+  const state = outageMs === 0 ? 'Redis is unreachable' : `Redis has been unreachable for ${showDuration(outageMs)}`;
+  if (job !== undefined) return `${state}, for this ${isLock(job) ? 'lock' : 'job'} only`;
+  return outageMs === 0 ? `${state}, and every job and lock needs it` : `no job or lock works: ${state}`;
+}
+
 /** Of `LockService`; no job has a slash in its name. */
 function isLock(name: string): boolean {
   return name.startsWith('lock/');
-}
-
-/** For an error that was reported before and goes on. */
-function still(forMs: number): string {
-  return forMs === 0 ? '' : 'still ';
-}
-
-function after(forMs: number): string {
-  return forMs === 0 ? '' : ` after ${ms(forMs)}`;
-}
-
-function ms(durationMs: number): string {
-  return durationMs < 10_000 ? `${Math.round(durationMs)} ms` : `${(durationMs / 1_000).toFixed(1)} s`;
 }

@@ -157,9 +157,9 @@ export class JobSupervisor {
 
   async #stop(): Promise<void> {
     this.#state = 'stopped';
-    this.#log?.stop();
     const workers = this.#workers();
     const plan = new ShutdownDeadlines(this.replica.clock, this.options.shutdownTimeoutMs);
+    this.#log?.stop(plan.abortAfterMs);
     const ends = (some: readonly JobWorkers[]) => Promise.all(some.map(({ ended }) => ended));
     for (const { election } of workers) election.stop();
 

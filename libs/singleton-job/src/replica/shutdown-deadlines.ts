@@ -15,9 +15,14 @@ export class ShutdownDeadlines {
     this.#startedAtMs = clock.now();
   }
 
+  /** How long runs may take before they are aborted. */
+  get abortAfterMs(): number {
+    return this.shutdownTimeoutMs - RELEASE_MS - ABORT_MS;
+  }
+
   /** Resolves with `work`, at the latest when runs must be aborted. */
   untilAbort(work: Promise<unknown>): Promise<void> {
-    return this.#until(work, this.shutdownTimeoutMs - RELEASE_MS - ABORT_MS);
+    return this.#until(work, this.abortAfterMs);
   }
 
   /** Resolves with `work`, at the latest when what has not settled is given up. */

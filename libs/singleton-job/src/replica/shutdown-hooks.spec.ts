@@ -34,7 +34,7 @@ describe('An application without shutdown hooks', () => {
   it('is told once what a stop costs, and what to call', () => {
     expect(warnings([disabled, running], { env: { NODE_ENV: 'production' } })).toEqual([
       'nothing listens for SIGTERM: a stop of this process cuts its runs off, and its jobs have no leader until their ' +
-        'lockExpiry is over (up to 1m). Call app.enableShutdownHooks() in main.ts',
+        'lockExpiry is over (up to 60.0 s). Call app.enableShutdownHooks() in main.ts',
     ]);
   });
 

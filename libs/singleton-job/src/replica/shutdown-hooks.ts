@@ -1,4 +1,4 @@
-import { formatDuration } from '../options/index.js';
+import { showDuration } from '../events/index.js';
 import { type ManagedJob } from './job-supervisor.js';
 
 /** `app.enableShutdownHooks()` may come after `app.listen()`. */
@@ -19,7 +19,7 @@ export function watchShutdownHooks({ jobs, warn, host = process }: ShutdownHooks
   const timer = setTimeout(() => {
     const expiriesMs = jobs().flatMap(({ job, workers }) => (workers === undefined ? [] : job.lockExpiryMs));
     if (expiriesMs.length === 0 || host.listenerCount('SIGTERM') > 0) return;
-    const expiry = formatDuration(Math.max(...expiriesMs));
+    const expiry = showDuration(Math.max(...expiriesMs));
     warn(
       'nothing listens for SIGTERM: a stop of this process cuts its runs off, and its jobs have no leader until their ' +
         `lockExpiry is over (up to ${expiry}). Call app.enableShutdownHooks() in main.ts`,

@@ -43,7 +43,7 @@ describe('The log of a replica', () => {
     expect(lines).toEqual(["log [test] follows 'dotnet-1' for 1 job (tick); takes over when its lock expires"]);
   });
 
-  it('says which runs a stop waits for, and nothing if there are none', async () => {
+  it('says for which runs a stop waits and how long, and nothing if there are none', async () => {
     const { log, lines } = statusLines();
     const a = replicas.start(
       'a',
@@ -56,7 +56,9 @@ describe('The log of a replica', () => {
     );
     await replicas.clock.advance(4_200);
     void a.supervisor.stop();
-    expect(lines).toEqual(['log [test] stopping: waiting for price-tick (4.2 s), sync (3.2 s)']);
+    expect(lines).toEqual([
+      'log [test] stopping: waiting up to 6.0 s for runs in flight, then aborting them: price-tick (4.2 s), sync (3.2 s)',
+    ]);
     const idle = statusLines();
     await replicas.start('b', [], idle).supervisor.stop();
     expect(idle.lines).toEqual([]);

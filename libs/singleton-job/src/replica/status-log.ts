@@ -1,4 +1,4 @@
-import { type LogSink } from '../events/index.js';
+import { type LogSink, showDuration } from '../events/index.js';
 import { listSome } from '../options/index.js';
 import { replicaOf } from '../store/index.js';
 import { type Clock, type Timer } from '../time/index.js';
@@ -32,14 +32,16 @@ export class StatusLog {
     if (this.#timer === undefined) this.#lookLater();
   }
 
-  /** Writes which runs a stop waits for, if any, and looks no more. */
-  stop(): void {
+  /** Writes for which runs a stop waits, if any, and how long at most. Looks no more. */
+  stop(abortAfterMs: number): void {
     this.#timer?.cancel();
     const runs = this.parts.jobs().flatMap(({ job, workers }) => {
       const elapsedMs = workers?.runner.elapsedMs;
-      return elapsedMs === undefined ? [] : `${job.name} (${(elapsedMs / 1_000).toFixed(1)} s)`;
+      return elapsedMs === undefined ? [] : `${job.name} (${showDuration(elapsedMs)})`;
     });
-    if (runs.length > 0) this.#write('log', `stopping: waiting for ${listSome(runs, MOST_NAMED)}`);
+    if (runs.length === 0) return;
+    const limit = `waiting up to ${showDuration(abortAfterMs)} for runs in flight, then aborting them`;
+    this.#write('log', `stopping: ${limit}: ${listSome(runs, MOST_NAMED)}`);
   }
 
   #lookLater(): void {

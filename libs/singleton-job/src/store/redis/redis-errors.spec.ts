@@ -87,7 +87,7 @@ const MESSAGES: readonly (readonly [said: string, about: FailedRequest, message:
     'Redis is not connected: self-signed certificate. ' +
       'Check tls in connection: { ca } to trust the server, { cert, key } if it wants a certificate of yours',
   ],
-  ['no answer within 1500 ms', RENEWAL, "Redis did not answer 'renew': no answer within 1500 ms"],
+  ['no answer within 1.5 s', RENEWAL, "Redis did not answer 'renew': no answer within 1.5 s"],
 ];
 
 /** The line of a script that sends a command. */

@@ -1,4 +1,5 @@
 import { type Redis } from 'ioredis';
+import { showDuration } from '../../events/index.js';
 
 /** How long nothing may arrive on a connection while a request waits for its answer. */
 const SILENCE_MS = 1_500;
@@ -7,7 +8,7 @@ const PERIOD_MS = 150;
 /** A connection was closed because nothing arrived on it. */
 export class SilentConnectionError extends Error {
   constructor() {
-    super(`no answer within ${String(SILENCE_MS)} ms`);
+    super(`no answer within ${showDuration(SILENCE_MS)}`);
   }
 }
 
