@@ -31,7 +31,7 @@ function jobWith(...decorators: readonly Decorator[]): Type {
   return Prices;
 }
 
-function complaints(providers: Type[], options: Partial<SingletonJobOptions> = {}): Promise<readonly string[]> {
+function mistakes(providers: Type[], options: Partial<SingletonJobOptions> = {}): Promise<readonly string[]> {
   return problemsOf(startDisabled({ providers }, options));
 }
 
@@ -178,18 +178,18 @@ const OPTIONS: Row[] = [
 
 describe('a decorator with one mistake keeps the application from starting and says', () => {
   it.each([...SCHEDULES, ...OPTIONS])('what is wrong with %s, and the fix', async (_mistake, decorator, problem) => {
-    expect(await complaints([jobWith(decorator)])).toEqual([`Prices.tick: ${problem}`]);
+    expect(await mistakes([jobWith(decorator)])).toEqual([`Prices.tick: ${problem}`]);
   });
 
   it.each(['', '* * *', '61 * * * *', '0 0 30 2 *'])(
     'where the expression %j is that cannot be used',
     async (expression) => {
-      expect(await complaints([jobWith(Cron(expression))])).toEqual([expect.stringMatching(/^Prices\.tick: cron /)]);
+      expect(await mistakes([jobWith(Cron(expression))])).toEqual([expect.stringMatching(/^Prices\.tick: cron /)]);
     },
   );
 
   it('every mistake of every job at once', async () => {
-    const problems = await complaints([jobWith(fixedRate('x', { overlp: 1, lockExpiry: 5 })), jobWith(cron(5))]);
+    const problems = await mistakes([jobWith(fixedRate('x', { overlp: 1, lockExpiry: 5 })), jobWith(cron(5))]);
 
     expect(problems).toHaveLength(5);
     expect(problems.at(-1)).toMatch(/^job 'Prices\.tick' must be declared once/);
@@ -198,13 +198,13 @@ describe('a decorator with one mistake keeps the application from starting and s
 
 describe('a decorator in the wrong place keeps the application from starting, like', () => {
   it('two of ours on one method', async () => {
-    expect(await complaints([jobWith(FixedRate('1s'), Cron('* * * * *'))])).toEqual([
+    expect(await mistakes([jobWith(FixedRate('1s'), Cron('* * * * *'))])).toEqual([
       'Prices.tick: must have one decorator, got @FixedRate and @Cron: give each schedule a method of its own',
     ]);
   });
 
   it('one of ours and one of @nestjs/schedule on one method', async () => {
-    expect(await complaints([jobWith(FixedRate('1s'), NestCron('* * * * *'))])).toEqual([
+    expect(await mistakes([jobWith(FixedRate('1s'), NestCron('* * * * *'))])).toEqual([
       'Prices.tick: must have one decorator, got @FixedRate and one of @nestjs/schedule: ' +
         'remove that of @nestjs/schedule, which runs the method on every replica',
     ]);
@@ -218,7 +218,7 @@ describe('a decorator in the wrong place keeps the application from starting, li
       tock(): void {}
     }
 
-    expect(await complaints([Prices])).toEqual([
+    expect(await mistakes([Prices])).toEqual([
       'Prices.tick: @FixedRate must be on a method of an instance, got a static method: make it one of the provider',
     ]);
   });
@@ -227,7 +227,7 @@ describe('a decorator in the wrong place keeps the application from starting, li
     @(FixedRate('1s') as unknown as ClassDecorator)
     class Prices {}
 
-    expect(await complaints([Prices])).toEqual([
+    expect(await mistakes([Prices])).toEqual([
       'Prices: @FixedRate must be on a method, got the class: put it above the method that it runs',
     ]);
   });
@@ -238,7 +238,7 @@ describe('a decorator in the wrong place keeps the application from starting, li
       tick = async (): Promise<void> => {};
     }
 
-    expect(await complaints([Prices])).toEqual([
+    expect(await mistakes([Prices])).toEqual([
       'Prices.tick: @FixedRate must be on a method, got a property: write it as async tick(run) { … }',
     ]);
   });
@@ -251,7 +251,7 @@ describe('a decorator in the wrong place keeps the application from starting, li
       }
     }
 
-    expect(await complaints([Prices])).toEqual([
+    expect(await mistakes([Prices])).toEqual([
       'Prices.tick: @FixedRate must be on a method, got a getter or setter: write it as async tick(run) { … }',
     ]);
   });
@@ -284,14 +284,14 @@ describe('an override', () => {
       'jobs.tick (Prices.tick): offset must be less than the period (400ms), got 500ms: take what remains after division by the period',
     ],
   ])('with %s keeps the application from starting', async (_mistake, provider, override, problem) => {
-    expect(await complaints([provider], { jobs: { tick: override } })).toEqual([problem]);
+    expect(await mistakes([provider], { jobs: { tick: override } })).toEqual([problem]);
   });
 
   it('of a job that there is not keeps it from starting, with a suggestion', async () => {
-    expect(await complaints([rate], { jobs: { tik: { period: 5 } } })).toEqual([
+    expect(await mistakes([rate], { jobs: { tik: { period: 5 } } })).toEqual([
       `jobs.tik is no job of this application: did you mean 'tick'? ${OR_IGNORE}`,
     ]);
-    expect(await complaints([rate], { jobs: { 'daily-report': {} } })).toEqual([
+    expect(await mistakes([rate], { jobs: { 'daily-report': {} } })).toEqual([
       `jobs.daily-report is no job of this application: the jobs are tick ${OR_IGNORE}`,
     ]);
   });
@@ -300,7 +300,7 @@ describe('an override', () => {
     ['name is a mistake', jobWith(FixedRate('1s', { name: 'price tick' }))],
     ['decorators are a mistake', jobWith(FixedRate('1s', { name: 'price-tick' }), NestCron('* * * * *'))],
   ])('of a job whose %s is no mistake besides', async (_what, provider) => {
-    const problems = await complaints([provider], { jobs: { 'price-tick': { period: 5 }, report: {} } });
+    const problems = await mistakes([provider], { jobs: { 'price-tick': { period: 5 }, report: {} } });
 
     expect(problems).toEqual([
       expect.stringMatching(/^Prices\.tick: /),

@@ -8,7 +8,7 @@ type Row = readonly [mistake: string, options: Record<string, unknown>, problem:
 const GOOD = { projectName: 'test', store: 'memory' } as const;
 
 /** What start-up says to options that are good but for what is given. */
-function complaints(options: Record<string, unknown>): Promise<readonly string[]> {
+function mistakes(options: Record<string, unknown>): Promise<readonly string[]> {
   const all = { ...GOOD, ...options } as unknown as SingletonJobOptions;
   return problemsOf(startApplication({ imports: [SingletonJobModule.forRoot(all)] }));
 }
@@ -386,11 +386,11 @@ describe('an application with one mistake in its options does not start and says
   const rows = [...NAMES, ...DURATIONS, ...BOOLEANS, ...CONNECTIONS, ...PARTS, ...THREADS, ...OVERRIDES];
 
   it.each(rows)('what is wrong with %s, and the fix', async (_mistake, options, problem) => {
-    expect(await complaints(options)).toEqual([problem]);
+    expect(await mistakes(options)).toEqual([problem]);
   });
 
   it('every mistake at once', async () => {
-    const problems = await complaints({
+    const problems = await mistakes({
       projectName: '',
       lockExpiry: '100ms',
       timeZone: 'Mars',
@@ -415,7 +415,7 @@ describe('the environment', () => {
   it('of production refuses the in-memory store, which no other replica sees', async () => {
     process.env['NODE_ENV'] = 'production';
 
-    expect(await complaints({})).toEqual([
+    expect(await mistakes({})).toEqual([
       "store must not be 'memory' in production, where every replica would run every job: " +
         'set connection, or allowInMemoryStore: true if there is only ever one process',
     ]);
@@ -424,10 +424,10 @@ describe('the environment', () => {
   it('of production takes the in-memory store with allowInMemoryStore', async () => {
     process.env['NODE_ENV'] = 'production';
 
-    expect(await complaints({ allowInMemoryStore: true })).toEqual([]);
+    expect(await mistakes({ allowInMemoryStore: true })).toEqual([]);
   });
 
   it('leaves out what is undefined, as variables are that were not set', async () => {
-    expect(await complaints({ lockExpiry: process.env['NO_SUCH_VARIABLE'], keyPrefix: undefined })).toEqual([]);
+    expect(await mistakes({ lockExpiry: process.env['NO_SUCH_VARIABLE'], keyPrefix: undefined })).toEqual([]);
   });
 });

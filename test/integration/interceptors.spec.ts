@@ -52,14 +52,14 @@ class Jobs {
 const redis = useRedis();
 
 const options = (interceptors: SingletonJobOptions['interceptors']): SingletonJobOptions => ({
-  // nobody else's jobs
+  // apart from the jobs of other tests
   projectName: `intercepted-${randomUUID()}`,
   connection: redis().url,
   interceptors: interceptors ?? [],
 });
 
 describe('An interceptor', () => {
-  it('that is a provider is looked up, and gives its context to jobs, whether decorated, registered or triggered', async () => {
+  it('that is a provider wraps decorated, registered and triggered runs, and gives them a context', async () => {
     const module = SingletonJobModule.forRoot(options([ContextInterceptor]));
     await using application = await startApplication({ imports: [module], providers: [Jobs, ContextInterceptor] });
     const { app } = application;
@@ -83,7 +83,7 @@ describe('An interceptor', () => {
     expect(first?.fencingToken).toBeGreaterThan(0);
   });
 
-  it('may be an instance, and what it throws fails the run and nothing else', async () => {
+  it('may be an instance. An error of it fails the run only', async () => {
     const module = SingletonJobModule.forRoot(
       options([
         {
@@ -100,7 +100,7 @@ describe('An interceptor', () => {
     expect(application.app.get(Jobs).contexts).toEqual([]);
   });
 
-  it('that is no provider, or no singleton, is a mistake that is told at start-up, with all others', async () => {
+  it('that is no singleton provider is refused at start-up, with all other mistakes', async () => {
     @Injectable({ scope: Scope.REQUEST })
     class PerRequest extends ContextInterceptor {}
 
@@ -115,7 +115,7 @@ describe('An interceptor', () => {
     ]);
   });
 
-  it('has a method `intercept`, or is a class', async () => {
+  it('must have a method `intercept`, or be a class', async () => {
     const interceptors = [{ itercept: () => 1 }, 'ContextInterceptor', null] as unknown as [];
     expect(await problemsOf(startDisabled({}, { interceptors }))).toEqual(
       [0, 1, 2].map(

@@ -56,7 +56,7 @@ export function startDisabled(
   return startApplication({ ...root, imports });
 }
 
-/** What start-up complained about; nothing if it started. */
+/** The mistakes that start-up reports; nothing if it started. */
 export async function problemsOf(starting: Promise<StartedApplication>): Promise<readonly string[]> {
   try {
     await (await starting).app.close();

@@ -31,7 +31,7 @@ describe('a slot that moves to another node of a cluster', () => {
     await pair.goesOn();
     await pair.goesOn();
     expect(pair.replicas.flatMap(({ observer }) => observer.of('leadershipLost'))).toEqual([]);
-    expect(pair.replicas.flatMap(({ complaints }) => complaints)).toEqual([]);
+    expect(pair.replicas.flatMap(({ warnings }) => warnings)).toEqual([]);
 
     await pair.untilServerIsKnown();
     await pair.leader.supervisor.stop();
@@ -51,7 +51,7 @@ describe('a node of a cluster that is taken for the only server', () => {
       const connection = cluster.nodes[index].server.url;
       const replica = new InProcessReplica({ node: 'a', project: PROJECT, connection, jobs, options: {} });
       await delay(3_000);
-      const [line, ...others] = replica.complaints;
+      const [line, ...others] = replica.warnings;
       expect(line).toContain('[one-node] Redis is unreachable, and every job and lock needs it');
       expect(line).toContain('connection: { nodes: [{ host, port }] }');
       expect([others, replica.leads.size]).toEqual([[], 0]);

@@ -168,7 +168,7 @@ describe('a foreign lock', () => {
     // so long would be long to wait
     await admin.pexpire(pair.lock(JOB), LOCK_EXPIRY_MS);
     await pair.goesOn({ withinMs: LOCK_EXPIRY_MS + 1_000 + SLACK_MS });
-    const warnings = pair.replicas.flatMap(({ complaints }) => complaints).filter((line) => line.includes('for ever'));
+    const warnings = pair.replicas.flatMap(({ warnings }) => warnings).filter((line) => line.includes('for ever'));
     expect(warnings).toEqual([
       expect.stringContaining(`:${JOB}] was locked for ever by 'an-old-application'. The lock has a time to live now`),
     ]);

@@ -24,7 +24,7 @@ describe('a Redis that is full and evicts nothing', () => {
     expect(leader.observer.of('leadershipReleased').map(({ confirmed }) => confirmed)).toEqual([true, true, true]);
     await pair.goesOn({ withinMs: 1_000 + SLACK_MS });
     expect(follower.leads.size).toBe(pair.jobNames.length);
-    expect(pair.replicas.flatMap(({ complaints }) => complaints)).toEqual([]);
+    expect(pair.replicas.flatMap(({ warnings }) => warnings)).toEqual([]);
     expect(pair.violations()).toEqual([]);
   });
 });
@@ -42,10 +42,10 @@ describe('a Redis that does not permit the channel any more', () => {
 
     // this ends the connections that are subscribed
     await admin.call('ACL', 'SETUSER', 'jobs', 'resetchannels');
-    await pair.until('both say so', () => pair.replicas.every(({ complaints }) => complaints.length > 0));
+    await pair.until('both say so', () => pair.replicas.every(({ warnings }) => warnings.length > 0));
     await pair.goesOn();
-    for (const { complaints } of pair.replicas) {
-      expect(complaints).toEqual([
+    for (const { warnings } of pair.replicas) {
+      expect(warnings).toEqual([
         expect.stringMatching(/refuses a request that every job needs .*'subscribe' for .*NOPERM/),
       ]);
     }
@@ -60,6 +60,6 @@ describe('a Redis that does not permit the channel any more', () => {
     await admin.call('ACL', 'SETUSER', 'jobs', '&*');
     await pair.until('the follower hears again', () => follower.store.isSubscribed);
     expect(pair.violations()).toEqual([]);
-    expect(follower.complaints).toHaveLength(1);
+    expect(follower.warnings).toHaveLength(1);
   });
 });

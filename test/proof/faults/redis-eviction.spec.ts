@@ -26,12 +26,12 @@ describe('the eviction policy of Redis', () => {
       using outside = adminClient(server);
       const { admin } = outside;
       await using pair = await ReplicaPair.start([server.url, server.url]);
-      await pair.until('both warn', () => pair.replicas.every(({ complaints }) => complaints.length > 0));
+      await pair.until('both warn', () => pair.replicas.every(({ warnings }) => warnings.length > 0));
       // a new connection is no reason to say it again
       await admin.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
       await pair.goesOn();
-      for (const { complaints } of pair.replicas) {
-        expect(complaints.filter((line) => line.includes('maxmemory-policy'))).toEqual([
+      for (const { warnings } of pair.replicas) {
+        expect(warnings.filter((line) => line.includes('maxmemory-policy'))).toEqual([
           expect.stringMatching(new RegExp(`^warn: .* may lose locks .* ${policy}. Set it to noeviction`)),
         ]);
       }
@@ -62,9 +62,9 @@ describe('the eviction policy of Redis', () => {
       pair.replicas.every(({ observer }) => observer.of('evictionPossible').length > 0),
     );
     expect(pair.leader.observer.of('evictionPossible')).toEqual([{}]);
-    for (const { complaints, observer } of pair.replicas) {
+    for (const { warnings, observer } of pair.replicas) {
       expect(observer.of('restartsHidden')).toHaveLength(1);
-      expect(complaints).toEqual([
+      expect(warnings).toEqual([
         expect.stringMatching(/^warn: .* because INFO is not permitted.* Permit \+info and \+time/),
       ]);
     }

@@ -127,7 +127,7 @@ const OUTAGES: readonly Outage[] = [
   },
 ];
 
-const complaintOf = (answer: Promise<unknown>): Promise<string> =>
+const answerOf = (answer: Promise<unknown>): Promise<string> =>
   answer.then(
     () => '',
     (error: unknown) => messageOf(error),
@@ -146,7 +146,7 @@ describe('a Redis', () => {
         );
       await begin(faultRun);
       if (answers !== undefined)
-        await pair.until('it is so', async () => answers.test(await complaintOf(faultRun.admin.get('anything'))));
+        await pair.until('it is so', async () => answers.test(await answerOf(faultRun.admin.get('anything'))));
       await pair.until('every term is over', () => pair.leader.leads.size === 0, {
         withinMs: LOCK_EXPIRY_MS + SLACK_MS,
       });

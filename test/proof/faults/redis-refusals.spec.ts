@@ -103,15 +103,15 @@ describe('a Redis that', () => {
       await using pair = await ReplicaPair.start([url, url]);
       const { leader } = pair;
       const concerned = jobs ?? pair.jobNames;
-      const told = pair.replicas.map(({ complaints }) => complaints.length);
+      const told = pair.replicas.map(({ warnings }) => warnings.length);
       const faultRun = { admin, pair };
 
       await begin(faultRun);
       await pair.until('the terms are over', () => concerned.every((name) => !leader.leads.has(name)), {
         withinMs: (permitsHeartbeats ? lockLifeMs(LOCK_EXPIRY_MS) : LOCK_EXPIRY_MS) + SLACK_MS,
       });
-      await pair.until('both complain', () =>
-        pair.replicas.every(({ complaints }) => complaints.some((line) => says.test(line))),
+      await pair.until('both warn', () =>
+        pair.replicas.every(({ warnings }) => warnings.some((line) => says.test(line))),
       );
       const overMs = performance.now();
       await new Promise((resolve) => setTimeout(resolve, LOCK_EXPIRY_MS + 1_000));
@@ -123,10 +123,10 @@ describe('a Redis that', () => {
       expect(during.filter(({ job }) => concerned.includes(job))).toEqual([]);
       expect(new Set(during.map(({ job }) => job)).size).toBe(pair.jobNames.length - concerned.length);
       expect(pair.violations()).toEqual([]);
-      pair.replicas.forEach(({ complaints }, index) => {
+      pair.replicas.forEach(({ warnings }, index) => {
         // whoever is cut off first may notice that it is before it is refused
         const others = /became LEADER|Redis is unreachable, .*(closed|ECONNRESET|ECONNREFUSED|EPIPE)/;
-        const since = complaints
+        const since = warnings
           .slice(told[index])
           .filter((line) => !others.test(line) && !line.includes('lost leadership'));
         expect(since).toEqual(since.map(() => expect.stringMatching(says)));

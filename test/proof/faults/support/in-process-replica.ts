@@ -73,8 +73,8 @@ export class InProcessReplica {
     return leads;
   }
 
-  /** What it said that makes somebody look: warnings and errors. That an answer took too long is left out. */
-  get complaints(): string[] {
+  /** Its log lines of level warn and error. That an answer took too long is left out. */
+  get warnings(): string[] {
     return this.lines.filter((line) => /^(warn|error): /.test(line) && !SILENT.test(line));
   }
 
