@@ -91,7 +91,8 @@ function mistakesIn({ prefix, texts, kinds, fixes }: Section): string[] {
     const option = options.get(head);
     if (option !== undefined) {
       const what = form === head ? option : `a part of ${option}`;
-      return `${variable} cannot set ${what}: it is no text, so set it in code`;
+      const url = `Put it into the URL of ${prefix}CONNECTION, as in redis://user:password@host:6379, or set it in code`;
+      return `${variable}: ${what} cannot be set by a variable. ${option === 'connection' ? url : 'Set it in code'}`;
     }
     const fix = Object.keys(fixes).find((other) => optionInVariable(other) === form);
     const close = suggest(form, settable);
