@@ -102,6 +102,23 @@ describe('the variables of a job', () => {
     expect(jobs['price-tick']).toMatchObject({ lockExpiryMs: 20_000, schedule: { periodMs: 2_000 } });
   });
 
+  it('are refused where jobs of code replaces them, with their names', () => {
+    const fromVariables = read({
+      SINGLETON_JOB_JOBS__DAILY_REPORT__CRON: '0 4 * * *',
+      SINGLETON_JOB_JOBS__DAILY_REPORT__TIMEOUT: '1m',
+      SINGLETON_JOB_JOBS__PRICE_TICK__PERIOD: '2s',
+    });
+    const { PRICE_TICK } = fromVariables.jobs as Record<string, object>;
+    const LOST =
+      'SINGLETON_JOB_JOBS__DAILY_REPORT__CRON, SINGLETON_JOB_JOBS__DAILY_REPORT__TIMEOUT: jobs in code replaces what variables set. ' +
+      'Write jobs: { ...fromEnvironment.jobs, … }, where fromEnvironment is what singletonJobConfig returns';
+    expect(problemsOf({ ...fromVariables, jobs: { PRICE_TICK, 'daily-report': { cron: '0 5 * * *' } } })).toEqual([
+      LOST,
+    ]);
+    expect(problemsOf({ ...fromVariables, jobs: undefined })).toHaveLength(2);
+    expect(problemsOf({ ...fromVariables, jobs: { ...fromVariables.jobs } })).toEqual([]);
+  });
+
   it('stand for every character that is no letter and no digit by an underscore', () => {
     class Odd {
       @FixedRate('1s', { name: 'a--b.Ç2_' })

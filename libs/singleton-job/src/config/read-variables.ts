@@ -5,6 +5,7 @@ import {
   OPTION_FIXES,
   optionInVariable,
   optionsOfVariables,
+  type OptionVariables,
   OVERRIDES,
   type SingletonJobOptions,
   suggest,
@@ -51,13 +52,24 @@ export function readVariables(
     job,
     optionsOf({ prefix: `${prefix}JOBS__${job}__`, texts: ofJob, kinds: OVERRIDES, fixes: OPTION_FIXES }),
   ]);
-  const options = optionsOf({ prefix, texts, kinds: MODULE_OPTIONS, fixes: MODULE_OPTION_FIXES });
+  const ofJobs = Object.fromEntries(
+    [...textsOfJobs].map(([job, ofJob]) => [
+      job,
+      [...ofJob.keys()].map((option) => `${prefix}JOBS__${job}__${option}`),
+    ]),
+  );
+  const options = optionsOf({ prefix, texts, kinds: MODULE_OPTIONS, fixes: MODULE_OPTION_FIXES }, ofJobs);
   const all = jobs.length === 0 ? options : { ...options, jobs: Object.fromEntries(jobs) as object };
   return all as OptionsFromEnvironment;
 }
 
-function optionsOf(section: Section): object {
-  return optionsOfVariables({ prefix: section.prefix, values: valuesOf(section), problems: mistakesIn(section) });
+function optionsOf(section: Section, ofJobs: OptionVariables['ofJobs'] = {}): object {
+  return optionsOfVariables({
+    prefix: section.prefix,
+    values: valuesOf(section),
+    problems: mistakesIn(section),
+    ofJobs,
+  });
 }
 
 /** Every option that a variable can set, with its value. Undefined: it is not set. */

@@ -44,8 +44,8 @@ export function createSingletonJobConfig({
  *   every character that is no letter from A to Z and no digit. The variable wins over `jobs` in code.
  *
  * A duration is `20s`, or a number of milliseconds. A boolean is `true` or `false`. An empty variable counts as not set. Mistakes are reported
- * at start-up, with the variable's name: a value that its option does not take, a variable of no option or of no job, and one that stands for
- * two jobs.
+ * at start-up, with the variable's name: a value that its option does not take, a variable of no option or of no job, one that stands for two
+ * jobs, and one of a job that `jobs` in code replaces: write `jobs: { ...fromEnvironment.jobs, … }`.
  *
  * @example
  * ```ts

@@ -39,4 +39,10 @@ export {
 } from './singleton-job.options.js';
 export { didYouMean, suggest } from './suggest.js';
 export { RESOLVED_OPTIONS, SINGLETON_JOB_OPTIONS } from './tokens.js';
-export { jobInVariable, optionInVariable, optionsOfVariables, type VariableKind } from './variables.js';
+export {
+  jobInVariable,
+  optionInVariable,
+  optionsOfVariables,
+  type OptionVariables,
+  type VariableKind,
+} from './variables.js';

@@ -1,7 +1,7 @@
 import { describeValue } from './describe-value.js';
 import { durationFix, formatDuration, parseDuration } from './duration.js';
 import { didYouMean } from './suggest.js';
-import { variableOf, variablesOf } from './variables.js';
+import { type OptionVariables, variableOf, variablesOf } from './variables.js';
 
 /**
  * Reads options one by one, and notes what is wrong with each instead of throwing, so that all mistakes are reported at
@@ -28,6 +28,11 @@ export class OptionReader {
   note(key: string, sentence: string): void {
     const variable = this.variableOf(key);
     this.problems.push(`${variable === undefined ? this.prefix : `${variable}: `}${key} ${sentence}`);
+  }
+
+  /** The variables that options were read from. Undefined: none were. */
+  get variables(): OptionVariables | undefined {
+    return variablesOf(this.#raw);
   }
 
   /** The variable that the option was read from. Undefined: it was given in code. */
@@ -95,7 +100,7 @@ export class OptionReader {
    * find here.
    */
   refuseUnknown(known: readonly string[], fixes: Readonly<Record<string, string>> = {}): void {
-    this.problems.push(...(variablesOf(this.#raw)?.problems ?? []));
+    this.problems.push(...(this.variables?.problems ?? []));
     for (const key of Object.keys(this.#raw)) {
       if (known.includes(key) || this.get(key) === undefined) continue;
       const fix = Object.hasOwn(fixes, key) ? fixes[key] : undefined;

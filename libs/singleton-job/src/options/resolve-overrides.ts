@@ -21,6 +21,13 @@ export function resolveOverrides(reader: OptionReader, problems: string[]): Over
   if (jobs !== undefined && !isRecord(jobs)) {
     reader.refuse('jobs', 'an object of overrides by job name', "write it as { 'price-tick': { period: '1s' } }");
   }
+  for (const [form, variables] of Object.entries(reader.variables?.ofJobs ?? {})) {
+    const override = isRecord(jobs) ? jobs[form] : undefined;
+    // code may have replaced `jobs` after a spread
+    if (isRecord(override) && variablesOf(override) !== undefined) continue;
+    const fix = 'Write jobs: { ...fromEnvironment.jobs, … }, where fromEnvironment is what singletonJobConfig returns';
+    problems.push(`${variables.join(', ')}: jobs in code replaces what variables set. ${fix}`);
+  }
   for (const [name, raw] of isRecord(jobs) ? Object.entries(jobs) : []) {
     if (raw === undefined) continue;
     if (isRecord(raw)) {

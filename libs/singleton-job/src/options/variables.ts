@@ -18,6 +18,8 @@ export interface OptionVariables {
   readonly values: Readonly<Record<string, unknown>>;
   /** Mistakes that no option shows: a sentence about each variable that sets none. */
   readonly problems: readonly string[];
+  /** The variables of each job, which are read into `jobs`. */
+  readonly ofJobs?: Readonly<Record<string, readonly string[]>>;
 }
 
 /** How an option stands in the name of a variable: `LOCK_EXPIRY` for `lockExpiry`. */
