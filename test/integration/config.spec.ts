@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { Injectable, Module, type ModuleMetadata } from '@nestjs/common';
 import { ConfigModule, ConfigService, type ConfigType } from '@nestjs/config';
-import { Cron, SingletonJobModule, type SingletonJobOptions } from 'nestjs-singleton-job';
+import { Cron, SingletonJobModule, SingletonJobRegistry, type SingletonJobOptions } from 'nestjs-singleton-job';
 import { createSingletonJobConfig, singletonJobConfig } from 'nestjs-singleton-job/config';
 import { RESOLVED_OPTIONS, type ResolvedOptions } from '../../libs/singleton-job/src/options/index.js';
 import { problemsOf, startApplication } from '../support/nest-application.js';
@@ -146,6 +146,19 @@ describe('the variable of a job', () => {
       `${CRON}: DAILY_REPORT must be one job of this application, got daily-report and daily_report: ` +
         'rename one of them, or set its options in code',
     ]);
+  });
+
+  it('is refused if a job that is registered later has its name too', async () => {
+    setEnvironment({ JOBS__DAILY_REPORT__CRON: '0 4 * * *' });
+    const module = SingletonJobModule.forRootAsync(singletonJobConfig.asProvider());
+    await using application = await startApplication({ imports: [module], providers: [Report] });
+    const registry = application.app.get(SingletonJobRegistry);
+    expect(() => {
+      registry.register({ name: 'daily_report', schedule: { cron: '0 5 * * *' }, run: () => undefined });
+    }).toThrow(
+      `${CRON}: DAILY_REPORT must be one job of this application, got daily-report and daily_report: ` +
+        'rename one of them, or set its options in code',
+    );
   });
 
   it('is named by a mistake in its value', async () => {

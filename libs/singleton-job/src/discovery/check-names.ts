@@ -44,7 +44,7 @@ export function unknownOverrides(
   registered: readonly JobDefinition[],
   options: ResolvedOptions,
 ): string[] {
-  const names = [...registered, ...candidates].flatMap(({ name }) => name ?? []);
+  const names = namesOf(candidates, registered);
   const mistaken = candidates.flatMap((candidate) => (candidate.name === undefined ? namesTried(candidate) : []));
   const byName = Object.keys(options.jobs).map((name) => ({ name, place: `jobs.${name}` }));
   return [
@@ -53,19 +53,19 @@ export function unknownOverrides(
   ];
 }
 
-/** Variables that stand for several jobs. */
-export function ambiguousVariables(
-  candidates: readonly JobCandidate[],
-  registered: readonly JobDefinition[],
-  options: ResolvedOptions,
-): string[] {
-  const names = [...new Set([...registered, ...candidates].flatMap(({ name }) => name ?? []))];
+/** Variables that stand for several of these jobs. */
+export function ambiguousVariables(names: readonly string[], options: ResolvedOptions): string[] {
   return jobsOfVariables(options).flatMap(({ name: form, place }) => {
     const meant = names.filter((name) => jobInVariable(name) === form);
     if (meant.length < 2) return [];
     const fix = 'rename one of them, or set its options in code';
     return `${place} must be one job of this application, got ${meant.join(' and ')}: ${fix}`;
   });
+}
+
+/** The names of all jobs, each once. */
+export function namesOf(candidates: readonly JobCandidate[], registered: readonly JobDefinition[]): readonly string[] {
+  return [...new Set([...registered, ...candidates].flatMap(({ name }) => name ?? []))];
 }
 
 interface GivenName {

@@ -1,4 +1,5 @@
 /** Finds decorated methods, checks them and makes job definitions of them. */
+export { ambiguousVariables } from './check-names.js';
 export { describeJobs } from './describe-jobs.js';
 export { type JobDefinition } from './job-definition.js';
 export { defineRegisteredJob, type JobRegistration, type RegisteredSchedule } from './job-registration.js';

@@ -2,7 +2,7 @@ import { Inject, Injectable, Logger, Scope, type Type } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
 import { decoratedMethods } from '../decorators/index.js';
 import { isClass, RESOLVED_OPTIONS, type ResolvedOptions } from '../options/index.js';
-import { ambiguousVariables, checkDuplicates, unknownOverrides } from './check-names.js';
+import { ambiguousVariables, checkDuplicates, namesOf, unknownOverrides } from './check-names.js';
 import { defineJob } from './define-job.js';
 import { candidatesOf, type JobHost } from './job-candidate.js';
 import { type JobDefinition } from './job-definition.js';
@@ -36,7 +36,7 @@ export class JobExplorer {
     const candidates = this.#hosts().flatMap(candidatesOf);
     const jobs = candidates.flatMap((candidate) => defineJob(candidate, this.options, problems) ?? []);
     checkDuplicates(candidates, registered, problems);
-    problems.push(...ambiguousVariables(candidates, registered, this.options));
+    problems.push(...ambiguousVariables(namesOf(candidates, registered), this.options));
     const unknown = unknownOverrides(candidates, registered, this.options);
     if (this.options.ignoreUnknownJobs) for (const problem of unknown) this.#logger.debug(`ignored: ${problem}`);
     else problems.push(...unknown.map((problem) => `${problem} ${OR_IGNORE}`));

@@ -1,4 +1,9 @@
-import { defineRegisteredJob, type JobDefinition, type JobRegistration } from '../discovery/index.js';
+import {
+  ambiguousVariables,
+  defineRegisteredJob,
+  type JobDefinition,
+  type JobRegistration,
+} from '../discovery/index.js';
 import { InvalidJobsError, InvalidOptionsError, UnknownJobError } from '../errors/index.js';
 import { didYouMean, type ResolvedOptions } from '../options/index.js';
 import { type Clock } from '../time/index.js';
@@ -122,12 +127,14 @@ export class SingletonJobRegistry {
    * Adds a job to those of the decorators. It is checked at once, and competed for once the application has started.
    * Every replica has to register it: one that has not does not take it over.
    *
-   * @throws InvalidJobsError with every mistake, or if there is a job of this name already
+   * @throws InvalidJobsError with every mistake, or if there is a job of this name already, or one for which the same variables stand
    */
   register(registration: JobRegistration): void {
     const { supervisor } = this.parts;
     const job = defineRegisteredJob(registration, this.options);
     if (supervisor.find(job.name) !== undefined) throw new InvalidJobsError([takenName(job)]);
+    const ambiguous = ambiguousVariables([...supervisor.jobs.map((other) => other.job.name), job.name], this.options);
+    if (ambiguous.length > 0) throw new InvalidJobsError(ambiguous);
     if (supervisor.state === 'stopped') throw new InvalidJobsError([`${job.location}: the application has stopped`]);
     supervisor.add(job);
   }
