@@ -9,9 +9,9 @@ const NODES = ['redis://:secret@a:1', 'b:2', 7000, { host: 'd' }];
 
 describe('The log says where the locks are, without a secret:', () => {
   it.each<[string, NonNullable<ResolvedOptions['connection']>]>([
-    ['redis://cache:6379', 'redis://cache'],
-    ['rediss://10.0.0.5:6380/3', 'rediss://user:secret@10.0.0.5:6380/3?password=secret'],
-    ['redis://[::1]:6379', 'redis://[::1]'],
+    ['redis://cache', 'redis://cache'],
+    ['rediss://…@10.0.0.5:6380/3?…', 'rediss://user:secret@10.0.0.5:6380/3?password=secret'],
+    ['redis://[::1]:6379', 'redis://[::1]:6379'],
     ['redis://localhost:6379', {}],
     ['rediss://[::1]:1/2', { host: '::1', port: 1, db: 2, tls: {}, password: 'secret' }],
     ['Redis at /run/redis.sock', { path: '/run/redis.sock' }],

@@ -1,5 +1,5 @@
 import { type RedisConnectionOptions } from '../store/index.js';
-import { isRecord, listSome } from './describe-value.js';
+import { describeUrl, isRecord, listSome } from './describe-value.js';
 import { type ResolvedOptions } from './resolved-options.js';
 
 const MOST_NODES = 3;
@@ -15,10 +15,7 @@ export function describeStore({
 }
 
 function describeConnection(connection: RedisConnectionOptions): string {
-  if (typeof connection === 'string') {
-    const { protocol, pathname } = new URL(connection);
-    return `${protocol}//${describeNode(connection)}${pathname === '/' ? '' : pathname}`;
-  }
+  if (typeof connection === 'string') return describeUrl(connection);
   // a client of a cluster keeps the nodes that it was made with, and one of a server its options
   const nodes: unknown = Reflect.get(connection, 'startupNodes') ?? Reflect.get(connection, 'nodes');
   if (Array.isArray(nodes)) return `Redis Cluster ${describeNodes(nodes)}`;

@@ -21,7 +21,7 @@ export function describeValue(value: unknown): string {
 
 /** A text that is meant to be a URL, without user, password and query. */
 export function describeUrl(text: string): string {
-  return quote(withoutCredentials(text).replace(/\?.*$/s, '?…'));
+  return withoutCredentials(text).replace(/\?.*$/s, '?…');
 }
 
 /** The first items of a list, and how many others there are. */

@@ -1,5 +1,5 @@
 import { type ClusterConnection, type RedisConnectionOptions } from '../store/index.js';
-import { describeUrl, isPlainObject, isRecord } from './describe-value.js';
+import { describeUrl, describeValue, isPlainObject, isRecord } from './describe-value.js';
 import { OptionReader } from './option-reader.js';
 
 const URL_FIX = "write it as 'redis://host:6379', or 'rediss://host:6379' for TLS";
@@ -31,19 +31,20 @@ export function readConnection(reader: OptionReader, problems: string[]): RedisC
 
 function checkUrl(reader: OptionReader, text: string): void {
   const url = URL.canParse(text) ? new URL(text) : undefined;
+  const got = describeValue(describeUrl(text));
   const reserved = unencoded(text, url);
   if (reserved !== undefined) {
     const fix = `write it as ${encodeURIComponent(reserved)}, which encodeURIComponent() of the user and of the password does`;
-    reader.note('connection', `must have no '${reserved}' before the '@', got ${describeUrl(text)} with one: ${fix}`);
+    reader.note('connection', `must have no '${reserved}' before the '@', got ${got} with one: ${fix}`);
     return;
   }
   if (url === undefined || !/^rediss?:$/.test(url.protocol) || url.hostname === '') {
-    reader.note('connection', `must be a redis:// or rediss:// URL, got ${describeUrl(text)}: ${URL_FIX}`);
+    reader.note('connection', `must be a redis:// or rediss:// URL, got ${got}: ${URL_FIX}`);
     return;
   }
   if (!/^\/?$|^\/\d+$/.test(url.pathname)) {
     const fix = "write it as in 'redis://host:6379/0', or leave it out";
-    reader.note('connection', `must end in the number of a database or in nothing, got ${describeUrl(text)}: ${fix}`);
+    reader.note('connection', `must end in the number of a database or in nothing, got ${got}: ${fix}`);
   }
   if (url.searchParams.has('keyPrefix')) reader.note('connection', `?keyPrefix ${NO_KEY_PREFIX}`);
 }

@@ -4,14 +4,14 @@ import { type Clock } from '../../time/index.js';
 import { type RequestKind } from './store-client.js';
 
 /** What failed: a request about one lock, or, without a name, something that all locks need. */
-interface FailedRequest {
+interface ReportedRequest {
   readonly name: string | undefined;
   readonly kind: RequestKind | 'connection' | 'messages';
 }
 
 interface Report {
   /** What fails, each with the lock of the first request that failed so. */
-  readonly kinds: Map<FailedRequest['kind'], string | undefined>;
+  readonly kinds: Map<ReportedRequest['kind'], string | undefined>;
   readonly isUnreachable: boolean;
   readonly sinceMs: number;
   lastMs: number;
@@ -42,7 +42,7 @@ export class ReportedErrors {
   ) {}
 
   /** `failures` counts those in a row: a single answer that got lost is not worth a line. */
-  failed(request: FailedRequest, error: LockStoreError, failures: number): void {
+  failed(request: ReportedRequest, error: LockStoreError, failures: number): void {
     const { kind } = request;
     const name = error.affectsAllJobs ? undefined : request.name;
     const isUnreachable = error.code === 'STORE_UNREACHABLE';
@@ -64,7 +64,7 @@ export class ReportedErrors {
   }
 
   /** Answers whether this was the end of an error that was reported. */
-  succeeded(name: string | undefined, kind: FailedRequest['kind']): boolean {
+  succeeded(name: string | undefined, kind: ReportedRequest['kind']): boolean {
     const ofOne = this.#endOf(name, kind);
     // an error of all locks ends with the lock that it began with: others may have been permitted all the time. That one lock can be
     // reached says nothing about sessions
@@ -81,7 +81,7 @@ export class ReportedErrors {
       .map(([name, { sinceMs }]) => [name, now - sinceMs]);
   }
 
-  #endOf(name: string | undefined, kind: FailedRequest['kind']): boolean {
+  #endOf(name: string | undefined, kind: ReportedRequest['kind']): boolean {
     const report = this.#reports.get(name);
     if (report === undefined) return false;
     report.kinds.delete(kind);

@@ -1,7 +1,7 @@
 import { type EventEmitter } from 'node:events';
 import { type Redis } from 'ioredis';
 import { DISCONNECT_TIMEOUT_MS, isCluster, nodesOf, type RedisClient } from './redis-clients.js';
-import { isMisconfiguration, messageOf } from './redis-errors.js';
+import { isMisconfiguration, failureText } from './redis-errors.js';
 import { tlsFix } from './redis-fixes.js';
 import { SilentConnectionError, SocketWatchdog } from './socket-watchdog.js';
 
@@ -164,7 +164,7 @@ export class ReconnectingClient<C extends RedisClient> {
 /** The failure of a first connection, with what may be wrong on our side. */
 function whyNeverReady(client: RedisClient, failure: unknown = 'the connection was closed'): unknown {
   if (isCluster(client)) return failure;
-  const message = messageOf(failure);
+  const message = failureText(failure);
   const fix = tlsFix(message, client.options.tls !== undefined);
   return fix === undefined ? failure : new Error(`${message.replace(/[.:\s]+$/, '')}. ${fix}`, { cause: failure });
 }

@@ -31,37 +31,37 @@ export function redisError(error: unknown, request: FailedRequest): LockStoreErr
   // each node of a cluster has rights and memory of its own
   const affectsAllJobs = code !== 'STORE_UNREACHABLE' && !isCluster && !concernsOneLock(error, isCluster);
   const fix = fixFor(message, request);
-  const text = `${happened(message, ANSWER.test(messageOf(error)), request)}${fix === undefined ? '' : `. ${fix}`}`;
+  const text = `${happened(message, ANSWER.test(failureText(error)), request)}${fix === undefined ? '' : `. ${fix}`}`;
   return new LockStoreError(code, text, { cause: error, wasSent, affectsAllJobs });
 }
 
 export function isMisconfiguration(error: unknown): boolean {
   if (error instanceof LockStoreError) return error.code === 'STORE_MISCONFIGURED';
-  return codeOf(messageOf(error)) === 'STORE_MISCONFIGURED';
+  return codeOf(failureText(error)) === 'STORE_MISCONFIGURED';
 }
 
 /** Whether this server is not, or no longer, the one to write to: its name has to be looked up again. */
 export function isDemotion(error: unknown): boolean {
-  return NO_LONGER_PRIMARY.test(messageOf(error));
+  return NO_LONGER_PRIMARY.test(failureText(error));
 }
 
 /** Whether this server answers no request at the moment: it loads its data, or a script runs on it that does not end. */
 export function isUnavailable(error: unknown): boolean {
-  return UNAVAILABLE.test(messageOf(error));
+  return UNAVAILABLE.test(failureText(error));
 }
 
 /** Whether the error is about the keys of one lock, and not about the server or what this client may do. */
 function concernsOneLock(error: unknown, isCluster: boolean): boolean {
-  return (isCluster ? /\b(WRONGTYPE|CROSSSLOT)\b/ : /\bWRONGTYPE\b/).test(messageOf(error));
+  return (isCluster ? /\b(WRONGTYPE|CROSSSLOT)\b/ : /\bWRONGTYPE\b/).test(failureText(error));
 }
 
 /** Whether the error says only that the connection ended, not why. */
 export function isConnectionLoss(error: unknown): boolean {
-  return CONNECTION_LOST.test(messageOf(error));
+  return CONNECTION_LOST.test(failureText(error));
 }
 
 export function isUnknownScript(error: unknown): boolean {
-  return messageOf(error).startsWith('NOSCRIPT');
+  return failureText(error).startsWith('NOSCRIPT');
 }
 
 function codeOf(message: string): LockStoreErrorCode {
@@ -80,7 +80,7 @@ const NOISE = / HELLO must be called.*| and retry is disabled|\. Please report t
 
 /** The message without noise. The place in a script becomes the command there. */
 function wordsOf(error: unknown): string {
-  let words = messageOf(error);
+  let words = failureText(error);
   for (const place of PLACES) {
     const { sha, line } = place.exec(words)?.groups ?? {};
     if (sha === undefined) continue;
@@ -91,7 +91,7 @@ function wordsOf(error: unknown): string {
 }
 
 /** What happened, and for an error that only says "all failed" also why the last one did. */
-export function messageOf(error: unknown): string {
+export function failureText(error: unknown): string {
   if (!isErrorLike(error)) return String(error);
   const { message, code, name, lastNodeError } = error;
   const text = message === '' ? String(code ?? name) : message;
