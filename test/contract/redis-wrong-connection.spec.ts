@@ -97,7 +97,7 @@ const WRONG: readonly WrongConnection[] = [
   {
     name: 'a server in place of a Sentinel',
     connection: ({ plain }) => ({ sentinels: [at(plain.port)], name: 'mymaster' }),
-    message: /What sentinels names is no Sentinel/,
+    message: /The server that sentinels names is no Sentinel/,
   },
   {
     name: 'one server as the nodes of a cluster',

@@ -76,7 +76,7 @@ const SCHEDULES: Row[] = [
   [
     'a date',
     cron(new Date(0)),
-    '@Cron expression must be a cron expression, got an instance of Date: a job for one instant is not what a lease is for; hand it to a queue that stores delayed jobs',
+    '@Cron expression must be a cron expression, got an instance of Date: a schedule repeats; for one instant use a queue with delayed jobs',
   ],
   [
     'milliseconds for an expression',
@@ -122,7 +122,7 @@ const OPTIONS: Row[] = [
   [
     'waitForCompletion: false',
     cron('* * * * *', { waitForCompletion: false }),
-    "@Cron waitForCompletion must be true, got false: a job never overlaps with itself; overlap: 'cancel-other' lets a new tick end the run before",
+    "@Cron waitForCompletion must be true, got false: runs of a job never overlap; with overlap: 'cancel-other' a new tick aborts the run in flight",
   ],
   [
     'utcOffset',
@@ -172,7 +172,7 @@ const OPTIONS: Row[] = [
   [
     'a timeout decorator',
     Timeout(500),
-    '@Timeout must not be used, got it where each new leader would run the job once more: run it in onApplicationBootstrap(), or use @Interval or @Cron',
+    '@Timeout is not supported, because each new leader would run the job again: run it in onApplicationBootstrap(), which every replica calls, or use @Interval or @Cron',
   ],
 ];
 

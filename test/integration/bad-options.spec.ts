@@ -17,12 +17,12 @@ const DURATION = "must be a duration such as 500 (milliseconds), '500ms', '3s' o
 const UNITS = "write it as 500, '500ms', '3s', '5m', '2h' or '1d'";
 const NAME = 'must be a name without braces, colons, slashes, spaces and control characters';
 const NODE = "must be a text, not empty, without '#', spaces and control characters";
-const NODE_FIX = 'leave it out to use POD_NAME or the name of the host; what makes it unique is appended';
+const NODE_FIX = 'leave it out to use POD_NAME or the name of the host; a random part is appended';
 const APP = "call it after the application, as in 'myapp'";
 const URL_FIX = "write it as 'redis://host:6379', or 'rediss://host:6379' for TLS";
-const ENCODE = 'which encodeURIComponent() of the user and of the password does';
+const ENCODE = 'or encode user and password with encodeURIComponent()';
 const KINDS = 'a redis:// or rediss:// URL, options of ioredis, { nodes, options } of a cluster, or an ioredis client';
-const PREFIX = 'is refused, got one: the keys begin with projectName, so set that instead';
+const PREFIX = 'is not supported: the keys begin with projectName, so set that instead';
 const WORKER_FILE = "write it as './dist/heartbeat-thread.js', or leave it out unless the application is bundled";
 const NO_CLONE =
   'must be a URL, or options without clients and functions, while heartbeatThread is set: ' +
@@ -224,8 +224,7 @@ const PARTS: Row[] = [
   [
     'a URL for a store',
     { store: 'redis://user:secret@cache' },
-    "store must be a LockStore or 'memory', got 'redis://…@cache': leave it out to use Redis; " +
-      'where Redis is belongs in connection',
+    "store must be a LockStore or 'memory', got 'redis://…@cache': leave it out to use Redis, and set connection",
   ],
   [
     'observers without brackets',
@@ -264,7 +263,7 @@ const PARTS: Row[] = [
   [
     'a URL under another name',
     { redis: 'redis://cache' },
-    "redis is no option here: where Redis is belongs in connection, as in connection: 'redis://host:6379'",
+    "redis is no option here: set connection, as in connection: 'redis://host:6379'",
   ],
 ];
 
@@ -357,7 +356,7 @@ const OVERRIDES: Row[] = [
   [
     'a new name',
     { jobs: { tick: { name: 'tock' } } },
-    'jobs.tick.name is no option here: a job is named in its decorator; its name is what this override is found by',
+    'jobs.tick.name is no option here: set the name in the decorator; an override is found by that name',
   ],
   [
     "a job's lock that is too short",

@@ -340,7 +340,7 @@ describe('the application does not start with', () => {
 
     expect(await problemsOf(startDisabled({ providers: [job()] }))).toEqual([
       "t.tick: @FixedRate name must be given, got undefined while the class is called 't', as by a minifier, " +
-        "and names are protocol between replicas: name the job, as in { name: 'price-tick' }",
+        "and all replicas must use one name: name the job, as in { name: 'price-tick' }",
     ]);
     expect(await problemsOf(startDisabled({ providers: [job('price-tick')] }))).toEqual([]);
   });
@@ -356,7 +356,7 @@ describe('a class without a name', () => {
 
     expect(await problemsOf(startDisabled({ providers: [Prices] }))).toEqual([
       '(anonymous class).tick: @FixedRate name must be given, got undefined while the class has no name, ' +
-        "and names are protocol between replicas: name the job, as in { name: 'price-tick' }",
+        "and all replicas must use one name: name the job, as in { name: 'price-tick' }",
     ]);
   });
 });

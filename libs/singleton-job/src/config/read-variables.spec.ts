@@ -149,11 +149,7 @@ describe('a mistake in a variable names the variable', () => {
       ": timeZone must be an IANA time zone, got 'Asia/Singapur': did you mean 'Asia/Singapore'?",
     ],
     ['LOCK_EXPIRE', '20s', " is no option here: did you mean 'SINGLETON_JOB_LOCK_EXPIRY'?"],
-    [
-      'HOST',
-      'cache',
-      " is no option here: where Redis is belongs in connection, as in connection: 'redis://host:6379'",
-    ],
+    ['HOST', 'cache', " is no option here: set connection, as in connection: 'redis://host:6379'"],
     ['STORE', 'memory', ': store cannot be set by a variable. Set it in code'],
     ['OBSERVERS', 'Feed', ': observers cannot be set by a variable. Set it in code'],
     ['INTERCEPTORS', 'Feed', ': interceptors cannot be set by a variable. Set it in code'],
@@ -171,7 +167,7 @@ describe('a mistake in a variable names the variable', () => {
     [
       'JOBS__DAILY_REPORT__NAME',
       'x',
-      ' is no option here: a job is named in its decorator; its name is what this override is found by',
+      ' is no option here: set the name in the decorator; an override is found by that name',
     ],
     ['JOBS__DAILY_REPORT__TIMEOUT', '-1', `: timeout ${DURATION}, got '-1': ${UNITS}`],
     ['JOBS__DAILY_REPORT__PERIOD', '1s', ': period is no option of a cron job: its schedule is set by cron'],

@@ -98,7 +98,7 @@ export function checkName(
     reader.note('name', `must be given, got undefined while '${location}' cannot be a name: ${fix}`);
   } else {
     const what = className === '' ? 'has no name' : `is called '${className}', as by a minifier`;
-    const why = `the class ${what}, and names are protocol between replicas`;
+    const why = `the class ${what}, and all replicas must use one name`;
     reader.note('name', `must be given, got undefined while ${why}: ${fix}`);
   }
 }
@@ -119,7 +119,7 @@ function readerOf(location: string, { decorator, options, surplus }: JobMetadata
 function checkWaitForCompletion(reader: OptionReader): void {
   const value = reader.get('waitForCompletion');
   if (value === undefined || value === true) return;
-  const fix = "a job never overlaps with itself; overlap: 'cancel-other' lets a new tick end the run before";
+  const fix = "runs of a job never overlap; with overlap: 'cancel-other' a new tick aborts the run in flight";
   reader.refuse('waitForCompletion', 'true', fix);
 }
 
@@ -147,7 +147,7 @@ function readWritten(location: string, metadata: JobMetadata, problems: string[]
   if (typeof schedule === 'string') return schedule;
   const fix =
     schedule instanceof Date
-      ? 'a job for one instant is not what a lease is for; hand it to a queue that stores delayed jobs'
+      ? 'a schedule repeats; for one instant use a queue with delayed jobs'
       : typeof schedule === 'number'
         ? 'for a number of milliseconds use @FixedRate or @Interval'
         : "use five or six fields, as in '0 3 * * *'";

@@ -114,7 +114,10 @@ export class LockService {
       void handle?.release();
       signal?.throwIfAborted();
       if (this.#closing.signal.aborted) throw new LocksClosedError();
-      throw new LockStoreError('STORE_UNREACHABLE', `'${name}' was granted too late to be of use`);
+      throw new LockStoreError(
+        'STORE_UNREACHABLE',
+        `the lock '${name}' was granted, but its lease had ended before the answer came. Try again`,
+      );
     } finally {
       leave();
       for (const source of sources) source.removeEventListener('abort', quit);

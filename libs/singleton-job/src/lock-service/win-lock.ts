@@ -165,7 +165,10 @@ class LockWaiter implements Waiter {
   }
 
   #noAnswer(): LockStoreError {
-    return new LockStoreError('STORE_UNREACHABLE', `no answer about '${this.request.name}' in time`);
+    return new LockStoreError(
+      'STORE_UNREACHABLE',
+      `Redis did not answer in time: it is not known who holds the lock '${this.request.name}'`,
+    );
   }
 }
 

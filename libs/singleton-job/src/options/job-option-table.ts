@@ -32,14 +32,17 @@ function argument(kind: ScheduleKind): JobOptionRule {
 
 /** Which options a job of each kind has. Their types are in `job.options.ts`, and `resolve-job-options.ts` checks them. */
 const JOB_OPTIONS: Readonly<Record<JobOptionName, JobOptionRule>> = {
-  name: { ...IN_DECORATORS, fix: 'a job is named in its decorator; its name is what this override is found by' },
+  name: { ...IN_DECORATORS, fix: 'set the name in the decorator; an override is found by that name' },
   enabled: EVERYWHERE,
   disabled: EVERYWHERE,
   lockExpiry: EVERYWHERE,
   timeout: EVERYWHERE,
   warnAfter: EVERYWHERE,
   initialDelay: EVERYWHERE,
-  waitForCompletion: { ...IN_DECORATORS, fix: "it is always true; overlap: 'cancel-other' is the other way" },
+  waitForCompletion: {
+    ...IN_DECORATORS,
+    fix: "it is always true; with overlap: 'cancel-other' a new tick aborts the run in flight",
+  },
   overlap: {
     ...only('fixed-rate', 'cron'),
     fix: 'an interval is counted from the end of the run, so its ticks never overlap; leave it out',

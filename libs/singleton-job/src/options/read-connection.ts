@@ -14,7 +14,7 @@ const FOREIGN_OPTIONS = {
   database: 'write db',
 };
 
-const NO_KEY_PREFIX = 'is refused, got one: the keys begin with projectName, so set that instead';
+const NO_KEY_PREFIX = 'is not supported: the keys begin with projectName, so set that instead';
 
 /** Reads `connection`. No message repeats what may hold a password. */
 export function readConnection(reader: OptionReader, problems: string[]): RedisConnectionOptions | undefined {
@@ -34,7 +34,7 @@ function checkUrl(reader: OptionReader, text: string): void {
   const got = describeValue(describeUrl(text));
   const reserved = unencoded(text, url);
   if (reserved !== undefined) {
-    const fix = `write it as ${encodeURIComponent(reserved)}, which encodeURIComponent() of the user and of the password does`;
+    const fix = `write it as ${encodeURIComponent(reserved)}, or encode user and password with encodeURIComponent()`;
     reader.note('connection', `must have no '${reserved}' before the '@', got ${got} with one: ${fix}`);
     return;
   }

@@ -28,7 +28,7 @@ export function readStore(reader: OptionReader, environment: Environment): LockS
     return undefined;
   }
   if (typeof store !== 'object' || store === null) {
-    const fix = 'leave it out to use Redis; where Redis is belongs in connection';
+    const fix = 'leave it out to use Redis, and set connection';
     reader.refuse('store', "a LockStore or 'memory'", fix);
     return undefined;
   }

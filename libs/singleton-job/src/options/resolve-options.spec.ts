@@ -106,7 +106,7 @@ describe('the resolved options', () => {
     const cluster = new Cluster(nodes, { lazyConnect: true, redisOptions: { keyPrefix: 'x:' } });
 
     for (const connection of [redis, cluster]) {
-      expect(() => resolveOptions({ ...REQUIRED, connection })).toThrow('connection with a keyPrefix is refused');
+      expect(() => resolveOptions({ ...REQUIRED, connection })).toThrow('connection with a keyPrefix is not supported');
     }
     cluster.disconnect();
   });

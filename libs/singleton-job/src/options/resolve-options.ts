@@ -37,7 +37,7 @@ export const MODULE_OPTIONS: VariableKinds<SingletonJobOptions> = {
   allowInMemoryStore: 'boolean',
 };
 
-const IN_CONNECTION = "where Redis is belongs in connection, as in connection: 'redis://host:6379'";
+const IN_CONNECTION = "set connection, as in connection: 'redis://host:6379'";
 const FIXED_LIMIT =
   'the limit of heartbeatThread is 20 s, because a leader cannot trust its locks for longer without renewing them';
 
@@ -119,7 +119,7 @@ function readDisabled(reader: OptionReader, environment: Environment, problems: 
 }
 
 function readNodeId(reader: OptionReader, environment: Environment): string {
-  const fix = 'leave it out to use POD_NAME or the name of the host; what makes it unique is appended';
+  const fix = 'leave it out to use POD_NAME or the name of the host; a random part is appended';
   const given = reader.checked('nodeId', isNodeId, { expected: NODE_ID_RULE, fix });
   // an empty variable is one that was not set
   return given ?? toNodeId(environment.POD_NAME || environment.hostName || 'unknown-host');

@@ -14,7 +14,7 @@ const HOUR = `cron hour field must be 0-23, ${OF_THEM}`;
 const DAY = `cron day of month field must be 1-31 or L, ${OF_THEM}`;
 const MONTH = `cron month field must be 1-12 or JAN-DEC, ${OF_THEM}`;
 const WEEKDAY = `cron weekday field must be 0-7, SUN-SAT, 5L or MON#2, ${OF_THEM}`;
-const AROUND = ': a range goes up and never around, write';
+const AROUND = ': a range cannot go past the end of the field, write';
 const SUNDAY = ': 0, 7 and SUN are the same day, write one of them';
 const LIST = ': every element must be valid and no value may come twice';
 const NEVER = 'which never does: check its day and month';
@@ -45,7 +45,7 @@ describe('a cron expression that cannot be read', () => {
     ['*/0 * * * *', `${MINUTE}, got '*/0' in '*/0 * * * *'`],
     [
       '*/90 * * * *',
-      `${MINUTE}, got '*/90' in '*/90 * * * *': a step starts anew in each round of the field, use a fixed rate instead`,
+      `${MINUTE}, got '*/90' in '*/90 * * * *': a step cannot be longer than the field, use @FixedRate instead`,
     ],
     ['1H(0-5) * * * *', `${MINUTE}, got '1H(0-5)' in '1H(0-5) * * * *'`],
     ['1,,2 * * * *', `${MINUTE}, got '1,,2' in '1,,2 * * * *'${LIST}`],
@@ -66,11 +66,11 @@ describe('a cron expression that cannot be read', () => {
     ['0 0 * * SUN,MON,7', `${WEEKDAY}, got 'SUN,MON,7' in '0 0 * * SUN,MON,7'${SUNDAY}`],
     ['0 0 * NOV-FEB *', `${MONTH}, got 'NOV-FEB' in '0 0 * NOV-FEB *'${AROUND} 11-12,1-2 for NOV-FEB`],
     ['0 0 28-3 * *', `${DAY}, got '28-3' in '0 0 28-3 * *'${AROUND} 28-31,1-3 for 28-3`],
-    ['0 0 L-1 * *', `${DAY}, got 'L-1' in '0 0 L-1 * *': L is the last day and cannot be counted back from`],
-    ['0 0 * * MON#6', `${WEEKDAY}, got 'MON#6' in '0 0 * * MON#6': a # stands alone and counts from 1 to 5`],
+    ['0 0 L-1 * *', `${DAY}, got 'L-1' in '0 0 L-1 * *': L is the last day, and days before it cannot be written`],
+    ['0 0 * * MON#6', `${WEEKDAY}, got 'MON#6' in '0 0 * * MON#6': # must stand alone, with a number from 1 to 5`],
     [
       '0 0 * * MON#1,TUE#2',
-      `${WEEKDAY}, got 'MON#1,TUE#2' in '0 0 * * MON#1,TUE#2': a # stands alone and counts from 1 to 5`,
+      `${WEEKDAY}, got 'MON#1,TUE#2' in '0 0 * * MON#1,TUE#2': # must stand alone, with a number from 1 to 5`,
     ],
     ['0 0 31 2 *', `cron expression must fire at some time, got '0 0 31 2 *', ${NEVER}`],
     ['0 0 30 FEB *', `cron expression must fire at some time, got '0 0 30 FEB *', ${NEVER}`],

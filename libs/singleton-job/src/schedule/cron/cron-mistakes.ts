@@ -24,11 +24,11 @@ export function describeMistake(name: FieldName, field: string, expression: stri
 }
 
 function fixFor(name: FieldName, field: string): string {
-  if (hasTooLongStep(name, field)) return ': a step starts anew in each round of the field, use a fixed rate instead';
+  if (hasTooLongStep(name, field)) return ': a step cannot be longer than the field, use @FixedRate instead';
   if (/\dW|LW/i.test(field)) return ': the nearest weekday (W) is not supported';
-  if (/\bL-/i.test(field)) return ': L is the last day and cannot be counted back from';
-  if (/^\w+-\w+$/.test(field)) return `: a range goes up and never around, write ${TEXTS[name].around}`;
-  if (field.includes('#')) return ': a # stands alone and counts from 1 to 5';
+  if (/\bL-/i.test(field)) return ': L is the last day, and days before it cannot be written';
+  if (/^\w+-\w+$/.test(field)) return `: a range cannot go past the end of the field, write ${TEXTS[name].around}`;
+  if (field.includes('#')) return ': # must stand alone, with a number from 1 to 5';
   if (name === 'weekday' && (field.match(/\b(?:0|7|SUN)\b/gi)?.length ?? 0) > 1) {
     return ': 0, 7 and SUN are the same day, write one of them';
   }

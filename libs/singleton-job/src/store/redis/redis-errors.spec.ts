@@ -85,7 +85,7 @@ const MESSAGES: readonly (readonly [said: string, about: FailedRequest, message:
     'self-signed certificate',
     CONNECTION,
     'Redis is not connected: self-signed certificate. ' +
-      'Check tls in connection: { ca } to trust the server, { cert, key } if it wants a certificate of yours',
+      'Check tls in connection: { ca } to trust the server, { cert, key } if it asks for a client certificate',
   ],
   ['no answer within 1.5 s', RENEWAL, "Redis did not answer 'renew': no answer within 1.5 s"],
 ];
