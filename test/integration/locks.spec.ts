@@ -137,14 +137,14 @@ describe('LockService on Redis', () => {
     await expect(locks.tryAcquire('nightly-import')).rejects.toBeInstanceOf(LockStoreError);
     expect(told()).toEqual([
       expect.stringMatching(
-        /^error: \[myapp\] Redis is unreachable, and every job and lock needs it \(.*\); retrying$/,
+        /^error: \[myapp\] Redis is unavailable, and every job and lock needs it \(.*\); retrying$/,
       ),
     ]);
     await server().up();
     await handle.release();
     const again = await acquired(locks, 'nightly-import', { wait: '30s' });
     expect(again.fencingToken).toBeGreaterThan(handle.fencingToken);
-    expect(told()[1]).toMatch(/^log: \[myapp\] Redis is reachable again after/);
+    expect(told()[1]).toMatch(/^log: \[myapp\] Redis is available again after/);
   });
 
   describe('in an application', () => {

@@ -116,13 +116,13 @@ describe('An application with jobs on Redis', () => {
   it('starts while Redis is down, says so once, and runs when it comes', async () => {
     await server().down();
     const { diary, logger } = await start();
-    await until('it logs that', () => logger.lines.some((line) => line.includes('Redis is unreachable')));
+    await until('it logs that', () => logger.lines.some((line) => line.includes('Redis is unavailable')));
     await server().up();
     await until('jobs run', () => diary.runs.length > 3);
     const told = logger.lines.filter((line) => line.includes('Redis'));
     expect(told.slice(0, 2)).toEqual([
-      expect.stringContaining('Redis is unreachable'),
-      expect.stringContaining('Redis is reachable again'),
+      expect.stringContaining('Redis is unavailable'),
+      expect.stringContaining('Redis is available again'),
     ]);
     // a busy machine may be slow to answer for a moment later on
     expect(told.filter((line) => /ECONNREFUSED|closed/.test(line)).length).toBeLessThanOrEqual(1);

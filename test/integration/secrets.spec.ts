@@ -178,7 +178,7 @@ describe('A password', () => {
         app.get(SingletonJobHealth, { strict: false }).report(),
         await reader.collect(),
       ].map((value) => inspect(value, { depth: 10, showHidden: true }));
-      expect(logger.lines.join('\n')).toMatch(/Redis is unreachable|refuses a request/);
+      expect(logger.lines.join('\n')).toMatch(/Redis is unavailable|refuses a request/);
       return [...logger.lines, ...printer.lines, ...told].join('\n');
     });
     expect(printed).not.toContain(SECRET);

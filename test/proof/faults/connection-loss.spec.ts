@@ -27,7 +27,7 @@ describe.each(CUTS)('a leader whose own connection $name', ({ cut, mend }) => {
     const before = await holders();
     // what was under way all the time arrives now, though its sender gave it up long ago
     proxies[0][mend]();
-    const isBack = (line: string): boolean => line.includes('Redis is reachable again');
+    const isBack = (line: string): boolean => line.includes('Redis is available again');
     await pair.until('the first one is back', () => leader.lines.slice(told).some(isBack));
     const meanwhile = leader.lines.slice(told, leader.lines.findLastIndex(isBack));
     expect(meanwhile.filter((line) => line.startsWith('error: '))).toHaveLength(1);

@@ -57,7 +57,7 @@ describe('a primary under a Sentinel that', () => {
       for (const { lines } of pair.replicas) {
         const errors = lines.filter((line) => line.startsWith('error: '));
         expect(errors.filter((line) => !SILENT.test(line)).length).toBeLessThanOrEqual(2);
-        expect(lines.filter((line) => line.includes('Redis is reachable again'))).toHaveLength(errors.length);
+        expect(lines.filter((line) => line.includes('Redis is available again'))).toHaveLength(errors.length);
       }
     },
   );

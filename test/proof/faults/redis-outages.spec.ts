@@ -27,7 +27,7 @@ const NOWHERE = ['127.0.0.1', 1] as const;
 
 const isOutage = (line: string): boolean => line.startsWith('error: ');
 const scopeOf = (line: string): string => /\[(.*?)\]/.exec(line)?.[1] ?? '';
-const isRecovery = (line: string): boolean => line.includes('Redis is reachable again');
+const isRecovery = (line: string): boolean => line.includes('Redis is available again');
 
 const OUTAGES: readonly Outage[] = [
   {
@@ -173,7 +173,7 @@ describe('a Redis', () => {
           expect(ofOne).toEqual(
             ofOne
               .filter(isOutage)
-              .flatMap((line) => [line, expect.stringMatching(/^log: .* Redis is reachable again after/)]),
+              .flatMap((line) => [line, expect.stringMatching(/^log: .* Redis is available again after/)]),
           );
         }
         // a busy machine may be slow to answer for a moment, before or after

@@ -125,7 +125,7 @@ describe('a Redis that', () => {
       expect(pair.violations()).toEqual([]);
       pair.replicas.forEach(({ warnings }, index) => {
         // whoever is cut off first may notice that it is before it is refused
-        const others = /became LEADER|Redis is unreachable, .*(closed|ECONNRESET|ECONNREFUSED|EPIPE)/;
+        const others = /became LEADER|Redis is unavailable, .*(closed|ECONNRESET|ECONNREFUSED|EPIPE)/;
         const since = warnings
           .slice(told[index])
           .filter((line) => !others.test(line) && !line.includes('lost leadership'));

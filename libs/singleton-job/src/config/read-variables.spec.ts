@@ -169,7 +169,7 @@ describe('a mistake in a variable names the variable', () => {
       'x',
       ' is no option here: set the name in the decorator; an override is found by that name',
     ],
-    ['JOBS__DAILY_REPORT__TIMEOUT', '-1', `: timeout ${DURATION}, got '-1': ${UNITS}`],
+    ['JOBS__DAILY_REPORT__TIMEOUT', '-1', `: timeout ${DURATION}, got '-1': it cannot be negative`],
     ['JOBS__DAILY_REPORT__PERIOD', '1s', ': period is no option of a cron job: its schedule is set by cron'],
     [
       'JOBS__PRICE_TICK__OFFSET',

@@ -155,24 +155,24 @@ describe('The log', () => {
     [
       'storeUnreachable',
       { error: new LockStoreError('STORE_UNREACHABLE', 'connect ECONNREFUSED'), outageMs: 0 },
-      'error [myapp] Redis is unreachable, and every job and lock needs it (connect ECONNREFUSED); retrying',
+      'error [myapp] Redis is unavailable, and every job and lock needs it (connect ECONNREFUSED); retrying',
     ],
     [
       'storeUnreachable',
       { error: new LockStoreError('STORE_UNREACHABLE', 'connect ECONNREFUSED'), outageMs: 120_000 },
-      'error [myapp] no job or lock works: Redis has been unreachable for 120.0 s (connect ECONNREFUSED); retrying',
+      'error [myapp] no job or lock works: Redis has been unavailable for 120.0 s (connect ECONNREFUSED); retrying',
     ],
     [
       'storeUnreachable',
       { job: 'report', error: new LockStoreError('STORE_UNREACHABLE', 'CLUSTERDOWN'), outageMs: 0 },
-      'error [myapp:report] Redis is unreachable, for this job only (CLUSTERDOWN); retrying',
+      'error [myapp:report] Redis is unavailable, for this job only (CLUSTERDOWN); retrying',
     ],
     [
       'storeUnreachable',
       { job: 'lock/import', error: new LockStoreError('STORE_UNREACHABLE', 'CLUSTERDOWN'), outageMs: 60_000 },
-      'error [myapp:lock/import] Redis has been unreachable for 60.0 s, for this lock only (CLUSTERDOWN); retrying',
+      'error [myapp:lock/import] Redis has been unavailable for 60.0 s, for this lock only (CLUSTERDOWN); retrying',
     ],
-    ['storeRecovered', { outageMs: 11_000 }, 'log [myapp] Redis is reachable again after 11.0 s'],
+    ['storeRecovered', { outageMs: 11_000 }, 'log [myapp] Redis is available again after 11.0 s'],
     [
       'requestDenied',
       { job: 'report', error: new LockStoreError('STORE_MISCONFIGURED', 'WRONGTYPE'), deniedMs: 0 },

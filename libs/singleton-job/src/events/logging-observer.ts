@@ -127,7 +127,7 @@ export class LoggingObserver implements JobObserver {
   }
 
   storeRecovered({ job, outageMs }: JobEvents['storeRecovered']): void {
-    this.sink.log(`${this.#name(job)} Redis is reachable again after ${showDuration(outageMs)}`);
+    this.sink.log(`${this.#name(job)} Redis is available again after ${showDuration(outageMs)}`);
   }
 
   requestDenied({ job, error, deniedMs }: JobEvents['requestDenied']): void {
@@ -220,7 +220,7 @@ function whyGained(because: LeadershipGain, after: string | undefined): string {
 }
 
 function describeOutage(job: string | undefined, outageMs: number): string {
-  const state = outageMs === 0 ? 'Redis is unreachable' : `Redis has been unreachable for ${showDuration(outageMs)}`;
+  const state = outageMs === 0 ? 'Redis is unavailable' : `Redis has been unavailable for ${showDuration(outageMs)}`;
   if (job !== undefined) return `${state}, for this ${isLock(job) ? 'lock' : 'job'} only`;
   return outageMs === 0 ? `${state}, and every job and lock needs it` : `no job or lock works: ${state}`;
 }

@@ -24,6 +24,7 @@ function parseText(text: string): number | undefined {
 export function durationFix(value: unknown): string {
   if (value === '') return 'give it a value, or leave the option out';
   if (typeof value === 'string' && /^\d+$/.test(value)) return `add a unit, as in '${value}ms', or pass it as a number`;
+  if (typeof value === 'string' && value.startsWith('-')) return 'it cannot be negative';
   if (typeof value === 'string' && value.trim().split(/\s+/).length >= 5) return 'a cron expression belongs in @Cron';
   if (typeof value === 'number' && Number.isNaN(value)) return 'look where it is computed; Number(undefined) is NaN';
   if (typeof value === 'number' && Number.isFinite(value)) return 'round it to whole milliseconds';
