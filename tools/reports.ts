@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { access, constants, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Redis } from 'ioredis';
@@ -10,7 +10,7 @@ import { DIST, LIBRARY, ROOT } from './workspace/paths.js';
 
 /**
  * `npm run reports`: apps/reports with two web replicas and two workers, and a Redis if REDIS_URL names none.
- * `npm run test:reports`: its tests; `-- --browser`: the test of its page in Chromium.
+ * `npm run test:reports`: its tests; `-- --without browser` leaves out the test of its page in Chromium.
  */
 const APP = join(ROOT, 'apps/reports');
 const USERS = [
@@ -18,15 +18,33 @@ const USERS = [
   { name: 'bob', token: 'token-of-bob-for-the-sample' },
 ];
 
-const [command, flag] = process.argv.slice(2);
+const CHROMIUM = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
+
+const [command, ...flags] = process.argv.slice(2);
+const isWithoutBrowser = flags.join(' ') === '--without browser';
+if (flags.length > 0 && !isWithoutBrowser) fail('usage: npm run test:reports [-- --without browser]');
+if (command === 'test' && !isWithoutBrowser) await requireChromium();
 await build();
-if (command === 'test')
-  await test(
-    flag === '--browser'
-      ? { name: 'reports-page', folder: 'dist/test/browser' }
-      : { name: 'reports', folder: 'dist/test' },
-  );
+if (command === 'test') await test(isWithoutBrowser ? ['dist/test'] : ['dist/test', 'dist/test/browser']);
 else await start();
+
+function fail(message: string): never {
+  console.error(message);
+  process.exit(1);
+}
+
+async function requireChromium(): Promise<void> {
+  const isThere = await access(CHROMIUM, constants.X_OK).then(
+    () => true,
+    () => false,
+  );
+  if (!isThere) {
+    fail(
+      `The test of the page needs Chromium, and there is none at ${CHROMIUM}. Install Debian's package "chromium", or set ` +
+        'CHROMIUM to the path of one. `npm run test:reports -- --without browser` leaves this test out.',
+    );
+  }
+}
 
 /** Installs the library as it would be published, and compiles the application. */
 async function build(): Promise<void> {
@@ -49,34 +67,29 @@ async function isPacked(): Promise<boolean> {
 }
 
 /** Two test files at a time: they mostly wait. */
-async function test({ name, folder }: { name: string; folder: string }): Promise<void> {
+async function test(folders: readonly string[]): Promise<void> {
   const { executable } = await locateRedisServer();
-  if (executable === undefined)
-    throw new Error('The tests of apps/reports need a redis-server on the PATH, or REDIS_SERVER');
-  const files = (await readdir(join(APP, folder))).filter((file) => file.endsWith('.test.js'));
+  if (executable === undefined) fail('The tests of apps/reports need a redis-server on the PATH, or REDIS_SERVER');
+  const inFolder = async (folder: string): Promise<string[]> =>
+    (await readdir(join(APP, folder))).filter((file) => file.endsWith('.test.js')).map((file) => join(folder, file));
+  const files = (await Promise.all(folders.map(inFolder))).flat();
   const results = await mkdtemp(join(ROOT, '.cache/reports-'));
   try {
     const tap = join(results, 'tests.tap');
     const shown = ['--test-reporter=spec', '--test-reporter-destination=stdout'];
     const counted = ['--test-reporter=tap', `--test-reporter-destination=${tap}`];
-    const options = [
-      '--enable-source-maps',
-      '--test',
-      '--test-concurrency=2',
-      '--test-timeout=200000',
-      ...shown,
-      ...counted,
-    ];
-    const { code } = await attempt(process.execPath, [...options, ...files.map((file) => join(folder, file))], {
+    const limits = ['--test-concurrency=2', '--test-timeout=200000'];
+    const options = ['--enable-source-maps', '--test', ...limits, ...shown, ...counted];
+    const { code } = await attempt(process.execPath, [...options, ...files], {
       cwd: APP,
-      env: { ...executable.env, REDIS_SERVER_BINARY: executable.path },
+      env: { ...executable.env, REDIS_SERVER_BINARY: executable.path, CHROMIUM },
       isShown: true,
     });
     const text = await readFile(tap, 'utf8');
     const count = (what: string): number => Number(new RegExp(`^# ${what} (\\d+)$`, 'm').exec(text)?.[1] ?? 0);
     const [passed, failed] = [count('pass'), count('fail') + count('cancelled')];
     const counts = { passed, failed: failed === 0 && (code !== 0 || passed === 0) ? 1 : failed };
-    await record(name, counts);
+    await record('reports', counts);
     console.log(inWords(counts));
     if (counts.failed > 0) process.exitCode = 1;
   } finally {

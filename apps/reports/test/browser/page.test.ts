@@ -16,11 +16,7 @@ describe('the page', () => {
   before(async () => {
     world = await World.start({}, { runs: RUNS });
     [web] = await Promise.all([world.web(), world.program('worker', { PAGE_TAKES_MS: 1_500 })]);
-    // CHROMIUM: the path of one, such as /usr/bin/chromium of Debian's package
-    browser = await chromium.launch({
-      executablePath: process.env['CHROMIUM'] ?? '/usr/bin/chromium',
-      args: ['--no-sandbox'],
-    });
+    browser = await chromium.launch({ executablePath: process.env['CHROMIUM'], args: ['--no-sandbox'] });
   });
   after(async () => {
     await browser?.close();
