@@ -322,7 +322,7 @@ export interface RenewResult {
   readonly held: boolean;
   /** Who holds the lock now. Undefined: the lock is free. */
   readonly holder: Holder | undefined;
-  /** When the job was paused: the holder has to give the lock back. Undefined: it is not paused, or the lock is not ours. */
+  /** When the job was paused: its holder has to give the lock back. Undefined: it is not paused. */
   readonly pausedAt: number | undefined;
   /** The time of the store when it answered. */
   readonly storeTime: number;

@@ -52,8 +52,7 @@ export function renew(data: ServerData, request: RenewRequest, now: number): Ren
   const holder = lockOf(data, request.name, now)?.holder;
   const held = holder === request.holder;
   if (held) extend(data, request, now);
-  const pausedAt = held ? stateOf(data, request.name, now).pausedAt : undefined;
-  return { held, holder, pausedAt, storeTime: now };
+  return { held, holder, pausedAt: stateOf(data, request.name, now).pausedAt, storeTime: now };
 }
 
 /** CLAIM. */

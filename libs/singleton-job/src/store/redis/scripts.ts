@@ -208,6 +208,7 @@ return { reason or 'granted', now, runId, found, ttl, isRestored, token, born or
 // ARGV[2] to [5]: newestClaimed, newestSettled, lastRunEndedAt and schedule, '' where a field stays as it is
 const RECORD = `
 local function newest(a, b) return a and b and math.max(a, b) or a or b end
+local function pausedAt() return tonumber(redis.call('HGET', state, 'paused')) end
 -- answers when the job was paused
 local function record()
   local stored = redis.call('HMGET', state, 'last', 'ran', 'end', 'schedule', 'paused')
@@ -237,7 +238,7 @@ end
 export const RENEW = script(
   'renew',
   `${COMMON}${LOCK}${HOLDER}${RECORD}
-if found ~= holder then return { 0, found, now } end
+if found ~= holder then return { 0, found, now, pausedAt() } end
 redis.call('PEXPIRE', lock, ARGV[6])
 return { 1, found, now, record() }
 `,
@@ -248,7 +249,7 @@ export const CLAIM = script(
   'claim',
   `${COMMON}${LOCK}${HOLDER}${RECORD}
 local function newestClaimed() return tonumber(redis.call('HGET', state, 'last')) or 0 end
-if found ~= holder then return { 'not-leader', newestClaimed(), found, now } end
+if found ~= holder then return { 'not-leader', newestClaimed(), found, now, pausedAt() } end
 redis.call('PEXPIRE', lock, ARGV[6])
 local paused = record()
 local by, scheduledAt, last = holder .. ' ' .. ARGV[7], tonumber(ARGV[8]), newestClaimed()

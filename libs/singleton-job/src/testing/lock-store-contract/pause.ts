@@ -31,7 +31,7 @@ export const PAUSE: Rules = {
     await granted(store, acquireRequest('a#1', { name: 'other' }));
   },
 
-  'leaves the lock to its holder, who learns of it by each renewal and claim': async ({
+  'leaves the lock to its holder. Each renewal and claim answers it, also one that finds another holder': async ({
     store,
     other,
     renew,
@@ -43,7 +43,8 @@ export const PAUSE: Rules = {
     includes(await renew('a#1'), { held: true, pausedAt });
     includes(await claim('a#1', { token, scheduledAt: storeTime + 5 }), { holder: 'a#1', pausedAt });
     includes(await refused(other, acquireRequest('b#1')), { reason: 'held', holder: 'a#1', pausedAt });
-    includes(await renew('b#1'), { held: false, pausedAt: undefined });
+    includes(await renew('b#1'), { held: false, holder: 'a#1', pausedAt });
+    includes(await claim('b#1', { token, scheduledAt: storeTime + 6 }), { outcome: 'not-leader', pausedAt });
     await setPaused(false);
     includes(await renew('a#1'), { held: true, pausedAt: undefined });
   },
