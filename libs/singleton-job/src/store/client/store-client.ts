@@ -135,16 +135,21 @@ export class StoreClient {
   }
 
   /** The answer to a request; undefined if there is none within `limitMs`, or the client is closed. Never rejects. */
-  async answeredWithin<T>(request: Omit<StoreRequest<T>, 'signal'>, limitMs: number): Promise<T | undefined> {
-    const { clock } = this.parts;
+  answeredWithin<T>(request: Omit<StoreRequest<T>, 'signal'>, limitMs: number): Promise<T | undefined> {
+    return this.withTimeout(limitMs, (signal) => this.untilAnswered({ ...request, signal }));
+  }
+
+  /** What `work` resolves to. It has a signal that aborts after `limitMs`, and when the client is closed. */
+  async withTimeout<T>(limitMs: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const ending = new AbortController();
     const end = (): void => {
       ending.abort();
     };
-    const timer = clock.setTimer(limitMs, end);
+    const timer = this.parts.clock.setTimer(limitMs, end);
     this.#closing.signal.addEventListener('abort', end);
+    if (this.#isClosed) end();
     try {
-      return await this.untilAnswered({ ...request, signal: ending.signal });
+      return await work(ending.signal);
     } finally {
       timer.cancel();
       this.#closing.signal.removeEventListener('abort', end);
