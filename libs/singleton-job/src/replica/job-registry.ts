@@ -58,7 +58,7 @@ export class SingletonJobRegistry {
 
   /**
    * Runs a job now on the replica that leads it, unless a run is in flight. Claims nothing: the schedule goes on as if it had not
-   * happened, but for an interval, whose next run comes a delay after this one.
+   * happened, but for an interval, whose next run comes a delay after this one. Resolves within 2 s.
    *
    * @throws UnknownJobError
    * @example
@@ -74,13 +74,13 @@ export class SingletonJobRegistry {
   /**
    * Pauses a job on all replicas until it is resumed, also beyond restarts and deploys. The leader lets its run in flight settle and
    * gives the lock back. The next leader reports what was missed. Resolves when the pause is stored and the leader has begun to give
-   * the job back.
+   * the job back, or has not answered within 2 s.
    *
    * With `local` it keeps only this replica from leading, until it is resumed here or the process ends. Then it resolves when the lock is
    * given back.
    *
    * @throws UnknownJobError
-   * @throws LockStoreError when Redis has not confirmed the pause within 2 s. Not with `local`
+   * @throws LockStoreError when Redis has not confirmed the pause within 2 s, or the application stopped first. Not with `local`
    * @example await jobs.pause('daily-report');
    */
   pause(name: string, { local = false }: SteeringOptions = {}): Promise<PauseResult> {
@@ -97,7 +97,7 @@ export class SingletonJobRegistry {
    * Neither ends the other.
    *
    * @throws UnknownJobError
-   * @throws LockStoreError when Redis has not confirmed it within 2 s. Not with `local`
+   * @throws LockStoreError when Redis has not confirmed it within 2 s, or the application stopped first. Not with `local`
    * @example await jobs.resume('daily-report');
    */
   resume(name: string, { local = false }: SteeringOptions = {}): Promise<ResumeResult> {
@@ -110,7 +110,7 @@ export class SingletonJobRegistry {
 
   /**
    * Gives a job to another replica: its leader releases the lock, once the run in flight has settled, and does not compete for 2 s.
-   * Resolves when the leader has begun to. With `local`, when this replica has released the lock.
+   * Resolves when the leader has begun to, within 2 s. With `local`, when this replica has released the lock.
    *
    * @throws UnknownJobError
    * @example await jobs.stepDown('daily-report');

@@ -55,12 +55,12 @@ export interface JobStatus {
   readonly role: JobRole;
   /**
    * When the job was paused on all replicas, by the clock of Redis, ISO 8601. Null: it is not, as far as this replica knows. A replica
-   * that does not compete for the job does not ask.
+   * on which the job is paused locally may not know it. One on which the job is disabled never does.
    */
   readonly pausedAt: string | null;
   /**
-   * The leader as this replica knows it: `nodeId` with its random part. Null when there is none, or none is known; one
-   * that is paused does not ask.
+   * The leader as this replica knows it: `nodeId` with its random part. Null: there is none, or none is known. A replica on which the job is
+   * paused locally may not know it. One on which the job is disabled never does.
    */
   readonly leader: string | null;
   /** Of the term that this replica leads. Null when it does not. */
@@ -100,8 +100,8 @@ export type TriggerResult =
        * - `running`: a run is in flight.
        * - `paused`: the job is paused on all replicas.
        * - `lease-unconfirmed`: the leader starts no run at the moment, because it stops or its lease is in doubt.
-       * - `no-answer`: no replica answered within 2 s: none leads, or Redis or the messages are away. A reply can get lost: then
-       *   the run has started all the same. After the 2 s no replica starts it any more.
+       * - `no-answer`: no replica leads, or none answered within 2 s, because Redis or the messages are away. A reply can get lost:
+       *   then the run has started all the same. After the 2 s no replica starts it any more.
        * - `not-leader`: with `local` only. This replica does not lead.
        */
       readonly reason: 'not-leader' | 'running' | 'paused' | 'lease-unconfirmed' | 'no-answer';

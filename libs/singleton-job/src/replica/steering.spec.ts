@@ -13,6 +13,15 @@ const MINUTELY = cron('* * * * *', { timeZone: 'UTC' });
 const NO_ANSWER = { started: false, reason: 'no-answer', by: null };
 const NO_STEP_DOWN = { steppedDown: false, by: null };
 
+/** On a cluster the sessions may be on another node than the lock. The clock of that node is so far ahead. */
+function setSessionsAhead({ store }: TestReplica, aheadMs: number): void {
+  const heartbeat = store.heartbeat.bind(store);
+  store.heartbeat = async (request) => {
+    const result = await heartbeat(request);
+    return { ...result, storeTime: result.storeTime + aheadMs };
+  };
+}
+
 const triggeredRuns = ({ observer }: TestReplica): number =>
   observer.of('runStarted').filter(({ cause }) => cause === 'trigger').length;
 const rolesOf = (...replicas: TestReplica[]) =>
@@ -72,6 +81,8 @@ describe('Steering from any replica', () => {
 
     it('once when the message arrives twice', async () => {
       const { a } = await three({ schedule: MINUTELY });
+      setSessionsAhead(a, 60_000);
+      await passes(5_000);
       const expiresAt = replicas.clock.wallNow() + 2_000;
       const request: SteeringRequest = { kind: 'request', id: 'b#1', action: 'trigger', name: 'tick', expiresAt };
       replicas.server.publish(request);
@@ -114,6 +125,23 @@ describe('Steering from any replica', () => {
       expect(triggeredRuns(a)).toBe(runs);
     });
 
+    it.each([
+      [60_000, 2_500, 0],
+      [-60_000, 0, 1],
+    ] as const)(
+      'where the node of the sessions is %i ms ahead, after %i ms: %i run',
+      async (aheadMs, afterMs, runs) => {
+        const { a, b } = await three({ schedule: MINUTELY });
+        setSessionsAhead(b, aheadMs);
+        a.clock.halt('paused');
+        const call = b.registry.trigger('tick');
+        await passes(afterMs);
+        a.clock.resume();
+        await answer(call);
+        expect(triggeredRuns(a)).toBe(runs);
+      },
+    );
+
     it('not when the host of its leader is suspended while it asks Redis whether it still leads', async () => {
       const { a, b } = await three({ schedule: MINUTELY });
       a.store.delayMs = 100;
@@ -129,10 +157,10 @@ describe('Steering from any replica', () => {
 
     it('not after the caller was told that there is no answer, however slow Redis is', async () => {
       const { a, b } = await three({ schedule: MINUTELY });
-      const heartbeat = b.store.heartbeat.bind(b.store);
-      b.store.heartbeat = async (request) => {
+      const renew = b.store.renew.bind(b.store);
+      b.store.renew = async (request) => {
         await new Promise<void>((resolve) => replicas.clock.setTimer(1_500, resolve));
-        return heartbeat(request);
+        return renew(request);
       };
       a.store.delayMs = 1_000;
       expect(await answer(b.registry.trigger('tick'))).toMatchObject(NO_ANSWER);
@@ -140,10 +168,31 @@ describe('Steering from any replica', () => {
       expect(triggeredRuns(a)).toBe(0);
     });
 
-    it('not without a leader, and says so within two seconds', async () => {
+    it('not without a leader, and says so at once', async () => {
       const { a, b, c } = await three();
       await Promise.all([a, b, c].map(({ registry }) => registry.pause('tick', HERE)));
-      expect(await answer(b.registry.trigger('tick'))).toEqual({ ...NO_ANSWER, leader: null });
+      expect(await answer(b.registry.trigger('tick'), 0)).toEqual({ ...NO_ANSWER, leader: null });
+      expect(await answer(b.registry.stepDown('tick'), 0)).toEqual(NO_STEP_DOWN);
+    });
+
+    it('not while it is paused, and says so at once, also where it is disabled or resumed in a lost message', async () => {
+      const { a, b } = await three();
+      const d = replicas.start('d', [job({ enabled: false })]);
+      await answer(a.registry.pause('tick'));
+      expect(await answer(d.registry.trigger('tick'), 0)).toMatchObject({ reason: 'paused', leader: null, by: 'd' });
+      b.store.losesMessages = true;
+      await answer(a.registry.resume('tick'));
+      expect(rolesOf(b)).toMatchObject([['paused', expect.anything()]]);
+      b.store.losesMessages = false;
+      expect(await answer(b.registry.trigger('tick'), 0)).toMatchObject({ started: true });
+    });
+
+    it('or answers within two seconds, also when it loses the job first', async () => {
+      const { a } = await three();
+      a.clock.aheadMs = 60_000;
+      a.store.delayMs = 1_500;
+      replicas.server.free('tick');
+      expect(await answer(a.registry.trigger('tick'))).toMatchObject(NO_ANSWER);
     });
 
     it('not while Redis or the messages are away, and says so within two seconds', async () => {
@@ -250,13 +299,13 @@ describe('Steering from any replica', () => {
       expect(replicas.server.holderOf('tick')).toBeUndefined();
     });
 
-    it('whose leader misses the message and is asked to run it', async () => {
+    it('whose leader misses the message, and which another replica triggers', async () => {
       const { a, b, c } = await three({ schedule: MINUTELY });
       a.store.losesMessages = true;
       b.store.losesMessages = true;
       await answer(c.registry.pause('tick'));
       a.store.losesMessages = b.store.losesMessages = false;
-      const result = { started: false, reason: 'paused', leader: 'a', by: 'a' };
+      const result = { started: false, reason: 'paused', leader: 'a', by: 'b' };
       expect(await answer(b.registry.trigger('tick'), 0)).toEqual(result);
     });
 
@@ -343,6 +392,27 @@ describe('Steering from any replica', () => {
       });
       b.store.answersAfter = undefined;
     });
+
+    it('or rejects because the application stops', async () => {
+      const { b } = await three();
+      b.store.answersAfter = new Promise(() => undefined);
+      const call = b.registry.pause('tick');
+      await passes(0);
+      const closed = b.supervisor.close();
+      await passes(1_000);
+      await closed;
+      expect(await answer(call, 0)).toMatchObject({
+        message: expect.stringContaining('(the application is stopping)'),
+      });
+    });
+
+    it('within two seconds in all, when the store and the leader are slow', async () => {
+      const { a, b } = await three();
+      b.store.delayMs = 1_500;
+      a.store.losesMessages = true;
+      expect(await answer(b.registry.pause('tick'))).toEqual({ by: null });
+      expect(await answer(b.registry.resume('tick'))).toEqual({ by: null });
+    });
   });
 
   describe('resumes a job', () => {
@@ -401,6 +471,18 @@ describe('Steering from any replica', () => {
       expect(rolesOf(a, c)).toEqual([
         ['leader', null],
         ['follower', null],
+      ]);
+    });
+
+    it('which is paused on every replica: each of them sees that only it is paused', async () => {
+      const { a, b, c } = await three();
+      await answer(b.registry.pause('tick'));
+      await Promise.all([a, b, c].map(({ registry }) => registry.pause('tick', HERE)));
+      expect(await answer(b.registry.resume('tick'))).toEqual({ by: null });
+      expect(rolesOf(a, b, c)).toEqual([
+        ['paused', null],
+        ['paused', null],
+        ['paused', null],
       ]);
     });
 

@@ -2,7 +2,9 @@ import { asLockStoreError, LockStoreError } from '../errors/index.js';
 import { type Election, type Replica, type Term } from '../leadership/index.js';
 import {
   holderName,
+  lockLifeMs,
   type LockMessage,
+  type RenewResult,
   replicaOf,
   type SetPausedResult,
   type SteeringReply,
@@ -18,16 +20,24 @@ type Action = SteeringRequest['action'];
 type Outcome = Pick<SteeringReply, 'outcome' | 'run'>;
 type Reply = Outcome & Pick<SteeringReply, 'replicaId'>;
 
-/** So long a caller waits for the replica that acts. No replica acts on a request later than that. */
-const ANSWER_MS = 2_000;
-/** Between two looks whether messages are received, right after the connections were opened. */
-const LOOK_MS = 50;
+/** Each call resolves or rejects within this time. No replica acts on its request later. */
+const TIMEOUT_MS = 2_000;
+/** How often it is checked whether messages are received, right after the connections were opened. */
+const POLL_MS = 50;
 const DONE: Outcome = { outcome: 'done', run: null };
 
+/** A call that is under way. */
+interface Call {
+  /** Aborts when its time is over, and when the connections are about to close. */
+  readonly signal: AbortSignal;
+  /** When its time is over, monotonic. */
+  readonly endMs: number;
+}
+
 /** A request of this replica that waits for its reply. */
-interface Awaited {
+interface PendingRequest {
   readonly request: SteeringRequest;
-  readonly answer: (reply: Reply) => void;
+  readonly resolve: (reply: Reply) => void;
 }
 
 /**
@@ -35,9 +45,9 @@ interface Awaited {
  * message only makes every replica read it there.
  */
 export class Steering {
-  readonly #awaited = new Map<string, Awaited>();
-  /** Requests that were read, and when they expire: a message may arrive twice. */
-  readonly #read = new Map<string, number>();
+  readonly #pending = new Map<string, PendingRequest>();
+  /** Requests that were received, and until when they are remembered, monotonic: a message may arrive twice. */
+  readonly #received = new Map<string, number>();
   #requests = 0;
 
   constructor(
@@ -47,7 +57,7 @@ export class Steering {
     replica.client.store.listen({
       message: (message) => {
         if (message.kind === 'request') void this.#receive(message);
-        else if (message.kind === 'reply') this.#awaited.get(message.id)?.answer(message);
+        else if (message.kind === 'reply') this.#pending.get(message.id)?.resolve(message);
         else if (message.kind === 'granted') this.#granted(message.locks);
       },
     });
@@ -58,10 +68,65 @@ export class Steering {
   }
 
   /** Runs the job now if this replica leads it. */
-  async triggerHere({ workers }: ManagedJob): Promise<TriggerResult> {
+  triggerHere(managed: ManagedJob): Promise<TriggerResult> {
+    return this.#withTimeout((call) => this.#triggerHere(managed, call));
+  }
+
+  /** Runs the job now on the replica that leads it. */
+  trigger(managed: ManagedJob): Promise<TriggerResult> {
+    return this.#withTimeout(async (call) => {
+      const here = await this.#triggerHere(managed, call);
+      if (here.started || here.reason !== 'not-leader') return here;
+      const lock = await this.#readLock(managed, call);
+      const leader = lock === undefined ? here.leader : leaderOf(lock.holder);
+      if (lock?.pausedAt !== undefined) return { ...here, reason: 'paused', leader };
+      const reply = await this.#sendToLeader('trigger', managed, lock, call);
+      if (reply === undefined) return { started: false, reason: 'no-answer', leader, by: null };
+      const { replicaId: by, outcome, run } = reply;
+      if (run !== null) return { started: true, ...run, startedAt: new Date(run.startedAt).toISOString(), by };
+      return { started: false, reason: outcome === 'done' ? 'no-answer' : outcome, leader: by, by };
+    });
+  }
+
+  /** Has the replica that leads the job give it back. Resolves when it has begun to. */
+  async stepDown(managed: ManagedJob): Promise<StepDownResult> {
+    const { workers } = managed;
+    if (workers?.election.term !== undefined) {
+      void workers.election.stepDown();
+      return { steppedDown: true, by: this.replica.id };
+    }
+    return this.#withTimeout(async (call) => {
+      const lock = await this.#readLock(managed, call);
+      const reply = await this.#sendToLeader('step-down', managed, lock, call);
+      return reply === undefined ? { steppedDown: false, by: null } : { steppedDown: true, by: reply.replicaId };
+    });
+  }
+
+  /** @throws LockStoreError when the store has not answered */
+  pause(managed: ManagedJob): Promise<PauseResult> {
+    return this.#withTimeout(async (call) => {
+      const { holder, storeTime } = await this.#setPaused(managed, true, call);
+      const request = this.#request('pause', managed, storeTime, call);
+      const isOwn = holder !== undefined && replicaOf(holder) === this.replica.id;
+      if (holder !== undefined && !isOwn) return { by: (await this.#send(request, call))?.replicaId ?? null };
+      this.#publish(request);
+      return { by: isOwn ? this.replica.id : null };
+    });
+  }
+
+  /** @throws LockStoreError when the store has not answered */
+  resume(managed: ManagedJob): Promise<ResumeResult> {
+    return this.#withTimeout(async (call) => {
+      const { storeTime } = await this.#setPaused(managed, false, call);
+      const reply = await this.#send(this.#request('resume', managed, storeTime, call), call);
+      return { by: reply?.replicaId ?? null };
+    });
+  }
+
+  async #triggerHere({ workers }: ManagedJob, { signal }: Call): Promise<TriggerResult> {
     const { replica } = this;
     const led = workers?.election.term;
-    if (led !== undefined) await this.#limited((signal) => unlessAborted(led.untilTrusted(), signal));
+    if (led !== undefined) await unlessAborted(led.untilTrusted(), signal);
     const term = workers?.election.term;
     const triggered = term === undefined ? 'not-leader' : (workers?.runner.trigger(term) ?? 'not-leader');
     if (typeof triggered === 'string') {
@@ -73,53 +138,20 @@ export class Steering {
     return { started: true, fencingToken, startedAt: startedAt.toISOString(), by: replica.id };
   }
 
-  /** Runs the job now on the replica that leads it. */
-  async trigger(managed: ManagedJob): Promise<TriggerResult> {
-    const here = await this.triggerHere(managed);
-    if (here.started || here.reason !== 'not-leader') return here;
-    const { election } = managed.workers ?? {};
-    const { leader } = here;
-    if (election?.pausedAt !== undefined) return { ...here, reason: 'paused' };
-    const reply = await this.#ask('trigger', managed.job.name);
-    if (reply === undefined) return { started: false, reason: 'no-answer', leader, by: null };
-    const { replicaId: by, outcome, run } = reply;
-    if (run !== null) return { started: true, ...run, startedAt: new Date(run.startedAt).toISOString(), by };
-    return { started: false, reason: outcome === 'done' ? 'no-answer' : outcome, leader: by, by };
-  }
-
-  /** Has the replica that leads the job give it back. Resolves when it has begun to. */
-  async stepDown({ job, workers }: ManagedJob): Promise<StepDownResult> {
-    if (workers?.election.term !== undefined) {
-      void workers.election.stepDown();
-      return { steppedDown: true, by: this.replica.id };
-    }
-    const reply = await this.#ask('step-down', job.name);
-    return reply === undefined ? { steppedDown: false, by: null } : { steppedDown: true, by: reply.replicaId };
-  }
-
-  /** @throws LockStoreError when the store has not answered */
-  async pause(managed: ManagedJob): Promise<PauseResult> {
-    const { holder, storeTime } = await this.#setPaused(managed, true);
-    const request = this.#request('pause', managed.job.name, storeTime + ANSWER_MS);
-    const isOwn = holder !== undefined && replicaOf(holder) === this.replica.id;
-    if (holder !== undefined && !isOwn) return { by: await this.#answerer(request) };
-    this.#publish(request);
-    return { by: isOwn ? this.replica.id : null };
-  }
-
-  /** @throws LockStoreError when the store has not answered */
-  async resume(managed: ManagedJob): Promise<ResumeResult> {
-    const { storeTime } = await this.#setPaused(managed, false);
-    return { by: await this.#answerer(this.#request('resume', managed.job.name, storeTime + ANSWER_MS)) };
-  }
-
-  async #setPaused({ job: { name }, workers }: ManagedJob, isPaused: boolean): Promise<SetPausedResult> {
+  async #setPaused(
+    { job: { name }, workers }: ManagedJob,
+    isPaused: boolean,
+    { signal }: Call,
+  ): Promise<SetPausedResult> {
     const { replica } = this;
     replica.open();
     try {
-      const sending = replica.client.store.setPaused({ name, isPaused });
-      const answer = await this.#limited((signal) => unlessAborted(sending, signal));
-      if (answer === undefined) throw new LockStoreError('STORE_UNREACHABLE', 'no answer from the store within 2 s');
+      const answer = await unlessAborted(replica.client.store.setPaused({ name, isPaused }), signal);
+      if (answer === undefined) {
+        const isStopping = replica.client.closing.aborted;
+        const why = isStopping ? 'the application is stopping' : 'no answer from the store within 2 s';
+        throw new LockStoreError('STORE_UNREACHABLE', why);
+      }
       workers?.election.learnPause(answer.value.pausedAt);
       return answer.value;
     } catch (thrown: unknown) {
@@ -131,49 +163,53 @@ export class Steering {
   }
 
   /**
-   * Sends a request to the replica that leads. Resolves to its reply; undefined if none came in time. Never rejects. Without messages
-   * nothing is sent, as its outcome would not be known.
+   * Reads who holds the lock, whether the job is paused, and the time. A renewal for a holder that never has the lock changes nothing. On a
+   * cluster the time is that of the node on which the leader renews, too. Undefined: there was no answer.
    */
-  async #ask(action: Action, name: string): Promise<Reply | undefined> {
+  async #readLock({ job: { name, lockExpiryMs } }: ManagedJob, { signal }: Call): Promise<RenewResult | undefined> {
     const { replica } = this;
-    const { clock } = replica;
     replica.open();
-    const sentMs = clock.now();
-    return this.#limited(async (signal) => {
-      try {
-        // a replica that competes for nothing knows nothing of the clock of the store
-        const heartbeat = replica.client.store.heartbeat({ sessions: [], knownList: undefined });
-        const answer = await unlessAborted(heartbeat, signal);
-        // no later than the caller gives up: the store may have read its clock right before it answered
-        const expiresAt = (answer?.value.storeTime ?? 0) + ANSWER_MS - (clock.now() - sentMs);
-        while (!replica.isSubscribed && !signal.aborted) await sleep(clock, LOOK_MS, signal);
-        return signal.aborted ? undefined : await this.#reply(this.#request(action, name, expiresAt), signal);
-      } catch {
-        return undefined;
-      }
-    });
+    const request = { name, holder: replica.nextHolder(), lifeMs: lockLifeMs(lockExpiryMs), update: {} };
+    try {
+      return (await unlessAborted(replica.client.store.renew(request), signal))?.value;
+    } catch {
+      return undefined;
+    }
   }
 
-  /** The replica that answers a request; null if none did in time. */
-  async #answerer(request: SteeringRequest): Promise<string | null> {
-    return (await this.#limited((signal) => this.#reply(request, signal)))?.replicaId ?? null;
+  /**
+   * Sends a request that only the leader acts on. Resolves to its reply; undefined if the job has no leader, or the call ended before.
+   * Without messages nothing is sent, as its outcome would not be known.
+   */
+  async #sendToLeader(
+    action: Action,
+    managed: ManagedJob,
+    lock: RenewResult | undefined,
+    call: Call,
+  ): Promise<Reply | undefined> {
+    if (lock?.holder === undefined) return undefined;
+    const request = this.#request(action, managed, lock.storeTime, call);
+    while (!this.replica.isSubscribed && !call.signal.aborted) await sleep(this.replica.clock, POLL_MS, call.signal);
+    return call.signal.aborted ? undefined : this.#send(request, call);
   }
 
-  /** Publishes a request. Resolves to its reply; undefined if `signal` aborted before. */
-  async #reply(request: SteeringRequest, signal: AbortSignal): Promise<Reply | undefined> {
+  /** Publishes a request. Resolves to its reply; undefined if the call ended before. */
+  async #send(request: SteeringRequest, { signal }: Call): Promise<Reply | undefined> {
     const reply = new Promise<Reply>((resolve) => {
-      this.#awaited.set(request.id, { request, answer: resolve });
+      this.#pending.set(request.id, { request, resolve });
     });
     this.#publish(request);
     const answer = await unlessAborted(reply, signal);
-    this.#awaited.delete(request.id);
+    this.#pending.delete(request.id);
     return answer?.value;
   }
 
-  #request(action: Action, name: string, expiresAt: number): SteeringRequest {
+  /** A request that expires no later than the call ends: the store may have read its clock right before it answered. */
+  #request(action: Action, { job: { name } }: ManagedJob, storeTime: number, { endMs }: Call): SteeringRequest {
     this.#requests += 1;
     const id = `${this.replica.id}#${this.#requests}`;
-    return { kind: 'request', id, action, name, expiresAt: Math.floor(expiresAt) };
+    const expiresAt = Math.floor(storeTime + endMs - this.replica.clock.now());
+    return { kind: 'request', id, action, name, expiresAt };
   }
 
   /** A message that is lost gets no reply. */
@@ -181,27 +217,15 @@ export class Steering {
     this.replica.client.store.publish(message).catch(() => undefined);
   }
 
-  /** `work` has a signal that aborts after two seconds, and when the connections are about to close. */
-  async #limited<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  #withTimeout<T>(work: (call: Call) => Promise<T>): Promise<T> {
     const { clock, client } = this.replica;
-    const ending = new AbortController();
-    const end = (): void => {
-      ending.abort();
-    };
-    const timer = clock.setTimer(ANSWER_MS, end);
-    client.closing.addEventListener('abort', end);
-    if (client.closing.aborted) end();
-    try {
-      return await work(ending.signal);
-    } finally {
-      timer.cancel();
-      client.closing.removeEventListener('abort', end);
-    }
+    const endMs = clock.now() + TIMEOUT_MS;
+    return client.withTimeout(TIMEOUT_MS, (signal) => work({ signal, endMs }));
   }
 
   async #receive(request: SteeringRequest): Promise<void> {
     const workers = this.supervisor.find(request.name)?.workers;
-    if (workers === undefined || this.#wasRead(request)) return;
+    if (workers === undefined || this.#isDuplicate(request)) return;
     const outcome = await this.#carryOut(request, workers);
     if (outcome === undefined) return;
     this.#publish({ kind: 'reply', id: request.id, replicaId: this.replica.id, ...outcome });
@@ -214,7 +238,6 @@ export class Steering {
     switch (action) {
       case 'trigger': {
         const term = await this.#confirmedTerm(election, expiresAt);
-        if (term === undefined && hasLock && election.pausedAt !== undefined) return { ...DONE, outcome: 'paused' };
         if (term === undefined) return isGivingBack(election) ? { ...DONE, outcome: 'lease-unconfirmed' } : undefined;
         const triggered = runner.trigger(term);
         if (typeof triggered === 'string') return { outcome: triggered, run: null };
@@ -231,6 +254,8 @@ export class Steering {
         await election.pauseChanged();
         return hasLock && election.pausedAt !== undefined ? DONE : undefined;
       case 'resume':
+        // a replica that does not compete sends no request that would show it
+        election.learnPause(undefined);
         await election.pauseChanged();
         return election.term === undefined ? undefined : DONE;
     }
@@ -252,19 +277,19 @@ export class Steering {
     return term.storeNowAtMost() + suspendedMs > expiresAt ? undefined : term;
   }
 
-  #wasRead({ id, expiresAt }: SteeringRequest): boolean {
-    const now = this.replica.sessions.storeNow();
-    for (const [read, until] of this.#read) if (until < now) this.#read.delete(read);
-    const wasRead = this.#read.has(id);
-    this.#read.set(id, expiresAt);
-    return wasRead;
+  #isDuplicate({ id }: SteeringRequest): boolean {
+    const now = this.replica.clock.now();
+    for (const [received, until] of this.#received) if (until < now) this.#received.delete(received);
+    const isDuplicate = this.#received.has(id);
+    this.#received.set(id, now + TIMEOUT_MS);
+    return isDuplicate;
   }
 
   /** A job that was resumed has a new leader. */
   #granted(locks: LockMessage['locks']): void {
-    for (const { request, answer } of this.#awaited.values()) {
+    for (const { request, resolve } of this.#pending.values()) {
       const holder = locks.find(({ name }) => name === request.name)?.holder;
-      if (request.action === 'resume' && holder !== undefined) answer({ ...DONE, replicaId: holderName(holder) });
+      if (request.action === 'resume' && holder !== undefined) resolve({ ...DONE, replicaId: holderName(holder) });
     }
   }
 }

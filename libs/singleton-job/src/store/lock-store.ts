@@ -429,7 +429,7 @@ export interface SteeringRequest {
   readonly action: 'trigger' | 'step-down' | 'pause' | 'resume';
   /** The job. */
   readonly name: string;
-  /** By the clock of the store. A leader that reads a `trigger` or a `step-down` later does not act on it. */
+  /** A leader that reads a `trigger` or a `step-down` later, by the clock with which the store answers about the lock, does not act on it. */
   readonly expiresAt: number;
 }
 
@@ -442,7 +442,7 @@ export interface SteeringReply {
   /** The replica that acts, as {@link replicaOf} has it. */
   readonly replicaId: string;
   /** `done`: the request is being carried out. The others are reasons why a leader started no run. */
-  readonly outcome: 'done' | 'running' | 'lease-unconfirmed' | 'paused';
+  readonly outcome: 'done' | 'running' | 'lease-unconfirmed';
   /** The run that a `trigger` started, `startedAt` by the clock of its replica. Null: there is none. */
   readonly run: {
     /** Of the term. */

@@ -2,7 +2,7 @@ import { type LockMessage, type SteeringReply, type SteeringRequest, type StoreM
 
 const VERSION = 1;
 const ACTIONS = ['trigger', 'step-down', 'pause', 'resume'] as const satisfies SteeringRequest['action'][];
-const OUTCOMES = ['done', 'running', 'lease-unconfirmed', 'paused'] as const satisfies SteeringReply['outcome'][];
+const OUTCOMES = ['done', 'running', 'lease-unconfirmed'] as const satisfies SteeringReply['outcome'][];
 
 /** A message as it was parsed. Every client that may use the channel can publish on it. */
 type Fields = Readonly<Record<string, unknown>>;

@@ -30,7 +30,6 @@ export const MESSAGES: Rules = {
       { kind: 'reply', id: 'a#2', replicaId: 'b', outcome: 'done', run: null },
       { kind: 'reply', id: 'a#3', replicaId: 'b', outcome: 'running', run: null },
       { kind: 'reply', id: 'a#4', replicaId: 'b', outcome: 'lease-unconfirmed', run: null },
-      { kind: 'reply', id: 'a#5', replicaId: 'b', outcome: 'paused', run: null },
     ];
     for (const [index, message] of sent.entries()) {
       await store.publish(message);
