@@ -151,9 +151,9 @@ export interface JobEvents {
   };
   /**
    * A run has taken longer than `warnAfter`, and goes on: no other run of the job starts on this replica until it settles. Called again
-   * each time its age has doubled. Slow runs are looked for once a heartbeat interval, 3 s by default. With an `abortCode` the run goes on
-   * although its signal has fired for that reason. Not called for another run of the same term unless it takes twice as long as
-   * the last one reported, nor where `warnAfter` is false.
+   * each time its age has doubled. With an `abortCode` the run goes on although its signal has fired for that reason: called again when that
+   * is noticed. Slow runs are looked for once a heartbeat interval, 3 s by default. If the next run of the term is slow too, it is called from
+   * twice the age of the last report on. Not called where `warnAfter` is false.
    */
   runSlow: RunInfo & {
     /** How long the run has taken so far, in milliseconds. */

@@ -155,6 +155,34 @@ describe('A run', () => {
     expect(a.observer.of('runSlow')).toEqual([expect.objectContaining({ elapsedMs: 8_000, abortCode: 'TIMEOUT' })]);
   });
 
+  it('that was reported as slow is reported again once it goes on after its signal fired', async () => {
+    const run = lasting(replicas.clock, 120_000);
+    const a = replicas.start('a', [job({ schedule: interval(1_000), run, timeoutMs: 10_000 })]);
+    await replicas.clock.advance(30_000);
+    expect(a.observer.of('runSlow').map(({ elapsedMs, abortCode }) => [elapsedMs, abortCode])).toEqual([
+      [9_000, undefined],
+      [12_000, 'TIMEOUT'],
+      [24_000, 'TIMEOUT'],
+    ]);
+  });
+
+  it('that goes on after its signal fired is reported, whatever an earlier one took', async () => {
+    const run = lasting(replicas.clock, 11_000);
+    const a = replicas.start('a', [job({ schedule: interval(1_000), run, timeoutMs: 500 })]);
+    await replicas.clock.advance(24_000);
+    expect(a.observer.of('runSlow')).toHaveLength(2);
+  });
+
+  it('that is slow after one that was not is reported, however long an earlier one took', async () => {
+    const takeMs = [60_000, 1_000, 60_000];
+    const run = (given: JobRun): unknown => lasting(replicas.clock, takeMs.shift() ?? 0)(given);
+    const a = replicas.start('a', [job({ schedule: interval(1_000), run })]);
+    await replicas.clock.advance(62_000);
+    expect(a.observer.of('runSlow')).toHaveLength(3);
+    await replicas.clock.advance(60_000);
+    expect(a.observer.of('runSlow')).toHaveLength(6);
+  });
+
   it('that is slow as every run is reported once a term', async () => {
     const a = replicas.start('a', [job({ schedule: interval(1_000), run: lasting(replicas.clock, 9_000) })]);
     await replicas.clock.advance(30_000);

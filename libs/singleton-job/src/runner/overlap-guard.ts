@@ -20,8 +20,8 @@ interface OverlapGuardParts {
 export class OverlapGuard {
   #inFlight: Execution | undefined;
   #settled = Promise.resolve();
-  /** The term of the last report of a slow run, and from which age on there is another one. */
-  #slow: { readonly term: Term; readonly fromMs: number } | undefined;
+  /** The last report of a slow run: of which term, from which age on there is another one, and the run if it was aborted by then. */
+  #slow: { readonly term: Term; readonly fromMs: number; readonly aborted: Execution | undefined } | undefined;
   #endedAtMs = -Infinity;
   #isClosed = false;
 
@@ -67,6 +67,8 @@ export class OverlapGuard {
       this.#inFlight = undefined;
       if (!execution.wasCalled) return;
       this.#endedAtMs = this.parts.clock.now();
+      // not every run is slow: the next slow one is news
+      if (execution.elapsedMs < (this.parts.job.warnAfterMs ?? 0)) this.#slow = undefined;
       this.parts.onEnd(term);
     });
     return execution.info;
@@ -89,8 +91,9 @@ export class OverlapGuard {
   }
 
   /**
-   * Reports a run that takes longer than `warnAfter`, and in the same term one that takes twice as long as the last one reported: so a run
-   * that never settles is reported again and again, ever more rarely, and a job whose runs are slow as a rule once.
+   * Reports a run that takes longer than `warnAfter`, and again each time its age has doubled. In the same term the next run that is
+   * slow too is reported from twice that age on: a job whose runs are slow as a rule is reported once. A run that was aborted and goes on is
+   * news in any case.
    */
   reportIfSlow(): void {
     const execution = this.#inFlight;
@@ -98,9 +101,11 @@ export class OverlapGuard {
     const { warnAfterMs } = job;
     if (execution === undefined || warnAfterMs === undefined) return;
     const { info, elapsedMs, term, abortCode } = execution;
-    const fromMs = this.#slow?.term === term ? this.#slow.fromMs : warnAfterMs;
-    if (elapsedMs < fromMs) return;
-    this.#slow = { term, fromMs: 2 * elapsedMs };
+    const aborted = abortCode === undefined ? undefined : execution;
+    const last = this.#slow?.term === term ? this.#slow : undefined;
+    const isAbortNew = aborted !== undefined && aborted !== last?.aborted;
+    if (elapsedMs < (isAbortNew ? warnAfterMs : (last?.fromMs ?? warnAfterMs))) return;
+    this.#slow = { term, fromMs: 2 * elapsedMs, aborted };
     notify('runSlow', { ...info, elapsedMs, warnAfterMs, ...(abortCode !== undefined && { abortCode }) });
   }
 
