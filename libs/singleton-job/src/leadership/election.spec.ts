@@ -1,5 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
+import { cron } from '../schedule/index.js';
 import { settle } from '../testing/index.js';
+import { acquireRequest } from '../testing/lock-store-contract/requests.js';
 import { type ForwardedRequest } from '../testing/replicas/forwarding-store.js';
 import { job, lasting } from '../testing/specs/job.js';
 import { leadership } from '../testing/specs/stories.js';
@@ -244,6 +246,36 @@ describe('An election', () => {
       const gained = a.observer.of('leadershipGained').length;
       expect(gained - a.observer.of('leadershipLost').length).toBe(1);
       expect(replicas.server.holderOf('tick')).toMatch(/^a\.2@/);
+    });
+
+    it('reports what it found also if its session ends between the grant and the start of the term', async () => {
+      for (let turns = 0; turns < 20; turns++) {
+        replicas.begin();
+        const schedule = cron('* * * * *', { timeZone: 'UTC' });
+        const lock = { name: 'tick', holder: 'b.1@10000#1', lifeMs: 35_000 };
+        const now = replicas.clock.wallNow();
+        replicas.server.acquire(acquireRequest(lock.holder, lock));
+        const update = { newestSettled: now - 60_000, newestClaimed: now - 60_000, schedule: schedule.fingerprint };
+        replicas.server.claim({ ...lock, token: 1, scheduledAt: now, update });
+        replicas.server.release({ ...lock, token: 1, update: {} });
+        const a = replicas.start('a', [job({ schedule })]);
+        const session = a.leadership.sessions.of(10_000);
+        const acquire = a.store.acquire.bind(a.store);
+        a.store.acquire = async (request) => {
+          const result = await acquire(request);
+          // a heartbeat is answered in the same turn of the event loop
+          void (async () => {
+            for (let turn = 0; turn < turns; turn++) await Promise.resolve();
+            session.end();
+          })();
+          return result;
+        };
+        await replicas.clock.advance(1_000);
+        expect(a.observer.of('occurrencesMissed')).toMatchObject([{ reason: 'start-not-confirmed', count: 1 }]);
+        const gained = a.observer.of('leadershipGained').length;
+        expect([gained, a.observer.of('leadershipLost').length]).toEqual([gained, gained - 1]);
+        await replicas.end();
+      }
     });
 
     it('repeats a release whose answer was lost', async () => {

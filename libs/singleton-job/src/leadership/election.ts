@@ -179,22 +179,20 @@ export class Election {
     const { replica } = this;
     const { notify } = replica;
     const { name: job, fencingToken } = term;
-    if (term.signal.aborted) {
-      // it ended before it could begin
-      await term.release();
-      return;
-    }
     const leaveSession = term.facts.session?.use();
     const stopRenewing = term.keepAlive();
     replica.announce(term);
     notify('leadershipGained', { job, fencingToken, ...term.facts.takeover });
-    term.signal.addEventListener('abort', () => {
+    const ended = (): void => {
       const { end } = term;
       if (end === 'expired' || end === 'preempted') notify('leadershipLost', { job, fencingToken, reason: end });
       // what runs on now outlives the connections: its lock is left to expire
       if (end === 'abandoned')
         notify('leadershipReleased', { job, fencingToken, reason: 'shutdown', confirmed: false, runInFlight: true });
-    });
+    };
+    term.signal.addEventListener('abort', ended);
+    // its session ended before it could begin: the runner reports what it has found, and starts nothing
+    if (term.signal.aborted) ended();
     term.onRenewed(({ pausedAt, ...renewal }) => {
       notify('leaseRenewed', { job, fencingToken, ...renewal });
       this.learnPause(pausedAt);
