@@ -30,8 +30,9 @@ export interface RunEnded extends RunInfo {
 
 /**
  * How a replica became the leader, as far as it knows: `first`, there is no record of the job; `released`, the last leader released the
- * lock; `session-ended`, the last leader was killed or could not reach Redis; `lock-free`, the lock was free and it is not known how
- * the last term ended, because nothing was seen of it: its end came before this process started, or with a restart of Redis.
+ * lock; `session-ended`, the last leader was killed or could not reach Redis: it may have been this replica; `lock-free`, the lock was
+ * free and it is not known how the last term ended, because nothing was seen of it: its end came before this process started, or
+ * with a restart of Redis.
  */
 export type LeadershipGain = 'first' | 'released' | 'session-ended' | 'lock-free';
 

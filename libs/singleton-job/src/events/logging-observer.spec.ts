@@ -47,6 +47,16 @@ describe('The log', () => {
     ],
     [
       'leadershipGained',
+      { job: 'report', fencingToken: 42, because: 'session-ended', after: 'pod-1-ab12cd34' },
+      'log [myapp:report] became LEADER (fencing token 42, node pod-1-ab12cd34): the lease of this replica had expired',
+    ],
+    [
+      'leadershipGained',
+      { job: 'report', fencingToken: 42, because: 'released', after: 'pod-1-ab12cd34' },
+      'log [myapp:report] became LEADER (fencing token 42, node pod-1-ab12cd34): this replica released the lock',
+    ],
+    [
+      'leadershipGained',
       { job: 'report', fencingToken: 42, because: 'lock-free' },
       'log [myapp:report] became LEADER (fencing token 42, node pod-1-ab12cd34): the lock was free',
     ],

@@ -46,7 +46,9 @@ export class LoggingObserver implements JobObserver {
   ) {}
 
   leadershipGained({ job, fencingToken, because, after }: JobEvents['leadershipGained']): void {
-    const why = whyGained(because, after);
+    const isOwn = after === this.replica.node;
+    const expired = 'the lease of this replica had expired';
+    const why = isOwn && because === 'session-ended' ? expired : whyGained(because, isOwn ? 'this replica' : after);
     this.sink.log(
       `${this.#name(job)} became LEADER (fencing token ${fencingToken}, node ${this.replica.node}): ${why}`,
     );

@@ -265,6 +265,9 @@ export class Follower implements Waiter {
       predecessorLastHeartbeat: endedSession === undefined ? undefined : sessions.lastHeartbeatOf(endedSession),
     });
     this.#lastTerm = term;
+    term.signal.addEventListener('abort', () => {
+      if (term.end === 'expired') this.#lastLeader.expired(holder);
+    });
     return term;
   }
 

@@ -39,6 +39,16 @@ describe('A new leader says how it became one:', () => {
     expect(origins(b)).toEqual(['session-ended a']);
   });
 
+  it.each([8_000, 20_000, 60_000])('after its own session ended in an outage of %i ms', async (outageMs) => {
+    const a = replicas.start('a', [job()]);
+    await replicas.clock.advance(5_000);
+    a.store.partition();
+    await replicas.clock.advance(outageMs);
+    a.store.heal();
+    await replicas.clock.advance(60_000);
+    expect(origins(a)).toEqual(['first', 'session-ended a']);
+  });
+
   it('with a free lock, where it has seen nothing of the leader before', async () => {
     const a = replicas.start('a', [job()]);
     await replicas.clock.advance(100);

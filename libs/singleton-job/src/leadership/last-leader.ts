@@ -4,20 +4,26 @@ import { type Grant, type Holder, holderName } from '../store/index.js';
 /** How a term came about: two fields of `leadershipGained`. */
 export type Takeover = Pick<JobEvents['leadershipGained'], 'because' | 'after'>;
 
-/** The last holder of a lock that this replica knows of, itself included, and whether it released the lock. */
+/** The last holder of a lock that this replica knows of, itself included, and how its term ended. */
 export class LastLeader {
   #holder: Holder | undefined;
-  #hasReleased = false;
+  #end: 'released' | 'expired' | undefined;
 
   /** A holder has the lock. */
   leads(holder: Holder): void {
+    if (holder === this.#holder) return;
     this.#holder = holder;
-    this.#hasReleased = false;
+    this.#end = undefined;
+  }
+
+  /** The lease of this replica has expired. It releases the lock later, when Redis answers and no run is in flight. */
+  expired(holder: Holder): void {
+    if (holder === this.#holder) this.#end ??= 'expired';
   }
 
   released(holder: Holder): void {
-    this.#holder = holder;
-    this.#hasReleased = true;
+    this.leads(holder);
+    this.#end ??= 'released';
   }
 
   /** How the grant came about. `hasSessionEnded`: the lock was requested because the session of the last leader has ended. */
@@ -25,7 +31,7 @@ export class LastLeader {
     const holder = this.#holder;
     if (holder === undefined) return { because: stateCreatedAt === storeTime ? 'first' : 'lock-free' };
     const after = holderName(holder);
-    if (hasSessionEnded) return { because: 'session-ended', after };
-    return { because: this.#hasReleased ? 'released' : 'lock-free', after };
+    if (hasSessionEnded || this.#end === 'expired') return { because: 'session-ended', after };
+    return { because: this.#end ?? 'lock-free', after };
   }
 }
