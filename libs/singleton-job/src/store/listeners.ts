@@ -6,7 +6,7 @@ export class Listeners implements Required<LockStoreListener> {
   readonly #listeners = new Set<{ readonly listener: LockStoreListener }>();
 
   add(listener: LockStoreListener): () => void {
-    // an entry of its own: the same listener may be added twice, and each is removed by itself
+    // a new object for each call: a listener that is added twice must be removed twice
     const entry = { listener };
     this.#listeners.add(entry);
     return () => {
@@ -51,7 +51,7 @@ export class Listeners implements Required<LockStoreListener> {
       try {
         call(listener);
       } catch {
-        // the store cannot report it, and the next listener must still be called
+        // the next listener must still be called, and the store has no way to report the error
       }
     }
   }

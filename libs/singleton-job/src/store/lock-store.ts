@@ -6,7 +6,7 @@ import { type LockStoreError } from '../errors/index.js';
  * **Three answers.** A method that resolves has a certain answer, yes or no. A method that rejects says *unknown*: the request
  * may have been carried out, may never be, or may be carried out later. A store never turns a failure into "no". It sends a
  * request once and never repeats it. It need not limit how long it waits for an answer. A rejection with a `LockStoreError`
- * says more: what kind of failure it was (`code`), and whether the request left the process (`wasSent`).
+ * says which kind of failure it was (`code`), and whether the request left the process (`wasSent`).
  *
  * **One step each.** Every method is one atomic step of the store: nothing else happens between its checks and its writes.
  *
@@ -20,15 +20,17 @@ import { type LockStoreError } from '../errors/index.js';
  */
 export interface LockStore {
   /**
-   * Keeps the sessions of one replica alive, and answers which sessions have ended. In this order:
+   * Keeps the sessions of one replica alive, and answers which sessions have ended. The store does this in order:
    *
-   * 1. forgets sessions that ended long ago: see {@link SESSION_LISTED_MS};
-   * 2. notices a break, i.e. that this is another server than before, or that the data was lost: then it notes the server and the
-   *    time, and gives every session that is not marked as ended a full life from now;
-   * 3. marks every session whose end has passed as ended, for good;
-   * 4. sets the end of each session of the request to now + `lockExpiryMs`, also if that is earlier than before. A session that is marked
-   *    as ended stays so. One that is not listed is listed again, unless its `confirmedEnd` has passed: then it is answered as ended and
-   *    not listed, because the request may be an old one that comes late, and the session alive.
+   * 1. It forgets sessions that ended long ago: see {@link SESSION_LISTED_MS}.
+   * 2. It notices a break: this is another server than before, or the data was lost. Then it notes the server and the time. Every
+   *    session that is not marked as ended gets a full life from now.
+   * 3. It marks every session whose end has passed as ended, for good.
+   * 4. It sets the end of each session of the request to now + `lockExpiryMs`, also if that is earlier than before. A session that is
+   *    marked as ended stays ended. A session that is not listed is listed again.
+   *
+   * The exception to step 4 is a session that is not listed and whose `confirmedEnd` has passed. It is answered as ended and not
+   * listed: the request may be an old one that arrives late, while the session is alive.
    */
   heartbeat(request: HeartbeatRequest): Promise<HeartbeatResult>;
 
@@ -39,8 +41,8 @@ export interface LockStore {
   endSession(session: SessionToKeep): Promise<void>;
 
   /**
-   * Takes a lock if that is allowed: see {@link AcquireRequest}. If the lock already holds this very `holder` (the answer to the same
-   * request was lost) its life starts anew and the token stays the same, also before `notBefore`.
+   * Takes a lock if that is allowed: see {@link AcquireRequest}. The lock may hold this very `holder` already, because the answer to
+   * the same request was lost. Then its life starts anew and the token stays the same, also before `notBefore`.
    *
    * A grant creates the state where there is none, and changes `token` and `stateCreatedAt` only. A refusal changes nothing,
    * except that a lock without a time to live gets one.
@@ -51,8 +53,8 @@ export interface LockStore {
   renew(request: RenewRequest): Promise<RenewResult>;
 
   /**
-   * Takes a cron occurrence for the holder of the lock, right before its run, so that no other replica starts it. If `holder` has the
-   * lock this also renews it and records `update`, whatever the outcome.
+   * Takes a cron occurrence for the holder of the lock, right before its run. No other replica can start it then. If `holder` has
+   * the lock, this also renews it and records `update`, whatever the outcome.
    */
   claim(request: ClaimRequest): Promise<ClaimResult>;
 
@@ -63,16 +65,16 @@ export interface LockStore {
   release(request: ReleaseRequest): Promise<ReleaseResult>;
 
   /**
-   * Pauses a job, or ends its pause, on all replicas. Pausing a paused job keeps the time at which it was paused first. The lock stays as
-   * it is: its holder gives it back. A state that has only `pausedAt` counts as no state everywhere else: it has no `stateCreatedAt`. A request
-   * that is carried out late undoes a newer one.
+   * Pauses a job, or ends its pause, on all replicas. Pausing a paused job keeps the time at which it was paused first. The lock does
+   * not change: its holder gives it back. A state that has only `pausedAt` has no `stateCreatedAt`, and counts as no state everywhere
+   * else. A request that is carried out late undoes a newer one.
    */
   setPaused(request: SetPausedRequest): Promise<SetPausedResult>;
 
   /** Sends a message to all replicas. Delivered at most once. */
   publish(message: StoreMessage): Promise<void>;
 
-  /** Calls `listener` from now on. Returns how to stop that. */
+  /** Calls `listener` from now on. Returns a function that removes it. */
   listen(listener: LockStoreListener): () => void;
 
   /** Whether messages are received at the moment. */
@@ -81,7 +83,7 @@ export interface LockStore {
   /** Begins to connect. Neither waits for the connection nor fails without one. */
   open(): void;
 
-  /** Ends the connections and all that would keep the process alive. Later requests reject. */
+  /** Closes the connections and everything else that keeps the process alive. Later requests reject. */
   close(): Promise<void>;
 }
 
@@ -90,11 +92,11 @@ export interface LockStoreListener {
   /** Requests are answered from now on. Called again after each `disconnected`. A store without connections never calls it. */
   connected?(): void;
   /**
-   * There is no connection: all open requests are rejected, and later ones until `connected`. Called once more during an outage if a
-   * person must change something, such as the password. A store without connections never calls it.
+   * There is no connection. All open requests are rejected, and all later ones until `connected`. Called once more during an outage if
+   * a person must change something, such as the password. A store without connections never calls it.
    */
   disconnected?(error: LockStoreError): void;
-  /** Messages are received from now on. What was sent before is lost. */
+  /** Messages are received from now on. Messages that were sent before are lost. */
   subscribed?(): void;
   /** Messages are no longer received. */
   unsubscribed?(): void;
@@ -107,7 +109,7 @@ export interface LockStoreListener {
    * Called at most once.
    */
   evictionPossible?(policy: string | undefined): void;
-  /** The store does not say which server it is (INFO is not permitted), so that a restart looks like a lost connection. Called at most once. */
+  /** INFO is not permitted, so a restart of the server looks like a lost connection. Called at most once. */
   restartsHidden?(): void;
 }
 
@@ -130,9 +132,9 @@ export interface SessionToKeep {
   readonly confirmedEnd: number | undefined;
 }
 
-/** What a replica asks with a heartbeat. */
+/** The sessions that a replica keeps alive with a heartbeat. */
 export interface HeartbeatRequest {
-  /** The sessions of this replica that are not over. May be none: then the heartbeat only answers. */
+  /** The sessions of this replica that are not over. Without any, the heartbeat changes no session of this replica. */
   readonly sessions: readonly SessionToKeep[];
   /** `version` and `serverSince` of the list of sessions that this replica has. Undefined: it has none. */
   readonly knownList:
@@ -151,7 +153,7 @@ export interface HeartbeatResult {
   readonly storeTime: number;
   /** One for each session of the request, in the same order. */
   readonly sessions: readonly SessionResult[];
-  /** The server that answered. Changes when the server restarts or another takes its place. Undefined: it does not say. */
+  /** The server that answered. Changes when the server restarts or another takes its place. Undefined: the server does not show it. */
   readonly serverId: string | undefined;
   /** When a heartbeat first saw this server, or first found that its data was lost. 0 if `serverId` is undefined. */
   readonly serverSince: number;
@@ -160,11 +162,11 @@ export interface HeartbeatResult {
   /** How many replicas have a session that has not ended. */
   readonly liveReplicas: number;
   /**
-   * When the next session of another replica ends that has the same `lockExpiryMs` as one of the request, unless its replica extends
-   * it. Undefined: there is none.
+   * When the next session of another replica ends, unless that replica extends it. Only sessions with the `lockExpiryMs` of a session
+   * in the request count. Undefined: there is none.
    */
   readonly nextEnd: number | undefined;
-  /** Every listed session, if `version` or `serverSince` differ from what the request knew. Undefined: nothing changed. */
+  /** Every listed session, if `version` or `serverSince` differ from `knownList`. Undefined: nothing changed. */
   readonly list: ReadonlyMap<SessionId, ListedSession> | undefined;
 }
 
@@ -204,9 +206,9 @@ export interface HeartbeatReference {
 export interface AcquireRequest {
   /** Name of the lock. */
   readonly name: string;
-  /** Who is to hold the lock. */
+  /** The holder that the lock gets. */
   readonly holder: Holder;
-  /** How long the lock lives without a renewal. */
+  /** How long the lock lives without a renewal, in milliseconds. */
   readonly lifeMs: number;
   /** Highest fencing token of this lock that the replica has seen, 0 if none. The new one is higher, also after data loss. */
   readonly seenToken: number;
@@ -227,9 +229,9 @@ export interface AcquireRequest {
 /** The answer to an acquire request. */
 export type AcquireResult = Grant | Refusal;
 
-/** The lock is ours. */
+/** The lock was granted to `holder` of the request. */
 export interface Grant extends JobState {
-  /** True: the lock is ours. */
+  /** True: the lock was granted. */
   readonly granted: true;
   /** max(stored + 1, the time of the store, `seenToken` + 1). The same again for a repeated request. */
   readonly token: number;
@@ -243,21 +245,21 @@ export interface Grant extends JobState {
  * - `held`: another holder has the lock.
  * - `paused`: the job is paused. Not for the request of a holder that has the lock already.
  * - `too-early`: the lock could be taken, but `notBefore` has not passed.
- * - `outdated`: the server, the session data or the state is not what the request relies on. A heartbeat comes first.
+ * - `outdated`: the server, the session data or the state is not the one that the request relies on. The replica sends a heartbeat first.
  *
  * If several apply: `held` before `paused` before `outdated` before `too-early`.
  */
 export type RefusalReason = 'held' | 'paused' | 'too-early' | 'outdated';
 
-/** The lock is not ours. */
+/** The lock was not granted. */
 export interface Refusal extends JobState {
-  /** False: the lock is not ours. */
+  /** False: the lock was not granted. */
   readonly granted: false;
   /** Why the lock was not granted. */
   readonly reason: RefusalReason;
-  /** Who holds the lock. Undefined: the lock is free. */
+  /** The holder of the lock. Undefined: the lock is free. */
   readonly holder: Holder | undefined;
-  /** How long the lock lives unless it is renewed. 0 without a holder. */
+  /** How long the lock lives unless it is renewed, in milliseconds. 0 without a holder. */
   readonly ttlMs: number;
   /** The newest fencing token, 0 if there is no state. */
   readonly token: number;
@@ -288,10 +290,10 @@ export interface JobState {
 /**
  * What a leader records. A field that is left out stays as it is.
  *
- * Fields are raised, never lowered. If `schedule` differs from the stored one, it is stored, `newestClaimed` and `newestSettled` are set
- * to the given values also if they are lower, and the stored `lastRunEndedAt` is deleted.
+ * Fields are raised, never lowered. The exception is a `schedule` that differs from the stored one. Then `newestClaimed` and
+ * `newestSettled` are set to the given values, also if they are lower, and the stored `lastRunEndedAt` is deleted.
  *
- * What is settled is claimed: `newestClaimed` is raised to `newestSettled`. A `newestClaimed` that is raised so has no `claimedBy`.
+ * A settled occurrence counts as claimed: `newestClaimed` is raised to `newestSettled`, and then has no `claimedBy`.
  */
 export interface StateUpdate {
   /** See {@link JobState.newestClaimed}. */
@@ -304,11 +306,11 @@ export interface StateUpdate {
   readonly schedule?: string | undefined;
 }
 
-/** What a leader asks to keep its lock. */
+/** The renewal that a leader sends to keep its lock. */
 export interface RenewRequest {
   /** Name of the lock. */
   readonly name: string;
-  /** Who must have the lock for it to be renewed. */
+  /** The lock is renewed only if this holder has it. */
   readonly holder: Holder;
   /** How long the lock lives from now on, in milliseconds. */
   readonly lifeMs: number;
@@ -318,9 +320,9 @@ export interface RenewRequest {
 
 /** The answer to a renewal. */
 export interface RenewResult {
-  /** False is certain: the lock is not ours, and never again under this holder. */
+  /** False is certain: `holder` of the request does not have the lock, and never will again. */
   readonly held: boolean;
-  /** Who holds the lock now. Undefined: the lock is free. */
+  /** The holder of the lock now. Undefined: the lock is free. */
   readonly holder: Holder | undefined;
   /** When the job was paused: its holder has to give the lock back. Undefined: it is not paused. */
   readonly pausedAt: number | undefined;
@@ -328,7 +330,7 @@ export interface RenewResult {
   readonly storeTime: number;
 }
 
-/** What a leader asks before it runs a cron occurrence. */
+/** The claim that a leader sends before it runs a cron occurrence. */
 export interface ClaimRequest extends RenewRequest {
   /** The fencing token of its term. */
   readonly token: number;
@@ -337,22 +339,22 @@ export interface ClaimRequest extends RenewRequest {
 }
 
 /**
- * - `claimed`: ours now.
- * - `already-ours`: claimed by an earlier request of this term whose answer was lost. Go on.
+ * - `claimed`: this term has the occurrence now and may run it.
+ * - `already-ours`: an earlier request of this term claimed it, and its answer was lost. The term may run it.
  * - `taken`: this occurrence, or a newer one, was claimed, reported or fired before.
  * - `too-early`: more than {@link CLAIM_LEAD_MS} ahead of the clock of the store. Nothing was claimed.
  * - `paused`: it could be claimed, but the job is paused. Nothing was claimed.
- * - `not-leader`: the lock is not ours.
+ * - `not-leader`: `holder` of the request does not have the lock.
  */
 export type ClaimOutcome = 'claimed' | 'already-ours' | 'taken' | 'too-early' | 'paused' | 'not-leader';
 
 /** The answer to a claim. */
 export interface ClaimResult {
-  /** What became of the claim. */
+  /** Whether the occurrence was claimed, and if not, why. */
   readonly outcome: ClaimOutcome;
   /** The newest occurrence claimed, 0 if none. */
   readonly newestClaimed: number;
-  /** Who holds the lock now. Undefined: the lock is free. */
+  /** The holder of the lock now. Undefined: the lock is free. */
   readonly holder: Holder | undefined;
   /** As in {@link RenewResult}. */
   readonly pausedAt: number | undefined;
@@ -360,11 +362,11 @@ export interface ClaimResult {
   readonly storeTime: number;
 }
 
-/** What a leader asks to give its lock back. */
+/** The release that a leader sends to give its lock back. */
 export interface ReleaseRequest {
   /** Name of the lock. */
   readonly name: string;
-  /** Who must have the lock for it to be released. */
+  /** The lock is released only if this holder has it. */
   readonly holder: Holder;
   /** The fencing token of the term, for the message. 0: the lock may never have been granted. */
   readonly token: number;
@@ -374,7 +376,7 @@ export interface ReleaseRequest {
 
 /** The answer to a release. */
 export interface ReleaseResult {
-  /** False: the lock was not ours, or no longer. */
+  /** False: `holder` of the request did not have the lock. */
   readonly released: boolean;
   /** The time of the store when it answered. */
   readonly storeTime: number;
@@ -392,13 +394,13 @@ export interface SetPausedRequest {
 export interface SetPausedResult {
   /** When the job was paused. Undefined: it is not paused. */
   readonly pausedAt: number | undefined;
-  /** Who holds the lock now. Undefined: the lock is free. */
+  /** The holder of the lock now. Undefined: the lock is free. */
   readonly holder: Holder | undefined;
   /** The time of the store when it answered. */
   readonly storeTime: number;
 }
 
-/** What replicas send to each other. A store does not deliver a kind that it does not know: it is of a later version. */
+/** A message between replicas. A store does not deliver a kind that it does not know: a later version of the library sent it. */
 export type StoreMessage = LockMessage | SteeringRequest | SteeringReply;
 
 /** Locks that were granted or released. Messages may arrive late or out of order; a larger token is newer. */
@@ -409,7 +411,7 @@ export interface LockMessage {
   readonly locks: readonly {
     /** Name of the lock. */
     readonly name: string;
-    /** Who was granted it, or released it. */
+    /** The holder to which it was granted, or that released it. */
     readonly holder: Holder;
     /** The fencing token of the term. 0 for a release: the lock may never have been granted. */
     readonly token: number;
@@ -417,13 +419,13 @@ export interface LockMessage {
 }
 
 /**
- * A request to all replicas. The leader acts on `trigger` and `step-down`. `pause` and `resume` say that the pause of the job has changed in
- * the store: every replica sends its next request to the store at once.
+ * A request to all replicas. The leader acts on `trigger` and `step-down`. `pause` and `resume` say that the pause of the job has
+ * changed in the store: every replica sends its next request to the store at once.
  */
 export interface SteeringRequest {
-  /** Tells it from other messages. */
+  /** The kind of the message. */
   readonly kind: 'request';
-  /** No other request has it. A request that arrives twice is carried out once. */
+  /** Unique for each request. A request that arrives twice is carried out once. */
   readonly id: string;
   /** What to do. */
   readonly action: 'trigger' | 'step-down' | 'pause' | 'resume';
@@ -435,30 +437,30 @@ export interface SteeringRequest {
 
 /** The answer to a {@link SteeringRequest}, by the replica that acts on it. */
 export interface SteeringReply {
-  /** Tells it from other messages. */
+  /** The kind of the message. */
   readonly kind: 'reply';
-  /** Of the request. */
+  /** The `id` of the request. */
   readonly id: string;
-  /** The replica that acts, as {@link replicaOf} has it. */
+  /** The replica that acts: its name as {@link replicaOf} returns it. */
   readonly replicaId: string;
   /** `done`: the request is being carried out. The others are reasons why a leader started no run. */
   readonly outcome: 'done' | 'running' | 'lease-unconfirmed';
   /** The run that a `trigger` started, `startedAt` by the clock of its replica. Null: there is none. */
   readonly run: {
-    /** Of the term. */
+    /** The fencing token of the term. */
     readonly fencingToken: number;
     /** Milliseconds since the epoch. */
     readonly startedAt: number;
   } | null;
 }
 
-/** A claim further ahead of the clock of the store than this is too early. */
+/** An occurrence further ahead of the clock of the store than this, in milliseconds, cannot be claimed yet. */
 export const CLAIM_LEAD_MS = 60_000;
 
-/** An ended session stays listed for so long at least, and for twice the life of its locks if that is longer. */
+/** How long an ended session stays listed, in milliseconds; twice the life of its locks if that is longer. */
 export const SESSION_LISTED_MS = 600_000;
 
-/** How long a lock of a job lives without renewal: it outlives its session, so that followers go by the session. */
+/** How long a lock of a job lives without renewal, in milliseconds. It outlives its session, so that followers go by the session. */
 export function lockLifeMs(lockExpiryMs: number): number {
   return Math.max(lockExpiryMs + 20_000, 35_000);
 }
@@ -470,7 +472,7 @@ export function replicaOf(id: Holder): string | undefined {
   return hash === -1 && !SESSION.test(id) ? undefined : owner.replace(SESSION, '');
 }
 
-/** The name of a holder for people: its replica. A holder that is not of this library is its own name. */
+/** The name of a holder in logs: its replica, or the whole text for a holder that is not of this library. */
 export function holderName(holder: Holder): string {
   return replicaOf(holder) ?? holder;
 }

@@ -20,8 +20,8 @@ interface Report {
 
 /** Keys of `LockService` may contain tenants: the oldest reports are forgotten. */
 const MOST_REPORTS = 1_000;
-/** Requests that fail are sent again within half a second. A lock with no failure for so long is no longer requested. */
-const STILL_ASKED_MS = 5_000;
+/** A failed request is sent again within half a second. A lock with no failure for so long is no longer requested. */
+const STILL_REQUESTED_MS = 5_000;
 const FIRST_REMINDER_MS = 60_000;
 
 /** An error that goes on is reported again after 1 min, 2 min, 4 min and so on. */
@@ -30,8 +30,8 @@ export function nextReminderMs(sinceMs: number, nowMs: number): number {
 }
 
 /**
- * Which errors were reported and go on. Each is reported when it begins, and as a reminder while it goes on. It is new again
- * after the request worked in between.
+ * The errors that were reported and go on. An error is reported when it begins, and again as a reminder while it goes on. After a
+ * request of the same kind worked, the next error counts as a new one.
  */
 export class ReportedErrors {
   readonly #reports = new Map<string | undefined, Report>();
@@ -66,8 +66,8 @@ export class ReportedErrors {
   /** Answers whether this was the end of an error that was reported. */
   succeeded(name: string | undefined, kind: ReportedRequest['kind']): boolean {
     const ofOne = this.#endOf(name, kind);
-    // an error of all locks ends with the lock that it began with: others may have been permitted all the time. That one lock can be
-    // reached says nothing about sessions
+    // An error of all locks ends when the lock with which it began works again: other locks may have been permitted all the time.
+    // An unreachable store is excepted: one lock that answers says nothing about the sessions.
     const ofAll = this.#reports.get(undefined);
     const mayEndAll = name !== undefined && ofAll?.isUnreachable === false && ofAll.kinds.get(kind) === name;
     return (mayEndAll && this.#endOf(undefined, kind)) || ofOne;
@@ -77,7 +77,7 @@ export class ReportedErrors {
   unreachable(): readonly (readonly [name: string | undefined, forMs: number])[] {
     const now = this.clock.now();
     return [...this.#reports]
-      .filter(([, { isUnreachable, lastMs }]) => isUnreachable && now - lastMs < STILL_ASKED_MS)
+      .filter(([, { isUnreachable, lastMs }]) => isUnreachable && now - lastMs < STILL_REQUESTED_MS)
       .map(([name, { sinceMs }]) => [name, now - sinceMs]);
   }
 
@@ -85,7 +85,7 @@ export class ReportedErrors {
     const report = this.#reports.get(name);
     if (report === undefined) return false;
     report.kinds.delete(kind);
-    // a replica that acquires a lock has none that could be renewed or released
+    // a replica that acquires a lock has no older one to renew or release
     if (kind === 'acquire' && name !== undefined)
       for (const other of ['renew', 'claim', 'release'] as const) report.kinds.delete(other);
     // any answer shows that the lock can be reached

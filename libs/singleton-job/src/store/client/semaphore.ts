@@ -1,4 +1,4 @@
-/** Lets at most `size` pieces of work be under way at once. The others wait their turn in order. */
+/** Runs at most `size` functions at once. The others wait in order. */
 export class Semaphore {
   #free: number;
   readonly #queue = new Set<() => void>();
@@ -7,7 +7,7 @@ export class Semaphore {
     this.#free = size;
   }
 
-  /** Undefined if `signal` aborted before it was its turn: then the work is not begun. */
+  /** Undefined if `signal` aborted before it was the turn of `work`: then `work` is not called. */
   async run<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T | undefined> {
     if (this.#free > 0) this.#free -= 1;
     else if (!(await this.#turn(signal))) return undefined;

@@ -15,9 +15,9 @@ interface StoreRequest<T> {
   readonly kind: RequestKind;
   /** Aborts when the answer is no longer wanted. What was sent may still be carried out. */
   readonly signal: AbortSignal;
-  /** Sends the request once. Called again only if the one before was rejected. */
+  /** Sends the request once. Called again only after a rejection. */
   readonly send: () => Promise<T>;
-  /** Called with each rejection that is not the end of a connection, and if a person must change something before there is one. */
+  /** Called with each error of the store, and when there is no connection until a person changes something. */
   readonly onFailure?: ((error: LockStoreError) => void) | undefined;
 }
 
@@ -33,31 +33,31 @@ interface StoreClientParts {
 interface Outage {
   readonly sinceMs: number;
   remindAtMs: number;
-  /** It was reported that a person must change something. */
+  /** True after the report that a person must change something. */
   isDenied: boolean;
 }
 
-/** Whose part it is to speak first on a new connection, and to go on once it stands. */
+/** Sends the first request on a new connection, and is called when other requests may follow. */
 interface ConnectionHandler {
   /** Sends the heartbeat. Resolves when it is answered, with a result or an error. */
   greet(): Promise<void>;
-  /** The greeting is answered: other requests are sent from now on. `isReconnect` is false for the first connection. */
+  /** The heartbeat is answered: other requests are sent from now on. `isReconnect` is false for the first connection. */
   ready(isReconnect: boolean): void;
 }
 
 /**
- * All requests of one process to its store. It knows one fact, whether there is a connection, and waits for it.
+ * All requests of one process to its store. Requests wait while there is no connection.
  *
- * On one connection answers come in order, so sending a request twice only adds load. A request is therefore sent once per
- * connection, and again only after it was rejected: because its connection ended, or because the store answered with an error.
+ * A request is sent once per connection. It is sent again only after a rejection: its connection ended, or the store answered with
+ * an error. On one connection answers come in order, so sending a request twice would only add load.
  */
 export class StoreClient {
   /** `down`: no connection. `greeting`: the heartbeat is under way, other requests wait. `up`: requests are sent at once. */
   #state: 'down' | 'greeting' | 'up' = 'down';
-  /** Counts connections: a request is rejected because its own connection ended, or for another reason. */
+  /** Counts connections and their ends. It tells whether a request was rejected because its own connection ended. */
   #connection = 0;
   #outage: Outage | undefined;
-  /** Why there is no connection, if a person must change that, such as the password. */
+  /** Why there is no connection, if a person must change something, such as the password. */
   #denial: LockStoreError | undefined;
   #handler: ConnectionHandler | undefined;
   readonly #waitingForConnection = new Set<() => void>();
@@ -65,11 +65,11 @@ export class StoreClient {
   readonly #background = new Set<Promise<unknown>>();
   readonly #closing = new AbortController();
   readonly #reported: ReportedErrors;
-  /** Apart from the others: a denied channel stops no job. */
+  /** Separate from the other errors: a denied channel stops no job. */
   readonly #reportedMessages: ReportedErrors;
 
   constructor(private readonly parts: StoreClientParts) {
-    // every open request listens to it, and that is no leak
+    // every open request listens to this signal; Node would warn about a leak
     setMaxListeners(0, this.#closing.signal);
     const notify: Notify = (event, payload) => {
       if (!this.#isClosed) parts.notify(event, payload);
@@ -96,7 +96,7 @@ export class StoreClient {
     return this.parts.store;
   }
 
-  /** Whether requests can be sent, if only a heartbeat at first. */
+  /** Whether requests can be sent. On a new connection that is only a heartbeat at first. */
   get isConnected(): boolean {
     return this.#state !== 'down';
   }
@@ -106,7 +106,7 @@ export class StoreClient {
     return this.#closing.signal;
   }
 
-  /** Every outage that goes on: of all locks (undefined), or of one. */
+  /** Every outage that goes on, and for how long. A `name` of undefined means all locks. */
   get outages(): readonly (readonly [name: string | undefined, forMs: number])[] {
     const now = this.parts.clock.now();
     const ofAll = this.#outage === undefined ? [] : [[undefined, now - this.#outage.sinceMs] as const];
@@ -118,11 +118,11 @@ export class StoreClient {
     if (this.#handler !== undefined || this.#isClosed) return;
     this.#handler = handler;
     this.parts.store.open();
-    // a store that has no connections reports none: the greeting finds out
+    // a store without connections never calls `connected`: the heartbeat shows whether it answers
     this.#connect();
   }
 
-  /** Ends the connections, if there are any. Nothing is reported from now on, and nothing waits for an answer any longer. */
+  /** Closes the connections. From now on nothing is reported, and nothing waits for an answer. */
   close(): Promise<void> {
     this.#closing.abort();
     return this.#handler === undefined ? Promise.resolve() : this.parts.store.close();
@@ -164,8 +164,8 @@ export class StoreClient {
   /**
    * Sends a request, and again after each rejection, until it is answered. Undefined if `signal` aborted before. Never rejects.
    *
-   * While there is no connection it waits for one. After an error of the store it waits a moment, longer each time if the
-   * error needs a person.
+   * While there is no connection, it waits for one. After an error of the store it waits 0.25 to 0.5 s. An acquire request waits with
+   * exponential back-off instead, unless the store was only unreachable.
    */
   async untilAnswered<T>({ name, kind, signal, send, onFailure }: StoreRequest<T>): Promise<T | undefined> {
     for (let failures = 0; !signal.aborted && !this.#isClosed;) {
@@ -182,7 +182,7 @@ export class StoreClient {
         return answer.value;
       } catch (thrown: unknown) {
         const error = asLockStoreError(thrown);
-        // its connection ended: it is sent again on the next one
+        // the connection ended: send the request again on the next one
         if (connection !== this.#connection || !this.isConnected) continue;
         failures += 1;
         onFailure?.(error);
@@ -193,14 +193,14 @@ export class StoreClient {
     return undefined;
   }
 
-  /** A heartbeat was answered with an error, or there is no connection. That concerns every job of the process. */
+  /** A heartbeat was answered with an error, or there is no connection. Both concern every job of the process. */
   heartbeatFailed(thrown: unknown, failures: number): void {
     const error = asLockStoreError(thrown);
     if (this.isConnected) this.#reported.failed({ name: undefined, kind: 'session' }, error, failures);
     else this.#remindOfOutage(error);
   }
 
-  /** A heartbeat was answered with a result: the first one on a connection, or, where that hangs, a later one. */
+  /** A heartbeat was answered with a result. A later heartbeat can be answered first where the first one on a connection hangs. */
   heartbeatAnswered(): void {
     this.#reported.succeeded(undefined, 'session');
     this.#becomeReady();
@@ -239,7 +239,7 @@ export class StoreClient {
       this.#release(this.#waitingForConnection);
     }
     if (this.#outage !== undefined) {
-      // the outage was reported when it began: now it turns out that a person has to end it
+      // The outage was reported when it began. Only now it shows that a person must end it.
       if (isDenied && !this.#outage.isDenied) {
         this.#reported.failed({ name: undefined, kind: 'connection' }, error, 1);
         this.#outage.isDenied = true;
@@ -269,12 +269,12 @@ export class StoreClient {
 
   #pauseMs(kind: RequestKind, error: LockStoreError, failures: number): number {
     const { backoff, random } = this.parts;
-    // a leader has a lease to keep; what is only unreachable may work in a moment
+    // a leader must renew its lease in time, and a store that was unreachable may answer in a moment
     const isUrgent = kind !== 'acquire' || error.code === 'STORE_UNREACHABLE';
     return isUrgent ? shortPauseMs(random) : backoffMs(failures - 1, backoff, random);
   }
 
-  /** Ends early with a new connection, and when the store does for another what it denied. */
+  /** Ends early with a new connection, and when another request shows that a reported error is over. */
   async #pause(pauseMs: number, signal: AbortSignal): Promise<void> {
     const awake = new AbortController();
     const asleep = sleep(this.parts.clock, pauseMs, awake.signal);

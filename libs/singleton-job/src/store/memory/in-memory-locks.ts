@@ -90,7 +90,7 @@ export function lockOf(data: ServerData, name: string, now: number): Lock | unde
   return now > (lock?.expiresAt ?? Infinity) ? undefined : lock;
 }
 
-/** Deletes what has expired, so that the locks of a thousand names do not stay for ever. */
+/** Deletes expired locks and states. Otherwise the locks of a thousand names would stay for ever. */
 export function forgetExpired({ locks, states }: ServerData, now: number): void {
   for (const records of [locks, states]) {
     for (const [name, { expiresAt = Infinity }] of records) if (now > expiresAt) records.delete(name);

@@ -23,12 +23,12 @@ import { emptyData } from './server-data.js';
 const FORGET_EVERY_MS = 60_000;
 
 /**
- * What a Redis server is to its clients, in the memory of this process: sessions, locks and messages, by the wall clock of its
- * clock. Each {@link InMemoryLockStore} on it is one client.
+ * A replacement for a Redis server in the memory of this process: sessions, locks and messages. It uses the wall clock of `clock`.
+ * Each {@link InMemoryLockStore} on it is one client.
  */
 export class InMemoryServer {
   protected data = emptyData();
-  /** Counts servers: another one has another id. */
+  /** Counts the starts of the server: each start has its own run id. */
   protected starts = 1;
   readonly #clock: Clock;
   readonly #clients = new Set<Listeners>();

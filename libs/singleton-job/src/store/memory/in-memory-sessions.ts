@@ -71,7 +71,7 @@ function keep(sessions: Map<SessionId, number>, session: SessionToKeep, now: num
   const listed = sessions.get(id);
   if (listed !== undefined && listed < 0) return { status: 'ended', end: -listed };
   const isLost = listed === undefined && confirmedEnd !== undefined;
-  // maybe a request that comes late: its replica may have been confirmed since
+  // the request may be late: a newer heartbeat may have confirmed the session since
   if (isLost && confirmedEnd <= now) return { status: 'ended', end: confirmedEnd };
   const end = now + lockExpiryMs;
   sessions.set(id, end);

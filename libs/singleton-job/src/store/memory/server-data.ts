@@ -1,14 +1,14 @@
 import { type Holder, type JobState, type SessionId } from '../lock-store.js';
 
-/** All that a server keeps. Plain data: a copy of it is a snapshot. */
+/** The data of a server. It is plain: a copy of it is a snapshot. */
 export interface ServerData {
   /** When each session ends. An ended session has minus that time, as in Redis. */
   readonly sessions: Map<SessionId, number>;
   /** The locks by name. */
   readonly locks: Map<string, Lock>;
-  /** What is kept of each lock beside its holder, by name. */
+  /** The state of each job beside its lock, by name. */
   readonly states: Map<string, State>;
-  /** The server as heartbeats know it. Undefined: there was none yet. */
+  /** The server as the last heartbeat saw it. Undefined: there was no heartbeat yet. */
   server: ServerRecord | undefined;
 }
 
@@ -30,7 +30,7 @@ export interface State extends Partial<JobState> {
   readonly expiresAt?: number | undefined;
 }
 
-/** What a server knows besides its data. */
+/** What a step needs besides the data. */
 export interface ServerFacts {
   readonly runId: string;
   readonly now: number;

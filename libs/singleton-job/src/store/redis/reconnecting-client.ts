@@ -8,19 +8,19 @@ import { SilentConnectionError, SocketWatchdog } from './socket-watchdog.js';
 const RETRY_MS = 500;
 
 interface ReconnectingClientOptions<C extends RedisClient> {
-  /** Makes a client that has not connected yet. Undefined: there is nothing to connect to at the moment. */
+  /** Creates a client that is not connected yet. Undefined: there is nothing to connect to at the moment. */
   readonly create: () => C | undefined;
   readonly onReady: (client: C) => void;
   /**
-   * The first attempt failed, or the connection ended. Called once until the next `onReady`, and once more if an attempt shows
-   * that a person must change something, such as the password.
+   * The first attempt failed, or the connection ended. Called once until the next `onReady`. Called once more if a later attempt
+   * shows that a person must change something, such as the password.
    */
   readonly onLost: (reason: unknown) => void;
 }
 
 /**
- * Keeps one client connected from `open()` to `close()`. A client whose connection ended is replaced by a new one: at once if the
- * watchdog closed the connection, else after a quarter to half a second.
+ * Keeps one client connected from `open()` to `close()`. After the end of a connection it creates a new client: at once if the
+ * watchdog closed the connection, otherwise after 0.25 to 0.5 s.
  */
 export class ReconnectingClient<C extends RedisClient> {
   readonly #options: ReconnectingClientOptions<C>;
@@ -67,7 +67,7 @@ export class ReconnectingClient<C extends RedisClient> {
     this.#lose(client, reason);
   }
 
-  /** Ends the connection: in an orderly way if the server answers at once, else by force. */
+  /** Closes the connection. Destroys the socket if that takes longer than 0.1 s. */
   async close(): Promise<void> {
     this.#isOpen = false;
     this.#isReady = false;
@@ -96,7 +96,7 @@ export class ReconnectingClient<C extends RedisClient> {
       return;
     }
     this.#watch(client);
-    // failures come as events as well, and those say more
+    // failures also come as events, which say more
     client.connect().catch(() => undefined);
   }
 
@@ -120,7 +120,7 @@ export class ReconnectingClient<C extends RedisClient> {
     let hasAnswered = false;
     events.once('ready', () => {
       hasAnswered = true;
-      // with a wrong database number, for one, the client would go on with another database
+      // for example a wrong database number: ioredis would go on with another database
       if (isMisconfiguration(failure)) client.disconnect();
       else void this.#becomeReady(client);
     });
@@ -161,7 +161,7 @@ export class ReconnectingClient<C extends RedisClient> {
   }
 }
 
-/** The failure of a first connection, with what may be wrong on our side. */
+/** The failure of a connection that never became ready, with the fix if TLS may be the cause. */
 function whyNeverReady(client: RedisClient, failure: unknown = 'the connection was closed'): unknown {
   if (isCluster(client)) return failure;
   const message = failureText(failure);
@@ -178,8 +178,8 @@ function destroySocket(node: Redis): void {
   stream?.destroy();
 }
 
-// A cluster connects to a node when it is first needed, and until then refuses all commands for it but one. That one comes
-// first, also where it is a command of the client itself.
+// ioredis connects to a node of a cluster with the first command for it, and refuses all others until then. So connect now. The
+// wait lets a command of ioredis itself go first.
 function connectSoon(node: Redis): void {
   setImmediate(() => {
     connectIdle(node);

@@ -2,15 +2,15 @@ import { Cluster, type ClusterNode, type ClusterOptions, Redis, type RedisOption
 
 /** A Redis Cluster by some of its nodes. */
 export interface ClusterConnection {
-  /** Some nodes of the cluster, from which the others are learned. */
+  /** Some nodes of the cluster. The client learns the others from them. */
   readonly nodes: readonly ClusterNode[];
   /** Options of `Cluster` of ioredis. @default {} */
   readonly options?: ClusterOptions | undefined;
 }
 
 /**
- * Where Redis is: a `redis://` or `rediss://` URL, options of ioredis, the nodes of a cluster, or an ioredis client,
- * which is duplicated, never shared. Retry, queue, read-scaling and replay settings are overridden in each case.
+ * Where Redis is: a `redis://` or `rediss://` URL, options of ioredis, the nodes of a cluster, or an ioredis client. A client is
+ * duplicated, never shared. The library always sets its own options for retries, queues, read scaling and replay.
  */
 export type RedisConnectionOptions = string | RedisOptions | ClusterConnection | Redis | Cluster;
 
@@ -20,7 +20,7 @@ const CONNECT_TIMEOUT_MS = 1_000;
 /** How long a connection may take to close before it is destroyed. */
 export const DISCONNECT_TIMEOUT_MS = 100;
 
-// A command is sent once, at once, or fails. What waits in a queue, or is sent again, takes effect after its sender gave up.
+// A command is sent at once and once, or fails. A queued or repeated command could take effect after its sender gave up.
 const EACH_NODE = {
   autoResendUnfulfilledCommands: false,
   autoResubscribe: false,
@@ -57,7 +57,7 @@ const CLUSTER = {
   enableOfflineQueue: false,
   keyPrefix: '',
   lazyConnect: true,
-  // follows a slot that moved, and gives up on one that is being moved
+  // enough for a slot that has moved; a slot that is being moved fails
   maxRedirections: 4,
   redisOptions: EACH_NODE,
   retryDelayOnClusterDown: 0,
@@ -67,13 +67,13 @@ const CLUSTER = {
   shardedSubscribers: false,
 } satisfies ClusterOptions;
 
-/** How to make the clients of one process. None connects by itself. */
+/** Creates the clients of one process. None connects by itself. */
 export interface RedisClients {
   readonly isCluster: boolean;
   /** The number of the database. 0 on a cluster, which has no others. */
   readonly database: number;
   readonly commands: () => RedisClient;
-  /** For the subscription, which needs a client of its own. Undefined while no node of a cluster is known. */
+  /** The client for the subscription, which needs its own. Undefined while no node of a cluster is known. */
   readonly subscriber: (connected: RedisClient | undefined) => Redis | undefined;
 }
 

@@ -24,15 +24,15 @@ interface RedisConnectionsOptions {
   readonly onMessage: (text: string) => void;
 }
 
-/** What a failed command was, for the message. */
+/** A sent command, for the message of its error. */
 interface Sent {
   readonly command: string;
   readonly key: string;
 }
 
 /**
- * The connections of a process to Redis: one for commands, and one for the subscription if there is one. A command is sent at once and once, or
- * rejects. It is never queued and never sent again. What is sent in one turn of the event loop leaves in one write.
+ * The connections of a process to Redis: one for commands, and one for the subscription if there is one. A command is sent at once,
+ * or rejects. It is never queued and never sent again. All commands of one turn of the event loop leave in one write.
  */
 export class RedisConnections {
   readonly #projectName: string;
@@ -59,7 +59,7 @@ export class RedisConnections {
       onReady: (client) => {
         preload(client);
         checkServer(client);
-        // not before: the nodes of a cluster must be known
+        // only now: the nodes of a cluster must be known
         this.#subscription?.open();
         listeners.connected();
       },
@@ -105,7 +105,7 @@ export class RedisConnections {
     try {
       return await this.#corked(client).evalsha(script.sha, keys.length, ...keys, ...args);
     } catch (error) {
-      // this answer is certain: the script did not run
+      // sending it again is safe: Redis certainly did not run the script
       if (!isUnknownScript(error)) throw this.#failed(client, error, sent);
     }
     const again = this.#commands.client ?? (await this.#connected());
@@ -137,7 +137,7 @@ export class RedisConnections {
   #corked(client: RedisClient): RedisClient {
     if (this.#isCorked) return client;
     this.#isCorked = true;
-    // a node of a cluster that was not needed yet has no socket
+    // a node of a cluster without commands so far has no socket
     const streams = nodesOf(client).flatMap(({ stream }) => (stream as typeof stream | undefined) ?? []);
     for (const stream of streams) stream.cork();
     process.nextTick(() => {
@@ -153,7 +153,7 @@ export class RedisConnections {
     } else if (isDemotion(error) || isUnavailable(error)) {
       this.#commands.drop(client, error);
     }
-    // a command whose connection ended knows only that, the connection knows why
+    // the error of the command says only that the connection ended; the connection knows why
     const cause = isConnectionLoss(error) ? (this.#commands.failure ?? error) : error;
     return this.error(cause, sent);
   }
@@ -163,7 +163,7 @@ export class RedisConnections {
   }
 }
 
-/** Sent before everything else, so that the first requests of a thousand jobs are hashes and not a thousand whole scripts. */
+/** Sent before everything else, so that the first requests of a thousand jobs send hashes and not whole scripts. */
 function preload(client: RedisClient): void {
   const primaries = isCluster(client) ? client.nodes('master') : [client];
   for (const node of primaries) {

@@ -2,7 +2,7 @@ import { LockStoreError, type LockStoreErrorCode } from '../../errors/index.js';
 import { type FailedRequest, fixFor } from './redis-fixes.js';
 import { commandAt } from './scripts.js';
 
-// The whole message is searched: an error met inside a script is wrapped in another, differently by each server.
+// The whole message is searched: each server wraps an error inside a script in another text.
 const NEEDS_A_PERSON =
   /\b(NOAUTH|WRONGPASS|NOPERM|WRONGTYPE|CROSSSLOT)\b|invalid password|unknown (redis )?(sub)?command|the user executing the script can't|can't publish|DB index is out of range|SELECT is not allowed in cluster|certificate/i;
 const ANOTHER_NODE = /\b(MOVED|ASK|CROSSSLOT)\b/;
@@ -10,17 +10,17 @@ const REFUSES_WRITES = /\b(OOM|MISCONF|NOREPLICAS)\b/;
 const NO_LONGER_PRIMARY = /\b(READONLY|MASTERDOWN)\b/;
 const UNAVAILABLE = /\b(LOADING|BUSY)\b/;
 const CONNECTION_LOST = /connection (is closed|close)|stream isn't writeable|max retries per request|cluster is ended/i;
-/** About the key of the request, or its channel. */
+/** The error is about the key or the channel of the request. */
 const ABOUT_KEY = /\b(WRONGTYPE|CROSSSLOT)\b|access (one of the|a) (key|channel)|publish to the channel/;
-/** An answer of Redis begins with a code, an error of the network does not. */
+/** An answer of Redis begins with a code. A network error does not. */
 const ANSWER = /^[A-Z]{2,} /;
-/** What an error inside a script is wrapped in: by Redis 7 behind its words, before them by older servers. */
+/** How servers name the place of an error inside a script: Redis 7 after the message, older servers before it. */
 const PLACES = [
   / ?script: (?<sha>[0-9a-f]{40}), on @user_script: ?(?<line>\d+)\.?/,
   /^ERR Error running script \(call to f_(?<sha>[0-9a-f]{40})\): (@user_script: ?(?<line>\d+): ?)+-?/,
 ];
 
-/** A failure of Redis or of the connection to it, sorted by what the library does about it. Says what to do about it. */
+/** The error for a failure of Redis or of its connection. Its message says what a person can do, if anything. */
 export function redisError(error: unknown, request: FailedRequest): LockStoreError {
   if (error instanceof LockStoreError) return error;
   const { isCluster, wasSent = true } = request;
@@ -28,7 +28,7 @@ export function redisError(error: unknown, request: FailedRequest): LockStoreErr
   const message = wordsOf(error);
   const isWrongNode = !isCluster && ANOTHER_NODE.test(message);
   const code = isWrongNode ? 'STORE_MISCONFIGURED' : codeOf(message);
-  // each node of a cluster has rights and memory of its own
+  // each node of a cluster has its own rights and its own memory
   const affectsAllJobs = code !== 'STORE_UNREACHABLE' && !isCluster && !concernsOneLock(error, isCluster);
   const fix = fixFor(message, request);
   const text = `${happened(message, ANSWER.test(failureText(error)), request)}${fix === undefined ? '' : `. ${fix}`}`;
@@ -40,17 +40,17 @@ export function isMisconfiguration(error: unknown): boolean {
   return codeOf(failureText(error)) === 'STORE_MISCONFIGURED';
 }
 
-/** Whether this server is not, or no longer, the one to write to: its name has to be looked up again. */
+/** Whether this server is not the primary, or no longer: its host name has to be looked up again. */
 export function isDemotion(error: unknown): boolean {
   return NO_LONGER_PRIMARY.test(failureText(error));
 }
 
-/** Whether this server answers no request at the moment: it loads its data, or a script runs on it that does not end. */
+/** Whether this server answers no request at the moment: it loads its data, or an endless script runs on it. */
 export function isUnavailable(error: unknown): boolean {
   return UNAVAILABLE.test(failureText(error));
 }
 
-/** Whether the error is about the keys of one lock, and not about the server or what this client may do. */
+/** Whether the error is about the keys of one lock, and not about the server or the rights of this client. */
 function concernsOneLock(error: unknown, isCluster: boolean): boolean {
   return (isCluster ? /\b(WRONGTYPE|CROSSSLOT)\b/ : /\bWRONGTYPE\b/).test(failureText(error));
 }
@@ -75,7 +75,7 @@ function happened(message: string, isAnswer: boolean, { command, key }: FailedRe
   return isAnswer ? `Redis answered ${what} with ${message}` : `Redis did not answer ${what}: ${message}`;
 }
 
-/** What the client adds, and what a reader cannot act on. */
+/** Parts of a message that a reader cannot act on. Some of them come from ioredis. */
 const NOISE = / HELLO must be called.*| and retry is disabled|\. Please report this|[.\s]+$/g;
 
 /** The message without noise. The place in a script becomes the command there. */
@@ -98,7 +98,7 @@ export function failureText(error: unknown): string {
   return isErrorLike(lastNodeError) ? `${text} (${lastNodeError.message})` : text;
 }
 
-/** The client attaches the command that failed with its arguments, a password for one. */
+/** ioredis attaches the failed command with its arguments, for example a password. */
 function hideArguments(error: unknown): void {
   if (!isErrorLike(error)) return;
   delete error.command;
@@ -106,7 +106,7 @@ function hideArguments(error: unknown): void {
   hideArguments(error.lastNodeError);
 }
 
-/** With what clients and the network attach. */
+/** An error with the fields that ioredis and Node add. */
 interface ErrorLike {
   readonly message: string;
   readonly name?: unknown;
@@ -116,7 +116,7 @@ interface ErrorLike {
   command?: unknown;
 }
 
-/** Also an error of another realm, as under jest, which is no instance of our `Error`. */
+/** Also true for an error of another realm, as under jest, which is not an instance of this `Error`. */
 function isErrorLike(error: unknown): error is ErrorLike {
   return typeof error === 'object' && error !== null && 'message' in error && typeof error.message === 'string';
 }

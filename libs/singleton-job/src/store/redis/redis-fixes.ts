@@ -1,4 +1,4 @@
-/** What the library knows of a request that failed. */
+/** What the library knows about a failed request. */
 export interface FailedRequest {
   readonly projectName: string;
   readonly isCluster: boolean;
@@ -22,7 +22,7 @@ export const IS_SENTINEL =
 
 type Fix = string | ((request: FailedRequest) => string | undefined);
 
-/** The first that matches counts. */
+/** The first match counts. */
 const FIXES: readonly (readonly [RegExp, Fix])[] = [
   [/SELECT is not allowed in cluster/, IS_CLUSTER],
   [/\b(MOVED|ASK|CROSSSLOT)\b/, ({ isCluster }) => (isCluster ? undefined : IS_CLUSTER)],
@@ -55,7 +55,7 @@ const FIXES: readonly (readonly [RegExp, Fix])[] = [
   ],
 ];
 
-/** What a person can do about an error of Redis. Undefined: the error says it, or it passes by itself. */
+/** What a person can do about an error of Redis. Undefined: the message says it, or the error goes away by itself. */
 export function fixFor(message: string, request: FailedRequest): string | undefined {
   const [, fix] = FIXES.find(([pattern]) => pattern.test(message)) ?? [];
   return typeof fix === 'function' ? fix(request) : fix;
@@ -64,7 +64,7 @@ export function fixFor(message: string, request: FailedRequest): string | undefi
 const NO_TLS = 'If this port does not speak TLS, write redis:// instead of rediss://, or leave out tls';
 const NO_PLAIN = 'If this port speaks TLS, write rediss:// instead of redis://, or add tls: {}';
 
-/** What may be wrong if a connection that was never ready failed: one side may speak TLS, and the other not. */
+/** The fix for a connection that never became ready, if the cause may be that only one side speaks TLS. */
 export function tlsFix(message: string, usesTls: boolean): string | undefined {
   if (usesTls) return /ETIMEDOUT|ECONNRESET|SSL routines|secure TLS connection/.test(message) ? NO_TLS : undefined;
   return /ECONNRESET|EPIPE|^the connection was closed/.test(message) ? NO_PLAIN : undefined;

@@ -39,11 +39,11 @@ type Arguments = readonly (string | number)[];
 export class RedisLockStore implements LockStore {
   readonly #project: string;
   readonly #channel: string;
-  /** Sessions, and what is known of the server. The braces give both the same hash slot of a cluster. */
+  /** The keys of the sessions and of the server record. The braces give both the same hash slot of a cluster. */
   readonly #sessionKeys: readonly [string, string];
   readonly #listeners = new Listeners();
   readonly #redis: RedisConnections;
-  /** Of a cluster: the run id of the node that last answered about a lock. */
+  /** On a cluster: the run id of the node that last answered an acquire request for a lock. */
   readonly #nodes = new Map<string, string>();
   #areRestartsHidden = false;
 
@@ -97,7 +97,7 @@ export class RedisLockStore implements LockStore {
     const first = [holder, lifeMs, seenToken, endedSession, serverId, serverSince];
     const args = [...first, knownStateCreatedAt, notBefore, isFirstStart ? 1 : 0, request.stateLifeMs ?? ''];
     const [lock, state] = this.#lockKeys(name);
-    // on a cluster the locks may be on another node than the sessions
+    // on a cluster the lock and the sessions may be on different nodes
     const keys = this.#redis.isCluster ? [lock, state] : [lock, state, this.#sessionKeys[1]];
     const reply = await this.#run(ACQUIRE, keys, args);
     if (this.#redis.isCluster && request.heartbeat !== undefined) this.#nodes.set(name, reply.text(2));
@@ -157,7 +157,7 @@ export class RedisLockStore implements LockStore {
     return [lock, `{${lock}}:state`];
   }
 
-  /** Run id and `since` that the script compares, '' where there is nothing to compare. */
+  /** The run id and `since` that the script compares. Empty: there is nothing to compare. */
   #reliesOn(name: string, heartbeat: HeartbeatReference | undefined): readonly [string, string | number] {
     if (heartbeat?.serverId === undefined) return ['', ''];
     return this.#redis.isCluster ? [this.#nodes.get(name) ?? '', ''] : [heartbeat.serverId, heartbeat.serverSince];

@@ -22,7 +22,7 @@ const OUTCOMES = [
   'not-leader',
 ] as const satisfies ClaimOutcome[];
 
-/** The answer of a script, read field by field. An unexpected one rejects, and so says nothing about the lock. */
+/** The answer of a script, read field by field. An unexpected field throws, so that the request counts as unknown. */
 export class Reply {
   readonly #script: string;
   readonly #fields: readonly unknown[];
@@ -67,7 +67,7 @@ export class Reply {
     return this.isMissing(index) ? undefined : this.text(index);
   }
 
-  /** A number as it is stored. One that was overwritten with something else counts as missing. */
+  /** A stored number. A field that another program overwrote with something else counts as missing. */
   storedNumber(index: number): number | undefined {
     return asInteger(this.#fields[index]);
   }
@@ -131,7 +131,7 @@ function readState(reply: Reply): JobState {
   };
 }
 
-/** Session and score by turns. */
+/** `fields` are session, score, session, score, and so on. */
 function readList(fields: readonly Reply[]): ReadonlyMap<SessionId, ListedSession> {
   const list = new Map<SessionId, ListedSession>();
   for (let i = 0; i + 1 < fields.length; i += 2) {

@@ -21,8 +21,8 @@ local info = redis.pcall('INFO', 'server')
 local runId = type(info) == 'string' and string.match(info, 'run_id:(%w+)') or ''
 `;
 
-// The first write of each script is a removal, which removes nothing. A read-only server refuses it, so that it does not answer.
-// A full server accepts it, and with it all that follows.
+// The first write of each script is a removal that removes nothing. A read-only server refuses it, so it never answers a request.
+// A full server accepts a removal, and then all later writes of the script.
 const SESSIONS = `
 local sessions, server = KEYS[1], KEYS[2]
 redis.call('ZREM', sessions, '')
@@ -298,7 +298,7 @@ return { now, found, paused }
 /** All of them. */
 export const SCRIPTS: readonly Script[] = [HEARTBEAT, END_SESSION, ACQUIRE, RENEW, CLAIM, RELEASE, SET_PAUSED];
 
-/** The command on a line of a script, in capitals. Redis names only the place of a command that it does not permit. */
+/** The command on a line of a script, in capitals. For a command that it does not permit, Redis names only the line. */
 export function commandAt(sha: string, line: number): string | undefined {
   const source = SCRIPTS.find((script) => script.sha === sha)?.source.split('\n')[line - 1];
   return source === undefined ? undefined : /redis\.p?call\('(\w+)'/.exec(source)?.[1];

@@ -3,18 +3,18 @@ import { isConnectionLoss } from './redis-errors.js';
 import { IS_CLUSTER, IS_SENTINEL } from './redis-fixes.js';
 import { LockStoreError } from '../../errors/index.js';
 
-/** The one policy under which a server never drops a key that has not expired. */
+/** The only policy under which a server never drops a key before it expires. */
 const NO_EVICTION = 'noeviction';
 
 interface ServerCheckParts {
   readonly evictionPossible: (policy: string | undefined) => void;
-  /** The client is for one server, and this is a node of a cluster, or a Sentinel. Some commands work there by luck. */
+  /** The client is for one server, but this is a node of a cluster, or a Sentinel. Some commands happen to work there. */
   readonly wrongServer: (client: RedisClient, error: LockStoreError) => void;
 }
 
 /**
- * Looks at the server on the first connection of the process: whether it is of the kind that the client is for, and by which policy
- * it drops keys, locks among them, when its memory is full.
+ * Checks the server on the first connection of the process: whether it is of the kind that the client is for, and whether it may
+ * evict keys, and with them locks, when its memory is full.
  */
 export function serverCheck({ evictionPossible, wrongServer }: ServerCheckParts): (client: RedisClient) => void {
   let isKnown = false;
@@ -49,7 +49,7 @@ function misconfigured(message: string): LockStoreError {
   return new LockStoreError('STORE_MISCONFIGURED', message, { wasSent: false, affectsAllJobs: true });
 }
 
-/** Of a cluster, that of the first server which drops keys. Undefined where the server does not show it. */
+/** The eviction policy. On a cluster, that of the first node that evicts keys. Undefined: the server does not show it. */
 function policyOf(infos: readonly (string | undefined)[]): string | undefined {
   const policies = infos.map((info) => read(info, 'maxmemory_policy'));
   const others = policies.filter((policy) => policy !== NO_EVICTION);
@@ -60,7 +60,7 @@ function read(info: string | undefined, field: string): string | undefined {
   return info === undefined ? undefined : new RegExp(`^${field}:(\\S+)`, 'm').exec(info)?.[1];
 }
 
-/** INFO may be denied, and no lock depends on it. */
+/** INFO may be denied: then the policy is unknown, and locks work all the same. */
 function notShown(error: unknown): undefined {
   if (isConnectionLoss(error)) throw error;
 }

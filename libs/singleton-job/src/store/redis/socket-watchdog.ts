@@ -13,11 +13,11 @@ export class SilentConnectionError extends Error {
 }
 
 /**
- * Closes a connection on which nothing arrives for 1.5 s while a request waits for its answer. The handshake with a server that
- * accepts connections and then hangs is such a request too.
+ * Closes a connection on which nothing arrives for 1.5 s while a request waits for its answer. The handshake counts as a request: a
+ * server may accept connections and then hang.
  *
- * Time in which the event loop did not turn does not count. Before the end the loop reads once more: a process that was blocked or
- * stopped finds the answers that arrived meanwhile.
+ * Time during which the event loop is blocked does not count. Before the connection is closed, the event loop reads once more: a
+ * process that was blocked or stopped finds the answers that arrived in the meantime.
  */
 export class SocketWatchdog {
   readonly #redis: Redis;
@@ -30,7 +30,7 @@ export class SocketWatchdog {
   constructor(redis: Redis) {
     this.#redis = redis;
     this.#seen = progressOf(redis);
-    // every command passes here, also those that the client sends by itself. Its own queue of them is private.
+    // every command passes here, also those that ioredis sends by itself; its own queue is private
     const send = redis.sendCommand.bind(redis);
     redis.sendCommand = (command, stream) => {
       const sent = send(command, stream);
@@ -84,7 +84,7 @@ export class SocketWatchdog {
 
   #hasMoved(): boolean {
     const { stream, bytesRead, isConnecting } = progressOf(this.#redis);
-    // a socket that is still connecting has a time-out of its own
+    // ioredis has its own time-out for a socket that is still connecting
     return isConnecting || stream !== this.#seen.stream || bytesRead !== this.#seen.bytesRead;
   }
 }

@@ -8,16 +8,16 @@ const PING_MS = 3_000;
 interface SubscriptionOptions {
   readonly channel: string;
   readonly listeners: Listeners;
-  /** Makes a client of its own for the subscription. Undefined while there is nothing to connect to. */
+  /** Creates a client for the subscription only. Undefined while there is nothing to connect to. */
   readonly create: () => Redis | undefined;
   readonly onMessage: (text: string) => void;
-  /** What Redis answered to `subscribe`, in words. */
+  /** Turns what Redis answered to `subscribe` into an error of the store. */
   readonly denied: (error: unknown) => LockStoreError;
 }
 
 /**
- * One subscription on a connection of its own. A subscriber normally receives nothing, so it pings the server every 3 s. The watchdog
- * closes a connection on which no answer arrives.
+ * One subscription on its own connection. It normally receives nothing for a long time, so it pings the server every 3 s. The
+ * watchdog closes the connection if no answer arrives.
  */
 export class Subscription {
   readonly #options: SubscriptionOptions;
@@ -57,7 +57,7 @@ export class Subscription {
     });
     this.#subscribe(client);
     this.#timer = setInterval(() => {
-      // a subscription that was denied is tried again: it may be permitted by now
+      // retry a denied subscription: it may be permitted by now
       if (this.#isSubscribed) client.ping().catch(() => undefined);
       else this.#subscribe(client);
     }, PING_MS);
