@@ -5,12 +5,12 @@ interface Grid {
   readonly offsetMs?: number;
 }
 
-/** A grid of ticks `offsetMs + n × periodMs` since the epoch, so that every replica counts the same slots. */
+/** A grid of ticks at `offsetMs + n × periodMs` since the epoch. Every replica has the same slots. */
 export function fixedRate(periodMs: number, { offsetMs = 0 }: Grid = {}): FixedRateSchedule {
   function latest(instant: number): number {
     const whole = Math.floor(instant);
     const sinceTick = (whole - offsetMs) % periodMs;
-    // the remainder of a negative number is negative: the tick before it lies one period further back
+    // the remainder of a negative number is negative, so the tick before it is one period earlier
     return whole - (sinceTick < 0 ? sinceTick + periodMs : sinceTick);
   }
 

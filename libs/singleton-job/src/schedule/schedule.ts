@@ -2,22 +2,21 @@ import { createHash } from 'node:crypto';
 import { type ScheduleKind } from '../events/index.js';
 
 /**
- * Says when the next tick is, and nothing else. A schedule holds no state and reads no clock: the same question has the
- * same answer on every replica, whenever it is asked.
+ * Computes when the next tick is due. A schedule holds no state and reads no clock: the same arguments give the same result on every
+ * replica, at any time.
  */
 interface Schedule {
   readonly kind: ScheduleKind;
 
-  /** Kind, expression and zone in one line, for people: `cron 0 3 * * * UTC`. */
+  /** Kind, expression and zone in one readable line: `cron 0 3 * * * UTC`. */
   readonly description: string;
 
-  /** Kind, and hash of the description, as `cron:1f2e…`: a leader sees from it whether its predecessor had another schedule. */
+  /** Kind, and hash of the description: `cron:1f2e…`. A new leader compares it with that of the last leader. */
   readonly fingerprint: string;
 
   /**
-   * The first tick after `previous`, in milliseconds of the clock that the kind is counted on: since the epoch for a
-   * fixed rate and for cron, monotonic for an interval. `previous` is a tick or, for an interval, the end of a run.
-   * Undefined when there is none any more.
+   * The first tick after `previous`. Undefined: there are no more ticks. `previous` is a tick or, for an interval, the end of a run.
+   * Both are milliseconds: since the epoch for a fixed rate and for cron, by the monotonic clock for an interval.
    */
   next(previous: number): number | undefined;
 }
@@ -42,7 +41,7 @@ export interface IntervalSchedule extends Schedule {
 export interface CronSchedule extends Schedule {
   readonly kind: 'cron';
   readonly timeZone: string;
-  /** The newest occurrence in (`after`, `upTo`]; undefined if there is none. Cheap however long the window is. */
+  /** The newest occurrence in (`after`, `upTo`]; undefined if there is none. The cost does not depend on the length of the window. */
   latest(after: number, upTo: number): number | undefined;
   /** How many occurrences lie in (`after`, `upTo`]; counting stops at `limit`. */
   count(after: number, upTo: number, limit: number): number;
@@ -51,7 +50,7 @@ export interface CronSchedule extends Schedule {
 /** The three kinds, distinguished by `kind`. */
 export type AnySchedule = FixedRateSchedule | IntervalSchedule | CronSchedule;
 
-/** The fields by which people and other replicas recognize a schedule. */
+/** The fields that name a schedule in logs and in the store. */
 export function identify<K extends ScheduleKind>(
   kind: K,
   description: string,

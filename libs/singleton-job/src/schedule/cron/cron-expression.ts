@@ -1,8 +1,8 @@
 /**
  * Names for common cron expressions, the same ones as in `@nestjs/schedule`.
  *
- * `EVERY_HOUR` begins with `*`, so that it does run in both passes of an hour that is repeated when the clocks go back; the
- * wider steps have fixed times, so that none of them is left out when the clocks go forward.
+ * `EVERY_HOUR` begins with `*`: when the clocks go back, it runs in both passes of the repeated hour. The wider steps have fixed times:
+ * when the clocks go forward, none of them is left out.
  */
 export const CronExpression = {
   EVERY_SECOND: '* * * * * *',

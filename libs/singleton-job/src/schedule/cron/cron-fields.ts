@@ -3,7 +3,7 @@ import { type CronText } from './cron-text.js';
 import { InvalidScheduleError } from '../invalid-schedule.error.js';
 import { type FieldName, type FieldValues, readField } from './read-field.js';
 
-/** What a cron expression allows. */
+/** The values that each field of a cron expression allows. */
 export interface CronFields {
   readonly seconds: readonly number[];
   readonly minutes: readonly number[];
@@ -11,13 +11,13 @@ export interface CronFields {
   readonly months: readonly number[];
   readonly day: FieldValues;
   readonly weekday: FieldValues;
-  /** A day has to match by both its number and its weekday, not by either: one of the two fields begins with `*`. */
+  /** A day must match by day of month and by weekday, not only by one of them: one of the two fields begins with `*`. */
   readonly needsBothDays: boolean;
 }
 
 /**
- * Reads the fields of a cron expression. `H` stands for a value that is hashed from the job's name and the field: the same
- * one on every replica. On days of the month it is at most 28, so that no month is left out.
+ * Reads the fields of a cron expression. `H` stands for a hash of the job's name and the field, so it is the same on every replica. For
+ * days of the month it is at most 28, so that no month is left out.
  *
  * @throws InvalidScheduleError naming the first field that cannot be read.
  */
@@ -31,7 +31,7 @@ export function readFields({ canonical, fields }: CronText, jobName: string): Cr
     }
   };
   return {
-    // in the order in which they are written: the first mistake is reported
+    // in the order of the expression: the first mistake is reported
     seconds: read('second', second).values,
     minutes: read('minute', minute).values,
     hours: read('hour', hour).values,

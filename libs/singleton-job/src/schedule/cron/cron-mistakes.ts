@@ -3,7 +3,7 @@ import { FIELD_RULES, type FieldName } from './read-field.js';
 interface FieldText {
   readonly name: string;
   readonly expected: string;
-  /** How a range is written that goes around the end of the field. */
+  /** How to write a range that wraps around the end of the field. */
   readonly around: string;
 }
 
@@ -16,7 +16,7 @@ const TEXTS: Readonly<Record<FieldName, FieldText>> = {
   weekday: { name: 'weekday', expected: '0-7, SUN-SAT, 5L or MON#2', around: 'FRI,SAT,SUN for FRI-SUN' },
 };
 
-/** What was expected of the field that could not be read, what came, and the fix if the mistake is a usual one. */
+/** Describes a field that cannot be read: what was expected, what was given, and the fix for a common mistake. */
 export function describeMistake(name: FieldName, field: string, expression: string): string {
   const { name: label, expected } = TEXTS[name];
   const got = `got '${field}' in '${expression}'`;

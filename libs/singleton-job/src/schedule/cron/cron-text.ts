@@ -18,13 +18,13 @@ const ALIASES: ReadonlyMap<string, string> = new Map([
 type SixFields = readonly [string, string, string, string, string, string];
 
 export interface CronText {
-  /** As it was written, with single spaces; an alias is spelt out. */
+  /** The expression as it was written, with single spaces. An alias is replaced by its fields. */
   readonly canonical: string;
   readonly fields: SixFields;
 }
 
 /**
- * Splits a cron expression into its fields. What is in them is not looked at.
+ * Splits a cron expression into its fields. It does not check what is in them.
  *
  * @throws InvalidScheduleError for another number of fields than 5 or 6, or an alias that does not exist.
  */

@@ -7,26 +7,26 @@ import { LocalCalendar } from './local-calendar.js';
 import { type CronSchedule, identify } from '../schedule.js';
 import { TimeZone } from './time-zone.js';
 
-/** What an expression is read with. */
+/** The context of an expression. */
 export interface CronContext {
   /** The name of a time zone, checked. @default 'UTC' */
   readonly timeZone?: string;
-  /** What `H` is hashed from; needed only by an expression that has one. */
+  /** The text from which `H` is hashed. Only an expression with an `H` needs it. */
   readonly jobName?: string;
 }
 
-/** Whether an expression ever fires is computed from here on, not from now, so that the answer is the same on every day. */
+/** Whether an expression ever fires is computed from this time on, not from now. So the result never depends on the date. */
 const REFERENCE = Date.UTC(2026, 0);
 
 /**
  * The occurrences of a cron expression: 5 fields, or 6 with seconds in front; names, lists, ranges, steps, `L`, `#`, `?`,
  * `H` and the usual aliases (`@daily`).
  *
- * As in Vixie cron, a day restricted by day of month and by weekday matches when either does, `0 0 13 * 5`, but has to
- * match by both when one of the two begins with `*`, such as an odd day that is a Monday.
+ * Days are as in Vixie cron. `0 0 13 * 5` restricts day of month and weekday: a day matches if one of them does. If one of the two
+ * fields begins with `*`, a day must match by both.
  *
- * DST too is as in Vixie cron. An expression whose minute or hour begins with `*` follows elapsed time; any other fires
- * once per local time: at the shift if its time is skipped, in the first pass if it is repeated.
+ * DST is as in Vixie cron. An expression whose minute or hour begins with `*` follows elapsed time. Any other fires once per local
+ * time: at the shift if its time is skipped, in the first pass if it is repeated.
  *
  * @throws InvalidScheduleError for an expression that cannot be read or never fires, or an `H` without a name.
  */
@@ -63,7 +63,7 @@ export function cron(expression: string, { timeZone = 'UTC', jobName = '' }: Cro
   });
 }
 
-/** Vixie's rule looks at how the field begins and not at what it allows: `0-59` is a list of fixed times. */
+/** As in Vixie cron, only the first character of a field counts: `0-59` is a list of fixed times. */
 function followsElapsedTime({ fields: [, minute, hour] }: CronText): boolean {
   return /^[*?]/.test(minute) || /^[*?]/.test(hour);
 }

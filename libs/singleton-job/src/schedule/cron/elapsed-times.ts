@@ -4,15 +4,15 @@ import { REACH_MS, type TimeZone } from './time-zone.js';
 
 const SECOND_MS = 1_000;
 
-// '*/30 2 * 3 0#2' in New York: a job that keeps falling into the skipped hour has no other time
+// needed for '*/30 2 * 3 0#2' in New York: all its times are in the skipped hour of each year
 const MAX_STEPS = 400;
 
 /**
- * The occurrences of a job that follows elapsed time, `0 * * * *`: DST as in Vixie cron. It runs whenever the wall clock
- * shows a matching time: not at all in an hour that is skipped, and in both passes of one that is repeated.
+ * The occurrences of a job that follows elapsed time, such as `0 * * * *`, with DST as in Vixie cron. It runs whenever the wall clock
+ * shows a matching time: never in a skipped hour, and in both passes of a repeated hour.
  *
- * It goes from one shift of the clocks to the next, with a constant offset between them, but looks for a shift only near
- * both ends of the way to the next match: one in between repeats no time that matches.
+ * Between two shifts of the clocks the offset is constant. A shift matters only near the start and near the candidate, so the search
+ * checks only those: a shift in between repeats no matching time.
  */
 export function elapsedTimes(calendar: LocalCalendar, zone: TimeZone): Occurrences {
   function next(previous: number): number | undefined {

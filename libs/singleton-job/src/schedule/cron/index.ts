@@ -1,3 +1,3 @@
-/** Cron expressions: which instants they name, in a time zone with its clock changes. */
+/** Cron expressions: their occurrences in a time zone with daylight saving. */
 export { cron } from './cron.js';
 export { CronExpression } from './cron-expression.js';

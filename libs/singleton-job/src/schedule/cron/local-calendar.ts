@@ -3,15 +3,15 @@ import { type CronFields } from './cron-fields.js';
 const SECOND_MS = 1_000;
 const DAY_S = 86_400;
 
-/** The calendar repeats itself exactly after 400 years: what has not come by then never will. */
+/** The calendar repeats itself exactly after 400 years: a date that has not come by then never will. */
 const CALENDAR_CYCLE_MONTHS = 400 * 12;
 
 /**
- * The local times that match the fields of a cron expression, on a calendar without time zones. Pure arithmetic: it
- * looks at a day once and at a month without a match hardly at all, so a leap day is as cheap as the next minute.
+ * The local times that match the fields of a cron expression, on a calendar without time zones. The search goes by whole days and
+ * months, so a leap day years ahead is cheap to find.
  *
- * A day that is restricted by both day of month and weekday matches when either does, as in Vixie cron: unless one of the
- * two fields begins with `*`, when it has to match by both.
+ * As in Vixie cron, a day that is restricted by day of month and by weekday matches if one of them does. If one of the two fields begins
+ * with `*`, a day must match by both.
  */
 export class LocalCalendar {
   readonly #fields: CronFields;
@@ -129,7 +129,7 @@ function atMost(sorted: readonly number[], bound: number): number | undefined {
   return sorted[countBelow(sorted, bound + 1) - 1];
 }
 
-/** By halving: an expression of every minute has 1440 of them a day. */
+/** A binary search: an expression of every minute has 1440 times a day. */
 function countBelow(sorted: readonly number[], bound: number): number {
   let low = 0;
   let high = sorted.length;

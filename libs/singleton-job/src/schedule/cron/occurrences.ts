@@ -1,4 +1,4 @@
-/** The instants of a cron expression in a time zone, both ways. Whole seconds; no state. */
+/** The instants of a cron expression in a time zone, forwards and backwards. Whole seconds, without state. */
 export interface Occurrences {
   /** The first one after `previous`; undefined if there is none any more. */
   readonly next: (previous: number) => number | undefined;

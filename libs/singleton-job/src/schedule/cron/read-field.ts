@@ -46,7 +46,7 @@ export const FIELD_RULES: Readonly<Record<FieldName, FieldRule>> = {
 const ELEMENT =
   /^(?:[*?]|(?<hash>H)(?:\((?<low>\d+)-(?<high>\d+)\))?|(?<from>\d+|[A-Za-z]{3})(?:-(?<to>\d+|[A-Za-z]{3}))?)(?:\/(?<step>\d+))?$/;
 
-/** What one field allows. Sunday is 0. */
+/** The values that one field allows. Sunday is 0. */
 export interface FieldValues {
   /** Ascending, and each value once. */
   readonly values: readonly number[];
@@ -121,7 +121,7 @@ function wrap(value: number, { min, size }: FieldRule): number {
   return min + ((value - min) % size);
 }
 
-/** Must never change: replicas of two versions have to agree on the values of `H`. */
+/** Must never change: replicas of different versions must have the same values of `H`. */
 function hashOf(seed: string): number {
   return createHash('sha256').update(seed).digest().readUInt32BE();
 }

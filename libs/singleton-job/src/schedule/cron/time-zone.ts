@@ -1,15 +1,15 @@
 const SECOND_MS = 1_000;
 const DAY_MS = 86_400_000;
 
-/** Longer than any offset from UTC and any one shift together, shorter than half the way between two shifts of a zone. */
+/** Longer than the largest offset from UTC plus the largest shift. Shorter than half the time between two shifts of a zone. */
 export const REACH_MS = 2 * DAY_MS;
 
-/** The zone is sampled at multiples of this; two shifts are never as close (Gaza will have two within a week in 2040). */
+/** The zone is sampled at multiples of this. Two shifts are never this close (Gaza will have two within a week in 2040). */
 const CELL_MS = 2 * DAY_MS;
 
 const MAX_CACHED_CELLS = 512;
 
-/** The instant at which the clocks of a zone are set, and what they are ahead of UTC before and from then on. */
+/** The instant at which the clocks of a zone are set, and their offsets from UTC before it and from then on. */
 interface ClockShift {
   readonly at: number;
   readonly beforeMs: number;
@@ -22,10 +22,10 @@ interface Cell {
 }
 
 /**
- * How far the wall clocks of a time zone are ahead of UTC, and when they are set. A pure function of the zone and the
- * instant: the sampling grid is the same for everyone, so it does not matter what was asked before.
+ * How far the wall clocks of a time zone are ahead of UTC, and when they are set. The results depend only on the zone and the instant:
+ * the sampling grid is always the same, so earlier calls do not matter.
  *
- * *Local* milliseconds here and in the files beside it are what the wall clock shows, read as if it were UTC.
+ * *Local* milliseconds, here and in the files beside it, are the time that the wall clock shows, read as if it were UTC.
  */
 export class TimeZone {
   static readonly #zones = new Map<string, TimeZone>();
@@ -37,13 +37,13 @@ export class TimeZone {
     private readonly format: Intl.DateTimeFormat,
   ) {}
 
-  /** `name` is one that `isTimeZone` knows. */
+  /** `name` must pass `isTimeZone`. */
   static of(name: string): TimeZone {
     const known = TimeZone.#zones.get(name);
     if (known !== undefined) return known;
     const format = formatOf(name);
     const resolved = format.resolvedOptions().timeZone;
-    // only the case is corrected: what an old name is an alias of depends on the version of Node.js
+    // only the case is corrected: versions of Node.js differ in what an old name is an alias of
     const canonical = resolved.toLowerCase() === name.toLowerCase() ? resolved : name;
     const zone = new TimeZone(canonical, format);
     TimeZone.#zones.set(name, zone);
@@ -55,7 +55,7 @@ export class TimeZone {
     return shift !== undefined && instant >= shift.at ? shift.afterMs : offsetMs;
   }
 
-  /** The shift in (`after`, `upTo`], a window of a few days at most, in which there is never more than one. */
+  /** The shift in (`after`, `upTo`]. The window is a few days at most, and never has more than one shift. */
   shiftIn(after: number, upTo: number): ClockShift | undefined {
     for (let index = Math.floor(after / CELL_MS); index <= Math.floor(upTo / CELL_MS); index++) {
       const { shift } = this.#cell(index);
