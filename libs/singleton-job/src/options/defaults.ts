@@ -1,4 +1,4 @@
-/** What an option is when it is left out. `nodeId` comes from the environment and `misfireGrace` from the others. */
+/** The defaults of options. The default of `nodeId` comes from the environment, that of `misfireGrace` from other options. */
 export const DEFAULTS = Object.freeze({
   heartbeatIntervalMs: 3_000,
   lockExpiryMs: 10_000,
@@ -13,13 +13,13 @@ export const DEFAULTS = Object.freeze({
   initialDelayMs: 0,
 });
 
-/** What an option must be at least, and at most. */
+/** The smallest and largest values of options. */
 export const LIMITS = Object.freeze({
   heartbeatIntervalMs: 50,
   lockExpiryMs: 500,
   longestLockExpiryMs: 86_400_000,
-  /** `lockExpiry` over `heartbeatInterval`: a session outlives two lost heartbeats. */
+  /** `lockExpiry` ÷ `heartbeatInterval`: a session outlives two lost heartbeats. */
   heartbeatsPerExpiry: 3,
-  /** A second for runs, one after aborting them, and one to release. */
+  /** A second to wait for runs, a second after aborting them, and a second to release the locks. */
   shutdownTimeoutMs: 3_000,
 });

@@ -1,13 +1,13 @@
 import { DEFAULTS } from './defaults.js';
 
-/** How often a replica sends heartbeats if the module sets `lockExpiry` only: a quarter of it, 3 s at most. */
+/** The heartbeat interval if the module sets only `lockExpiry`: a quarter of it, at most 3 s. */
 export function heartbeatIntervalFor(lockExpiryMs: number): number {
   return Math.min(DEFAULTS.heartbeatIntervalMs, Math.floor(lockExpiryMs / 4));
 }
 
 /**
- * How late an occurrence of a cron job may start if neither the job nor the module sets it: long enough for a leader to
- * drain, or to be killed and its session to end, and for the next one to take over, with a lock expiry to spare.
+ * The misfire grace of a cron job if neither the job nor the module sets it. It is long enough for a leader to drain, or for the session
+ * of a killed leader to end, and for the next leader to take over, with one `lockExpiry` to spare.
  */
 export function defaultMisfireGraceMs(
   options: { readonly shutdownTimeoutMs: number; readonly heartbeatIntervalMs: number },

@@ -4,7 +4,7 @@ import { type ResolvedOptions } from './resolved-options.js';
 
 const MOST_NODES = 3;
 
-/** Where the locks are, for the log: without user, password and query. Undefined: nothing is locked. */
+/** Where the locks are, for the log, without user, password and query. Undefined: nothing is locked. */
 export function describeStore({
   store,
   connection,

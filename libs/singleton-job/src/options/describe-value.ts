@@ -1,6 +1,6 @@
 const LONGEST_TEXT = 60;
 
-/** A value as a message shows it: on one line, short, and without the contents of objects, which may be secret. */
+/** A value for a message: short and on one line. The contents of objects may be secret and are left out. */
 export function describeValue(value: unknown): string {
   switch (typeof value) {
     case 'string':
@@ -19,7 +19,7 @@ export function describeValue(value: unknown): string {
   }
 }
 
-/** A text that is meant to be a URL, without user, password and query. */
+/** A text that should be a URL, without user, password and query. */
 export function describeUrl(text: string): string {
   return withoutCredentials(text).replace(/\?.*$/s, '?…');
 }
@@ -30,21 +30,21 @@ export function listSome(items: readonly string[], most: number): string {
   return `${items.slice(0, most).join(', ')}${others > 0 ? ` and ${others} more` : ''}`;
 }
 
-/** Whether `new` works on it. Arrow functions and methods are no classes; plain functions look like one. */
+/** Whether `new` works on it. True for plain functions too; false for arrow functions and methods. */
 export function isClass(value: unknown): value is abstract new (...args: never[]) => unknown {
   return typeof value === 'function' && typeof value.prototype === 'object' && value.prototype !== null;
 }
 
-/** An object with options in it: of a literal or of a class, but no list. */
+/** Whether it is an object with options: a literal or an instance of a class, but not a list. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** An object that was made by a literal. */
+/** Whether it was created by an object literal. */
 export function isPlainObject(value: unknown): value is Record<string, unknown> {
   if (typeof value !== 'object' || value === null) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
-  // objects of another realm, such as a test runner's, have an Object.prototype of their own
+  // objects of another realm, as in a test runner, have another Object.prototype
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
@@ -55,7 +55,7 @@ function quote(text: string): string {
   return `'${JSON.stringify(shown).slice(1, -1).replaceAll('\\"', '"')}'`;
 }
 
-/** Before an @ there may be a password. */
+/** The text before an @ may contain a password. */
 function withoutCredentials(text: string): string {
   return text.replace(/^(\w+:\/\/)?.+@/s, '$1…@');
 }

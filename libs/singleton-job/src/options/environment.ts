@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 /** The variable that switches all jobs off. */
 export const ENABLED_VARIABLE = 'SINGLETON_JOB_ENABLED';
 
-/** What the options take from outside. */
+/** The parts of the environment that options depend on. */
 export interface Environment {
   readonly [ENABLED_VARIABLE]?: string | undefined;
   readonly NODE_ENV?: string | undefined;

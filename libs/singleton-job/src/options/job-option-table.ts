@@ -6,13 +6,13 @@ type Kinds = readonly ScheduleKind[];
 
 export type JobOptionName = keyof JobOptions | keyof FixedRateOptions | keyof CronOptions | keyof JobOverrides;
 
-/** Where an option of a job can stand, and what to do where it cannot. */
+/** Which decorators and overrides take an option of a job, and the fix where it is not possible. */
 interface JobOptionRule {
   /** The kinds whose decorators take it. */
   readonly decorators: Kinds;
   /** The kinds whose overrides take it. */
   readonly overrides: Kinds;
-  /** The schedule is built of it. */
+  /** True: it is part of the schedule. */
   readonly isOfSchedule?: true;
   readonly fix?: string;
 }
@@ -25,12 +25,12 @@ function only(...kinds: Kinds): JobOptionRule {
   return { decorators: kinds, overrides: kinds };
 }
 
-/** Sets in an override what is the first argument of the decorator. */
+/** The option of an override that replaces the first argument of the decorator. */
 function argument(kind: ScheduleKind): JobOptionRule {
   return { decorators: [], overrides: [kind], isOfSchedule: true };
 }
 
-/** Which options a job of each kind has. Their types are in `job.options.ts`, and `resolve-job-options.ts` checks them. */
+/** The options of each kind of job. `job.options.ts` has their types, `resolve-job-options.ts` checks them. */
 const JOB_OPTIONS: Readonly<Record<JobOptionName, JobOptionRule>> = {
   name: { ...IN_DECORATORS, fix: 'set the name in the decorator; an override is found by that name' },
   enabled: EVERYWHERE,
@@ -61,7 +61,7 @@ const JOB_OPTIONS: Readonly<Record<JobOptionName, JobOptionRule>> = {
 
 const NAMES = Object.keys(JOB_OPTIONS) as JobOptionName[];
 
-/** What an override of some kind of job can set, and how a variable sets it. */
+/** The options that an override can set, and how a variable sets each. */
 export const OVERRIDES: VariableKinds<JobOverrides> = {
   enabled: 'boolean',
   disabled: 'boolean',
@@ -80,7 +80,7 @@ export const OVERRIDES: VariableKinds<JobOverrides> = {
 
 export const OVERRIDABLE = Object.keys(OVERRIDES) as JobOptionName[];
 
-/** What to do instead of giving an option where it is none; also for those of `@nestjs/schedule` that are none here. */
+/** What to do instead of setting an option that is not possible here, such as one of `@nestjs/schedule`. */
 export const OPTION_FIXES: Readonly<Record<string, string>> = {
   ...Object.fromEntries(NAMES.map((name) => [name, JOB_OPTIONS[name].fix ?? 'leave it out'])),
   utcOffset: "name the zone instead, as in timeZone: 'Asia/Singapore'; an offset knows no summer time",
@@ -88,27 +88,27 @@ export const OPTION_FIXES: Readonly<Record<string, string>> = {
   unrefTimeout: 'no timer keeps the process alive after app.close(); leave it out',
 };
 
-/** What the decorator of a kind of job takes besides its first argument. */
+/** The options of the decorator of a kind of job. */
 export function optionsOf(kind: ScheduleKind): readonly JobOptionName[] {
   return NAMES.filter((name) => JOB_OPTIONS[name].decorators.includes(kind));
 }
 
-/** Whether an override sets by it what is the first argument of the decorator. */
+/** Whether the option replaces the first argument of a decorator. */
 export function isArgument(name: JobOptionName): boolean {
   return JOB_OPTIONS[name].decorators.length === 0;
 }
 
-/** What the first argument of the decorator is called in an override, and in messages. */
+/** The name of the first argument of the decorator, in overrides and in messages. */
 export function argumentOf(kind: ScheduleKind): string {
   return NAMES.find((name) => isArgument(name) && JOB_OPTIONS[name].overrides.includes(kind)) ?? 'schedule';
 }
 
-/** What an override says that the kind of its job does not have. */
+/** The options of an override that its kind of job does not have. */
 export function misplacedIn(given: readonly JobOptionName[], kind: ScheduleKind): readonly JobOptionName[] {
   return given.filter((name) => !JOB_OPTIONS[name].overrides.includes(kind));
 }
 
-/** What an override sets of the schedule of a job of its kind. */
+/** The options of an override that are part of the schedule of its kind of job. */
 export function ofSchedule(given: readonly JobOptionName[], kind: ScheduleKind): readonly JobOptionName[] {
   return given.filter((name) => JOB_OPTIONS[name].isOfSchedule === true && JOB_OPTIONS[name].overrides.includes(kind));
 }

@@ -6,65 +6,65 @@ export type Overlap = 'skip' | 'cancel-other';
 /** The options that every job has. */
 export interface JobOptions {
   /**
-   * Its name in keys, logs and `jobs` overrides. Names are protocol: replicas that know a job by another name run it as
-   * another job, so a new name means that both run during a rolling deploy. No braces, colons, slashes or spaces.
+   * The name of the job in keys, logs and `jobs` overrides. No braces, colons, slashes or spaces. Replicas that use different names run
+   * two different jobs: if you change the name, both run during a rolling deploy.
    *
    * @default `Class.method`
    */
   readonly name?: string | undefined;
 
   /**
-   * False: the job is checked but neither elected for nor run on this replica.
+   * False: the job is checked, but this replica does not compete for it and does not run it.
    *
    * @default true
    */
   readonly enabled?: boolean | undefined;
 
-  /** The same the other way round, as `@nestjs/schedule` has it. */
+  /** The opposite of `enabled`, as in `@nestjs/schedule`. */
   readonly disabled?: boolean | undefined;
 
   /**
-   * How long a leader that was killed keeps the lead. More: it is replaced later. Less: a shorter pause of the process or
-   * of Redis costs the leadership. From 500 ms to 1 day. The shortest `lockExpiry` of a replica makes all its heartbeats
-   * more frequent, if three of the module's do not fit into it.
+   * How long a killed leader keeps the lead. More: it is replaced later. Less: a shorter pause of the process or of Redis costs the
+   * lead. From 500 ms to 1 day. A replica sends heartbeats more often if three do not fit into its shortest `lockExpiry`.
    *
    * @default the `lockExpiry` of the module
    */
   readonly lockExpiry?: Duration | undefined;
 
   /**
-   * Aborts the signal of a run that takes longer. More: a stuck run holds the job up for longer. Less: a slow one is
-   * cut off. A run that ignores its signal goes on, and so do the heartbeats.
+   * Aborts the signal of a run that takes longer. More: a stuck run blocks the job for longer. Less: a slow run is aborted. A run that
+   * ignores its signal goes on, and so do the heartbeats.
    *
    * @default none
    */
   readonly timeout?: Duration | undefined;
 
   /**
-   * Reports a run that takes longer as slow (`runSlow`, a warning in the log), and again each time its age has doubled. The run
-   * goes on. It is noticed within one `heartbeatInterval`; a run that ends before is not reported. More: fewer warnings. Less: a
-   * stuck run is noticed sooner. `false`: never, for a job whose run lasts as long as its replica leads.
+   * Reports a run that takes longer as slow (`runSlow`, a warning in the log), and again each time its age has doubled. The run goes on.
+   * The report comes up to one `heartbeatInterval` later; a run that ends before it is not reported. More: fewer warnings. Less: a stuck
+   * run is noticed sooner. `false`: never, for a job whose run lasts as long as its replica leads.
    *
    * @default the `warnAfter` of the module
    */
   readonly warnAfter?: Duration | false | undefined;
 
   /**
-   * From the start of this replica until it competes for the job, for what is not ready at start-up. Zero is allowed.
+   * How long this replica waits after its start until it competes for the job. For a job that needs something which is not ready at
+   * start-up. Zero is allowed.
    *
    * @default 0
    */
   readonly initialDelay?: Duration | undefined;
 
-  /** Accepted for classes that come from `@nestjs/schedule`: here a job never overlaps with itself. See `overlap`. */
+  /** Accepted for classes that come from `@nestjs/schedule`. It changes nothing: a job never overlaps with itself. See `overlap`. */
   readonly waitForCompletion?: true | undefined;
 }
 
-/** For jobs whose ticks do not wait for the run before. */
+/** For jobs whose ticks do not wait for the last run. */
 interface OverlapOption {
   /**
-   * What becomes of a tick that is due while a run is in flight. `'skip'` drops and reports it. `'cancel-other'` aborts
-   * the run in flight, waits for it to settle, and then runs the newest tick that was due meanwhile.
+   * What happens to a tick that is due while a run is in flight. `'skip'` drops and reports the tick. `'cancel-other'` aborts the run,
+   * waits until it has settled, and then runs the newest tick that came due.
    *
    * @default 'skip'
    */
@@ -78,8 +78,7 @@ interface OverlapOption {
  */
 export interface FixedRateOptions extends JobOptions, OverlapOption {
   /**
-   * Moves the grid of ticks, which starts at the epoch, so that jobs of one period do not all run at the same instant.
-   * Zero is allowed.
+   * Moves the grid of ticks, so that jobs with the same period do not all run at the same instant. Zero is allowed.
    *
    * @default 0
    */
@@ -87,7 +86,7 @@ export interface FixedRateOptions extends JobOptions, OverlapOption {
 }
 
 /**
- * Options of `@Interval`. It is counted from the end of a run, so it has neither `overlap` nor `offset`.
+ * Options of `@Interval`. The delay counts from the end of a run, so there is no `overlap` and no `offset`.
  *
  * @example `@Interval('1s', { name: 'heartbeat', warnAfter: '30s' })`
  */
@@ -100,15 +99,15 @@ export type IntervalOptions = JobOptions;
  */
 export interface CronOptions extends JobOptions, OverlapOption {
   /**
-   * IANA name of the zone that the expression is read in.
+   * IANA name of the time zone of the expression.
    *
    * @default the `timeZone` of the module
    */
   readonly timeZone?: string | undefined;
 
   /**
-   * How late an occurrence may still start, after a time without a leader, or with a leader that was stuck. More: it runs after a longer
-   * outage. Less: it is rather reported as missed. Zero: a late occurrence never runs.
+   * How late an occurrence may still start, for example after an outage. More: it runs after a longer outage. Less: it is reported as
+   * missed sooner. Zero: a late occurrence never runs.
    *
    * @default the `misfireGrace` of the module
    */
@@ -116,7 +115,7 @@ export interface CronOptions extends JobOptions, OverlapOption {
 }
 
 /**
- * What the module's `jobs` may change in a job: everything but its name and its kind.
+ * The options of a job that `jobs` of the module may change: all but its name and its kind.
  *
  * @example `jobs: { 'daily-report': { cron: '0 4 * * *', lockExpiry: '60s' } }`
  */

@@ -1,7 +1,7 @@
-/** Projects and jobs are named in keys and channels: `{project}:{job}:lock`, `lock/{key}` for locks that are no job's. */
+/** Names of projects and jobs are part of keys and channels: `{project}:{job}:lock`. Locks of `LockService` have `lock/{key}`. */
 const FORBIDDEN_IN_NAME = /[{}:/\s\p{Cc}]/u;
 
-/** `#` parts the process from the attempt in a holder value, and a space parts the holder from its token. */
+/** In a holder, `#` separates the session from the attempt. In a claim, a space separates the holder from its token. */
 const FORBIDDEN_IN_NODE_ID = /[#\s\p{Cc}]/gu;
 
 export const NAME_RULE = 'a name without braces, colons, slashes, spaces and control characters';
@@ -17,7 +17,7 @@ export function isNodeId(value: unknown): value is string {
   return typeof value === 'string' && value !== '' && value === toNodeId(value);
 }
 
-/** The name of this host, changed to fit the rule for names. */
+/** A text as a node id: each character that a node id must not have becomes `-`. */
 export function toNodeId(text: string): string {
   return text.replaceAll(FORBIDDEN_IN_NODE_ID, '-');
 }

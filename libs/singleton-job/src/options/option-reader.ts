@@ -4,13 +4,13 @@ import { didYouMean } from './suggest.js';
 import { type OptionVariables, variableOf, variablesOf } from './variables.js';
 
 /**
- * Reads options one by one, and notes what is wrong with each instead of throwing, so that all mistakes are reported at
- * once. An option that is missing, undefined or wrong reads as undefined.
+ * Reads options one by one. It notes each mistake instead of throwing, so that all mistakes are reported at once. An option that is
+ * missing, undefined or wrong reads as undefined.
  */
 export class OptionReader {
   readonly #raw: Readonly<Record<string, unknown>>;
 
-  /** `prefix` is what stands before the name of an option in a message: its place. */
+  /** `prefix` is the place of the options. Messages write it before the name of an option. */
   constructor(
     raw: object,
     private readonly prefix: string,
@@ -19,12 +19,12 @@ export class OptionReader {
     this.#raw = raw as Record<string, unknown>;
   }
 
-  /** The option as it was given. */
+  /** The raw value of the option. */
   get(key: string): unknown {
     return this.#raw[key];
   }
 
-  /** A whole sentence about an option: what is wrong, and the fix. */
+  /** Notes a mistake in one sentence: what is wrong, and the fix. */
   note(key: string, sentence: string): void {
     const variable = this.variableOf(key);
     this.problems.push(`${variable === undefined ? this.prefix : `${variable}: `}${key} ${sentence}`);
@@ -87,7 +87,7 @@ export class OptionReader {
     return undefined;
   }
 
-  /** What passes `is`. */
+  /** The value, if it passes `is`. */
   checked<T>(key: string, is: (value: unknown) => value is T, rule: Rule): T | undefined {
     const value = this.get(key);
     if (value === undefined || is(value)) return value;
@@ -96,8 +96,8 @@ export class OptionReader {
   }
 
   /**
-   * Notes every option that is not `known`, and every variable that sets none. `fixes` answers for those that people expect to
-   * find here.
+   * Notes every option that is not `known`, and every variable that sets no option. `fixes` has the fix for names that people expect
+   * here.
    */
   refuseUnknown(known: readonly string[], fixes: Readonly<Record<string, string>> = {}): void {
     this.problems.push(...(this.variables?.problems ?? []));

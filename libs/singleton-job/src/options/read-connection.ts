@@ -6,7 +6,7 @@ const URL_FIX = "write it as 'redis://host:6379', or 'rediss://host:6379' for TL
 
 const KINDS = 'a redis:// or rediss:// URL, options of ioredis, { nodes, options } of a cluster, or an ioredis client';
 
-/** What clients other than ioredis take. ioredis ignores it and connects to localhost. */
+/** Options of clients other than ioredis. ioredis ignores them and connects to localhost. */
 const FOREIGN_OPTIONS = {
   url: "pass the URL itself, as in connection: 'redis://host:6379'",
   socket: 'write host and port without it, as in connection: { host, port }',
@@ -16,7 +16,7 @@ const FOREIGN_OPTIONS = {
 
 const NO_KEY_PREFIX = 'is not supported: the keys begin with projectName, so set that instead';
 
-/** Reads `connection`. No message repeats what may hold a password. */
+/** Reads `connection`. No message repeats a text that may contain a password. */
 export function readConnection(reader: OptionReader, problems: string[]): RedisConnectionOptions | undefined {
   const connection = reader.get('connection');
   if (connection === undefined) return undefined;
@@ -54,7 +54,7 @@ function unencoded(text: string, url: URL | undefined): string | undefined {
   const [, credentials] = /^rediss?:\/\/(.*)@/s.exec(text) ?? [];
   if (credentials === undefined) return undefined;
   if (/%(?![\da-f]{2})/i.test(credentials)) return '%';
-  // an @ in the query of a URL that can be read is no sign of a password
+  // an @ in the query of a valid URL does not mean a password
   const isCut = url === undefined || url.hash !== '' || url.pathname.includes('@');
   return isCut ? /[#/?]/.exec(credentials)?.[0] : undefined;
 }
@@ -127,7 +127,7 @@ function hasKeyPrefix(options: unknown): boolean {
   return prefix !== undefined && prefix !== null && prefix !== '';
 }
 
-/** An ioredis client, recognised by its shape: two copies of ioredis may be installed. */
+/** Whether it is an ioredis client. Recognised by its shape: two copies of ioredis may be installed. */
 function isRedisClient(connection: unknown): connection is object {
   return (
     typeof connection === 'object' &&

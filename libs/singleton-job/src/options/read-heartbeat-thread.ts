@@ -13,7 +13,7 @@ const NO_FUNCTION =
   'must not be a function while heartbeatThread is set: a thread has its own connection, and no function can be passed to it, ' +
   'so leave one of the two out';
 
-/** Reads `heartbeatThread`, and whether a thread can have a connection like `connection`. Undefined: there is no thread. */
+/** Reads `heartbeatThread`, and checks that `connection` can be passed to a thread. Undefined: there is no thread. */
 export function readHeartbeatThread(
   reader: OptionReader,
   connection: RedisConnectionOptions | undefined,
@@ -49,7 +49,7 @@ function isFile(value: unknown): value is string | URL {
   return (typeof value === 'string' && value !== '') || value instanceof URL;
 }
 
-/** Where the first function is in lists and objects of options. Undefined: in none of them. */
+/** The path of the first function in nested lists and objects. Undefined: there is none. */
 function functionIn(value: unknown, place: string): string | undefined {
   if (typeof value === 'function') return place;
   if (!Array.isArray(value) && !isPlainObject(value)) return undefined;

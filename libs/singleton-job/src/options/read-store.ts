@@ -16,7 +16,7 @@ const STORE_METHODS: Record<Exclude<keyof LockStore, 'isSubscribed'>, true> = {
   close: true,
 };
 
-/** Reads `store`, with what `'memory'` takes in production. */
+/** Reads `store`. In production `'memory'` needs `allowInMemoryStore`. */
 export function readStore(reader: OptionReader, environment: Environment): LockStore | 'memory' | undefined {
   const store = reader.get('store');
   if (store === undefined) return undefined;

@@ -9,7 +9,7 @@ type Timings = Pick<
   'heartbeatIntervalMs' | 'lockExpiryMs' | 'maxBackoffDelayMs' | 'shutdownTimeoutMs' | 'misfireGraceMs'
 >;
 
-/** Reads the durations of the module and measures them against each other. A default is measured too. */
+/** Reads the durations of the module and compares them with each other, defaults included. */
 export function readTimings(reader: OptionReader): Timings {
   const heartbeatGivenMs = reader.duration('heartbeatInterval', LIMITS.heartbeatIntervalMs);
   const lockGivenMs = readExpiry('lockExpiry', reader);
@@ -18,7 +18,7 @@ export function readTimings(reader: OptionReader): Timings {
     heartbeatGivenMs ?? (lockGivenMs === undefined ? DEFAULTS.heartbeatIntervalMs : heartbeatIntervalFor(lockGivenMs));
   const lockExpiryMs = lockGivenMs ?? DEFAULTS.lockExpiryMs;
   const maxBackoffDelayMs = backoffGivenMs ?? DEFAULTS.maxBackoffDelayMs;
-  // nothing is measured against a mistake, or one mistake would read as several
+  // a wrong duration is not compared, so that one mistake is not reported as several
   const areRead =
     !isWrong(reader, 'heartbeatInterval', heartbeatGivenMs) && !isWrong(reader, 'lockExpiry', lockGivenMs);
   if (areRead) {
@@ -45,7 +45,7 @@ export function readTimings(reader: OptionReader): Timings {
   };
 }
 
-/** Reads the life of a session or lock: `lockExpiry` of the module or a job, `expiry` of a lock of `LockService`. */
+/** Reads `lockExpiry` of the module or a job, or `expiry` of a lock of `LockService`. */
 export function readExpiry(key: string, reader: OptionReader): number | undefined {
   return reader.duration(key, LIMITS.lockExpiryMs, LIMITS.longestLockExpiryMs);
 }

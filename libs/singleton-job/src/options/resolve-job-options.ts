@@ -2,10 +2,10 @@ import { type OptionReader } from './option-reader.js';
 import { readExpiry } from './read-timings.js';
 import { readTimeZone } from './read-time-zone.js';
 
-/** What a decorator or an override sets; undefined where it sets nothing. */
+/** The options that a decorator or an override sets. Undefined: it does not set the option. */
 export type ResolvedJobOptions = ReturnType<typeof resolveJobOptions>;
 
-/** Reads the options that a decorator and an override have in common. `job-option-table.ts` has which of them suit the kind. */
+/** Reads the options that decorators and overrides have in common. `job-option-table.ts` lists which kinds of job have them. */
 export function resolveJobOptions(reader: OptionReader) {
   return Object.freeze({
     enabled: readEnabled(reader),

@@ -53,8 +53,8 @@ export const MODULE_OPTION_FIXES = {
 };
 
 /**
- * Parses and checks the options of the module, all at once, and fills in the defaults. The result is frozen; what the
- * user passed is neither changed nor frozen.
+ * Parses and checks the options of the module, and fills in the defaults. The result is frozen. The object that the user passed is
+ * neither changed nor frozen.
  *
  * @throws InvalidOptionsError with every mistake
  */
@@ -104,7 +104,7 @@ function readProjectName(reader: OptionReader): string {
   return '';
 }
 
-/** What keeps all jobs from running. What was meant by a mistake is not known, so a mistake counts too. */
+/** What switches all jobs off. A value that cannot be read also does: it may have been meant to. */
 function readDisabled(reader: OptionReader, environment: Environment, problems: string[]): string | undefined {
   const variable = environment[ENABLED_VARIABLE];
   const enabled = reader.boolean('enabled');
@@ -121,7 +121,7 @@ function readDisabled(reader: OptionReader, environment: Environment, problems: 
 function readNodeId(reader: OptionReader, environment: Environment): string {
   const fix = 'leave it out to use POD_NAME or the name of the host; a random part is appended';
   const given = reader.checked('nodeId', isNodeId, { expected: NODE_ID_RULE, fix });
-  // an empty variable is one that was not set
+  // an empty variable counts as not set
   return given ?? toNodeId(environment.POD_NAME || environment.hostName || 'unknown-host');
 }
 

@@ -14,7 +14,7 @@ type Overrides = Pick<ResolvedOptions, 'jobs' | 'jobVariables'>;
 
 /** Reads `jobs`. */
 export function resolveOverrides(reader: OptionReader, problems: string[]): Overrides {
-  // without a prototype: a job may be called 'constructor'
+  // no prototype, because a job may be called 'constructor'
   const byName = Object.create(null) as Record<string, ResolvedJobOverrides>;
   const byVariable = Object.create(null) as Record<string, ResolvedJobOverrides>;
   const jobs = reader.get('jobs');
@@ -43,7 +43,7 @@ export function resolveOverrides(reader: OptionReader, problems: string[]): Over
   return { jobs: Object.freeze(byName), jobVariables: Object.freeze(byVariable) };
 }
 
-/** What changes a job: options by its name, and variables, which win. */
+/** The overrides of a job: from `jobs` and from variables, which win. */
 export function overridesOf(name: string, { jobs, jobVariables }: Overrides): Partial<ResolvedJobOverrides> {
   const byName = jobs[name];
   const byVariable = jobVariables[jobInVariable(name)];

@@ -4,7 +4,7 @@ import { type JobOptionName } from './job-option-table.js';
 import { type ResolvedJobOptions } from './resolve-job-options.js';
 import { type HeartbeatThreadOptions, type InterceptorClass, type ObserverClass } from './singleton-job.options.js';
 
-/** The options of the module, checked, with every default filled in, and frozen. Connections, stores and observers are the user's own. */
+/** The checked options of the module, with every default, and frozen. Connections, stores and observers are the user's objects. */
 export interface ResolvedOptions {
   readonly projectName: string;
   /** Undefined only with a `store`, or while `enabled` is false. */
@@ -14,13 +14,13 @@ export interface ResolvedOptions {
   readonly heartbeatIntervalMs: number;
   readonly lockExpiryMs: number;
   readonly maxBackoffDelayMs: number;
-  /** Undefined: there is no such thread. Without a `workerFile` the file is beside the library. */
+  /** Undefined: there is no heartbeat thread. Without a `workerFile` the file is beside the library. */
   readonly heartbeatThread: Partial<HeartbeatThreadOptions> | undefined;
   /** Without the random part. */
   readonly nodeId: string;
   readonly shutdownTimeoutMs: number;
   readonly timeZone: string;
-  /** Undefined: each cron job has a default of its own, see `defaultMisfireGraceMs`. */
+  /** Undefined: each cron job has its own default, see `defaultMisfireGraceMs`. */
   readonly misfireGraceMs: number | undefined;
   /** False: never. */
   readonly warnAfterMs: number | false;
@@ -28,7 +28,7 @@ export interface ResolvedOptions {
   /** Why no job runs: `enabled: false`, or the variable of the environment. Undefined while `enabled` is true. */
   readonly disabledBy: string | undefined;
   readonly jobs: Readonly<Record<string, ResolvedJobOverrides>>;
-  /** What variables set, by the form that the name of the job has in them: see `jobInVariable`. */
+  /** The overrides from variables, by the job's name as variables write it: see `jobInVariable`. */
   readonly jobVariables: Readonly<Record<string, ResolvedJobOverrides>>;
   readonly ignoreUnknownJobs: boolean;
   readonly observers: readonly (JobObserver | ObserverClass)[];
@@ -36,7 +36,7 @@ export interface ResolvedOptions {
   readonly allowInMemoryStore: boolean;
 }
 
-/** Options of a job and, for the kind that it is of, its schedule. */
+/** The options of a job, and the schedule of its kind. */
 export interface ResolvedJobOverrides extends ResolvedJobOptions {
   /** The names of the options that it sets. */
   readonly given: readonly JobOptionName[];

@@ -3,17 +3,17 @@ import { type LockStore, type RedisConnectionOptions } from '../store/index.js';
 import { type Duration } from './duration.js';
 import { type JobOverrides } from './job.options.js';
 
-/** The class of a provider of the application: it is looked up, never constructed. */
+/** The class of a provider of the application. The library looks up the instance in the container and never constructs one. */
 export type ExtensionClass<T> = abstract new (...args: never[]) => T;
 
-/** The class of a provider that observes. */
+/** The class of a provider that is an observer. */
 export type ObserverClass = ExtensionClass<JobObserver>;
 
-/** The class of a provider that wraps runs. */
+/** The class of a provider that is an interceptor. */
 export type InterceptorClass = ExtensionClass<RunInterceptor>;
 
 /**
- * Where the program of the heartbeat thread is, if it is not beside the library: in a bundle.
+ * Where the program of the heartbeat thread is. Needed in a bundle, where it is not beside the library.
  *
  * @example
  * ```ts
@@ -22,12 +22,12 @@ export type InterceptorClass = ExtensionClass<RunInterceptor>;
  * ```
  */
 export interface HeartbeatThreadOptions {
-  /** A path, absolute or relative to the working directory, or a `file:` URL. The file is what `nestjs-singleton-job/heartbeat-thread` is. */
+  /** The bundled `nestjs-singleton-job/heartbeat-thread`: a `file:` URL, or a path, absolute or relative to the working directory. */
   readonly workerFile: string | URL;
 }
 
 /**
- * The options of the module. They are read once, at start-up, checked all at once, and cannot change after.
+ * The options of the module. They are read and checked once, at start-up, and cannot change later.
  *
  * @example
  * ```ts
@@ -35,98 +35,102 @@ export interface HeartbeatThreadOptions {
  * ```
  */
 export interface SingletonJobOptions {
-  /** First part of every key and channel. Replicas of one application share it; other applications on the same Redis must not. */
+  /** The first part of every key and channel. Replicas of one application share it; other applications on the same Redis must not. */
   readonly projectName: string;
 
-  /** Where Redis is. Required unless there is a `store`, which it gives way to, or `enabled` is false. */
+  /** Where Redis is. Required unless there is a `store`, which wins, or `enabled` is false. */
   readonly connection?: RedisConnectionOptions | undefined;
 
   /**
-   * Instead of Redis: a store of your own, or `'memory'`, whose locks are seen by this process only, so that every
-   * replica runs every job. In production it takes `allowInMemoryStore` besides.
+   * A store that replaces Redis: your own, or `'memory'`. The locks in `'memory'` belong to this process only, so every replica runs every
+   * job. In production `'memory'` also needs `allowInMemoryStore`.
    */
   readonly store?: LockStore | 'memory' | undefined;
 
   /**
-   * How often a replica sends a heartbeat, one for all its jobs. More: fewer commands. Less: a lost lease is noticed
-   * sooner. At least 50 ms. A job with a short `lockExpiry` makes it shorter: a quarter of that, if three do not fit into it.
+   * How often a replica sends a heartbeat, one for all its jobs. More: fewer commands. Less: a lost lease is noticed sooner. At least
+   * 50 ms. If three do not fit into the `lockExpiry` of a job, the replica uses a quarter of that `lockExpiry` instead.
    *
    * @default '3s', or a quarter of the module's `lockExpiry` if that is set and shorter
    */
   readonly heartbeatInterval?: Duration | undefined;
 
   /**
-   * How long a leader that was killed keeps the lead. More: it is replaced later. Less: a shorter pause of the process or
-   * of Redis costs the leadership: half a second of silence, at `'800ms'`. From 500 ms to 1 day, and at least 3 ×
-   * `heartbeatInterval` if that is set. Jobs may have their own.
+   * How long a killed leader keeps the lead. More: it is replaced later. Less: a shorter pause of the process or of Redis costs the lead.
+   * With `'800ms'`, half a second without an answer is enough. From 500 ms to 1 day, and at least 3 × `heartbeatInterval` if that is set.
+   * A job can have its own.
    *
    * @default '10s'
    */
   readonly lockExpiry?: Duration | undefined;
 
   /**
-   * Keeps the sessions of this process alive while a job blocks its event loop, for up to 20 s: a worker thread with a
-   * connection of its own sends the heartbeats meanwhile. On: no job loses its leader to a long computation. Off: one connection
-   * and one thread less. Locks of `LockService` have no session: they expire as without the thread. It needs a `connection` that can be cloned: a URL, or options without functions. The Redis user
-   * needs `+info`: without it the thread sends nothing. In a bundle it needs `{ workerFile }`.
+   * Keeps the sessions of this process alive for up to 20 s while a job blocks the event loop. A worker thread with its own connection
+   * sends the heartbeats. On: a long computation does not cost the lead. Off: one connection and one thread less.
+   *
+   * - `connection` must be a URL, or options without functions: the thread gets a copy.
+   * - The Redis user needs `+info`. Without it the thread sends nothing.
+   * - A bundle needs `{ workerFile }`.
+   * - Locks of `LockService` have no session. They expire as without the thread.
    *
    * @default false
    */
   readonly heartbeatThread?: boolean | HeartbeatThreadOptions | undefined;
 
   /**
-   * The longest pause before a lock is requested again that Redis denies (permissions, a key of another type),
-   * and after a runner that broke. More: fewer requests. Less: sooner back once it works. Outages do not depend on it: the
-   * client reconnects every half second. At least `heartbeatInterval`.
+   * The longest back-off of a lock request that Redis denies (permissions, a key of another type), and of a runner that broke. More:
+   * fewer requests. Less: the job goes on sooner after the fix. At least `heartbeatInterval`. It does not concern outages: the client
+   * reconnects every 0.25 to 0.5 s.
    *
    * @default '30s'
    */
   readonly maxBackoffDelay?: Duration | undefined;
 
   /**
-   * Readable part of what this replica writes into a lock; a random part is always appended, so it need not be unique.
+   * The readable part of this replica's name in locks and logs. A random part is always appended, so it need not be unique.
    *
    * @default the environment variable POD_NAME, else the name of the host
    */
   readonly nodeId?: string | undefined;
 
   /**
-   * How long the whole stop may take: waiting for runs, a second after aborting them, a second to release the locks.
-   * More: longer runs may finish. Less: a sooner exit. Keep it below what your platform waits before it kills, 10 s
-   * with Docker. At least 3 s.
+   * How long the whole stop may take: waiting for runs, a second after aborting them, and a second to release the locks. More: longer
+   * runs may finish. Less: a sooner exit. At least 3 s. Your platform must wait longer before it kills the process: Docker waits 10 s.
    *
    * @default '8s'
    */
   readonly shutdownTimeout?: Duration | undefined;
 
   /**
-   * IANA name of the zone of cron jobs that name none.
+   * IANA name of the time zone of cron jobs that do not set one.
    *
    * @default 'UTC'
    */
   readonly timeZone?: string | undefined;
 
   /**
-   * How late an occurrence of a cron job without an own `misfireGrace` may still start. More: it runs after a longer outage.
-   * Less: it is rather reported as missed. Zero: a late occurrence never runs.
+   * How late an occurrence of a cron job may still start. More: it runs after a longer outage. Less: it is reported as missed sooner.
+   * Zero: a late occurrence never runs. A job can have its own.
    *
    * @default `shutdownTimeout` + 2 × the job's own `lockExpiry` + `heartbeatInterval`
    */
   readonly misfireGrace?: Duration | undefined;
 
   /**
-   * How long a run of a job without an own `warnAfter` may take before it is reported as slow (`runSlow`, a warning in the
-   * log). The run goes on. It is noticed within one `heartbeatInterval`; a run that ends before is not reported. More: fewer
-   * warnings. Less: a stuck run is noticed sooner. `false`: never.
+   * How long a run may take before it is reported as slow (`runSlow`, a warning in the log). The run goes on. The report comes up to one
+   * `heartbeatInterval` later; a run that ends before it is not reported. More: fewer warnings. Less: a stuck run is noticed sooner.
+   * `false`: never. A job can have its own.
    *
    * @default '8s'
    */
   readonly warnAfter?: Duration | false | undefined;
 
   /**
-   * False: jobs are discovered and checked, but none runs. Redis is connected to when `LockService` first locks something.
-   * The environment variable `SINGLETON_JOB_ENABLED=false` does the same, whatever stands here: for a seed script, a REPL
-   * or an end-to-end test. Any value of it but `true`, `false` and nothing is an error.
+   * False: jobs are found and checked, but none runs. The application connects to Redis when `LockService` takes its first lock. For a
+   * seed script, a REPL or an end-to-end test.
+   *
+   * The environment variable `SINGLETON_JOB_ENABLED=false` does the same, also if this option is true. Any value of the variable except
+   * `true`, `false` and nothing is an error.
    *
    * @default true
    */
@@ -140,7 +144,7 @@ export interface SingletonJobOptions {
   readonly jobs?: Readonly<Record<string, JobOverrides | undefined>> | undefined;
 
   /**
-   * True: a name in `jobs` that no job has is a debug line, for applications that share one configuration.
+   * True: a name in `jobs` that no job has is only a debug line in the log. For applications that share one configuration.
    *
    * @default false
    */
@@ -154,21 +158,21 @@ export interface SingletonJobOptions {
   readonly observers?: readonly (JobObserver | ObserverClass)[] | undefined;
 
   /**
-   * What wraps each run, the first outermost: objects, or classes of providers of the application.
+   * Interceptors that wrap each run, the first one outermost: objects, or classes of providers of the application.
    *
    * @default []
    */
   readonly interceptors?: readonly (RunInterceptor | InterceptorClass)[] | undefined;
 
   /**
-   * Permits `store: 'memory'` where NODE_ENV is `production`: for applications of exactly one process.
+   * Permits `store: 'memory'` where NODE_ENV is `production`. For applications with exactly one process.
    *
    * @default false
    */
   readonly allowInMemoryStore?: boolean | undefined;
 }
 
-/** What a class given as `useClass` or `useExisting` implements. */
+/** The interface of a class given as `useClass` or `useExisting`. */
 export interface SingletonJobOptionsFactory {
   /** Called once, at start-up. */
   createSingletonJobOptions(): SingletonJobOptions | Promise<SingletonJobOptions>;

@@ -1,4 +1,4 @@
-/** The candidate that `word` was probably meant to be; undefined if none is close. */
+/** The candidate that `word` is probably a misspelling of; undefined if none is close. */
 export function suggest(word: string, candidates: Iterable<string>): string | undefined {
   const asked = word.toLowerCase();
   let best: string | undefined;

@@ -3,9 +3,9 @@
  * `.overrideProvider(SINGLETON_JOB_OPTIONS).useValue({ projectName: 'test', enabled: false })`.
  */
 export const SINGLETON_JOB_OPTIONS = Symbol.for(
-  // Nest shows this where it cannot inject a parameter of the factory
+  // Nest shows this name when it cannot inject a parameter of the factory
   'options of SingletonJobModule: forRootAsync() needs in imports the modules of what it has in inject',
 );
 
-/** The options after parsing and checking, made from whatever stands under {@link SINGLETON_JOB_OPTIONS}. */
+/** The parsed and checked options, from the provider {@link SINGLETON_JOB_OPTIONS}. */
 export const RESOLVED_OPTIONS = Symbol.for('nestjs-singleton-job:resolved-options');
