@@ -1,4 +1,4 @@
-/** What decorators record of a method, and what they hand to each run. */
+/** The metadata that decorators record, and the `JobRun` that a method gets. */
 export { decoratedMethods, type JobMetadata, recordedJobs } from './job-metadata.js';
 export { Cron, FixedRate, Interval, type JobDecorator, Timeout } from './job.decorators.js';
 export { JobRun, type RunControl } from './job-run.js';

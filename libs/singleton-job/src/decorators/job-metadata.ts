@@ -1,32 +1,32 @@
 import 'reflect-metadata';
 import { type AnySchedule } from '../schedule/index.js';
 
-/** The arguments of a decorator, as they were written. It is read and checked at start-up, all mistakes at once. */
+/** The raw arguments of a decorator. They are checked at start-up, and all mistakes are reported at once. */
 export interface JobMetadata {
-  /** `timeout` is only there to be refused by name. */
+  /** `timeout` exists only for an error that names `@Timeout`. */
   readonly kind: AnySchedule['kind'] | 'timeout';
-  /** As people wrote it, for messages: `@FixedRate`. */
+  /** The name of the decorator, for messages: `@FixedRate`. */
   readonly decorator: string;
   /** Period, delay or expression. */
   readonly schedule: unknown;
   readonly options: unknown;
-  /** How many arguments there were, if more than the decorator takes. */
+  /** The number of arguments, if there are more than the decorator takes. */
   readonly surplus?: number;
 }
 
-// on (prototype, method name) and not on the function, which a wrapper or an override replaces;
-// registered symbols, so that two copies of this package see each other's jobs
+// Metadata is kept by prototype and method name, not on the function, which a wrapper or an override replaces. The symbols are
+// registered, so that two copies of this package find each other's jobs.
 const JOBS = Symbol.for('nestjs-singleton-job:jobs');
 const MEMBERS = Symbol.for('nestjs-singleton-job:members');
 
-/** What has decorated members, as far as it is still in use. */
+/** Every prototype or class with decorated members that is still in use. */
 const decorated = new Set<WeakRef<object>>();
 
 /** Records a decorator of a member of `target`: a prototype, or a class if the member is static. */
 export function recordJob(target: object, member: string | symbol, metadata: JobMetadata): void {
   const own = Reflect.getOwnMetadata(JOBS, target, member) as JobMetadata[] | undefined;
   if (ownMembers(target).size === 0) decorated.add(new WeakRef(target));
-  // innermost decorator first: the order that they are applied in
+  // innermost decorator first, the order in which decorators are applied
   Reflect.defineMetadata(JOBS, [...(own ?? []), Object.freeze(metadata)], target, member);
   Reflect.defineMetadata(MEMBERS, new Set([...ownMembers(target), member]), target);
 }
@@ -41,7 +41,7 @@ export function decoratedMethods(): readonly { readonly prototype: object; reado
   });
 }
 
-/** Every member of `target` that was decorated here or further up, with the decorators of its last declaration. */
+/** Every decorated member of `target` and its base classes, with the decorators of its last declaration. */
 export function recordedJobs(target: object): ReadonlyMap<string | symbol, readonly JobMetadata[]> {
   const jobs = new Map<string | symbol, readonly JobMetadata[]>();
   for (let level: object | null = target; level !== null; level = Object.getPrototypeOf(level) as object | null) {

@@ -1,16 +1,16 @@
 import { LeaseLostError } from '../errors/index.js';
 import { type InterceptedRun, type RunCause, type RunInfo, type ScheduleKind } from '../events/index.js';
 
-/** What stands behind a run. */
+/** The state of a run that a {@link JobRun} reads. */
 export interface RunControl {
-  /** Fires when the run must end. It is made when it is first asked for: most runs never ask. */
+  /** Fires when the run must end. Created at first use: most runs never use it. */
   readonly signal: AbortSignal;
   /** Whether the lease of the run holds at this moment. */
   isTrusted(): boolean;
 }
 
 /**
- * What a job method is given: which run this is, and how to know that it must stop.
+ * The argument of a job method: which run this is, and how to know that it must stop.
  *
  * @example
  * ```ts
@@ -29,13 +29,13 @@ export class JobRun implements InterceptedRun {
   readonly kind: ScheduleKind;
   /** Why the run was started. */
   readonly cause: RunCause;
-  /** The tick this run stands for; for an interval, when it was due. */
+  /** The slot or the occurrence, not the time the run began. For an interval or a trigger: when the run was due. */
   readonly scheduledAt: Date;
   /** When the run began, by the wall clock of this replica. */
   readonly startedAt: Date;
   /**
-   * Larger than that of every run under an earlier leader of this job. Hand it to the resource you write to and let it
-   * refuse smaller ones: nothing else stops a process that was paused between its last check and its write.
+   * Larger than that of every run under an earlier leader of this job. Pass it to the resource that you write to, and let it refuse
+   * smaller tokens. Nothing else stops a process that was paused between its last check and its write.
    */
   readonly fencingToken: number;
   readonly #control: RunControl;
@@ -46,7 +46,7 @@ export class JobRun implements InterceptedRun {
     this.job = info.job;
     this.kind = info.kind;
     this.cause = info.cause;
-    // dates can be set, and observers are told of the same instants
+    // copies: the job could change a Date that observers also get
     this.scheduledAt = new Date(info.scheduledAt);
     this.startedAt = new Date(info.startedAt);
     this.fencingToken = info.fencingToken;
@@ -54,16 +54,16 @@ export class JobRun implements InterceptedRun {
   }
 
   /**
-   * Fires when the run must end: the lease can no longer be trusted, the application stops, the timeout has passed or a
-   * newer tick takes over. Its reason is a `RunAbortedError` whose `code` says which.
+   * Fires when the run must end: the lease can no longer be trusted, the application stops, the timeout has passed, or a newer tick is
+   * due. Its reason is a `RunAbortedError`. The `code` of that error says why.
    */
   get signal(): AbortSignal {
     return this.#control.signal;
   }
 
   /**
-   * Throws a `LeaseLostError` if this replica may no longer lead the job, also when a blocked event loop has kept the
-   * signal from firing. Asks only the local clocks, so it costs nothing: call it right before each side effect.
+   * Throws a `LeaseLostError` if this replica may no longer lead the job. It works also when a blocked event loop has kept the signal from
+   * firing. It only reads the local clocks and sends nothing: call it right before each side effect.
    */
   assertLeader(): void {
     this.#wasRefused = !this.#control.isTrusted();
@@ -71,8 +71,8 @@ export class JobRun implements InterceptedRun {
   }
 
   /**
-   * Whether `assertLeader()` threw when it was last called. A run that throws after that counts as cancelled, also with another
-   * error; the signal may not have fired, and where only the wall clock is in doubt it need not.
+   * Whether the last call of `assertLeader()` threw. A run that throws after that counts as cancelled, also with another error and also if
+   * its signal has not fired. (It may never fire if only the wall clock is in doubt.)
    */
   get wasRefused(): boolean {
     return this.#wasRefused;

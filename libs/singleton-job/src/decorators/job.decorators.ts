@@ -3,8 +3,8 @@ import { type JobMetadata, recordJob } from './job-metadata.js';
 import { type JobRun } from './job-run.js';
 
 /**
- * Decorates a method that takes a `JobRun`, or nothing. It only records: the class has to be a provider or a controller
- * for the job to be found, and mistakes are reported when the application starts.
+ * Decorates a method that takes a `JobRun`, or nothing. It only records: mistakes are reported when the application starts. The class
+ * must be a provider or a controller.
  */
 export type JobDecorator = <T extends (run: JobRun) => unknown>(
   target: object,
@@ -13,8 +13,8 @@ export type JobDecorator = <T extends (run: JobRun) => unknown>(
 ) => void;
 
 /**
- * Runs the method at multiples of `period` since the epoch, on the replica that leads the job. The grid is the same on
- * all replicas. A tick that is due while a run is in flight is dropped, unless `overlap` says otherwise.
+ * Runs the method at multiples of `period` since the epoch, on the leader of the job. The grid is the same on all replicas. A tick that
+ * is due while a run is in flight is dropped, unless `overlap` is `'cancel-other'`.
  *
  * @example `@FixedRate('500ms', { name: 'price-tick' })`
  */
@@ -23,13 +23,13 @@ export function FixedRate(period: Duration, options?: FixedRateOptions): JobDeco
 }
 
 /**
- * Runs the method again `delay` after the end of the run before, on the replica that leads the job. The first run is at
- * once, unless the last one, on whichever replica, ended less than `delay` ago.
+ * Runs the method `delay` after the end of its last run, on the leader of the job. A replica that becomes leader runs it at once, or
+ * `delay` after the last run ended on any replica, whichever is later.
  *
  * @example `@Interval('1s', { name: 'heartbeat' })`
  */
 export function Interval(delay: Duration, options?: IntervalOptions): JobDecorator;
-/** The same, written as `@nestjs/schedule` has it. */
+/** The same with a name as the first argument, as in `@nestjs/schedule`. */
 export function Interval(name: string, delay: Duration): JobDecorator;
 export function Interval(
   ...given: [first: Duration, second?: IntervalOptions | Duration, ...more: unknown[]]
@@ -42,9 +42,8 @@ export function Interval(
 }
 
 /**
- * Runs the method at each occurrence of a cron expression of 5 fields, or of 6 with seconds in front, on the replica
- * that leads the job. Each occurrence is started by one replica at most, and at a new leader also a little late: see
- * `misfireGrace`.
+ * Runs the method at each occurrence of a cron expression, on the leader of the job. The expression has 5 fields, or 6 with seconds in
+ * front. Each occurrence starts at most once. After a change of leader it may start late: see `misfireGrace`.
  *
  * @example `@Cron('0 3 * * *', { name: 'daily-report', timeZone: 'Asia/Singapore' })`
  */
@@ -53,8 +52,8 @@ export function Cron(expression: string, options?: CronOptions): JobDecorator {
 }
 
 /**
- * Not a job: start-up refuses it, because what runs once after the start would run once for each new leader here. It
- * exists so that a class that comes from `@nestjs/schedule` gets an error that names it.
+ * Start-up refuses it: every change of leader would run the method again. It exists so that a class that comes from `@nestjs/schedule`
+ * gets an error that names it.
  */
 export function Timeout(...args: readonly (string | number)[]): JobDecorator {
   return record({ kind: 'timeout', decorator: '@Timeout', schedule: args.at(-1), options: undefined });

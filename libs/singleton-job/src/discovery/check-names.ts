@@ -2,7 +2,7 @@ import { didYouMean, jobInVariable, type ResolvedOptions, suggest } from '../opt
 import { givenName, type JobCandidate } from './job-candidate.js';
 import { type JobDefinition } from './job-definition.js';
 
-/** Notes jobs that share a name: replicas could not tell them apart. */
+/** Notes jobs that share a name: their locks would be the same. */
 export function checkDuplicates(
   candidates: readonly JobCandidate[],
   registered: readonly JobDefinition[],
@@ -38,7 +38,7 @@ function duplicateFix(found: readonly JobCandidate[]): string {
   return 'give each a name of its own';
 }
 
-/** Overrides of jobs that there are not, each with a suggestion. One that may be meant for a job whose name is a mistake is none. */
+/** A sentence about each override whose job does not exist. Left out: an override that may be meant for a job with a wrong name. */
 export function unknownOverrides(
   candidates: readonly JobCandidate[],
   registered: readonly JobDefinition[],
@@ -70,7 +70,7 @@ export function namesOf(candidates: readonly JobCandidate[], registered: readonl
 
 interface GivenName {
   readonly name: string;
-  /** How a message calls it. */
+  /** Its name in messages. */
   readonly place: string;
 }
 
@@ -82,7 +82,7 @@ function unknownIn(given: readonly GivenName[], names: readonly string[], mistak
     .map(({ name, place }) => `${place} is no job of this application: ${didYouMean(name, names, fallback)}`);
 }
 
-/** The forms of jobs in variables: `DAILY_REPORT`. */
+/** The jobs that variables name, in the form of variables: `DAILY_REPORT`. */
 function jobsOfVariables({ jobVariables }: ResolvedOptions): readonly GivenName[] {
   return Object.entries(jobVariables).map(([name, { variables }]) => ({
     name,
@@ -90,7 +90,7 @@ function jobsOfVariables({ jobVariables }: ResolvedOptions): readonly GivenName[
   }));
 }
 
-/** What a job that cannot be used was perhaps meant to be called. */
+/** The names that a job with a mistake may have been meant to have. */
 function namesTried({ location, metadata }: JobCandidate): string[] {
   return [location, ...metadata.map(givenName).filter((name) => typeof name === 'string')];
 }

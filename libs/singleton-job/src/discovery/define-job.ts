@@ -22,7 +22,7 @@ import { type AnySchedule, cron, fixedRate, interval, InvalidScheduleError } fro
 import { hasLastingName, type JobCandidate } from './job-candidate.js';
 import { type JobDefinition } from './job-definition.js';
 
-/** Checks a job that was found and applies its overrides. Mistakes are noted with their location; then there is no definition. */
+/** Checks a job and applies its overrides. Undefined: there were mistakes, which are noted with their location. */
 export function defineJob(
   candidate: JobCandidate,
   options: ResolvedOptions,
@@ -85,7 +85,7 @@ export function defineJob(
   });
 }
 
-/** Notes why a job that was found has no name. */
+/** Notes why a job has no name. */
 export function checkName(
   { name, location, className }: Pick<JobCandidate, 'name' | 'location' | 'className'>,
   reader: OptionReader,
@@ -125,7 +125,7 @@ function checkWaitForCompletion(reader: OptionReader): void {
 
 const PHRASES = { 'fixed-rate': 'a fixed-rate job', interval: 'an interval job', cron: 'a cron job' } as const;
 
-/** What an override sets that the kind of its job does not have, a sentence each. */
+/** A sentence about each option of an override that its kind of job does not have. */
 function misplaced(override: Partial<ResolvedJobOverrides>, kind: AnySchedule['kind'], name: string): string[] {
   return misplacedIn(override.given ?? [], kind).map((option) => {
     const fix = isArgument(option) ? `its schedule is set by ${argumentOf(kind)}` : OPTION_FIXES[option];
@@ -165,7 +165,7 @@ function grid(periodMs: number, offsetMs = 0): AnySchedule {
   throw new InvalidScheduleError(`offset must be less than the period (${period}), got ${offset}: ${fix}`);
 }
 
-/** The schedule; undefined if it is a mistake, which is then noted. */
+/** The schedule. Undefined: it has a mistake, which is noted. */
 function attempt(build: () => AnySchedule, prefix: string, problems: string[]): AnySchedule | undefined {
   try {
     return build();

@@ -2,10 +2,10 @@ import { formatDuration } from '../options/index.js';
 import { type AnySchedule } from '../schedule/index.js';
 import { type JobDefinition } from './job-definition.js';
 
-/** More are a count: an application may have a thousand. */
+/** How many jobs are listed by name: an application may have a thousand. */
 const MOST_JOBS = 10;
 
-/** How many jobs there are and where their locks are, with the first ten, in one line; and all of them, if there are more. */
+/** `line` has the number of jobs, where their locks are, and the first ten jobs. `all` lists all jobs if there are more. */
 export function describeJobs(
   jobs: readonly JobDefinition[],
   place: string | undefined,

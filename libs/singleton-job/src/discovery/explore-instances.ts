@@ -6,7 +6,7 @@ import { candidatesOf } from './job-candidate.js';
 import { type JobDefinition } from './job-definition.js';
 
 /**
- * The jobs of some objects, by the rules of the explorer and without a container.
+ * The jobs of some objects, found by the rules of the explorer but without a container.
  *
  * @throws InvalidJobsError with every mistake
  */

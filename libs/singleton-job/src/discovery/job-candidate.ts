@@ -3,17 +3,17 @@ import { isName, isRecord } from '../options/index.js';
 import { isOfNestSchedule } from './nest-schedule.js';
 import { classOf, descriptorOf } from './prototype.js';
 
-/** A job that was found, a decorated member or a registration. Not yet checked. */
+/** A decorated member or a registration that was found, and is not checked yet. */
 export interface JobCandidate {
   /** `Class.method`, or `register('name')`, for messages. */
   readonly location: string;
-  /** One entry for each decorator. A registration has one, and so has an override that inherits it. */
+  /** One entry for each decorator. A registration has one entry. */
   readonly metadata: readonly JobMetadata[];
-  /** Its own name, or else its location. Undefined where a mistake keeps it from having one. */
+  /** The name in its options, otherwise its location. Undefined: a mistake, so that it has no name. */
   readonly name: string | undefined;
-  /** Why it can be no job, whatever its options are. */
+  /** Why it cannot be a job, with any options. */
   readonly mistake?: string | undefined;
-  /** Of the instance that has the member. A registration has neither class nor module. */
+  /** The class of the instance. A registration has no class and no module. */
   readonly className?: string;
   readonly module?: { readonly name: string } | undefined;
   readonly invoke: (run: JobRun) => unknown;
@@ -22,14 +22,14 @@ export interface JobCandidate {
 /** A provider or controller, whose members may be decorated. */
 export interface JobHost {
   readonly prototype: object;
-  /** What the method is called on. Undefined where the container keeps no single instance. */
+  /** The object whose method is called. Undefined: the container keeps no single instance. */
   readonly instance: object | undefined;
   readonly scope: 'singleton' | 'transient' | 'request' | 'request-by-dependency';
-  /** The module that provides it, which Nest knows of every provider and controller. */
+  /** The module that provides it. */
   readonly module: { readonly name: string } | undefined;
 }
 
-/** The decorated members of a host, its own and inherited, by its prototype alone: no instance and no getter is read. */
+/** The decorated members of a host, its own and inherited ones. Only the prototype is read, and no getter is called. */
 export function candidatesOf(host: JobHost): readonly JobCandidate[] {
   const { prototype, instance, module } = host;
   const { name: className } = classOf(prototype);
@@ -39,7 +39,7 @@ export function candidatesOf(host: JobHost): readonly JobCandidate[] {
       const mistake = decoratorMistake(metadata, target, member) ?? scopeMistake(host, metadata);
       const name = mistake === undefined ? nameOf(className, location, metadata) : undefined;
       const invoke = (run: JobRun): unknown => {
-        // looked up at each run, so that spies and wrappers count
+        // looked up at each run, so that spies and wrappers are called
         const method: unknown = Reflect.get(instance as object, member);
         return Reflect.apply(method as (run: JobRun) => unknown, instance, [run]);
       };
@@ -48,17 +48,17 @@ export function candidatesOf(host: JobHost): readonly JobCandidate[] {
   );
 }
 
-/** TypeScript refuses a decorator of a method on a class, JavaScript calls it without a member. */
+/** Whether the decorator is on a class. TypeScript refuses that, JavaScript calls the decorator without a member. */
 function isOfClass(member: unknown): boolean {
   return member === undefined;
 }
 
-/** The name among the options of a decorator, as it was given. */
+/** The raw `name` in the options of a decorator. */
 export function givenName(metadata: JobMetadata | undefined): unknown {
   return isRecord(metadata?.options) ? metadata.options['name'] : undefined;
 }
 
-/** Whether a class has a name of its own and not one of a minifier, which may be another in the next build. */
+/** Whether a class name is not from a minifier, which may give another name in the next build. */
 export function hasLastingName(className: string): boolean {
   return className.length > 2;
 }

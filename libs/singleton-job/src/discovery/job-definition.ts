@@ -2,9 +2,9 @@ import { type JobRun } from '../decorators/index.js';
 import { type Overlap } from '../options/index.js';
 import { type AnySchedule } from '../schedule/index.js';
 
-/** One job, found, checked and resolved: everything that electing a leader for it and running it takes. */
+/** A checked job with all its options: everything that its election and its runner need. */
 export interface JobDefinition {
-  /** Its name in keys, logs and overrides: protocol between replicas. */
+  /** Its name in keys, logs and overrides. The same on all replicas. */
   readonly name: string;
   /** `Class.method`, or `register('name')`, for messages. */
   readonly location: string;
@@ -16,7 +16,7 @@ export interface JobDefinition {
   /** Reports a run that takes longer as slow; undefined: never. */
   readonly warnAfterMs: number | undefined;
   readonly overlap: Overlap;
-  /** From the start of this replica until it competes for the job. */
+  /** How long this replica waits after its start until it competes for the job. */
   readonly initialDelayMs: number;
   /** How late a cron occurrence may still start. */
   readonly misfireGraceMs: number;

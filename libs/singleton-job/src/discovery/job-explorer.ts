@@ -25,12 +25,11 @@ export class JobExplorer {
   ) {}
 
   /**
-   * Every job, checked and with its overrides applied. Those with mistakes are left out and every mistake is noted.
-   * `registered` are those that the application has registered by then.
-   * Providers have to be instantiated: not before `onModuleInit`.
+   * Every decorated job, checked and with its overrides applied. Jobs with mistakes are left out, and every mistake is noted.
+   * `registered` are the jobs that the application has registered so far. Call it in `onModuleInit` or later, when all providers exist.
    *
-   * What a request-scoped or transient factory makes under a token that is no class cannot be known without calling it:
-   * a decorated method of that goes unseen.
+   * One case is not found: a decorated method of an object from a request-scoped or transient factory whose token is not a class. Only a
+   * call of the factory would show the object.
    */
   explore(registered: readonly JobDefinition[], problems: string[]): readonly JobDefinition[] {
     const candidates = this.#hosts().flatMap(candidatesOf);
@@ -43,26 +42,26 @@ export class JobExplorer {
     return jobs;
   }
 
-  /** What `@nestjs/schedule` runs beside the jobs, or would run if its module were imported. */
+  /** The methods that `@nestjs/schedule` runs beside the jobs, or would run if its module were imported. */
   nestScheduleMethods(): NestScheduleMethods {
     const isModuleImported = this.discovery.getProviders().some(({ token }) => token === SCHEDULE_MODULE_OPTIONS);
     const locations = this.#hosts()
-      // @nestjs/schedule runs no request-scoped ones, and warns about them itself
+      // @nestjs/schedule does not run request-scoped methods, and warns about them itself
       .filter(({ scope }) => !isModuleImported || scope === 'singleton' || scope === 'transient')
       .flatMap(({ prototype }) => methodsOfNestSchedule(prototype));
     return { locations: [...new Set(locations)], isModuleImported };
   }
 
-  /** `Class.method` of decorated methods in this process whose class no module provides. It may be of another application. */
+  /** `Class.method` of decorated methods whose class no module provides. The class may belong to another application of the process. */
   unprovidedMethods(): readonly string[] {
     const provided = new Set(this.#hosts().flatMap(({ prototype }) => [...levelsOf(prototype)]));
     return decoratedMethods().flatMap(({ prototype, location }) => (provided.has(prototype) ? [] : [location]));
   }
 
-  /** Whether a provider or controller has this class injected. */
+  /** Whether a provider or controller injects this class. */
   isInjected(token: Type): boolean {
     return this.#wrappers().some((wrapper) => {
-      // Nest has neither list where nothing is injected
+      // both lists are undefined where nothing is injected
       const parameters = wrapper.getCtorMetadata() as readonly Partial<Wrapper>[] | undefined;
       const properties = wrapper.getPropertiesMetadata() as readonly { readonly wrapper: Wrapper }[] | undefined;
       const injected = [...(parameters ?? []), ...(properties ?? []).map((property) => property.wrapper)];
@@ -77,7 +76,7 @@ export class JobExplorer {
   #hosts(): JobHost[] {
     const hosts = new Map<object, JobHost>();
     for (const wrapper of this.#wrappers()) {
-      // an alias, and one object under two tokens, is one host
+      // an object counts once, also with an alias or a second token
       const host = wrapper.isAlias ? undefined : hostOf(wrapper);
       const key = host?.instance ?? wrapper;
       if (host !== undefined && !hosts.has(key)) hosts.set(key, host);
@@ -90,7 +89,7 @@ function hostOf(wrapper: Wrapper): JobHost | undefined {
   const scope = scopeOf(wrapper);
   const module = wrapper.host;
   if (scope !== 'singleton') {
-    // there is no instance to look at; what a factory makes for a class is taken to be one
+    // there is no instance; assume that a factory with a class as its token returns an instance of it
     const type: unknown = wrapper.isNotMetatype ? wrapper.token : wrapper.metatype;
     return isClass(type) ? { prototype: type.prototype as object, instance: undefined, scope, module } : undefined;
   }
@@ -101,7 +100,7 @@ function hostOf(wrapper: Wrapper): JobHost | undefined {
 }
 
 function scopeOf(wrapper: Wrapper): JobHost['scope'] {
-  // a transient one counts as static, yet what stands in the container is an empty shell
+  // Nest counts a transient provider as static, but the container has only an empty object for it
   if (wrapper.isTransient) return 'transient';
   if (wrapper.isDependencyTreeStatic()) return 'singleton';
   return wrapper.scope === Scope.REQUEST ? 'request' : 'request-by-dependency';

@@ -14,27 +14,27 @@ import { checkName, defineJob } from './define-job.js';
 import { type JobCandidate } from './job-candidate.js';
 import { type JobDefinition } from './job-definition.js';
 
-/** When a registered job is due: one of a period, a delay after each run, and a cron expression. */
+/** When a registered job is due: a period, a delay after each run, or a cron expression. */
 export type RegisteredSchedule =
   | {
       /** A fixed rate: the time from tick to tick. At least 50 ms. */
       readonly period: Duration;
-      /** Moves the grid of ticks, which starts at the epoch. @default 0 */
+      /** Moves the grid of ticks. Without it, ticks are multiples of the period since the epoch. @default 0 */
       readonly offset?: Duration | undefined;
     }
   | {
-      /** An interval: the time from the end of a run to the next run. */
+      /** An interval: the time from the end of a run to the start of the next run. */
       readonly delay: Duration;
     }
   | {
       /** A cron expression of 5 fields, or of 6 with seconds in front. */
       readonly cron: string;
-      /** IANA name of the zone that the expression is read in. @default the `timeZone` of the module */
+      /** IANA name of the time zone of the expression. @default the `timeZone` of the module */
       readonly timeZone?: string | undefined;
     };
 
 /**
- * A job that is no decorated method: for what is known only at run time, and for modules that are loaded lazily.
+ * A job that is not a decorated method. For jobs that are known only at run time, and for modules that are loaded lazily.
  *
  * @example
  * ```ts
@@ -43,7 +43,7 @@ export type RegisteredSchedule =
  */
 export interface JobRegistration
   extends Omit<FixedRateOptions, 'name' | 'offset'>, Omit<CronOptions, 'name' | 'timeZone'> {
-  /** Its name in keys, logs and overrides: protocol between replicas. */
+  /** Its name in keys, logs and overrides. The same on all replicas. */
   readonly name: string;
   /** When it is due. */
   readonly schedule: RegisteredSchedule;
@@ -54,7 +54,7 @@ export interface JobRegistration
 const KINDS = { period: 'fixed-rate', delay: 'interval', cron: 'cron' } as const;
 const ARGUMENTS = ['period', 'delay', 'cron'] as const;
 type Argument = (typeof ARGUMENTS)[number];
-/** What may stand beside each of them. */
+/** The options of a schedule beside its first one. */
 const BESIDE: Readonly<Record<Argument, readonly string[]>> = { period: ['offset'], delay: [], cron: ['timeZone'] };
 const SCHEDULE_FIX = "write it as { period: '500ms' }, { delay: '1s' } or { cron: '0 3 * * *', timeZone: 'UTC' }";
 
@@ -71,7 +71,7 @@ export function defineRegisteredJob(registration: unknown, options: ResolvedOpti
   return definition;
 }
 
-/** Undefined where it is not known of which kind the job is. */
+/** The registration as a candidate. Undefined: the kind of its schedule is not known. */
 function readRegistration(registration: unknown, problems: string[]): JobCandidate | undefined {
   if (!isRecord(registration)) {
     const fix = "pass { name: 'price-tick', schedule: { period: '500ms' }, run }";
@@ -86,7 +86,7 @@ function readRegistration(registration: unknown, problems: string[]): JobCandida
   }
   const argument = readArgument(location, schedule, problems);
   if (argument === undefined) {
-    // which options it may have depends on its kind
+    // the possible options depend on the kind
     checkName({ location, name }, new OptionReader(options, `${location}: its `, problems));
     return undefined;
   }

@@ -4,8 +4,8 @@ import { classOf, descriptorOf, levelsOf } from './prototype.js';
 const SCHEDULER_TYPE = 'SCHEDULER_TYPE';
 
 /**
- * The token of the options of `ScheduleModule`. A module of the application may have the same name, and a minifier changes names of
- * classes. Both leave this alone.
+ * The token of the options of `ScheduleModule`. It is safer than the class name: a module of the application may have the same name, and
+ * a minifier changes class names.
  */
 export const SCHEDULE_MODULE_OPTIONS = 'SCHEDULE_MODULE_OPTIONS';
 
@@ -22,7 +22,7 @@ export function isOfNestSchedule(method: unknown): boolean {
   return typeof method === 'function' && Reflect.hasOwnMetadata(SCHEDULER_TYPE, method);
 }
 
-/** `Class.method` of those methods. `@nestjs/schedule` marks functions, so an override without its decorator is none. */
+/** `Class.method` of those methods. `@nestjs/schedule` marks functions, so an override without its own decorator does not count. */
 export function methodsOfNestSchedule(prototype: object): readonly string[] {
   const names = new Set([...levelsOf(prototype)].flatMap((level) => Object.getOwnPropertyNames(level)));
   return [...names]

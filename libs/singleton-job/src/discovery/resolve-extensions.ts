@@ -1,13 +1,13 @@
 import { isClass, type ExtensionClass } from '../options/index.js';
 
 interface ExtensionLookup {
-  /** What they are called in the options: `observers`. */
+  /** The name of the option: `observers`. */
   readonly what: string;
-  /** The instance that the application has of a class. Throws for what is no provider or no singleton. */
+  /** The instance of a class in the application. Throws if the class is no provider or no singleton. */
   readonly lookUp: <T>(extension: ExtensionClass<T>) => T;
 }
 
-/** What the options name; classes are replaced by the instance that the application has of them. Others are noted and left out. */
+/** The extensions in the options. A class is replaced by its instance in the application. Mistakes are noted and left out. */
 export function resolveExtensions<T extends object>(
   extensions: readonly (T | ExtensionClass<T>)[],
   { what, lookUp }: ExtensionLookup,
