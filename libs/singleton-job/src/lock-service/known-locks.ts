@@ -2,24 +2,24 @@ import { KnownState } from '../leadership/index.js';
 import { type Grant, type Refusal } from '../store/index.js';
 import { type Clock } from '../time/index.js';
 
-/** The state of a lock is kept for this long after the lock was last granted; later tokens are larger all the same. */
+/** The store keeps the state of a lock for so long after the last grant. Later tokens are larger without it, too. */
 export const STATE_LIFE_MS = 24 * 60 * 60 * 1_000;
-/** Looked at with each request, which adds one at most: so there are never many more than are still of use. */
-const LOOKED_AT = 2;
+/** How many known locks each request checks. A request adds at most one, so the old ones are forgotten faster than new ones come. */
+const CHECKED_PER_REQUEST = 2;
 
-/** What this process knows of one lock, whichever of its requests found out. */
+/** What this process knows about one lock, from all its requests. */
 export class KnownLock {
   readonly state = new KnownState();
-  /** Requests for the lock, and handles of it. */
+  /** Number of open requests and handles. */
   users = 0;
-  /** Without users it is forgotten then. */
+  /** When it is forgotten if it has no users. */
   forgetAtMs = 0;
   #longestLifeMs = 0;
   #lostAtMs = -Infinity;
 
   constructor(private readonly clock: Clock) {}
 
-  /** A holder has, or may have, the lock for so long without a renewal. */
+  /** Notes that a holder has, or may have, the lock for so long without a renewal. */
   sawLife(lifeMs: number): void {
     this.#longestLifeMs = Math.max(this.#longestLifeMs, lifeMs);
   }
@@ -36,7 +36,7 @@ export class KnownLock {
   refused(refusal: Refusal): void {
     const { stateCreatedAt } = this.state;
     const isOther = stateCreatedAt !== undefined && stateCreatedAt !== refusal.stateCreatedAt;
-    // no token is below the time of its grant: a state that was not granted for so long has expired, and is not lost
+    // A token is at least the time of its grant. A state whose last grant is so long ago has expired, and was not lost.
     const hasExpired = (refusal.stateCreatedAt ?? refusal.storeTime) - this.state.token >= STATE_LIFE_MS;
     if (isOther && !hasExpired) this.#lostAtMs = this.clock.now();
     this.state.refused(refusal);
@@ -50,20 +50,20 @@ export class KnownLock {
 }
 
 /**
- * What this process knows of each lock that it wants or has, and for as long after that as the lock may live: so fencing tokens
- * grow, and a new holder waits for an old one, also if the store loses its data.
+ * What this process knows about each lock that it requests or holds. It is kept for as long as the lock may live after that. So fencing
+ * tokens grow, and a new holder waits for the old one, also after the store lost its data.
  */
 export class KnownLocks {
   readonly #kept = new Map<string, KnownLock>();
 
   constructor(private readonly clock: Clock) {}
 
-  /** How many locks are remembered. */
+  /** The number of known locks. */
   get size(): number {
     return this.#kept.size;
   }
 
-  /** A lock is wanted, or held, until `leave` is called. */
+  /** Keeps what is known about a lock at least until `leave` is called. */
   enter(name: string, expiryMs: number): { readonly known: KnownLock; readonly leave: () => void } {
     this.#forgetSome();
     const known = this.#find(name) ?? this.#begin(name);
@@ -88,12 +88,12 @@ export class KnownLocks {
     return known;
   }
 
-  /** No timers: those that have waited longest are looked at, and wait at the end of the line if they are still of use. */
+  /** Checks the oldest entries instead of setting timers. An entry that is still needed moves to the end of the queue. */
   #forgetSome(): void {
-    let looked = 0;
+    let checked = 0;
     for (const [name, known] of this.#kept) {
-      if (looked === LOOKED_AT) return;
-      looked += 1;
+      if (checked === CHECKED_PER_REQUEST) return;
+      checked += 1;
       this.#kept.delete(name);
       if (!this.#isOver(known)) this.#kept.set(name, known);
     }

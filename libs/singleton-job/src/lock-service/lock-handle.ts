@@ -2,8 +2,8 @@ import { type Term } from '../leadership/index.js';
 import { LockLostError } from '../errors/index.js';
 
 /**
- * A lock that this process has. It is renewed until it is released; works with `await using`. Stop when the
- * signal fires, or check {@link fencingToken} where you write: a lock cannot be taken back from a process that was paused.
+ * A lock that this process holds. It is renewed until it is released, and works with `await using`. Stop your work when the signal fires.
+ * Pass {@link fencingToken} to the resource that you write to: nothing else stops a process that was paused.
  */
 export class LockHandle implements AsyncDisposable {
   readonly #loss = new AbortController();
@@ -11,7 +11,7 @@ export class LockHandle implements AsyncDisposable {
 
   /** Handles are made by `LockService`. @internal */
   constructor(
-    /** What is locked, as it stands in Redis after the project: `lock/nightly-import`. */
+    /** The key in Redis without the project: `lock/nightly-import`. */
     readonly key: string,
     private readonly term: Term,
     private readonly giveBack: () => Promise<boolean>,
@@ -21,27 +21,27 @@ export class LockHandle implements AsyncDisposable {
     });
   }
 
-  /** Larger than that of everybody who had this lock before. */
+  /** Larger than that of every earlier holder of this lock. */
   get fencingToken(): number {
     return this.term.fencingToken;
   }
 
   /**
-   * Fires when the lock can no longer be trusted, at its safe deadline at the latest, and when the application stops, just
-   * before the lock is given back. Not when you release it.
+   * Fires when the lock can no longer be trusted, at its safe deadline at the latest. Fires also when the application stops, just before
+   * the lock is released. It does not fire when you release the lock.
    */
   get signal(): AbortSignal {
     return this.#loss.signal;
   }
 
-  /** Whether the lock is still this process's, by its own clocks: free, and right also when no timer could fire yet. */
+  /** Whether this process still holds the lock. Reads only the local clocks, so it is correct also when no timer could fire yet. */
   isHeld(): boolean {
     return this.term.isTrusted();
   }
 
   /**
-   * Releases the lock, once, however often it is called. Resolves to whether Redis has
-   * confirmed that within two seconds; if not, it is released in the background, or expires by itself. Never rejects.
+   * Releases the lock. Later calls return the same promise. Resolves to whether Redis confirmed the release within two seconds. If not,
+   * the lock is released in the background, or expires by itself. Never rejects.
    */
   release(): Promise<boolean> {
     this.#released ??= this.giveBack();
@@ -53,7 +53,7 @@ export class LockHandle implements AsyncDisposable {
     await this.release();
   }
 
-  /** Fires the signal of a lock that is about to be given back for its owner. For `LockService`. @internal */
+  /** Fires the signal of a lock that is about to be released at a stop. For `LockService`. @internal */
   recall(): void {
     if (this.#released === undefined) this.#lose('is given back, because the application stops');
   }

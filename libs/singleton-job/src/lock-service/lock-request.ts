@@ -8,13 +8,13 @@ import {
   type ResolvedOptions,
 } from '../options/index.js';
 
-/** What is locked. A tenant has keys of its own: two tenants lock one name without hindering each other. */
+/** The key of a lock. Each tenant has its own keys: two tenants can lock the same name at the same time. */
 export type LockKey =
   | string
   | {
-      /** What is locked. */
+      /** The name of the lock. */
       readonly name: string;
-      /** For whom. */
+      /** The tenant. */
       readonly tenant: string;
     };
 
@@ -25,29 +25,29 @@ export type LockKey =
  */
 export interface LockOptions {
   /**
-   * Life of the lock without renewal. More: what a killed process had locked is free later. Less: a shorter pause of the
-   * process or of Redis loses the lock. From 500 ms to 1 day.
+   * How long the lock lives without renewal. More: the lock of a killed process is free later. Less: a shorter pause of the process or of
+   * Redis loses the lock. From 500 ms to 1 day.
    *
    * @default the `lockExpiry` of the module
    */
   readonly expiry?: Duration | undefined;
 
   /**
-   * How long to wait for a lock that another holder has. It does not poll: it receives the release, or the lock expires. After Redis
-   * lost its data the lock is granted only after the longest expiry that this process has used or seen for it has passed: until then an
-   * earlier holder may still trust it.
+   * How long to wait for a lock that another holder has. It does not poll: it goes by the message of the release and by the life of the
+   * lock. After Redis lost its data, an earlier holder may still trust the lock. So the lock is granted only after the longest expiry that
+   * this process has used or seen for it.
    *
    * @default 0
    */
   readonly wait?: Duration | undefined;
 
-  /** Gives up waiting. The call rejects with its reason; a lock that was granted meanwhile is given back. */
+  /** Aborts the wait. The call rejects with the reason of the signal, and a lock that was already granted is released. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /** A key and its options, checked. */
 export interface LockRequest {
-  /** As it stands in keys of Redis, after the project: `lock/nightly-import`. */
+  /** The key in Redis without the project: `lock/nightly-import`. */
   readonly name: string;
   readonly expiryMs: number;
   readonly waitMs: number;

@@ -8,7 +8,7 @@ import { KnownLocks } from './known-locks.js';
 import { type LockKey, type LockOptions, type LockRequest, readLockRequest } from './lock-request.js';
 import { type InformedRequest, winLock } from './win-lock.js';
 
-/** When the application stops: time for callers to release their locks, and then for releasing what is left. */
+/** At a stop: first time for callers to release their locks, then time to release the others. */
 const RECALL_MS = 500;
 const GIVE_BACK_MS = 500;
 
@@ -18,13 +18,13 @@ const NOWHERE =
 type LockedFunction<T> = (lock: LockHandle) => T | Promise<T>;
 
 /**
- * Locks for one global operation at a time: a migration, an import, a rebuild. For one row among many claim the row in
- * your database. The same leases as those of jobs, on the same connection.
+ * Locks for one global operation at a time: a migration, an import, a rebuild. To lock one row among many, claim the row in your
+ * database. The locks are leases like those of jobs, on the same connection.
  *
  * @example `constructor(private readonly locks: LockService) {}`
  */
 export class LockService {
-  /** What is locked, each with a promise of its being given back. */
+  /** The held locks, each with a promise that resolves when it is released. */
   readonly #handles = new Map<LockHandle, Promise<void>>();
   /** Requests that have not been answered. */
   readonly #requests = new Set<Promise<unknown>>();
@@ -38,16 +38,15 @@ export class LockService {
     private readonly replica: Replica,
   ) {
     this.#known = new KnownLocks(replica.clock);
-    // every request under way listens to it, and that is no leak
+    // every open request listens to this signal; Node would warn about a leak
     setMaxListeners(0, this.#closing.signal);
   }
 
   /**
-   * Takes a lock, or resolves to null if it is held, for as long as `wait` allows. Not reentrant: a lock that this process holds
-   * is refused as well.
+   * Takes a lock. Resolves to null if another holder has it until `wait` is over. The lock is not reentrant: pass the handle down instead.
    *
-   * @throws InvalidLockError for a key or options that are wrong, or where no connection is configured
-   * @throws LockStoreError when Redis does not answer, so that it is not known whether the lock is free
+   * @throws InvalidLockError for a wrong key or wrong options, or if no connection is configured
+   * @throws LockStoreError if Redis does not answer: it is not known whether the lock is free
    * @throws LocksClosedError when the application has stopped
    * @throws the reason of `signal`
    */
@@ -59,7 +58,7 @@ export class LockService {
   }
 
   /**
-   * Runs a function under a lock, and releases the lock when the function has settled. Resolves to what the function returns.
+   * Runs a function while it holds a lock, and releases the lock when the function has settled. Resolves to the result of the function.
    *
    * @example await locks.withLock('nightly-import', (lock) => importAll({ signal: lock.signal }));
    * @throws LockUnavailableError if another holder has the lock, and everything that {@link tryAcquire} and the function throw
@@ -85,7 +84,7 @@ export class LockService {
     }
   }
 
-  /** Recalls and gives back what is still locked, and ends all waiting. For the module. @internal */
+  /** Fires the signals of all held locks, releases them, and ends all waiting. For the module. @internal */
   close(): Promise<void> {
     this.#closed ??= this.#close();
     return this.#closed;
@@ -124,7 +123,7 @@ export class LockService {
     }
   }
 
-  /** Wins a lock that may be used from now on, unless it is lost, or not wanted, by then. */
+  /** Acquires a lock and keeps it alive. */
   async #win(request: InformedRequest, stop: AbortSignal): Promise<LockHandle | null> {
     const term = await winLock(this.replica, request, stop);
     return term === null ? null : this.#keep(term);
@@ -147,7 +146,7 @@ export class LockService {
       return isConfirmed;
     });
     this.#handles.set(handle, isGivenBack);
-    // what was lost is its owner's to release, once its work has ended
+    // a lost lock is not released here: its owner does that when the work has ended
     term.signal.addEventListener('abort', () => {
       if (term.end === 'released') return;
       this.#handles.delete(handle);

@@ -5,15 +5,15 @@ import { instant, type Instant } from '../time/index.js';
 import { type KnownLock, STATE_LIFE_MS } from './known-locks.js';
 import { type LockRequest } from './lock-request.js';
 
-/** A request, and what this process knows of the lock. */
+/** A request, with what this process knows about the lock. */
 export interface InformedRequest extends LockRequest {
   readonly known: KnownLock;
 }
 
-/** How long to wait for the answer whether the lock is free: the first request may have to connect. */
+/** How long to wait for an answer of Redis. The first request may have to connect. */
 const ANSWER_MS = 2_000;
-/** Without a subscription a waiting request is sent again so often. */
-const ASK_EVERY_MS = 10_000;
+/** How often a waiting request is sent again without a subscription. */
+const REQUEST_EVERY_MS = 10_000;
 
 /**
  * Acquires a lock, or waits for it as long as the request allows. Null: another holder has the lock, or `stop` aborted.
@@ -24,12 +24,12 @@ export function winLock(replica: Replica, request: InformedRequest, stop: AbortS
   return new LockWaiter(replica, request, stop).win();
 }
 
-/** One request for a lock. It has no session: it goes by the life of the lock and the messages of releases. */
+/** One request for a lock. It has no session, so it goes by the life of the lock and the messages about releases. */
 class LockWaiter implements Waiter {
   readonly #alarm: Alarm;
-  /** Aborts when `stop` does, or when there is nothing more to wait for. */
+  /** Aborts when `stop` aborts, and when waiting is over. */
   readonly #quitting = new AbortController();
-  /** Why there is no answer; undefined while the answer is that another holder has the lock. */
+  /** Why there is no answer. Undefined: the answer is that another holder has the lock. */
   #failure: LockStoreError | undefined;
   #hasTime: boolean;
 
@@ -106,12 +106,12 @@ class LockWaiter implements Waiter {
       }, signal);
     const onFailure = (error: LockStoreError): void => {
       this.#failure = error;
-      // what the store denies it will deny again; while it is out of reach, it may answer soon
+      // a store that denies a request will deny it again; an unreachable store may answer soon
       if (error.code !== 'STORE_UNREACHABLE') this.#quitting.abort();
     };
     const result = await replica.client.untilAnswered({ name, kind: 'acquire', signal, send, onFailure });
     if (result === undefined) {
-      // it may have been granted all the same
+      // the lock may have been granted all the same
       const release = { name, holder, token: 0, update: {} };
       if (sent.last !== undefined) replica.releaseInBackground(release, expiryMs);
       return undefined;
@@ -122,7 +122,7 @@ class LockWaiter implements Waiter {
     }
     known.granted(result);
     if (sent.last === undefined || !isBefore(replica.clock, deadlineOf(sent.last, expiryMs))) {
-      // it was granted too late to be of use
+      // the lock was granted too late to be useful
       replica.releaseInBackground({ name, holder, token: result.token, update: {} }, expiryMs);
       this.#alarm.bringForward(0);
       return undefined;
@@ -157,10 +157,11 @@ class LockWaiter implements Waiter {
     else this.#mustWait(afterTtlMs(ttlMs, replica.random));
   }
 
-  /** The lock cannot be had now. It may be after `delayMs`. */
+  /** The lock is not free now. It may be free after `delayMs`. */
   #mustWait(delayMs: number): void {
     this.#failure = undefined;
-    if (this.#hasTime) this.#alarm.bringForward(this.replica.isSubscribed ? delayMs : Math.min(delayMs, ASK_EVERY_MS));
+    if (this.#hasTime)
+      this.#alarm.bringForward(this.replica.isSubscribed ? delayMs : Math.min(delayMs, REQUEST_EVERY_MS));
     else this.#quitting.abort();
   }
 
@@ -172,7 +173,7 @@ class LockWaiter implements Waiter {
   }
 }
 
-/** What a term of a job has and a lock of `LockService` has not. */
+/** The facts of a term that only a job has. */
 const NO_JOB = {
   session: undefined,
   leaseEpoch: 0,

@@ -5,26 +5,26 @@ export interface Timer {
 }
 
 /**
- * Time as an argument. Everything in the library that waits, measures or dates uses a clock that it was given,
- * so that a test can hold time still and a simulation can give every replica a clock of its own.
+ * Time as an argument. All code of the library that waits, measures or writes a date uses a clock that it is given. So a test can stop
+ * time, and a simulation can give each replica its own clock.
  */
 export interface Clock {
   /**
-   * Monotonic milliseconds with a fraction, from an arbitrary origin: the only time leases and durations are measured in.
-   * It never steps, but stands still while the host is suspended.
+   * Monotonic milliseconds with a fraction, from an arbitrary origin. Leases and durations are measured only by this. It never steps, but
+   * stands still while the host is suspended.
    */
   now(): number;
 
-  /** Milliseconds since the epoch by the wall clock, which may step either way: for cron, slots, logs and the cross-check of a lease. */
+  /** Milliseconds since the epoch by the wall clock, which may step. For cron, slots, logs and the second check of a lease. */
   wallNow(): number;
 
   /**
-   * Calls `fire` once, `delayMs` from now, whatever the size of the delay. It may fire a little early, or late when the
-   * event loop was busy: read the clock again before acting on an instant.
+   * Calls `fire` once, `delayMs` from now, also for very long delays. It may fire a little early, or late when the event loop was busy.
+   * Read the clock again before you act on an instant.
    */
   setTimer(delayMs: number, fire: () => void): Timer;
 
-  /** Resolves once the event loop has had a chance to read what had already arrived from the network. */
+  /** Resolves when the event loop has had a chance to read data that had already arrived from the network. */
   afterIo(): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-/** Clocks and timers, so that tests can bring their own. */
+/** Clocks and timers. */
 export { type Clock, type Instant, instant, type Timer } from './clock.js';
 export { isTimeZone } from './is-time-zone.js';
 export { sleep } from './sleep.js';

@@ -1,6 +1,6 @@
-/** Whether this Node knows it as the name of a time zone. Offsets such as '+08:00' are none: they know no summer time. */
+/** Whether this Node knows it as the name of a time zone. False for offsets such as '+08:00', which have no summer time. */
 export function isTimeZone(value: unknown): value is string {
-  // some versions of Node.js take an offset and some do not: replicas must not differ
+  // only some versions of Node.js accept an offset, and replicas must not differ
   if (typeof value !== 'string' || /^[+-]/.test(value)) return false;
   try {
     new Intl.DateTimeFormat('en', { timeZone: value });

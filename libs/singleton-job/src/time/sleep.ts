@@ -1,6 +1,6 @@
 import { type Clock } from './clock.js';
 
-/** Resolves after `delayMs`, or as soon as `signal` aborts: the caller looks at the signal to know which. */
+/** Resolves after `delayMs`, or as soon as `signal` aborts. The caller checks the signal. */
 export function sleep(clock: Clock, delayMs: number, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   return new Promise((resolve) => {

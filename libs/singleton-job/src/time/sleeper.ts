@@ -1,6 +1,6 @@
 import { type Clock, type Timer } from './clock.js';
 
-/** The sleeps of one loop, one after the other. They share one listener of the signal that ends the loop. */
+/** The sleeps of one loop, one after the other. All share one listener on the signal that ends the loop. */
 export class Sleeper {
   #timer: Timer | undefined;
   #dueMs = 0;
@@ -15,13 +15,13 @@ export class Sleeper {
   }
 
   /**
-   * Resolves after `delayMs` and never before, unless `until` resolves or the signal aborts. The caller looks which it was: the
-   * `until` of an earlier sleep ends a later one as well.
+   * Resolves after `delayMs` and never before, unless `until` resolves or the signal aborts. The caller checks why: the `until` of an
+   * earlier sleep ends a later one as well.
    */
   sleep(delayMs: number, until?: Promise<unknown>): Promise<void> {
     if (this.signal.aborted) return Promise.resolve();
     this.#dueMs = this.clock.now() + delayMs;
-    // once for each: a run that ignores its signal may be waited for again and again
+    // one handler for each promise: many sleeps may wait for the same run that ignores its signal
     if (until !== this.#until) {
       this.#until = until;
       void until?.then(this.#wake);
@@ -32,7 +32,7 @@ export class Sleeper {
     });
   }
 
-  /** Rounded up, a timer would be late by up to a millisecond. Rounded down, it may fire early, and is set again. */
+  /** Rounded down: rounded up, it would be late by up to a millisecond. A timer that fires early is set again. */
   #arm(delayMs: number): void {
     this.#timer = this.clock.setTimer(Math.max(Math.floor(delayMs), 1), this.#fired);
   }

@@ -1,12 +1,12 @@
 import { performance } from 'node:perf_hooks';
 import { type Clock, type Timer } from './clock.js';
 
-/** `setTimeout` fires at once when asked for more than this. */
+/** With a longer delay than this, `setTimeout` fires at once. */
 const LONGEST_TIMEOUT_MS = 2 ** 31 - 1;
 
 /** The clock of the machine. */
 export class SystemClock implements Clock {
-  /** How far the wall clock is ahead of the monotonic one, as far as `Date.now()` has shown. */
+  /** How far the wall clock is ahead of the monotonic one, according to the last `Date.now()`. */
   #wallAheadMs = performance.timeOrigin;
 
   now(): number {
@@ -14,14 +14,14 @@ export class SystemClock implements Clock {
   }
 
   /**
-   * `Date.now()` with a fraction of the millisecond that it shows, which the monotonic clock adds. It follows each step of the wall
-   * clock at once, and is never a millisecond away from it.
+   * `Date.now()` with a fraction of a millisecond, which comes from the monotonic clock. It follows each step of the wall clock at once,
+   * and always differs from it by less than a millisecond.
    */
   wallNow(): number {
     const fine = performance.now() + this.#wallAheadMs;
     const shown = Date.now();
     if (fine >= shown && fine < shown + 1) return fine;
-    // the wall clock was set, or drifts: to the nearest instant at which it shows this millisecond
+    // the wall clock was set, or drifts: use the nearest instant at which it shows this millisecond
     const nearest = fine < shown ? shown : shown + 0.999;
     this.#wallAheadMs += nearest - fine;
     return nearest;

@@ -1,6 +1,5 @@
 /**
- * What `work` resolves to, or undefined as soon as `signal` aborts. Rejects as `work` does. A rejection after the abort is
- * dropped.
+ * The result of `work`, or undefined as soon as `signal` aborts. Rejects when `work` rejects. A rejection after the abort is ignored.
  */
 export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<{ readonly value: T } | undefined> {
   return new Promise((resolve, reject) => {

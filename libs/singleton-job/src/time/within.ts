@@ -1,7 +1,7 @@
 import { type Clock } from './clock.js';
 import { sleep } from './sleep.js';
 
-/** Resolves with `work`, after `limitMs` at the latest. Rejects if `work` does so before. */
+/** Resolves when `work` resolves, after `limitMs` at the latest. Rejects if `work` rejects before that. */
 export async function within(clock: Clock, limitMs: number, work: Promise<unknown>): Promise<void> {
   const settled = new AbortController();
   try {
