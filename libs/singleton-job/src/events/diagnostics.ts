@@ -7,8 +7,8 @@ import { type JobObserver, ownCopy } from './observer.js';
  * its channel has subscribers. Without subscribers nothing is copied and nothing is called. Channels belong to the process:
  * two applications in one process publish on the same channels.
  *
- * We cannot catch what a subscriber throws: Node keeps the error from the publisher and the other subscribers, and raises it
- * as an uncaught exception of the process.
+ * The library cannot catch an error of a subscriber. Node raises it as an uncaught exception of the process; other subscribers are still
+ * called.
  */
 export const diagnostics: JobObserver = Object.defineProperties(
   {},

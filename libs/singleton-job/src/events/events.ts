@@ -14,7 +14,7 @@ export interface RunInfo {
   readonly kind: ScheduleKind;
   /** Why the run was started. */
   readonly cause: RunCause;
-  /** The tick that this run stands for, not the time it began. For an interval or a trigger: when it was due. */
+  /** The slot or the occurrence, not the time the run began. For an interval or a trigger: when the run was due. */
   readonly scheduledAt: Date;
   /** When the run began, by the wall clock of this replica. */
   readonly startedAt: Date;
@@ -24,7 +24,7 @@ export interface RunInfo {
 
 /** A run that has settled. */
 export interface RunEnded extends RunInfo {
-  /** From its start until it settled, in milliseconds. */
+  /** From the start of the run until it settled, in milliseconds. */
   readonly durationMs: number;
 }
 
@@ -36,35 +36,37 @@ export interface RunEnded extends RunInfo {
  */
 export type LeadershipGain = 'first' | 'released' | 'session-ended' | 'lock-free';
 
-/** How a term ended against the will of this replica: its deadline passed unconfirmed, or another holds the lock. */
+/** How a term was lost. `expired`: the lease was not confirmed before its deadline. `preempted`: another holder has the lock. */
 export type LeadershipLoss = 'expired' | 'preempted';
 
-/** Why this replica gave a term back: the application stops, its runner broke, or a call of the registry. */
+/** Why this replica gave a term back: the application stops, the runner broke, or a method of the registry was called. */
 export type LeadershipReleaseReason = 'shutdown' | 'runner-failed' | 'paused' | 'stepped-down' | 'unregistered';
 
 /**
- * Why a tick was not started by the replica that led:
- * `overlap`, a run was in flight; `late`, the event loop was blocked and a newer tick was due as well;
- * `lease-unconfirmed`, the clocks disagreed and no renewal had been confirmed since.
+ * Why the leader did not start a tick:
+ *
+ * - `overlap`: a run was in flight;
+ * - `late`: the event loop was blocked, and a newer tick was due as well;
+ * - `lease-unconfirmed`: the clocks disagreed, and no renewal had been confirmed since.
  */
 export type TickDropReason = 'overlap' | 'late' | 'lease-unconfirmed';
 
 /**
  * Why cron occurrences were not started:
  *
- * - `late`: no replica led in time and the misfire grace was over, or a newer occurrence was due as well;
- * - `start-not-confirmed`: a replica claimed them, and Redis never learned that their runs began;
- * - `schedule-changed`: they lie before a new schedule. Counted by the new schedule, and not reported if it has none there;
+ * - `late`: no replica led until the misfire grace was over, or a newer occurrence was due as well;
+ * - `start-not-confirmed`: a replica claimed them, but never confirmed to Redis that their runs began;
+ * - `schedule-changed`: they are older than a new schedule. They are counted by the new schedule, and not reported if it has none there;
  * - `state-lost`: they came due before Redis restarted or lost its data, and are not claimed. Their claims may be lost.
  *
- * A leader tells Redis at once that a claimed run began, and with its next renewal (within 10 s) what it reported. If it is
- * lost before, the next leader knows only the claim. It then reports as `start-not-confirmed` what began, or was reported as
- * `late` or as an overlap, since that renewal. It may repeat `schedule-changed` and `state-lost` as they were.
+ * A leader records in Redis at once that a claimed run began. It records its reports with its next renewal, within 10 s. A leader that is
+ * lost before that leaves only the claim. The next leader then reports the occurrence again, as `start-not-confirmed`: it may have begun,
+ * or have been reported as `late` or as an overlap. Reports of `schedule-changed` and `state-lost` may be repeated as they were.
  */
 export type MissReason = 'late' | 'start-not-confirmed' | 'schedule-changed' | 'state-lost';
 
 /**
- * Every event of the library and its payload. Names are in the past tense. Each replica reports what happens to it.
+ * Every event of the library and its payload. Names are in the past tense. Each replica reports only its own events.
  * Locks of `LockService` have only the events of the store. Their `job` begins with `lock/`.
  *
  * To add an event, add it here and to {@link JOB_EVENTS}, then run `npm run api`.
@@ -86,8 +88,8 @@ export interface JobEvents {
   };
 
   /**
-   * A term ended ungracefully; the signal of a run in flight fires with it. Not called for a release, nor for a grant that came
-   * too late to be a term.
+   * This replica lost its lease. The signal of a run in flight fires at the same time. Not called for a release, nor for a grant that
+   * came too late to start a term.
    */
   leadershipLost: {
     /** Name of the job. */
@@ -99,9 +101,10 @@ export interface JobEvents {
   };
 
   /**
-   * A term was given back, after its run had settled. `confirmed` is false when Redis did not answer. It is also false when a run that
-   * ignored its abort goes on while the connections are closed: that is `runInFlight`. Then the lock expires by itself. Not called for
-   * a term that was lost before.
+   * This replica gave a term back, after the run had settled. Not called for a term that was lost before.
+   *
+   * `confirmed` is false when Redis did not answer. It is also false with `runInFlight`: a run that ignores its abort still goes on when
+   * the connections are closed. In both cases the lock expires by itself.
    */
   leadershipReleased: {
     /** Name of the job. */
@@ -117,9 +120,8 @@ export interface JobEvents {
   };
 
   /**
-   * A renewal, or a claim, has confirmed the lock of a job that this replica leads, `roundTripMs` after it was sent.
-   * `clockOffsetMs` is how far the clock of Redis is ahead of this replica's, as far as half a round trip can tell. Not
-   * called for heartbeats, for a request that was not answered, nor for what `LockService` locks.
+   * A renewal or a claim has confirmed the lock of a job that this replica leads. Not called for heartbeats, for a request that was not
+   * answered, nor for locks of `LockService`.
    */
   leaseRenewed: {
     /** Name of the job. */
@@ -128,23 +130,25 @@ export interface JobEvents {
     readonly fencingToken: number;
     /** From the request until its answer, in milliseconds. */
     readonly roundTripMs: number;
-    /** How far the clock of Redis is ahead of the clock of this replica, in milliseconds. */
+    /** How far the clock of Redis is ahead of this replica's, in milliseconds. It is exact to half a round trip. */
     readonly clockOffsetMs: number;
   };
 
-  /** A run begins: the job is called next, if its lease still holds then. Not called for a tick that was dropped. */
+  /** A run begins. The job is called next, if its lease still holds. Not called for a tick that was dropped. */
   runStarted: RunInfo;
-  /** The job returned, also if its signal had fired. Not called while it runs on, however long it ignores its signal. */
+  /** The job returned, also if its signal had fired. Not called before the job returns, also if it ignores its signal. */
   runSucceeded: RunEnded;
-  /** The job threw or rejected. Not called when its signal had fired before: that is `runCancelled`. */
+  /** The job threw or rejected. Not called if its signal had fired before: that is `runCancelled`. */
   runFailed: RunEnded & {
     /** What the job threw. */
     readonly error: unknown;
   };
   /**
-   * The job threw or rejected after its signal had fired, or its `assertLeader()` had thrown. Not called at the signal itself,
-   * nor if the job returns in spite of it. Also called for a run whose lease was used up by an observer or an interceptor: then
-   * the job is not called. For a cron occurrence this is the report: its claim stands, so no other replica starts it.
+   * The job threw or rejected after its signal had fired, or after `assertLeader()` had thrown. Not called when the signal fires, nor if
+   * the job returns in spite of it. No other replica starts a cron occurrence that was cancelled: its claim stays.
+   *
+   * Also called if the lease ended before the job was called, because an observer or an interceptor took too long. Then the job is not
+   * called.
    */
   runCancelled: RunEnded & {
     /** Why the run was aborted. */
@@ -166,9 +170,10 @@ export interface JobEvents {
   };
 
   /**
-   * `count` ticks, the newest of them at `scheduledAt`, were not started by a replica that led. Not called for an interval,
-   * which has no tick while it runs, nor for ticks without a leader: those of a cron job are `occurrencesMissed`,
-   * and so, once more, is a cron tick that was dropped since the last renewal of a leader that is lost.
+   * The leader did not start `count` ticks. The newest was due at `scheduledAt`. Not called for an interval, which has no tick while it
+   * runs. Not called for ticks without a leader: those of a cron job are `occurrencesMissed`.
+   *
+   * If the leader is lost before its next renewal, the next leader reports a dropped cron tick once more, as `occurrencesMissed`.
    */
   tickDropped: {
     /** Name of the job. */
@@ -184,10 +189,9 @@ export interface JobEvents {
   };
 
   /**
-   * Cron occurrences in (`from`, `to`] that no replica will start any more. `count` stops at 1000.
-   * `claimedBy` is the replica that claimed the newest of them. Not called by any other replica than the one that accounts
-   * for them, nor for a tick that is dropped, nor for other kinds of schedule. Called again by the next leader if this one is
-   * lost before its next renewal: see {@link MissReason}.
+   * No replica will start the cron occurrences after `from` and up to `to`. One replica reports them. The next leader reports them again
+   * if this one is lost before its next renewal: see {@link MissReason}. Not called for a tick that the leader dropped, nor for other kinds
+   * of schedule.
    */
   occurrencesMissed: {
     /** Name of the job. */
@@ -205,8 +209,8 @@ export interface JobEvents {
   };
 
   /**
-   * The event loop stood still for a second or longer, or the whole process did; `jobs` had a run in flight meanwhile.
-   * Called when it moves again. Not called where this replica leads no job.
+   * The event loop, or the whole process, stood still for a second or longer. `jobs` had a run in flight. Called when the event loop goes
+   * on. Not called if this replica leads no job.
    */
   eventLoopBlocked: {
     /** How long the event loop stood still, in milliseconds. */
@@ -216,23 +220,22 @@ export interface JobEvents {
   };
 
   /**
-   * An outage begins: this process has lost its connection to the store, or cannot connect. With a `job`, only its lock cannot
-   * be reached, twice in a row, as on a cluster with a missing shard. `outageMs` is 0 when the outage begins. The event is sent
-   * again after 1 min, 2 min, 4 min and so on of the same outage. Not called for a single failed request, nor for what the store
-   * denies, nor once the connections are closed.
+   * An outage begins: this process has lost its connection to the store, or cannot connect. With a `job`, two requests in a row about its
+   * lock have failed, as on a cluster with a missing shard. Sent again after 1 min, 2 min, 4 min and so on of the same outage. Not called
+   * for a single failed request, for a request that the store denies, nor after the connections are closed.
    */
   storeUnreachable: {
     /** Name of the job whose lock cannot be reached. Left out: the connection is lost. */
     readonly job?: string;
     /** The failure that showed it. */
     readonly error: LockStoreError;
-    /** How long the outage has lasted, in milliseconds. */
+    /** How long the outage has lasted, in milliseconds. 0 when it begins. */
     readonly outageMs: number;
   };
   /**
-   * The outage that `storeUnreachable` announced is over: there is a connection and a heartbeat was answered, or, with a
-   * `job`, its lock can be reached again. Not called for a `job` that this replica no longer competes for (stopped, paused,
-   * unregistered, or a lock that is not requested any more), nor once the connections are closed.
+   * The outage that `storeUnreachable` reported is over: there is a connection and a heartbeat was answered. With a `job`, its lock can be
+   * reached again. Not called for a `job` that this replica no longer competes for: it was stopped, paused or unregistered, or is a lock
+   * that is no longer requested. Not called after the connections are closed.
    */
   storeRecovered: {
     /** Name of the job whose lock could not be reached. Left out: the connection was lost. */
@@ -241,22 +244,21 @@ export interface JobEvents {
     readonly outageMs: number;
   };
   /**
-   * Redis denies what this job needs: a permission is missing, the key is of another type, or too few replicas of Redis are
-   * connected. Without a `job` it is what all jobs need: scripts, heartbeats, messages about releases and grants, or a connection
-   * that was lost and is now refused. Requests work again when a person has changed something. `deniedMs` is 0 at first. The event is
-   * sent again after 1 min, 2 min, 4 min and so on while requests are denied. Not called when they work again.
+   * Redis denies a request of this job: a permission is missing, the key has another type, or too few replicas of Redis are connected.
+   * Without a `job` it denies what all jobs need: scripts, heartbeats, messages about releases and grants, or a new connection. A person
+   * must change something. Sent again after 1 min, 2 min, 4 min and so on while requests are denied. Not called when they work again.
    */
   requestDenied: {
     /** Name of the job. Left out: all jobs need what is denied. */
     readonly job?: string;
     /** The answer of Redis. */
     readonly error: LockStoreError;
-    /** For how long requests have been denied, in milliseconds. */
+    /** For how long requests have been denied, in milliseconds. 0 at first. */
     readonly deniedMs: number;
   };
   /**
-   * This replica's clock is so far ahead of Redis that an occurrence could not be claimed yet: it is claimed again after
-   * `aheadMs`. Not called for up to a minute, nor for schedules other than cron.
+   * The clock of this replica is more than a minute ahead of Redis, so an occurrence could not be claimed yet. The replica claims it again
+   * after `aheadMs`. Only for cron jobs.
    */
   clockAhead: {
     /** Name of the job. */
@@ -267,23 +269,20 @@ export interface JobEvents {
     readonly aheadMs: number;
   };
   /**
-   * Redis may drop locks when its memory is full, and a lock that is dropped is held by two: its `maxmemory-policy` is not
-   * `noeviction`, or, without a `policy`, is not shown to us. Once a process, when it is first connected: not called for a
-   * policy that is changed later.
+   * Redis may evict locks when its memory is full, and then a job may have two leaders. Its `maxmemory-policy` is not `noeviction`, or,
+   * without a `policy`, is unknown. Called once per process, after its first connection. Not called for a policy that is changed later.
    */
   evictionPossible: {
     /** The `maxmemory-policy` of Redis. Left out: Redis does not show it. */
     readonly policy?: string;
   };
   /**
-   * Redis does not say which server it is, because INFO is not permitted. So a restart of Redis looks like a short outage:
-   * while an old leader still trusts its lease, another replica may lead. Permit `+info` and `+time` in the ACL. Once a process,
-   * when it is first connected. Not called again after a reconnect.
+   * INFO is not permitted, so a restart of Redis looks like a short outage. Another replica may then become leader while the old leader
+   * still trusts its lease. Permit `+info` and `+time` in the ACL. Called once per process, after its first connection.
    */
   restartsHidden: Readonly<Record<string, never>>;
   /**
-   * A replica has found a lock without a time to live, which would have been held for ever, and has given it one. Not called by
-   * the requests that come after.
+   * This replica found a lock without a time to live, which would have stayed for ever, and gave it one. Called once for each such lock.
    */
   lockTtlRestored: {
     /** Name of the job. */
@@ -292,15 +291,15 @@ export interface JobEvents {
     readonly holder: string;
   };
   /**
-   * The heartbeat thread has ended, or has had no connection for 10 s while the main thread has one. Leases go on by the heartbeats of
-   * the main thread, and no longer outlast a blocked event loop. Called once. A thread that has ended starts again with the process.
-   * Not called for a thread that cannot start (start-up fails), nor at a stop.
+   * The heartbeat thread ended, or had no connection for 10 s while the main thread has one. The main thread still renews the leases, but
+   * they no longer outlast a blocked event loop. Called once. A new thread starts only with the process. Not called for a thread that
+   * cannot start (start-up fails), nor at a stop.
    */
   heartbeatThreadFailed: {
     /** Why the thread ended, or cannot reach Redis. */
     readonly error: unknown;
   };
-  /** The library's own runner broke. Its term is given back, and the runner starts again. Not called for what a job throws. */
+  /** The runner of the library itself broke. Its term is given back, and the runner starts again. Not called for errors of a job. */
   runnerFailed: {
     /** Name of the job. */
     readonly job: string;
@@ -308,8 +307,8 @@ export interface JobEvents {
     readonly error: unknown;
   };
   /**
-   * An observer threw or rejected; nothing else noticed. Not called for one that does so at this very event, nor for
-   * interceptors and for subscribers of a channel.
+   * An observer threw or rejected. Nothing else was affected. Not called for a failure at this very event, nor for interceptors and
+   * subscribers of a channel.
    */
   observerFailed: {
     /** The event whose callback failed. */
@@ -320,8 +319,7 @@ export interface JobEvents {
 }
 
 /**
- * What each event means, in one line: the list of all events. The diagnostics channels, the table in
- * `docs/observability.md` and `JobObserver.onEvent` are made from it.
+ * All events, with their meaning in one line. The diagnostics channels and the table in `docs/observability.md` are made from it.
  *
  * @example
  * for (const event of Object.keys(JOB_EVENTS)) subscribe(`nestjs-singleton-job:${event}`, print);
@@ -357,10 +355,10 @@ export type JobEvent = {
   [E in keyof JobEvents]: {
     /** Its name, as in {@link JobEvents}. */
     readonly event: E;
-    /** What {@link JobEvents} says of it. */
+    /** Its payload, as in {@link JobEvents}. */
     readonly payload: JobEvents[E];
   };
 }[keyof JobEvents];
 
-/** How the library says that something happened. It never throws and nothing ever comes back. */
+/** Reports an event. It never throws and returns nothing. */
 export type Notify = <E extends keyof JobEvents>(event: E, payload: JobEvents[E]) => void;

@@ -3,7 +3,7 @@ import { type JobEvents, type LeadershipGain } from './events.js';
 import { type JobObserver } from './observer.js';
 import { showDuration } from './show-duration.js';
 
-/** What the observer writes to, for example a `Logger` of Nest. */
+/** The logger that the observer writes to, for example a `Logger` of Nest. */
 export interface LogSink {
   error(message: string, stack?: string): void;
   warn(message: string): void;
@@ -11,7 +11,7 @@ export interface LogSink {
   debug(message: string): void;
 }
 
-/** The replica in whose name the lines are written. */
+/** The replica that the lines name. */
 interface LoggedReplica {
   readonly projectName: string;
   /** `nodeId` with its random part. */
@@ -36,7 +36,7 @@ const MISSED = {
   'state-lost': 'Redis restarted or lost its data, and their claims may be lost',
 } as const;
 
-/** Writes what an operator wants to know, each thing once and on one line. */
+/** Writes the lines for an operator: one line for each fact, once. */
 export class LoggingObserver implements JobObserver {
   readonly #brokenAt = new Set<keyof JobEvents>();
 
@@ -201,7 +201,7 @@ export class LoggingObserver implements JobObserver {
     else this.sink.debug(line);
   }
 
-  /** What a line is about: a job, or all of them. */
+  /** The start of a line: the job, or the project for a line about all jobs. */
   #name(job: string | undefined): string {
     return job === undefined ? `[${this.replica.projectName}]` : `[${this.replica.projectName}:${job}]`;
   }

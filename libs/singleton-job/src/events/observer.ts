@@ -7,9 +7,9 @@ import { type JobEvent, type JobEvents, type Notify } from './events.js';
  *
  * - A callback may throw or reject: jobs are not affected, and all observers get `observerFailed`.
  * - Its result is ignored and not awaited.
- * - Each callback gets a payload of its own.
- * - Observers are found in `onModuleInit` of the module, after that of every other module. What happens before that, to a lock of
- *   `LockService` for example, reaches only the log and the diagnostics channels.
+ * - Each callback gets its own copy of the payload.
+ * - Observers are found in `onModuleInit` of the module, after that of every other module. Earlier events, for example of a lock of
+ *   `LockService`, reach only the log and the diagnostics channels.
  *
  * @example
  * const printing: JobObserver = { onEvent: ({ event, payload }) => console.log(event, payload) };
@@ -22,7 +22,8 @@ export type JobObserver = EventCallbacks & {
 type EventCallbacks = { [E in keyof JobEvents]?: (event: JobEvents[E]) => unknown };
 
 /**
- * A {@link Notify} that calls each observer in turn. Those of the library come first. They change no payload, and get no copy of it.
+ * A {@link Notify} that calls each observer in turn. Those of the library (`own`) come first. They get no copy, because they change
+ * no payload.
  */
 export function notifyAll(observers: readonly JobObserver[], own: readonly JobObserver[] = []): Notify {
   const notify: Notify = (event, payload) => {
@@ -43,7 +44,7 @@ export function notifyAll(observers: readonly JobObserver[], own: readonly JobOb
   function call(event: keyof JobEvents, callback: () => unknown): void {
     try {
       const returned = callback();
-      // by its shape: a promise may come from another realm, or from a library of its own
+      // checked by its shape: a promise may come from another realm or from a promise library
       if (isThenable(returned))
         Promise.resolve(returned).catch((error: unknown) => {
           failed(event, error);
@@ -54,7 +55,7 @@ export function notifyAll(observers: readonly JobObserver[], own: readonly JobOb
   }
 
   function failed(event: keyof JobEvents, error: unknown): void {
-    // an observer that fails at observerFailed is left alone, or this would never end
+    // a failure at observerFailed is not reported: it would never end
     if (event !== 'observerFailed') notify('observerFailed', { event, error });
   }
 
@@ -65,7 +66,7 @@ function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof value === 'object' && value !== null && 'then' in value;
 }
 
-/** Dates can be set and properties written, whatever the types say. Errors are handed on as they are. */
+/** A copy, because an observer could write to properties and dates at run time. Errors are not copied. */
 export function ownCopy<T extends object>(payload: T): T {
   const copies = Object.entries(payload).map(([key, value]: [string, unknown]) => [
     key,

@@ -1,20 +1,22 @@
 import { type RunInfo } from './events.js';
 
-/** A run that is about to begin, and how it stands with it from then on. */
+/** A run that is about to begin. Its fields stay up to date while it goes on. */
 export interface InterceptedRun extends RunInfo {
   /** Fires when the run must end. */
   readonly signal: AbortSignal;
-  /** Whether the lease was refused when the run last asked for it: if it throws then, it is cancelled, as after its signal. */
+  /** Whether the last `assertLeader()` of the run threw. A run that throws after that counts as cancelled, as after its signal. */
   readonly wasRefused: boolean;
 }
 
 /**
- * Wraps every run, to give it a context: a transaction, a span, a store of `AsyncLocalStorage`. It calls `next` and returns
- * when that has settled: `return storage.run(context, next)`. What it throws fails the run, and one that never calls `next`
- * keeps the job from running: an interceptor is part of the job, unlike a {@link JobObserver}.
+ * Wraps every run, to give it a context: a transaction, a span, a store of `AsyncLocalStorage`. It calls `next` and returns the promise
+ * of `next`: `return storage.run(context, next)`.
  *
- * `next` runs the job once, however often it is called, and rejects without running it when the signal has fired. The run
- * lasts until both have settled.
+ * An interceptor is part of the job, unlike a {@link JobObserver}. An error that it throws fails the run. If it never calls `next`, the
+ * job does not run.
+ *
+ * `next` runs the job once, also if it is called several times. If the signal has fired, it rejects without running the job. The run
+ * lasts until the interceptor and the job have settled.
  *
  * @example
  * ```ts
@@ -22,6 +24,6 @@ export interface InterceptedRun extends RunInfo {
  * ```
  */
 export interface RunInterceptor {
-  /** Called for each run, before its job is. Return what `next()` returns. */
+  /** Called for each run, before the job. Return the result of `next()`. */
   intercept(run: InterceptedRun, next: () => Promise<unknown>): unknown;
 }

@@ -4,7 +4,7 @@ import { messageOf, type RunAbortCode, RunAbortedError } from '../errors/index.j
 import { type InterceptedRun, type RunInterceptor } from '../events/index.js';
 import { JOB_NAME, OPEN_TELEMETRY_OPTIONS, type OpenTelemetryOptions, SCOPE } from './open-telemetry.options.js';
 
-/** Makes a span of each run, in which what the job calls makes its own. A provider of the application, named in `interceptors`. */
+/** Makes a span for each run. Spans of the job's own calls become its children. Provide it, and name it in `interceptors`. */
 @Injectable()
 export class OpenTelemetryInterceptor implements RunInterceptor {
   readonly #tracer: Tracer;
@@ -15,7 +15,7 @@ export class OpenTelemetryInterceptor implements RunInterceptor {
 
   /** Runs the job within its span. */
   intercept(run: InterceptedRun, next: () => Promise<unknown>): Promise<unknown> {
-    // a triggered run belongs to the span of its caller; a timer does not, although it was set in some request long ago
+    // a triggered run belongs to the span of its caller; a timer must not, although some old request may have set it
     const root = run.cause !== 'trigger';
     return this.#tracer.startActiveSpan(`run ${run.job}`, { root, attributes: attributesOf(run) }, async (span) => {
       const abortedFor = (code: RunAbortCode | 'UNKNOWN'): void => {
@@ -26,7 +26,7 @@ export class OpenTelemetryInterceptor implements RunInterceptor {
         abortedFor(run.signal.reason instanceof RunAbortedError ? run.signal.reason.code : 'UNKNOWN');
       };
       run.signal.addEventListener('abort', abort);
-      // another interceptor may have taken its time
+      // another interceptor may have taken so long that the signal has fired already
       if (run.signal.aborted) abort();
       try {
         const result = await next();
@@ -34,7 +34,7 @@ export class OpenTelemetryInterceptor implements RunInterceptor {
         return result;
       } catch (error: unknown) {
         const { aborted } = run.signal;
-        // the clocks know of the deadline before a timer can fire the signal
+        // the clocks show the deadline before the timer fires the signal
         if (run.wasRefused && !aborted) abortedFor('LEASE_LOST');
         if (run.wasRefused || aborted) span.setAttribute('job.outcome', 'cancelled');
         else recordFailure(span, error);

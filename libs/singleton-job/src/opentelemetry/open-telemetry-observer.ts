@@ -8,8 +8,8 @@ import { JOB_NAME, OPEN_TELEMETRY_OPTIONS, type OpenTelemetryOptions, SCOPE } fr
 const MS_PER_SECOND = 1_000;
 
 /**
- * Counts and measures what the jobs of this replica do. A provider of the application, named in `observers`; where
- * nothing collects metrics, it costs next to nothing.
+ * Counts and measures what the jobs of this replica do. Provide it, and name it in `observers`. It costs almost nothing while no metrics
+ * are collected.
  */
 @Injectable()
 export class OpenTelemetryObserver implements JobObserver, OnApplicationShutdown {
@@ -39,7 +39,7 @@ export class OpenTelemetryObserver implements JobObserver, OnApplicationShutdown
   }
 
   leaseRenewed({ roundTripMs, clockOffsetMs }: JobEvents['leaseRenewed']): void {
-    // of the process and its Redis, whichever the job
+    // without the job: both belong to the process and its Redis
     this.#instruments.heartbeatDuration.record(roundTripMs / MS_PER_SECOND);
     this.#clockOffsetMs = clockOffsetMs;
   }
@@ -86,7 +86,7 @@ export class OpenTelemetryObserver implements JobObserver, OnApplicationShutdown
     const observe = (result: BatchObservableResult): void => {
       const jobs = this.registry.list().filter(({ role }) => role !== 'disabled');
       for (const status of jobs) this.#observeJob(result, status);
-      // leaders alone measure it, at each renewal: what was measured before is of the past
+      // only a leader measures it, at each renewal: without one the last value is out of date
       if (!jobs.some(({ role }) => role === 'leader')) this.#clockOffsetMs = 0;
       result.observe(clockOffset, this.#clockOffsetMs / MS_PER_SECOND);
     };
@@ -96,7 +96,7 @@ export class OpenTelemetryObserver implements JobObserver, OnApplicationShutdown
     };
   }
 
-  /** Every gauge at every time: the SDK goes on exporting the last value of one that is not observed any more. */
+  /** Observes every gauge each time: the SDK keeps exporting the last value of a gauge that is no longer observed. */
   #observeJob(result: BatchObservableResult, status: JobStatus): void {
     const { isLeader, isPaused, leaseRemaining, runAge, nextTick } = this.#instruments;
     const { name, role, pausedAt, leaseRemainingMs, runningSince, nextTickAt } = status;

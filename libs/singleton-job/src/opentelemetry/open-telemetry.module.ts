@@ -4,7 +4,7 @@ import { OpenTelemetryObserver } from './open-telemetry-observer.js';
 import { OPEN_TELEMETRY_OPTIONS, type OpenTelemetryOptions } from './open-telemetry.options.js';
 
 /**
- * Provides the observer and the interceptor, which the options of `SingletonJobModule` then name:
+ * Provides the observer and the interceptor. Name both in the options of `SingletonJobModule`:
  * `observers: [OpenTelemetryObserver], interceptors: [OpenTelemetryInterceptor]`.
  */
 @Module({
@@ -12,7 +12,7 @@ import { OPEN_TELEMETRY_OPTIONS, type OpenTelemetryOptions } from './open-teleme
   exports: [OpenTelemetryObserver, OpenTelemetryInterceptor],
 })
 export class SingletonJobOpenTelemetryModule {
-  /** With providers of metrics and traces other than the global ones. */
+  /** Uses other providers of metrics and traces than the global ones. */
   static forRoot(options: OpenTelemetryOptions): DynamicModule {
     return {
       module: SingletonJobOpenTelemetryModule,

@@ -1,6 +1,6 @@
 import { type MeterProvider, type TracerProvider } from '@opentelemetry/api';
 
-/** Where metrics and spans go. Each left out is the global one, which the SDK registers before the application is made. */
+/** Where metrics and spans go. By default the global providers, which the SDK registers before the application is created. */
 export interface OpenTelemetryOptions {
   /** Where metrics go. @default the global one */
   readonly meterProvider?: MeterProvider | undefined;
@@ -11,8 +11,8 @@ export interface OpenTelemetryOptions {
 /** The token of {@link OpenTelemetryOptions}. */
 export const OPEN_TELEMETRY_OPTIONS = Symbol.for('nestjs-singleton-job:open-telemetry-options');
 
-/** The name of our meter and tracer. */
+/** The name of the meter and of the tracer. */
 export const SCOPE = 'nestjs-singleton-job';
 
-/** `job` would be taken: Prometheus calls what it scrapes so. */
+/** Not `job`: Prometheus uses that label for the scraped target. */
 export const JOB_NAME = 'job.name';
