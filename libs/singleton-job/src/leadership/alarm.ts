@@ -1,8 +1,8 @@
 import { type Clock, type Timer } from '../time/index.js';
 
 /**
- * When a follower sends its next request. It is level-triggered: an alarm that goes off outside of a wait, because a request is
- * just under way, is kept for the next wait.
+ * When a follower sends its next request. An alarm that goes off while nothing waits, because a request is under way, is kept for the
+ * next wait.
  */
 export class Alarm {
   #dueMs = Infinity;
@@ -11,7 +11,7 @@ export class Alarm {
 
   constructor(private readonly clock: Clock) {}
 
-  /** Goes off after `delayMs`, unless it does so sooner already. */
+  /** Sets the alarm to go off after `delayMs`, unless it is set to an earlier time. */
   bringForward(delayMs: number): void {
     const dueMs = this.clock.now() + Math.max(delayMs, 0);
     if (dueMs >= this.#dueMs) return;
@@ -21,7 +21,7 @@ export class Alarm {
     else this.#timer = this.clock.setTimer(delayMs, () => this.#wake?.());
   }
 
-  /** Does not go off any more. */
+  /** Unsets the alarm. */
   clear(): void {
     this.#timer?.cancel();
     this.#timer = undefined;

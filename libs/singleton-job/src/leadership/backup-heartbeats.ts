@@ -6,12 +6,12 @@ import { deadlineOf, isBefore } from './lease.js';
 /** The main thread is late when its next heartbeat is overdue by a quarter of an interval. */
 const LATE_AFTER_INTERVALS = 1.25;
 const CHECKS_PER_INTERVAL = 4;
-/** A main thread that has been silent for longer counts as dead. No lock is trusted for much longer without it. */
+/** A main thread that has been silent for longer counts as dead. Locks do not live much longer than this without it. */
 const LONGEST_SILENCE_MS = 20_000;
-/** A connection that is gone for longer, while that of the main thread works, does not come back by itself. */
+/** A connection that is gone for longer, while that of the main thread works, counts as broken. */
 const RECONNECT_LIMIT_MS = 10_000;
 
-/** A session as one of the two threads knows it. */
+/** A session as the main thread or the heartbeat thread knows it. */
 interface KeptSession {
   readonly id: SessionId;
   readonly lockExpiryMs: number;
@@ -19,62 +19,62 @@ interface KeptSession {
   readonly deadline: Instant;
 }
 
-/** What the main thread knows. All times are by its own monotonic clock. */
+/** The state of the main thread. All times are by its monotonic clock. */
 export interface MainThreadState {
   /** When it sent its last heartbeat. */
   readonly beatMs: number;
   readonly intervalMs: number;
-  /** Those that the store has confirmed and that are not over. */
+  /** The sessions that the store has confirmed and that are not over. */
   readonly sessions: readonly KeptSession[];
-  /** The server of the latest answer. If that showed that locks may be lost, the leases were frozen before. */
+  /** The server of the latest answer. If that answer showed that locks may be lost, the leases are already frozen. */
   readonly server: HeartbeatReference;
-  /** When the newest heartbeat was sent that was answered: by this server. */
+  /** When the newest answered heartbeat was sent. `server` answered it. */
   readonly answeredBeatMs: number;
   /** See `Sessions.leaseEpoch`. */
   readonly leaseEpoch: number;
 }
 
-/** What one heartbeat of the other thread has shown. */
+/** The result of one heartbeat of the heartbeat thread. */
 export interface BackupReport {
-  /** That of the state that the heartbeat relied on. */
+  /** The `leaseEpoch` of the state that the heartbeat relied on. */
   readonly leaseEpoch: number;
   readonly sent: Instant;
   readonly answeredMs: number;
-  /** Sessions that go on, and their ends by the clock of the store. */
+  /** The extended sessions, and their ends by the clock of the store. */
   readonly extended: readonly { readonly id: SessionId; readonly end: number }[];
   /** The list of sessions was lost: locks may be lost too. */
   readonly isListedAgain: boolean;
 }
 
-/** The other thread, as the main thread sees it. */
+/** The heartbeat thread, as the main thread sees it. */
 export interface HeartbeatBackup {
   update(state: MainThreadState): void;
-  /** The reports since the last call. Needs no turn of the event loop. */
+  /** The reports since the last call. It works without a turn of the event loop. */
   takeReports(): readonly BackupReport[];
-  /** Sends nothing any more. */
+  /** Ends the heartbeats of the thread. */
   close(): Promise<void>;
 }
 
 interface BackupHeartbeatsParts {
   readonly store: LockStore;
-  /** Its monotonic time is that of the main thread. */
+  /** It has the monotonic time of the main thread. */
   readonly clock: Clock;
   readonly report: (report: BackupReport) => void;
-  /** It has no connection, though the main thread has one. Called once. */
+  /** Called once, when this thread has no connection although the main thread has one. */
   readonly reportUnreachable: (error: LockStoreError) => void;
 }
 
 /**
- * Keeps the sessions of a process alive while its main thread is blocked: sends a heartbeat for them when that of the main thread is
- * overdue, and reports which sessions it extended. While the main thread is on time it sends nothing.
+ * Keeps the sessions of a process alive while its main thread is blocked. It sends a heartbeat when that of the main thread is overdue,
+ * and reports which sessions it extended. While the main thread is on time, it sends nothing.
  *
- * The main thread stays the authority. This one extends no session that the main thread could not have extended itself, and never
- * one whose deadline has passed on either clock: after a suspended process or host, what is over stays over.
+ * The main thread decides. This thread extends only sessions that the main thread could have extended itself. It never extends a session
+ * whose deadline has passed on either clock, for example after a suspended process or host.
  */
 export class BackupHeartbeats {
   #main: MainThreadState | undefined;
   #sessions: ReadonlyMap<SessionId, KeptSession> = new Map();
-  /** The store says that they have ended. */
+  /** Sessions that the store answered as ended. */
   readonly #ended = new Set<SessionId>();
   #knownList: { readonly version: number; readonly serverSince: number } | undefined;
   /** When an answer last showed a break or a lost list of sessions: locks may be lost. */
@@ -83,7 +83,7 @@ export class BackupHeartbeats {
   #timer: Timer | undefined;
   /** Since when there is no connection, and why. */
   #outage: { readonly sinceMs: number; readonly error: LockStoreError } | undefined;
-  #hasSaidUnreachable = false;
+  #isUnreachableReported = false;
 
   constructor(private readonly parts: BackupHeartbeatsParts) {}
 
@@ -91,7 +91,7 @@ export class BackupHeartbeats {
   receive(state: MainThreadState): void {
     const isFirst = this.#main === undefined;
     this.#main = state;
-    // a report that is still under way may have extended a session further than the main thread knows
+    // a report under way may have extended a session further than the main thread knows
     const known = state.sessions.map((session) => {
       const own = this.#sessions.get(session.id);
       return own !== undefined && own.deadline.now > session.deadline.now ? own : session;
@@ -114,15 +114,14 @@ export class BackupHeartbeats {
       connected: () => (this.#outage = undefined),
       disconnected: (error) => (this.#outage = { sinceMs: this.#outage?.sinceMs ?? clock.now(), error }),
     });
-    // neither waits for the store nor fails without it
     store.open();
   }
 
-  /** Outages of both are the main thread's to report. */
+  /** An outage of both threads is reported by the main thread. */
   #checkConnection({ answeredBeatMs }: MainThreadState): void {
-    if (this.#outage === undefined || this.#hasSaidUnreachable) return;
+    if (this.#outage === undefined || this.#isUnreachableReported) return;
     if (answeredBeatMs - this.#outage.sinceMs < RECONNECT_LIMIT_MS) return;
-    this.#hasSaidUnreachable = true;
+    this.#isUnreachableReported = true;
     this.parts.reportUnreachable(this.#outage.error);
   }
 
@@ -146,16 +145,16 @@ export class BackupHeartbeats {
     const { store, clock } = this.parts;
     const main = this.#main;
     const sessions = [...this.#sessions.values()].filter((session) => this.#goesOn(session));
-    // a server that does not say which one it is may be another than that of the main thread, which knows nothing of the locks
+    // without a server id this may be another server than that of the main thread, without the locks
     if (main?.server.serverId === undefined || sessions.length === 0) return;
-    // one at a time: on one connection a second one would only wait behind the first
+    // a second heartbeat would only wait behind the first one on the connection
     if (this.#isBeating) return;
     this.#isBeating = true;
     const sent = instant(clock);
     try {
       this.#learn(await store.heartbeat({ sessions, knownList: this.#knownList }), { main, sessions, sent });
     } catch {
-      // the next check tries again, and outages are the main thread's to report
+      // the next check tries again, and the main thread reports outages
     } finally {
       this.#isBeating = false;
     }
@@ -182,7 +181,7 @@ export class BackupHeartbeats {
     this.parts.report({ leaseEpoch: main.leaseEpoch, sent, answeredMs, extended, isListedAgain });
   }
 
-  /** Whether the main thread has dealt with all that showed that locks may be lost. */
+  /** Whether the main thread knows of every answer that showed that locks may be lost. */
   #mayExtend({ answeredBeatMs }: MainThreadState): boolean {
     return answeredBeatMs > this.#breakSeenAtMs;
   }

@@ -20,28 +20,28 @@ import { type LockNews, type Replica, type Waiter } from './replica.js';
 import { type Session } from './session.js';
 import { RENEWAL_INTERVAL_MS, Term } from './term.js';
 
-/** What is elected for. A job definition has all of it. */
+/** The options of an election. A `JobDefinition` has all of them. */
 export interface ElectionOptions {
   readonly name: string;
   readonly lockExpiryMs: number;
-  /** From the start of this replica until it competes. */
+  /** How long this replica waits after its start until it competes. */
   readonly initialDelayMs: number;
-  /** `fingerprint` is stored beside the lock. A leader sees from it whether its predecessor had another schedule. */
+  /** `fingerprint` is stored beside the lock. A new leader compares it with that of the last leader. */
   readonly schedule: { readonly fingerprint: string };
 }
 
-/** Up to so long a follower waits for each other living replica before it acquires: so not all do it at once. */
+/** The longest wait of a follower per other living replica before it sends an acquire request, so that not all send at once. */
 const SPREAD_MS = 5;
 /** Extra wait for each other replica, for a replica that leads more jobs than its share. */
 const ABOVE_SHARE_MS = 1.5;
-/** A replica that leads more than so many times its share waits no longer than this. */
+/** The load of a replica counts up to this: a multiple of its fair share. */
 const MOST_LOAD = 2;
 /** After a reconnect a follower whose leader is known to be alive sends a request within this time. */
-const ASK_WITHIN_MS = 10_000;
+const REQUEST_WITHIN_MS = 10_000;
 /** As a safety net the followers of a job together send one request in this time. */
 const SAFETY_NET_MS = 60_000;
 
-/** The newest sending of an acquire request: it may be sent again on a new connection. */
+/** The facts of an acquire request when it was last sent. It may be sent again on a new connection. */
 interface SentRequest {
   readonly at: Instant;
   readonly session: Session;
@@ -55,17 +55,17 @@ interface SentRequest {
 export class Follower implements Waiter {
   readonly known = new KnownState();
   readonly #alarm: Alarm;
-  /** Who has the lock, as this replica knows. Undefined: it is free, or not known. */
+  /** The holder of the lock as this replica knows it. Undefined: the lock is free, or the holder is not known. */
   #holder: Holder | undefined;
-  /** The last holder that was known, for the wait after a break. */
+  /** The last known holder, for the wait after a break. */
   #lastHolder: Holder | undefined;
   readonly #lastLeader = new LastLeader();
   /** The last term of this replica. While its deadline has not passed, no other replica can have led. */
   #lastTerm: Term | undefined;
   #isCampaigning = false;
-  /** Cancels a request that waits for its turn among those of other jobs. */
+  /** Cancels a request that still waits in the queue of acquire requests. */
   #cancelQueued: (() => void) | undefined;
-  /** The holder's session was not listed: the alarm is set for the end of the lock's life. */
+  /** The session of the holder was not listed, so the alarm is set for the end of the lock's life. */
   #waitsForTtl = false;
 
   constructor(
@@ -75,13 +75,13 @@ export class Follower implements Waiter {
     this.#alarm = new Alarm(replica.clock);
   }
 
-  /** Who has the lock, as this replica knows, if it is another replica. Undefined when that is too long ago to be true still. */
+  /** The other replica that holds the lock. Undefined: none is known, or what this replica knows is too old. */
   get rival(): Holder | undefined {
     const isOutdated = this.replica.sessions.unansweredForMs > this.#longestExpiryMs;
     return isOutdated || this.#holderHasEnded() ? undefined : this.#holder;
   }
 
-  /** Whether it competes for the lock of a job that is not paused, and knows of no holder. */
+  /** Whether it competes for a job that is not paused, and knows of no holder. */
   get isLeaderless(): boolean {
     return this.#isCampaigning && this.rival === undefined && this.known.pausedAt === undefined;
   }
@@ -106,7 +106,7 @@ export class Follower implements Waiter {
   granted({ holder, token }: LockNews): void {
     if (!this.known.granted(token)) return;
     this.#follow(holder);
-    // a request that waits its turn would be refused
+    // a queued request would be refused
     this.#cancelQueued?.();
     this.#alarm.clear();
     this.#waitForHolder();
@@ -116,17 +116,17 @@ export class Follower implements Waiter {
     if (!this.known.released(token)) return;
     this.#lastLeader.released(holder);
     if (this.#holder === holder) this.#holder = undefined;
-    this.#askIn(this.#spreadMs());
+    this.#requestIn(this.#spreadMs());
   }
 
   /** The job was paused, or its pause has ended. */
   pauseChanged(): void {
-    this.#askIn(this.#spreadMs());
+    this.#requestIn(this.#spreadMs());
   }
 
   sessionsChanged(): void {
     if (this.#holderHasEnded()) {
-      this.#askIn(this.#spreadMs());
+      this.#requestIn(this.#spreadMs());
       return;
     }
     const mustWaitForTtl = this.#holder !== undefined && !this.#holderIsListed();
@@ -134,21 +134,21 @@ export class Follower implements Waiter {
   }
 
   heartbeatAnswered(): void {
-    // SingletonJob for .NET neither sends messages nor has a session
-    if (this.#holder !== undefined && replicaOf(this.#holder) === undefined) this.#askIn(0);
+    // SingletonJob for .NET sends no messages and has no session
+    if (this.#holder !== undefined && replicaOf(this.#holder) === undefined) this.#requestIn(0);
   }
 
   breakNoticed(): void {
-    // what was known of the lock may be lost with the data
-    this.#askAfterWait();
+    // the lock may be lost with the data
+    this.#requestAfterWait();
   }
 
   connected(): void {
-    this.#askIn(this.#holderIsListed() ? this.replica.random() * ASK_WITHIN_MS : 0);
+    this.#requestIn(this.#holderIsListed() ? this.replica.random() * REQUEST_WITHIN_MS : 0);
   }
 
   subscriptionChanged(): void {
-    this.#askIn(this.replica.random() * ASK_WITHIN_MS);
+    this.#requestIn(this.replica.random() * REQUEST_WITHIN_MS);
   }
 
   lost(term: Term, holder: Holder | undefined): void {
@@ -179,7 +179,7 @@ export class Follower implements Waiter {
     const send = (): Promise<AcquireResult | undefined> =>
       replica.acquires.run((): Promise<AcquireResult | undefined> => {
         this.#cancelQueued = undefined;
-        // also when it is sent again on a new connection
+        // checked each time it is sent, also on a new connection
         if (!session.isTrusted()) {
           quit();
           return Promise.resolve(undefined);
@@ -195,21 +195,21 @@ export class Follower implements Waiter {
     if (result?.granted === true && sent.last !== undefined) {
       const isInTime = session.isTrusted() && isBefore(replica.clock, deadlineOf(sent.last.at, lockExpiryMs));
       if (isInTime && !stop.aborted) return this.#open(result, sent.last);
-      // remember only the token: what earlier leaders left is for the grant that is used
+      // remember only the token: a later grant that is used reports what earlier leaders left
       this.known.granted(result.token);
     }
     if (sent.last !== undefined && result?.granted !== false) {
-      // granted too late, or the answer is not waited for: it may have been granted all the same
+      // granted too late, or without an answer: then it may have been granted all the same
       const token = result?.token ?? 0;
       replica.releaseInBackground({ name, holder, token, update: {} }, lockLifeMs(lockExpiryMs));
     }
     if (result?.granted === false) await this.#refused(result);
-    // a grant to another replica that has cancelled the request has set the alarm, too
-    else if (!queued.isCancelled) this.#askIn(0);
+    // a grant to another replica that cancelled the request has already set the alarm
+    else if (!queued.isCancelled) this.#requestIn(0);
     return undefined;
   }
 
-  /** The session to acquire under, as soon as the store has confirmed it and both clocks trust it. */
+  /** The session for the acquire request. Resolves when the store has confirmed it and both clocks trust it. */
   async #usableSession(stop: AbortSignal): Promise<Session | undefined> {
     const { sessions } = this.replica;
     while (!stop.aborted) {
@@ -284,29 +284,29 @@ export class Follower implements Waiter {
         this.#waitForHolder(refusal.ttlMs);
         return;
       case 'paused':
-        this.#askAsSafetyNet();
+        this.#requestAsSafetyNet();
         return;
       case 'too-early':
-        this.#askAfterWait(storeTime);
+        this.#requestAfterWait(storeTime);
         return;
       case 'outdated':
         await this.#outdated();
     }
   }
 
-  /** The request relied on what is no longer true: a heartbeat comes first. If that shows a break, {@link breakNoticed} sets the alarm. */
+  /** The request relied on old facts, so a heartbeat comes first. If that shows a break, {@link breakNoticed} sets the alarm. */
   async #outdated(): Promise<void> {
     const { sessions, random } = this.replica;
     const { server } = sessions;
     const isAnswered = await sessions.refresh();
     const isSameServer = sessions.server?.serverSince === server?.serverSince;
-    if (!isAnswered) this.#askIn(shortPauseMs(random));
-    else if (isSameServer || this.#mayLeadAgainAtOnce()) this.#askIn(random() * TTL_JITTER_MS);
+    if (!isAnswered) this.#requestIn(shortPauseMs(random));
+    else if (isSameServer || this.#mayLeadAgainAtOnce()) this.#requestIn(random() * TTL_JITTER_MS);
   }
 
   /**
-   * Whether no other replica can have led since the last term of this one: the store answered that its lock was lost, its deadline has not
-   * passed, and no later living holder is known. Where this replica released the lock, or its session ended, another may have led.
+   * Whether no other replica can have led since the last term of this one. That is certain if the store answered that the lock was lost,
+   * the deadline has not passed, and no later living holder is known. After a release or the end of the session, another may have led.
    */
   #mayLeadAgainAtOnce(): boolean {
     const term = this.#lastTerm;
@@ -317,35 +317,35 @@ export class Follower implements Waiter {
     this.#holder = holder;
     this.#lastHolder = holder;
     this.#lastLeader.leads(holder);
-    // another replica that lives has led since the last term of this one. A lock that names an ended session is only old data
+    // a living replica has led since the last term of this one; a lock that names an ended session is only old data
     if (replicaOf(holder) !== this.replica.id && !this.#holderHasEnded()) this.#lastTerm = undefined;
   }
 
-  /** Sets the alarm for all that no event announces. `ttlMs` is the life of the lock as the store has answered it. */
+  /** Sets the alarm for everything that no event reports. `ttlMs` is the life of the lock in the answer of the store. */
   #waitForHolder(ttlMs = lockLifeMs(this.options.lockExpiryMs)): void {
     const { sessions, random } = this.replica;
     if (this.#holderHasEnded()) {
-      this.#askIn(this.#spreadMs());
+      this.#requestIn(this.#spreadMs());
       return;
     }
     this.#waitsForTtl = !this.#holderIsListed();
     if (this.#waitsForTtl && this.#holderSession !== undefined) sessions.watch(this.#holderSession);
-    // only the life of the lock counts where no heartbeat will show the end of its holder, and where nobody renews it: the data of a
-    // restarted store may name a living holder that has left the lock
-    if (this.#waitsForTtl || ttlMs < this.#renewedTtlMs) this.#askIn(afterTtlMs(ttlMs, random));
-    if (sessions.hasNoticedBreak && this.#waitMs(sessions.storeNow()) > 0) this.#askAfterWait();
-    this.#askAsSafetyNet();
+    // The life of the lock counts if no heartbeat will show the end of its holder. It also counts if the lock is not renewed: the data of
+    // a restarted store may name a living holder that has left the lock.
+    if (this.#waitsForTtl || ttlMs < this.#renewedTtlMs) this.#requestIn(afterTtlMs(ttlMs, random));
+    if (sessions.hasNoticedBreak && this.#waitMs(sessions.storeNow()) > 0) this.#requestAfterWait();
+    this.#requestAsSafetyNet();
   }
 
-  /** A message may get lost. */
-  #askAsSafetyNet(): void {
+  /** Messages may get lost, so followers also send a request now and then. */
+  #requestAsSafetyNet(): void {
     const { sessions, random, isSubscribed } = this.replica;
-    if (!isSubscribed) this.#askIn(ASK_WITHIN_MS * (1 - random() / 10));
+    if (!isSubscribed) this.#requestIn(REQUEST_WITHIN_MS * (1 - random() / 10));
     const followers = Math.max(sessions.liveReplicas - 1, 1);
-    this.#askIn((0.5 + random()) * followers * SAFETY_NET_MS);
+    this.#requestIn((0.5 + random()) * followers * SAFETY_NET_MS);
   }
 
-  /** The session that has the lock. Undefined: no holder is known, or it names none. */
+  /** The session of the holder. Undefined: no holder is known, or it names no session. */
   get #holderSession(): SessionId | undefined {
     return this.#holder === undefined ? undefined : sessionOf(this.#holder);
   }
@@ -361,18 +361,18 @@ export class Follower implements Waiter {
     return session !== undefined && this.replica.sessions.hasEnded(session);
   }
 
-  /** Until when no replica may take the lock after a break, by the clock of the store. 0: it may be taken at any time. */
+  /** Until when no replica may take the lock after a break, by the clock of the store. 0: there is no wait. */
   #notBefore(): number {
     const { server, serverKnownForMs } = this.replica.sessions;
     const lockExpiryMs = this.#longestExpiryMs;
-    // the clock of the store may have been set back, and then `serverSince` lies far ahead
+    // if the clock of the store was set back, `serverSince` is far ahead
     const isOver = server?.serverId === undefined || serverKnownForMs >= lockExpiryMs;
     return isOver || this.#beganAfterBreak ? 0 : server.serverSince + lockExpiryMs;
   }
 
   /**
-   * Whether the state of the job was created on this server, as far as a replica can know that has noticed no break. Then no lock of the
-   * job was lost in a break before.
+   * Whether the state of the job was created on this server, and this replica has noticed no break. Then no lock of the job was lost in an
+   * earlier break.
    */
   get #beganAfterBreak(): boolean {
     const { server, hasNoticedBreak } = this.replica.sessions;
@@ -382,18 +382,18 @@ export class Follower implements Waiter {
     );
   }
 
-  /** How long no replica may take the lock after a break: by the clock of the store or by its own, whichever ends first. */
+  /** How long no replica may take the lock after a break: by the clock of the store or of this replica, whichever ends first. */
   #waitMs(storeTime: number): number {
     const restMs = this.#longestExpiryMs - this.replica.sessions.serverKnownForMs;
     return Math.min(this.#notBefore() - storeTime, restMs);
   }
 
-  /** Every follower sends a request when no replica has to wait any more. */
-  #askAfterWait(storeTime = this.replica.sessions.storeNow()): void {
-    this.#askIn(this.#waitMs(storeTime) + AFTER_TTL_MS + this.#spreadMs());
+  /** Every follower sends a request after the wait that follows a break. */
+  #requestAfterWait(storeTime = this.replica.sessions.storeNow()): void {
+    this.#requestIn(this.#waitMs(storeTime) + AFTER_TTL_MS + this.#spreadMs());
   }
 
-  /** A lock that its leader renews lives for longer than this. */
+  /** A lock with a shorter life is not renewed by its leader. */
   get #renewedTtlMs(): number {
     const session = this.#holderSession;
     return session === undefined ? 0 : lockLifeMs(lockExpiryOf(session)) - 1.5 * RENEWAL_INTERVAL_MS;
@@ -405,19 +405,19 @@ export class Follower implements Waiter {
     return Math.max(this.options.lockExpiryMs, session === undefined ? 0 : lockExpiryOf(session));
   }
 
-  /** Sends the next request after `delayMs` at the latest, if this replica wants the lock. */
-  #askIn(delayMs: number): void {
+  /** Sends the next request after `delayMs` at the latest, if this replica competes for the lock. */
+  #requestIn(delayMs: number): void {
     if (this.#isCampaigning) this.#alarm.bringForward(delayMs);
   }
 
-  /** A random time, longer for a replica that leads more jobs than its share: so jobs spread over the replicas. */
+  /** A random wait. It is longer for a replica that leads more jobs than its share, so that jobs spread over the replicas. */
   #spreadMs(): number {
     const { sessions, random, led, jobs } = this.replica;
     const last = this.#lastHolder === undefined ? undefined : replicaOf(this.#lastHolder);
     const lastIsAlive = last !== undefined && last !== this.replica.id && sessions.isAlive(last);
     const others = sessions.liveReplicas - 1 - (lastIsAlive ? 1 : 0);
     const fairShare = Math.max(jobs, 1) / sessions.liveReplicas;
-    // no more: a replica may be left alone with the sessions of dead ones
+    // limited: one replica may be left with the sessions of dead ones, and lead all jobs
     const load = Math.min(led / fairShare, MOST_LOAD);
     const extraMs = load > 1 ? ABOVE_SHARE_MS : 0;
     return Math.max(others, 0) * (random() * SPREAD_MS * (0.5 + load) + extraMs);

@@ -1,4 +1,4 @@
-/** Who leads: sessions, leases and terms. README.md of this folder teaches how they work. */
+/** Sessions, leases and terms. README.md of this folder explains how they work. */
 export {
   BackupHeartbeats,
   type BackupReport,

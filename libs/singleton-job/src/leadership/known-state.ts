@@ -1,26 +1,26 @@
 import { type Grant, type JobState, type Refusal, type StateUpdate } from '../store/index.js';
 
-/** What a new leader finds of the leaders before it, and has to report. */
+/** What earlier leaders have left, and the new leader must report. */
 export interface Inherited {
-  /** Where the new leader begins: all occurrences up to here are dealt with, or are reported now. */
+  /** The new leader begins after this occurrence. All occurrences up to here are settled, or are reported now. */
   readonly newestClaimed: number;
   /** Occurrences in (`settled`, `claimed`] were claimed, and their runs may not have begun. */
   readonly unconfirmed:
     { readonly settled: number; readonly claimed: number; readonly claimedBy: string | undefined } | undefined;
-  /** Occurrences in (`after`, `newestClaimed`] that lie before a new schedule. */
+  /** Occurrences in (`after`, `newestClaimed`] that are older than a new schedule. */
   readonly replaced: { readonly after: number } | undefined;
-  /** The store has lost its state: it is not known what became of occurrences in (`after`, `newestClaimed`]. */
+  /** The store has lost its state: nothing is known about occurrences in (`after`, `newestClaimed`]. */
   readonly lost: { readonly after: number } | undefined;
   /** When the last interval run ended, by the clock of the store. Undefined: not known, or under another schedule. */
   readonly lastRunEndedAt: number | undefined;
 }
 
 /**
- * What this process knows of one job, whichever replica led it: from the answers of the store, from messages and from what it did itself. So
- * fencing tokens grow and claimed occurrences stay claimed also if the store loses its data while this replica lives.
+ * What this process knows about one job, from answers of the store, from messages and from its own terms. So fencing tokens grow, and
+ * claimed occurrences stay claimed, also if the store loses its data while this replica lives.
  */
 export class KnownState {
-  /** When the job was paused on all replicas, by the clock of the store, as it was answered last. Undefined: it was not. */
+  /** When the job was paused on all replicas, by the clock of the store, in its latest answer. Undefined: it is not paused. */
   pausedAt: number | undefined;
   #token = 0;
   #releasedToken = 0;
@@ -46,12 +46,12 @@ export class KnownState {
     return this.#stateCreatedAt;
   }
 
-  /** Whether neither a state, a holder nor a message of the job was ever seen: this may be its first start. */
+  /** Whether this process never saw a state, a holder or a message of the job: this may be its first start. */
   get isNew(): boolean {
     return this.#isNew;
   }
 
-  /** The lock was granted to a replica with this token. False if that is old news: it was released since. */
+  /** The lock was granted to a replica with this token. False: the message is out of date, because the lock was released since. */
   granted(token: number): boolean {
     this.#isNew = false;
     if (token <= this.#releasedToken || token < this.#token) return false;
@@ -61,7 +61,7 @@ export class KnownState {
     return true;
   }
 
-  /** The lock of this token was released; 0 is a request that may never have been granted. False if that is old news. */
+  /** The lock with this token was released. 0: the request may never have been granted. False: the message is out of date. */
   released(token: number): boolean {
     this.#isNew = false;
     this.#releasedToken = Math.max(this.#releasedToken, token);
@@ -77,8 +77,8 @@ export class KnownState {
   }
 
   /**
-   * The lock was granted to this replica for a job with this schedule. Answers what earlier leaders have left. `goesOn`: no other
-   * replica can have led since this replica did, so it knows everything, whatever the store has lost.
+   * The lock was granted to this replica for a job with this schedule. Returns what earlier leaders have left. `goesOn`: no other replica
+   * can have led since this replica did, so it knows everything, also if the store lost its data.
    */
   won(grant: Grant, schedule: string, goesOn = false): Inherited {
     const { storeTime } = grant;
@@ -96,7 +96,7 @@ export class KnownState {
     return inherited;
   }
 
-  /** The occurrence at `scheduledAt` was claimed, by whichever replica. */
+  /** The occurrence at `scheduledAt` was claimed by a replica. */
   claimed(scheduledAt: number): void {
     this.#newestClaimed = Math.max(this.#newestClaimed, scheduledAt);
   }
@@ -112,7 +112,7 @@ export class KnownState {
     this.#lastRunEndedAt = latest(at, this.#lastRunEndedAt);
   }
 
-  /** Goes with every renewal and claim, so that a store that lost its last writes gets them again. */
+  /** Sent with every renewal and claim, so that a store that lost its last writes gets them again. */
   get progress(): StateUpdate {
     return { newestSettled: this.#newestSettled, lastRunEndedAt: this.#lastRunEndedAt };
   }
@@ -125,7 +125,7 @@ export class KnownState {
     this.#newestSettled = Math.max(this.#newestSettled, state.newestSettled ?? 0);
   }
 
-  /** Slots of a fixed rate are no occurrences: one that a fast clock has put ahead must not hide those of a cron. */
+  /** Slots of a fixed rate are no occurrences: a slot from a fast clock must not hide later cron occurrences. */
   #adopt(schedule: string | undefined): void {
     const wasOther = this.#schedule !== undefined && !isCron(this.#schedule);
     if (wasOther && isCron(schedule)) this.#newestClaimed = this.#newestSettled = 0;
@@ -148,7 +148,7 @@ export class KnownState {
   }
 }
 
-/** A job begins now: it has no past, unless this process knows of one that the store has lost. */
+/** The store has no state: the job begins now, unless this process knows of occurrences that the store has lost. */
 function withoutState(before: { claimed: number; settled: number; isNew: boolean }, now: number): Inherited {
   const lost = before.isNew || before.claimed === 0 ? undefined : { after: before.settled };
   const newestClaimed = Math.max(now, before.claimed);

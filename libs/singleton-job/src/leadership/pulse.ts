@@ -1,6 +1,6 @@
 import { type Clock, type Timer } from '../time/index.js';
 
-/** One pulse for everything that is repeated at one interval, so that it leaves together. It beats only while there is anything. */
+/** One shared timer for all work with the same interval, so that its requests leave together. It runs only while there is work. */
 export class Pulse {
   readonly #beats = new Set<() => void>();
   #timer: Timer | undefined;
@@ -27,7 +27,7 @@ export class Pulse {
 
   #schedule(dueMs: number): void {
     this.#timer = this.clock.setTimer(dueMs - this.clock.now(), () => {
-      // counted from the pulse that was due, so that the rate does not drift; a pulse that was missed is not made up for
+      // counted from the pulse that was due, so that the rate does not drift; missed pulses are not repeated
       const nextMs = dueMs + this.intervalMs;
       const nowMs = this.clock.now();
       this.#schedule(nextMs > nowMs ? nextMs : nowMs + this.intervalMs);

@@ -34,7 +34,7 @@ interface ReplicaParts {
 
 export type LockNews = LockMessage['locks'][number];
 
-/** Whatever waits for a lock, and what happens meanwhile. */
+/** A follower or a request of `LockService`: it waits for a lock and is called about events that concern it. */
 export interface Waiter {
   /** Another replica has the lock. */
   granted?(news: LockNews): void;
@@ -48,20 +48,20 @@ export interface Waiter {
   breakNoticed?(): void;
   /** There is a new connection. */
   connected?(): void;
-  /** Messages are, or are not, received from now on: some may have been missed. */
+  /** Messages are received from now on, or no longer. Some may have been lost. */
   subscriptionChanged(): void;
-  /** A term of this replica was ended by the store: `holder` has the lock, or no holder. */
+  /** The store ended a term of this replica. `holder` has the lock; undefined: it is free. */
   lost?(term: Term, holder: Holder | undefined): void;
 }
 
 const MOST_OPEN_ACQUIRES = 25;
-/** A message may get lost: a release is published again so often, until another replica has the lock. */
+/** Messages may get lost: a release is published again up to so often, until another replica has the lock. */
 const RELEASE_REPEATS = 3;
 const REPEAT_AFTER_MS = 1_000;
-/** The last requests in the background may take so long when the connections are closed. */
+/** How long the close waits for requests in the background. */
 const CLOSE_MS = 500;
 
-/** One process: what all its elections and locks share. */
+/** The parts of a process that all its elections and locks share. */
 export class Replica {
   readonly id: string;
   readonly clock: Clock;
@@ -70,8 +70,8 @@ export class Replica {
   readonly client: StoreClient;
   readonly sessions: Sessions;
   /**
-   * Few acquire requests are unanswered at a time, so that heartbeats never wait behind them, and the grants of other replicas cancel
-   * those that wait their turn.
+   * Limits the unanswered acquire requests, so that heartbeats never wait behind many of them. Grants of other replicas cancel queued
+   * requests.
    */
   readonly acquires = new Semaphore(MOST_OPEN_ACQUIRES);
   /** How many jobs this replica competes for, or leads. */
@@ -102,10 +102,10 @@ export class Replica {
     this.client = new StoreClient({ store, clock, notify, random, backoff: settings });
     const listener = {
       listChanged: () => {
-        this.#tellAll((waiter) => waiter.sessionsChanged?.());
+        this.#eachWaiter((waiter) => waiter.sessionsChanged?.());
       },
       heartbeatAnswered: () => {
-        this.#tellAll((waiter) => waiter.heartbeatAnswered?.());
+        this.#eachWaiter((waiter) => waiter.heartbeatAnswered?.());
       },
       leasesFrozen: () => {
         const terms = this.#allTerms();
@@ -113,7 +113,7 @@ export class Replica {
         for (const term of terms) void term.renewAfresh();
       },
       breakNoticed: () => {
-        this.#tellAll((waiter) => waiter.breakNoticed?.());
+        this.#eachWaiter((waiter) => waiter.breakNoticed?.());
       },
     };
     this.sessions = new Sessions({ replicaId: id, client: this.client, clock, heartbeatIntervalMs, listener, backup });
@@ -122,12 +122,12 @@ export class Replica {
         if ('locks' in message) for (const news of message.locks) this.#receive(message.kind, news);
       },
       subscribed: () => {
-        this.#tellAll((waiter) => {
+        this.#eachWaiter((waiter) => {
           waiter.subscriptionChanged();
         });
       },
       unsubscribed: () => {
-        this.#tellAll((waiter) => {
+        this.#eachWaiter((waiter) => {
           waiter.subscriptionChanged();
         });
       },
@@ -150,31 +150,31 @@ export class Replica {
     return this.#led;
   }
 
-  /** Begins to connect, once. Neither waits for the store nor fails without it. */
+  /** Begins to connect, once. It does not wait for the store and does not fail without it. */
   open(): void {
     this.client.open({
       greet: () => this.sessions.greet(),
       ready: (isReconnect) => {
         if (!isReconnect) return;
         for (const term of this.#allTerms()) void term.renew();
-        this.#tellAll((waiter) => waiter.connected?.());
+        this.#eachWaiter((waiter) => waiter.connected?.());
       },
     });
   }
 
-  /** Ends sessions under which nothing runs, and the connections. Locks and sessions that are still in use are left to expire. */
+  /** Ends sessions under which nothing runs, and closes the connections. Locks and sessions in use expire by themselves. */
   close(): Promise<void> {
     this.#closed ??= this.#close();
     return this.#closed;
   }
 
-  /** A holder value for a new acquire request. Each has a number of its own, so that a late request of an earlier one changes nothing. */
+  /** A new holder for an acquire request. Each has its own number, so that a late request of an earlier attempt changes nothing. */
   nextHolder(session?: Session): Holder {
     this.#attempts += 1;
     return `${session?.id ?? this.id}#${this.#attempts}`;
   }
 
-  /** Calls `waiter` about a lock, until the returned function is called. */
+  /** Calls `waiter` about events of a lock until the returned function is called. */
   enter(name: string, waiter: Waiter): () => void {
     const waiters = this.#waiters.get(name) ?? new Set();
     this.#waiters.set(name, waiters.add(waiter));
@@ -206,7 +206,7 @@ export class Replica {
     return Math.min(this.settings.heartbeatIntervalMs, expiryMs / 4);
   }
 
-  /** Tells the other replicas who leads, in one message for all grants of one turn. */
+  /** Publishes a grant. All grants of one turn of the event loop leave in one message. */
   announce(term: Term): void {
     const { name, fencingToken: token } = term;
     this.#repeats.get(name)?.timer.cancel();
@@ -216,14 +216,14 @@ export class Replica {
     void this.clock.afterIo().then(() => {
       const locks = this.#granted;
       this.#granted = [];
-      // a message that is lost costs other replicas a question
+      // a lost message costs the other replicas only a request
       this.#store.publish({ kind: 'granted', locks }).catch(() => undefined);
     });
   }
 
   /**
-   * Frees a lock. Resolves to whether the store has confirmed within `waitMs` that it is not ours. Otherwise it goes on in the
-   * background for `limitMs` in all. Never rejects.
+   * Frees a lock. Resolves to whether the store confirmed within `waitMs` that `holder` does not have it. If not, the release goes on in
+   * the background for `limitMs` in total. Never rejects.
    */
   async release(request: ReleaseRequest, waitMs: number, limitMs: number): Promise<boolean> {
     const send = () => this.#store.release(request);
@@ -232,7 +232,7 @@ export class Replica {
     return result !== undefined;
   }
 
-  /** Frees a lock that an acquire request may have taken whose answer is no longer waited for. */
+  /** Frees a lock in the background: an unanswered acquire request may have taken it. */
   releaseInBackground(request: ReleaseRequest, limitMs: number): void {
     const send = async () => {
       const { released } = await this.#store.release(request);
@@ -241,7 +241,7 @@ export class Replica {
     this.client.inBackground({ name: request.name, kind: 'release', send }, limitMs);
   }
 
-  /** Publishes a release again, in case the message got lost, until another replica has the lock. */
+  /** Publishes a release again until another replica has the lock, because the message may get lost. */
   repeatRelease({ name, holder, token }: LockNews): void {
     const news = { name, holder, token };
     const repeat = (times: number): void => {
@@ -256,7 +256,7 @@ export class Replica {
     if (this.#closed === undefined) repeat(RELEASE_REPEATS);
   }
 
-  /** The store has ended a term: `holder` has its lock, or no holder. */
+  /** The store ended a term. `holder` has its lock; undefined: it is free. */
   lostTo(term: Term, holder: Holder | undefined): void {
     for (const waiter of this.#waiters.get(term.name) ?? []) waiter.lost?.(term, holder);
   }
@@ -264,7 +264,7 @@ export class Replica {
   async #close(): Promise<void> {
     for (const { timer } of this.#repeats.values()) timer.cancel();
     this.#repeats.clear();
-    // before the sessions are over: a run that goes on is no lost leadership
+    // before the sessions end: a run that goes on must not count as a lost lease
     for (const term of this.#allTerms()) term.finish('abandoned');
     this.sessions.stop();
     if (this.client.isConnected) await within(this.clock, CLOSE_MS, this.client.drained());
@@ -278,7 +278,7 @@ export class Replica {
       this.#repeats.get(name)?.timer.cancel();
       this.#repeats.delete(name);
     }
-    // a lock that this replica released may be wanted by another part of it, its own grants it knows
+    // this replica knows its own grants; its own releases concern other waiters of this process
     if (kind === 'granted' && replicaOf(holder) === this.id) return;
     // a renewal shows whether this replica still has the lock
     if (kind === 'granted') for (const term of this.#terms.get(name) ?? []) void term.renewAfresh();
@@ -292,7 +292,7 @@ export class Replica {
     return [...this.#terms.values()].flatMap((terms) => [...terms]);
   }
 
-  #tellAll(tell: (waiter: Waiter) => void): void {
-    for (const waiters of this.#waiters.values()) for (const waiter of [...waiters]) tell(waiter);
+  #eachWaiter(call: (waiter: Waiter) => void): void {
+    for (const waiters of this.#waiters.values()) for (const waiter of [...waiters]) call(waiter);
   }
 }

@@ -4,14 +4,14 @@ import { type Clock, type Instant, type Timer } from '../time/index.js';
 import { deadlineOf, isBefore } from './lease.js';
 
 /**
- * The time-limited proof that this replica is alive. Heartbeats extend it; leaderships hang on it. Its end is final: the store never
- * extends an ended session, and the replica gives up a session whose own deadline has passed even if the store would still extend it.
+ * The time-limited proof that this replica is alive. Heartbeats extend it, and terms depend on it. Its end is final. The store never
+ * extends an ended session. The replica gives up a session whose deadline has passed, even if the store would still extend it.
  */
 export class Session {
   readonly #over = new AbortController();
   #deadline: Instant | undefined;
   #confirmedEnd: number | undefined;
-  /** The deadline was read as passed. The timer that ends the session has not fired yet. */
+  /** The deadline had passed when it was read. The timer that ends the session may not have fired yet. */
   #hasPassed = false;
   #timer: Timer | undefined;
   #users = 0;
@@ -20,12 +20,12 @@ export class Session {
     readonly id: SessionId,
     readonly lockExpiryMs: number,
     private readonly clock: Clock,
-    /** Called when the session is over and nothing runs under it: it may be ended in the store. */
+    /** Called when the session is over and nothing runs under it, so that the store may end it. */
     private readonly onUnused: (session: Session) => void,
-    /** Called when the deadline is read and has passed: {@link raise} is called for what another thread has confirmed by then. */
+    /** Called when a read deadline has passed. It calls {@link raise} for what the heartbeat thread has confirmed. */
     private readonly takeReports?: () => void,
   ) {
-    // every term and every acquire request under this session listens to it, and that is no leak
+    // every term and acquire request of this session listens to this signal; Node would warn about a leak
     setMaxListeners(0, this.signal);
   }
 
@@ -44,8 +44,8 @@ export class Session {
   }
 
   /**
-   * Undefined: not confirmed yet. Reading it may take reports of another thread, which raise it. It never ends the session. A deadline
-   * that was read as passed stays passed.
+   * Undefined: not confirmed yet. Reading it may take reports of the heartbeat thread, which raise it. Reading never ends the session. A
+   * deadline that had passed when it was read stays passed.
    */
   get deadline(): Instant | undefined {
     const { takeReports, clock } = this;
@@ -66,7 +66,7 @@ export class Session {
   /** A heartbeat that was sent at `sent`, and answered now, has extended the session to `end`, by the clock of the store. */
   extend(sent: Instant, end: number): void {
     if (this.isOver) return;
-    // what came too late gives no trust: the session was over by then, and only the timer could not say so yet
+    // the answer came too late: the session was already over, only its timer has not fired
     if (this.#deadline !== undefined && this.clock.now() >= this.#deadline.now) {
       this.end();
       return;
@@ -75,7 +75,7 @@ export class Session {
     if (this.#timer === undefined) this.#watchDeadline();
   }
 
-  /** The same for a heartbeat of another thread, which was answered at `answeredMs`. It never ends the session. */
+  /** The same for a heartbeat of the heartbeat thread that was answered at `answeredMs`. It never ends the session. */
   raise(sent: Instant, end: number, answeredMs: number): void {
     if (this.isOver || this.#hasPassed || this.#deadline === undefined || answeredMs >= this.#deadline.now) return;
     this.#raise(sent, end);
@@ -89,7 +89,7 @@ export class Session {
     if (this.#users === 0) this.onUnused(this);
   }
 
-  /** Something runs under this session until the returned function is called. Only after that it is ended in the store. */
+  /** Marks the session as in use until the returned function is called. A session in use is not ended in the store. */
   use(): () => void {
     this.#users += 1;
     let isInUse = true;
@@ -103,17 +103,17 @@ export class Session {
 
   #raise(sent: Instant, end: number): void {
     const deadline = deadlineOf(sent, this.lockExpiryMs);
-    // overtaken by the answer to a later heartbeat
+    // a later heartbeat was answered first
     if (this.#deadline !== undefined && deadline.now < this.#deadline.now) return;
     this.#deadline = deadline;
     this.#confirmedEnd = end;
   }
 
   #watchDeadline(): void {
-    // the clock first: if the deadline has passed by then, reading it takes the reports
+    // the clock first: reading the deadline takes the reports if it has passed by then
     const nowMs = this.clock.now();
     const remainingMs = (this.deadline?.now ?? 0) - nowMs;
-    // heartbeats do not touch the timer: it finds out here that the deadline has moved
+    // heartbeats do not move the timer: when it fires, it checks for a new deadline
     if (remainingMs > 0)
       this.#timer = this.clock.setTimer(remainingMs, () => {
         this.#watchDeadline();

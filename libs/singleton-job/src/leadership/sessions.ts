@@ -23,15 +23,15 @@ interface SessionsParts {
   /** The heartbeat interval of the module. A shorter `lockExpiry` may need a shorter one. */
   readonly heartbeatIntervalMs: number;
   readonly listener: SessionsListener;
-  /** Another thread, which sends heartbeats while this one is blocked. */
+  /** The heartbeat thread, which sends heartbeats while this one is blocked. */
   readonly backup?: HeartbeatBackup | undefined;
 }
 
-/** What followers and leaders have to know of sessions. */
+/** What followers and leaders need to know about sessions. */
 interface SessionsListener {
   /** The list of sessions has changed, or some count as ended. */
   listChanged(): void;
-  /** Locks may be lost: no heartbeat extends a lease until its own lock has been renewed. */
+  /** Locks may be lost: a heartbeat extends a lease only after its lock has been renewed. */
   leasesFrozen(): void;
   /** A break: another server, or its data was lost. */
   breakNoticed(): void;
@@ -46,8 +46,8 @@ interface Absence {
 }
 
 /**
- * The sessions of this replica, one for each distinct `lockExpiry`, and what it knows of those of other replicas.
- * One heartbeat keeps all of them alive.
+ * The sessions of this replica, one for each distinct `lockExpiry`, and what it knows about the sessions of other replicas. One heartbeat
+ * keeps all sessions of this replica alive.
  */
 export class Sessions {
   readonly #current = new Map<number, Session>();
@@ -60,11 +60,11 @@ export class Sessions {
   #failures = 0;
   #leaseEpoch = 0;
   #hasNoticedBreak = false;
-  /** There is a new connection, and no heartbeat was answered on it. */
+  /** No heartbeat was answered on the current connection yet. */
   #isFirstOnConnection = false;
   #server: HeartbeatReference | undefined;
   #serverMetAtMs = 0;
-  /** When the newest heartbeat was sent. */
+  /** When the newest heartbeat was sent, answered or not. */
   #beatMs = 0;
   /** The backup has listed a session again: locks may be lost. */
   #backupListedAgain = false;
@@ -78,15 +78,15 @@ export class Sessions {
   readonly #waiting = new Set<() => void>();
   /** When the newest heartbeat was sent that was answered. */
   #answeredSent: Instant | undefined;
-  /** Sessions of other replicas that are not listed: since when they are looked for, and when the first answer came without them. */
+  /** Watched sessions of other replicas that are not listed: since when, and the first answer without them. */
   readonly #absent = new Map<SessionId, Absence>();
   readonly #presumedEnded = new Set<SessionId>();
 
   constructor(private readonly parts: SessionsParts) {}
 
   /**
-   * Counts the moments at which locks may have been lost: breaks, and lost lists of sessions. A request that was sent in an earlier
-   * epoch proves nothing about a lock.
+   * Counts the events after which locks may be lost: breaks, and lost lists of sessions. The answer to a request of an earlier epoch
+   * proves nothing about a lock.
    */
   get leaseEpoch(): number {
     return this.#leaseEpoch;
@@ -97,7 +97,7 @@ export class Sessions {
     return this.#hasNoticedBreak;
   }
 
-  /** The server that the latest heartbeat met, and since when. Undefined before the first answer. */
+  /** The server that answered the latest heartbeat, and its `serverSince`. Undefined before the first answer. */
   get server(): HeartbeatReference | undefined {
     return this.#server;
   }
@@ -107,7 +107,7 @@ export class Sessions {
     return this.parts.clock.now() - this.#serverMetAtMs;
   }
 
-  /** How long ago the newest heartbeat was sent that was answered. */
+  /** How long ago the newest answered heartbeat was sent. */
   get unansweredForMs(): number {
     return this.#answeredSent === undefined ? 0 : this.parts.clock.now() - this.#answeredSent.now;
   }
@@ -117,14 +117,14 @@ export class Sessions {
     return Math.max(this.#liveReplicas, 1);
   }
 
-  /** How often heartbeats are sent: a session outlives two that are lost. */
+  /** How often heartbeats are sent. A session outlives two lost heartbeats. */
   get intervalMs(): number {
     const shortestMs = Math.min(...this.#current.keys());
     const { heartbeatIntervalMs } = this.parts;
     return 3 * heartbeatIntervalMs > shortestMs ? shortestMs / 4 : heartbeatIntervalMs;
   }
 
-  /** A job with this `lockExpiry` competes until the returned function is called: the session of the last such job ends with it. */
+  /** Adds a job with this `lockExpiry` until the returned function is called. The session ends with its last job. */
   join(lockExpiryMs: number): () => void {
     this.#jobs.set(lockExpiryMs, (this.#jobs.get(lockExpiryMs) ?? 0) + 1);
     this.of(lockExpiryMs);
@@ -149,7 +149,7 @@ export class Sessions {
     return this.#list.get(id)?.hasEnded ?? this.#presumedEnded.has(id);
   }
 
-  /** Whether a session is listed. What is not listed proves nothing: it may be alive, and the list lost. */
+  /** Whether a session is listed. A session that is not listed may still be alive: the list may be lost. */
   isListed(id: SessionId): boolean {
     return this.#list.has(id);
   }
@@ -165,13 +165,13 @@ export class Sessions {
     return this.#alive.has(replicaId);
   }
 
-  /** From now on every heartbeat looks for a session that is not listed: absent for long enough, it counts as ended. */
+  /** Checks at every heartbeat whether a session is still not listed. After long enough it counts as ended. */
   watch(id: SessionId): void {
     if (this.#list.has(id) || this.#absent.has(id)) return;
     this.#absent.set(id, { watchedMs: this.parts.clock.now() });
   }
 
-  /** The clock of the store: its latest answer plus the monotonic time since. */
+  /** The time of the store: its latest answer plus the monotonic time since then. */
   storeNow(): number {
     return this.#storeTime.time + (this.parts.clock.now() - this.#storeTime.atMs);
   }
@@ -189,7 +189,7 @@ export class Sessions {
     });
   }
 
-  /** One heartbeat for all callers while it is under way. Resolves to whether it was answered with a result. */
+  /** Sends a heartbeat, unless one of this method is under way. Resolves to whether it was answered with a result. */
   refresh(): Promise<boolean> {
     this.#refresh ??= this.beat().finally(() => {
       this.#refresh = undefined;
@@ -197,7 +197,7 @@ export class Sessions {
     return this.#refresh;
   }
 
-  /** Sends one heartbeat for all sessions, and again after each interval. Resolves to whether it was answered with a result. */
+  /** Sends one heartbeat for all sessions, and the next one after an interval. Resolves to whether it was answered with a result. */
   async beat(): Promise<boolean> {
     if (this.#isStopped || this.#current.size === 0) return false;
     this.#schedule();
@@ -225,13 +225,13 @@ export class Sessions {
     }
   }
 
-  /** The first heartbeat on a new connection, to a server that may be another. */
+  /** Sends the first heartbeat on a new connection, which may be to another server. */
   async greet(): Promise<void> {
     this.#isFirstOnConnection = this.#server !== undefined;
     await this.beat();
   }
 
-  /** Sends no more heartbeats. Ends the sessions under which nothing runs; the others are left to expire. */
+  /** Stops the heartbeats. Ends the sessions under which nothing runs. The others expire by themselves. */
   stop(): void {
     this.#isStopped = true;
     this.#timer?.cancel();
@@ -246,7 +246,7 @@ export class Sessions {
     const { replicaId, clock, client, backup } = this.parts;
     const id = `${replicaId}.${this.#count}@${lockExpiryMs}`;
     const onUnused = ({ confirmedEnd }: Session): void => {
-      if (confirmedEnd !== undefined) this.#tellEnd({ id, lockExpiryMs, confirmedEnd });
+      if (confirmedEnd !== undefined) this.#endInStore({ id, lockExpiryMs, confirmedEnd });
     };
     const takeReports = (): void => {
       this.#takeReports();
@@ -257,7 +257,7 @@ export class Sessions {
       if (this.#current.get(lockExpiryMs) !== session || this.#isStopped) return;
       this.#begin(lockExpiryMs);
     });
-    // the first heartbeat lists it, and others of this turn go with it
+    // one heartbeat lists all sessions that begin in this turn of the event loop
     void clock.afterIo().then(() => {
       if (client.isConnected && !session.isOver) void this.beat();
     });
@@ -269,11 +269,11 @@ export class Sessions {
     this.#timer = this.parts.clock.setTimer(this.intervalMs, () => void this.beat());
   }
 
-  /** Notes what heartbeats of the backup have confirmed: also right after a block, before the event loop has turned. */
+  /** Applies what the heartbeat thread has confirmed. It works also right after a block, before the event loop has turned. */
   #takeReports(): void {
     for (const report of this.parts.backup?.takeReports() ?? []) {
       this.#backupListedAgain ||= report.isListedAgain;
-      // relied on what was known before the leases were frozen
+      // the report is from before the leases were frozen
       if (report.leaseEpoch !== this.#leaseEpoch) continue;
       for (const { id, end } of report.extended) this.#withId(id)?.raise(report.sent, end, report.answeredMs);
     }
@@ -288,7 +288,7 @@ export class Sessions {
     const { backup } = this.parts;
     if (backup === undefined || this.#server === undefined || this.#answeredSent === undefined) return;
     const sessions = [...this.#current.values()].flatMap((session) => {
-      // the deadline first: reading it may raise the confirmed end
+      // the deadline first: reading it may change the confirmed end
       const { deadline } = session;
       const { id, lockExpiryMs, confirmedEnd } = session;
       return confirmedEnd === undefined || deadline === undefined ? [] : [{ id, lockExpiryMs, confirmedEnd, deadline }];
@@ -305,10 +305,10 @@ export class Sessions {
 
   #learn(result: HeartbeatResult, sessions: readonly Session[], sent: Instant): void {
     this.#takeReports();
-    // overtaken by an answer to a later heartbeat, which knew all of this
+    // a later heartbeat was answered first: this answer is out of date
     if (this.#answeredSent !== undefined && sent.now < this.#answeredSent.now) return;
     this.#answeredSent = sent;
-    // where the server does not say which one it is, each reconnect may be to another
+    // without a server id, every reconnect may be to another server
     const mayBeOther = this.#isFirstOnConnection && result.serverId === undefined;
     this.#isFirstOnConnection = false;
     const { serverId, serverSince, version, list, liveReplicas } = result;
@@ -323,7 +323,7 @@ export class Sessions {
       this.#list = list;
       this.#alive = new Set([...list].filter(([, { hasEnded }]) => !hasEnded).map(([id]) => replicaOf(id)));
     }
-    // before the sessions are extended: no lease may go on by this answer
+    // before the sessions are extended: this answer must not extend a lease
     const isListedAgain = this.#backupListedAgain || result.sessions.some(({ status }) => status === 'listed-again');
     this.#backupListedAgain = false;
     if (isBreak || mayBeOther || isListedAgain) this.#freezeLeases();
@@ -355,9 +355,9 @@ export class Sessions {
   }
 
   /**
-   * Two answered heartbeats that did not find a session, further apart than it can live without one: from the answer to the first,
-   * which may have waited for long, until the second was sent. A heartbeat that was sent before the session was known proves nothing.
-   * If the list has changed meanwhile, the session may have been listed again and lost once more.
+   * A session counts as ended if two answered heartbeats did not find it. The second must be sent later than the session can live after
+   * the answer to the first. A heartbeat that was sent before the session was watched does not count. If the list has changed in between,
+   * the count starts again: the session may have been listed and lost once more.
    */
   #presumeEnded(sent: Instant): boolean {
     const version = this.#version;
@@ -377,7 +377,7 @@ export class Sessions {
     return hasPresumed;
   }
 
-  /** Looks again at the very moment at which another session ends, unless its replica extends it. */
+  /** Sends a heartbeat at the moment at which the next session of another replica ends, unless that replica extends it. */
   #awaitNextEnd({ nextEnd, storeTime }: HeartbeatResult): void {
     this.#nextEndTimer?.cancel();
     this.#nextEndTimer = undefined;
@@ -385,10 +385,10 @@ export class Sessions {
     this.#nextEndTimer = this.parts.clock.setTimer(Math.max(nextEnd - storeTime, 0) + 1, () => void this.beat());
   }
 
-  #tellEnd(session: { readonly id: SessionId; readonly lockExpiryMs: number; readonly confirmedEnd: number }): void {
+  #endInStore(session: { readonly id: SessionId; readonly lockExpiryMs: number; readonly confirmedEnd: number }): void {
     const { client } = this.parts;
     const send = () => client.store.endSession(session);
-    // after its own life the store lists it as ended anyway
+    // after that the session has ended by itself
     client.inBackground({ name: undefined, kind: 'session', send }, session.lockExpiryMs);
   }
 }

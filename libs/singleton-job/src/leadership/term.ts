@@ -17,13 +17,13 @@ import { type Session } from './session.js';
 /** How a term ended: given back, taken by another holder, not confirmed in time, or left to expire by a process that ends. */
 type TermEnd = 'released' | 'preempted' | 'expired' | 'abandoned';
 
-/** Locks of jobs are renewed at this interval, whatever their `lockExpiry`: their sessions are what followers go by. */
+/** Locks of jobs are renewed at this interval, with any `lockExpiry`: followers go by the session. */
 export const RENEWAL_INTERVAL_MS = 10_000;
-/** How long a release is tried at least. */
+/** The shortest time for which a release is tried. */
 const SHORTEST_RELEASE_MS = 1_000;
-/** How long `release()` of a lock of `LockService` takes at most. The lock is released in the background after that. */
+/** The longest time that `release()` of a lock of `LockService` takes. After that the release goes on in the background. */
 const LONGEST_LOCK_RELEASE_MS = 2_000;
-/** Between two tries to get a lease confirmed that the clocks do not trust. */
+/** The pause between two attempts to confirm a lease that the clocks do not trust. */
 const CONFIRMATION_PAUSE_MS = 250;
 
 interface TermFacts {
@@ -39,28 +39,28 @@ interface TermFacts {
   readonly known: KnownState;
   /** What earlier leaders have left. Undefined for a lock of `LockService`. */
   readonly inherited: Inherited | undefined;
-  /** How it came about. Reported for a job only. */
+  /** How this replica became the leader. Reported only for jobs. */
   readonly takeover: Takeover;
   /** Kind and hash of the schedule. Undefined for a lock of `LockService`. */
   readonly schedule: string | undefined;
-  /** Occurrences that came due before then, by the clock of the store, may have been claimed by a claim that is lost. */
+  /** Claims of occurrences that came due before this time may be lost. By the clock of the store. */
   readonly claimsLostBefore: number;
-  /** When the session sent its last heartbeat whose lock was taken over. Undefined: the lock was free. */
+  /** When the session of the last holder sent its last heartbeat. Undefined: the lock was free. */
   readonly predecessorLastHeartbeat: number | undefined;
 }
 
-/** What a confirmed renewal or claim has shown. */
+/** The facts that a confirmed renewal or claim shows. */
 interface Renewal {
   readonly roundTripMs: number;
-  /** How far the store's clock is ahead, taking the way there to be as long as the way back. */
+  /** How far the store's clock is ahead, assuming that request and answer take equally long. */
   readonly clockOffsetMs: number;
-  /** When the job was paused on all replicas. Undefined: it was not. */
+  /** When the job was paused on all replicas. Undefined: it is not paused. */
   readonly pausedAt: number | undefined;
 }
 
 /**
- * One uninterrupted leadership of one replica: a lock won under one session. The election hands it out, the runner spends it. No
- * run starts unless the term is trusted at that moment, and its {@link signal} aborts what runs.
+ * One uninterrupted leadership of one replica: a lock that was granted under one session. The election creates it, the runner uses it. A
+ * run starts only if the term is trusted at that moment. Its {@link signal} aborts the run.
  *
  * The lease has two deadlines, one for the session and one for the lock. The earlier one counts.
  */
@@ -70,8 +70,8 @@ export class Term {
   #end: TermEnd | undefined;
   #lockDeadline: Instant;
   /**
-   * The deadline of the session from before locks may have been lost; of a new term, as far as its acquire request vouches for it. It
-   * counts instead of the later ones until a request that was sent since then has confirmed the lock.
+   * Set while the lock may be lost: the deadline of the session before that, or for a new term the deadline by its acquire request. It
+   * replaces later deadlines until a request that was sent after that has confirmed the lock.
    */
   #frozen: Instant | undefined;
   #finalDeadline: Instant | undefined;
@@ -91,7 +91,7 @@ export class Term {
     this.#startedAt = instant(clock);
     this.#storeTime = { time: grant.storeTime, sentMs: sent.now, atMs: this.#startedAt.now };
     this.#lockDeadline = deadlineOf(sent, this.lifeMs);
-    // a break was noticed while the request was under way: it proves nothing yet
+    // a break was noticed while the request was under way, so the grant proves nothing yet
     if (session !== undefined && leaseEpoch !== sessions.leaseEpoch)
       this.#frozen = deadlineOf(sent, session.lockExpiryMs);
     const abandon = (): void => {
@@ -110,7 +110,7 @@ export class Term {
     if (session?.isOver === true) expire();
   }
 
-  /** Occurrences and slots up to here were dealt with, or reported, before this term began. */
+  /** Occurrences and slots up to here were settled or claimed before this term began. */
   get newestClaimedBefore(): number {
     return this.facts.inherited?.newestClaimed ?? 0;
   }
@@ -128,12 +128,12 @@ export class Term {
     return this.grant.token;
   }
 
-  /** What this process knows of the job. */
+  /** What this process knows about the job. */
   get known(): KnownState {
     return this.facts.known;
   }
 
-  /** When it began, on both clocks. */
+  /** When the term began, on both clocks. */
   get startedAt(): Instant {
     return this.#startedAt;
   }
@@ -144,7 +144,7 @@ export class Term {
     return session === undefined ? lockExpiryMs : lockLifeMs(lockExpiryMs);
   }
 
-  /** Aborts when the term is over, for whatever reason. */
+  /** Aborts when the term is over, for any reason. */
   get signal(): AbortSignal {
     return this.#ending.signal;
   }
@@ -154,14 +154,14 @@ export class Term {
     return this.#end;
   }
 
-  /** Until when no other replica can lead unless the lock is released or deleted. Stays as it was when the term ended. */
+  /** Until then no other replica can lead, unless the lock is released or deleted. It does not change after the end of the term. */
   get deadline(): Instant {
     return this.#finalDeadline ?? this.#currentDeadline;
   }
 
-  /** Until the deadline, by the monotonic clock, unless the lease is confirmed. */
+  /** Milliseconds until the deadline, by the monotonic clock. */
   get remainingMs(): number {
-    // the clock first: if the deadline has passed by then, reading it takes the reports of the heartbeat thread, and it stays passed
+    // the clock first: reading a deadline that has passed takes the reports of the heartbeat thread
     const nowMs = this.replica.clock.now();
     return this.deadline.now - nowMs;
   }
@@ -171,22 +171,22 @@ export class Term {
     return this.#end === undefined && isBefore(this.replica.clock, this.#currentDeadline);
   }
 
-  /** Whether the term is over, even if its signal could not say so yet. */
+  /** Whether the term is over, also if its signal could not fire yet. */
   isOver(): boolean {
     return this.#end !== undefined || this.remainingMs <= 0;
   }
 
-  /** The store's clock: its latest answer plus the monotonic time since. Behind by a round trip at most. */
+  /** The time of the store: its latest answer plus the monotonic time since then. Behind by a round trip at most. */
   storeNow(): number {
     return this.#storeTime.time + (this.replica.clock.now() - this.#storeTime.atMs);
   }
 
-  /** The store's clock, not behind: it may have answered right when its latest request was sent. Ahead by a round trip at most. */
+  /** The time of the store, never behind: as if it had answered when the latest request was sent. Ahead by a round trip at most. */
   storeNowAtMost(): number {
     return this.#storeTime.time + (this.replica.clock.now() - this.#storeTime.sentMs);
   }
 
-  /** Calls back after every confirmed renewal and claim, until the term is over. */
+  /** Calls `callback` after every confirmed renewal and claim, until the term is over. */
   onRenewed(callback: (renewal: Renewal) => void): void {
     this.#onRenewed = callback;
   }
@@ -196,22 +196,22 @@ export class Term {
     const { replica, signal } = this;
     const { session, lockExpiryMs } = this.facts;
     const intervalMs = session === undefined ? replica.lockRenewalMs(lockExpiryMs) : RENEWAL_INTERVAL_MS;
-    // a break that was noticed since the term was made
+    // a break was noticed since the term was created
     if (session !== undefined && this.facts.leaseEpoch !== replica.sessions.leaseEpoch) this.freeze();
     const leave = replica.keep(this, intervalMs);
     signal.addEventListener('abort', leave);
-    // the first renewal records what the new leader has found; a grant that came late leaves a lock of `LockService` little time
+    // The first renewal of a job records what the new leader found. A lock of `LockService` needs one now only if its grant came late.
     if (session !== undefined || this.remainingMs < 2 * intervalMs) void this.renew();
     return leave;
   }
 
-  /** Locks may be lost: heartbeats extend this lease no longer, until a renewal that is sent from now on has confirmed the lock. */
+  /** Locks may be lost: heartbeats do not extend this lease until a renewal that is sent from now on has confirmed the lock. */
   freeze(): void {
     const { session } = this.facts;
     if (session?.deadline !== undefined) this.#frozen ??= session.deadline;
   }
 
-  /** Renews the lock: until it is confirmed, lost or over. A second call meanwhile waits for the same answer. */
+  /** Renews the lock. Resolves when it is confirmed or lost, or the term is over. A second call waits for the same answer. */
   renew(): Promise<void> {
     this.#renewal ??= this.#untilAnswered('renew', (update) =>
       this.replica.client.store.renew({ ...this.#command(), update }),
@@ -221,13 +221,13 @@ export class Term {
     return this.#renewal;
   }
 
-  /** Renews with what is known now: a renewal under way may have been sent before. */
+  /** Renews after a renewal under way, so that the request is sent after this call. */
   async renewAfresh(): Promise<void> {
     await this.#renewal;
     if (!this.isOver()) await this.renew();
   }
 
-  /** Resolves when the term is trusted, or over. Heartbeats and renewals go on by themselves; this sends both at once. */
+  /** Resolves when the term is trusted, or over. It sends a heartbeat and a renewal at once. */
   untilTrusted(): Promise<void> {
     this.#trust ??= this.#untilTrusted().finally(() => {
       this.#trust = undefined;
@@ -235,7 +235,7 @@ export class Term {
     return this.#trust;
   }
 
-  /** Claims a cron occurrence: sends the request until the answer is certain. Undefined when the term was over first. */
+  /** Claims a cron occurrence. Sends the request until there is an answer. Undefined: the term was over first. */
   async claim(scheduledAt: number): Promise<ClaimResult | undefined> {
     const { fencingToken: token } = this;
     const result = await this.#untilAnswered('claim', (update) =>
@@ -246,25 +246,25 @@ export class Term {
   }
 
   /**
-   * Ends the term and frees its lock. Resolves to whether the store has confirmed that; otherwise the lock expires by itself. Also
-   * for a term that ended otherwise, once nothing of it runs. Never rejects.
+   * Ends the term and frees its lock. Resolves to whether the store has confirmed that. If not, the lock expires by itself. Called also for
+   * a term that has already ended, when nothing of it runs. Never rejects.
    */
   async release(): Promise<boolean> {
-    // a deadline that has passed may not have fired its timer yet
+    // the timer of a passed deadline may not have fired yet
     this.finish(this.remainingMs > 0 ? 'released' : 'expired');
     if (this.#end === 'preempted') return true;
     const { name, holder, lockExpiryMs } = this.facts;
     const nowMs = this.replica.clock.now();
     const request = { name, holder, token: this.fencingToken, update: this.#finalUpdate() };
-    // from then on other replicas may take the lock: nothing is gained by waiting. A caller of `LockService` waits for two seconds
+    // After the deadline other replicas may take the lock, so waiting longer is useless. A caller of `LockService` waits at most 2 s.
     const restMs = Math.max(this.deadline.now + safetyMarginMs(lockExpiryMs) - nowMs, SHORTEST_RELEASE_MS);
     const waitMs = this.facts.session === undefined ? Math.min(restMs, LONGEST_LOCK_RELEASE_MS) : restMs;
-    // once the lock has expired there is nothing to free
+    // an expired lock needs no release
     const lockRemainingMs = this.#lockDeadline.now + safetyMarginMs(this.lifeMs) - nowMs;
     return this.replica.release(request, waitMs, Math.max(lockRemainingMs, waitMs));
   }
 
-  /** Ends the term in this process only; the lock stays in the store. */
+  /** Ends the term in this process only. The lock stays in the store. */
   finish(end: TermEnd): void {
     if (this.#end !== undefined) return;
     this.#finalDeadline = this.#currentDeadline;
@@ -283,7 +283,7 @@ export class Term {
     return { name: this.name, holder: this.facts.holder, lifeMs: this.lifeMs };
   }
 
-  /** Until the first one is confirmed, every request records what the new leader has found. */
+  /** Until a request is confirmed, every request records what the new leader found. */
   #update(): StateUpdate {
     const { known } = this;
     const { schedule } = this.facts;
@@ -296,7 +296,7 @@ export class Term {
       await Promise.all([this.replica.sessions.refresh(), this.renewAfresh()]);
       if (!this.isTrusted()) await sleep(this.replica.clock, CONFIRMATION_PAUSE_MS, this.signal);
     }
-    // past the deadline the signal follows as soon as the loop turns
+    // after the deadline the signal fires as soon as the event loop turns
     if (this.isOver() && !this.signal.aborted) await aborted(this.signal);
   }
 
@@ -313,7 +313,7 @@ export class Term {
       const sent = instant(clock);
       const { leaseEpoch } = sessions;
       const result = await send(this.#update());
-      // also for an answer that comes late: counted from the time it was sent, a late yes is as good as any, and a no is final
+      // a late answer counts too: a yes counts from the time the request was sent, and a no is final
       this.#learnTime(result.storeTime, sent);
       if (isHeld(result)) this.#renewed(sent, leaseEpoch, result);
       else this.#lose(result.holder);
@@ -326,7 +326,7 @@ export class Term {
     if (this.isOver()) return;
     this.#isRecorded = true;
     if (this.#frozen !== undefined) {
-      // meanwhile another replica may have led: only a lease that never ran out goes on
+      // another replica may have led since: only a lease that never ran out goes on
       if (!this.isTrusted()) {
         this.finish('expired');
         return;
@@ -343,7 +343,7 @@ export class Term {
     this.replica.lostTo(this, holder);
   }
 
-  /** An answer that was overtaken knows less of the store's clock. */
+  /** The answer to an older request is less exact, so it is ignored. */
   #learnTime(time: number, sent: Instant): void {
     if (sent.now < this.#storeTime.sentMs) return;
     this.#storeTime = { time, sentMs: sent.now, atMs: this.replica.clock.now() };
@@ -351,7 +351,7 @@ export class Term {
 
   #watchDeadline(): void {
     this.#timer = this.replica.clock.setTimer(Math.max(this.remainingMs, 0), () => {
-      // confirmations do not touch the timer: it finds out here that the deadline has moved
+      // renewals do not move the timer: when it fires, it checks for a new deadline
       if (this.remainingMs > 0) this.#watchDeadline();
       else this.finish('expired');
     });
