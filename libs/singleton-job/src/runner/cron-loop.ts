@@ -4,18 +4,19 @@ import { OccurrenceLedger, ON_TIME_MS } from './occurrence-ledger.js';
 import { MAX_SLEEP_MS, type TickLoopParts } from './tick-loop.js';
 
 /**
- * Fires cron occurrences: each is claimed in the store right before its run, so that no other replica starts it, even
- * if its clock differs. A tick on time goes by this replica's wall clock. On promotion and after a late wake-up (a blocked
- * loop, a clock that was stepped or is far behind, a host that slept) the store's clock decides what was missed and what
- * may still run.
+ * Fires cron occurrences. Each is claimed in the store right before its run, so that no other replica starts it, even if the clocks
+ * differ.
+ *
+ * A tick on time goes by the wall clock of this replica. The store's clock decides what was missed and what may still run after a change
+ * of leader and after a late wake-up: a blocked event loop, a clock that was stepped or is far behind, a suspended host.
  */
 export async function cronLoop(schedule: CronSchedule, parts: TickLoopParts): Promise<void> {
   const { clock, quit, sleeper, term, guard, job } = parts;
   const ledger = new OccurrenceLedger(schedule, parts);
-  // a clock that is behind must not carry an occurrence past its grace: the store's takes over from one that is halfway there
+  // A clock that is behind must not delay an occurrence past its grace. The store's clock takes over when it is behind by half the grace.
   const patienceMs = Math.max(job.misfireGraceMs, ON_TIME_MS) / 2;
   let cursor = term.newestClaimedBefore;
-  // what came due before Redis restarted or lost its data may have been claimed by a claim that is lost
+  // claims of occurrences that came due before Redis restarted or lost its data may be lost
   const doubtful = schedule.latest(cursor, term.facts.claimsLostBefore);
   if (doubtful !== undefined && !quit.aborted) cursor = await ledger.claimAsLost(cursor, doubtful);
   let isPromotion = true;
@@ -38,7 +39,7 @@ export async function cronLoop(schedule: CronSchedule, parts: TickLoopParts): Pr
     const now = (): number => (isOnTime ? clock.wallNow() : term.storeNow());
     const newest = schedule.latest(cursor, now());
     if (newest === undefined) {
-      // due by this replica's clock and not yet by the store's, which decides after a late wake-up
+      // due by this replica's clock but not by the store's, which decides after a late wake-up
       if (!isPromotion) await sleeper.sleep(Math.min(due - term.storeNow(), ON_TIME_MS));
       isPromotion = false;
     } else if (guard.isBusy && job.overlap === 'cancel-other') {

@@ -5,10 +5,10 @@ import { type JobDefinition } from '../discovery/index.js';
 import { type Term } from '../leadership/index.js';
 import { type Clock, type Timer } from '../time/index.js';
 
-/** Why and for which instant a run is started. */
+/** The cause of a run, and the instant for which it is started. */
 export type Tick = Pick<RunInfo, 'cause' | 'scheduledAt'>;
 
-/** One run, from its start until the method has settled, however long it ignores its signal. */
+/** One run, from its start until the method has settled, also if it ignores its signal. */
 export class Execution implements RunControl {
   /** Resolves when the method has settled. Never rejects. */
   readonly settled: Promise<void>;
@@ -40,7 +40,7 @@ export class Execution implements RunControl {
     this.settled = this.#run(new JobRun(this.info, this));
   }
 
-  /** Made when the job first asks for it: an AbortController costs more than the rest of an empty run. */
+  /** Created at first use: an AbortController costs more than the rest of an empty run. */
   get signal(): AbortSignal {
     if (this.#aborting === undefined) {
       this.#aborting = new AbortController();
@@ -53,22 +53,22 @@ export class Execution implements RunControl {
     return this.term.isTrusted();
   }
 
-  /** Whether the method was called: what took the time of the lease before it leaves nothing that could have ended. */
+  /** Whether the method was called. False: the lease ended before that, so no run of the job has to settle. */
   get wasCalled(): boolean {
     return this.#wasCalled;
   }
 
-  /** How long it has been running. */
+  /** How long the run has taken so far, in milliseconds. */
   get elapsedMs(): number {
     return this.parts.clock.now() - this.#startedMs;
   }
 
-  /** Why its signal has fired; undefined while it has not. */
+  /** Why the signal has fired. Undefined: it has not. */
   get abortCode(): RunAbortCode | undefined {
     return this.#abortCode;
   }
 
-  /** Does something later, unless the run has settled or was aborted by then. */
+  /** Calls `act` after `delayMs`, unless the run has settled or was aborted by then. */
   after(delayMs: number, act: () => void): void {
     this.#timers?.push(this.parts.clock.setTimer(delayMs, act));
   }
@@ -77,7 +77,7 @@ export class Execution implements RunControl {
   abort(code: RunAbortCode): void {
     if (this.#abortCode !== undefined) return;
     this.#abortCode = code;
-    // no timer may keep a process alive whose run will not end
+    // the timers of a run that never settles must not keep the process alive
     this.#cancelTimers();
     if (this.#aborting !== undefined) this.#fire(this.#aborting, code);
   }
@@ -85,15 +85,15 @@ export class Execution implements RunControl {
   async #run(run: JobRun): Promise<void> {
     const { job, notify } = this.parts;
     try {
-      // an observer of runStarted may have taken the time that the lease had left
+      // the lease may have ended while observers of runStarted were called
       run.assertLeader();
       this.#wasCalled = true;
       await job.invoke(run);
       notify('runSucceeded', this.#ended());
     } catch (error: unknown) {
-      // the clocks know of the deadline before a timer can fire the signal
+      // the clocks show the deadline before a timer can fire the signal
       if (run.wasRefused) this.abort('LEASE_LOST');
-      // a job that rejects after its signal fired was cancelled, it did not fail
+      // a job that rejects after its signal fired was cancelled and did not fail
       if (this.#abortCode === undefined) notify('runFailed', { ...this.#ended(), error });
       else notify('runCancelled', { ...this.#ended(), code: this.#abortCode });
     } finally {

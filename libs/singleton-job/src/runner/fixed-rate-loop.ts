@@ -3,14 +3,14 @@ import { type FixedRateSchedule } from '../schedule/index.js';
 import { MAX_SLEEP_MS, type TickLoopParts } from './tick-loop.js';
 
 /**
- * Fires at the slots of the grid. The next slot is computed from the slot before, never from now plus the period, and
- * the clock is read again at every turn: a timer that woke early sleeps on, a loop that was blocked fires one late tick.
+ * Fires at the slots of the grid. The next slot is computed from the last slot, never as now plus the period. The clock is read again at
+ * every turn: a timer that fires early sleeps again, and after a blocked event loop one late tick is fired.
  */
 export async function fixedRateLoop(schedule: FixedRateSchedule, parts: TickLoopParts): Promise<void> {
   const { clock, quit, sleeper, term, guard, job } = parts;
   const { periodMs } = schedule;
   const startedAt = clock.wallNow();
-  // the slot that the last leader fired is not fired again; one far ahead comes from a clock that was wrong
+  // The slot that the last leader fired is not fired again. A slot far ahead comes from a wrong clock and is ignored.
   const last = term.newestClaimedBefore;
   let cursor = last <= startedAt + periodMs ? Math.max(last, startedAt) : startedAt;
   /** The newest tick that waits for a superseded run to settle. */
@@ -22,7 +22,7 @@ export async function fixedRateLoop(schedule: FixedRateSchedule, parts: TickLoop
       waiting = undefined;
     }
     const now = clock.wallNow();
-    if (cursor > now + periodMs) cursor = now; // the wall clock was stepped back: anchor anew
+    if (cursor > now + periodMs) cursor = now; // the wall clock was set back: start from its new time
     const due = schedule.next(cursor);
     if (now < due) {
       await sleeper.sleep(Math.min(due - now, MAX_SLEEP_MS), waiting === undefined ? undefined : guard.free());
@@ -46,7 +46,7 @@ export async function fixedRateLoop(schedule: FixedRateSchedule, parts: TickLoop
 function fire(slot: number, parts: TickLoopParts): void {
   const { guard, term } = parts;
   const isTrusted = term.isTrusted();
-  // the answer is there before the next tick: it confirms the lease, or ends the term and aborts the run
+  // confirms the lease before the next tick, or ends the term and aborts the run
   if (!isTrusted) void term.untilTrusted();
   if (guard.isBusy) drop(parts, 'overlap', slot, 1);
   else if (!isTrusted) drop(parts, 'lease-unconfirmed', slot, 1);

@@ -2,7 +2,7 @@ import { type JobRun } from '../decorators/index.js';
 import { type JobDefinition } from '../discovery/index.js';
 import { type RunInterceptor } from '../events/index.js';
 
-/** The job with its interceptors around each run, the first outermost. */
+/** A job that calls its interceptors around each run, the first one outermost. */
 export function intercept(job: JobDefinition, interceptors: readonly RunInterceptor[]): JobDefinition {
   const invoke = interceptors.reduceRight<JobDefinition['invoke']>(
     (inner, interceptor) => (run) => around(interceptor, run, inner),
@@ -11,12 +11,12 @@ export function intercept(job: JobDefinition, interceptors: readonly RunIntercep
   return interceptors.length === 0 ? job : { ...job, invoke };
 }
 
-/** One interceptor around what is inside it. Whatever it does, the job runs once at most, and is over when this is. */
+/** Calls one interceptor around `inner`. In any case `inner` runs at most once, and has settled when this settles. */
 async function around(interceptor: RunInterceptor, run: JobRun, inner: JobDefinition['invoke']): Promise<unknown> {
   let begun: Promise<unknown> | undefined;
   const next = (): Promise<unknown> => {
     begun ??= new Promise((resolve) => {
-      // what took too long to prepare must not begin
+      // the interceptor may have taken too long
       run.signal.throwIfAborted();
       run.assertLeader();
       resolve(inner(run));
@@ -28,7 +28,7 @@ async function around(interceptor: RunInterceptor, run: JobRun, inner: JobDefini
   try {
     return await interceptor.intercept(run, next);
   } finally {
-    // one that does not wait for the job has decided not to know how it ended
+    // the interceptor may not have waited for the job
     await begun?.catch(() => undefined);
   }
 }

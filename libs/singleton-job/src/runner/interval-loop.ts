@@ -4,19 +4,19 @@ import { type IntervalSchedule } from '../schedule/index.js';
 import { unlessAborted } from '../time/index.js';
 import { type TickLoopParts } from './tick-loop.js';
 
-/** The end of a run is recorded with the next renewal, or, if the delay is longer than this, at once. */
+/** With a longer delay than this, the end of a run is recorded at once, otherwise with the next renewal. */
 const RECORD_AT_ONCE_MS = 10_000;
 
 /**
- * Runs, waits, runs: counted from the end of each run on the monotonic clock, and across leaders by the store's, so that
- * a hand-over neither shortens the gap nor starts a long interval anew. With no known end it runs at once.
+ * Runs, waits, and runs again. The delay counts from the end of each run by the monotonic clock, and across leaders by the store's clock.
+ * So a hand-over does not shorten the delay and does not start it again. If no end is known, the job runs at once.
  */
 export async function intervalLoop(schedule: IntervalSchedule, parts: TickLoopParts): Promise<void> {
   const { clock, quit, sleeper, term, guard } = parts;
   const firstDue = firstIntervalDue(schedule, term);
 
   while (!quit.aborted) {
-    // a triggered run counts like any other: the next comes a delay after its end
+    // a triggered run counts too: the next run comes one delay after its end
     const due = Math.max(firstDue, schedule.next(guard.endedAtMs));
     const waitMs = due - clock.now();
     if (guard.isBusy) await guard.free();
@@ -26,19 +26,19 @@ export async function intervalLoop(schedule: IntervalSchedule, parts: TickLoopPa
   }
 }
 
-/** A run has settled: later leaders count the delay from here. */
+/** Notes that a run has settled. Later leaders count the delay from here. */
 export function noteIntervalEnd({ schedule }: JobDefinition, term: Term): void {
   if (schedule.kind !== 'interval') return;
-  // an earlier time would shorten the gap
+  // an earlier time would shorten the delay
   term.known.runEnded(term.storeNowAtMost());
   if (schedule.delayMs > RECORD_AT_ONCE_MS) void term.renewAfresh();
 }
 
 /**
- * When the first run of a term is due, monotonic: a delay after the last run ended on any replica.
+ * When the first run of a term is due, by the monotonic clock: one delay after the last run ended on any replica.
  *
- * The leader before may have been killed after a run that the store does not know of. If a run was due before its last heartbeat,
- * that run probably began, so the delay counts from that heartbeat.
+ * The last leader may have been killed during a run that the store does not know of. If a run was due before its last heartbeat, that run
+ * probably began, so the delay counts from that heartbeat.
  */
 export function firstIntervalDue(schedule: IntervalSchedule, term: Term): number {
   const { startedAt, grant, facts } = term;

@@ -10,10 +10,10 @@ import { reportUnsettled } from './unsettled-occurrences.js';
 import { OverlapGuard } from './overlap-guard.js';
 import { type TickLoopParts } from './tick-loop.js';
 
-/** The run that was started, or why none was. */
+/** The run that was started, or why no run was started. */
 type Triggered = RunInfo | 'running' | 'lease-unconfirmed';
 
-/** Runs one job: spends the terms that its election hands out, one at a time. */
+/** Runs one job during the terms that its election wins, one at a time. */
 export class JobRunner {
   readonly #guard: OverlapGuard;
 
@@ -35,29 +35,29 @@ export class JobRunner {
     return this.#guard.isBusy;
   }
 
-  /** The run in flight; undefined if there is none. */
+  /** The run in flight. Undefined: there is none. */
   get inFlight(): RunInfo | undefined {
     return this.#guard.inFlight;
   }
 
-  /** Whether a run was in flight at any time since `sinceMs`, monotonic. */
+  /** Whether a run was in flight at any time since `sinceMs`, by the monotonic clock. */
   ranSince(sinceMs: number): boolean {
     return this.#guard.ranSince(sinceMs);
   }
 
-  /** How long the run in flight has been running; undefined if there is none. */
+  /** How long the run in flight has taken so far, in milliseconds. Undefined: there is none. */
   get elapsedMs(): number | undefined {
     return this.#guard.elapsedMs;
   }
 
-  /** Reports the run in flight if it takes longer than `warnAfter`, and again while it lasts. */
+  /** Reports the run in flight if it takes longer than `warnAfter`, and again each time its age has doubled. */
   reportIfSlow(): void {
     this.#guard.reportIfSlow();
   }
 
   /**
-   * Fires the ticks of one term until it, or `stop`, ends. Settles when nothing of the job runs any more: the end of the
-   * term aborts the run in flight, a stop lets it finish.
+   * Fires the ticks of one term until the term ends or `stop` aborts. The end of the term aborts the run in flight; `stop` lets it finish.
+   * Settles when no run is in flight.
    */
   async lead(term: Term, stop: AbortSignal): Promise<void> {
     const guard = this.#guard;
@@ -85,7 +85,7 @@ export class JobRunner {
     }
   }
 
-  /** Runs the job now, outside its schedule, unless that would overlap or the term may not start a run yet. */
+  /** Runs the job now, outside its schedule, unless a run is in flight or the term may not start a run. */
   trigger(term: Term): Triggered {
     const guard = this.#guard;
     if (guard.isBusy) return 'running';
@@ -93,7 +93,7 @@ export class JobRunner {
     return guard.start({ scheduledAt: new Date(this.parts.clock.wallNow()), cause: 'trigger' }, term);
   }
 
-  /** Fires the signal of the run in flight, if there is one, and starts no other. */
+  /** Aborts the run in flight, if there is one. No other run starts after that. */
   close(code: RunAbortCode): void {
     this.#guard.close(code);
   }

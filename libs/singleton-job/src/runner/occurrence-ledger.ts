@@ -3,26 +3,26 @@ import { type CronSchedule } from '../schedule/index.js';
 import { MAX_SLEEP_MS, type TickLoopParts } from './tick-loop.js';
 import { reportIfAnyMissed, reportMissed, reportOverlap } from './reports.js';
 
-/** A tick that is noticed within this time is on time, however small the misfire grace. */
+/** A tick that is noticed within this time is on time, even with a smaller misfire grace. */
 export const ON_TIME_MS = 1_000;
 
-/** Occurrences that are due, and how that was noticed. */
+/** Due occurrences, and how they were noticed. */
 interface DueOccurrences {
-  /** The newest that was dealt with before. */
+  /** The newest occurrence that is settled already. */
   readonly after: number;
-  /** The newest that is due. */
+  /** The newest occurrence that is due. */
   readonly newest: number;
-  /** The clock that decides what is due: this replica's for a timer that fired in time, otherwise the store's. */
+  /** The clock that decides: this replica's for a timer that fired in time, otherwise the store's. */
   readonly now: () => number;
-  /** Nobody led when they came due. */
+  /** No replica led when they came due. */
   readonly isPromotion: boolean;
-  /** Why the newest is run, if it is. */
+  /** The cause of the run of the newest occurrence. */
   readonly cause: RunCause;
-  /** They waited for a run to settle that was aborted in their favour. */
+  /** They waited until a superseded run had settled. */
   readonly hasWaited: boolean;
 }
 
-/** Sees to it that each occurrence is started once, or reported once, across all replicas. */
+/** Starts or reports each occurrence once across all replicas. */
 export class OccurrenceLedger {
   constructor(
     private readonly schedule: CronSchedule,
@@ -30,8 +30,8 @@ export class OccurrenceLedger {
   ) {}
 
   /**
-   * Claims the newest occurrence that is due, and with it all older ones. Runs it if it still may, and reports the rest.
-   * Answers the newest occurrence that is dealt with, by whomever.
+   * Claims the newest due occurrence, and with it all older ones. Runs it if it may still start, and reports the others. Resolves to the
+   * newest occurrence that is settled or claimed by any replica.
    */
   claimAndRun(due: DueOccurrences): Promise<number> {
     return this.#claim(due.after, due.newest, () => {
@@ -39,7 +39,7 @@ export class OccurrenceLedger {
     });
   }
 
-  /** Claims and reports occurrences that a newer one pushes aside while a run is in flight. Answers as {@link claimAndRun}. */
+  /** Claims and reports occurrences that are superseded by a newer one while a run is in flight. Resolves as {@link claimAndRun}. */
   claimAsDropped(after: number, upTo: number): Promise<number> {
     return this.#claim(after, upTo, () => {
       reportOverlap(this.parts, after, upTo);
@@ -47,7 +47,7 @@ export class OccurrenceLedger {
     });
   }
 
-  /** Claims and reports occurrences of which Redis may have lost the claim. Answers as {@link claimAndRun}. */
+  /** Claims and reports occurrences whose claims may be lost in Redis. Resolves as {@link claimAndRun}. */
   claimAsLost(after: number, upTo: number): Promise<number> {
     return this.#claim(after, upTo, () => {
       reportIfAnyMissed(this.parts, { reason: 'state-lost', after, upTo });
@@ -55,19 +55,19 @@ export class OccurrenceLedger {
     });
   }
 
-  async #claim(after: number, newest: number, whenOurs: () => void): Promise<number> {
+  async #claim(after: number, newest: number, whenClaimed: () => void): Promise<number> {
     const { term, guard, job, notify, quit, sleeper } = this.parts;
     const answer = await term.claim(newest);
     switch (answer?.outcome) {
       case 'claimed':
       case 'already-ours':
-        // the host may have slept between the claim and its answer
+        // the host may have been suspended between the claim and its answer
         while (!term.isTrusted() && !term.isOver()) await term.untilTrusted();
-        // past the deadline, or at the end of a stop, the claim stands, no run begins, and the next leader reports it
-        if (!term.isOver() && !guard.isClosed) whenOurs();
+        // otherwise no run begins, the claim stays, and the next leader reports the occurrence
+        if (!term.isOver() && !guard.isClosed) whenClaimed();
         return newest;
       case 'taken': {
-        // no other replica can claim while the lock is ours: a claim that the store had lost was restored
+        // no other replica can claim during this term: the store has restored a lost claim
         const upTo = Math.max(newest, answer.newestClaimed);
         reportIfAnyMissed(this.parts, { reason: 'state-lost', after, upTo });
         term.known.settled(upTo);
@@ -76,7 +76,7 @@ export class OccurrenceLedger {
       case 'too-early': {
         const aheadMs = newest - answer.storeTime;
         notify('clockAhead', { job: job.name, scheduledAt: new Date(newest), aheadMs });
-        // by its latest answers: its clock may have been corrected, or this host was suspended
+        // checked again and again: a clock may be corrected, or this host suspended
         while (!quit.aborted && term.storeNow() < newest)
           await sleeper.sleep(Math.min(newest - term.storeNow(), MAX_SLEEP_MS));
         return after;
@@ -90,7 +90,7 @@ export class OccurrenceLedger {
 
   #runOrReport({ after, newest, now, isPromotion, cause, hasWaited }: DueOccurrences): void {
     const { guard, term, job } = this.parts;
-    // the claim has brought the store's time: a clock that is behind must not stretch the grace
+    // the answer to the claim has the store's time: a local clock that is behind must not extend the grace
     const latenessMs = Math.max(now(), term.storeNow()) - newest;
     const graceMs = isPromotion ? job.misfireGraceMs : Math.max(job.misfireGraceMs, ON_TIME_MS);
     const starts = !guard.isBusy && graceMs > 0 && latenessMs <= graceMs;
@@ -101,7 +101,7 @@ export class OccurrenceLedger {
     }
     if (starts) guard.start({ scheduledAt: new Date(newest), cause }, term);
     term.known.settled(newest);
-    // the next leader would report the run as not confirmed until the next renewal
+    // records the start at once: without it the next leader would report the run as not confirmed
     if (starts) void term.renewAfresh();
   }
 }

@@ -1,7 +1,7 @@
 import { type MissReason } from '../events/index.js';
 import { type TickLoopParts } from './tick-loop.js';
 
-/** Counting occurrences stops here: more is no news, and a long outage must not block the loop. */
+/** Occurrences are counted up to this, so that a long outage does not block the event loop. */
 const COUNT_LIMIT = 1_000;
 
 interface Missed {
@@ -20,13 +20,13 @@ export function reportMissed({ job, notify }: TickLoopParts, { reason, after, up
     reason,
     from: new Date(after),
     to: new Date(upTo),
-    // what was claimed exists, even if the schedule of today would not name it
+    // a claimed occurrence counts also if the current schedule does not have it
     count: reason === 'start-not-confirmed' ? Math.max(1, counted) : counted,
     ...(claimedBy !== undefined && { claimedBy }),
   });
 }
 
-/** The same, if the window has an occurrence by the schedule of today. */
+/** The same, if the window has an occurrence of the current schedule. */
 export function reportIfAnyMissed(parts: TickLoopParts, missed: Missed): void {
   if (countOf(parts, missed.after, missed.upTo) > 0) reportMissed(parts, missed);
 }
@@ -37,7 +37,7 @@ export function reportOverlap({ job, notify }: TickLoopParts, after: number, upT
   notify('tickDropped', { job: job.name, kind: 'cron', reason: 'overlap', scheduledAt: new Date(upTo), count });
 }
 
-/** By the schedule of today; a kind that has no occurrences counts none. */
+/** Counted by the current schedule. 0 for a kind without occurrences. */
 function countOf({ job: { schedule } }: Pick<TickLoopParts, 'job'>, after: number, upTo: number): number {
   return schedule.kind === 'cron' ? schedule.count(after, upTo, COUNT_LIMIT) : 0;
 }
