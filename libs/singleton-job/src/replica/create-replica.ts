@@ -21,7 +21,7 @@ import { JobSupervisor } from './job-supervisor.js';
 import { Steering } from './steering.js';
 import { SingletonJobHealth } from './singleton-job-health.js';
 
-/** What the module adds, and what a test replaces. */
+/** The parts that the module adds, and that a test replaces. */
 interface ApplicationReplicaParts {
   /** See {@link createStore}. */
   readonly store: LockStore;
@@ -32,7 +32,7 @@ interface ApplicationReplicaParts {
   readonly random?: () => number;
   /** @default no log */
   readonly log?: LogSink;
-  /** Besides the log and the diagnostics channels. */
+  /** Observers in addition to the log and the diagnostics channels. */
   readonly observers?: readonly JobObserver[];
   /** @default the heartbeat thread, if the options want one */
   readonly backup?: HeartbeatBackup | undefined;
@@ -45,11 +45,11 @@ export interface ApplicationReplica {
   readonly registry: SingletonJobRegistry;
   readonly health: SingletonJobHealth;
   readonly locks: LockService;
-  /** Has to be started before the jobs are. Undefined: the options want none. */
+  /** Start it before the jobs. Undefined: `heartbeatThread` is not set. */
   readonly heartbeatThread: HeartbeatThread | undefined;
-  /** Called with every event from the moment at which they are added. */
+  /** Observers may be added later. They get every event after that. */
   readonly observers: JobObserver[];
-  /** Wrap each run of every job that starts after they were added, the first outermost. */
+  /** Wrap each run of the jobs that start after they were added, the first one outermost. */
   readonly interceptors: RunInterceptor[];
 }
 
@@ -80,13 +80,13 @@ export function createReplica(options: ResolvedOptions, parts: ApplicationReplic
   return { leadership, supervisor, registry, health, locks, heartbeatThread, observers, interceptors };
 }
 
-/** The readable `nodeId` and a random part that no other process has, not even the next one on this host. */
+/** The `nodeId` with a random part, which is different for each process. */
 export function createReplicaId(nodeId: string): string {
   return `${nodeId}-${randomBytes(4).toString('hex')}`;
 }
 
 /**
- * The store that the options name. The Redis client is loaded only where it is used.
+ * The store of the options. The Redis client is loaded only if it is used.
  *
  * @throws InvalidOptionsError if it is not installed
  */

@@ -3,12 +3,12 @@ import { type Clock, type Timer } from '../time/index.js';
 import { type JobRunner } from '../runner/index.js';
 
 const LOOK_EVERY_MS = 250;
-/** A block of the event loop from this on is worth a line. */
+/** A block of the event loop is reported if it is at least this long. */
 const WARN_AFTER_MS = 1_000;
 
 /**
- * Notices when the event loop of a leader stood still for a second or longer: heartbeats stand still with it. A stopped process or a
- * suspended machine looks the same from inside.
+ * Notices when the event loop of a leader was blocked for a second or longer. No heartbeats are sent during that time. A stopped process
+ * or a suspended host looks the same.
  */
 export class EventLoopMonitor {
   #timer: Timer | undefined;
@@ -22,7 +22,7 @@ export class EventLoopMonitor {
     },
   ) {}
 
-  /** Watches until all terms that joined have left. */
+  /** Watches until every term that joined has left. */
   join(): () => void {
     this.#terms += 1;
     if (this.#terms === 1) this.#watch();

@@ -16,7 +16,7 @@ import { type HeartbeatThreadOptions } from '../options/index.js';
 import { type RedisConnectionOptions } from '../store/index.js';
 import { libraryFile } from './library-file.js';
 
-/** A file that is another program may never say that it is ready. */
+/** How long to wait for `ready`: a wrong file may never send it. */
 const START_LIMIT_MS = 30_000;
 
 const BUNDLE_FIX =
@@ -90,7 +90,7 @@ export class HeartbeatThread implements HeartbeatBackup {
   takeReports(): readonly BackupReport[] {
     const reports: BackupReport[] = [];
     if (this.#port === undefined) return reports;
-    // what has arrived can be read without a turn of the event loop: it has not turned since the block
+    // messages that have arrived can be read although the event loop has not turned since the block
     for (let next = receive(this.#port); next !== undefined; next = receive(this.#port)) reports.push(next);
     return reports;
   }

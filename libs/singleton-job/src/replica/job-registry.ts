@@ -26,7 +26,7 @@ const NOWHERE =
   'connection must be given to steer jobs of other replicas, got undefined: the registry needs a Redis URL also where enabled is false';
 
 /**
- * Shows the jobs of this replica, and steers them on all replicas. Inject it wherever you like. The guide is docs/managing-jobs.md.
+ * Shows the jobs of this replica, and steers them on all replicas. Inject it into any provider. The guide is docs/managing-jobs.md.
  *
  * @example `constructor(private readonly jobs: SingletonJobRegistry) {}`
  */
@@ -42,13 +42,13 @@ export class SingletonJobRegistry {
     },
   ) {}
 
-  /** Every job of this replica, also disabled ones. Those of decorators are found when the application starts. */
+  /** Every job of this replica, also disabled ones. Decorated jobs are found when the application starts. */
   list(): JobStatus[] {
     return this.parts.supervisor.jobs.map((managed) => this.#statusOf(managed));
   }
 
   /**
-   * One job. To look for one that may not exist, search in {@link list}.
+   * The status of one job. If the job may not exist, search in {@link list} instead.
    *
    * @throws UnknownJobError
    */
@@ -76,8 +76,7 @@ export class SingletonJobRegistry {
    * gives the lock back. The next leader reports what was missed. Resolves when the pause is stored and the leader has begun to give
    * the job back, or has not answered within 2 s.
    *
-   * With `local` it keeps only this replica from leading, until it is resumed here or the process ends. Then it resolves when the lock is
-   * given back.
+   * With `local` only this replica stops leading the job, until it is resumed here or the process ends. Resolves when the lock is released.
    *
    * @throws UnknownJobError
    * @throws LockStoreError when Redis has not confirmed the pause within 2 s, or the application stopped first. Not with `local`
@@ -93,8 +92,8 @@ export class SingletonJobRegistry {
   }
 
   /**
-   * Ends the pause of a job on all replicas. Does nothing to a job that is not paused. With `local` it ends the pause of this replica only.
-   * Neither ends the other.
+   * Ends the pause of a job on all replicas. Does nothing if the job is not paused. With `local` it ends the pause of this replica only. The
+   * two kinds of pause are independent: each must be ended by itself.
    *
    * @throws UnknownJobError
    * @throws LockStoreError when Redis has not confirmed it within 2 s, or the application stopped first. Not with `local`
@@ -124,8 +123,8 @@ export class SingletonJobRegistry {
   }
 
   /**
-   * Adds a job to those of the decorators. It is checked at once, and competed for once the application has started.
-   * Every replica has to register it: one that has not does not take it over.
+   * Adds a job that is not decorated. It is checked at once. This replica competes for it when the application has started. Register the
+   * job on every replica: a replica without it does not take over.
    *
    * @throws InvalidJobsError with every mistake, or if there is a job of this name already, or one for which the same variables stand
    */
@@ -140,7 +139,7 @@ export class SingletonJobRegistry {
   }
 
   /**
-   * Takes a job away, also one of a decorator. Resolves when the run in flight has settled and the lock is given back.
+   * Removes a job from this replica, also a decorated one. Resolves when the run in flight has settled and the lock is released.
    *
    * @throws UnknownJobError
    */
@@ -150,7 +149,7 @@ export class SingletonJobRegistry {
     this.parts.statistics.forget(name);
   }
 
-  // async: an unknown name rejects
+  // async, so that an unknown name rejects instead of throwing
   async #steer<T>(
     name: string,
     local: boolean,

@@ -9,11 +9,11 @@ type LastRunRecord = Pick<LastRun, 'cause' | 'outcome' | 'durationMs' | 'fencing
 
 interface Recorded {
   readonly counters: Counters;
-  /** With its dates as they are: most runs are never asked for. */
+  /** With dates, not texts: most runs are never read. */
   lastRun: LastRunRecord | undefined;
 }
 
-/** Counts what happens to each job on this replica. */
+/** Counts the events of each job on this replica. */
 export class JobStatistics implements JobObserver {
   readonly #jobs = new Map<string, Recorded>();
 

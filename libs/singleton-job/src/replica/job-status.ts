@@ -1,8 +1,13 @@
 import { type RunEnded, type ScheduleKind } from '../events/index.js';
 
 /**
- * What this replica is to a job. `leader` and `follower` compete for it. `paused`: it is paused, on all replicas or on this one only
- * (see `pausedAt`). A `disabled` one never competes. `stopped` is everything once the application stops.
+ * The role of this replica for a job:
+ *
+ * - `leader`: it leads the job;
+ * - `follower`: it competes for the job;
+ * - `paused`: the job is paused, on all replicas or only on this one (see `pausedAt`);
+ * - `disabled`: it does not compete for the job;
+ * - `stopped`: the application stops.
  */
 export type JobRole = 'leader' | 'follower' | 'paused' | 'disabled' | 'stopped';
 
@@ -17,7 +22,7 @@ export interface LastRun extends Pick<RunEnded, 'cause' | 'durationMs' | 'fencin
   readonly scheduledAt: string;
   /** ISO 8601. */
   readonly startedAt: string;
-  /** The message of what a failed run threw. */
+  /** The message of the error of a failed run. */
   readonly error: string | null;
 }
 
@@ -25,7 +30,7 @@ export interface LastRun extends Pick<RunEnded, 'cause' | 'durationMs' | 'fencin
 export interface JobCounters {
   /** Terms that it led. */
   readonly terms: number;
-  /** Terms that it lost against its will. */
+  /** Terms that it lost: see `leadershipLost`. */
   readonly lostTerms: number;
   /** Runs that returned. */
   readonly succeeded: number;
@@ -33,7 +38,7 @@ export interface JobCounters {
   readonly failed: number;
   /** Runs that threw after their signal had fired. */
   readonly cancelled: number;
-  /** Ticks that it did not start although it led: see `tickDropped`. */
+  /** Ticks that it did not start as the leader: see `tickDropped`. */
   readonly dropped: number;
   /** Cron occurrences that it reported as not started: see `occurrencesMissed`. */
   readonly missed: number;
@@ -45,13 +50,13 @@ export interface JobStatus {
   readonly name: string;
   /** The kind of its schedule. */
   readonly kind: ScheduleKind;
-  /** As in `fixed-rate 500ms offset 0ms` or `cron 0 3 * * * UTC`. */
+  /** For example `fixed-rate 500ms offset 0ms` or `cron 0 3 * * * UTC`. */
   readonly schedule: string;
   /** Its `lockExpiry` in milliseconds. */
   readonly lockExpiryMs: number;
-  /** Null: a run may take as long as it likes. */
+  /** Its `timeout` in milliseconds. Null: it has none. */
   readonly timeoutMs: number | null;
-  /** What this replica is to the job. */
+  /** The role of this replica for the job. */
   readonly role: JobRole;
   /**
    * When the job was paused on all replicas, by the clock of Redis, ISO 8601. Null: it is not, as far as this replica knows. A replica
@@ -63,16 +68,16 @@ export interface JobStatus {
    * paused locally may not know it. One on which the job is disabled never does.
    */
   readonly leader: string | null;
-  /** Of the term that this replica leads. Null when it does not. */
+  /** The fencing token of the term of this replica. Null: this replica does not lead. */
   readonly fencingToken: number | null;
-  /** Until the safe deadline of that term, unless it is renewed. Null when this replica does not lead. */
+  /** Milliseconds until the safe deadline of the term, unless the lease is renewed. Null: this replica does not lead. */
   readonly leaseRemainingMs: number | null;
-  /** When the run in flight began, ISO 8601. Null when none is. */
+  /** When the run in flight began, ISO 8601. Null: there is none. */
   readonly runningSince: string | null;
   /** The newest run that has settled on this replica. Null: none has. */
   readonly lastRun: LastRun | null;
   /**
-   * When the next tick is due on the leader, ISO 8601. Null for an interval but between two runs of the replica that leads.
+   * When the next tick is due on the leader, ISO 8601. For an interval only the leader knows it, and only between two runs; otherwise null.
    */
   readonly nextTickAt: string | null;
   /** What this replica has counted since it started. */
@@ -81,14 +86,14 @@ export interface JobStatus {
 
 /** Which replicas act on a request. */
 export interface SteeringOptions {
-  /** True: only the replica that is called acts, without a request to the others. @default false */
+  /** True: only this replica acts, without a request to the others. @default false */
   readonly local?: boolean | undefined;
 }
 
-/** What became of a request to run a job now. */
+/** The result of a request to run a job now. */
 export type TriggerResult =
   | ({
-      /** The run has begun. Its outcome is not waited for. */
+      /** The run has begun. The call does not wait for its end. */
       readonly started: true;
       /** The replica that runs it: `nodeId` with its random part. */
       readonly by: string;
@@ -111,7 +116,7 @@ export type TriggerResult =
       readonly by: string | null;
     };
 
-/** What became of a request to give a job to another replica. `by` is the replica that gives it back, null when none does. */
+/** The result of a request to give a job to another replica. `by` is the replica that gives it back. Null: none. */
 export type StepDownResult =
   | {
       /** The job is being given back. */
@@ -129,14 +134,14 @@ export type StepDownResult =
 /** The job is paused. */
 export interface PauseResult {
   /**
-   * The replica that gives the job back. Null: none led, or the leader did not answer within 2 s. Then it gives the job back with its next
-   * renewal, within 10 s.
+   * The replica that gives the job back. Null: there was no leader, or it did not answer within 2 s. Then it gives the job back with its
+   * next renewal, within 10 s.
    */
   readonly by: string | null;
 }
 
-/** The job is not paused any more. */
+/** The job is no longer paused. */
 export interface ResumeResult {
-  /** The replica that leads the job. Null: none said so within 2 s. Always null with `local`. */
+  /** The replica that leads the job. Null: no leader answered within 2 s. Always null with `local`. */
   readonly by: string | null;
 }

@@ -7,15 +7,15 @@ import { EventLoopMonitor } from './event-loop-monitor.js';
 import { ShutdownDeadlines } from './shutdown-deadlines.js';
 import { StatusLog } from './status-log.js';
 
-/** What makes a job run: who decides whether it does here, and who runs it. */
+/** The election and the runner of a job. */
 export interface JobWorkers {
   readonly runner: JobRunner;
   readonly election: Election;
-  /** Resolves when the lock is given back and nothing runs. */
+  /** Resolves when the lock is released and no run is in flight. */
   readonly ended: Promise<void>;
 }
 
-/** A job of this replica. One that is disabled, or not yet started, has no workers. */
+/** A job of this replica. Without workers: it is disabled, or not started yet. */
 export interface ManagedJob {
   readonly job: JobDefinition;
   readonly workers: JobWorkers | undefined;
@@ -24,10 +24,10 @@ export interface ManagedJob {
 /** Runs all jobs of one process: an election and a runner for each, from the start of the application to its stop. */
 export class JobSupervisor {
   readonly #jobs = new Map<string, ManagedJob>();
-  /** Stays with a name, also before this replica competes for it. */
+  /** By name: a pause lasts also before this replica competes for the job. */
   readonly #paused = new Set<string>();
   readonly #monitor: EventLoopMonitor;
-  /** Looks for slow runs: a timer for each run would cost more than most runs. */
+  /** Checks for slow runs: a timer for each run would cost more than most runs. */
   readonly #slowRuns: Pulse;
   readonly #log: StatusLog | undefined;
   #state: 'new' | 'started' | 'stopped' = 'new';
@@ -49,7 +49,7 @@ export class JobSupervisor {
     this.#slowRuns = new Pulse(clock, heartbeatIntervalMs);
   }
 
-  /** Every job, whether it is enabled or not, in the order in which it was added. */
+  /** Every job, enabled or not, in the order in which they were added. */
   get jobs(): readonly ManagedJob[] {
     return [...this.#jobs.values()];
   }
@@ -58,14 +58,13 @@ export class JobSupervisor {
     return this.#jobs.get(name);
   }
 
-  /** Jobs of the application are found before the start. */
   get state(): 'new' | 'started' | 'stopped' {
     return this.#state;
   }
 
   /**
-   * Begins to compete for every job. Neither waits for Redis nor fails without it. Does nothing the second time, and
-   * after a stop: Nest may go on with the start of an application that has been closed meanwhile.
+   * Begins to compete for every job. It does not wait for Redis and does not fail without it. A second call does nothing, nor does a call
+   * after a stop: Nest may continue the start of an application that was closed while it started.
    */
   start(): void {
     if (this.#state !== 'new') return;
@@ -73,7 +72,7 @@ export class JobSupervisor {
     for (const { job } of this.#jobs.values()) this.add(job);
   }
 
-  /** Takes a job, and competes for it once started. */
+  /** Adds a job, and competes for it when the replica has started. */
   add(job: JobDefinition): void {
     const isRun = this.#state === 'started' && this.options.enabled && job.enabled;
     const workers = isRun ? this.#compete(job) : undefined;
@@ -85,19 +84,19 @@ export class JobSupervisor {
     return this.#paused.has(name);
   }
 
-  /** Keeps this replica from leading a job. Resolves when its lock is given back. */
+  /** Pauses a job on this replica. Resolves when its lock is released. */
   async pause(name: string): Promise<void> {
     this.#paused.add(name);
     await this.#jobs.get(name)?.workers?.election.pause();
   }
 
-  /** Contends for a job again. */
+  /** Competes for a job again. */
   resume(name: string): void {
     this.#paused.delete(name);
     this.#jobs.get(name)?.workers?.election.resume();
   }
 
-  /** Starts no new run of a job, and resolves when the one in flight has settled and its lock is given back. */
+  /** Starts no new run of a job. Resolves when the run in flight has settled and the lock is released. */
   async remove(name: string): Promise<void> {
     const managed = this.#jobs.get(name);
     managed?.workers?.election.stop('unregistered');
@@ -108,15 +107,15 @@ export class JobSupervisor {
   }
 
   /**
-   * Starts no new run, releases every job as soon as its own run has settled, and resolves after `shutdownTimeout` at the
-   * latest. However often it is called, there is one stop.
+   * Starts no new run, and releases each job when its run has settled. Resolves after `shutdownTimeout` at the latest. Later calls return
+   * the same promise.
    */
   stop(): Promise<void> {
     this.#stopped ??= this.#stop();
     return this.#stopped;
   }
 
-  /** Ends renewals and connections after a stop. What still runs is left to its signal, its lock to expire. */
+  /** Ends renewals and connections after a stop. A run that still goes on has been aborted, and its lock expires by itself. */
   async close(): Promise<void> {
     await this.stop();
     this.#monitor.stop();
@@ -136,7 +135,7 @@ export class JobSupervisor {
     return { runner, election, ended };
   }
 
-  /** Watches over the runs of a term: a replica that only follows has none. */
+  /** Watches for slow runs and a blocked event loop during a term. */
   async #lead(runner: JobRunner, term: Term, stop: AbortSignal): Promise<void> {
     const leaves = [
       this.#monitor.join(),

@@ -1,11 +1,11 @@
 import { type LastRun } from './job-status.js';
 import { type ManagedJob } from './job-supervisor.js';
 
-/** When the next tick of a job is due, as ISO 8601, on whichever replica leads then; null where this replica cannot know. */
+/** When the next tick of a job is due on its leader, as ISO 8601. Null: this replica cannot know. */
 export function nextDue({ job, workers }: ManagedJob, lastRun: LastRun | null, wallNow: number): string | null {
   const { schedule } = job;
   if (schedule.kind !== 'interval') return isoOf(schedule.next(wallNow));
-  // counted from the end of the last run, which may have been another replica's
+  // the delay counts from the end of the last run, which may have been on another replica
   const term = workers?.election.term;
   if (term === undefined || workers?.runner.isBusy === true || lastRun?.fencingToken !== term.fencingToken) return null;
   const endedAt = Date.parse(lastRun.startedAt) + lastRun.durationMs;

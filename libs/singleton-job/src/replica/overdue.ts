@@ -5,20 +5,20 @@ import { type Clock } from '../time/index.js';
 import { firstIntervalDue } from '../runner/index.js';
 import { type LastRun } from './job-status.js';
 
-/** What one job does on this replica. */
+/** The state of one job on this replica. */
 export interface JobActivity {
   readonly job: JobDefinition;
-  /** The term that it leads, and the run that ended last. */
+  /** The current term. Undefined: this replica does not lead. */
   readonly term: Term | undefined;
   readonly lastRun: LastRun | null;
   readonly inFlight: RunInfo | undefined;
 }
 
-/** Since when a job of this replica should have run: milliseconds since the epoch. Undefined where nothing is late. */
+/** When an overdue job of this replica should have run, in milliseconds since the epoch. Undefined: it is not overdue. */
 export function overdueSince(activity: JobActivity, clock: Clock): number | undefined {
   const { job, term } = activity;
   const wall = clock.wallNow();
-  // a clock that was stepped forward does not make a job late: the store's has not been
+  // a local clock that was set forward does not make a job late: the store's clock was not
   const now = term === undefined ? wall : Math.min(wall, term.storeNow());
   const due =
     activity.inFlight === undefined ? dueWhileIdle(activity, clock, now) : dueWhileRunning(job, activity.inFlight);
@@ -26,13 +26,13 @@ export function overdueSince(activity: JobActivity, clock: Clock): number | unde
   return due !== undefined && now > due + patienceMs ? due : undefined;
 }
 
-/** The tick after the one that the run in flight was started for. Without a `timeout` an interval waits for as long as it takes. */
+/** The tick after that of the run in flight. Undefined for an interval without a `timeout`, whose runs may take any time. */
 function dueWhileRunning({ schedule, timeoutMs }: JobDefinition, run: RunInfo): number | undefined {
   if (schedule.kind !== 'interval') return schedule.next(run.scheduledAt.getTime());
   return timeoutMs === undefined ? undefined : schedule.next(run.startedAt.getTime());
 }
 
-/** The tick after all that this replica knows to be done, by whomever. Only a leader has to run anything. */
+/** The tick after all ticks that this replica knows to be settled on any replica. Undefined: it does not lead. */
 function dueWhileIdle({ job, term, lastRun }: JobActivity, clock: Clock, now: number): number | undefined {
   if (term === undefined) return undefined;
   const wall = clock.wallNow();

@@ -1,10 +1,10 @@
 import { type Clock, within } from '../time/index.js';
 
-/** What a run is given after its signal fired, and what the last releases are given after that. */
+/** How long a run may take after its signal fired, and how long the last releases may take after that. */
 const ABORT_MS = 1_000;
 const RELEASE_MS = 1_000;
 
-/** The three parts of a stop: runs finish by themselves, then under their signal, then the last locks are released. */
+/** The three parts of a stop: runs finish by themselves, the others are aborted, and the last locks are released. */
 export class ShutdownDeadlines {
   readonly #startedAtMs: number;
 
@@ -25,12 +25,12 @@ export class ShutdownDeadlines {
     return this.#until(work, this.abortAfterMs);
   }
 
-  /** Resolves with `work`, at the latest when what has not settled is given up. */
+  /** Resolves when `work` does, at the latest when runs that have not settled are given up. */
   untilRelease(work: Promise<unknown>): Promise<void> {
     return this.#until(work, this.shutdownTimeoutMs - RELEASE_MS);
   }
 
-  /** Resolves with `work`, at the latest when the stop has to be over. */
+  /** Resolves when `work` does, at the latest when the stop must be over. */
   untilEnd(work: Promise<unknown>): Promise<void> {
     return this.#until(work, this.shutdownTimeoutMs);
   }

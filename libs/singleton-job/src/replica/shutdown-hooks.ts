@@ -11,8 +11,8 @@ interface ShutdownHooksParts {
 }
 
 /**
- * Warns some seconds after the start if jobs run in this process and nothing listens for SIGTERM. In a test runner, which sends no
- * signals, it never warns. The returned function cancels it.
+ * Warns some seconds after the start if jobs run in this process and nothing listens for SIGTERM. It never warns in a test runner, which
+ * sends no signals. The returned function cancels the warning.
  */
 export function watchShutdownHooks({ jobs, warn, host = process }: ShutdownHooksParts): () => void {
   if (isTestRunner(host.env)) return () => undefined;
@@ -31,7 +31,7 @@ export function watchShutdownHooks({ jobs, warn, host = process }: ShutdownHooks
   };
 }
 
-/** Jest, Vitest and `node --test` set these for the processes of tests. */
+/** Jest, Vitest and `node --test` set these variables in the processes of tests. */
 function isTestRunner(env: NodeJS.ProcessEnv): boolean {
   const isSet = ['JEST_WORKER_ID', 'VITEST', 'NODE_TEST_CONTEXT'].some((name) => env[name] !== undefined);
   return isSet || env['NODE_ENV'] === 'test';

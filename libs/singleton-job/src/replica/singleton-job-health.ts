@@ -8,20 +8,20 @@ import { overdueSince } from './overdue.js';
 export interface OverdueJob {
   /** Name of the job. */
   readonly name: string;
-  /** The tick that nothing came of, ISO 8601. */
+  /** When the tick was due that did not run, ISO 8601. */
   readonly dueAt: string;
-  /** When the run that is still in flight began, ISO 8601. Null when none is. */
+  /** When the run in flight began, ISO 8601. Null: there is none. */
   readonly runningSince: string | null;
   /**
-   * Whether starting the process anew is the fix: no run is in flight, or one that has outlived its `timeout`. A run without
-   * a `timeout` may take as long as it likes.
+   * True: a restart of the process is the fix. No run is in flight, or a run has outlived its `timeout`. A run without a `timeout` may take
+   * any time.
    */
   readonly isStuck: boolean;
 }
 
 /** What is wrong with the jobs of this replica: plain data that can be written as JSON. */
 export interface HealthReport {
-  /** Where the store has not answered for longer than `lockExpiry`: for one job, or, with null, for all. */
+  /** The jobs for which the store has not answered for longer than `lockExpiry`. */
   readonly unreachable: readonly {
     /** Name of the job. Null: all jobs. */
     readonly job: string | null;
@@ -29,20 +29,24 @@ export interface HealthReport {
     readonly forMs: number;
   }[];
   /**
-   * Jobs that this replica leads and that did not run by their next tick plus `timeout` (or `lockExpiry`) plus `lockExpiry`. Nothing is
-   * due of a job that is paused on all replicas.
+   * Jobs that this replica leads and that are late: they did not run by their next tick plus `timeout` (or `lockExpiry` without one) plus
+   * `lockExpiry`. A job that is paused on all replicas is never late.
    */
   readonly overdue: readonly OverdueJob[];
   /**
-   * Jobs that this replica competes for and that no replica is known to lead. Not those that are paused on all replicas, and not those
-   * that it does not compete for: disabled, paused here, within their `initialDelay`, for 2 s after it stepped down, or while a run of
-   * a term that it lost has not settled.
+   * Jobs that this replica competes for and that have no known leader. Jobs that are paused on all replicas are left out. This replica does
+   * not compete for a job
+   *
+   * - that is disabled or paused here;
+   * - during its `initialDelay`;
+   * - for 2 s after it stepped down;
+   * - while a run of a lost term has not settled.
    */
   readonly leaderless: readonly string[];
 }
 
 /**
- * Says what is wrong with the jobs of this replica. Asks Redis nothing; inject it wherever you like.
+ * Reports what is wrong with the jobs of this replica. It sends nothing to Redis. Inject it into any provider.
  *
  * @example `constructor(private readonly health: SingletonJobHealth) {}`
  */
@@ -57,7 +61,7 @@ export class SingletonJobHealth {
     },
   ) {}
 
-  /** Nothing is wrong before the application has started, or once it stops. */
+  /** The current report. It is empty before the application has started, and when it stops. */
   report(): HealthReport {
     const { jobs, state } = this.parts.supervisor;
     if (state !== 'started') return { unreachable: [], overdue: [], leaderless: [] };
@@ -79,7 +83,7 @@ export class SingletonJobHealth {
 
   #overdue({ job, workers }: ManagedJob): OverdueJob | undefined {
     if (workers === undefined || workers.election.pausedAt !== undefined) return undefined;
-    // a run of a lost term keeps no other replica from leading
+    // a run of a lost term does not stop another replica from leading
     const inFlight = workers.election.hasLock ? workers.runner.inFlight : undefined;
     const { name } = job;
     const lastRun = this.parts.statistics.lastRunOf(name);
