@@ -258,7 +258,7 @@ export interface JobEvents {
   };
   /**
    * The clock of this replica is more than a minute ahead of Redis, so an occurrence could not be claimed yet. The replica claims it again
-   * after `aheadMs`. Only for cron jobs.
+   * after `aheadMs`. Not called for a clock that is less ahead, nor for schedules other than cron.
    */
   clockAhead: {
     /** Name of the job. */
@@ -278,11 +278,13 @@ export interface JobEvents {
   };
   /**
    * INFO is not permitted, so a restart of Redis looks like a short outage. Another replica may then become leader while the old leader
-   * still trusts its lease. Permit `+info` and `+time` in the ACL. Called once per process, after its first connection.
+   * still trusts its lease. Permit `+info` and `+time` in the ACL. Called once per process, after its first connection. Not called after a
+   * reconnect.
    */
   restartsHidden: Readonly<Record<string, never>>;
   /**
-   * This replica found a lock without a time to live, which would have stayed for ever, and gave it one. Called once for each such lock.
+   * This replica found a lock without a time to live, which would have stayed for ever, and gave it one. Not called again by
+   * later requests.
    */
   lockTtlRestored: {
     /** Name of the job. */

@@ -247,13 +247,13 @@ describe('The log', () => {
       { event: 'runFailed', error: new Error('oops') },
       "warn an observer failed at 'runFailed' (oops). Jobs go on, and its next failures are debug lines",
     ],
-  ])('says of %s one clear line', (event, payload, line) => {
+  ])('has one clear line for %s', (event, payload, line) => {
     const { lines, notify } = setup();
     notify(event, payload);
     expect(lines).toEqual([line]);
   });
 
-  it('says nothing of a run that begins and succeeds', () => {
+  it('has no line for a run that begins and succeeds', () => {
     const { lines, notify } = setup();
     notify('runStarted', RUN);
     notify('runSucceeded', { ...RUN, durationMs: 12.3 });

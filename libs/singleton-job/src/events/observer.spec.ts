@@ -14,7 +14,7 @@ function failures() {
 }
 
 describe('Observers', () => {
-  it('are all told, in their order, what they listen to', () => {
+  it('are all called in order, each for the events that it implements', () => {
     const told: string[] = [];
     const notify = notifyAll([
       { leadershipGained: ({ job }) => told.push(`first ${job}`) },
@@ -51,7 +51,7 @@ describe('Observers', () => {
     ]);
   });
 
-  it('that throw change nothing for the others, which hear of the failure', () => {
+  it('that throw do not affect the others, which get observerFailed', () => {
     const error = new Error('broken');
     const { told, observer } = failures();
     const broken: JobObserver = {
@@ -63,7 +63,7 @@ describe('Observers', () => {
     expect(told).toEqual([{ event: 'leadershipGained', error }]);
   });
 
-  it('that reject change nothing for the others, which hear of the failure', async () => {
+  it('that reject do not affect the others, which get observerFailed', async () => {
     const error = new Error('broken');
     const { told, observer } = failures();
     notifyAll([{ leadershipGained: () => Promise.reject(error) }, observer])('leadershipGained', GAINED);
@@ -71,7 +71,7 @@ describe('Observers', () => {
     expect(told).toEqual([{ event: 'leadershipGained', error }]);
   });
 
-  it('that reject with a promise of another realm take nothing down either', async () => {
+  it('that reject with a promise of another realm do not end the process', async () => {
     const { told, observer } = failures();
     const foreign: unknown = runInNewContext("Promise.reject('broken')");
     notifyAll([{ leadershipGained: () => foreign }, observer])('leadershipGained', GAINED);
@@ -79,13 +79,13 @@ describe('Observers', () => {
     expect(told).toEqual([{ event: 'leadershipGained', error: 'broken' }]);
   });
 
-  it('that never return are not waited for', () => {
+  it('that never settle are not awaited', () => {
     const { told, observer } = failures();
     notifyAll([{ leadershipGained: () => new Promise(() => undefined) }, observer])('leadershipGained', GAINED);
     expect(told).toEqual([]);
   });
 
-  it('that fail at hearing of failures are left alone', () => {
+  it('that fail at observerFailed are not reported again', () => {
     const hopeless: JobObserver = {
       leadershipGained: () => {
         throw new Error('first');
