@@ -53,7 +53,7 @@ describe('a variable', () => {
     expect(readVariables(variables, 'APP')).toHaveProperty(['jobs', 'DAILY_REPORT', option], value);
   });
 
-  it('counts as not set if it is empty, and a default in code stands', () => {
+  it('counts as not set if it is empty, so that the default applies', () => {
     const options = { lockExpiry: '20s', ...read({ SINGLETON_JOB_LOCK_EXPIRY: '', SINGLETON_JOB_LOCK_EXPIRE: '' }) };
     expect(options).toMatchObject({ projectName: 'shop', lockExpiry: '20s' });
     expect(problemsOf(options)).toEqual([]);
@@ -88,7 +88,7 @@ describe('a variable', () => {
 });
 
 describe('the variables of a job', () => {
-  it('change what its decorator and code say, each option by itself', () => {
+  it('change single options of its decorator and its code', () => {
     const fromVariables = read({
       SINGLETON_JOB_JOBS__DAILY_REPORT__CRON: '0 4 * * *',
       SINGLETON_JOB_JOBS__DAILY_REPORT__WARN_AFTER: 'false',
@@ -190,7 +190,7 @@ describe('a mistake in a variable names the variable', () => {
     ]);
   });
 
-  it('but not what code put in its place', () => {
+  it('but not a value that code has replaced', () => {
     const options = { ...read({ SINGLETON_JOB_LOCK_EXPIRY: '20s' }), lockExpiry: '10', connection: 'cache' };
     expect(problemsOf(options).map((problem) => problem.replace(/ must .*/, ''))).toEqual(['connection', 'lockExpiry']);
   });

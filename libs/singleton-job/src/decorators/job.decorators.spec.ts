@@ -21,7 +21,7 @@ describe('a decorator', () => {
     report(): void {}
   }
 
-  it('records what it was given, and checks nothing', () => {
+  it('records its arguments without checking them', () => {
     expect(recordedBy(Prices.prototype)).toEqual({
       tick: [{ kind: 'fixed-rate', decorator: '@FixedRate', schedule: '500ms', options: { name: 'tick' } }],
       beat: [{ kind: 'interval', decorator: '@Interval', schedule: '1s', options: undefined }],
@@ -30,7 +30,7 @@ describe('a decorator', () => {
     });
   });
 
-  it('leaves the method as it is', () => {
+  it('does not change the method', () => {
     const tick: unknown = Object.getOwnPropertyDescriptor(Prices.prototype, 'tick')?.value;
 
     expect(Reflect.getMetadataKeys(tick as object)).toEqual([]);
@@ -48,7 +48,7 @@ describe('a decorator', () => {
     expect(recordedBy(Prices.prototype)['tick']).toMatchObject([{ schedule: '500ms' }]);
   });
 
-  it('is kept under registered symbols, where a second copy of the package finds it', () => {
+  it('is found by a second copy of the package', () => {
     const key = Symbol.for('nestjs-singleton-job:jobs');
 
     expect(Reflect.getOwnMetadata(key, Prices.prototype, 'tick')).toHaveLength(1);
@@ -56,7 +56,7 @@ describe('a decorator', () => {
 });
 
 describe('the types of the decorators', () => {
-  it('refuse what start-up would refuse', () => {
+  it('refuse what the start-up check refuses', () => {
     // @ts-expect-error an interval does not overlap
     Interval('1s', { overlap: 'skip' });
     // @ts-expect-error only a fixed rate has a grid

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { startLastStopFirst, MODULE_MARK, findOwnModule } from './module-distance.js';
 
 describe('the distance of the module', () => {
-  it('is nearer than that of any other', () => {
+  it('is smaller than that of any other module', () => {
     const module = { metatype: class {}, distance: Number.MAX_VALUE };
 
     expect(startLastStopFirst(module)).toBe(true);
@@ -23,11 +23,11 @@ describe('the distance of the module', () => {
       },
     ],
     ['hides the module', undefined],
-  ])('cannot be taken where Nest %s, and that is told', (_nest, module) => {
+  ])('cannot be set where Nest %s, and returns false', (_nest, module) => {
     expect(startLastStopFirst(module)).toBe(false);
   });
 
-  it('belongs to the class with the mark, whichever copy of the package it is of', () => {
+  it('is that of the class with the mark, also in a second copy of the package', () => {
     const ours = { metatype: Object.assign(class {}, { [MODULE_MARK]: true }) };
 
     expect(findOwnModule([{ metatype: class {} }, ours, { metatype: undefined }])).toBe(ours);

@@ -13,7 +13,7 @@ const revoked = (): unknown => {
 };
 const UNSHOWN = 'something that cannot be shown';
 
-describe('What was thrown is told', () => {
+describe('The message of a thrown value', () => {
   it.each<[string, unknown, string]>([
     ['an error', new Error('boom'), 'boom'],
     ['text', 'boom', "'boom'"],
@@ -25,24 +25,24 @@ describe('What was thrown is told', () => {
     ['an object that throws at being shown', { [inspect.custom]: explode }, UNSHOWN],
     ['a proxy that throws at everything', new Proxy({}, { get: explode, getPrototypeOf: explode }), '{}'],
     ['a proxy that was revoked', revoked(), '<Revoked Proxy>'],
-  ])('on one line: %s', (_what, thrown, message) => {
+  ])('is on one line: %s', (_what, thrown, message) => {
     expect(messageOf(thrown)).toBe(message);
   });
 
-  it('in a thousand letters at most, and where in ten thousand', () => {
+  it('has at most 1,000 characters, and its stack at most 10,000', () => {
     const huge = new Error('x'.repeat(5_000_000));
     expect(messageOf(huge)).toHaveLength(1_001);
     expect(stackOf(huge)).toHaveLength(10_001);
   });
 
-  it('without where it was thrown if that is not known or cannot be read', () => {
+  it('has no stack if there is none or it cannot be read', () => {
     expect(stackOf('boom')).toBeUndefined();
     expect(stackOf(revoked())).toBeUndefined();
     expect(stackOf(Object.defineProperty(new Error(), 'stack', { get: explode }))).toBeUndefined();
     expect(stackOf(Object.assign(new Error(), { stack: 7 }))).toBeUndefined();
   });
 
-  it('of a store too, whatever it rejects with', () => {
+  it('exists for every rejection of a store', () => {
     expect(asLockStoreError(Object.create(null))).toMatchObject({ code: 'STORE_UNREACHABLE' });
   });
 });

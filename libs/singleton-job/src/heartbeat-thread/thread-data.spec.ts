@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { monotonicOriginMs } from './thread-data.js';
 
-it('The origin of performance.now() is where the monotonic clock of all threads puts it', () => {
+it('The origin of performance.now() is read from the monotonic clock of all threads', () => {
   const sharedNowMs = () => Number(process.hrtime.bigint()) / 1e6;
   const originMs = monotonicOriginMs();
   const earliestMs = sharedNowMs();

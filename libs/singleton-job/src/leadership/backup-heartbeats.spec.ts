@@ -92,7 +92,7 @@ describe('Heartbeats of the backup', () => {
     expect([sent?.now, answeredMs]).toEqual([12_000, 12_000]);
   });
 
-  it('are reported with the time at which they were sent, not answered', async () => {
+  it('are reported with the time at which they were sent', async () => {
     const { common, store, mainBeats, reports } = world;
     mainBeats();
     store.delayMs = 500;
@@ -110,7 +110,7 @@ describe('Heartbeats of the backup', () => {
     expect([before, beats()]).toEqual([2, 2]);
   });
 
-  it('go by what they have extended themselves, also if the main thread does not know it yet', async () => {
+  it('go on by their own extensions, also before the main thread knows of them', async () => {
     const { common, backup, mainBeats, extendedAt } = world;
     const before = mainBeats();
     await common.advance(8_000);
@@ -127,7 +127,7 @@ describe('Heartbeats of the backup', () => {
     expect(server.sessionOf(ID)?.hasEnded).toBe(true);
   });
 
-  it('say once that they have no connection, if the main thread has had one for 10 s meanwhile', async () => {
+  it('report once that they had no connection for 10 s while the main thread had one', async () => {
     const { common, store, mainBeats, unreachable } = world;
     const beatFor = async (ms: number): Promise<void> => {
       for (let passedMs = 0; passedMs < ms; passedMs += INTERVAL_MS) {
@@ -159,7 +159,7 @@ describe('Heartbeats of the backup', () => {
     expect(beats()).toBe(before);
   });
 
-  it('extend nothing after a break until the main thread has met the new server', async () => {
+  it('extend nothing after a break until the new server has answered the main thread', async () => {
     const { common, server, mainBeats, extendedAt, beats } = world;
     mainBeats();
     await common.advance(5_000);
@@ -172,7 +172,7 @@ describe('Heartbeats of the backup', () => {
     expect(extendedAt().at(-1)).toBe(11_750);
   });
 
-  it('extend nothing by an answer that relies on what was known before the leases were frozen', async () => {
+  it('extend nothing by an answer to a request from before the leases were frozen', async () => {
     const { common, store, mainBeats, reports } = world;
     mainBeats();
     store.delayMs = 1_000;
@@ -182,7 +182,7 @@ describe('Heartbeats of the backup', () => {
     expect(reports.map(({ leaseEpoch }) => leaseEpoch)).toEqual([0]);
   });
 
-  it('extend nothing after the list was lost until a later heartbeat of the main thread was answered', async () => {
+  it('extend nothing after a lost list until the next answer to the main thread', async () => {
     const { common, server, backup, mainBeats, reports, extendedAt } = world;
     const before = mainBeats();
     await common.advance(4_000);
@@ -211,7 +211,7 @@ describe('Heartbeats of the backup', () => {
     expect([extendedAt(), beats()]).toEqual([[], 1]);
   });
 
-  it('extend no session whose deadline has passed on the wall clock, as after a suspended host', async () => {
+  it('extend no session whose deadline has passed on the wall clock', async () => {
     const { common, clock, mainBeats, extendedAt, beats } = world;
     mainBeats();
     clock.aheadMs = 10_000;
@@ -233,7 +233,7 @@ describe('Heartbeats of the backup', () => {
     expect([extendedAt(), beats()]).toEqual([[3_750], before]);
   });
 
-  it('extend nothing by the answer of a server that does not say which one it is', async () => {
+  it('extend nothing by the answer of a server without an id', async () => {
     const { common, store, mainBeats, extendedAt } = world;
     const heartbeat = store.heartbeat.bind(store);
     store.heartbeat = async (request) => ({ ...(await heartbeat(request)), serverId: undefined });
@@ -253,7 +253,7 @@ describe('Heartbeats of the backup', () => {
   });
 });
 
-describe('Where the server does not say which one it is', () => {
+describe('With a server without an id', () => {
   it('no heartbeat of the backup is sent', async () => {
     const { common, mainBeats, extendedAt, beats, end } = setup({ isNameless: true });
     mainBeats();

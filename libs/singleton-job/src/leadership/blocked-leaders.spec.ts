@@ -36,7 +36,7 @@ describe('A leader with a heartbeat thread', () => {
     return resumedAtMs;
   }
 
-  it('sends not one heartbeat more while its event loop is not blocked', async () => {
+  it('sends no additional heartbeat while its event loop is not blocked', async () => {
     const { a, b } = await start();
     await replicas.clock.advance(60_000);
     expect([a.thread?.store.count('heartbeat'), b.thread?.store.count('heartbeat')]).toEqual([0, 0]);
@@ -55,7 +55,7 @@ describe('A leader with a heartbeat thread', () => {
     },
   );
 
-  it('keeps them through one block after another', async () => {
+  it('keeps all its jobs through several blocks', async () => {
     const { a, b } = await start();
     for (let blocks = 0; blocks < 5; blocks++) {
       await block(a, 12_000);
@@ -75,7 +75,7 @@ describe('A leader with a heartbeat thread', () => {
     expect([leadership(a).length, leadership(b)]).toEqual([1, []]);
   });
 
-  it('is replaced if it is blocked for too long, and starts nothing stale', async () => {
+  it('is replaced if it is blocked for too long, and starts no late run', async () => {
     const { a, b } = await start();
     const resumedAtMs = await block(a, 40_000);
     expect(timesOf(b, 'leadershipGained')).toHaveLength(3);
@@ -84,14 +84,14 @@ describe('A leader with a heartbeat thread', () => {
     expect(timesOf(a, 'leadershipLost')).toHaveLength(3);
   });
 
-  it('is replaced if the whole process stands still, and starts nothing stale', async () => {
+  it('is replaced if the whole process stands still, and starts no late run', async () => {
     const { a, b } = await start();
     const resumedAtMs = await block(a, 12_000, { isProcess: true });
     expect(timesOf(b, 'leadershipGained')).toHaveLength(3);
     expect(runsFrom(a, resumedAtMs)).toEqual([]);
   });
 
-  it('is replaced if its host was suspended, and starts nothing stale', async () => {
+  it('is replaced if its host was suspended, and starts no late run', async () => {
     const { a, b } = await start();
     a.clock.halt('suspended');
     a.thread?.clock.halt('suspended');
@@ -105,7 +105,7 @@ describe('A leader with a heartbeat thread', () => {
     await replicas.clock.advance(20_000);
   });
 
-  it('goes on in its term after a restart of Redis during a block, once its lock is confirmed', async () => {
+  it('keeps its term after a restart of Redis during a block, once its lock is confirmed', async () => {
     const { a, b } = await start();
     a.clock.halt('paused');
     await replicas.clock.advance(4_000);
@@ -150,7 +150,7 @@ describe('A leader with a heartbeat thread', () => {
     expect(b.observer.of('leadershipGained').map(({ job: name }) => name)).not.toContain('tick');
   });
 
-  it('ends its sessions when it stops, and its thread sends nothing any more', async () => {
+  it('ends its sessions when it stops, and its thread stops sending', async () => {
     const { a } = await start();
     const stopped = a.supervisor.close();
     await replicas.clock.advance(10_000);

@@ -60,7 +60,7 @@ describe('After Redis has restarted without its data', () => {
     expect(theirs).toBeGreaterThan(ours);
   });
 
-  it('a follower waits that knows the leader only from its message', async () => {
+  it('a follower that knows the leader only from its message waits', async () => {
     const b = replicas.prepare('b', [job()]);
     b.supervisor.start();
     const pausing = b.supervisor.pause('tick');
@@ -79,7 +79,7 @@ describe('After Redis has restarted without its data', () => {
     expect(timesOf(b, 'leadershipGained')).toHaveLength(1);
   });
 
-  it('a replica that has noticed the break waits, although it has heard nothing of the job', async () => {
+  it('a replica that has noticed the break waits, also without knowing the job', async () => {
     const b = replicas.start('b', [job({ name: 'other' })]);
     await replicas.clock.advance(4_000);
     restart(replicas, [b]);
@@ -155,7 +155,7 @@ describe('After Redis has restarted with old data', () => {
     expect(timesOf(follower, 'leadershipGained')).toEqual([]);
   });
 
-  it('a follower does not take a lock from a session that was restored as ended, before the wait is over', async () => {
+  it('a follower waits before it takes a lock from a session that was restored as ended', async () => {
     const d = replicas.start('d', [job()]);
     await replicas.clock.advance(1_000);
     d.store.partition();
@@ -186,7 +186,7 @@ describe('After Redis has restarted with old data', () => {
     expect(timesOf(b, 'leadershipGained')).toEqual([]);
   });
 
-  it('a restored lock of a replica that no longer leads is taken over by it, lockExpiry later', async () => {
+  it('a replica takes over its own restored lock after lockExpiry if it no longer leads', async () => {
     const [a, b] = pair(replicas);
     await replicas.clock.advance(1_000);
     const snapshot = replicas.server.snapshot();
@@ -199,7 +199,7 @@ describe('After Redis has restarted with old data', () => {
     expect(timesOf(a, 'leadershipGained')).toEqual([0, 5_000 + RECONNECT_MS + LOCK_EXPIRY_MS + 1]);
   });
 
-  it('a restored lock that its living holder has left is free when its life ends', async () => {
+  it('a restored lock that its living holder has released is free when its life ends', async () => {
     const jobs = [job(), job({ name: 'other' })];
     const a = replicas.start('a', jobs);
     await replicas.clock.advance(1_000);
@@ -227,7 +227,7 @@ describe('After Redis has restarted with old data', () => {
     expect(timesOf(b, 'leadershipGained')).toEqual([11_000 + RECONNECT_MS + LOCK_EXPIRY_MS + 1]);
   });
 
-  it('replicas that restart with it wait for the session of the leader before', async () => {
+  it('replicas that restart with it wait for the session of the last leader', async () => {
     const a = replicas.start('a', [job()]);
     await replicas.clock.advance(5_000);
     a.store.partition();
@@ -244,7 +244,7 @@ describe('A release soon after a break', () => {
   it.each([
     ['is received', false],
     ['is lost', true],
-  ])('has the next leader wait all the same, whether its message %s', async (_how, isLost) => {
+  ])('makes the next leader wait as well, whether its message %s', async (_how, isLost) => {
     const [a, b] = pair(replicas);
     await replicas.clock.advance(4_000);
     restart(replicas, [a, b], replicas.server.snapshot());
@@ -290,7 +290,7 @@ describe('The exemption of the old leader from the wait after a break', () => {
     expect(timesOf(a, 'leadershipGained')).toEqual([0, 4_000 + RECONNECT_MS + LOCK_EXPIRY_MS + 1]);
   });
 
-  it('ends when its session was ended by the store: another replica may have taken the lock since', async () => {
+  it('ends when the store ended its session: another replica may have led since', async () => {
     const run = lasting(replicas.clock, 7_000);
     const [a, b] = pair(replicas, { run });
     await replicas.clock.advance(3_500);
@@ -354,7 +354,7 @@ describe('A lease after a break', () => {
     expect(timesOf(a, 'leadershipLost')).toEqual([18_000]);
   });
 
-  it('ends with a renewal that comes when one of the clocks trusts it no more', async () => {
+  it('ends with a renewal that comes when one of the clocks no longer trusts it', async () => {
     const a = replicas.start('a', [job()]);
     await replicas.clock.advance(4_000);
     // the host was suspended for 15 s, and others may have led
@@ -364,7 +364,7 @@ describe('A lease after a break', () => {
     expect(leadership(a)[1]).toBe('4250 leadershipLost expired');
   });
 
-  it('is confirmed where a session has to be listed again', async () => {
+  it('is confirmed again after its session had to be listed again', async () => {
     const [a, b] = pair(replicas);
     await replicas.clock.advance(4_000);
     const before = a.store.count('renew');
@@ -376,7 +376,7 @@ describe('A lease after a break', () => {
     expect(leadership(b)).toEqual([]);
   });
 
-  it('is confirmed after each reconnect where the server does not say which one it is', async () => {
+  it('is confirmed again after each reconnect to a server without an id', async () => {
     const a = replicas.prepare('a', [job()]);
     const heartbeat = a.store.heartbeat.bind(a.store);
     a.store.heartbeat = async (request) => ({ ...(await heartbeat(request)), serverId: undefined, serverSince: 0 });
@@ -393,7 +393,7 @@ describe('FLUSHALL', () => {
   const replicas = useReplicas();
   const SHORT_MS = 800;
 
-  it('makes no second leader with a short lease, though the lock was renewed a second ago', async () => {
+  it('makes no second leader with a short lease and a lock that was just renewed', async () => {
     const run = lasting(replicas.clock, 200, { obedient: true });
     const [a, b] = pair(replicas, { lockExpiryMs: SHORT_MS, schedule: interval(50), run });
     await replicas.clock.advance(11_050);
@@ -407,7 +407,7 @@ describe('FLUSHALL', () => {
     expect(gainedAt).toBeLessThan(11_050 + 200 + SHORT_MS + 50);
   });
 
-  it('has the leader go on at its next heartbeat', async () => {
+  it('lets the leader go on at its next heartbeat', async () => {
     const [a, b] = pair(replicas);
     await replicas.clock.advance(4_000);
     replicas.server.loseData();
@@ -416,7 +416,7 @@ describe('FLUSHALL', () => {
     expect(leadership(b)).toEqual([]);
   });
 
-  it('and the death of the leader have another lead lockExpiry after the break was noticed', async () => {
+  it('and the death of the leader: another replica leads lockExpiry after the break', async () => {
     const [a, b] = pair(replicas);
     await replicas.clock.advance(4_000);
     replicas.server.loseData();
@@ -426,10 +426,10 @@ describe('FLUSHALL', () => {
   });
 });
 
-describe('An acquire request that relies on what is no longer true', () => {
+describe('An acquire request that relies on old facts', () => {
   const replicas = useReplicas();
 
-  it('is refused by a server that restarted meanwhile, and sent again after a heartbeat', async () => {
+  it('is refused by a restarted server, and sent again after a heartbeat', async () => {
     const [a, b] = pair(replicas);
     await replicas.clock.advance(1_000);
     const snapshot = replicas.server.snapshot();
@@ -479,14 +479,14 @@ describe('An outdated request, when no heartbeat is answered', () => {
 describe('A first start', () => {
   const replicas = useReplicas();
 
-  it('waits for nothing, on a server that was never seen before', async () => {
+  it('does not wait, on a server that was never seen before', async () => {
     replicas.begin({ isServerNew: true });
     const a = replicas.start('a', [job()]);
     await settle();
     expect(timesOf(a, 'leadershipGained')).toEqual([0]);
   });
 
-  it('lets others lead without a wait as well, who saw the job only on this server', async () => {
+  it('lets replicas that saw the job only on this server lead without a wait', async () => {
     replicas.begin({ isServerNew: true });
     const a = replicas.start('a', [job()]);
     await replicas.clock.advance(1_000);
@@ -497,7 +497,7 @@ describe('A first start', () => {
     expect(timesOf(b, 'leadershipGained')).toEqual([2_000]);
   });
 
-  it('is none for a replica that has noticed a break, though the state was made anew since', async () => {
+  it('is not assumed by a replica that has noticed a break, also with a new state', async () => {
     const [a, b] = pair(replicas);
     await replicas.clock.advance(4_000);
     restart(replicas, [a, b]);
@@ -508,7 +508,7 @@ describe('A first start', () => {
     expect(timesOf(b, 'leadershipGained')).toEqual([4_000 + RECONNECT_MS + LOCK_EXPIRY_MS + 1]);
   });
 
-  it('is none for a job whose state is older than the server', async () => {
+  it('is not assumed for a job whose state is older than the server', async () => {
     const a = replicas.start('a', [job()]);
     await replicas.clock.advance(60_000);
     await a.supervisor.stop();

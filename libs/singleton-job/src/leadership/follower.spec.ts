@@ -21,7 +21,7 @@ const grantOf = (holder: string, token: number): LockMessage => ({
 describe('A follower', () => {
   const replicas = useReplicas();
 
-  it('learns from a grant whom to watch, though it never asked about the new leader', async () => {
+  it('learns the new leader from the message of its grant', async () => {
     const [a, b, c] = ['a', 'b', 'c'].map((name) => replicas.start(name, [job()])) as [
       TestReplica,
       TestReplica,
@@ -91,7 +91,7 @@ describe('A follower', () => {
     expect(electionOf(b)?.leader).toMatch(/^a\./);
   });
 
-  it('asks again after a release that came while its request was under way', async () => {
+  it('sends its request again after a release that came while it was under way', async () => {
     const a = replicas.start('a', [job()]);
     await replicas.clock.advance(100);
     const b = replicas.start('b', [job()], { network: { delayMs: 300 } });
@@ -112,7 +112,7 @@ describe('A follower', () => {
     expect(timesOf(b, 'leadershipGained')).toHaveLength(2);
   });
 
-  it('asks about a lock again that another part of its replica has released meanwhile', async () => {
+  it('requests a lock again that another part of its replica has released', async () => {
     const b = replicas.start('b', [job()]);
     await replicas.clock.advance(0);
     let told = 0;
@@ -158,7 +158,7 @@ describe('A replica that releases a lock and stays alive', () => {
     expect(releases(a)).toBe(1);
   });
 
-  it('publishes it no more once it receives a grant', async () => {
+  it('stops publishing when it receives a grant', async () => {
     const a = replicas.start('a', [job()]);
     const b = replicas.start('b', [job()]);
     await replicas.clock.advance(500);
@@ -170,7 +170,7 @@ describe('A replica that releases a lock and stays alive', () => {
     expect(timesOf(b, 'leadershipGained')).toEqual([1_500]);
   });
 
-  it('publishes it no more once it leads again', async () => {
+  it('stops publishing when it leads again', async () => {
     const a = replicas.start('a', [job()]);
     await replicas.clock.advance(500);
     await a.supervisor.pause('tick');
@@ -179,7 +179,7 @@ describe('A replica that releases a lock and stays alive', () => {
     expect(releases(a)).toBe(0);
   });
 
-  it('goes on after a grant that is older than the release', async () => {
+  it('goes on publishing after a grant that is older than the release', async () => {
     const a = replicas.start('a', [job()]);
     await replicas.clock.advance(500);
     await a.supervisor.pause('tick');
@@ -188,7 +188,7 @@ describe('A replica that releases a lock and stays alive', () => {
     expect(releases(a)).toBe(3);
   });
 
-  it('has another lead within a second if the message was lost', async () => {
+  it('lets another replica lead within a second if the message was lost', async () => {
     const a = replicas.start('a', [job()]);
     const b = replicas.start('b', [job()]);
     await replicas.clock.advance(500);
@@ -204,7 +204,7 @@ describe('A replica that releases a lock and stays alive', () => {
 describe('Grants', () => {
   const replicas = useReplicas();
 
-  it('are published in one message for all that were answered together', async () => {
+  it('that are answered together are published in one message', async () => {
     const names = Array.from({ length: 20 }, (_, index) => `job-${index}`);
     const a = replicas.start(
       'a',
@@ -216,7 +216,7 @@ describe('Grants', () => {
     ]);
   });
 
-  it('have a leader that receives one of another replica renew its lock at once', async () => {
+  it('of another replica make the leader that receives them renew its lock at once', async () => {
     const a = replicas.start('a', [job()]);
     await replicas.clock.advance(500);
     const renewed = a.store.count('renew');
@@ -230,7 +230,7 @@ describe('Grants', () => {
 describe('A lock whose holder has no session', () => {
   const replicas = useReplicas();
 
-  it('is respected until its key expires, and asked about at each heartbeat', async () => {
+  it('is respected until its key expires, with a request at each heartbeat', async () => {
     replicas.server.occupy('tick', 'somebody-else', 60_000);
     const a = replicas.start('a', [job()]);
     await replicas.clock.advance(12_500);
@@ -256,7 +256,7 @@ describe('The safety net', () => {
   it.each([
     [1, 5],
     [4, 5],
-  ])('has %i followers together ask about a job once a minute', async (followers, minutes) => {
+  ])('lets %i followers together send one request per job and minute', async (followers, minutes) => {
     let chance = 0;
     // evenly spread
     const random = () => (chance = (chance + 0.618) % 1);
@@ -285,14 +285,14 @@ describe('The safety net', () => {
 describe('A follower without a subscription', () => {
   const replicas = useReplicas();
 
-  it('asks every ten seconds', async () => {
+  it('sends a request every 10 s', async () => {
     replicas.start('a', [job()]);
     const b = replicas.start('b', [job()], { network: { isSubscribed: false } });
     await replicas.clock.advance(60_500);
     expect(b.store.count('acquire')).toBe(7);
   });
 
-  it('has lost its subscription and asks within ten seconds, for what it may miss', async () => {
+  it('sends a request within 10 s after it lost its subscription', async () => {
     const a = replicas.start('a', [job()]);
     const b = replicas.start('b', [job()], { random: () => 0.5 });
     await replicas.clock.advance(10_500);
@@ -302,7 +302,7 @@ describe('A follower without a subscription', () => {
     expect(timesOf(b, 'leadershipGained')).toEqual([15_500]);
   });
 
-  it('is subscribed again and asks within ten seconds, for what it may have missed', async () => {
+  it('sends a request within 10 s after it is subscribed again', async () => {
     const a = replicas.start('a', [job()]);
     const b = replicas.start('b', [job()], { random: () => 0.1 });
     await replicas.clock.advance(10_500);
@@ -321,7 +321,7 @@ describe('After a release or a death', () => {
   const start = (count: number, random: () => number, options: TestReplicaOptions = {}) =>
     Array.from({ length: count }, (_, index) => replicas.start(`f${index}`, [job()], { ...options, random }));
 
-  it('a single follower does not wait', async () => {
+  it('a single follower sends its request at once', async () => {
     const a = replicas.start('a', [job()]);
     const [b] = start(1, () => 0.99);
     await replicas.clock.advance(3_500);
@@ -363,7 +363,7 @@ describe('After a release or a death', () => {
     expect(timesOf(busy, 'leadershipGained')).toHaveLength(2);
   });
 
-  it('two followers die one after the other, and one that sent no request leads', async () => {
+  it('a follower leads after two others have died one after the other', async () => {
     const [first, second, third] = [0, 0.1, 0.9].map((chance, index) =>
       replicas.start(`r${index}`, [job()], { random: () => chance }),
     ) as [TestReplica, TestReplica, TestReplica];
@@ -383,7 +383,7 @@ describe('After a release or a death', () => {
 describe('After a reconnect', () => {
   const replicas = useReplicas();
 
-  it('a follower asks within ten seconds about a job whose leader is known to be alive', async () => {
+  it('a follower sends a request within 10 s if the leader is known to be alive', async () => {
     replicas.start('a', [job()]);
     const b = replicas.start('b', [job()], { random: () => 0.5 });
     await replicas.clock.advance(11_000);
@@ -395,7 +395,7 @@ describe('After a reconnect', () => {
     expect(b.store.count('acquire')).toBe(asked + 1);
   });
 
-  it('a follower asks at once about a job whose leader it does not know to be alive', async () => {
+  it('a follower sends a request at once if the leader is not known to be alive', async () => {
     replicas.server.occupy('tick', 'c.1@10000#1', 35_000);
     const b = replicas.start('b', [job()], { random: () => 0.5 });
     await replicas.clock.advance(5_000);
@@ -420,7 +420,7 @@ describe('A replica that follows hundreds of jobs', () => {
   const replicas = useReplicas();
   const jobs = Array.from({ length: JOBS }, (_, index) => job({ name: `job-${index}`, schedule: cron('0 3 * * *') }));
 
-  it('has at most 25 acquire requests unanswered, while its heartbeats pass', async () => {
+  it('has at most 25 unanswered acquire requests, and its heartbeats do not wait', async () => {
     const b = replicas.start('b', jobs, {
       network: { outcome: (request) => (request === 'acquire' ? 'answer-lost' : 'answered') },
     });
@@ -432,7 +432,7 @@ describe('A replica that follows hundreds of jobs', () => {
     expect(b.observer.of('leadershipGained')).toHaveLength(JOBS);
   });
 
-  it('sends each request once when Redis hangs for 1.4 s just after their leader has died', async () => {
+  it('sends each request once when Redis hangs for 1.4 s after the death of the leader', async () => {
     const a = replicas.start('a', jobs);
     const b = replicas.start('b', jobs);
     await replicas.clock.advance(3_500);

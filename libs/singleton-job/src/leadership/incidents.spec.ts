@@ -21,7 +21,7 @@ describe('Incidents of other systems', () => {
   const replicas = useReplicas();
 
   describe('River, whose slow but successful re-election stretched the trust in a term (#1213)', () => {
-    it('a heartbeat that is answered late extends the lease from when it was sent, not from when it was answered', async () => {
+    it('a heartbeat that is answered late extends the lease from the time it was sent', async () => {
       const a = replicas.start('a', [job()]);
       const b = replicas.start('b', [job()]);
       await replicas.clock.advance(2_900);
@@ -42,7 +42,7 @@ describe('Incidents of other systems', () => {
 
   describe('River, where the late resignation of one term could end the next of the same client (#1213)', () => {
     it.each(['release', 'renew', 'acquire'] as const)(
-      'a late %s of an earlier term of the same process changes nothing in its next',
+      'a late %s of an earlier term does not change the next term of the same process',
       async (request) => {
         const a = replicas.start('a', [job()]);
         await replicas.clock.advance(100);
@@ -72,7 +72,7 @@ describe('Incidents of other systems', () => {
   });
 
   describe('Oban, where a node that had lost its lease renewed that of another for 19 days (#1488)', () => {
-    it('a replica that lost the lock extends nothing for its new holder, and knows at its next renewal', async () => {
+    it('a replica that lost the lock extends nothing, and learns of it at its next renewal', async () => {
       const a = replicas.start('a', [job()]);
       await replicas.clock.advance(9_000);
       replicas.server.free('tick');
@@ -87,7 +87,7 @@ describe('Incidents of other systems', () => {
     });
 
     it.each<Outcome>(['STORE_UNREACHABLE', 'STORE_REFUSED_WRITE', 'STORE_MISCONFIGURED', 'request-lost'])(
-      'a leader whose every request ends with %s believes in its lease until the deadline, and not for ever',
+      'a leader whose every request ends with %s trusts its lease until the deadline only',
       async (outcome) => {
         const a = replicas.start('a', [job()]);
         await replicas.clock.advance(100);
@@ -100,7 +100,7 @@ describe('Incidents of other systems', () => {
   });
 
   describe('Oban for Python, where processes of one node name renewed each other (oban-py #32)', () => {
-    it('two processes of one name each have a lock of their own', async () => {
+    it('two processes with the same name have different holders', async () => {
       const a = replicas.start(createReplicaId('worker'), [job()]);
       const b = replicas.start(createReplicaId('worker'), [job()]);
       await replicas.clock.advance(30_500);
@@ -110,7 +110,7 @@ describe('Incidents of other systems', () => {
   });
 
   describe('Redisson, whose watchdog renewed a lock that had been released (#7272)', () => {
-    it('no renewal is sent after a release, and one under way revives nothing', async () => {
+    it('no renewal is sent after a release, and one under way does not restore the lock', async () => {
       const a = replicas.start('a', [job()]);
       await replicas.clock.advance(9_900);
       const holder = replicas.server.holderOf('tick') ?? '';
@@ -167,7 +167,7 @@ describe('Incidents of other systems', () => {
       request === 'acquire' ? outcome : 'answered';
 
     it.each<Outcome>(['STORE_UNREACHABLE', 'STORE_REFUSED_WRITE', 'STORE_MISCONFIGURED', 'request-lost'])(
-      'a replica whose acquire request ends with %s runs nothing, says so, and leads when it is granted',
+      'a replica whose acquire request ends with %s runs nothing until the lock is granted',
       async (outcome) => {
         const a = replicas.start('a', [job()]);
         const b = replicas.start('b', [job()], { network: { outcome: acquiresEndWith(outcome) } });
@@ -184,7 +184,7 @@ describe('Incidents of other systems', () => {
       },
     );
 
-    it('a store that throws instead of rejecting is one that did not answer', async () => {
+    it('a store that throws instead of rejecting counts as unanswered', async () => {
       const a = replicas.start('a', [job()]);
       const b = replicas.start('b', [job()]);
       b.store.acquire = () => {
@@ -201,7 +201,7 @@ describe('Incidents of other systems', () => {
   });
 
   describe('client-go, whose release had no time limit of its own', () => {
-    it('a release that is never answered holds up the stop for the shutdown timeout at most', async () => {
+    it('a release that is never answered delays the stop by shutdownTimeout at most', async () => {
       const a = replicas.start('a', [job()]);
       const b = replicas.start('b', [job()]);
       await replicas.clock.advance(3_100);
@@ -219,7 +219,7 @@ describe('Incidents of other systems', () => {
   });
 
   describe('Bull, which had one token for all jobs of a worker (#308)', () => {
-    it('each acquire request has a number of its own: what one job sends in the name of another does nothing', async () => {
+    it('each acquire request has its own number, so no request affects another job', async () => {
       const a = replicas.start('a', [job(), job({ name: 'other' })]);
       await replicas.clock.advance(100);
       const [ours, theirs = ''] = ['tick', 'other'].map((name) => replicas.server.holderOf(name));
@@ -232,7 +232,7 @@ describe('Incidents of other systems', () => {
       expect(a.observer.of('leadershipLost')).toEqual([]);
     });
 
-    it('a worker that is slow, and not dead, learns that it lost its job before it can report its end', async () => {
+    it('a slow worker learns that it lost its job before it can report its end', async () => {
       let assertLeader: () => void = () => undefined;
       const run = lasting(replicas.clock, 30_000);
       const a = replicas.start('a', [

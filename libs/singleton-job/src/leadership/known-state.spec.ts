@@ -33,7 +33,7 @@ const grant = (overrides: Partial<Grant> = {}): Grant => ({
   ...overrides,
 });
 
-describe('What a process knows of a job', () => {
+describe('What a process knows about a job', () => {
   it('is nothing at its first start', () => {
     const known = new KnownState();
     expect([known.isNew, known.token, known.newestClaimed, known.stateCreatedAt]).toEqual([true, 0, 0, undefined]);
@@ -55,7 +55,7 @@ describe('What a process knows of a job', () => {
     ['a grant', (known: KnownState) => known.granted(5)],
     ['a release', (known: KnownState) => known.released(5)],
     ['a term of its own', (known: KnownState) => known.won(grant(), 'cron:1')],
-  ])('is no first start any more once it has seen %s', (_what, see) => {
+  ])('is no first start after it has seen %s', (_what, see) => {
     const known = new KnownState();
     see(known);
     expect(known.isNew).toBe(false);
@@ -99,7 +99,7 @@ describe('What a process knows of a job', () => {
     expect(known.released(7)).toBe(true);
   });
 
-  it('takes the release of a request that may never have been granted for news', () => {
+  it('accepts the release of a request that may never have been granted', () => {
     const known = new KnownState();
     known.granted(7);
     expect(known.released(0)).toBe(true);
@@ -108,7 +108,7 @@ describe('What a process knows of a job', () => {
 });
 
 describe('What a new leader finds', () => {
-  it('is nothing before, for a job that begins', () => {
+  it('is nothing for a new job', () => {
     expect(new KnownState().won(grant(), 'cron:1')).toEqual({
       newestClaimed: 100_000,
       unconfirmed: undefined,
@@ -118,7 +118,7 @@ describe('What a new leader finds', () => {
     });
   });
 
-  it('is what the leader before has claimed, and not what it knows to have settled', () => {
+  it('is what the last leader claimed and did not settle', () => {
     const state = { newestClaimed: 90_000, claimedBy: 'b.1@10000#1 6', newestSettled: 80_000, schedule: 'cron:1' };
     expect(new KnownState().won(grant(state), 'cron:1')).toMatchObject({
       newestClaimed: 90_000,
@@ -133,13 +133,13 @@ describe('What a new leader finds', () => {
     expect(known.progress.newestSettled).toBe(90_000);
   });
 
-  it('is lost where the store has no state and this process knew of one', () => {
+  it('is lost if the store has no state and this process knew one', () => {
     const known = new KnownState();
     known.refused(refusal({ stateCreatedAt: 1_000, newestClaimed: 90_000, newestSettled: 80_000 }));
     expect(known.won(grant(), 'cron:1')).toMatchObject({ newestClaimed: 100_000, lost: { after: 80_000 } });
   });
 
-  it('begins anew with a new schedule, and reports what the old one had left', () => {
+  it('begins again with a new schedule, and reports what the old one left', () => {
     const state = { newestClaimed: 90_000, newestSettled: 90_000, lastRunEndedAt: 95_000, schedule: 'cron:1' };
     expect(new KnownState().won(grant(state), 'cron:2')).toMatchObject({
       newestClaimed: 100_000,
@@ -148,12 +148,12 @@ describe('What a new leader finds', () => {
     });
   });
 
-  it('is not hidden by a slot that a fast clock has put ahead, under another kind of schedule', () => {
+  it('is not hidden by a slot that a fast clock left far ahead', () => {
     const state = { newestClaimed: 500_000, newestSettled: 500_000, schedule: 'fixed-rate:1' };
     expect(new KnownState().won(grant(state), 'cron:1')).toMatchObject({ newestClaimed: 100_000, replaced: undefined });
   });
 
-  it('has the later of the ends that the store and this process know', () => {
+  it('has the later of the run ends that the store and this process know', () => {
     const known = new KnownState();
     known.runEnded(99_000);
     const state = { newestClaimed: 1, lastRunEndedAt: 95_000, schedule: 'interval:1' };

@@ -8,7 +8,7 @@ describe('The deadline of a lease', () => {
     expect(deadlineOf({ now: 500, wall: 1_000_000 }, 10_000)).toEqual({ now: 9_500, wall: 1_009_000 });
   });
 
-  it('passes by itself', async () => {
+  it('passes without any event', async () => {
     const clock = new ManualClock();
     const deadline = deadlineOf(instant(clock), 10_000);
     await clock.advance(8_999);
@@ -17,7 +17,7 @@ describe('The deadline of a lease', () => {
     expect(isBefore(clock, deadline)).toBe(false);
   });
 
-  it('has passed when the wall clock is past it, though the monotonic clock stood still', () => {
+  it('has passed when only the wall clock is past it', () => {
     const clock = new ManualClock();
     const deadline = deadlineOf(instant(clock), 10_000);
     clock.stepWall(8_999);
@@ -26,11 +26,11 @@ describe('The deadline of a lease', () => {
     expect(isBefore(clock, deadline)).toBe(false);
   });
 
-  it('is the earlier of two on each clock, where both have to hold', () => {
+  it('is the earlier of two on each clock if both must hold', () => {
     expect(earlier({ now: 1, wall: 20 }, { now: 2, wall: 10 })).toEqual({ now: 1, wall: 10 });
   });
 
-  it('is not shortened by an answer that was overtaken', () => {
+  it('is not shortened by the late answer to an older request', () => {
     const [older, newer] = [
       { now: 1, wall: 20 },
       { now: 2, wall: 10 },

@@ -23,7 +23,7 @@ async function isDone(replicas: TestReplicas, promise: Promise<unknown>): Promis
 describe('A replica that is paused', () => {
   const replicas = useReplicas();
 
-  it('lets its run settle under a live lease, releases the lock, and another leads at once', async () => {
+  it('lets its run settle, releases the lock, and another replica leads at once', async () => {
     const a = replicas.start('a', [job({ lockExpiryMs: 10_000, run: lasting(replicas.clock, 30_000) })]);
     const b = replicas.start('b', [job()]);
     await replicas.clock.advance(1_500);
@@ -51,7 +51,7 @@ describe('A replica that is paused', () => {
     expect(leadership(a)).toEqual(['0 leadershipGained', '500 leadershipReleased paused', '600500 leadershipGained']);
   });
 
-  it('while its acquire request is under way does not wait, and releases what that may have won', async () => {
+  it('does not wait for an acquire request under way, and releases its lock', async () => {
     const a = replicas.start('a', [job()], { network: { delayMs: 100 } });
     await replicas.clock.advance(150);
     expect(a.store.count('acquire')).toBe(1);
@@ -62,7 +62,7 @@ describe('A replica that is paused', () => {
     expect(a.observer.story).toEqual([]);
   });
 
-  it('while it follows ceases to, at once', async () => {
+  it('stops following at once', async () => {
     const a = replicas.start('a', [job()]);
     const b = replicas.start('b', [job()]);
     await replicas.clock.advance(500);
@@ -90,7 +90,7 @@ describe('A replica that is paused', () => {
     expect(a.observer.story).toEqual(['5000 leadershipGained']);
   });
 
-  it('is one replica still, however often it is paused and resumed', async () => {
+  it('competes once, also if it is paused and resumed several times', async () => {
     const a = replicas.start('a', [job()]);
     await replicas.clock.advance(100);
     await Promise.all([electionOf(a).pause(), electionOf(a).pause()]);

@@ -9,7 +9,7 @@ describe('The renewal of a lock', () => {
   const replicas = useReplicas();
   const idle = (): ReturnType<typeof job> => job({ schedule: cron('0 3 * * *') });
 
-  it('reports how long its answer took, and how far apart the clocks are', async () => {
+  it('reports its round trip and the offset of the clocks', async () => {
     const a = replicas.start('a', [idle()], { network: { delayMs: 40 } });
     await replicas.clock.advance(1_000);
     a.clock.aheadMs = -500;
@@ -27,7 +27,7 @@ describe('The renewal of a lock', () => {
     expect(a.observer.of('leaseRenewed')).toHaveLength(3);
   });
 
-  it('reports nothing where it is not answered before the end of the term', async () => {
+  it('reports nothing if it is not answered before the end of the term', async () => {
     const a = replicas.start('a', [idle()]);
     await replicas.clock.advance(1_000);
     a.store.partition();
@@ -37,7 +37,7 @@ describe('The renewal of a lock', () => {
     expect(a.observer.of('leaseRenewed')).toHaveLength(1);
   });
 
-  it('is sent at once by a new leader, before it claims, and records what it has found', async () => {
+  it('is sent at once by a new leader, before any claim, and records what it found', async () => {
     const every5Seconds = cron('*/5 * * * * *', { timeZone: 'UTC', jobName: 'tick' });
     const a = replicas.prepare('a', [job({ schedule: every5Seconds })]);
     const updates: StateUpdate[] = [];
@@ -58,7 +58,7 @@ describe('The renewal of a lock', () => {
     });
   });
 
-  it('is sent at once when a claimed run has begun, and carries it', async () => {
+  it('is sent at once when a claimed run has begun, and records that', async () => {
     const every10Seconds = cron('*/10 * * * * *', { timeZone: 'UTC', jobName: 'tick' });
     const a = replicas.start('a', [job({ schedule: every10Seconds })]);
     await replicas.clock.advance(10_000);
@@ -76,7 +76,7 @@ describe('The renewal of a lock', () => {
     expect(endOf()).toBe(Date.UTC(2027, 0, 1) + 7_000);
   });
 
-  it('carries the same again with every renewal, so that a store that lost its last writes has them', async () => {
+  it('repeats the same facts each time, for a store that lost its last writes', async () => {
     replicas.start('a', [job({ schedule: interval(60_000), run: lasting(replicas.clock, 1_500) })]);
     await replicas.clock.advance(1_000);
     const snapshot = replicas.server.snapshot();
@@ -88,7 +88,7 @@ describe('The renewal of a lock', () => {
     expect(replicas.server.snapshot().states.get('tick')?.lastRunEndedAt).toBe(before);
   });
 
-  it('is sent every 10 s, whatever the lockExpiry', async () => {
+  it('is sent every 10 s for any lockExpiry', async () => {
     const jobs = [800, 10_000, 3_600_000].map((lockExpiryMs) =>
       job({ ...idle(), name: `job-${lockExpiryMs}`, lockExpiryMs }),
     );
@@ -99,7 +99,7 @@ describe('The renewal of a lock', () => {
     }
   });
 
-  it('is no line in the log', () => {
+  it('is not logged', () => {
     expect(LoggingObserver.prototype).not.toHaveProperty('leaseRenewed');
   });
 });

@@ -41,7 +41,7 @@ async function succession({
 
 describe('The safety margin of a tenth of the life of a lock', () => {
   it.each([0.91, 0.99, 1, 1.01, 1.5])(
-    'has a leader whose clocks run at %f of the right rate end its run before another begins one',
+    'lets a leader with clocks at %f of the right rate abort before another run begins',
     async (rate) => {
       const { last, next } = await succession({ rate });
       expect(last.observer.of('runCancelled')[0]).toMatchObject({ code: 'LEASE_LOST' });
@@ -50,21 +50,18 @@ describe('The safety margin of a tenth of the life of a lock', () => {
     },
   );
 
-  it('does not do for clocks that are slower than that', async () => {
+  it('is not enough for slower clocks', async () => {
     const { last, next } = await succession({ rate: 0.85 });
     expect(atMs(last, 'runCancelled')).toBeGreaterThan(atMs(next, 'runStarted'));
   });
 
-  it.each([0, 500, 999])(
-    'is time for a run to settle in: after %i ms nobody else has begun one',
-    async (settlesInMs) => {
-      const { last, next } = await succession({ settlesInMs });
-      expect(atMs(last, 'runCancelled')).toBeGreaterThanOrEqual(LOCK_EXPIRY_MS - 1_000 + settlesInMs);
-      expect(atMs(last, 'runCancelled')).toBeLessThan(atMs(next, 'runStarted'));
-    },
-  );
+  it.each([0, 500, 999])('lets a run settle: after %i ms no other run has begun', async (settlesInMs) => {
+    const { last, next } = await succession({ settlesInMs });
+    expect(atMs(last, 'runCancelled')).toBeGreaterThanOrEqual(LOCK_EXPIRY_MS - 1_000 + settlesInMs);
+    expect(atMs(last, 'runCancelled')).toBeLessThan(atMs(next, 'runStarted'));
+  });
 
-  it('does not do for a run that takes longer to settle: another begins beside it, under a larger token', async () => {
+  it('is not enough for a run that settles later: another begins under a larger token', async () => {
     const { last, next } = await succession({ settlesInMs: 5_000 });
     expect(atMs(last, 'runCancelled')).toBeGreaterThan(atMs(next, 'runStarted'));
     const [first, second] = [last, next].map(({ observer }) => observer.of('runStarted')[0]?.fencingToken ?? NaN);

@@ -22,7 +22,7 @@ describe('A session', () => {
     ]);
   });
 
-  it('is trusted for nine tenths of its life after the heartbeat was sent, and then over', async () => {
+  it('is trusted for nine tenths of its life after the heartbeat was sent, then it is over', async () => {
     const { clock, session, told } = setup();
     session.extend(instant(clock), 42);
     expect(session.confirmedEnd).toBe(42);
@@ -34,7 +34,7 @@ describe('A session', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('is extended by each heartbeat, counted from when that was sent', async () => {
+  it('is extended by each heartbeat, from the time at which that was sent', async () => {
     const { clock, session, told } = setup();
     session.extend(instant(clock), 1);
     await clock.advance(3_000);
@@ -66,7 +66,7 @@ describe('A session', () => {
     expect([session.isOver, session.confirmedEnd]).toEqual([true, 1]);
   });
 
-  it('is not trusted past its deadline, although no timer could fire yet', async () => {
+  it('is not trusted past its deadline, also before a timer fires', async () => {
     const { clock, session } = setup();
     session.extend({ now: -9_000, wall: clock.wallNow() }, 1);
     expect([session.isTrusted(), session.isOver]).toEqual([false, true]);
@@ -74,7 +74,7 @@ describe('A session', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('is not trusted while the wall clock is past its deadline, and not over', async () => {
+  it('is not trusted while only the wall clock is past its deadline, but not over', async () => {
     const { clock, session } = setup();
     session.extend(instant(clock), 1);
     clock.stepWall(9_000);
@@ -98,7 +98,7 @@ describe('A session', () => {
     expect(told).toHaveLength(2);
   });
 
-  it('is unused only when nothing runs under it any more', () => {
+  it('is unused when nothing runs under it any more', () => {
     const { session, told } = setup();
     const leaves = [session.use(), session.use()];
     session.end();
@@ -118,7 +118,7 @@ describe('A session', () => {
   });
 });
 
-describe('A session that another thread extends', () => {
+describe('A session that the heartbeat thread extends', () => {
   /** Reports that the session takes as soon as its deadline is read as passed. */
   function setupWithReports() {
     const clock = new ManualClock();
@@ -138,7 +138,7 @@ describe('A session that another thread extends', () => {
     return { clock, session, reports };
   }
 
-  it('goes on by reports that were there when its deadline was first read as passed', async () => {
+  it('goes on by reports that had arrived when its deadline was first read as passed', async () => {
     const { clock, session, reports } = setupWithReports();
     reports.push({ sentMs: 5_000, answeredMs: 5_010, end: 2 });
     void clock.block(9_500);
@@ -157,7 +157,7 @@ describe('A session that another thread extends', () => {
     expect(session.isOver).toBe(true);
   });
 
-  it('is ended by no reading, and by no report that was answered too late', async () => {
+  it('is not ended by reading its deadline, nor by a late report', async () => {
     const { clock, session, reports } = setupWithReports();
     reports.push({ sentMs: 5_000, answeredMs: 9_200, end: 2 });
     void clock.block(9_500);

@@ -21,7 +21,7 @@ function fakeBackup() {
   return { told, reports, idsTold, backup };
 }
 
-describe('The sessions of a replica with a backup', () => {
+describe('The sessions of a replica with a heartbeat thread', () => {
   const replicas = useReplicas();
 
   /** A report of a heartbeat that was sent and answered at this moment. */
@@ -53,7 +53,7 @@ describe('The sessions of a replica with a backup', () => {
     await replicas.clock.advance(1_000);
   }
 
-  it('are told to it with each heartbeat, and the server that answered', async () => {
+  it('are sent to it with each heartbeat, with the server that answered', async () => {
     const { told } = await start();
     const { serverId, serverSince } = replicas.server.heartbeat({ sessions: [], knownList: undefined });
     expect(told.at(-1)).toMatchObject({
@@ -66,13 +66,13 @@ describe('The sessions of a replica with a backup', () => {
     });
   });
 
-  it('go on by what it has reported', async () => {
+  it('are extended by its reports', async () => {
     const { a, reports } = await start();
     await blockWith(a, reports);
     expect(leadership(a)).toEqual([expect.stringMatching(/leadershipGained/)]);
   });
 
-  it('do not go on by a report that relies on what was known before the leases were frozen', async () => {
+  it('are not extended by a report from before the leases were frozen', async () => {
     const { a, told, reports } = await start();
     replicas.server.loseSessions();
     await replicas.clock.advance(3_000);
@@ -81,7 +81,7 @@ describe('The sessions of a replica with a backup', () => {
     expect(leadership(a)).toContainEqual(expect.stringMatching(/leadershipLost/));
   });
 
-  it('send the end that it has reported with their next heartbeat', async () => {
+  it('send the reported end with their next heartbeat', async () => {
     const { a, reports } = await start();
     const sent: HeartbeatRequest[] = [];
     const heartbeat = a.store.heartbeat.bind(a.store);
@@ -96,7 +96,7 @@ describe('The sessions of a replica with a backup', () => {
     expect(sent[0]?.sessions[0]?.confirmedEnd).toBe(report.extended[0]?.end);
   });
 
-  it('freeze the leases by the next answer after it has listed them again', async () => {
+  it('freeze the leases with the next answer after it listed them again', async () => {
     const { a, told, reports } = await start();
     a.store.delayMs = 100;
     const heartbeats = a.store.count('heartbeat');
@@ -107,14 +107,14 @@ describe('The sessions of a replica with a backup', () => {
     expect([told.at(-1)?.leaseEpoch, a.store.count('renew') - renewals]).toEqual([1, 1]);
   });
 
-  it('are told no more once they are over', async () => {
+  it('are not sent to it after they are over', async () => {
     const { a, idsTold } = await start();
     a.store.outcome = () => 'request-lost';
     await replicas.clock.advance(9_000);
     expect(idsTold()).toEqual([]);
   });
 
-  it('are told no more once no job needs them', async () => {
+  it('are not sent to it when no job needs them', async () => {
     const { a, idsTold } = await start();
     a.supervisor.add(job({ name: 'short', lockExpiryMs: 2_000 }));
     await replicas.clock.advance(1_000);
@@ -123,13 +123,13 @@ describe('The sessions of a replica with a backup', () => {
     expect(idsTold()).toEqual([ID]);
   });
 
-  it('are told no more once the replica stops', async () => {
+  it('are not sent to it when the replica stops', async () => {
     const { a, idsTold } = await start();
     await Promise.all([a.supervisor.close(), replicas.clock.advance(100)]);
     expect(idsTold()).toEqual([]);
   });
 
-  it('are told no more once the replica stops, although a run has not settled', async () => {
+  it('are not sent to it when the replica stops with a run that has not settled', async () => {
     const fake = fakeBackup();
     const a = replicas.start('a', [job({ run: () => new Promise(() => undefined) })], { backup: fake.backup });
     await replicas.clock.advance(5_100);

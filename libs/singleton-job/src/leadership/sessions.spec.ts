@@ -63,7 +63,7 @@ describe('Heartbeats', () => {
     ]);
   });
 
-  it('leave out a session whose last job is gone, and tell the store of its end', async () => {
+  it('leave out a session whose last job is gone, and end it in the store', async () => {
     const a = replicas.prepare('a', [job(), job({ name: 'short', lockExpiryMs: 800 })]);
     const heartbeats = recordHeartbeats(a);
     a.supervisor.start();
@@ -107,7 +107,7 @@ describe('Heartbeats', () => {
     expect(heartbeats.at(-1)?.request.knownList).toEqual({ version: server?.version, serverSince: server?.since });
   });
 
-  it('end with the stop of the replica, and with them its sessions', async () => {
+  it('end when the replica stops, and so do its sessions', async () => {
     const a = replicas.start('a', [job(), job({ name: 'short', lockExpiryMs: 2_000 })]);
     await replicas.clock.advance(5_000);
     await a.supervisor.close();
@@ -121,7 +121,7 @@ describe('Heartbeats', () => {
 describe('A session that has ended', () => {
   const replicas = useReplicas();
 
-  it('is replaced at once when its own deadline passes, although the store has extended it', async () => {
+  it('is replaced at once when its own deadline passes, also if the store extended it', async () => {
     const a = replicas.start('a', [job()]);
     await replicas.clock.advance(4_000);
     // every heartbeat is carried out, and none is answered
@@ -133,7 +133,7 @@ describe('A session that has ended', () => {
     expect(replicas.server.holderOf('tick')).toMatch(/^a\.2@10000#/);
   });
 
-  it('is told to the store once nothing runs under it, so that another replica can lead', async () => {
+  it('is ended in the store when nothing runs under it, so that another replica leads', async () => {
     const a = replicas.start('a', [job({ run: lasting(replicas.clock, 8_000) })]);
     const b = replicas.start('b', [job()]);
     await replicas.clock.advance(4_000);
@@ -147,7 +147,7 @@ describe('A session that has ended', () => {
     expect(a.store.count('endSession')).toBe(1);
   });
 
-  it('leaves those of another lockExpiry alone', async () => {
+  it('does not affect the sessions of another lockExpiry', async () => {
     const a = replicas.start('a', [job(), job({ name: 'short', lockExpiryMs: 2_000 })]);
     const b = replicas.start('b', [job(), job({ name: 'short', lockExpiryMs: 2_000 })]);
     await replicas.clock.advance(4_000);
@@ -193,7 +193,7 @@ describe('The death of another replica', () => {
     },
   );
 
-  it('is noticed for each of its sessions, by those who have jobs with the same lockExpiry', async () => {
+  it('is noticed for each of its sessions by replicas with the same lockExpiry', async () => {
     const jobs = [job(), job({ name: 'short', lockExpiryMs: 2_000 })];
     const a = replicas.start('a', jobs);
     await replicas.clock.advance(70);
@@ -205,7 +205,7 @@ describe('The death of another replica', () => {
     expect(timesOf(b, 'leadershipGained')).toEqual([1_000 + 2_000 + 1, 1_000 + LOCK_EXPIRY_MS + 1]);
   });
 
-  it('is noticed when the list of sessions was lost with it: absent from two answers further apart than its life', async () => {
+  it('is noticed if its session is absent from two answers, although the list was lost', async () => {
     const a = replicas.start('a', [job()]);
     const b = replicas.start('b', [job()]);
     await replicas.clock.advance(4_000);

@@ -52,18 +52,18 @@ describe('A leader whose host was suspended', () => {
     ['was right', 0],
     ['was set back by less', SUSPENDED_MS - 2 * SAFETY_MARGIN_MS],
     ['was set ahead', -SUSPENDED_MS],
-  ])('starts nothing when it goes on if its wall clock %s', async (_how, setBackMs) => {
+  ])('starts nothing when it goes on, if its wall clock %s', async (_how, setBackMs) => {
     const { stale } = await suspended({ setBackMs });
     expect(stale).toEqual([]);
   });
 
-  it('starts nothing if its wall clock stood still as well, and it receives the grant of the new leader', async () => {
+  it('starts nothing after it receives the grant of the new leader, with both clocks stopped', async () => {
     const { first, stale } = await suspended({ setBackMs: SUSPENDED_MS });
     expect(stale).toEqual([]);
     expect(new Set(first.observer.of('leadershipLost').map(({ reason }) => reason))).toEqual(new Set(['preempted']));
   });
 
-  it('may start ticks and intervals, but no occurrence, until its next heartbeat if that message is lost', async () => {
+  it('may start slots and intervals until its next heartbeat if that message is lost', async () => {
     const { first, next, stale } = await suspended({ setBackMs: SUSPENDED_MS, losesMessages: true });
     expect(new Set(stale.map(({ kind }) => kind))).toEqual(new Set(['fixed-rate', 'interval']));
     expect(Math.max(...stale.map(({ lateMs }) => lateMs))).toBeLessThan(HEARTBEAT_INTERVAL_MS);
@@ -76,7 +76,7 @@ describe('A leader whose host was suspended', () => {
     }
   });
 
-  it('and that is cut off as well, until the deadline of its monotonic clock', async () => {
+  it('and that is cut off may start runs until the deadline of its monotonic clock', async () => {
     const { first, stale } = await suspended({ setBackMs: SUSPENDED_MS, isCutOff: true });
     const latestMs = LOCK_EXPIRY_MS - SAFETY_MARGIN_MS;
     expect(Math.max(...stale.map(({ lateMs }) => lateMs))).toBeGreaterThan(HEARTBEAT_INTERVAL_MS);

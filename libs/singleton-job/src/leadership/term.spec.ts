@@ -14,14 +14,14 @@ function termOf({ supervisor }: TestReplica): Term {
 describe('The lease of a term', () => {
   const replicas = useReplicas();
 
-  it('has the deadline of the session, where that of the lock is later', async () => {
+  it('has the deadline of the session if that of the lock is later', async () => {
     const a = replicas.start('a', [job()]);
     await replicas.clock.advance(4_000);
     // the heartbeat at 3 s, and the first renewal at 0 s
     expect(termOf(a).deadline.now).toBe(3_000 + 9_000);
   });
 
-  it('has the deadline of the lock, where that of the session is later', async () => {
+  it('has the deadline of the lock if that of the session is later', async () => {
     const a = replicas.start('a', [job({ lockExpiryMs: 3_600_000 })]);
     await replicas.clock.advance(500);
     a.store.outcome = (request) => (request === 'renew' ? 'STORE_UNREACHABLE' : 'answered');
@@ -29,7 +29,7 @@ describe('The lease of a term', () => {
     expect(termOf(a).deadline.now).toBe(0.9 * (3_600_000 + 20_000));
   });
 
-  it('ends when the lock is not confirmed for so long, although the session goes on', async () => {
+  it('ends when the lock is not confirmed in time, although the session goes on', async () => {
     const a = replicas.start('a', [job()]);
     await replicas.clock.advance(500);
     a.store.outcome = (request) => (request === 'renew' ? 'STORE_UNREACHABLE' : 'answered');
@@ -42,7 +42,7 @@ describe('The lease of a term', () => {
     ]);
   });
 
-  it('is in doubt, and not over, while the wall clock is past its deadline', async () => {
+  it('is not trusted, but not over, while only the wall clock is past its deadline', async () => {
     const a = replicas.start('a', [job({ schedule: interval(3_600_000), run: lasting(replicas.clock, 60_000) })]);
     await replicas.clock.advance(4_000);
     a.clock.aheadMs += 20_000;
@@ -52,7 +52,7 @@ describe('The lease of a term', () => {
     expect(term.isTrusted()).toBe(true);
   });
 
-  it('is confirmed again with one heartbeat and one renewal, however many ticks ask for it', async () => {
+  it('is confirmed with one heartbeat and one renewal for any number of ticks', async () => {
     const a = replicas.start('a', [job({ schedule: fixedRate(50, { offsetMs: 0 }) })], { network: { delayMs: 1_000 } });
     await replicas.clock.advance(13_500);
     expect(termOf(a).isTrusted()).toBe(true);

@@ -48,7 +48,7 @@ describe('Replicas whose wall clocks are wrong', () => {
     ['not at first, and are stepped back and ahead', { a: 0, b: 0, step: -20_000 }],
     ['not at first, and are stepped a day ahead and back', { a: 0, b: 0, step: DAY_MS }],
     ['not at first, and are stepped a day back and ahead', { a: 0, b: 0, step: -DAY_MS }],
-  ])('and differ %s start each occurrence once, or report it, and only with the lock', async (_how, { a, b, step }) => {
+  ])('and differ %s start or report each occurrence once, and only with the lock', async (_how, { a, b, step }) => {
     const seen: Seen = { faults: [], inFlight: 0 };
     const [first, second] = [start('a', a, seen), start('b', b, seen)];
     await replicas.clock.advance(33_000);

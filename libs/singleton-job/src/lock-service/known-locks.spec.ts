@@ -15,8 +15,8 @@ function setup() {
   return { clock, locks, knownOf };
 }
 
-describe('What is known of a lock', () => {
-  it('is known for as long as somebody asks for it or has it', async () => {
+describe('What a process knows about a lock', () => {
+  it('is kept while a request or a handle of the lock exists', async () => {
     const { clock, locks, knownOf } = setup();
     const { known, leave } = locks.enter('a', EXPIRY_MS);
     await clock.advance(24 * 3_600_000);
@@ -24,7 +24,7 @@ describe('What is known of a lock', () => {
     leave();
   });
 
-  it('is known for the longest expiry after that, and no longer', async () => {
+  it('is kept for the longest expiry after that, and no longer', async () => {
     const { clock, knownOf } = setup();
     const known = knownOf('a', 3 * EXPIRY_MS);
     expect(knownOf('a')).toBe(known);
@@ -34,7 +34,7 @@ describe('What is known of a lock', () => {
     expect(knownOf('a')).not.toBe(known);
   });
 
-  it('is known for as long as a lock of somebody else was seen to live', async () => {
+  it('is kept for the life of a lock of another holder that was seen', async () => {
     const { clock, locks, knownOf } = setup();
     const { known, leave } = locks.enter('a', EXPIRY_MS);
     known.sawLife(60_000);
@@ -43,7 +43,7 @@ describe('What is known of a lock', () => {
     expect(knownOf('a')).toBe(known);
   });
 
-  it('does not pile up over many keys, and no timer is set for them', async () => {
+  it('does not accumulate over many keys, and sets no timer', async () => {
     const { clock, locks, knownOf } = setup();
     let most = 0;
     for (let tenant = 0; tenant < 2_000; tenant++) {
@@ -56,7 +56,7 @@ describe('What is known of a lock', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('is known while others come and go, however many', () => {
+  it('is kept while many others come and go', () => {
     const { locks, knownOf } = setup();
     const { known, leave } = locks.enter('a', EXPIRY_MS);
     for (let tenant = 0; tenant < 1_000; tenant++) knownOf(`import/${tenant}`);

@@ -98,7 +98,7 @@ describe('LockService', () => {
   }
 
   describe('grants a lock', () => {
-    it('to one, and answers null to others, in this process and in others, until it is released', async () => {
+    it('to one holder, and returns null to all others until it is released', async () => {
       const [a, b] = [start('a'), start('b')];
       const handle = await acquired(a);
       expect(await soon(a.locks.tryAcquire(KEY))).toBeNull();
@@ -107,7 +107,7 @@ describe('LockService', () => {
       await acquired(b);
     });
 
-    it('that is renewed for as long as it is held, and tells no observer of a leader', async () => {
+    it('that is renewed while it is held, without events about leadership', async () => {
       const [a, b] = [start('a'), start('b')];
       const handle = await acquired(a);
       await clock.advance(3_600_000);
@@ -119,7 +119,7 @@ describe('LockService', () => {
       expect(a.observer.events).toEqual([]);
     });
 
-    it('with an expiry of its own', async () => {
+    it('with its own expiry', async () => {
       const [a, b] = [start('a'), start('b')];
       await acquired(a, KEY, { expiry: '9s' });
       a.store.outcome = () => 'request-lost';
@@ -129,7 +129,7 @@ describe('LockService', () => {
       await acquired(b);
     });
 
-    it('of each key and tenant by itself, whatever characters they are made of', async () => {
+    it('for each key and tenant separately, with any characters', async () => {
       const a = start('a');
       const keys: LockKey[] = [
         'x',
@@ -154,7 +154,7 @@ describe('LockService', () => {
       expect(key).toBe('lock/a%2Fb%25/%7Bc%7D%3Ad');
     });
 
-    it('with a larger fencing token each time, also after its state was forgotten', async () => {
+    it('with a larger fencing token each time, also after its state has expired', async () => {
       const [a, b] = [start('a'), start('b')];
       const tokens: number[] = [];
       for (const process of [a, b, a, b]) {
@@ -198,7 +198,7 @@ describe('LockService', () => {
       return { afterMs: atMs - from, handle: handle as LockHandle };
     }
 
-    it('grants larger fencing tokens than this process saw, although the clock of Redis went back as well', async () => {
+    it('grants larger fencing tokens than this process saw, although the clock of Redis was set back', async () => {
       const a = start('a');
       const { fencingToken } = await acquired(a);
       clock.stepWall(-3_600_000);
@@ -208,7 +208,7 @@ describe('LockService', () => {
       expect(handle.fencingToken).toBeGreaterThan(fencingToken);
     });
 
-    it('grants a lock that this process saw held only when its holder can trust it no more', async () => {
+    it('grants a lock that this process saw held only when its holder can no longer trust it', async () => {
       const [a, b] = [start('a'), start('b')];
       const old = await acquired(a, KEY, { expiry: '60s' });
       await clock.advance(1_000);
@@ -224,7 +224,7 @@ describe('LockService', () => {
       expect(afterMs).toBe(59_000);
     });
 
-    it('counts the expiry of the request itself: a holder that it never saw may have asked for as long', async () => {
+    it('waits for the expiry of the request: an unseen holder may have used the same', async () => {
       const [a, b] = [start('a'), start('b')];
       await (await acquired(b)).release();
       const unseen = await acquired(a, KEY, { expiry: '60s' });
@@ -238,7 +238,7 @@ describe('LockService', () => {
       expect((await granted).afterMs).toBe(60_000);
     });
 
-    it('grants a lock anew that this process itself lost, when nobody can trust it any more', async () => {
+    it('grants a lock that this process itself lost when no holder can trust it any more', async () => {
       const a = start('a');
       const old = await acquired(a, KEY, { expiry: '30s' });
       server.loseData();
@@ -248,7 +248,7 @@ describe('LockService', () => {
       expect(afterMs).toBe(30_000);
     });
 
-    it('answers null as long as a forgotten holder may trust the lock, to each request that does not wait', async () => {
+    it('returns null without waiting while a lost holder may still trust the lock', async () => {
       const [a, b] = [start('a'), start('b')];
       const old = await acquired(a);
       expect(await soon(b.locks.tryAcquire(KEY))).toBeNull();
@@ -262,7 +262,7 @@ describe('LockService', () => {
       await acquired(b);
     });
 
-    it('waits also if another process has had the lock since', async () => {
+    it('waits also if another process has held the lock since', async () => {
       const [a, b, c] = [start('a'), start('b'), start('c')];
       const old = await acquired(a, KEY, { expiry: '60s' });
       expect(await soon(b.locks.tryAcquire(KEY))).toBeNull();
@@ -279,7 +279,7 @@ describe('LockService', () => {
       expect((await granted).afterMs).toBe(60_000);
     });
 
-    it('grants at once what nobody here has asked for within the life of the lock', async () => {
+    it('grants a lock at once that this process has not requested within its life', async () => {
       const a = start('a');
       await (await acquired(a)).release();
       await clock.advance(10_000);
@@ -287,7 +287,7 @@ describe('LockService', () => {
       expect((await next(a)).afterMs).toBe(0);
     });
 
-    it('takes no state for lost that has lived its day', async () => {
+    it('does not count a state as lost that expired after a day', async () => {
       const a = start('a');
       await (await acquired(a, KEY, { expiry: '20h' })).release();
       await clock.advance(25 * 3_600_000);
@@ -295,8 +295,8 @@ describe('LockService', () => {
     });
   });
 
-  describe('lets somebody wait', () => {
-    it('who is woken by the release, and asks nothing meanwhile', async () => {
+  describe('lets a request wait', () => {
+    it('that is woken by the release, and sends nothing while it waits', async () => {
       const [a, b] = [start('a'), start('b')];
       const handle = await acquired(a, KEY, { expiry: '60s' });
       const waited = timed(b.locks.tryAcquire(KEY, { wait: '50s' }));
@@ -308,7 +308,7 @@ describe('LockService', () => {
       expect(b.store.sent).toHaveLength(2);
     });
 
-    it('who is woken by a release in the same process too', async () => {
+    it('that is woken by a release in the same process', async () => {
       const a = start('a');
       const handle = await acquired(a, KEY, { expiry: '60s' });
       const waited = timed(a.locks.tryAcquire(KEY, { wait: '50s' }));
@@ -318,7 +318,7 @@ describe('LockService', () => {
       expect(await waited).toEqual([20_000, expect.objectContaining({ key: 'lock/nightly-import' })]);
     });
 
-    it('until the lock of a process that was killed expires', async () => {
+    it('until the lock of a killed process expires', async () => {
       const [a, b] = [start('a'), start('b')];
       await acquired(a);
       const waited = timed(b.locks.tryAcquire(KEY, { wait: '60s' }));
@@ -331,7 +331,7 @@ describe('LockService', () => {
       expect(handle).not.toBeNull();
     });
 
-    it('no longer than was asked for, be it less than a request may take', async () => {
+    it('not longer than wait, also if that is shorter than a request may take', async () => {
       const [a, b] = [start('a'), start('b')];
       await acquired(a);
       const waited = timed(b.locks.tryAcquire(KEY, { wait: '150ms' }));
@@ -339,7 +339,7 @@ describe('LockService', () => {
       expect(await waited).toEqual([150, null]);
     });
 
-    it('among others, one of whom wins each time', async () => {
+    it('among others, of which one gets the lock each time', async () => {
       const [a, b] = [start('a', () => 0.5), start('b', () => 0.3)];
       let inside = 0;
       let most = 0;
@@ -357,7 +357,7 @@ describe('LockService', () => {
       expect(most).toBe(1);
     });
 
-    it('until a signal says otherwise, and leaves nothing behind', async () => {
+    it('until its signal aborts, and leaves nothing behind', async () => {
       const [a, b] = [start('a'), start('b')];
       const handle = await acquired(a);
       const controller = new AbortController();
@@ -373,7 +373,7 @@ describe('LockService', () => {
       expect(b.store.sent).toHaveLength(1);
     });
 
-    it('and gives back what is granted when nobody wants it any more', async () => {
+    it('and releases a lock that is granted after the wait', async () => {
       const a = start('a');
       let arrive: () => void = () => undefined;
       a.store.answersAfter = new Promise<void>((resolve) => (arrive = resolve));
@@ -386,14 +386,14 @@ describe('LockService', () => {
       expect(server.holderOf('lock/nightly-import')).toBeUndefined();
     });
 
-    it('not at all whose signal has fired before', async () => {
+    it('not at all if its signal has fired before', async () => {
       const a = start('a');
       await expect(a.locks.tryAcquire(KEY, { signal: AbortSignal.abort() })).rejects.toThrow('aborted');
       expect(a.store.sent).toEqual([]);
     });
   });
 
-  describe('says that nobody knows who has the lock', () => {
+  describe('rejects because the holder is not known', () => {
     it.each(['request-lost', 'answer-lost', 'STORE_UNREACHABLE'] as const)(
       'when Redis does not answer in two seconds: %s',
       async (outcome) => {
@@ -408,7 +408,7 @@ describe('LockService', () => {
       },
     );
 
-    it('when Redis is gone while somebody waits', async () => {
+    it('when Redis is gone during the wait', async () => {
       const [a, b] = [start('a'), start('b')];
       await acquired(a);
       const waited = timed(b.locks.tryAcquire(KEY, { wait: '30s' }));
@@ -429,7 +429,7 @@ describe('LockService', () => {
       },
     );
 
-    it('and tells what Redis refuses once, however many ask, and again when it had done it meanwhile', async () => {
+    it('and reports a refusal once for many requests, and again after a success', async () => {
       const a = start('a');
       for (const told of [1, 2]) {
         a.store.outcome = () => 'STORE_MISCONFIGURED';
@@ -443,7 +443,7 @@ describe('LockService', () => {
       }
     });
 
-    it('and withdraws in the background what may have been granted', async () => {
+    it('and releases in the background what may have been granted', async () => {
       const a = start('a');
       a.store.outcome = (request) => (request === 'acquire' ? 'answer-lost' : 'request-lost');
       const attempt = timed(a.locks.tryAcquire(KEY));
@@ -456,7 +456,7 @@ describe('LockService', () => {
       expect(clock.pendingTimers).toBe(0);
     });
 
-    it('and reports the end of the outage although nobody asks any more', async () => {
+    it('and reports the end of the outage although no request waits', async () => {
       const a = start('a');
       a.store.outcome = () => 'STORE_UNREACHABLE';
       const attempt = timed(a.locks.tryAcquire(KEY));
@@ -468,7 +468,7 @@ describe('LockService', () => {
       expect([a.store.count('release') > 0, server.holderOf('lock/nightly-import')]).toEqual([true, undefined]);
     });
 
-    it('and not when it was away for a moment', async () => {
+    it('but not after a short outage', async () => {
       const a = start('a');
       a.store.outcome = () => (clock.now() < 700 ? 'STORE_UNREACHABLE' : 'answered');
       const attempt = timed(a.locks.tryAcquire(KEY));
@@ -486,7 +486,7 @@ describe('LockService', () => {
       expect(await waited).toEqual([30_000, expect.any(LockStoreError)]);
     });
 
-    it('not when an answer took longer than its lease: it asks again', async () => {
+    it('but not when an answer took longer than its lease: it sends the request again', async () => {
       const a = start('a');
       let arrive: () => void = () => undefined;
       a.store.answersAfter = new Promise<void>((resolve) => (arrive = resolve));
@@ -502,7 +502,7 @@ describe('LockService', () => {
     });
   });
 
-  describe('keeps what a name has met with for as long as anybody asks about it', () => {
+  describe('keeps what it reported about a name while the name is in use', () => {
     const BROKEN = 'lock/broken';
     const troubles = ({ replica }: Process) => replica.client.outages.map(([job = 'all']) => job);
 
@@ -517,7 +517,7 @@ describe('LockService', () => {
       return { a, broken };
     }
 
-    it('be it somebody who has the lock while others ask for it in vain', async () => {
+    it('while one holder has the lock and others request it in vain', async () => {
       const { a } = await ailing();
       const told = a.observer.story.length;
       const refused = timed(a.locks.tryAcquire('broken'));
@@ -527,7 +527,7 @@ describe('LockService', () => {
       expect(a.observer.story).toHaveLength(told);
     });
 
-    it('and not when the lock was lost, whether or not its owner releases it', async () => {
+    it('but not when the lock was lost, released by its owner or not', async () => {
       const { a, broken } = await ailing();
       await clock.advance(60_000);
       expect([broken.isHeld(), troubles(a)]).toEqual([false, []]);
@@ -536,7 +536,7 @@ describe('LockService', () => {
       expect(troubles(a)).toEqual([]);
     });
 
-    it('and not when nobody has asked for anything since', async () => {
+    it('but not when there was no request since', async () => {
       const a = start('a');
       a.store.outcome = (_request, name) => (name === BROKEN ? 'STORE_UNREACHABLE' : 'answered');
       const refused = timed(a.locks.tryAcquire('broken'));
@@ -548,7 +548,7 @@ describe('LockService', () => {
   });
 
   describe('fires the signal of a handle', () => {
-    it('when somebody else has the lock, at the next heartbeat', async () => {
+    it('when another holder has the lock, at the next renewal', async () => {
       const a = start('a');
       const handle = await acquired(a);
       server.free('lock/nightly-import');
@@ -560,7 +560,7 @@ describe('LockService', () => {
       expect(handle.isHeld()).toBe(false);
     });
 
-    it('at the safe deadline when Redis is gone, and leaves the lock to its owner until the work has ended', async () => {
+    it('at the safe deadline when Redis is gone; the owner releases the lock after its work', async () => {
       const [a, b] = [start('a'), start('b')];
       const handle = await acquired(a);
       await clock.advance(3_500);
@@ -585,7 +585,7 @@ describe('LockService', () => {
       expect(server.holderOf('lock/nightly-import')).toMatch(/^b#/);
     });
 
-    it('when a clock shows that the process was stopped, although no timer has fired', async () => {
+    it('when a clock shows that the process was stopped, before any timer fires', async () => {
       const a = start('a');
       const handle = await acquired(a);
       clock.stepWall(60_000);
@@ -594,7 +594,7 @@ describe('LockService', () => {
   });
 
   describe('releases a handle', () => {
-    it('once, however often it is asked', async () => {
+    it('once, also if release() is called several times', async () => {
       const a = start('a');
       const handle = await acquired(a);
       const [first, second] = [handle.release(), handle.release()];
@@ -611,7 +611,7 @@ describe('LockService', () => {
       expect(server.holderOf('lock/nightly-import')).toBeUndefined();
     });
 
-    it('and never rejects when Redis is gone, but ends after two seconds', async () => {
+    it('and resolves after 2 s when Redis is gone', async () => {
       const a = start('a');
       const handle = await acquired(a);
       await clock.advance(1_000);
@@ -623,7 +623,7 @@ describe('LockService', () => {
   });
 
   describe('runs a function under a lock', () => {
-    it('and releases it when that has settled, answering what it answers', async () => {
+    it('releases it when the function has settled, and returns its result', async () => {
       const [a, b] = [start('a'), start('b')];
       const outcome = a.locks.withLock(KEY, async (lock) => {
         await expect(b.locks.withLock(KEY, () => 1)).rejects.toEqual(new LockUnavailableError('lock/nightly-import'));
@@ -655,7 +655,7 @@ describe('LockService', () => {
   });
 
   describe('when the application stops', () => {
-    it('recalls what is locked, and waits for the owner to give it back', async () => {
+    it('fires the signals of held locks, and waits until their owners release them', async () => {
       const a = start('a');
       const work = a.locks.withLock(KEY, async ({ signal }) => {
         await new Promise<void>((resolve) => {
@@ -673,7 +673,7 @@ describe('LockService', () => {
       expect(server.holderOf('lock/nightly-import')).toBeUndefined();
     });
 
-    it('gives back what its owner does not', async () => {
+    it('releases a lock that its owner does not release', async () => {
       const a = start('a');
       await acquired(a);
       const closed = timed(a.locks.close());
@@ -682,7 +682,7 @@ describe('LockService', () => {
       expect(server.holderOf('lock/nightly-import')).toBeUndefined();
     });
 
-    it('takes a second at most, with Redis gone', async () => {
+    it('takes at most a second when Redis is gone', async () => {
       const a = start('a');
       await acquired(a);
       a.store.outcome = () => 'request-lost';
@@ -691,7 +691,7 @@ describe('LockService', () => {
       expect((await closed)[0]).toBe(1_000);
     });
 
-    it('waits for a release under way, and takes no time for nothing', async () => {
+    it('waits for a release under way, and otherwise for nothing', async () => {
       const [a, b] = [start('a'), start('b')];
       const handle = await acquired(a);
       a.store.delayMs = 200;
@@ -703,7 +703,7 @@ describe('LockService', () => {
       expect(handle.signal.aborted).toBe(false);
     });
 
-    it('ends all waiting, and locks nothing any more', async () => {
+    it('ends all waiting, and takes no more locks', async () => {
       const [a, b] = [start('a'), start('b')];
       await acquired(a);
       const waited = timed(b.locks.tryAcquire(KEY, { wait: '60s' }));
@@ -733,14 +733,14 @@ describe('LockService', () => {
       await expect(outcome).rejects.toThrow(message);
     });
 
-    it('everything that is wrong at once', async () => {
+    it('all mistakes at once', async () => {
       const a = start('a');
       await expect(a.locks.tryAcquire('', { wait: -1, expiry: 1 })).rejects.toMatchObject({
         problems: [expect.stringContaining('key'), expect.stringContaining('expiry'), expect.stringContaining('wait')],
       });
     });
 
-    it('to lock without a connection, and names it', async () => {
+    it('to lock without a connection', async () => {
       const options = resolveOptions({ projectName: 'test', enabled: false });
       const { replica, store } = start('a');
       const locks = new LockService(options, replica);

@@ -30,7 +30,7 @@ describe('The span of a run', () => {
   /** Past the deadline, and no timer could fire the signal. */
   const outlive = (): void => void replicas.clock.block(9_000);
 
-  it('says that a run which asked for its lease, and gave up, was cancelled', async () => {
+  it('is cancelled if assertLeader() threw and the run gave up', async () => {
     const { span, ...told } = await toldOf((run) => {
       outlive();
       run.assertLeader();
@@ -40,7 +40,7 @@ describe('The span of a run', () => {
     expect(span?.status.code).toBe(SpanStatusCode.UNSET);
   });
 
-  it('says the same whatever the job made of the refusal', async () => {
+  it('is cancelled also if the job threw another error after assertLeader() threw', async () => {
     const { span, ...told } = await toldOf((run) => {
       outlive();
       try {
@@ -53,7 +53,7 @@ describe('The span of a run', () => {
     expect(span?.status.code).toBe(SpanStatusCode.UNSET);
   });
 
-  it('says that a run which never asked has failed, also with the error of a lost lease', async () => {
+  it('is failed if the run never called assertLeader(), also with a LeaseLostError', async () => {
     const { span, ...told } = await toldOf((run) => {
       throw new LeaseLostError(run.job);
     });
@@ -64,7 +64,7 @@ describe('The span of a run', () => {
     expect(span?.events.map(({ name }) => name)).toEqual(['exception']);
   });
 
-  it('says that a run has failed which was refused while the clocks disagreed, and no longer when it asked again', async () => {
+  it('is failed if the last assertLeader() did not throw, although an earlier one did', async () => {
     const { span, ...told } = await toldOf((run, clock) => {
       clock.aheadMs = 60_000;
       expect(() => {

@@ -24,7 +24,7 @@ describe('The log says where the locks are, without a secret:', () => {
     expect(describeStore({ store: undefined, connection })).toBe(shown);
   });
 
-  it('memory, also beside a connection, which is not used then', () => {
+  it('memory, also beside a connection, which is then not used', () => {
     expect(describeStore({ store: 'memory', connection: 'redis://cache' })).toBe('memory');
     expect(describeStore({ store: undefined, connection: undefined })).toBeUndefined();
   });

@@ -28,7 +28,7 @@ describe('a duration', () => {
     expect(durationFix(value)).not.toBe('');
   });
 
-  it('that is shown to people means the same when they write it back', () => {
+  it('that is shown in a message is read back as the same duration', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 10 ** 12 }), (ms) => {
         const shown = formatDuration(ms);

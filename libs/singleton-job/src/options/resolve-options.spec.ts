@@ -57,7 +57,7 @@ describe('the resolved options', () => {
     });
   });
 
-  it('are frozen to the bottom, while what the user passed is left as it is', () => {
+  it('are deeply frozen, and the object of the user is not changed', () => {
     const observer = {};
     const raw = {
       ...REQUIRED,
@@ -75,7 +75,7 @@ describe('the resolved options', () => {
     expect(raw).toEqual(before);
   });
 
-  it('do not change when what the user passed does', () => {
+  it('do not change when the object of the user changes', () => {
     const raw = { ...REQUIRED, connection: { host: 'cache' }, jobs: { tick: { period: '1s' } } };
     const resolved = resolveOptions(raw, ENVIRONMENT);
     raw.connection.host = 'elsewhere';
@@ -100,7 +100,7 @@ describe('the resolved options', () => {
     cluster.disconnect();
   });
 
-  it('refuse a client that has a prefix of its own', () => {
+  it('refuse a client with its own key prefix', () => {
     const redis = new Redis({ lazyConnect: true, keyPrefix: 'x:' });
     const nodes = [{ host: 'cache', port: 7000 }];
     const cluster = new Cluster(nodes, { lazyConnect: true, redisOptions: { keyPrefix: 'x:' } });
@@ -130,7 +130,7 @@ describe('the resolved options', () => {
     expect(resolveOptions(new Options(), ENVIRONMENT).store).toBe('memory');
   });
 
-  it('take a job that is called like something every object has', () => {
+  it('take a job that is called like a member of Object.prototype', () => {
     const jobs = JSON.parse('{ "constructor": { "period": 5 }, "__proto__": { "period": 6 } }') as unknown;
     const resolved = resolveOptions({ ...REQUIRED, jobs }, ENVIRONMENT);
 
@@ -139,7 +139,7 @@ describe('the resolved options', () => {
   });
 
   it.each(['redis://:secret@cache:port', 'http://me:secret@cache', 'redis://me:secret@cache/x', 'me:secret@cache'])(
-    'never tell the password of a bad connection',
+    'never show the password of a wrong connection',
     (connection) => {
       const resolve = (): unknown => resolveOptions({ connection, store: connection, timeZone: connection });
 
@@ -204,7 +204,7 @@ describe('the heartbeat interval', () => {
 });
 
 describe('the lockExpiry of a job', () => {
-  it.each(['500ms', '1d'])('may be %s whatever the heartbeat interval', (lockExpiry) => {
+  it.each(['500ms', '1d'])('may be %s with any heartbeat interval', (lockExpiry) => {
     const given = { heartbeatInterval: '10s', lockExpiry: '30s', jobs: { tick: { lockExpiry } } };
 
     expect(() => resolveOptions({ ...REQUIRED, ...given }, ENVIRONMENT)).not.toThrow();
@@ -233,7 +233,7 @@ describe('the node id', () => {
     expect(resolveOptions(REQUIRED, environment).nodeId).toBe(nodeId);
   });
 
-  it('that is given is taken as it is', () => {
+  it('is not changed if it is given', () => {
     expect(resolveOptions({ ...REQUIRED, nodeId: 'blue-1' }, { POD_NAME: 'worker-5', hostName: '' }).nodeId).toBe(
       'blue-1',
     );

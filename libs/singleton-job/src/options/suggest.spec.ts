@@ -15,7 +15,7 @@ describe('a suggestion', () => {
     expect(suggest(word, OPTIONS)).toBe(suggestion);
   });
 
-  it.each(['interceptors', 'redis', 'x', ''])('is not made for %j, which is like none', (word) => {
+  it.each(['interceptors', 'redis', 'x', ''])('is not made for %j, which resembles no candidate', (word) => {
     expect(suggest(word, OPTIONS)).toBeUndefined();
     expect(didYouMean(word, OPTIONS, 'see the README')).toBe('see the README');
   });

@@ -4,7 +4,7 @@ import { resolveOptions } from '../options/index.js';
 import { createReplica, createReplicaId, createStore } from './create-replica.js';
 
 describe('A replica', () => {
-  it('tells the channels what happens before its observers are found, and both what happens later', async () => {
+  it('sends events to the channels at once, and to observers once they are found', async () => {
     const options = resolveOptions({ projectName: 'p', store: 'memory' });
     const { leadership, observers } = createReplica(options, { store: await createStore(options) });
     const channel: unknown[] = [];
@@ -22,7 +22,7 @@ describe('A replica', () => {
     expect(observed).toEqual(['second']);
   });
 
-  it('has an id that starts with its node and ends with what no other process has', () => {
+  it('has an id that starts with its nodeId and ends with a unique part', () => {
     expect(createReplicaId('pod-7')).toMatch(/^pod-7-[0-9a-f]{8}$/);
     expect(createReplicaId('pod-7')).not.toBe(createReplicaId('pod-7'));
   });

@@ -6,7 +6,7 @@ import { useReplicas } from '../testing/specs/use-replicas.js';
 describe('The event-loop monitor', () => {
   const replicas = useReplicas();
 
-  it('reports a blocked event loop with how long it stood still and which jobs ran', async () => {
+  it('reports how long the event loop was blocked, and which jobs ran', async () => {
     const slow = job({ name: 'slow', schedule: interval(60_000), run: lasting(replicas.clock, 2_000) });
     const idle = job({ name: 'idle', schedule: interval(60_000) });
     const a = replicas.start('a', [slow, idle]);
@@ -18,7 +18,7 @@ describe('The event-loop monitor', () => {
     expect(blocked?.blockedMs).toBeLessThanOrEqual(5_000);
   });
 
-  it('says nothing of a loop that stood still for less than a second', async () => {
+  it('does not report a block of less than a second', async () => {
     const a = replicas.start('a', [job()]);
     await replicas.clock.advance(1_000);
     await replicas.clock.block(1_200);

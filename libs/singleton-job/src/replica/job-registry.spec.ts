@@ -19,7 +19,7 @@ describe('The registry', () => {
   }
 
   describe('shows a job', () => {
-    it('as its leader and as its followers see it, who agree on the leader', async () => {
+    it('on its leader and on its followers, which agree on the leader', async () => {
       const a = start('a', [job({ run: lasting(replicas.clock, 300) })]);
       const b = start('b', [job()]);
       await replicas.clock.advance(2_100);
@@ -51,7 +51,7 @@ describe('The registry', () => {
       expect(a.registry.list()).toEqual([statusOf(a)]);
     });
 
-    it('as plain data, whatever became of it', async () => {
+    it('as plain data, after any outcome', async () => {
       const jobs = [
         job({ name: 'fails', run: () => Promise.reject(new Error('no feed')) }),
         job({ name: 'off', enabled: false, timeoutMs: 500 }),
@@ -68,7 +68,7 @@ describe('The registry', () => {
       expect(statusOf(a, 'every-minute').nextTickAt).toBe('2027-01-01T00:02:00.000Z');
     });
 
-    it('whose lease was lost as followed, while its run has not settled', async () => {
+    it('whose lease was lost as a follower, while its run has not settled', async () => {
       const a = start('a', [job({ run: lasting(replicas.clock, 60_000) })]);
       await replicas.clock.advance(1_500);
       a.store.outcome = () => 'request-lost';
@@ -78,7 +78,7 @@ describe('The registry', () => {
       expect(statusOf(a).counters).toMatchObject({ terms: 1, lostTerms: 1 });
     });
 
-    it('that is stopped, and one that is paused and still runs, whose lock is its own until then', async () => {
+    it('that is stopped, and one that is paused while its run goes on', async () => {
       const a = start('a', [job({ run: lasting(replicas.clock, 2_000) })]);
       await replicas.clock.advance(1_500);
       void a.registry.pause('tick', HERE);
@@ -89,7 +89,7 @@ describe('The registry', () => {
       expect(statusOf(a).role).toBe('stopped');
     });
 
-    it('with the next run of an interval where it is known: between two runs of the leader', async () => {
+    it('with the next run of an interval, between two runs of the leader', async () => {
       const beats = [job({ schedule: interval(10_000), run: lasting(replicas.clock, 500) })];
       const a = start('a', beats);
       const b = start('b', beats);
@@ -108,7 +108,7 @@ describe('The registry', () => {
   });
 
   describe('triggers', () => {
-    it('a run where the job is led, beside the schedule', async () => {
+    it('a run on the leader, outside the schedule', async () => {
       const a = start('a', [job({ schedule: MINUTELY })]);
       await replicas.clock.advance(10_000);
       const token = a.observer.of('leadershipGained')[0]?.fencingToken;
@@ -126,7 +126,7 @@ describe('The registry', () => {
       expect(a.store.count('claim')).toBe(1);
     });
 
-    it('nothing here where it is followed, and says who leads', async () => {
+    it('nothing on a follower with local, and names the leader', async () => {
       start('a', [job()]);
       await replicas.clock.advance(10);
       const b = start('b', [job()]);
@@ -135,7 +135,7 @@ describe('The registry', () => {
       expect(await b.registry.trigger('tick', HERE)).toEqual(result);
     });
 
-    it('nothing here while a run is in flight, or nobody leads, or the job is off', async () => {
+    it('nothing with local while a run is in flight, without a leader, or when disabled', async () => {
       const a = start('a', [job({ run: lasting(replicas.clock, 400) }), job({ name: 'off', enabled: false })]);
       const nobody = { started: false, reason: 'not-leader', leader: null, by: 'a' };
       expect(await a.registry.trigger('tick', HERE)).toEqual(nobody);
@@ -145,7 +145,7 @@ describe('The registry', () => {
       expect(await a.registry.trigger('off', HERE)).toEqual(nobody);
     });
 
-    it('nothing while its lock is about to be given back, and sends nobody in a circle', async () => {
+    it('nothing while its lock is about to be released', async () => {
       const a = start('a', [job({ schedule: MINUTELY })]);
       await replicas.clock.advance(100);
       let arrive: () => void = () => undefined;
@@ -158,7 +158,7 @@ describe('The registry', () => {
       expect(a.observer.of('runStarted')).toEqual([]);
     });
 
-    it('a run whose lease is in doubt once that is confirmed', async () => {
+    it('a run once a lease in doubt is confirmed', async () => {
       const a = start('a', [job({ schedule: MINUTELY })]);
       await replicas.clock.advance(100);
       a.clock.aheadMs = 10_000;
@@ -167,7 +167,7 @@ describe('The registry', () => {
       expect(a.store.count('renew')).toBe(sent + 1);
     });
 
-    it('nothing while its lease is in doubt, and waits for that no longer than 2 s', async () => {
+    it('nothing while its lease is in doubt, and waits at most 2 s', async () => {
       const a = start('a', [job({ schedule: MINUTELY })]);
       await replicas.clock.advance(100);
       a.clock.aheadMs = 10_000;
@@ -177,7 +177,7 @@ describe('The registry', () => {
       expect(await triggered).toEqual({ started: false, reason: 'lease-unconfirmed', leader: 'a', by: 'a' });
     });
 
-    it('a run that a tick does not overlap with', async () => {
+    it('a run that no tick overlaps', async () => {
       const a = start('a', [job({ run: lasting(replicas.clock, 600) })]);
       await replicas.clock.advance(1_700);
       await a.registry.trigger('tick');
@@ -191,7 +191,7 @@ describe('The registry', () => {
       expect(statusOf(a).counters.dropped).toBe(1);
     });
 
-    it('a run of an interval, from whose end the delay is counted, on any replica', async () => {
+    it('a run of an interval, and the delay counts from its end on any replica', async () => {
       const beats = [job({ schedule: interval(10_000), run: lasting(replicas.clock, 500) })];
       const a = start('a', beats);
       await replicas.clock.advance(5_500);
@@ -215,7 +215,7 @@ describe('The registry', () => {
       ]);
     });
 
-    it('no job that does not exist, and suggests one, as every method does', async () => {
+    it('no unknown job, and suggests one, like every method', async () => {
       const { registry } = start('a', [job({ name: 'price-tick' })]);
       await expect(registry.trigger('price-tock')).rejects.toEqual(
         new UnknownJobError('price-tock', "did you mean 'price-tick'?"),
@@ -225,7 +225,7 @@ describe('The registry', () => {
   });
 
   describe('pauses', () => {
-    it('a job on each replica by itself, so that nobody leads, and the next leader reports what was missed', async () => {
+    it('a job locally on every replica; the next leader reports missed occurrences', async () => {
       const minutely = [job({ schedule: MINUTELY, misfireGraceMs: 5_000 })];
       const [a, b] = [start('a', minutely), start('b', minutely)];
       await replicas.clock.advance(100);
@@ -253,7 +253,7 @@ describe('The registry', () => {
   });
 
   describe('steps down', () => {
-    it('and answers whether it led', async () => {
+    it('and returns whether it led', async () => {
       const a = start('a', [job(), job({ name: 'off', enabled: false })]);
       await replicas.clock.advance(100);
       const b = start('b', [job()]);
@@ -268,7 +268,7 @@ describe('The registry', () => {
   });
 
   describe('registers a job', () => {
-    it('that is elected for and runs like any other, with its overrides', async () => {
+    it('that is elected and runs like any other, with its overrides', async () => {
       const a = start('a', [], { options: { jobs: { beat: { delay: '2s' } } } });
       a.registry.register({ name: 'beat', schedule: { delay: '1s' }, run: () => undefined, lockExpiry: '20s' });
       await replicas.clock.advance(5_000);
@@ -318,7 +318,7 @@ describe('The registry', () => {
       expect(statusOf(a)).toMatchObject({ role: 'leader', counters: { terms: 1, succeeded: 5 } });
     });
 
-    it('that is paused, follows, waits or is off, at once', async () => {
+    it('that is paused, disabled, following or waiting, at once', async () => {
       const a = start('a', [job({ name: 'followed' })]);
       await replicas.clock.advance(10);
       const b = start('b', [
@@ -339,7 +339,7 @@ describe('The registry', () => {
       expect(statusOf(b, 'paused').role).toBe('leader');
     });
 
-    it('that was registered before any was found, and none that there is not', async () => {
+    it('that was registered before the start, and refuses an unknown one', async () => {
       const { registry } = replicas.prepare('a', []);
       registry.register({ name: 'beat', schedule: { delay: '1s' }, run: () => undefined });
       await registry.unregister('beat');

@@ -27,7 +27,7 @@ describe('A group of replicas', () => {
     expect(b.observer.story).toEqual([]);
   });
 
-  it('does not elect for a job that is disabled', async () => {
+  it('does not compete for a disabled job', async () => {
     const a = replicas.start('a', [job({ enabled: false }), job({ name: 'other' })]);
     await replicas.clock.advance(100);
     expect(a.observer.of('leadershipGained').map((event) => event.job)).toEqual(['other']);
@@ -91,7 +91,7 @@ describe('A stop', () => {
     ]);
   });
 
-  it('releases idle jobs at once and busy ones as soon as their own run has settled', async () => {
+  it('releases idle jobs at once, and others when their own run has settled', async () => {
     const a = replicas.start('a', [
       job({ name: 'idle', schedule: once }),
       job({ name: 'short', schedule: once, run: lasting(replicas.clock, 2_000) }),
@@ -108,7 +108,7 @@ describe('A stop', () => {
     ]);
   });
 
-  it('aborts what still runs two seconds before the shutdown timeout, and releases it when that settles', async () => {
+  it('aborts runs 2 s before shutdownTimeout, and releases their jobs when they settle', async () => {
     const a = replicas.start('a', [job({ schedule: once, run: lasting(replicas.clock, 60_000, { obedient: true }) })]);
     await replicas.clock.advance(1_000);
     const stopped = a.supervisor.stop();
@@ -122,7 +122,7 @@ describe('A stop', () => {
     ]);
   });
 
-  it('gives up a run that ignores its signal, renews its lock until the connections close, and never releases it', async () => {
+  it('never releases the lock of a run that ignores its signal', async () => {
     const a = replicas.start('a', [job({ schedule: once, run: lasting(replicas.clock, 60_000) })]);
     await replicas.clock.advance(1_000);
     let hasStopped = false;
@@ -140,7 +140,7 @@ describe('A stop', () => {
     expect(leadership(b)).toHaveLength(1);
   });
 
-  it('lasts no longer than the shutdown timeout while the store is out of reach', async () => {
+  it('takes shutdownTimeout at most while the store is unreachable', async () => {
     const a = replicas.start('a', [job(), job({ name: 'other' })]);
     await replicas.clock.advance(100);
     a.store.outcome = () => 'request-lost';
@@ -153,7 +153,7 @@ describe('A stop', () => {
     expect(a.observer.of('leadershipReleased').map(({ confirmed }) => confirmed)).toEqual([false, false]);
   });
 
-  it('starts no run once it is time to abort, even if a claim is answered then; the next leader says so', async () => {
+  it('starts no run for a claim that is answered late; the next leader reports it', async () => {
     const secondly = cron('*/10 * * * * *', { timeZone: 'UTC', jobName: 'report' });
     const report = () => job({ name: 'report', schedule: secondly });
     const a = replicas.start('a', [report()]);
@@ -171,7 +171,7 @@ describe('A stop', () => {
     expect(b.observer.of('occurrencesMissed')).toMatchObject([{ reason: 'start-not-confirmed', claimedBy: 'a' }]);
   });
 
-  it('says nothing of leases and of the store when it closes over a run that goes on', async () => {
+  it('reports no lost lease and no outage when it closes during a run', async () => {
     const a = replicas.start('a', [job({ schedule: once, timeoutMs: 600_000, run: lasting(replicas.clock, 60_000) })]);
     await replicas.clock.advance(1_000);
     const closed = a.supervisor.close();
@@ -184,7 +184,7 @@ describe('A stop', () => {
     expect(a.observer.of('leadershipReleased')).toMatchObject([{ confirmed: false, runInFlight: true }]);
   });
 
-  it('goes on trying to release while there is time, and the next leader takes over at once', async () => {
+  it('retries a release while there is time, so that the next leader takes over at once', async () => {
     const a = replicas.start('a', [job()]);
     const b = replicas.start('b', [job()]);
     await replicas.clock.advance(3_100);
@@ -196,7 +196,7 @@ describe('A stop', () => {
     expect(leadership(b)).toHaveLength(1);
   });
 
-  it('sends a release again once the connection on which it was lost is closed', async () => {
+  it('sends a release again after its connection was closed', async () => {
     const a = replicas.start('a', [job()]);
     const b = replicas.start('b', [job()]);
     await replicas.clock.advance(100);
@@ -212,7 +212,7 @@ describe('A stop', () => {
     expect(leadership(b)).toHaveLength(1);
   });
 
-  it('goes by an answer that comes late, so that the next leader is told at once on a slow connection', async () => {
+  it('accepts a late answer, so that a slow connection does not delay the hand-over', async () => {
     const a = replicas.start('a', [job()]);
     const b = replicas.start('b', [job()]);
     await replicas.clock.advance(100);
@@ -223,7 +223,7 @@ describe('A stop', () => {
   });
 
   it.each<Outcome>(['STORE_MISCONFIGURED', 'STORE_REFUSED_WRITE'])(
-    'is over at once for acquire requests that a store answers with %s, which certainly did nothing',
+    'does not wait for acquire requests that the store answers with %s',
     async (outcome) => {
       const a = replicas.start('a', [job()], { network: { outcome: () => outcome } });
       await replicas.clock.advance(10_000);
@@ -234,7 +234,7 @@ describe('A stop', () => {
     },
   );
 
-  it('does not sleep on when the last acquire request is refused after it', async () => {
+  it('ends at once when the last acquire request is refused', async () => {
     let refuse: (error: Error) => void = () => undefined;
     const a = replicas.start('a', [job()], {
       network: { answersAfter: new Promise<void>((_, reject) => (refuse = reject)) },
@@ -248,7 +248,7 @@ describe('A stop', () => {
     expect(hasStopped).toBe(true);
   });
 
-  it('is one stop, however often it is asked for', async () => {
+  it('happens once, also if stop() is called several times', async () => {
     const a = replicas.start('a', [job()]);
     await replicas.clock.advance(100);
     expect(a.supervisor.stop()).toBe(a.supervisor.stop());
@@ -256,7 +256,7 @@ describe('A stop', () => {
     expect(a.store.count('release')).toBe(1);
   });
 
-  it('before the start has nothing to do', async () => {
+  it('does nothing before the start', async () => {
     const a = replicas.start('a', []);
     await a.supervisor.stop();
     await a.supervisor.close();

@@ -4,11 +4,11 @@ import { libraryFile } from './library-file.js';
 
 const PROGRAM = join(import.meta.dirname, '../heartbeat-thread/index.ts');
 
-it('Another file of the library is found by its place beside this folder', () => {
+it('Another file of the library is found relative to this one', () => {
   expect(libraryFile('heartbeat-thread/index')).toBe(PROGRAM);
 });
 
-it('It is found where traces are cut off or formatted otherwise, which stays so', () => {
+it('It is found also with short or custom stack traces, whose settings are restored', () => {
   const { stackTraceLimit } = Error;
   const before: unknown = Reflect.get(Error, 'prepareStackTrace');
   const format = () => 'formatted otherwise';

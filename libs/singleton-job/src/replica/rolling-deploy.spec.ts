@@ -67,49 +67,46 @@ describe('In a rolling deploy', () => {
     return { seen, of };
   };
 
-  it.each(CHANGES)(
-    'from %s to %s and back, runs go on, none overlaps, no occurrence is started twice or reported twice',
-    async (before, after) => {
-      const { seen, of } = watched();
-      const old = of({ schedule: SCHEDULES[before] });
-      const changed = of({ schedule: SCHEDULES[after] });
-      const started = [replicas.start('a', [old]), replicas.start('b', [changed])];
-      for (const [name, version] of [
-        ['c', old],
-        ['d', changed],
-        ['e', old],
-      ] as const) {
-        await replicas.clock.advance(23_400);
-        const leader = started.at(-2);
-        void leader?.supervisor.stop();
-        await replicas.clock.advance(1);
-        started.push(replicas.start(name, [version]));
-      }
+  it.each(CHANGES)('from %s to %s and back, no run overlaps and no occurrence starts twice', async (before, after) => {
+    const { seen, of } = watched();
+    const old = of({ schedule: SCHEDULES[before] });
+    const changed = of({ schedule: SCHEDULES[after] });
+    const started = [replicas.start('a', [old]), replicas.start('b', [changed])];
+    for (const [name, version] of [
+      ['c', old],
+      ['d', changed],
+      ['e', old],
+    ] as const) {
       await replicas.clock.advance(23_400);
+      const leader = started.at(-2);
+      void leader?.supervisor.stop();
+      await replicas.clock.advance(1);
+      started.push(replicas.start(name, [version]));
+    }
+    await replicas.clock.advance(23_400);
 
-      expect(seen.most).toBe(1);
-      // a to d, one after the other; the last one waits
-      for (const { observer } of started.slice(0, 4)) {
-        expect(observer.of('leadershipGained')).toHaveLength(1);
-        expect(observer.of('runStarted').length).toBeGreaterThan(0);
-        expect(observer.of('runnerFailed')).toEqual([]);
-      }
-      const told = started.flatMap(({ observer }) => observer.of('occurrencesMissed'));
-      expect(told.filter(({ reason, count }) => reason !== 'schedule-changed' || count === 0)).toEqual([]);
-      const occurrences = started.flatMap(({ observer }) =>
-        observer
-          .of('runStarted')
-          .filter(({ kind }) => kind === 'cron')
-          .map(({ scheduledAt }) => scheduledAt.getTime()),
-      );
-      expect(new Set(occurrences).size).toBe(occurrences.length);
-      expect(
-        occurrences.filter((at) => told.some(({ from, to }) => from.getTime() < at && at <= to.getTime())),
-      ).toEqual([]);
-    },
-  );
+    expect(seen.most).toBe(1);
+    // a to d, one after the other; the last one waits
+    for (const { observer } of started.slice(0, 4)) {
+      expect(observer.of('leadershipGained')).toHaveLength(1);
+      expect(observer.of('runStarted').length).toBeGreaterThan(0);
+      expect(observer.of('runnerFailed')).toEqual([]);
+    }
+    const told = started.flatMap(({ observer }) => observer.of('occurrencesMissed'));
+    expect(told.filter(({ reason, count }) => reason !== 'schedule-changed' || count === 0)).toEqual([]);
+    const occurrences = started.flatMap(({ observer }) =>
+      observer
+        .of('runStarted')
+        .filter(({ kind }) => kind === 'cron')
+        .map(({ scheduledAt }) => scheduledAt.getTime()),
+    );
+    expect(new Set(occurrences).size).toBe(occurrences.length);
+    expect(occurrences.filter((at) => told.some(({ from, to }) => from.getTime() < at && at <= to.getTime()))).toEqual(
+      [],
+    );
+  });
 
-  it('both schedules side by side change nothing while nobody stops, however long', async () => {
+  it('both schedules can exist side by side while no replica stops', async () => {
     const a = replicas.start('a', [job({ name: 'report', schedule: every(10) })]);
     const b = replicas.start('b', [job({ name: 'report', schedule: every(15) })]);
     await replicas.clock.advance(600_500);
@@ -118,7 +115,7 @@ describe('In a rolling deploy', () => {
     expect(missedBy(a, b)).toEqual([]);
   });
 
-  it('no occurrence is reported that only the old schedule had, and the new one begins at once', async () => {
+  it('the new schedule begins at once, and no occurrence of the old one is reported', async () => {
     const a = replicas.start('a', [job({ name: 'report', schedule: every(10) })]);
     const b = replicas.start('b', [job({ name: 'report', schedule: every(15) })]);
     await replicas.clock.advance(35_000);
@@ -139,7 +136,7 @@ describe('In a rolling deploy', () => {
       ['longer', long, short, 10_000],
       ['shorter', short, long, 2_000],
     ])(
-      'each replica counts by its own: the old leader, whose lock lives %s, is replaced once its session has ended',
+      'each replica uses its own: an old leader with %s is replaced after its session',
       async (_which, before, after, livesMs) => {
         const { seen, of } = watched();
         const a = replicas.start('a', [of(before)], options);
@@ -158,7 +155,7 @@ describe('In a rolling deploy', () => {
     );
   });
 
-  it("that changes 'overlap', each leader keeps to its own version, and no run begins beside another", async () => {
+  it("that changes 'overlap', each leader uses its own version, and no runs overlap", async () => {
     const run = lasting(replicas.clock, 2_500, { obedient: true });
     const a = replicas.start('a', [job({ run, overlap: 'skip' })]);
     const b = replicas.start('b', [job({ run, overlap: 'cancel-other' })]);
@@ -176,7 +173,7 @@ describe('In a rolling deploy', () => {
     expect(startOfB).toBeGreaterThanOrEqual(endOfA);
   });
 
-  it('a version without the job is passed over, and neither competes for it nor minds its messages', async () => {
+  it('a version without the job does not compete for it and ignores its messages', async () => {
     const a = replicas.start('a', [job(), job({ name: 'report' })]);
     const without = replicas.start('b', [job()]);
     const c = replicas.start('c', [job(), job({ name: 'report' })]);

@@ -31,21 +31,21 @@ describe('An application without shutdown hooks', () => {
     return written;
   }
 
-  it('is told once what a stop costs, and what to call', () => {
+  it('logs one warning with the cost and the fix', () => {
     expect(warnings([disabled, running], { env: { NODE_ENV: 'production' } })).toEqual([
       'nothing listens for SIGTERM: a stop of this process cuts its runs off, and its jobs have no leader until their ' +
         'lockExpiry is over (up to 60.0 s). Call app.enableShutdownHooks() in main.ts',
     ]);
   });
 
-  it('is told nothing where no job runs, after a stop, or if anything listens for SIGTERM', () => {
+  it('logs nothing without jobs, after a stop, or if something listens for SIGTERM', () => {
     expect(warnings([disabled], {})).toEqual([]);
     expect(warnings([running], { isStopped: true })).toEqual([]);
     expect(warnings([running], { listeners: 1 })).toEqual([]);
   });
 
   it.each([{ JEST_WORKER_ID: '1' }, { VITEST: 'true' }, { NODE_TEST_CONTEXT: 'child-v8' }, { NODE_ENV: 'test' }])(
-    'is told nothing in a test runner: %j',
+    'logs nothing in a test runner: %j',
     (env) => {
       expect(warnings([running], { env })).toEqual([]);
     },

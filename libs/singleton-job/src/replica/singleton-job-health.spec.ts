@@ -16,7 +16,7 @@ describe('The health of a replica', () => {
 
   const startWith = (...jobs: JobDefinition[]) => replicas.start('a', jobs);
 
-  it('stays good while jobs of every kind keep to their schedules', async () => {
+  it('stays good while jobs of every kind run on time', async () => {
     const { health } = startWith(
       job({ name: 'often', schedule: fixedRate(10_000, { offsetMs: 0 }) }),
       job({ name: 'seldom', schedule: fixedRate(6 * MINUTE_MS, { offsetMs: 0 }) }),
@@ -50,7 +50,7 @@ describe('The health of a replica', () => {
     ]);
   });
 
-  it('lets the run of an interval take as long as it likes, unless it has a timeout', async () => {
+  it('lets the run of an interval take any time, unless it has a timeout', async () => {
     const schedule = interval(1_000);
     const { health } = startWith(
       job({ name: 'free', schedule, run: hanging }),
@@ -60,7 +60,7 @@ describe('The health of a replica', () => {
     expect(health.report().overdue.map(({ name }) => name)).toEqual(['bound']);
   });
 
-  it('is bad once the store has been away for longer than lockExpiry, until it is back', async () => {
+  it('is bad while the store is unreachable for longer than lockExpiry', async () => {
     const { health, store } = startWith(job());
     await replicas.clock.advance(1_000);
     store.partition();
@@ -78,7 +78,7 @@ describe('The health of a replica', () => {
     expect(health.report()).toEqual(WELL);
   });
 
-  it('is good again once the store is back, although what saw the outage has been paused since', async () => {
+  it('is good again after an outage, also if the job that noticed it was paused', async () => {
     const { health, store, supervisor } = startWith(job());
     await replicas.clock.advance(1_000);
     store.partition();
@@ -90,7 +90,7 @@ describe('The health of a replica', () => {
     expect(health.report()).toEqual(WELL);
   });
 
-  it('judges a job that was taken away and comes back by its new term alone', async () => {
+  it('judges a job that was unregistered and registered again by its new term only', async () => {
     const slow = job({ schedule: fixedRate(10_000, { offsetMs: 0 }) });
     const { health, supervisor } = startWith(slow);
     await replicas.clock.advance(MINUTE_MS);
@@ -102,7 +102,7 @@ describe('The health of a replica', () => {
     expect(health.report()).toEqual(WELL);
   });
 
-  describe('while one job is not answered, and the others are', () => {
+  describe('while requests of one job only are not answered', () => {
     async function ailing() {
       const world = startWith(job({ name: 'broken' }), job({ name: 'well' }));
       await replicas.clock.advance(1_000);
@@ -111,13 +111,13 @@ describe('The health of a replica', () => {
       return world;
     }
 
-    it('is bad, and names it', async () => {
+    it('is bad, and names the job', async () => {
       const { health } = await ailing();
       expect(health.report().unreachable).toEqual([{ job: 'broken', forMs: expect.any(Number) }]);
     });
 
     it.each(['remove', 'pause'] as const)(
-      'is good again once nobody asks for that one, of which nothing is told: %s',
+      'is good again, without an event, when that job is no longer requested: %s',
       async (action) => {
         const { health, supervisor, observer } = await ailing();
         await Promise.all([supervisor[action]('broken'), replicas.clock.advance(45_000)]);
@@ -126,7 +126,7 @@ describe('The health of a replica', () => {
       },
     );
 
-    it('is good again while its lost run ignores the signal, so that nobody asks, and tells its trouble once', async () => {
+    it('is good again while its lost run ignores the signal, and reports it once', async () => {
       const stuck = job({ name: 'broken', run: () => new Promise<void>(() => undefined) });
       const { health, store, observer } = startWith(stuck, job({ name: 'well' }));
       await replicas.clock.advance(2_500);
@@ -136,7 +136,7 @@ describe('The health of a replica', () => {
       expect(health.report().unreachable).toEqual([]);
     });
 
-    it('is reported, and again after a minute, also when its term ends of it', async () => {
+    it('is reported, and again after a minute, also when its term ends', async () => {
       const { health, observer } = await ailing();
       await replicas.clock.advance(20_000);
       const reports = observer.of('storeUnreachable').filter(({ job: name }) => name === 'broken');
@@ -146,7 +146,7 @@ describe('The health of a replica', () => {
       expect(health.report().unreachable).toHaveLength(1);
     });
 
-    it('stops without telling that it is answered', async () => {
+    it('stops without reporting a recovery', async () => {
       const { supervisor, observer } = await ailing();
       await Promise.all([supervisor.stop(), replicas.clock.advance(30_000)]);
       expect(observer.of('storeUnreachable').at(-1)?.job).toBe('broken');
@@ -154,20 +154,20 @@ describe('The health of a replica', () => {
     });
   });
 
-  it('misses no leader before its own initial delay is over', async () => {
+  it('reports no missing leader during its own initial delay', async () => {
     const { health } = startWith(job({ initialDelayMs: MINUTE_MS }));
     await replicas.clock.advance(MINUTE_MS - 1);
     expect(health.report()).toEqual(WELL);
   });
 
-  it('misses no leader while it stands back for the others', async () => {
+  it('reports no missing leader while it stands back for the others', async () => {
     const { health, supervisor } = startWith(job());
     await replicas.clock.advance(1_500);
     await supervisor.find('tick')?.workers?.election.stepDown();
     expect(health.report()).toEqual(WELL);
   });
 
-  it('is good while a run of a term that was lost does not settle: it may be led elsewhere', async () => {
+  it('is good while a run of a lost term does not settle', async () => {
     const { health, store } = startWith(job({ timeoutMs: 3_000, run: hanging }));
     await replicas.clock.advance(1_500);
     expect(replicas.server.holderOf('tick')).toMatch(/^a\./);
@@ -185,7 +185,7 @@ describe('The health of a replica', () => {
     expect(health.report()).toMatchObject({ overdue: [{ name: 'tick', isStuck: true }], leaderless: [] });
   });
 
-  it('misses no leader for a job that is paused or disabled', async () => {
+  it('reports no missing leader for a paused or disabled job', async () => {
     const { health, supervisor } = startWith(job(), job({ name: 'off', enabled: false }));
     expect(health.report().leaderless).toEqual(['tick']);
     await replicas.clock.advance(1);
@@ -195,7 +195,7 @@ describe('The health of a replica', () => {
   });
 });
 
-describe('A leader at rest', () => {
+describe('A leader without a run in flight', () => {
   const AT = Date.parse('2027-01-01T03:00:00Z');
   const daily = cron('0 3 * * *', { timeZone: 'UTC' });
   interface Overrides {
@@ -212,7 +212,7 @@ describe('A leader at rest', () => {
     return { clock, activity: activity as unknown as JobActivity };
   };
 
-  it('is late when nothing came of an occurrence', () => {
+  it('is late when an occurrence did not run', () => {
     const { activity, clock } = setup();
     expect(overdueSince(activity, clock)).toBe(AT);
   });
@@ -226,7 +226,7 @@ describe('A leader at rest', () => {
     expect(overdueSince(activity, clock)).toBeUndefined();
   });
 
-  it('is late with an interval whose delay has passed long ago', () => {
+  it('is late when the delay of an interval has passed long ago', () => {
     const schedule = interval(1_000);
     const { activity, clock } = setup({ schedule, began: { now: -30_000, wall: 0 } });
     expect(overdueSince(activity, clock)).toBe(clock.wallNow() - 30_000);

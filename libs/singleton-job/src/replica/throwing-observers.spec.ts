@@ -85,29 +85,26 @@ describe('A misbehaving observer', () => {
   /** The same minute without a misbehaving observer. */
   let undisturbed: readonly RecordedEvent[] | undefined;
 
-  it.each(MISBEHAVING)(
-    'that %s changes nothing for the runs, the leases and the other observers',
-    async (_, observer, how) => {
-      const log = keptLog();
-      const { events } = await eventfulMinute([observer, log.observer]);
-      const told = events.filter(({ event }) => event === 'observerFailed');
-      expect(told.length > 0).toBe(how.isTold);
-      const kinds = new Set(events.map(({ event }) => event));
-      // else there is nothing to change
-      expect(kinds.size).toBe(how.isTold ? 15 : 14);
+  it.each(MISBEHAVING)('that %s does not affect runs, leases and other observers', async (_, observer, how) => {
+    const log = keptLog();
+    const { events } = await eventfulMinute([observer, log.observer]);
+    const told = events.filter(({ event }) => event === 'observerFailed');
+    expect(told.length > 0).toBe(how.isTold);
+    const kinds = new Set(events.map(({ event }) => event));
+    // else there is nothing to change
+    expect(kinds.size).toBe(how.isTold ? 15 : 14);
 
-      await replicas.end();
-      replicas.begin();
-      undisturbed ??= (await eventfulMinute([])).events;
-      expect(events.filter(({ event }) => event !== 'observerFailed')).toEqual(undisturbed);
-      // it failed at all of them
-      const lines = log.lines.filter((line) => line.includes('an observer failed'));
-      expect(lines.length).toBeLessThanOrEqual(kinds.size);
-      expect(lines.length > 0).toBe(how.isTold);
-    },
-  );
+    await replicas.end();
+    replicas.begin();
+    undisturbed ??= (await eventfulMinute([])).events;
+    expect(events.filter(({ event }) => event !== 'observerFailed')).toEqual(undisturbed);
+    // it failed at all of them
+    const lines = log.lines.filter((line) => line.includes('an observer failed'));
+    expect(lines.length).toBeLessThanOrEqual(kinds.size);
+    expect(lines.length > 0).toBe(how.isTold);
+  });
 
-  it('that is slow holds up the runs of its process while it works, and loses none of the leases', async () => {
+  it('that is slow delays the runs of its process, but loses no lease', async () => {
     const slow = always(() => void replicas.clock.block(40));
     const a = replicas.start('a', [job()], { observers: [slow] });
     await replicas.clock.advance(60_500);
@@ -115,7 +112,7 @@ describe('A misbehaving observer', () => {
     expect(a.observer.of('leadershipLost')).toEqual([]);
   });
 
-  it('that is told of what a job threw has the very same error, and every other the same', async () => {
+  it('that gets the error of a job gets the same object as every other', async () => {
     const error = new Error('boom');
     const told: unknown[] = [];
     const listener: JobObserver = { runFailed: (event) => told.push(event.error) };
@@ -125,7 +122,7 @@ describe('A misbehaving observer', () => {
     expect(told[1]).toBe(error);
   });
 
-  it('cannot change which jobs the others are told to have blocked the loop', async () => {
+  it('cannot change the jobs of eventLoopBlocked for the others', async () => {
     const empty = ({ jobs }: JobEvents['eventLoopBlocked']): void => void (jobs as string[]).splice(0);
     const a = replicas.start('a', [job({ run: lasting(replicas.clock, 2_000) })], {
       observers: [{ eventLoopBlocked: empty }],
@@ -136,7 +133,7 @@ describe('A misbehaving observer', () => {
   });
 });
 
-describe('An observer that takes the time that the lease had left, as a run starts', () => {
+describe('An observer of a starting run that uses up the lease', () => {
   const replicas = useReplicas();
   const through: RunInterceptor = { intercept: (_, next) => next() };
 
@@ -157,7 +154,7 @@ describe('An observer that takes the time that the lease had left, as a run star
     ['an interval', { schedule: interval(1_000) }, []],
     ['cron', { schedule: every10Seconds }, []],
     ['a job with an interceptor', {}, [through]],
-  ])('keeps the run of %s from beginning, and it is told as cancelled', async (_, definition, interceptors) => {
+  ])('keeps the run of %s from beginning, and it is reported as cancelled', async (_, definition, interceptors) => {
     let begun = 0;
     const work = job({ ...definition, run: () => void (begun += 1) });
     const a = replicas.start('a', [intercept(work, interceptors)], { observers: [blockAt('runStarted')] });
@@ -169,7 +166,7 @@ describe('An observer that takes the time that the lease had left, as a run star
     expect(a.observer.of('runFailed')).toEqual([]);
   });
 
-  it('keeps it from beginning also at the report before it, and no occurrence is told twice', async () => {
+  it('keeps it from beginning also by an earlier report, and nothing is reported twice', async () => {
     const begun: Date[] = [];
     const work = job({
       schedule: every10Seconds,
@@ -191,7 +188,7 @@ describe('An observer that takes the time that the lease had left, as a run star
     expect(a.observer.of('occurrencesMissed')).toHaveLength(1);
   });
 
-  it('keeps it from beginning also on a host that slept meanwhile, whose wall clock alone has gone on', async () => {
+  it('keeps it from beginning also on a suspended host, by its wall clock', async () => {
     let begun = 0;
     const slept = onceAt('runStarted', () => {
       replicas.clock.stepWall(8_500);

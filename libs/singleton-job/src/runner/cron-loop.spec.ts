@@ -33,7 +33,7 @@ const clockOf = (date: Date) => date.toISOString().slice(11, 19);
 describe('A cron job', () => {
   const replicas = useReplicas();
 
-  it('runs each occurrence once, on the leader, and claims it right before', async () => {
+  it('runs each occurrence once, on the leader, and claims it right before the run', async () => {
     const a = replicas.start('a', [everyTenMinutes()]);
     const b = replicas.start('b', [everyTenMinutes()]);
     await replicas.clock.advance(3 * PERIOD + MINUTE);
@@ -42,14 +42,14 @@ describe('A cron job', () => {
     expect(a.store.count('claim')).toBe(3);
   });
 
-  it('replays no history when it is new', async () => {
+  it('does not run old occurrences when it is new', async () => {
     const a = replicas.start('a', [everyMinute()]);
     await replicas.clock.advance(500);
     expect(a.observer.story).toEqual(['0 leadershipGained']);
   });
 
-  describe('in a hand-over', () => {
-    it('runs an occurrence for which nobody led in time once, as a misfire', async () => {
+  describe('after a change of leader', () => {
+    it('runs an occurrence without a leader in time once, as a misfire', async () => {
       const a = replicas.start('a', [everyTenMinutes()]);
       const b = replicas.start('b', [everyTenMinutes()]);
       await replicas.clock.advance(PERIOD - 5_000);
@@ -59,7 +59,7 @@ describe('A cron job', () => {
       expect(missedOf(a, b)).toEqual([]);
     });
 
-    it('reports what is older than the misfire grace instead, as one event', async () => {
+    it('reports occurrences older than the misfire grace, as one event', async () => {
       const a = replicas.start('a', [everyTenMinutes()]);
       await replicas.clock.advance(MINUTE);
       await a.supervisor.stop();
@@ -81,7 +81,7 @@ describe('A cron job', () => {
       expect(missedOf(b)).toEqual(['b late (00:01:00, 00:09:00] 8']);
     });
 
-    it('starts no missed occurrence with a misfire grace of 0, and still reports it', async () => {
+    it('reports a missed occurrence with a misfire grace of 0', async () => {
       const a = replicas.start('a', [everyTenMinutes({ misfireGraceMs: 0 })]);
       const b = replicas.start('b', [everyTenMinutes({ misfireGraceMs: 0 })]);
       await replicas.clock.advance(PERIOD - 5_000);
@@ -115,7 +115,7 @@ describe('A cron job', () => {
       expect(b.observer.of('occurrencesMissed')[0]?.claimedBy).toBe('a');
     });
 
-    it('tells nobody that a run was missed which began and was confirmed', async () => {
+    it('does not report a run as missed that began and was confirmed', async () => {
       const a = replicas.start('a', [everyTenMinutes()]);
       const b = replicas.start('b', [everyTenMinutes()]);
       await replicas.clock.advance(PERIOD + 5_000);
@@ -125,7 +125,7 @@ describe('A cron job', () => {
       expect(missedOf(a, b)).toEqual([]);
     });
 
-    it('tells nobody that a run was missed whose leader was killed right after it began', async () => {
+    it('does not report a run as missed whose leader was killed right after it began', async () => {
       await replicas.clock.advance(5_000);
       const work = everyTenMinutes({ run: lasting(replicas.clock, MINUTE) });
       const a = replicas.start('a', [work]);
@@ -143,7 +143,7 @@ describe('A cron job', () => {
     it.each([
       ['late', 0],
       ['overlap', PERIOD + 5_000],
-    ])('reports again, as not confirmed, what was told as %s before Redis could be told', async (_, runMs) => {
+    ])('reports again, as not confirmed, what was reported as %s and not recorded', async (_, runMs) => {
       const work = everyTenMinutes({
         misfireGraceMs: 0,
         run: (run) => (runMs === 0 ? undefined : lasting(replicas.clock, runMs)(run)),
@@ -161,7 +161,7 @@ describe('A cron job', () => {
       expect(missedOf(b)).toEqual([expect.stringMatching(/^b start-not-confirmed .* 1$/)]);
     });
 
-    it('reports what it inherits also if its first grant came too late to be used', async () => {
+    it('reports inherited occurrences also if its first grant came too late', async () => {
       const a = replicas.start('a', [everyTenMinutes()]);
       const b = replicas.start('b', [everyTenMinutes()]);
       await replicas.clock.advance(PERIOD - 1_000);
@@ -178,7 +178,7 @@ describe('A cron job', () => {
       expect(runsOf(a, b)).toEqual([]);
     });
 
-    it('reports a claim whose run may not have begun also when the schedule has changed since', async () => {
+    it('reports an unconfirmed claim also when the schedule has changed since', async () => {
       const a = replicas.start('a', [everyTenMinutes()]);
       await replicas.clock.advance(PERIOD - 1_000);
       a.store.outcome = (request) => (request === 'claim' ? 'answer-lost' : 'request-lost');
@@ -189,7 +189,7 @@ describe('A cron job', () => {
       expect(missedOf(b)[0]).toBe('b start-not-confirmed (00:00:00, 00:10:00] 1');
     });
 
-    it('reports a claim whose run may not have begun also when the job is of another kind now', async () => {
+    it('reports an unconfirmed claim also when the job now has another kind', async () => {
       const a = replicas.start('a', [everyTenMinutes()]);
       await replicas.clock.advance(PERIOD - 1_000);
       a.store.outcome = (request) => (request === 'claim' ? 'answer-lost' : 'request-lost');
@@ -199,7 +199,7 @@ describe('A cron job', () => {
       expect(missedOf(b)).toEqual(['b start-not-confirmed (00:00:00, 00:10:00] 1']);
     });
 
-    it('reports a claim whose run may not have begun also when a foreign holder led in between', async () => {
+    it('reports an unconfirmed claim also when a foreign holder led in between', async () => {
       const a = replicas.start('a', [everyTenMinutes()]);
       const b = replicas.start('b', [everyTenMinutes()]);
       await replicas.clock.advance(PERIOD - 1_000);
@@ -210,7 +210,7 @@ describe('A cron job', () => {
       expect(missedOf(b)[0]).toBe('b start-not-confirmed (00:00:00, 00:10:00] 1');
     });
 
-    it('counts no occurrences for a job that was of another kind before', async () => {
+    it('counts no occurrences for a job that had another kind before', async () => {
       const a = replicas.start('a', [job({ name: 'report' })]);
       await replicas.clock.advance(2_000);
       await a.supervisor.stop();
@@ -220,7 +220,7 @@ describe('A cron job', () => {
       expect(missedOf(b)).toEqual([]);
     });
 
-    it('reports what it inherits once: its first renewal tells the next leader', async () => {
+    it('reports inherited occurrences once: its first renewal records that', async () => {
       const a = replicas.start('a', [everyTenMinutes()]);
       await replicas.clock.advance(PERIOD - 1_000);
       a.store.outcome = (request) => (request === 'claim' ? 'answer-lost' : 'request-lost');
@@ -238,7 +238,7 @@ describe('A cron job', () => {
       ]);
     });
 
-    it('loses no occurrence to the slots of a fixed rate before, by a clock that was ahead', async () => {
+    it('loses no occurrence to earlier slots of a fixed rate with a clock that was ahead', async () => {
       const grid = job({ name: 'report', schedule: fixedRate(1_000, { offsetMs: 0 }) });
       const a = replicas.start('a', [grid]);
       a.clock.aheadMs = PERIOD;
@@ -271,7 +271,7 @@ describe('A cron job', () => {
       expect(runsOf(b)).toEqual(['b 00:25:00 schedule']);
     });
 
-    it('reports them also when the first who was granted the lock under the new schedule never learns of it', async () => {
+    it('reports them also when the first grant under the new schedule was never answered', async () => {
       const a = replicas.start('a', [everyTenMinutes()]);
       await replicas.clock.advance(MINUTE);
       await a.supervisor.stop();
@@ -288,7 +288,7 @@ describe('A cron job', () => {
       expect(missedOf(b, c)).toEqual(['c schedule-changed (00:00:00, 00:21:10] 2']);
     });
 
-    it('reports them once, also if a failover loses that and it is granted the lock anew', async () => {
+    it('reports them once, also if a failover loses the report and it leads again', async () => {
       const a = replicas.start('a', [everyTenMinutes()]);
       await replicas.clock.advance(MINUTE);
       await a.supervisor.stop();
@@ -302,7 +302,7 @@ describe('A cron job', () => {
       expect(missedOf(b)).toEqual(['b schedule-changed (00:00:00, 00:21:00] 2']);
     });
 
-    it('reports each once, also if its term ends before Redis has heard of it and it leads again', async () => {
+    it('reports each once, also if its term ends before the record and it leads again', async () => {
       const a = replicas.start('a', [everyTenMinutes()]);
       await replicas.clock.advance(MINUTE);
       await a.supervisor.stop();
@@ -320,7 +320,7 @@ describe('A cron job', () => {
     it.each([
       ['gives the lock back', ({ supervisor }: TestReplica) => void supervisor.stop()],
       ['is killed', ({ store }: TestReplica) => void (store.outcome = () => 'request-lost')],
-    ])('starts no occurrence again whose claim a failover has lost, once its leader goes on and %s', async (_, end) => {
+    ])('starts no occurrence again whose claim a failover lost, if its leader goes on and %s', async (_, end) => {
       const a = replicas.start('a', [everyTenMinutes()]);
       const b = replicas.start('b', [everyTenMinutes()]);
       await replicas.clock.advance(PERIOD - 1_000);
@@ -338,7 +338,7 @@ describe('A cron job', () => {
       expect(missedOf(a, b)).toEqual([]);
     });
 
-    it('reports a claim that it knows of and Redis has lost, if nobody confirmed that its run began', async () => {
+    it('reports a known claim that Redis has lost, if its run was never confirmed', async () => {
       const a = replicas.start('a', [everyTenMinutes()]);
       const b = replicas.start('b', [everyTenMinutes()]);
       await replicas.clock.advance(PERIOD - 1_000);
@@ -373,7 +373,7 @@ describe('A cron job', () => {
       expect(a.store.count('claim')).toBe(2);
     });
 
-    it('goes by an answer that comes late, so that a slow connection loses no occurrence', async () => {
+    it('accepts a late answer, so that a slow connection loses no occurrence', async () => {
       const a = replicas.start('a', [everyTenMinutes({ schedule: at('*/10 * * * * *') })]);
       await replicas.clock.advance(12_000);
       a.store.delayMs = 3_000;
@@ -405,7 +405,7 @@ describe('A cron job', () => {
       expect(missedOf(a)).toEqual([]);
     });
 
-    it('starts no tick that waited beyond its grace for a superseded run, and reports it', async () => {
+    it('reports a tick that waited beyond its grace for a superseded run', async () => {
       const run = lasting(replicas.clock, 90_000);
       const a = replicas.start('a', [everyMinute({ run, overlap: 'cancel-other', misfireGraceMs: 5_000 })]);
       await replicas.clock.advance(3 * MINUTE + 1_000);
@@ -416,7 +416,7 @@ describe('A cron job', () => {
       expect(missedOf(a)).toEqual([]);
     });
 
-    it("lets the newest tick take over with overlap 'cancel-other'", async () => {
+    it("runs the newest tick with overlap 'cancel-other'", async () => {
       const run = lasting(replicas.clock, 140_000);
       const a = replicas.start('a', [everyMinute({ run, overlap: 'cancel-other' })]);
       await replicas.clock.advance(4 * MINUTE);
@@ -427,8 +427,8 @@ describe('A cron job', () => {
     });
   });
 
-  describe('when time does odd things', () => {
-    it('runs one occurrence late and reports the others after a blocked loop', async () => {
+  describe('with wrong or blocked clocks', () => {
+    it('runs one occurrence late and reports the others after a blocked event loop', async () => {
       const a = replicas.start('a', [everyTenMinutes({ schedule: at('*/2 * * * * *') })]);
       await replicas.clock.advance(2_500);
       await replicas.clock.block(7_000);
@@ -436,7 +436,7 @@ describe('A cron job', () => {
       expect(missedOf(a)).toEqual(['a late (00:00:02, 00:00:06] 2']);
     });
 
-    it('runs nothing early when its wall clock jumps a day ahead, and every occurrence when it is due by the store', async () => {
+    it('runs nothing early when its wall clock jumps a day ahead', async () => {
       const a = replicas.start('a', [everyTenMinutes()]);
       await replicas.clock.advance(5 * MINUTE);
       a.clock.aheadMs = DAY;
@@ -469,7 +469,7 @@ describe('A cron job', () => {
       expect(a.observer.of('clockAhead')).toHaveLength(1);
     });
 
-    it('starts no occurrence late by the store without a grace, however far its own clock is behind', async () => {
+    it('starts no occurrence late by the store if the grace is 0 and its clock is behind', async () => {
       const a = replicas.start('a', [everyTenMinutes({ misfireGraceMs: 0 })]);
       a.clock.aheadMs = -PERIOD;
       await replicas.clock.advance(2 * PERIOD + MINUTE);
@@ -493,7 +493,7 @@ describe('A cron job', () => {
       expect(missedOf(a)).toEqual([]);
     });
 
-    it('starts none beyond its grace by the store whose claim was slow, though its own clock says that there is time', async () => {
+    it('starts none beyond its grace by the store after a slow claim', async () => {
       const a = replicas.start('a', [everyTenMinutes({ misfireGraceMs: 2_000 })]);
       a.clock.aheadMs = -900;
       await replicas.clock.advance(PERIOD);
@@ -505,7 +505,7 @@ describe('A cron job', () => {
       expect(missedOf(a)).toEqual(['a late (00:00:00, 00:10:00] 1']);
     });
 
-    it('does not start a claimed occurrence while it cannot tell how long the host slept meanwhile', async () => {
+    it('does not start a claimed occurrence after a suspension until the lease is confirmed', async () => {
       const a = replicas.start('a', [everyTenMinutes()]);
       await replicas.clock.advance(PERIOD - 1_000);
       let arrive: () => void = () => undefined;
@@ -528,7 +528,7 @@ describe('A cron job', () => {
       expect(runsOf(a)).toEqual(['a 00:10:00 schedule']);
     });
 
-    it('waits for an occurrence that is further away than a timer can be set', async () => {
+    it('waits for an occurrence that is further away than the longest timer', async () => {
       const a = replicas.start('a', [everyTenMinutes({ schedule: at('0 0 1 7 *') })]);
       await replicas.clock.advance(100);
       await replicas.clock.block(181 * DAY - 1_000);
@@ -537,7 +537,7 @@ describe('A cron job', () => {
     });
   });
 
-  it('drains a claimed occurrence when a stop comes between its claim and its run', async () => {
+  it('runs a claimed occurrence when a stop comes between its claim and its run', async () => {
     const a = replicas.start('a', [everyTenMinutes({ run: lasting(replicas.clock, 1_000) })]);
     await replicas.clock.advance(PERIOD - 1_000);
     let arrive: () => void = () => undefined;

@@ -32,7 +32,7 @@ describe('When Redis restarts or loses its data', () => {
     return [a, b];
   }
 
-  it('the wait ends after one lockExpiry also if the clock of Redis is set back meanwhile', async () => {
+  it('the wait ends after one lockExpiry, also if the clock of Redis is set back', async () => {
     const [a, b] = await leaderAndFollower();
     a.store.partition();
     replicas.server.loseData();
@@ -48,7 +48,7 @@ describe('When Redis restarts or loses its data', () => {
   });
 
   describe('a cron job', () => {
-    it('reports what came due around it once, and starts none of it', async () => {
+    it('reports the occurrences around it once, and starts none of them', async () => {
       const [a, b] = await leaderAndFollower(everyMinute);
       await replicas.clock.advance(52_000);
       a.store.partition();
@@ -58,7 +58,7 @@ describe('When Redis restarts or loses its data', () => {
       expect(occurrencesOf(a, b)).toEqual(['b 00:02:00']);
     });
 
-    it('reports a claim that did not lead to a run although Redis forgot it', async () => {
+    it('reports a claim without a run, although Redis lost it', async () => {
       const [a, b] = await leaderAndFollower(everyMinute);
       await replicas.clock.advance(57_400);
       // the claim is carried out, and its leader dies before the answer
@@ -70,7 +70,7 @@ describe('When Redis restarts or loses its data', () => {
       expect(occurrencesOf(a, b)).toEqual(['b 00:02:00']);
     });
 
-    it('starts nothing again whose claim came after the snapshot', async () => {
+    it('starts no occurrence again that was claimed after the snapshot', async () => {
       const [a, b] = await leaderAndFollower(everyMinute);
       await replicas.clock.advance(50_000);
       const snapshot = replicas.server.snapshot();
@@ -82,7 +82,7 @@ describe('When Redis restarts or loses its data', () => {
       expect(missedOf(a, b)).toEqual(['b state-lost (00:00:00, 00:01:00] 1']);
     });
 
-    it('starts what comes due after it was noticed, as after any change of the leader', async () => {
+    it('starts occurrences that come due after it was noticed', async () => {
       const [a, b] = await leaderAndFollower(everyMinute);
       await replicas.clock.advance(52_000);
       a.store.partition();
@@ -107,7 +107,7 @@ describe('When Redis restarts or loses its data', () => {
       expect(missedOf(a, b)).toEqual([]);
     });
 
-    it('reports it also if the first who was granted the lock never learns of it', async () => {
+    it('reports them also if the first grant was never answered', async () => {
       const [a, b] = await leaderAndFollower(everyMinute);
       const c = replicas.start('c', [everyMinute()]);
       await replicas.clock.advance(50_000);
@@ -127,7 +127,7 @@ describe('When Redis restarts or loses its data', () => {
       expect(missedOf(b)).toEqual([expect.stringMatching(/^b state-lost \(00:00:00, 00:01:\d\d\] 1$/)]);
     });
 
-    it('reports what was due while nobody could lead, up to where the new state begins', async () => {
+    it('reports what was due without a leader, up to the start of the new state', async () => {
       const [a, b] = await leaderAndFollower(everyMinute);
       for (const { store } of [a, b]) store.partition();
       await replicas.clock.advance(150_000);

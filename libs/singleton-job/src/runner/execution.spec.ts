@@ -3,7 +3,7 @@ import { TestReplicas } from '../testing/replicas/test-replicas.js';
 import { job } from '../testing/specs/job.js';
 
 describe('A run', () => {
-  it('cannot change what observers are told of it', async () => {
+  it('cannot change the payloads of observers', async () => {
     const replicas = new TestReplicas();
     const a = replicas.start('a', [
       job({
@@ -23,7 +23,7 @@ describe('A run', () => {
     expect(replicas.clock.pendingTimers).toBe(0);
   });
 
-  it('that gives up because assertLeader() throws is cancelled, though no timer could fire its signal', async () => {
+  it('that ends because assertLeader() throws is cancelled, also before its signal fires', async () => {
     const replicas = new TestReplicas();
     const a = replicas.start('a', [
       job({

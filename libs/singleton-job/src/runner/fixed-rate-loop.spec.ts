@@ -9,7 +9,7 @@ const runs = (story: readonly string[]) => story.filter((line) => /run|tick/.tes
 describe('A fixed-rate job', () => {
   const replicas = useReplicas();
 
-  it('drops the ticks that come while a run is in flight, and never stacks them', async () => {
+  it('drops the ticks that come while a run is in flight', async () => {
     const run = lasting(replicas.clock, 700);
     const a = replicas.start('a', [job({ schedule: everyHalfSecond, run })]);
     await replicas.clock.advance(2_400);
@@ -23,7 +23,7 @@ describe('A fixed-rate job', () => {
     ]);
   });
 
-  it('tells each run its slot on the grid since the epoch, whenever the replica started', async () => {
+  it('gives each run its slot on the grid since the epoch', async () => {
     await replicas.clock.advance(123);
     const slots: number[] = [];
     replicas.start('a', [
@@ -49,7 +49,7 @@ describe('A fixed-rate job', () => {
     expect(slots.map((slot, index) => slot - (slots[index - 1] ?? slot - 500))).toEqual(slots.map(() => 500));
   });
 
-  it('runs one late tick after a blocked loop and reports the ones before', async () => {
+  it('runs one late tick after a blocked event loop, and reports the others', async () => {
     const a = replicas.start('a', [job({ schedule: everyHalfSecond })]);
     await replicas.clock.advance(600);
     await replicas.clock.block(2_000);
@@ -68,7 +68,7 @@ describe('A fixed-rate job', () => {
     ]);
   });
 
-  it('sleeps on when its timer fires early', async () => {
+  it('sleeps again when its timer fires early', async () => {
     const a = replicas.start('a', [job({ schedule: everyHalfSecond })]);
     await replicas.clock.advance(100);
     replicas.clock.stepWall(-0.5);
@@ -76,7 +76,7 @@ describe('A fixed-rate job', () => {
     expect(a.observer.of('runStarted').map((run) => run.startedAt.getTime() - run.scheduledAt.getTime())).toEqual([0]);
   });
 
-  it('anchors anew when the wall clock steps back by more than a period', async () => {
+  it('starts from the new time when the wall clock is set back by more than a period', async () => {
     const a = replicas.start('a', [job({ schedule: everyHalfSecond })]);
     await replicas.clock.advance(1_100);
     a.clock.aheadMs = -3_600_000;
@@ -89,7 +89,7 @@ describe('A fixed-rate job', () => {
     ).toEqual([new Date('2026-12-31T23:00:02.000Z'), new Date('2026-12-31T23:00:02.500Z')]);
   });
 
-  it('ignores a last slot that a replica with a wrong clock left far ahead', async () => {
+  it('ignores a slot far ahead, from a replica with a wrong clock', async () => {
     const ahead = replicas.start('ahead', [job({ schedule: everyHalfSecond })]);
     ahead.clock.aheadMs = 86_400_000;
     await replicas.clock.advance(5_000);
@@ -99,7 +99,7 @@ describe('A fixed-rate job', () => {
     expect(b.observer.of('runStarted')).toHaveLength(2);
   });
 
-  it('starts no run past the deadline, even if a stopped process wakes up with the tick before the deadline timer', async () => {
+  it('starts no run past the deadline, also if the tick fires before the deadline timer', async () => {
     const a = replicas.start('a', [job({ schedule: everyHalfSecond })]);
     await replicas.clock.advance(400);
     await replicas.clock.block(11_000);
@@ -107,7 +107,7 @@ describe('A fixed-rate job', () => {
     expect(runs(a.observer.story)).toContain('11400 tickDropped lease-unconfirmed');
   });
 
-  it('drops ticks while the wall clock says that the lock has expired, and goes on once a renewal is confirmed', async () => {
+  it('drops ticks while the wall clock is past the deadline, until a renewal is confirmed', async () => {
     const a = replicas.start('a', [job({ schedule: fixedRate(1_000, { offsetMs: 0 }) })]);
     await replicas.clock.advance(1_500);
     a.clock.aheadMs = 60_000;
@@ -137,7 +137,7 @@ describe('A fixed-rate job', () => {
       ]);
     });
 
-    it('keeps only the newest waiting tick while the old run takes its time', async () => {
+    it('keeps only the newest waiting tick while the old run settles', async () => {
       const run = lasting(replicas.clock, 1_700);
       const a = replicas.start('a', [job({ schedule: everyHalfSecond, overlap: 'cancel-other', run })]);
       await replicas.clock.advance(2_300);
@@ -152,7 +152,7 @@ describe('A fixed-rate job', () => {
       expect(a.observer.of('runStarted').at(-1)?.scheduledAt).toEqual(new Date('2027-01-01T00:00:02.000Z'));
     });
 
-    it('reports every waiting tick that a newer one pushes aside, also when the old run never settles', async () => {
+    it('reports every waiting tick that a newer one replaces, if the old run never settles', async () => {
       const run = () => new Promise(() => undefined);
       const a = replicas.start('a', [job({ schedule: everyHalfSecond, overlap: 'cancel-other', run })]);
       await replicas.clock.advance(5_100);

@@ -44,7 +44,7 @@ describe('Interceptors', () => {
     expect(seen).toEqual(['run of tick', 'run of tick']);
   });
 
-  it('that take their time after the job has failed leave no rejection that is nobody’s', async () => {
+  it('that take long after the job has failed cause no unhandled rejection', async () => {
     const unhandled: unknown[] = [];
     const note = (reason: unknown): void => void unhandled.push(reason);
     process.on('unhandledRejection', note);
@@ -87,7 +87,7 @@ describe('Interceptors', () => {
     expect([began, a.observer.of('runSucceeded').length]).toEqual([0, 1]);
   });
 
-  it('see what the job throws, and decide what becomes of it', async () => {
+  it('see what the job throws, and may handle it', async () => {
     const work = job({
       run: () => {
         throw new Error('no feed');
@@ -103,7 +103,7 @@ describe('Interceptors', () => {
     expect(runs(b.observer.story)).toEqual(['1000 runStarted schedule', '1000 runSucceeded schedule']);
   });
 
-  it('that do not wait for the job do not end its run, nor take the process down with its failure', async () => {
+  it('that do not wait for the job do not end its run or the process', async () => {
     let began = 0;
     const work = job({
       run: async (run) => {
@@ -127,7 +127,7 @@ describe('Interceptors', () => {
     expect(began).toBe(1);
   });
 
-  it('know the signal of the run, after which no job begins', async () => {
+  it('get the signal of the run, after which the job does not begin', async () => {
     let began = 0;
     const slow: RunInterceptor = {
       intercept: async (run, next) => {
@@ -144,7 +144,7 @@ describe('Interceptors', () => {
     expect(began).toBe(0);
   });
 
-  it('that wake up past the deadline before any timer do not begin the job', async () => {
+  it('that go on past the deadline before any timer do not begin the job', async () => {
     let began = 0;
     const run = new FakeRun();
     const work = job({ run: () => void (began += 1) });

@@ -8,7 +8,7 @@ const runs = (story: readonly string[]) => story.filter((line) => /run/.test(lin
 describe('An interval job', () => {
   const replicas = useReplicas();
 
-  it('runs at once on taking the lead, and then waits from the end of each run', async () => {
+  it('runs at once on a new leader, and then waits from the end of each run', async () => {
     const a = replicas.start('a', [job({ schedule: interval(1_000), run: lasting(replicas.clock, 300) })]);
     await replicas.clock.advance(3_000);
     expect(runs(a.observer.story)).toEqual([
@@ -21,7 +21,7 @@ describe('An interval job', () => {
     ]);
   });
 
-  it('keeps the gap across leaders', async () => {
+  it('keeps the delay across leaders', async () => {
     const a = replicas.start('a', [job({ schedule: interval(60_000) })]);
     await replicas.clock.advance(10_000);
     const b = replicas.start('b', [job({ schedule: interval(60_000) })]);
@@ -31,14 +31,14 @@ describe('An interval job', () => {
     expect(runs(b.observer.story)).toEqual(['60000 runStarted schedule', '60000 runSucceeded schedule']);
   });
 
-  it('tells Redis of the end of a short gap with the next renewal', async () => {
+  it('records the end of a run with the next renewal if its delay is short', async () => {
     const a = replicas.start('a', [job({ schedule: interval(1_000) })]);
     await replicas.clock.advance(9_900);
     expect(a.observer.of('runSucceeded')).toHaveLength(10);
     expect(a.store.count('renew')).toBe(1);
   });
 
-  it('keeps the gap when the leader was killed, from what its last renewal told', async () => {
+  it('keeps the delay when the leader was killed, by its last renewal', async () => {
     const a = replicas.start('a', [job({ schedule: interval(60_000) })]);
     const b = replicas.start('b', [job({ schedule: interval(60_000) })]);
     await replicas.clock.advance(10_000);
@@ -48,7 +48,7 @@ describe('An interval job', () => {
     expect(runs(b.observer.story)).toEqual(['60000 runStarted schedule', '60000 runSucceeded schedule']);
   });
 
-  it('keeps a long gap when the leader is killed right after its run', async () => {
+  it('keeps a long delay when the leader is killed right after its run', async () => {
     const hour = 3_600_000;
     const a = replicas.start('a', [job({ schedule: interval(hour), run: lasting(replicas.clock, 100) })]);
     const b = replicas.start('b', [job({ schedule: interval(hour) })]);
@@ -61,7 +61,7 @@ describe('An interval job', () => {
     expect(b.observer.of('runStarted')).toHaveLength(1);
   });
 
-  it('tells Redis of the end of a long gap also while a renewal is under way', async () => {
+  it('records the end of a run with a long delay also while a renewal is under way', async () => {
     const hour = 3_600_000;
     const a = replicas.start('a', [job({ schedule: interval(hour), run: lasting(replicas.clock, 10_100) })]);
     await replicas.clock.advance(9_900);
@@ -85,20 +85,20 @@ describe('An interval job', () => {
       return b;
     }
 
-    it('after the next run was due by its last heartbeat, counts the gap from that heartbeat', async () => {
+    it('after the next run was due by its last heartbeat, counts from that heartbeat', async () => {
       const b = await killedAfter(30_500);
       expect(b.observer.story).toContain('40001 leadershipGained');
       expect(runs(b.observer.story)[0]).toBe('50000 runStarted schedule');
     });
 
-    it('before that, counts it from the end of the last run', async () => {
+    it('before that, counts from the end of the last run', async () => {
       const b = await killedAfter(19_000);
       expect(b.observer.story).toContain('28001 leadershipGained');
       expect(runs(b.observer.story)[0]).toBe('28001 runStarted schedule');
     });
   });
 
-  it('keeps the gap over a lost term of its own, of whose run Redis never heard', async () => {
+  it('keeps the delay across its own lost term whose run was never recorded', async () => {
     const a = replicas.start('a', [job({ schedule: interval(60_000), run: lasting(replicas.clock, 5_000) })]);
     await replicas.clock.advance(3_500);
     a.store.outcome = () => 'STORE_UNREACHABLE';
@@ -108,7 +108,7 @@ describe('An interval job', () => {
     expect(runs(a.observer.story).slice(2)).toEqual(['65000 runStarted schedule', '70000 runSucceeded schedule']);
   });
 
-  it('runs at once when the gap has passed before anybody led', async () => {
+  it('runs at once when the delay has passed before a replica led', async () => {
     const a = replicas.start('a', [job({ schedule: interval(5_000) })]);
     await replicas.clock.advance(1_000);
     await a.supervisor.stop();
@@ -118,7 +118,7 @@ describe('An interval job', () => {
     expect(runs(b.observer.story)).toEqual(['31000 runStarted schedule', '31000 runSucceeded schedule']);
   });
 
-  it('forgets the gap when its delay was changed', async () => {
+  it('starts a new delay when the delay was changed', async () => {
     const a = replicas.start('a', [job({ schedule: interval(60_000) })]);
     await replicas.clock.advance(1_000);
     await a.supervisor.stop();
@@ -135,7 +135,7 @@ describe('An interval job', () => {
     expect(a.observer.of('runStarted')).toHaveLength(4);
   });
 
-  it('asks for a renewal, and waits for it, before it runs when the wall clock says that the lock has expired', async () => {
+  it('waits for a renewal before a run if the wall clock is past the deadline', async () => {
     const a = replicas.start('a', [job({ schedule: interval(1_000) })]);
     await replicas.clock.advance(500);
     a.clock.aheadMs = 60_000;
@@ -148,7 +148,7 @@ describe('An interval job', () => {
     expect(runs(a.observer.story).slice(2)).toEqual(['1500 runStarted schedule', '1500 runSucceeded schedule']);
   });
 
-  it('counts no gap from a run whose method was never called, because the host slept as it was told of', async () => {
+  it('counts no delay from a run whose method was never called', async () => {
     let sleeps = 1;
     const slow = {
       runStarted: () => {

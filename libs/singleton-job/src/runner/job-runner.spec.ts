@@ -11,7 +11,7 @@ const once = interval(3_600_000);
 describe('A run', () => {
   const replicas = useReplicas();
 
-  it('is told its job, kind, cause, times and fencing token', async () => {
+  it('gets its job, kind, cause, times and fencing token', async () => {
     const given: JobRun[] = [];
     const a = replicas.start('a', [job({ run: (run) => given.push(run) })]);
     await replicas.clock.advance(1_000);
@@ -28,7 +28,7 @@ describe('A run', () => {
     expect(Number.isSafeInteger(given[0]?.fencingToken)).toBe(true);
   });
 
-  it('that never settles keeps its job from running again and nothing else', async () => {
+  it('that never settles stops its own job only', async () => {
     const stuck = job({ name: 'stuck', run: () => new Promise(() => undefined) });
     const a = replicas.start('a', [stuck, job({ name: 'other' })]);
     await replicas.clock.advance(10_000);
@@ -66,7 +66,7 @@ describe('A run', () => {
     expect(reasons[0]).toMatchObject({ code: 'TIMEOUT', job: 'tick' });
   });
 
-  it('succeeds if it ends well in spite of its signal', async () => {
+  it('succeeds if it returns in spite of its signal', async () => {
     const a = replicas.start('a', [job({ schedule: once, timeoutMs: 1_000, run: lasting(replicas.clock, 2_000) })]);
     await replicas.clock.advance(3_000);
     expect(runs(a.observer.story)).toEqual(['0 runStarted schedule', '2000 runSucceeded schedule']);
@@ -81,7 +81,7 @@ describe('A run', () => {
     expect(runs(a.observer.story)).toEqual(['0 runStarted schedule', '9000 runCancelled schedule LEASE_LOST']);
   });
 
-  it('knows by assertLeader that its lease is over, also when no timer could fire', async () => {
+  it('learns from assertLeader() that its lease is over, also before a timer fires', async () => {
     let run: JobRun | undefined;
     const a = replicas.start('a', [
       job({
@@ -102,7 +102,7 @@ describe('A run', () => {
     expect(run?.signal.aborted).toBe(true);
   });
 
-  it('knows by assertLeader that the host was suspended, while an NTP step aborts nothing', async () => {
+  it('learns from assertLeader() that the host was suspended; an NTP step aborts nothing', async () => {
     let run: JobRun | undefined;
     const a = replicas.start('a', [
       job({
@@ -121,7 +121,7 @@ describe('A run', () => {
     expect(run?.signal.aborted).toBe(false);
   });
 
-  describe('that starts while the wall clock leaves less of the lease than the monotonic one', () => {
+  describe('that starts while less of the lease is left by the wall clock', () => {
     /** Its second run starts at 5 s, when the heartbeat of 3 s has given a lease until 12 s. Until then the wall clock goes 5 s ahead. */
     async function started() {
       let begun = 0;
@@ -200,7 +200,7 @@ describe('A run', () => {
     ]);
   });
 
-  it('that is slow is reported after the warnAfter of its job, however long its lock lives', async () => {
+  it('that is slow is reported after the warnAfter of its job, with any lockExpiry', async () => {
     const run = lasting(replicas.clock, 20_000);
     const quick = job({ name: 'quick', schedule: once, warnAfterMs: 500, lockExpiryMs: 60_000, run });
     const never = job({ name: 'never', schedule: once, warnAfterMs: undefined, run });

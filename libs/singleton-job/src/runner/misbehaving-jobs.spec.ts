@@ -150,7 +150,7 @@ describe('A misbehaving job', () => {
     it.each<[string, () => unknown]>([
       ['a promise that never settles', never],
       ['a thenable that never calls back', () => ({ then: () => undefined })],
-    ])('with %s, is led by another replica once its lease is lost, and never again by its own', async (_what, run) => {
+    ])('with %s, is led by another replica once its lease is lost', async (_what, run) => {
       const a = replicas.start('a', [job({ run }), job({ name: 'other' })]);
       await replicas.clock.advance(1_500);
       const b = replicas.start('b', [job()]);
@@ -169,7 +169,7 @@ describe('A misbehaving job', () => {
       expect(a.observer.of('runStarted').filter((started) => started.job === 'other').length).toBeGreaterThan(500);
     });
 
-    it('keeps a stop from being over for no longer than the shutdown timeout, also long after its lease was lost', async () => {
+    it('delays a stop by shutdownTimeout at most, also long after its lease was lost', async () => {
       const a = replicas.start('a', [job({ schedule: once, run: never })]);
       await replicas.clock.advance(1_000);
       replicas.server.free('tick');
@@ -182,7 +182,7 @@ describe('A misbehaving job', () => {
     });
   });
 
-  it('is cancelled, and not failed, by whatever it throws once its signal has fired', async () => {
+  it('is cancelled, not failed, by anything it throws after its signal has fired', async () => {
     const run = ({ signal }: JobRun) =>
       new Promise((_, reject) => {
         signal.addEventListener('abort', () => {
@@ -194,7 +194,7 @@ describe('A misbehaving job', () => {
     expect(runs(a.observer.story)).toEqual(['0 runStarted schedule', '500 runCancelled schedule TIMEOUT']);
   });
 
-  it('that asks after its end is told whether the lease of its run still holds', async () => {
+  it('can check the lease of its run after its end', async () => {
     const kept: JobRun[] = [];
     const a = replicas.start('a', [job({ schedule: once, run: (run) => kept.push(run) })]);
     await replicas.clock.advance(1_000);
@@ -205,7 +205,7 @@ describe('A misbehaving job', () => {
     expect(run?.signal.aborted).toBe(false);
   });
 
-  it('that waits for the stop of its own application holds it up for the shutdown timeout at most', async () => {
+  it('that waits for the stop of its own application delays it by shutdownTimeout at most', async () => {
     let stop = never;
     const a = replicas.start('a', [job({ run: () => stop() }), job({ name: 'other', schedule: once })]);
     stop = () => a.supervisor.close();
@@ -218,7 +218,7 @@ describe('A misbehaving job', () => {
     ]);
   });
 
-  it('that starts the stop of its application and does not wait for it ends well, and its lock is given back', async () => {
+  it('that stops its application without waiting ends well, and its lock is released', async () => {
     let stop = never;
     const run = (): void => void stop();
     const a = replicas.start('a', [job({ schedule: once, run })]);
@@ -232,7 +232,7 @@ describe('A misbehaving job', () => {
     ]);
   });
 
-  it('that leaks listeners on its signal leaves nothing behind when its run is over', async () => {
+  it('that adds listeners to its signal leaves nothing behind after its run', async () => {
     const signals: WeakRef<AbortSignal>[] = [];
     const run = ({ signal }: JobRun): void => {
       signals.push(new WeakRef(signal));
@@ -248,7 +248,7 @@ describe('A misbehaving job', () => {
     expect(signals.filter((signal) => signal.deref() !== undefined)).toEqual([]);
   });
 
-  it('that leaks none is not warned of leaks of the library, however long it is led and whatever happens', async () => {
+  it('that adds no listeners causes no warning about leaks', async () => {
     const warnings: string[] = [];
     // Node warns the process, and not the stand-in for it that tests are given
     const realProcess = runInThisContext('process') as NodeJS.Process;

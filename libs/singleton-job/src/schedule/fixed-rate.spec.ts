@@ -26,7 +26,7 @@ describe('a fixed rate', () => {
     expect([schedule.latest(0), schedule.next(-900), schedule.next(-901)]).toEqual([-900, 100, -900]);
   });
 
-  it('is exact whatever the period, the offset and the instant', () => {
+  it('is exact for any period, offset and instant', () => {
     const cases = fc
       .record({
         periodMs: fc.integer({ min: 1, max: 2 ** 40 }),
@@ -45,7 +45,7 @@ describe('a fixed rate', () => {
     );
   });
 
-  it('says what it is in one line', () => {
+  it('describes itself in one line', () => {
     expect(fixedRate(500).description).toBe('fixed-rate 500ms offset 0ms');
     expect(fixedRate(60_000, { offsetMs: 5 }).description).toBe('fixed-rate 60000ms offset 5ms');
     expect(fixedRate(500)).toMatchObject({ kind: 'fixed-rate', periodMs: 500 });

@@ -22,7 +22,7 @@ describe('A sleeper', () => {
     expect(woken).toEqual([100, 150]);
   });
 
-  it('wakes as soon as its signal aborts, and sleeps no more', async () => {
+  it('wakes as soon as its signal aborts, and does not sleep again', async () => {
     const { clock, quitting, sleep, woken } = setup();
     void sleep(60_000);
     await clock.advance(10);
@@ -44,7 +44,7 @@ describe('A sleeper', () => {
     expect(woken[0]).toBeGreaterThanOrEqual(1.5);
   });
 
-  it('waits once for what it is given again and again', async () => {
+  it('adds one handler to a promise that it gets several times', async () => {
     const { clock, sleep } = setup();
     let waits = 0;
     const until = { then: () => void (waits += 1) } as unknown as Promise<void>;
@@ -55,7 +55,7 @@ describe('A sleeper', () => {
     expect(waits).toBe(1);
   });
 
-  it('wakes when what it waits for is there, and keeps no timer', async () => {
+  it('wakes when its promise resolves, and keeps no timer', async () => {
     const { clock, sleep, woken } = setup();
     const until = new Promise<void>((resolve) => clock.setTimer(10, resolve));
     void sleep(60_000, until);

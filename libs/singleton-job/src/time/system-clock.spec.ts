@@ -3,7 +3,7 @@ import { sleep } from './sleep.js';
 import { SystemClock } from './system-clock.js';
 
 describe('The clock of the machine', () => {
-  it('does not fire a timer at once that is set further away than setTimeout can count', async () => {
+  it('does not fire a timer early that is longer than setTimeout allows', async () => {
     const clock = new SystemClock();
     let hasFired = false;
     const timer = clock.setTimer(2 ** 31 + 1_000, () => (hasFired = true));

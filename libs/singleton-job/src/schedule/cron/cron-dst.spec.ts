@@ -85,7 +85,7 @@ describe.each(SHIFTS)('cron in %s at %s, %s', (timeZone, shift) => {
   const at = Date.parse(shift);
   const minutes = wallClock(timeZone, at - 31 * HOUR_MS, at + 55 * HOUR_MS);
 
-  it.each(EXPRESSIONS)('fires %s as Vixie cron does, whatever instant is asked from', (expression, matches, rule) => {
+  it.each(EXPRESSIONS)('fires %s as Vixie cron does, from any instant on', (expression, matches, rule) => {
     const schedule = cron(expression, { timeZone });
     const expected = walk(minutes, matches, rule);
     let previous: number | undefined;
@@ -104,7 +104,7 @@ describe.each(SHIFTS)('cron in %s at %s, %s', (timeZone, shift) => {
     expect(wrong).toEqual([]);
   });
 
-  it('fires at the instant itself whoever asks a moment before', () => {
+  it('fires at the same instant from any moment shortly before', () => {
     const around = minutes.filter((minute) => Math.abs(minute.at - at) <= 2 * HOUR_MS);
     for (const [expression, matches, rule] of EXPRESSIONS) {
       const schedule = cron(expression, { timeZone });
@@ -122,7 +122,7 @@ describe('a time that is skipped in spring', () => {
     expect(fires('30 2 * * *', 'America/New_York', ...spring)).toEqual(['03:00 -04:00']);
   });
 
-  it('comes once for several times in one gap, and together with an ordinary one', () => {
+  it('comes once for several times in one gap and for an ordinary time at its end', () => {
     expect(fires('15,30,45 2 * * *', 'America/New_York', ...spring)).toEqual(['03:00 -04:00']);
     expect(fires('0 2,3 * * *', 'America/New_York', ...spring)).toEqual(['03:00 -04:00']);
     expect(fires('30 2,3 * * *', 'America/New_York', ...spring)).toEqual(['03:00 -04:00', '03:30 -04:00']);

@@ -6,11 +6,11 @@ import { cron } from './cron.js';
 import { CronExpression } from './cron-expression.js';
 
 describe('the table of cron expressions', () => {
-  it('has the names of the one in @nestjs/schedule', () => {
+  it('has the names of the table in @nestjs/schedule', () => {
     expect(Object.keys(CronExpression)).toEqual(Object.keys(NestCronExpression));
   });
 
-  it.each(Object.entries(CronExpression))('means by %s the same times: %s', (name, expression) => {
+  it.each(Object.entries(CronExpression))('has the same times for %s: %s', (name, expression) => {
     const theirs = NestCronExpression[name as keyof typeof CronExpression];
     const ours = cron(expression);
     const oracle = CronExpressionParser.parse(theirs, { currentDate: Date.UTC(2027, 0), tz: 'UTC' });

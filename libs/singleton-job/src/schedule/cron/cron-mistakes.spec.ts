@@ -80,13 +80,13 @@ describe('a cron expression that cannot be read', () => {
     expect(errorOf(() => cron(expression)).message).toBe(message);
   });
 
-  it('is refused when its only times are in the hour that is skipped', () => {
+  it('is refused if all its times are in the skipped hour', () => {
     const everySpring = '*/30 2 * 3 SUN#2';
     expect(() => cron(everySpring, { timeZone: 'America/New_York' })).toThrow(NEVER);
     expect(cron(everySpring, { timeZone: 'Europe/Berlin' }).next(0)).toBeDefined();
   });
 
-  it('has a stable code and keeps what the parser said as its cause', () => {
+  it('has a stable code, and the error of the parser as its cause', () => {
     const error = errorOf(() => cron('61 * * * *'));
     expect(error).toMatchObject({ name: 'InvalidScheduleError', code: 'INVALID_SCHEDULE', cause: expect.any(Error) });
   });

@@ -114,7 +114,7 @@ describe('a cron expression', () => {
     expect(upcoming(cron('0 0 31 * *'), 3)).toEqual(['2027-01-31T00:00Z', '2027-03-31T00:00Z', '2027-05-31T00:00Z']);
   });
 
-  it('waits for the leap day, eight years around 2100', () => {
+  it('waits for the leap day, for eight years around 2100', () => {
     expect(upcoming(cron('0 0 29 2 *'), 2)).toEqual(['2028-02-29T00:00Z', '2032-02-29T00:00Z']);
     expect(upcoming(cron('0 0 29 2 *'), 1, '2096-03-01')).toEqual(['2104-02-29T00:00Z']);
   });
@@ -123,7 +123,7 @@ describe('a cron expression', () => {
     expect(upcoming(cron('0 0 * 2 MON#5'), 1, '2088-03-01')).toEqual(['2112-02-29T00:00Z']);
   });
 
-  it('waits longer than a timer can', () => {
+  it('waits longer than the longest timer', () => {
     const next = cron('0 0 1 1 *', { timeZone: 'America/New_York' }).next(Date.UTC(2027, 0, 1, 5)) ?? 0;
     expect(new Date(next).toISOString()).toBe('2028-01-01T05:00:00.000Z');
     expect(next - NEW_YEAR).toBeGreaterThan(2 ** 31);
@@ -145,7 +145,7 @@ describe('a cron expression', () => {
     expect(cron(alias).description).toBe(`cron ${expression} UTC`);
   });
 
-  it('says what it is in one line, with single spaces and the zone in its own case', () => {
+  it('describes itself in one line, with single spaces and the usual case of the zone', () => {
     expect(cron('  0  3\t* * MON ', { timeZone: 'asia/singapore' }).description).toBe(
       'cron 0 3 * * MON Asia/Singapore',
     );
@@ -205,7 +205,7 @@ describe('the occurrences of a cron expression', () => {
     .map(({ expression, timeZone }) => cron(expression, { timeZone }));
   const instants = fc.integer({ min: Date.UTC(1971, 0), max: Date.UTC(2090, 0) });
 
-  it('have a next one after any instant, and it is the latest at its own instant', () => {
+  it('have a next one after any instant, which is the latest one at its own instant', () => {
     fc.assert(
       fc.property(schedules, instants, (schedule, at) => {
         const next = schedule.next(at) ?? 0;
@@ -216,7 +216,7 @@ describe('the occurrences of a cron expression', () => {
     );
   });
 
-  it('have a latest one, however long ago, and nothing lies between it and now', () => {
+  it('have a latest one, also long ago, with none between it and now', () => {
     fc.assert(
       fc.property(schedules, instants, (schedule, now) => {
         const latest = schedule.latest(-Infinity, now) ?? NaN;
@@ -228,7 +228,7 @@ describe('the occurrences of a cron expression', () => {
     );
   });
 
-  it('are counted after the one instant and up to the other, and no further than the limit', () => {
+  it('are counted after one instant and up to another, up to a limit', () => {
     const everyMinute = cron('* * * * *');
     expect(everyMinute.count(NEW_YEAR, NEW_YEAR + 600_000, 1_000)).toBe(10);
     expect(everyMinute.count(NEW_YEAR - 1, NEW_YEAR + 600_000, 1_000)).toBe(11);

@@ -15,7 +15,7 @@ describe('The back-off delay', () => {
     expect(backoffMs(1, POLICY, () => 0.999_999)).toBeCloseTo(7_200, 0);
   });
 
-  it('never exceeds its ceiling, whatever the jitter and however many failures', () => {
+  it('never exceeds its ceiling, with any jitter and number of failures', () => {
     for (let failures = 0; failures < 2_000; failures += 7) {
       expect(backoffMs(failures, POLICY, () => 0.999_999)).toBeLessThanOrEqual(30_000);
     }

@@ -5,7 +5,7 @@ import { Semaphore } from './semaphore.js';
 const NEVER = new AbortController().signal;
 
 describe('A semaphore', () => {
-  it('lets so many through at once, and the rest in their order', async () => {
+  it('runs so many at once, and the others in order', async () => {
     const slots = new Semaphore(2);
     const started: number[] = [];
     const finish: (() => void)[] = [];
@@ -27,13 +27,13 @@ describe('A semaphore', () => {
     await Promise.all(work);
   });
 
-  it('frees the place of work that fails', async () => {
+  it('frees the slot of work that fails', async () => {
     const slots = new Semaphore(1);
     await expect(slots.run(() => Promise.reject(new Error('lost')), NEVER)).rejects.toThrow('lost');
     expect(await slots.run(() => Promise.resolve('next'), NEVER)).toBe('next');
   });
 
-  it('keeps no place for what leaves while it waits', async () => {
+  it('keeps no slot for work that is aborted while it waits', async () => {
     const slots = new Semaphore(1);
     let finish: () => void = () => undefined;
     const first = slots.run(() => new Promise<void>((resolve) => (finish = resolve)), NEVER);

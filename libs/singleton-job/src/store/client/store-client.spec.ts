@@ -83,7 +83,7 @@ function request({ client, note }: ReturnType<typeof setup>, name = 'tick', kind
 const failing = (code: LockStoreErrorCode) => (): Promise<string> => Promise.reject(new LockStoreError(code, 'denied'));
 
 describe('A request', () => {
-  it('is sent once per connection, however long its answer takes', async () => {
+  it('is sent once per connection, also if its answer takes long', async () => {
     const world = setup();
     world.open();
     await settle();
@@ -144,7 +144,7 @@ describe('A request', () => {
     await answer;
   });
 
-  it('is not sent after a greeting whose connection has ended', async () => {
+  it('is not sent after a first heartbeat whose connection has ended', async () => {
     const world = setup({ greets: false });
     world.open();
     const { sent, ask, stop } = request(world);
@@ -223,7 +223,7 @@ describe('A request', () => {
     await answer;
   });
 
-  it('ends its back-off when the store does for another what it denied', async () => {
+  it('ends its back-off when a request of the same kind works for another lock', async () => {
     const world = setup();
     world.open();
     await settle();
@@ -242,7 +242,7 @@ describe('A request', () => {
     expect(world.clock.pendingTimers).toBe(0);
   });
 
-  it('is not waited for once its signal has aborted, whatever it waits for', async () => {
+  it('is not awaited after its signal has aborted', async () => {
     const world = setup();
     const waiting = [request(world), request(world)];
     const [early, late] = waiting as [(typeof waiting)[0], (typeof waiting)[0]];
@@ -263,7 +263,7 @@ describe('A request', () => {
     expect(sent).toEqual([]);
   });
 
-  it('that throws is one that was rejected', async () => {
+  it('that throws counts as rejected', async () => {
     const world = setup();
     world.open();
     await settle();
@@ -327,7 +327,7 @@ describe('A request with a time limit', () => {
     expect(world.clock.pendingTimers).toBe(0);
   });
 
-  it('that nothing waits for goes on in the background, and can be waited for in the end', async () => {
+  it('in the background goes on, and drained() waits for it', async () => {
     const world = setup();
     world.open();
     await settle();
@@ -376,7 +376,7 @@ describe('An error of the store', () => {
     stop.abort();
   });
 
-  it('is reported once, however often the request is given up and sent anew', async () => {
+  it('is reported once, also if the request is given up and sent again', async () => {
     const world = await setupFailing();
     for (let round = 0; round < 3; round += 1) {
       const limited = world.client.answeredWithin(
@@ -389,7 +389,7 @@ describe('An error of the store', () => {
     expect(world.story()).toEqual(['0 requestDenied']);
   });
 
-  it('that says unreachable is reported as an outage of that job, from the second in a row', async () => {
+  it('about an unreachable store is an outage of that job, from the second in a row', async () => {
     const { ask, fate, clock, story, client } = await setupFailing();
     fate.code = 'STORE_UNREACHABLE';
     const answer = ask('one');
@@ -450,7 +450,7 @@ describe('An error of the store', () => {
     await settle();
   });
 
-  it('about the channel hides no error of a job', async () => {
+  it('about the channel does not hide an error of a job', async () => {
     const { ask, stop, observer, deny } = await setupFailing();
     deny(new LockStoreError('STORE_MISCONFIGURED', 'the channel', { affectsAllJobs: true }));
     void ask('one');
@@ -460,7 +460,7 @@ describe('An error of the store', () => {
     await settle();
   });
 
-  it('to a heartbeat is reported as concerning every job', async () => {
+  it('of a heartbeat is reported for every job', async () => {
     const { client, observer } = await setupFailing();
     client.heartbeatFailed(new LockStoreError('STORE_REFUSED_WRITE', 'OOM'), 1);
     client.heartbeatFailed(new LockStoreError('STORE_REFUSED_WRITE', 'OOM'), 2);
@@ -470,7 +470,7 @@ describe('An error of the store', () => {
     expect(observer.events).toHaveLength(2);
   });
 
-  it('is not reported for the oldest of more than a thousand names: they may come from tenants', async () => {
+  it('is forgotten for the oldest of more than 1,000 names', async () => {
     const { ask, stop, story } = await setupFailing();
     for (let name = 0; name <= 1_000; name += 1) void ask(`tenant-${name}`, 'acquire');
     await settle();
@@ -519,7 +519,7 @@ describe('An outage', () => {
     expect(minutes).toEqual([0, 1, 2, 4]);
   });
 
-  it('that a person has to end is reported once as such, and not if it was so from the beginning', async () => {
+  it('that a person must end is reported once as denied, if it did not begin so', async () => {
     const denied = new LockStoreError('STORE_MISCONFIGURED', 'WRONGPASS', { affectsAllJobs: true });
     const world = setup();
     world.open();

@@ -148,12 +148,12 @@ describe('an error of Redis', () => {
     expect(redisError(new Error(message), RENEWAL).code).toBe('STORE_REFUSED_WRITE');
   });
 
-  it.each(UNREACHABLE)('passes by itself: %s', (message) => {
+  it.each(UNREACHABLE)('goes away by itself: %s', (message) => {
     expect(redisError(new Error(message), RENEWAL).code).toBe('STORE_UNREACHABLE');
     expect(isMisconfiguration(new Error(message))).toBe(false);
   });
 
-  it.each(MESSAGES)('is told with what to do about it: %s', (said, about, message) => {
+  it.each(MESSAGES)('says what to do about it: %s', (said, about, message) => {
     expect(redisError(new Error(said), about).message).toBe(message);
   });
 
@@ -163,7 +163,7 @@ describe('an error of Redis', () => {
     ['ZADD', HEARTBEAT],
     ['PEXPIRE', ACQUIRE],
     ['DEL', RELEASE],
-  ])('inside a script tells which command is not permitted: %s', (command, { sha, source }) => {
+  ])('inside a script names the command that is not permitted: %s', (command, { sha, source }) => {
     const place = `script: ${sha}, on @user_script:${lineOf(source, command)}.`;
     const words = "The user executing the script can't run this command or subcommand";
     expect(redisError(new Error(`ERR ${words} ${place}`), RENEWAL).message).toContain(
@@ -173,12 +173,12 @@ describe('an error of Redis', () => {
     expect(redisError(new Error(older), RENEWAL).message).toContain(`with ${words} (${command}). The ACL`);
   });
 
-  it('passes by itself on a cluster whose slots move', () => {
+  it('goes away by itself on a cluster whose slots move', () => {
     const moved = new Error('Too many Cluster redirections. Last error: ReplyError: MOVED 14044 10.0.0.7:6379');
     expect(redisError(moved, RENEWAL_ON_CLUSTER).code).toBe('STORE_UNREACHABLE');
   });
 
-  it('concerns all jobs if a person must change something, unless it is about one key or one node of a cluster', () => {
+  it('affects all jobs if a person must act, except for one key or one node of a cluster', () => {
     const affectsAllJobs = (message: string, about = RENEWAL) => redisError(new Error(message), about).affectsAllJobs;
     expect(affectsAllJobs('WRONGPASS invalid username-password pair')).toBe(true);
     expect(affectsAllJobs('MOVED 3660 127.0.0.1:7303')).toBe(true);
@@ -188,7 +188,7 @@ describe('an error of Redis', () => {
     expect(affectsAllJobs('LOADING Redis is loading the dataset in memory')).toBe(false);
   });
 
-  it('keeps its cause, but not the arguments of the command, which may be a password', () => {
+  it('keeps its cause, but not the arguments of the command', () => {
     const command = { name: 'hello', args: ['3', 'AUTH', 'default', 's3cret'] };
     const refused = Object.assign(new Error('WRONGPASS invalid username-password pair'), { command });
     const ofAll = Object.assign(new Error('Failed to refresh slots cache.'), { lastNodeError: refused, command });
@@ -197,7 +197,7 @@ describe('an error of Redis', () => {
     expect(inspect(error, { depth: 10 })).not.toContain('s3cret');
   });
 
-  it('of all nodes of a cluster is sorted by what the last of them said', () => {
+  it('of all nodes of a cluster has the code of the error of the last node', () => {
     const all = Object.assign(new Error('Failed to refresh slots cache.'), {
       lastNodeError: new Error('WRONGPASS invalid username-password pair'),
     });
@@ -207,12 +207,12 @@ describe('an error of Redis', () => {
     });
   });
 
-  it('without a message tells its code', () => {
+  it('without a message shows its code', () => {
     const refused = Object.assign(new AggregateError([]), { code: 'ECONNREFUSED' });
     expect(redisError(refused, RENEWAL).message).toBe("Redis did not answer 'renew': ECONNREFUSED");
   });
 
-  it('that is sorted already stays as it is, and what is no error is unreachable', () => {
+  it('that is a LockStoreError is not changed, and a value that is no error is unreachable', () => {
     const sorted = new LockStoreError('STORE_REFUSED_WRITE', 'full');
     expect(redisError(sorted, RENEWAL)).toBe(sorted);
     expect(redisError('gone', RENEWAL)).toMatchObject({
@@ -221,20 +221,20 @@ describe('an error of Redis', () => {
     });
   });
 
-  it('tells of a demoted server, inside a script too', () => {
+  it('shows a demoted server, also inside a script', () => {
     expect(isDemotion(new Error("READONLY You can't write against a read only replica."))).toBe(true);
     expect(isDemotion(new Error('ERR Error running script: -READONLY You can not'))).toBe(true);
     expect(isDemotion(new Error('MASTERDOWN Link with MASTER is down'))).toBe(true);
     expect(isDemotion(new Error('LOADING Redis is loading'))).toBe(false);
   });
 
-  it('tells of a server that answers no request at the moment', () => {
+  it('shows a server that answers no request at the moment', () => {
     expect(isUnavailable(new Error('LOADING Redis is loading the dataset in memory'))).toBe(true);
     expect(isUnavailable(new Error('BUSY Redis is busy running a script.'))).toBe(true);
     expect(isUnavailable(new Error('BUSYKEY Target key name already exists.'))).toBe(false);
   });
 
-  it('tells of a script that was never run only by its first word', () => {
+  it('shows an unknown script only by its first word', () => {
     expect(isUnknownScript(new Error('NOSCRIPT No matching script.'))).toBe(true);
     expect(isUnknownScript(new Error('ERR Error running script: NOSCRIPT'))).toBe(false);
   });

@@ -43,7 +43,7 @@ describe('A subscription', () => {
     jest.useRealTimers();
   });
 
-  it('pings its connection every 3 s, and no more once it is closed', async () => {
+  it('pings its connection every 3 s until it is closed', async () => {
     const client = new FakeClient();
     const subscription = new Subscription({
       channel: 'myapp:released',
