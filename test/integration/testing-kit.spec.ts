@@ -101,7 +101,7 @@ const BREAKAGES: [what: string, breakage: Breakage, rule: string][] = [
   [
     'forgets what was claimed',
     (store) => ({ claim: async (request) => ({ ...(await store.claim(request)), outcome: 'claimed' as const }) }),
-    'a claim takes an occurrence once, and with it all before it',
+    'a claim takes an occurrence once, and with it all older ones',
   ],
   [
     'does not renew by a claim',
@@ -109,12 +109,12 @@ const BREAKAGES: [what: string, breakage: Breakage, rule: string][] = [
     'a claim is a renewal too, also when the outcome is: claimed',
   ],
   [
-    'forgets how far the last leader came',
+    'forgets the update of the last leader',
     (store) => ({ release: (request) => store.release({ ...request, update: {} }) }),
     'the state takes the update of a renewal, a claim and a release',
   ],
   [
-    'says that a session goes on which has ended',
+    'extends a session that has ended',
     (store) => ({
       heartbeat: async (request) => {
         const result = await store.heartbeat(request);
@@ -126,10 +126,10 @@ const BREAKAGES: [what: string, breakage: Breakage, rule: string][] = [
   [
     'lets a lock be taken before its time',
     (store) => ({ acquire: (request) => store.acquire({ ...request, notBefore: 0 }) }),
-    'the time before which no lock is taken holds for a lock that nobody has',
+    'the time before which no lock is taken holds for a free lock',
   ],
   [
-    'says no where it does not know',
+    'answers no instead of rejecting',
     (store) => ({
       renew: (request) =>
         store.renew(request).catch(() => ({ held: false, holder: undefined, pausedAt: undefined, storeTime: 0 })),
@@ -139,7 +139,7 @@ const BREAKAGES: [what: string, breakage: Breakage, rule: string][] = [
 ];
 
 describe('the suite for stores', () => {
-  it('passes a store that keeps its promises', async () => {
+  it('passes a store that keeps all rules', async () => {
     const { broken, rules } = await brokenRules(() => ({}));
     expect(broken).toEqual([]);
     expect(rules).toBeGreaterThanOrEqual(100);

@@ -4,7 +4,7 @@ import { LeaseLostError, type RunAbortCode, RunAbortedError } from '../errors/in
 import { FakeRun } from './fake-run.js';
 
 describe('a fake run', () => {
-  it('is a run that nothing is wrong with', () => {
+  it('is a run with a valid lease', () => {
     const run = new FakeRun();
     expect(run).toBeInstanceOf(JobRun);
     expect(run.signal.aborted).toBe(false);
@@ -13,14 +13,14 @@ describe('a fake run', () => {
     }).not.toThrow();
   });
 
-  it('is what it is told to be', () => {
+  it('has the values that it is given', () => {
     const scheduledAt = new Date('2027-03-01T03:00:00Z');
     const run = new FakeRun({ job: 'daily-report', kind: 'cron', cause: 'misfire', scheduledAt, fencingToken: 7 });
     expect(run).toMatchObject({ job: 'daily-report', kind: 'cron', cause: 'misfire', scheduledAt, fencingToken: 7 });
     expect(run.startedAt).toEqual(scheduledAt);
   });
 
-  it('has its defaults where it is told undefined', () => {
+  it('has its defaults where it is given undefined', () => {
     const unset = { job: undefined, kind: undefined, cause: undefined, scheduledAt: undefined, startedAt: undefined };
     expect(new FakeRun({ ...unset, fencingToken: undefined })).toEqual(new FakeRun());
   });
@@ -32,7 +32,7 @@ describe('a fake run', () => {
     expect(run.signal.reason).toMatchObject({ job: 'price-tick', code });
   });
 
-  it('no longer asserts its leadership when its lease is lost, whether the signal has fired or not', () => {
+  it('throws in assertLeader() when its lease is lost, before the signal fires or after', () => {
     const [told, unnoticed, stopped] = [new FakeRun(), new FakeRun(), new FakeRun()];
     const asserting = (run: FakeRun) => (): void => {
       run.assertLeader();
@@ -47,7 +47,7 @@ describe('a fake run', () => {
     expect([told, unnoticed, stopped].map(({ wasRefused }) => wasRefused)).toEqual([true, true, false]);
   });
 
-  it('ends with the signal of the test too', () => {
+  it('is aborted by the signal of the test too', () => {
     const controller = new AbortController();
     const run = new FakeRun({ signal: controller.signal });
     const reason = new Error('the test is over');

@@ -4,7 +4,7 @@ import { ManualClock } from './manual-clock.js';
 import { RecordingObserver } from './recording-observer.js';
 
 describe('a recording observer', () => {
-  it('keeps what it is told as any observer is, and when', async () => {
+  it('keeps each event and its time', async () => {
     const clock = new ManualClock();
     const recorder = new RecordingObserver(clock);
     const notify = notifyAll([recorder]);

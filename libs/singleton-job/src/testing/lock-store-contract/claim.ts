@@ -3,7 +3,7 @@ import { acquireRequest, granted, refused } from './requests.js';
 import { type Rules, type Scene } from './scene.js';
 
 export const CLAIM: Rules = {
-  'takes an occurrence once, and with it all before it': async ({ store, claim }) => {
+  'takes an occurrence once, and with it all older ones': async ({ store, claim }) => {
     const { token, storeTime: at } = await granted(store, acquireRequest('a#1'));
     includes(await claim('a#1', { token, scheduledAt: at + 20 }), { outcome: 'claimed', newestClaimed: at + 20 });
     includes(await claim('a#1', { token, scheduledAt: at + 10 }), { outcome: 'taken', newestClaimed: at + 20 });
@@ -17,7 +17,7 @@ export const CLAIM: Rules = {
     includes(repeated, { outcome: 'already-ours', newestClaimed: at + 20 });
   },
 
-  'of an earlier term stands against the next one': async ({ store, claim, release }) => {
+  'of an earlier term still counts in the next one': async ({ store, claim, release }) => {
     const first = await granted(store, acquireRequest('a#1'));
     const scheduledAt = first.storeTime + 20;
     await claim('a#1', { token: first.token, scheduledAt });
@@ -26,7 +26,7 @@ export const CLAIM: Rules = {
     includes(await claim('a#2', { token, scheduledAt }), { outcome: 'taken' });
   },
 
-  'of an occurrence that is settled comes too late': async ({ store, claim, release }) => {
+  'of a settled occurrence is refused': async ({ store, claim, release }) => {
     const { storeTime: at } = await granted(store, acquireRequest('a#1'));
     await release('a#1', { newestSettled: at + 20 });
     const { token } = await granted(store, acquireRequest('a#2'));
@@ -40,7 +40,7 @@ export const CLAIM: Rules = {
     includes(result, { outcome: 'taken', newestClaimed: at + 20 });
   },
 
-  'more than a minute ahead of the store is too early, and nothing is claimed': async ({ store, claim }) => {
+  'more than a minute ahead of the store is too early, and claims nothing': async ({ store, claim }) => {
     const { token, storeTime: at } = await granted(store, acquireRequest('a#1'));
     includes(await claim('a#1', { token, scheduledAt: at + 120_000 }), { outcome: 'too-early', newestClaimed: 0 });
     includes(await claim('a#1', { token, scheduledAt: at + 60_000 }), { outcome: 'claimed' });
@@ -54,7 +54,7 @@ export const CLAIM: Rules = {
     includes(await claim('a#1', { token, scheduledAt: at + 20 }), { outcome: 'claimed' });
   },
 
-  'of a lock that nobody holds takes nothing': async ({ claim }) => {
+  'of a free lock takes nothing': async ({ claim }) => {
     const result = await claim('a#1', { token: 1, scheduledAt: 1 });
     includes(result, { outcome: 'not-leader', holder: undefined, newestClaimed: 0 });
   },

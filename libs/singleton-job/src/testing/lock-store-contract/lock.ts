@@ -4,7 +4,7 @@ import { acquireRequest, eventually, granted, LONG_MS, refused } from './request
 import { type Rules } from './scene.js';
 
 export const LOCK: Rules = {
-  'is granted to the first request, and refused to the second, which learns who holds it': async ({ store, other }) => {
+  'is granted to the first request, and refused to the second, with the holder': async ({ store, other }) => {
     const { token, stateCreatedAt } = await granted(store, acquireRequest('a#1', { lifeMs: 60_000 }));
     const refusal = await refused(other, acquireRequest('b#1'));
     includes(refusal, { reason: 'held', holder: 'a#1', token, stateCreatedAt, ttlRestored: false });
@@ -12,14 +12,14 @@ export const LOCK: Rules = {
     atMost(refusal.ttlMs, 60_000);
   },
 
-  'of one job has nothing to do with that of another': async ({ store, other }) => {
+  'of one job is independent of that of another': async ({ store, other }) => {
     await granted(store, acquireRequest('a#1', { name: 'one' }));
     await granted(other, acquireRequest('b#1', { name: 'two' }));
     const renewal = { name: 'two', holder: 'a#1', lifeMs: LONG_MS, update: {} };
     includes(await store.renew(renewal), { held: false, holder: 'b#1' });
   },
 
-  'has exactly one holder when many replicas ask at once': async ({ store, other }) => {
+  'has exactly one holder when many replicas request it at once': async ({ store, other }) => {
     const requests = Array.from({ length: 50 }, (_, n) => acquireRequest(`n${String(n)}#1`));
     const results = await Promise.all(requests.map((request, n) => (n % 2 === 0 ? store : other).acquire(request)));
     equal(results.filter((result) => result.granted).length, 1);
@@ -68,7 +68,7 @@ export const LOCK: Rules = {
     includes(await refused(other, acquireRequest('b#1')), { holder: 'a#1' });
   },
 
-  'is not changed by what an ended term still sends': async ({ store, other, renew, release, claim }) => {
+  'is not changed by late requests of an ended term': async ({ store, other, renew, release, claim }) => {
     const { token } = await granted(store, acquireRequest('a#1'));
     await release('a#1');
     const second = await granted(other, acquireRequest('a#2', { lifeMs: 60_000 }));

@@ -46,7 +46,7 @@ export const MESSAGES: Rules = {
     deepEqual(await first(messages), { kind: 'released', locks: [{ name: 'price-tick', holder: 'a#1', token }] });
   },
 
-  'is not sent by the release of a lock that was not ours': async ({ store, other, release }) => {
+  'is not sent by the release of a lock of another holder': async ({ store, other, release }) => {
     const messages = received(other);
     await granted(store, acquireRequest('a#1'));
     await release('b#1');

@@ -26,7 +26,7 @@ export const PAUSE: Rules = {
     includes(await granted(other, acquireRequest('b#1')), { pausedAt: undefined });
   },
 
-  'of one job has nothing to do with another': async ({ store, setPaused }) => {
+  'of one job does not affect another': async ({ store, setPaused }) => {
     await setPaused(true);
     await granted(store, acquireRequest('a#1', { name: 'other' }));
   },

@@ -143,7 +143,7 @@ export const STATE: Rules = {
     includes(await refused(other, acquireRequest('b#1')), { lastRunEndedAt: at, schedule: 'x' });
   },
 
-  'is not changed by a refusal, whatever its reason': async ({ store, other, renew, release }) => {
+  'is not changed by a refusal for any reason': async ({ store, other, renew, release }) => {
     const { storeTime: at, stateCreatedAt } = await granted(store, acquireRequest('a#1'));
     await renew('a#1', { newestClaimed: at, schedule: 'x' });
     const before = await refused(other, acquireRequest('b#1'));

@@ -3,7 +3,7 @@ import { acquireRequest, eventually, granted, heartbeat, LONG_MS, refused } from
 import { type Rules, type Scene } from './scene.js';
 
 export const WAIT: Rules = {
-  'holds for a lock that nobody has': async (scene) => {
+  'holds for a free lock': async (scene) => {
     const notBefore = await inTenMinutes(scene);
     const refusal = await refused(scene.store, acquireRequest('a#1', { notBefore }));
     includes(refusal, { reason: 'too-early', holder: undefined, ttlMs: 0, token: 0, stateCreatedAt: undefined });

@@ -44,7 +44,7 @@ describe('replicas in memory', () => {
     expect(replicas.clock.pendingTimers).toBe(0);
   });
 
-  it('have one leader, who runs the job', async () => {
+  it('have one leader, which runs the job', async () => {
     const [a, b] = [new Prices(), new Prices()];
     replicas.start('a', [a]);
     await passes(0);
@@ -54,7 +54,7 @@ describe('replicas in memory', () => {
     expect([a.runs.length, b.runs.length]).toEqual([3, 0]);
   });
 
-  it('run their jobs also where the environment switches off those of the application', async () => {
+  it('run their jobs also if the environment switches jobs off', async () => {
     process.env['SINGLETON_JOB_ENABLED'] = 'false';
     const prices = new Prices();
     replicas.start('a', [prices]);
@@ -94,7 +94,7 @@ describe('replicas in memory', () => {
     expect(occurrences).toEqual(['2027-03-01T03:00:00.000Z', '2027-03-01T03:01:00.000Z']);
   });
 
-  it('tell other observers of every event, until they are killed', async () => {
+  it('send every event to other observers until they are killed', async () => {
     const heard: string[] = [];
     const a = replicas.start('a', [new Prices()], { observers: [{ runStarted: ({ job }) => heard.push(job) }] });
     await passes(1_000);
@@ -103,7 +103,7 @@ describe('replicas in memory', () => {
     expect(heard).toEqual(['price-tick']);
   });
 
-  it('refuse what the application would refuse at its start', () => {
+  it('refuse what an application refuses at its start', () => {
     class Wrong {
       @FixedRate('no time at all', { name: 'wrong' })
       run(): void {}
