@@ -106,7 +106,7 @@ describe('a cluster', () => {
     }
   });
 
-  it('has a lock taken over from a session that ended on another node', async () => {
+  it('lets a replica take over a lock from a session that ended on another node', async () => {
     const { store, projectName, lockNode, sessionNode } = await connectApart();
     const [dead, alive] = [sessionOfReplica('a', { lockExpiryMs: 40 }), sessionOfReplica('b')];
     const before = await heartbeat(store, [dead]);
@@ -131,7 +131,7 @@ describe('a cluster', () => {
     });
   });
 
-  it('takes heartbeats of the heartbeat thread, which is given copies of the options and no subscription', async () => {
+  it('accepts heartbeats of the heartbeat thread, which has a copy of the options', async () => {
     const projectName = nextProject();
     const connection = structuredClone({ nodes: cluster.addresses, options: { slotsRefreshTimeout: 5_000 } });
     const store = new RedisLockStore({ projectName, connection, subscribes: false });
@@ -142,7 +142,7 @@ describe('a cluster', () => {
     expect(store.isSubscribed).toBe(false);
   });
 
-  it('refuses a request as outdated when another node than before answers for the lock', async () => {
+  it('refuses a request as outdated when another node answers for the lock', async () => {
     const { store, projectName } = await connectApart();
     const reference = await heartbeat(store, [sessionOfReplica('a')]);
     const request = acquireRequest('a.1@600000#1', { heartbeat: reference });
@@ -154,7 +154,7 @@ describe('a cluster', () => {
     expect(await granted(store, request)).toMatchObject({ token });
   });
 
-  it('is not left because one node says that it is no primary: the slot map is refreshed', async () => {
+  it('keeps its connection and refreshes the slots when a node is no primary', async () => {
     const { store, events } = await connectApart();
     const refresh = jest.spyOn(Cluster.prototype, 'refreshSlotsCache');
     const demoted = new Error("READONLY You can't write against a read only replica.");
@@ -196,13 +196,13 @@ describe('an ACL user of a cluster', () => {
     return { nodes: cluster.addresses, options: { redisOptions } };
   };
 
-  it('needs +cluster|slots and +cluster|info besides', async () => {
+  it('also needs +cluster|slots and +cluster|info', async () => {
     const { store } = await connect(await connectAs('+cluster|slots', '+cluster|info'), 'acl');
     for (const name of ['ant', 'bee', 'cat', 'dog']) await granted(store, acquireRequest('a#1', { name }));
     await store.close();
   });
 
-  it('without them is told so', async () => {
+  it('without them gets an error that names them', async () => {
     const store = new RedisLockStore({ projectName: 'acl', connection: await connectAs() });
     store.open();
     await expect(store.acquire(acquireRequest('a#1'))).rejects.toMatchObject({

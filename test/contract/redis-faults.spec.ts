@@ -76,7 +76,7 @@ describe('a store whose Redis fails', () => {
     expect(opened.disconnected).toHaveLength(2);
   });
 
-  it('begins without a server, and connects when there is one', async () => {
+  it('starts without a server, and connects when there is one', async () => {
     await fixture.server.kill();
     const opened = fixture.begin();
     await expect(opened.store.acquire(acquireRequest('a#1'))).rejects.toMatchObject({ ...UNREACHABLE, wasSent: false });
@@ -114,7 +114,7 @@ describe('a store whose Redis fails', () => {
     expect(await commandConnection()).not.toBe(before);
   });
 
-  it('is not held up by a server that hung before it ever answered', async () => {
+  it('is not blocked by a server that hung before it ever answered', async () => {
     await fixture.server.pause();
     const opened = fixture.begin();
     await expect(opened.store.acquire(acquireRequest('a#1'))).rejects.toMatchObject({ ...UNREACHABLE, wasSent: false });
@@ -141,7 +141,7 @@ describe('a store whose Redis fails', () => {
     expect(await commandConnection()).toBe(before);
   });
 
-  it('keeps a connection that is silent because nothing was asked', async () => {
+  it('keeps a silent connection without open requests', async () => {
     const { store, events } = await fixture.connect();
     const before = await fixture.connections();
     // the subscriber is pinged meanwhile
@@ -163,7 +163,7 @@ describe('a store whose Redis fails', () => {
     ['the end of a session that has ended', (store) => store.endSession(sessionOfReplica('dead'))],
   ];
 
-  it.each(requests)('learns from a read-only server that it is one, also by %s', async (_, send) => {
+  it.each(requests)('learns that a server is read-only, also by %s', async (_, send) => {
     const { store } = await fixture.connect();
     await granted(store, acquireRequest('a#1'));
     await store.endSession(sessionOfReplica('dead'));
@@ -187,7 +187,7 @@ describe('a store whose Redis fails', () => {
     expect(await store.renew(renewal)).toMatchObject({ held: true });
   });
 
-  it('reports that too few replicas are there, and goes on when they are', async () => {
+  it('reports too few replicas of Redis, and goes on when there are enough', async () => {
     const { store } = await fixture.connect();
     await granted(store, acquireRequest('a#1'));
     await fixture.raw.config('SET', 'min-replicas-to-write', '1');
@@ -197,7 +197,7 @@ describe('a store whose Redis fails', () => {
     expect(await store.renew(renewal)).toMatchObject({ held: true });
   });
 
-  it("closes its connection while another client's script does not end, and goes on after that", async () => {
+  it("closes its connection while another client's script does not end", async () => {
     const opened = await fixture.connect();
     const { store } = opened;
     await granted(store, acquireRequest('a#1'));
@@ -212,7 +212,7 @@ describe('a store whose Redis fails', () => {
     expect(await store.renew(renewal)).toMatchObject({ held: true });
   });
 
-  it('never sends a request again that was under way when the connection ended', async () => {
+  it('never repeats a request that was under way when the connection ended', async () => {
     await using proxy = await TcpProxy.start(fixture.server.port);
     const opened = await fixture.connect({ connection: proxy.url });
     proxy.freeze();
@@ -227,7 +227,7 @@ describe('a store whose Redis fails', () => {
     expect(await fixture.raw.exists('myapp:price-tick:lock')).toBe(0);
   });
 
-  it('sends no script again that Redis has forgotten, once the store is closed', async () => {
+  it('does not send a forgotten script again after close()', async () => {
     const { store } = await fixture.connect();
     await fixture.raw.script('FLUSH');
     const lost = store.acquire(acquireRequest('a#1'));

@@ -63,21 +63,21 @@ describe('what Redis sees', () => {
     expect(await fixture.raw.hmget(SERVER, 'version', 'replicas')).toEqual([String(next.version), '3']);
   });
 
-  it('is a session that stays ended, whatever the clock of the server says', async () => {
+  it('is a session that stays ended, with any clock of the server', async () => {
     const session = sessionOfReplica('a');
     const { end } = await kept(store, session);
     await fixture.raw.zadd(SESSIONS, -(end + LONG_MS), session.id);
     expect(await kept(store, session)).toEqual({ status: 'ended', end: end + LONG_MS });
   });
 
-  it('is a member of the set that somebody added by hand, and that no heartbeat stumbles over', async () => {
+  it('may be a foreign member in the set of sessions, which heartbeats ignore', async () => {
     await fixture.raw.zadd(SESSIONS, 5_000_000_000_000, 'not a session');
     const { serverSince, liveReplicas, nextEnd } = await heartbeat(store, [sessionOfReplica('a')]);
     expect({ liveReplicas, nextEnd }).toEqual({ liveReplicas: 1, nextEnd: undefined });
     expect(Number(await fixture.raw.zscore(SESSIONS, 'not a session'))).toBe(-serverSince);
   });
 
-  it('is a lock under the key of the original, whose value is the holder and whose life is given', async () => {
+  it('is a lock under the key of the original, with the holder and a life', async () => {
     await granted(store, acquireRequest('node-a7.1@10000#3', { lifeMs: 60_000 }));
     expect(await fixture.raw.get(LOCK)).toBe('node-a7.1@10000#3');
     const ttl = await fixture.raw.pttl(LOCK);
@@ -85,7 +85,7 @@ describe('what Redis sees', () => {
     expect(ttl).toBeLessThanOrEqual(60_000);
   });
 
-  it('is a state beside it that lives for ever, in plain numbers', async () => {
+  it('is a state beside the lock that lives for ever, in plain numbers', async () => {
     const grant = await granted(store, acquireRequest('a#1', { seenToken: 2_000_000_000_000_000 }));
     expect((await fixture.raw.keys('*')).sort()).toEqual([LOCK, STATE]);
     expect(await fixture.raw.pttl(STATE)).toBe(-1);
@@ -96,7 +96,7 @@ describe('what Redis sees', () => {
     });
   });
 
-  it('is a state with a life where a request gives one, as those of LockService do', async () => {
+  it('is a state with a life for locks of LockService', async () => {
     await granted(store, acquireRequest('a#1', { name: 'lock/nightly-import', stateLifeMs: 60_000 }));
     const ttl = await fixture.raw.pttl('{myapp:lock/nightly-import:lock}:state');
     expect(ttl).toBeGreaterThan(30_000);
@@ -116,7 +116,7 @@ describe('what Redis sees', () => {
     });
   });
 
-  it('is a pause as one more field of the state, and nothing of it when it ends', async () => {
+  it('is a pause as a field of the state, which is deleted when the pause ends', async () => {
     const { pausedAt } = await store.setPaused({ name: 'price-tick', isPaused: true });
     expect(await fixture.raw.hgetall(STATE)).toEqual({ paused: String(pausedAt) });
     expect(await fixture.raw.pttl(STATE)).toBe(-1);
@@ -124,13 +124,13 @@ describe('what Redis sees', () => {
     expect(await fixture.raw.keys('*')).toEqual([]);
   });
 
-  it('is nothing of a lock that was released but its state', async () => {
+  it('is only the state of a lock that was released', async () => {
     await granted(store, acquireRequest('a#1'));
     await store.release(release);
     expect(await fixture.raw.keys('*')).toEqual([STATE]);
   });
 
-  it('is nothing of a lock of LockService whose state ended before it was released', async () => {
+  it('is nothing of a lock of LockService whose state expired before its release', async () => {
     await granted(store, acquireRequest('a#1', { stateLifeMs: 60_000 }));
     await fixture.raw.del(STATE);
     await store.release(release);
@@ -155,7 +155,7 @@ describe('what Redis sees', () => {
   });
 
   describe('as a message', () => {
-    it('names its version, its kind, its database and what it is about', async () => {
+    it('has its version, its kind, its database and its content', async () => {
       const listener = fixture.raw.duplicate();
       const messages: string[] = [];
       listener.on('message', (channel, text) => messages.push(`${channel} ${text}`));
@@ -176,7 +176,7 @@ describe('what Redis sees', () => {
       listener.disconnect();
     });
 
-    it('is ignored if it is of another database, or no message of this library', async () => {
+    it('is ignored if it is from another database or another program', async () => {
       const messages: unknown[] = [];
       const stop = store.listen({ message: (message) => messages.push(message) });
       const ignored = [
@@ -215,7 +215,7 @@ describe('what Redis sees', () => {
     });
   });
 
-  it('is the script by its hash, and the whole of it only when Redis forgot it', async () => {
+  it('is the hash of a script, and the whole script only when Redis forgot it', async () => {
     await granted(store, acquireRequest('a#1'));
     await fixture.raw.script('FLUSH');
     await fixture.raw.config('RESETSTAT');
@@ -246,7 +246,7 @@ describe('what Redis sees', () => {
     expect(await microseconds(300)).toBeLessThan(3 * few);
   });
 
-  describe('when somebody changes it', () => {
+  describe('when another program changes the keys', () => {
     it('a state of another type is reported before the lock is taken', async () => {
       await fixture.raw.set(STATE, 'not a hash');
       await expect(store.acquire(acquireRequest('a#1'))).rejects.toMatchObject({ code: 'STORE_MISCONFIGURED' });
@@ -275,7 +275,7 @@ describe('what Redis sees', () => {
       expect(await fixture.raw.hmget(STATE, 'last', 'ran', 'end')).toEqual(['3', '2', '1']);
     });
 
-    it('fields that are beyond all numbers reject, and crash nothing', async () => {
+    it('numbers that are too large reject', async () => {
       await fixture.raw.hset(STATE, 'token', '1e300');
       await expect(store.acquire(acquireRequest('a#1'))).rejects.toMatchObject({ code: 'STORE_UNREACHABLE' });
     });
@@ -312,7 +312,7 @@ describe('what Redis sees', () => {
       expect(serverSince).toBe(storeTime);
     });
 
-    it('leaders renew, claim and release, with all that they record', async () => {
+    it('leaders renew, claim and release, and record their updates', async () => {
       const { token, storeTime: at } = await granted(store, acquireRequest('a#1'));
       await fill();
       const update = { newestSettled: at + 10, lastRunEndedAt: at + 5, schedule: 'x' };
@@ -339,7 +339,7 @@ describe('what Redis sees', () => {
     });
   });
 
-  describe('of what is sent in one turn of the event loop', () => {
+  describe('for all requests of one turn of the event loop', () => {
     it.each([1, 20, 500])('is one write for %i renewals', async (count) => {
       const names = Array.from({ length: count }, (_, n) => `job-${String(n)}`);
       await Promise.all(names.map((name) => store.acquire(acquireRequest('a#1', { name }))));

@@ -142,7 +142,7 @@ describe('a connection that cannot work is explained with its fix:', () => {
     expect(messages[0]).toMatch(message);
   });
 
-  it('TLS works with the authority of the server', async () => {
+  it('TLS works with the certificate authority of the server', async () => {
     const { tlsPort, certificate } = servers;
     const store = new RedisLockStore({
       projectName: 'myapp',

@@ -271,7 +271,7 @@ describe('Redis and memory', () => {
     if (taken.kind === 'loseData') await raw.del(lock, state, sessions, `${sessions}:server`);
   };
 
-  it('answer every sequence of requests alike, and a late request lowers nothing', async () => {
+  it('answer every sequence of requests in the same way, and late requests lower nothing', async () => {
     await fc.assert(
       fc.asyncProperty(sequence(1), async (steps) => {
         await interfere({ kind: 'loseData' });

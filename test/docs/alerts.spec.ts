@@ -63,7 +63,7 @@ describe('the alerts', () => {
     expect(ofReports.length).toBeGreaterThan(0);
   });
 
-  it('use metrics that the library exports, and labels that these have', async () => {
+  it('use metrics of the library, and labels that they have', async () => {
     const scraped = new PrometheusSerializer().serialize(await collectedMetrics());
     const samples = [...scraped.matchAll(/^(singleton_job_\w+)\{(.*)\} \S+$/gm)];
     const names = new Set(samples.map(([, name]) => name));
@@ -94,7 +94,7 @@ describe('the alerts', () => {
     );
   });
 
-  it('say what is wrong with which job, by labels that the result has', () => {
+  it('name the problem and the job, by labels of the result', () => {
     expect(
       onEachRule(({ labels, annotations }) =>
         labels['severity'] && annotations['summary'] ? [] : ['says too little'],
@@ -113,7 +113,7 @@ describe('the alerts', () => {
     expect(rules.filter(({ annotations }) => !/\$labels\./.test(annotations['summary'] ?? ''))).toEqual([]);
   });
 
-  it('are explained on the page, each and no other, with their severity', () => {
+  it('are all explained on the page, with their severity', () => {
     const rows = [...page.matchAll(/^\| \[(\w+)\]\(#[\w-]+\) \| .+ \| (\w+) \|$/gm)].map(([, alert, severity]) => [
       alert,
       severity,

@@ -46,7 +46,7 @@ describe.each([
     expect(isValid.errors).toBeNull();
   });
 
-  it('gives the worker longer to stop than it takes, and a second more', () => {
+  it('gives the worker shutdownTimeout and a second to stop', () => {
     const shutdownTimeout = replica.environment?.['SINGLETON_JOB_SHUTDOWN_TIMEOUT'];
     expect(ms(replica.stop_grace_period)).toBeGreaterThan(ms(shutdownTimeout) + 1_000);
   });
@@ -78,7 +78,7 @@ describe('the Dockerfile of the worker', () => {
     expect(new Set(dockerfile.match(/^FROM \S+/gm)).size).toBe(1);
   });
 
-  it('is not given what was installed or built outside', () => {
+  it('ignores installed and built files of the checkout', () => {
     const ignored = read('.dockerignore').split('\n');
     expect(ignored).toEqual(expect.arrayContaining(['**/node_modules', 'dist', '.git', '.cache']));
   });

@@ -78,11 +78,11 @@ function knownOptions(): string[] {
 describe('the documentation', () => {
   const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
 
-  it('has no link that leads nowhere', () => {
+  it('has no broken link', () => {
     expect(onEachPage(brokenLinks)).toEqual([]);
   });
 
-  it('names only scripts that there are', () => {
+  it('names only existing scripts', () => {
     const named = (page: string): string[] =>
       [...read(page).matchAll(/npm run ([\w:-]+)/g)].map(([, name = '']) => name);
     expect(onEachPage((page) => named(page).filter((name) => !(name in scripts)))).toEqual([]);
@@ -96,7 +96,7 @@ describe('the README', () => {
     expect(lines.length).toBeLessThanOrEqual(175);
   });
 
-  it('begins with the minimal application, to the letter', () => {
+  it('begins with the code of the minimal application', () => {
     const [, quickStart] = /^```ts\n([^]*?)^```$/m.exec(readme) ?? [];
     expect(quickStart).toBe(read('apps/minimal/src/main.ts'));
   });
@@ -119,7 +119,7 @@ describe('the README', () => {
 describe('docs/options.md', () => {
   const PAGE = 'docs/options.md';
 
-  it('has every option of the module in a table, and no other', () => {
+  it('has every option of the module in a table', () => {
     const documented = rowsUnder('option', PAGE).map(([name = '']) => name.replaceAll('`', ''));
     expect(documented.toSorted()).toEqual(knownOptions().toSorted());
   });
@@ -177,7 +177,7 @@ function supersededBy(adr: string): string | undefined {
 }
 
 describe('the decisions', () => {
-  it('are one page each, numbered, of four parts', () => {
+  it('have one numbered page each, with four parts', () => {
     for (const name of adrs) {
       const page = join(ADR, name);
       const [title] = linesOf(page);
@@ -189,7 +189,7 @@ describe('the decisions', () => {
     }
   });
 
-  it('are listed in the index with their titles, and with what has superseded them', () => {
+  it('are listed in the index, with their titles and successors', () => {
     const listed = [...read(join(ADR, 'README.md')).matchAll(/^- \[\d{4}\]\(([^)]+)\) (.+)$/gm)];
     const titles = adrs.map((name) => [name, `${titleOf(name)}${supersededBy(name) ?? ''}`]);
     expect(listed.map(([, name, title]) => [name, title])).toEqual(titles);
@@ -201,7 +201,7 @@ describe('the architecture', () => {
     expect(linesOf('ARCHITECTURE.md').length).toBeLessThanOrEqual(150);
   });
 
-  it('says of each folder what lint lets it import', () => {
+  it('lists for each folder what lint lets it import', () => {
     const rules = [...read('eslint.config.mjs').matchAll(/^ {2}'?([\w-]+)'?: \[([^\]]*)\],$/gm)];
     const layers = rules.map(([, folder = '', others = '']) => [folder, others.match(/[\w-]+/g)?.join(', ') ?? '–']);
     const rows = [...read('ARCHITECTURE.md').matchAll(/^\| `([\w-]+)` \| [^|]+ \| ([^|]+) \|$/gm)];

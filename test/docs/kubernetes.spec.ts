@@ -81,7 +81,7 @@ describe('the manifests for Kubernetes', () => {
     expect(service.spec?.ports?.map(({ targetPort }) => targetPort)).toEqual(container?.ports?.map(({ name }) => name));
   });
 
-  it('give a pod longer to stop than it takes, and a second more', () => {
+  it('give a pod shutdownTimeout and a second to stop', () => {
     expect(variable('SINGLETON_JOB_SHUTDOWN_TIMEOUT')?.value).toBe(`${DEFAULTS.shutdownTimeoutMs / 1_000}s`);
     expect(Number(pod?.terminationGracePeriodSeconds) * 1_000).toBeGreaterThan(DEFAULTS.shutdownTimeoutMs + 1_000);
   });

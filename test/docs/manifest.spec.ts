@@ -58,7 +58,7 @@ describe('the manifest of the library', () => {
     }
   });
 
-  it.each(lockedFolders)('is locked without the address of a registry: %spackage-lock.json', (folder) => {
+  it.each(lockedFolders)('is locked without a registry address: %spackage-lock.json', (folder) => {
     expect(readFileSync(join(ROOT, `${folder}package-lock.json`), 'utf8')).not.toMatch(
       /"resolved": "(?!file:)|https?:\/\/[^"]*\.tgz/,
     );

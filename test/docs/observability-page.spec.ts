@@ -7,7 +7,7 @@ import ts from 'typescript';
 
 const page = readFileSync(join(import.meta.dirname, '../../docs/observability.md'), 'utf8');
 
-it('the subscriber of docs/observability.md copes with anything that a job may throw', () => {
+it('the subscriber of docs/observability.md handles any thrown value', () => {
   const [, sample = ''] = /^## Diagnostics channels$[^]*?^```ts\n([^]*?)^```$/m.exec(page) ?? [];
   const subscribers: ((message: unknown) => void)[] = [];
   const written: string[] = [];

@@ -182,7 +182,7 @@ describe('a decorator with one mistake keeps the application from starting and s
   });
 
   it.each(['', '* * *', '61 * * * *', '0 0 30 2 *'])(
-    'where the expression %j is that cannot be used',
+    'the place of the expression %j that cannot be used',
     async (expression) => {
       expect(await mistakes([jobWith(Cron(expression))])).toEqual([expect.stringMatching(/^Prices\.tick: cron /)]);
     },

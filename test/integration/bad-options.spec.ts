@@ -411,7 +411,7 @@ describe('the environment', () => {
     process.env = { ...before };
   });
 
-  it('of production refuses the in-memory store, which no other replica sees', async () => {
+  it('production refuses the in-memory store, which no other replica sees', async () => {
     process.env['NODE_ENV'] = 'production';
 
     expect(await mistakes({})).toEqual([
@@ -420,7 +420,7 @@ describe('the environment', () => {
     ]);
   });
 
-  it('of production takes the in-memory store with allowInMemoryStore', async () => {
+  it('production accepts the in-memory store with allowInMemoryStore', async () => {
     process.env['NODE_ENV'] = 'production';
 
     expect(await mistakes({ allowInMemoryStore: true })).toEqual([]);

@@ -68,7 +68,7 @@ describe('the configuration', () => {
     });
   });
 
-  it('stands beside what a factory of your own sets', async () => {
+  it('can be combined with options of a factory', async () => {
     setEnvironment({ CONNECTION: '', LOCK_EXPIRY: '20s' });
     const module = SingletonJobModule.forRootAsync({
       imports: [ConfigModule.forFeature(singletonJobConfig), VaultModule],
@@ -82,7 +82,7 @@ describe('the configuration', () => {
     expect(await optionsOf(module)).toMatchObject({ connection: 'redis://vault:6379', lockExpiryMs: 20_000 });
   });
 
-  it('has a prefix of your own', async () => {
+  it('can have another prefix', async () => {
     setEnvironment({ LOCK_EXPIRY: '20s' }, 'APP_');
     const config = createSingletonJobConfig({ prefix: 'APP' });
 
@@ -91,7 +91,7 @@ describe('the configuration', () => {
     });
   });
 
-  it.each(['', 'JOBS_', 'jobs', 'A__B'])('has no prefix such as %j', (prefix) => {
+  it.each(['', 'JOBS_', 'jobs', 'A__B'])('cannot have a prefix such as %j', (prefix) => {
     expect(() => createSingletonJobConfig({ prefix })).toThrow('prefix must be capitals and digits');
   });
 
@@ -106,7 +106,7 @@ describe('the configuration', () => {
     expect(await optionsOf(module)).toMatchObject({ projectName: 'shop', lockExpiryMs: 20_000 });
   });
 
-  it('may be another section of ConfigService, as of a file', async () => {
+  it('may be another section of ConfigService, for example of a file', async () => {
     setEnvironment({});
     const file = {
       jobs: { projectName: 'from-file', store: 'memory', jobs: { 'daily-report': { lockExpiry: '30s' } } },

@@ -22,11 +22,11 @@ function listen(event: string, hear: (payload: unknown) => void): () => void {
 }
 
 describe('the diagnostics channels', () => {
-  it('are one for each event', () => {
+  it('exist for each event', () => {
     expect(Object.keys(diagnostics)).toEqual(Object.keys(JOB_EVENTS));
   });
 
-  it('tell what happens in an application as observers are told it', async () => {
+  it('get the same events as the observers of an application', async () => {
     const events = ['leadershipGained', 'runSucceeded', 'leaseRenewed', 'leadershipReleased'] as const;
     const told: [string, unknown][] = [];
     const heard: [string, unknown][] = [];
@@ -56,7 +56,7 @@ describe('the diagnostics channels', () => {
     expect(heard).toEqual(told);
   });
 
-  it('cost nothing while nobody has subscribed: no callback is there, and nothing is copied', () => {
+  it('cost nothing without subscribers: there is no callback and no copy', () => {
     const payload = Object.defineProperty({ ...RELEASED }, 'job', { enumerable: true, get: () => (reads += 1) });
     let reads = 0;
     const notify = notifyAll([diagnostics]);
@@ -70,7 +70,7 @@ describe('the diagnostics channels', () => {
     expect(diagnostics.leadershipReleased).toBeUndefined();
   });
 
-  it('give each application a payload of its own to spoil', () => {
+  it('give each subscriber its own copy of the payload', () => {
     const scheduledAt = new Date('2027-01-01T00:00:00Z');
     const stop = listen('clockAhead', (payload) => (payload as { scheduledAt: Date }).scheduledAt.setTime(0));
     notifyAll([diagnostics])('clockAhead', { job: 'prices', scheduledAt, aheadMs: 1 });
@@ -78,7 +78,7 @@ describe('the diagnostics channels', () => {
     expect(scheduledAt.toISOString()).toBe('2027-01-01T00:00:00.000Z');
   });
 
-  it('keep a subscriber that throws from the job, which Node reports to the process', async () => {
+  it('do not let an error of a subscriber reach the job', async () => {
     const program = ['--import', 'tsx', 'test/support/throwing-subscriber.ts', redis().url];
     const { code, output } = await attempt(process.execPath, program, { limitMs: 60_000 });
     expect({ code, output }).toEqual({ code: 0, output: expect.stringMatching(/^\{.*\}$/) });

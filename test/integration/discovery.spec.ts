@@ -65,7 +65,7 @@ describe('a job is', () => {
     expect(namesOf(started)).toEqual(['Reports.daily']);
   });
 
-  it('not in a class that is no provider, which Nest does not see', async () => {
+  it('not in a class that is no provider', async () => {
     class Forgotten {
       @FixedRate('1s')
       tick(): void {}
@@ -171,7 +171,7 @@ describe('one job comes of', () => {
     expect(namesOf(started)).toEqual(['price-tick']);
   });
 
-  it('a factory that returns what is provided already', async () => {
+  it('a factory that returns another provider', async () => {
     const again = { provide: 'AGAIN', useFactory: (prices: Prices) => prices, inject: [Prices] };
     await using started = await startDisabled({ providers: [Prices, again] });
 
@@ -216,7 +216,7 @@ describe('an inherited method', () => {
     expect(started.jobs()[0]?.invoke(new FakeRun())).toBe('override');
   });
 
-  it('that is overridden with a decorator follows that one', async () => {
+  it('that is overridden with a decorator uses that one', async () => {
     class Slow extends Importer {
       @FixedRate('1m')
       override pull(): string {
@@ -228,7 +228,7 @@ describe('an inherited method', () => {
     expect(started.jobs().map(({ schedule }) => schedule.description)).toEqual(['fixed-rate 60000ms offset 0ms']);
   });
 
-  it('with a name of its own cannot be two jobs', async () => {
+  it('with a name cannot be two jobs', async () => {
     abstract class Named {
       @FixedRate('1s', { name: 'pull' })
       pull(): void {}
@@ -329,7 +329,7 @@ describe('the application does not start with', () => {
     ]);
   });
 
-  it('a class whose name a minifier made, unless the job has a name', async () => {
+  it('a class with a name of a minifier, unless the job has a name', async () => {
     const job = (name?: string): Type => {
       class t {
         @FixedRate('1s', { name })
@@ -347,7 +347,7 @@ describe('the application does not start with', () => {
 });
 
 describe('a class without a name', () => {
-  it('cannot give one to a job', async () => {
+  it('cannot give its job a name', async () => {
     class Prices {
       @FixedRate('1s')
       tick(): void {}
@@ -370,7 +370,7 @@ describe('a provider that a test replaces', () => {
       .compile();
   };
 
-  it('has no jobs, and the refusal of their overrides names the fix', async () => {
+  it('has no jobs, and the error about their overrides names the fix', async () => {
     const app = await startWithMock({});
 
     await expect(app.init()).rejects.toThrow(
@@ -399,7 +399,7 @@ describe('discovery', () => {
     expect(namesOf(started)).toEqual(['price-tick']);
   });
 
-  it('passes over providers that are no objects', async () => {
+  it('ignores providers that are no objects', async () => {
     const providers = [null, 'text', 5, Object.create(null) as unknown, () => undefined].map((useValue, index) => ({
       provide: String(index),
       useValue,
@@ -409,7 +409,7 @@ describe('discovery', () => {
     expect(namesOf(started)).toEqual([]);
   });
 
-  it('looks a method up when it runs, so that a spy sees it', async () => {
+  it('looks up a method when it runs, so that a spy is called', async () => {
     await using started = await startDisabled({ providers: [Prices] });
     const spy = jest.spyOn(started.app.get(Prices), 'tick').mockReturnValue(7);
     const run = new FakeRun();
@@ -446,7 +446,7 @@ describe('discovery', () => {
 });
 
 describe('an override', () => {
-  it('changes everything but the name and the kind', async () => {
+  it('changes everything except the name and the kind', async () => {
     class Reports {
       @Cron('0 3 * * *', { name: 'daily', timeZone: 'Asia/Singapore', disabled: true })
       daily(): void {}
@@ -474,7 +474,7 @@ describe('an override', () => {
     ]);
   });
 
-  it('of a job that there is not is a debug line with ignoreUnknownJobs', async () => {
+  it('of an unknown job is a debug line with ignoreUnknownJobs', async () => {
     await using started = await startDisabled({ providers: [Prices] }, { jobs: { tick: {} }, ignoreUnknownJobs: true });
 
     expect(started.logger.lines).toContain(
@@ -483,7 +483,7 @@ describe('an override', () => {
   });
 });
 
-describe('a job that says nothing', () => {
+describe('a job without options', () => {
   it('has the defaults of the module, and a misfire grace from its own lock expiry', async () => {
     class Reports {
       @Cron('0 3 * * *', { name: 'daily', lockExpiry: '20s' })

@@ -14,7 +14,7 @@ function heapBytes(): number {
 }
 
 describe('Ticks', () => {
-  it('leave nothing behind, be there a million of them', async () => {
+  it('use no more memory after a million of them', async () => {
     const clock = new ManualClock();
     const store = new InMemoryLockStore(new TestServer(clock));
     const { registry, supervisor } = createReplica(resolveOptions({ projectName: 'heap', store }), { clock, store });

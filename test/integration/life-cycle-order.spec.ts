@@ -125,7 +125,7 @@ describe.each(cases)('with its jobs in %s and imported %s, the module', (host, p
     }
   });
 
-  it('lets a run in flight at the stop use what it depends on to its end', async () => {
+  it('lets a run in flight at the stop use its dependencies until it ends', async () => {
     const started = await start();
     const report = started.app.get(Report, { strict: false });
     await report.begun.promise;

@@ -67,7 +67,7 @@ describe('LockService on Redis', () => {
       .trim()
       .split('\n').length;
 
-  it('locks among replicas, renews beyond the expiry, and tells nobody of a leader', async () => {
+  it('locks between replicas, renews beyond the expiry, and reports no leader', async () => {
     const told: string[] = [];
     const observer: JobObserver = {
       leadershipGained: () => told.push('gained'),
@@ -89,7 +89,7 @@ describe('LockService on Redis', () => {
     expect(told).toEqual([]);
   });
 
-  it('keeps its locks beside those of jobs, with a state that is forgotten in a day', async () => {
+  it('keeps its locks beside those of jobs, with a state that expires in a day', async () => {
     class Prices {
       @FixedRate('100ms', { name: 'price-tick' })
       tick(): void {
@@ -108,7 +108,7 @@ describe('LockService on Redis', () => {
     expect(await redis.exists(LOCK)).toBe(0);
   });
 
-  it('lets several replicas wait, often in each, one of whom wins each time', async () => {
+  it('lets several replicas wait, of which one gets the lock each time', async () => {
     const [a, b] = [await start(), await start()];
     let inside = 0;
     let most = 0;
@@ -126,7 +126,7 @@ describe('LockService on Redis', () => {
     expect(tokens).toEqual(tokens.toSorted((x, y) => x - y));
   });
 
-  it('fires the signal of a handle when Redis is gone for longer than the lock lives, and works again after that', async () => {
+  it('fires the signal of a handle after a long outage, and works again after that', async () => {
     const { locks, logger } = await start();
     const handle = await acquired(locks, 'nightly-import', { expiry: '3s' });
     const from = logger.lines.length;
@@ -168,7 +168,7 @@ describe('LockService on Redis', () => {
       expect(told).toEqual(['begin', 'end', 'begin', 'end', 'begin', 'end']);
     });
 
-    it('connects when it is first used where jobs are disabled, and needs to be told where to', async () => {
+    it('connects at first use if jobs are disabled, and then needs a connection', async () => {
       await until('nobody else is connected', async () => (await clients()) === 1);
       const { locks, app } = await start({ enabled: false });
       expect(await clients()).toBe(1);
@@ -183,7 +183,7 @@ describe('LockService on Redis', () => {
       await expect(nowhere.app.get(LockService).tryAcquire('x')).rejects.toThrow('connection must be given');
     });
 
-    it('keeps its locks until every provider is destroyed, and then gives them back', async () => {
+    it('keeps its locks until every provider is destroyed, and then releases them', async () => {
       const held: boolean[] = [];
 
       @Injectable()
@@ -208,7 +208,7 @@ describe('LockService on Redis', () => {
       await expect(locks.tryAcquire('nightly-import')).rejects.toThrow('the application has stopped');
     });
 
-    it('shares the connections of its jobs', async () => {
+    it('uses the connections of the jobs', async () => {
       class Prices {
         @FixedRate('100ms', { name: 'price-tick' })
         tick(): void {
@@ -224,7 +224,7 @@ describe('LockService on Redis', () => {
       expect(await clients()).toBe(1 + 2);
     });
 
-    it('lets its process end by itself once it is closed, also with a lock held and another waited for', async () => {
+    it('lets the process end after it is closed, with a held lock and a waiting request', async () => {
       const script = join(import.meta.dirname, '../support/locking-application.ts');
       const { stdout } = await promisify(execFile)(process.execPath, ['--import', 'tsx', script, server().url], {
         timeout: 60_000,

@@ -16,11 +16,11 @@ const read = (name: string): string => readFileSync(join(SAMPLES, name), 'utf8')
 const providers = [TasksService, { provide: Work, useFactory: () => new Work() }];
 
 describe('a class for @nestjs/schedule with another import', () => {
-  it('is the same class: no other line is changed', () => {
+  it('needs no other change', () => {
     expect(read('after.ts')).toBe(read('before.ts').replace("'@nestjs/schedule'", "'nestjs-singleton-job'"));
   });
 
-  it('keeps names, expressions and zones, and is read in UTC where it names no zone', async () => {
+  it('keeps names, expressions and zones, and uses UTC without a zone', async () => {
     await using started = await startDisabled({ providers });
 
     expect(started.jobs().map(({ name, schedule }) => `${name}: ${schedule.description}`)).toEqual([
@@ -34,7 +34,7 @@ describe('a class for @nestjs/schedule with another import', () => {
     ]);
   });
 
-  it('has its jobs in the registry by name, as data', async () => {
+  it('has its jobs in the registry by name', async () => {
     await using started = await startDisabled({ providers });
     const jobs = started.app.get(SingletonJobRegistry);
 
@@ -45,7 +45,7 @@ describe('a class for @nestjs/schedule with another import', () => {
     expect(jobs.list()).toHaveLength(7);
   });
 
-  it('lives beside the ScheduleModule, whose registry does not have its jobs', async () => {
+  it('works beside the ScheduleModule, whose registry does not have its jobs', async () => {
     @Injectable()
     class Caches {
       @NestCron('0 0 1 1 *', { name: 'refresh' })
@@ -106,7 +106,7 @@ describe('after the import was changed', () => {
     expect(work.notes.filter((note) => note === 'every ten seconds')).toHaveLength(3);
   });
 
-  it('an interval begins at once, and is counted from the end of a run', async () => {
+  it('an interval begins at once, and counts from the end of a run', async () => {
     await replicas.clock.advance(6_000);
     expect(runsOf('poll')).toEqual([0, 2.5, 5]);
   });
@@ -123,7 +123,7 @@ describe('after the import was changed', () => {
     expect(runsOf('delayed')).toEqual([4, 5]);
   });
 
-  it('a run that throws is reported, and the next one comes', async () => {
+  it('a run that throws is reported, and the next one runs', async () => {
     await replicas.clock.advance(9_000);
     expect(runsOf('TasksService.sweep')).toEqual([0, 4, 8]);
     expect(eventsOf('runFailed', 'TasksService.sweep')).toBe(3);
@@ -136,7 +136,7 @@ describe('beside SingletonJob for .NET', () => {
     write(): void {}
   }
 
-  it('an occurrence that ran there does not run again with misfireGrace 0, and is reported', async () => {
+  it('an occurrence that ran there is reported and not run again with misfireGrace 0', async () => {
     const replicas = new InMemoryReplicas('2027-01-01T00:00:00Z');
     const before = replicas.start('before', [new Reports()]);
     await replicas.clock.advance(15_000);
@@ -170,7 +170,7 @@ describe('beside SingletonJob for .NET', () => {
 });
 
 describe('after an outage of the whole application', () => {
-  it('an occurrence within the misfire grace runs late, with the time it was due', async () => {
+  it('an occurrence within the misfire grace runs late', async () => {
     const due: string[] = [];
     class Reports {
       @Cron('0 3 * * *', { name: 'daily-report', misfireGrace: '6h' })

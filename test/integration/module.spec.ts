@@ -75,7 +75,7 @@ describe('the module takes its options', () => {
     );
   });
 
-  it('from what stands in for them in a test, which switches the jobs off', async () => {
+  it('from an overridden provider in a test', async () => {
     const asynchronous = SingletonJobModule.forRootAsync({
       useFactory: () => ({ projectName: 'live', connection: 'redis://127.0.0.1:1' }),
     });
@@ -120,7 +120,7 @@ describe('the module refuses', () => {
     ]);
   });
 
-  it.each([[{}], [undefined], [{ imports: [] }]])('a forRootAsync() that says nothing, as with %j', (options) => {
+  it.each([[{}], [undefined], [{ imports: [] }]])('a forRootAsync() without a source, as with %j', (options) => {
     expect(() => SingletonJobModule.forRootAsync(options as SingletonJobAsyncOptions)).toThrow(
       'forRootAsync() must have one of useFactory, useClass and useExisting, got none: ' +
         'give it one of them, or call forRoot()',
@@ -141,7 +141,7 @@ describe('the module refuses', () => {
     });
   });
 
-  it('a factory that injects what no import provides, and Nest names imports', async () => {
+  it('a factory that injects something that no import provides', async () => {
     const module = SingletonJobModule.forRootAsync({ inject: [ConfigService], useFactory: () => DISABLED });
 
     await expect(startApplication({ imports: [module] })).rejects.toThrow(
@@ -149,13 +149,13 @@ describe('the module refuses', () => {
     );
   });
 
-  it('a forRootAsync() that says two things', () => {
+  it('a forRootAsync() with two sources', () => {
     expect(() => SingletonJobModule.forRootAsync({ useFactory: () => DISABLED, useClass: Settings })).toThrow(
       'forRootAsync() must have one of useFactory, useClass and useExisting, got useFactory and useClass: keep one',
     );
   });
 
-  it('a second forRoot() in one application, which would run every job twice', async () => {
+  it('a second forRoot() in one application', async () => {
     @Module({ imports: [SingletonJobModule.forRoot({ ...DISABLED })] })
     class FeatureModule {}
 
@@ -175,7 +175,7 @@ describe('the module refuses', () => {
     ]);
   });
 
-  it('that of a second copy of the package', async () => {
+  it('the module of a second copy of the package', async () => {
     @Module({})
     class CopyModule {}
     Reflect.set(CopyModule, Symbol.for('nestjs-singleton-job:module'), true);
@@ -198,7 +198,7 @@ class PropertyLocks {
   readonly locks: unknown;
 }
 
-describe('the module says at the start', () => {
+describe('the module logs at the start', () => {
   class Jobs {
     @Cron('0 3 * * *', { name: 'daily-report' })
     report(): void {}
@@ -261,7 +261,7 @@ describe('the module says at the start', () => {
     }
   });
 
-  it('that it found none, with the decorated methods whose class no module provides', async () => {
+  it('that it found none, and decorated methods whose class no module provides', async () => {
     const lines = await linesOf({});
 
     expect(lines.filter((line) => line.startsWith('warn: '))).toEqual([
@@ -285,7 +285,7 @@ describe('the module says at the start', () => {
     ['a parameter', ParameterLocks],
     ['a property', PropertyLocks],
     ['a factory', { provide: 'IMPORT', inject: [LockService], useFactory: () => ({}) }],
-  ])('nothing of jobs that are missing where LockService is injected into %s', async (_, provider) => {
+  ])('no warning about missing jobs if LockService is injected into %s', async (_, provider) => {
     expect(await linesOf({ providers: [provider] })).not.toContainEqual(expect.stringContaining('found no jobs'));
   });
 
@@ -295,7 +295,7 @@ describe('the module says at the start', () => {
       [],
     ],
     ['found no jobs. These run on every replica, by @nestjs/schedule: Timers.beat', [ScheduleModule.forRoot()]],
-  ])('once that only the import is wrong: %s', async (told, imports) => {
+  ])('one warning that only the import is wrong: %s', async (told, imports) => {
     class Timers {
       @NestInterval(1_000_000)
       beat(): void {}
@@ -360,7 +360,7 @@ describe('observers', () => {
     return startApplication({ imports: [module, ...imports], providers: [Prices] });
   }
 
-  it('given as a class are looked up among the providers of the application, not constructed', async () => {
+  it('given as a class are providers of the application, not new objects', async () => {
     Metrics.made = 0;
     await using started = await startWith(Metrics, MetricsModule);
 
@@ -381,7 +381,7 @@ describe('observers', () => {
     expect(await started.app.get(Metrics, { strict: false }).seen.promise).toBe('metrics of Prices.tick');
   });
 
-  it('given as an instance are told as they are', async () => {
+  it('given as an instance are called', async () => {
     const runStarted = deferred<unknown>();
     await using started = await startWith({ runStarted: runStarted.resolve });
 
@@ -399,7 +399,7 @@ describe('observers', () => {
     ]);
   });
 
-  it('that are no provider are told together with every mistake in the jobs', async () => {
+  it('that are no provider are reported together with every mistake in the jobs', async () => {
     class Quotes {
       @FixedRate(0)
       tick(): void {}
@@ -428,7 +428,7 @@ describe('observers', () => {
 });
 
 describe('enabled: false', () => {
-  it('discovers and checks the jobs, and neither runs one nor touches the store', async () => {
+  it('finds and checks the jobs, runs none, and does not use the store', async () => {
     const tick = jest.fn();
     class Prices {
       @FixedRate('1ms')

@@ -67,7 +67,7 @@ describe('the trace of a run', () => {
     await provider.shutdown();
   });
 
-  it('begins with a span of its own, and what the job calls is below it', async () => {
+  it('begins with its own span, and has the spans of the job below it', async () => {
     const ran = deferred<JobRun>();
     await using started = await tracer.startActiveSpan('the start of the application', async (span) => {
       const app = await startWith(async (run) => {
@@ -97,7 +97,7 @@ describe('the trace of a run', () => {
     expect(query?.parentSpanContext?.spanId).toBe(span.spanContext().spanId);
   });
 
-  it('says when and why a run was told to stop, which is no failure if it does', async () => {
+  it('shows when and why a run was aborted, without a failure', async () => {
     await using started = await startWith(
       (run) =>
         new Promise((_, reject) => {
@@ -114,7 +114,7 @@ describe('the trace of a run', () => {
     expect(events).toMatchObject([{ name: 'aborted', attributes: { 'job.abort_code': 'TIMEOUT' } }]);
   });
 
-  it('goes on with that of whoever triggered the run', async () => {
+  it('continues the trace of the caller that triggered the run', async () => {
     await using started = await startWith(() => undefined);
     await spanOfTheRun();
     const registry = started.app.get(SingletonJobRegistry);

@@ -33,7 +33,7 @@ describe('the metrics', () => {
     expect(documented.toSorted(byRow)).toEqual(actual.toSorted(byRow));
   });
 
-  it('are in seconds, and say nothing of disabled jobs', async () => {
+  it('are in seconds, without disabled jobs', async () => {
     const metrics = await collected();
     const valuesOf = (name: string): unknown[] =>
       metrics
@@ -66,7 +66,7 @@ describe('the metrics', () => {
     ]);
   });
 
-  it('say nothing any more of a term, a run, a tick and a clock that are of the past', async () => {
+  it('have no old term, run, tick or clock offset', async () => {
     const reader = new OnDemandReader();
     const meterProvider = new MeterProvider({ readers: [reader] });
     const at = new Date(Date.now() - 60_000).toISOString();
@@ -114,7 +114,7 @@ describe('the metrics', () => {
     await meterProvider.shutdown();
   });
 
-  it('go out only while the application lives, for the meter outlives it', async () => {
+  it('are exported only until the application has stopped', async () => {
     const reader = new OnDemandReader();
     const meterProvider = new MeterProvider({ readers: [reader] });
     let asked = 0;

@@ -83,14 +83,14 @@ describe('An application with jobs on Redis', () => {
     return { ...application, diary, jobs: application.app.get(Jobs) };
   };
 
-  it('runs jobs of all three kinds and gives them their run', async () => {
+  it('runs jobs of all three kinds', async () => {
     const { diary, jobs } = await start();
     await until('each job has run', () => new Set(diary.runs.map(({ job }) => job)).size === 3);
     expect(jobs.given[0]).toBeInstanceOf(JobRun);
     expect(diary.runs.find(({ job }) => job === 'every-second')?.scheduledAt.getMilliseconds()).toBe(0);
   });
 
-  it('keeps its locks and their state in Redis under the names that other replicas look for', async () => {
+  it('keeps its locks and their state in Redis under the documented keys', async () => {
     const { diary } = await start();
     await until('it leads three jobs', () => diary.leads.length === 3);
     expect((await redis.keys('*')).filter((key) => key.includes('price-tick')).sort()).toEqual([
@@ -106,14 +106,14 @@ describe('An application with jobs on Redis', () => {
     expect(token).toBe(diary.leads.find(({ job }) => job === 'price-tick')?.fencingToken);
   });
 
-  it('starts without a word of an outage when Redis is there', async () => {
+  it('starts without reporting an outage when Redis is there', async () => {
     const { diary, logger } = await start();
     await until('jobs ran', () => diary.runs.length > 5);
     expect(logger.lines.filter((line) => /^(warn|error): /.test(line) && !LATE.test(line))).toEqual([]);
     expect(logger.lines.filter((line) => line.includes('became LEADER'))).toHaveLength(3);
   });
 
-  it('starts while Redis is down, says so once, and runs when it comes', async () => {
+  it('starts while Redis is down, reports it once, and runs when Redis is back', async () => {
     await server().down();
     const { diary, logger } = await start();
     await until('it logs that', () => logger.lines.some((line) => line.includes('Redis is unavailable')));

@@ -86,7 +86,7 @@ describe('SingletonJobRegistry', () => {
       return [a, b] as const;
     };
 
-    it('steers nothing without a connection, and says so', async () => {
+    it('cannot steer without a connection', async () => {
       const module = SingletonJobModule.forRoot({ projectName: 'myapp', enabled: false });
       await using started = await startApplication({ imports: [module], providers: [Prices] });
       const jobs = started.app.get(SingletonJobRegistry);
@@ -95,7 +95,7 @@ describe('SingletonJobRegistry', () => {
       expect(await jobs.trigger('price-tick', { local: true })).toMatchObject({ reason: 'not-leader' });
     });
 
-    it('agrees on who leads, in plain data', async () => {
+    it('agrees on the leader, in plain data', async () => {
       const [a, b] = await pair();
       await until('a run has settled', () => a.status().counters.succeeded > 2);
       const [ours, theirs] = [a.status(), b.status()];
@@ -110,7 +110,7 @@ describe('SingletonJobRegistry', () => {
       }
     });
 
-    it('steers a job from a replica that does not lead it, and keeps a pause beyond a deploy', async () => {
+    it('steers a job from a follower, and keeps a pause across a deploy', async () => {
       const [a, b] = await pair();
       const ofA = expect.stringMatching(/^a-/);
       expect(await b.registry.trigger('yearly')).toMatchObject({ started: true, by: ofA });
@@ -131,7 +131,7 @@ describe('SingletonJobRegistry', () => {
       await until('it runs', () => c.status().counters.succeeded > 0);
     });
 
-    it('runs what is registered in a constructor, at any time of the start, and after it', async () => {
+    it('runs jobs that are registered in a constructor, during the start, and after it', async () => {
       const ran = new Set<string>();
       const registration = (name: string): JobRegistration => ({ ...beat(() => ran.add(name)), name });
 
@@ -169,7 +169,7 @@ describe('SingletonJobRegistry', () => {
       ]);
     });
 
-    it('keeps from the first moment what an application pauses before it starts', async () => {
+    it('pauses a job from the beginning if that is called before the start', async () => {
       @Injectable()
       class Cautious implements OnModuleInit, OnApplicationBootstrap {
         problem: unknown;
@@ -195,7 +195,7 @@ describe('SingletonJobRegistry', () => {
   });
 
   describe('of an application whose jobs do not run', () => {
-    it('lists them, checks what is registered, and runs none', async () => {
+    it('lists them, checks registrations, and runs none', async () => {
       await using application = await startDisabled({ providers: [Prices] });
       const registry = application.app.get(SingletonJobRegistry);
       registry.register(beat());
@@ -225,7 +225,7 @@ describe('SingletonJobRegistry', () => {
       return { providers: [Registrar, Prices] };
     };
 
-    it('and has overrides for them as for other jobs', async () => {
+    it('and applies overrides to them', async () => {
       const jobs = { beat: { delay: '7s', enabled: false }, 'price-tick': { period: '9s' } } as const;
       await using application = await startDisabled(registering(beat()), { jobs });
       const registry = application.app.get(SingletonJobRegistry);
@@ -294,7 +294,7 @@ describe('SingletonJobRegistry', () => {
       expect(registry.list()).toEqual([]);
     });
 
-    it('and knows an override for a later one only where unknown names are allowed', async () => {
+    it('and accepts an override for a later one only with ignoreUnknownJobs', async () => {
       const jobs = { beat: { delay: '7s' } };
       expect(await problemsOf(startDisabled({ providers: [Prices] }, { jobs }))).toEqual([
         expect.stringContaining('jobs.beat is no job of this application'),

@@ -81,7 +81,7 @@ describe('an HTTP application that is closed while it starts', () => {
 describe('a module that is loaded later', () => {
   const lazily = (app: TestingModule, module: Type) => app.get(LazyModuleLoader).load(() => module);
 
-  it('cannot bring a second forRoot(), and the jobs go on', async () => {
+  it('cannot add a second forRoot(), and the jobs go on', async () => {
     @Module({ imports: [SingletonJobModule.forRoot({ projectName: 'other', store: 'memory' })] })
     class LazyModule {}
     const { app, store, report } = await compile({});

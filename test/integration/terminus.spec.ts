@@ -120,7 +120,7 @@ describe('the health of a replica, over HTTP', () => {
     }
   });
 
-  it('is bad while Redis has been away for longer than lockExpiry, and no reason to start any process anew', async () => {
+  it('is bad after an outage longer than lockExpiry, but no reason for a restart', async () => {
     const project = `health-${randomUUID()}`;
     await using leader = await Probed.start(Prices, options(project));
     await leader.untilSays('ready', 200, 'ok');
@@ -148,7 +148,7 @@ describe('the health of a replica, over HTTP', () => {
     for (const replica of [leader, follower]) expect(await replica.untilSays('ready', 200, 'ok')).toEqual(OK);
   });
 
-  it('is good again after an outage that only a request for a lock has seen, without another one', async () => {
+  it('is good again after an outage that only a request of LockService noticed', async () => {
     const project = `health-${randomUUID()}`;
     await using replica = await Probed.start(Idle, { ...options(project), enabled: false });
     const locks = replica.app.get(LockService);
@@ -163,7 +163,7 @@ describe('the health of a replica, over HTTP', () => {
     expect(await replica.untilSays('ready', 200, 'ok')).toEqual(OK);
   }, 60_000);
 
-  it('is degraded, which fails no probe, while nobody is known to lead', async () => {
+  it('is degraded, which fails no probe, while no leader is known', async () => {
     // nobody listens there, which is an outage only after a lockExpiry
     const nowhere = {
       ...options(`health-${randomUUID()}`),
@@ -179,7 +179,7 @@ describe('the health of a replica, over HTTP', () => {
     expect(await replica.ask('live')).toEqual(OK);
   });
 
-  it('is bad when the run of a leader ignores its signal, which only a new process fixes', async () => {
+  it('is bad when a run ignores its signal, and then needs a restart', async () => {
     const job = randomUUID();
     @Injectable()
     class Hung {
@@ -202,7 +202,7 @@ describe('the health of a replica, over HTTP', () => {
     expect(Date.parse(dueAt)).toBeLessThanOrEqual(Date.parse(runningSince) + 100);
   });
 
-  it('is bad when a run without a timeout outlasts its schedule, and such a run is left alone', async () => {
+  it('is bad when a run without a timeout outlasts its schedule, but needs no restart', async () => {
     const job = randomUUID();
     let end: () => void = () => undefined;
     @Injectable()
@@ -223,7 +223,7 @@ describe('the health of a replica, over HTTP', () => {
     await replica.untilSays('ready', 200, 'ok');
   });
 
-  it("is nobody's concern once the application stops", async () => {
+  it('is good when the application stops', async () => {
     const replica = await Probed.start(Prices, options(`health-${randomUUID()}`));
     await replica.untilSays('ready', 200, 'ok');
     await replica.app.close();

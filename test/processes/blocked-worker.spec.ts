@@ -11,7 +11,7 @@ const COMPUTES = { DAILY_REPORT_TAKES: '10ms', DAILY_REPORT_COMPUTES: `${COMPUTE
 const redis = useRedis();
 
 describe('Three processes with heartbeat threads', () => {
-  it('keep their leaders while one computes for twice its lockExpiry, and it goes on at once', async () => {
+  it('keep their leaders while one is blocked for twice its lockExpiry', async () => {
     await using workers = await Workers.start(redis().url, { ...COMPUTES, SINGLETON_JOB_HEARTBEAT_THREAD: 'true' });
     await workers.untilJobsGoOn(Date.now());
     const leaders = JOBS.map((job) => workers.leaderOf(job));

@@ -91,7 +91,7 @@ describe('the demo', () => {
     for (const resource of opened.splice(0).reverse()) await resource[Symbol.asyncDispose]();
   });
 
-  it('stops a leader, kills the next one, and sums up the events that it showed', async () => {
+  it('stops a leader, kills the next one, and prints a summary', async () => {
     const demo = keep(await Demo.start());
     expect([await demo.exitCode(), demo.output]).toEqual([
       0,
@@ -119,7 +119,7 @@ describe('the demo', () => {
     expect(demo.output).toContain('ended by SIGINT');
   });
 
-  it('restarts replicas with --watch, and removes only its own keys from a borrowed Redis', async () => {
+  it('restarts replicas with --watch, and removes only its own keys from Redis', async () => {
     const server = keep(await RedisServer.start());
     const client = new Redis(server.url);
     keep({

@@ -64,7 +64,7 @@ describe('the quick start of the README', () => {
     for (const replica of replicas.splice(0)) await replica.stop('SIGKILL');
   });
 
-  it('logs what the README shows on the leader, and on the other replica which one it follows', async () => {
+  it('logs the lines of the README on the leader and on the follower', async () => {
     const { leader: lines, follower: follows } = logInReadme();
     expect(lines).toHaveLength(4);
     const leader = start();

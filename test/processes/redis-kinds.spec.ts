@@ -30,7 +30,7 @@ async function playStory(server: RedisServer, url: string, variables: WorkerVari
   admin.disconnect();
 }
 
-describe('A lost connection keeps the lease, and a stopped leader hands over,', () => {
+describe('A lost connection keeps the lease, and a stopped leader hands over', () => {
   it('over TLS', async () => {
     await using certificate = await TlsCertificate.create();
     const port = await freePort();

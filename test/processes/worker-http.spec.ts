@@ -90,7 +90,7 @@ describe('over HTTP, workers', () => {
   const leaderOf = (job: Job): WorkerProcess => workers.leaderOf(job);
   const followersOf = (job: Job): WorkerProcess[] => workers.all.filter((worker) => worker !== leaderOf(job));
 
-  it('agree on who leads each job, and only the leader knows its token and its lease', async () => {
+  it('agree on the leader of each job; only the leader knows its token and its lease', async () => {
     const knowsAll = ({ body }: Answer<JobStatus[]>): boolean => body.every(({ leader }) => leader !== null);
     const lists = await Promise.all(workers.all.map((worker) => askUntil<JobStatus[]>(worker, '/jobs', knowsAll)));
     for (const [index, { name }] of (lists[0]?.body ?? []).entries()) {
@@ -106,7 +106,7 @@ describe('over HTTP, workers', () => {
     }
   });
 
-  it('run a job where it is led, whichever of them is asked to', async () => {
+  it('run a job on its leader, for a request to any of them', async () => {
     const leader = leaderOf('daily-report');
     const [follower] = followersOf('daily-report');
     if (follower === undefined) throw new Error('there are three workers');
@@ -122,7 +122,7 @@ describe('over HTTP, workers', () => {
     expect(body.lastRun).toMatchObject({ cause: 'trigger', outcome: 'succeeded' });
   });
 
-  it('know nothing of a job that there is not', async () => {
+  it('answer 404 for an unknown job', async () => {
     const [worker] = workers.all;
     if (worker === undefined) throw new Error('there are three workers');
     expect((await ask(worker, '/jobs/price-tock')).status).toBe(404);
@@ -131,7 +131,7 @@ describe('over HTTP, workers', () => {
     }
   });
 
-  it('hand a job over, pause it everywhere and resume it, whichever of them is asked to', async () => {
+  it('step down, pause and resume a job, for a request to any of them', async () => {
     const first = leaderOf('heartbeat');
     const [follower] = followersOf('heartbeat');
     if (follower === undefined) throw new Error('there are three workers');
@@ -149,7 +149,7 @@ describe('over HTTP, workers', () => {
     await workers.until('one leads', () => workers.leadersOf('heartbeat').length === 1);
   });
 
-  it('refuse with 409 to import prices while another replica is at it, whichever of them is asked', async () => {
+  it('refuse an import of prices with 409 while another replica imports them', async () => {
     await whileHeldElsewhere('price-import', async () => {
       for (const worker of workers.all) {
         expect(await ask(worker, '/prices/import', 'POST')).toMatchObject({
@@ -160,7 +160,7 @@ describe('over HTTP, workers', () => {
     });
   });
 
-  it('import prices one after the other, whichever of them is asked, under tokens that grow', async () => {
+  it('import prices one after the other, under growing tokens', async () => {
     const tokens: number[] = [];
     for (const worker of workers.all) {
       const { status, body } = await ask<ImportedPrices>(worker, '/prices/import', 'POST');
@@ -171,7 +171,7 @@ describe('over HTTP, workers', () => {
     expect(tokens).toEqual(tokens.toSorted((one, other) => one - other));
   });
 
-  it('do nothing that a page of somewhere else asks for, in the browser of whoever can reach them', async () => {
+  it('refuse requests of another origin', async () => {
     const [worker] = workers.all;
     if (worker === undefined) throw new Error('there are three workers');
     const foreign: Record<string, string>[] = [
@@ -186,13 +186,13 @@ describe('over HTTP, workers', () => {
     expect(body.role).not.toBe('paused');
   });
 
-  it('know nothing of an event that there is not', async () => {
+  it('answer 404 for an unknown event', async () => {
     const [worker] = workers.all;
     if (worker === undefined) throw new Error('there are three workers');
     expect((await ask(worker, '/events/nonsense')).status).toBe(404);
   });
 
-  it('tell what happens while it happens, to whoever listens', async () => {
+  it('stream events to subscribers', async () => {
     const leader = leaderOf('price-tick');
     const renewal = await nextTold(leader, 'leaseRenewed', 'price-tick');
     expect(renewal).toMatchObject({ fencingToken: expect.any(Number), roundTripMs: expect.any(Number) });
@@ -200,7 +200,7 @@ describe('over HTTP, workers', () => {
     expect(run).toMatchObject({ cause: 'schedule', scheduledAt: expect.stringMatching(/^\d{4}-.*Z$/) });
   });
 
-  it('are scraped by Prometheus: one of them leads, and it runs the job', async () => {
+  it('have metrics: one of them leads, and it runs the job', async () => {
     const leader = leaderOf('price-tick');
     const counted = ({ body }: Answer<string>): boolean =>
       /^singleton_job_runs_total\{[^}]*job_name="price-tick"[^}]*\} [1-9]/m.test(body);
@@ -210,7 +210,7 @@ describe('over HTTP, workers', () => {
     expect([body, ...others.map((other) => other.body)].map((text) => leads.exec(text)?.[1])).toEqual(['1', '0', '0']);
   });
 
-  it('are not ready while Redis is away for longer than their locks live, and alive nevertheless', async () => {
+  it('are not ready during a long outage of Redis, but alive', async () => {
     const [worker] = workers.all;
     if (worker === undefined) throw new Error('there are three workers');
     expect(await ask(worker, '/health')).toMatchObject({ status: 200 });
@@ -224,14 +224,14 @@ describe('over HTTP, workers', () => {
     await askUntil(worker, '/health', ({ status }) => status === 200);
   });
 
-  it('are heard on this machine only', async () => {
+  it('listen on the loopback address only', async () => {
     for (const { url } of workers.all) {
       expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
       await expect(fetch(url.replace('127.0.0.1', '127.0.0.2'))).rejects.toThrow();
     }
   });
 
-  it('end by themselves, whoever keeps a connection to them', async () => {
+  it('end by themselves, also with open connections', async () => {
     await Promise.all(workers.all.map((worker) => ask(worker, '/jobs')));
     const streams = await Promise.all(workers.all.map((worker) => listen(worker, 'runStarted')));
     // its end, without an error to be told of, where nobody cares for what it tells
@@ -241,7 +241,7 @@ describe('over HTTP, workers', () => {
 });
 
 describe('a worker whose port is taken', () => {
-  it('says so without a stack, and exits with 1', async () => {
+  it('logs that without a stack, and exits with 1', async () => {
     const first = new WorkerProcess('a', {
       SINGLETON_JOB_CONNECTION: redis().url,
       SINGLETON_JOB_PROJECT_NAME: 'taken',

@@ -28,18 +28,18 @@ async function logOf(format: 'text' | 'json', job: RegExp): Promise<string> {
 }
 
 describe('a line that a job logs', () => {
-  it('says in which run, as text', async () => {
+  it('has the run, as text', async () => {
     expect(await logOf('text', /\[Prices\]/)).toMatch(/\[Prices\] \[price-tick \d{4}-\S+Z #\d+\] 10\d\.\d\d/);
   });
 
-  it('says in which run, as JSON', async () => {
+  it('has the run, as JSON', async () => {
     expect(JSON.parse(await logOf('json', /"Prices"/))).toMatchObject({
       context: 'Prices',
       run: { job: 'price-tick', scheduledAt: expect.any(String), fencingToken: expect.any(Number) },
     });
   });
 
-  it('is no different outside of any run', async () => {
+  it('has no run outside of a run', async () => {
     expect(JSON.parse(await logOf('json', /answers at/))).not.toHaveProperty('run');
   });
 });
@@ -50,7 +50,7 @@ const PATIENT: WorkerVariables = { OTEL_EXPORTER_OTLP_TIMEOUT: '600000', OTEL_BS
 const NO_COLLECTOR = 'http://127.0.0.1:1';
 
 describe('the spans of a worker', () => {
-  it('arrive at the collector that its environment names, one for each run, the last ones too', async () => {
+  it('arrive at the collector, one for each run, also the last ones', async () => {
     await using collector = await SpanCollector.start();
     const worker = start({
       ...PATIENT,
@@ -69,7 +69,7 @@ describe('the spans of a worker', () => {
     expect(Number(collector.spans[0]?.attributes.get('job.fencing_token'))).toBeGreaterThan(0);
   });
 
-  it('arrive where it is named for spans alone, however slow it is within the time that the environment gives it', async () => {
+  it('arrive at a collector for spans only, within its time-out', async () => {
     // more than a stop waits
     await using collector = await SpanCollector.start({ answersAfterMs: 3_000 });
     const worker = start({
@@ -81,7 +81,7 @@ describe('the spans of a worker', () => {
     await workers.until('spans have arrived', () => collector.spans.length > 0, { withinMs: 60_000 });
   });
 
-  it('do not keep it from ending where they are never answered for', async () => {
+  it('do not delay the end of a worker when the collector never answers', async () => {
     await using collector = await SpanCollector.start({ answersAfterMs: Infinity });
     const variables = { ...PATIENT, OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_BSP_SCHEDULE_DELAY: '100' };
     const worker = start(variables, { isProcessOne: false });
@@ -93,7 +93,7 @@ describe('the spans of a worker', () => {
     expect(await exited).toEqual({ code: null, signal: 'SIGTERM' });
   });
 
-  it('are missed in a line and no more where nobody takes them', async () => {
+  it('cause one line in the log when there is no collector', async () => {
     const worker = start({
       OTEL_EXPORTER_OTLP_ENDPOINT: NO_COLLECTOR,
       // the first try is the last: the next one would come later than this

@@ -29,7 +29,7 @@ describe('a worker', () => {
       { LOG_LEVEL: 'loud', DAILY_REPORT_TAKES: '2' },
       ['- LOG_LEVEL must be one of', '- DAILY_REPORT_TAKES must be'],
     ],
-  ])('says what is wrong with a variable %s, without a stack, and exits with 1', async (_, variables, messages) => {
+  ])('names the mistake in a variable %s without a stack, and exits with 1', async (_, variables, messages) => {
     const worker = new WorkerProcess('a', variables);
     expect(await worker.exited).toEqual({ code: 1, signal: null });
     const printed = worker.lines.map(({ text }) => text).join('\n');
@@ -38,7 +38,7 @@ describe('a worker', () => {
     expect(worker.events).toEqual([]);
   });
 
-  it('is ended by the signal that stopped it, as Nest has it, where it is not process 1 of a container', async () => {
+  it('ends by the signal that stopped it, unless it is process 1 of a container', async () => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {
       const worker = new WorkerProcess('a', { SINGLETON_JOB_CONNECTION: redis().url }, { isProcessOne: false });
       await Workers.of(worker).until('it is ready', () => worker.isReady);
@@ -46,7 +46,7 @@ describe('a worker', () => {
     }
   });
 
-  it('works on without the parent that followed its events', async () => {
+  it('goes on without the parent that followed its events', async () => {
     const worker = new WorkerProcess('a', {
       SINGLETON_JOB_CONNECTION: redis().url,
       LOG_LEVEL: 'debug',

@@ -40,7 +40,7 @@ describe.each(CUTS)('a leader whose own connection $name', ({ cut, mend }) => {
 });
 
 describe('every command of an ended term', () => {
-  it('that is carried out a second time, and a third, changes nothing', async () => {
+  it('changes nothing when it is carried out again', async () => {
     await using faultRun = await FaultRun.start();
     const { pair, proxies, server, admin } = faultRun;
     await pair.leader.supervisor.stop();
@@ -68,7 +68,7 @@ describe('every command of an ended term', () => {
 });
 
 describe('answers that come after their deadline', () => {
-  it('keep a leader leading: they count from when the request was sent', async () => {
+  it('keep the lease: they count from the time the request was sent', async () => {
     // the patient job waits a second for each answer; the quick one has asked again before
     const jobs = [
       { name: 'quick', lockExpiryMs: 4_400 },

@@ -29,7 +29,7 @@ describe('A process', () => {
 
   const start = (node: string, fault: JobFault): JobProcess => new JobProcess(node, { fault, redisUrl: server().url });
 
-  it('whose job blocks the event loop starts nothing stale, and another replica leads', async () => {
+  it('whose job blocks the event loop starts no late run, and another replica leads', async () => {
     await using a = start('a', 'blocks');
     await a.until(
       'it leads',
@@ -55,7 +55,7 @@ describe('A process', () => {
     expect(await Promise.all([a.stop(), b.stop()])).toEqual([0, 0]);
   });
 
-  it('whose job throws whatever there is lives on, and the log has one line for each', async () => {
+  it('whose job throws any value goes on, and the log has one line for each', async () => {
     await using a = start('a', 'throws');
     await a.until('it has thrown everything', () => a.of('runFailed').length > 2 * THROWN.length);
     expect(await a.stop()).toBe(0);
@@ -66,7 +66,7 @@ describe('A process', () => {
     expect(a.lines.join('\n')).not.toMatch(/Unhandled|Warning/);
   });
 
-  it('whose observers throw at everything lives on, and says so once for each event', async () => {
+  it('whose observers always throw goes on, with one line for each event', async () => {
     await using a = start('a', 'observers');
     await a.until('they failed often', () => a.of('runSucceeded').length > 50);
     expect(await a.stop()).toBe(0);
@@ -92,7 +92,7 @@ describe('A process', () => {
     expect(a.lines.join('\n')).toContain('a run ignored its abort and goes on');
   });
 
-  it('whose job closes the application and waits for that exits in time by itself', async () => {
+  it('whose job closes the application and waits for it exits in time', async () => {
     await using a = start('a', 'closes');
     await a.until('it runs', () => a.of('runStarted', 'faulty').length > 0);
     const askedAtMs = performance.now();

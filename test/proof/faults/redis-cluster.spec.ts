@@ -20,7 +20,7 @@ afterAll(async () => {
 });
 
 describe('a slot that moves to another node of a cluster', () => {
-  it('takes its locks along: MOVED is followed, and no leader changes', async () => {
+  it('keeps its locks: the client follows MOVED, and no leader changes', async () => {
     const connection = { nodes: cluster.addresses };
     await using pair = await ReplicaPair.start([connection, connection], { options: { lockExpiry: 10_000 } });
     for (const name of pair.jobNames) {
@@ -42,9 +42,9 @@ describe('a slot that moves to another node of a cluster', () => {
   });
 });
 
-describe('a node of a cluster that is taken for the only server', () => {
+describe('a node of a cluster that is configured as one server', () => {
   it.each([0, 1] as const)(
-    'makes no leader, is logged once with the fix, and no stop waits for it: node %s',
+    'makes no leader, is logged once with the fix, and delays no stop: node %s',
     async (index) => {
       const names = ['ant', 'bee', 'cat', 'dog'];
       const jobs = names.map((name) => job({ name, lockExpiryMs: LOCK_EXPIRY_MS, schedule: interval(50) }));

@@ -31,7 +31,7 @@ describe('a Redis that is flushed', () => {
     expect(pair.violations()).toEqual([]);
   });
 
-  it.concurrent('lets nothing overlap with a short lockExpiry either', async () => {
+  it.concurrent('causes no overlap with a short lockExpiry either', async () => {
     await using faultRun = await FaultRun.start({}, { options: { lockExpiry: 800 } });
     const { pair, admin } = faultRun;
     for (let flushes = 0; flushes < 5; flushes++) {
@@ -63,7 +63,7 @@ describe('a Redis that is flushed', () => {
     expect(pair.violations()).toEqual([]);
   });
 
-  it.concurrent('reports the occurrences that nobody can know of as lost with the state, once', async () => {
+  it.concurrent('reports occurrences without a known claim as state-lost, once', async () => {
     await using faultRun = await FaultRun.start();
     const { pair, admin, proxies } = faultRun;
     const { follower } = pair;
@@ -89,7 +89,7 @@ describe('a Redis that is flushed', () => {
 });
 
 describe('a list of sessions that is deleted', () => {
-  it.concurrent('is written anew: no leader changes, and no run is aborted', async () => {
+  it.concurrent('is written again: no leader changes, and no run is aborted', async () => {
     await using faultRun = await FaultRun.start();
     const { pair, admin } = faultRun;
     const sessions = `{${pair.project}:sessions}`;
@@ -111,7 +111,7 @@ describe('a list of sessions that is deleted', () => {
 });
 
 describe('a lock that is deleted', () => {
-  it.concurrent('is missed by its leader at the next renewal, and granted under a larger token', async () => {
+  it.concurrent('is noticed by its leader at the next renewal, and granted under a larger token', async () => {
     await using faultRun = await FaultRun.start();
     const { pair, admin } = faultRun;
     const [before] = pair.leader.observer.of('leadershipGained').filter(({ job }) => job === JOB);
@@ -132,7 +132,7 @@ describe('a lock that is deleted', () => {
     expect(pair.violations({ sinceMs: knownMs })).toEqual([]);
   });
 
-  it.concurrent('and taken at once has two leaders until the old one receives the grant', async () => {
+  it.concurrent('that is taken at once has two leaders until the old one receives the grant', async () => {
     await using faultRun = await FaultRun.start();
     const { pair, admin } = faultRun;
     const { leader, follower } = pair;
@@ -177,7 +177,7 @@ describe('a foreign lock', () => {
 });
 
 describe('a state that is deleted', () => {
-  it.concurrent('is written anew, and neither tokens nor occurrences go back', async () => {
+  it.concurrent('is written again, and neither tokens nor occurrences go back', async () => {
     await using faultRun = await FaultRun.start();
     const { pair, admin } = faultRun;
     for (const name of pair.jobNames) await admin.del(pair.state(name));

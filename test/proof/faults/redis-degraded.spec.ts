@@ -6,7 +6,7 @@ import { HEARTBEAT_INTERVAL_MS, LOCK_EXPIRY_MS } from './support/in-process-repl
 import { adminClient } from './support/fault-run.js';
 
 describe('a Redis that is full and evicts nothing', () => {
-  it('keeps its leaders, and lets others lead after them', async () => {
+  it('keeps its leaders, and other replicas lead after them', async () => {
     await using server = await RedisServer.start({ args: ['--maxmemory-policy', 'noeviction'] });
     using outside = adminClient(server);
     const { admin } = outside;
@@ -29,8 +29,8 @@ describe('a Redis that is full and evicts nothing', () => {
   });
 });
 
-describe('a Redis that does not permit the channel any more', () => {
-  it('is logged once, changes no leader, and a heartbeat shows that one has stopped', async () => {
+describe('a Redis that no longer permits the channel', () => {
+  it('is logged once, changes no leader, and heartbeats show a stopped leader', async () => {
     await using server = await RedisServer.start();
     using outside = adminClient(server);
     const { admin } = outside;

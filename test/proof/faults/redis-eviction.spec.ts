@@ -20,7 +20,7 @@ afterEach(() => {
 
 describe('the eviction policy of Redis', () => {
   it.each(['allkeys-lru', 'volatile-ttl'])(
-    '%s is warned about, once by each replica, and stops nobody',
+    '%s is warned about once by each replica, and stops no job',
     async (policy) => {
       await using server = await RedisServer.start({ args: ['--maxmemory-policy', policy] });
       using outside = adminClient(server);
@@ -38,7 +38,7 @@ describe('the eviction policy of Redis', () => {
     },
   );
 
-  it('noeviction is not worth a word, and costs each replica one question', async () => {
+  it('noeviction is not logged, and costs each replica one request', async () => {
     await using server = await RedisServer.start({ args: ['--maxmemory-policy', 'noeviction'] });
     using outside = adminClient(server);
     const questions = await questionsTo(server, async () => {
@@ -50,7 +50,7 @@ describe('the eviction policy of Redis', () => {
     expect(questions).toBe(2);
   });
 
-  it('is unknown where INFO is not permitted, and the log says so', async () => {
+  it('is unknown without INFO, which is logged', async () => {
     // the client has a word of its own for it
     jest.spyOn(console, 'warn').mockImplementation(() => {});
     await using server = await RedisServer.start({ args: ['--maxmemory-policy', 'allkeys-lru'] });
@@ -70,7 +70,7 @@ describe('the eviction policy of Redis', () => {
     }
   });
 
-  it('that drops a lock is noticed by its leader at the next renewal', async () => {
+  it('that evicts a lock is noticed by its leader at the next renewal', async () => {
     await using server = await RedisServer.start({ args: ['--maxmemory-policy', 'volatile-ttl'] });
     using outside = adminClient(server);
     const { admin } = outside;

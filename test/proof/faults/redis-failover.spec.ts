@@ -23,7 +23,7 @@ const FAILOVERS: readonly Failover[] = [
   { name: 'is killed', happen: ({ primary }) => primary.kill() },
   { name: 'hangs', happen: ({ primary }) => primary.pause() },
   {
-    name: 'is told to hand over',
+    name: 'is ordered to fail over',
     happen: ({ watch }) => watch.call('SENTINEL', 'FAILOVER', RedisSentinel.NAME),
     losesWrites: true,
   },
@@ -31,7 +31,7 @@ const FAILOVERS: readonly Failover[] = [
 
 describe('a primary under a Sentinel that', () => {
   it.concurrent.each(FAILOVERS)(
-    '$name is succeeded by its replica, and jobs go on there',
+    '$name is replaced by its replica, and jobs go on there',
     async ({ happen, losesWrites = false }) => {
       await using redis = await RedisSentinel.start();
       const { connection } = redis;
@@ -64,7 +64,7 @@ describe('a primary under a Sentinel that', () => {
 });
 
 describe('a promoted replica that has all data', () => {
-  it.concurrent('lets the old leader go on, and aborts no run', async () => {
+  it.concurrent('keeps the leader, and no run is aborted', async () => {
     await using faultRun = await FaultRun.start();
     const { pair } = faultRun;
     await using successor = await PromotedReplica.start(faultRun);
@@ -81,7 +81,7 @@ describe('a promoted replica that has all data', () => {
 });
 
 describe('a promoted replica that missed the last writes', () => {
-  it.concurrent('makes no second leader: the old one takes its locks anew, under larger tokens', async () => {
+  it.concurrent('makes no second leader: the old one takes its locks again, under larger tokens', async () => {
     await using behind = await RedisServer.start();
     await using faultRun = await FaultRun.start();
     const { pair, server, proxies } = faultRun;

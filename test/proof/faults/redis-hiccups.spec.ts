@@ -15,15 +15,15 @@ interface Hiccup {
 
 const HICCUPS: readonly Hiccup[] = [
   { name: 'forgot all scripts', happen: ({ admin }) => admin.script('FLUSH') },
-  { name: 'ended the connections that carry commands', happen: ({ admin }) => end(admin, 'normal'), mayBeTold: true },
-  { name: 'ended the connections that listen', happen: ({ admin }) => end(admin, 'pubsub') },
+  { name: 'closed the connections for commands', happen: ({ admin }) => end(admin, 'normal'), mayBeTold: true },
+  { name: 'closed the subscriptions', happen: ({ admin }) => end(admin, 'pubsub') },
   {
     name: 'was cut off by a reset',
     happen: (faultRun) => faultRun.everywhere('reset'),
     mayBeTold: true,
   },
-  { name: 'held all clients back for a moment', happen: ({ admin }) => admin.client('PAUSE', 700, 'ALL') },
-  { name: 'held all writers back for a moment', happen: ({ admin }) => admin.client('PAUSE', 700, 'WRITE') },
+  { name: 'paused all clients for a moment', happen: ({ admin }) => admin.client('PAUSE', 700, 'ALL') },
+  { name: 'paused all writers for a moment', happen: ({ admin }) => admin.client('PAUSE', 700, 'WRITE') },
   {
     name: 'was busy for a moment',
     happen: async ({ admin }) => {
@@ -31,7 +31,7 @@ const HICCUPS: readonly Hiccup[] = [
     },
   },
   {
-    name: 'lost sight of the network for a moment',
+    name: 'lost the network for a moment',
     happen: async (faultRun) => {
       await faultRun.everywhere('freeze');
       await delay(700);

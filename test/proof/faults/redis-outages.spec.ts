@@ -57,19 +57,19 @@ const OUTAGES: readonly Outage[] = [
     backWithinMs: BACK_MS + LOCK_EXPIRY_MS,
   },
   {
-    name: 'that holds every client back',
+    name: 'that pauses every client',
     begin: ({ admin }) => admin.client('PAUSE', 9_000, 'ALL'),
     end: ({ admin }) => admin.ping(),
     says: SILENT,
   },
   {
-    name: 'that holds every writer back',
+    name: 'that pauses every writer',
     begin: ({ admin }) => admin.client('PAUSE', 60_000, 'WRITE'),
     end: ({ admin }) => admin.client('UNPAUSE'),
     says: SILENT,
   },
   {
-    name: "that is busy with somebody's endless script",
+    name: 'that is busy with an endless script',
     redis: { args: ['--busy-reply-threshold', '20'] },
     begin: ({ admin }) => {
       const stranger = admin.duplicate();
@@ -103,7 +103,7 @@ const OUTAGES: readonly Outage[] = [
     answers: /^LOADING/,
   },
   {
-    name: 'that was stopped, and takes its time to load its data',
+    name: 'that was stopped, and loads its data slowly',
     redis: { args: [...DEBUG, '--key-load-delay', '100'] },
     begin: async ({ admin, server }) => {
       await admin.call('DEBUG', 'POPULATE', 20_000);
@@ -119,7 +119,7 @@ const OUTAGES: readonly Outage[] = [
     says: /READONLY/,
   },
   {
-    name: 'that is a replica without a primary and says nothing stale',
+    name: 'that is a replica without a primary and serves no old data',
     redis: { args: ['--replica-serve-stale-data', 'no'] },
     begin: ({ admin }) => admin.replicaof(...NOWHERE),
     end: ({ admin }) => admin.replicaof('NO', 'ONE'),

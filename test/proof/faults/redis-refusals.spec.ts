@@ -32,7 +32,7 @@ const permit = (admin: Redis, ...rules: string[]): Promise<unknown> =>
 
 const REFUSALS: readonly Refusal[] = [
   {
-    name: 'wants a password of whoever connects',
+    name: 'requires a password',
     begin: async ({ admin }) => {
       await admin.config('SET', 'requirepass', 'secret');
       for (const type of ['normal', 'pubsub']) await admin.call('CLIENT', 'KILL', 'TYPE', type, 'SKIPME', 'yes');
@@ -42,7 +42,7 @@ const REFUSALS: readonly Refusal[] = [
     isAnonymous: true,
   },
   {
-    name: 'wants another password of whoever connects',
+    name: 'requires another password',
     begin: async ({ admin }) => {
       await admin.call('ACL', 'SETUSER', 'jobs', 'resetpass', '>another');
       await admin.call('CLIENT', 'KILL', 'USER', 'jobs');
@@ -51,26 +51,26 @@ const REFUSALS: readonly Refusal[] = [
     says: /WRONGPASS/,
   },
   {
-    name: 'does not permit scripts any more',
+    name: 'no longer permits scripts',
     begin: ({ admin }) => permit(admin, '-@scripting'),
     end: ({ admin }) => permit(admin),
     says: /NOPERM .*evalsha/,
   },
   {
-    name: 'does not permit a command within the scripts any more',
+    name: 'no longer permits a command of the scripts',
     begin: ({ admin }) => permit(admin, '-pexpire', '-set'),
     end: ({ admin }) => permit(admin),
     says: /can't run this command|NOPERM/,
     permitsHeartbeats: true,
   },
   {
-    name: 'does not permit the keys any more',
+    name: 'no longer permits the keys',
     begin: ({ admin }) => permit(admin, 'resetkeys', '~other:*'),
     end: ({ admin }) => permit(admin),
     says: /NOPERM/,
   },
   {
-    name: 'has something else in the place of a lock',
+    name: 'has another type under the key of a lock',
     begin: async ({ admin, pair }) => {
       await admin.multi().del(pair.lock('heartbeat')).lpush(pair.lock('heartbeat'), 'not a lock').exec();
     },
@@ -80,7 +80,7 @@ const REFUSALS: readonly Refusal[] = [
     permitsHeartbeats: true,
   },
   {
-    name: 'has something else in the place of a state',
+    name: 'has another type under the key of a state',
     begin: async ({ admin, pair }) => {
       await admin.multi().del(pair.state('heartbeat')).set(pair.state('heartbeat'), 'not a state').exec();
     },
@@ -93,7 +93,7 @@ const REFUSALS: readonly Refusal[] = [
 
 describe('a Redis that', () => {
   it.concurrent.each(REFUSALS)(
-    '$name is logged once for each command, and jobs go on once it is mended',
+    '$name is logged once for each command, and jobs go on after the fix',
     async ({ begin, end, says, jobs, isAnonymous = false, permitsHeartbeats = false }) => {
       await using server = await RedisServer.start();
       using outside = adminClient(server);

@@ -14,7 +14,7 @@ async function restartFromSnapshot({ server }: FaultRun): Promise<void> {
 }
 
 describe('a Redis that restarts from an older snapshot', () => {
-  it.concurrent('keeps the leader that leads since before the snapshot, and no run is aborted', async () => {
+  it.concurrent('keeps a leader from before the snapshot, and no run is aborted', async () => {
     await using faultRun = await FaultRun.start();
     const { pair, admin } = faultRun;
     await admin.save();
@@ -28,7 +28,7 @@ describe('a Redis that restarts from an older snapshot', () => {
     expect(pair.violations()).toEqual([]);
   });
 
-  it.concurrent('makes no second leader if another leads since the snapshot, and tokens grow on', async () => {
+  it.concurrent('makes no second leader if the leader changed since the snapshot, and tokens grow', async () => {
     await using faultRun = await FaultRun.start();
     const { pair, admin, proxies } = faultRun;
     const { leader, follower } = pair;

@@ -40,7 +40,7 @@ const lastOf = ({ observer }: InProcessReplica, event: 'leadershipGained' | 'lea
   observer.events.findLast((told) => told.event === event && told.payload.job === job)?.atMs ?? NaN;
 
 describe('a deposed primary that still serves one of the replicas', () => {
-  it.concurrent('has a leader of its own until it is demoted, and each side keeps every promise', async () => {
+  it.concurrent('has its own leader until it is demoted, and each side keeps every promise', async () => {
     await using split = await splitWorld(LONG_EXPIRY_MS);
     const { pair, successor, splitMs } = split;
     const { leader, follower } = pair;
@@ -69,7 +69,7 @@ describe('a deposed primary that still serves one of the replicas', () => {
     expect(pair.violations({ sinceMs: knownMs })).toEqual([]);
   });
 
-  it.concurrent('gives the largest token to the term that began last, on whichever side', async () => {
+  it.concurrent('gives the largest token to the term that began last, on either side', async () => {
     await using split = await splitWorld(LONG_EXPIRY_MS);
     const { admin, pair, successor } = split;
     const { leader, follower } = pair;
@@ -89,7 +89,7 @@ describe('a deposed primary that still serves one of the replicas', () => {
     expect(Math.max(...tokensOf(leader, job))).toBeGreaterThan(later);
   });
 
-  it.concurrent('but wants one to write to refuses its leader, whose terms end at their deadlines', async () => {
+  it.concurrent('refuses writes with min-replicas-to-write, so its terms end at their deadlines', async () => {
     await using split = await splitWorld(LOCK_EXPIRY_MS, async ({ admin }) => {
       await admin.config('SET', 'min-replicas-max-lag', String(MAX_LAG_S));
       await admin.config('SET', 'min-replicas-to-write', '1');

@@ -43,7 +43,7 @@ function untilItPrints(child: ChildProcess, text: string): Promise<void> {
 }
 
 describe('the image of the worker', () => {
-  it('has what runs and no more, takes the lead, is healthy, and stops at SIGTERM', async () => {
+  it('has only what it needs, leads, is healthy, and stops at SIGTERM', async () => {
     await using image = await Image.build(DOCKERFILE);
 
     expect(readdirSync(image.dir).sort()).toEqual(['dist', 'node_modules', 'package.json']);

@@ -32,11 +32,11 @@ describe('No run starts under an ended lease', () => {
     expect(broken([run({ leaseLeftMs: 0 })])).toEqual([]);
   });
 
-  it('is broken by a start past the deadline of the replica itself, whatever went wrong', () => {
+  it('is broken by a start past the deadline of the replica', () => {
     expect(broken([run({ leaseLeftMs: -1 })], [window('ended-lease')])).toEqual(['ended-lease']);
   });
 
-  it('is broken by a start without the lock, but for a fault that took the lock away', () => {
+  it('is broken by a start without the lock, except after a fault that took the lock', () => {
     const start = run({ heldLock: false });
     expect(broken([start])).toEqual(['ended-lease']);
     expect(broken([start], [window('ended-lease')])).toEqual([]);
@@ -52,7 +52,7 @@ describe('No two replicas lead a job at the same time', () => {
     expect(brokenIn({ doubleLeads: [doubleLead] })).toEqual(['two-leaders']);
   });
 
-  it('has an exception for as long as a fault lasts, for its job and its process alone', () => {
+  it('has an exception during a fault, only for its job and its process', () => {
     const within = (overrides: Partial<Window>): Rule[] =>
       brokenIn({ doubleLeads: [doubleLead], windows: [window('two-leaders', overrides)] });
     expect(within({ job: 'report', process: 'b' })).toEqual([]);
@@ -75,14 +75,14 @@ describe('No two runs of a job go on at the same time', () => {
     expect(broken([endless, later()])).toEqual(['two-runs']);
   });
 
-  it('has an exception for as long as a fault lasts, and for its process alone', () => {
+  it('has an exception during a fault, only for its process', () => {
     const runs = [run(), later({ startedMs: 5 })];
     expect(broken(runs, [window('two-runs', { process: 'a' })])).toEqual([]);
     expect(broken(runs, [window('two-runs', { process: 'c' })])).toEqual(['two-runs']);
     expect(broken(runs, [window('two-runs', { untilMs: 9 })])).toEqual(['two-runs']);
   });
 
-  it('has an exception for runs of a process that stands still, if they were started before', () => {
+  it('has an exception for earlier runs of a process that stands still', () => {
     const runs = [run({ startedMs: 1 }), later({ startedMs: 5 })];
     expect(broken(runs, [window('two-runs', { process: 'a', startedByMs: 1 })])).toEqual([]);
     expect(broken(runs, [window('two-runs', { process: 'a', startedByMs: 0 })])).toEqual(['two-runs']);
@@ -105,7 +105,7 @@ describe('No occurrence starts twice', () => {
     expect(broken([run(), later({ scheduledAt: 0, process: 'a' })], windows)).toEqual(['started-twice']);
   });
 
-  it('has an exception for what was claimed shortly before, where only the last writes were lost', () => {
+  it('has an exception for recent claims if only the last writes were lost', () => {
     const twice = [run({ startedMs: 2 }), later({ scheduledAt: 0 })];
     const lost = (fromMs: number): Window[] => [window('started-twice', { firstStarted: { fromMs, untilMs: 9 } })];
     expect(broken(twice, lost(1))).toEqual([]);
@@ -113,8 +113,8 @@ describe('No occurrence starts twice', () => {
   });
 });
 
-describe('Somebody leads each job', () => {
-  it('is broken by a job that nobody leads when somebody should', () => {
+describe('Each job has a leader', () => {
+  it('is broken by a job without a leader when there should be one', () => {
     const vacancies = [{ job: 'report', since: 'a is dead', dueMs: 5 }];
     expect(brokenIn({ vacancies })).toEqual(['no-leader']);
     expect(brokenIn({ vacancies, windows: [window('no-leader', { job: 'other' })] })).toEqual(['no-leader']);
@@ -136,7 +136,7 @@ describe('A violation', () => {
     ]);
   });
 
-  it('shows who leads, and since when nobody does', () => {
+  it('shows the leaders, and since when a job has none', () => {
     const doubleLeads = [{ job: 'report', processes: ['a', 'b'], atMs: 5 }] as const;
     const vacancies = [{ job: 'report', since: 'a is dead', dueMs: 7 }];
     expect(evidenceOf({ doubleLeads, vacancies })).toEqual([

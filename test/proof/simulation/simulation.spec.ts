@@ -44,12 +44,12 @@ describe('Under random faults of network, clocks, processes and Redis', () => {
     expect(runs).toBeGreaterThan(SEEDS * 25);
   }, 900_000);
 
-  it('a failure says how its story is found again', () => {
+  it('a failure prints the command that repeats its story', () => {
     const failure = { seed: 7, rule: 'two-leaders', evidence: 'two at once' } as const;
     expect(failureInWords(failure)).toMatch(/^seed 7 breaks 'two-leaders':\ntwo at once\n.*--shrink 7$/);
   });
 
-  it('what a story needs to break a rule is found, and no more', async () => {
+  it('a failed story is reduced to the events that it needs', async () => {
     const options = { mutate: endsTooEarly };
     const plan = drawPlan(1);
     const [violation] = (await play(plan, options)).violations;
@@ -62,7 +62,7 @@ describe('Under random faults of network, clocks, processes and Redis', () => {
     for (const [index] of faults.entries()) expect(await isBrokenBy(faults.toSpliced(index, 1))).toBe(false);
   });
 
-  it('one seed tells one story', async () => {
+  it('one seed gives one story', async () => {
     expect(await simulate(7)).toEqual(await simulate(7));
   });
 
@@ -78,7 +78,7 @@ describe('Under random faults of network, clocks, processes and Redis', () => {
     expect([await isAnyLost(true), await isAnyLost(false)]).toEqual([false, true]);
   });
 
-  it('a story is the same in a process that does nothing but play', async () => {
+  it('a story is the same in another process', async () => {
     const seeds = { first: 1, count: 10 };
     expect(await playInShards(seeds)).toEqual(await playSeeds(seeds));
   });
@@ -96,7 +96,7 @@ describe('The rules notice', () => {
     expect(await brokenBy(mutate)).toContain('ended-lease');
   });
 
-  it('a server that lists no session as ended: nobody leads after a death', async () => {
+  it('a server that lists no session as ended: no replica leads after a death', async () => {
     const mutate: ServerMutation = (server) =>
       worse(server, {
         heartbeat: (request) => {
@@ -108,7 +108,7 @@ describe('The rules notice', () => {
     expect(await brokenBy(mutate)).toContain('no-leader');
   });
 
-  it('a server that claims what was claimed before: an occurrence starts twice', async () => {
+  it('a server that grants a claim twice: an occurrence starts twice', async () => {
     const mutate: ServerMutation = (server) =>
       worse(server, {
         claim: (request) => {
