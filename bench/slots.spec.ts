@@ -15,18 +15,18 @@ function run(node: string, startedAtMs: number, more: Partial<RecordedRun> = {})
 }
 
 describe('runs by slots', () => {
-  it('repeat a slot that another replica has run, and not one that they ran themselves', () => {
+  it('repeat a slot of another replica, but not their own', () => {
     const repeated = run('b', 300);
     expect(repeatedSlots([repeated, run('a', 100), run('a', 200), run('b', 600)], 500)).toEqual([repeated]);
   });
 
-  it('belong to the slot that they are for, where they know it', () => {
+  it('belong to the slot that they name, if they name one', () => {
     const late = run('b', 900, { scheduledAtMs: 0 });
     expect(repeatedSlots([run('a', 100), late], 500)).toEqual([late]);
     expect(repeatedSlots([run('a', 100), late], 500, 1_000)).toEqual([]);
   });
 
-  it('are counted at the moment at which most of them are under way', () => {
+  it('are counted when most of them are under way', () => {
     expect(mostAtOnce([run('a', 0, { endedAtMs: Infinity }), run('b', 10), run('c', 20), run('a', 60)])).toBe(3);
   });
 });

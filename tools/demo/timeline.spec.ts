@@ -70,7 +70,7 @@ describe('the timeline of the demo', () => {
     ]);
   });
 
-  it('prints events in the order in which they happened, not in which they arrive', () => {
+  it('prints events in the order in which they happened', () => {
     timeline.add(started);
     jest.advanceTimersByTime(50);
     timeline.add(gained);

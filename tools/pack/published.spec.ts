@@ -16,7 +16,7 @@ describe('the published package', () => {
     expect(published(page).match(relative)).toBeNull();
   });
 
-  it('links to pages and pictures of its own version, and leaves other links and code as they are', () => {
+  it('links to pages of its own version, and keeps other links and code', () => {
     expect(published('[a](docs/a.md#b) ![c](d/c.svg)')).toBe(
       `[a](${REPOSITORY}/blob/v1.2.3/docs/a.md#b) ![c](${REPOSITORY}/raw/v1.2.3/d/c.svg)`,
     );

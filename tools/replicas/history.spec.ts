@@ -10,7 +10,7 @@ describe('a history of runs', () => {
     expect(overlaps([run('b', 20, 30), run('a', 0, 10), run('a', 10, 20)])).toEqual([]);
   });
 
-  it('has an overlap where a run begins before another has ended, however long ago that began', () => {
+  it('has an overlap if a run begins before an older one has ended', () => {
     const long = run('a', 0, 100);
     const within = run('b', 40, 50);
     const after = run('b', 60, 110);
@@ -24,7 +24,7 @@ describe('a history of runs', () => {
     expect(overlaps([run('a', 0, Infinity), run('b', 9_000, 9_001)])).toHaveLength(1);
   });
 
-  it('has overlaps as long as both runs ran, without the time in which a process stood still', () => {
+  it('has overlaps without the time in which a process stood still', () => {
     const pair = [run('a', 0, 100), run('b', 40, 90)] as const;
     expect(overlapMs(pair)).toBe(50);
     expect(overlapMs(pair, [{ node: 'a', fromMs: 20, toMs: 80 }])).toBe(10);
@@ -60,7 +60,7 @@ describe('a history of runs', () => {
     expect(unaccountedOccurrences([start(1_000)], [report(0, 1_000, 'start-not-confirmed')])).toEqual([]);
   });
 
-  it('does not account for an occurrence that is started twice, reported beside its start, or neither', () => {
+  it('does not account for an occurrence that starts twice or is reported wrongly', () => {
     const kinds = (starts: RecordedRun[], reports: Report[] = []): unknown[] =>
       unaccountedOccurrences(starts, reports).map((line) => line.split(':')[0]);
     expect(kinds([start(1_000), start(1_000, 'b')])).toEqual(['started-twice']);

@@ -19,7 +19,7 @@ describe('the runs of a process', () => {
     ]);
   });
 
-  it('are told apart by their number where several are under way at once', () => {
+  it('are distinguished by their number if several are under way', () => {
     const starts = [told(1, 'runStarted', { run: 1 }), told(2, 'runStarted', { run: 2 })];
     expect(spans([...starts, told(3, 'runSucceeded', { run: 2 }), told(9, 'runSucceeded', { run: 1 })])).toEqual([
       [1, 9],

@@ -17,30 +17,30 @@ describe('the Redis of the tests', () => {
     expect(isSupported(version)).toBe(expected);
   });
 
-  it('keeps nothing on disk unless it is told to', () => {
+  it('keeps nothing on disk by default', () => {
     expect(serverArguments({ port: 20_001, args: ['--appendonly', 'yes'] })).toEqual(
       ['--port', '20001', '--save', '', '--appendonly', 'no', '--appendonly', 'yes'], // the last one counts
     );
   });
 
-  it('publishes a container on the loopback address alone', () => {
+  it('publishes a container only on the loopback address', () => {
     const args = containerArguments('name', { port: 20_001, dir: '/some/where', args: [] });
     expect(args).toContain('127.0.0.1:20001:20001');
     expect(args).toContain('/some/where:/data');
   });
 
-  it('gives a container the file of its settings by the name that it has in there, ahead of all arguments', () => {
+  it('passes a container its settings file first, by its path inside', () => {
     const args = containerArguments('name', { port: 20_001, dir: '/some/where', args: [], configFile: 'a.conf' });
     expect(args.slice(args.indexOf('redis-server')).slice(0, 2)).toEqual(['redis-server', '/data/a.conf']);
   });
 
-  it('stays below the ports of outgoing connections', async () => {
+  it('uses ports below those of outgoing connections', async () => {
     const port = await freePort();
     expect(port).toBeGreaterThanOrEqual(20_000);
     expect(port).toBeLessThan(32_000);
   });
 
-  it('does not give a port twice: its server may be down for a moment', async () => {
+  it('does not give a port twice', async () => {
     const ports = await Promise.all(Array.from({ length: 50 }, freePort));
     expect(new Set(ports).size).toBe(ports.length);
   });

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { Environment, InvalidEnvironmentError } from './environment.js';
 
 describe('the environment of the worker', () => {
-  it('gives what is missing its default', () => {
+  it('has defaults for missing variables', () => {
     const environment = new Environment({});
     expect(environment.wholeNumber('EVERY', 5)).toBe(5);
     expect(environment.milliseconds('TAKES', '2s')).toBe(2_000);
@@ -20,7 +20,7 @@ describe('the environment of the worker', () => {
     environment.check();
   });
 
-  it('says all at once what is wrong and what to write instead', () => {
+  it('reports all mistakes at once, with their fixes', () => {
     const environment = new Environment({ EVERY: '-1', TAKES: '800', LEVEL: '', COLLECTOR: 'collector:4318' });
     environment.wholeNumber('EVERY', 5);
     environment.milliseconds('TAKES', '2s');

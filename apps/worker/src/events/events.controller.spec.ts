@@ -6,7 +6,7 @@ import { EventsController } from './events.controller.js';
 const renewals = channel('nestjs-singleton-job:leaseRenewed');
 
 describe('the stream of an event', () => {
-  it('is subscribed to only while somebody listens', () => {
+  it('is subscribed only while a client listens', () => {
     const stream = new EventsController().listen('leaseRenewed');
     expect(renewals.hasSubscribers).toBe(false);
     const first = stream.subscribe();
@@ -17,7 +17,7 @@ describe('the stream of an event', () => {
     expect(renewals.hasSubscribers).toBe(false);
   });
 
-  it('tells what happens, by the name of the event', () => {
+  it('sends payloads with the name of the event', () => {
     const heard: unknown[] = [];
     const listener = new EventsController().listen('leaseRenewed').subscribe((message) => heard.push(message));
     renewals.publish({ job: 'beat' });
@@ -26,7 +26,7 @@ describe('the stream of an event', () => {
     expect(heard).toEqual([{ type: 'leaseRenewed', data: { job: 'beat' } }]);
   });
 
-  it.each(['nonsense', 'toString'])('is not there for an event that is not: %s', (event) => {
+  it.each(['nonsense', 'toString'])('does not exist for an unknown event: %s', (event) => {
     expect(() => new EventsController().listen(event)).toThrow(NotFoundException);
   });
 });

@@ -1,13 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import { payloadAsJson } from './payload-as-json.js';
 
-describe('what is told of an event', () => {
-  it('is its payload, where there is no error in it', () => {
+describe('the JSON of an event', () => {
+  it('is its payload, if that has no error', () => {
     const payload = { job: 'beat', fencingToken: 7 };
     expect(payloadAsJson(payload)).toBe(payload);
   });
 
-  it('names an error, its code and its message', () => {
+  it('has the name, the code and the message of an error', () => {
     const error = Object.assign(new TypeError('broken'), { code: 'E_BROKEN' });
     expect(payloadAsJson({ job: 'beat', error })).toEqual({
       job: 'beat',
@@ -15,7 +15,7 @@ describe('what is told of an event', () => {
     });
   });
 
-  it('shows whatever else was thrown, be it no text and nothing that becomes one', () => {
+  it('shows any other thrown value, also without a text', () => {
     const messageOf = (error: unknown): unknown =>
       (payloadAsJson({ error }) as { error: { message: string } }).error.message;
     expect(messageOf('broken')).toBe("'broken'");

@@ -34,13 +34,13 @@ describe('the daily report', () => {
     Logger.overrideLogger(false);
   });
 
-  it('is archived once composed, under its occurrence and the fencing token of its run', async () => {
+  it('is archived with its occurrence and the fencing token of its run', async () => {
     const { job, saved } = setup();
     await job.write(new FakeRun({ scheduledAt: AT, fencingToken: 7 }));
     expect(saved).toEqual(['report of 2027-01-01T19:00:00.000Z by 7']);
   });
 
-  it('is not archived by a run whose lease was lost meanwhile, although nothing has told it yet', async () => {
+  it('is not archived by a run whose lease was lost before its signal fired', async () => {
     const { job, saved } = setup();
     const run = new FakeRun();
     run.loseLease();
@@ -48,7 +48,7 @@ describe('the daily report', () => {
     expect(saved).toEqual([]);
   });
 
-  it('is given up as soon as the run is told to stop', async () => {
+  it('ends as soon as the signal of the run fires', async () => {
     const { job, saved } = setup({ takesMs: 60_000 });
     const run = new FakeRun();
     const writing = job.write(run);
