@@ -4,13 +4,13 @@ import { type RunInfo } from '../events/index.js';
 
 type Settable<T> = { readonly [K in keyof T]?: T[K] | undefined };
 
-/** What a test sets of a fake run; the rest is some fixed-rate run of the year 2027. */
+/** The fields of a fake run. By default it is a fixed-rate run in the year 2027. */
 export interface FakeRunOptions extends Settable<RunInfo> {
-  /** Fires the signal of the run too, with its own reason. */
+  /** A signal that also aborts the run, with its own reason. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A run that no leader stands behind, to call a job's method with: `await prices.tick(new FakeRun())`. */
+/** A run for tests that call the method of a job: `await prices.tick(new FakeRun())`. */
 export class FakeRun extends JobRun {
   readonly #controller: AbortController;
   readonly #lease: { isTrusted: boolean };
@@ -34,15 +34,15 @@ export class FakeRun extends JobRun {
   }
 
   /**
-   * Fires the signal, as the library does for this reason. After `LEASE_LOST`, `assertLeader()` throws as well; the other
-   * reasons leave the lease as it is.
+   * Fires the signal, as the library does for this reason. After `LEASE_LOST`, `assertLeader()` throws as well. The other reasons do not
+   * change the lease.
    */
   abort(code: RunAbortCode): void {
     if (code === 'LEASE_LOST') this.loseLease();
     this.#controller.abort(new RunAbortedError(this.job, code));
   }
 
-  /** Makes `assertLeader()` throw while the signal has not fired yet: what a run sees whose event loop was blocked. */
+  /** Makes `assertLeader()` throw before the signal fires, as after a blocked event loop. */
   loseLease(): void {
     this.#lease.isTrusted = false;
   }

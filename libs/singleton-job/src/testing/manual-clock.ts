@@ -5,12 +5,12 @@ interface PendingTimer {
   readonly fire: () => void;
 }
 
-/** Lets everything that is ready to run do so. */
+/** Waits until everything that is ready has run. */
 export async function settle(): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** So that the event loop goes on during a long advance, and the test runner can end a test that never ends. */
+/** How often the event loop turns during a long advance, so that the test runner can end a test that never ends. */
 const TIMERS_PER_TURN = 100;
 
 /** Resolves when no promise has anything left to do. Much cheaper than a turn of the event loop. */
@@ -20,7 +20,7 @@ function microtasksDone(): Promise<void> {
   });
 }
 
-/** A clock that moves only when a test advances it. Timers fire in order, and what they set off settles before the next. */
+/** A clock that moves only when a test advances it. Timers fire in order. Promises settle before the next timer fires. */
 export class ManualClock implements Clock {
   #nowMs = 0;
   #wallMs: number;
@@ -52,7 +52,7 @@ export class ManualClock implements Clock {
   }
 
   /**
-   * Resolves when this clock has moved on by `forMs` milliseconds: for fakes of what a job waits for.
+   * Resolves when this clock has moved on by `forMs` milliseconds. For fakes of slow work.
    *
    * @example await clock.sleep(1_500, { signal: run.signal });
    * @throws the reason of `signal`, as soon as it fires
@@ -90,17 +90,17 @@ export class ManualClock implements Clock {
       fired += 1;
       await (fired % TIMERS_PER_TURN === 0 ? settle() : microtasksDone());
     }
-    // what a timer did may have blocked beyond it
+    // a timer may have blocked for longer than the advance
     this.#moveTo(Math.max(targetMs, this.#nowMs));
   }
 
-  /** Moves both clocks on at once, as a blocked event loop or a stopped process sees it: timers that came due fire after. */
+  /** Moves both clocks on at once, as during a blocked event loop or a stopped process. Due timers fire after that. */
   async block(forMs: number): Promise<void> {
     this.#moveTo(this.#nowMs + forMs);
     await this.advance(0);
   }
 
-  /** Moves the wall clock alone, as NTP or a person does; the monotonic clock stands still, as on a suspended host. */
+  /** Moves only the wall clock, as NTP or a person does, or as on a suspended host. */
   stepWall(byMs: number): void {
     this.#wallMs += byMs;
   }

@@ -7,7 +7,7 @@ export type RecordedEvent = JobEvent & {
   readonly atMs: number;
 };
 
-/** Keeps every event in order, for tests that assert on the whole story: `observers: [recorder]`. */
+/** Keeps every event in order, for tests that check them all: `observers: [recorder]`. */
 export class RecordingObserver implements JobObserver {
   /** Every event, oldest first. */
   readonly events: RecordedEvent[] = [];
@@ -32,8 +32,8 @@ export class RecordingObserver implements JobObserver {
   }
 
   /**
-   * One line an event, such as `500 runStarted` or `1000 tickDropped overlap`: when, what, and why if there is a why.
-   * Without the heartbeats, which say that nothing happened.
+   * One line for each event, such as `500 runStarted` or `1000 tickDropped overlap`: time, event, and reason if there is one. Renewals are
+   * left out.
    */
   get story(): string[] {
     const shown = this.events.filter(({ event }) => event !== 'leaseRenewed');

@@ -8,7 +8,7 @@ import {
   type SessionId,
 } from '../store/index.js';
 
-/** A server in memory to which a test can do what happens to a Redis server. */
+/** A server in memory with the faults of a Redis server. */
 export class TestServer extends InMemoryServer {
   /** Loses everything and stays the same server, as after FLUSHALL. */
   loseData(): void {
@@ -31,7 +31,7 @@ export class TestServer extends InMemoryServer {
     this.starts++;
   }
 
-  /** Sets a lock as a program does that is not of this library. Without `ttlMs` it lives for ever. */
+  /** Sets a lock as another program would. Without `ttlMs` it lives for ever. */
   occupy(name: string, holder: Holder, ttlMs?: number): void {
     this.data.locks.set(name, { holder, expiresAt: ttlMs === undefined ? undefined : this.now() + ttlMs });
   }
@@ -46,12 +46,12 @@ export class TestServer extends InMemoryServer {
     this.data.states.delete(name);
   }
 
-  /** Who holds a lock at this moment. Undefined: the lock is free. */
+  /** The current holder of a lock. Undefined: the lock is free. */
   holderOf(name: string): Holder | undefined {
     return lockOf(this.data, name, this.now())?.holder;
   }
 
-  /** What is listed of a session at this moment, also if no heartbeat has marked it as ended yet. Undefined: it is not listed. */
+  /** A session as the server lists it now. An end that has passed counts, also before a heartbeat marks it. Undefined: not listed. */
   sessionOf(id: SessionId): ListedSession | undefined {
     const end = this.data.sessions.get(id);
     return end === undefined ? undefined : { hasEnded: end <= this.now(), end: Math.abs(end) };

@@ -1,12 +1,12 @@
 import { deepEqual, ok } from 'node:assert/strict';
 
-/** The result has what `expected` names. What it does not name may be anything. */
+/** Checks the fields of `expected`. The result may have others. */
 export function includes(actual: object, expected: object): void {
   const all = new Map<string, unknown>(Object.entries(actual));
   deepEqual(Object.fromEntries(Object.keys(expected).map((key) => [key, all.get(key)])), { ...expected });
 }
 
-/** The same result, whenever it was given. A property that is undefined may as well be absent. */
+/** Checks that two results are equal except for their times. An undefined property may be absent. */
 export function sameResult(actual: object, expected: object): void {
   deepEqual(lasting(actual), lasting(expected));
 }

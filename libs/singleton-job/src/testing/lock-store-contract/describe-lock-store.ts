@@ -33,9 +33,9 @@ export type OptionalChapter = 'a restart' | 'a clock that is set back' | 'an out
 
 /** The store under test. */
 export interface LockStoreSuite {
-  /** What the store is called in the report. */
+  /** The name of the store in the report. */
   readonly name: string;
-  /** Makes a world for one test. It must not show what an earlier one left. */
+  /** Creates a world for one test. It must not contain data of an earlier one. */
   readonly makeWorld: () => LockStoreWorld | Promise<LockStoreWorld>;
   /** Chapters that do not apply. @default none */
   readonly leaveOut?: readonly OptionalChapter[] | undefined;
@@ -66,8 +66,8 @@ const CHAPTERS: Readonly<Record<string, Rules>> = {
 };
 
 /**
- * The rules of `LockStore` as tests, for the author of a store: one test for each rule, in a world of its own. The stores of this
- * package pass the same tests. It knows no test runner. Hand it the functions of yours:
+ * The rules of `LockStore` as tests, for authors of a store. Each test has its own world. The stores of this package pass the same tests.
+ * Pass the functions of your test runner:
  * `describeLockStore({ describe, it }, { name: 'my store', makeWorld })`.
  */
 export function describeLockStore(runner: TestRunner, { name, makeWorld, leaveOut = [] }: LockStoreSuite): void {

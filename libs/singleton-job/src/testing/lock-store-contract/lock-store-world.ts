@@ -1,12 +1,12 @@
 import { type Holder, type LockStore } from '../../store/index.js';
 
-/** A store as two replicas see it, and what a test can do to it from outside. */
+/** A store for two replicas, and the faults that a test can cause. */
 export interface LockStoreWorld {
   /** Open and subscribed. */
   readonly store: LockStore;
   /** The same locks as another replica sees them. Open and subscribed. */
   readonly other: LockStore;
-  /** Sets a lock as a program does that is not of this library. Without `ttlMs` it lives for ever. */
+  /** Sets a lock as another program would. Without `ttlMs` it lives for ever. */
   occupy(name: string, holder: Holder, ttlMs?: number): Promise<void>;
   /** Deletes everything, and the store stays the same server. */
   loseData(): Promise<void>;
@@ -20,6 +20,6 @@ export interface LockStoreWorld {
   setClockBack?(ms: number): Promise<void>;
   /** Lets time pass for the store: by waiting, or by moving its clock. */
   passTime(ms: number): Promise<void>;
-  /** Closes both stores and whatever else was opened. */
+  /** Closes both stores and everything else that was opened. */
   end(): Promise<void>;
 }

@@ -63,7 +63,7 @@ export async function kept(store: LockStore, session: SessionToKeep): Promise<Se
   return result;
 }
 
-/** Waits for a condition, generously: it is promised, but not how fast this machine is at the moment. */
+/** Waits for a condition. The limit is generous, because the machine may be busy. */
 export async function eventually<T>(
   what: string,
   ask: () => T | undefined | Promise<T | undefined>,

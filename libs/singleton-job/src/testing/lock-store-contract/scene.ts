@@ -11,7 +11,7 @@ import {
 import { type LockStoreWorld } from './lock-store-world.js';
 import { LONG_MS } from './requests.js';
 
-/** What a rule works with: a world of its own, and the requests of its first replica for one job. */
+/** The arguments of a rule: its own world, and the requests of its first replica for one job. */
 export interface Scene {
   readonly world: LockStoreWorld;
   readonly store: LockStore;
@@ -25,7 +25,7 @@ export interface Scene {
   readonly setPaused: (isPaused: boolean) => Promise<SetPausedResult>;
 }
 
-/** Rules by their names. A rule that is broken rejects. */
+/** Rules by their names. A broken rule rejects. */
 export type Rules = Readonly<Record<string, (scene: Scene) => Promise<void>>>;
 
 export function sceneIn(world: LockStoreWorld): Scene {

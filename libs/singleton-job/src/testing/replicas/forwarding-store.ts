@@ -17,11 +17,11 @@ import {
   type StoreMessage,
 } from '../../store/index.js';
 
-/** What goes from a process to its store. */
+/** A request from a process to its store. */
 export type ForwardedRequest =
   'heartbeat' | 'endSession' | 'acquire' | 'renew' | 'claim' | 'release' | 'setPaused' | 'publish';
 
-/** A store in front of another, which decides what becomes of each request and each message on its way. */
+/** A store in front of another store. It decides what happens to each request and each message on its way. */
 export abstract class ForwardingStore implements LockStore {
   protected readonly listeners = new Set<LockStoreListener>();
 
@@ -29,10 +29,10 @@ export abstract class ForwardingStore implements LockStore {
 
   abstract readonly isSubscribed: boolean;
 
-  /** A request is sent; `carryOut` has the real store carry it out. */
+  /** Called when a request is sent. `carryOut` passes it to the real store. */
   protected abstract send<T>(request: ForwardedRequest, name: string, carryOut: () => Promise<T>): Promise<T>;
 
-  /** A message arrives; `deliver` passes it on. */
+  /** Called when a message arrives. `deliver` passes it on. */
   protected abstract receive(deliver: () => void): void;
 
   heartbeat(request: HeartbeatRequest): Promise<HeartbeatResult> {

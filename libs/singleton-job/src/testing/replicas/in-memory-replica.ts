@@ -3,18 +3,18 @@ import { type SingletonJobOptions } from '../../options/index.js';
 import { type RecordingObserver } from '../recording-observer.js';
 import { type TestReplica } from './test-replica.js';
 
-/** Options of the module that mean something without Nest and without Redis. */
+/** The options of the module that have an effect without Nest and Redis. */
 export type InMemoryReplicaOptions = Partial<
   Pick<
     SingletonJobOptions,
     'heartbeatInterval' | 'lockExpiry' | 'shutdownTimeout' | 'timeZone' | 'misfireGrace' | 'jobs'
   >
 > & {
-  /** Notified of every event, besides the one that records. */
+  /** Get every event, in addition to the recording observer. */
   readonly observers?: readonly JobObserver[] | undefined;
 };
 
-/** One replica of the application as far as its jobs go. Made by `InMemoryReplicas.start()`. */
+/** One replica of the application, with its jobs only. Created by `InMemoryReplicas.start()`. */
 export class InMemoryReplica {
   readonly #replica: TestReplica;
 
@@ -32,22 +32,22 @@ export class InMemoryReplica {
     return this.#replica.observer;
   }
 
-  /** What happened here, a line an event: `['0 leadershipGained', '0 runStarted schedule', …]`. */
+  /** One line for each event: `['0 leadershipGained', '0 runStarted schedule', …]`. */
   get story(): readonly string[] {
     return this.observer.story;
   }
 
   /**
-   * Stops as on SIGTERM: no run starts any more, runs in flight may end, locks are released. Resolves when that is done. The
-   * clock must go on for that if a run is in flight.
+   * Stops as on SIGTERM: no run starts, runs in flight may end, locks are released. Resolves when that is done. If a run is in flight,
+   * advance the clock meanwhile.
    */
   stop(): Promise<void> {
     return this.#replica.clock.isKilled ? Promise.resolve() : this.#replica.supervisor.close();
   }
 
   /**
-   * Ends as on SIGKILL: no lock is released, no event is reported. What a job has begun in this test process goes on by
-   * itself, and its signal does not fire.
+   * Ends as on SIGKILL: no lock is released and no event is sent. A run in flight goes on in this test process, and its signal does not
+   * fire.
    */
   kill(): void {
     this.#replica.kill();

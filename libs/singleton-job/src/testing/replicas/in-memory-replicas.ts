@@ -23,16 +23,16 @@ export class InMemoryReplicas {
     return this.#replicas.clock;
   }
 
-  /** Where the locks are. `server.loseData()` is a FLUSHALL. */
+  /** The server with the locks. `server.loseData()` is a FLUSHALL. */
   get server(): TestServer {
     return this.#replicas.server;
   }
 
   /**
-   * Starts a replica with the decorated methods of `instances`. It competes for its jobs as soon as the clock is advanced, be it
-   * by 0. Give each replica instances of its own, as processes have them, unless they are to share what they count.
+   * Starts a replica with the decorated methods of `instances`. It competes for its jobs as soon as the clock is advanced, also by 0. Give
+   * each replica its own instances, as in separate processes, unless they should share data.
    *
-   * @throws InvalidOptionsError and InvalidJobsError, as the application would at its start
+   * @throws InvalidOptionsError and InvalidJobsError, as an application does at its start
    */
   start(name: string, instances: readonly object[], options: InMemoryReplicaOptions = {}): InMemoryReplica {
     const { observers = [], ...given } = options;
@@ -46,7 +46,7 @@ export class InMemoryReplicas {
     return holder === undefined ? undefined : replicaOf(holder);
   }
 
-  /** Stops every replica, moving the clock as far as that takes, so that no timer is left. For the end of a test. */
+  /** Stops every replica, and moves the clock as far as needed. No timer is left. Call it at the end of a test. */
   end(): Promise<void> {
     return this.#replicas.end();
   }

@@ -6,10 +6,10 @@ import { type Clock, type Timer } from '../../time/index.js';
  */
 type Standstill = 'paused' | 'suspended';
 
-/** Fractions of a millisecond do not add up exactly: a timer of a clock at another rate is set a moment later, never early. */
+/** Fractions of a millisecond do not add up exactly, so a timer of a clock at another rate is set a moment later, never early. */
 const ROUNDING_MS = 0.001;
 
-/** The clock of one replica: the common time, off by an offset and a rate. The process can stand still, and it can be killed. */
+/** The clock of one replica: the common time with an offset and a rate. The process can be paused, suspended and killed. */
 export class ReplicaClock implements Clock {
   /** How far the wall clock is ahead. */
   aheadMs = 0;
@@ -89,7 +89,7 @@ export class ReplicaClock implements Clock {
     const [held, arrivals] = [this.#held, this.#arrivals];
     this.#held = [];
     this.#arrivals = [];
-    // each in a turn of its own, as an event loop takes them
+    // each in its own turn, as in an event loop
     for (const wake of held)
       this.common.setTimer(0, () => {
         this.#whenRunning(this.#held, wake);

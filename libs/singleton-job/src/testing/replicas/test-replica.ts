@@ -11,20 +11,20 @@ import { FaultyStore } from './faulty-store.js';
 import { ReplicaClock } from './replica-clock.js';
 
 export interface TestReplicaOptions {
-  /** Decides jitter and back-off. 0 by default: the same story every time. */
+  /** For jitter and back-off. 0 by default, so that each test is the same every time. */
   readonly random?: () => number;
-  /** How many milliseconds of its clocks pass in one of the common time. */
+  /** Milliseconds of its clocks per millisecond of the common time. */
   readonly rate?: number;
   readonly options?: Partial<SingletonJobOptions>;
-  /** Each is notified before the observer that records. */
+  /** Called before the recording observer. */
   readonly observers?: readonly JobObserver[];
   /** @default no log */
   readonly log?: LogSink;
-  /** What its network does from the first request on. */
+  /** The behaviour of its network from the first request on. */
   readonly network?: Partial<Pick<FaultyStore, 'outcome' | 'answersAfter' | 'delayMs' | 'isSubscribed'>>;
   /** Whether it has a heartbeat thread, which goes on while the replica is paused. */
   readonly hasThread?: boolean;
-  /** Instead of such a thread. */
+  /** Replaces that thread. */
   readonly backup?: HeartbeatBackup;
 }
 
@@ -44,11 +44,11 @@ export interface TestReplica extends Pick<ApplicationReplica, 'supervisor' | 're
   readonly store: FaultyStore;
   readonly leadership: ApplicationReplica['leadership'];
   readonly thread: TestThread | undefined;
-  /** Ends its process as SIGKILL does: it sends, receives and reports nothing any more, and none of its timers fires. */
+  /** Ends its process as SIGKILL does: it sends, receives and reports nothing after that, and no timer fires. */
   kill(): void;
 }
 
-/** What a replica runs: its jobs, or what makes them of its clock and its options. */
+/** The jobs of a replica, or a function that creates them from its clock and its options. */
 export type JobsOfReplica =
   | readonly JobDefinition[]
   | ((replica: { readonly clock: Clock; readonly options: ResolvedOptions }) => readonly JobDefinition[]);
@@ -60,7 +60,7 @@ interface Surroundings {
   readonly server: TestServer;
 }
 
-/** The one place where a replica in memory is put together. */
+/** Creates a replica in memory. */
 export function createTestReplica(
   { name, time, server }: Surroundings,
   jobsOfReplica: JobsOfReplica,

@@ -4,7 +4,7 @@ import { createTestReplica, type JobsOfReplica, type TestReplica, type TestRepli
 
 /** Longer than any stop takes. */
 const LONG_MS = 3_600_000;
-/** The longest `lockExpiry`. A new server counts as one that has lost its data: for so long no replica takes over a job. */
+/** The longest `lockExpiry`. After the start of a new server no replica takes over a job for so long, as after data loss. */
 const SERVER_AGE_MS = 86_400_000;
 
 interface TestReplicasOptions {
@@ -24,7 +24,7 @@ export class TestReplicas {
     this.begin(options);
   }
 
-  /** Everything anew. */
+  /** Starts again with new clocks and a new server. */
   begin({ wall, isServerNew = false }: TestReplicasOptions = {}): void {
     this.clock = new ManualClock(wall);
     this.server = new TestServer(this.clock);
@@ -35,7 +35,7 @@ export class TestReplicas {
     this.clock.stepWall(SERVER_AGE_MS);
   }
 
-  /** A replica that has started. It competes for its jobs as soon as the clock is advanced, be it by 0. */
+  /** A replica that has started. It competes for its jobs as soon as the clock is advanced, also by 0. */
   start(name: string, jobs: JobsOfReplica, options?: TestReplicaOptions): TestReplica {
     const replica = this.prepare(name, jobs, options);
     replica.supervisor.start();
@@ -49,7 +49,7 @@ export class TestReplicas {
     return replica;
   }
 
-  /** Lets every process go on and stops it, so that no timer is left. Moves the clock as far as that takes. */
+  /** Resumes and stops every process, so that no timer is left. Moves the clock as far as needed. */
   async end(): Promise<void> {
     const alive = this.#replicas.filter(({ clock }) => !clock.isKilled);
     for (const { clock, thread } of alive) {

@@ -3,7 +3,7 @@ import { type TestReplica } from '../replicas/test-replica.js';
 
 type Observed = Pick<TestReplica, 'observer'>;
 
-/** The lines of a story that tell who leads. */
+/** The lines of a story about leadership. */
 export function leadership({ observer }: Observed): string[] {
   return observer.story.filter((line) => line.includes('leadership'));
 }
