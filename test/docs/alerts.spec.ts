@@ -10,7 +10,7 @@ import { collectedMetrics } from '../support/collected-metrics.js';
 const DOCS = join(import.meta.dirname, '../../docs');
 const page = readFileSync(join(DOCS, 'alerts.md'), 'utf8');
 
-/** Records, so that the compiler tells of a value that is no more. */
+/** Records, so that the compiler finds a value that no longer exists. */
 const OUTCOMES: Readonly<Record<RunOutcome, true>> = { succeeded: true, failed: true, cancelled: true };
 const REASONS: Readonly<Record<LeadershipLoss | LeadershipReleaseReason, true>> = {
   expired: true,

@@ -64,7 +64,7 @@ function onEachPage(find: (page: string) => string[]): string[] {
   return pages.flatMap((page) => find(page).map((found) => `${page}: ${found}`));
 }
 
-/** Every option that start-up knows, as it lists them to somebody who asks for one that there is not. */
+/** Every option of the library, as the error about an unknown option lists them. */
 function knownOptions(): string[] {
   try {
     resolveOptions({ projectName: 'docs', enabled: false, noSuchOptionAtAll: true });

@@ -9,7 +9,7 @@ const HOOKS = ['onModuleInit', 'onApplicationBootstrap', 'onModuleDestroy', 'onA
 
 type Hooks = Record<(typeof HOOKS)[number], () => void>;
 
-/** Notes `who hook` for every hook that Nest calls. */
+/** Notes the provider and the hook for every hook that Nest calls. */
 const order: string[] = [];
 
 function hooksOf(who: string): Type<Hooks> {

@@ -90,7 +90,7 @@ describe('after the import was changed', () => {
   });
   afterEach(() => replicas.end());
 
-  /** When the runs of a job began, in seconds, on whichever replica. */
+  /** When the runs of a job began on any replica, in seconds. */
   const runsOf = (job: string): number[] =>
     [a, b].flatMap((replica) =>
       (replica?.observer.events ?? [])

@@ -16,7 +16,7 @@ import { type StartedApplication, startApplication } from '../support/nest-appli
 import { useRedisServer } from '../../tools/replicas/redis/use-redis.js';
 import { until } from '../../tools/replicas/until.js';
 
-/** Collects what the application is told, and waits for it. */
+/** Collects the events of the application, and waits for them. */
 class Diary implements JobObserver {
   readonly runs: JobEvents['runSucceeded'][] = [];
   readonly leads: JobEvents['leadershipGained'][] = [];
@@ -46,7 +46,7 @@ class Jobs {
 
   @Cron('* * * * * *', { name: 'every-second', timeZone: 'Asia/Singapore' })
   report(): void {
-    // that it ran is told to the observer
+    // the observer sees that it ran
   }
 }
 

@@ -125,7 +125,7 @@ const MISTAKES: readonly [name: string, connection: unknown][] = [
   ['a number', 6379],
 ];
 
-/** Everything that `act` prints by whatever way, the console of other packages included. */
+/** Everything that `act` prints, also by the console of other packages. */
 async function printedBy(act: () => Promise<string>): Promise<string> {
   const printed: string[] = [];
   const note = (...words: unknown[]): void => {

@@ -129,7 +129,7 @@ describe('the health of a replica, over HTTP', () => {
     await redis().down();
     try {
       for (const replica of [leader, follower]) {
-        // who led may be believed to do so for a heartbeat longer
+        // the last leader may be named for one more heartbeat
         await until('it knows of no leader', async () => isNamed('prices', (await replica.ask('ready')).jobs));
         const { jobs } = await replica.untilSays('ready', 503, 'error');
         expect(jobs).toEqual({
@@ -164,7 +164,7 @@ describe('the health of a replica, over HTTP', () => {
   }, 60_000);
 
   it('is degraded, which fails no probe, while no leader is known', async () => {
-    // nobody listens there, which is an outage only after a lockExpiry
+    // there is no server: an outage counts only after a lockExpiry
     const nowhere = {
       ...options(`health-${randomUUID()}`),
       connection: 'redis://127.0.0.1:1',

@@ -25,7 +25,7 @@ describe('Three processes with heartbeat threads', () => {
     expect(run).toMatchObject({ node: leader.node, outcome: 'runSucceeded' });
     expect((run?.endedAtMs ?? 0) - (run?.startedAtMs ?? 0)).toBeGreaterThanOrEqual(COMPUTES_MS);
     await workers.untilJobsGoOn(run?.endedAtMs ?? 0);
-    // what a process tells after a block is read after it
+    // the events of a blocked process arrive after the block
     await delay(LOCK_EXPIRY_MS);
 
     expect(JOBS.map((job) => workers.leaderOf(job))).toEqual(leaders);

@@ -52,13 +52,13 @@ async function whileHeldElsewhere(key: string, act: () => Promise<void>): Promis
   }
 }
 
-/** The stream of what a worker tells of this event, which begins now. */
+/** The stream of this event from a worker, from now on. */
 async function listen({ url }: WorkerProcess, event: keyof JobEvents): Promise<IncomingMessage> {
   const [stream] = (await once(get(`${url}/events/${event}`), 'response')) as [IncomingMessage];
   return stream;
 }
 
-/** What a worker tells next of a job. */
+/** The next event of a job from a worker. */
 async function nextTold(worker: WorkerProcess, event: keyof JobEvents, job: Job): Promise<unknown> {
   const stream = await listen(worker, event);
   try {
@@ -79,7 +79,7 @@ describe('over HTTP, workers', () => {
     workers = await Workers.start(redis().url, {
       SINGLETON_JOB_PROJECT_NAME: PROJECT_NAME,
       PRICE_TICK_SLOW_EVERY: '0',
-      // nobody is to lose a lease here because the machine is busy
+      // no lease may be lost because the machine is busy
       SINGLETON_JOB_LOCK_EXPIRY: '5s',
       SINGLETON_JOB_JOBS__DAILY_REPORT__LOCK_EXPIRY: '5s',
       PRICE_IMPORT_TAKES: '100ms',
@@ -218,7 +218,7 @@ describe('over HTTP, workers', () => {
     const { body } = await askUntil(worker, '/health', ({ status }) => status === 503);
     expect(body).toMatchObject({ status: 'error', error: { jobs: { status: 'down' } } });
     expect(await ask(worker, '/health/live')).toMatchObject({ status: 200 });
-    // whether somebody has the lock nobody can say
+    // it is not known whether the lock is held
     expect(await ask(worker, '/prices/import', 'POST')).toMatchObject({ status: 503 });
     await redis().up();
     await askUntil(worker, '/health', ({ status }) => status === 200);
@@ -234,7 +234,7 @@ describe('over HTTP, workers', () => {
   it('end by themselves, also with open connections', async () => {
     await Promise.all(workers.all.map((worker) => ask(worker, '/jobs')));
     const streams = await Promise.all(workers.all.map((worker) => listen(worker, 'runStarted')));
-    // its end, without an error to be told of, where nobody cares for what it tells
+    // ends the stream without an unhandled error
     for (const stream of streams) stream.on('error', () => undefined).resume();
     expect(await workers.stop()).toEqual(workers.all.map(() => ({ code: 0, signal: null })));
   });

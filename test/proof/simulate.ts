@@ -5,7 +5,7 @@ import { replay, shrinkAndPrint } from './simulation/command/replay.js';
 
 /**
  * `npm run simulate -- --seeds 100000 --first 1`: plays that many stories in all cores.
- * `npm run simulate -- --replay 4711`: tells the story of one seed. `--shrink 4711`: leaves out what does not matter.
+ * `npm run simulate -- --replay 4711`: prints the story of one seed. `--shrink 4711`: reduces it to what matters.
  */
 const { values } = parseArgs({
   options: {

@@ -19,7 +19,7 @@ const STATUS: readonly Partial<JobStatus>[] = [
   { name: 'off', role: 'disabled' },
 ];
 
-/** Collects when it is asked to. */
+/** Collects on request. */
 export class OnDemandReader extends MetricReader {
   protected override onForceFlush(): Promise<void> {
     return Promise.resolve();
@@ -30,7 +30,7 @@ export class OnDemandReader extends MetricReader {
   }
 }
 
-/** Every instrument of the library, after everything that an observer is told has happened once. */
+/** Every instrument of the library, after every event has happened once. */
 export async function collectedMetrics(): Promise<ResourceMetrics> {
   const reader = new OnDemandReader();
   const meterProvider = new MeterProvider({ readers: [reader] });

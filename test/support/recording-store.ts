@@ -3,7 +3,7 @@ import { InMemoryLockStore } from '../../libs/singleton-job/src/store/index.js';
 import { TestServer } from '../../libs/singleton-job/src/testing/index.js';
 import { SystemClock } from '../../libs/singleton-job/src/time/index.js';
 
-/** A store in memory that records what it was asked to do: open, acquire, close. */
+/** A store in memory that records the calls of open, acquire and close. */
 export class RecordingStore extends InMemoryLockStore {
   readonly calls: string[] = [];
 

@@ -4,7 +4,7 @@ import { type AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** As OTLP has it in JSON, as far as it is asked for here. */
+/** The fields of OTLP in JSON that are used here. */
 interface Attribute {
   readonly key: string;
   readonly value: { readonly stringValue?: string; readonly intValue?: number | string };
@@ -26,17 +26,17 @@ export interface CollectedSpan {
   readonly attributes: ReadonlyMap<string, string>;
 }
 
-/** What an OpenTelemetry collector is to those who send it spans over HTTP. */
+/** A minimal OpenTelemetry collector that receives spans over HTTP. */
 export class SpanCollector implements AsyncDisposable {
   readonly spans: CollectedSpan[] = [];
-  /** How often somebody has asked it to take some, answered or not. */
+  /** The number of requests with spans, answered or not. */
   requests = 0;
   readonly #server: Server;
 
   private constructor(private readonly answersAfterMs: number) {
     this.#server = createServer((request, response) => {
       this.#take(request, response).catch(() => {
-        // whoever sent it has gone, or it is no batch
+        // the sender has gone, or it is no batch
         response.destroy();
       });
     });
@@ -66,7 +66,7 @@ export class SpanCollector implements AsyncDisposable {
     const batch = await json(request);
     if (this.answersAfterMs === Infinity) return;
     await delay(this.answersAfterMs);
-    // who has given up will send them again, or has lost them
+    // a sender that has given up sends them again, or has lost them
     if (response.destroyed) return;
     if (request.url === '/v1/traces') this.spans.push(...spansOf(batch as Batch));
     response.setHeader('content-type', 'application/json').end('{}');

@@ -69,7 +69,7 @@ describe('every command of an ended term', () => {
 
 describe('answers that come after their deadline', () => {
   it('keep the lease: they count from the time the request was sent', async () => {
-    // the patient job waits a second for each answer; the quick one has asked again before
+    // the patient job waits a second for each answer; the quick one has sent its request again by then
     const jobs = [
       { name: 'quick', lockExpiryMs: 4_400 },
       { name: 'patient', lockExpiryMs: 10_000 },

@@ -9,7 +9,7 @@ const BACK_MS = 1_000 + LOCK_EXPIRY_MS + SLACK_MS;
 const RENEWAL_MS = 10_000;
 const JOB = 'price-tick';
 
-/** Has the followers ask at once, as they do after every release of which they are told. */
+/** Makes the followers send a request at once, as after the message of a release. */
 async function wakeFollower({ admin, pair }: FaultRun): Promise<void> {
   const locks = pair.jobNames.map((name) => [name, 'somebody#1', 0]);
   const message = { version: 1, database: 0, kind: 'released', locks };
@@ -72,7 +72,7 @@ describe('a Redis that is flushed', () => {
     await pair.goesOn();
     proxies[1].freeze();
     await pair.until('nobody leads', () => follower.leads.size === 0);
-    // at least one occurrence is due while nobody leads
+    // at least one occurrence is due without a leader
     await new Promise((resolve) => setTimeout(resolve, 1_500));
     await admin.flushall();
     await faultRun.everywhere('thaw');
@@ -119,7 +119,7 @@ describe('a lock that is deleted', () => {
     await pair.until('its leader knows', () => pair.leader.observer.of('leadershipLost').length > 0, {
       withinMs: RENEWAL_MS + SLACK_MS,
     });
-    // a follower that asked first leads beside it for milliseconds
+    // a follower whose request came first leads beside it for milliseconds
     const knownMs = performance.now();
     await pair.goesOn({ withinMs: 1_000 + SLACK_MS });
     const after = pair.replicas

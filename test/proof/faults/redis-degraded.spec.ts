@@ -36,7 +36,7 @@ describe('a Redis that no longer permits the channel', () => {
     const { admin } = outside;
     await admin.call('ACL', 'SETUSER', 'jobs', 'on', '>secret', '~*', '&*', '+@all');
     const url = server.url.replace('//', '//jobs:secret@');
-    // so long that only a heartbeat can tell in time, on a busy machine too
+    // so long that only a heartbeat shows it in time, also on a busy machine
     await using pair = await ReplicaPair.start([url, url], { options: { lockExpiry: 10_000 } });
     const { leader, follower } = pair;
 

@@ -4,7 +4,7 @@ import { ReplicaPair } from './support/replica-pair.js';
 import { adminClient } from './support/fault-run.js';
 import { monitored } from '../../../tools/replicas/redis/monitor.js';
 
-/** How often Redis was asked for INFO, beside what each connection asks by itself. */
+/** The number of INFO requests, without those that ioredis sends for each connection. */
 async function questionsTo({ url }: RedisServer, begin: () => Promise<unknown>): Promise<number> {
   let questions = 0;
   const count = (line: string): void => {

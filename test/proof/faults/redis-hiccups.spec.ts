@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type Redis } from 'ioredis';
 import { FaultRun } from './support/fault-run.js';
 
-/** Leases outlast what happens here with seconds to spare, on a busy machine too; who leads at once has heard of a release. */
+/** Leases are seconds longer than each hiccup, also on a busy machine. So a replica that leads at once got the message of a release. */
 const LASTING = { options: { lockExpiry: 10_000 } };
 
 interface Hiccup {

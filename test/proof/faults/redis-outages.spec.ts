@@ -15,7 +15,7 @@ interface Outage {
   readonly end: (faultRun: FaultRun) => unknown;
   /** What the one line about it says. */
   readonly says: RegExp;
-  /** What it answers meanwhile to whoever asks it something. */
+  /** What it answers to any request during the outage. */
   readonly answers?: RegExp;
   readonly backWithinMs?: number;
 }

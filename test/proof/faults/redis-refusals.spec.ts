@@ -18,7 +18,7 @@ interface Refusal {
   readonly end: (run: World) => unknown;
   /** What the one line about it says. */
   readonly says: RegExp;
-  /** The jobs that cannot be led meanwhile; all of them unless told otherwise. */
+  /** The jobs that have no leader during the fault. @default all */
   readonly jobs?: readonly string[];
   /** Whether the replicas give neither a name nor a password. */
   readonly isAnonymous?: boolean;

@@ -42,7 +42,7 @@ describe('a Redis that restarts from an older snapshot', () => {
     await restartFromSnapshot(faultRun);
     await pair.goesOn({ withinMs: BACK_MS });
     await pair.goesOn();
-    // the locks name the first one again, so nobody may take them until its old session has ended
+    // the locks name the first leader again, so no replica may take them until its old session has ended
     const gained = pair.replicas
       .flatMap(({ observer }) => observer.events)
       .filter(({ event, atMs }) => event === 'leadershipGained' && atMs > restartMs);

@@ -6,7 +6,7 @@ import { FaultRun } from './support/fault-run.js';
 
 /** So long that a leader which is to lead on loses nothing to a busy machine. */
 const LONG_EXPIRY_MS = 10_000;
-/** `min-replicas-max-lag` is in seconds, and Redis looks once a second at who has been silent for longer. */
+/** `min-replicas-max-lag` is in seconds, and Redis checks its replicas once a second. */
 const MAX_LAG_S = 1;
 const REFUSED_MS = (MAX_LAG_S + 2) * 1_000;
 
@@ -35,7 +35,7 @@ const tokensOf = ({ observer }: InProcessReplica, job: string): number[] =>
     .filter((gained) => gained.job === job)
     .map(({ fencingToken }) => fencingToken);
 
-/** When it was told last. */
+/** When it was last reported. */
 const lastOf = ({ observer }: InProcessReplica, event: 'leadershipGained' | 'leadershipLost', job: string): number =>
   observer.events.findLast((told) => told.event === event && told.payload.job === job)?.atMs ?? NaN;
 
@@ -56,7 +56,7 @@ describe('a deposed primary that still serves one of the replicas', () => {
     }
     const twice = pair.violations({ sinceMs: bothMs }).filter((line) => line.startsWith('started-twice'));
     expect(twice.length).toBeGreaterThan(0);
-    // and what the one side started while the other had nobody yet, the other reports
+    // one side reports the occurrences that the other started while it had no leader
     const reported = (at: number): boolean => follower.reports().some(({ fromMs, toMs }) => fromMs < at && at <= toMs);
     const startedHere = pair.runs.filter(({ node, job }) => node === leader.node && job === 'report');
     expect(startedHere.filter(({ scheduledAtMs }) => reported(scheduledAtMs))).not.toEqual([]);

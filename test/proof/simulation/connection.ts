@@ -99,7 +99,7 @@ export class Connection implements Client {
     this.#back.flush();
   }
 
-  /** The network ends it: the process is told when it runs. */
+  /** The network ends the connection: the process notices it when it runs. */
   reset(): void {
     this.#loseWhatIsUnderWay();
     this.#parts.clock.deliver(() => {

@@ -133,7 +133,7 @@ function drawRollOut({ chance, setting, places }: Draw): [Setting, Fault[]] {
   return [rolled, restarts];
 }
 
-/** In some stories leaders are asked to step down, right after one another at times. */
+/** In some stories leaders step down, sometimes several times in a row. */
 function drawStepDowns({ chance, setting: { faultsForMs, heartbeatIntervalMs }, places }: Draw): Fault[] {
   if (!chance.happens(0.2)) return [];
   const faults: Fault[] = [];

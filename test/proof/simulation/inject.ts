@@ -128,7 +128,7 @@ function injectIntoProcess(fault: FaultOfProcess, injection: Injection): void {
     case 'pause':
     case 'suspend':
     case 'freeze': {
-      // nobody could tell how long a host slept whose wall clock was stepped meanwhile
+      // the suspension of a host cannot be measured if its wall clock was stepped during it
       const kind = fault.kind === 'suspend' && target.clock.wasStepped ? 'pause' : fault.kind;
       allow({ ...fault, kind }, context, target);
       target.halt(kind === 'pause' ? 'paused' : kind === 'suspend' ? 'suspended' : 'frozen');
@@ -158,7 +158,7 @@ function injectIntoProcess(fault: FaultOfProcess, injection: Injection): void {
   }
 }
 
-/** The recorder is told what the promises exclude from now on. */
+/** Notes in the recorder what the promises exclude from now on. */
 function allow(fault: Fault, { recorder, setting, world: { nowMs } }: StoryContext, target?: SimulatedProcess): void {
   for (const { ofEarlierRuns = false, firstStartedWithinMs, ...window } of windowsOf(fault, setting)) {
     if (window.forMs <= 0) continue;

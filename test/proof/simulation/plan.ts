@@ -98,7 +98,7 @@ export type Fault =
   /** The event loop of its main thread stands still. A heartbeat thread goes on. */
   | (AtPlace & { readonly kind: 'block'; readonly forMs: number })
   | (AtPlace & { readonly kind: 'clock-step'; readonly byMs: number })
-  /** Somebody asks the process to give every job that it leads to another. */
+  /** The process steps down from every job that it leads. */
   | (AtPlace & { readonly kind: 'step-down' })
   /** A connection ends, and is made again at once. */
   | (AtPlace & { readonly kind: 'cut'; readonly which: 'requests' | 'subscription' | 'both' })

@@ -20,7 +20,7 @@ export type ServerMutation = (server: TestServer) => TestServer;
 /** How a story is played that is not played as usual. */
 export interface PlayOptions {
   readonly mutate?: ServerMutation;
-  /** Is told everything that happens, in a line each. */
+  /** Called with a line for everything that happens. */
   readonly print?: (line: string) => void;
 }
 
@@ -72,7 +72,7 @@ export async function play(plan: Plan, options: PlayOptions = {}): Promise<Outco
   return { history, violations: check(history) };
 }
 
-/** How long after the last fault somebody leads each job, at the latest. */
+/** The longest time after the last fault until each job has a leader. */
 function calmMsOf({ setting, faults }: Plan): number {
   // a restart may give a session another full life, and then comes the wait
   const usualMs = (setting.ignoringSignal > 0 ? 4 : 2) * longestExpiryMs(setting) + 5_000;

@@ -37,7 +37,7 @@ export interface RecorderParts {
   readonly server: TestServer;
   /** Only kills: then a successor leads when the session of the dead has ended, and no later. */
   readonly onlyKills: boolean;
-  /** Is told everything in a line each. */
+  /** Called with a line for everything that happens. */
   readonly print: ((line: string) => void) | undefined;
 }
 
@@ -249,7 +249,7 @@ export class Recorder {
     this.allow({ rules: ['two-leaders', 'two-runs'], process, forMs: untilMs - world.nowMs });
   }
 
-  /** The process of `holder` is dead: somebody leads when its session has ended. */
+  /** The process of `holder` is dead: another replica must lead when its session has ended. */
   #expectSuccessor(job: string, holder: Holder): void {
     const { onlyKills, world, server, setting } = this.#parts;
     const session = sessionOf(holder);

@@ -11,20 +11,20 @@ export interface Run {
   readonly abortedMs?: number;
   /** How long it may take to settle after its signal. Later, only its fencing token can stop it. */
   readonly settleMs: number;
-  /** What was left of the lease at the start, by the replica's own clocks: negative after the deadline. Left out where nobody knows. */
+  /** How much of the lease was left at the start, by the clocks of the replica; negative after the deadline. Left out: not known. */
   readonly leaseLeftMs?: number;
-  /** Whether the store had the lock for this process at the start, and its session had not ended. Left out where nobody knows. */
+  /** Whether the store had the lock for this process at the start, and its session had not ended. Left out: not known. */
   readonly heldLock?: boolean;
 }
 
-/** A moment at which two processes may both start runs of a job, as far as each can tell. */
+/** A moment at which two processes both trust that they may start runs of a job. */
 export interface DoubleLead {
   readonly job: string;
   readonly processes: readonly [string, string];
   readonly atMs: number;
 }
 
-/** Nobody leads a job from the moment at which somebody should. */
+/** A job without a leader, from the moment at which it should have one. */
 export interface Vacancy {
   readonly job: string;
   /** What happened before. */
@@ -75,7 +75,7 @@ export function check(history: History): Violation[] {
   ];
 }
 
-/** No run starts under an ended lease: neither after the replica's own deadline, nor when the store has the lock for somebody else. */
+/** No run starts under an ended lease: not after the deadline of the replica, and not when another holder has the lock. */
 function startsUnderEndedLease(history: History): Violation[] {
   return history.runs
     .filter(({ leaseLeftMs = 0, heldLock = true, ...run }) => {
@@ -134,7 +134,7 @@ function startsOfOneOccurrence(history: History): Violation[] {
     });
 }
 
-/** Somebody leads each job when the faults are over, and after a death as soon as the session has ended. */
+/** Each job has a leader when the faults are over, and after a death as soon as the session has ended. */
 function noLeader(history: History): Violation[] {
   return history.vacancies
     .filter(({ job, dueMs }) => {

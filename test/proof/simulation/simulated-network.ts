@@ -43,9 +43,9 @@ export interface NetworkParts {
   /** What the server does with a request: its data, or a worse one. */
   readonly data: TestServer;
   readonly chance: Chance;
-  /** Is told of each step of a request. */
+  /** Called at each step of a request. */
   readonly passed: (step: Step) => void;
-  /** Is told what the server has carried out. */
+  /** Called after the server has carried out a request. */
   readonly carriedOut: (request: Request, asked: object, answer: unknown) => void;
   readonly reading: Reading;
   /** @default true */

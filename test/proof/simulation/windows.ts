@@ -13,7 +13,7 @@ export type WindowOfFault = Omit<Window, 'fromMs' | 'untilMs' | 'process' | 'fir
 
 /** Locks are renewed so often. */
 const RENEWAL_MS = 10_000;
-/** Followers ask at random moments: of four replicas, each one within so long. */
+/** Followers send requests at random moments: of four replicas, each one within this time. */
 const SAFETY_NET_MS = 3 * 1.5 * 60_000;
 /** What the clocks of this simulation may drift apart in a lease. */
 const DRIFT = 1.005;
@@ -49,7 +49,7 @@ export function windowsOf(fault: Fault, setting: Setting): readonly WindowOfFaul
       // the timer of a run stood still with the host
       return [{ rules: ['two-runs'], forMs: fault.forMs + longestMs, ofEarlierRuns: true }];
     case 'freeze':
-      // neither clock tells that it slept
+      // neither clock shows that it was suspended
       return [lead(fault.forMs + longestMs)];
     // what a lease is made for
     case 'kill':

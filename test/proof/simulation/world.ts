@@ -27,7 +27,7 @@ export class World {
     return this.at(this.#nowMs + Math.max(delayMs, 0), happen);
   }
 
-  /** What happens at one moment happens in the order in which it was asked for. */
+  /** Timers of the same moment fire in the order in which they were set. */
   at(atMs: number, happen: () => void): Happening {
     const entry: Entry = { atMs: Math.max(atMs, this.#nowMs), order: this.#order++, happen, isOff: false };
     this.#push(entry);

@@ -3,7 +3,7 @@ import { RedisServer, type RedisServerOptions } from '../../../../tools/replicas
 import { ReplicaPair, type PairOptions } from './replica-pair.js';
 import { TcpProxy } from '../../../../tools/replicas/tcp-proxy.js';
 
-/** A Redis of one's own, two replicas that reach it through a network of their own each, and somebody who looks on. */
+/** A Redis, two replicas with a separate network each, and a client that observes. */
 export class FaultRun implements AsyncDisposable {
   private constructor(
     readonly server: RedisServer,

@@ -24,7 +24,7 @@ export const HEARTBEAT_INTERVAL_MS = 200;
 /** So long that a lease outlives a core that is taken away for seconds. */
 export const LOCK_EXPIRY_MS = 4_000;
 
-/** One replica with everything real, what it logged, and what it told its observers. */
+/** One real replica, with its log and its events. */
 export class InProcessReplica {
   readonly node: string;
   /**

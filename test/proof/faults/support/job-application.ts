@@ -44,7 +44,7 @@ class Jobs {
 
   @FixedRate('100ms', { name: 'harmless' })
   harmless(): void {
-    // that it runs is told
+    // reports that it runs
   }
 }
 

@@ -4,7 +4,7 @@ import { type JobEvents } from 'nestjs-singleton-job';
 /** What the job of this process does; the process of a test is started with it. */
 export type JobFault = 'blocks' | 'throws' | 'never-ends' | 'closes' | 'observers';
 
-/** What is told to the parent. */
+/** The events for the parent process. */
 export interface JobProcessMessage {
   readonly event: keyof JobEvents | 'ready';
   readonly payload?: {

@@ -29,7 +29,7 @@ export class JobProcess implements AsyncDisposable {
     });
     this.#child.on('message', (message) => this.messages.push(message as unknown as JobProcessMessage));
     for (const stream of [this.#child.stdout, this.#child.stderr]) eachLine(stream, (line) => this.lines.push(line));
-    // what it told and printed last may arrive after it
+    // its last events and lines may arrive after that
     const drained = Promise.all([once(this.#child, 'close'), once(this.#child, 'disconnect')]);
     this.ended = new Promise((resolve) => {
       this.#child.once('exit', (code, signal) => {
@@ -40,7 +40,7 @@ export class JobProcess implements AsyncDisposable {
     });
   }
 
-  /** What it told of one event, by job. */
+  /** The payloads of one event, by job. */
   of(event: JobProcessMessage['event'], job?: string): JobProcessMessage[] {
     return this.messages.filter((told) => told.event === event && (job === undefined || told.payload?.job === job));
   }

@@ -39,7 +39,7 @@ export class PromotedReplica implements AsyncDisposable {
     for (const proxy of this.faultRun.proxies) if (proxy !== away) proxy.redirect(this.server.port);
   }
 
-  /** The partition is over: the old primary is told to follow, and whoever it refuses from then on looks up the new one. */
+  /** Ends the partition: the old primary becomes a replica, and clients that it refuses look up the new primary. */
   async demoteTheOther(): Promise<void> {
     const { admin, pair } = this.faultRun;
     const refusals = (): number => pair.leader.observer.of('storeUnreachable').length;

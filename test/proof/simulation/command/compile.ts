@@ -22,7 +22,7 @@ export async function compileSimulation(): Promise<string> {
   if (await exists(folder)) return folder;
 
   await mkdir(CACHE, { recursive: true });
-  // somebody else may compile the same: whoever is first has done it for both
+  // another process may compile the same: the first result is used by both
   const draft = await mkdtemp(join(CACHE, 'draft-'));
   await Promise.all(files.map((file) => compile(file, draft)));
   await rename(draft, folder).catch(() => rm(draft, { recursive: true, force: true }));

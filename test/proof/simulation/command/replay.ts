@@ -1,6 +1,6 @@
 import { faultInWords, play, type Plan, settingInWords, shrink } from '../simulation.js';
 
-/** Leaves out what a story breaks its first rule without, and tells what is left. */
+/** Reduces a story to what it needs to break its first rule, and prints it. */
 export async function shrinkAndPrint(plan: Plan): Promise<boolean> {
   const { violations } = await play(plan);
   const [violation] = violations;

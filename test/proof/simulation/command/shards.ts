@@ -12,7 +12,7 @@ const ENOUGH_FAILURES = 20;
 export interface ShardedSeeds extends Omit<SeedsToPlay, 'options'> {
   /** Begins no further stories after so long. @default Infinity */
   readonly forMs?: number;
-  /** Is told after each chunk how many stories have been played. */
+  /** Called after each chunk with the number of played stories. */
   readonly onProgress?: (stories: number, failures: readonly Failure[]) => void;
 }
 

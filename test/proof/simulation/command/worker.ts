@@ -1,8 +1,8 @@
 import { playSeeds, type SeedsToPlay, settleOnTheSpot } from '../simulation.js';
 
-/** A process that plays the seeds that it is told to, and nothing else. */
+/** A process that plays the given seeds, and nothing else. */
 settleOnTheSpot();
-// nobody reads the stacks of the errors that a story is full of
+// a story has many errors, and their stacks are not needed
 Error.stackTraceLimit = 0;
 
 process.on('message', (seeds: SeedsToPlay) => {

@@ -66,7 +66,7 @@ process.env['SINGLETON_JOB_PROJECT_NAME'] = 'consumer';
 async function main(): Promise<void> {
   const healthy = await healthOf({ store: 'memory' }, (ticker) => ticker.firstRun);
   assert.deepEqual(healthy, { status: 'ok', jobs: { status: 'up' } });
-  // nobody listens there, which is an outage only after a lockExpiry
+  // there is no server: an outage counts only after a lockExpiry
   const nowhere = { connection: 'redis://127.0.0.1:1', lockExpiry: '10m' } as const;
   const leaderless = await healthOf(nowhere, () => Promise.resolve());
   assert.deepEqual(leaderless, DEGRADED[majorOfTerminus()]);
