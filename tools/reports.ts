@@ -100,7 +100,7 @@ async function test(folders: readonly string[]): Promise<void> {
 /** Runs until Ctrl-C, which the terminal sends to the programs as well. */
 async function start(): Promise<void> {
   await using redis = await provideRedis();
-  // a Redis that is not ours may have a history already
+  // a borrowed Redis may have data already
   if (process.env['REDIS_URL'] === undefined) await addHistory(redis.url);
   const env = { USERS: JSON.stringify(USERS), ...process.env, REDIS_URL: redis.url };
   const programs = ['web', 'web', 'worker', 'worker'].map((name, i) =>

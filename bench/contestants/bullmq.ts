@@ -30,7 +30,7 @@ export const start: Start = async ({ settings, jobs }) => {
       queue.name,
       // the id ends in the slot
       async ({ name, id }) => byName.get(name)?.run({ scheduledAtMs: Number(id?.split(':').at(-1)) }),
-      // a slot that has passed is of no use to anybody: nothing is kept
+      // a slot that has passed is useless, so nothing is kept
       {
         ...shared,
         concurrency: group.length,

@@ -3,7 +3,7 @@ import { Redis } from 'ioredis';
 import { type Start } from './contestant.js';
 import { startSchedule } from './nest-schedule.js';
 
-/** `@nestjs/schedule` and a key for each slot: who sets it first runs, and it is left to expire. */
+/** `@nestjs/schedule` and a key for each slot. The replica that sets the key first runs. The key expires by itself. */
 export const start: Start = (host) => {
   const { redisUrl, project, options } = host.settings;
   const keyMs = Number(options['keyMs'] ?? 10_000);

@@ -21,7 +21,7 @@ export const costOfRedis: Measure = {
         count: pick(3, 2),
         reports: 'nothing',
       });
-      // followers ask once more within ten seconds of their start
+      // followers send one more request within 10 s of their start
       await delay(pick(10_000, 500));
       const { url } = replicas.server;
       // leases are renewed every 10 s, so commands are counted over two of these

@@ -46,7 +46,7 @@ export const growth: Measure = {
 
 async function measure([jobs, count]: Size, { pick }: Scale): Promise<Row> {
   await using replicas = await Replicas.start(singletonJob, { jobs: manyJobs(jobs), count, reports: 'nothing' });
-  // followers ask once more within ten seconds of their start
+  // followers send one more request within 10 s of their start
   await delay(pick(10_000, 500));
   // all leases are renewed every 10 s, so commands are counted over two of these
   const windowMs = pick(10_000, 1_500);

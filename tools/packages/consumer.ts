@@ -10,13 +10,13 @@ const APPS = join(ROOT, 'test/packages/apps');
 const SAMPLES = join(ROOT, 'test/integration/testing-samples');
 const SAMPLE_FILES = ['prices.ts', 'fakes.ts', 'method.spec.ts', 'schedule.spec.ts', 'failover.spec.ts'];
 
-/** What only those need who import an entry point of its own. */
+/** Packages that only some entry points need. */
 const OPTIONAL_PEERS = ['@nestjs/config', '@nestjs/terminus', '@opentelemetry'];
 
 /** The installed package is smaller: docs/performance.md says by how much. */
 const SIZE_LIMIT_BYTES = 2_000_000;
 
-/** What does not end by itself has to be ended; how fast this machine is at the moment is not asked. */
+/** A limit for a program that does not end. It is generous, because the machine may be busy. */
 const SCRIPT_LIMIT_MS = 120_000;
 const TOOL_LIMIT_MS = 300_000;
 
@@ -67,7 +67,7 @@ export class Consumer implements AsyncDisposable {
     return new Consumer(kind, redisUrl, dir, bare);
   }
 
-  /** Its own locked dependencies first, then the tarball on top, as `npm install <tarball>` does for anybody. */
+  /** Its own locked dependencies first, then the tarball on top, as `npm install <tarball>` does. */
   async install(tarball: string): Promise<void> {
     await npm(['ci', '--prefer-offline'], { cwd: this.dir });
     await npm(['install', '--no-save', '--prefer-offline', tarball], { cwd: this.dir });

@@ -4,7 +4,7 @@ export const SLACK_MS = 4_000;
 /** How long to wait for what is sure to come: processes alone may take half a minute to start where ten others want the same core. */
 export const PATIENCE_MS = 90_000;
 
-/** An answer that took too long: nobody needs to have done anything for that. */
+/** An answer that took too long. That happens on a busy machine without any fault. */
 export const SILENT = /no answer within/;
 
 /** What a replica says of a loop that stood still, and of what came due meanwhile. */

@@ -10,7 +10,7 @@ export interface ProcessRun extends RecordedRun {
 
 const ENDS: readonly string[] = ['runSucceeded', 'runFailed', 'runCancelled'];
 
-/** Every run that a process told of, in that order. What ran when it died ended with it. */
+/** Every run that a process reported, in order. A run in flight at its death ended with it. */
 export function recordedRuns({
   node,
   events,

@@ -51,7 +51,7 @@ export class TcpProxy implements AsyncDisposable {
     for (const { client, redis } of this.#pairs) for (const socket of [client, redis]) socket.resume();
   }
 
-  /** Ends every connection as a firewall or a crashed host does: with a reset, in the middle of whatever was said. */
+  /** Ends every connection as a firewall or a crashed host does: with a reset, in the middle of the data. */
   reset(): void {
     for (const { client, redis } of this.#pairs) {
       client.resetAndDestroy();

@@ -69,18 +69,18 @@ export interface Exit {
 export type WorkerVariables = Readonly<Record<string, string>>;
 
 interface WorkerProcessOptions {
-  /** The JavaScript file to run. Another program than the worker tells the same events. @default {@link WORKER} */
+  /** The JavaScript file to run. A program other than the worker must send the same events. @default {@link WORKER} */
   readonly program?: string;
   /** Whether it behaves as process 1 of a container. @default true */
   readonly isProcessOne?: boolean;
   /** Whether it stops itself when this process is gone. @default false */
   readonly stopsWithParent?: boolean;
-  /** How far its wall clock is ahead of ours. @default 0 */
+  /** How far its wall clock is ahead of this process. @default 0 */
   readonly clockAheadMs?: number;
   readonly onEvent?: (event: WorkerEvent) => void;
 }
 
-/** One real process of `apps/worker`, or of another program with the same event feed, with all it tells and prints. */
+/** One real process of `apps/worker`, or of another program with the same event feed, with all its events and output. */
 export class WorkerProcess {
   readonly events: WorkerEvent[] = [];
   /** What it prints, on both streams, and when. */
@@ -115,7 +115,7 @@ export class WorkerProcess {
     });
     const streams = [this.#child.stdout, this.#child.stderr].filter((stream) => stream !== null);
     for (const stream of streams) eachLine(stream, (text) => this.lines.push({ atMs: Date.now(), text }));
-    // what a process told and printed last may arrive after it; 'close' never comes where its parent has disconnected
+    // its last events and lines may arrive after 'exit'; 'close' never comes if the parent has disconnected
     const drained = [once(this.#child, 'disconnect'), ...streams.map((stream) => once(stream, 'end'))];
     this.exited = this.#exit().then(async (exit) => {
       await Promise.all(drained);

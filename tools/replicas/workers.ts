@@ -5,7 +5,7 @@ import { type Exit, type WorkerEvent, WorkerProcess, type WorkerVariables } from
 const HEARTBEAT_INTERVAL_MS = 400;
 /** So long that a lease outlives a core that is taken away for seconds. */
 export const LOCK_EXPIRY_MS = 4_000;
-/** So long that nobody who waits for a lock to expire can be what a test sees. */
+/** So long that no test sees a lock that expires by itself. */
 export const LASTING: WorkerVariables = {
   SINGLETON_JOB_LOCK_EXPIRY: '20s',
   SINGLETON_JOB_JOBS__DAILY_REPORT__LOCK_EXPIRY: '20s',
@@ -72,7 +72,7 @@ export class Workers implements AsyncDisposable {
     return this.all.filter(({ hasExited }) => !hasExited);
   }
 
-  /** What all of them told, oldest first. */
+  /** The events of all workers, oldest first. */
   get events(): WorkerEvent[] {
     return this.all.flatMap(({ events }) => events).sort((a, b) => a.atMs - b.atMs);
   }
@@ -118,7 +118,7 @@ export class Workers implements AsyncDisposable {
     return until(what, holds, { ...options, details: () => this.#story() });
   }
 
-  /** Waits until every job that is due often has been run by somebody after `sinceMs`. */
+  /** Waits until every job that is due often has been run by a replica after `sinceMs`. */
   async untilJobsGoOn(sinceMs: number, options?: { withinMs?: number }): Promise<void> {
     const goesOn = (job: Job): boolean => this.runs(job).some(({ startedAtMs }) => startedAtMs > sinceMs);
     await this.until('the jobs go on', () => goesOn('heartbeat') && goesOn('price-tick'), options);

@@ -20,7 +20,7 @@ export interface CommandResult {
   readonly output: string;
 }
 
-/** Runs a program and collects what it prints. Resolves whatever its exit code is; rejects only where it cannot be started. */
+/** Runs a program and collects what it prints. Resolves with any exit code. Rejects only if the program cannot be started. */
 export function attempt(
   program: string,
   args: readonly string[],

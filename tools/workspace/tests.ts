@@ -66,6 +66,6 @@ function counts(results: string | undefined, code: number | undefined): Counts {
   if (results === undefined) return { passed: 0, failed: code === 0 ? 0 : 1 };
   const { numPassedTests, numFailedTests, numRuntimeErrorTestSuites } = JSON.parse(results) as JestResults;
   const failed = numFailedTests + numRuntimeErrorTestSuites;
-  // whatever else made jest fail, such as a global set-up, counts as one failure
+  // any other failure of jest, such as in a global set-up, counts as one
   return { passed: numPassedTests, failed: failed === 0 && code !== 0 ? 1 : failed };
 }

@@ -49,7 +49,7 @@ function start(path: string, env: Environment, launch: Launch): RunningRedis {
       resolve();
     });
   });
-  // a server that somebody forgot to stop must not keep this process alive; the guard ends it
+  // a server that was not stopped must not keep this process alive; the guard ends it
   child.unref();
   return {
     pid,

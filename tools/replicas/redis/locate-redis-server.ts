@@ -15,7 +15,7 @@ let located: Promise<RedisBinary> | undefined;
 /**
  * A Redis that this machine can run, from the first of: REDIS_SERVER, the PATH, the packages of Debian or Ubuntu (fetched
  * once, without root), Docker. Looked for once per process. Rejects with the lines that install one.
- * REDIS_URL plays no part here: it names a server that runs already and that nobody may stop.
+ * REDIS_URL plays no part here: it names a server that runs already and must not be stopped.
  */
 export function locateRedisServer(): Promise<RedisBinary> {
   return (located ??= locate());

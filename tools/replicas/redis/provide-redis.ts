@@ -15,7 +15,7 @@ export async function provideRedis(): Promise<ProvidedRedis> {
   const url = process.env['REDIS_URL'];
   if (url === undefined || url === '') return RedisServer.start();
   const stop = async (): Promise<void> => {
-    // not ours to end
+    // started by another program, which also ends it
   };
   return { url, stop, [Symbol.asyncDispose]: stop };
 }

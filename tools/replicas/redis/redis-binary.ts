@@ -16,7 +16,7 @@ export interface RunningRedis {
   readonly pid: number;
   /** What the server itself calls `process_id`, so that a stranger on the same port is not mistaken for it. */
   readonly reportedPid: number;
-  /** Resolves when it has ended, for whatever reason. */
+  /** Resolves when it has ended, for any reason. */
   readonly exited: Promise<void>;
   signal(signal: ControlSignal): Promise<void>;
 }

@@ -8,7 +8,7 @@ import { type ControlSignal, type Launch, type RedisBinary, type RunningRedis } 
 import { isAnswering, saveAndShutDown } from './wire.js';
 
 export interface RedisServerOptions {
-  /** More arguments of redis-server, such as `['--maxmemory', '10mb']`; they win over ours. */
+  /** More arguments of redis-server, such as `['--maxmemory', '10mb']`; they win over the defaults. */
   readonly args?: readonly string[];
   /** Writes every change to disk before it is answered, so that also a killed server keeps its data. @default false */
   readonly appendOnly?: boolean;
@@ -22,8 +22,8 @@ const APPEND_ONLY = ['--appendonly', 'yes', '--appendfsync', 'always'];
 
 /**
  * A Redis of one's own on a free loopback port, that may be stopped, killed, hung and started again. Whoever needs that
- * control starts one of these; a server named by REDIS_URL belongs to somebody else and is only ever borrowed.
- * It ends with this process, whatever ends this process.
+ * control starts one of these; a server named by REDIS_URL is only borrowed.
+ * It ends with this process, for any reason.
  */
 export class RedisServer implements AsyncDisposable {
   readonly #binary: RedisBinary;
@@ -58,7 +58,7 @@ export class RedisServer implements AsyncDisposable {
           await server.stop();
           throw error;
         }
-        // somebody may have taken the port since it was found free
+        // another process may have taken the port since it was found free
         server.#port = await freePort();
       }
     }
@@ -149,7 +149,7 @@ export class RedisServer implements AsyncDisposable {
   async #launch(): Promise<Launch> {
     const launch = { port: this.#port, dir: this.#dir, args: this.#args };
     if (!this.#isSentinel) return launch;
-    // what a Sentinel is told it keeps in a file, and it does not start without one
+    // a Sentinel keeps its settings in a file, and does not start without one
     await appendFile(join(this.#dir, SENTINEL_FILE), '');
     return { ...launch, configFile: SENTINEL_FILE };
   }
