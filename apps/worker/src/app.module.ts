@@ -24,7 +24,7 @@ import { SpanExport } from './tracing/span-export.js';
   imports: [
     ConfigModule.forRoot({ load: [singletonJobConfig, workerConfig], isGlobal: true, ignoreEnvFile: true }),
     SingletonJobModule.forRootAsync(singletonJobConfig.asProvider()),
-    // who asks is told; the log need not be, every few seconds
+    // the caller gets the result; the log does not need it every few seconds
     TerminusModule.forRoot({ logger: false }),
     MetricsModule,
   ],

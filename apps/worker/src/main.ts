@@ -15,7 +15,7 @@ async function bootstrap(): Promise<void> {
     AppModule,
     // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- Nest has a class for these, and takes any object
     {
-      // a mistake in the environment is told below, in its own words and without a stack
+      // a mistake in the environment is reported below, without a stack
       abortOnError: false,
       // lines wait until the configuration has said how they are written
       bufferLogs: true,
@@ -44,7 +44,7 @@ async function bootstrap(): Promise<void> {
   app.get(EventFeed).ready({ url });
 }
 
-/** What somebody has to change outside this program, who is told so without a stack. */
+/** Errors that a person must fix outside this program. They are logged without a stack. */
 function mistakeIn(error: unknown): string | undefined {
   if (error instanceof SingletonJobError || error instanceof InvalidEnvironmentError) return error.message;
   const { syscall, message } = error as NodeJS.ErrnoException;

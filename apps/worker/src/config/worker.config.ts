@@ -10,7 +10,7 @@ export const workerConfig = registerAs('worker', () => {
     /** This replica, in what the event feed says. */
     node: env.SINGLETON_JOB_NODE_ID ?? env.POD_NAME ?? hostname(),
     http: {
-      /** Where it listens. Loopback unless told otherwise: whoever reaches it may run and pause jobs. */
+      /** The address to listen on. Loopback by default, because every client can run and pause jobs. */
       host: env.HOST ?? '127.0.0.1',
       /** 0: any that is free, so that several workers run on one machine. */
       port: environment.wholeNumber('PORT', 0),

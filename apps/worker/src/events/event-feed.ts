@@ -10,7 +10,7 @@ import { payloadAsJson } from './payload-as-json.js';
  */
 @Injectable()
 export class EventFeed implements JobObserver {
-  /** What happened while the application was still starting: the parent hears of `ready` first. */
+  /** Events from before the application was ready: the parent gets `ready` first. */
   #held: object[] | undefined = [];
 
   constructor(@Inject(workerConfig.KEY) private readonly config: ConfigType<typeof workerConfig>) {}

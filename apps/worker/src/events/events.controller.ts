@@ -4,7 +4,7 @@ import { JOB_EVENTS } from 'nestjs-singleton-job';
 import { Observable } from 'rxjs';
 import { payloadAsJson } from './payload-as-json.js';
 
-/** What happens on this replica, while it happens, heartbeats among it. Where nobody listens nothing is subscribed to. */
+/** Streams the events of this replica, renewals included. It subscribes only while a client listens. */
 @Controller('events')
 export class EventsController {
   /** One event of the library, by its name. */

@@ -2,7 +2,7 @@
 const ANSWER_WITHIN_MS = 4_000;
 
 const { HOST = '127.0.0.1', PORT = '3000' } = process.env;
-// who listens everywhere listens here too
+// a server on all addresses also listens on this one
 const host = ['0.0.0.0', '::'].includes(HOST) ? '127.0.0.1' : HOST;
 const [path = '/health'] = process.argv.slice(2);
 

@@ -2,7 +2,7 @@ import { Controller, Get } from '@nestjs/common';
 import { HealthCheck, type HealthCheckResult, HealthCheckService } from '@nestjs/terminus';
 import { SingletonJobHealthIndicator } from 'nestjs-singleton-job/terminus';
 
-/** 200 or 503. README.md says which to ask for what. */
+/** 200 or 503. README.md says which probe uses which path. */
 @Controller('health')
 export class HealthController {
   constructor(
@@ -17,7 +17,7 @@ export class HealthController {
     return this.health.check([() => this.jobs.isHealthy('jobs')]);
   }
 
-  /** Whether the process is worth keeping. It says nothing about Redis: who cannot reach it has to wait, not to be replaced. */
+  /** Whether the process needs no restart. An outage of Redis does not count: a new process would not help. */
   @Get('live')
   @HealthCheck()
   live(): Promise<HealthCheckResult> {

@@ -1,12 +1,12 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { Interval } from 'nestjs-singleton-job';
 
-/** Shows that somebody is alive: the smallest job there is. */
+/** The smallest job: it shows that a replica is alive. */
 @Injectable()
 export class Heartbeat {
   readonly #logger = new Logger(Heartbeat.name);
 
-  // the next run comes one second after the end of this one, whoever leads by then
+  // the next run comes one second after the end of this one, on the leader at that time
   @Interval('1s', { name: 'heartbeat' })
   beat(): void {
     this.#logger.debug('beat');

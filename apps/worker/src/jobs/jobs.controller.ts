@@ -31,7 +31,7 @@ export class JobsController {
     return this.jobs.get(name);
   }
 
-  /** 202: it runs, on the replica that leads it. 409: it does not, and the body says why, and who leads. */
+  /** 202: the job runs on its leader. 409: it does not run; the body has the reason and the leader. */
   @Post(':name/trigger')
   async trigger(@Param('name') name: string, @Res({ passthrough: true }) response: Response): Promise<TriggerResult> {
     const result = await this.jobs.trigger(name);

@@ -6,7 +6,7 @@ import { workerConfig } from '../config/worker.config.js';
 const QUICK_MS = 20;
 const DAYS_OF_HISTORY = 365;
 
-/** Stands in for somebody's API, which is quick at most times and now and then slower than the tick. */
+/** A fake API that is usually quick, and sometimes slower than the tick. */
 @Injectable()
 export class PriceFeed {
   #pulls = 0;

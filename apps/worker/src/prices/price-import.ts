@@ -7,7 +7,7 @@ export interface ImportedPrices {
   readonly fencingToken: number;
 }
 
-/** What has no schedule: somebody asks for it, whichever replica is reached, and twice at once would be once too often. */
+/** An operation without a schedule: any replica may get the request, but only one import may run at a time. */
 @Injectable()
 export class PriceImport {
   readonly #logger = new Logger(PriceImport.name);

@@ -9,7 +9,7 @@ import { ReportArchive } from './report-archive.js';
 
 const AT = new Date('2027-01-01T19:00:00Z');
 
-/** An archive of this process; the Redis that it is told of it never connects to. */
+/** An archive in memory. It never connects to its Redis. */
 class Shelf extends ReportArchive {
   readonly saved: string[] = [];
 

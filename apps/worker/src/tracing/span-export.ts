@@ -7,7 +7,7 @@ import { resourceFromAttributes } from '@opentelemetry/resources';
 import { BatchSpanProcessor, NodeTracerProvider } from '@opentelemetry/sdk-trace-node';
 import { workerConfig } from '../config/worker.config.js';
 
-/** Sends a span of each run to whoever collects them. Where nobody does, no span is ever made. */
+/** Sends a span of each run to a collector. Without a collector no span is made. */
 @Injectable()
 export class SpanExport implements OnApplicationShutdown {
   readonly #logger = new Logger(SpanExport.name);
