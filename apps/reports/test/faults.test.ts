@@ -6,7 +6,6 @@ import { until } from './support/processes.js';
 import { type Replica, World } from './support/world.js';
 
 const RUNS = 1_200;
-const ALL = Array.from({ length: RUNS }, (_, i) => i);
 
 /** The four deaths of README.md, and what Redis holds right after each. */
 const DEATHS = [
@@ -27,7 +26,7 @@ const DEATHS = [
   },
   {
     point: 'complete',
-    when: 'after the completion, before the worker hears of it',
+    when: 'after the completion, before the worker has the answer',
     status: 'Completed',
     pages: '3',
     result: 1,
@@ -56,7 +55,7 @@ describe('a worker that is killed', () => {
       const worker = await world.program('worker');
       await web.untilStatus(id, 'Completed');
       await world.untilIdle();
-      assert.deepEqual(await web.rows(id), ALL);
+      await web.assertRows(id, RUNS);
       assert.equal((await world.completions()).get(id), 1);
       const attempts = await web.call<JobAttempt[]>('store', 'getHistory', id);
       assert.equal(attempts.length, status === 'Completed' ? 1 : 2);
@@ -83,13 +82,10 @@ describe('under load', () => {
       }),
     );
     assert.equal(new Set(ids).size, 200);
-    const completed = async () =>
-      ids.filter(
-        (
-          (all) => (id: string) =>
-            all.has(id)
-        )(await world.completions()),
-      ).length;
+    const completed = async () => {
+      const times = await world.completions();
+      return ids.filter((id) => times.has(id)).length;
+    };
     for (const [kill, at] of [10, 40, 70, 100].entries()) {
       await until(`${String(at)} reports`, async () => (await completed()) >= at);
       await workers[kill % 2]?.replica.stop('SIGKILL');
@@ -101,7 +97,7 @@ describe('under load', () => {
     const times = await world.completions();
     for (const id of ids) {
       assert.equal(times.get(id), 1);
-      assert.deepEqual(await (webs[0] as Client).rows(id), ALL);
+      await (webs[0] as Client).assertRows(id, RUNS);
     }
     const results = await world.redis.client.keys('reports:result:report-????????-*');
     assert.equal(results.length, 200);
@@ -130,7 +126,7 @@ describe('under load', () => {
     assert.equal(new Set(ids).size, 60);
     for (const id of ids) {
       await (webs[0] as Client).untilStatus(id, 'Completed');
-      assert.deepEqual(await (webs[0] as Client).rows(id), ALL);
+      await (webs[0] as Client).assertRows(id, RUNS);
     }
     const times = await world.completions();
     assert.ok(ids.every((id) => times.get(id) === 1));

@@ -11,6 +11,7 @@ const DAY = 86_400_000;
 const THREE_HOURS = DAY / 8;
 const post = (web: Client, body: unknown, headers = {}) =>
   web.request('/api/reports', { method: 'POST', body, headers });
+const idOf = ({ id }: { id: string }) => id;
 const header = (response: Response, name: string) => response.headers.get(name);
 
 describe('the reports over HTTP', () => {
@@ -86,7 +87,7 @@ describe('the reports over HTTP', () => {
     assert.ok(!(await list('bob')).some((info) => info.id === id));
   });
 
-  it('say every mistake of a request at once', async () => {
+  it('answer 400 with all problems of a request at once', async () => {
     const wrong: [unknown, ...string[]][] = [
       ['{', 'JSON'],
       ['[]', 'JSON object'],
@@ -114,11 +115,11 @@ describe('the reports over HTTP', () => {
       [{ title: 'x', colour: 'red' }, 'colour'],
       [{ from: 'now', priority: -1, colour: 1 }, 'title', 'from', 'priority', 'colour'],
     ];
-    for (const [body, ...mistakes] of wrong) {
+    for (const [body, ...expected] of wrong) {
       const response = await post(web, body);
       const text = await response.text();
       assert.equal(response.status, 400, `${JSON.stringify(body)}: ${text}`);
-      for (const mistake of mistakes) assert.ok(text.includes(mistake), `${text} names ${mistake}`);
+      for (const problem of expected) assert.ok(text.includes(problem), `${text} names ${problem}`);
     }
     const key = await post(web, { priority: 11 }, { 'idempotency-key': 'x'.repeat(65) });
     assert.equal(((await key.json()) as { problems: string[] }).problems.length, 3);
@@ -144,10 +145,7 @@ describe('the reports over HTTP', () => {
     const brief = await world.web({ STREAM_LIMIT_MS: 500 });
     const seen: JobInfo[] = [];
     for await (const info of brief.progress(await brief.submit())) seen.push(info);
-    assert.deepEqual(
-      seen.map(({ status }) => status),
-      ['Pending'],
-    );
+    assert.deepEqual([seen.length, seen[0]?.status], [1, 'Pending']);
     assert.equal(await brief.metric(/^durable_jobs_progress_streams/), 0);
     await brief.replica.stop();
   });
@@ -162,16 +160,13 @@ describe('the reports over HTTP', () => {
     const result = await other.request(`/api/reports/${id}/result`);
     assert.deepEqual([result.status, header(result, 'cache-control')], [200, 'no-store']);
     assert.match(header(result, 'content-type') ?? '', /^text\/csv/);
-    assert.deepEqual(
-      await web.rows(id),
-      Array.from({ length: RUNS }, (_, i) => i),
-    );
+    await web.assertRows(id, RUNS);
     assert.equal((await web.request(`/api/reports/${id}`, { method: 'DELETE' })).status, 409);
     await world.untilIdle();
     await worker.stop();
   });
 
-  it('of everybody may be cached by everybody, and belong to nobody', async () => {
+  it('of all users may be cached by proxies, and are cancelled by no user', async () => {
     // seeded by the leader: the newest 3 a.m.
     const at = Math.floor((Date.now() - THREE_HOURS) / DAY) * DAY + THREE_HOURS;
     const id = `report-${String(at)}`;
@@ -189,14 +184,11 @@ describe('the reports over HTTP', () => {
     assert.equal(seen.at(-1)?.status, 'Completed');
     assert.ok(seen.some(({ status, progress }) => status === 'Running' && progress?.message === '500 rows'));
     const percents = seen.map(({ progress }) => progress?.percent ?? 0);
-    assert.deepEqual(
-      percents,
-      percents.toSorted((a, b) => a - b),
-    );
+    assert.ok(percents.every((percent, i) => percent >= (percents[i - 1] ?? 0)));
     await slow.replica.stop();
   });
 
-  it('are cancelled with 202 while they run, on whichever worker', async () => {
+  it('are cancelled with 202 while they run, on any worker', async () => {
     const workers = await Promise.all([1, 2].map(() => world.program('worker', { PAGE_TAKES_MS: 20_000 })));
     const ids = await Promise.all([web.submit(), web.submit()]);
     for (const id of ids) {
@@ -290,10 +282,7 @@ describe('without Redis', () => {
     assert.deepEqual(await kept, [503, '5']);
     await until('Redis to be reached', async () => (await web.request('/api/reports')).status === 200);
     const list = (await (await web.request('/api/reports')).json()) as JobInfo[];
-    assert.deepEqual(
-      list.map((info) => info.id),
-      [id],
-    );
+    assert.deepEqual(list.map(idOf), [id]);
     assert.equal(await web.metric(/queue_depth.*prioritized/), 2, 'the report and the daily report');
     assert.equal(await world.redis.client.exists('reports:idempotency:ada:kept'), 0);
   });

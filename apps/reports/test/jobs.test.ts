@@ -18,6 +18,12 @@ describe('durable jobs', () => {
 
   const enqueue = (type: string, payload: unknown, options = {}) =>
     web.call<string>('scheduler', 'enqueue', type, payload, options);
+  const schedule = (payload: unknown, runAt: string) =>
+    web.call<string>('scheduler', 'schedule', 'echo', payload, runAt);
+  const cancel = (id: string) => web.call<boolean>('scheduler', 'cancel', id);
+  const retry = (id: string) => web.call<boolean>('scheduler', 'retry', id);
+  const jobs = (...page: unknown[]) => web.call<JobInfo[]>('store', 'getJobs', ...page);
+  const history = (id: string) => web.call<JobAttempt[]>('store', 'getHistory', id);
   const status = (id: string) => web.call<JobInfo | null>('scheduler', 'getStatus', id);
   const untilStatus = (id: string, wanted: JobInfo['status']) =>
     until(`${id} to be ${wanted}`, async () => {
@@ -62,11 +68,9 @@ describe('durable jobs', () => {
     await untilStatus(id, 'Failed');
     assert.ok((await status(id))?.nextRunAt);
     await untilStatus(id, 'Completed');
-    const attempts = await web.call<JobAttempt[]>('store', 'getHistory', id);
-    assert.deepEqual(
-      attempts.map(({ error }) => error),
-      ['failure 1', 'failure 2', undefined],
-    );
+    const attempts = await history(id);
+    const errors = attempts.map(({ error }) => error);
+    assert.deepEqual(errors, ['failure 1', 'failure 2', undefined]);
     const gap = (n: number) => Date.parse(attempts[n]?.startedAt ?? '') - Date.parse(attempts[n - 1]?.endedAt ?? '');
     assert.ok(gap(1) >= 195 && gap(2) >= 395, `${String(gap(1))} ms, ${String(gap(2))} ms`);
   });
@@ -74,19 +78,16 @@ describe('durable jobs', () => {
   it('are dead when their retries are used up, until a person retries them', async () => {
     const id = await enqueue('fail', { times: 3 });
     await untilStatus(id, 'DeadLettered');
-    const dead = await web.call<JobInfo[]>('store', 'getDeadLetter');
-    assert.deepEqual(
-      dead.map((info) => [info.id, info.error]),
-      [[id, 'failure 3']],
-    );
-    assert.equal(await web.call('scheduler', 'cancel', id), false);
-    assert.equal(await web.call('scheduler', 'retry', id), true);
+    const [dead, ...others] = await web.call<JobInfo[]>('store', 'getDeadLetter');
+    assert.deepEqual([dead?.id, dead?.error, others.length], [id, 'failure 3', 0]);
+    assert.equal(await cancel(id), false);
+    assert.equal(await retry(id), true);
     await untilStatus(id, 'Completed');
-    assert.equal(await web.call('scheduler', 'retry', id), false);
-    assert.equal(await web.call('scheduler', 'retry', 'echo-unknown'), false);
+    assert.equal(await retry(id), false);
+    assert.equal(await retry('echo-unknown'), false);
   });
 
-  it('fail when they time out, and say so, although their handler ignores its signal', async () => {
+  it('fail with a message when they time out, although their handler ignores its signal', async () => {
     const id = await enqueue('hang', {});
     assert.equal((await untilStatus(id, 'DeadLettered')).error, `${id} timed out after 300 ms`);
   });
@@ -98,38 +99,23 @@ describe('durable jobs', () => {
 
   it('run at their time, with options of their own if wanted', async () => {
     const runAt = new Date(Date.now() + 1_000).toISOString();
-    const id = await web.call<string>('scheduler', 'schedule', 'echo', {}, runAt);
+    const id = await schedule({}, runAt);
     assert.deepEqual([(await status(id))?.status, (await status(id))?.nextRunAt], ['Pending', runAt]);
-    const raw = await web.call<string>(
-      'scheduler',
-      'scheduleRaw',
-      'sleep',
-      { ms: 9_000 },
-      { timeout: 200, priority: 4 },
-      runAt,
-    );
+    const config = { timeout: 200, priority: 4 };
+    const raw = await web.call<string>('scheduler', 'scheduleRaw', 'sleep', { ms: 9_000 }, config, runAt);
     assert.ok(Date.parse((await untilStatus(id, 'Completed')).startedAt ?? '') >= Date.parse(runAt) - 1);
     const { error, priority } = await untilStatus(raw, 'DeadLettered');
     assert.deepEqual([error, priority], [`${raw} timed out after 200 ms`, 4]);
   });
 
   it('are cancelled while they wait, and are never run then', async () => {
-    const id = await web.call<string>(
-      'scheduler',
-      'schedule',
-      'echo',
-      { never: 1 },
-      new Date(Date.now() + 500).toISOString(),
-    );
-    assert.equal(await web.call('scheduler', 'cancel', id), true);
+    const id = await schedule({ never: 1 }, new Date(Date.now() + 500).toISOString());
+    assert.equal(await cancel(id), true);
     assert.equal((await status(id))?.status, 'Cancelled');
-    assert.equal(await web.call('scheduler', 'cancel', id), false);
-    const listed = await web.call<JobInfo[]>('store', 'getJobs', 'Cancelled');
-    assert.deepEqual(
-      listed.map((info) => info.id),
-      [id],
-    );
-    assert.equal((await web.call<JobInfo[]>('store', 'getJobs')).filter((info) => info.id === id).length, 1);
+    assert.equal(await cancel(id), false);
+    const [listed, ...others] = await jobs('Cancelled');
+    assert.deepEqual([listed?.id, others.length], [id, 0]);
+    assert.equal((await jobs()).filter((info) => info.id === id).length, 1);
     await delay(1_000);
     assert.ok(!worker.replica.output().includes('never'));
   });
@@ -137,17 +123,17 @@ describe('durable jobs', () => {
   it('are cancelled while they run: the signal fires, and nothing is tried again', async () => {
     const id = await enqueue('sleep', { ms: 20_000 });
     await untilStatus(id, 'Running');
-    assert.equal(await web.call('scheduler', 'cancel', id), true);
+    assert.equal(await cancel(id), true);
     await untilStatus(id, 'Cancelled');
     await until('the signal', () => worker.replica.output().includes('signal fired'));
-    assert.equal(await web.call('scheduler', 'retry', id), false);
-    assert.ok((await web.call<JobInfo[]>('store', 'getJobs', 'Cancelled')).some((info) => info.id === id));
+    assert.equal(await retry(id), false);
+    assert.equal((await jobs('Cancelled')).filter((info) => info.id === id).length, 1);
     assert.ok(!(await web.call<JobInfo[]>('store', 'getDeadLetter')).some((info) => info.id === id));
   });
 
   it('are listed by status, in pages', async () => {
-    const all = await web.call<JobInfo[]>('store', 'getJobs', 'Completed');
-    const page = await web.call<JobInfo[]>('store', 'getJobs', 'Completed', 1, 2);
+    const all = await jobs('Completed');
+    const page = await jobs('Completed', 1, 2);
     assert.deepEqual(page, all.slice(1, 3));
     assert.ok(all.length > 3 && all.every((info) => info.status === 'Completed'));
   });
@@ -169,7 +155,7 @@ describe('durable jobs', () => {
     const id = await enqueue('sleep', { ms: 20_000 });
     await untilStatus(id, 'Running');
     worker.replica.child.kill('SIGSTOP');
-    await web.call('scheduler', 'cancel', id);
+    await cancel(id);
     await worker.replica.stop('SIGKILL');
     worker = await world.program('worker');
     await untilStatus(id, 'Cancelled');
@@ -186,14 +172,8 @@ describe('durable jobs', () => {
     worker = await world.program('worker');
     await untilStatus(id, 'Completed');
     assert.ok(!worker.replica.output().includes('reads after nothing'), 'it went on from the checkpoint');
-    assert.deepEqual(
-      await web.rows(id),
-      Array.from({ length: 1_200 }, (_, i) => i),
-    );
-    const attempts = await web.call<JobAttempt[]>('store', 'getHistory', id);
-    assert.deepEqual(
-      attempts.map(({ error }) => error),
-      ['given back: the worker stops', undefined],
-    );
+    await web.assertRows(id, 1_200);
+    const [first, second] = await history(id);
+    assert.deepEqual([first?.error, second?.error], ['given back: the worker stops', undefined]);
   });
 });

@@ -69,10 +69,9 @@ describe('webhooks', () => {
     const id = await web.submit({ notify: true });
     const dead = () => web.call<JobInfo[]>('store', 'getDeadLetter');
     await until('a dead webhook', async () => (await dead()).length > 0);
-    assert.deepEqual(
-      (await dead()).map((info) => [info.id, info.error]),
-      [[`webhook-${id}`, 'the receiver answered 401']],
-    );
+    const [webhook, ...others] = await dead();
+    const error = 'the receiver answered 401';
+    assert.deepEqual([webhook?.id, webhook?.error, others.length], [`webhook-${id}`, error, 0]);
     assert.deepEqual([deliveries(receiver).length, handled(receiver).length], [6, 0]);
     await web.untilStatus(id, 'Completed');
   });

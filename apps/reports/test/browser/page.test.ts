@@ -41,10 +41,10 @@ describe('the page', () => {
 
   it('shows what is wrong', async () => {
     await signIn('a-wrong-token-0123456789');
-    await until('a mistake', async () => (await page.getByRole('alert').textContent())?.includes('bearer token'));
+    await until('a problem', async () => (await page.getByRole('alert').textContent())?.includes('bearer token'));
     await signIn(TOKENS.ada);
     await write(' ');
-    await until('a mistake', async () =>
+    await until('a problem', async () =>
       (await page.getByRole('alert').textContent())?.includes('1 to 100 characters'),
     );
   });
@@ -57,10 +57,8 @@ describe('the page', () => {
       if (await bar.count()) seen.add(await bar.evaluate((element) => (element as unknown as { value: number }).value));
       return seen.has(100);
     });
-    assert.ok(
-      [...seen].some((percent) => percent > 0 && percent < 100),
-      [...seen].join(),
-    );
+    const isPartial = (percent: number) => percent > 0 && percent < 100;
+    assert.ok([...seen].some(isPartial), [...seen].join());
     await untilStatus('Weekly', 'Completed');
     const [download] = await Promise.all([
       page.waitForEvent('download'),

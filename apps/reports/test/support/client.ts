@@ -27,7 +27,7 @@ export class Client {
     });
   }
 
-  /** Asks for a report over the seeded runs. Returns its id. */
+  /** Submits a report over the seeded runs. Returns its id. */
   async submit(body: object = {}, idempotencyKey?: string): Promise<string> {
     const headers: Record<string, string> = idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey };
     const response = await this.request('/api/reports', {
@@ -48,15 +48,16 @@ export class Client {
     await until(`${id} to be ${status}`, async () => (await this.status(id)).status === status);
   }
 
-  /** The numbers of the seeded runs in the result of a report. */
-  async rows(id: string): Promise<number[]> {
+  /** The result of a report has the seeded runs, each once and in their order. */
+  async assertRows(id: string, runs: number): Promise<void> {
     const response = await this.request(`/api/reports/${id}/result`);
     assert.equal(response.status, 200);
     const [, ...lines] = (await response.text()).trim().split('\n');
-    return lines.map((line) => Number(line.split(',')[2]));
+    const numbers = lines.map((line) => Number(line.split(',')[2]));
+    assert.deepEqual(numbers, [...Array(runs).keys()]);
   }
 
-  /** What the stream of a report's progress says, until it ends. */
+  /** The events of a report's progress stream, until it ends. */
   async *progress(id: string, signal?: AbortSignal): AsyncGenerator<JobInfo> {
     const response = await this.request(`/api/reports/${id}/progress`, signal && { signal });
     assert.equal(response.headers.get('content-type'), 'text/event-stream');
@@ -81,7 +82,7 @@ export class Client {
 
   /** Calls a method of a provider in a program of tests. */
   async call<T>(
-    provider: 'scheduler' | 'store' | 'dispatcher' | 'sweep',
+    provider: 'scheduler' | 'store' | 'dispatcher',
     method: string,
     ...args: readonly unknown[]
   ): Promise<T> {

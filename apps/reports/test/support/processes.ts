@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { connect, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -83,7 +83,9 @@ export class RedisServer {
     const args = ['--port', this.port, '--bind', '127.0.0.1', '--dir', this.dir, '--save', '', '--appendonly', 'yes'];
     const binary = process.env['REDIS_SERVER_BINARY'] ?? 'redis-server';
     this.#program = run(binary, [...args.map(String), '--appendfsync', 'always'], process.env);
-    await until('Redis', () => answers(this.port));
+    const { exited, output } = this.#program;
+    const failed = exited.then(() => Promise.reject(new Error(output())));
+    await Promise.race([this.client.ping(), failed]);
   }
 
   async down(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
@@ -106,29 +108,13 @@ export class RedisServer {
   }
 }
 
-export async function freePort(): Promise<number> {
+async function freePort(): Promise<number> {
   return new Promise((resolve) => {
     const server = createServer().listen(0, '127.0.0.1', () => {
       const address = server.address();
       server.close(() => {
         resolve(typeof address === 'object' && address !== null ? address.port : 0);
       });
-    });
-  });
-}
-
-function answers(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1', () => socket.write('PING\r\n'));
-    const end = (isUp: boolean) => {
-      socket.destroy();
-      resolve(isUp);
-    };
-    socket.on('data', (answer) => {
-      end(answer.toString().startsWith('+PONG'));
-    });
-    socket.on('error', () => {
-      end(false);
     });
   });
 }

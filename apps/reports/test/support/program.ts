@@ -12,14 +12,13 @@ import { JobStore } from '../../src/durable-jobs/job-store.js';
 import { RunHistory } from '../../src/history/run-history.js';
 import { DailyReport } from '../../src/reports/daily-report.js';
 import { type Checkpoint, ReportStore } from '../../src/reports/report-store.js';
-import { StuckJobSweep } from '../../src/watching/stuck-job-sweep.js';
 
 const { ROLE, DIE_AT, PAGE_TAKES_MS } = process.env;
 const die = (): never => {
   process.kill(process.pid, 'SIGKILL');
   throw new Error('dead');
 };
-const say = (line: string): boolean => process.stdout.write(`${line}\n`);
+const print = (line: string): boolean => process.stdout.write(`${line}\n`);
 
 /** Dies after a report was claimed, before the first line of its handler. */
 @Injectable()
@@ -45,7 +44,7 @@ class DyingStore extends ReportStore {
 @Injectable()
 class SlowHistory extends RunHistory {
   override async page(span: { from: number; to: number }, cursor?: string) {
-    say(`reads after ${cursor ?? 'nothing'}`);
+    print(`reads after ${cursor ?? 'nothing'}`);
     await delay(Number(PAGE_TAKES_MS ?? 0));
     return super.page(span, cursor);
   }
@@ -54,7 +53,7 @@ class SlowHistory extends RunHistory {
 @Injectable()
 class DyingDailyReport extends DailyReport {
   override async tick(run: JobRun): Promise<void> {
-    say(`tick of ${String(run.scheduledAt.getTime())}`);
+    print(`tick of ${String(run.scheduledAt.getTime())}`);
     if (DIE_AT === 'tick') die();
     await super.tick(run);
   }
@@ -77,14 +76,14 @@ if (DIE_AT === 'complete') {
 class TestHandlers {
   @JobHandler('echo', { deduplicateBy: (payload: { key?: string }) => payload.key ?? Math.random().toString() })
   async echo(payload: unknown): Promise<unknown> {
-    say(`echo ${JSON.stringify(payload)}`);
+    print(`echo ${JSON.stringify(payload)}`);
     return payload;
   }
 
   @JobHandler('sleep', { timeout: 30_000 })
   async sleep({ ms }: { ms: number }, { signal }: JobContext): Promise<void> {
-    say('sleeps');
-    await delay(ms, undefined, { signal }).catch(() => say('signal fired'));
+    print('sleeps');
+    await delay(ms, undefined, { signal }).catch(() => print('signal fired'));
   }
 
   @JobHandler('hang', { timeout: 300 })
@@ -103,7 +102,7 @@ class TestHandlers {
   readonly #runs = new Map<string, number>();
 }
 
-const PROVIDERS = { scheduler: JobScheduler, store: JobStore, dispatcher: JobDispatcher, sweep: StuckJobSweep };
+const PROVIDERS = { scheduler: JobScheduler, store: JobStore, dispatcher: JobDispatcher };
 
 @Controller('call')
 class CallController {
@@ -139,4 +138,4 @@ module.setLogger(new ConsoleLogger());
 const app = (await module.compile()).createNestApplication({ forceCloseConnections: true });
 app.enableShutdownHooks();
 await app.listen(0, '127.0.0.1');
-say(`answers at ${await app.getUrl()}`);
+print(`answers at ${await app.getUrl()}`);

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { verifyWebhook } from '../../src/webhooks/verify-webhook.js';
 
-/** A receiver of webhooks. It fails the first deliveries, as many as the environment says, and then handles each id once. */
+/** A receiver of webhooks. It fails the first FAILURES deliveries, and then handles each id once. */
 const seen = new Set<string>();
 let failures = Number(process.env['FAILURES'] ?? 0);
 

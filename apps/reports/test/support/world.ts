@@ -64,7 +64,7 @@ export class World implements AsyncDisposable {
     return this.#start('test/support/receiver.js', env);
   }
 
-  /** How often each job was completed, from the stream in which BullMQ notes it. */
+  /** How often each job was completed, from the stream of BullMQ's events. */
   async completions(): Promise<Map<string, number>> {
     const counts = new Map<string, number>();
     for (const [, fields] of await this.redis.client.xrange('reports:durable-jobs:events', '-', '+')) {
@@ -105,6 +105,6 @@ export class World implements AsyncDisposable {
 }
 
 /** A time in the past. */
-export const AT = Date.parse('2026-01-01T00:00:00Z');
+const AT = Date.parse('2026-01-01T00:00:00Z');
 
 const asText = (env: Env) => Object.fromEntries(Object.entries(env).map(([name, value]) => [name, String(value)]));
