@@ -52,7 +52,7 @@ const SHARED: Provider[] = [
   CleanUp,
 ];
 
-/** Takes requests, and says when: the singleton jobs run here, on one web replica at a time. */
+/** Takes requests and enqueues. The singleton jobs run here, on one web replica at a time. */
 @Module({
   imports: [
     DiscoveryModule,

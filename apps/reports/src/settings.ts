@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 
-/** A person or a service that may ask for reports. */
+/** A person or a service that may request reports. */
 export interface User {
   readonly name: string;
   readonly token: string;

@@ -34,7 +34,7 @@ export class JobDispatcher extends WorkerHost implements OnApplicationBootstrap,
   }
 
   async onApplicationBootstrap(): Promise<void> {
-    // BullMQ cancels in its own process only, so every worker hears of every cancellation
+    // BullMQ cancels in its own process only, so every worker receives every cancellation
     this.#subscription.on('message', (_channel, message) => {
       const { id, reason } = JSON.parse(message) as { id: string; reason: string };
       this.worker.cancelJob(id, reason);
@@ -52,7 +52,7 @@ export class JobDispatcher extends WorkerHost implements OnApplicationBootstrap,
     this.#subscription.disconnect();
   }
 
-  /** Looks for jobs of killed workers now, and says how many there were. BullMQ's worker does it every `stalledInterval`. */
+  /** Recovers the jobs of killed workers now, and returns how many there were. BullMQ's worker does it every `stalledInterval`. */
   async recoverStalled(): Promise<number> {
     return (await this.worker.getBackend().moveStalledJobsToWait()).length;
   }
@@ -61,22 +61,22 @@ export class JobDispatcher extends WorkerHost implements OnApplicationBootstrap,
   async process(job: Job<StoredJob>, token?: string, cancelled?: AbortSignal): Promise<unknown> {
     const id = job.id ?? '';
     const attempt: JobAttempt = { worker: settings.worker.name, startedAt: new Date().toISOString() };
-    const note = (error?: string): Promise<number> =>
+    const logEnd = (error?: string): Promise<number> =>
       job.log(JSON.stringify({ ...attempt, endedAt: new Date().toISOString(), error }));
     await job.log(JSON.stringify(attempt));
     try {
       if ((await this.redis.exists(cancellationKey(id))) === 1) throw new UnrecoverableError(CANCELLED_REASON);
       const result = await this.#run(this.handlers.get(job.name), job, cancelled);
-      await note();
+      await logEnd();
       return result;
     } catch (thrown) {
       if (thrown instanceof StoppingError) {
-        await note('given back: the worker stops');
+        await logEnd('given back: the worker stops');
         await job.moveToWait(token);
         throw new WaitingError();
       }
       const error = cancelled?.reason === CANCELLED_REASON ? new UnrecoverableError(CANCELLED_REASON) : thrown;
-      await note(error instanceof Error ? error.message : String(error));
+      await logEnd(error instanceof Error ? error.message : String(error));
       throw error;
     }
   }
@@ -86,20 +86,20 @@ export class JobDispatcher extends WorkerHost implements OnApplicationBootstrap,
     const id = job.id ?? '';
     const controller = new AbortController();
     const { signal } = controller;
+    const abort = (reason: unknown): void => {
+      controller.abort(new Error(String(reason)));
+    };
     // a handler that ignores its signal must not keep the job
     const aborted = new Promise<never>((_, reject) => {
       signal.addEventListener('abort', () => {
         reject(signal.reason as Error);
       });
     });
-    const abort = (): void => {
-      controller.abort(new Error(String(cancelled?.reason)));
-    };
-    const timer = setTimeout(() => {
-      controller.abort(new Error(`${id} timed out after ${String(timeout)} ms`));
-    }, timeout);
-    cancelled?.addEventListener('abort', abort);
-    if (cancelled?.aborted) abort();
+    const timer = setTimeout(abort, timeout, `${id} timed out after ${String(timeout)} ms`);
+    cancelled?.addEventListener('abort', () => {
+      abort(cancelled.reason);
+    });
+    if (cancelled?.aborted) abort(cancelled.reason);
     const context: JobContext = {
       id,
       signal,
@@ -112,7 +112,6 @@ export class JobDispatcher extends WorkerHost implements OnApplicationBootstrap,
       return await Promise.race([aborted, handler.run(payload, context)]);
     } finally {
       clearTimeout(timer);
-      cancelled?.removeEventListener('abort', abort);
     }
   }
 

@@ -20,10 +20,10 @@ export interface EnqueueOptions {
   readonly followedBy?: { readonly type: string; readonly payload: unknown; readonly id: string };
 }
 
-/** The channel on which every worker hears which run to abort. */
+/** The channel on which every worker receives which run to abort. */
 export const ABORT_CHANNEL = key('abort');
 
-/** Adds jobs and changes their fate. */
+/** Adds, cancels and retries jobs. */
 @Injectable()
 export class JobScheduler {
   readonly #submitted = metrics.getMeter('durable-jobs').createCounter('durable_jobs_submitted');
@@ -36,7 +36,7 @@ export class JobScheduler {
     private readonly redis: AppRedis,
   ) {}
 
-  /** Runs a job as soon as a worker is free. Returns its id. When it returned, the job will run; when it rejects, ask with the same id again. */
+  /** Runs a job as soon as a worker is free. Returns its id. When it returned, the job will run. When it rejects, call it again with the same id. */
   async enqueue(type: string, payload: unknown, options: EnqueueOptions = {}): Promise<string> {
     return this.#add(type, payload, this.handlers.get(type).options, options);
   }
@@ -55,19 +55,19 @@ export class JobScheduler {
     return this.store.find(id);
   }
 
-  /** Removes a job that waits, or aborts its run on whichever worker has it. False if it has ended or is unknown. */
+  /** Removes a job that waits, or aborts its run on any worker. False if it has ended or is unknown. */
   async cancel(id: string): Promise<boolean> {
     const info = await this.store.find(id);
     const status = info && after(info.status, 'cancel');
     if (!info || !status) return false;
-    // the note comes first: a worker that claims the job meanwhile, or takes it over from a killed one, reads it
-    await this.store.noteCancellation({ ...info, status, completedAt: new Date().toISOString() });
+    // the record comes first: a worker that claims the job meanwhile, or takes it over from a killed one, reads it
+    await this.store.recordCancellation({ ...info, status, completedAt: new Date().toISOString() });
     if (info.status !== 'Running' && (await this.queue.remove(id)) === 1) return true;
     await this.abort(id, CANCELLED_REASON);
     return true;
   }
 
-  /** Ends the run of a job on whichever worker has it. Unless it was cancelled, the job is tried again while retries are left. */
+  /** Ends the run of a job on any worker. Unless it was cancelled, the job is tried again while retries are left. */
   async abort(id: string, reason: string): Promise<void> {
     await this.redis.publish(ABORT_CHANNEL, JSON.stringify({ id, reason }));
   }
@@ -139,7 +139,7 @@ export function occurrenceBefore(cron: string, at: Date): Date {
   return CronExpressionParser.parse(cron, { currentDate: at, tz: settings.timeZone }).prev().toDate();
 }
 
-/** A singleton job says when: it enqueues each handler that has a `schedule`. */
+/** Registers a singleton job for each handler with a `schedule`. It enqueues the job when it is due. */
 @Injectable()
 export class JobSchedules implements OnModuleInit {
   constructor(

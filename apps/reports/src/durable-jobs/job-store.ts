@@ -75,14 +75,14 @@ export class JobStore {
     private readonly redis: AppRedis,
   ) {}
 
-  /** The job as BullMQ knows it, or else the note that it was cancelled before it started. */
+  /** The job as BullMQ knows it, or else the record of its cancellation. */
   async find(id: string): Promise<JobInfo | null> {
     // the state first: all that a state brings with it is in the job that is read later
     const state = await this.queue.getJobState(id);
     const job = state === 'unknown' ? undefined : await this.queue.getJob(id);
     if (job !== undefined) return toInfo(job, state);
-    const note = await this.redis.get(cancellationKey(id));
-    return note === null ? null : (JSON.parse(note) as JobInfo);
+    const record = await this.redis.get(cancellationKey(id));
+    return record === null ? null : (JSON.parse(record) as JobInfo);
   }
 
   async getJobs(status?: JobStatus, offset = 0, limit = 50): Promise<JobInfo[]> {
@@ -104,14 +104,14 @@ export class JobStore {
     return [...found.values()].slice(offset, offset + limit);
   }
 
-  /** Keeps what BullMQ forgets of a job that is cancelled before it starts. */
-  async noteCancellation(info: JobInfo): Promise<void> {
+  /** Keeps what BullMQ forgets when a job is cancelled before it starts. */
+  async recordCancellation(info: JobInfo): Promise<void> {
     const now = Date.now();
-    const noting = this.redis
+    const recording = this.redis
       .multi()
       .set(cancellationKey(info.id), JSON.stringify(info), 'PX', settings.keepFinishedMs);
-    noting.zadd(CANCELLED, now, info.id).zremrangebyscore(CANCELLED, 0, now - settings.keepFinishedMs);
-    await noting.exec();
+    recording.zadd(CANCELLED, now, info.id).zremrangebyscore(CANCELLED, 0, now - settings.keepFinishedMs);
+    await recording.exec();
   }
 
   async getDeadLetter(offset?: number, limit?: number): Promise<JobInfo[]> {
@@ -130,10 +130,10 @@ export class JobStore {
   }
 }
 
-/** The ids of the jobs whose cancellation is noted, by the time of the cancellation. */
+/** Ids of the jobs with a record of their cancellation, by time. */
 const CANCELLED = key('cancelled');
 
-/** Where a cancellation is noted: the note is what is left of a job that is removed, and tells workers of one that is not. */
+/** The key of the record of a cancellation: all that is left of a job that is removed. If it is not removed, its worker reads it. */
 export function cancellationKey(id: string): string {
   return key('cancelled', id);
 }

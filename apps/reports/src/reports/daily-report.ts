@@ -7,7 +7,7 @@ import type { ReportPayload } from './report-handler.js';
 const NAME = 'daily-report';
 const { dailyCron } = settings.report;
 
-/** The singleton job says when, and the queue does the work. The report belongs to every user. */
+/** The singleton job enqueues the report, and a worker writes it. It belongs to every user. */
 @Injectable()
 export class DailyReport implements JobObserver {
   constructor(private readonly scheduler: JobScheduler) {}

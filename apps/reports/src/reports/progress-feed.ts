@@ -9,13 +9,13 @@ import { WAIT } from '../redis.js';
 import { settings } from '../settings.js';
 
 const NOT_OFTENER_THAN_MS = 1_000;
-/** Also without news: it keeps proxies from closing the connection, and covers an event that was lost in an outage. */
+/** Also without a change: it keeps proxies from closing the connection, and covers an event that was lost in an outage. */
 const AT_LEAST_EVERY_MS = 15_000;
 
 /** Streams the status of jobs. One connection to Redis serves all clients of this process. */
 @Injectable()
 export class ProgressFeed implements OnApplicationShutdown {
-  readonly #news = new Subject<string>();
+  readonly #changes = new Subject<string>();
   readonly #events = new QueueEvents(QUEUE, {
     connection: { url: settings.redisUrl, ...WAIT },
     prefix: settings.projectName,
@@ -23,11 +23,11 @@ export class ProgressFeed implements OnApplicationShutdown {
   readonly #open = metrics.getMeter('durable-jobs').createUpDownCounter('durable_jobs_progress_streams');
 
   constructor(private readonly store: JobStore) {
-    const tell = ({ jobId }: { jobId: string }): void => {
-      this.#news.next(jobId);
+    const onEvent = ({ jobId }: { jobId: string }): void => {
+      this.#changes.next(jobId);
     };
     for (const event of ['active', 'progress', 'delayed', 'completed', 'failed', 'removed'] as const) {
-      this.#events.on(event, tell);
+      this.#events.on(event, onEvent);
     }
     this.#events.on('error', () => undefined);
     this.#open.add(0);
@@ -36,8 +36,8 @@ export class ProgressFeed implements OnApplicationShutdown {
   /** The status now and after each change, until the job has ended. */
   of(id: string, toBody: (info: JobInfo) => object): Observable<MessageEvent> {
     this.#open.add(1);
-    const news = this.#news.pipe(filter((changed) => changed === id));
-    return merge(of(id), news, interval(AT_LEAST_EVERY_MS)).pipe(
+    const changes = this.#changes.pipe(filter((changed) => changed === id));
+    return merge(of(id), changes, interval(AT_LEAST_EVERY_MS)).pipe(
       throttleTime(NOT_OFTENER_THAN_MS, undefined, { leading: true, trailing: true }),
       concatMap(() => this.store.find(id)),
       takeWhile((info) => info !== null && !hasEnded(info.status), true),

@@ -7,7 +7,7 @@ import { ReportStore } from './report-store.js';
 
 /** Fixed when the report is submitted: a run that is repeated reads the same runs. */
 export interface ReportPayload extends Omit<ReportRequest, 'from' | 'to'> {
-  /** Who may see it. Null: every user. */
+  /** The user who may see it. Null: every user. */
   readonly owner: string | null;
   readonly from: number;
   readonly to: number;
@@ -23,7 +23,7 @@ export class ReportHandler {
     private readonly reports: ReportStore,
   ) {}
 
-  /** Goes on from the last page that was saved, by whichever worker. */
+  /** Continues after the last page that any worker has saved. */
   @JobHandler('report', { retries: 3, retryDelay: settings.report.retryDelay, timeout: settings.report.timeout })
   async write(
     payload: ReportPayload,

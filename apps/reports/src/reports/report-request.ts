@@ -3,7 +3,7 @@ import { BadRequestException } from '@nestjs/common';
 const OUTCOMES = ['succeeded', 'failed', 'cancelled'];
 const FIELDS = ['title', 'from', 'to', 'job', 'outcomes', 'priority', 'notify'];
 
-/** What a client asks for. Times are ms since the epoch. */
+/** What a client requests. Times are ms since the epoch. */
 export interface ReportRequest {
   readonly title: string;
   readonly from: number | null;
@@ -17,7 +17,7 @@ export interface ReportRequest {
 
 /**
  * Reads the body and the idempotency key of a request.
- * @throws BadRequestException with every mistake at once, in `problems`
+ * @throws BadRequestException with all problems at once
  */
 export function readReportRequest(body: unknown, idempotencyKey?: string): ReportRequest {
   const problems: string[] = [];

@@ -33,14 +33,9 @@ export class ReportStore {
   /** Puts the pages together. The pages stay until they expire: a run that repeats the end needs them. */
   async storeResult(id: string, header: string): Promise<void> {
     const saved = await this.redis.hgetall(key('checkpoint', id));
-    const pages = Object.keys(saved).filter((field) => field.startsWith('page-'));
-    const csv =
-      header +
-      pages
-        .sort()
-        .map((field) => saved[field])
-        .join('');
-    await this.redis.set(key('result', id), csv, 'PX', resultTtl);
+    const fields = Object.keys(saved).filter((field) => field.startsWith('page-'));
+    const pages = fields.sort().map((field) => saved[field]);
+    await this.redis.set(key('result', id), header + pages.join(''), 'PX', resultTtl);
   }
 
   /** Null when it has expired, or is not there yet. */

@@ -93,7 +93,7 @@ export class ReportsController {
     return csv;
   }
 
-  /** 204 when the report is cancelled, 202 while its worker is told. */
+  /** 204 when the report is cancelled, 202 while its worker ends the run. */
   @Delete(':id')
   async cancel(@Param('id') id: string, @CurrentUser() user: User, @Res({ passthrough: true }) response: Response) {
     await this.#find(id, user, { owned: true });
@@ -128,24 +128,14 @@ export class ReportsController {
 
 const urlOf = (id: string): string => `/api/reports/${id}`;
 
-function toBody({
-  id,
-  status,
-  progress,
-  payload,
-  attempts,
-  error,
-  createdAt,
-  startedAt,
-  completedAt,
-  nextRunAt,
-}: JobInfo) {
-  const { title } = payload as ReportPayload;
+function toBody(info: JobInfo) {
+  const { id, status, progress, attempts, error, createdAt, startedAt, completedAt, nextRunAt } = info;
+  const { title } = info.payload as ReportPayload;
   return { id, title, status, progress, attempts, error, createdAt, startedAt, completedAt, nextRunAt };
 }
 
 /** A status that is final may be cached, by everybody if everybody may see it. */
-export function cacheControl({ status, payload }: Pick<JobInfo, 'status' | 'payload'>): string {
+function cacheControl({ status, payload }: Pick<JobInfo, 'status' | 'payload'>): string {
   if (status !== 'Completed' && status !== 'Cancelled') return MAY_CHANGE;
   return `${(payload as ReportPayload).owner === null ? 'public' : 'private'}, max-age=3600`;
 }

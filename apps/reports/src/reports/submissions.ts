@@ -24,13 +24,13 @@ export class Submissions {
     if (idempotencyKey === undefined) return this.#enqueue(id, user, request);
 
     const body = createHash('sha256').update(JSON.stringify(request)).digest('hex');
-    const note = key('idempotency', user.name, idempotencyKey);
-    await this.redis.set(note, JSON.stringify({ id, body }), 'PX', ttl, 'NX');
-    const first = JSON.parse((await this.redis.get(note)) ?? '') as { id: string; body: string };
+    const recordKey = key('idempotency', user.name, idempotencyKey);
+    await this.redis.set(recordKey, JSON.stringify({ id, body }), 'PX', ttl, 'NX');
+    const first = JSON.parse((await this.redis.get(recordKey)) ?? '') as { id: string; body: string };
     if (first.body !== body) {
       throw new UnprocessableEntityException('This Idempotency-Key was used for another request');
     }
-    // a process that died in between has left a note without a job
+    // a process that died in between has left a record without a job
     if ((await this.scheduler.getStatus(first.id)) === null)
       await this.#enqueue(first.id, user, request, idempotencyKey);
     return first.id;

@@ -11,12 +11,12 @@ import { settings, type User } from '../settings.js';
 
 const digest = (token: string): string => createHash('sha256').update(token).digest('hex');
 
-/** By the digest: how long a look-up takes says nothing about a token. */
+/** By the digest: the duration of a look-up reveals nothing about a token. */
 const USERS = new Map(settings.users.map((user) => [digest(user.token), user]));
 
 type AuthenticatedRequest = Request & { user: User };
 
-/** Lets in who sends the bearer token of a user. */
+/** Accepts requests with the bearer token of a user. */
 @Injectable()
 export class BearerTokenGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
