@@ -431,6 +431,16 @@ describe('Steering from any replica', () => {
       ]);
     });
 
+    it('from the only replica, right after its start', async () => {
+      replicas.server.setPaused({ name: 'tick', isPaused: true });
+      const a = replicas.start('a', [job()], { network: { isSubscribed: false }, random: () => 0.5 });
+      await passes(100);
+      const call = a.registry.resume('tick');
+      await passes(100);
+      a.store.subscribe();
+      expect(await answer(call, 200)).toEqual({ by: 'a' });
+    });
+
     it('which was not paused, and answers who leads', async () => {
       const { c } = await three();
       expect(await answer(c.registry.resume('tick'), 0)).toEqual({ by: 'a' });

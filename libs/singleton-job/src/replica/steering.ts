@@ -118,6 +118,8 @@ export class Steering {
   resume(managed: ManagedJob): Promise<ResumeResult> {
     return this.#withTimeout(async (call) => {
       const { storeTime } = await this.#setPaused(managed, false, call);
+      // this replica may be the only one
+      await this.#untilSubscribed(call);
       const reply = await this.#send(this.#request('resume', managed, storeTime, call), call);
       return { by: reply?.replicaId ?? null };
     });
@@ -189,8 +191,13 @@ export class Steering {
   ): Promise<Reply | undefined> {
     if (lock?.holder === undefined) return undefined;
     const request = this.#request(action, managed, lock.storeTime, call);
-    while (!this.replica.isSubscribed && !call.signal.aborted) await sleep(this.replica.clock, POLL_MS, call.signal);
+    await this.#untilSubscribed(call);
     return call.signal.aborted ? undefined : this.#send(request, call);
+  }
+
+  /** Resolves when messages are received, or the call ended before. */
+  async #untilSubscribed({ signal }: Call): Promise<void> {
+    while (!this.replica.isSubscribed && !signal.aborted) await sleep(this.replica.clock, POLL_MS, signal);
   }
 
   /** Publishes a request. Resolves to its reply; undefined if the call ended before. */
