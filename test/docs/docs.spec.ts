@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { createSingletonJobConfig } from 'nestjs-singleton-job/config';
 import { InvalidOptionsError } from '../../libs/singleton-job/src/errors/index.js';
 import { DEFAULTS, formatDuration, optionsOf, resolveOptions } from '../../libs/singleton-job/src/options/index.js';
 import { pagesUnder } from '../support/pages.js';
@@ -154,14 +153,6 @@ describe('docs/options.md', () => {
       const documented = rows.filter(({ kinds }) => kinds === 'all' || kinds.includes(kind.replace('-', ' ')));
       expect([kind, documented.map(({ name }) => name).toSorted()]).toEqual([kind, optionsOf(kind).toSorted()]);
     }
-  });
-
-  it('shows the messages of the library', () => {
-    Object.assign(process.env, { DOCS_LOCK_EXPIRY: '400', DOCS_LOCK_EXPIRE: '20s', DOCS_OBSERVERS: 'Feed' });
-    const start = () => resolveOptions(createSingletonJobConfig({ prefix: 'DOCS' })());
-    const lines = read(PAGE).match(/^- SINGLETON_JOB_.*$/gm) ?? [];
-    expect(lines).toHaveLength(3);
-    for (const line of lines) expect(start).toThrow(line.slice(2).replaceAll('SINGLETON_JOB', 'DOCS'));
   });
 });
 
