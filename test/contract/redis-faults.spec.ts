@@ -153,10 +153,10 @@ describe('a store whose Redis fails', () => {
 
   const requests: [string, (store: RedisLockStore) => Promise<unknown>][] = [
     ['an acquire request that would be refused', (store) => store.acquire(acquireRequest('b#1'))],
-    ['a renewal of what is not ours', (store) => store.renew({ ...renewal, holder: 'b#1' })],
-    ['a claim of what is not ours', (store) => store.claim({ ...renewal, holder: 'b#1', token: 1, scheduledAt: 1 })],
+    ['a renewal by another holder', (store) => store.renew({ ...renewal, holder: 'b#1' })],
+    ['a claim by another holder', (store) => store.claim({ ...renewal, holder: 'b#1', token: 1, scheduledAt: 1 })],
     [
-      'a release of what is not ours',
+      'a release by another holder',
       (store) => store.release({ name: 'price-tick', holder: 'b#1', token: 1, update: {} }),
     ],
     ['a heartbeat without sessions', (store) => heartbeat(store, [])],

@@ -102,12 +102,12 @@ describe('the alerts', () => {
     ).toEqual([]);
     const missing = ({ expr, annotations }: Rule): string[] => {
       const kept = found(expr, 'GroupingLabels')[0]?.match(/\w+/g) ?? ['instance'];
-      const told = [
+      const labels = [
         ...Object.values(annotations)
           .join(' ')
           .matchAll(/\$labels\.(\w+)/g),
       ].map(([, label = '']) => label);
-      return told.filter((label) => !kept.includes(label));
+      return labels.filter((label) => !kept.includes(label));
     };
     expect(onEachRule(missing)).toEqual([]);
     expect(rules.filter(({ annotations }) => !/\$labels\./.test(annotations['summary'] ?? ''))).toEqual([]);

@@ -7,17 +7,17 @@ import { startApplication } from '../support/nest-application.js';
 import { useRedis } from '../../tools/replicas/redis/use-redis.js';
 import { until } from '../../tools/replicas/until.js';
 import { Interval, JOB_EVENTS, SingletonJobModule } from 'nestjs-singleton-job';
-import { type Told } from '../support/throwing-subscriber.js';
+import { type Report } from '../support/throwing-subscriber.js';
 
 const redis = useRedis();
 const RELEASED = { job: 'prices', fencingToken: 7, reason: 'shutdown', confirmed: true, runInFlight: false } as const;
 
 /** Listens to one channel until the returned function is called. */
-function listen(event: string, hear: (payload: unknown) => void): () => void {
+function listen(event: string, receive: (payload: unknown) => void): () => void {
   const name = `nestjs-singleton-job:${event}`;
-  subscribe(name, hear);
+  subscribe(name, receive);
   return () => {
-    unsubscribe(name, hear);
+    unsubscribe(name, receive);
   };
 }
 
@@ -28,11 +28,11 @@ describe('the diagnostics channels', () => {
 
   it('get the same events as the observers of an application', async () => {
     const events = ['leadershipGained', 'runSucceeded', 'leaseRenewed', 'leadershipReleased'] as const;
-    const told: [string, unknown][] = [];
-    const heard: [string, unknown][] = [];
-    const stops = events.map((event) => listen(event, (payload) => heard.push([event, payload])));
-    const teller = (event: string) => (payload: unknown) => void told.push([event, payload]);
-    const observer: JobObserver = Object.fromEntries(events.map((event) => [event, teller(event)]));
+    const observed: [string, unknown][] = [];
+    const published: [string, unknown][] = [];
+    const stops = events.map((event) => listen(event, (payload) => published.push([event, payload])));
+    const note = (event: string) => (payload: unknown) => void observed.push([event, payload]);
+    const observer: JobObserver = Object.fromEntries(events.map((event) => [event, note(event)]));
     class Prices {
       tick(): void {}
     }
@@ -40,7 +40,7 @@ describe('the diagnostics channels', () => {
     const { app } = await startApplication({
       imports: [
         SingletonJobModule.forRoot({
-          projectName: `heard-${randomUUID()}`,
+          projectName: `diagnostics-${randomUUID()}`,
           connection: redis().url,
           heartbeatInterval: '100ms',
           observers: [observer],
@@ -48,12 +48,12 @@ describe('the diagnostics channels', () => {
       ],
       providers: [Prices],
     });
-    const eventsTold = (): Set<unknown> => new Set(told.map(([event]) => event));
-    await until('it leads, runs, and renews its lease', () => eventsTold().size === 3);
+    const observedEvents = (): Set<unknown> => new Set(observed.map(([event]) => event));
+    await until('it leads, runs, and renews its lease', () => observedEvents().size === 3);
     await app.close();
     for (const stop of stops) stop();
-    expect(eventsTold()).toEqual(new Set(events));
-    expect(heard).toEqual(told);
+    expect(observedEvents()).toEqual(new Set(events));
+    expect(published).toEqual(observed);
   });
 
   it('cost nothing without subscribers: there is no callback and no copy', () => {
@@ -82,9 +82,9 @@ describe('the diagnostics channels', () => {
     const program = ['--import', 'tsx', 'test/support/throwing-subscriber.ts', redis().url];
     const { code, output } = await attempt(process.execPath, program, { limitMs: 60_000 });
     expect({ code, output }).toEqual({ code: 0, output: expect.stringMatching(/^\{.*\}$/) });
-    const { runs, heardByTheOther, uncaught, ...failures } = JSON.parse(output) as Told;
+    const { runs, otherSubscriberCalls, uncaught, ...failures } = JSON.parse(output) as Report;
     expect(runs).toBeGreaterThanOrEqual(3);
-    expect(heardByTheOther).toBe(runs);
+    expect(otherSubscriberCalls).toBe(runs);
     expect(uncaught).toEqual(Array.from({ length: runs }, () => 'a subscriber broke'));
     expect(failures).toEqual({ failedRuns: 0, failedObservers: 0 });
   });

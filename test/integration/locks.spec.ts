@@ -68,11 +68,11 @@ describe('LockService on Redis', () => {
       .split('\n').length;
 
   it('locks between replicas, renews beyond the expiry, and reports no leader', async () => {
-    const told: string[] = [];
+    const events: string[] = [];
     const observer: JobObserver = {
-      leadershipGained: () => told.push('gained'),
-      leadershipReleased: () => told.push('released'),
-      leadershipLost: () => told.push('lost'),
+      leadershipGained: () => events.push('gained'),
+      leadershipReleased: () => events.push('released'),
+      leadershipLost: () => events.push('lost'),
     };
     const [a, b] = [await start({ observers: [observer] }), await start()];
     const handle = await acquired(a.locks, 'nightly-import', { expiry: '3s' });
@@ -86,7 +86,7 @@ describe('LockService on Redis', () => {
     const next = await acquired(b.locks, 'nightly-import');
     expect(next.fencingToken).toBeGreaterThan(handle.fencingToken);
     await next.release();
-    expect(told).toEqual([]);
+    expect(events).toEqual([]);
   });
 
   it('keeps its locks beside those of jobs, with a state that expires in a day', async () => {
@@ -130,12 +130,12 @@ describe('LockService on Redis', () => {
     const { locks, logger } = await start();
     const handle = await acquired(locks, 'nightly-import', { expiry: '3s' });
     const from = logger.lines.length;
-    const told = () => logger.lines.slice(from).filter((line) => line.includes('Redis'));
+    const redisLines = () => logger.lines.slice(from).filter((line) => line.includes('Redis'));
     await server().down();
-    await until('it is told', () => handle.signal.aborted);
+    await until('the signal fires', () => handle.signal.aborted);
     expect(handle.signal.reason).toBeInstanceOf(LockLostError);
     await expect(locks.tryAcquire('nightly-import')).rejects.toBeInstanceOf(LockStoreError);
-    expect(told()).toEqual([
+    expect(redisLines()).toEqual([
       expect.stringMatching(
         /^error: \[myapp\] Redis is unavailable, and every job and lock needs it \(.*\); retrying$/,
       ),
@@ -149,7 +149,7 @@ describe('LockService on Redis', () => {
 
   describe('in an application', () => {
     it('works while it starts, so that one replica migrates at a time', async () => {
-      const told: string[] = [];
+      const steps: string[] = [];
 
       @Injectable()
       class Migration implements OnModuleInit {
@@ -157,15 +157,15 @@ describe('LockService on Redis', () => {
 
         async onModuleInit(): Promise<void> {
           await this.locks.withLock('migration', { wait: '30s' }, async () => {
-            told.push('begin');
+            steps.push('begin');
             await new Promise((resolve) => setTimeout(resolve, 50));
-            told.push('end');
+            steps.push('end');
           });
         }
       }
 
       await Promise.all([1, 2, 3].map(() => start({}, { providers: [Migration] })));
-      expect(told).toEqual(['begin', 'end', 'begin', 'end', 'begin', 'end']);
+      expect(steps).toEqual(['begin', 'end', 'begin', 'end', 'begin', 'end']);
     });
 
     it('connects at first use if jobs are disabled, and then needs a connection', async () => {

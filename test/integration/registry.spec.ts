@@ -98,11 +98,11 @@ describe('SingletonJobRegistry', () => {
     it('agrees on the leader, in plain data', async () => {
       const [a, b] = await pair();
       await until('a run has settled', () => a.status().counters.succeeded > 2);
-      const [ours, theirs] = [a.status(), b.status()];
-      expect(ours).toMatchObject({ role: 'leader', leader: expect.stringMatching(/^a-[0-9a-f]{8}$/) });
-      expect(theirs).toMatchObject({ role: 'follower', leader: ours.leader, lastRun: null });
-      expect(await redis.get('myapp:price-tick:lock')).toMatch(new RegExp(`^${ours.leader ?? ''}\\.1@\\d+#`));
-      expect(ours.fencingToken).toBe(Number(await redis.hget('{myapp:price-tick:lock}:state', 'token')));
+      const [own, other] = [a.status(), b.status()];
+      expect(own).toMatchObject({ role: 'leader', leader: expect.stringMatching(/^a-[0-9a-f]{8}$/) });
+      expect(other).toMatchObject({ role: 'follower', leader: own.leader, lastRun: null });
+      expect(await redis.get('myapp:price-tick:lock')).toMatch(new RegExp(`^${own.leader ?? ''}\\.1@\\d+#`));
+      expect(own.fencingToken).toBe(Number(await redis.hget('{myapp:price-tick:lock}:state', 'token')));
       for (const { registry } of [a, b]) {
         const list = registry.list();
         expect(JSON.parse(JSON.stringify(list))).toEqual(list);
@@ -283,14 +283,14 @@ describe('SingletonJobRegistry', () => {
     ])('and refuses %s', async (_, registration, problems) => {
       await using application = await startDisabled({});
       const registry = application.app.get(SingletonJobRegistry);
-      let told: readonly string[] = [];
+      let reported: readonly string[] = [];
       try {
         registry.register(registration as JobRegistration);
       } catch (error: unknown) {
-        if (error instanceof InvalidJobsError) told = error.problems;
+        if (error instanceof InvalidJobsError) reported = error.problems;
       }
-      expect(told.toSorted()).toEqual(expect.arrayContaining(problems as unknown[]));
-      expect(told).toHaveLength(problems.length);
+      expect(reported.toSorted()).toEqual(expect.arrayContaining(problems as unknown[]));
+      expect(reported).toHaveLength(problems.length);
       expect(registry.list()).toEqual([]);
     });
 

@@ -172,7 +172,7 @@ describe('A password', () => {
         .get(LockService, { strict: false })
         .tryAcquire('lock')
         .catch((e: unknown) => e);
-      const told = [
+      const texts = [
         error,
         app.get(SingletonJobRegistry, { strict: false }).list(),
         app.get(SingletonJobHealth, { strict: false }).report(),

@@ -62,9 +62,9 @@ describe('the spans of a worker', () => {
     await workers.until('spans have arrived', () => collector.spans.length > 5);
     expect(await worker.stop()).toEqual({ code: 0, signal: null });
     const runs = worker.events.filter(({ event }) => event === 'runStarted');
-    const told = runs.map(({ payload }) => `run ${String(payload?.job)} ${String(payload?.scheduledAt)}`);
+    const expected = runs.map(({ payload }) => `run ${String(payload?.job)} ${String(payload?.scheduledAt)}`);
     const sent = collector.spans.map(({ name, attributes }) => `${name} ${String(attributes.get('job.scheduled_at'))}`);
-    expect(sent.toSorted()).toEqual(told.toSorted());
+    expect(sent.toSorted()).toEqual(expected.toSorted());
     expect(new Set(collector.spans.map(({ service }) => service.get('service.instance.id')))).toEqual(new Set(['a']));
     expect(Number(collector.spans[0]?.attributes.get('job.fencing_token'))).toBeGreaterThan(0);
   });

@@ -5,16 +5,16 @@ import { NestFactory } from '@nestjs/core';
 import { FixedRate, SingletonJobModule } from 'nestjs-singleton-job';
 
 /** What this program prints, whose argument is the URL of a Redis: how often each party was called by the time of the third run. */
-export interface Told {
+export interface Report {
   readonly runs: number;
   readonly failedRuns: number;
   readonly failedObservers: number;
-  readonly heardByTheOther: number;
+  readonly otherSubscriberCalls: number;
   readonly uncaught: readonly string[];
 }
 
 const [connection = ''] = process.argv.slice(2);
-const told = { runs: 0, failedRuns: 0, failedObservers: 0, heardByTheOther: 0, uncaught: [] as string[] };
+const report = { runs: 0, failedRuns: 0, failedObservers: 0, otherSubscriberCalls: 0, uncaught: [] as string[] };
 
 @Injectable()
 class Prices {
@@ -25,8 +25,8 @@ class Prices {
 
   @FixedRate('20ms', { name: 'prices' })
   tick(): void {
-    told.runs += 1;
-    if (told.runs === 3) this.onThirdRun();
+    report.runs += 1;
+    if (report.runs === 3) this.onThirdRun();
   }
 }
 
@@ -35,19 +35,19 @@ class Prices {
     SingletonJobModule.forRoot({
       projectName: `throwing-${randomUUID()}`,
       connection,
-      observers: [{ runFailed: () => (told.failedRuns += 1), observerFailed: () => (told.failedObservers += 1) }],
+      observers: [{ runFailed: () => (report.failedRuns += 1), observerFailed: () => (report.failedObservers += 1) }],
     }),
   ],
   providers: [Prices],
 })
 class AppModule {}
 
-process.on('uncaughtException', (error) => told.uncaught.push(error.message));
+process.on('uncaughtException', (error) => report.uncaught.push(error.message));
 subscribe('nestjs-singleton-job:runStarted', () => {
   throw new Error('a subscriber broke');
 });
 subscribe('nestjs-singleton-job:runStarted', () => {
-  told.heardByTheOther += 1;
+  report.otherSubscriberCalls += 1;
 });
 
 // what is printed is the result alone
@@ -55,4 +55,4 @@ Logger.overrideLogger(false);
 const app = await NestFactory.createApplicationContext(AppModule);
 await app.get(Prices).thirdRun;
 await app.close();
-process.stdout.write(JSON.stringify(told));
+process.stdout.write(JSON.stringify(report));

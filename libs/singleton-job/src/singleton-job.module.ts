@@ -242,7 +242,7 @@ export class SingletonJobModule
   }
 }
 
-/** The provider of the options. What its factory throws is reported as ours, or nothing in the error would say whose factory it was. */
+/** The provider of the options. An error of its factory is reported with this module, because the error itself may not say which factory failed. */
 function namingFailures(provider: Provider, source: string): Provider {
   if (!('useFactory' in provider) || provider.provide !== SINGLETON_JOB_OPTIONS) return provider;
   const { useFactory } = provider;

@@ -15,7 +15,7 @@ describe.each(CUTS)('a leader whose own connection $name', ({ cut, mend }) => {
     await using faultRun = await FaultRun.start();
     const { pair, proxies, admin } = faultRun;
     const { leader, follower } = pair;
-    const told = leader.lines.length;
+    const lineCount = leader.lines.length;
     proxies[0][cut]();
     await pair.until('the follower leads', () => follower.leads.size === pair.jobNames.length, {
       withinMs: LOCK_EXPIRY_MS + 1_000 + SLACK_MS,

@@ -10,17 +10,17 @@ interface Hiccup {
   readonly name: string;
   readonly happen: (faultRun: FaultRun) => unknown;
   /** Whether an operator may read of it, as of an outage that was over at once. */
-  readonly mayBeTold?: boolean;
+  readonly mayBeLogged?: boolean;
 }
 
 const HICCUPS: readonly Hiccup[] = [
   { name: 'forgot all scripts', happen: ({ admin }) => admin.script('FLUSH') },
-  { name: 'closed the connections for commands', happen: ({ admin }) => end(admin, 'normal'), mayBeTold: true },
+  { name: 'closed the connections for commands', happen: ({ admin }) => end(admin, 'normal'), mayBeLogged: true },
   { name: 'closed the subscriptions', happen: ({ admin }) => end(admin, 'pubsub') },
   {
     name: 'was cut off by a reset',
     happen: (faultRun) => faultRun.everywhere('reset'),
-    mayBeTold: true,
+    mayBeLogged: true,
   },
   { name: 'paused all clients for a moment', happen: ({ admin }) => admin.client('PAUSE', 700, 'ALL') },
   { name: 'paused all writers for a moment', happen: ({ admin }) => admin.client('PAUSE', 700, 'WRITE') },
@@ -51,7 +51,7 @@ const HICCUPS: readonly Hiccup[] = [
 describe('a Redis that', () => {
   it.concurrent.each(HICCUPS)(
     '$name changes no leader and aborts no run, and messages arrive as before',
-    async ({ happen, mayBeTold = false }) => {
+    async ({ happen, mayBeLogged = false }) => {
       await using faultRun = await FaultRun.start({ args: ['--enable-debug-command', 'yes'] }, LASTING);
       const { pair, proxies } = faultRun;
       const { leader, follower } = pair;

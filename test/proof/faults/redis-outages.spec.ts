@@ -140,7 +140,7 @@ describe('a Redis', () => {
       await using faultRun = await FaultRun.start(redis);
       const { pair } = faultRun;
       const from = pair.replicas.map(({ lines }) => lines.length);
-      const told = () =>
+      const logLines = () =>
         pair.replicas.map(({ lines }, index) =>
           lines.slice(from[index]).filter((line) => !/became LEADER|follows/.test(line)),
         );
@@ -151,19 +151,19 @@ describe('a Redis', () => {
         withinMs: LOCK_EXPIRY_MS + SLACK_MS,
       });
       const overMs = performance.now();
-      await pair.until('both know that Redis does not answer', () => told().every((lines) => lines.some(isOutage)));
+      await pair.until('both know that Redis does not answer', () => logLines().every((lines) => lines.some(isOutage)));
       const endsMs = performance.now();
-      const during = told().map((lines) => lines.length);
+      const during = logLines().map((lines) => lines.length);
       await end(faultRun);
       await pair.goesOn({ withinMs: backWithinMs });
       await pair.until('both know that Redis answers', () =>
-        told().every((lines) => lines.filter(isOutage).length === lines.filter(isRecovery).length),
+        logLines().every((lines) => lines.filter(isOutage).length === lines.filter(isRecovery).length),
       );
 
       expect(pair.violations()).toEqual([]);
       expect(pair.runs.filter(({ startedAtMs }) => startedAtMs > overMs && startedAtMs < endsMs)).toEqual([]);
-      expect(told().flat().filter(isOutage)).toContainEqual(expect.stringMatching(says));
-      told().forEach((lines, index) => {
+      expect(logLines().flat().filter(isOutage)).toContainEqual(expect.stringMatching(says));
+      logLines().forEach((lines, index) => {
         const lost = lines.filter((line) => line.includes('lost leadership'));
         expect(lost).toHaveLength(index === 0 ? pair.jobNames.length : 0);
         const outages = lines.filter(isOutage);

@@ -28,9 +28,9 @@ describe('the distance of the module', () => {
   });
 
   it('is that of the class with the mark, also in a second copy of the package', () => {
-    const ours = { metatype: Object.assign(class {}, { [MODULE_MARK]: true }) };
+    const marked = { metatype: Object.assign(class {}, { [MODULE_MARK]: true }) };
 
-    expect(findOwnModule([{ metatype: class {} }, ours, { metatype: undefined }])).toBe(ours);
-    expect(() => findOwnModule([ours, ours])).toThrow('must be imported once');
+    expect(findOwnModule([{ metatype: class {} }, marked, { metatype: undefined }])).toBe(marked);
+    expect(() => findOwnModule([marked, marked])).toThrow('must be imported once');
   });
 });

@@ -8,21 +8,21 @@ const GAINED = { job: 'tick', fencingToken: 7, because: 'first' } as const;
 
 /** An observer that keeps the failures of others. */
 function failures() {
-  const told: JobEvents['observerFailed'][] = [];
-  const observer: JobObserver = { observerFailed: (event) => told.push(event) };
-  return { told, observer };
+  const reported: JobEvents['observerFailed'][] = [];
+  const observer: JobObserver = { observerFailed: (event) => reported.push(event) };
+  return { reported, observer };
 }
 
 describe('Observers', () => {
   it('are all called in order, each for the events that it implements', () => {
-    const told: string[] = [];
+    const calls: string[] = [];
     const notify = notifyAll([
-      { leadershipGained: ({ job }) => told.push(`first ${job}`) },
+      { leadershipGained: ({ job }) => calls.push(`first ${job}`) },
       {},
-      { leadershipGained: ({ job }) => told.push(`third ${job}`) },
+      { leadershipGained: ({ job }) => calls.push(`third ${job}`) },
     ]);
     notify('leadershipGained', GAINED);
-    expect(told).toEqual(['first tick', 'third tick']);
+    expect(calls).toEqual(['first tick', 'third tick']);
   });
 
   it('that are instances of a class keep their this', () => {
@@ -53,36 +53,36 @@ describe('Observers', () => {
 
   it('that throw do not affect the others, which get observerFailed', () => {
     const error = new Error('broken');
-    const { told, observer } = failures();
+    const { reported, observer } = failures();
     const broken: JobObserver = {
       leadershipGained: () => {
         throw error;
       },
     };
     notifyAll([broken, observer])('leadershipGained', GAINED);
-    expect(told).toEqual([{ event: 'leadershipGained', error }]);
+    expect(reported).toEqual([{ event: 'leadershipGained', error }]);
   });
 
   it('that reject do not affect the others, which get observerFailed', async () => {
     const error = new Error('broken');
-    const { told, observer } = failures();
+    const { reported, observer } = failures();
     notifyAll([{ leadershipGained: () => Promise.reject(error) }, observer])('leadershipGained', GAINED);
     await settle();
-    expect(told).toEqual([{ event: 'leadershipGained', error }]);
+    expect(reported).toEqual([{ event: 'leadershipGained', error }]);
   });
 
   it('that reject with a promise of another realm do not end the process', async () => {
-    const { told, observer } = failures();
+    const { reported, observer } = failures();
     const foreign: unknown = runInNewContext("Promise.reject('broken')");
     notifyAll([{ leadershipGained: () => foreign }, observer])('leadershipGained', GAINED);
     await settle();
-    expect(told).toEqual([{ event: 'leadershipGained', error: 'broken' }]);
+    expect(reported).toEqual([{ event: 'leadershipGained', error: 'broken' }]);
   });
 
   it('that never settle are not awaited', () => {
-    const { told, observer } = failures();
+    const { reported, observer } = failures();
     notifyAll([{ leadershipGained: () => new Promise(() => undefined) }, observer])('leadershipGained', GAINED);
-    expect(told).toEqual([]);
+    expect(reported).toEqual([]);
   });
 
   it('that fail at observerFailed are not reported again', () => {

@@ -28,7 +28,7 @@ describe('A follower', () => {
       TestReplica,
     ];
     await replicas.clock.advance(1_500);
-    const asked = c.store.count('acquire');
+    const requests = c.store.count('acquire');
     c.store.outcome = (request) => (request === 'acquire' ? 'STORE_UNREACHABLE' : 'answered');
     // its request would only be refused
     void electionOf(c)?.pause();
@@ -36,7 +36,7 @@ describe('A follower', () => {
     await replicas.clock.advance(50);
     expect(timesOf(b, 'leadershipGained')).toEqual([1_500]);
     c.store.outcome = () => 'answered';
-    expect(c.store.count('acquire')).toBe(asked);
+    expect(c.store.count('acquire')).toBe(requests);
     electionOf(c)?.resume();
     await replicas.clock.advance(3_000);
     b.store.partition();
@@ -52,12 +52,12 @@ describe('A follower', () => {
     const c = replicas.start('c', [job()], { random });
     const d = replicas.start('d', [job()], { random });
     await replicas.clock.advance(1_500);
-    const asked = [c, d].map(({ store }) => store.count('acquire'));
+    const requests = [c, d].map(({ store }) => store.count('acquire'));
     await a.supervisor.close();
     await replicas.clock.advance(100);
     expect(timesOf(b, 'leadershipGained')).toHaveLength(1);
     // the grant came before their random time was over
-    expect([c, d].map(({ store }) => store.count('acquire'))).toEqual(asked);
+    expect([c, d].map(({ store }) => store.count('acquire'))).toEqual(requests);
     b.store.partition();
     c.store.partition();
     await replicas.clock.advance(12_000);
@@ -71,12 +71,12 @@ describe('A follower', () => {
     await b.supervisor.pause('tick');
     b.supervisor.resume('tick');
     await replicas.clock.advance(0);
-    const asked = b.store.count('acquire');
+    const requests = b.store.count('acquire');
     replicas.server.free('tick');
     replicas.server.publish(releaseOf('a.1@10000#1', Number.MAX_SAFE_INTEGER - 5));
     replicas.server.publish(grantOf('a.1@10000#1', Number.MAX_SAFE_INTEGER - 5));
     await replicas.clock.advance(0);
-    expect(b.store.count('acquire')).toBe(asked + 1);
+    expect(b.store.count('acquire')).toBe(requests + 1);
     expect(electionOf(b)?.leader).toMatch(/^b\./);
   });
 
@@ -84,10 +84,10 @@ describe('A follower', () => {
     replicas.start('a', [job()]);
     const b = replicas.start('b', [job()]);
     await replicas.clock.advance(100);
-    const asked = b.store.count('acquire');
+    const requests = b.store.count('acquire');
     replicas.server.publish(releaseOf('c.1@10000#1', 5));
     await replicas.clock.advance(1_000);
-    expect(b.store.count('acquire')).toBe(asked);
+    expect(b.store.count('acquire')).toBe(requests);
     expect(electionOf(b)?.leader).toMatch(/^a\./);
   });
 
@@ -265,9 +265,9 @@ describe('The safety net', () => {
     await replicas.clock.advance(60_000);
     const before = others.map(({ store }) => store.count('acquire'));
     await replicas.clock.advance(minutes * 60_000);
-    const asked = others.reduce((sum, { store }, index) => sum + store.count('acquire') - (before[index] ?? 0), 0);
-    expect(asked).toBeGreaterThanOrEqual(minutes * 0.7);
-    expect(asked).toBeLessThanOrEqual(minutes * 1.4);
+    const requests = others.reduce((sum, { store }, index) => sum + store.count('acquire') - (before[index] ?? 0), 0);
+    expect(requests).toBeGreaterThanOrEqual(minutes * 0.7);
+    expect(requests).toBeLessThanOrEqual(minutes * 1.4);
   });
 
   it('finds a lock that was deleted', async () => {
@@ -346,8 +346,8 @@ describe('After a release or a death', () => {
     await replicas.clock.advance(60);
     // the first one is granted, and its grant cancels the others
     expect(others.flatMap((other) => timesOf(other, 'leadershipGained'))).toEqual([3_500 + (5 * 10 * 0.5) / 12]);
-    const asked = others.filter(({ store }, index) => store.count('acquire') > (before[index] ?? 0));
-    expect(asked).toHaveLength(1);
+    const requests = others.filter(({ store }, index) => store.count('acquire') > (before[index] ?? 0));
+    expect(requests).toHaveLength(1);
   });
 
   it('a replica that leads more than its share waits longer', async () => {
@@ -387,22 +387,22 @@ describe('After a reconnect', () => {
     replicas.start('a', [job()]);
     const b = replicas.start('b', [job()], { random: () => 0.5 });
     await replicas.clock.advance(11_000);
-    const asked = b.store.count('acquire');
+    const requests = b.store.count('acquire');
     b.store.reconnect();
     await replicas.clock.advance(5_200);
-    expect(b.store.count('acquire')).toBe(asked);
+    expect(b.store.count('acquire')).toBe(requests);
     await replicas.clock.advance(100);
-    expect(b.store.count('acquire')).toBe(asked + 1);
+    expect(b.store.count('acquire')).toBe(requests + 1);
   });
 
   it('a follower sends a request at once if the leader is not known to be alive', async () => {
     replicas.server.occupy('tick', 'c.1@10000#1', 35_000);
     const b = replicas.start('b', [job()], { random: () => 0.5 });
     await replicas.clock.advance(5_000);
-    const asked = b.store.count('acquire');
+    const requests = b.store.count('acquire');
     b.store.reconnect();
     await replicas.clock.advance(250);
-    expect(b.store.count('acquire')).toBe(asked + 1);
+    expect(b.store.count('acquire')).toBe(requests + 1);
   });
 
   it('a leader renews all its locks at once', async () => {

@@ -172,10 +172,10 @@ describe('Incidents of other systems', () => {
         const a = replicas.start('a', [job()]);
         const b = replicas.start('b', [job()], { network: { outcome: acquiresEndWith(outcome) } });
         await replicas.clock.advance(60_500);
-        const told = b.observer.story.filter((line) => !line.includes('storeRecovered'));
+        const lines = b.observer.story.filter((line) => !line.includes('storeRecovered'));
         // the second is the reminder after a minute
-        if (outcome !== 'request-lost') expect(told).toHaveLength(2);
-        expect(new Set(told.map((line) => line.replace(/^\d+ /, ''))).size).toBe(1);
+        if (outcome !== 'request-lost') expect(lines).toHaveLength(2);
+        expect(new Set(lines.map((line) => line.replace(/^\d+ /, ''))).size).toBe(1);
         expect(timesOf(a, 'runStarted')).toHaveLength(60);
         b.store.outcome = () => 'answered';
         await a.supervisor.stop();

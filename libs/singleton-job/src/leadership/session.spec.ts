@@ -5,10 +5,10 @@ import { Session } from './session.js';
 
 function setup() {
   const clock = new ManualClock();
-  const told: string[] = [];
-  const session = new Session('a.1@10000', 10_000, clock, () => told.push(`unused@${clock.now()}`));
-  session.signal.addEventListener('abort', () => told.push(`over@${clock.now()}`));
-  return { clock, session, told };
+  const calls: string[] = [];
+  const session = new Session('a.1@10000', 10_000, clock, () => calls.push(`unused@${clock.now()}`));
+  session.signal.addEventListener('abort', () => calls.push(`over@${clock.now()}`));
+  return { clock, session, calls };
 }
 
 describe('A session', () => {
@@ -23,26 +23,26 @@ describe('A session', () => {
   });
 
   it('is trusted for nine tenths of its life after the heartbeat was sent, then it is over', async () => {
-    const { clock, session, told } = setup();
+    const { clock, session, calls } = setup();
     session.extend(instant(clock), 42);
     expect(session.confirmedEnd).toBe(42);
     await clock.advance(8_999);
     expect(session.isTrusted()).toBe(true);
     await clock.advance(1);
     expect([session.isTrusted(), session.isOver]).toEqual([false, true]);
-    expect(told).toEqual(['over@9000', 'unused@9000']);
+    expect(calls).toEqual(['over@9000', 'unused@9000']);
     expect(clock.pendingTimers).toBe(0);
   });
 
   it('is extended by each heartbeat, from the time at which that was sent', async () => {
-    const { clock, session, told } = setup();
+    const { clock, session, calls } = setup();
     session.extend(instant(clock), 1);
     await clock.advance(3_000);
     const sent = instant(clock);
     await clock.advance(5_000);
     session.extend(sent, 2);
     await clock.advance(20_000);
-    expect(told[0]).toBe('over@12000');
+    expect(calls[0]).toBe('over@12000');
   });
 
   it('is not shortened by the answer to a heartbeat that was sent earlier', async () => {
@@ -87,33 +87,33 @@ describe('A session', () => {
   });
 
   it('stays over once the store has ended it', async () => {
-    const { clock, session, told } = setup();
+    const { clock, session, calls } = setup();
     session.extend(instant(clock), 1);
     session.end();
     session.extend(instant(clock), 2);
     session.end();
     expect([session.isOver, session.isTrusted()]).toEqual([true, false]);
-    expect(told).toEqual(['over@0', 'unused@0']);
+    expect(calls).toEqual(['over@0', 'unused@0']);
     await clock.advance(20_000);
-    expect(told).toHaveLength(2);
+    expect(calls).toHaveLength(2);
   });
 
   it('is unused when nothing runs under it any more', () => {
-    const { session, told } = setup();
+    const { session, calls } = setup();
     const leaves = [session.use(), session.use()];
     session.end();
-    expect(told).toEqual(['over@0']);
+    expect(calls).toEqual(['over@0']);
     leaves[0]?.();
     leaves[0]?.();
-    expect(told).toEqual(['over@0']);
+    expect(calls).toEqual(['over@0']);
     leaves[1]?.();
-    expect(told).toEqual(['over@0', 'unused@0']);
+    expect(calls).toEqual(['over@0', 'unused@0']);
   });
 
   it('is not unused while it goes on', () => {
-    const { session, told } = setup();
+    const { session, calls } = setup();
     session.use()();
-    expect(told).toEqual([]);
+    expect(calls).toEqual([]);
     session.end();
   });
 });

@@ -8,17 +8,17 @@ import { type BackupReport, type MainThreadState } from './backup-heartbeats.js'
 
 const ID = 'a.1@10000';
 
-/** A backup that reports what a test lets it, and what it was told. */
+/** A heartbeat thread whose reports a test sets, and the states that it gets. */
 function fakeBackup() {
-  const told: MainThreadState[] = [];
+  const states: MainThreadState[] = [];
   const reports: BackupReport[] = [];
-  const idsTold = () => told.at(-1)?.sessions.map(({ id }) => id);
+  const sentIds = () => states.at(-1)?.sessions.map(({ id }) => id);
   const backup = {
-    update: (state: MainThreadState) => void told.push(state),
+    update: (state: MainThreadState) => void states.push(state),
     takeReports: () => reports.splice(0),
     close: () => Promise.resolve(),
   };
-  return { told, reports, idsTold, backup };
+  return { states, reports, sentIds, backup };
 }
 
 describe('The sessions of a replica with a heartbeat thread', () => {
@@ -54,9 +54,9 @@ describe('The sessions of a replica with a heartbeat thread', () => {
   }
 
   it('are sent to it with each heartbeat, with the server that answered', async () => {
-    const { told } = await start();
+    const { states } = await start();
     const { serverId, serverSince } = replicas.server.heartbeat({ sessions: [], knownList: undefined });
-    expect(told.at(-1)).toMatchObject({
+    expect(states.at(-1)).toMatchObject({
       beatMs: 12_000,
       intervalMs: 3_000,
       sessions: [{ id: ID, lockExpiryMs: 10_000, deadline: { now: 21_000 } }],
@@ -73,10 +73,10 @@ describe('The sessions of a replica with a heartbeat thread', () => {
   });
 
   it('are not extended by a report from before the leases were frozen', async () => {
-    const { a, told, reports } = await start();
+    const { a, states, reports } = await start();
     replicas.server.loseSessions();
     await replicas.clock.advance(3_000);
-    expect(told.at(-1)?.leaseEpoch).toBe(1);
+    expect(states.at(-1)?.leaseEpoch).toBe(1);
     await blockWith(a, reports, { leaseEpoch: 0 });
     expect(leadership(a)).toContainEqual(expect.stringMatching(/leadershipLost/));
   });
@@ -97,44 +97,44 @@ describe('The sessions of a replica with a heartbeat thread', () => {
   });
 
   it('freeze the leases with the next answer after it listed them again', async () => {
-    const { a, told, reports } = await start();
+    const { a, states, reports } = await start();
     a.store.delayMs = 100;
     const heartbeats = a.store.count('heartbeat');
     while (a.store.count('heartbeat') === heartbeats) await replicas.clock.advance(10);
     const renewals = a.store.count('renew');
     reports.push(reportOf(a, { extended: [], isListedAgain: true }));
     await replicas.clock.advance(100);
-    expect([told.at(-1)?.leaseEpoch, a.store.count('renew') - renewals]).toEqual([1, 1]);
+    expect([states.at(-1)?.leaseEpoch, a.store.count('renew') - renewals]).toEqual([1, 1]);
   });
 
   it('are not sent to it after they are over', async () => {
-    const { a, idsTold } = await start();
+    const { a, sentIds } = await start();
     a.store.outcome = () => 'request-lost';
     await replicas.clock.advance(9_000);
-    expect(idsTold()).toEqual([]);
+    expect(sentIds()).toEqual([]);
   });
 
   it('are not sent to it when no job needs them', async () => {
-    const { a, idsTold } = await start();
+    const { a, sentIds } = await start();
     a.supervisor.add(job({ name: 'short', lockExpiryMs: 2_000 }));
     await replicas.clock.advance(1_000);
-    expect(idsTold()).toEqual([ID, 'a.2@2000']);
+    expect(sentIds()).toEqual([ID, 'a.2@2000']);
     await Promise.all([a.supervisor.remove('short'), replicas.clock.advance(100)]);
-    expect(idsTold()).toEqual([ID]);
+    expect(sentIds()).toEqual([ID]);
   });
 
   it('are not sent to it when the replica stops', async () => {
-    const { a, idsTold } = await start();
+    const { a, sentIds } = await start();
     await Promise.all([a.supervisor.close(), replicas.clock.advance(100)]);
-    expect(idsTold()).toEqual([]);
+    expect(sentIds()).toEqual([]);
   });
 
   it('are not sent to it when the replica stops with a run that has not settled', async () => {
     const fake = fakeBackup();
     const a = replicas.start('a', [job({ run: () => new Promise(() => undefined) })], { backup: fake.backup });
     await replicas.clock.advance(5_100);
-    expect(fake.idsTold()).toEqual([ID]);
+    expect(fake.sentIds()).toEqual([ID]);
     await Promise.all([a.supervisor.close(), replicas.clock.advance(20_000)]);
-    expect([a.observer.of('runSucceeded'), fake.idsTold()]).toEqual([[], []]);
+    expect([a.observer.of('runSucceeded'), fake.sentIds()]).toEqual([[], []]);
   });
 });

@@ -431,13 +431,13 @@ describe('LockService', () => {
 
     it('and reports a refusal once for many requests, and again after a success', async () => {
       const a = start('a');
-      for (const told of [1, 2]) {
+      for (const times of [1, 2]) {
         a.store.outcome = () => 'STORE_MISCONFIGURED';
         for (let request = 0; request < 3; request++) {
           await expect(soon(a.locks.tryAcquire(KEY))).rejects.toMatchObject({ code: 'STORE_MISCONFIGURED' });
           await clock.advance(20_000);
         }
-        expect(a.observer.of('requestDenied')).toHaveLength(told);
+        expect(a.observer.of('requestDenied')).toHaveLength(times);
         a.store.outcome = () => 'answered';
         await (await acquired(a)).release();
       }
@@ -507,7 +507,7 @@ describe('LockService', () => {
     const troubles = ({ replica }: Process) => replica.client.outages.map(([job = 'all']) => job);
 
     /** Has a lock whose shard is gone, and another one that is answered. */
-    async function ailing() {
+    async function failingLock() {
       const a = start('a');
       const broken = await acquired(a, 'broken', { expiry: '60s' });
       await acquired(a, 'well');
@@ -518,17 +518,17 @@ describe('LockService', () => {
     }
 
     it('while one holder has the lock and others request it in vain', async () => {
-      const { a } = await ailing();
-      const told = a.observer.story.length;
+      const { a } = await failingLock();
+      const events = a.observer.story.length;
       const refused = timed(a.locks.tryAcquire('broken'));
       await clock.advance(5_000);
       expect((await refused)[1]).toBeInstanceOf(LockStoreError);
       expect(troubles(a)).toEqual([BROKEN]);
-      expect(a.observer.story).toHaveLength(told);
+      expect(a.observer.story).toHaveLength(events);
     });
 
     it('but not when the lock was lost, released by its owner or not', async () => {
-      const { a, broken } = await ailing();
+      const { a, broken } = await failingLock();
       await clock.advance(60_000);
       expect([broken.isHeld(), troubles(a)]).toEqual([false, []]);
       void broken.release();

@@ -13,7 +13,7 @@ describe('The span of a run', () => {
   const replicas = useReplicas();
 
   /** What the span says of the first run of a job, and which events end that run. */
-  async function toldOf(work: (run: JobRun, clock: TestReplica['clock']) => unknown) {
+  async function recordOf(work: (run: JobRun, clock: TestReplica['clock']) => unknown) {
     const exporter = new InMemorySpanExporter();
     const tracerProvider = new NodeTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
     const run = (given: JobRun): unknown => work(given, replica.clock);
@@ -31,17 +31,17 @@ describe('The span of a run', () => {
   const outlive = (): void => void replicas.clock.block(9_000);
 
   it('is cancelled if assertLeader() threw and the run gave up', async () => {
-    const { span, ...told } = await toldOf((run) => {
+    const { span, ...record } = await recordOf((run) => {
       outlive();
       run.assertLeader();
     });
-    expect(told).toEqual({ events: ['runCancelled'], outcome: 'cancelled', code: 'LEASE_LOST' });
+    expect(record).toEqual({ events: ['runCancelled'], outcome: 'cancelled', code: 'LEASE_LOST' });
     expect(span?.events.map(({ name }) => name)).toEqual(['aborted']);
     expect(span?.status.code).toBe(SpanStatusCode.UNSET);
   });
 
   it('is cancelled also if the job threw another error after assertLeader() threw', async () => {
-    const { span, ...told } = await toldOf((run) => {
+    const { span, ...record } = await recordOf((run) => {
       outlive();
       try {
         run.assertLeader();
@@ -49,23 +49,23 @@ describe('The span of a run', () => {
         throw new Error('the report was not written', { cause });
       }
     });
-    expect(told).toEqual({ events: ['runCancelled'], outcome: 'cancelled', code: 'LEASE_LOST' });
+    expect(record).toEqual({ events: ['runCancelled'], outcome: 'cancelled', code: 'LEASE_LOST' });
     expect(span?.status.code).toBe(SpanStatusCode.UNSET);
   });
 
   it('is failed if the run never called assertLeader(), also with a LeaseLostError', async () => {
-    const { span, ...told } = await toldOf((run) => {
+    const { span, ...record } = await recordOf((run) => {
       throw new LeaseLostError(run.job);
     });
     const { message } = new LeaseLostError('tick');
-    expect(told).toEqual({ events: ['runFailed'], outcome: 'failed', code: undefined });
+    expect(record).toEqual({ events: ['runFailed'], outcome: 'failed', code: undefined });
     expect(span?.status).toEqual({ code: SpanStatusCode.ERROR, message });
     expect(span?.attributes['error.type']).toBe('LeaseLostError');
     expect(span?.events.map(({ name }) => name)).toEqual(['exception']);
   });
 
   it('is failed if the last assertLeader() did not throw, although an earlier one did', async () => {
-    const { span, ...told } = await toldOf((run, clock) => {
+    const { span, ...record } = await recordOf((run, clock) => {
       clock.aheadMs = 60_000;
       expect(() => {
         run.assertLeader();
@@ -74,7 +74,7 @@ describe('The span of a run', () => {
       run.assertLeader();
       throw new Error('no such report');
     });
-    expect(told).toEqual({ events: ['runFailed'], outcome: 'failed', code: undefined });
+    expect(record).toEqual({ events: ['runFailed'], outcome: 'failed', code: undefined });
     expect(span?.status.code).toBe(SpanStatusCode.ERROR);
   });
 });

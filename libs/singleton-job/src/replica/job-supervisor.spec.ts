@@ -177,7 +177,7 @@ describe('A stop', () => {
     const closed = a.supervisor.close();
     await replicas.clock.advance(8_000);
     await closed;
-    // only the run's own timer is left: nothing of ours keeps the process alive
+    // only the run's own timer is left: nothing of the library keeps the process alive
     expect(replicas.clock.pendingTimers).toBe(1);
     await replicas.clock.advance(60_000);
     expect(a.observer.story.slice(2)).toEqual(['8000 leadershipReleased shutdown', '60000 runSucceeded schedule']);

@@ -92,8 +92,8 @@ describe('In a rolling deploy', () => {
       expect(observer.of('runStarted').length).toBeGreaterThan(0);
       expect(observer.of('runnerFailed')).toEqual([]);
     }
-    const told = started.flatMap(({ observer }) => observer.of('occurrencesMissed'));
-    expect(told.filter(({ reason, count }) => reason !== 'schedule-changed' || count === 0)).toEqual([]);
+    const missed = started.flatMap(({ observer }) => observer.of('occurrencesMissed'));
+    expect(missed.filter(({ reason, count }) => reason !== 'schedule-changed' || count === 0)).toEqual([]);
     const occurrences = started.flatMap(({ observer }) =>
       observer
         .of('runStarted')
@@ -101,9 +101,9 @@ describe('In a rolling deploy', () => {
         .map(({ scheduledAt }) => scheduledAt.getTime()),
     );
     expect(new Set(occurrences).size).toBe(occurrences.length);
-    expect(occurrences.filter((at) => told.some(({ from, to }) => from.getTime() < at && at <= to.getTime()))).toEqual(
-      [],
-    );
+    expect(
+      occurrences.filter((at) => missed.some(({ from, to }) => from.getTime() < at && at <= to.getTime())),
+    ).toEqual([]);
   });
 
   it('both schedules can exist side by side while no replica stops', async () => {

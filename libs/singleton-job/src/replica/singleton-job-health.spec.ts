@@ -103,7 +103,7 @@ describe('The health of a replica', () => {
   });
 
   describe('while requests of one job only are not answered', () => {
-    async function ailing() {
+    async function failingJob() {
       const world = startWith(job({ name: 'broken' }), job({ name: 'well' }));
       await replicas.clock.advance(1_000);
       world.store.outcome = (_command, name) => (name === 'broken' ? 'STORE_UNREACHABLE' : 'answered');
@@ -112,14 +112,14 @@ describe('The health of a replica', () => {
     }
 
     it('is bad, and names the job', async () => {
-      const { health } = await ailing();
+      const { health } = await failingJob();
       expect(health.report().unreachable).toEqual([{ job: 'broken', forMs: expect.any(Number) }]);
     });
 
     it.each(['remove', 'pause'] as const)(
       'is good again, without an event, when that job is no longer requested: %s',
       async (action) => {
-        const { health, supervisor, observer } = await ailing();
+        const { health, supervisor, observer } = await failingJob();
         await Promise.all([supervisor[action]('broken'), replicas.clock.advance(45_000)]);
         expect(health.report()).toEqual(WELL);
         expect(observer.of('storeRecovered').filter(({ job: name }) => name === 'broken')).toEqual([]);
@@ -137,7 +137,7 @@ describe('The health of a replica', () => {
     });
 
     it('is reported, and again after a minute, also when its term ends', async () => {
-      const { health, observer } = await ailing();
+      const { health, observer } = await failingJob();
       await replicas.clock.advance(20_000);
       const reports = observer.of('storeUnreachable').filter(({ job: name }) => name === 'broken');
       expect(reports.map(({ outageMs }) => outageMs)).toEqual([0, 60_000]);
@@ -147,7 +147,7 @@ describe('The health of a replica', () => {
     });
 
     it('stops without reporting a recovery', async () => {
-      const { supervisor, observer } = await ailing();
+      const { supervisor, observer } = await failingJob();
       await Promise.all([supervisor.stop(), replicas.clock.advance(30_000)]);
       expect(observer.of('storeUnreachable').at(-1)?.job).toBe('broken');
       expect(observer.of('storeRecovered').filter(({ job: name }) => name === 'broken')).toEqual([]);

@@ -22,7 +22,7 @@ function explode(): never {
 /** Throws at whatever is done to it. */
 const mine = new Proxy(() => undefined, { get: explode, has: explode, apply: explode, getPrototypeOf: explode });
 
-/** Writes over everything that it is told, as far as the language lets it. */
+/** Overwrites everything in its payload that can be overwritten. */
 function vandal(payload: Record<string, unknown>): void {
   for (const [key, value] of Object.entries(payload)) {
     if (value instanceof Date) value.setTime(0);
@@ -32,20 +32,20 @@ function vandal(payload: Record<string, unknown>): void {
   payload['job'] = 'another';
 }
 
-const MISBEHAVING: readonly (readonly [string, JobObserver, { readonly isTold: boolean }])[] = [
-  ['throws at everything', always(explode), { isTold: true }],
-  ['throws what is no error', always(thrower(undefined)), { isTold: true }],
-  ['throws a proxy that throws in turn', always(thrower(mine)), { isTold: true }],
-  ['rejects', always(() => Promise.reject(new Error('hostile'))), { isTold: true }],
-  ['rejects with nothing', always(async () => thrower(undefined)()), { isTold: true }],
-  ['never comes to an end', always(() => new Promise(() => undefined)), { isTold: false }],
-  ['returns a thenable that throws', always(() => ({ then: explode })), { isTold: true }],
-  ['returns a thenable that never calls back', always(() => ({ then: () => undefined })), { isTold: false }],
-  ['returns what throws when it is looked at', always(() => new Proxy({}, { has: explode })), { isTold: true }],
-  ['has callbacks that throw when they are read', new Proxy({}, { get: explode }), { isTold: true }],
-  ['has callbacks that are no functions', always(42), { isTold: true }],
-  ['has callbacks that throw before they are called', always(mine), { isTold: true }],
-  ['writes over what it is told', always(vandal), { isTold: false }],
+const MISBEHAVING: readonly (readonly [string, JobObserver, { readonly isReported: boolean }])[] = [
+  ['throws at everything', always(explode), { isReported: true }],
+  ['throws what is no error', always(thrower(undefined)), { isReported: true }],
+  ['throws a proxy that throws in turn', always(thrower(mine)), { isReported: true }],
+  ['rejects', always(() => Promise.reject(new Error('hostile'))), { isReported: true }],
+  ['rejects with nothing', always(async () => thrower(undefined)()), { isReported: true }],
+  ['never comes to an end', always(() => new Promise(() => undefined)), { isReported: false }],
+  ['returns a thenable that throws', always(() => ({ then: explode })), { isReported: true }],
+  ['returns a thenable that never calls back', always(() => ({ then: () => undefined })), { isReported: false }],
+  ['returns what throws when it is looked at', always(() => new Proxy({}, { has: explode })), { isReported: true }],
+  ['has callbacks that throw when they are read', new Proxy({}, { get: explode }), { isReported: true }],
+  ['has callbacks that are no functions', always(42), { isReported: true }],
+  ['has callbacks that throw before they are called', always(mine), { isReported: true }],
+  ['overwrites its payload', always(vandal), { isReported: false }],
 ];
 
 function thrower(value: unknown): () => never {
@@ -88,11 +88,11 @@ describe('A misbehaving observer', () => {
   it.each(MISBEHAVING)('that %s does not affect runs, leases and other observers', async (_, observer, how) => {
     const log = keptLog();
     const { events } = await eventfulMinute([observer, log.observer]);
-    const told = events.filter(({ event }) => event === 'observerFailed');
-    expect(told.length > 0).toBe(how.isTold);
+    const failures = events.filter(({ event }) => event === 'observerFailed');
+    expect(failures.length > 0).toBe(how.isReported);
     const kinds = new Set(events.map(({ event }) => event));
     // else there is nothing to change
-    expect(kinds.size).toBe(how.isTold ? 15 : 14);
+    expect(kinds.size).toBe(how.isReported ? 15 : 14);
 
     await replicas.end();
     replicas.begin();
@@ -101,7 +101,7 @@ describe('A misbehaving observer', () => {
     // it failed at all of them
     const lines = log.lines.filter((line) => line.includes('an observer failed'));
     expect(lines.length).toBeLessThanOrEqual(kinds.size);
-    expect(lines.length > 0).toBe(how.isTold);
+    expect(lines.length > 0).toBe(how.isReported);
   });
 
   it('that is slow delays the runs of its process, but loses no lease', async () => {
@@ -114,12 +114,12 @@ describe('A misbehaving observer', () => {
 
   it('that gets the error of a job gets the same object as every other', async () => {
     const error = new Error('boom');
-    const told: unknown[] = [];
-    const listener: JobObserver = { runFailed: (event) => told.push(event.error) };
+    const errors: unknown[] = [];
+    const listener: JobObserver = { runFailed: (event) => errors.push(event.error) };
     replicas.start('a', [job({ run: () => Promise.reject(error) })], { observers: [listener, listener] });
     await replicas.clock.advance(1_000);
-    expect(told[0]).toBe(error);
-    expect(told[1]).toBe(error);
+    expect(errors[0]).toBe(error);
+    expect(errors[1]).toBe(error);
   });
 
   it('cannot change the jobs of eventLoopBlocked for the others', async () => {
@@ -137,7 +137,7 @@ describe('An observer of a starting run that uses up the lease', () => {
   const replicas = useReplicas();
   const through: RunInterceptor = { intercept: (_, next) => next() };
 
-  /** Does something at one event, the first time that it is told of it. */
+  /** Does something when it gets an event for the first time. */
   const onceAt = (event: keyof JobEvents, act: () => unknown): JobObserver => {
     let isDone = false;
     return {

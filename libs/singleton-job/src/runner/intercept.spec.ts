@@ -13,19 +13,19 @@ describe('Interceptors', () => {
   const replicas = useReplicas();
 
   it('wrap each run, the first outermost', async () => {
-    const told: string[] = [];
+    const calls: string[] = [];
     const around = (name: string): RunInterceptor => ({
       intercept: async (run, next) => {
-        told.push(`${name} before ${run.job}`);
+        calls.push(`${name} before ${run.job}`);
         const result = await next();
-        told.push(`${name} after ${String(result)}`);
+        calls.push(`${name} after ${String(result)}`);
         return result;
       },
     });
-    const work = job({ run: () => told.push('run') });
+    const work = job({ run: () => calls.push('run') });
     replicas.start('a', [intercept(work, [around('outer'), around('inner')])]);
     await replicas.clock.advance(1_000);
-    expect(told).toEqual(['outer before tick', 'inner before tick', 'run', 'inner after 3', 'outer after 3']);
+    expect(calls).toEqual(['outer before tick', 'inner before tick', 'run', 'inner after 3', 'outer after 3']);
   });
 
   it('give the job a context', async () => {

@@ -12,11 +12,11 @@ describe('the table of cron expressions', () => {
 
   it.each(Object.entries(CronExpression))('has the same times for %s: %s', (name, expression) => {
     const theirs = NestCronExpression[name as keyof typeof CronExpression];
-    const ours = cron(expression);
+    const own = cron(expression);
     const oracle = CronExpressionParser.parse(theirs, { currentDate: Date.UTC(2027, 0), tz: 'UTC' });
     let at = Date.UTC(2027, 0);
     for (const expected of oracle.take(10)) {
-      at = ours.next(at) ?? NaN;
+      at = own.next(at) ?? NaN;
       expect(at).toBe(expected.getTime());
     }
   });

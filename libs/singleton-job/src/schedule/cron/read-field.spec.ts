@@ -65,8 +65,8 @@ describe('a field of a cron expression', () => {
       fc.property(
         text.filter((field) => !hasTooLongStep(field, name)),
         (field) => {
-          const ours = outcome(() => readField(field, name, ''));
-          const sorted = ours === 'refused' ? ours : { ...ours, last: ours.last.toSorted((a, b) => a - b) };
+          const own = outcome(() => readField(field, name, ''));
+          const sorted = own === 'refused' ? own : { ...own, last: own.last.toSorted((a, b) => a - b) };
           expect(sorted).toEqual(outcome(() => oracle(field, name)));
         },
       ),

@@ -76,8 +76,8 @@ function request({ client, note }: ReturnType<typeof setup>, name = 'tick', kind
       note(`send ${name}`);
       sent.push({ resolve, reject });
     });
-  const ask = (signal = stop.signal) => client.untilAnswered({ name, kind, signal, send });
-  return { sent, stop, send, ask };
+  const start = (signal = stop.signal) => client.untilAnswered({ name, kind, signal, send });
+  return { sent, stop, send, start };
 }
 
 const failing = (code: LockStoreErrorCode) => (): Promise<string> => Promise.reject(new LockStoreError(code, 'denied'));
@@ -87,8 +87,8 @@ describe('A request', () => {
     const world = setup();
     world.open();
     await settle();
-    const { sent, ask } = request(world);
-    const answer = ask();
+    const { sent, start } = request(world);
+    const answer = start();
     await world.clock.advance(600_000);
     expect(sent).toHaveLength(1);
     sent[0]?.resolve('late');
@@ -99,8 +99,8 @@ describe('A request', () => {
     const world = setup();
     world.open();
     await settle();
-    const { sent, ask } = request(world);
-    const answer = ask();
+    const { sent, start } = request(world);
+    const answer = start();
     await settle();
     world.cut(sent);
     await world.clock.advance(60_000);
@@ -116,8 +116,8 @@ describe('A request', () => {
   it('waits for the connection, and for the answer to the heartbeat that is sent first on it', async () => {
     const world = setup({ greets: false });
     world.open();
-    const { ask, stop } = request(world);
-    const answer = ask();
+    const { start, stop } = request(world);
+    const answer = start();
     await world.clock.advance(1_000);
     expect(world.log).toEqual(['greet@0']);
     world.greeted();
@@ -131,8 +131,8 @@ describe('A request', () => {
   it('does not wait for a first heartbeat that hangs, once a later one is answered', async () => {
     const world = setup({ greets: false });
     world.open();
-    const { sent, ask, stop } = request(world);
-    const answer = ask();
+    const { sent, start, stop } = request(world);
+    const answer = start();
     await world.clock.advance(3_000);
     world.client.heartbeatAnswered();
     await settle();
@@ -147,8 +147,8 @@ describe('A request', () => {
   it('is not sent after a first heartbeat whose connection has ended', async () => {
     const world = setup({ greets: false });
     world.open();
-    const { sent, ask, stop } = request(world);
-    const answer = ask();
+    const { sent, start, stop } = request(world);
+    const answer = start();
     await settle();
     world.cut();
     world.greeted();
@@ -230,10 +230,10 @@ describe('A request', () => {
     const stop = new AbortController();
     let isDenied = true;
     const send = () => (isDenied ? failing('STORE_MISCONFIGURED')() : Promise.resolve('done'));
-    const ask = (name: string) => world.client.untilAnswered({ name, kind: 'acquire', signal: stop.signal, send });
-    const first = ask('one');
+    const start = (name: string) => world.client.untilAnswered({ name, kind: 'acquire', signal: stop.signal, send });
+    const first = start('one');
     await world.clock.advance(2_000);
-    const second = ask('two');
+    const second = start('two');
     await settle();
     isDenied = false;
     // the first is sent again after 2.4 s
@@ -246,10 +246,10 @@ describe('A request', () => {
     const world = setup();
     const waiting = [request(world), request(world)];
     const [early, late] = waiting as [(typeof waiting)[0], (typeof waiting)[0]];
-    const waitsForConnection = early.ask();
+    const waitsForConnection = early.start();
     world.open();
     await settle();
-    const waitsForAnswer = late.ask();
+    const waitsForAnswer = late.start();
     for (const { stop } of waiting) stop.abort();
     expect(await Promise.all([waitsForConnection, waitsForAnswer])).toEqual([undefined, undefined]);
   });
@@ -258,8 +258,8 @@ describe('A request', () => {
     const world = setup();
     world.open();
     await settle();
-    const { sent, ask } = request(world);
-    expect(await ask(AbortSignal.abort())).toBeUndefined();
+    const { sent, start } = request(world);
+    expect(await start(AbortSignal.abort())).toBeUndefined();
     expect(sent).toEqual([]);
   });
 
@@ -351,26 +351,26 @@ describe('An error of the store', () => {
     const stop = new AbortController();
     setMaxListeners(0, stop.signal);
     const fate: { code: LockStoreErrorCode | undefined } = { code: 'STORE_MISCONFIGURED' };
-    const ask = (name: string, kind: RequestKind = 'renew') =>
+    const start = (name: string, kind: RequestKind = 'renew') =>
       world.client.untilAnswered({
         name,
         kind,
         signal: stop.signal,
         send: () => (fate.code === undefined ? Promise.resolve('done') : failing(fate.code)()),
       });
-    return { ...world, ask, stop, fate };
+    return { ...world, start, stop, fate };
   };
 
   it('is reported once for each job, until it works again', async () => {
-    const { ask, stop, fate, clock, story } = await setupFailing();
-    const answers = [ask('one'), ask('two')];
+    const { start, stop, fate, clock, story } = await setupFailing();
+    const answers = [start('one'), start('two')];
     await clock.advance(10_000);
     expect(story()).toEqual(['0 requestDenied', '0 requestDenied']);
     fate.code = undefined;
     await clock.advance(1_000);
     await Promise.all(answers);
     fate.code = 'STORE_MISCONFIGURED';
-    void ask('one');
+    void start('one');
     await settle();
     expect(story()).toHaveLength(3);
     stop.abort();
@@ -390,9 +390,9 @@ describe('An error of the store', () => {
   });
 
   it('about an unreachable store is an outage of that job, from the second in a row', async () => {
-    const { ask, fate, clock, story, client } = await setupFailing();
+    const { start, fate, clock, story, client } = await setupFailing();
     fate.code = 'STORE_UNREACHABLE';
-    const answer = ask('one');
+    const answer = start('one');
     await clock.advance(100);
     expect(story()).toEqual([]);
     await clock.advance(200);
@@ -441,8 +441,8 @@ describe('An error of the store', () => {
   });
 
   it('that goes on is reported again after 1, 2, 4 and 8 minutes', async () => {
-    const { ask, stop, clock, observer } = await setupFailing();
-    void ask('one');
+    const { start, stop, clock, observer } = await setupFailing();
+    void start('one');
     await clock.advance(10 * 60_000);
     const minutes = observer.of('requestDenied').map(({ deniedMs }) => Math.round(deniedMs / 60_000));
     expect(minutes).toEqual([0, 1, 2, 4, 8]);
@@ -451,9 +451,9 @@ describe('An error of the store', () => {
   });
 
   it('about the channel does not hide an error of a job', async () => {
-    const { ask, stop, observer, deny } = await setupFailing();
+    const { start, stop, observer, deny } = await setupFailing();
     deny(new LockStoreError('STORE_MISCONFIGURED', 'the channel', { affectsAllJobs: true }));
-    void ask('one');
+    void start('one');
     await settle();
     expect(observer.of('requestDenied')).toHaveLength(2);
     stop.abort();
@@ -471,12 +471,12 @@ describe('An error of the store', () => {
   });
 
   it('is forgotten for the oldest of more than 1,000 names', async () => {
-    const { ask, stop, story } = await setupFailing();
-    for (let name = 0; name <= 1_000; name += 1) void ask(`tenant-${name}`, 'acquire');
+    const { start, stop, story } = await setupFailing();
+    for (let name = 0; name <= 1_000; name += 1) void start(`tenant-${name}`, 'acquire');
     await settle();
     expect(story()).toHaveLength(1_001);
-    void ask('tenant-0', 'acquire');
-    void ask('tenant-1000', 'acquire');
+    void start('tenant-0', 'acquire');
+    void start('tenant-1000', 'acquire');
     await settle();
     expect(story()).toHaveLength(1_002);
     stop.abort();

@@ -10,7 +10,7 @@ export const CLAIM: Rules = {
     includes(await claim('a#1', { token, scheduledAt: at + 30 }), { outcome: 'claimed', holder: 'a#1' });
   },
 
-  'that is repeated, because its answer was lost, is already ours': async ({ store, claim }) => {
+  'that is repeated, because its answer was lost, is answered already-ours': async ({ store, claim }) => {
     const { token, storeTime: at } = await granted(store, acquireRequest('a#1'));
     await claim('a#1', { token, scheduledAt: at + 20 });
     const repeated = await claim('a#1', { token, scheduledAt: at + 20 });

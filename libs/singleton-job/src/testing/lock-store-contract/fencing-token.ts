@@ -41,7 +41,7 @@ export const FENCING_TOKEN: Rules = {
     above(again.token, token + 10);
   },
 
-  'is given to a lock that is ours and has lost its state': async ({ world, store, other }) => {
+  'is given again to the holder of a lock that has lost its state': async ({ world, store, other }) => {
     await world.occupy('price-tick', 'a#1');
     const { token, storeTime } = await granted(store, acquireRequest('a#1', { lifeMs: 30_000 }));
     atLeast(token, storeTime);
