@@ -144,7 +144,7 @@ describe('LockService on Redis', () => {
     await handle.release();
     const again = await acquired(locks, 'nightly-import', { wait: '30s' });
     expect(again.fencingToken).toBeGreaterThan(handle.fencingToken);
-    expect(told()[1]).toMatch(/^log: \[myapp\] Redis is available again after/);
+    expect(redisLines()[1]).toMatch(/^log: \[myapp\] Redis is available again after/);
   });
 
   describe('in an application', () => {

@@ -119,8 +119,8 @@ describe('An application with jobs on Redis', () => {
     await until('it logs that', () => logger.lines.some((line) => line.includes('Redis is unavailable')));
     await server().up();
     await until('jobs run', () => diary.runs.length > 3);
-    const told = logger.lines.filter((line) => line.includes('Redis'));
-    expect(told.slice(0, 2)).toEqual([
+    const lines = logger.lines.filter((line) => line.includes('Redis'));
+    expect(lines.slice(0, 2)).toEqual([
       expect.stringContaining('Redis is unavailable'),
       expect.stringContaining('Redis is available again'),
     ]);

@@ -179,7 +179,7 @@ describe('A password', () => {
         await reader.collect(),
       ].map((value) => inspect(value, { depth: 10, showHidden: true }));
       expect(logger.lines.join('\n')).toMatch(/Redis is unavailable|refuses a request/);
-      return [...logger.lines, ...printer.lines, ...told].join('\n');
+      return [...logger.lines, ...printer.lines, ...texts].join('\n');
     });
     expect(printed).not.toContain(SECRET);
   });

@@ -28,8 +28,8 @@ describe.each(CUTS)('a leader whose own connection $name', ({ cut, mend }) => {
     // what was under way all the time arrives now, though its sender gave it up long ago
     proxies[0][mend]();
     const isBack = (line: string): boolean => line.includes('Redis is available again');
-    await pair.until('the first one is back', () => leader.lines.slice(told).some(isBack));
-    const meanwhile = leader.lines.slice(told, leader.lines.findLastIndex(isBack));
+    await pair.until('the first one is back', () => leader.lines.slice(lineCount).some(isBack));
+    const meanwhile = leader.lines.slice(lineCount, leader.lines.findLastIndex(isBack));
     expect(meanwhile.filter((line) => line.startsWith('error: '))).toHaveLength(1);
     await pair.goesOn();
     expect(await holders()).toEqual(before);
