@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { SingletonJobRegistry } from 'nestjs-singleton-job';
+import { type JobStatus, SingletonJobRegistry } from 'nestjs-singleton-job';
 import { startDisabled } from '../support/nest-application.js';
 
 const page = readFileSync(join(import.meta.dirname, '../../docs/managing-jobs.md'), 'utf8');
@@ -19,7 +19,11 @@ describe('docs/managing-jobs.md', () => {
     await using application = await startDisabled({});
     const registry = application.app.get(SingletonJobRegistry);
     registry.register({ name: 'tick', schedule: { period: '1s' }, run: () => undefined });
-    expect(firstCells('The status of a job')).toEqual(Object.keys(registry.get('tick')));
+    const [, sample = '{}'] = /^```json\n([^]*?)^```$/m.exec(page) ?? [];
+    const { counters, ...rest } = JSON.parse(sample) as JobStatus;
+    const status = registry.get('tick');
+    expect(Object.keys({ ...rest, counters })).toEqual(Object.keys(status));
+    expect(Object.keys(counters)).toEqual(Object.keys(status.counters));
   });
 
   it('has every action', () => {
