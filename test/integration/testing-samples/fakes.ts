@@ -1,25 +1,24 @@
 // fakes.ts
-import { type ManualClock } from 'nestjs-singleton-job/testing';
-import { type PriceFeed, type PriceTable } from './prices.js';
+import { ManualClock } from 'nestjs-singleton-job/testing';
+import { PriceApi } from './prices.js';
 
-/** Keeps each row as `price by token`. */
-export class FakeTable implements PriceTable {
-  readonly rows: string[] = [];
+/** Each pull takes `pullMs` on the clock of the test. It rejects when the signal fires. */
+export class FakeApi extends PriceApi {
+  readonly saved: number[][] = [];
 
-  async write(price: number, fencingToken: number): Promise<void> {
-    this.rows.push(`${price} by ${fencingToken}`);
-  }
-}
-
-/** Takes some time on the clock of the test, and rejects when the signal fires. */
-export class SlowFeed implements PriceFeed {
   constructor(
-    private readonly clock: ManualClock,
-    private readonly takesMs: number,
-  ) {}
+    private readonly pullMs = 0,
+    private readonly clock = new ManualClock(),
+  ) {
+    super();
+  }
 
   async pull({ signal }: { signal: AbortSignal }): Promise<number> {
-    await this.clock.sleep(this.takesMs, { signal });
+    if (this.pullMs > 0) await this.clock.sleep(this.pullMs, { signal });
     return 101.5;
+  }
+
+  async save(price: number, fencingToken: number): Promise<void> {
+    this.saved.push([price, fencingToken]);
   }
 }

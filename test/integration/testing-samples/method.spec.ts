@@ -1,11 +1,19 @@
 import { expect, it } from '@jest/globals';
 import { FakeRun } from 'nestjs-singleton-job/testing';
-import { FakeTable } from './fakes.js';
+import { FakeApi } from './fakes.js';
 import { Prices } from './prices.js';
 
-it('writes the price with its fencing token', async () => {
-  const table = new FakeTable();
-  const prices = new Prices({ pull: async () => 101.5 }, table);
-  await prices.tick(new FakeRun({ fencingToken: 7 }));
-  expect(table.rows).toEqual(['101.5 by 7']);
+it('saves the price with its fencing token', async () => {
+  const api = new FakeApi();
+  await new Prices(api).tick(new FakeRun({ fencingToken: 7 }));
+  expect(api.saved).toEqual([[101.5, 7]]);
+});
+
+it('saves nothing after its signal has fired', async () => {
+  const api = new FakeApi(5_000);
+  const run = new FakeRun();
+  const ticking = new Prices(api).tick(run);
+  run.abort('SHUTDOWN');
+  await expect(ticking).rejects.toMatchObject({ code: 'SHUTDOWN' });
+  expect(api.saved).toEqual([]);
 });

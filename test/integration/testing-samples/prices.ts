@@ -1,26 +1,21 @@
 // prices.ts
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { FixedRate, type JobRun } from 'nestjs-singleton-job';
 
-export interface PriceFeed {
-  pull(options: { signal: AbortSignal }): Promise<number>;
-}
-
-export interface PriceTable {
-  write(price: number, fencingToken: number): Promise<void>;
+/** Your feed and your database. */
+export abstract class PriceApi {
+  abstract pull(options: { signal: AbortSignal }): Promise<number>;
+  abstract save(price: number, fencingToken: number): Promise<void>;
 }
 
 @Injectable()
 export class Prices {
-  constructor(
-    @Inject('price feed') private readonly feed: PriceFeed,
-    @Inject('price table') private readonly table: PriceTable,
-  ) {}
+  constructor(private readonly api: PriceApi) {}
 
-  @FixedRate('1s', { name: 'price-tick' })
+  @FixedRate('2s', { name: 'price-tick' })
   async tick(run: JobRun): Promise<void> {
-    const price = await this.feed.pull({ signal: run.signal });
+    const price = await this.api.pull({ signal: run.signal });
     run.assertLeader();
-    await this.table.write(price, run.fencingToken);
+    await this.api.save(price, run.fencingToken);
   }
 }

@@ -1,7 +1,15 @@
 import { expect, it } from '@jest/globals';
+import { Module } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
-import { SINGLETON_JOB_OPTIONS, SingletonJobRegistry } from 'nestjs-singleton-job';
-import { AppModule } from './app.module.js';
+import { SINGLETON_JOB_OPTIONS, SingletonJobModule, SingletonJobRegistry } from 'nestjs-singleton-job';
+import { PriceApi, Prices } from './prices.js';
+
+// import your own AppModule instead
+@Module({
+  imports: [SingletonJobModule.forRoot({ projectName: 'shop', connection: 'redis://localhost:6379' })],
+  providers: [Prices, { provide: PriceApi, useValue: {} }],
+})
+class AppModule {}
 
 it('runs no job', async () => {
   const app = await Test.createTestingModule({ imports: [AppModule] })
