@@ -9,9 +9,12 @@ export interface Environment {
   readonly NODE_ENV?: string | undefined;
   readonly POD_NAME?: string | undefined;
   readonly hostName: string;
+  /** The names of all variables that are not empty. */
+  readonly names?: readonly string[];
 }
 
 export function processEnvironment(): Environment {
   const { NODE_ENV, POD_NAME, [ENABLED_VARIABLE]: enabled } = process.env;
-  return { NODE_ENV, POD_NAME, [ENABLED_VARIABLE]: enabled, hostName: hostname() };
+  const names = Object.keys(process.env).filter((name) => process.env[name] !== '');
+  return { NODE_ENV, POD_NAME, [ENABLED_VARIABLE]: enabled, hostName: hostname(), names };
 }

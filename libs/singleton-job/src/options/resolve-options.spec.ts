@@ -4,6 +4,7 @@ import { InvalidOptionsError } from '../errors/index.js';
 import { type LockStore } from '../store/index.js';
 import { type Environment } from './environment.js';
 import { MODULE_OPTIONS, resolveOptions } from './resolve-options.js';
+import { optionInVariable, optionsOfVariables } from './variables.js';
 
 const ENVIRONMENT: Environment = { hostName: 'host-1' };
 
@@ -189,6 +190,30 @@ describe('SINGLETON_JOB_ENABLED', () => {
       "SINGLETON_JOB_ENABLED must be true or false, got 'no': set it to false to run no jobs, or unset it";
     expect(() => enabledWith('no', { connection: undefined })).toThrow(new InvalidOptionsError([problem]));
     expect(() => enabledWith('no', { enabled: false })).toThrow(new InvalidOptionsError([problem]));
+  });
+
+  const withVariables =
+    (names: string[], options: object = {}, environment: Partial<Environment> = {}) =>
+    () =>
+      resolveOptions({ ...REQUIRED, ...options }, { ...ENVIRONMENT, names, ...environment });
+
+  it.each(['SINGLETON_JOBS_ENABLED', 'SINGLETON_JOB_ENABLE', 'singleton_job_enabled', 'SINGLETON_JOB_DISABLED'])(
+    'is not misspelt as %s',
+    (name) => {
+      const problem = `${name} is no variable of this library: did you mean SINGLETON_JOB_ENABLED?`;
+      expect(withVariables([name])).toThrow(new InvalidOptionsError([problem]));
+    },
+  );
+
+  it('leaves other variables alone, those of the config entry point among them', () => {
+    const settable = Object.keys(MODULE_OPTIONS).filter((option) => option !== 'enabled');
+    const names = settable.map((option) => `SINGLETON_JOB_${optionInVariable(option)}`);
+    const ofOthers = ['SINGLETON_JOB_JOBS__X__ENABLED', 'SINGLETON_JOB_LABEL', 'CRON_JOB_ENABLED', 'JOB_ENABLED'];
+    expect(withVariables([...names, ...ofOthers])).not.toThrow();
+    const ofConfig = optionsOfVariables({ prefix: 'SINGLETON_JOBS_', values: { enabled: false }, problems: [] });
+    expect(withVariables(['SINGLETON_JOBS_ENABLED'], ofConfig)).not.toThrow();
+    const isSet = { SINGLETON_JOB_ENABLED: 'false' };
+    expect(withVariables(['SINGLETON_JOBS_ENABLED'], {}, isSet)).not.toThrow();
   });
 });
 

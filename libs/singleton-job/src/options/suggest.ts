@@ -1,8 +1,12 @@
 /** The candidate that `word` is probably a misspelling of; undefined if none is close. */
-export function suggest(word: string, candidates: Iterable<string>): string | undefined {
+export function suggest(
+  word: string,
+  candidates: Iterable<string>,
+  mostEdits = Math.max(2, Math.floor(word.length / 3)),
+): string | undefined {
   const lowered = word.toLowerCase();
   let best: string | undefined;
-  let bestDistance = Math.max(2, Math.floor(word.length / 3)) + 1;
+  let bestDistance = mostEdits + 1;
   for (const candidate of candidates) {
     // a short word is within two edits of any other short word
     if (Math.min(lowered.length, candidate.length) <= 2) continue;
