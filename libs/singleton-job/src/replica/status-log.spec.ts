@@ -8,7 +8,7 @@ import { useReplicas } from '../testing/specs/use-replicas.js';
 function statusLines(): { readonly log: LogSink; readonly lines: readonly string[] } {
   const lines: string[] = [];
   const write = (level: string) => (message: string) => {
-    if (/follows|stopping/.test(message)) lines.push(`${level} ${message}`);
+    if (/follows|stopping|paused|pause of/.test(message)) lines.push(`${level} ${message}`);
   };
   const log = { error: write('error'), warn: write('warn'), log: write('log'), debug: write('debug') };
   return { log, lines };
@@ -41,6 +41,22 @@ describe('The log of a replica', () => {
     replicas.start('a', [job()], { log });
     await replicas.clock.advance(4_000);
     expect(lines).toEqual(["log [test] follows 'dotnet-1' for 1 job (tick); takes over when its lock expires"]);
+  });
+
+  it('says once on each replica that a job is paused on all replicas, also at start', async () => {
+    const [first, second] = [statusLines(), statusLines()];
+    const a = replicas.start('a', [job({ name: 'price-tick', schedule: once })], first);
+    await replicas.clock.advance(10);
+    await a.registry.pause('price-tick');
+    await replicas.clock.advance(10);
+    replicas.start('b', [job({ name: 'price-tick', schedule: once })], second);
+    await replicas.clock.advance(60_000);
+    const line =
+      "log [test:price-tick] is paused on all replicas since 2027-01-01T00:00:00.010Z; resume('price-tick') starts it";
+    expect([first.lines, second.lines]).toEqual([
+      [expect.stringContaining('released leadership (paused'), line],
+      [line],
+    ]);
   });
 
   it('says for which runs a stop waits and how long, and nothing if there are none', async () => {

@@ -1,4 +1,5 @@
 import { type LogSink, showDuration } from '../events/index.js';
+import { type Election } from '../leadership/index.js';
 import { listSome } from '../options/index.js';
 import { replicaOf } from '../store/index.js';
 import { type Clock, type Timer } from '../time/index.js';
@@ -15,18 +16,20 @@ interface StatusLogParts {
   readonly lookEveryMs: number;
 }
 
-/** Writes what no event says: which replicas this one follows, and which runs a stop waits for. */
+/** Writes what no event says: which replicas this one follows, which jobs are paused, and which runs a stop waits for. */
 export class StatusLog {
   /** The leader of each job that another replica led at the last look. */
   #followed: ReadonlyMap<string, string> = new Map();
   #hasWritten = false;
+  /** The last line about a pause of each job. */
+  readonly #ofPause = new Map<string, string>();
   #timer: Timer | undefined;
 
   constructor(private readonly parts: StatusLogParts) {}
 
   /**
    * Looks at intervals which other replicas lead. What it finds first is one line for each leader at log level. Later changes are debug
-   * lines. Does nothing the second time.
+   * lines. It also finds jobs that are paused on all replicas. Does nothing the second time.
    */
   start(): void {
     if (this.#timer === undefined) this.#lookLater();
@@ -56,6 +59,7 @@ export class StatusLog {
     const followed = new Map<string, string>();
     const changed = new Map<string, { readonly jobs: string[]; readonly end: string }>();
     for (const { job, workers } of this.parts.jobs()) {
+      if (workers !== undefined) this.#lookAtPause(job.name, workers.election);
       const holder = workers?.election.rival;
       if (holder === undefined) continue;
       const replica = replicaOf(holder);
@@ -76,8 +80,16 @@ export class StatusLog {
     this.#followed = followed;
   }
 
-  #write(level: 'log' | 'debug', line: string): void {
+  #lookAtPause(name: string, { pausedAt }: Election): void {
+    if (pausedAt === undefined) return;
+    const line = `is paused on all replicas since ${new Date(pausedAt).toISOString()}; resume('${name}') starts it`;
+    if (this.#ofPause.get(name) === line) return;
+    this.#ofPause.set(name, line);
+    this.#write('log', line, name);
+  }
+
+  #write(level: 'log' | 'debug', line: string, job?: string): void {
     const { log, projectName } = this.parts;
-    log[level](`[${projectName}] ${line}`);
+    log[level](`[${job === undefined ? projectName : `${projectName}:${job}`}] ${line}`);
   }
 }
