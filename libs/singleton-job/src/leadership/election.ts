@@ -71,6 +71,11 @@ export class Election {
     return this.#follower.known.pausedAt;
   }
 
+  /** When a pause began that the store has lost with its data. Undefined: this replica knows of none. */
+  get lostPausedAt(): number | undefined {
+    return this.#follower.known.lostPausedAt;
+  }
+
   /** Whether this replica has the lock: also while it waits for a run to settle before it gives the lock back. */
   get hasLock(): boolean {
     return this.#held !== undefined;

@@ -22,6 +22,8 @@ export interface Inherited {
 export class KnownState {
   /** When the job was paused on all replicas, by the clock of the store, in its latest answer. Undefined: it is not paused. */
   pausedAt: number | undefined;
+  /** When a pause began that the store has lost with its data, before it was ended. Undefined: none was lost. */
+  lostPausedAt: number | undefined;
   #token = 0;
   #releasedToken = 0;
   #stateCreatedAt: number | undefined;
@@ -72,6 +74,9 @@ export class KnownState {
   refused(refusal: Refusal): void {
     const { holder, stateCreatedAt } = refusal;
     if (holder !== undefined || stateCreatedAt !== undefined) this.#isNew = false;
+    // the end of a pause keeps the state
+    const hasLostState = this.#stateCreatedAt !== undefined && this.#stateCreatedAt !== stateCreatedAt;
+    if (hasLostState && refusal.pausedAt === undefined) this.lostPausedAt = this.pausedAt ?? this.lostPausedAt;
     this.#stateCreatedAt = stateCreatedAt;
     this.#learn(refusal, refusal.token);
   }

@@ -8,7 +8,7 @@ import { useReplicas } from '../testing/specs/use-replicas.js';
 function statusLines(): { readonly log: LogSink; readonly lines: readonly string[] } {
   const lines: string[] = [];
   const write = (level: string) => (message: string) => {
-    if (/follows|stopping|paused|pause of/.test(message)) lines.push(`${level} ${message}`);
+    if (/follows|stopping|pause/.test(message)) lines.push(`${level} ${message}`);
   };
   const log = { error: write('error'), warn: write('warn'), log: write('log'), debug: write('debug') };
   return { log, lines };
@@ -56,6 +56,24 @@ describe('The log of a replica', () => {
     expect([first.lines, second.lines]).toEqual([
       [expect.stringContaining('released leadership (paused'), line],
       [line],
+    ]);
+  });
+
+  it('warns once when a pause was lost with the data of Redis, and not after a resume', async () => {
+    const { log, lines } = statusLines();
+    const a = replicas.start('a', [job({ schedule: once })], { log });
+    await replicas.clock.advance(10);
+    await a.registry.pause('tick');
+    await replicas.clock.advance(10);
+    void a.registry.resume('tick');
+    await replicas.clock.advance(60_000);
+    await a.registry.pause('tick');
+    await replicas.clock.advance(10_000);
+    replicas.server.loseData();
+    await replicas.clock.advance(300_000);
+    expect(lines.filter((line) => line.startsWith('warn'))).toEqual([
+      'warn [test:tick] the pause since 2027-01-01T00:01:00.020Z was lost with the data of Redis; the job runs again. ' +
+        "Call pause('tick') again if it must not",
     ]);
   });
 

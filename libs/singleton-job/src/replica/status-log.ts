@@ -4,6 +4,7 @@ import { listSome } from '../options/index.js';
 import { replicaOf } from '../store/index.js';
 import { type Clock, type Timer } from '../time/index.js';
 import { type ManagedJob } from './job-supervisor.js';
+import { isoOf } from './next-due.js';
 
 /** A line names so many jobs. The others are a count. */
 const MOST_NAMED = 10;
@@ -21,8 +22,8 @@ export class StatusLog {
   /** The leader of each job that another replica led at the last look. */
   #followed: ReadonlyMap<string, string> = new Map();
   #hasWritten = false;
-  /** The last line about a pause of each job. */
-  readonly #ofPause = new Map<string, string>();
+  /** The last line about a pause, by level and job. */
+  readonly #written = new Map<string, string>();
   #timer: Timer | undefined;
 
   constructor(private readonly parts: StatusLogParts) {}
@@ -80,15 +81,23 @@ export class StatusLog {
     this.#followed = followed;
   }
 
-  #lookAtPause(name: string, { pausedAt }: Election): void {
-    if (pausedAt === undefined) return;
-    const line = `is paused on all replicas since ${new Date(pausedAt).toISOString()}; resume('${name}') starts it`;
-    if (this.#ofPause.get(name) === line) return;
-    this.#ofPause.set(name, line);
-    this.#write('log', line, name);
+  #lookAtPause(name: string, { pausedAt, lostPausedAt }: Election): void {
+    if (pausedAt !== undefined) {
+      this.#writeOnce('log', name, `is paused on all replicas since ${isoOf(pausedAt)}; resume('${name}') starts it`);
+    } else if (lostPausedAt !== undefined) {
+      const what = `the pause since ${isoOf(lostPausedAt)} was lost with the data of Redis; the job runs again`;
+      this.#writeOnce('warn', name, `${what}. Call pause('${name}') again if it must not`);
+    }
   }
 
-  #write(level: 'log' | 'debug', line: string, job?: string): void {
+  #writeOnce(level: 'log' | 'warn', job: string, line: string): void {
+    const key = `${level} ${job}`;
+    if (this.#written.get(key) === line) return;
+    this.#written.set(key, line);
+    this.#write(level, line, job);
+  }
+
+  #write(level: 'log' | 'debug' | 'warn', line: string, job?: string): void {
     const { log, projectName } = this.parts;
     log[level](`[${job === undefined ? projectName : `${projectName}:${job}`}] ${line}`);
   }
