@@ -32,7 +32,7 @@ const LAYERS = {
     'runner',
   ],
   config: ['errors', 'options'],
-  opentelemetry: ['errors', 'events', 'replica'],
+  opentelemetry: ['errors', 'events', 'options', 'replica'],
   terminus: ['replica'],
   testing: [
     'time',

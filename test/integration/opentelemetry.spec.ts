@@ -2,9 +2,14 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { DataPointType, MeterProvider } from '@opentelemetry/sdk-metrics';
-import { type SingletonJobRegistry } from 'nestjs-singleton-job';
-import { OpenTelemetryObserver } from 'nestjs-singleton-job/opentelemetry';
+import { type SingletonJobOptions, type SingletonJobRegistry } from 'nestjs-singleton-job';
+import {
+  OpenTelemetryInterceptor,
+  OpenTelemetryObserver,
+  SingletonJobOpenTelemetryModule,
+} from 'nestjs-singleton-job/opentelemetry';
 import { AT, collectedMetrics, OnDemandReader } from '../support/collected-metrics.js';
+import { startDisabled } from '../support/nest-application.js';
 
 const KINDS: Readonly<Record<DataPointType, string>> = {
   [DataPointType.GAUGE]: 'gauge',
@@ -129,5 +134,30 @@ describe('the metrics', () => {
     await reader.collect();
     expect(asked).toBe(1);
     await meterProvider.shutdown();
+  });
+});
+
+describe('an application that imports the module', () => {
+  class OwnObserver extends OpenTelemetryObserver {}
+  const linesWith = async (options: Partial<SingletonJobOptions>): Promise<readonly string[]> => {
+    const root = { imports: [SingletonJobOpenTelemetryModule], providers: [OwnObserver] };
+    await using started = await startDisabled(root, options);
+    return started.logger.lines.filter((line) => line.includes('OpenTelemetryObserver'));
+  };
+
+  it('is warned if its options name neither the observer nor the interceptor', async () => {
+    expect(await linesWith({ observers: [{ runFailed: () => undefined }] })).toEqual([
+      'warn: counts nothing and makes no spans: the options of SingletonJobModule do not name it. ' +
+        'Write observers: [OpenTelemetryObserver] for metrics, interceptors: [OpenTelemetryInterceptor] for spans',
+    ]);
+  });
+
+  it.each<Partial<SingletonJobOptions>>([
+    { observers: [OpenTelemetryObserver] },
+    { interceptors: [OpenTelemetryInterceptor] },
+    { observers: [OwnObserver] },
+    { interceptors: [new OpenTelemetryInterceptor()] },
+  ])('is not warned with %p', async (options) => {
+    expect(await linesWith(options)).toEqual([]);
   });
 });

@@ -1,4 +1,5 @@
 import { type DynamicModule, Module } from '@nestjs/common';
+import { NamedCheck } from './named-check.js';
 import { OpenTelemetryInterceptor } from './open-telemetry-interceptor.js';
 import { OpenTelemetryObserver } from './open-telemetry-observer.js';
 import { OPEN_TELEMETRY_OPTIONS, type OpenTelemetryOptions } from './open-telemetry.options.js';
@@ -8,7 +9,7 @@ import { OPEN_TELEMETRY_OPTIONS, type OpenTelemetryOptions } from './open-teleme
  * `observers: [OpenTelemetryObserver], interceptors: [OpenTelemetryInterceptor]`.
  */
 @Module({
-  providers: [OpenTelemetryObserver, OpenTelemetryInterceptor],
+  providers: [OpenTelemetryObserver, OpenTelemetryInterceptor, NamedCheck],
   exports: [OpenTelemetryObserver, OpenTelemetryInterceptor],
 })
 export class SingletonJobOpenTelemetryModule {
