@@ -52,7 +52,7 @@ describe('a node of a cluster that is configured as one server', () => {
       const replica = new InProcessReplica({ node: 'a', project: PROJECT, connection, jobs, options: {} });
       await delay(3_000);
       const [line, ...others] = replica.warnings;
-      expect(line).toContain('[one-node] Redis is unavailable, and every job and lock needs it');
+      expect(line).toContain('[one-node] Redis refuses a request that every job needs');
       expect(line).toContain('connection: { nodes: [{ host, port }] }');
       expect([others, replica.leads.size]).toEqual([[], 0]);
       const stoppedMs = performance.now();

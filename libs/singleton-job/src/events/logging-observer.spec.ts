@@ -182,6 +182,16 @@ describe('The log', () => {
       { job: 'lock/import', error: new LockStoreError('STORE_UNREACHABLE', 'CLUSTERDOWN'), outageMs: 60_000 },
       'error [myapp:lock/import] Redis has been unavailable for 60.0 s, for this lock only (CLUSTERDOWN); retrying',
     ],
+    [
+      'storeUnreachable',
+      { error: new LockStoreError('STORE_MISCONFIGURED', 'WRONGPASS'), outageMs: 0 },
+      'error [myapp] Redis refuses a request that every job needs (WRONGPASS); retrying',
+    ],
+    [
+      'storeUnreachable',
+      { error: new LockStoreError('STORE_MISCONFIGURED', 'WRONGPASS'), outageMs: 60_000 },
+      'error [myapp] Redis still refuses a request that every job needs, after 60.0 s (WRONGPASS); retrying',
+    ],
     ['storeRecovered', { outageMs: 11_000 }, 'log [myapp] Redis is available again after 11.0 s'],
     [
       'requestDenied',

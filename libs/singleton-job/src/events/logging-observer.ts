@@ -125,7 +125,9 @@ export class LoggingObserver implements JobObserver {
   }
 
   storeUnreachable({ job, error, outageMs }: JobEvents['storeUnreachable']): void {
-    this.sink.error(`${this.#name(job)} ${describeOutage(job, outageMs)} (${messageOf(error)}); retrying`);
+    // Redis answers, but there is no connection until a person changes something, such as the password
+    if (error.code === 'STORE_MISCONFIGURED') this.requestDenied({ error, deniedMs: outageMs });
+    else this.sink.error(`${this.#name(job)} ${describeOutage(job, outageMs)} (${messageOf(error)}); retrying`);
   }
 
   storeRecovered({ job, outageMs }: JobEvents['storeRecovered']): void {
