@@ -137,7 +137,7 @@ describe('LockService on Redis', () => {
     await expect(locks.tryAcquire('nightly-import')).rejects.toBeInstanceOf(LockStoreError);
     expect(redisLines()).toEqual([
       expect.stringMatching(
-        /^error: \[myapp\] Redis is unavailable, and every job and lock needs it \(.*\); retrying$/,
+        /^error: \[myapp\] Redis is unavailable, and every job and lock needs it \(.*\); retrying redis:\/\/127\.0\.0\.1:\d+$/,
       ),
     ]);
     await server().up();

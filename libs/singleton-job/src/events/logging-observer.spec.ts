@@ -19,7 +19,10 @@ function setup() {
     lines.push(`${level} ${message}`);
   };
   const sink = { error: write('error'), warn: write('warn'), log: write('log'), debug: write('debug') };
-  const observer = new LoggingObserver({ projectName: 'myapp', node: 'pod-1-ab12cd34' }, sink);
+  const observer = new LoggingObserver(
+    { projectName: 'myapp', node: 'pod-1-ab12cd34', address: 'redis://cache:6379' },
+    sink,
+  );
   return { lines, notify: notifyAll([observer]) };
 }
 
@@ -165,12 +168,12 @@ describe('The log', () => {
     [
       'storeUnreachable',
       { error: new LockStoreError('STORE_UNREACHABLE', 'connect ECONNREFUSED'), outageMs: 0 },
-      'error [myapp] Redis is unavailable, and every job and lock needs it (connect ECONNREFUSED); retrying',
+      'error [myapp] Redis is unavailable, and every job and lock needs it (connect ECONNREFUSED); retrying redis://cache:6379',
     ],
     [
       'storeUnreachable',
       { error: new LockStoreError('STORE_UNREACHABLE', 'connect ECONNREFUSED'), outageMs: 120_000 },
-      'error [myapp] no job or lock works: Redis has been unavailable for 120.0 s (connect ECONNREFUSED); retrying',
+      'error [myapp] no job or lock works: Redis has been unavailable for 120.0 s (connect ECONNREFUSED); retrying redis://cache:6379',
     ],
     [
       'storeUnreachable',
@@ -185,12 +188,12 @@ describe('The log', () => {
     [
       'storeUnreachable',
       { error: new LockStoreError('STORE_MISCONFIGURED', 'WRONGPASS'), outageMs: 0 },
-      'error [myapp] Redis refuses a request that every job needs (WRONGPASS); retrying',
+      'error [myapp] Redis refuses a request that every job needs (WRONGPASS); retrying redis://cache:6379',
     ],
     [
       'storeUnreachable',
       { error: new LockStoreError('STORE_MISCONFIGURED', 'WRONGPASS'), outageMs: 60_000 },
-      'error [myapp] Redis still refuses a request that every job needs, after 60.0 s (WRONGPASS); retrying',
+      'error [myapp] Redis still refuses a request that every job needs, after 60.0 s (WRONGPASS); retrying redis://cache:6379',
     ],
     ['storeRecovered', { outageMs: 11_000 }, 'log [myapp] Redis is available again after 11.0 s'],
     [
@@ -206,12 +209,12 @@ describe('The log', () => {
     [
       'requestDenied',
       { error: new LockStoreError('STORE_MISCONFIGURED', 'NOPERM'), deniedMs: 0 },
-      'error [myapp] Redis refuses a request that every job needs (NOPERM); retrying',
+      'error [myapp] Redis refuses a request that every job needs (NOPERM); retrying redis://cache:6379',
     ],
     [
       'requestDenied',
       { error: new LockStoreError('STORE_MISCONFIGURED', 'NOPERM'), deniedMs: 60_000 },
-      'error [myapp] Redis still refuses a request that every job needs, after 60.0 s (NOPERM); retrying',
+      'error [myapp] Redis still refuses a request that every job needs, after 60.0 s (NOPERM); retrying redis://cache:6379',
     ],
     [
       'requestDenied',

@@ -16,6 +16,8 @@ interface LoggedReplica {
   readonly projectName: string;
   /** `nodeId` with its random part. */
   readonly node: string;
+  /** Where Redis is, without user and password. Undefined: the locks are not in Redis. */
+  readonly address?: string | undefined;
 }
 
 const LOST = {
@@ -127,7 +129,10 @@ export class LoggingObserver implements JobObserver {
   storeUnreachable({ job, error, outageMs }: JobEvents['storeUnreachable']): void {
     // Redis answers, but there is no connection until a person changes something, such as the password
     if (error.code === 'STORE_MISCONFIGURED') this.requestDenied({ error, deniedMs: outageMs });
-    else this.sink.error(`${this.#name(job)} ${describeOutage(job, outageMs)} (${messageOf(error)}); retrying`);
+    else
+      this.sink.error(
+        `${this.#name(job)} ${describeOutage(job, outageMs)} (${messageOf(error)}); ${this.#retrying(job)}`,
+      );
   }
 
   storeRecovered({ job, outageMs }: JobEvents['storeRecovered']): void {
@@ -140,7 +145,7 @@ export class LoggingObserver implements JobObserver {
       job === undefined
         ? `Redis ${still}refuses a request that every job needs`
         : `${still}cannot be ${isLock(job) ? 'locked' : 'led'}`;
-    this.sink.error(`${this.#name(job)} ${what}${since} (${messageOf(error)}); retrying`);
+    this.sink.error(`${this.#name(job)} ${what}${since} (${messageOf(error)}); ${this.#retrying(job)}`);
   }
 
   clockAhead({ job, scheduledAt, aheadMs }: JobEvents['clockAhead']): void {
@@ -201,6 +206,12 @@ export class LoggingObserver implements JobObserver {
     this.#brokenAt.add(event);
     if (isNew) this.sink.warn(line);
     else this.sink.debug(line);
+  }
+
+  /** The end of a line. A line about one job is about its keys, not about the server. */
+  #retrying(job: string | undefined): string {
+    const { address } = this.replica;
+    return job === undefined && address !== undefined ? `retrying ${address}` : 'retrying';
   }
 
   /** The start of a line: the job, or the project for a line about all jobs. */

@@ -11,7 +11,7 @@ import {
 } from '../events/index.js';
 import { type HeartbeatBackup, Replica } from '../leadership/index.js';
 import { LockService } from '../lock-service/index.js';
-import { type ResolvedOptions } from '../options/index.js';
+import { describeStore, type ResolvedOptions } from '../options/index.js';
 import { InMemoryLockStore, InMemoryServer, type LockStore } from '../store/index.js';
 import { type Clock, SystemClock } from '../time/index.js';
 import { SingletonJobRegistry } from './job-registry.js';
@@ -56,9 +56,10 @@ export interface ApplicationReplica {
 /** Puts all parts of a replica together. Connects when the first job starts or the first lock is requested. */
 export function createReplica(options: ResolvedOptions, parts: ApplicationReplicaParts): ApplicationReplica {
   const { projectName, heartbeatIntervalMs, maxBackoffDelayMs } = options;
+  const address = options.store === undefined ? describeStore(options) : undefined;
   const { id = createReplicaId(options.nodeId), clock = new SystemClock(), random = Math.random, log, store } = parts;
   const statistics = new JobStatistics();
-  const logging = log === undefined ? [] : [new LoggingObserver({ projectName, node: id }, log)];
+  const logging = log === undefined ? [] : [new LoggingObserver({ projectName, node: id, address }, log)];
   const observers: JobObserver[] = [...(parts.observers ?? [])];
   const notify = notifyAll(observers, [statistics, ...logging, diagnostics]);
   const interceptors: RunInterceptor[] = [];
