@@ -91,7 +91,8 @@ describe('The log of a replica', () => {
     await replicas.clock.advance(4_200);
     void a.supervisor.stop();
     expect(lines).toEqual([
-      'log [test] stopping: waiting up to 6.0 s for runs in flight, then aborting them: price-tick (4.2 s), sync (3.2 s)',
+      'log [test] stopping: waiting up to 6.0 s for runs in flight, then aborting them: ' +
+        'price-tick (running for 4.2 s), sync (running for 3.2 s)',
     ]);
     const idle = statusLines();
     await replicas.start('b', [], idle).supervisor.stop();

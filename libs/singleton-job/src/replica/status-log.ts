@@ -41,7 +41,7 @@ export class StatusLog {
     this.#timer?.cancel();
     const runs = this.parts.jobs().flatMap(({ job, workers }) => {
       const elapsedMs = workers?.runner.elapsedMs;
-      return elapsedMs === undefined ? [] : `${job.name} (${showDuration(elapsedMs)})`;
+      return elapsedMs === undefined ? [] : `${job.name} (running for ${showDuration(elapsedMs)})`;
     });
     if (runs.length === 0) return;
     const limit = `waiting up to ${showDuration(abortAfterMs)} for runs in flight, then aborting them`;
