@@ -62,6 +62,12 @@ describe('a cron expression that cannot be read', () => {
     ['0 0 * * L', `${WEEKDAY}, got 'L' in '0 0 * * L'`],
     ['0 0 * * FRI-MON', `${WEEKDAY}, got 'FRI-MON' in '0 0 * * FRI-MON'${AROUND} FRI,SAT,SUN for FRI-SUN`],
     ['0 0 * * FRI-SUN', `${WEEKDAY}, got 'FRI-SUN' in '0 0 * * FRI-SUN'${AROUND} FRI,SAT,SUN for FRI-SUN`],
+    [
+      '0 0 * * MON-FRY',
+      `${WEEKDAY}, got 'MON-FRY' in '0 0 * * MON-FRY': FRY is no weekday, write SUN, MON, TUE, WED, THU, FRI, SAT`,
+    ],
+    ['0 0 1 0-11 *', `${MONTH}, got '0-11' in '0 0 1 0-11 *': 0 is no month, write 1 to 12`],
+    ['0 9-24 * * *', `${HOUR}, got '9-24' in '0 9-24 * * *': 24 is no hour, write 0 to 23`],
     ['0 0 * * 0,7', `${WEEKDAY}, got '0,7' in '0 0 * * 0,7'${SUNDAY}`],
     ['0 0 * * SUN,MON,7', `${WEEKDAY}, got 'SUN,MON,7' in '0 0 * * SUN,MON,7'${SUNDAY}`],
     ['0 0 * NOV-FEB *', `${MONTH}, got 'NOV-FEB' in '0 0 * NOV-FEB *'${AROUND} 11-12,1-2 for NOV-FEB`],

@@ -27,13 +27,27 @@ function fixFor(name: FieldName, field: string): string {
   if (hasTooLongStep(name, field)) return ': a step cannot be longer than the field, use @FixedRate instead';
   if (/\dW|LW/i.test(field)) return ': the nearest weekday (W) is not supported';
   if (/\bL-/i.test(field)) return ': L is the last day, and days before it cannot be written';
-  if (/^\w+-\w+$/.test(field)) return `: a range cannot go past the end of the field, write ${TEXTS[name].around}`;
+  if (/^\w+-\w+$/.test(field)) {
+    const wrong = field.split('-').find((value) => !isValue(value, name));
+    if (wrong !== undefined) return `: ${wrong} is no ${TEXTS[name].name}, ${valuesFor(wrong, name)}`;
+    return `: a range cannot go past the end of the field, write ${TEXTS[name].around}`;
+  }
   if (field.includes('#')) return ': # must stand alone, with a number from 1 to 5';
   if (name === 'weekday' && (field.match(/\b(?:0|7|SUN)\b/gi)?.length ?? 0) > 1) {
     return ': 0, 7 and SUN are the same day, write one of them';
   }
   if (field.includes(',')) return ': every element must be valid and no value may come twice';
   return '';
+}
+
+function isValue(text: string, name: FieldName): boolean {
+  const { min, max, names = [] } = FIELD_RULES[name];
+  return names.includes(text.toUpperCase()) || (Number(text) >= min && Number(text) <= max);
+}
+
+function valuesFor(text: string, name: FieldName): string {
+  const { min, max, names } = FIELD_RULES[name];
+  return names === undefined || /^\d+$/.test(text) ? `write ${min} to ${max}` : `write ${names.join(', ')}`;
 }
 
 function hasTooLongStep(name: FieldName, field: string): boolean {
