@@ -60,7 +60,16 @@ const DURATIONS: Row[] = [
   ['infinity', { maxBackoffDelay: Infinity }, `maxBackoffDelay ${DURATION}, got Infinity: ${UNITS}`],
   ['null', { lockExpiry: null }, `lockExpiry ${DURATION}, got null: ${UNITS}`],
   ['a negative grace', { misfireGrace: -1 }, 'misfireGrace must be at least 0ms, got -1ms: raise it'],
-  ['a heartbeat of 10 ms', { heartbeatInterval: 10 }, 'heartbeatInterval must be at least 50ms, got 10ms: raise it'],
+  [
+    'a heartbeat of 10 ms',
+    { heartbeatInterval: 10 },
+    "heartbeatInterval must be at least 50ms, got 10ms: a number means milliseconds, write '10s' for seconds",
+  ],
+  [
+    'a heartbeat of 10 ms as a text',
+    { heartbeatInterval: '10ms' },
+    'heartbeatInterval must be at least 50ms, got 10ms: raise it',
+  ],
   [
     'a lock that expires at once',
     { heartbeatInterval: 50, lockExpiry: 400 },

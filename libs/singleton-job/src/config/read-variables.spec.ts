@@ -137,6 +137,11 @@ describe('a mistake in a variable names the variable', () => {
 
   it.each([
     ['LOCK_EXPIRY', '20 s', `: lockExpiry ${DURATION}, got '20 s': ${UNITS}`],
+    [
+      'LOCK_EXPIRY',
+      '10',
+      ": lockExpiry must be at least 500ms, got 10ms: a number means milliseconds, write '10s' for seconds",
+    ],
     ['LOCK_EXPIRY', '400', ': lockExpiry must be at least 500ms, got 400ms: raise it'],
     [
       'IGNORE_UNKNOWN_JOBS',

@@ -3,6 +3,9 @@ import { durationFix, formatDuration, parseDuration } from './duration.js';
 import { didYouMean } from './suggest.js';
 import { type OptionVariables, variableOf, variablesOf } from './variables.js';
 
+/** A larger number was hardly meant as seconds. */
+const MOST_SECONDS = 100;
+
 /**
  * Reads options one by one. It notes each mistake instead of throwing, so that all mistakes are reported at once. An option that is
  * missing, undefined or wrong reads as undefined.
@@ -56,7 +59,7 @@ export class OptionReader {
     if (ms >= leastMs && ms <= mostMs) return ms;
     const [expected, fix] =
       ms < leastMs
-        ? [`at least ${formatDuration(leastMs)}`, 'raise it']
+        ? [`at least ${formatDuration(leastMs)}`, raiseFix(value, leastMs)]
         : [`at most ${formatDuration(mostMs)}`, 'lower it'];
     this.note(key, `must be ${expected}, got ${formatDuration(ms)}: ${fix}`);
     return undefined;
@@ -108,6 +111,12 @@ export class OptionReader {
       this.note(key, `is no option here: ${sentence}`);
     }
   }
+}
+
+/** A small number may have been meant as seconds. */
+function raiseFix(value: unknown, leastMs: number): string {
+  const isMeantAsSeconds = typeof value === 'number' && value < MOST_SECONDS && 1_000 * value >= leastMs;
+  return isMeantAsSeconds ? `a number means milliseconds, write '${value}s' for seconds` : 'raise it';
 }
 
 interface Rule {
