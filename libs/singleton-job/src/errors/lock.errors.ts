@@ -1,5 +1,10 @@
 import { SingletonJobError } from './singleton-job.error.js';
 
+/** The key as it was given to `LockService`, and the tenant, if any: `nightly-import` for `lock/nightly-import`. */
+export function givenKey(name: string): string {
+  return name.replace(/^lock\//, '');
+}
+
 /** Thrown when something is locked after the application has stopped. */
 export class LocksClosedError extends SingletonJobError {
   /** Names the kind of error. Stable, unlike the message. */
@@ -18,8 +23,11 @@ export class LockUnavailableError extends SingletonJobError {
   constructor(
     /** The lock, as in `lock/nightly-import`. */
     readonly key: string,
+    /** Whether this very process holds it. @default false */
+    isHeldHere = false,
   ) {
-    super(`the lock '${key}' is held by another holder`);
+    const holder = isHeldHere ? 'another holder of this process: locks are not reentrant' : 'another holder';
+    super(`the lock '${givenKey(key)}' is held by ${holder}`);
   }
 }
 
@@ -33,6 +41,6 @@ export class LockLostError extends SingletonJobError {
     readonly key: string,
     why: string,
   ) {
-    super(`the lock '${key}' ${why}: stop before the next side effect`);
+    super(`the lock '${givenKey(key)}' ${why}: stop before the next side effect`);
   }
 }

@@ -6,6 +6,7 @@ import {
   LocksClosedError,
   LockStoreError,
   LockUnavailableError,
+  messageOf,
 } from '../errors/index.js';
 import { InMemoryLockStore } from '../store/index.js';
 import { TestServer } from '../testing/test-server.js';
@@ -555,7 +556,7 @@ describe('LockService', () => {
       await clock.advance(3_000);
       expect(handle.signal.reason).toBeInstanceOf(LockLostError);
       expect((handle.signal.reason as Error).message).toBe(
-        "the lock 'lock/nightly-import' may be held by another holder now: stop before the next side effect",
+        "the lock 'nightly-import' may be held by another holder now: stop before the next side effect",
       );
       expect(handle.isHeld()).toBe(false);
     });
@@ -631,6 +632,15 @@ describe('LockService', () => {
       });
       expect(await soon(outcome)).toBeGreaterThan(0);
       expect(server.holderOf('lock/nightly-import')).toBeUndefined();
+    });
+
+    it('rejects with the given key, and says if this very process holds the lock', async () => {
+      const [a, b] = [start('a'), start('b')];
+      const key = { name: 'import', tenant: 'acme' };
+      const told = (locks: LockService) => locks.withLock(key, () => 1).catch(messageOf);
+      const both = a.locks.withLock(key, async () => [await told(a.locks), await told(b.locks)]);
+      const held = "the lock 'import/acme' is held by another holder";
+      expect(await soon(both)).toEqual([`${held} of this process: locks are not reentrant`, held]);
     });
 
     it('with options or without', async () => {

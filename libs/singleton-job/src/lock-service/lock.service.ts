@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { type Replica, type Term } from '../leadership/index.js';
-import { InvalidLockError, LocksClosedError, LockStoreError, LockUnavailableError } from '../errors/index.js';
+import { givenKey, InvalidLockError, LocksClosedError, LockStoreError, LockUnavailableError } from '../errors/index.js';
 import { type ResolvedOptions } from '../options/index.js';
 import { within } from '../time/index.js';
 import { LockHandle } from './lock-handle.js';
@@ -76,7 +76,10 @@ export class LockService {
   ): Promise<T> {
     const [options, fn] = args.length === 1 ? [undefined, ...args] : args;
     const lock = await this.tryAcquire(key, options);
-    if (lock === null) throw new LockUnavailableError(readLockRequest(key, options, this.options).name);
+    if (lock === null) {
+      const { name } = readLockRequest(key, options, this.options);
+      throw new LockUnavailableError(name, this.#holds(name));
+    }
     try {
       return await fn(lock);
     } finally {
@@ -88,6 +91,10 @@ export class LockService {
   close(): Promise<void> {
     this.#closed ??= this.#close();
     return this.#closed;
+  }
+
+  #holds(name: string): boolean {
+    return [...this.#handles.keys()].some((handle) => handle.key === name);
   }
 
   #open(): void {
@@ -115,7 +122,7 @@ export class LockService {
       if (this.#closing.signal.aborted) throw new LocksClosedError();
       throw new LockStoreError(
         'STORE_UNREACHABLE',
-        `the lock '${name}' was granted, but its lease had ended before the answer came. Try again`,
+        `the lock '${givenKey(name)}' was granted, but its lease had ended before the answer came. Try again`,
       );
     } finally {
       leave();

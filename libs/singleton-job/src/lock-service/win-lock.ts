@@ -1,5 +1,5 @@
 import { afterTtlMs, Alarm, deadlineOf, isBefore, type Replica, Term, type Waiter } from '../leadership/index.js';
-import { LockStoreError } from '../errors/index.js';
+import { givenKey, LockStoreError } from '../errors/index.js';
 import { type AcquireRequest, type AcquireResult, type Holder, type Refusal } from '../store/index.js';
 import { instant, type Instant } from '../time/index.js';
 import { type KnownLock, STATE_LIFE_MS } from './known-locks.js';
@@ -168,7 +168,7 @@ class LockWaiter implements Waiter {
   #noAnswer(): LockStoreError {
     return new LockStoreError(
       'STORE_UNREACHABLE',
-      `Redis did not answer in time: it is not known who holds the lock '${this.request.name}'`,
+      `Redis did not answer in time: it is not known who holds the lock '${givenKey(this.request.name)}'`,
     );
   }
 }
