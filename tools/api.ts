@@ -19,7 +19,7 @@ const entryPoints = await readEntryPoints();
 const all = entryPoints.flatMap(([, exported]) => [...exported.values()]);
 await update('libs/singleton-job/api.md', () => apiReport());
 await update('docs/observability.md', (page) =>
-  replaceOnce(page, /(?<=\n## Events\n[^]*?)^\| event [^]*?(?=\n\n)/m, eventsTable(declarations)),
+  replaceOnce(page, /(?<=\n## Events\n[^]*?)^\| event [^]*?\n\nAlso: .*/m, eventsTable(declarations)),
 );
 
 for (const name of undocumented(all, declarations)) {

@@ -3,9 +3,24 @@ import { JOB_EVENTS } from '../../libs/singleton-job/src/events/index.js';
 import { type Declarations } from './declarations.js';
 
 /** Fields whose possible values are listed. */
-const WITH_VALUES = ['reason', 'code'];
+const WITH_VALUES = ['because', 'reason', 'code'];
 
-/** The table of all events for `docs/observability.md`: what each one means by the list, its payload by its type. */
+/** Events about Redis and the process. The page only names them. */
+const NAMED_ONLY: readonly string[] = [
+  'eventLoopBlocked',
+  'storeUnreachable',
+  'storeRecovered',
+  'requestDenied',
+  'clockAhead',
+  'evictionPossible',
+  'restartsHidden',
+  'lockTtlRestored',
+  'heartbeatThreadFailed',
+  'runnerFailed',
+  'observerFailed',
+] satisfies readonly (keyof typeof JOB_EVENTS)[];
+
+/** The table of events for `docs/observability.md`, and a line that names the other events. */
 export function eventsTable(declarations: Declarations): string {
   const { checker } = declarations;
   const events = declarations.exportsOf('index.ts').get('JobEvents');
@@ -15,27 +30,20 @@ export function eventsTable(declarations: Declarations): string {
     if (member === undefined) throw new Error(`JobEvents has no ${event}`);
     return checker.getTypeOfSymbol(member);
   };
-  const rows = Object.entries(JOB_EVENTS).map(
-    ([event, meaning]) => `| \`${event}\` | ${meaning} | ${cellOf(payloadOf(event), checker)} |`,
-  );
-  return ['| event | what happened | payload |', '|---|---|---|', ...rows].join('\n');
+  const rows = Object.entries(JOB_EVENTS)
+    .filter(([event]) => !NAMED_ONLY.includes(event))
+    .map(([event, meaning]) => `| \`${event}\` | ${meaning} | ${valuesIn(payloadOf(event), checker)}|`);
+  const others = NAMED_ONLY.map((event) => `\`${event}\``).join(', ');
+  return ['| event | what happened | values |', '|---|---|---|', ...rows, '', `Also: ${others}.`].join('\n');
 }
 
-function cellOf(payload: ts.Type, checker: ts.TypeChecker): string {
-  // what all runs have comes before what one event adds
-  const properties = payload.getProperties().toSorted((one, other) => positionOf(one) - positionOf(other));
-  const fields = properties.map((field) => {
+/** The fields of a payload that have a fixed set of values. */
+function valuesIn(payload: ts.Type, checker: ts.TypeChecker): string {
+  const lists = payload.getProperties().flatMap((field) => {
     const type = checker.getTypeOfSymbol(field);
-    const values = WITH_VALUES.includes(field.name) && type.isUnion() ? type.types : [];
-    const listed = values.map((value) => `\`${(value as ts.StringLiteralType).value}\``).join(', ');
-    return { name: `\`${field.name}\``, listed };
+    if (!WITH_VALUES.includes(field.name) || !type.isUnion()) return [];
+    const values = type.types.map((value) => `\`${(value as ts.StringLiteralType).value}\``);
+    return `\`${field.name}\`: ${values.join(', ')} `;
   });
-  // the field with values comes last, after all others
-  const plain = fields.filter(({ listed }) => listed === '').map(({ name }) => name);
-  const withValues = fields.filter(({ listed }) => listed !== '').map(({ name, listed }) => `${name}: ${listed}`);
-  return [...plain, ...withValues].join(' ') || '–';
-}
-
-function positionOf({ valueDeclaration }: ts.Symbol): number {
-  return valueDeclaration?.pos ?? 0;
+  return lists.join('');
 }

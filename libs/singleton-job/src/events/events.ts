@@ -328,28 +328,30 @@ export interface JobEvents {
  */
 export const JOB_EVENTS = Object.freeze({
   leadershipGained: 'This replica became the leader of the job.',
-  leadershipLost: 'This replica lost its lease. A run in flight is aborted.',
-  leadershipReleased: 'This replica gave up the lead. Not `confirmed`: the lock was not freed and expires by itself.',
-  leaseRenewed: 'Redis confirmed the lease of a leader, by a renewal or a claim. Not for `LockService`.',
+  leadershipLost:
+    'This replica lost its lease: Redis did not confirm it in time, or the lock is gone. A run in progress is aborted.',
+  leadershipReleased:
+    'This replica gave up leadership. `confirmed: false`: Redis did not confirm it, and another replica leads when the session ends.',
+  leaseRenewed: 'Redis confirmed the lock of this leader.',
   runStarted: 'A run starts.',
-  runSucceeded: 'The job returned, even if its signal was aborted before.',
+  runSucceeded: 'The job returned, even if its signal had fired before.',
   runFailed: 'The job threw or rejected.',
-  runCancelled: 'The job threw after it was aborted, or its lease ended before it was called.',
-  runSlow: 'A run takes longer than `warnAfter`, and goes on. Again each time its age has doubled.',
+  runCancelled: 'The job threw after its signal had fired, or the lease ended before the method was called.',
+  runSlow: 'A run takes longer than `warnAfter` and is still running. Again each time its age has doubled.',
   tickDropped: 'The leader skipped `count` ticks. The newest was due at `scheduledAt`.',
-  occurrencesMissed: 'The cron occurrences after `from` and up to `to` will not run. One replica reports them.',
-  eventLoopBlocked: 'The event loop was blocked for 1 s or longer. `jobs` had a run in flight.',
-  storeUnreachable: 'Redis cannot be reached, or with `job` only the lock of that job. Again after 1, 2, 4, … min.',
-  storeRecovered: 'That outage is over. Not for a `job` that this replica no longer competes for.',
-  requestDenied: 'Redis denies what a job needs, or without `job` what all jobs need. Again after 1, 2, 4, … min.',
-  clockAhead: 'An occurrence is due by the clock of this replica, but too early for Redis to be claimed.',
+  occurrencesMissed: 'The cron ticks after `from` and up to `to` will not run. One replica reports them.',
+  eventLoopBlocked: 'The event loop was blocked for 1 s or longer. `jobs` had a run in progress.',
+  storeUnreachable: 'Redis does not answer. With `job`: only about the lock of that job. Again after 1, 2, 4, … min.',
+  storeRecovered: 'The outage of `storeUnreachable` is over.',
+  requestDenied: 'Redis denies a request. With `job`: only about the lock of that job. Again after 1, 2, 4, … min.',
+  clockAhead: 'A cron tick waits, because the clock of this replica is more than 1 min ahead of Redis.',
   evictionPossible: 'Redis may evict locks: `maxmemory-policy` is not `noeviction`, or unknown. Once per process.',
   restartsHidden: 'INFO is not permitted, so a restart of Redis looks like a short outage. Permit `+info` and `+time`.',
   lockTtlRestored: 'A lock had no time to live, and got one.',
   heartbeatThreadFailed:
     'The heartbeat thread ended, or cannot reach Redis. Leases no longer outlast a blocked event loop.',
-  runnerFailed: 'The library itself failed. The lead was given up, and the job starts again.',
-  observerFailed: 'An observer threw or rejected. Not for one that fails at this event.',
+  runnerFailed: 'The library itself failed. This replica gave up leadership, and the job starts again.',
+  observerFailed: 'An observer threw or rejected. Not sent for a failure in `observerFailed` itself.',
 } satisfies Readonly<Record<keyof JobEvents, string>>);
 
 /** One event: its name and its payload. A `switch` on `event` narrows the type of `payload`. */
