@@ -1,5 +1,3 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { type RedisLockStore } from '../../libs/singleton-job/src/store/redis/index.js';
@@ -12,24 +10,11 @@ import {
   LONG_MS,
   sessionOfReplica,
 } from '../../libs/singleton-job/src/testing/lock-store-contract/index.js';
-import { ROOT } from '../../tools/workspace/paths.js';
+import { documentedRights } from '../support/documented-rights.js';
 import { type OpenStore, RedisFixture } from './redis-fixture.js';
 
 const renewal = { name: 'price-tick', holder: 'a#1', lifeMs: LONG_MS, update: {} };
 const release = { name: 'price-tick', holder: 'a#1', token: 1, update: {} };
-
-/** The rights that the documentation gives an ACL user, in the words of ACL SETUSER. All pages that have the line have the same. */
-function documentedRights(): string {
-  const guide = readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' });
-  const pages = ['README.md', ...guide.filter((page) => page.endsWith('.md')).map((page) => join('docs', page))];
-  const texts = pages.map((page) => readFileSync(join(ROOT, page), 'utf8'));
-  const lines = texts.flatMap((text) =>
-    [...text.matchAll(/~myapp:\* ~\{myapp:\*[^`\n]*/g)].map(([line]) => line.trim()),
-  );
-  const [rights = '', ...others] = new Set(lines);
-  expect(others).toEqual([]);
-  return rights;
-}
 
 /** What a message says if a right is missing. Where Redis names no command, it is what the script sends first. */
 const NAMED: Readonly<Record<string, string>> = {
@@ -45,6 +30,7 @@ const NAMED: Readonly<Record<string, string>> = {
 };
 
 describe('what Redis permits', () => {
+  const [rights = ''] = documentedRights('myapp');
   let fixture: RedisFixture;
 
   beforeAll(async () => {
@@ -82,8 +68,13 @@ describe('what Redis permits', () => {
     return [...errors, ...messagesDenied].map(String);
   };
 
+  it('is the same on each line of the guide, also when a shell reads it', () => {
+    expect([...documentedRights('myapp')]).toEqual([
+      expect.stringContaining('~myapp:* ~{myapp:* &myapp:released +@read'),
+    ]);
+  });
+
   it('is told by the whole line of rights, and by what the missing right is for', async () => {
-    const rights = documentedRights();
     for (const right of rights.split(' ').filter((one) => !one.startsWith('-'))) {
       const others = rights.split(' ').filter((one) => one !== right);
       const { url } = await user('lacking', 'reset', 'on', '>secret', 'resetchannels', ...others);
@@ -101,7 +92,7 @@ describe('what Redis permits', () => {
   });
 
   it('is enough with the rights that the documentation names', async () => {
-    const { url } = await user('own', 'resetchannels', '-@all', ...documentedRights().split(' '));
+    const { url } = await user('own', 'resetchannels', '-@all', ...rights.split(' '));
     const { store, events, messagesDenied } = await fixture.connect({ connection: url });
     const session = sessionOfReplica('a');
     const reference = await heartbeat(store, [session]);

@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { overlaps } from '../../tools/replicas/history.js';
@@ -7,7 +5,7 @@ import { RedisServer } from '../../tools/replicas/redis/index.js';
 import { freePort } from '../../tools/replicas/redis/free-port.js';
 import { type WorkerVariables } from '../../tools/replicas/worker-process.js';
 import { LASTING, Workers } from '../../tools/replicas/workers.js';
-import { ROOT } from '../../tools/workspace/paths.js';
+import { documentedRights } from '../support/documented-rights.js';
 import { TlsCertificate } from '../support/tls-certificate.js';
 
 /** Runs until the connections have ended once, and the leader has stopped once. */
@@ -39,8 +37,7 @@ describe('A lost connection keeps the lease, and a stopped leader hands over', (
   });
 
   it('as an ACL user with the rights that the documentation names', async () => {
-    const page = readFileSync(join(ROOT, 'docs/production/redis.md'), 'utf8');
-    const [rights = ''] = /~myapp:\* ~\{myapp:\*[^`\n]*/.exec(page) ?? [];
+    const [rights = ''] = documentedRights('myapp');
     await using server = await RedisServer.start();
     const admin = new Redis(server.url);
     await admin.call('ACL', 'SETUSER', 'app', 'on', '>secret', 'resetchannels', ...rights.split(' '));
