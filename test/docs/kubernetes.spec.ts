@@ -93,7 +93,7 @@ describe('the manifests for Kubernetes', () => {
   it('replace a pod only where a new process would help', () => {
     const probes = [container?.startupProbe, container?.livenessProbe, container?.readinessProbe];
     expect(probes.map((probe) => probe?.httpGet)).toEqual(
-      ['/health/live', '/health/live', '/health'].map((path) => ({ path, port: 'http' })),
+      ['/health/live', '/health/live', '/health/ready'].map((path) => ({ path, port: 'http' })),
     );
   });
 });
