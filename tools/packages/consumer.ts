@@ -13,7 +13,7 @@ const SAMPLE_FILES = ['prices.ts', 'fakes.ts', 'method.spec.ts', 'schedule.spec.
 /** Packages that only some entry points need. */
 const OPTIONAL_PEERS = ['@nestjs/config', '@nestjs/terminus', '@opentelemetry'];
 
-/** The installed package is smaller: docs/performance.md says by how much. */
+/** The installed package is smaller. */
 const SIZE_LIMIT_BYTES = 2_000_000;
 
 /** A limit for a program that does not end. It is generous, because the machine may be busy. */
