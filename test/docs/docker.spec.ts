@@ -65,7 +65,7 @@ describe('docker-compose.yml', () => {
 
   it('checks whether a worker is ready; the image, whether it is alive', () => {
     const check = worker.healthcheck?.test.slice(1) ?? [];
-    expect(check.at(-1)).toBe('/health');
+    expect(check.at(-1)).toBe('/health/ready');
     const [, image = '[]'] = /^HEALTHCHECK .*CMD (\[.*\])$/m.exec(dockerfile) ?? [];
     expect(JSON.parse(image)).toEqual([...check.slice(0, -1), '/health/live']);
   });

@@ -40,7 +40,7 @@ async function bootstrap(): Promise<void> {
     throw error;
   }
   const url = await app.getUrl();
-  new Logger('Worker').log(`answers at ${url}: /health, /health/live, /metrics, /jobs, /events`);
+  new Logger('Worker').log(`answers at ${url}: /health/ready, /health/live, /metrics, /jobs, /events`);
   app.get(EventFeed).ready({ url });
 }
 

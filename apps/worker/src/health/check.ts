@@ -4,7 +4,7 @@ const ANSWER_WITHIN_MS = 4_000;
 const { HOST = '127.0.0.1', PORT = '3000' } = process.env;
 // a server on all addresses also listens on this one
 const host = ['0.0.0.0', '::'].includes(HOST) ? '127.0.0.1' : HOST;
-const [path = '/health'] = process.argv.slice(2);
+const [path = '/health/ready'] = process.argv.slice(2);
 
 try {
   const response = await fetch(`http://${host}:${PORT}${path}`, { signal: AbortSignal.timeout(ANSWER_WITHIN_MS) });

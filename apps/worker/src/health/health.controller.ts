@@ -11,7 +11,7 @@ export class HealthController {
   ) {}
 
   /** Whether this replica can do its part. */
-  @Get()
+  @Get('ready')
   @HealthCheck()
   ready(): Promise<HealthCheckResult> {
     return this.health.check([() => this.jobs.isHealthy('jobs')]);
