@@ -339,8 +339,8 @@ describe('the application does not start with', () => {
     };
 
     expect(await problemsOf(startDisabled({ providers: [job()] }))).toEqual([
-      "t.tick: @FixedRate name must be given, got undefined while the class is called 't', as by a minifier, " +
-        "and all replicas must use one name: name the job, as in { name: 'price-tick' }",
+      "t.tick: @FixedRate name must be given, got undefined: the class name 't' looks like that of a minifier, " +
+        "and the name of the job must be the same on all replicas: name the job, as in { name: 'price-tick' }",
     ]);
     expect(await problemsOf(startDisabled({ providers: [job('price-tick')] }))).toEqual([]);
   });
@@ -355,8 +355,8 @@ describe('a class without a name', () => {
     Reflect.defineProperty(Prices, 'name', { value: '' });
 
     expect(await problemsOf(startDisabled({ providers: [Prices] }))).toEqual([
-      '(anonymous class).tick: @FixedRate name must be given, got undefined while the class has no name, ' +
-        "and all replicas must use one name: name the job, as in { name: 'price-tick' }",
+      '(anonymous class).tick: @FixedRate name must be given, got undefined: the class has no name, ' +
+        "and the name of the job must be the same on all replicas: name the job, as in { name: 'price-tick' }",
     ]);
   });
 });

@@ -97,9 +97,10 @@ export function checkName(
   } else if (hasLastingName(className)) {
     reader.note('name', `must be given, got undefined while '${location}' cannot be a name: ${fix}`);
   } else {
-    const what = className === '' ? 'has no name' : `is called '${className}', as by a minifier`;
-    const why = `the class ${what}, and all replicas must use one name`;
-    reader.note('name', `must be given, got undefined while ${why}: ${fix}`);
+    const what =
+      className === '' ? 'the class has no name' : `the class name '${className}' looks like that of a minifier`;
+    const why = `${what}, and the name of the job must be the same on all replicas`;
+    reader.note('name', `must be given, got undefined: ${why}: ${fix}`);
   }
 }
 
