@@ -91,7 +91,9 @@ describe('SingletonJobRegistry', () => {
       await using started = await startApplication({ imports: [module], providers: [Prices] });
       const jobs = started.app.get(SingletonJobRegistry);
       for (const call of [jobs.trigger('price-tick'), jobs.pause('price-tick')])
-        await expect(call).rejects.toThrow('connection must be given to steer jobs of other replicas');
+        await expect(call).rejects.toThrow(
+          'trigger(), pause(), resume() and stepDown() need a connection:\n  - connection must be given to steer jobs of other replicas',
+        );
       expect(await jobs.trigger('price-tick', { local: true })).toMatchObject({ reason: 'not-leader' });
     });
 

@@ -16,13 +16,13 @@ abstract class MistakesError extends SingletonJobError {
   }
 }
 
-/** Thrown at start-up with every mistake found in the options of the module. */
+/** Thrown at start-up with every mistake found in the options of the module, and by the registry where they have no connection. */
 export class InvalidOptionsError extends MistakesError {
   /** Names the kind of error. Stable, unlike the message. */
   readonly code = 'INVALID_OPTIONS';
 
-  constructor(problems: readonly string[], options?: ErrorOptions) {
-    super('SingletonJobModule cannot start with these options', problems, options);
+  constructor(problems: readonly string[], options: ErrorOptions & { readonly title?: string } = {}) {
+    super(options.title ?? 'SingletonJobModule cannot start with these options', problems, options);
   }
 }
 

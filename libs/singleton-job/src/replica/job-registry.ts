@@ -22,6 +22,7 @@ import { leaderOf } from './leader-of.js';
 import { isoOf, nextDue } from './next-due.js';
 import { type Steering } from './steering.js';
 
+const NOWHERE_TITLE = 'trigger(), pause(), resume() and stepDown() need a connection';
 const NOWHERE =
   'connection must be given to steer jobs of other replicas, got undefined: the registry needs a Redis URL also where enabled is false';
 
@@ -157,7 +158,8 @@ export class SingletonJobRegistry {
   ): Promise<T> {
     const managed = this.#managed(name);
     const { connection, store } = this.options;
-    if (!local && connection === undefined && store === undefined) throw new InvalidOptionsError([NOWHERE]);
+    if (!local && connection === undefined && store === undefined)
+      throw new InvalidOptionsError([NOWHERE], { title: NOWHERE_TITLE });
     return act(managed, this.parts.steering);
   }
 
