@@ -180,6 +180,7 @@ export class SingletonJobRegistry {
   #statusOf(managed: ManagedJob): JobStatus {
     const { job, workers } = managed;
     const term = workers?.election.term;
+    const pausedAt = workers?.election.pausedAt;
     const role = this.#roleOf(managed);
     const lastRun = this.parts.statistics.lastRunOf(job.name);
     return {
@@ -189,13 +190,14 @@ export class SingletonJobRegistry {
       lockExpiryMs: job.lockExpiryMs,
       timeoutMs: job.timeoutMs ?? null,
       role,
-      pausedAt: isoOf(workers?.election.pausedAt),
+      pausedAt: isoOf(pausedAt),
       leader: leaderOf(workers?.election.leader),
       fencingToken: term?.fencingToken ?? null,
       leaseRemainingMs: term === undefined ? null : Math.max(Math.round(term.remainingMs), 0),
       runningSince: workers?.runner.inFlight?.startedAt.toISOString() ?? null,
       lastRun,
-      nextTickAt: role === 'disabled' ? null : nextDue(managed, lastRun, this.parts.clock.wallNow()),
+      nextTickAt:
+        role === 'disabled' || pausedAt !== undefined ? null : nextDue(managed, lastRun, this.parts.clock.wallNow()),
       counters: this.parts.statistics.countersOf(job.name),
     };
   }

@@ -78,6 +78,7 @@ export interface JobStatus {
   readonly lastRun: LastRun | null;
   /**
    * When the next tick is due on the leader, ISO 8601. For an interval only the leader knows it, and only between two runs; otherwise null.
+   * Null also while the job is disabled here, or paused on all replicas.
    */
   readonly nextTickAt: string | null;
   /** What this replica has counted since it started. */

@@ -243,6 +243,7 @@ describe('Steering from any replica', () => {
       expect(leadership(a)).toEqual(['0 leadershipGained', '100 leadershipReleased paused']);
       const paused = ['paused', '2027-01-01T00:00:00.100Z'];
       expect(rolesOf(a, b, c)).toEqual([paused, paused, paused]);
+      expect([a, b, c].map(({ registry }) => registry.get('tick').nextTickAt)).toEqual([null, null, null]);
       expect(await answer(c.registry.trigger('tick'), 0)).toEqual({
         started: false,
         reason: 'paused',
