@@ -41,6 +41,8 @@ const MISSED = {
 /** Writes the lines for an operator: one line for each fact, once. */
 export class LoggingObserver implements JobObserver {
   readonly #brokenAt = new Set<keyof JobEvents>();
+  /** Says how long the event loop was blocked since a lease was last renewed. Empty: it was not. */
+  #blocked = '';
 
   constructor(
     private readonly replica: LoggedReplica,
@@ -57,10 +59,15 @@ export class LoggingObserver implements JobObserver {
   }
 
   leadershipLost({ job, fencingToken, reason }: JobEvents['leadershipLost']): void {
+    const why = `${LOST[reason]}${reason === 'expired' ? this.#blocked : ''}`;
     this.sink.warn(
-      `${this.#name(job)} lost leadership (fencing token ${fencingToken}): ${LOST[reason]}. ` +
+      `${this.#name(job)} lost leadership (fencing token ${fencingToken}): ${why}. ` +
         'A run in flight is aborted, and another replica can take over',
     );
+  }
+
+  leaseRenewed(): void {
+    this.#blocked = '';
   }
 
   leadershipReleased({ job, reason, confirmed, runInFlight }: JobEvents['leadershipReleased']): void {
@@ -119,6 +126,7 @@ export class LoggingObserver implements JobObserver {
   }
 
   eventLoopBlocked({ blockedMs, jobs }: JobEvents['eventLoopBlocked']): void {
+    this.#blocked = `, after the event loop was blocked for ${showDuration(blockedMs)}`;
     const who = jobs.length === 0 ? 'no job was running' : `while these ran: ${jobs.join(', ')}`;
     this.sink.warn(
       `the event loop of ${this.replica.node} stood still for ${showDuration(blockedMs)}, ${who}. Move the computation ` +
