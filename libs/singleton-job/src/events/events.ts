@@ -242,6 +242,8 @@ export interface JobEvents {
     readonly job?: string;
     /** How long the outage lasted, in milliseconds. */
     readonly outageMs: number;
+    /** True: Redis restarted, or is another server now. A job without a leader gets one after its `lockExpiry`. Left out: not known. */
+    readonly hasRestarted?: true;
   };
   /**
    * Redis denies a request of this job: a permission is missing, the key has another type, or too few replicas of Redis are connected.

@@ -197,6 +197,12 @@ describe('The log', () => {
     ],
     ['storeRecovered', { outageMs: 11_000 }, 'log [myapp] Redis is available again after 11.0 s'],
     [
+      'storeRecovered',
+      { outageMs: 11_000, hasRestarted: true },
+      'log [myapp] Redis is available again after 11.0 s. ' +
+        'It restarted, or is another server: a job without a leader gets one after its lockExpiry',
+    ],
+    [
       'requestDenied',
       { job: 'report', error: new LockStoreError('STORE_MISCONFIGURED', 'WRONGTYPE'), deniedMs: 0 },
       'error [myapp:report] cannot be led (WRONGTYPE); retrying',

@@ -143,8 +143,10 @@ export class LoggingObserver implements JobObserver {
       );
   }
 
-  storeRecovered({ job, outageMs }: JobEvents['storeRecovered']): void {
-    this.sink.log(`${this.#name(job)} Redis is available again after ${showDuration(outageMs)}`);
+  storeRecovered({ job, outageMs, hasRestarted }: JobEvents['storeRecovered']): void {
+    const restarted = '. It restarted, or is another server: a job without a leader gets one after its lockExpiry';
+    const line = `${this.#name(job)} Redis is available again after ${showDuration(outageMs)}`;
+    this.sink.log(`${line}${hasRestarted === true ? restarted : ''}`);
   }
 
   requestDenied({ job, error, deniedMs }: JobEvents['requestDenied']): void {

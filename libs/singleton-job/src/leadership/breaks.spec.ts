@@ -47,6 +47,17 @@ describe('After Redis has restarted without its data', () => {
     expect(leadership(b)).toEqual([]);
   });
 
+  it('the end of the outage says so, and not after an outage of the network', async () => {
+    const [a, b] = pair(replicas);
+    await replicas.clock.advance(4_000);
+    restart(replicas, [a, b]);
+    await replicas.clock.advance(10_000);
+    a.store.reconnect();
+    await replicas.clock.advance(10_000);
+    expect(a.observer.of('storeRecovered')).toMatchObject([{ hasRestarted: true }, { outageMs: RECONNECT_MS }]);
+    expect(a.observer.of('storeRecovered')[1]).not.toHaveProperty('hasRestarted');
+  });
+
   it('a follower leads lockExpiry after the break was noticed, if the leader is cut off', async () => {
     const [a, b] = pair(replicas);
     await replicas.clock.advance(4_000);

@@ -351,6 +351,7 @@ export class Sessions {
     this.#hasNoticedBreak = true;
     this.#absent.clear();
     this.#presumedEnded.clear();
+    this.parts.client.breakNoticed();
     this.parts.listener.breakNoticed();
   }
 

@@ -35,6 +35,8 @@ interface Outage {
   remindAtMs: number;
   /** True after the report that a person must change something. */
   isDenied: boolean;
+  /** True after the first heartbeat found another server, or one that restarted. */
+  hasRestarted: boolean;
 }
 
 /** Sends the first request on a new connection, and is called when other requests may follow. */
@@ -206,6 +208,11 @@ export class StoreClient {
     this.#becomeReady();
   }
 
+  /** A heartbeat found another server or other data than before. Called before {@link heartbeatAnswered}. */
+  breakNoticed(): void {
+    if (this.#outage !== undefined) this.#outage.hasRestarted = true;
+  }
+
   get #isClosed(): boolean {
     return this.#closing.signal.aborted;
   }
@@ -247,7 +254,7 @@ export class StoreClient {
       return;
     }
     const sinceMs = this.parts.clock.now();
-    this.#outage = { sinceMs, isDenied, remindAtMs: nextReminderMs(sinceMs, sinceMs) };
+    this.#outage = { sinceMs, isDenied, hasRestarted: false, remindAtMs: nextReminderMs(sinceMs, sinceMs) };
     this.parts.notify('storeUnreachable', { error, outageMs: 0 });
   }
 
@@ -262,9 +269,10 @@ export class StoreClient {
   #endOutage(): void {
     if (this.#outage === undefined) return;
     this.#reported.succeeded(undefined, 'connection');
-    const outageMs = this.parts.clock.now() - this.#outage.sinceMs;
+    const { sinceMs, hasRestarted } = this.#outage;
+    const outageMs = this.parts.clock.now() - sinceMs;
     this.#outage = undefined;
-    this.parts.notify('storeRecovered', { outageMs });
+    this.parts.notify('storeRecovered', { outageMs, ...(hasRestarted && { hasRestarted }) });
   }
 
   #pauseMs(kind: RequestKind, error: LockStoreError, failures: number): number {
