@@ -33,6 +33,10 @@ const consumers = ['nest-11-cjs', 'nest-11-esm', 'nest-12-cjs', 'nest-12-esm'];
 const lockedFolders = ['', 'bench/', 'apps/reports/', ...consumers.map((name) => `test/packages/apps/${name}/`)];
 
 describe('the manifest of the library', () => {
+  it('has a version that the change log has', () => {
+    expect(readFileSync(join(ROOT, 'CHANGELOG.md'), 'utf8')).toContain(`\n## [${library.version ?? ''}]\n`);
+  });
+
   it('installs no other package', () => {
     expect(library.dependencies).toBeUndefined();
   });
