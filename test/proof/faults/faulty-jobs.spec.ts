@@ -51,7 +51,7 @@ describe('A process', () => {
     expect(late.filter(({ payload }) => tokens.includes(payload?.fencingToken))).toEqual([]);
     const lost = () => a.of('leadershipLost').filter(({ atMs }) => atMs > beganAtMs);
     await a.until('it gives both jobs up', () => lost().length === 2);
-    expect(a.lines.join('\n')).toMatch(/stood still for \d+(\.\d+)? m?s, while these ran: .*faulty.*worker thread/);
+    expect(a.lines.join('\n')).toMatch(/was blocked for \d+(\.\d+)? m?s, while these ran: .*faulty.*worker thread/);
     expect(await Promise.all([a.stop(), b.stop()])).toEqual([0, 0]);
   });
 
@@ -89,7 +89,7 @@ describe('A process', () => {
     expect(performance.now() - askedAtMs).toBeLessThan(SHUTDOWN_TIMEOUT_MS + SLACK_MS);
     expect(await redis.keys('faults:*:lock')).toEqual(['faults:faulty:lock']);
     expect(await redis.pttl('faults:faulty:lock')).toBeGreaterThan(0);
-    expect(a.lines.join('\n')).toContain('a run ignored its abort and goes on');
+    expect(a.lines.join('\n')).toContain('a run ignored its abort and is still running');
   });
 
   it('whose job closes the application and waits for it exits in time', async () => {

@@ -209,7 +209,7 @@ export interface JobEvents {
   };
 
   /**
-   * The event loop, or the whole process, stood still for a second or longer. `jobs` had a run in flight. Called when the event loop goes
+   * The event loop, or the whole process, was blocked for a second or longer. `jobs` had a run in flight. Called when the event loop goes
    * on. Not called if this replica leads no job.
    */
   eventLoopBlocked: {

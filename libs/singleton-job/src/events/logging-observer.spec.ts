@@ -89,7 +89,7 @@ describe('The log', () => {
     [
       'leadershipReleased',
       { job: 'report', fencingToken: 42, reason: 'shutdown', confirmed: false, runInFlight: true },
-      'warn [myapp:report] could not release leadership (shutdown, node pod-1-ab12cd34): a run ignored its abort and goes on. ' +
+      'warn [myapp:report] could not release leadership (shutdown, node pod-1-ab12cd34): a run ignored its abort and is still running. ' +
         'Another replica takes over when the lease expires. Pass run.signal on to what the run waits for',
     ],
     [
@@ -156,7 +156,7 @@ describe('The log', () => {
     [
       'eventLoopBlocked',
       { blockedMs: 4_200, jobs: ['report'] },
-      'warn the event loop of pod-1-ab12cd34 stood still for 4.2 s, while these ran: report. Move the ' +
+      'warn the event loop of pod-1-ab12cd34 was blocked for 4.2 s, while these ran: report. Move the ' +
         'computation into a worker thread, or keep leases through such a block with heartbeatThread or a longer lockExpiry',
     ],
     [

@@ -75,7 +75,7 @@ export class LoggingObserver implements JobObserver {
     if (confirmed) this.sink.log(`${this.#name(job)} released leadership ${why}`);
     else if (runInFlight) {
       this.sink.warn(
-        `${this.#name(job)} could not release leadership ${why}: a run ignored its abort and goes on. ` +
+        `${this.#name(job)} could not release leadership ${why}: a run ignored its abort and is still running. ` +
           'Another replica takes over when the lease expires. Pass run.signal on to what the run waits for',
       );
     } else {
@@ -129,7 +129,7 @@ export class LoggingObserver implements JobObserver {
     this.#blocked = `, after the event loop was blocked for ${showDuration(blockedMs)}`;
     const who = jobs.length === 0 ? 'no job was running' : `while these ran: ${jobs.join(', ')}`;
     this.sink.warn(
-      `the event loop of ${this.replica.node} stood still for ${showDuration(blockedMs)}, ${who}. Move the computation ` +
+      `the event loop of ${this.replica.node} was blocked for ${showDuration(blockedMs)}, ${who}. Move the computation ` +
         'into a worker thread, or keep leases through such a block with heartbeatThread or a longer lockExpiry',
     );
   }
