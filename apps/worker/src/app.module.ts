@@ -24,7 +24,7 @@ import { SpanExport } from './tracing/span-export.js';
   imports: [
     ConfigModule.forRoot({ load: [singletonJobConfig, workerConfig], isGlobal: true, ignoreEnvFile: true }),
     SingletonJobModule.forRootAsync(singletonJobConfig.asProvider()),
-    // the caller gets the result; the log does not need it every few seconds
+    // health checks come every few seconds, and their caller gets the result
     TerminusModule.forRoot({ logger: false }),
     MetricsModule,
   ],

@@ -17,10 +17,10 @@ async function bootstrap(): Promise<void> {
     {
       // a mistake in the environment is reported below, without a stack
       abortOnError: false,
-      // lines wait until the configuration has said how they are written
+      // log lines wait for the configuration of their format
       bufferLogs: true,
       autoFlushLogs: false,
-      // a connection that a scraper keeps open must not keep the process from ending
+      // an open connection of a scraper must not keep the process alive
       forceCloseConnections: true,
     },
   );
@@ -29,9 +29,9 @@ async function bootstrap(): Promise<void> {
   app.useLogger(new RunLogger({ logLevels: [logLevel], json, colors: !json && isatty(1) }));
   app.flushLogs();
 
-  // the loopback address keeps no browser out: any page may have it post to a port of its own machine
+  // a browser on this machine reaches the loopback address, and any page can make it send a POST
   app.enableCsrfProtection();
-  // SIGTERM and SIGINT close the application: runs finish, locks are given back, connections end
+  // SIGTERM and SIGINT close the application: runs finish, locks are released, connections end
   app.enableShutdownHooks();
   try {
     await app.listen(http.port, http.host);

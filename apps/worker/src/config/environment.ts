@@ -1,4 +1,4 @@
-/** Says at start-up, all at once, which variables of the environment are wrong. */
+/** Reports all wrong environment variables at start-up, in one error. */
 export class InvalidEnvironmentError extends Error {
   constructor(readonly problems: readonly string[]) {
     super(`The worker cannot start in this environment:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`);
@@ -8,7 +8,7 @@ export class InvalidEnvironmentError extends Error {
 
 const UNIT_MS = { ms: 1, s: 1_000, m: 60_000 } as const;
 
-/** Reads variables of the environment that are more than text, and collects what is wrong with them. */
+/** Reads environment variables that are more than text, and collects the mistakes in them. */
 export class Environment {
   readonly #problems: string[] = [];
 
@@ -29,7 +29,7 @@ export class Environment {
     return this.#refuse(name, { expected: 'a duration', fix: `write it with its unit, as in ${fallback}` }, 0);
   }
 
-  /** Whether the variable is given, which then has to be the URL of a server that speaks HTTP. */
+  /** Whether the variable is set. It must then be an HTTP URL. */
   hasUrl(name: string, example: string): boolean {
     const text = this.variables[name];
     if (text === undefined) return false;
@@ -44,7 +44,7 @@ export class Environment {
     return this.#refuse(name, { expected: `one of ${choices.join(', ')}`, fix: 'use one of them' }, fallback);
   }
 
-  /** @throws InvalidEnvironmentError with everything that was refused so far */
+  /** @throws InvalidEnvironmentError with all mistakes so far */
   check(): void {
     if (this.#problems.length > 0) throw new InvalidEnvironmentError(this.#problems);
   }

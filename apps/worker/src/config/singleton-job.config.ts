@@ -7,7 +7,7 @@ import { EventFeed } from '../events/event-feed.js';
 
 const DEFAULTS = { projectName: 'myapp', connection: 'redis://127.0.0.1:6379' };
 
-/** The options of the library: its variables, over the defaults of this application, and what is no text. */
+/** The options of the library: the defaults of this application, the variables that override them, and the options that are not text. */
 export const singletonJobConfig = registerAs('singletonJob', () => {
   return {
     ...DEFAULTS,

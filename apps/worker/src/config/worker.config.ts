@@ -2,23 +2,23 @@ import { hostname } from 'node:os';
 import { registerAs } from '@nestjs/config';
 import { Environment } from './environment.js';
 
-/** What this application decides for itself. README.md has the table of variables. */
+/** The configuration of this application. README.md has the table of variables. */
 export const workerConfig = registerAs('worker', () => {
   const { env } = process;
   const environment = new Environment(env);
   const config = {
-    /** This replica, in what the event feed says. */
+    /** The name of this replica in the event feed. */
     node: env.SINGLETON_JOB_NODE_ID ?? env.POD_NAME ?? hostname(),
     http: {
       /** The address to listen on. Loopback by default, because every client can run and pause jobs. */
       host: env.HOST ?? '127.0.0.1',
-      /** 0: any that is free, so that several workers run on one machine. */
+      /** 0: any free port, so that several workers run on one machine. */
       port: environment.wholeNumber('PORT', 0),
     },
     logLevel: environment.oneOf('LOG_LEVEL', ['error', 'warn', 'log', 'debug', 'verbose'], 'log'),
     logFormat: environment.oneOf('LOG_FORMAT', ['text', 'json'], 'text'),
     spans: {
-      /** Where to is the exporter's to read. */
+      /** Whether there is a collector. The exporter reads its address itself. */
       areCollected: [
         environment.hasUrl('OTEL_EXPORTER_OTLP_ENDPOINT', 'http://localhost:4318'),
         environment.hasUrl('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'http://localhost:4318/v1/traces'),

@@ -4,7 +4,7 @@ import { type InterceptedRun, type RunInterceptor } from 'nestjs-singleton-job';
 
 const current = new AsyncLocalStorage<InterceptedRun>();
 
-/** Lets everything below a run know which one it is. */
+/** Makes the current run available to all code below it. */
 @Injectable()
 export class RunContext implements RunInterceptor {
   intercept(run: InterceptedRun, next: () => Promise<unknown>): Promise<unknown> {
@@ -12,7 +12,7 @@ export class RunContext implements RunInterceptor {
   }
 }
 
-/** The run that this call is made for, however many awaits away; undefined outside of any. */
+/** The run that this call belongs to, also after any number of awaits. Undefined outside of a run. */
 export function runOfThisCall(): InterceptedRun | undefined {
   return current.getStore();
 }

@@ -1,7 +1,7 @@
 import { ConsoleLogger } from '@nestjs/common';
 import { runOfThisCall } from './run-context.js';
 
-/** Says on each line in which run it was written: its job, its tick, and the fencing token of its term. */
+/** Adds the run to each log line: the job, the tick, and the fencing token of the term. */
 export class RunLogger extends ConsoleLogger {
   protected override formatContext(context: string): string {
     const run = runOfThisCall();

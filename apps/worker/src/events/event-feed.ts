@@ -5,8 +5,8 @@ import { workerConfig } from '../config/worker.config.js';
 import { payloadAsJson } from './payload-as-json.js';
 
 /**
- * Sends what happens here to the process that forked this one, except renewals. Without a parent that listens, it does
- * nothing. README.md describes the messages.
+ * Sends the events of this replica, except renewals, to the parent process. Without an IPC channel to a parent it does nothing. README.md
+ * describes the messages.
  */
 @Injectable()
 export class EventFeed implements JobObserver {
@@ -15,7 +15,7 @@ export class EventFeed implements JobObserver {
 
   constructor(@Inject(workerConfig.KEY) private readonly config: ConfigType<typeof workerConfig>) {}
 
-  /** The first message of all: signals are heeded from now on, and `url` is answered. */
+  /** Sends the first message: from now on the worker handles signals and answers at `url`. */
   ready(payload: { readonly url: string }): void {
     const held = this.#held ?? [];
     this.#held = undefined;
@@ -35,6 +35,6 @@ export class EventFeed implements JobObserver {
 }
 
 function send(message: object): void {
-  // the callback takes the error of a parent that has gone; the channel itself keeps no process alive
+  // the callback receives the error if the parent has gone; the channel does not keep the process alive
   process.send?.(message, undefined, undefined, () => undefined);
 }

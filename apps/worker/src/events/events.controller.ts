@@ -13,12 +13,12 @@ export class EventsController {
     if (!Object.hasOwn(JOB_EVENTS, event)) throw new NotFoundException(`there is no event '${event}'`);
     const channel = `nestjs-singleton-job:${event}`;
     return new Observable((listener) => {
-      const hear = (payload: unknown): void => {
+      const forward = (payload: unknown): void => {
         listener.next({ type: event, data: payloadAsJson(payload as object) });
       };
-      subscribe(channel, hear);
+      subscribe(channel, forward);
       return () => {
-        unsubscribe(channel, hear);
+        unsubscribe(channel, forward);
       };
     });
   }

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 
-/** The payload of an event as JSON can carry it: of an error JSON would leave nothing. */
+/** The payload of an event for JSON. Without this, JSON would drop the content of an error. */
 export function payloadAsJson(payload: object): object {
   return 'error' in payload ? { ...payload, error: plain(payload.error) } : payload;
 }

@@ -1,8 +1,8 @@
-/** Of the container: `node check.js /health/live` exits with 0 where the worker beside it answers 200. */
+/** The health check of the container: `node check.js /health/live` exits with 0 if the worker in it answers 200. */
 const ANSWER_WITHIN_MS = 4_000;
 
 const { HOST = '127.0.0.1', PORT = '3000' } = process.env;
-// a server on all addresses also listens on this one
+// a server on all addresses also listens on the loopback address
 const host = ['0.0.0.0', '::'].includes(HOST) ? '127.0.0.1' : HOST;
 const [path = '/health/ready'] = process.argv.slice(2);
 

@@ -6,7 +6,7 @@ import { Interval } from 'nestjs-singleton-job';
 export class Heartbeat {
   readonly #logger = new Logger(Heartbeat.name);
 
-  // the next run comes one second after the end of this one, on the leader at that time
+  // the next run starts one second after the end of this run, on the leader at that time
   @Interval('1s', { name: 'heartbeat' })
   beat(): void {
     this.#logger.debug('beat');

@@ -10,12 +10,12 @@ import {
 import { LockFilter } from '../prices/lock.filter.js';
 import { UnknownJobFilter } from './unknown-job.filter.js';
 
-/** What Express has, as far as it is needed here. */
+/** The part of an Express response that is used here. */
 interface Response {
   status(code: number): unknown;
 }
 
-/** The jobs, for an operator. Any replica answers. Who may reach it may run and pause them: see HOST in README.md. */
+/** The jobs, for an operator. Any replica answers. Every client that reaches it can run and pause jobs: see HOST in README.md. */
 @Controller('jobs')
 @UseFilters(UnknownJobFilter, LockFilter)
 export class JobsController {
@@ -39,7 +39,7 @@ export class JobsController {
     return result;
   }
 
-  /** On all replicas, until it is resumed. 503: Redis has not confirmed it. */
+  /** Pauses the job on all replicas until it is resumed. 503: Redis has not confirmed it. */
   @Post(':name/pause')
   @HttpCode(200)
   pause(@Param('name') name: string): Promise<PauseResult> {
@@ -52,7 +52,7 @@ export class JobsController {
     return this.jobs.resume(name);
   }
 
-  /** Gives the job to another replica. */
+  /** Hands the job over to another replica. */
   @Post(':name/step-down')
   @HttpCode(200)
   stepDown(@Param('name') name: string): Promise<StepDownResult> {

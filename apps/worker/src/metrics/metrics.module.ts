@@ -4,11 +4,11 @@ import { MeterProvider } from '@opentelemetry/sdk-metrics';
 import { SingletonJobOpenTelemetryModule } from 'nestjs-singleton-job/opentelemetry';
 import { MetricsController } from './metrics.controller.js';
 
-// our controller answers a scrape; the exporter needs no port of its own
+// our controller answers a scrape, so the exporter needs no port
 const exporter = new PrometheusExporter({ preventServerStart: true });
 const meterProvider = new MeterProvider({ readers: [exporter] });
 
-/** What the jobs count and measure, for Prometheus to scrape. */
+/** The metrics of the jobs, for Prometheus. */
 @Module({
   imports: [SingletonJobOpenTelemetryModule.forRoot({ meterProvider })],
   controllers: [MetricsController],

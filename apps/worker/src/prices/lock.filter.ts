@@ -2,7 +2,7 @@ import { type ArgumentsHost, Catch, ConflictException, ServiceUnavailableExcepti
 import { BaseExceptionFilter } from '@nestjs/core';
 import { LockLostError, LocksClosedError, LockStoreError, LockUnavailableError } from 'nestjs-singleton-job';
 
-/** 409 for a lock that is held. 503 where the lock is unknown or lost: the caller may try again. */
+/** 409 for a lock that is held. 503 if the lock is unknown or lost: the caller may try again. */
 @Catch(LockUnavailableError, LockStoreError, LockLostError, LocksClosedError)
 export class LockFilter extends BaseExceptionFilter {
   override catch(error: Error, host: ArgumentsHost): void {

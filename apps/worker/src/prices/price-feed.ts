@@ -22,7 +22,7 @@ export class PriceFeed {
     return 100 + Math.sin(this.#pulls / 10);
   }
 
-  /** How many prices of the past it knew. Rejects as {@link pull} does. */
+  /** Resolves to the number of past prices. Rejects as {@link pull} does. */
   async history({ signal }: { readonly signal: AbortSignal }): Promise<number> {
     await answer(this.config.priceImport.takesMs, signal);
     return DAYS_OF_HISTORY;

@@ -17,7 +17,7 @@ export class PriceImport {
     private readonly feed: PriceFeed,
   ) {}
 
-  /** @throws LockUnavailableError while any replica is at it */
+  /** @throws LockUnavailableError while a replica is importing */
   run(): Promise<ImportedPrices> {
     return this.locks.withLock('price-import', async ({ signal, fencingToken }) => {
       const prices = await this.feed.history({ signal });

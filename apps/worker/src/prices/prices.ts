@@ -8,11 +8,11 @@ export class Prices {
 
   constructor(private readonly feed: PriceFeed) {}
 
-  // ticks are dropped, never stacked, while a slow pull is in flight
+  // ticks are dropped, never queued, while a slow pull is in flight
   @FixedRate('500ms', { name: 'price-tick' })
   async tick(run: JobRun): Promise<void> {
     const price = await this.feed.pull({ signal: run.signal });
-    // which run it was RunLogger says
+    // RunLogger adds the run to the line
     this.#logger.debug(price.toFixed(2));
   }
 }

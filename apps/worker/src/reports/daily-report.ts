@@ -14,11 +14,11 @@ export class DailyReport {
     @Inject(workerConfig.KEY) private readonly config: ConfigType<typeof workerConfig>,
   ) {}
 
-  // it computes for a while: better a late hand-over after a crash than a lease lost to a pause
+  // it blocks the event loop for a while: a late takeover after a crash is better than a lost lease
   @Cron('0 3 * * *', { name: 'daily-report', timeZone: 'Asia/Singapore', lockExpiry: '60s' })
   async write(run: JobRun): Promise<void> {
     const report = await this.#compose(run);
-    // nothing to pay for a check right before what cannot be undone; the archive has the last word
+    // a cheap check right before the write; the archive makes the final check
     run.assertLeader();
     await this.archive.save(report, run.fencingToken);
     this.#logger.log(`archived: ${report}`);
@@ -28,12 +28,12 @@ export class DailyReport {
     const { takesMs, computesMs } = this.config.dailyReport;
     await delay(takesMs, undefined, { signal });
     compute(computesMs);
-    // named after its occurrence, not after the time of day: a run that makes up for a crash may start late
+    // named after its occurrence, because a run after a crash may start late
     return `report of ${scheduledAt.toISOString()}`;
   }
 }
 
-/** Stands in for a long computation: the event loop does not turn meanwhile. */
+/** Stands for a long computation, which blocks the event loop. */
 function compute(forMs: number): void {
   const endMs = performance.now() + forMs;
   while (performance.now() < endMs);

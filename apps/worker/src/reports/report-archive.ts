@@ -11,8 +11,8 @@ redis.call('HSET', KEYS[1], 'token', ARGV[1], 'body', ARGV[2])
 return 1`;
 
 /**
- * Keeps the latest report. It stands for any resource that two leaders might write to: one that was paused after its
- * last check, and the one that has replaced it. The fencing token tells them apart here, where the write happens.
+ * Keeps the latest report. It stands for any resource that two leaders might write to: the current leader, and an old leader that was
+ * paused after its last check. The fencing token distinguishes them where the write happens.
  */
 @Injectable()
 export class ReportArchive implements OnApplicationShutdown {
@@ -20,10 +20,10 @@ export class ReportArchive implements OnApplicationShutdown {
   readonly #key: string;
 
   constructor(@Inject(singletonJobConfig.KEY) { connection, projectName }: ConfigType<typeof singletonJobConfig>) {
-    // connects with the first report; a write that hangs fails, and may still arrive later: the token covers that
+    // connects with the first report; a write that times out may still arrive later, and then the token refuses it
     this.#redis = new Redis(connection, { lazyConnect: true, commandTimeout: 2_000, maxRetriesPerRequest: 1 });
     this.#redis.on('error', () => {
-      // the report that needs the connection fails by itself
+      // the report that needs the connection fails itself
     });
     this.#key = `${projectName}:report`;
   }
@@ -34,7 +34,7 @@ export class ReportArchive implements OnApplicationShutdown {
     if (saved !== 1) throw new Error(`a later leader has written already: ${body} is dropped`);
   }
 
-  // jobs are stopped before this: a run in flight can still save
+  // jobs stop before this, so a run in flight can still save
   onApplicationShutdown(): void {
     this.#redis.disconnect();
   }

@@ -7,7 +7,7 @@ import { resourceFromAttributes } from '@opentelemetry/resources';
 import { BatchSpanProcessor, NodeTracerProvider } from '@opentelemetry/sdk-trace-node';
 import { workerConfig } from '../config/worker.config.js';
 
-/** Sends a span of each run to a collector. Without a collector no span is made. */
+/** Sends a span of each run to a collector. Without a collector there are no spans. */
 @Injectable()
 export class SpanExport implements OnApplicationShutdown {
   readonly #logger = new Logger(SpanExport.name);
@@ -16,7 +16,7 @@ export class SpanExport implements OnApplicationShutdown {
   constructor(@Inject(workerConfig.KEY) private readonly config: ConfigType<typeof workerConfig>) {
     const { node, spans } = config;
     if (!spans.areCollected) return;
-    // where to, with which headers and for how long it reads from the environment itself, as the exporters of all languages do
+    // the exporter reads its address, headers and timeouts from the environment itself
     const exporter = new OTLPTraceExporter();
     this.#provider = new NodeTracerProvider({
       resource: resourceFromAttributes({ 'service.name': 'worker', 'service.instance.id': node }),
@@ -25,11 +25,11 @@ export class SpanExport implements OnApplicationShutdown {
     this.#provider.register();
   }
 
-  // jobs are stopped before this: the spans of the last runs are sent too
+  // jobs stop before this, so the spans of the last runs are sent too
   async onApplicationShutdown(): Promise<void> {
     if (this.#provider === undefined) return;
     const { lastOnesWithinMs } = this.config.spans;
-    // an export cannot be called off: what goes on after the wait is bounded by the exporter's own timeout
+    // an export cannot be cancelled: after the wait only the exporter's own timeout ends it
     const failure = await Promise.race([
       this.#provider.shutdown().then(() => undefined, reasonOf),
       delay(lastOnesWithinMs, `no answer within ${lastOnesWithinMs} ms`, { ref: false }),
@@ -40,6 +40,6 @@ export class SpanExport implements OnApplicationShutdown {
 
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return inspect(error);
-  // the message is empty where each address of a host has refused
+  // the message is empty if each address of a host has refused
   return error.message === '' && 'code' in error ? String(error.code) : error.message;
 }
