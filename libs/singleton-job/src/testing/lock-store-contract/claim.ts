@@ -3,14 +3,14 @@ import { acquireRequest, granted, refused } from './requests.js';
 import { type Rules, type Scene } from './scene.js';
 
 export const CLAIM: Rules = {
-  'takes an occurrence once, and with it all older ones': async ({ store, claim }) => {
+  'takes an occurrence once, and all older ones with it': async ({ store, claim }) => {
     const { token, storeTime: at } = await granted(store, acquireRequest('a#1'));
     includes(await claim('a#1', { token, scheduledAt: at + 20 }), { outcome: 'claimed', newestClaimed: at + 20 });
     includes(await claim('a#1', { token, scheduledAt: at + 10 }), { outcome: 'taken', newestClaimed: at + 20 });
     includes(await claim('a#1', { token, scheduledAt: at + 30 }), { outcome: 'claimed', holder: 'a#1' });
   },
 
-  'that is repeated, because its answer was lost, is answered already-ours': async ({ store, claim }) => {
+  'that is repeated after a lost answer results in already-ours': async ({ store, claim }) => {
     const { token, storeTime: at } = await granted(store, acquireRequest('a#1'));
     await claim('a#1', { token, scheduledAt: at + 20 });
     const repeated = await claim('a#1', { token, scheduledAt: at + 20 });

@@ -19,7 +19,7 @@ export const FENCING_TOKEN: Rules = {
     includes(await granted(store, acquireRequest('a#1', { seenToken })), { token: seenToken + 1 });
   },
 
-  'grows also after a loss of data, which shows by a new stateCreatedAt': async ({ world, store, other }) => {
+  'grows also after a loss of data, which a new stateCreatedAt shows': async ({ world, store, other }) => {
     const before = await granted(store, acquireRequest('a#1', { seenToken: far() }));
     await world.passTime(5);
     await world.loseData();
@@ -28,7 +28,7 @@ export const FENCING_TOKEN: Rules = {
     above(after.stateCreatedAt, before.stateCreatedAt);
   },
 
-  'is the same again for a repeated request, which starts the life of the lock anew': async ({ store, other }) => {
+  'is the same for a repeated request, which renews the life of the lock': async ({ store, other }) => {
     const first = await granted(store, acquireRequest('a#1', { lifeMs: 30_000 }));
     const again = await granted(store, acquireRequest('a#1', { lifeMs: 90_000, seenToken: first.token }));
     sameResult(again, first);
@@ -41,7 +41,7 @@ export const FENCING_TOKEN: Rules = {
     above(again.token, token + 10);
   },
 
-  'is given again to the holder of a lock that has lost its state': async ({ world, store, other }) => {
+  'is granted again to the holder of a lock that has lost its state': async ({ world, store, other }) => {
     await world.occupy('price-tick', 'a#1');
     const { token, storeTime } = await granted(store, acquireRequest('a#1', { lifeMs: 30_000 }));
     atLeast(token, storeTime);

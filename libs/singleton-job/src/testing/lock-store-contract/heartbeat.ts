@@ -24,7 +24,7 @@ export const HEARTBEAT: Rules = {
     includes(list?.get(session.id) ?? {}, { hasEnded: false, end: storeTime + LONG_MS / 2 });
   },
 
-  'answers for each session of the request, in the same order': async ({ world, store }) => {
+  'has a result for each session of the request, in the same order': async ({ world, store }) => {
     const [ended, alive, fresh] = [
       sessionOfReplica('a', { id: 'a.1@40', lockExpiryMs: SHORT_MS }),
       sessionOfReplica('a', { id: 'a.2@600000' }),
@@ -38,14 +38,14 @@ export const HEARTBEAT: Rules = {
     equal(sessions[2]?.end, storeTime + 800);
   },
 
-  'without sessions only answers': async ({ store, other }) => {
+  'without sessions changes nothing': async ({ store, other }) => {
     const before = await heartbeat(other, []);
     const result = await heartbeat(store, []);
     includes(result, { sessions: [], liveReplicas: 0, nextEnd: undefined });
     equal((await heartbeat(other, [], before)).list, undefined);
   },
 
-  'answers which server it is, since when, and its time': async ({ world, store, other }) => {
+  'returns the id of the server, since when it runs, and its time': async ({ world, store, other }) => {
     const first = await heartbeat(store, []);
     notEqual(first.serverId, undefined);
     atLeast(first.storeTime, first.serverSince);
@@ -68,7 +68,7 @@ export const HEARTBEAT: Rules = {
     includes(await heartbeat(store, own), { liveReplicas: 3 });
   },
 
-  'answers when the next session of another replica with the same lockExpiry ends': async ({ store, other }) => {
+  'returns when the next session of another replica with the same lockExpiry ends': async ({ store, other }) => {
     const own = sessionOfReplica('a');
     includes(await heartbeat(store, [own]), { nextEnd: undefined });
     await kept(store, sessionOfReplica('a', { id: 'a.2@600000' }));
@@ -80,7 +80,7 @@ export const HEARTBEAT: Rules = {
     includes(await heartbeat(store, []), { nextEnd: undefined });
   },
 
-  'does not wait for a session that has ended': async ({ store, other }) => {
+  'does not return the end of a session that has ended': async ({ store, other }) => {
     const ended = sessionOfReplica('b');
     await kept(other, ended);
     await other.endSession(ended);

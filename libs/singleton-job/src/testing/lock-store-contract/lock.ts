@@ -80,17 +80,17 @@ export const LOCK: Rules = {
     sameResult(await granted(other, acquireRequest('a#2', { lifeMs: 60_000 })), second);
   },
 
-  'that would stay for ever is given a life by the first refusal': async ({ world, store }) => {
-    await world.occupy('price-tick', 'somebody-else');
+  'without a time to live gets one from the first refusal': async ({ world, store }) => {
+    await world.occupy('price-tick', 'another-client');
     const refusal = await refused(store, acquireRequest('a#1', { lifeMs: 60_000 }));
-    includes(refusal, { holder: 'somebody-else', ttlMs: 60_000, ttlRestored: true });
+    includes(refusal, { holder: 'another-client', ttlMs: 60_000, ttlRestored: true });
     const again = await refused(store, acquireRequest('a#1', { lifeMs: 90_000 }));
     equal(again.ttlRestored, false);
     atMost(again.ttlMs, 60_000);
   },
 
-  'that is refused has no state if it had none': async ({ world, store }) => {
-    await world.occupy('price-tick', 'somebody-else');
+  'that is refused gets no state': async ({ world, store }) => {
+    await world.occupy('price-tick', 'another-client');
     const nothing = { token: 0, stateCreatedAt: undefined, schedule: undefined, newestClaimed: undefined };
     includes(await refused(store, acquireRequest('a#1', { seenToken: 5 })), nothing);
     includes(await refused(store, acquireRequest('a#2', { stateLifeMs: LONG_MS })), nothing);

@@ -3,7 +3,7 @@ import { acquireRequest, granted, heartbeat, refused } from './requests.js';
 import { type Rules } from './scene.js';
 
 export const OUTDATED_STATE: Rules = {
-  'is another than the one that the request knows': async ({ store, other, release }) => {
+  'is one that differs from the state that the request knows': async ({ store, other, release }) => {
     const { stateCreatedAt } = await granted(store, acquireRequest('a#1'));
     await release('a#1');
     const outdated = acquireRequest('b#1', { knownStateCreatedAt: stateCreatedAt - 1 });
@@ -11,14 +11,14 @@ export const OUTDATED_STATE: Rules = {
     await granted(other, acquireRequest('b#1', { knownStateCreatedAt: stateCreatedAt }));
   },
 
-  'is one that is gone': async ({ world, store, other }) => {
+  'is one that was lost': async ({ world, store, other }) => {
     const { stateCreatedAt } = await granted(store, acquireRequest('a#1'));
     await world.loseData();
     const outdated = acquireRequest('b#1', { knownStateCreatedAt: stateCreatedAt, isFirstStart: true });
     includes(await refused(other, outdated), { reason: 'outdated', stateCreatedAt: undefined });
   },
 
-  'is not noticed by a request that knows none': async ({ store, other, release }) => {
+  'does not refuse a request that knows no state': async ({ store, other, release }) => {
     await granted(store, acquireRequest('a#1'));
     await release('a#1');
     await granted(other, acquireRequest('b#1'));
@@ -31,7 +31,7 @@ export const OUTDATED_STATE: Rules = {
 };
 
 export const OUTDATED_HEARTBEAT: Rules = {
-  'is one that another server answered': async ({ store }) => {
+  'is one that another server has answered': async ({ store }) => {
     const { serverSince } = await heartbeat(store, []);
     const request = acquireRequest('a#1', { heartbeat: { serverId: 'another', serverSince } });
     includes(await refused(store, request), { reason: 'outdated', holder: undefined });
@@ -58,7 +58,7 @@ export const OUTDATED_HEARTBEAT: Rules = {
     includes(await refused(store, request), { reason: 'outdated', holder: 'a#1' });
   },
 
-  'is no reason to refuse where the store did not say which server it is': async ({ store }) => {
+  'refuses nothing if the store did not name its server': async ({ store }) => {
     await granted(store, acquireRequest('a#1', { heartbeat: { serverId: undefined, serverSince: 0 } }));
   },
 };

@@ -4,7 +4,7 @@ import { acquireRequest, granted, heartbeat, LONG_MS, refused } from './requests
 import { type Rules } from './scene.js';
 
 export const PAUSE: Rules = {
-  'answers since when the job is paused, and who holds its lock': async ({ world, store, setPaused }) => {
+  'returns since when the job is paused, and the holder of its lock': async ({ world, store, setPaused }) => {
     const first = await setPaused(true);
     includes(first, { pausedAt: first.storeTime, holder: undefined });
     await world.passTime(5);
@@ -16,7 +16,7 @@ export const PAUSE: Rules = {
     includes(await setPaused(false), { holder: 'a#1', pausedAt: undefined });
   },
 
-  'keeps the lock from every replica until it ends': async ({ store, other, setPaused }) => {
+  'refuses the lock to every replica until it ends': async ({ store, other, setPaused }) => {
     const { pausedAt } = await setPaused(true);
     for (const each of [store, other]) {
       const refusal = await refused(each, acquireRequest('b#1'));
@@ -31,7 +31,7 @@ export const PAUSE: Rules = {
     await granted(store, acquireRequest('a#1', { name: 'other' }));
   },
 
-  'leaves the lock to its holder. Each renewal and claim answers it, also one that finds another holder': async ({
+  'leaves the lock to its holder, and is in the result of each renewal and claim': async ({
     store,
     other,
     renew,
@@ -49,7 +49,7 @@ export const PAUSE: Rules = {
     includes(await renew('a#1'), { held: true, pausedAt: undefined });
   },
 
-  'lets no occurrence be claimed that is not claimed already': async ({ store, claim, setPaused }) => {
+  'refuses every new claim': async ({ store, claim, setPaused }) => {
     const { token, storeTime: at } = await granted(store, acquireRequest('a#1'));
     await claim('a#1', { token, scheduledAt: at + 5 });
     await setPaused(true);
@@ -75,14 +75,14 @@ export const PAUSE: Rules = {
     }
   },
 
-  'is the reason of a refusal before an outdated state and a time that has not come': async ({ store, setPaused }) => {
+  'is the reason of a refusal even if the state is outdated or the time has not come': async ({ store, setPaused }) => {
     await setPaused(true);
     const notBefore = (await heartbeat(store, [])).storeTime + LONG_MS;
     const requests = [acquireRequest('a#1', { knownStateCreatedAt: 1 }), acquireRequest('a#1', { notBefore })];
     for (const request of requests) includes(await refused(store, request), { reason: 'paused' });
   },
 
-  'is no state: a first start after it waits for nothing': async ({ store, setPaused }) => {
+  'creates no state: a first start after it does not wait': async ({ store, setPaused }) => {
     await setPaused(true);
     const notBefore = (await heartbeat(store, [])).storeTime + LONG_MS;
     await setPaused(false);

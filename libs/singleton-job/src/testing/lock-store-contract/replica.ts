@@ -10,7 +10,7 @@ export const REPLICA: Rules = {
     for (const [n, result] of (await Promise.all(requests)).entries()) includes(result, expected[n] ?? {});
   },
 
-  'that closed its store gets no answer, neither yes nor no': async ({ store, renew, claim, release }) => {
+  'that closed its store gets no answer': async ({ store, renew, claim, release }) => {
     await granted(store, acquireRequest('a#1'));
     await store.close();
     await store.close();

@@ -66,12 +66,12 @@ export async function kept(store: LockStore, session: SessionToKeep): Promise<Se
 /** Waits for a condition. The limit is generous, because the machine may be busy. */
 export async function eventually<T>(
   what: string,
-  ask: () => T | undefined | Promise<T | undefined>,
+  read: () => T | undefined | Promise<T | undefined>,
   limitMs = 20_000,
 ): Promise<T> {
   const giveUpAt = performance.now() + limitMs;
   for (;;) {
-    const value = await ask();
+    const value = await read();
     if (value !== undefined) return value;
     if (performance.now() > giveUpAt) throw new Error(`waited ${String(limitMs)} ms in vain: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 5));

@@ -31,7 +31,7 @@ export const RESTART: Rules = {
     deepEqual(await kept(store, { ...session, confirmedEnd: end }), { status: 'ended', end });
   },
 
-  'is noticed once: the second heartbeat is answered as usual': async ({ world, store, other }) => {
+  'is noticed once: the second heartbeat has the usual result': async ({ world, store, other }) => {
     await kept(store, sessionOfReplica('a'));
     await world.restart?.();
     const known = await heartbeat(store, []);
@@ -41,7 +41,7 @@ export const RESTART: Rules = {
     equal(list, undefined);
   },
 
-  'makes each request outdated that relies on a heartbeat from before': async ({ world, store, other }) => {
+  'makes each request outdated that uses a heartbeat from before': async ({ world, store, other }) => {
     const before = await heartbeat(store, []);
     await world.restart?.();
     includes(await refused(store, acquireRequest('a#1', { heartbeat: before })), { reason: 'outdated' });

@@ -51,12 +51,12 @@ export const LIST_OF_SESSIONS: Rules = {
     equal((await heartbeat(other, [], third)).list, undefined);
   },
 
-  'is sent to a replica that knows the version of another time': async ({ store }) => {
+  'is sent to a replica that knows another version': async ({ store }) => {
     const { version, serverSince } = await heartbeat(store, []);
     notEqual((await heartbeat(store, [], { version, serverSince: serverSince - 1 })).list, undefined);
   },
 
-  'that was lost has each session again whose confirmed end has not passed': async ({ world, store, other }) => {
+  'that was lost lists each session again whose confirmed end has not passed': async ({ world, store, other }) => {
     const session = sessionOfReplica('a');
     const { end } = await kept(store, session);
     const before = await heartbeat(other, []);
@@ -67,13 +67,13 @@ export const LIST_OF_SESSIONS: Rules = {
     notEqual(result.version, before.version);
   },
 
-  'that was lost does not have a session again whose confirmed end has passed': async ({ world, store, other }) => {
+  'that was lost does not list a session again whose confirmed end has passed': async ({ world, store, other }) => {
     const session = sessionOfReplica('a', { lockExpiryMs: SHORT_MS });
     const confirmedEnd = (await kept(store, session)).end;
     await world.loseSessions();
     await world.passTime(2 * SHORT_MS);
     deepEqual(await kept(store, { ...session, confirmedEnd }), { status: 'ended', end: confirmedEnd });
-    // nor as ended: the heartbeat may be an old one that came late
+    // and not as ended, because the heartbeat may be an old one that arrives late
     deepEqual([...((await heartbeat(other, [])).list ?? [])], []);
   },
 
@@ -143,7 +143,7 @@ export const END_OF_SESSION: Rules = {
   },
 };
 
-/** Has a session listed whose last confirmed end is so long ago. */
+/** Lists a session whose last confirmed end is so long ago. */
 async function endLongAgo(store: Parameters<typeof heartbeat>[0], id: string, agoMs: number): Promise<void> {
   const { storeTime } = await heartbeat(store, []);
   await store.endSession(sessionOfReplica('', { id, lockExpiryMs: 10_000, confirmedEnd: storeTime - agoMs }));

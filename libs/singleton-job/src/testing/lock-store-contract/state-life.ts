@@ -6,7 +6,7 @@ const SHORT_MS = 40;
 
 /** The state of a lock of `LockService`, which would otherwise stay for every name that was ever locked. */
 export const STATE_LIFE: Rules = {
-  'is deleted so long after the last grant, and the next token is higher all the same': async ({
+  'is deleted so long after the last grant, and the next token is still higher': async ({
     world,
     store,
     other,
@@ -27,7 +27,7 @@ export const STATE_LIFE: Rules = {
     includes(await granted(other, acquireRequest('b#1', { stateLifeMs: 600_000 })), { stateCreatedAt });
   },
 
-  'is given a new life by each grant, and by nothing else': async ({ world, store, renew, release }) => {
+  'gets a new life from each grant, and from nothing else': async ({ world, store, renew, release }) => {
     await granted(store, acquireRequest('a#1', { stateLifeMs: SHORT_MS }));
     const { stateCreatedAt } = await granted(store, acquireRequest('a#1', { stateLifeMs: 600_000 }));
     await world.passTime(2 * SHORT_MS);
@@ -40,7 +40,7 @@ export const STATE_LIFE: Rules = {
     above((await granted(store, acquireRequest('a#3', { stateLifeMs: SHORT_MS }))).stateCreatedAt, stateCreatedAt);
   },
 
-  'stays for ever where no life is given, as that of a job': async ({ world, store, other, release }) => {
+  'stays for ever if no life is set, as for a job': async ({ world, store, other, release }) => {
     const { stateCreatedAt } = await granted(store, acquireRequest('a#1'));
     await release('a#1');
     await world.passTime(2 * SHORT_MS);

@@ -72,7 +72,12 @@ export const STATE: Rules = {
     includes(await refused(other, acquireRequest('b#1')), update);
   },
 
-  'has as claimed what is settled, claimed by nobody': async ({ store, other, renew, claim }) => {
+  'counts a settled occurrence as claimed, without a holder that claimed it': async ({
+    store,
+    other,
+    renew,
+    claim,
+  }) => {
     const { storeTime: at, token } = await granted(store, acquireRequest('a#1'));
     await claim('a#1', { token, scheduledAt: at + 10 });
     await renew('a#1', { newestSettled: at + 10 });
@@ -83,7 +88,7 @@ export const STATE: Rules = {
     includes(await refused(other, acquireRequest('b#1')), settled);
   },
 
-  'under another schedule is set to what the update says, and the end of the last run is deleted': async ({
+  'under another schedule is set to the update, and the end of the last run is deleted': async ({
     store,
     other,
     renew,
@@ -102,7 +107,7 @@ export const STATE: Rules = {
     });
   },
 
-  'under another schedule keeps what the update leaves out, apart from the end of the last run': async ({
+  'under another schedule keeps fields that the update leaves out, except the end of the last run': async ({
     store,
     other,
     renew,
@@ -155,22 +160,22 @@ export const STATE: Rules = {
       { ...request, notBefore: at * 2 },
       { ...request, knownStateCreatedAt: stateCreatedAt - 1 },
     ]) {
-      const { holder: nobody, ttlMs: none, reason: another, ...after } = await refused(other, hopeless);
-      includes({ nobody, none, isOther: another !== reason }, { nobody: undefined, none: 0, isOther: true });
+      const { holder: noHolder, ttlMs: noLife, reason: another, ...after } = await refused(other, hopeless);
+      includes({ noHolder, noLife, isOther: another !== reason }, { noHolder: undefined, noLife: 0, isOther: true });
       sameResult(after, state);
     }
     includes({ holder, isAlive: ttlMs > 0 }, { holder: 'a#1', isAlive: true });
   },
 
-  'that is lost is not made again by a release without an update': async ({ world, store, other, release }) => {
+  'that is lost is not created again by a release without an update': async ({ world, store, other, release }) => {
     await granted(store, acquireRequest('a#1'));
     await world.loseState('price-tick');
     includes(await release('a#1'), { released: true });
-    await world.occupy('price-tick', 'somebody-else');
+    await world.occupy('price-tick', 'another-client');
     includes(await refused(other, acquireRequest('b#1')), { ...NOTHING, token: 0, stateCreatedAt: undefined });
   },
 
-  'that is lost while a leader goes on has what the leader records': async ({ world, store, other, renew }) => {
+  'that is lost while a leader continues contains what the leader records': async ({ world, store, other, renew }) => {
     const { storeTime: at } = await granted(store, acquireRequest('a#1'));
     await world.loseState('price-tick');
     await renew('a#1', { newestSettled: at, schedule: 'x' });

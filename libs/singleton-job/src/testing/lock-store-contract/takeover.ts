@@ -44,12 +44,12 @@ export const TAKEOVER: Rules = {
   },
 
   'is refused while a holder lives that names no session': async ({ world, store }) => {
-    for (const holder of ['somebody-else', 'pod-a#3', 'pod-a.1@10000']) {
+    for (const holder of ['another-client', 'pod-a#3', 'pod-a.1@10000']) {
       await world.occupy('price-tick', holder, 60_000);
       const request = acquireRequest('pod-a.1@10000#4', { endedSession: 'pod-a.1@10000' });
       includes(await refused(store, request), { reason: 'held', holder });
     }
-    await world.occupy('price-tick', 'somebody-else', 20);
+    await world.occupy('price-tick', 'another-client', 20);
     await eventually('the foreign lock expires', async () => {
       await world.passTime(10);
       return (await store.acquire(acquireRequest('a.1@10000#1'))).granted || undefined;
