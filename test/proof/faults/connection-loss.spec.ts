@@ -6,11 +6,11 @@ import { LOCK_EXPIRY_MS } from './support/in-process-replica.js';
 import { FaultRun } from './support/fault-run.js';
 
 const CUTS = [
-  { name: 'is half open', cut: 'freeze', mend: 'thaw' },
-  { name: 'is reset again and again', cut: 'refuse', mend: 'accept' },
+  { name: 'is half open', cut: 'freeze', repair: 'thaw' },
+  { name: 'is reset again and again', cut: 'refuse', repair: 'accept' },
 ] as const;
 
-describe.each(CUTS)('a leader whose own connection $name', ({ cut, mend }) => {
+describe.each(CUTS)('a leader whose own connection $name', ({ cut, repair }) => {
   it('ends its terms before another replica runs, and follows when it is back', async () => {
     await using faultRun = await FaultRun.start();
     const { pair, proxies, admin } = faultRun;
@@ -25,8 +25,8 @@ describe.each(CUTS)('a leader whose own connection $name', ({ cut, mend }) => {
 
     const holders = (): Promise<(string | null)[]> => admin.mget(pair.jobNames.map((name) => pair.lock(name)));
     const before = await holders();
-    // what was under way all the time arrives now, though its sender gave it up long ago
-    proxies[0][mend]();
+    // requests that were under way arrive now, long after their sender gave up
+    proxies[0][repair]();
     const isBack = (line: string): boolean => line.includes('Redis is available again');
     await pair.until('the first one is back', () => leader.lines.slice(lineCount).some(isBack));
     const meanwhile = leader.lines.slice(lineCount, leader.lines.findLastIndex(isBack));
@@ -68,15 +68,15 @@ describe('every command of an ended term', () => {
 });
 
 describe('answers that come after their deadline', () => {
-  it('keep the lease: they count from the time the request was sent', async () => {
-    // the patient job waits a second for each answer; the quick one has sent its request again by then
+  it('keep the lease, which counts from the time of the request', async () => {
+    // one job waits a second for each answer; the other one has repeated its request by then
     const jobs = [
       { name: 'quick', lockExpiryMs: 4_400 },
       { name: 'patient', lockExpiryMs: 10_000 },
     ];
     await using faultRun = await FaultRun.start({}, { jobs });
     const { pair, proxies } = faultRun;
-    // step by step: all at once would be a silence of nearly a second
+    // in steps: one step would be a silence of nearly a second
     for (const answerDelayMs of [350, 650, 930]) {
       for (const proxy of proxies) proxy.answerDelayMs = answerDelayMs;
       await pair.goesOn();
@@ -85,13 +85,13 @@ describe('answers that come after their deadline', () => {
     while (performance.now() < fromMs + 6_000) await pair.goesOn();
     expect(pair.leader.leads).toEqual(new Set(['quick', 'patient']));
     expect(pair.leader.observer.of('leadershipLost')).toEqual([]);
-    // once for all jobs and once for the one that it is too slow for, however long it goes on: not at each of thirty renewals
+    // one line for all jobs and one for the job with the short time-out, not one for each of thirty renewals
     for (const { lines } of pair.replicas) expect(lines.filter((line) => SILENT.test(line)).length).toBeLessThan(10);
     expect(pair.violations()).toEqual([]);
   });
 });
 
-/** Sends bytes as they were sent before, and waits until Redis has carried them all out. */
+/** Sends the same bytes again, and waits until Redis has carried out all commands. */
 async function replay(port: number, bytes: Buffer): Promise<void> {
   const socket = connect(port, '127.0.0.1');
   socket.resume();

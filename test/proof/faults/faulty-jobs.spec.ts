@@ -55,7 +55,7 @@ describe('A process', () => {
     expect(await Promise.all([a.stop(), b.stop()])).toEqual([0, 0]);
   });
 
-  it('whose job throws any value goes on, and the log has one line for each', async () => {
+  it('whose job throws any value continues, and the log has one line for each', async () => {
     await using a = start('a', 'throws');
     await a.until('it has thrown everything', () => a.of('runFailed').length > 2 * THROWN.length);
     expect(await a.stop()).toBe(0);
@@ -66,7 +66,7 @@ describe('A process', () => {
     expect(a.lines.join('\n')).not.toMatch(/Unhandled|Warning/);
   });
 
-  it('whose observers always throw goes on, with one line for each event', async () => {
+  it('whose observers always throw continues, with one line for each event', async () => {
     await using a = start('a', 'observers');
     await a.until('they failed often', () => a.of('runSucceeded').length > 50);
     expect(await a.stop()).toBe(0);
@@ -78,7 +78,7 @@ describe('A process', () => {
     expect(a.lines.join('\n')).not.toMatch(/Unhandled|MaxListeners/);
   });
 
-  it('whose job never ends exits in time, and releases all locks but that of this job', async () => {
+  it('whose job never ends exits in time, and releases all other locks', async () => {
     await using a = start('a', 'never-ends');
     await a.until(
       'it runs',

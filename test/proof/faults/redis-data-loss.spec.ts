@@ -11,7 +11,7 @@ const JOB = 'price-tick';
 
 /** Makes the followers send a request at once, as after the message of a release. */
 async function wakeFollower({ admin, pair }: FaultRun): Promise<void> {
-  const locks = pair.jobNames.map((name) => [name, 'somebody#1', 0]);
+  const locks = pair.jobNames.map((name) => [name, 'another#1', 0]);
   const message = { version: 1, database: 0, kind: 'released', locks };
   expect(await admin.publish(`${pair.project}:released`, JSON.stringify(message))).toBeGreaterThan(0);
 }
@@ -71,7 +71,7 @@ describe('a Redis that is flushed', () => {
     await pair.until('the follower leads', () => follower.leads.size === pair.jobNames.length);
     await pair.goesOn();
     proxies[1].freeze();
-    await pair.until('nobody leads', () => follower.leads.size === 0);
+    await pair.until('there is no leader', () => follower.leads.size === 0);
     // at least one occurrence is due without a leader
     await new Promise((resolve) => setTimeout(resolve, 1_500));
     await admin.flushall();
@@ -155,17 +155,17 @@ describe('a lock that is deleted', () => {
 });
 
 describe('a foreign lock', () => {
-  it.concurrent('without a time to live is given one, which is logged once, and the job goes on', async () => {
+  it.concurrent('without a time to live gets one, which is logged once, and the job continues', async () => {
     await using faultRun = await FaultRun.start();
     const { pair, admin } = faultRun;
     await admin.set(pair.lock(JOB), 'an-old-application');
     await wakeFollower(faultRun);
-    await pair.until('somebody says so', () =>
+    await pair.until('a replica reports it', () =>
       pair.replicas.some(({ observer }) => observer.of('lockTtlRestored').length > 0),
     );
     expect(await admin.pttl(pair.lock(JOB))).toBeGreaterThan(LOCK_EXPIRY_MS);
     await pair.until('its leader knows', () => !pair.leader.leads.has(JOB), { withinMs: RENEWAL_MS + SLACK_MS });
-    // so long would be long to wait
+    // shorter, so that the test does not wait so long
     await admin.pexpire(pair.lock(JOB), LOCK_EXPIRY_MS);
     await pair.goesOn({ withinMs: LOCK_EXPIRY_MS + 1_000 + SLACK_MS });
     const warnings = pair.replicas.flatMap(({ warnings }) => warnings).filter((line) => line.includes('for ever'));

@@ -42,7 +42,7 @@ describe('a Redis that no longer permits the channel', () => {
 
     // this ends the connections that are subscribed
     await admin.call('ACL', 'SETUSER', 'jobs', 'resetchannels');
-    await pair.until('both say so', () => pair.replicas.every(({ warnings }) => warnings.length > 0));
+    await pair.until('both replicas report it', () => pair.replicas.every(({ warnings }) => warnings.length > 0));
     await pair.goesOn();
     for (const { warnings } of pair.replicas) {
       expect(warnings).toEqual([
@@ -58,7 +58,7 @@ describe('a Redis that no longer permits the channel', () => {
     expect(follower.leads.size).toBe(pair.jobNames.length);
 
     await admin.call('ACL', 'SETUSER', 'jobs', '&*');
-    await pair.until('the follower hears again', () => follower.store.isSubscribed);
+    await pair.until('the follower is subscribed again', () => follower.store.isSubscribed);
     expect(pair.violations()).toEqual([]);
     expect(follower.warnings).toHaveLength(1);
   });

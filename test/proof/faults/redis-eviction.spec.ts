@@ -27,7 +27,7 @@ describe('the eviction policy of Redis', () => {
       const { admin } = outside;
       await using pair = await ReplicaPair.start([server.url, server.url]);
       await pair.until('both warn', () => pair.replicas.every(({ warnings }) => warnings.length > 0));
-      // a new connection is no reason to say it again
+      // a new connection does not log it again
       await admin.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
       await pair.goesOn();
       for (const { warnings } of pair.replicas) {
@@ -51,7 +51,7 @@ describe('the eviction policy of Redis', () => {
   });
 
   it('is unknown without INFO, which is logged', async () => {
-    // the client has a word of its own for it
+    // the client logs this itself
     jest.spyOn(console, 'warn').mockImplementation(() => {});
     await using server = await RedisServer.start({ args: ['--maxmemory-policy', 'allkeys-lru'] });
     using outside = adminClient(server);
@@ -76,7 +76,7 @@ describe('the eviction policy of Redis', () => {
     const { admin } = outside;
     await using pair = await ReplicaPair.start([server.url, server.url]);
     const { leader } = pair;
-    // of all keys only locks have a time to live, so they are what goes
+    // only locks have a time to live, so locks are evicted
     const used = Number(/^used_memory:(\d+)/m.exec(await admin.info('memory'))?.[1]);
     await admin.config('SET', 'maxmemory', String(used - 1));
     await pair.until('a lock is lost', () => leader.observer.of('leadershipLost').length > 0);

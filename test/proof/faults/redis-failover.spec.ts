@@ -7,7 +7,7 @@ import { RedisSentinel } from './support/redis-sentinel.js';
 import { PromotedReplica } from './support/promoted-replica.js';
 import { FaultRun, adminClient } from './support/fault-run.js';
 
-/** From when there is a primary again: the lock of a leader that gave up has to expire there as well. */
+/** Counted from the new primary: the lock of a leader that gave up must expire there too. */
 const BACK_MS = LOCK_EXPIRY_MS + 1_000 + SLACK_MS;
 /** How long a leader may not know that its lock is gone: until its next renewal is answered. */
 const UNAWARE_MS = HEARTBEAT_INTERVAL_MS + LOCK_EXPIRY_MS / 5;
@@ -15,7 +15,7 @@ const UNAWARE_MS = HEARTBEAT_INTERVAL_MS + LOCK_EXPIRY_MS / 5;
 interface Failover {
   readonly name: string;
   readonly happen: (redis: RedisSentinel) => unknown;
-  /** Whether the old primary goes on for a while, and what is written there meanwhile is lost. */
+  /** Whether the old primary serves its clients for a while. What is written there meanwhile is lost. */
   readonly losesWrites?: boolean;
 }
 
@@ -89,7 +89,7 @@ describe('a promoted replica that missed the last writes', () => {
     await outside.admin.replicaof('127.0.0.1', server.port);
     await pair.until('it has a copy', async () => (await outside.admin.exists(pair.state('report'))) === 1);
     await outside.admin.replicaof('NO', 'ONE');
-    // of what is written from now on it knows nothing
+    // it does not get the writes from now on
     await outside.admin.del(pair.jobNames.map((name) => pair.lock(name)));
     await pair.goesOn();
 

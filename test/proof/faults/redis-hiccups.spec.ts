@@ -9,7 +9,7 @@ const LASTING = { options: { lockExpiry: 10_000 } };
 interface Hiccup {
   readonly name: string;
   readonly happen: (faultRun: FaultRun) => unknown;
-  /** Whether an operator may read of it, as of an outage that was over at once. */
+  /** Whether it may be logged, as a short outage. */
   readonly mayBeLogged?: boolean;
 }
 
@@ -57,7 +57,7 @@ describe('a Redis that', () => {
       const { leader, follower } = pair;
       await happen(faultRun);
       await pair.goesOn();
-      await pair.until('both hear releases', () => pair.replicas.every(({ store }) => store.isSubscribed));
+      await pair.until('both replicas are subscribed', () => pair.replicas.every(({ store }) => store.isSubscribed));
       for (const proxy of proxies) proxy.answerDelayMs = 0;
       await pair.goesOn();
 

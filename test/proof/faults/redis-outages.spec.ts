@@ -13,15 +13,15 @@ interface Outage {
   readonly redis?: RedisServerOptions;
   readonly begin: (faultRun: FaultRun) => unknown;
   readonly end: (faultRun: FaultRun) => unknown;
-  /** What the one line about it says. */
+  /** The text of its one log line. */
   readonly says: RegExp;
-  /** What it answers to any request during the outage. */
+  /** Its answer to any request during the outage. */
   readonly answers?: RegExp;
   readonly backWithinMs?: number;
 }
 
 const DEBUG = ['--enable-debug-command', 'yes', '--loading-process-events-interval-bytes', '1024'];
-/** How a connection ends is up to what was on its way, and in which direction; so is what its loss looks like to a command. */
+/** The end of a connection, and the error of a command, depend on what was under way and in which direction. */
 const CUT_OFF = /the connection was closed|Connection is closed|ECONNRESET|ECONNREFUSED|EPIPE/;
 const NOWHERE = ['127.0.0.1', 1] as const;
 
@@ -167,7 +167,7 @@ describe('a Redis', () => {
         const lost = lines.filter((line) => line.includes('lost leadership'));
         expect(lost).toHaveLength(index === 0 ? pair.jobNames.length : 0);
         const outages = lines.filter(isOutage);
-        // one job may be answered too late while others are: each says by itself that it was not, and is again
+        // the requests of one job may be answered too late while others are not: each has its own two lines
         for (const scope of new Set(lines.map(scopeOf))) {
           const ofOne = lines.filter((line) => scopeOf(line) === scope && !lost.includes(line));
           expect(ofOne).toEqual(

@@ -16,13 +16,13 @@ interface Refusal {
   readonly name: string;
   readonly begin: (run: World) => unknown;
   readonly end: (run: World) => unknown;
-  /** What the one line about it says. */
+  /** The text of its one log line. */
   readonly says: RegExp;
   /** The jobs that have no leader during the fault. @default all */
   readonly jobs?: readonly string[];
   /** Whether the replicas give neither a name nor a password. */
   readonly isAnonymous?: boolean;
-  /** Whether heartbeats go on: then the terms end with their locks, which live longer than a session. */
+  /** Whether heartbeats continue. Then the terms end with their locks, which live longer than a session. */
   readonly permitsHeartbeats?: boolean;
 }
 
@@ -103,7 +103,7 @@ describe('a Redis that', () => {
       await using pair = await ReplicaPair.start([url, url]);
       const { leader } = pair;
       const concerned = jobs ?? pair.jobNames;
-      const told = pair.replicas.map(({ warnings }) => warnings.length);
+      const counts = pair.replicas.map(({ warnings }) => warnings.length);
       const faultRun = { admin, pair };
 
       await begin(faultRun);
@@ -124,10 +124,10 @@ describe('a Redis that', () => {
       expect(new Set(during.map(({ job }) => job)).size).toBe(pair.jobNames.length - concerned.length);
       expect(pair.violations()).toEqual([]);
       pair.replicas.forEach(({ warnings }, index) => {
-        // whoever is cut off first may notice that it is before it is refused
+        // a replica may notice its lost connection before Redis refuses it
         const others = /became LEADER|Redis is unavailable, .*(closed|ECONNRESET|ECONNREFUSED|EPIPE)/;
         const since = warnings
-          .slice(told[index])
+          .slice(counts[index])
           .filter((line) => !others.test(line) && !line.includes('lost leadership'));
         expect(since).toEqual(since.map(() => expect.stringMatching(says)));
         const commands = since.map((line) => /answered '(\w+)'/.exec(line)?.[1]);

@@ -4,7 +4,7 @@ import { HEARTBEAT_INTERVAL_MS, type InProcessReplica, LOCK_EXPIRY_MS } from './
 import { PromotedReplica } from './support/promoted-replica.js';
 import { FaultRun } from './support/fault-run.js';
 
-/** So long that a leader which is to lead on loses nothing to a busy machine. */
+/** So long that a leader keeps its lease on a busy machine. */
 const LONG_EXPIRY_MS = 10_000;
 /** `min-replicas-max-lag` is in seconds, and Redis checks its replicas once a second. */
 const MAX_LAG_S = 1;
@@ -35,9 +35,9 @@ const tokensOf = ({ observer }: InProcessReplica, job: string): number[] =>
     .filter((gained) => gained.job === job)
     .map(({ fencingToken }) => fencingToken);
 
-/** When it was last reported. */
+/** The time of the last such event. */
 const lastOf = ({ observer }: InProcessReplica, event: 'leadershipGained' | 'leadershipLost', job: string): number =>
-  observer.events.findLast((told) => told.event === event && told.payload.job === job)?.atMs ?? NaN;
+  observer.events.findLast((one) => one.event === event && one.payload.job === job)?.atMs ?? NaN;
 
 describe('a deposed primary that still serves one of the replicas', () => {
   it.concurrent('has its own leader until it is demoted, and each side keeps every promise', async () => {
@@ -105,7 +105,7 @@ describe('a deposed primary that still serves one of the replicas', () => {
     await pair.goesOn();
     expect(follower.leads.size).toBe(pair.jobNames.length);
     expect(pair.violations({ sinceMs: aloneMs })).toEqual([]);
-    // what the refused leader had renewed last, and had not been copied, it trusts for so long beyond the other's copy
+    // the last renewal of the refused leader was not copied, so it trusts its lock longer than the copy lives
     const overlapMs = REFUSED_MS + HEARTBEAT_INTERVAL_MS + SLACK_MS;
     for (const job of pair.jobNames) {
       const bothMs = lastOf(leader, 'leadershipLost', job) - lastOf(follower, 'leadershipGained', job);

@@ -1,4 +1,4 @@
-/** What has to notice a mutant. */
+/** The suite that must notice a mutant. */
 export type Check = 'simulation' | 'store contract' | 'Redis contract' | 'unit specs';
 
 /** One mistake in the library. Each text must occur exactly once in its file. */
@@ -10,7 +10,7 @@ export interface Mutant {
   readonly checks: readonly [Check, ...Check[]];
 }
 
-/** Mistakes that one could make with sessions, leases and locks. */
+/** Possible mistakes with sessions, leases and locks. */
 export const MUTANTS: readonly Mutant[] = [
   {
     name: 'an ended session is revived',

@@ -4,7 +4,7 @@ import { attempt } from '../../../tools/workspace/command.js';
 import { ROOT } from '../../../tools/workspace/paths.js';
 import { type Check, type Mutant, MUTANTS } from './mutants.js';
 
-/** Here mutants live: a copy of all that the checks need. */
+/** The folder of the mutants: a copy of everything that the checks need. */
 const COPY = join(ROOT, '.cache/mutants');
 const SOURCES = 'libs/singleton-job/src';
 const COPIED = ['libs', 'apps', 'test', 'tools', 'bench', 'jest.config.mjs', 'tsconfig.json', 'package.json'];
@@ -22,7 +22,7 @@ const CHECKS: Readonly<Record<Check, readonly string[]>> = {
   'unit specs': jest('unit', 'src/leadership/'),
 };
 
-/** Plays every mutant against its checks, each of which must fail. Answers how many mutants were noticed by all of theirs, and how many not. */
+/** Runs the checks of every mutant, which must all fail. Returns how many mutants were noticed by all their checks, and how many not. */
 export async function runMutants(): Promise<{ readonly passed: number; readonly failed: number }> {
   await checkMutants();
   await copyWorkspace();
@@ -74,7 +74,7 @@ async function carryOut(
   check: Check,
 ): Promise<{ readonly isGood: boolean; readonly hasNoticed: boolean; readonly output: string }> {
   const { code, output } = await attempt(process.execPath, CHECKS[check], { cwd: COPY, limitMs: 120_000 });
-  // a check that breaks or does not end has shown nothing
+  // a check that crashes or does not end shows nothing
   const hasNoticed = code === 1 && /^Tests: .*\d failed|^\d+ stories, .*[1-9]\d* failures/m.test(output);
   return { isGood: code === 0, hasNoticed, output };
 }

@@ -1,17 +1,17 @@
-/** One instruction of a Dockerfile: `COPY`, and what stands behind it. */
+/** One instruction of a Dockerfile: its name, such as `COPY`, and its arguments. */
 export interface Instruction {
   readonly name: string;
   readonly rest: string;
 }
 
-/** What lies between one FROM and the next. */
+/** The instructions between one FROM and the next. */
 export interface Stage {
-  /** Behind AS; the last one usually has none. */
+  /** The name after AS. The last stage usually has none. */
   readonly alias: string | undefined;
   readonly instructions: readonly Instruction[];
 }
 
-/** Reads the stages of a Dockerfile. Knows comments, and lines that are continued; no heredocs, no ARG, no variables. */
+/** Reads the stages of a Dockerfile. It supports comments and continued lines, but no heredocs, no ARG and no variables. */
 export function readDockerfile(text: string): Stage[] {
   const stages: { alias: string | undefined; instructions: Instruction[] }[] = [];
   const lines = text
@@ -31,7 +31,7 @@ export function readDockerfile(text: string): Stage[] {
   return stages;
 }
 
-/** The words of an instruction in exec form; undefined where it is in shell form. */
+/** The words of an instruction in exec form. Undefined for the shell form. */
 export function execForm(rest: string): string[] | undefined {
   if (!rest.startsWith('[')) return undefined;
   return JSON.parse(rest) as string[];

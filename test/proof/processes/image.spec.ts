@@ -14,7 +14,7 @@ const DOCKERFILE = readFileSync(join(ROOT, 'apps/worker/Dockerfile'), 'utf8');
 
 const redis = useRedis();
 
-/** Unlike a container, the stage of the test shares addresses and ports with everybody on this machine. */
+/** Unlike a container, the stage of the test shares addresses and ports with the other programs on this machine. */
 const network = { HOST: '127.0.0.1', PORT: String(await freePort()) };
 
 function start(image: Image, [program = '', ...args]: readonly string[]): ChildProcess {

@@ -9,8 +9,8 @@ import { execForm, type Instruction, readDockerfile, type Stage } from './docker
 const execute = promisify(execFile);
 
 /**
- * What `docker build` makes of a Dockerfile, as far as it can be had without an engine: each stage is a folder, COPY
- * copies, RUN runs in it with the Node and the npm of this machine. Users and file systems of the base image are not there.
+ * Imitates `docker build` without an engine. Each stage is a folder. COPY copies files, and RUN runs in the folder with Node and npm of
+ * this machine. Users and file systems of the base image are missing.
  */
 export class Image implements AsyncDisposable {
   readonly environment: Record<string, string> = {};

@@ -8,7 +8,7 @@ const LONG_RUNS = { PRICE_TICK_SLOW_EVERY: '1', PRICE_TICK_SLOW_FOR: '7s', SINGL
 
 const redis = useRedis();
 
-it('a leader that is suspended for less than its lease leads on, and its run is not aborted', async () => {
+it('a leader that is suspended for less than its lease still leads, and its run is not aborted', async () => {
   await using workers = await Workers.start(redis().url, { ...LONG_RUNS, ...LASTING });
   const run = await workers.freshRun('price-tick');
   const leader = workers.leaderOf('price-tick');

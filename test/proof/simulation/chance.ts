@@ -6,7 +6,7 @@ export class Chance {
     this.#state = seed >>> 0;
   }
 
-  /** A chance of its own for each use of a seed: what one of them draws changes nothing for the others. */
+  /** A separate chance for each use of a seed, so that the draws of one use do not change the others. */
   static of(seed: number, use: string): Chance {
     let hash = 0x811c9dc5 ^ seed;
     for (let index = 0; index < use.length; index++) hash = Math.imul(hash ^ use.charCodeAt(index), 0x01000193);

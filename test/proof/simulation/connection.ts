@@ -19,11 +19,11 @@ export interface ConnectionParts {
   readonly onEnd: (isSilent: boolean) => void;
 }
 
-/** As in the Redis store: nothing arrives for so long while a request waits. */
+/** The silence after which a connection with a waiting request is closed, as in the Redis store. */
 const SILENCE_MS = 1_500;
 const LOOK_MS = 150;
 
-/** One connection of a process to the server, as TCP is: what is sent arrives once and in order, for as long as it lives. */
+/** One connection of a process to the server. As with TCP, data arrives once and in order while the connection lives. */
 export class Connection implements Client {
   readonly #parts: ConnectionParts;
   readonly #start: number;
@@ -54,7 +54,7 @@ export class Connection implements Client {
     return this.#isOpen;
   }
 
-  /** Sends a request. `carriedOut` is called when the server has, `read` before the process has the answer. */
+  /** Sends a request. `carriedOut` is called after the server has carried it out, `read` before the process gets the answer. */
   request<T>(carryOut: () => T, { carriedOut, read }: RequestSteps<T> = {}): Promise<T> {
     const { clock, server } = this.#parts;
     return new Promise((resolve, reject) => {
@@ -114,14 +114,14 @@ export class Connection implements Client {
     if (isNoticed) this.reset();
   }
 
-  /** The process ends it: what was sent arrives all the same. */
+  /** The process ends it. What was sent still arrives. */
   close(): void {
     const unanswered = [...this.#unanswered];
     this.abandon();
     for (const reject of unanswered) reject(new LockStoreError('STORE_UNREACHABLE', 'the connection is closed'));
   }
 
-  /** The process is gone: what it has sent arrives all the same. */
+  /** The process is gone. What it has sent still arrives. */
   abandon(): void {
     this.#isOpen = false;
     this.#lookTimer?.cancel();
@@ -137,7 +137,7 @@ export class Connection implements Client {
     this.#parts.onEnd(isSilent);
   }
 
-  /** Some of it is lost, some was in a buffer of the server already, some comes later, by a proxy. */
+  /** Some requests are lost, some are in a buffer of the server already, and some arrive later, through a proxy. */
   #loseWhatIsUnderWay(): void {
     const { chance } = this.#parts;
     this.#back.delay(Infinity);
@@ -170,7 +170,7 @@ export class Connection implements Client {
     });
   }
 
-  /** Time in which the process stood still does not count, and before the end it reads once more. */
+  /** Time in which the process was halted does not count. Before the end it reads once more. */
   #look(): void {
     if (this.#unanswered.size === 0 || !this.#isOpen) return;
     const { clock, world } = this.#parts;

@@ -15,7 +15,7 @@ import { GOOD_CONDITIONS, type NetworkConditions } from './network-conditions.js
 
 const DAY_MS = 86_400_000;
 
-/** What may go wrong in a story: processes only die; anything but losses of data; or anything. */
+/** The faults of a story: only deaths of processes, all faults except losses of data, or all faults. */
 type Temper = 'kills' | 'mild' | 'harsh';
 
 interface Draw {
@@ -62,7 +62,7 @@ function isPlayed(all: readonly Fault[]): (fault: Fault) => boolean {
   return (fault) => !(isDeleted && fault.kind === 'store-refuses' && fault.request === 'renew');
 }
 
-/** Short leases, so that many faults fall into little time, the default, and mixed ones. */
+/** Short leases, so that many faults fit into a short time. The default. And mixed leases. */
 function drawExpiries(chance: Chance): Version['lockExpiryMs'] {
   const tiers = chance.pick<readonly [number, ...number[]]>([
     [800],
@@ -102,7 +102,7 @@ function drawSetting(chance: Chance, temper: Temper): Omit<Setting, 'threads'> {
   };
 }
 
-/** Wall clocks a little off, far off, a day off; monotonic ones at rates that real ones have, and more. */
+/** Wall clocks that are off by a little, by much or by a day. Monotonic clocks at real rates and beyond. */
 function drawClock(chance: Chance): ClockFaults {
   return {
     aheadMs: chance.pick([0, 0, 0, -700, 900, -20_000, 15_000, DAY_MS, -DAY_MS]),
@@ -110,12 +110,12 @@ function drawClock(chance: Chance): ClockFaults {
   };
 }
 
-/** One of the leases of the setting: a fault may last as long as this one, or hit while that of another job goes on. */
+/** One of the leases of the setting: a fault may last as long as this lease, or hit during the lease of another job. */
 function drawExpiryMs({ chance, setting }: Draw): number {
   return setting.version.lockExpiryMs[chance.pick(JOBS)];
 }
 
-/** In some stories the application is moved to a version with another cron schedule or other leases, and sometimes back. */
+/** In some stories a version with another cron schedule or other leases is rolled out, and sometimes rolled back. */
 function drawRollOut({ chance, setting, places }: Draw): [Setting, Fault[]] {
   if (!chance.happens(0.15)) return [setting, []];
   const { faultsForMs, version } = setting;
@@ -151,7 +151,7 @@ function drawThreads(chance: Chance, places: number): boolean[] {
   return Array.from({ length: places }, () => chance.happens(share));
 }
 
-/** Where replicas have a heartbeat thread, some are blocked again and again: for less than a lease, and for several. */
+/** With heartbeat threads, some replicas are blocked repeatedly: for less than a lease, or for several leases. */
 function drawBlocks(draw: Draw): Fault[] {
   const { chance, setting, places } = draw;
   if (!setting.threads.includes(true) || chance.happens(0.3)) return [];
@@ -270,7 +270,7 @@ function drawStep(chance: Chance): Step {
   return chance.pick<Step>([`${request} sent`, `${request} carried out`, 'run begun', 'run ended']);
 }
 
-/** A correction, a jump that a lease must notice, a wrong day. */
+/** A small correction, a jump that a lease must notice, or a wrong day. */
 function drawStepMs(chance: Chance, lockExpiryMs: number): number {
   const sizeMs = chance.pick([20, 0.3 * lockExpiryMs, 3 * lockExpiryMs, 30_000, DAY_MS]);
   return chance.pick([-1, 1]) * chance.between(0.3, 1) * sizeMs;

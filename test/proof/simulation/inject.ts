@@ -17,7 +17,7 @@ export interface StoryContext {
   readonly server: SimulatedServer;
   readonly serverClock: ProcessClock;
   readonly recorder: Recorder;
-  /** Is called whenever a fault begins or ends: the calm begins after the last. */
+  /** Called when a fault begins or ends. The calm begins after the last call. */
   readonly disturb: () => void;
 }
 
@@ -158,7 +158,7 @@ function injectIntoProcess(fault: FaultOfProcess, injection: Injection): void {
   }
 }
 
-/** Notes in the recorder what the promises exclude from now on. */
+/** Notes in the recorder which rules may break from now on, because the promises exclude this fault. */
 function allow(fault: Fault, { recorder, setting, world: { nowMs } }: StoryContext, target?: SimulatedProcess): void {
   for (const { ofEarlierRuns = false, firstStartedWithinMs, ...window } of windowsOf(fault, setting)) {
     if (window.forMs <= 0) continue;

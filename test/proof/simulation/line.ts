@@ -2,18 +2,18 @@ import { type Timer } from '../../../libs/singleton-job/src/time/index.js';
 import { Connection, type ConnectionParts } from './connection.js';
 
 export interface LineParts extends Omit<ConnectionParts, 'onEnd'> {
-  /** What the server does for a client before anything else. */
+  /** Called by the server for a new client, before all requests. */
   readonly greet: (connection: Connection) => void;
   readonly onReady: (connection: Connection) => void;
-  /** The first attempt failed, or the connection ended. Called once until the next `onReady`. */
+  /** Called when the first attempt failed or the connection ended, once until the next `onReady`. */
   readonly onLost: () => void;
 }
 
 const CONNECT_TIMEOUT_MS = 1_000;
 
 /**
- * Keeps one connection of a process from `open()` to `close()`, as the client of the Redis store does: it connects again at once
- * after silence, else after a quarter to half a second.
+ * Keeps one connection of a process from `open()` to `close()`, as the client of the Redis store does. It connects again at once after
+ * silence, otherwise after 0.25 s to 0.5 s.
  */
 export class Line {
   readonly #parts: LineParts;
@@ -29,7 +29,7 @@ export class Line {
     this.#parts = parts;
   }
 
-  /** Undefined while there is none on which anything can be sent. */
+  /** Undefined while there is no usable connection. */
   get connection(): Connection | undefined {
     return this.#isReady ? this.#connection : undefined;
   }
@@ -78,7 +78,7 @@ export class Line {
 
   #connect(): void {
     const { clock, chance, conditions, server } = this.#parts;
-    // the server's host answers, also while the server itself hangs
+    // the host of the server accepts, even while the server hangs
     this.#retry = clock.setTimer(chance.between(0.5, 3), () => {
       const { way } = conditions();
       if (way === 'up' && (!server.isDown || this.#parts.isProxied)) this.#greet();

@@ -1,19 +1,19 @@
 /**
- * What the way to the server carries. `refused`: connections are reset, new ones are refused. `silent`: nothing arrives on either
- * side, and nobody is told. `mute`: requests do not arrive, `deaf`: answers do not. What was sent meanwhile arrives when the way is
- * `up` again, as TCP sends it again.
+ * The state of the path to the server. `refused`: connections are reset, and new ones are refused. `silent`: nothing arrives on either
+ * side, and no error is reported. `mute`: requests do not arrive. `deaf`: answers do not arrive. What was sent meanwhile arrives when the
+ * path is `up` again, because TCP repeats it.
  */
 export type Way = 'up' | 'refused' | 'silent' | 'mute' | 'deaf';
 
-/** How a network treats what is sent over it: shares of what it carries, and how long that takes. */
+/** How a network delays and loses data: the shares that are concerned, and the times. */
 export interface NetworkConditions {
   readonly way: Way;
-  /** A share of everything that takes up to `slowMs` instead of a moment. On one connection nothing overtakes anything. */
+  /** The share of all data that takes up to `slowMs`. The order on one connection is kept. */
   readonly slow: number;
   readonly slowMs: number;
-  /** A share of the messages of the subscription that nobody receives. */
+  /** The share of the messages of the subscription that are lost. */
   readonly lostMessages: number;
-  /** A share of the messages that come up to `lateMs` later, after others that were sent after them. */
+  /** The share of the messages that arrive up to `lateMs` later, after messages that were sent after them. */
   readonly lateMessages: number;
   readonly lateMs: number;
 }
@@ -27,10 +27,10 @@ export const GOOD_CONDITIONS: NetworkConditions = {
   lateMs: 0,
 };
 
-/** The longest that anything travels in good conditions. */
+/** The longest latency in good conditions. */
 export const TRAVEL_MS = 2;
 
-/** What is not as in good conditions. */
+/** The differences from good conditions. */
 export function conditionsInWords(conditions: NetworkConditions): string {
   const { way, slow, slowMs, lostMessages, lateMessages, lateMs } = conditions;
   const share = (part: number): string => `${Math.round(100 * part)} %`;

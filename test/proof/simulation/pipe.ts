@@ -2,13 +2,13 @@ import { type World } from './world.js';
 
 export interface PipeParts {
   readonly world: World;
-  /** How long the next thing travels, unless what was sent before takes longer. */
+  /** The latency of the next data, unless earlier data takes longer. */
   readonly travelMs: () => number;
-  /** Whether anything arrives at the moment. */
+  /** Whether data arrives at the moment. */
   readonly isOpen: () => boolean;
 }
 
-/** One direction of a connection: what is sent arrives in order, and late if the way is blocked. */
+/** One direction of a connection. Data arrives in order, and late if the path is blocked. */
 export class Pipe {
   readonly #parts: PipeParts;
   #lastMs = 0;
@@ -27,7 +27,7 @@ export class Pipe {
     });
   }
 
-  /** The way may be open again: what was held arrives, in order. */
+  /** The path may be open again: the data that was held arrives in order. */
   flush(): void {
     if (!this.#parts.isOpen()) return;
     const held = this.#held;
@@ -35,7 +35,7 @@ export class Pipe {
     for (const arrive of held) this.#parts.world.after(0, arrive);
   }
 
-  /** What has not arrived by now comes so much later, by a way of its own. Infinity: never. */
+  /** Data that has not arrived by now arrives so much later, on another path. Infinity: never. */
   delay(lateMs: number): void {
     this.#lateMs = lateMs;
     const held = this.#held;

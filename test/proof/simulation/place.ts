@@ -2,7 +2,7 @@ import { type ClockFaults } from './process-clock.js';
 import { type SimulatedProcess } from './simulated-process.js';
 import { GOOD_CONDITIONS, type NetworkConditions } from './network-conditions.js';
 
-/** A host on which one process of the application runs at a time, with the conditions that it is in. */
+/** A host with its conditions. One process of the application runs on it at a time. */
 export class Place {
   readonly #start: (name: string, clock: ClockFaults) => SimulatedProcess;
   readonly #active = new Set<NetworkConditions>();
@@ -27,12 +27,12 @@ export class Place {
     this.#process.conditions = this.#conditions;
   }
 
-  /** Faults that are injected here from now on do not reach the process that was here. */
+  /** Later faults of this place do not reach the process that was here. */
   leave(): void {
     this.#process = undefined;
   }
 
-  /** Begins to apply conditions to this place; returns how they end. */
+  /** Applies conditions to this place. Returns a function that ends them. */
   apply(conditions: NetworkConditions): () => void {
     this.#active.add(conditions);
     this.#applyNewest();
@@ -42,7 +42,7 @@ export class Place {
     };
   }
 
-  /** The newest of those that have not ended. */
+  /** The newest conditions that have not ended. */
   get #conditions(): NetworkConditions {
     return [...this.#active].at(-1) ?? GOOD_CONDITIONS;
   }

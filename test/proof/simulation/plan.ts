@@ -2,11 +2,11 @@ import { lockLifeMs } from '../../../libs/singleton-job/src/store/index.js';
 import { type ClockFaults } from './process-clock.js';
 import { type NetworkConditions, conditionsInWords } from './network-conditions.js';
 
-/** A story before it is played: all that is drawn from its seed, so that a part of it can be left out. */
+/** A story before it is played: everything that its seed draws. So a part of it can be left out. */
 export interface Plan {
   readonly seed: number;
   readonly setting: Setting;
-  /** The clocks of the processes that the story begins with: one process for each. */
+  /** The clocks of the first processes, one for each process. */
   readonly clocks: readonly ClockFaults[];
   /** In the order in which they are injected. */
   readonly faults: readonly Fault[];
@@ -23,7 +23,7 @@ export interface Version {
   readonly cronSeconds: number;
 }
 
-/** What the replicas are set to, and how long their story is. */
+/** The settings of the replicas, and the length of the story. */
 export interface Setting {
   readonly heartbeatIntervalMs: number;
   readonly shutdownTimeoutMs: number;
@@ -39,9 +39,9 @@ export interface Setting {
   readonly rollOutMs: number;
   readonly rollBackMs: number;
   readonly overlap: 'skip' | 'cancel-other';
-  /** The share of runs that do not mind their signal. */
+  /** The share of runs that ignore their signal. */
   readonly ignoringSignal: number;
-  /** How many milliseconds of the store's clock pass in one of true time. */
+  /** How many milliseconds of the store's clock pass in one millisecond of true time. */
   readonly serverRate: number;
   /** A proxy keeps connections when the server restarts. */
   readonly isProxied: boolean;
@@ -64,7 +64,7 @@ export function longestLockLifeMs(setting: Setting): number {
 }
 
 export type Request = 'heartbeat' | 'endSession' | 'acquire' | 'renew' | 'claim' | 'release' | 'setPaused' | 'publish';
-/** Where in the life of a process a crash may hit it: between any two steps of a request, or of a run. */
+/** The steps at which a process may crash: between any two steps of a request or a run. */
 export type Step = `${Request} sent` | `${Request} carried out` | 'run begun' | 'run ended';
 
 /** When a process comes back, and with which clocks. */
@@ -73,7 +73,7 @@ export interface Restart {
   readonly clock: ClockFaults;
 }
 
-/** One process has this place among the replicas at a time. A fault on an empty place does nothing. */
+/** The place of the process. A place has one process at a time. A fault on an empty place does nothing. */
 interface AtPlace {
   readonly atMs: number;
   readonly place: number;
@@ -87,20 +87,20 @@ interface ServerRestart {
   readonly isNoticed: boolean;
 }
 
-/** Something goes wrong. Without a `place` it happens to all of them, or to the store. */
+/** A fault. Without a `place` it hits all processes, or the store. */
 export type Fault =
   | (AtPlace & Restart & { readonly kind: 'kill' })
-  /** The process dies the next time that it comes to this step. */
+  /** The process dies the next time that it reaches this step. */
   | (AtPlace & Restart & { readonly kind: 'crash'; readonly step: Step })
   | (AtPlace & Restart & { readonly kind: 'stop' })
-  /** Stands still: see `Standstill`. */
+  /** The process is halted: see `Standstill`. */
   | (AtPlace & { readonly kind: 'pause' | 'suspend' | 'freeze'; readonly forMs: number })
-  /** The event loop of its main thread stands still. A heartbeat thread goes on. */
+  /** The event loop of its main thread is blocked. A heartbeat thread continues. */
   | (AtPlace & { readonly kind: 'block'; readonly forMs: number })
   | (AtPlace & { readonly kind: 'clock-step'; readonly byMs: number })
   /** The process steps down from every job that it leads. */
   | (AtPlace & { readonly kind: 'step-down' })
-  /** A connection ends, and is made again at once. */
+  /** A connection ends, and is opened again at once. */
   | (AtPlace & { readonly kind: 'cut'; readonly which: 'requests' | 'subscription' | 'both' })
   | (AtPlace & { readonly kind: 'network'; readonly conditions: NetworkConditions; readonly forMs: number })
   | {
@@ -111,21 +111,21 @@ export type Fault =
     }
   /** The wall clock of the store is set. */
   | { readonly atMs: number; readonly kind: 'store-clock-step'; readonly byMs: number }
-  /** The store takes requests and does not get to them. */
+  /** The store accepts requests and does not carry them out. */
   | { readonly atMs: number; readonly kind: 'store-hangs'; readonly forMs: number }
   /** The store answers a kind of request with an error: its memory is full, or a permission is missing. */
   | { readonly atMs: number; readonly kind: 'store-refuses'; readonly request: Request; readonly forMs: number }
   /** The store starts again with all its data, or with none. */
   | (ServerRestart & { readonly kind: 'restart' | 'restart-empty' })
   /**
-   * What is written from now on is lost after `forMs`: then the store starts again with what it last wrote to its disk, or a
-   * replica takes its place that missed it.
+   * All writes from now on are lost after `forMs`. Then the store starts again from its last snapshot, or a replica without these
+   * writes replaces it.
    */
   | (ServerRestart & { readonly kind: 'restart-older'; readonly forMs: number })
   | { readonly atMs: number; readonly kind: 'flush-all' }
-  /** Somebody deletes the list of sessions. */
+  /** The list of sessions is deleted. */
   | { readonly atMs: number; readonly kind: 'sessions-deleted' }
-  /** Somebody deletes one of the two keys of a job. */
+  /** One of the two keys of a job is deleted. */
   | { readonly atMs: number; readonly kind: 'lock-deleted' | 'state-deleted'; readonly job: JobName };
 
 /** One line for a person. */
@@ -181,7 +181,7 @@ function restartInWords({ downForMs, isNoticed }: ServerRestart): string {
   return `back after ${Math.round(downForMs)} ms${isNoticed ? '' : ', connections go silent'}`;
 }
 
-/** What the replicas are set to, in a few lines. */
+/** The settings of the replicas, in a few lines. */
 export function settingInWords({ setting, clocks }: Plan): string {
   const settings = Object.entries(setting).map(([name, value]) => `${name} ${JSON.stringify(value)}`);
   return [settings.join(', '), ...clocks.map((clock, place) => `place ${place}: ${clockInWords(clock)}`)].join('\n');

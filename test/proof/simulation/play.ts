@@ -14,10 +14,10 @@ import { type StoryContext, inject } from './inject.js';
 import { Recorder } from './recorder.js';
 import { World } from './world.js';
 
-/** Replaces the server of the processes by a worse one, to show that the rules notice. */
+/** Replaces the server of the processes by a faulty one, to show that the rules notice it. */
 export type ServerMutation = (server: TestServer) => TestServer;
 
-/** How a story is played that is not played as usual. */
+/** Options for playing a story. */
 export interface PlayOptions {
   readonly mutate?: ServerMutation;
   /** Called with a line for everything that happens. */
@@ -61,7 +61,7 @@ export async function play(plan: Plan, options: PlayOptions = {}): Promise<Outco
   }
   recorder.calm(`it has been calm since ${calmFromMs.toFixed(1)}`);
   const history: History = {
-    // what still runs has run until now
+    // the runs in flight have run until now
     runs: recorder.runs.map((run) => ({ endedMs: world.nowMs, ...run })),
     doubleLeads: recorder.doubleLeads,
     vacancies: recorder.vacancies,
@@ -74,9 +74,9 @@ export async function play(plan: Plan, options: PlayOptions = {}): Promise<Outco
 
 /** The longest time after the last fault until each job has a leader. */
 function calmMsOf({ setting, faults }: Plan): number {
-  // a restart may give a session another full life, and then comes the wait
+  // a restart may give a session another full life, and the wait comes after it
   const usualMs = (setting.ignoringSignal > 0 ? 4 : 2) * longestExpiryMs(setting) + 5_000;
-  // a lock whose session is lost lives to its end
+  // a lock whose session is lost lives until its key expires
   const losesSessions = faults.some(({ kind }) => kind === 'sessions-deleted' || kind === 'restart-older');
   return usualMs + (losesSessions ? longestLockLifeMs(setting) : 0);
 }
@@ -118,7 +118,7 @@ function placesOf({ plan, world, recorder, server, mutate }: PlaceParts): Place[
   });
 }
 
-/** What processes run that start now. */
+/** The version of the application that new processes run. */
 function versionAt(nowMs: number, { version, next, rollOutMs, rollBackMs }: Setting): Version {
   return rollOutMs <= nowMs && nowMs < rollBackMs ? next : version;
 }

@@ -4,26 +4,25 @@ import { type Happening, type World } from './world.js';
 export interface ClockFaults {
   /** How far the wall clock is ahead of true time. */
   readonly aheadMs: number;
-  /** How many of its milliseconds pass in one of true time. */
+  /** How many of its milliseconds pass in one millisecond of true time. */
   readonly rate: number;
 }
 
-/** Fractions of milliseconds do not add up exactly: a timer is set for a moment later, so as not to fire too early. */
+/** Fractions of milliseconds do not add up exactly. So a timer is set a moment later and never fires too early. */
 const ROUNDING_MS = 0.001;
 
-/** What a right wall clock shows when a simulation begins. */
+/** The correct wall time when a simulation begins. */
 const EPOCH_MS = Date.UTC(2027, 0, 1);
 
 /**
- * How a process stands still: `paused` with both clocks going on (SIGSTOP), `suspended` with its monotonic clock
- * standing still as on a host that sleeps, `frozen` with both, as in a virtual machine that is not told how long it slept.
+ * How a process is halted. `paused`: both clocks continue (SIGSTOP). `suspended`: its monotonic clock stops, as on a host that sleeps.
+ * `frozen`: both clocks stop, as in a virtual machine that does not learn how long it slept.
  */
 export type Standstill = 'paused' | 'suspended' | 'frozen';
 
 /**
- * The clocks of one thread of a process: off by an offset and a rate, stopped while the host is suspended, and with timers that do
- * not fire while the process stands still or the thread is blocked. When it goes on, the timers that came due fire before it reads
- * from the network.
+ * The clocks of one thread of a process, with an offset and a rate. They stop while the host is suspended. Timers do not fire while the
+ * process is halted or the thread is blocked. When it continues, the timers that came due fire before it reads from the network.
  */
 export class ProcessClock implements Clock {
   readonly #world: World;
@@ -64,9 +63,9 @@ export class ProcessClock implements Clock {
       });
     };
     const wake = (): void => {
-      // of the timers that came due while a process stood still, one may cancel another
+      // one of the timers that came due while the process was halted may cancel another
       if (!isPending) return;
-      // a monotonic clock that stood still with the host has not got there yet
+      // a monotonic clock that stopped with the host is not there yet
       if (this.now() < dueMs) arm();
       else {
         isPending = false;
@@ -88,7 +87,7 @@ export class ProcessClock implements Clock {
     await Promise.resolve();
   }
 
-  /** Something arrives from the network: at once, or when the process goes on. Never once it has ended. */
+  /** Something arrives from the network: at once, or when the process continues. Never once it has ended. */
   deliver(arrive: () => void): void {
     this.#whenRunning(this.#heldArrivals, arrive);
   }
@@ -106,7 +105,7 @@ export class ProcessClock implements Clock {
     return this.#state === 'suspended' || this.#suspendedForMs > 0;
   }
 
-  /** Stands still until {@link goOn}. */
+  /** Halts the process until {@link goOn}. */
   halt(how: Standstill): void {
     if (this.#state !== 'running') return;
     this.#state = how;
@@ -123,7 +122,7 @@ export class ProcessClock implements Clock {
     const arrivals = this.#heldArrivals;
     this.#heldTimers = [];
     this.#heldArrivals = [];
-    // each in a turn of its own, as an event loop takes them
+    // each in its own turn, as in an event loop
     for (const go of timers)
       this.#world.after(0, () => {
         this.#whenRunning(this.#heldTimers, go);
@@ -134,12 +133,12 @@ export class ProcessClock implements Clock {
       });
   }
 
-  /** The event loop of this thread stands still until {@link unblock}, unless the process does already. */
+  /** Blocks the event loop of this thread until {@link unblock}, unless the process is halted already. */
   block(): void {
     if (this.#state === 'running') this.#isBlocked = true;
   }
 
-  /** A process that was halted during the block goes on now at the latest. */
+  /** A process that was halted during the block continues now at the latest. */
   unblock(): void {
     this.#isBlocked = false;
     this.goOn();

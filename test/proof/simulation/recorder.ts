@@ -27,7 +27,7 @@ export interface Watched {
   readonly startedMs: number;
   /** Whether it would start a run of a job now, or when it wakes up. */
   leads(job: string): boolean;
-  /** Whether it has the lock: also where its wall clock was set and the lease is confirmed with the next tick. */
+  /** Whether it has the lock. True also if its wall clock was set and the next tick confirms the lease. */
   hasLock(job: string): boolean;
 }
 
@@ -35,7 +35,7 @@ export interface RecorderParts {
   readonly world: World;
   readonly setting: Setting;
   readonly server: TestServer;
-  /** Only kills: then a successor leads when the session of the dead has ended, and no later. */
+  /** Only kills: then a successor must lead as soon as the session of the dead process has ended. */
   readonly onlyKills: boolean;
   /** Called with a line for everything that happens. */
   readonly print: ((line: string) => void) | undefined;
@@ -43,14 +43,14 @@ export interface RecorderParts {
 
 /** From the end of a session to the next leader. */
 const SUCCESSION_MS = 50;
-/** The same for each replica that counts as alive: a survivor waits for many dead ones as well. */
+/** The additional time for each replica that counts as alive, because a survivor also waits for dead replicas. */
 const SPREAD_MS = 15;
-/** What the clocks of this simulation may drift apart in a lease. */
+/** How far the clocks of this simulation may drift apart during a lease. */
 const DRIFT = 0.005;
 /** A process that has just started may not know of the others. */
 const NEWCOMER_MS = 500;
 
-/** Sees every run of all processes in true time, what is left of each lease by the clocks of its process, and what the store says of it. */
+/** Records every run of all processes in true time, the rest of its lease by the clocks of its process, and the lock in the store. */
 export class Recorder {
   readonly runs: Open<Run>[] = [];
   readonly windows: Open<Window>[] = [];
@@ -62,7 +62,7 @@ export class Recorder {
   readonly #deadlines = new Map<string, Instant>();
   /** The holder of each term. */
   readonly #holders = new Map<string, Holder>();
-  /** The token of the term in which a process leads a job, by what it says itself. */
+  /** The token of the term in which a process leads a job, by its own events. */
   readonly #terms = new Map<string, number>();
   /** When the server carried out the last heartbeat of a session. */
   readonly #heartbeats = new Map<string, number>();
@@ -70,7 +70,7 @@ export class Recorder {
   readonly #acquainted = new Set<string>();
   /** When processes have ended: Infinity for those that live. */
   readonly #ends = new Map<string, number>();
-  /** Until when they may lead beside a leader of whom they cannot know. */
+  /** Until when they may lead beside a leader that they cannot know of. */
   readonly #newcomers = new Map<string, number>();
   /** When data was lost. */
   readonly #losses: number[] = [];
@@ -79,7 +79,7 @@ export class Recorder {
     this.#parts = parts;
   }
 
-  /** From now on, and for so long, something may happen that the promises exclude. */
+  /** From now on, for so long, a fault that the promises exclude may break a rule. */
   allow({ forMs, ...window }: Omit<Window, 'fromMs' | 'untilMs'> & { readonly forMs: number }): void {
     const { nowMs } = this.#parts.world;
     this.windows.push({ ...window, fromMs: nowMs, untilMs: nowMs + forMs });
@@ -89,7 +89,7 @@ export class Recorder {
   dataLost(): void {
     const { nowMs } = this.#parts.world;
     this.#losses.push(nowMs);
-    // what was lost twice may be what a newcomer had gained wrongly
+    // a second loss may hit what a new process had gained wrongly after the first
     for (const [process, untilMs] of this.#newcomers) if (untilMs > nowMs) this.#allowNewcomer(process, nowMs);
   }
 
@@ -98,7 +98,7 @@ export class Recorder {
     this.#ends.set(process.name, Infinity);
   }
 
-  /** What a process reads. */
+  /** The answers that a process reads. */
   reading(process: string): Reading {
     return {
       heartbeat: (request, result, sent) => {
@@ -115,13 +115,13 @@ export class Recorder {
   }
 
   /** The server has carried out a request, maybe of a process that is gone. */
-  carriedOut(clock: ProcessClock, request: Request, asked: object, answer: unknown): void {
+  carriedOut(clock: ProcessClock, request: Request, body: object, answer: unknown): void {
     const { world } = this.#parts;
     if (request === 'heartbeat') {
-      for (const { id } of (asked as HeartbeatRequest).sessions) this.#heartbeats.set(id, world.nowMs);
+      for (const { id } of (body as HeartbeatRequest).sessions) this.#heartbeats.set(id, world.nowMs);
     }
     if (request === 'acquire' && clock.hasEnded && (answer as AcquireResult).granted)
-      this.#expectSuccessor((asked as AcquireRequest).name, (asked as AcquireRequest).holder);
+      this.#expectSuccessor((body as AcquireRequest).name, (body as AcquireRequest).holder);
   }
 
   /** A run begins; returns what to call when its signal fires, and when it has settled. */
@@ -151,7 +151,7 @@ export class Recorder {
     };
   }
 
-  /** A process is gone, and with it everything that it was doing. */
+  /** A process is gone, and so are its runs. */
   ended(process: string): void {
     for (const run of this.runs) if (run.process === process) run.endedMs ??= this.#parts.world.nowMs;
     this.#processes.delete(process);
@@ -175,7 +175,7 @@ export class Recorder {
     return this.#parts.print !== undefined;
   }
 
-  /** Listens to what a process says of itself, for as long as it lives. */
+  /** Observes the events of a process while it lives. */
   listenTo(process: string, clock: ProcessClock): Notify {
     return (event, payload) => {
       if (clock.hasEnded) return;
@@ -194,7 +194,7 @@ export class Recorder {
     };
   }
 
-  /** `process` leads a job at this moment. Nobody else may. */
+  /** `process` leads a job at this moment. No other process may. */
   #seeOthers(process: string, job: string): void {
     for (const other of this.#processes.values()) {
       if (other.name === process || !other.leads(job)) continue;
@@ -228,13 +228,13 @@ export class Recorder {
     return server.holderOf(job) === holder && session !== undefined && server.sessionOf(session)?.hasEnded !== true;
   }
 
-  /** How many processes may count as alive: some of them have died, and a session of theirs has not ended. */
+  /** How many processes may count as alive: also dead ones with a session that has not ended. */
   #countedAsAlive(nowMs: number): number {
     const sinceMs = nowMs - longestExpiryMs(this.#parts.setting);
     return [...this.#ends.values()].filter((endedMs) => endedMs >= sinceMs).length;
   }
 
-  /** The first answer that a process reads: of what was lost before, it cannot know. */
+  /** The first answer that a process reads. It cannot know what was lost before. */
   #meet(process: string): void {
     if (this.#acquainted.has(process)) return;
     this.#acquainted.add(process);

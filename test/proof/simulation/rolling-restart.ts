@@ -13,11 +13,11 @@ export interface RollingRestart {
 }
 
 const LOCK_EXPIRY_MS = 1_000;
-/** Nobody takes a lock that is released in the first `lockExpiry` of a server. */
+/** No replica takes a lock that is released in the first `lockExpiry` of a server. */
 const START_MS = LOCK_EXPIRY_MS + 100;
 const PAUSE_MS = 500;
 
-/** How many jobs each replica leads after all of them were replaced, one after another. They begin with as many jobs each. */
+/** How many jobs each replica leads after all replicas were replaced, one after another. At first each leads the same number. */
 export async function afterRollingRestart({ seed, replicas, jobs }: RollingRestart): Promise<number[]> {
   const world = new World();
   const clock = new ProcessClock(world, { aheadMs: 0, rate: 1 });

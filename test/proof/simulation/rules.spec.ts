@@ -82,7 +82,7 @@ describe('No two runs of a job go on at the same time', () => {
     expect(broken(runs, [window('two-runs', { untilMs: 9 })])).toEqual(['two-runs']);
   });
 
-  it('has an exception for earlier runs of a process that stands still', () => {
+  it('has an exception for earlier runs of a halted process', () => {
     const runs = [run({ startedMs: 1 }), later({ startedMs: 5 })];
     expect(broken(runs, [window('two-runs', { process: 'a', startedByMs: 1 })])).toEqual([]);
     expect(broken(runs, [window('two-runs', { process: 'a', startedByMs: 0 })])).toEqual(['two-runs']);
@@ -141,7 +141,7 @@ describe('A violation', () => {
     const vacancies = [{ job: 'report', since: 'a is dead', dueMs: 7 }];
     expect(evidenceOf({ doubleLeads, vacancies })).toEqual([
       'report is led by a and b at 5.0',
-      'nobody leads report at 7.0: a is dead',
+      'report has no leader at 7.0: a is dead',
     ]);
   });
 });

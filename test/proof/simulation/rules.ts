@@ -1,4 +1,4 @@
-/** A run of a job as an observer outside all replicas saw it, in true time. */
+/** A run of a job in true time, as seen from outside all replicas. */
 export interface Run {
   readonly job: string;
   readonly process: string;
@@ -9,11 +9,11 @@ export interface Run {
   readonly endedMs?: number;
   /** When its signal fired. */
   readonly abortedMs?: number;
-  /** How long it may take to settle after its signal. Later, only its fencing token can stop it. */
+  /** How long it may take to settle after its signal. After that, only its fencing token protects the data. */
   readonly settleMs: number;
-  /** How much of the lease was left at the start, by the clocks of the replica; negative after the deadline. Left out: not known. */
+  /** The rest of the lease at the start, by the clocks of the replica. Negative after the deadline. Left out: not known. */
   readonly leaseLeftMs?: number;
-  /** Whether the store had the lock for this process at the start, and its session had not ended. Left out: not known. */
+  /** Whether this process had the lock in the store at the start, and its session had not ended. Left out: not known. */
   readonly heldLock?: boolean;
 }
 
@@ -34,7 +34,7 @@ export interface Vacancy {
 
 export type Rule = 'ended-lease' | 'two-leaders' | 'two-runs' | 'started-twice' | 'no-leader';
 
-/** A time in which a rule may be broken, because of a fault that the promises exclude. */
+/** A time in which a rule may break, because of a fault that the promises exclude. */
 export interface Window {
   readonly rules: readonly Rule[];
   readonly fromMs: number;
@@ -134,7 +134,7 @@ function startsOfOneOccurrence(history: History): Violation[] {
     });
 }
 
-/** Each job has a leader when the faults are over, and after a death as soon as the session has ended. */
+/** Each job has a leader when the faults are over. After a death it has one as soon as the session has ended. */
 function noLeader(history: History): Violation[] {
   return history.vacancies
     .filter(({ job, dueMs }) => {
@@ -143,7 +143,7 @@ function noLeader(history: History): Violation[] {
     })
     .map(({ job, since, dueMs }) => ({
       rule: 'no-leader',
-      evidence: `nobody leads ${job} at ${dueMs.toFixed(1)}: ${since}`,
+      evidence: `${job} has no leader at ${dueMs.toFixed(1)}: ${since}`,
     }));
 }
 

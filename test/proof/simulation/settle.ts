@@ -3,9 +3,9 @@ import { setFlagsFromString } from 'node:v8';
 let drain: (() => void) | undefined;
 
 /**
- * From now on worlds of this process settle by emptying the queue of microtasks on the spot, instead of in a turn of the
- * event loop for each happening. The stories are the same and take half the time. It takes a flag of V8, and so is for
- * processes that do nothing else.
+ * From now on the worlds of this process settle by emptying the queue of microtasks directly, instead of waiting for a turn of the event
+ * loop for each event. The stories are the same and take half the time. This needs a flag of V8, so it is only for processes that do
+ * nothing else.
  */
 export function settleOnTheSpot(): void {
   setFlagsFromString('--allow-natives-syntax');
@@ -14,8 +14,8 @@ export function settleOnTheSpot(): void {
 }
 
 /**
- * Calls `step` until it answers false. Everything that a step sets off in promises has settled before the next: nothing in
- * a simulation waits for anything else.
+ * Calls `step` until it returns false. All promises of a step have settled before the next step. Nothing in a simulation waits for
+ * anything else.
  */
 export async function eachSettled(step: () => boolean): Promise<void> {
   await settled();

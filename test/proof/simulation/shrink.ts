@@ -3,8 +3,8 @@ import { play, type PlayOptions } from './play.js';
 import { type Rule } from './rules.js';
 
 /**
- * The smallest story found that still breaks a rule: faults are left out as long as it does, many at once and then one by
- * one, then those that last are shortened.
+ * The smallest story found that still breaks a rule. It first leaves out faults, many at once and then one by one. Then it shortens the
+ * faults that last.
  */
 export async function shrink(plan: Plan, rule: Rule, options: PlayOptions = {}): Promise<Plan> {
   const breaks = async (faults: readonly Fault[]): Promise<boolean> => {
@@ -37,7 +37,7 @@ async function withoutMany(all: readonly Fault[], breaks: Breaks): Promise<reado
   return faults;
 }
 
-/** Halves what lasts, fault by fault, as often as the rule still breaks. */
+/** Halves the duration of each fault as long as the rule still breaks. */
 async function shortened(all: readonly Fault[], breaks: Breaks): Promise<readonly Fault[]> {
   let faults = all;
   for (const [index] of all.entries()) {

@@ -14,11 +14,11 @@ export interface JobParts {
   readonly recorder: Recorder;
 }
 
-/** The part of the safety margin that a run takes at most to settle after its signal. Clocks that drift apart take some of the rest. */
+/** The part of the safety margin that a run needs at most to settle after its signal. The drift of the clocks needs some of the rest. */
 const SETTLES_WITHIN = 0.8;
 const LONGEST_RUN_MS = 6_000;
 
-/** The jobs of one process: one of each kind, which take their time, sometimes too much of it, and sometimes fail. */
+/** The jobs of one process, one of each kind. Their runs take some time, sometimes too much, and sometimes fail. */
 export function simulatedJobs(process: SimulatedProcess, { plan, version, cron, recorder }: JobParts): JobDefinition[] {
   const { setting, seed } = plan;
   const { clock, name } = process;
@@ -45,7 +45,7 @@ export function simulatedJobs(process: SimulatedProcess, { plan, version, cron, 
         seen.aborted();
         if (ignoresSignal) return;
         done.cancel();
-        // it takes its time, but less than the safety margin
+        // it settles slowly, but within the safety margin
         clock.setTimer(settlesMs, () => {
           seen.ended();
           reject(given.signal.reason as Error);

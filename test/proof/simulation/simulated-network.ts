@@ -40,13 +40,13 @@ export interface NetworkParts {
   readonly world: World;
   readonly clock: ProcessClock;
   readonly server: SimulatedServer;
-  /** What the server does with a request: its data, or a worse one. */
+  /** How the server carries out a request: correctly, or with a mistake. */
   readonly data: TestServer;
   readonly chance: Chance;
   /** Called at each step of a request. */
   readonly passed: (step: Step) => void;
   /** Called after the server has carried out a request. */
-  readonly carriedOut: (request: Request, asked: object, answer: unknown) => void;
+  readonly carriedOut: (request: Request, body: object, answer: unknown) => void;
   readonly reading: Reading;
   /** @default true */
   readonly subscribes?: boolean;
@@ -54,7 +54,7 @@ export interface NetworkParts {
 
 const PING_MS = 3_000;
 
-/** The store as one process reaches it: a connection for requests and one for the subscription, through the conditions of its place. */
+/** The store as one process reaches it. Its connections, one for requests and one for the subscription, have the conditions of its place. */
 export class SimulatedNetwork implements LockStore {
   readonly #parts: NetworkParts;
   readonly #listeners = new Listeners();
@@ -105,13 +105,13 @@ export class SimulatedNetwork implements LockStore {
     this.#subscription.conditionsChanged();
   }
 
-  /** Ends connections. They are made again at once, if the conditions are good. */
+  /** Ends connections. They are opened again at once, if the conditions are good. */
   cut(which: 'requests' | 'subscription' | 'both'): void {
     if (which !== 'subscription') this.#requests.reset();
     if (which !== 'requests') this.#subscription.reset();
   }
 
-  /** The process is gone. What it has sent arrives all the same. */
+  /** The process is gone. What it has sent still arrives. */
   end(): void {
     this.#stop();
     this.#requests.abandon();
@@ -213,14 +213,14 @@ export class SimulatedNetwork implements LockStore {
 
   async #send<T>(
     request: Request,
-    asked: object,
+    body: object,
     carryOut: (server: TestServer) => T,
     read?: (answer: T) => void,
   ): Promise<T> {
     const { clock, data, server, passed, carriedOut } = this.#parts;
     // right after `open()` a request waits for the first attempt
     if (this.#requests.connection === undefined) await this.#requests.firstAttempt;
-    // what a dead process was about to do it does not do
+    // a dead process sends nothing more
     if (clock.hasEnded) return new Promise(() => undefined);
     const { connection } = this.#requests;
     if (connection === undefined) throw new LockStoreError('STORE_UNREACHABLE', 'not connected', { wasSent: false });
@@ -229,7 +229,7 @@ export class SimulatedNetwork implements LockStore {
         const refusal = server.refused.get(request);
         if (refusal !== undefined) throw refusal;
         const answer = carryOut(data);
-        carriedOut(request, asked, answer);
+        carriedOut(request, body, answer);
         return answer;
       },
       {

@@ -31,10 +31,10 @@ export interface ProcessParts {
   readonly jobs: (process: SimulatedProcess) => readonly JobDefinition[];
 }
 
-/** A timer of a moment, such as the one that spreads followers, keeps no process from its end. */
+/** A short timer, such as the one that spreads the followers, does not keep a process alive. */
 const LAST_MOMENT_MS = 20;
 
-/** One process with the library in it, as an application runs it, on a clock and a network that fail as the simulation says. */
+/** One process with the library, as in an application. The simulation controls its clock and its network. */
 export class SimulatedProcess implements Watched {
   readonly clock: ProcessClock;
   readonly startedMs: number;
@@ -75,7 +75,7 @@ export class SimulatedProcess implements Watched {
     if (this.#thread !== undefined) this.#thread.network.conditions = conditions;
   }
 
-  /** Ends connections: both are all of them, that of the heartbeat thread too. */
+  /** Ends connections. `both` includes the connection of the heartbeat thread. */
   cut(which: 'requests' | 'subscription' | 'both'): void {
     this.#network.cut(which);
     if (which === 'both') this.#thread?.network.cut(which);
@@ -86,13 +86,13 @@ export class SimulatedProcess implements Watched {
     this.#thread?.clock.stepWall(byMs);
   }
 
-  /** All of it stands still until {@link goOn}. */
+  /** Halts all threads until {@link goOn}. */
   halt(how: Standstill): void {
     this.clock.halt(how);
     this.#thread?.clock.halt(how);
   }
 
-  /** Either thread may be the first. */
+  /** Either thread may continue first. */
   goOn(): void {
     const isThreadFirst = this.#parts.threadChance?.happens(0.5) === true;
     if (isThreadFirst) this.#thread?.clock.goOn();
@@ -100,7 +100,7 @@ export class SimulatedProcess implements Watched {
     this.#thread?.clock.goOn();
   }
 
-  /** The event loop of its main thread stands still until {@link unblock}. */
+  /** Blocks the event loop of its main thread until {@link unblock}. */
   block(): void {
     this.clock.block();
   }
@@ -118,22 +118,22 @@ export class SimulatedProcess implements Watched {
     return this.#supervisor.find(job)?.workers?.election.hasLock === true;
   }
 
-  /** Comes to a step of a request or a run, at which a crash may wait for it. */
+  /** Reaches a step of a request or a run. A crash may be planned for it. */
   passed(step: Step): void {
     if (this.#crash?.at === step && !this.clock.hasEnded) this.#crash.crash();
   }
 
-  /** SIGKILL at the next such step. */
+  /** SIGKILL at the next step of this kind. */
   crashAt(at: Step, crash: () => void): void {
     this.#crash = { at, crash };
   }
 
-  /** No crash waits for it any longer. */
+  /** Cancels a planned crash. */
   spare(): void {
     this.#crash = undefined;
   }
 
-  /** Gives every job that it leads to another. */
+  /** Steps down from every job that it leads. */
   stepDown(): void {
     for (const { workers } of this.#supervisor.jobs) void workers?.election.stepDown();
   }
@@ -146,7 +146,7 @@ export class SimulatedProcess implements Watched {
   /** SIGTERM: resolves when the process would exit. */
   async stop(): Promise<void> {
     const { world, recorder } = this.#parts;
-    recorder.note(`${this.name} is asked to stop`);
+    recorder.note(`${this.name} is stopped`);
     await this.#supervisor.close();
     await new Promise<void>((resolve) => world.after(LAST_MOMENT_MS, resolve));
     if (!this.clock.hasEnded) this.#end('has stopped');
@@ -163,12 +163,12 @@ export class SimulatedProcess implements Watched {
       passed: (step) => {
         this.passed(step);
       },
-      carriedOut: (request, asked, answer) => {
+      carriedOut: (request, body, answer) => {
         if (recorder.isPrinting)
           recorder.note(
-            `    server: ${name} ${request} ${JSON.stringify(asked)} => ${JSON.stringify(answer, withMaps)}`,
+            `    server: ${name} ${request} ${JSON.stringify(body)} => ${JSON.stringify(answer, withMaps)}`,
           );
-        recorder.carriedOut(clock, request, asked, answer);
+        recorder.carriedOut(clock, request, body, answer);
       },
       reading: recorder.reading(this.name),
       subscribes,

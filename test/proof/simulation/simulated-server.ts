@@ -11,13 +11,13 @@ export interface Client {
 
 export interface SimulatedServerParts {
   readonly world: World;
-  /** What it keeps, and the steps that it takes. */
+  /** Its data, and how it carries out requests. */
   readonly data: TestServer;
-  /** A proxy stands in front: it keeps the connections of requests when the server restarts, and passes on what waits. */
+  /** A proxy is in front of it. It keeps the request connections during a restart, and forwards the waiting requests. */
   readonly isProxied: boolean;
 }
 
-/** The process of the server: it may hang, be down, and be replaced by another with the same data, older data or none. */
+/** The process of the server. It may hang or be down. Another may replace it, with the same data, older data or none. */
 export class SimulatedServer {
   readonly data: TestServer;
   readonly isProxied: boolean;
@@ -53,7 +53,7 @@ export class SimulatedServer {
     this.#clients.delete(client);
   }
 
-  /** A request arrives that was sent to the server of this start. What arrives while the server hangs is carried out when it goes on. */
+  /** A request arrives that was sent to the server of this start. A server that hangs carries it out when it continues. */
   arrive(start: number, carryOut: () => void): void {
     if (!this.isProxied && (start !== this.#start || this.isDown)) return;
     if (this.#hangs > 0 || this.isDown) {
@@ -74,7 +74,7 @@ export class SimulatedServer {
     this.#takeHeld();
   }
 
-  /** This server is gone. It, or another, takes its place when `begin` is called. */
+  /** This server is gone. It starts again, or another replaces it, when `begin` is called. */
   end(isNoticed: boolean): void {
     this.#start += 1;
     this.#downs += 1;

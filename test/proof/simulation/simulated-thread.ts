@@ -13,16 +13,16 @@ import { type World } from './world.js';
 interface ThreadParts {
   readonly world: World;
   readonly chance: Chance;
-  /** Shows the same times as that of the main thread, and is never blocked. */
+  /** Shows the same time as the clock of the main thread, and is never blocked. */
   readonly clock: ProcessClock;
   /** A connection of its own. */
   readonly network: SimulatedNetwork;
 }
 
-/** How long a message between the threads is under way at most. */
+/** The longest time that a message between the threads takes. */
 const MESSAGE_MS = 2;
 
-/** The heartbeat thread of a process. Messages between the two threads arrive in order, and a moment later. */
+/** The heartbeat thread of a process. Messages between the two threads arrive in order, a moment later. */
 export class SimulatedThread implements HeartbeatBackup {
   readonly clock: ProcessClock;
   readonly network: SimulatedNetwork;
@@ -40,7 +40,7 @@ export class SimulatedThread implements HeartbeatBackup {
       store: network,
       clock,
       report: (report) => {
-        // the main thread reads what has arrived also while its loop is blocked
+        // the main thread reads what has arrived even while its loop is blocked
         reports.send(() => this.#reports.push(report));
       },
       reportUnreachable: () => undefined,
@@ -64,7 +64,7 @@ export class SimulatedThread implements HeartbeatBackup {
     return Promise.resolve();
   }
 
-  /** It is terminated. What it has sent arrives all the same. */
+  /** It is terminated. What it has sent still arrives. */
   end(): void {
     this.clock.end();
     this.network.end();

@@ -23,7 +23,7 @@ function worse(server: TestServer, steps: Partial<TestServer>): TestServer {
   });
 }
 
-/** A server that answers of a session that it has ended when half of its life has passed. */
+/** A server that reports a session as ended after half of its life. */
 const endsTooEarly: ServerMutation = (server) =>
   worse(server, {
     heartbeat: (request) => {

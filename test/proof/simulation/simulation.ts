@@ -1,4 +1,4 @@
-/** What others build on: the simulation runs in any Node program, without a test framework. */
+/** The exports of the simulation. It runs in any Node program, without a test framework. */
 export { drawPlan } from './draw-plan.js';
 export { type Outcome, play, type ServerMutation, type PlayOptions } from './play.js';
 export { type Failure, type Played, playSeeds, type SeedsToPlay, simulate } from './play-seeds.js';

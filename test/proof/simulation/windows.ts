@@ -15,12 +15,12 @@ export type WindowOfFault = Omit<Window, 'fromMs' | 'untilMs' | 'process' | 'fir
 const RENEWAL_MS = 10_000;
 /** Followers send requests at random moments: of four replicas, each one within this time. */
 const SAFETY_NET_MS = 3 * 1.5 * 60_000;
-/** What the clocks of this simulation may drift apart in a lease. */
+/** How far the clocks of this simulation may drift apart during a lease. */
 const DRIFT = 1.005;
 
 /**
- * What a fault lets happen that the promises exclude, and for how long. Of a fault of a process: in that process alone.
- * A restart of the store is no reason for two leaders, whatever data it comes back with.
+ * Which rules a fault may break, because the promises exclude it, and for how long. A fault of a process: only in that process.
+ * A restart of the store is never a reason for two leaders, whatever data it comes back with.
  */
 export function windowsOf(fault: Fault, setting: Setting): readonly WindowOfFault[] {
   const longestMs = longestExpiryMs(setting) * DRIFT;
@@ -34,7 +34,7 @@ export function windowsOf(fault: Fault, setting: Setting): readonly WindowOfFaul
     case 'lock-deleted':
       return [
         { ...lead(untilRenewalMs(setting, fault.job)), job: fault.job },
-        // a request that comes late may take the lock for a replica that no longer waits for it
+        // a late request may take the lock for a replica that no longer waits for it
         { rules: ['no-leader'], forMs: SAFETY_NET_MS, job: fault.job },
       ];
     case 'state-deleted':
@@ -43,15 +43,15 @@ export function windowsOf(fault: Fault, setting: Setting): readonly WindowOfFaul
       return JOBS.flatMap((job) => afterStep(fault.byMs, job, expiryMs(setting, job)));
     case 'pause':
     case 'block':
-      // its signal fires when it goes on, and then its run settles
+      // its signal fires when it continues, and then its run settles
       return [{ rules: ['two-runs'], forMs: fault.forMs + safetyMarginMs(longestMs), ofEarlierRuns: true }];
     case 'suspend':
-      // the timer of a run stood still with the host
+      // the timer of a run stopped with the host
       return [{ rules: ['two-runs'], forMs: fault.forMs + longestMs, ofEarlierRuns: true }];
     case 'freeze':
       // neither clock shows that it was suspended
       return [lead(fault.forMs + longestMs)];
-    // what a lease is made for
+    // a lease covers this fault
     case 'kill':
     case 'crash':
     case 'stop':
@@ -75,25 +75,25 @@ function lead(forMs: number): WindowOfFault {
 interface Loss {
   /** How long the store is down after it. */
   readonly forMs: number;
-  /** What was written in this time before it is lost. */
+  /** The writes in this time before it are lost. */
   readonly lostMs: number;
 }
 
 /**
- * Until the old leader's next renewal, or, if that cannot be answered, the end of its lease. While it is blocked it renews nothing, and
- * a heartbeat thread keeps its session: then until the end of its trust in the lock.
+ * Until the next renewal of the old leader. If that gets no answer, until the end of its lease. A blocked leader renews nothing, and its
+ * heartbeat thread keeps its session: then until it no longer trusts the lock.
  */
 function untilRenewalMs(setting: Setting, job: JobName): number {
   const ms = expiryMs(setting, job);
   return setting.threads.includes(true) ? lockLifeMs(ms) : RENEWAL_MS + ms;
 }
 
-/** The leader goes on until its lease ends, although the store does not know of it. Claims may be lost. */
+/** The leader continues until its lease ends, although the store does not know of it. Claims may be lost. */
 function afterLoss(setting: Setting, loss: Loss): readonly WindowOfFault[] {
   return [{ rules: ['ended-lease'], forMs: longestExpiryMs(setting) * DRIFT }, claim(setting, loss)];
 }
 
-/** An occurrence whose claim is lost may start for as long as its grace lets it. */
+/** An occurrence whose claim is lost may start within its `misfireGrace`. */
 function claim(setting: Setting, { forMs, lostMs }: Loss): WindowOfFault {
   const untilMs = forMs + longestExpiryMs(setting) * DRIFT + setting.misfireGraceMs;
   return { rules: ['started-twice'], forMs: untilMs, firstStartedWithinMs: lostMs };
@@ -103,7 +103,7 @@ function claim(setting: Setting, { forMs, lostMs }: Loss): WindowOfFault {
 function afterStep(byMs: number, job: JobName, expiryMs: number): readonly WindowOfFault[] {
   if (byMs <= 0) return [];
   const forMs = byMs < 2 * RENEWAL_MS ? expiryMs * DRIFT : RENEWAL_MS + expiryMs;
-  // a small step takes a part of the margin in which runs settle
+  // a small step uses a part of the margin in which runs settle
   return byMs < 0.04 * expiryMs ? [{ rules: ['two-runs'], forMs, job }] : [{ ...lead(forMs), job }];
 }
 

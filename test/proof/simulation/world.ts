@@ -1,6 +1,6 @@
 import { eachSettled } from './settle.js';
 
-/** Something that will happen at a moment of true time, unless it is called off. */
+/** Something that will happen at a moment of true time, unless it is cancelled. */
 export interface Happening {
   callOff(): void;
 }
@@ -12,7 +12,7 @@ interface Entry {
   isOff: boolean;
 }
 
-/** True time, which no replica can see, and everything that is going to happen in it, in order. */
+/** True time, which no replica can see, and all events that will happen in it, in order. */
 export class World {
   #nowMs = 0;
   #order = 0;
@@ -38,13 +38,13 @@ export class World {
     };
   }
 
-  /** Lets time pass; what one happening sets off settles before the next. */
+  /** Lets time pass. All effects of one event settle before the next event. */
   async passUntil(untilMs: number): Promise<void> {
     await eachSettled(() => this.#happenNext(untilMs));
     this.#nowMs = untilMs;
   }
 
-  /** Whether there was something that happens until then. */
+  /** Whether an event was due until then. */
   #happenNext(untilMs: number): boolean {
     for (let next = this.#heap[0]; next !== undefined && next.atMs <= untilMs; next = this.#heap[0]) {
       this.#pop();

@@ -39,7 +39,7 @@ export class FaultRun implements AsyncDisposable {
   }
 }
 
-/** A client that no replica knows of. It waits for the server, however long it is gone, and sends again what was not answered. */
+/** A client that no replica knows of. It waits for the server without a limit, and repeats requests without an answer. */
 export function adminClient(server: RedisServer): Disposable & { readonly admin: Redis } {
   const admin = new Redis(server.url, {
     retryStrategy: () => 50,

@@ -21,15 +21,15 @@ export interface ReplicaOptions {
 }
 
 export const HEARTBEAT_INTERVAL_MS = 200;
-/** So long that a lease outlives a core that is taken away for seconds. */
+/** So long that a lease survives seconds without a CPU. */
 export const LOCK_EXPIRY_MS = 4_000;
 
 /** One real replica, with its log and its events. */
 export class InProcessReplica {
   readonly node: string;
   /**
-   * As `warn: message`. Debug lines are left out, how busy this machine is, and which occurrences were not started, which
-   * the history judges.
+   * As `warn: message`. Three kinds are left out: debug lines, lines about a busy machine, and lines about missed occurrences, which the
+   * history checks.
    */
   readonly lines: string[] = [];
   readonly observer = new RecordingObserver(new SystemClock());
@@ -63,7 +63,7 @@ export class InProcessReplica {
     return typeof lockExpiry === 'number' ? lockExpiry : LOCK_EXPIRY_MS;
   }
 
-  /** The jobs that it leads at the moment, by its own account. */
+  /** The jobs that it leads at the moment, by its own events. */
   get leads(): ReadonlySet<string> {
     const leads = new Set<string>();
     for (const { event, payload } of this.observer.events) {
@@ -78,7 +78,7 @@ export class InProcessReplica {
     return this.lines.filter((line) => /^(warn|error): /.test(line) && !SILENT.test(line));
   }
 
-  /** What it reported of occurrences that were not started. */
+  /** Its log lines about occurrences that were not started. */
   reports(): Report[] {
     const { node } = this;
     return this.observer.events.flatMap(({ atMs, event, payload }) => reportsIn(event, payload, { node, atMs }));

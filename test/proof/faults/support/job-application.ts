@@ -48,24 +48,24 @@ class Jobs {
   }
 }
 
-/** Tells the parent of everything. */
-const teller: JobObserver = {
+/** Sends each event to the parent. */
+const reporter: JobObserver = {
   onEvent: ({ event, payload }) => {
-    // what was thrown may be no JSON
-    const told: JobProcessMessage['payload'] = Object.fromEntries(
+    // the error may not be JSON
+    const plain: JobProcessMessage['payload'] = Object.fromEntries(
       Object.entries(payload).filter(([key]) => key !== 'error'),
     );
-    tell({ event, payload: told, atMs: Date.now() });
+    send({ event, payload: plain, atMs: Date.now() });
   },
 };
 
-/** Of two observers the one throws, the other rejects, at every event. */
+/** At every event one of them throws and the other rejects. */
 const FAILING_OBSERVERS: readonly JobObserver[] = [
   new Proxy({}, { get: () => explode }),
   new Proxy({}, { get: () => () => Promise.reject(new Error('failed on purpose')) }),
 ];
 
-function tell(message: JobProcessMessage): void {
+function send(message: JobProcessMessage): void {
   process.send?.(message, undefined, undefined, () => undefined);
 }
 
@@ -79,7 +79,7 @@ function tell(message: JobProcessMessage): void {
       lockExpiry: JOB_FAULT === 'never-ends' ? LONG_LOCK_EXPIRY_MS : LOCK_EXPIRY_MS,
       maxBackoffDelay: '1s',
       shutdownTimeout: SHUTDOWN_TIMEOUT_MS,
-      observers: [...(JOB_FAULT === 'observers' ? FAILING_OBSERVERS : []), teller],
+      observers: [...(JOB_FAULT === 'observers' ? FAILING_OBSERVERS : []), reporter],
     }),
   ],
   providers: [Jobs],
@@ -96,6 +96,6 @@ app.enableShutdownHooks();
 process.once('message', () => {
   mayBlock = true;
 });
-// it shall keep nothing alive
+// the channel must not keep the process alive
 process.channel?.unref();
-tell({ event: 'ready', atMs: Date.now() });
+send({ event: 'ready', atMs: Date.now() });

@@ -16,11 +16,11 @@ export interface JobProcessMessage {
   readonly atMs: number;
 }
 
-/** So long that a lease outlives a core that is taken away for seconds. */
+/** So long that a lease survives seconds without a CPU. */
 export const LOCK_EXPIRY_MS = 4_000;
-/** How long a run blocks the event loop: longer than its lock lives, and than another needs to take over. */
+/** How long a run blocks the event loop: longer than the life of its lock and the takeover by another replica. */
 export const BLOCKED_MS = 10_000;
-/** Of what has to be found when its process is gone. */
+/** The `lockExpiry` of jobs whose locks must still exist when their process is gone. */
 export const LONG_LOCK_EXPIRY_MS = 60_000;
 export const SHUTDOWN_TIMEOUT_MS = 3_000;
 

@@ -6,10 +6,10 @@ import { until } from '../../../../tools/replicas/until.js';
 import { eachLine } from '../../../../tools/replicas/each-line.js';
 import { type JobProcessMessage, type JobFault } from './job-faults.js';
 
-/** As in a container: a signal that Nest sends to itself ends nothing, so a process that exits has nothing left to do. */
+/** As in a container: the signal that Nest sends to itself does not end the process. So it exits only when nothing is left to do. */
 const AS_PROCESS_ONE = `data:text/javascript,process.on('SIGTERM',()=>{})`;
 
-/** A real process with a job in it that does its worst. Leaves no process behind: `await using`. */
+/** A real process with a faulty job. Use it with `await using`, which ends the process. */
 export class JobProcess implements AsyncDisposable {
   readonly messages: JobProcessMessage[] = [];
   readonly lines: string[] = [];
@@ -29,7 +29,7 @@ export class JobProcess implements AsyncDisposable {
     });
     this.#child.on('message', (message) => this.messages.push(message as unknown as JobProcessMessage));
     for (const stream of [this.#child.stdout, this.#child.stderr]) eachLine(stream, (line) => this.lines.push(line));
-    // its last events and lines may arrive after that
+    // its last events and lines may arrive after the exit
     const drained = Promise.all([once(this.#child, 'close'), once(this.#child, 'disconnect')]);
     this.ended = new Promise((resolve) => {
       this.#child.once('exit', (code, signal) => {
@@ -42,7 +42,7 @@ export class JobProcess implements AsyncDisposable {
 
   /** The payloads of one event, by job. */
   of(event: JobProcessMessage['event'], job?: string): JobProcessMessage[] {
-    return this.messages.filter((told) => told.event === event && (job === undefined || told.payload?.job === job));
+    return this.messages.filter((one) => one.event === event && (job === undefined || one.payload?.job === job));
   }
 
   /** Waits until `holds`, and fails with its last messages and lines if that takes too long. */

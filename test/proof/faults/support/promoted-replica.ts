@@ -3,7 +3,7 @@ import { RedisServer } from '../../../../tools/replicas/redis/index.js';
 import { TcpProxy } from '../../../../tools/replicas/tcp-proxy.js';
 import { type FaultRun, adminClient } from './fault-run.js';
 
-/** A replica of the Redis of a fault run, which can be promoted while the old primary, cut off from it, goes on. */
+/** A replica of the Redis of a fault run. It can be promoted while the old primary continues behind a partition. */
 export class PromotedReplica implements AsyncDisposable {
   #away: TcpProxy | undefined;
 
@@ -31,7 +31,7 @@ export class PromotedReplica implements AsyncDisposable {
     return this.client.admin;
   }
 
-  /** It is promoted behind a partition, on whose other side are the old primary and, if so, one replica of the application. */
+  /** Promotes it behind a partition. On the other side are the old primary and, optionally, one replica of the application. */
   async promote({ away }: { readonly away?: TcpProxy } = {}): Promise<void> {
     this.#away = away;
     this.link.freeze();

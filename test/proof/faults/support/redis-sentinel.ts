@@ -3,10 +3,10 @@ import { type RedisConnectionOptions } from '../../../../libs/singleton-job/src/
 import { RedisServer } from '../../../../tools/replicas/redis/index.js';
 import { until } from '../../../../tools/replicas/until.js';
 
-/** How long a primary may be silent until its Sentinel thinks it down. */
+/** How long a primary may be silent until its Sentinel considers it down. */
 const DOWN_AFTER_MS = 1_000;
 
-/** A primary, its replica, and a Sentinel that promotes the one when the other is gone. */
+/** A primary, its replica, and a Sentinel that promotes the replica when the primary is gone. */
 export class RedisSentinel implements AsyncDisposable {
   static readonly NAME = 'shop';
 
@@ -14,7 +14,7 @@ export class RedisSentinel implements AsyncDisposable {
     readonly primary: RedisServer,
     readonly replica: RedisServer,
     readonly sentinel: RedisServer,
-    /** Speaks to the Sentinel. */
+    /** A client of the Sentinel. */
     readonly watch: Redis,
     private readonly toReplica: Redis,
   ) {}
@@ -52,7 +52,7 @@ export class RedisSentinel implements AsyncDisposable {
     return (await this.toReplica.info('replication')).includes('role:master');
   }
 
-  /** What the replica has. */
+  /** The values on the replica. */
   readReplica(...keys: readonly string[]): Promise<(string | null)[]> {
     return this.toReplica.mget(...keys);
   }

@@ -10,7 +10,7 @@ import { job } from '../../../../libs/singleton-job/src/testing/specs/job.js';
 import { InProcessReplica } from './in-process-replica.js';
 import { RunHistory } from './run-history.js';
 
-/** One job of each kind, at a pace at which a test can wait for it. */
+/** One job of each kind, with short periods for a test. */
 const FAULT_RUN_JOBS = ['price-tick', 'heartbeat', 'report'] as const;
 
 export interface PairOptions {
@@ -21,8 +21,8 @@ export interface PairOptions {
 let pairs = 0;
 
 /**
- * Two replicas of one application in this process, each with its own connections, and one history of all their runs. The
- * first leads everything when the pair is handed out, and the second waits for it.
+ * Two replicas of one application in this process, each with its own connections, and one history of all their runs. When
+ * the pair is returned, the first leads all jobs and the second follows.
  */
 export class ReplicaPair implements AsyncDisposable {
   readonly project = `fault-run-${String(++pairs)}`;
@@ -52,7 +52,7 @@ export class ReplicaPair implements AsyncDisposable {
     }
   }
 
-  /** The one that led everything at first. */
+  /** The replica that led all jobs at first. */
   get leader(): InProcessReplica {
     return given(this.#leader);
   }
@@ -83,7 +83,7 @@ export class ReplicaPair implements AsyncDisposable {
     return redis.keys(`*${this.project}:*`);
   }
 
-  /** Resolves once the first heartbeat on this server, which is as new as the pair, is a lease ago: until then no released lock is taken. */
+  /** Resolves one lease after the first heartbeat on this new server. Until then no replica takes a released lock. */
   async untilServerIsKnown(): Promise<void> {
     const fromMs = this.#startedAtMs + InProcessReplica.lockExpiryMs(this.settings.options) + 500;
     await this.until('the server is known', () => performance.now() > fromMs);
@@ -108,7 +108,7 @@ export class ReplicaPair implements AsyncDisposable {
     return this.#history.runs;
   }
 
-  /** The broken promises of runs that started after a moment, of both replicas or of one by itself; none, if all is well. */
+  /** The broken promises of runs that started after a moment, of both replicas or of one. Empty if all promises were kept. */
   violations({ sinceMs = 0, of }: { readonly sinceMs?: number; readonly of?: InProcessReplica } = {}): string[] {
     const nodes = of === undefined ? this.replicas : [of];
     return this.#history.violations(nodes, sinceMs);

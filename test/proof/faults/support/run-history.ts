@@ -8,10 +8,10 @@ import {
 } from '../../../../tools/replicas/history.js';
 import { type InProcessReplica } from './in-process-replica.js';
 
-/** How long a run takes that is not aborted. */
+/** The duration of a run that is not aborted. */
 const RUN_MS = 20;
 
-/** The cron job, of which each second is due. */
+/** The cron job, which is due every second. */
 const REPORT = 'report';
 
 /** Every run of all replicas of this process. They share one clock. */

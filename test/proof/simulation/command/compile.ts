@@ -4,14 +4,14 @@ import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:f
 import { dirname, join } from 'node:path';
 import { ROOT } from '../../../../tools/workspace/paths.js';
 
-/** What a story is made of. Specs stay out. */
+/** The sources that a story needs, without specs. */
 const SOURCES = ['libs/singleton-job/src', 'test/proof/simulation'];
 const CACHE = join(ROOT, '.cache/simulation');
 
 /**
- * Compiles the simulation once for plain Node.js, which plays a story several times as fast as a program that compiles
- * while it loads: names of functions are not kept, and the code runs outside the sandbox of a test framework.
- * Answers the folder that has the same paths as the workspace.
+ * Compiles the simulation once for plain Node.js. That plays a story several times as fast as a program that compiles while it loads,
+ * because names of functions are not kept and there is no sandbox of a test framework.
+ * Returns the folder, which has the same paths as the workspace.
  */
 export async function compileSimulation(): Promise<string> {
   const files = await Promise.all(
@@ -22,7 +22,7 @@ export async function compileSimulation(): Promise<string> {
   if (await exists(folder)) return folder;
 
   await mkdir(CACHE, { recursive: true });
-  // another process may compile the same: the first result is used by both
+  // another process may compile the same sources: both use the first result
   const draft = await mkdtemp(join(CACHE, 'draft-'));
   await Promise.all(files.map((file) => compile(file, draft)));
   await rename(draft, folder).catch(() => rm(draft, { recursive: true, force: true }));

@@ -2,16 +2,16 @@ import { type Failure } from '../simulation.js';
 import { failureInWords } from './failure-in-words.js';
 import { playInShards, type ShardedSeeds } from './shards.js';
 
-/** Plays stories, says how it goes, and shows what breaks. Answers whether nothing did. */
+/** Plays stories, prints the progress and the failures. Returns whether every rule was kept. */
 export async function playAndPrint(seeds: Omit<ShardedSeeds, 'onProgress'>): Promise<boolean> {
   const startedAt = performance.now();
   const seconds = (): string => ((performance.now() - startedAt) / 1_000).toFixed(1);
-  let told = 0;
+  let printed = 0;
   const { stories, runs, failures } = await playInShards({
     ...seeds,
     onProgress: (played, found) => {
-      if (played - told < 5_000) return;
-      told = played;
+      if (played - printed < 5_000) return;
+      printed = played;
       console.log(`${played} of ${seeds.count} stories, ${found.length} failures, ${seconds()} s`);
     },
   });

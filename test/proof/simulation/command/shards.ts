@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { type Failure, type Played, type SeedsToPlay } from '../simulation.js';
 import { compileSimulation } from './compile.js';
 
-/** So many seeds are given to a process at a time: few enough that all of them end together. */
+/** The number of seeds for a process at a time: few, so that all processes end at about the same time. */
 const CHUNK = 50;
-/** A process that has found so much need not go on. */
+/** A process that has found so many failures stops. */
 const ENOUGH_FAILURES = 20;
 
 export interface ShardedSeeds extends Omit<SeedsToPlay, 'options'> {
-  /** Begins no further stories after so long. @default Infinity */
+  /** No further stories begin after this time. @default Infinity */
   readonly forMs?: number;
   /** Called after each chunk with the number of played stories. */
   readonly onProgress?: (stories: number, failures: readonly Failure[]) => void;
@@ -54,7 +54,7 @@ async function playShard(folder: string, chunks: SeedsToPlay[], add: (part: Play
   }
 }
 
-/** Rejects where the process ends instead: something in a story broke it. */
+/** Rejects if the process ends first, because a story crashed it. */
 function answer(child: ChildProcess, chunk: SeedsToPlay): Promise<Played> {
   return new Promise((resolve, reject) => {
     const gone = (code: number | null): void => {

@@ -8,5 +8,5 @@ Error.stackTraceLimit = 0;
 process.on('message', (seeds: SeedsToPlay) => {
   void playSeeds(seeds).then((played) => process.send?.(played));
 });
-// a parent that was killed sends nothing any more
+// a killed parent sends nothing more
 process.on('disconnect', () => process.exit());
