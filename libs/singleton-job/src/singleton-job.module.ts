@@ -70,7 +70,7 @@ const NO_JOBS =
 const NOT_PROVIDED = 'no imported module provides the classes of these decorated methods, so they never run here';
 const PROVIDE = 'Add each class to the providers or controllers of a module';
 
-/** Of what a message names. */
+/** A message names at most so many methods. */
 const MOST_NAMED = 10;
 
 const SWITCH_IMPORT = "To run them on one replica: import { Cron, Interval } from 'nestjs-singleton-job'";
@@ -78,7 +78,7 @@ const SWITCH_IMPORT = "To run them on one replica: import { Cron, Interval } fro
 const IN_MEMORY = "store: 'memory' is seen by this process only: with a second replica every job runs twice";
 
 /**
- * Runs the decorated methods of the application. Imported once, in the root module; it is global.
+ * Runs the decorated methods of the application. Import it once, in the root module. It is global.
  *
  * @example
  * ```ts
@@ -92,7 +92,7 @@ const IN_MEMORY = "store: 'memory' is seen by this process only: with a second r
   providers: [
     {
       provide: RESOLVED_OPTIONS,
-      // optional, so that a module imported without forRoot() is told so by us
+      // optional, so that the error for a missing forRoot() is ours, not one of Nest
       inject: [ModulesContainer, { token: SINGLETON_JOB_OPTIONS, optional: true }],
       useFactory: (modules: ModulesContainer, raw: unknown) => {
         findOwnModule(modules.values());
@@ -116,13 +116,13 @@ export class SingletonJobModule
   extends ConfigurableModuleClass
   implements OnModuleInit, OnApplicationBootstrap, OnModuleDestroy, OnApplicationShutdown
 {
-  /** Tells other copies of the library that this is the module. */
+  /** Marks this class as the module for other copies of the library. */
   static readonly [MODULE_MARK] = true;
 
   readonly #logger = new Logger(SingletonJobModule.name);
   #unwatchHooks: (() => void) | undefined;
 
-  /** Nest makes it. @internal */
+  /** Called by Nest. @internal */
   constructor(
     @Inject(ModulesContainer) modules: ModulesContainer,
     @Inject(ModuleRef) private readonly moduleRef: ModuleRef,
@@ -135,13 +135,13 @@ export class SingletonJobModule
     if (!startLastStopFirst(findOwnModule(modules.values()))) this.#logger.warn(AFTER_EVERYTHING_ELSE);
   }
 
-  /** With the options at hand. */
+  /** Configures the module with these options. */
   static override forRoot(options: SingletonJobOptions): DynamicModule {
     return super.forRoot(options);
   }
 
   /**
-   * With options from providers, a class, or the configuration: `forRootAsync(singletonJobConfig.asProvider())`.
+   * Configures the module with options from a factory, a class or `ConfigModule`: `forRootAsync(singletonJobConfig.asProvider())`.
    *
    * @throws InvalidOptionsError unless there is one of `useFactory`, `useClass` and `useExisting`
    */
@@ -191,7 +191,7 @@ export class SingletonJobModule
     if (enabled) this.#announceForgotten(jobs.length > 0, hasOthers);
   }
 
-  /** A method of `@nestjs/schedule` may have been meant to be a job. Answers whether there is one. */
+  /** A method of `@nestjs/schedule` may have been meant to be a job. Returns whether there is one. */
   #announceNestSchedule(hasJobs: boolean): boolean {
     const { locations, isModuleImported } = this.explorer.nestScheduleMethods();
     const names = locations.join(', ');
@@ -207,7 +207,7 @@ export class SingletonJobModule
     return true;
   }
 
-  /** A decorated class may be in no module. One that is imported by a file that another application uses is meant to be. */
+  /** A class that no module provides may be a mistake. It may also be a job of another application that shares its file. */
   #announceForgotten(hasJobs: boolean, hasOthers: boolean): void {
     const forgotten = this.explorer.unprovidedMethods();
     const names = listSome(forgotten, MOST_NAMED);
@@ -242,7 +242,7 @@ export class SingletonJobModule
   }
 }
 
-/** The provider of the options. An error of its factory is reported with this module, because the error itself may not say which factory failed. */
+/** The provider of the options. The error of a factory may not say which factory failed, so this adds it. */
 function namingFailures(provider: Provider, source: string): Provider {
   if (!('useFactory' in provider) || provider.provide !== SINGLETON_JOB_OPTIONS) return provider;
   const { useFactory } = provider;

@@ -103,7 +103,7 @@ export interface JobEvents {
   /**
    * This replica gave a term back, after the run had settled. Not called for a term that was lost before.
    *
-   * `confirmed` is false when Redis did not answer. It is also false with `runInFlight`: a run that ignores its abort still goes on when
+   * `confirmed` is false when Redis did not answer. It is also false with `runInFlight`: a run that ignores its abort still runs when
    * the connections are closed. In both cases the lock expires by itself.
    */
   leadershipReleased: {
@@ -115,7 +115,7 @@ export interface JobEvents {
     readonly reason: LeadershipReleaseReason;
     /** Whether Redis confirmed it. False: the lock expires by itself. */
     readonly confirmed: boolean;
-    /** Whether a run that ignored its abort goes on. */
+    /** Whether a run that ignored its abort is still in flight. */
     readonly runInFlight: boolean;
   };
 
@@ -155,8 +155,8 @@ export interface JobEvents {
     readonly code: RunAbortCode;
   };
   /**
-   * A run has taken longer than `warnAfter`, and goes on: no other run of the job starts on this replica until it settles. Called again
-   * each time its age has doubled. With an `abortCode` the run goes on although its signal has fired for that reason: called again when that
+   * A run has taken longer than `warnAfter` and continues: no other run of the job starts on this replica until it settles. Called again
+   * each time its age has doubled. With an `abortCode` the run continues although its signal has fired for that reason: called again when that
    * is noticed. Slow runs are looked for once a heartbeat interval, 3 s by default. If the next run of the term is slow too, it is called from
    * twice the age of the last report on. Not called where `warnAfter` is false.
    */
@@ -213,7 +213,7 @@ export interface JobEvents {
    * on. Not called if this replica leads no job.
    */
   eventLoopBlocked: {
-    /** How long the event loop stood still, in milliseconds. */
+    /** How long the event loop was blocked, in milliseconds. */
     readonly blockedMs: number;
     /** Names of the jobs that had a run in flight. */
     readonly jobs: readonly string[];

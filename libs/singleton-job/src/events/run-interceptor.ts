@@ -1,6 +1,6 @@
 import { type RunInfo } from './events.js';
 
-/** A run that is about to begin. Its fields stay up to date while it goes on. */
+/** A run that is about to begin. Its fields stay up to date while it runs. */
 export interface InterceptedRun extends RunInfo {
   /** Fires when the run must end. */
   readonly signal: AbortSignal;

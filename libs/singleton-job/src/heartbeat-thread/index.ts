@@ -1,6 +1,6 @@
 /**
- * The program of the heartbeat thread: see `heartbeatThread` of the module's options. It runs where the library starts it, and does
- * nothing where it is only imported.
+ * The program of the heartbeat thread: see the option `heartbeatThread`. It runs only in a thread that the library has started. It does
+ * nothing when it is imported elsewhere.
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { BackupHeartbeats, type MainThreadState } from '../leadership/index.js';
@@ -34,7 +34,7 @@ function isOurs(data: unknown): data is HeartbeatThreadData {
 
 function run({ projectName, connection, originMs, port }: HeartbeatThreadData): void {
   const heartbeats = new BackupHeartbeats({
-    // messages are for the main thread
+    // only the main thread needs messages
     store: new RedisLockStore({ projectName, connection, subscribes: false }),
     clock: new MainThreadClock(originMs),
     report: (report) => {

@@ -1,15 +1,15 @@
 import { type MessagePort } from 'node:worker_threads';
 import { type RedisConnectionOptions } from '../store/index.js';
 
-/** What the heartbeat thread is given. It says `ready`, and {@link Unreachable}, on its parent port. Everything else goes over `port`. */
+/** What the heartbeat thread gets at its start. It sends `ready` and {@link Unreachable} to its parent port, and all else to `port`. */
 export interface HeartbeatThreadData {
-  /** Tells this thread from others that load the same file. */
+  /** Distinguishes this thread from others that load the same file. */
   readonly kind: typeof HEARTBEAT_THREAD;
   readonly projectName: string;
   readonly connection: RedisConnectionOptions;
-  /** See {@link monotonicOriginMs}, of the main thread. */
+  /** {@link monotonicOriginMs} of the main thread. */
   readonly originMs: number;
-  /** Takes `MainThreadState`, gives `BackupReport`. */
+  /** Receives `MainThreadState`, sends `BackupReport`. */
   readonly port: MessagePort;
 }
 
@@ -24,8 +24,8 @@ export interface Unreachable {
 const READINGS = 10;
 
 /**
- * When `performance.now()` of this thread was 0, by the monotonic clock that all threads share. Each of two readings may be interrupted,
- * which makes the difference too small: the largest of some is right to a microsecond.
+ * When `performance.now()` of this thread was 0, by the monotonic clock that all threads share. An interrupt between the two readings
+ * makes their difference too small. The largest of several differences is right to a microsecond.
  */
 export function monotonicOriginMs(): number {
   let originMs = -Infinity;

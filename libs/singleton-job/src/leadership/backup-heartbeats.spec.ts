@@ -38,7 +38,7 @@ function setup({ isNameless = false }: SetupOptions = {}) {
   let leaseEpoch = 0;
   let confirmedEnd: number | undefined;
 
-  /** A heartbeat of the main thread: it is answered at once, and the backup is told. */
+  /** A heartbeat of the main thread. It is answered at once, and the backup receives the state. */
   const mainBeats = ({ freezes = false } = {}): MainThreadState => {
     const sent = instant(clock);
     const session = { id: ID, lockExpiryMs: LOCK_EXPIRY_MS, confirmedEnd };
@@ -203,7 +203,7 @@ describe('Heartbeats of the backup', () => {
     mainBeats();
     store.answersAfter = new Promise((resolve) => common.setTimer(9_000, resolve));
     await common.advance(4_000);
-    // the process is stopped: the answer is read when it goes on
+    // the process is stopped: the answer is read when it continues
     clock.halt('paused');
     await common.advance(8_000);
     clock.resume();

@@ -24,7 +24,7 @@ describe('A leader with a heartbeat thread', () => {
     return { a, b };
   }
 
-  /** The event loop of a replica stands still. Its thread goes on, unless the whole process stands still. */
+  /** Blocks the event loop of a replica. Its thread continues, unless the whole process is halted. */
   async function block({ clock, thread }: TestReplica, forMs: number, { isProcess = false } = {}) {
     clock.halt('paused');
     if (isProcess) thread?.clock.halt('paused');
@@ -43,7 +43,7 @@ describe('A leader with a heartbeat thread', () => {
   });
 
   it.each([5_000, 12_000, 18_000])(
-    'keeps all its jobs while it is blocked for %i ms, and goes on at once',
+    'keeps all its jobs while it is blocked for %i ms, and continues at once',
     async (forMs) => {
       const { a, b } = await start();
       const resumedAtMs = await block(a, forMs);
@@ -84,7 +84,7 @@ describe('A leader with a heartbeat thread', () => {
     expect(timesOf(a, 'leadershipLost')).toHaveLength(3);
   });
 
-  it('is replaced if the whole process stands still, and starts no late run', async () => {
+  it('is replaced if the whole process is halted, and starts no late run', async () => {
     const { a, b } = await start();
     const resumedAtMs = await block(a, 12_000, { isProcess: true });
     expect(timesOf(b, 'leadershipGained')).toHaveLength(3);

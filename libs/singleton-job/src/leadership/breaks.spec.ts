@@ -38,7 +38,7 @@ function pair(replicas: TestReplicas, overrides: Parameters<typeof job>[0] = {},
 describe('After Redis has restarted without its data', () => {
   const replicas = useReplicas();
 
-  it('the leader goes on within a second, and no other replica leads', async () => {
+  it('the leader continues within a second, and no other replica leads', async () => {
     const [a, b] = pair(replicas);
     await replicas.clock.advance(4_000);
     restart(replicas, [a, b]);
@@ -129,7 +129,7 @@ describe('After Redis has restarted without its data', () => {
 describe('After Redis has restarted with old data', () => {
   const replicas = useReplicas();
 
-  it('the leader goes on with its term if its lock was restored', async () => {
+  it('the leader continues with its term if its lock was restored', async () => {
     const [a, b] = pair(replicas);
     await replicas.clock.advance(1_000);
     const snapshot = replicas.server.snapshot();
@@ -140,7 +140,7 @@ describe('After Redis has restarted with old data', () => {
     expect(leadership(b)).toEqual([]);
   });
 
-  it('the leader goes on within a second if the restored keys have expired', async () => {
+  it('the leader continues within a second if the restored keys have expired', async () => {
     const [a, b] = pair(replicas);
     await replicas.clock.advance(1_000);
     const snapshot = replicas.server.snapshot();
@@ -151,7 +151,7 @@ describe('After Redis has restarted with old data', () => {
     expect(leadership(b)).toEqual([]);
   });
 
-  it('the leader goes on within a second if the restored lock names an ended session', async () => {
+  it('the leader continues within a second if the restored lock names an ended session', async () => {
     const d = replicas.start('d', [job()]);
     await replicas.clock.advance(1_000);
     d.store.partition();
@@ -334,7 +334,7 @@ describe('A lease after a break', () => {
     expect(timesOf(b, 'leadershipGained')).toEqual([6_000 + LOCK_EXPIRY_MS + 1]);
   });
 
-  it('goes on with a renewal that was sent after the break', async () => {
+  it('continues with a renewal that was sent after the break', async () => {
     const [a] = pair(replicas);
     await replicas.clock.advance(4_000);
     restart(replicas, [a], replicas.server.snapshot());

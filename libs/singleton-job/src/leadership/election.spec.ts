@@ -39,7 +39,7 @@ describe('An election', () => {
       expect(b.observer.story).toEqual([]);
     });
 
-    it('costs a heartbeat per replica and 3 s, a renewal per job and 10 s, a question per minute, and nothing for a tick', async () => {
+    it('sends a heartbeat per replica in 3 s, a renewal per job in 10 s, and nothing for a tick', async () => {
       const a = replicas.start('a', [job()]);
       const b = replicas.start('b', [job()], { random: () => 0.5 });
       await replicas.clock.advance(20_000);
@@ -113,7 +113,7 @@ describe('An election', () => {
       expect(leadership(b)).toEqual(['13000 leadershipGained']);
     });
 
-    it('leaves the lock and the session of a run that does not settle to expire', async () => {
+    it('lets the lock and the session expire if a run does not settle', async () => {
       const a = replicas.start('a', [job({ run: lasting(replicas.clock, 60_000) })]);
       const b = replicas.start('b', [job()]);
       await replicas.clock.advance(3_500);
@@ -140,7 +140,7 @@ describe('An election', () => {
       expect(leadership(b)).toEqual(['6000 leadershipGained']);
     });
 
-    it('does not wait for the answer to an acquire request, and releases what that may have won', async () => {
+    it('does not wait for the answer to an acquire request, and releases the lock', async () => {
       const a = replicas.start('a', [job()], { network: { delayMs: 300 } });
       await replicas.clock.advance(400);
       expect(a.store.count('acquire')).toBe(1);
@@ -154,7 +154,7 @@ describe('An election', () => {
       expect(a.observer.story).toEqual([]);
     });
 
-    it('releases what an unanswered acquire request may have won, once there is a connection', async () => {
+    it('releases the lock of an unanswered acquire request once it has a connection', async () => {
       const outcome = (request: ForwardedRequest) => (request === 'acquire' ? 'answer-lost' : 'answered');
       const a = replicas.start('a', [job()], { network: { outcome } });
       await replicas.clock.advance(100);
@@ -221,7 +221,7 @@ describe('An election', () => {
       expect(deadline).toBe(1_750 + 90_000);
     });
 
-    it('leads by a grant that came late, counted from the time it was sent', async () => {
+    it('leads by a late grant: the lease counts from the time of the request', async () => {
       const a = replicas.start('a', [job()], { network: { delayMs: 1_200 } });
       await replicas.clock.advance(20_000);
       // a heartbeat and a request
@@ -229,7 +229,7 @@ describe('An election', () => {
       expect(a.observer.of('runStarted').length).toBeGreaterThan(15);
     });
 
-    it('does not lead by a grant whose session is known to have ended by then', async () => {
+    it('does not lead by a grant if its session has ended meanwhile', async () => {
       replicas.server.occupy('tick', 'another', 3_000);
       const a = replicas.start('a', [job()]);
       await replicas.clock.advance(2_999);
@@ -289,7 +289,7 @@ describe('An election', () => {
       expect(a.observer.of('leadershipReleased')).toMatchObject([{ confirmed: true }]);
     });
 
-    it('leaves a lock alone whose session is not listed, until its key expires', async () => {
+    it('does not take a lock whose session is not listed, until its key expires', async () => {
       replicas.server.occupy('tick', 'b.1@10000#999', 20_000);
       const a = replicas.start('a', [job()]);
       await replicas.clock.advance(9_000);
@@ -298,7 +298,7 @@ describe('An election', () => {
   });
 
   describe('when a run has not settled', () => {
-    it('does not compete for a job whose run of a lost term still goes on', async () => {
+    it('does not compete for a job while a run of a lost term continues', async () => {
       const a = replicas.start('a', [job({ run: lasting(replicas.clock, 30_000) })]);
       await replicas.clock.advance(1_500);
       replicas.server.free('tick');
@@ -322,7 +322,7 @@ describe('An election', () => {
   });
 
   describe('when the store fails', () => {
-    it('keeps its lease through an outage that is shorter, and reports it in two lines', async () => {
+    it('keeps its lease through an outage that is shorter, and logs two lines', async () => {
       const a = replicas.start('a', [job(), job({ name: 'other' })]);
       const b = replicas.start('b', [job(), job({ name: 'other' })]);
       await replicas.clock.advance(3_500);
@@ -341,7 +341,7 @@ describe('An election', () => {
       expect(leadership(b)).toEqual([]);
     });
 
-    it('leads again within a second of the end of an outage that outlived the lease', async () => {
+    it('leads again within a second after an outage that was longer than the lease', async () => {
       const a = replicas.start('a', [job()]);
       const b = replicas.start('b', [job()]);
       await replicas.clock.advance(3_500);
@@ -355,7 +355,7 @@ describe('An election', () => {
       expect(gained).toHaveLength(2);
     });
 
-    it('lets the others go on when the requests about one job fail', async () => {
+    it('keeps the other jobs when the requests for one job fail', async () => {
       const names = Array.from({ length: 20 }, (_, index) => `job-${index}`);
       const jobs = names.map((name) => job({ name }));
       const a = replicas.start('a', jobs);
@@ -401,8 +401,8 @@ describe('An election', () => {
     });
   });
 
-  describe('when its runner breaks', () => {
-    it('releases the lock, reports it, and stands back so that another replica can lead', async () => {
+  describe('when its runner fails', () => {
+    it('releases the lock, reports it, and waits so that another replica can lead', async () => {
       const a = replicas.start('a', [job({ schedule: brokenSchedule() })]);
       await settle();
       expect(a.observer.story).toEqual(['0 leadershipGained', '0 runnerFailed', '0 leadershipReleased runner-failed']);

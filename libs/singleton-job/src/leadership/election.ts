@@ -7,20 +7,20 @@ import { type Replica } from './replica.js';
 import { type Term } from './term.js';
 
 /**
- * Spends a term: works until the term or `stop` ends, and settles once nothing of the job runs any more. Settling before
- * either ends, with or without an error, gives the term back.
+ * Runs the job during a term, until the term or `stop` ends. Settles once nothing of the job runs any more. If it settles before either
+ * ends, with or without an error, the term is given back.
  */
 type Lead = (term: Term, stop: AbortSignal) => Promise<void>;
 
 /** Why an election stops competing for good. */
 type StopReason = Extract<LeadershipReleaseReason, 'shutdown' | 'unregistered'>;
 
-/** How long a replica that stepped down, or whose runner broke, lets the others acquire the lock first. */
+/** How long a replica waits after it stepped down or its runner failed, so that others acquire the lock first. */
 const STAND_BACK_MS = 2_000;
 
 /**
- * Elects one leader for one job. Its two states are two functions: the follower campaigns until it wins a term, {@link #serve} has
- * the term spent and gives it back. While a run of an earlier term has not settled this replica does not compete.
+ * Elects one leader for one job. It has two states. As a follower it campaigns until it wins a term. As the leader it is in
+ * {@link #serve}, which runs the job and then gives the term back. While a run of an earlier term has not settled, it does not compete.
  */
 export class Election {
   readonly #stop = new AbortController();
@@ -43,12 +43,12 @@ export class Election {
     this.#follower = new Follower(replica, options);
   }
 
-  /** The term that is being served; undefined while this replica does not lead, or is about to give its term back. */
+  /** The current term. Undefined while this replica does not lead, or is about to give its term back. */
   get term(): Term | undefined {
     return this.#round?.signal.aborted === false ? this.#held : undefined;
   }
 
-  /** The holder value of the leader, as far as this replica knows; itself until its lock is given back. */
+  /** The holder value of the leader, as far as this replica knows. Its own until it has given its lock back. */
   get leader(): Holder | undefined {
     return this.#held?.facts.holder ?? this.rival;
   }
@@ -59,8 +59,8 @@ export class Election {
   }
 
   /**
-   * Whether this replica competes and knows of no leader, nor of a pause of all replicas. A replica that does not compete cannot know:
-   * before its initial delay is over, paused, standing back, or waiting for a run of a lost term to settle.
+   * Whether this replica competes, and knows of no leader and of no pause on all replicas. False while it does not compete: during its
+   * initial delay, while it is paused, after it stepped down, and while a run of a lost term has not settled.
    */
   get isLeaderless(): boolean {
     return this.#follower.isLeaderless;
@@ -81,7 +81,7 @@ export class Election {
     return this.#held !== undefined;
   }
 
-  /** A term that was lost counts no more, although a run of it may not have settled yet. */
+  /** A lost term does not count, even if a run of it has not settled yet. */
   get #held(): Term | undefined {
     return this.#term?.isOver() === false ? this.#term : undefined;
   }
@@ -118,14 +118,14 @@ export class Election {
     }
   }
 
-  /** No new term from now on. A term being served ends as soon as its runner has settled. */
+  /** No new term begins from now on. The current term ends as soon as its runner has settled. */
   stop(reason: StopReason = 'shutdown'): void {
     this.#stop.abort();
     this.#endRound(reason);
     this.#wakeFromPause?.();
   }
 
-  /** Competes no more until {@link resume}. Resolves when the run in flight has settled and the lock is given back. */
+  /** Does not compete until {@link resume}. Resolves when the run in flight has settled and the lock is given back. */
   pause(): Promise<void> {
     this.#isPaused = true;
     this.#endRound('paused');
@@ -151,13 +151,13 @@ export class Election {
   }
 
   /**
-   * Gives the term back, once the run in flight has settled, and lets other replicas acquire the lock first. Resolves when that is
-   * done; false if there is no term to give back.
+   * Gives the term back once the run in flight has settled. Then it waits, so that other replicas acquire the lock first. Resolves when the
+   * term is given back; to false if there is none.
    */
   async stepDown(): Promise<boolean> {
     const leads = this.term !== undefined;
     if (leads) this.#endRound('stepped-down');
-    // a follower goes on competing, and may do so for ever
+    // a follower may compete for ever, so its round is not awaited
     if (this.#round?.signal.aborted === true) await this.#settled;
     return leads;
   }
@@ -179,7 +179,7 @@ export class Election {
     if (term !== undefined) await this.#serve(term, quit);
   }
 
-  /** Has the term spent, keeps it alive meanwhile, and gives it back. */
+  /** Runs the job during the term, keeps the term alive meanwhile, and gives it back. */
   async #serve(term: Term, quit: AbortSignal): Promise<void> {
     const { replica } = this;
     const { notify } = replica;
@@ -191,19 +191,19 @@ export class Election {
     const ended = (): void => {
       const { end } = term;
       if (end === 'expired' || end === 'preempted') notify('leadershipLost', { job, fencingToken, reason: end });
-      // what runs on now outlives the connections: its lock is left to expire
+      // the run outlives the connections, so its lock expires by itself
       if (end === 'abandoned')
         notify('leadershipReleased', { job, fencingToken, reason: 'shutdown', confirmed: false, runInFlight: true });
     };
     term.signal.addEventListener('abort', ended);
-    // its session ended before it could begin: the runner reports what it has found, and starts nothing
+    // its session has ended already: the runner reports what it found and starts nothing
     if (term.signal.aborted) ended();
     term.onRenewed(({ pausedAt, ...renewal }) => {
       notify('leaseRenewed', { job, fencingToken, ...renewal });
       this.learnPause(pausedAt);
     });
     this.#term = term;
-    // granted to a request that was repeated: the job was paused since it was sent first
+    // a repeated request was granted: the job may have been paused since it was first sent
     this.learnPause(term.grant.pausedAt);
     const failure = await this.#spend(term, quit);
     this.#term = undefined;
@@ -214,13 +214,13 @@ export class Election {
     const reason = failure === undefined ? this.#reason : 'runner-failed';
     const isReleased = term.end === 'released';
     if (isReleased) notify('leadershipReleased', { job, fencingToken, reason, confirmed, runInFlight: false });
-    // also in a shutdown, which may still wait for other jobs
+    // also during a shutdown, which may still wait for other jobs
     if (isReleased && confirmed) replica.repeatRelease({ name: job, holder: term.facts.holder, token: fencingToken });
-    // a replica that steps down stands back also if it lost its lease before its run had settled
+    // a replica that steps down also waits if it lost its lease before its run had settled
     if (isReleased || quit.aborted) this.#standBackMs = this.#standBackAfter(reason);
   }
 
-  /** What the runner failed with; undefined when it ended as it should, with its term or its round. */
+  /** The error of the runner. Undefined if it ended with its term or its round, as it should. */
   async #spend(term: Term, quit: AbortSignal): Promise<unknown> {
     const { name: job } = this.options;
     try {
@@ -237,7 +237,7 @@ export class Election {
     }
   }
 
-  /** How long other replicas may acquire first: a failure may be of this replica's own making. */
+  /** How long this replica waits so that others acquire first. A runner may fail on this replica only. */
   #standBackAfter(reason: LeadershipReleaseReason): number {
     const { settings, random } = this.replica;
     if (reason === 'stepped-down') return STAND_BACK_MS;

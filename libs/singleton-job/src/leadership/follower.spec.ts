@@ -115,16 +115,16 @@ describe('A follower', () => {
   it('requests a lock again that another part of its replica has released', async () => {
     const b = replicas.start('b', [job()]);
     await replicas.clock.advance(0);
-    let told = 0;
-    const leave = b.leadership.enter('tick', { released: () => (told += 1), subscriptionChanged: () => undefined });
+    let calls = 0;
+    const leave = b.leadership.enter('tick', { released: () => (calls += 1), subscriptionChanged: () => undefined });
     await b.supervisor.pause('tick');
     await settle();
-    expect(told).toBe(1);
+    expect(calls).toBe(1);
     leave();
   });
 
   it('reports a lock without a time to live once, and leads when it has expired', async () => {
-    replicas.server.occupy('tick', 'somebody-else');
+    replicas.server.occupy('tick', 'another-client');
     const a = replicas.start('a', [job()]);
     await replicas.clock.advance(35_000);
     expect(a.observer.story).toEqual(['0 lockTtlRestored']);
@@ -179,7 +179,7 @@ describe('A replica that releases a lock and stays alive', () => {
     expect(releases(a)).toBe(0);
   });
 
-  it('goes on publishing after a grant that is older than the release', async () => {
+  it('continues to publish after a grant that is older than the release', async () => {
     const a = replicas.start('a', [job()]);
     await replicas.clock.advance(500);
     await a.supervisor.pause('tick');
@@ -231,7 +231,7 @@ describe('A lock whose holder has no session', () => {
   const replicas = useReplicas();
 
   it('is respected until its key expires, with a request at each heartbeat', async () => {
-    replicas.server.occupy('tick', 'somebody-else', 60_000);
+    replicas.server.occupy('tick', 'another-client', 60_000);
     const a = replicas.start('a', [job()]);
     await replicas.clock.advance(12_500);
     // at the start, and at 3, 6, 9 and 12 seconds
@@ -243,7 +243,7 @@ describe('A lock whose holder has no session', () => {
   });
 
   it('is acquired within milliseconds when its key expires', async () => {
-    replicas.server.occupy('tick', 'somebody-else', 10_000);
+    replicas.server.occupy('tick', 'another-client', 10_000);
     const a = replicas.start('a', [job()]);
     await replicas.clock.advance(60_000);
     expect(timesOf(a, 'leadershipGained')).toEqual([10_001]);
@@ -372,7 +372,7 @@ describe('After a release or a death', () => {
     first.store.partition();
     await replicas.clock.advance(12_000);
     expect(timesOf(second, 'leadershipGained')).toHaveLength(1);
-    // its only request is that of its start: grants told it the rest
+    // its only request is that of its start: it knows the rest from grants
     expect(third.store.count('acquire')).toBe(1);
     second.store.partition();
     await replicas.clock.advance(14_000);

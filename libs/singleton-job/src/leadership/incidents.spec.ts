@@ -133,7 +133,7 @@ describe('Incidents of other systems', () => {
   });
 
   describe('Quartz, where a node was declared dead for a slow database, and its job ran twice at once', () => {
-    it('a leader whose answers take long keeps its lease, and its run goes on', async () => {
+    it('a leader whose answers take long keeps its lease, and its run continues', async () => {
       const a = replicas.start('a', [
         job({ schedule: once, run: lasting(replicas.clock, 120_000, { obedient: true }) }),
       ]);

@@ -198,7 +198,7 @@ describe('A leader that is killed', () => {
 describe.each(['paused', 'suspended'] as const)('A leader whose host is %s for longer than its lock lives', (how) => {
   const replicas = useReplicas();
 
-  it('starts nothing when it goes on, and aborts its run in flight', async () => {
+  it('starts nothing when it continues, and aborts its run in flight', async () => {
     const runs: JobRun[] = [];
     const a = replicas.start('a', ({ clock }) => busy(clock, runs));
     const b = replicas.start('b', ({ clock }) => busy(clock));
@@ -238,7 +238,7 @@ describe.each(['paused', 'suspended'] as const)('A leader whose host is %s for l
     expect(startsOf(a, b)).toEqual([20, 30, 40, 50, 60].map((due) => `b started ${String(due)} schedule`));
   });
 
-  it('does not lead by an old grant that is answered when it goes on', async () => {
+  it('does not lead by an old grant that is answered when it continues', async () => {
     const a = replicas.start('a', report);
     a.store.outcome = (request) => {
       if (request === 'acquire' && a.store.count('acquire') === 1) a.clock.halt(how);

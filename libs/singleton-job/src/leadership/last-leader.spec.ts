@@ -6,16 +6,16 @@ import { type TestReplica } from '../testing/replicas/test-replica.js';
 const origins = ({ observer }: TestReplica) =>
   observer.of('leadershipGained').map(({ because, after }) => (after === undefined ? because : `${because} ${after}`));
 
-describe('A new leader says how it became one:', () => {
+describe('A new leader reports why it leads:', () => {
   const replicas = useReplicas();
 
-  it('as the first one', async () => {
+  it('it is the first leader', async () => {
     const a = replicas.start('a', [job()]);
     await replicas.clock.advance(100);
     expect(origins(a)).toEqual(['first']);
   });
 
-  it('after which replica released the lock', async () => {
+  it('the named replica has released the lock', async () => {
     const a = replicas.start('a', [job()]);
     await replicas.clock.advance(100);
     const b = replicas.start('b', [job()]);
@@ -29,7 +29,7 @@ describe('A new leader says how it became one:', () => {
     expect([...origins(a), ...origins(b)]).toContain('released b');
   });
 
-  it('after which killed replica its session ended', async () => {
+  it('the session of the named replica has ended', async () => {
     const a = replicas.start('a', [job()]);
     await replicas.clock.advance(100);
     const b = replicas.start('b', [job()]);
@@ -39,7 +39,7 @@ describe('A new leader says how it became one:', () => {
     expect(origins(b)).toEqual(['session-ended a']);
   });
 
-  it.each([8_000, 20_000, 60_000])('after its own session ended in an outage of %i ms', async (outageMs) => {
+  it.each([8_000, 20_000, 60_000])('its own session ended in an outage of %i ms', async (outageMs) => {
     const a = replicas.start('a', [job()]);
     await replicas.clock.advance(5_000);
     a.store.partition();
@@ -49,7 +49,7 @@ describe('A new leader says how it became one:', () => {
     expect(origins(a)).toEqual(['first', 'session-ended a']);
   });
 
-  it('with a free lock, where it has seen nothing of the leader before', async () => {
+  it('the lock was free, if it never saw the leader before', async () => {
     const a = replicas.start('a', [job()]);
     await replicas.clock.advance(100);
     await a.supervisor.close();
@@ -58,7 +58,7 @@ describe('A new leader says how it became one:', () => {
     expect(origins(b)).toEqual(['lock-free']);
   });
 
-  it('with a free lock, where that of the last leader was deleted', async () => {
+  it('the lock was free, if the lock of the last leader was deleted', async () => {
     const a = replicas.start('a', [job()]);
     await replicas.clock.advance(100);
     const b = replicas.start('b', [job()]);

@@ -1,10 +1,10 @@
 import { type JobEvents } from '../events/index.js';
 import { type Grant, type Holder, holderName } from '../store/index.js';
 
-/** How a term came about: two fields of `leadershipGained`. */
+/** Why a term began: two fields of `leadershipGained`. */
 export type Takeover = Pick<JobEvents['leadershipGained'], 'because' | 'after'>;
 
-/** The last holder of a lock that this replica knows of, itself included, and how its term ended. */
+/** The last holder of a lock that this replica knows of, and how its term ended. It may be this replica itself. */
 export class LastLeader {
   #holder: Holder | undefined;
   #end: 'released' | 'expired' | undefined;
@@ -26,7 +26,7 @@ export class LastLeader {
     this.#end ??= 'released';
   }
 
-  /** How the grant came about. `hasSessionEnded`: the lock was requested because the session of the last leader has ended. */
+  /** Why the lock was granted. `hasSessionEnded`: it was requested because the session of the last leader has ended. */
   takeover({ stateCreatedAt, storeTime }: Grant, hasSessionEnded: boolean): Takeover {
     const holder = this.#holder;
     if (holder === undefined) return { because: stateCreatedAt === storeTime ? 'first' : 'lock-free' };

@@ -19,7 +19,7 @@ export function safetyMarginMs(lifeMs: number): number {
 
 /**
  * Whether a deadline has not passed on either clock. The clocks are read each time: after a blocked event loop, timers are late. The wall
- * clock counts too, because the monotonic clock stands still while a host is suspended.
+ * clock counts too, because the monotonic clock stops while a host is suspended.
  */
 export function isBefore(clock: Clock, deadline: Instant): boolean {
   const { now, wall } = instant(clock);

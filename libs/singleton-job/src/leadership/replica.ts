@@ -222,7 +222,7 @@ export class Replica {
   }
 
   /**
-   * Frees a lock. Resolves to whether the store confirmed within `waitMs` that `holder` does not have it. If not, the release goes on in
+   * Frees a lock. Resolves to whether the store confirmed within `waitMs` that `holder` does not have it. If not, the release continues in
    * the background for `limitMs` in total. Never rejects.
    */
   async release(request: ReleaseRequest, waitMs: number, limitMs: number): Promise<boolean> {
@@ -264,7 +264,7 @@ export class Replica {
   async #close(): Promise<void> {
     for (const { timer } of this.#repeats.values()) timer.cancel();
     this.#repeats.clear();
-    // before the sessions end: a run that goes on must not count as a lost lease
+    // before the sessions end: a run that continues must not count as a lost lease
     for (const term of this.#allTerms()) term.finish('abandoned');
     this.sessions.stop();
     if (this.client.isConnected) await within(this.clock, CLOSE_MS, this.client.drained());

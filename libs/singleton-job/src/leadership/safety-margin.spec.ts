@@ -11,9 +11,9 @@ import { job } from '../testing/specs/job.js';
 const LOCK_EXPIRY_MS = 10_000;
 
 const atMs = ({ observer }: TestReplica, event: keyof JobEvents): number =>
-  observer.events.find((told) => told.event === event)?.atMs ?? Infinity;
+  observer.events.find((one) => one.event === event)?.atMs ?? Infinity;
 
-/** A job whose run ends when it is told to, and takes a while over it. */
+/** A job whose run ends some time after its signal fires. */
 function settling(clock: Clock, forMs: number): JobDefinition[] {
   const run = async ({ signal }: JobRun): Promise<void> => {
     await sleep(clock, 3_600_000, signal);

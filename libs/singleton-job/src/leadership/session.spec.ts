@@ -110,7 +110,7 @@ describe('A session', () => {
     expect(calls).toEqual(['over@0', 'unused@0']);
   });
 
-  it('is not unused while it goes on', () => {
+  it('is not unused while it continues', () => {
     const { session, calls } = setup();
     session.use()();
     expect(calls).toEqual([]);
@@ -138,7 +138,7 @@ describe('A session that the heartbeat thread extends', () => {
     return { clock, session, reports };
   }
 
-  it('goes on by reports that had arrived when its deadline was first read as passed', async () => {
+  it('continues by reports that had arrived when its deadline was first read as passed', async () => {
     const { clock, session, reports } = setupWithReports();
     reports.push({ sentMs: 5_000, answeredMs: 5_010, end: 2 });
     void clock.block(9_500);
@@ -166,7 +166,7 @@ describe('A session that the heartbeat thread extends', () => {
     expect(session.isOver).toBe(true);
   });
 
-  it('goes on by a report while only the wall clock is past its deadline', async () => {
+  it('continues by a report while only the wall clock is past its deadline', async () => {
     const { clock, session } = setupWithReports();
     clock.stepWall(9_000);
     expect(session.isTrusted()).toBe(false);

@@ -221,7 +221,7 @@ describe('The death of another replica', () => {
     const b = replicas.start('b', [job()]);
     await replicas.clock.advance(13_900);
     expect(timesOf(b, 'leadershipGained')).toEqual([]);
-    // asked at 0 s, not found at 3 and 15 s
+    // requested at 0 s, not found at 3 and 15 s
     await replicas.clock.advance(1_200);
     expect(timesOf(b, 'leadershipGained')).toEqual([15_000]);
   });

@@ -25,7 +25,7 @@ function jobs({ clock }: { readonly clock: Clock }): JobDefinition[] {
 const startsOf = ({ observer }: TestReplica) =>
   observer.events.flatMap(({ event, atMs, payload }) => (event === 'runStarted' ? [{ atMs, ...payload }] : []));
 
-/** A leader whose host is suspended for a minute, while its wall clock is set back, and what it starts when it goes on. */
+/** A leader whose host is suspended for a minute, while its wall clock is set back, and what it starts when it continues. */
 async function suspended({ setBackMs = 0, isCutOff = false, losesMessages = false }) {
   const replicas = new TestReplicas();
   const first = replicas.start('first', jobs);
@@ -52,7 +52,7 @@ describe('A leader whose host was suspended', () => {
     ['was right', 0],
     ['was set back by less', SUSPENDED_MS - 2 * SAFETY_MARGIN_MS],
     ['was set ahead', -SUSPENDED_MS],
-  ])('starts nothing when it goes on, if its wall clock %s', async (_how, setBackMs) => {
+  ])('starts nothing when it continues, if its wall clock %s', async (_how, setBackMs) => {
     const { stale } = await suspended({ setBackMs });
     expect(stale).toEqual([]);
   });

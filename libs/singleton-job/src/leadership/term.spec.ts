@@ -29,7 +29,7 @@ describe('The lease of a term', () => {
     expect(termOf(a).deadline.now).toBe(0.9 * (3_600_000 + 20_000));
   });
 
-  it('ends when the lock is not confirmed in time, although the session goes on', async () => {
+  it('ends when the lock is not confirmed in time, although the session continues', async () => {
     const a = replicas.start('a', [job()]);
     await replicas.clock.advance(500);
     a.store.outcome = (request) => (request === 'renew' ? 'STORE_UNREACHABLE' : 'answered');

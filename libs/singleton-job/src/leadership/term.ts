@@ -21,7 +21,7 @@ type TermEnd = 'released' | 'preempted' | 'expired' | 'abandoned';
 export const RENEWAL_INTERVAL_MS = 10_000;
 /** The shortest time for which a release is tried. */
 const SHORTEST_RELEASE_MS = 1_000;
-/** The longest time that `release()` of a lock of `LockService` takes. After that the release goes on in the background. */
+/** The longest time that `release()` of a lock of `LockService` takes. After that the release continues in the background. */
 const LONGEST_LOCK_RELEASE_MS = 2_000;
 /** The pause between two attempts to confirm a lease that the clocks do not trust. */
 const CONFIRMATION_PAUSE_MS = 250;
@@ -149,7 +149,7 @@ export class Term {
     return this.#ending.signal;
   }
 
-  /** How it ended; undefined while it goes on. */
+  /** How it ended. Undefined until then. */
   get end(): TermEnd | undefined {
     return this.#end;
   }
@@ -326,7 +326,7 @@ export class Term {
     if (this.isOver()) return;
     this.#isRecorded = true;
     if (this.#frozen !== undefined) {
-      // another replica may have led since: only a lease that never ran out goes on
+      // another replica may have led since: only a lease that never ran out continues
       if (!this.isTrusted()) {
         this.finish('expired');
         return;

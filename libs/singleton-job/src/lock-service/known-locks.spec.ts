@@ -48,7 +48,7 @@ describe('What a process knows about a lock', () => {
     let most = 0;
     for (let tenant = 0; tenant < 2_000; tenant++) {
       knownOf(`import/${tenant}`);
-      // a hundred of them are asked for within the life of a lock
+      // a hundred of them are requested within the life of a lock
       await clock.advance(EXPIRY_MS / 100);
       most = Math.max(most, locks.size);
     }

@@ -76,7 +76,7 @@ describe('LockService', () => {
 
   async function acquired({ locks }: Process, key: LockKey = KEY, options?: LockOptions): Promise<LockHandle> {
     const handle = await soon(locks.tryAcquire(key, options));
-    if (handle === null) throw new Error('somebody else has the lock');
+    if (handle === null) throw new Error('another client has the lock');
     return handle;
   }
 
@@ -498,7 +498,7 @@ describe('LockService', () => {
       a.store.answersAfter = undefined;
       await clock.advance(5_000);
       const [, handle] = await attempt;
-      // it is asked again, and what is handed out can be trusted
+      // the request is repeated, and the returned lock is trusted
       expect((handle as LockHandle).isHeld()).toBe(true);
     });
   });

@@ -33,14 +33,14 @@ export interface JobOptions {
 
   /**
    * Aborts the signal of a run that takes longer. More: a stuck run blocks the job for longer. Less: a slow run is aborted. A run that
-   * ignores its signal goes on, and so do the heartbeats.
+   * ignores its signal continues, and so do the heartbeats.
    *
    * @default none
    */
   readonly timeout?: Duration | undefined;
 
   /**
-   * Reports a run that takes longer as slow (`runSlow`, a warning in the log), and again each time its age has doubled. The run goes on.
+   * Reports a run that takes longer as slow (`runSlow`, a warning in the log), and again each time its age has doubled. The run continues.
    * The report comes up to one `heartbeatInterval` later; a run that ends before it is not reported. More: fewer warnings. Less: a stuck
    * run is noticed sooner. `false`: never, for a job whose run lasts as long as its replica leads.
    *

@@ -79,7 +79,7 @@ export interface SingletonJobOptions {
 
   /**
    * The longest back-off of a lock request that Redis denies (permissions, a key of another type), and of a runner that broke. More:
-   * fewer requests. Less: the job goes on sooner after the fix. At least `heartbeatInterval`. It does not concern outages: the client
+   * fewer requests. Less: the job continues sooner after the fix. At least `heartbeatInterval`. It does not concern outages: the client
    * reconnects every 0.25 to 0.5 s.
    *
    * @default '30s'
@@ -117,7 +117,7 @@ export interface SingletonJobOptions {
   readonly misfireGrace?: Duration | undefined;
 
   /**
-   * How long a run may take before it is reported as slow (`runSlow`, a warning in the log). The run goes on. The report comes up to one
+   * How long a run may take before it is reported as slow (`runSlow`, a warning in the log). The run continues. The report comes up to one
    * `heartbeatInterval` later; a run that ends before it is not reported. More: fewer warnings. Less: a stuck run is noticed sooner.
    * `false`: never. A job can have its own.
    *

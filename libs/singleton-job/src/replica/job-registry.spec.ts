@@ -78,7 +78,7 @@ describe('The registry', () => {
       expect(statusOf(a).counters).toMatchObject({ terms: 1, lostTerms: 1 });
     });
 
-    it('that is stopped, and one that is paused while its run goes on', async () => {
+    it('that is stopped, and one that is paused while its run continues', async () => {
       const a = start('a', [job({ run: lasting(replicas.clock, 2_000) })]);
       await replicas.clock.advance(1_500);
       void a.registry.pause('tick', HERE);
@@ -137,12 +137,12 @@ describe('The registry', () => {
 
     it('nothing with local while a run is in flight, without a leader, or when disabled', async () => {
       const a = start('a', [job({ run: lasting(replicas.clock, 400) }), job({ name: 'off', enabled: false })]);
-      const nobody = { started: false, reason: 'not-leader', leader: null, by: 'a' };
-      expect(await a.registry.trigger('tick', HERE)).toEqual(nobody);
+      const leaderless = { started: false, reason: 'not-leader', leader: null, by: 'a' };
+      expect(await a.registry.trigger('tick', HERE)).toEqual(leaderless);
       await replicas.clock.advance(1_100);
       const running = { started: false, reason: 'running', leader: 'a', by: 'a' };
       expect(await a.registry.trigger('tick', HERE)).toEqual(running);
-      expect(await a.registry.trigger('off', HERE)).toEqual(nobody);
+      expect(await a.registry.trigger('off', HERE)).toEqual(leaderless);
     });
 
     it('nothing while its lock is about to be released', async () => {

@@ -58,7 +58,7 @@ export class SingletonJobRegistry {
   }
 
   /**
-   * Runs a job now on the replica that leads it, unless a run is in flight. Claims nothing: the schedule goes on as if it had not
+   * Runs a job now on the replica that leads it, unless a run is in flight. Claims nothing: the schedule continues as if it had not
    * happened, but for an interval, whose next run comes a delay after this one. Resolves within 2 s.
    *
    * @throws UnknownJobError

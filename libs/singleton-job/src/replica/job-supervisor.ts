@@ -115,7 +115,7 @@ export class JobSupervisor {
     return this.#stopped;
   }
 
-  /** Ends renewals and connections after a stop. A run that still goes on has been aborted, and its lock expires by itself. */
+  /** Ends renewals and connections after a stop. A run that is still in flight has been aborted, and its lock expires by itself. */
   async close(): Promise<void> {
     await this.stop();
     this.#monitor.stop();

@@ -26,13 +26,13 @@ describe('The log of a replica', () => {
     replicas.start('b', abc(), second);
     replicas.start('c', abc(), third);
     await replicas.clock.advance(60_000);
-    const told = 'log [test] follows a for 3 jobs (a, b, c); takes over when its session ends';
-    expect([first.lines, second.lines, third.lines]).toEqual([[], [told], [told]]);
+    const line = 'log [test] follows a for 3 jobs (a, b, c); takes over when its session ends';
+    expect([first.lines, second.lines, third.lines]).toEqual([[], [line], [line]]);
 
     await a.registry.stepDown('a');
     await replicas.clock.advance(60_000);
     expect(second.lines).toHaveLength(1);
-    expect(third.lines).toEqual([told, 'debug [test] follows b for 1 job (a); takes over when its session ends']);
+    expect(third.lines).toEqual([line, 'debug [test] follows b for 1 job (a); takes over when its session ends']);
   });
 
   it('names the holder of another library, whose lock expires', async () => {

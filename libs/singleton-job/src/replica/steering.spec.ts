@@ -31,7 +31,7 @@ describe('Steering from any replica', () => {
   const replicas = useReplicas();
   const passes = (ms: number): Promise<void> => replicas.clock.advance(ms);
 
-  /** What a call answers, within two seconds as a rule. */
+  /** The result of a call, within two seconds by default. */
   const answer = async <T>(call: Promise<T>, withinMs = 2_000): Promise<unknown> => {
     let answered: unknown = 'nothing yet';
     call.then(
@@ -54,7 +54,7 @@ describe('Steering from any replica', () => {
   };
 
   describe('triggers a job', () => {
-    it('where it is led', async () => {
+    it('on the replica that leads it', async () => {
       const { a, b } = await three({ schedule: MINUTELY });
       expect(await answer(b.registry.trigger('tick'), 0)).toEqual({
         started: true,
@@ -71,7 +71,7 @@ describe('Steering from any replica', () => {
       expect(await answer(d.registry.trigger('tick'))).toMatchObject({ started: true, by: 'a' });
     });
 
-    it('once when two callers ask at the same time', async () => {
+    it('once when two callers trigger it at the same time', async () => {
       const { a, b, c } = await three({ schedule: MINUTELY, run: lasting(replicas.clock, 500) });
       const calls = [b.registry.trigger('tick'), c.registry.trigger('tick')];
       const results = await Promise.all(calls.map((call) => answer(call)));
@@ -92,7 +92,7 @@ describe('Steering from any replica', () => {
       expect(triggeredRuns(a)).toBe(1);
     });
 
-    it('not when its leader gives it back between the request and the run', async () => {
+    it('not when its leader steps down between the request and the run', async () => {
       const { a, b } = await three({ schedule: MINUTELY });
       a.store.delayMs = 100;
       const call = b.registry.trigger('tick');
@@ -102,7 +102,7 @@ describe('Steering from any replica', () => {
       expect([triggeredRuns(a), triggeredRuns(b)]).toEqual([0, 0]);
     });
 
-    it('not while its leader lets a run settle before it gives the job back, and says so', async () => {
+    it('not while its leader waits for a run before it steps down, and names the reason', async () => {
       const { a, b } = await three({ run: lasting(replicas.clock, 60_000) });
       await passes(1_000);
       void a.registry.stepDown('tick');
@@ -114,7 +114,7 @@ describe('Steering from any replica', () => {
       ['paused', 1_000, 1],
       ['paused', 2_500, 0],
       ['suspended', 2_500, 0],
-    ] as const)('while its leader stands still (%s) for %i ms: %i run', async (how, forMs, runs) => {
+    ] as const)('while its leader is halted (%s) for %i ms: %i run', async (how, forMs, runs) => {
       const { a, b } = await three({ schedule: MINUTELY });
       a.clock.halt(how);
       const call = b.registry.trigger('tick');
@@ -142,7 +142,7 @@ describe('Steering from any replica', () => {
       },
     );
 
-    it('not when the host of its leader is suspended while it asks Redis whether it still leads', async () => {
+    it('not when the host of its leader is suspended while the leader renews its lock', async () => {
       const { a, b } = await three({ schedule: MINUTELY });
       a.store.delayMs = 100;
       const call = b.registry.trigger('tick');
@@ -155,7 +155,7 @@ describe('Steering from any replica', () => {
       expect(triggeredRuns(a)).toBe(0);
     });
 
-    it('not after the caller was told that there is no answer, however slow Redis is', async () => {
+    it('not after the call has resolved without an answer, however slow Redis is', async () => {
       const { a, b } = await three({ schedule: MINUTELY });
       const renew = b.store.renew.bind(b.store);
       b.store.renew = async (request) => {
@@ -168,14 +168,14 @@ describe('Steering from any replica', () => {
       expect(triggeredRuns(a)).toBe(0);
     });
 
-    it('not without a leader, and says so at once', async () => {
+    it('not without a leader, and resolves at once', async () => {
       const { a, b, c } = await three();
       await Promise.all([a, b, c].map(({ registry }) => registry.pause('tick', HERE)));
       expect(await answer(b.registry.trigger('tick'), 0)).toEqual({ ...NO_ANSWER, leader: null });
       expect(await answer(b.registry.stepDown('tick'), 0)).toEqual(NO_STEP_DOWN);
     });
 
-    it('not while it is paused, and says so at once, also where it is disabled or resumed in a lost message', async () => {
+    it('not while it is paused, and resolves at once; a lost message of a resume changes nothing', async () => {
       const { a, b } = await three();
       const d = replicas.start('d', [job({ enabled: false })]);
       await answer(a.registry.pause('tick'));
@@ -187,7 +187,7 @@ describe('Steering from any replica', () => {
       expect(await answer(b.registry.trigger('tick'), 0)).toMatchObject({ started: true });
     });
 
-    it('or answers within two seconds, also when it loses the job first', async () => {
+    it('or resolves within two seconds, even if this replica loses the job first', async () => {
       const { a } = await three();
       a.clock.aheadMs = 60_000;
       a.store.delayMs = 1_500;
@@ -195,7 +195,7 @@ describe('Steering from any replica', () => {
       expect(await answer(a.registry.trigger('tick'))).toMatchObject(NO_ANSWER);
     });
 
-    it('not while Redis or the messages are away, and says so within two seconds', async () => {
+    it('not while Redis or its messages are unavailable, and resolves within two seconds', async () => {
       const { a, b } = await three();
       b.store.unsubscribe();
       expect(await answer(b.registry.trigger('tick'))).toMatchObject(NO_ANSWER);
@@ -219,7 +219,7 @@ describe('Steering from any replica', () => {
   });
 
   describe('steps down', () => {
-    it('the leader, and answers who it is when it begins to', async () => {
+    it('the leader, and resolves to its name when it begins to', async () => {
       const { a, b, c } = await three({ run: lasting(replicas.clock, 5_000) });
       await passes(1_000);
       expect(await answer(c.registry.stepDown('tick'), 0)).toEqual({ steppedDown: true, by: 'a' });
@@ -274,7 +274,7 @@ describe('Steering from any replica', () => {
       expect(a.observer.story.slice(-2)).toEqual(['61000 runSucceeded schedule', '61000 leadershipReleased paused']);
     });
 
-    it('that nobody leads, at once', async () => {
+    it('without a leader, at once', async () => {
       const { a, b, c } = await three();
       await Promise.all([a, b, c].map(({ registry }) => registry.pause('tick', HERE)));
       expect(await answer(b.registry.pause('tick'), 0)).toEqual({ by: null });
@@ -283,14 +283,14 @@ describe('Steering from any replica', () => {
       expect(replicas.server.holderOf('tick')).toBeUndefined();
     });
 
-    it('from a replica that receives no messages, and lists it all the same', async () => {
+    it('from a replica that receives no messages, and lists it as paused', async () => {
       const { a, b } = await three();
       b.store.losesMessages = true;
       expect(await answer(b.registry.pause('tick'))).toEqual({ by: null });
       expect(rolesOf(a, b).map(([role]) => role)).toEqual(['paused', 'paused']);
     });
 
-    it('whose leader misses the message: it gives the job back with its next renewal', async () => {
+    it('whose leader misses the message: it releases the job at its next renewal', async () => {
       const { a, b } = await three();
       a.store.losesMessages = true;
       expect(await answer(b.registry.pause('tick'))).toEqual({ by: null });
@@ -310,7 +310,7 @@ describe('Steering from any replica', () => {
       expect(await answer(b.registry.trigger('tick'), 0)).toEqual(result);
     });
 
-    it('no occurrence of which is claimed after that, also if its leader misses the message', async () => {
+    it('whose leader then claims no occurrence, even if it misses the message', async () => {
       const { a, b } = await three({ schedule: MINUTELY, misfireGraceMs: 0 });
       await passes(59_500 - replicas.clock.now());
       a.store.losesMessages = true;
@@ -326,7 +326,7 @@ describe('Steering from any replica', () => {
       expect(missed).toMatchObject([{ reason: 'late', count: 1 }]);
     });
 
-    it('whose lock was granted before, in an answer that got lost: it does not run', async () => {
+    it('whose lock was granted before in a lost answer: it does not run', async () => {
       const a = replicas.start('a', [job({ schedule: interval(1_000) })], {
         network: { outcome: (r) => (r === 'acquire' ? 'answer-lost' : 'answered') },
       });
@@ -340,7 +340,7 @@ describe('Steering from any replica', () => {
       expect(rolesOf(a)).toEqual([['paused', '2027-01-01T00:00:01.000Z']]);
     });
 
-    it('and a follower that misses all messages learns it within a minute or two', async () => {
+    it('and a follower that misses all messages learns of it within three minutes', async () => {
       const { b, c } = await three();
       c.store.losesMessages = true;
       await answer(b.registry.pause('tick'));
@@ -368,7 +368,7 @@ describe('Steering from any replica', () => {
       expect(await answer(a.registry.resume('tick'), 0)).toEqual({ by: 'a' });
     });
 
-    it('or rejects, and says what is known, when Redis is away', async () => {
+    it('or rejects while Redis is unavailable, and says what is known', async () => {
       const { b } = await three();
       b.store.outcome = (request) => (request === 'setPaused' ? 'request-lost' : 'answered');
       expect(await answer(b.registry.pause('tick'))).toMatchObject({
@@ -394,7 +394,7 @@ describe('Steering from any replica', () => {
       b.store.answersAfter = undefined;
     });
 
-    it('or rejects because the application stops', async () => {
+    it('or rejects if the application stops', async () => {
       const { b } = await three();
       b.store.answersAfter = new Promise(() => undefined);
       const call = b.registry.pause('tick');
@@ -407,7 +407,7 @@ describe('Steering from any replica', () => {
       });
     });
 
-    it('within two seconds in all, when the store and the leader are slow', async () => {
+    it('within two seconds in total, when the store and the leader are slow', async () => {
       const { a, b } = await three();
       b.store.delayMs = 1_500;
       a.store.losesMessages = true;
@@ -442,12 +442,12 @@ describe('Steering from any replica', () => {
       expect(await answer(call, 200)).toEqual({ by: 'a' });
     });
 
-    it('which was not paused, and answers who leads', async () => {
+    it('which was not paused, and resolves to its leader', async () => {
       const { c } = await three();
       expect(await answer(c.registry.resume('tick'), 0)).toEqual({ by: 'a' });
     });
 
-    it('before its leader has given it back: it gives it back all the same, and a replica leads again', async () => {
+    it('before its leader has released it: the leader still releases it, and a replica leads again', async () => {
       const { a, b, c } = await three({ run: lasting(replicas.clock, 10_000) });
       await passes(1_000);
       await answer(b.registry.pause('tick'));
@@ -462,7 +462,7 @@ describe('Steering from any replica', () => {
       expect(replicas.server.holderOf('tick')).toBeDefined();
     });
 
-    it('on replicas that miss the message, within a minute or two', async () => {
+    it('on replicas that miss the message, within three minutes', async () => {
       const { a, b, c } = await three();
       await answer(b.registry.pause('tick'));
       await passes(5_000);
@@ -472,7 +472,7 @@ describe('Steering from any replica', () => {
       expect(replicas.server.holderOf('tick')).toBeDefined();
     });
 
-    it('which a replica sees that misses the message and learns of the next leader', async () => {
+    it('which a replica that misses the message sees from the next leader', async () => {
       const { a, b, c } = await three();
       await answer(b.registry.pause('tick'));
       replicas.server.setPaused({ name: 'tick', isPaused: false });
@@ -485,7 +485,7 @@ describe('Steering from any replica', () => {
       ]);
     });
 
-    it('which is paused on every replica: each of them sees that only it is paused', async () => {
+    it('which each replica has paused itself: each lists that only its own pause remains', async () => {
       const { a, b, c } = await three();
       await answer(b.registry.pause('tick'));
       await Promise.all([a, b, c].map(({ registry }) => registry.pause('tick', HERE)));
@@ -497,7 +497,7 @@ describe('Steering from any replica', () => {
       ]);
     });
 
-    it('and leaves a pause of one replica only as it is', async () => {
+    it('and does not end the local pause of a replica', async () => {
       const { a, b } = await three();
       await b.registry.pause('tick', HERE);
       await answer(a.registry.pause('tick'));

@@ -22,7 +22,7 @@ type Reply = Outcome & Pick<SteeringReply, 'replicaId'>;
 
 /** Each call resolves or rejects within this time. No replica acts on its request later. */
 const TIMEOUT_MS = 2_000;
-/** How often it is checked whether messages are received, right after the connections were opened. */
+/** How often a call checks whether this replica receives messages, right after the connections were opened. */
 const POLL_MS = 50;
 const DONE: Outcome = { outcome: 'done', run: null };
 
@@ -41,12 +41,12 @@ interface PendingRequest {
 }
 
 /**
- * Sends requests about a job to the replica that leads it, and carries out those of other replicas. A pause is kept in the store: its
- * message only makes every replica read it there.
+ * Sends requests about a job to the replica that leads it, and carries out the requests of other replicas. The store keeps a pause. The
+ * message about it only makes every replica read it there.
  */
 export class Steering {
   readonly #pending = new Map<string, PendingRequest>();
-  /** Requests that were received, and until when they are remembered, monotonic: a message may arrive twice. */
+  /** The requests received, because a message may arrive twice, and until when they are kept, monotonic. */
   readonly #received = new Map<string, number>();
   #requests = 0;
 
@@ -88,7 +88,7 @@ export class Steering {
     });
   }
 
-  /** Has the replica that leads the job give it back. Resolves when it has begun to. */
+  /** Makes the leader of the job step down. Resolves when the leader has begun to. */
   async stepDown(managed: ManagedJob): Promise<StepDownResult> {
     const { workers } = managed;
     if (workers?.election.term !== undefined) {
@@ -132,7 +132,7 @@ export class Steering {
     const term = workers?.election.term;
     const triggered = term === undefined ? 'not-leader' : (workers?.runner.trigger(term) ?? 'not-leader');
     if (typeof triggered === 'string') {
-      // a lock that is about to be released has no leader to name
+      // a replica that is about to release the lock does not name itself
       const leader = term === undefined ? workers?.election.rival : workers?.election.leader;
       return { started: false, reason: triggered, leader: leaderOf(leader), by: replica.id };
     }
@@ -165,8 +165,8 @@ export class Steering {
   }
 
   /**
-   * Reads who holds the lock, whether the job is paused, and the time. A renewal for a holder that never has the lock changes nothing. On a
-   * cluster the time is that of the node on which the leader renews, too. Undefined: there was no answer.
+   * Reads the holder of the lock, the pause of the job and the time of the store. It sends a renewal for a holder that never has the lock,
+   * which changes nothing. On a cluster the time is of the node on which the leader renews. Undefined: there was no answer.
    */
   async #readLock({ job: { name, lockExpiryMs } }: ManagedJob, { signal }: Call): Promise<RenewResult | undefined> {
     const { replica } = this;
@@ -180,8 +180,8 @@ export class Steering {
   }
 
   /**
-   * Sends a request that only the leader acts on. Resolves to its reply; undefined if the job has no leader, or the call ended before.
-   * Without messages nothing is sent, as its outcome would not be known.
+   * Sends a request that only the leader acts on. Resolves to its reply, or to undefined if the job has no leader or the call ended first.
+   * Sends nothing while this replica receives no messages, because it would not receive the reply either.
    */
   async #sendToLeader(
     action: Action,
@@ -195,12 +195,12 @@ export class Steering {
     return call.signal.aborted ? undefined : this.#send(request, call);
   }
 
-  /** Resolves when messages are received, or the call ended before. */
+  /** Resolves when this replica receives messages, or when the call has ended. */
   async #untilSubscribed({ signal }: Call): Promise<void> {
     while (!this.replica.isSubscribed && !signal.aborted) await sleep(this.replica.clock, POLL_MS, signal);
   }
 
-  /** Publishes a request. Resolves to its reply; undefined if the call ended before. */
+  /** Publishes a request. Resolves to its reply, or to undefined if the call ended first. */
   async #send(request: SteeringRequest, { signal }: Call): Promise<Reply | undefined> {
     const reply = new Promise<Reply>((resolve) => {
       this.#pending.set(request.id, { request, resolve });
@@ -211,7 +211,7 @@ export class Steering {
     return answer?.value;
   }
 
-  /** A request that expires no later than the call ends: the store may have read its clock right before it answered. */
+  /** A request that expires no later than the call ends. `storeTime` may have been read right before the answer arrived. */
   #request(action: Action, { job: { name } }: ManagedJob, storeTime: number, { endMs }: Call): SteeringRequest {
     this.#requests += 1;
     const id = `${this.replica.id}#${this.#requests}`;
@@ -219,7 +219,7 @@ export class Steering {
     return { kind: 'request', id, action, name, expiresAt };
   }
 
-  /** A message that is lost gets no reply. */
+  /** An error is ignored: the request gets no reply, as if its message was lost. */
   #publish(message: SteeringRequest | SteeringReply): void {
     this.replica.client.store.publish(message).catch(() => undefined);
   }
@@ -261,7 +261,7 @@ export class Steering {
         await election.pauseChanged();
         return hasLock && election.pausedAt !== undefined ? DONE : undefined;
       case 'resume':
-        // a replica that does not compete sends no request that would show it
+        // a replica that does not compete sends no request whose answer would show it
         election.learnPause(undefined);
         await election.pauseChanged();
         return election.term === undefined ? undefined : DONE;
@@ -269,8 +269,8 @@ export class Steering {
   }
 
   /**
-   * The term of this replica, if it still leads and the request has not expired by an answer of the store right now. So a replica that
-   * stood still since it was sent the request does not act on it.
+   * The term of this replica, if a new answer of the store shows that it still leads and that the request has not expired. So a replica
+   * that was suspended after the request was sent does not act on it.
    */
   async #confirmedTerm(election: Election, expiresAt: number): Promise<Term | undefined> {
     const { clock } = this.replica;
@@ -278,7 +278,7 @@ export class Steering {
     const sent = instant(clock);
     await term?.renewAfresh();
     await term?.untilTrusted();
-    // the monotonic clock stands still while a host is suspended
+    // the monotonic clock stops while a host is suspended
     const suspendedMs = Math.max(clock.wallNow() - sent.wall - (clock.now() - sent.now), 0);
     if (term === undefined || term !== election.term) return undefined;
     return term.storeNowAtMost() + suspendedMs > expiresAt ? undefined : term;
@@ -292,7 +292,7 @@ export class Steering {
     return isDuplicate;
   }
 
-  /** A job that was resumed has a new leader. */
+  /** A job has a new leader: this is the reply to a request to resume it. */
   #granted(locks: LockMessage['locks']): void {
     for (const { request, resolve } of this.#pending.values()) {
       const holder = locks.find(({ name }) => name === request.name)?.holder;
@@ -301,7 +301,7 @@ export class Steering {
   }
 }
 
-/** It has the lock only until its run in flight has settled. */
+/** It keeps the lock only until its run in flight has settled. */
 function isGivingBack({ hasLock, term }: Election): boolean {
   return hasLock && term === undefined;
 }

@@ -320,7 +320,7 @@ describe('A cron job', () => {
     it.each([
       ['gives the lock back', ({ supervisor }: TestReplica) => void supervisor.stop()],
       ['is killed', ({ store }: TestReplica) => void (store.outcome = () => 'request-lost')],
-    ])('starts no occurrence again whose claim a failover lost, if its leader goes on and %s', async (_, end) => {
+    ])('starts no occurrence again whose claim a failover lost, if its leader continues and %s', async (_, end) => {
       const a = replicas.start('a', [everyTenMinutes()]);
       const b = replicas.start('b', [everyTenMinutes()]);
       await replicas.clock.advance(PERIOD - 1_000);
@@ -345,7 +345,7 @@ describe('A cron job', () => {
       const snapshot = replicas.server.snapshot();
       a.store.outcome = (request) => (request === 'claim' ? 'answer-lost' : 'request-lost');
       await replicas.clock.advance(2_000);
-      // asks, and sees the claim
+      // b sends a request and sees the claim
       b.store.unsubscribe();
       await replicas.clock.advance(1_000);
       b.store.partition();

@@ -95,7 +95,7 @@ describe('When Redis restarts or loses its data', () => {
     it.each([
       ['its data is lost', () => undefined],
       ['an old snapshot comes back', () => replicas.server.snapshot()],
-    ])('loses nothing while its leader goes on: %s', async (_, remember) => {
+    ])('loses nothing while its leader continues: %s', async (_, remember) => {
       const [a, b] = await leaderAndFollower(everyMinute);
       const snapshot = remember();
       // the break is noticed by the claim at 00:02:00

@@ -141,7 +141,7 @@ describe('A run', () => {
       expect(runs(a.observer.story)).toContain('7000 runCancelled schedule LEASE_LOST');
     });
 
-    it('goes on while heartbeats are answered', async () => {
+    it('continues while heartbeats are answered', async () => {
       const a = await started();
       await replicas.clock.advance(60_000);
       expect(a.observer.of('runCancelled')).toEqual([]);
@@ -149,13 +149,13 @@ describe('A run', () => {
     });
   });
 
-  it('that goes on after its signal fired is reported as slow too, with the reason of the abort', async () => {
+  it('that continues after its signal fired is reported as slow too, with the reason of the abort', async () => {
     const a = replicas.start('a', [job({ run: lasting(replicas.clock, 20_000), timeoutMs: 500 })]);
     await replicas.clock.advance(10_000);
     expect(a.observer.of('runSlow')).toEqual([expect.objectContaining({ elapsedMs: 8_000, abortCode: 'TIMEOUT' })]);
   });
 
-  it('that was reported as slow is reported again once it goes on after its signal fired', async () => {
+  it('that was reported as slow is reported again once it continues after its signal fired', async () => {
     const run = lasting(replicas.clock, 120_000);
     const a = replicas.start('a', [job({ schedule: interval(1_000), run, timeoutMs: 10_000 })]);
     await replicas.clock.advance(30_000);
@@ -166,7 +166,7 @@ describe('A run', () => {
     ]);
   });
 
-  it('that goes on after its signal fired is reported, whatever an earlier one took', async () => {
+  it('that continues after its signal fired is reported, whatever an earlier one took', async () => {
     const run = lasting(replicas.clock, 11_000);
     const a = replicas.start('a', [job({ schedule: interval(1_000), run, timeoutMs: 500 })]);
     await replicas.clock.advance(24_000);

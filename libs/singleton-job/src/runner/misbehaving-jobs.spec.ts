@@ -38,7 +38,7 @@ function errorWith(key: 'message' | 'stack' | 'name' | 'cause'): Error {
   return Object.defineProperty(new Error('boom'), key, { get: explode });
 }
 
-/** What JavaScript lets a job throw, beyond errors, and how it is told. */
+/** What a job can throw in JavaScript, beyond errors, and its text in the log. */
 const THROWN: readonly (readonly [string, () => unknown, string | RegExp])[] = [
   ['nothing', () => undefined, 'undefined'],
   ['null', () => null, 'null'],
@@ -83,13 +83,13 @@ describe('A misbehaving job', () => {
     return log.lines;
   };
 
-  it.each(THROWN)('fails in one short line of the log when it throws %s, and goes on', async (_what, make, told) => {
+  it.each(THROWN)('fails in one short line of the log when it throws %s, and continues', async (_what, make, text) => {
     const lines = await failTwice(() => {
       throw make() as Error;
     });
     expect(lines).toHaveLength(2);
     const [, message = ''] = /^error \[test:tick\] failed after 0 ms: (.*)$/.exec(lines[0] ?? '') ?? [];
-    expect(message).toMatch(told);
+    expect(message).toMatch(text);
     expect(message.length).toBeLessThanOrEqual(1_001);
   });
 
@@ -241,7 +241,7 @@ describe('A misbehaving job', () => {
     };
     replicas.start('a', [job({ timeoutMs: 60_000, run })]);
     await replicas.clock.advance(20_000);
-    // what a weak reference was just asked for lives until the turn is over
+    // the target of a weak reference that was read lives until the end of the turn
     await replicas.clock.advance(100);
     collectGarbage();
     expect(signals).toHaveLength(20);

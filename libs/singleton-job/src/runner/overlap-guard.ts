@@ -5,22 +5,22 @@ import { type Notify, type RunInfo } from '../events/index.js';
 import { type Clock, instant } from '../time/index.js';
 import { Execution, type Tick } from './execution.js';
 
-/** Clocks that differ by less are in step: they are read one after the other. */
+/** Two clocks that differ by less agree: they are read one after the other. */
 const IN_STEP_MS = 10;
 
 interface OverlapGuardParts {
   readonly job: JobDefinition;
   readonly clock: Clock;
   readonly notify: Notify;
-  /** A run has settled that was started under this term, and its method was called. */
+  /** Called when a run of this term has settled, if its method was called. */
   readonly onEnd: (term: Term) => void;
 }
 
-/** Lets one run of a job start at a time. */
+/** Allows one run of a job at a time. */
 export class OverlapGuard {
   #inFlight: Execution | undefined;
   #settled = Promise.resolve();
-  /** The last report of a slow run: of which term, from which age on there is another one, and the run if it was aborted by then. */
+  /** The last report of a slow run: its term, the age at which the next report is due, and the run if it was aborted by then. */
   #slow: { readonly term: Term; readonly fromMs: number; readonly aborted: Execution | undefined } | undefined;
   #endedAtMs = -Infinity;
   #isClosed = false;
@@ -31,7 +31,7 @@ export class OverlapGuard {
     return this.#inFlight !== undefined;
   }
 
-  /** Whether no run starts any more: what is claimed from now on is the next leader's to report. */
+  /** Whether no further run starts. The next leader reports what is claimed from now on. */
   get isClosed(): boolean {
     return this.#isClosed;
   }
@@ -56,18 +56,18 @@ export class OverlapGuard {
     return this.#inFlight?.elapsedMs;
   }
 
-  /** Starts a run on the free guard. */
+  /** Starts a run. None may be in flight. */
   start(tick: Tick, term: Term): RunInfo {
     const execution = new Execution(this.parts, tick, term);
     this.#inFlight = execution;
-    // the term ended while the run began: who listens to its signal could not abort the run yet
+    // the term ended while the run began, so the listeners of its signal could not abort the run yet
     if (term.signal.aborted) execution.abort('LEASE_LOST');
     this.#watchWallClock(execution, term);
     this.#settled = execution.settled.then(() => {
       this.#inFlight = undefined;
       if (!execution.wasCalled) return;
       this.#endedAtMs = this.parts.clock.now();
-      // not every run is slow: the next slow one is news
+      // this run was not slow, so the next slow one is reported
       if (execution.elapsedMs < (this.parts.job.warnAfterMs ?? 0)) this.#slow = undefined;
       this.parts.onEnd(term);
     });
@@ -79,7 +79,7 @@ export class OverlapGuard {
     this.#inFlight?.abort(code);
   }
 
-  /** Aborts the run in flight, and lets no other start. */
+  /** Aborts the run in flight. No other run starts. */
   close(code: RunAbortCode): void {
     this.#isClosed = true;
     this.abort(code);
@@ -91,9 +91,9 @@ export class OverlapGuard {
   }
 
   /**
-   * Reports a run that takes longer than `warnAfter`, and again each time its age has doubled. In the same term the next run that is
-   * slow too is reported from twice that age on: a job whose runs are slow as a rule is reported once. A run that was aborted and goes on is
-   * news in any case.
+   * Reports a run that takes longer than `warnAfter`, and again each time its age has doubled. A later slow run of the same term is
+   * reported only from twice that age on. So a job whose runs are all slow is reported once. A run that continues after its abort is always
+   * reported.
    */
   reportIfSlow(): void {
     const execution = this.#inFlight;
@@ -110,8 +110,8 @@ export class OverlapGuard {
   }
 
   /**
-   * The timer of a term goes by the monotonic clock. Where the wall clock leaves less of the lease, because the host was suspended or
-   * the clock was set, the run is aborted by that.
+   * The timer of a term uses the monotonic clock. The wall clock may leave less of the lease, because the host was suspended or the clock
+   * was set. Then the run is aborted by the wall clock.
    */
   #watchWallClock(execution: Execution, term: Term): void {
     const { now, wall } = instant(this.parts.clock);

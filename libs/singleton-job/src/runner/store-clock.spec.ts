@@ -60,7 +60,7 @@ describe('When the clock of Redis is stepped', () => {
     expect(gainsOf(b)[0]).toBeGreaterThan(gainsOf(a)[0] ?? NaN);
   });
 
-  it('back, the leader goes on, tokens grow, and no occurrence starts twice', async () => {
+  it('back, the leader continues, tokens grow, and no occurrence starts twice', async () => {
     const [a, b] = await stepped(-STEP_MS);
     await replicas.clock.advance(60_000);
     expect(a.observer.of('leadershipLost')).toEqual([]);

@@ -21,7 +21,7 @@ describe('a fixed rate', () => {
     expect([schedule.next(999), schedule.next(999.9), schedule.next(1_000)]).toEqual([1_000, 1_000, 1_500]);
   });
 
-  it('goes on before the epoch', () => {
+  it('continues before the epoch', () => {
     const schedule = fixedRate(1_000, { offsetMs: 100 });
     expect([schedule.latest(0), schedule.next(-900), schedule.next(-901)]).toEqual([-900, 100, -900]);
   });

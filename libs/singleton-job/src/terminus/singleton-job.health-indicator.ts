@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { type HealthIndicatorResult, HealthIndicatorService } from '@nestjs/terminus';
 import { SingletonJobHealth } from '../replica/index.js';
 
-/** Tells Terminus how the jobs of this replica are. A provider of the module that imports `TerminusModule`. */
+/** Health checks of this replica for Terminus. Add it to the providers of the module that imports `TerminusModule`. */
 @Injectable()
 export class SingletonJobHealthIndicator {
   constructor(
@@ -11,9 +11,11 @@ export class SingletonJobHealthIndicator {
   ) {}
 
   /**
-   * Whether this replica can do its part: up also for a follower. Down when the store has not answered for longer than
-   * `lockExpiry`, or a job that it leads is overdue. Degraded, which fails no check, when nobody is known to lead a job that
-   * it competes for; the Terminus of Nest 11 has no such status, and says up with `degraded: true`.
+   * Whether this replica works, for a readiness check. A follower is up too.
+   *
+   * - Down: the store has not answered for longer than `lockExpiry`, or a job that this replica leads is overdue.
+   * - Degraded, which fails no check: this replica competes for a job and knows of no leader. The Terminus of Nest 11 does not have this
+   *   status. There it is up with `degraded: true`.
    */
   isHealthy<const Key extends string>(key: Key): HealthIndicatorResult<Key> {
     const { unreachable, overdue, leaderless } = this.health.report();
@@ -25,8 +27,8 @@ export class SingletonJobHealthIndicator {
   }
 
   /**
-   * Whether the process is worth keeping: down only when a job is stuck that starting anew would free. Neither an outage
-   * of the store nor a run without a `timeout` is cured by that.
+   * Whether the process should live on, for a liveness check. Down only when a job is stuck and a restart of the process would free it.
+   * A restart fixes neither an outage of the store nor a run without a `timeout`.
    */
   isAlive<const Key extends string>(key: Key): HealthIndicatorResult<Key> {
     const stuck = this.health.report().overdue.filter(({ isStuck }) => isStuck);

@@ -33,18 +33,18 @@ describe('a fake run', () => {
   });
 
   it('throws in assertLeader() when its lease is lost, before the signal fires or after', () => {
-    const [told, unnoticed, stopped] = [new FakeRun(), new FakeRun(), new FakeRun()];
+    const [aborted, unnoticed, stopped] = [new FakeRun(), new FakeRun(), new FakeRun()];
     const asserting = (run: FakeRun) => (): void => {
       run.assertLeader();
     };
-    told.abort('LEASE_LOST');
+    aborted.abort('LEASE_LOST');
     unnoticed.loseLease();
     stopped.abort('SHUTDOWN');
-    expect(asserting(told)).toThrow(LeaseLostError);
+    expect(asserting(aborted)).toThrow(LeaseLostError);
     expect(asserting(unnoticed)).toThrow(LeaseLostError);
     expect(asserting(stopped)).not.toThrow();
     expect(unnoticed.signal.aborted).toBe(false);
-    expect([told, unnoticed, stopped].map(({ wasRefused }) => wasRefused)).toEqual([true, true, false]);
+    expect([aborted, unnoticed, stopped].map(({ wasRefused }) => wasRefused)).toEqual([true, true, false]);
   });
 
   it('is aborted by the signal of the test too', () => {

@@ -11,7 +11,7 @@ export interface Timer {
 export interface Clock {
   /**
    * Monotonic milliseconds with a fraction, from an arbitrary origin. Leases and durations are measured only by this. It never steps, but
-   * stands still while the host is suspended.
+   * stops while the host is suspended.
    */
   now(): number;
 

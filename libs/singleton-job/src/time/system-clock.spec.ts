@@ -12,7 +12,7 @@ describe('The clock of the machine', () => {
     timer.cancel();
   });
 
-  it('reads both clocks and goes on', async () => {
+  it('reads both clocks, which advance', async () => {
     const clock = new SystemClock();
     const before = { now: clock.now(), wall: clock.wallNow() };
     await new Promise<void>((resolve) => clock.setTimer(2, resolve));

@@ -24,13 +24,13 @@ const MOST_REPORTS = 1_000;
 const STILL_REQUESTED_MS = 5_000;
 const FIRST_REMINDER_MS = 60_000;
 
-/** An error that goes on is reported again after 1 min, 2 min, 4 min and so on. */
+/** An error that lasts is reported again after 1 min, 2 min, 4 min and so on. */
 export function nextReminderMs(sinceMs: number, nowMs: number): number {
   return sinceMs + Math.max(FIRST_REMINDER_MS, 2 * (nowMs - sinceMs));
 }
 
 /**
- * The errors that were reported and go on. An error is reported when it begins, and again as a reminder while it goes on. After a
+ * The errors that were reported and last. An error is reported when it begins, and again as a reminder while it lasts. After a
  * request of the same kind worked, the next error counts as a new one.
  */
 export class ReportedErrors {

@@ -327,7 +327,7 @@ describe('A request with a time limit', () => {
     expect(world.clock.pendingTimers).toBe(0);
   });
 
-  it('in the background goes on, and drained() waits for it', async () => {
+  it('in the background continues, and drained() waits for it', async () => {
     const world = setup();
     world.open();
     await settle();
@@ -440,7 +440,7 @@ describe('An error of the store', () => {
     expect(observer.of('requestDenied')).toHaveLength(1);
   });
 
-  it('that goes on is reported again after 1, 2, 4 and 8 minutes', async () => {
+  it('that continues is reported again after 1, 2, 4 and 8 minutes', async () => {
     const { start, stop, clock, observer } = await setupFailing();
     void start('one');
     await clock.advance(10 * 60_000);

@@ -108,7 +108,7 @@ export class StoreClient {
     return this.#closing.signal;
   }
 
-  /** Every outage that goes on, and for how long. A `name` of undefined means all locks. */
+  /** Every current outage, and for how long. A `name` of undefined means all locks. */
   get outages(): readonly (readonly [name: string | undefined, forMs: number])[] {
     const now = this.parts.clock.now();
     const ofAll = this.#outage === undefined ? [] : [[undefined, now - this.#outage.sinceMs] as const];

@@ -1,2 +1,2 @@
-/** Sessions and locks in Redis. Whoever imports this loads ioredis. */
+/** Sessions and locks in Redis. An import of this file loads ioredis. */
 export { RedisLockStore, type RedisLockStoreOptions } from './redis-lock-store.js';

@@ -33,7 +33,7 @@ local function replicaAndExpiry(session)
 end
 -- after a session was listed, marked as ended or removed
 local function saveVersion()
-  -- a time, not a count: a count would repeat itself on data that were restored
+  -- a time, because a count would repeat itself on restored data
   local version = math.max((tonumber(redis.call('HGET', server, 'version')) or 0) + 1, now)
   local counted, replicas = {}, 0
   for _, session in ipairs(redis.call('ZRANGEBYSCORE', sessions, '(0', '+inf')) do
@@ -70,7 +70,7 @@ local function each(from, to, visit)
   for i = 1, #found, 2 do visit(found[i], tonumber(found[i + 1])) end
 end
 
--- 1. forget what ended long ago; a lock lives 20 s longer than its session
+-- 1. remove sessions that ended long ago; a lock lives 20 s longer than its session
 each('(' .. int(${SESSION_LISTED_MS} - now), '(0', function(session, score)
   local _, expiry = replicaAndExpiry(session)
   if now + score > math.max(${SESSION_LISTED_MS}, 2 * (expiry + 20000)) then
@@ -79,7 +79,7 @@ each('(' .. int(${SESSION_LISTED_MS} - now), '(0', function(session, score)
   end
 end)
 
--- 2. after a break, give every session a full life that is not marked as ended
+-- 2. after a break, give a full life to every session that is not marked as ended
 local stored = redis.call('HMGET', server, 'runId', 'since', 'version', 'replicas')
 local since, version, replicas = tonumber(stored[2]), tonumber(stored[3]), tonumber(stored[4])
 local isBreak = runId ~= '' and runId ~= stored[1]
@@ -92,7 +92,7 @@ if isBreak then
   end)
 end
 
--- 3. mark what has ended
+-- 3. mark sessions that have ended
 each('(0', now, function(session, score)
   setEnd(session, -score)
   hasChanged = true
@@ -106,7 +106,7 @@ for i = 3, #ARGV, 3 do
   if listed and listed < 0 then
     table.insert(results, { 'ended', -listed })
   elseif not listed and confirmedEnd and confirmedEnd <= now then
-    -- maybe a request that comes late: its replica may have been confirmed since
+    -- not stored as ended: this request may be late, and a later one may list the session again
     table.insert(results, { 'ended', confirmedEnd })
   else
     setEnd(session, now + expiry)
@@ -118,7 +118,7 @@ end
 
 if hasChanged or not (version and replicas) then version, replicas = saveVersion() end
 
--- the first living session of another replica that is watched; the first one of all, as a rule
+-- the next end of a session of another replica with the same lockExpiry; usually the first in the list
 local function nextEnd()
   local from, page = 0
   repeat
@@ -155,7 +155,7 @@ return now
 
 /**
  * KEYS: lock, state and, where it is on the same server, the hash of the server. ARGV: holder, life of the lock, seen token, ended session,
- * run id and since of the heartbeat, known state, not before, is a first start, life of the state. An unknown one is ''.
+ * run id and since of the heartbeat, known state, not before, is a first start, life of the state. '' means unknown.
  */
 export const ACQUIRE = script(
   'acquire',
@@ -205,11 +205,11 @@ return { reason or 'granted', now, runId, found, ttl, isRestored, token, born or
 `,
 );
 
-// ARGV[2] to [5]: newestClaimed, newestSettled, lastRunEndedAt and schedule, '' where a field stays as it is
+// ARGV[2] to [5]: newestClaimed, newestSettled, lastRunEndedAt and schedule, '' keeps a field as it is
 const RECORD = `
 local function newest(a, b) return a and b and math.max(a, b) or a or b end
 local function pausedAt() return tonumber(redis.call('HGET', state, 'paused')) end
--- answers when the job was paused
+-- returns when the job was paused
 local function record()
   local stored = redis.call('HMGET', state, 'last', 'ran', 'end', 'schedule', 'paused')
   local last, ran, ended = tonumber(stored[1]), tonumber(stored[2]), tonumber(stored[3])
@@ -222,7 +222,7 @@ local function record()
       newLast, newRan, ended, newEnd = claimed or last, settled or ran, nil, tonumber(ARGV[4])
     end
   end
-  -- what is settled is claimed
+  -- a settled occurrence counts as claimed
   newLast = newest(newLast, settled)
   if newLast ~= last then
     redis.call('HSET', state, 'last', int(newLast))
@@ -267,7 +267,7 @@ return { result, last, found, now, paused }
 `,
 );
 
-/** KEYS: lock, state. ARGV: holder, update, channel, message. Answers also why the message was not sent, '' if it was. */
+/** KEYS: lock, state. ARGV: holder, update, channel, message. Also returns the error of PUBLISH, '' if there is none. */
 export const RELEASE = script(
   'release',
   `${COMMON}${LOCK}${HOLDER}${RECORD}

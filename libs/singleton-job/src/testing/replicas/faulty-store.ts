@@ -35,7 +35,7 @@ export class FaultyStore extends ForwardingStore {
   #watchdog: Timer | undefined;
   #retry: Timer | undefined;
 
-  /** `process` is the clock of the replica: answers and messages wait while it stands still. `clock` goes on. */
+  /** `process` is the clock of the replica: answers and messages wait while it is halted. `clock` continues. */
   constructor(
     store: LockStore,
     private readonly clock: Clock,
@@ -113,7 +113,7 @@ export class FaultyStore extends ForwardingStore {
   async #answer<T>(answer: Promise<T>): Promise<T> {
     await this.answersAfter;
     if (this.delayMs > 0) await new Promise<void>((resolve) => this.clock.setTimer(this.delayMs, resolve));
-    // an error waits for a process that stands still, as an answer does
+    // an error waits for a halted process, as an answer does
     await answer.catch(() => undefined);
     await new Promise<void>((resolve) => {
       this.#arrive(resolve);

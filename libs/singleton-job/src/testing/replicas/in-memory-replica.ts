@@ -46,7 +46,7 @@ export class InMemoryReplica {
   }
 
   /**
-   * Ends as on SIGKILL: no lock is released and no event is sent. A run in flight goes on in this test process, and its signal does not
+   * Ends as on SIGKILL: no lock is released and no event is sent. A run in flight continues in this test process, and its signal does not
    * fire.
    */
   kill(): void {

@@ -1,8 +1,8 @@
 import { type Clock, type Timer } from '../../time/index.js';
 
 /**
- * How a process stands still: `paused` while both of its clocks go on (SIGSTOP, a blocked event loop), `suspended` while its
- * monotonic clock stands still (a host that sleeps).
+ * How a process is halted. `paused`: both of its clocks continue (SIGSTOP, a blocked event loop). `suspended`: its monotonic clock stops
+ * (a host that sleeps).
  */
 type Standstill = 'paused' | 'suspended';
 
@@ -46,7 +46,7 @@ export class ReplicaClock implements Clock {
     const wake = (): void => {
       if (pending === undefined) return;
       const leftMs = dueMs - this.now();
-      // a monotonic clock that stood still has not got there yet
+      // a monotonic clock that stopped is not there yet
       if (leftMs > 0) arm(leftMs / this.rate + ROUNDING_MS);
       else {
         cancel();
@@ -69,19 +69,19 @@ export class ReplicaClock implements Clock {
     return this.common.afterIo();
   }
 
-  /** Something arrives from the network: at once, or when the process goes on. Never once it is killed. */
+  /** Something arrives from the network: at once, or when the process continues. Never once it is killed. */
   deliver(arrive: () => void): void {
     this.#whenRunning(this.#arrivals, arrive);
   }
 
-  /** The process stands still until {@link resume}. */
+  /** Halts the process until {@link resume}. */
   halt(how: Standstill): void {
     if (this.#state !== 'running') return;
     this.#state = how;
     this.#haltedAtMs = this.common.now();
   }
 
-  /** The process goes on. The timers that came due fire before it reads from the network. */
+  /** The process continues. The timers that came due fire before it reads from the network. */
   resume(): void {
     if (this.#state === 'running' || this.#state === 'killed') return;
     if (this.#state === 'suspended') this.#suspendedForMs += this.common.now() - this.#haltedAtMs;

@@ -22,7 +22,7 @@ export interface TestReplicaOptions {
   readonly log?: LogSink;
   /** The behaviour of its network from the first request on. */
   readonly network?: Partial<Pick<FaultyStore, 'outcome' | 'answersAfter' | 'delayMs' | 'isSubscribed'>>;
-  /** Whether it has a heartbeat thread, which goes on while the replica is paused. */
+  /** Whether it has a heartbeat thread, which continues while the replica is paused. */
   readonly hasThread?: boolean;
   /** Replaces that thread. */
   readonly backup?: HeartbeatBackup;
