@@ -25,7 +25,7 @@ export interface ReplicasOptions {
 export const HALF_SECOND: JobSpec = { name: 'tick', periodMs: 500, takesMs: 200 };
 
 const living = new Set<WorkerProcess>();
-// SIGKILL also ends a process that stands still
+// SIGKILL also ends a process that is halted
 process.on('exit', () => {
   for (const replica of living) void replica.kill();
 });
@@ -159,11 +159,11 @@ export function manyJobs(count: number): JobSpec[] {
 }
 
 export function usageOf(replica: WorkerProcess): Promise<Usage> {
-  return replica.ask('usage');
+  return replica.request('usage');
 }
 
 export function startOf(replica: WorkerProcess): Promise<StartTimes> {
-  return replica.ask('start');
+  return replica.request('start');
 }
 
 interface CpuUse {

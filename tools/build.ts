@@ -16,8 +16,8 @@ async function buildLibrary(): Promise<void> {
 const WORKER_SOURCES = ['apps/worker', 'libs/singleton-job/src', 'nest-cli.json', 'tsconfig.json', 'package-lock.json'];
 
 /**
- * Compiles the sample application and the library's sources that it reaches; it needs no built library. A build of these
- * very sources stays as it is: whoever runs it need not stop.
+ * Compiles the sample application and the library's sources that it reaches; it needs no built library. A build of the
+ * same sources is kept, so its processes need not stop.
  */
 async function buildWorker(): Promise<void> {
   const stamp = join(DIST, 'apps/worker/.sources');

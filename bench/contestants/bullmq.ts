@@ -39,11 +39,11 @@ export const start: Start = async ({ settings, jobs }) => {
         ...workerOptions,
       },
     );
-    const complain = (error: Error): void => {
+    const logError = (error: Error): void => {
       logger.error(error.message);
     };
-    queue.on('error', complain);
-    worker.on('error', complain);
+    queue.on('error', logError);
+    worker.on('error', logError);
     opened.push(worker, queue);
   }
 

@@ -64,7 +64,7 @@ async function runAtFixedRate({ periodMs, run }: Job, isLeader: () => boolean, s
   let running: Promise<void> | undefined;
   let tickMs = Date.now();
   for (;;) {
-    // ticks that were due while the process stood still are one
+    // ticks that were due while the process was halted count as one
     tickMs += periodMs * Math.max(1, Math.floor((Date.now() - tickMs) / periodMs));
     await delay(tickMs - Date.now(), null, { signal }).catch(() => null);
     if (signal.aborted) break;

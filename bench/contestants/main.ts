@@ -11,7 +11,7 @@ import {
 
 /** One process of one contestant. It reports in the event feed of apps/worker, and answers questions. */
 const settings = JSON.parse(process.env['CONTESTANT'] ?? '{}') as Settings;
-/** So that a run whose process stood still has work left when that goes on. */
+/** A run works in steps, so that after a pause of its process it has work left. */
 const STEP_MS = 20;
 
 let runs = 0;
@@ -21,7 +21,7 @@ let blocksMs = 0;
 /** By period. */
 const lateMs: Record<number, number[]> = {};
 
-function tell(event: string, payload: object = {}): void {
+function report(event: string, payload: object = {}): void {
   send({ event, payload, atMs: Date.now(), node: settings.node, pid: process.pid });
 }
 
@@ -50,15 +50,15 @@ function timedRun({ periodMs }: JobSpec): (tick: Tick) => Promise<void> {
   };
 }
 
-function toldRun({ name: job, takesMs = 0 }: JobSpec): (tick: Tick) => Promise<void> {
+function reportedRun({ name: job, takesMs = 0 }: JobSpec): (tick: Tick) => Promise<void> {
   return async ({ scheduledAtMs, fencingToken, signal }) => {
     const run = ++runs;
     const scheduledAt = scheduledAtMs === undefined ? undefined : new Date(scheduledAtMs).toISOString();
-    tell('runStarted', { job, run, fencingToken, scheduledAt });
+    report('runStarted', { job, run, fencingToken, scheduledAt });
     block();
     for (let left = takesMs; left > 0 && signal?.aborted !== true; left -= STEP_MS)
       await delay(Math.min(left, STEP_MS));
-    tell(signal?.aborted === true ? 'runCancelled' : 'runSucceeded', { job, run });
+    report(signal?.aborted === true ? 'runCancelled' : 'runSucceeded', { job, run });
   };
 }
 
@@ -74,9 +74,9 @@ function answerTo(question: string): unknown {
     return true;
   }
   if (question === 'lateness') {
-    const told = structuredClone(lateMs);
+    const result = structuredClone(lateMs);
     for (const late of Object.values(lateMs)) late.length = 0;
-    return told;
+    return result;
   }
   if (question === 'start') return { importMs, readyMs, firstRunMs } satisfies StartTimes;
   const { user, system } = process.cpuUsage();
@@ -89,16 +89,16 @@ process.on('message', ({ question }: { question: string }) => {
 // it never outlives the benchmark
 process.on('disconnect', () => process.exit());
 
-const makeRun = { runs: toldRun, lateness: timedRun, nothing: emptyRun }[settings.reports];
+const makeRun = { runs: reportedRun, lateness: timedRun, nothing: emptyRun }[settings.reports];
 const jobs = settings.jobs.map((spec): Job => ({ ...spec, run: makeRun(spec) }));
 const host: Host = {
   settings,
   jobs,
   leads: (job) => {
-    tell('leadershipGained', { job });
+    report('leadershipGained', { job });
   },
   follows: (job) => {
-    tell('leadershipLost', { job });
+    report('leadershipLost', { job });
   },
   onStop: (stop) => {
     process.once('SIGTERM', () => void stop().then(() => process.exit()));
@@ -110,4 +110,4 @@ const { start } = (await import(`./${settings.program}.js`)) as { start: Start }
 const importMs = performance.now() - importedFromMs;
 await start(host);
 const readyMs = performance.now();
-tell('ready');
+report('ready');

@@ -54,7 +54,7 @@ export const precision: Measure = {
 };
 
 async function latenessOf({ contestant, first }: Replicas): Promise<Row> {
-  const late = await first.ask<Record<number, number[]>>('lateness');
+  const late = await first.request<Record<number, number[]>>('lateness');
   const cells = PERIODS_MS.flatMap((periodMs) => {
     const values = late[periodMs] ?? [];
     return (['p50', 'p99', 'max'] as const).map((column) => {

@@ -21,7 +21,7 @@ export const blockedLoop: Measure = {
     const more = (await hasOption('heartbeatThread')) ? [heartbeatThread] : [];
     return measureAll([...rivals(scale.isQuick), ...more], scale, async (leader, ms, replicas) => {
       const askedAtMs = Date.now();
-      await leader.ask(`block ${ms}`);
+      await leader.request(`block ${ms}`);
       let fromMs = Infinity;
       // the next run of this process, which may not be the next run
       await replicas.until('the blocking run', () => {

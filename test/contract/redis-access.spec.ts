@@ -111,7 +111,7 @@ describe('what Redis permits', () => {
     expect(events).toEqual(['connected', 'subscribed']);
   });
 
-  it('may be less than INFO: then restarts are hidden, which is reported once, and nothing waits', async () => {
+  it('without INFO is enough: restarts are hidden, which is reported once', async () => {
     const warnings = jest.spyOn(console, 'warn').mockImplementation(() => {});
     const { url } = await user('blind', '~*', '&*', '+@all', '-info');
     const { store, events } = await fixture.connect({ connection: url, projectName: 'blind' });
@@ -136,12 +136,12 @@ describe('what Redis permits', () => {
     warnings.mockRestore();
   });
 
-  it('is asked for by requests that are sent before the first connection stands', async () => {
+  it('is awaited by a request that is sent before the first connection is ready', async () => {
     const { store } = fixture.begin();
     expect(await store.acquire(acquireRequest('early#1', { name: 'early' }))).toMatchObject({ granted: true });
   });
 
-  it('may be less than the channel: locks are released all the same', async () => {
+  it('without the channel is enough: locks are released without a message', async () => {
     const { url } = await user('mute', '~*', 'resetchannels', '+@all');
     const { store, events, messagesDenied } = fixture.begin({ connection: url });
     await eventually('the store is connected', () => events.includes('connected') || undefined);
@@ -164,20 +164,20 @@ describe('what Redis permits', () => {
     await store.publish(message);
   });
 
-  it('is too little without the keys: the store is misconfigured', async () => {
+  it('without the keys fails with STORE_MISCONFIGURED', async () => {
     const { url } = await user('stranger', '~other:*', '&*', '+@all');
     const { store } = await fixture.connect({ connection: url });
     await expect(store.acquire(acquireRequest('a#1'))).rejects.toMatchObject({ code: 'STORE_MISCONFIGURED' });
     await expect(heartbeat(store, [])).rejects.toMatchObject({ code: 'STORE_MISCONFIGURED' });
   });
 
-  it('is too little without scripts: the store is misconfigured', async () => {
+  it('without scripts fails with STORE_MISCONFIGURED', async () => {
     const { url } = await user('plain', '~*', '&*', '+@all', '-@scripting');
     const { store } = await fixture.connect({ connection: url });
     await expect(kept(store, sessionOfReplica('a'))).rejects.toMatchObject({ code: 'STORE_MISCONFIGURED' });
   });
 
-  it('is nothing with a wrong password, and the error says so', async () => {
+  it('with a wrong password fails, and the error says so', async () => {
     const connection = `redis://own:wrong@127.0.0.1:${String(fixture.server.port)}`;
     const { store, disconnected } = fixture.begin({ connection });
     expect(await reason(store, 'WRONGPASS')).toMatchObject({ code: 'STORE_MISCONFIGURED', wasSent: false });
@@ -186,13 +186,13 @@ describe('what Redis permits', () => {
     ]);
   });
 
-  it('is nothing in a database that does not exist, and no other is taken instead', async () => {
+  it('to a database that does not exist fails, and no other database is used', async () => {
     const { store, events } = fixture.begin({ connection: `${fixture.server.url}/99` });
     expect(await reason(store, 'out of range')).toMatchObject({ code: 'STORE_MISCONFIGURED' });
     expect(events).toEqual(['disconnected']);
   });
 
-  it('is all again once the password is right', async () => {
+  it('works once the password is right', async () => {
     const { store, events } = fixture.begin({
       connection: `redis://late:secret@127.0.0.1:${String(fixture.server.port)}`,
     });
@@ -202,7 +202,7 @@ describe('what Redis permits', () => {
     await granted(store, acquireRequest('a#1', { name: 'late' }));
   });
 
-  it('is nothing without a password where one is needed, until none is needed', async () => {
+  it('without a required password fails until no password is required', async () => {
     await fixture.raw.config('SET', 'requirepass', 'secret');
     const { store, events } = fixture.begin();
     expect(await reason(store, 'NOAUTH')).toMatchObject({ code: 'STORE_MISCONFIGURED' });
@@ -230,7 +230,7 @@ describe('a connection may be given as', () => {
     await fixture.raw.select(0);
   });
 
-  it('options, whose own ideas of queues and retries do not count', async () => {
+  it('options, whose settings for queues and retries are ignored', async () => {
     const connection = {
       host: '127.0.0.1',
       port: fixture.server.port,
@@ -246,7 +246,7 @@ describe('a connection may be given as', () => {
     await granted(store, acquireRequest('a#1'));
   });
 
-  it('a client, which is neither used nor closed', async () => {
+  it('a client, which is not used itself and not closed', async () => {
     const client = new Redis(fixture.server.url, { lazyConnect: true, db: 4 });
     const { store } = await fixture.connect({ connection: client });
     await granted(store, acquireRequest('a#1'));

@@ -167,7 +167,7 @@ describe('a cluster', () => {
     expect(events).not.toContain('disconnected');
   });
 
-  it('goes on with the sessions while the node of a lock hangs', async () => {
+  it('keeps the sessions while the node of a lock hangs', async () => {
     const { store, events, lockNode } = await connectApart();
     const session = sessionOfReplica('a');
     const { end } = await kept(store, session);
@@ -216,7 +216,7 @@ describe('a connection may be given as', () => {
   const forms: [string, () => { source: RedisConnectionOptions; end?: () => void }][] = [
     ['the nodes of a cluster', () => ({ source: { nodes: cluster.addresses, options: { scaleReads: 'all' } } })],
     [
-      'a client of a cluster, which goes on by itself',
+      'a client of a cluster, which continues by itself',
       () => {
         const client = new Cluster(cluster.addresses, { lazyConnect: true, enableOfflineQueue: true });
         return {

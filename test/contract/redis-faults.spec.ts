@@ -45,7 +45,7 @@ describe('a store whose Redis fails', () => {
       ),
     );
 
-  it('rejects at once while the server is down, and goes on when it is back', async () => {
+  it('rejects at once while the server is down, and works again when it is back', async () => {
     const opened = await fixture.connect();
     const { store, events, disconnected } = opened;
     await granted(store, acquireRequest('a#1'));
@@ -89,7 +89,7 @@ describe('a store whose Redis fails', () => {
     await granted(opened.store, acquireRequest('a#1'));
   });
 
-  it('closes a connection on which nothing arrives, and has a new one once the server goes on', async () => {
+  it('closes a connection on which nothing arrives, and has a new one once the server continues', async () => {
     const opened = await fixture.connect();
     const { store, disconnected } = opened;
     await granted(store, acquireRequest('a#1'));
@@ -187,7 +187,7 @@ describe('a store whose Redis fails', () => {
     expect(await store.renew(renewal)).toMatchObject({ held: true });
   });
 
-  it('reports too few replicas of Redis, and goes on when there are enough', async () => {
+  it('reports too few replicas of Redis, and works again when there are enough', async () => {
     const { store } = await fixture.connect();
     await granted(store, acquireRequest('a#1'));
     await fixture.raw.config('SET', 'min-replicas-to-write', '1');
@@ -286,7 +286,10 @@ describe('a store whose Redis fails', () => {
     it('and leaves no connection behind', async () => {
       const { store } = await fixture.connect();
       await store.close();
-      await eventually('the server sees nobody', async () => (await fixture.connections()).length === 0 || undefined);
+      await eventually(
+        'the server has no connections',
+        async () => (await fixture.connections()).length === 0 || undefined,
+      );
     });
   });
 });

@@ -47,7 +47,7 @@ const variable = (wanted: string) => container?.env?.find(({ name }) => name ===
 describe('the manifests for Kubernetes', () => {
   const manifests = readdirSync(FOLDER).map((name) => read(name) as Manifest);
 
-  it.each(manifests)('$kind has all fields and values that its schema asks for', async (manifest) => {
+  it.each(manifests)('$kind has all fields and values that its schema requires', async (manifest) => {
     await expect(validate(manifest)).resolves.toBeUndefined();
   });
 

@@ -10,7 +10,7 @@ class Ticks {
   tick(): void {}
 }
 
-/** Nobody answers there: start-up never waits for Redis. */
+/** Nothing answers there: start-up never waits for Redis. */
 const NOWHERE = 'redis://127.0.0.1:1';
 const READY = `import { parentPort } from 'node:worker_threads'; parentPort.postMessage('ready');`;
 
@@ -72,7 +72,7 @@ describe('The heartbeat thread', () => {
     expect(failed).toMatchObject([{ message: 'it cannot reach Redis: refused' }]);
   });
 
-  it('that ends later is reported once, and the application goes on', async () => {
+  it('that ends later is reported once, and the application continues', async () => {
     const failed: unknown[] = [];
     const observer: JobObserver = { heartbeatThreadFailed: ({ error }) => failed.push(error) };
     const dies = program(`${READY} setTimeout(() => { throw new Error('out of luck') }, 20)`);

@@ -58,7 +58,7 @@ describe('LockService on Redis', () => {
     ...request: Parameters<LockService['tryAcquire']>
   ): Promise<LockHandle> => {
     const handle = await locks.tryAcquire(...request);
-    if (handle === null) throw new Error('somebody else has the lock');
+    if (handle === null) throw new Error('another client has the lock');
     return handle;
   };
 
@@ -169,7 +169,7 @@ describe('LockService on Redis', () => {
     });
 
     it('connects at first use if jobs are disabled, and then needs a connection', async () => {
-      await until('nobody else is connected', async () => (await clients()) === 1);
+      await until('no other client is connected', async () => (await clients()) === 1);
       const { locks, app } = await start({ enabled: false });
       expect(await clients()).toBe(1);
       await acquired(locks, 'nightly-import');
@@ -215,7 +215,7 @@ describe('LockService on Redis', () => {
           // that it is led is enough
         }
       }
-      await until('nobody else is connected', async () => (await clients()) === 1);
+      await until('no other client is connected', async () => (await clients()) === 1);
       const { locks } = await start({}, { providers: [Prices] });
       await Promise.all(['x', 'y', 'z'].map((key) => acquired(locks, key)));
       await until('the job is led', async () => (await redis.exists('myapp:price-tick:lock')) === 1);

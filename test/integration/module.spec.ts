@@ -295,7 +295,7 @@ describe('the module logs at the start', () => {
       [],
     ],
     ['found no jobs. These run on every replica, by @nestjs/schedule: Timers.beat', [ScheduleModule.forRoot()]],
-  ])('one warning that only the import is wrong: %s', async (told, imports) => {
+  ])('one warning that only the import is wrong: %s', async (warning, imports) => {
     class Timers {
       @NestInterval(1_000_000)
       beat(): void {}
@@ -303,7 +303,7 @@ describe('the module logs at the start', () => {
     const lines = await linesOf({ providers: [Timers], imports });
 
     expect(lines.filter((line) => line.startsWith('warn: '))).toEqual([
-      `warn: ${told}. To run them on one replica: import { Cron, Interval } from 'nestjs-singleton-job'`,
+      `warn: ${warning}. To run them on one replica: import { Cron, Interval } from 'nestjs-singleton-job'`,
     ]);
   });
 });

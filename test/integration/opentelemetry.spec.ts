@@ -122,17 +122,17 @@ describe('the metrics', () => {
   it('are exported only until the application has stopped', async () => {
     const reader = new OnDemandReader();
     const meterProvider = new MeterProvider({ readers: [reader] });
-    let asked = 0;
+    let calls = 0;
     const list = (): [] => {
-      asked += 1;
+      calls += 1;
       return [];
     };
     const observer = new OpenTelemetryObserver({ list } as unknown as SingletonJobRegistry, { meterProvider });
     await reader.collect();
-    expect(asked).toBe(1);
+    expect(calls).toBe(1);
     observer.onApplicationShutdown();
     await reader.collect();
-    expect(asked).toBe(1);
+    expect(calls).toBe(1);
     await meterProvider.shutdown();
   });
 });

@@ -2,21 +2,21 @@ import { describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { RedisServer } from '../../tools/replicas/redis/index.js';
 
-/** Asks once, on a connection of its own. */
-async function ask<T>(url: string, question: (client: Redis) => Promise<T>): Promise<T> {
+/** Uses a new connection once. */
+async function withClient<T>(url: string, use: (client: Redis) => Promise<T>): Promise<T> {
   const client = new Redis(url, { lazyConnect: true, retryStrategy: null, maxRetriesPerRequest: 0 });
   client.on('error', () => undefined);
   try {
     await client.connect();
-    return await question(client);
+    return await use(client);
   } finally {
     // on a client that has ended already it would only leave a timer behind
     if (client.status !== 'end') client.disconnect();
   }
 }
 
-const write = (url: string): Promise<unknown> => ask(url, (client) => client.set('key', 'value'));
-const read = (url: string): Promise<unknown> => ask(url, (client) => client.get('key'));
+const write = (url: string): Promise<unknown> => withClient(url, (client) => client.set('key', 'value'));
+const read = (url: string): Promise<unknown> => withClient(url, (client) => client.get('key'));
 
 describe('a Redis server of the tests', () => {
   it('comes back on its port with or without its data, and refuses connections in between', async () => {

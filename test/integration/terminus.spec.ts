@@ -64,7 +64,7 @@ class Probed implements AsyncDisposable {
     return new Probed(app, await app.getUrl());
   }
 
-  async ask(probe: 'ready' | 'live'): Promise<Answer> {
+  async get(probe: 'ready' | 'live'): Promise<Answer> {
     const response = await fetch(`${this.url}/health/${probe}`);
     const { status, details } = (await response.json()) as { status: string; details: { jobs: Answer['jobs'] } };
     return { code: response.status, status, jobs: details.jobs };
@@ -74,7 +74,7 @@ class Probed implements AsyncDisposable {
   async untilSays(probe: 'ready' | 'live', code: number, status: string): Promise<Answer> {
     let answer: Answer | undefined;
     await until(`${probe} says ${String(code)} ${status}`, async () => {
-      answer = await this.ask(probe);
+      answer = await this.get(probe);
       return answer.code === code && answer.status === status;
     });
     return answer as Answer;
@@ -116,7 +116,7 @@ describe('the health of a replica, over HTTP', () => {
     await using second = await Probed.start(Prices, options(project));
     for (const replica of [first, second]) {
       expect(await replica.untilSays('ready', 200, 'ok')).toEqual(OK);
-      expect(await replica.ask('live')).toEqual(OK);
+      expect(await replica.get('live')).toEqual(OK);
     }
   });
 
@@ -130,7 +130,7 @@ describe('the health of a replica, over HTTP', () => {
     try {
       for (const replica of [leader, follower]) {
         // the last leader may be named for one more heartbeat
-        await until('it knows of no leader', async () => isNamed('prices', (await replica.ask('ready')).jobs));
+        await until('it knows of no leader', async () => isNamed('prices', (await replica.get('ready')).jobs));
         const { jobs } = await replica.untilSays('ready', 503, 'error');
         expect(jobs).toEqual({
           status: 'down',
@@ -140,7 +140,7 @@ describe('the health of a replica, over HTTP', () => {
         });
         const [outage] = jobs['unreachable'] as { forMs: number }[];
         expect(outage?.forMs).toBeGreaterThanOrEqual(3_000);
-        expect(await replica.ask('live')).toEqual(OK);
+        expect(await replica.get('live')).toEqual(OK);
       }
     } finally {
       await redis().up();
@@ -171,12 +171,12 @@ describe('the health of a replica, over HTTP', () => {
       lockExpiry: '10m',
     } as const;
     await using replica = await Probed.start(Prices, nowhere);
-    expect(await replica.ask('ready')).toEqual({
+    expect(await replica.get('ready')).toEqual({
       code: 200,
       status: 'degraded',
       jobs: { status: 'degraded', leaderless: ['prices'] },
     });
-    expect(await replica.ask('live')).toEqual(OK);
+    expect(await replica.get('live')).toEqual(OK);
   });
 
   it('is bad when a run ignores its signal, and then needs a restart', async () => {
@@ -190,7 +190,7 @@ describe('the health of a replica, over HTTP', () => {
     }
     await using replica = await Probed.start(Hung, options('health'));
     await replica.untilSays('live', 503, 'error');
-    const { code, jobs } = await replica.ask('ready');
+    const { code, jobs } = await replica.get('ready');
     expect(code).toBe(503);
     expect(jobs['overdue']).toEqual([
       { name: job, dueAt: expect.any(String), runningSince: expect.any(String), isStuck: true },
@@ -218,7 +218,7 @@ describe('the health of a replica, over HTTP', () => {
     await using replica = await Probed.start(Long, options('health'));
     const { jobs } = await replica.untilSays('ready', 503, 'error');
     expect(jobs['overdue']).toMatchObject([{ name: job, isStuck: false }]);
-    expect(await replica.ask('live')).toEqual(OK);
+    expect(await replica.get('live')).toEqual(OK);
     end();
     await replica.untilSays('ready', 200, 'ok');
   });

@@ -19,7 +19,7 @@ interface Answer<T> {
   readonly body: T;
 }
 
-async function ask<T>(worker: WorkerProcess, path: string, method: 'GET' | 'POST' = 'GET'): Promise<Answer<T>> {
+async function request<T>(worker: WorkerProcess, path: string, method: 'GET' | 'POST' = 'GET'): Promise<Answer<T>> {
   const response = await fetch(`${worker.url}${path}`, { method, signal: AbortSignal.timeout(20_000) });
   const text = await response.text();
   return {
@@ -28,15 +28,15 @@ async function ask<T>(worker: WorkerProcess, path: string, method: 'GET' | 'POST
   };
 }
 
-/** Asks until the answer is as wanted; the last answer is in the error otherwise. */
-async function askUntil<T>(
+/** Repeats a request until the answer is as wanted. Otherwise the error contains the last answer. */
+async function requestUntil<T>(
   worker: WorkerProcess,
   path: string,
   isWanted: (answer: Answer<T>) => boolean,
 ): Promise<Answer<T>> {
   let answer: Answer<T> | undefined;
-  const asks = async (): Promise<boolean> => isWanted((answer = await ask<T>(worker, path)));
-  await until(`${worker.node} answers ${path} as wanted`, asks, { details: () => JSON.stringify(answer) });
+  const holds = async (): Promise<boolean> => isWanted((answer = await request<T>(worker, path)));
+  await until(`${worker.node} answers ${path} as wanted`, holds, { details: () => JSON.stringify(answer) });
   return answer as unknown as Answer<T>;
 }
 
@@ -92,7 +92,7 @@ describe('over HTTP, workers', () => {
 
   it('agree on the leader of each job; only the leader knows its token and its lease', async () => {
     const knowsAll = ({ body }: Answer<JobStatus[]>): boolean => body.every(({ leader }) => leader !== null);
-    const lists = await Promise.all(workers.all.map((worker) => askUntil<JobStatus[]>(worker, '/jobs', knowsAll)));
+    const lists = await Promise.all(workers.all.map((worker) => requestUntil<JobStatus[]>(worker, '/jobs', knowsAll)));
     for (const [index, { name }] of (lists[0]?.body ?? []).entries()) {
       const seen = lists.map(({ body }) => body[index]);
       expect(new Set(seen.map((status) => status?.leader)).size).toBe(1);
@@ -110,7 +110,7 @@ describe('over HTTP, workers', () => {
     const leader = leaderOf('daily-report');
     const [follower] = followersOf('daily-report');
     if (follower === undefined) throw new Error('there are three workers');
-    const started = await ask<TriggerResult>(follower, '/jobs/daily-report/trigger', 'POST');
+    const started = await request<TriggerResult>(follower, '/jobs/daily-report/trigger', 'POST');
     expect(started).toMatchObject({
       status: 202,
       body: { started: true, by: expect.stringContaining(`${leader.node}-`) },
@@ -118,16 +118,16 @@ describe('over HTTP, workers', () => {
     const ran = (): boolean =>
       workers.runs('daily-report').some(({ cause, outcome }) => cause === 'trigger' && outcome === 'runSucceeded');
     await workers.until('the triggered run ends', ran);
-    const { body } = await ask<JobStatus>(leader, '/jobs/daily-report');
+    const { body } = await request<JobStatus>(leader, '/jobs/daily-report');
     expect(body.lastRun).toMatchObject({ cause: 'trigger', outcome: 'succeeded' });
   });
 
   it('answer 404 for an unknown job', async () => {
     const [worker] = workers.all;
     if (worker === undefined) throw new Error('there are three workers');
-    expect((await ask(worker, '/jobs/price-tock')).status).toBe(404);
+    expect((await request(worker, '/jobs/price-tock')).status).toBe(404);
     for (const action of ['trigger', 'pause', 'resume', 'step-down']) {
-      expect((await ask(worker, `/jobs/price-tock/${action}`, 'POST')).status).toBe(404);
+      expect((await request(worker, `/jobs/price-tock/${action}`, 'POST')).status).toBe(404);
     }
   });
 
@@ -136,15 +136,15 @@ describe('over HTTP, workers', () => {
     const [follower] = followersOf('heartbeat');
     if (follower === undefined) throw new Error('there are three workers');
     const by = (worker: WorkerProcess): unknown => expect.stringContaining(`${worker.node}-`);
-    const down = await ask(follower, '/jobs/heartbeat/step-down', 'POST');
+    const down = await request(follower, '/jobs/heartbeat/step-down', 'POST');
     expect(down).toEqual({ status: 200, body: { steppedDown: true, by: by(first) } });
     await workers.until('another leads', () => workers.leadersOf('heartbeat').some((worker) => worker !== first));
     const second = leaderOf('heartbeat');
-    expect(await ask(first, '/jobs/heartbeat/pause', 'POST')).toEqual({ status: 200, body: { by: by(second) } });
+    expect(await request(first, '/jobs/heartbeat/pause', 'POST')).toEqual({ status: 200, body: { by: by(second) } });
     for (const worker of workers.all) {
-      await askUntil<JobStatus>(worker, '/jobs/heartbeat', ({ body }) => body.role === 'paused');
+      await requestUntil<JobStatus>(worker, '/jobs/heartbeat', ({ body }) => body.role === 'paused');
     }
-    const resumed = await ask<{ by: string }>(first, '/jobs/heartbeat/resume', 'POST');
+    const resumed = await request<{ by: string }>(first, '/jobs/heartbeat/resume', 'POST');
     expect(resumed).toMatchObject({ status: 200, body: { by: expect.any(String) } });
     await workers.until('one leads', () => workers.leadersOf('heartbeat').length === 1);
   });
@@ -152,7 +152,7 @@ describe('over HTTP, workers', () => {
   it('refuse an import of prices with 409 while another replica imports them', async () => {
     await whileHeldElsewhere('price-import', async () => {
       for (const worker of workers.all) {
-        expect(await ask(worker, '/prices/import', 'POST')).toMatchObject({
+        expect(await request(worker, '/prices/import', 'POST')).toMatchObject({
           status: 409,
           body: { message: expect.stringContaining('held by another holder') },
         });
@@ -163,7 +163,7 @@ describe('over HTTP, workers', () => {
   it('import prices one after the other, under growing tokens', async () => {
     const tokens: number[] = [];
     for (const worker of workers.all) {
-      const { status, body } = await ask<ImportedPrices>(worker, '/prices/import', 'POST');
+      const { status, body } = await request<ImportedPrices>(worker, '/prices/import', 'POST');
       expect([status, body.prices]).toEqual([200, 365]);
       tokens.push(body.fencingToken);
     }
@@ -182,14 +182,14 @@ describe('over HTTP, workers', () => {
       const response = await fetch(`${worker.url}/jobs/daily-report/pause`, { method: 'POST', headers });
       expect(response.status).toBe(403);
     }
-    const { body } = await ask<JobStatus>(worker, '/jobs/daily-report');
+    const { body } = await request<JobStatus>(worker, '/jobs/daily-report');
     expect(body.role).not.toBe('paused');
   });
 
   it('answer 404 for an unknown event', async () => {
     const [worker] = workers.all;
     if (worker === undefined) throw new Error('there are three workers');
-    expect((await ask(worker, '/events/nonsense')).status).toBe(404);
+    expect((await request(worker, '/events/nonsense')).status).toBe(404);
   });
 
   it('stream events to subscribers', async () => {
@@ -204,9 +204,9 @@ describe('over HTTP, workers', () => {
     const leader = leaderOf('price-tick');
     const counted = ({ body }: Answer<string>): boolean =>
       /^singleton_job_runs_total\{[^}]*job_name="price-tick"[^}]*\} [1-9]/m.test(body);
-    const { body } = await askUntil<string>(leader, '/metrics', counted);
+    const { body } = await requestUntil<string>(leader, '/metrics', counted);
     const leads = /^singleton_job_is_leader\{[^}]*job_name="price-tick"[^}]*\} (\d)/m;
-    const others = await Promise.all(followersOf('price-tick').map((worker) => ask<string>(worker, '/metrics')));
+    const others = await Promise.all(followersOf('price-tick').map((worker) => request<string>(worker, '/metrics')));
     expect([body, ...others.map((other) => other.body)].map((text) => leads.exec(text)?.[1])).toEqual(['1', '0', '0']);
   });
 
@@ -217,9 +217,9 @@ describe('over HTTP, workers', () => {
     await redis().down();
     const { body } = await askUntil(worker, '/health/ready', ({ status }) => status === 503);
     expect(body).toMatchObject({ status: 'error', error: { jobs: { status: 'down' } } });
-    expect(await ask(worker, '/health/live')).toMatchObject({ status: 200 });
+    expect(await request(worker, '/health/live')).toMatchObject({ status: 200 });
     // it is not known whether the lock is held
-    expect(await ask(worker, '/prices/import', 'POST')).toMatchObject({ status: 503 });
+    expect(await request(worker, '/prices/import', 'POST')).toMatchObject({ status: 503 });
     await redis().up();
     await askUntil(worker, '/health/ready', ({ status }) => status === 200);
   });
@@ -232,7 +232,7 @@ describe('over HTTP, workers', () => {
   });
 
   it('end by themselves, also with open connections', async () => {
-    await Promise.all(workers.all.map((worker) => ask(worker, '/jobs')));
+    await Promise.all(workers.all.map((worker) => request(worker, '/jobs')));
     const streams = await Promise.all(workers.all.map((worker) => listen(worker, 'runStarted')));
     // ends the stream without an unhandled error
     for (const stream of streams) stream.on('error', () => undefined).resume();

@@ -46,7 +46,7 @@ describe('a worker', () => {
     }
   });
 
-  it('goes on without the parent that followed its events', async () => {
+  it('keeps running without the parent that received its events', async () => {
     const worker = new WorkerProcess('a', {
       SINGLETON_JOB_CONNECTION: redis().url,
       LOG_LEVEL: 'debug',

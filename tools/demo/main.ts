@@ -14,7 +14,7 @@ import { LEGEND, Timeline } from './timeline.js';
 /**
  * `npm run demo`: three replicas of apps/worker on a real Redis. One is stopped and one is killed. A table shows what happened.
  * The exit code is 1 if a promise of the library was broken.
- * `-- --watch` goes on until Ctrl-C, so that you can kill replicas yourself. `-- --svg docs/timeline.svg` draws what happened.
+ * `-- --watch` runs until Ctrl-C, so that you can kill replicas yourself. `-- --svg docs/timeline.svg` draws what happened.
  */
 const { values: options } = parseArgs({ options: { watch: { type: 'boolean' }, svg: { type: 'string' } } });
 

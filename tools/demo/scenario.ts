@@ -8,7 +8,7 @@ import { type Timeline } from './timeline.js';
 /** Each part lasts at least this long, so that there is something to see. */
 const PART_MS = 3_000;
 
-/** A run of price-tick that is so old is a slow one, which takes 1.2 s: ticks were dropped, and it goes on for a moment. */
+/** A run of price-tick that is so old is slow and takes 1.2 s: ticks were dropped, and it continues for a moment. */
 const SLOW_MS = [600, 1_000] as const;
 
 /** Long enough to see a hand-over before the replica is back. */

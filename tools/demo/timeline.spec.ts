@@ -48,7 +48,7 @@ describe('the timeline of the demo', () => {
       '· ● ·    · · ·            price-tick    runs on A',
       '· ✓ ·    · · ·            price-tick    done on A after 1.20 s',
       '· ◇ ·    · · ·            price-tick    A gives the lead back',
-      '· · ·    · · ·            B is asked to stop (SIGTERM)',
+      '· · ·    · · ·            B is stopped (SIGTERM)',
     ]);
   });
 

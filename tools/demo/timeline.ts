@@ -23,7 +23,7 @@ export const LEGEND = `
 
  lockExpiry is '${LOCK_EXPIRY}': the jobs of a killed leader go on within a second.
 
- ◆ takes the lead   │ leads   ● run starts   ┃ run goes on   ✓ long run ends
+ ◆ takes the lead   │ leads   ● run starts   ┃ run continues   ✓ long run ends
  · follows          ◇ gives the lead back    ○ tick dropped   ✖ dies`;
 
 /** The sign replaces the state of the job in the line. Without words there is no line. */
@@ -32,7 +32,7 @@ type LookOf = (node: string, payload: WorkerEventPayload, pid?: number) => Look;
 
 const LOOKS: { readonly [E in ReplicaEvent['event']]?: LookOf } = {
   ready: (node, _, pid = NaN) => ['', 'bold', `${node} is there, pid ${pid}`],
-  stopping: (node) => ['', 'yellow', `${node} is asked to stop (SIGTERM)`],
+  stopping: (node) => ['', 'yellow', `${node} is stopped (SIGTERM)`],
   killed: (node) => ['', 'red', `${node} is killed (SIGKILL)`],
   exited: (node) => ['✖', 'bold', `${node} is gone`],
   storeUnreachable: (node) => ['', 'red', `${node} cannot reach Redis`],
@@ -52,7 +52,7 @@ const LOOKS: { readonly [E in ReplicaEvent['event']]?: LookOf } = {
   runFailed: (node) => ['✖', 'red', `failed on ${node}`],
   runCancelled: (node, { code = '' }) => ['✖', 'red', `aborted on ${node}: ${code}`],
   tickDropped: (_, { reason = '' }) => {
-    return ['○', 'dim', `tick dropped, ${reason === 'overlap' ? 'its last run goes on' : reason}`];
+    return ['○', 'dim', `tick dropped, ${reason === 'overlap' ? 'its last run continues' : reason}`];
   },
   occurrencesMissed: (_, { count = 1, reason = '' }) => ['!', 'red', `${count} not run: ${reason}`],
 };

@@ -105,7 +105,7 @@ export class Consumer implements AsyncDisposable {
     await this.#node([file], SCRIPT_LIMIT_MS);
   }
 
-  /** Nobody needs what he does not import; with it every entry point loads, and works in an application. */
+  /** Without the optional peers the main entry point loads. With them every entry point loads and works in an application. */
   async checkEntryPoints(): Promise<void> {
     await this.#withoutPeers(() => this.runScript('without-peers.mjs'));
     await this.runScript('entry-points.mjs');

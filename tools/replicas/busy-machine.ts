@@ -7,5 +7,5 @@ export const PATIENCE_MS = 90_000;
 /** An answer that took too long. That happens on a busy machine without any fault. */
 export const SILENT = /no answer within/;
 
-/** What a replica says of a loop that stood still, and of what came due meanwhile. */
+/** The log lines of a replica about a blocked event loop, and about ticks that came due meanwhile. */
 export const LATE = /the event loop of .* stood still| missed \d+ occurrence| dropped (the tick|\d+ ticks)/;

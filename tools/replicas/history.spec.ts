@@ -24,7 +24,7 @@ describe('a history of runs', () => {
     expect(overlaps([run('a', 0, Infinity), run('b', 9_000, 9_001)])).toHaveLength(1);
   });
 
-  it('has overlaps without the time in which a process stood still', () => {
+  it('has overlaps without the time in which a process was halted', () => {
     const pair = [run('a', 0, 100), run('b', 40, 90)] as const;
     expect(overlapMs(pair)).toBe(50);
     expect(overlapMs(pair, [{ node: 'a', fromMs: 20, toMs: 80 }])).toBe(10);

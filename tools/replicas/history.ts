@@ -36,14 +36,14 @@ export function overlaps(history: readonly RecordedRun[]): Overlapping[] {
   return found;
 }
 
-/** A time in which the process of a replica stood still. */
+/** A time in which the process of a replica was halted. */
 export interface Pause {
   readonly node: string;
   readonly fromMs: number;
   readonly toMs: number;
 }
 
-/** How long two overlapping runs both ran. A run whose process stood still meanwhile did not run. */
+/** How long two overlapping runs both ran. A run whose process was halted meanwhile did not run. */
 export function overlapMs([first, second]: Overlapping, pauses: readonly Pause[] = []): number {
   const fromMs = Math.max(first.startedAtMs, second.startedAtMs);
   const toMs = Math.min(first.endedAtMs, second.endedAtMs);

@@ -45,7 +45,7 @@ export class TcpProxy implements AsyncDisposable {
     for (const { client, redis } of this.#pairs) for (const socket of [client, redis]) socket.pause();
   }
 
-  /** What was under way goes on and arrives late, even if its sender has hung up meanwhile. */
+  /** Data that was under way arrives late, even if its sender has closed the connection meanwhile. */
   thaw(): void {
     this.#isFrozen = false;
     for (const { client, redis } of this.#pairs) for (const socket of [client, redis]) socket.resume();

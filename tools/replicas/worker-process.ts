@@ -51,11 +51,11 @@ export interface WorkerEventPayload {
   readonly code?: string;
   readonly durationMs?: number;
   readonly url?: string;
-  /** Tells the runs of a job apart where a process may have several under way at once. */
+  /** Distinguishes the runs of a job in a process that may have several at once. */
   readonly run?: number;
 }
 
-/** What a program answers to `ask()`. */
+/** What a program answers to `request()`. */
 interface Answer {
   readonly answers: string;
   readonly value: unknown;
@@ -142,7 +142,7 @@ export class WorkerProcess {
     return this.exitedAtMs !== Infinity;
   }
 
-  /** Asks it to stop and waits until it has. */
+  /** Sends the signal to stop, and waits for the exit. */
   stop(signal: 'SIGTERM' | 'SIGINT' = 'SIGTERM'): Promise<Exit> {
     this.#child.kill(signal);
     return this.exited;
@@ -159,15 +159,15 @@ export class WorkerProcess {
     return Date.now();
   }
 
-  /** Sends a question that its program answers. Rejects where the process has ended, or ends before it answers. */
-  ask<T>(question: string): Promise<T> {
+  /** Sends a question that its program answers. Rejects if the process ends before it answers. */
+  request<T>(question: string): Promise<T> {
     return new Promise((resolve, reject) => {
-      const hear = (message: unknown): void => {
+      const onMessage = (message: unknown): void => {
         if (!isAnswer(message) || message.answers !== question) return;
-        this.#child.off('message', hear);
+        this.#child.off('message', onMessage);
         resolve(message.value as T);
       };
-      this.#child.on('message', hear);
+      this.#child.on('message', onMessage);
       void this.exited.then(() => {
         reject(new Error(`${this.node} ended before it answered '${question}'`));
       });

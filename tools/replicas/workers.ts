@@ -78,10 +78,10 @@ export class Workers implements AsyncDisposable {
   }
 
   eventsOf(job: Job, event: WorkerEvent['event']): WorkerEvent[] {
-    return this.events.filter((told) => told.event === event && told.payload?.job === job);
+    return this.events.filter((one) => one.event === event && one.payload?.job === job);
   }
 
-  /** The running workers that lead the job as far as they said. */
+  /** The running workers that lead the job, by their own events. */
   leadersOf(job: Job): WorkerProcess[] {
     return this.running.filter(({ events }) => {
       const last = events.findLast(({ event, payload }) => payload?.job === job && event.startsWith('leadership'));
@@ -138,14 +138,14 @@ export class Workers implements AsyncDisposable {
   }
 
   #story(): string {
-    const told = this.events.map(({ atMs, node, event, payload }) => ({
+    const reported = this.events.map(({ atMs, node, event, payload }) => ({
       atMs,
       text: `${node} ${event} ${JSON.stringify(payload)}`,
     }));
     const printed = this.all.flatMap(({ node, lines }) =>
       lines.map(({ atMs, text }) => ({ atMs, text: `${node} > ${text}` })),
     );
-    const lines = [...told, ...printed].sort((a, b) => a.atMs - b.atMs).slice(-80);
+    const lines = [...reported, ...printed].sort((a, b) => a.atMs - b.atMs).slice(-80);
     return lines.map(({ atMs, text }) => `${new Date(atMs).toISOString()} ${text}`).join('\n');
   }
 }

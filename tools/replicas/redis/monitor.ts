@@ -2,10 +2,14 @@ import { connect } from 'node:net';
 import { createInterface } from 'node:readline';
 
 /**
- * Tells `hear` every command that a Redis carries out while `during` lasts, as Redis shows it in MONITOR. On a socket of its
- * own: ioredis takes a command that arrives together with the answer to MONITOR for an answer to nothing.
+ * Calls `onCommand` with every command that a Redis carries out during `during`, as MONITOR shows it. It uses its own socket: ioredis
+ * loses a command that arrives together with the answer to MONITOR.
  */
-export async function monitored<T>(url: string, hear: (line: string) => void, during: () => Promise<T>): Promise<T> {
+export async function monitored<T>(
+  url: string,
+  onCommand: (line: string) => void,
+  during: () => Promise<T>,
+): Promise<T> {
   const { hostname, port } = new URL(url);
   const socket = connect({ host: hostname, port: Number(port) });
   const lines = createInterface({ input: socket });
@@ -15,7 +19,7 @@ export async function monitored<T>(url: string, hear: (line: string) => void, du
       socket.write('MONITOR\r\n');
       lines.once('line', (answer) => {
         if (answer !== '+OK') reject(new Error(`MONITOR was answered with '${answer}'`));
-        lines.on('line', hear);
+        lines.on('line', onCommand);
         resolve();
       });
     });

@@ -3,13 +3,13 @@ import { RedisServer } from './redis-server.js';
 /** A Redis to use, not to control. */
 export interface ProvidedRedis extends AsyncDisposable {
   readonly url: string;
-  /** Ends the server if it was started for the caller; a borrowed one goes on. */
+  /** Ends the server if it was started for the caller. A borrowed one keeps running. */
   stop(): Promise<void>;
 }
 
 /**
- * The server that REDIS_URL names, or else one started for the caller. A borrowed server may hold other people's data: its
- * users keep to key names of their own and never flush it. Whoever must stop, kill or hang a server starts a `RedisServer`.
+ * The server that REDIS_URL names, or else one started for the caller. A borrowed server may hold the data of others. So tests use key
+ * names of their own and never flush it. To stop, kill or hang a server, start a `RedisServer`.
  */
 export async function provideRedis(): Promise<ProvidedRedis> {
   const url = process.env['REDIS_URL'];

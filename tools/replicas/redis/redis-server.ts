@@ -21,8 +21,7 @@ const SENTINEL_FILE = 'sentinel.conf';
 const APPEND_ONLY = ['--appendonly', 'yes', '--appendfsync', 'always'];
 
 /**
- * A Redis of one's own on a free loopback port, that may be stopped, killed, hung and started again. Whoever needs that
- * control starts one of these; a server named by REDIS_URL is only borrowed.
+ * A private Redis on a free loopback port. It can be stopped, killed, hung and started again, unlike the borrowed server of REDIS_URL.
  * It ends with this process, for any reason.
  */
 export class RedisServer implements AsyncDisposable {

@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 
 /**
  * Whether the server with process id `pid` answers on `port` and has loaded its data. False while nothing listens, while it
- * loads, and when somebody else has the port.
+ * loads, and when another program has the port.
  */
 export function isAnswering(port: number, pid: number, host = '127.0.0.1'): Promise<boolean> {
   return new Promise((resolve) => {

@@ -13,7 +13,7 @@ const builds = {
 
 function start({ SingletonJobModule }, heartbeatThread) {
   class AppModule {}
-  // nobody answers there: start-up waits for the thread, and not for Redis
+  // nothing answers there: start-up waits for the thread, not for Redis
   const options = { projectName: 'consumer', connection: 'redis://127.0.0.1:1', heartbeatThread };
   Module({ imports: [SingletonJobModule.forRoot(options)] })(AppModule);
   return NestFactory.createApplicationContext(AppModule, { logger: ['error'], abortOnError: false });

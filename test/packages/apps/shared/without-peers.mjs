@@ -1,4 +1,4 @@
-// None of @nestjs/config, OpenTelemetry and Terminus is installed here: whoever does not use their entry points must not notice.
+// @nestjs/config, OpenTelemetry and Terminus are not installed here: an application without their entry points must work.
 import 'reflect-metadata';
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
