@@ -213,15 +213,15 @@ describe('over HTTP, workers', () => {
   it('are not ready during a long outage of Redis, but alive', async () => {
     const [worker] = workers.all;
     if (worker === undefined) throw new Error('there are three workers');
-    expect(await ask(worker, '/health/ready')).toMatchObject({ status: 200 });
+    expect(await request(worker, '/health/ready')).toMatchObject({ status: 200 });
     await redis().down();
-    const { body } = await askUntil(worker, '/health/ready', ({ status }) => status === 503);
+    const { body } = await requestUntil(worker, '/health/ready', ({ status }) => status === 503);
     expect(body).toMatchObject({ status: 'error', error: { jobs: { status: 'down' } } });
     expect(await request(worker, '/health/live')).toMatchObject({ status: 200 });
     // it is not known whether the lock is held
     expect(await request(worker, '/prices/import', 'POST')).toMatchObject({ status: 503 });
     await redis().up();
-    await askUntil(worker, '/health/ready', ({ status }) => status === 200);
+    await requestUntil(worker, '/health/ready', ({ status }) => status === 200);
   });
 
   it('listen on the loopback address only', async () => {
