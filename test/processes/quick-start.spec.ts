@@ -25,15 +25,15 @@ function logInReadme(): { readonly leader: readonly RegExp[]; readonly follower:
   return { leader: log.trimEnd().split('\n').map(toPattern), follower: toPattern(follows) };
 }
 
-/** `apps/minimal`, which is README's quick start, as one process. */
+/** A program of `apps/minimal` as one process. */
 class Replica {
   output = '';
   readonly #child: ChildProcess;
 
-  constructor(url: string) {
-    this.#child = spawn(process.execPath, ['--import', 'tsx', 'apps/minimal/src/main.ts'], {
+  constructor(program: 'main' | 'from-environment', env: NodeJS.ProcessEnv) {
+    this.#child = spawn(process.execPath, ['--import', 'tsx', `apps/minimal/src/${program}.ts`], {
       cwd: ROOT,
-      env: { PATH: process.env['PATH'], NO_COLOR: '1', REDIS_URL: url },
+      env: { PATH: process.env['PATH'], NO_COLOR: '1', ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     for (const stream of [this.#child.stdout, this.#child.stderr]) {
@@ -55,8 +55,8 @@ class Replica {
 
 describe('the quick start of the README', () => {
   const replicas: Replica[] = [];
-  const start = (): Replica => {
-    const replica = new Replica(redis().url);
+  const start = (...parts: ConstructorParameters<typeof Replica>): Replica => {
+    const replica = new Replica(...parts);
     replicas.push(replica);
     return replica;
   };
@@ -67,13 +67,25 @@ describe('the quick start of the README', () => {
   it('logs the lines of the README on the leader and on the follower', async () => {
     const { leader: lines, follower: follows } = logInReadme();
     expect(lines).toHaveLength(4);
-    const leader = start();
+    const env = { REDIS_URL: redis().url };
+    const leader = start('main', env);
     for (const line of lines) await leader.logged(line);
-    const follower = start();
+    const follower = start('main', env);
     await follower.logged(follows);
     expect(lines.filter((line) => line.test(follower.output))).toEqual(lines.slice(0, 1));
     expect(leader.output).not.toMatch(/follows|WARN/);
     await leader.stop('SIGTERM');
     expect(leader.output).toContain('released leadership (shutdown');
+  });
+
+  it('reads its options and those of its job from variables', async () => {
+    const replica = start('from-environment', {
+      SINGLETON_JOB_PROJECT_NAME: 'market',
+      SINGLETON_JOB_CONNECTION: redis().url,
+      SINGLETON_JOB_JOBS__PRICE_TICK__PERIOD: '1s',
+    });
+    await replica.logged(/found 1 job on .*: price-tick every 1s$/m);
+    await replica.logged(/\[market:price-tick\] became LEADER/);
+    await replica.logged(/updated the prices/);
   });
 });

@@ -8,4 +8,4 @@ export const PATIENCE_MS = 90_000;
 export const SILENT = /no answer within/;
 
 /** The log lines of a replica about a blocked event loop, and about ticks that came due meanwhile. */
-export const LATE = /the event loop of .* stood still| missed \d+ occurrence| dropped (the tick|\d+ ticks)/;
+export const LATE = /the event loop of .* was blocked for| missed \d+ occurrence| dropped (the tick|\d+ ticks)/;
