@@ -17,6 +17,7 @@ import { ReportStore } from './reports/report-store.js';
 import { ReportsController } from './reports/reports.controller.js';
 import { Submissions } from './reports/submissions.js';
 import { settings } from './settings.js';
+import { StopLimit } from './stop-limit.js';
 import { CleanUp } from './watching/clean-up.js';
 import { JobMetrics, MetricsController } from './watching/metrics.js';
 import { StuckJobSweep } from './watching/stuck-job-sweep.js';
@@ -50,6 +51,7 @@ const SHARED: Provider[] = [
   RunHistory,
   WebhookHandler,
   CleanUp,
+  StopLimit,
 ];
 
 /** Takes requests and enqueues. The singleton jobs run here, on one web replica at a time. */

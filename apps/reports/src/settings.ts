@@ -62,6 +62,8 @@ function readSettings(env: Readonly<Record<string, string | undefined>>) {
       // 1 by default: a job whose worker is killed twice would fail
       maxStalledCount: number('MAX_STALLED_COUNT', 10),
     },
+    /** How long a process that was told to stop waits for its jobs and for Redis. */
+    stopLimit: number('STOP_LIMIT_MS', 20_000),
     singletonJobs: { lockExpiry: number('LOCK_EXPIRY_MS', 10_000) },
     report: {
       timeout: number('REPORT_TIMEOUT_MS', 300_000),

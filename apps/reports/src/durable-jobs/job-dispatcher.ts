@@ -45,7 +45,7 @@ export class JobDispatcher extends WorkerHost implements OnApplicationBootstrap,
     });
   }
 
-  /** Handlers give their jobs back at their next step. Those that ignore it are waited for, at most for their time-out. */
+  /** Handlers give their jobs back at their next step. Those that ignore it are waited for, until the process has reached its limit. */
   async beforeApplicationShutdown(): Promise<void> {
     this.#stop.abort();
     await this.worker.close();

@@ -51,7 +51,8 @@ export class ProgressFeed implements OnApplicationShutdown {
     );
   }
 
-  async onApplicationShutdown(): Promise<void> {
-    await this.#events.close();
+  /** Does not wait: BullMQ's `close()` never resolves while Redis is away. */
+  onApplicationShutdown(): void {
+    this.#events.close().catch(() => undefined);
   }
 }

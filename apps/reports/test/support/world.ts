@@ -29,6 +29,7 @@ export class World implements AsyncDisposable {
       LOCK_DURATION_MS: '1000',
       STALLED_INTERVAL_MS: '500',
       LOCK_EXPIRY_MS: '2000',
+      STOP_LIMIT_MS: '5000',
       ...asText(env),
     };
   }
