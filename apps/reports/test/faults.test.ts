@@ -143,6 +143,8 @@ describe('without Redis', () => {
     const [web, worker] = await Promise.all([world.program('web'), world.program('worker', { PAGE_TAKES_MS: 500 })]);
     await web.untilStatus(await web.submit(), 'Running');
     await world.redis.down('SIGKILL');
-    await Promise.all([web, worker].map(({ replica }) => replica.stop()));
+    assert.equal(await web.replica.stop(), 'SIGTERM');
+    // after its limit
+    assert.equal(await worker.replica.stop(), 1);
   });
 });
