@@ -40,7 +40,7 @@ export function key(...parts: readonly string[]): string {
 }
 
 const REDIS_IS_AWAY =
-  /isn't writeable|Connection is closed|aborted due to connection close|ECONN|max retries|^(LOADING|READONLY|MASTERDOWN|OOM|MISCONF|BUSY|NOREPLICAS)/;
+  /isn't writeable|Connection is closed|aborted due to connection close|ECONN|max retries|^(LOADING|READONLY|MASTERDOWN|OOM|MISCONF|BUSY|NOREPLICAS|EXECABORT)/;
 
 /** Answers 503 while Redis cannot do its part, so that clients try again. */
 @Catch()

@@ -263,6 +263,23 @@ describe('without Redis', () => {
     await until('both', async () => (await web.metric(/queue_depth.*prioritized/)) === 3);
   });
 
+  for (const [setting, value] of [
+    ['maxmemory', '1'],
+    ['min-replicas-to-write', '1'],
+  ] as const) {
+    it(`that accepts writes (${setting}), a change answers 503`, async () => {
+      await using world = await World.start();
+      const web = await world.web();
+      const id = await web.submit();
+      await world.redis.client.config('SET', setting, value);
+      const keys = [{}, { 'idempotency-key': 'key' }];
+      const answers = [web.request(`/api/reports/${id}`, { method: 'DELETE' })];
+      for (const notify of [false, true]) answers.push(...keys.map((key) => post(web, { title: 'x', notify }, key)));
+      for (const { status } of await Promise.all(answers)) assert.equal(status, 503);
+      assert.equal((await web.status(id)).status, 'Pending');
+    });
+  }
+
   it('that hangs, a request answers 503 as well, and does not wait in memory until Redis goes on', async () => {
     await using world = await World.start();
     const web = await world.web();
