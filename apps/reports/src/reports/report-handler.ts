@@ -29,11 +29,11 @@ export class ReportHandler {
     payload: ReportPayload,
     { id, signal, progress, throwIfStopping }: JobContext,
   ): Promise<{ rows: number }> {
-    const first = Math.max(payload.from, (await this.history.oldest()) ?? payload.to);
+    const oldestAt = Math.max(payload.from, (await this.history.oldest()) ?? payload.to);
     let { cursor, pages, rows } = (await this.reports.checkpoint(id)) ?? { cursor: undefined, pages: 0, rows: 0 };
     for (;;) {
-      signal.throwIfAborted();
       const runs = await this.history.page(payload, cursor);
+      signal.throwIfAborted();
       const last = runs.at(-1);
       if (last !== undefined) {
         const lines = runs.filter((run) => isWanted(run, payload)).map(toLine);
@@ -41,7 +41,7 @@ export class ReportHandler {
         pages += 1;
         rows += lines.length;
         await this.reports.savePage(id, lines.join(''), { cursor, pages, rows });
-        const done = (Number.parseInt(cursor) - first) / Math.max(1, payload.to - first);
+        const done = (Number.parseInt(cursor) - oldestAt) / Math.max(1, payload.to - oldestAt);
         await progress(Math.min(99, Math.round(done * 100)), `${String(rows)} rows`);
       }
       if (runs.length < PAGE_SIZE) break;
