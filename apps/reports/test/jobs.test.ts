@@ -146,9 +146,23 @@ describe('durable jobs', () => {
     await until('the second run', () => second.replica.output().includes('sleeps'));
     await second.replica.stop('SIGKILL');
     worker = await world.program('worker');
-    // BullMQ's worker looks by itself; a second look finds nothing more
     assert.equal((await untilStatus(id, 'Completed')).attempts, 3);
-    assert.equal(await worker.call('dispatcher', 'recoverStalled'), 0);
+    assert.equal((await world.events('stalled')).get(id), 2);
+  });
+
+  it('of a paused worker are taken over, and their signal fires when that worker goes on', async () => {
+    const id = await enqueue('sleep', { ms: 20_000 });
+    await untilStatus(id, 'Running');
+    worker.replica.child.kill('SIGSTOP');
+    const second = await world.program('worker');
+    await until('the second run', () => second.replica.output().includes('sleeps'));
+    worker.replica.child.kill('SIGCONT');
+    await until('the signal', () => worker.replica.output().includes('signal fired'));
+    await until('no job', async () => (await worker.metric(/^durable_jobs_worker_utilisation/)) === 0);
+    assert.equal((await status(id))?.status, 'Running');
+    await cancel(id);
+    await untilStatus(id, 'Cancelled');
+    await second.replica.stop();
   });
 
   it('that were cancelled when their worker was killed are not run again', async () => {
@@ -175,5 +189,14 @@ describe('durable jobs', () => {
     await web.assertRows(id, 1_200);
     const [first, second] = await history(id);
     assert.deepEqual([first?.error, second?.error], ['given back: the worker stops', undefined]);
+  });
+
+  it('are cancelled at their next progress when the message to their worker was lost', async () => {
+    await worker.replica.stop();
+    worker = await world.program('worker', { PAGE_TAKES_MS: 500 });
+    const id = await web.submit();
+    await until('the first page', () => worker.replica.output().includes('reads after nothing'));
+    await world.redis.client.set(`reports:cancelled:${id}`, '{}');
+    await untilStatus(id, 'Cancelled');
   });
 });

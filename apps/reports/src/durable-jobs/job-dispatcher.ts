@@ -23,6 +23,7 @@ export class JobDispatcher extends WorkerHost implements OnApplicationBootstrap,
   readonly #logger = new Logger(JobDispatcher.name);
   readonly #stop = new AbortController();
   readonly #subscription: Redis;
+  #running = 0;
 
   constructor(
     private readonly handlers: JobHandlers,
@@ -52,9 +53,9 @@ export class JobDispatcher extends WorkerHost implements OnApplicationBootstrap,
     this.#subscription.disconnect();
   }
 
-  /** Recovers the jobs of killed workers now, and returns how many there were. BullMQ's worker does it every `stalledInterval`. */
-  async recoverStalled(): Promise<number> {
-    return (await this.worker.getBackend().moveStalledJobsToWait()).length;
+  /** How many jobs this worker runs. */
+  get running(): number {
+    return this.#running;
   }
 
   /** No defaults here: BullMQ passes a signal to functions that have three parameters, and counts those without a default. */
@@ -63,9 +64,10 @@ export class JobDispatcher extends WorkerHost implements OnApplicationBootstrap,
     const attempt: JobAttempt = { worker: settings.worker.name, startedAt: new Date().toISOString() };
     const logEnd = (error?: string): Promise<number> =>
       job.log(JSON.stringify({ ...attempt, endedAt: new Date().toISOString(), error }));
-    await job.log(JSON.stringify(attempt));
+    this.#running += 1;
     try {
-      if ((await this.redis.exists(cancellationKey(id))) === 1) throw new UnrecoverableError(CANCELLED_REASON);
+      await job.log(JSON.stringify(attempt));
+      if (await this.#isCancelled(id)) throw new UnrecoverableError(CANCELLED_REASON);
       const result = await this.#run(this.handlers.get(job.name), job, cancelled);
       await logEnd();
       return result;
@@ -78,6 +80,8 @@ export class JobDispatcher extends WorkerHost implements OnApplicationBootstrap,
       const error = cancelled?.reason === CANCELLED_REASON ? new UnrecoverableError(CANCELLED_REASON) : thrown;
       await logEnd(error instanceof Error ? error.message : String(error));
       throw error;
+    } finally {
+      this.#running -= 1;
     }
   }
 
@@ -103,7 +107,11 @@ export class JobDispatcher extends WorkerHost implements OnApplicationBootstrap,
     const context: JobContext = {
       id,
       signal,
-      progress: (percent, message) => job.updateProgress({ percent, message, updatedAt: new Date().toISOString() }),
+      progress: async (percent, message) => {
+        await job.updateProgress({ percent, message, updatedAt: new Date().toISOString() });
+        // the message of a cancellation is lost while the subscription is interrupted
+        if (await this.#isCancelled(id)) this.worker.cancelJob(id, CANCELLED_REASON);
+      },
       throwIfStopping: () => {
         if (this.#stop.signal.aborted) throw new StoppingError();
       },
@@ -113,6 +121,16 @@ export class JobDispatcher extends WorkerHost implements OnApplicationBootstrap,
     } finally {
       clearTimeout(timer);
     }
+  }
+
+  async #isCancelled(id: string): Promise<boolean> {
+    return (await this.redis.exists(cancellationKey(id))) === 1;
+  }
+
+  /** The worker was paused or cut off for longer than its lock, and another one runs the job. */
+  @OnWorkerEvent('lockRenewalFailed')
+  onLockLost(ids: readonly string[]): void {
+    for (const id of ids) this.worker.cancelJob(id, 'the lock was lost');
   }
 
   @OnWorkerEvent('failed')

@@ -19,7 +19,7 @@ export interface JobHandlerOptions {
 /** What a handler is given besides its payload. */
 export interface JobContext {
   readonly id: string;
-  /** Fires when the job is cancelled, timed out or stuck. */
+  /** Fires when the job is cancelled, timed out or stuck, or when another worker has taken it over. */
   readonly signal: AbortSignal;
   /** Shows percent and message to the clients that follow the job. */
   progress(percent: number, message: string): Promise<void>;

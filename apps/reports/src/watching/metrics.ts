@@ -35,7 +35,6 @@ export class JobMetrics implements OnApplicationBootstrap {
   readonly #failed = this.#meter.createCounter('durable_jobs_failed');
   readonly #dead = this.#meter.createCounter('durable_jobs_dead');
   readonly #duration = this.#meter.createHistogram('durable_jobs_duration_seconds', DURATION);
-  #active = 0;
 
   constructor(
     @InjectQueue(QUEUE) private readonly queue: Queue,
@@ -63,11 +62,11 @@ export class JobMetrics implements OnApplicationBootstrap {
     });
   }
 
-  #watchWorker({ worker }: JobDispatcher): void {
+  #watchWorker(dispatcher: JobDispatcher): void {
+    const { worker } = dispatcher;
     // a counter that appears with its first count has no increase that an alert could see
     for (const { type } of this.handlers.list())
       for (const counter of [this.#completed, this.#dead]) counter.add(0, { type });
-    worker.on('active', () => this.#active++);
     worker.on('completed', (job) => {
       this.#completed.add(1, { type: job.name });
       this.#end(job, 'completed');
@@ -83,12 +82,11 @@ export class JobMetrics implements OnApplicationBootstrap {
       this.#end(job, 'failed');
     });
     this.#meter.createObservableGauge('durable_jobs_worker_utilisation').addCallback((result) => {
-      result.observe(Math.min(1, this.#active / settings.worker.concurrency));
+      result.observe(dispatcher.running / settings.worker.concurrency);
     });
   }
 
   #end(job: Job<StoredJob>, outcome: string): void {
-    this.#active--;
     const seconds = (Date.now() - (job.processedOn ?? Date.now())) / 1_000;
     this.#duration.record(seconds, { type: job.name, outcome });
   }

@@ -81,11 +81,7 @@ export class Client {
   }
 
   /** Calls a method of a provider in a program of tests. */
-  async call<T>(
-    provider: 'scheduler' | 'store' | 'dispatcher',
-    method: string,
-    ...args: readonly unknown[]
-  ): Promise<T> {
+  async call<T>(provider: 'scheduler' | 'store', method: string, ...args: readonly unknown[]): Promise<T> {
     const response = await this.request('/call', { method: 'POST', body: { provider, method, args } });
     const { result, error } = (await response.json()) as { result: T; error?: string };
     if (error !== undefined) throw new Error(error);

@@ -5,7 +5,6 @@ import { Test } from '@nestjs/testing';
 import { Job } from 'bullmq';
 import type { JobEvents, JobRun } from 'nestjs-singleton-job';
 import { WebModule, WorkerModule } from '../../src/app.module.js';
-import { JobDispatcher } from '../../src/durable-jobs/job-dispatcher.js';
 import { type JobContext, JobHandler, JobHandlers } from '../../src/durable-jobs/job-handler.js';
 import { JobScheduler } from '../../src/durable-jobs/job-scheduler.js';
 import { JobStore } from '../../src/durable-jobs/job-store.js';
@@ -102,7 +101,7 @@ class TestHandlers {
   readonly #runs = new Map<string, number>();
 }
 
-const PROVIDERS = { scheduler: JobScheduler, store: JobStore, dispatcher: JobDispatcher };
+const PROVIDERS = { scheduler: JobScheduler, store: JobStore };
 
 @Controller('call')
 class CallController {

@@ -65,12 +65,17 @@ export class World implements AsyncDisposable {
     return this.#start('test/support/receiver.js', env);
   }
 
-  /** How often each job was completed, from the stream of BullMQ's events. */
-  async completions(): Promise<Map<string, number>> {
+  /** How often each job was completed. */
+  completions(): Promise<Map<string, number>> {
+    return this.events('completed');
+  }
+
+  /** How often each job had an event, from the stream of BullMQ's events. */
+  async events(event: string): Promise<Map<string, number>> {
     const counts = new Map<string, number>();
     for (const [, fields] of await this.redis.client.xrange('reports:durable-jobs:events', '-', '+')) {
       const id = fields[fields.indexOf('jobId') + 1] ?? '';
-      if (fields[1] === 'completed') counts.set(id, (counts.get(id) ?? 0) + 1);
+      if (fields[1] === event) counts.set(id, (counts.get(id) ?? 0) + 1);
     }
     return counts;
   }
