@@ -138,11 +138,12 @@ describe('under load', () => {
 });
 
 describe('without Redis', () => {
-  it('a web replica and a worker with a running job end on SIGTERM', async () => {
+  it('a web replica and a worker with a running job are measured, and end on SIGTERM', async () => {
     await using world = await World.start({ STOP_LIMIT_MS: 2_000 }, { runs: RUNS });
     const [web, worker] = await Promise.all([world.program('web'), world.program('worker', { PAGE_TAKES_MS: 500 })]);
     await web.untilStatus(await web.submit(), 'Running');
     await world.redis.down('SIGKILL');
+    for (const program of [web, worker]) assert.ok(await program.metric(/^durable_jobs_timeout_seconds/));
     assert.equal(await web.replica.stop(), 'SIGTERM');
     // after its limit
     assert.equal(await worker.replica.stop(), 1);

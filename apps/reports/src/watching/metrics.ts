@@ -27,7 +27,7 @@ const DURATION = {
   advice: { explicitBucketBoundaries: [0.05, 0.1, 0.5, 1, 5, 10, 30, 60, 120, 300, 600, 1_800] },
 };
 
-/** What is measured of the queue in every process, and of the jobs in the workers. */
+/** What is measured of the queue in web replicas, and of the jobs in workers. */
 @Injectable()
 export class JobMetrics implements OnApplicationBootstrap {
   readonly #meter = metrics.getMeter('durable-jobs');
@@ -43,8 +43,13 @@ export class JobMetrics implements OnApplicationBootstrap {
   ) {}
 
   onApplicationBootstrap(): void {
-    this.#watchQueue();
-    if (this.dispatcher !== undefined) this.#watchWorker(this.dispatcher);
+    this.#meter.createObservableGauge('durable_jobs_timeout_seconds').addCallback((result) => {
+      for (const { type, options } of this.handlers.list())
+        result.observe((options.timeout ?? 60_000) / 1_000, { type });
+    });
+    // the queue of a worker waits while Redis is away, and so would a scrape
+    if (this.dispatcher === undefined) this.#watchQueue();
+    else this.#watchWorker(this.dispatcher);
   }
 
   #watchQueue(): void {
@@ -55,10 +60,6 @@ export class JobMetrics implements OnApplicationBootstrap {
     this.#meter.createObservableGauge('durable_jobs_workers').addCallback(async (result) => {
       const workers = await this.queue.getWorkersCount().catch(() => undefined);
       if (workers !== undefined) result.observe(workers);
-    });
-    this.#meter.createObservableGauge('durable_jobs_timeout_seconds').addCallback((result) => {
-      for (const { type, options } of this.handlers.list())
-        result.observe((options.timeout ?? 60_000) / 1_000, { type });
     });
   }
 
