@@ -101,6 +101,7 @@ describe('under load', () => {
     }
     const results = await world.redis.client.keys('reports:result:report-????????-*');
     assert.equal(results.length, 200);
+    assert.ok((await world.events('stalled')).size > 0, 'reports of killed workers were recovered');
   });
 
   it('a Redis that is killed and comes back with its data loses nothing', async () => {

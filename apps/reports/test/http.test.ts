@@ -141,6 +141,23 @@ describe('the reports over HTTP', () => {
     await until('no stream', async () => (await streams()) === 0);
   });
 
+  it('send their status at most once a second, also when it changes more often', async () => {
+    const brief = await world.web({ STREAM_LIMIT_MS: 3_000 });
+    const id = await brief.submit();
+    let events = 0;
+    for await (const _ of brief.progress(id)) {
+      events += 1;
+      if (events > 1) continue;
+      for (let i = 0; i < 20; i++) {
+        const change = { event: 'progress', jobId: id, data: '1' };
+        await world.redis.client.xadd('reports:durable-jobs:events', '*', ...Object.entries(change).flat());
+      }
+    }
+    // at the start, and after each of the three seconds
+    assert.ok(events >= 2 && events <= 4, `${String(events)} events`);
+    await brief.replica.stop();
+  });
+
   it('end the stream of a report that waits, when it has been open for its limit', async () => {
     const brief = await world.web({ STREAM_LIMIT_MS: 500 });
     const seen: JobInfo[] = [];
@@ -163,6 +180,33 @@ describe('the reports over HTTP', () => {
     await web.assertRows(id, RUNS);
     assert.equal((await web.request(`/api/reports/${id}`, { method: 'DELETE' })).status, 409);
     await world.untilIdle();
+    await worker.stop();
+  });
+
+  it('have the runs of their span and outcomes, in cells that a spreadsheet takes for text', async () => {
+    const times: number[] = [];
+    for (const [outcome, error] of [
+      ['failed', 'before'],
+      ['failed', '=1+1'],
+      ['succeeded', 'fine'],
+      ['failed', 'said "no", twice'],
+      ['failed', 'after'],
+    ] as const) {
+      const fields = Object.entries({ job: 'spread', outcome, scheduledAt: 0, durationMs: 1, fencingToken: 7, error });
+      times.push(Number.parseInt((await world.redis.client.xadd('reports:runs', '*', ...fields.flat())) ?? ''));
+      await delay(2);
+    }
+    const worker = await world.worker();
+    const iso = (n: number) => new Date(times[n] ?? 0).toISOString();
+    const id = await web.submit({ job: 'spread', from: iso(1), to: iso(3), outcomes: ['failed'] });
+    await web.untilStatus(id, 'Completed');
+    const result = await web.request(`/api/reports/${id}/result`);
+    assert.deepEqual((await result.text()).split('\n'), [
+      'job,outcome,scheduledAt,durationMs,fencingToken,error',
+      `spread,failed,0,1,7,'=1+1`,
+      'spread,failed,0,1,7,"said ""no"", twice"',
+      '',
+    ]);
     await worker.stop();
   });
 

@@ -85,11 +85,12 @@ export class World implements AsyncDisposable {
     const { client } = this.redis;
     const queue = 'reports:durable-jobs';
     await until('no job', async () => {
-      const [prioritized, active] = await Promise.all([
+      const [prioritized, waiting, active] = await Promise.all([
         client.zcard(`${queue}:prioritized`),
+        client.llen(`${queue}:wait`),
         client.llen(`${queue}:active`),
       ]);
-      return prioritized + active === 0;
+      return prioritized + waiting + active === 0;
     });
   }
 
