@@ -16,27 +16,35 @@ export const settings = readSettings(process.env);
 function readSettings(env: Readonly<Record<string, string | undefined>>) {
   const problems: string[] = [];
 
-  const number = (name: string, fallback: number): number => {
-    const value = Number(env[name] ?? fallback);
-    if (Number.isInteger(value) && value >= 0) return value;
-    problems.push(`${name} must be a whole number, got "${env[name] ?? ''}"`);
+  const number = (name: string, fallback: number, least = 0): number => {
+    const text = env[name] ?? String(fallback);
+    if (/^\d+$/.test(text) && Number(text) >= least) return Number(text);
+    problems.push(`${name} must be a whole number of at least ${String(least)}, got "${text}"`);
     return fallback;
   };
 
   const numbers = (name: string, fallback: string): number[] => {
-    const values = (env[name] ?? fallback).split(',').map(Number);
-    if (!values.every(Number.isInteger)) problems.push(`${name} must be whole numbers with commas in between`);
-    return values;
+    const values = (env[name] ?? fallback).split(',');
+    if (!values.every((text) => /^\d+$/.test(text)))
+      problems.push(`${name} must be whole numbers of at least 0, with commas in between`);
+    return values.map(Number);
   };
 
   const users = (): User[] => {
     try {
       const list = JSON.parse(env['USERS'] ?? '') as User[];
-      if (list.length > 0 && list.every(({ name, token }) => /^[\w-]+$/.test(name) && token.length >= 16)) return list;
+      const isValid = ({ name, token }: User): boolean =>
+        typeof name === 'string' && /^[\w-]+$/.test(name) && typeof token === 'string' && token.length >= 16;
+      const areUnique = (texts: string[]): boolean => new Set(texts).size === texts.length;
+      const names = list.map(({ name }) => name);
+      const tokens = list.map(({ token }) => token);
+      if (list.length > 0 && list.every(isValid) && areUnique(names) && areUnique(tokens)) return list;
     } catch {
       // reported below
     }
-    problems.push('USERS must be a JSON list of { name, token, webhook? }, where a token has at least 16 characters');
+    problems.push(
+      'USERS must be a JSON list of { name, token, webhook? }. A token has at least 16 characters, and no two users share a name or a token.',
+    );
     return [];
   };
 
@@ -56,9 +64,9 @@ function readSettings(env: Readonly<Record<string, string | undefined>>) {
     /** Options of BullMQ's worker, under their own names. */
     worker: {
       name: env['NODE_ID'] ?? `${hostname()}-${String(process.pid)}`,
-      concurrency: number('CONCURRENCY', 4),
-      lockDuration: number('LOCK_DURATION_MS', 30_000),
-      stalledInterval: number('STALLED_INTERVAL_MS', 30_000),
+      concurrency: number('CONCURRENCY', 4, 1),
+      lockDuration: number('LOCK_DURATION_MS', 30_000, 1),
+      stalledInterval: number('STALLED_INTERVAL_MS', 30_000, 1),
       // 1 by default: a job whose worker is killed twice would fail
       maxStalledCount: number('MAX_STALLED_COUNT', 10),
     },
@@ -78,7 +86,7 @@ function readSettings(env: Readonly<Record<string, string | undefined>>) {
       /** Waiting times before the five retries. */
       retryDelays: numbers('WEBHOOK_RETRY_DELAYS_MS', '1000,5000,30000,300000,1800000'),
     },
-    sweepPeriod: number('SWEEP_PERIOD_MS', 60_000),
+    sweepPeriod: number('SWEEP_PERIOD_MS', 60_000, 1),
     /** Finished jobs outlive their results, and the tick after the next one, which enqueues their occurrence again. */
     keepFinishedMs: Math.max(2 * resultTtl, number('SCHEDULE_PERIOD_MS', DAY_MS) * 2),
     /** Dead jobs wait for a person. */
