@@ -48,7 +48,7 @@ export class ReportHandler {
       throwIfStopping();
     }
     signal.throwIfAborted();
-    await this.reports.storeResult(id, HEADER);
+    await this.reports.storeResult(id, HEADER, pages);
     await progress(100, `${String(rows)} rows`);
     return { rows };
   }

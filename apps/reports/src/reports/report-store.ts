@@ -30,10 +30,17 @@ export class ReportStore {
     await saving.pexpire(hash, resultTtl).exec();
   }
 
-  /** Puts the pages together. The pages stay until they expire: a run that repeats the end needs them. */
-  async storeResult(id: string, header: string): Promise<void> {
+  /**
+   * Puts the pages together. The pages stay until they expire: a run that repeats the end needs them.
+   * @throws Error if some have expired, so that the next run reads them again
+   */
+  async storeResult(id: string, header: string, count: number): Promise<void> {
     const saved = await this.redis.hgetall(key('checkpoint', id));
     const fields = Object.keys(saved).filter((field) => field.startsWith('page-'));
+    if (fields.length !== count) {
+      await this.redis.del(key('checkpoint', id));
+      throw new Error(`Pages have expired before the last one was read. RESULT_TTL_MS is too short.`);
+    }
     const pages = fields.sort().map((field) => saved[field]);
     await this.redis.set(key('result', id), header + pages.join(''), 'PX', resultTtl);
   }

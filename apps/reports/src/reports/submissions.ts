@@ -21,7 +21,10 @@ export class Submissions {
   /** Returns the id of the report: with an idempotency key that was used before, the id of the first one. */
   async submit(user: User, request: ReportRequest, idempotencyKey?: string): Promise<string> {
     const id = `report-${randomUUID()}`;
-    if (idempotencyKey === undefined) return this.#enqueue(id, user, request);
+    if (idempotencyKey === undefined) {
+      await this.#enqueue(id, user, request);
+      return id;
+    }
 
     const body = createHash('sha256').update(JSON.stringify(request)).digest('hex');
     const recordKey = key('idempotency', user.name, idempotencyKey);
@@ -33,6 +36,7 @@ export class Submissions {
     // a process that died in between has left a record without a job
     if ((await this.scheduler.getStatus(first.id)) === null)
       await this.#enqueue(first.id, user, request, idempotencyKey);
+    else await this.#list(first.id, user);
     return first.id;
   }
 
@@ -43,16 +47,10 @@ export class Submissions {
     return found.filter((info) => info !== null);
   }
 
-  async #enqueue(id: string, user: User, request: ReportRequest, idempotencyKey?: string): Promise<string> {
-    const now = Date.now();
-    const payload: ReportPayload = { ...request, owner: user.name, from: request.from ?? 0, to: request.to ?? now };
-    const list = key('reports', user.name);
-    const listing = this.redis
-      .multi()
-      .zadd(list, now, id)
-      .zremrangebyscore(list, 0, now - settings.keepFinishedMs);
-    await listing.pexpire(list, settings.keepFinishedMs).exec();
-    return this.scheduler.enqueue('report', payload, {
+  async #enqueue(id: string, user: User, request: ReportRequest, idempotencyKey?: string): Promise<void> {
+    const to = request.to ?? Date.now();
+    const payload: ReportPayload = { ...request, owner: user.name, from: request.from ?? 0, to };
+    await this.scheduler.enqueue('report', payload, {
       id,
       priority: request.priority,
       ...(idempotencyKey && { idempotencyKey }),
@@ -60,5 +58,17 @@ export class Submissions {
         followedBy: { type: 'webhook', payload: { report: id, user: user.name }, id: `webhook-${id}` },
       }),
     });
+    await this.#list(id, user);
+  }
+
+  /** After the job: an entry without one would stay. A report that is listed keeps its place. */
+  async #list(id: string, user: User): Promise<void> {
+    const now = Date.now();
+    const list = key('reports', user.name);
+    const listing = this.redis
+      .multi()
+      .zadd(list, 'NX', now, id)
+      .zremrangebyscore(list, 0, now - settings.keepFinishedMs);
+    await listing.pexpire(list, settings.keepFinishedMs).exec();
   }
 }

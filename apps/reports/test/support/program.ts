@@ -34,8 +34,8 @@ class DyingStore extends ReportStore {
     if (DIE_AT === 'page' && checkpoint.pages === 1) die();
   }
 
-  override async storeResult(id: string, header: string): Promise<void> {
-    await super.storeResult(id, header);
+  override async storeResult(id: string, header: string, count: number): Promise<void> {
+    await super.storeResult(id, header, count);
     if (DIE_AT === 'result') die();
   }
 }
