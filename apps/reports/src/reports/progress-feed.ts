@@ -1,7 +1,19 @@
 import { Injectable, type MessageEvent, type OnApplicationShutdown } from '@nestjs/common';
 import { metrics } from '@opentelemetry/api';
 import { QueueEvents } from 'bullmq';
-import { catchError, concatMap, filter, finalize, interval, map, merge, type Observable, of, Subject } from 'rxjs';
+import {
+  catchError,
+  concatMap,
+  defer,
+  filter,
+  finalize,
+  interval,
+  map,
+  merge,
+  type Observable,
+  of,
+  Subject,
+} from 'rxjs';
 import { takeUntil, takeWhile, throttleTime, timer } from 'rxjs';
 import { hasEnded } from '../durable-jobs/job-states.js';
 import { type JobInfo, JobStore, QUEUE } from '../durable-jobs/job-store.js';
@@ -26,7 +38,7 @@ export class ProgressFeed implements OnApplicationShutdown {
     const onEvent = ({ jobId }: { jobId: string }): void => {
       this.#changes.next(jobId);
     };
-    for (const event of ['active', 'progress', 'delayed', 'completed', 'failed', 'removed'] as const) {
+    for (const event of ['waiting', 'active', 'progress', 'delayed', 'completed', 'failed', 'removed'] as const) {
       this.#events.on(event, onEvent);
     }
     this.#events.on('error', () => undefined);
@@ -35,9 +47,12 @@ export class ProgressFeed implements OnApplicationShutdown {
 
   /** The status now and after each change, until the job has ended. */
   of(id: string, toBody: (info: JobInfo) => object): Observable<MessageEvent> {
-    this.#open.add(1);
     const changes = this.#changes.pipe(filter((changed) => changed === id));
-    return merge(of(id), changes, interval(AT_LEAST_EVERY_MS)).pipe(
+    const opened = defer(() => {
+      this.#open.add(1);
+      return merge(of(id), changes, interval(AT_LEAST_EVERY_MS));
+    });
+    return opened.pipe(
       throttleTime(NOT_OFTENER_THAN_MS, undefined, { leading: true, trailing: true }),
       concatMap(() => this.store.find(id)),
       takeWhile((info) => info !== null && !hasEnded(info.status), true),
