@@ -77,10 +77,16 @@ describe('the reports over HTTP', () => {
       assert.equal((await web.request(`/api/reports/${id}${path}`, { method, as: 'bob' })).status, 404);
     }
     for (const unknown of ['report-1', 'meta', '1', 'webhook-1', '%00', 'a:b']) {
-      assert.equal((await web.request(`/api/reports/${unknown}`)).status, 404, unknown);
+      const response = await web.request(`/api/reports/${unknown}`);
+      assert.deepEqual(
+        [response.status, header(response, 'cache-control')],
+        [404, 'no-store, must-revalidate'],
+        unknown,
+      );
     }
     for (const authorization of ['', 'Bearer wrong-token-0123456789', 'Basic ada']) {
-      assert.equal((await web.request(routes[0] ?? '', { headers: { authorization } })).status, 401);
+      const response = await web.request(routes[0] ?? '', { headers: { authorization } });
+      assert.deepEqual([response.status, header(response, 'www-authenticate')], [401, 'Bearer']);
     }
     const list = async (as: 'ada' | 'bob') => (await (await web.request('/api/reports', { as })).json()) as JobInfo[];
     assert.ok((await list('ada')).some((info) => info.id === id));
@@ -149,7 +155,7 @@ describe('the reports over HTTP', () => {
       events += 1;
       if (events > 1) continue;
       for (let i = 0; i < 20; i++) {
-        const change = { event: 'progress', jobId: id, data: '1' };
+        const change = { event: 'waiting', jobId: id };
         await world.redis.client.xadd('reports:durable-jobs:events', '*', ...Object.entries(change).flat());
       }
     }
@@ -244,10 +250,25 @@ describe('the reports over HTTP', () => {
     for (const id of ids) {
       const response = await other.request(`/api/reports/${id}`, { method: 'DELETE' });
       assert.deepEqual([response.status, header(response, 'retry-after')], [202, '1']);
+      assert.equal(header(response, 'location'), `/api/reports/${id}`);
     }
     for (const worker of workers) worker.replica.child.kill('SIGCONT');
     for (const id of ids) await web.untilStatus(id, 'Cancelled');
     await Promise.all(workers.map((worker) => worker.replica.stop('SIGKILL')));
+  });
+
+  it('are tried again with 202 when they are dead', async () => {
+    const [brief, slow] = await Promise.all([
+      world.web({ REPORT_TIMEOUT_MS: 100 }),
+      world.program('worker', { PAGE_TAKES_MS: 20_000 }),
+    ]);
+    const id = await brief.submit();
+    await brief.untilStatus(id, 'DeadLettered');
+    const response = await brief.request(`/api/reports/${id}/retry`, { method: 'POST' });
+    assert.deepEqual([response.status, header(response, 'retry-after')], [202, '3']);
+    assert.equal(header(response, 'location'), `/api/reports/${id}`);
+    await brief.untilStatus(id, 'DeadLettered');
+    await Promise.all([brief.replica.stop(), slow.replica.stop('SIGKILL')]);
   });
 
   it('answer 410 when their result has expired, and 404 after twice its life', async () => {

@@ -70,6 +70,7 @@ export class ReportsController {
   }
 
   @Get(':id')
+  @Header('Cache-Control', MAY_CHANGE)
   async status(@Param('id') id: string, @CurrentUser() user: User, @Res({ passthrough: true }) response: Response) {
     const info = await this.#find(id, user);
     response.setHeader('Cache-Control', cacheControl(info));
@@ -100,14 +101,15 @@ export class ReportsController {
     if (!(await this.scheduler.cancel(id))) throw new ConflictException('The report has ended');
     const isCancelled = (await this.scheduler.getStatus(id))?.status === 'Cancelled';
     response.status(isCancelled ? 204 : 202);
-    if (!isCancelled) response.setHeader('Retry-After', '1');
+    if (!isCancelled) response.set({ Location: urlOf(id), 'Retry-After': '1' });
   }
 
   @Post(':id/retry')
   @HttpCode(202)
-  async retry(@Param('id') id: string, @CurrentUser() user: User): Promise<void> {
+  async retry(@Param('id') id: string, @CurrentUser() user: User, @Res({ passthrough: true }) response: Response) {
     await this.#find(id, user, { owned: true });
     if (!(await this.scheduler.retry(id))) throw new ConflictException('Only a report that failed can be tried again');
+    response.set({ Location: urlOf(id), 'Retry-After': '3' });
   }
 
   @Sse(':id/progress')

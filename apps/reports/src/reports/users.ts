@@ -6,7 +6,7 @@ import {
   Injectable,
   UnauthorizedException,
 } from '@nestjs/common';
-import type { Request } from 'express';
+import type { Request, Response } from 'express';
 import { settings, type User } from '../settings.js';
 
 const digest = (token: string): string => createHash('sha256').update(token).digest('hex');
@@ -23,7 +23,10 @@ export class BearerTokenGuard implements CanActivate {
     const request = context.switchToHttp().getRequest<AuthenticatedRequest>();
     const [, token] = /^Bearer (\S+)$/.exec(request.headers.authorization ?? '') ?? [];
     const user = token === undefined ? undefined : USERS.get(digest(token));
-    if (user === undefined) throw new UnauthorizedException('Send the bearer token of a user');
+    if (user === undefined) {
+      context.switchToHttp().getResponse<Response>().setHeader('WWW-Authenticate', 'Bearer');
+      throw new UnauthorizedException('Send the bearer token of a user');
+    }
     request.user = user;
     return true;
   }
