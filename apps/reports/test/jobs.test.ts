@@ -115,6 +115,7 @@ describe('durable jobs', () => {
     assert.equal(await cancel(id), false);
     const [listed, ...others] = await jobs('Cancelled');
     assert.deepEqual([listed?.id, others.length], [id, 0]);
+    assert.ok((await world.redis.client.pttl('reports:cancelled')) > 0);
     assert.equal((await jobs()).filter((info) => info.id === id).length, 1);
     await delay(1_000);
     assert.ok(!worker.replica.output().includes('never'));

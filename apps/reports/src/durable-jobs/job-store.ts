@@ -111,7 +111,7 @@ export class JobStore {
       .multi()
       .set(cancellationKey(info.id), JSON.stringify(info), 'PX', settings.keepFinishedMs);
     recording.zadd(CANCELLED, now, info.id).zremrangebyscore(CANCELLED, 0, now - settings.keepFinishedMs);
-    await recording.exec();
+    await recording.pexpire(CANCELLED, settings.keepFinishedMs).exec();
   }
 
   async getDeadLetter(offset?: number, limit?: number): Promise<JobInfo[]> {
