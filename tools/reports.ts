@@ -147,7 +147,7 @@ async function addHistory(url: string): Promise<void> {
       fencingToken: 1,
       error: '',
     };
-    adding.xadd('reports:runs', `${String(at)}-0`, ...Object.entries(run).flat());
+    adding.xadd(`${process.env['PROJECT_NAME'] ?? 'reports'}:runs`, `${String(at)}-0`, ...Object.entries(run).flat());
   }
   await adding.exec();
   redis.disconnect();

@@ -21,9 +21,9 @@ export interface ReportRequest {
  */
 export function readReportRequest(body: unknown, idempotencyKey?: string): ReportRequest {
   const problems: string[] = [];
-  const check = (isRight: boolean, problem: string): boolean => {
-    if (!isRight) problems.push(problem);
-    return isRight;
+  const check = (isValid: boolean, problem: string): boolean => {
+    if (!isValid) problems.push(problem);
+    return isValid;
   };
 
   if (idempotencyKey !== undefined) {
@@ -61,8 +61,8 @@ export function readReportRequest(body: unknown, idempotencyKey?: string): Repor
     );
   }
   if (priority !== undefined) {
-    const isRight = Number.isInteger(priority) && (priority as number) >= 0 && (priority as number) <= 10;
-    check(isRight, 'priority must be a whole number from 0 to 10');
+    const isValid = Number.isInteger(priority) && (priority as number) >= 0 && (priority as number) <= 10;
+    check(isValid, 'priority must be a whole number from 0 to 10');
   }
   if (notify !== undefined) check(typeof notify === 'boolean', 'notify must be true or false');
   if (problems.length > 0) throw new BadRequestException({ statusCode: 400, problems });
