@@ -61,6 +61,30 @@ describe('webhooks', () => {
     ]);
   });
 
+  it('announce the death of a report once, although a person retries it before they arrive', async () => {
+    await using world = await World.start({
+      REPORT_TIMEOUT_MS: 300,
+      REPORT_RETRY_DELAY_MS: 10,
+      WEBHOOK_RETRY_DELAYS_MS: '200,200,200,200,200',
+    });
+    const receiver = await world.receiver({ SECRET, FAILURES: 2 });
+    const USERS = usersWith(receiver.url);
+    const [web] = await Promise.all([
+      world.program('web', { USERS }),
+      world.program('worker', { USERS, PAGE_TAKES_MS: 60_000 }),
+    ]);
+    const report = await web.submit({ notify: true });
+    await until('the first delivery', () => deliveries(receiver).length > 0);
+    assert.equal((await web.request(`/api/reports/${report}/retry`, { method: 'POST' })).status, 202);
+    await until('the webhook', () => handled(receiver).length > 0);
+    assert.deepEqual(handled(receiver), [
+      { report, status: 'DeadLettered', error: `${report} timed out after 300 ms` },
+    ]);
+    const webhook = () => web.call<JobInfo>('scheduler', 'getStatus', `webhook-${report}`);
+    await until('the end of the webhook', async () => (await webhook()).completedAt);
+    assert.deepEqual([(await webhook()).status, deliveries(receiver).length], ['Completed', 3]);
+  });
+
   it('fail for good after five retries, and hold up nothing else', async () => {
     await using world = await World.start({ WEBHOOK_RETRY_DELAYS_MS: '50,50,50,50,50' });
     const receiver = await world.receiver({ SECRET: 'another secret' });

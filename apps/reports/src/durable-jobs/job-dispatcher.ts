@@ -112,6 +112,7 @@ export class JobDispatcher extends WorkerHost implements OnApplicationBootstrap,
         // the message of a cancellation is lost while the subscription is interrupted
         if (await this.#isCancelled(id)) this.worker.cancelJob(id, CANCELLED_REASON);
       },
+      updatePayload: (changed) => job.updateData({ ...job.data, payload: changed }),
       throwIfStopping: () => {
         if (this.#stop.signal.aborted) throw new StoppingError();
       },

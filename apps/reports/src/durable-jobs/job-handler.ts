@@ -23,6 +23,8 @@ export interface JobContext {
   readonly signal: AbortSignal;
   /** Shows percent and message to the clients that follow the job. */
   progress(percent: number, message: string): Promise<void>;
+  /** Replaces the payload for the next runs of this job. */
+  updatePayload(payload: unknown): Promise<void>;
   /** Call it between two steps, when the first is saved: it throws when the worker stops, and another worker goes on. */
   throwIfStopping(): void;
 }

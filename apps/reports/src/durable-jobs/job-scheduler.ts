@@ -16,7 +16,7 @@ export interface EnqueueOptions {
   readonly id?: string;
   readonly priority?: number;
   readonly idempotencyKey?: string;
-  /** A job that becomes due when this one has ended, however it ended. */
+  /** A job that becomes due when this one has ended for the first time, however it ended. */
   readonly followedBy?: { readonly type: string; readonly payload: unknown; readonly id: string };
 }
 
@@ -103,14 +103,15 @@ export class JobScheduler {
     this.#submitted.add(1, { type });
     if (followedBy === undefined) return (await this.queue.add(type, data, opts)).id ?? id;
 
-    // BullMQ's parents wait for their children: the job that follows is the parent
+    // BullMQ's parents wait for their children: the job that follows is the parent.
+    // A child that is removed when it fails does not become one again with its retry: the parent runs once
     const next = this.handlers.get(followedBy.type).options;
     await this.flows.add({
       name: followedBy.type,
       queueName: QUEUE,
       data: dataOf(followedBy.payload, next),
       opts: { ...optionsOf(next), jobId: followedBy.id },
-      children: [{ name: type, queueName: QUEUE, data, opts: { ...opts, ignoreDependencyOnFailure: true } }],
+      children: [{ name: type, queueName: QUEUE, data, opts: { ...opts, removeDependencyOnFailure: true } }],
     });
     return id;
   }
