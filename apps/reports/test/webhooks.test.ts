@@ -53,12 +53,17 @@ describe('webhooks', () => {
     await using world = await World.start({ REPORT_TIMEOUT_MS: 100, REPORT_RETRY_DELAY_MS: 10 });
     const receiver = await world.receiver({ SECRET });
     const USERS = usersWith(receiver.url);
-    const [web] = await Promise.all([world.web({ USERS }), world.program('worker', { USERS, PAGE_TAKES_MS: 60_000 })]);
+    const [web] = await Promise.all([
+      world.program('web', { USERS }),
+      world.program('worker', { USERS, PAGE_TAKES_MS: 60_000 }),
+    ]);
     const report = await web.submit({ notify: true });
     await until('the webhook', () => handled(receiver).length > 0);
     assert.deepEqual(handled(receiver), [
       { report, status: 'DeadLettered', error: `${report} timed out after 100 ms` },
     ]);
+    const { maxRetries, retryDelay } = await web.call<JobInfo>('scheduler', 'getStatus', `webhook-${report}`);
+    assert.deepEqual([maxRetries, retryDelay], [5, [1_000, 5_000, 30_000, 300_000, 1_800_000]]);
   });
 
   it('announce the death of a report once, although a person retries it before they arrive', async () => {

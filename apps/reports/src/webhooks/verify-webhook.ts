@@ -17,20 +17,29 @@ export interface WebhookRequest {
   /** The bytes that arrived: JSON that was parsed and written again has another signature. */
   readonly rawBody: Buffer;
   readonly secret: string;
-  /** Remembers an id for ten minutes or longer, and returns whether it is new. In Redis: `SET id 1 NX EX 600`. */
+  /**
+   * Remembers an id, and returns whether it is new. In Redis: `SET id 1 NX EX 3600`. The retries of one webhook come within 40 minutes:
+   * remember ids for one hour or longer.
+   */
   readonly isNew: (id: string) => boolean | Promise<boolean>;
   /** ms since the epoch. @default now */
   readonly now?: number;
 }
 
-/** Why a webhook was not accepted. Answer a duplicate with 200, or its sender tries again; answer 401 to the others. */
+/** Answer `accepted` and `duplicate` with 200, and the others with 401. The sender tries again unless the answer is 2xx. */
 export type WebhookVerdict = 'accepted' | 'duplicate' | 'bad signature' | 'outside the time window';
 
 /**
- * For receivers: checks the signature, the time, and that the webhook is new.
+ * For receivers: checks the signature, the time, and that the webhook is new. Forget the id when you could not handle an accepted webhook:
+ * its retry would be a duplicate.
  * @example
  * const verdict = await verifyWebhook({ headers: request.headers, rawBody, secret, isNew });
- * if (verdict === 'accepted') await handle(JSON.parse(rawBody.toString()));
+ * if (verdict === 'accepted') {
+ *   await handle(JSON.parse(rawBody.toString())).catch(async (error) => {
+ *     await redis.del(id); // what isNew() has set
+ *     throw error; // answered with 500
+ *   });
+ * }
  */
 export async function verifyWebhook({
   headers,
