@@ -66,7 +66,7 @@ const SHARED: Provider[] = [
       nodeId: settings.worker.name,
       timeZone,
       ...singletonJobs,
-      observers: [RunRecorder, DailyReport, OpenTelemetryObserver],
+      observers: [RunRecorder, JobSchedules, OpenTelemetryObserver],
     }),
   ],
   controllers: [ReportsController, PageController, MetricsController],

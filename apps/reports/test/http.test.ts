@@ -325,7 +325,7 @@ describe('without Redis', () => {
       [[id, 'Pending']],
     );
     await late.submit();
-    await until('both', async () => (await web.metric(/queue_depth.*prioritized/)) === 3);
+    await until('the report and what is seeded', async () => (await web.metric(/queue_depth.*prioritized/)) === 4);
   });
 
   for (const [setting, value] of [
@@ -365,7 +365,7 @@ describe('without Redis', () => {
     await until('Redis to be reached', async () => (await web.request('/api/reports')).status === 200);
     const list = (await (await web.request('/api/reports')).json()) as JobInfo[];
     assert.deepEqual(list.map(idOf), [id]);
-    assert.equal(await web.metric(/queue_depth.*prioritized/), 2, 'the report and the daily report');
+    assert.equal(await web.metric(/queue_depth.*prioritized/), 3, 'the report, the daily report and the clean-up');
     assert.equal(await world.redis.client.exists('reports:idempotency:ada:kept'), 0);
   });
 });

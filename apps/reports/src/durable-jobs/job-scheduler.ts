@@ -4,7 +4,7 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { metrics } from '@opentelemetry/api';
 import { FlowProducer, type JobsOptions, Queue } from 'bullmq';
 import { CronExpressionParser } from 'cron-parser';
-import { SingletonJobRegistry } from 'nestjs-singleton-job';
+import { type JobEvents, type JobObserver, SingletonJobRegistry } from 'nestjs-singleton-job';
 import { AppRedis, key } from '../redis.js';
 import { settings } from '../settings.js';
 import { JobHandlers, type JobHandlerOptions } from './job-handler.js';
@@ -83,11 +83,6 @@ export class JobScheduler {
     return true;
   }
 
-  /** Enqueues the job of a cron occurrence. A repeated or a late tick adds nothing: the id is made of the occurrence. */
-  async enqueueOccurrence(type: string, payload: unknown, at: Date): Promise<string> {
-    return this.enqueue(type, payload, { id: `${type}-${String(at.getTime())}` });
-  }
-
   async #add(
     type: string,
     payload: unknown,
@@ -140,23 +135,64 @@ export function occurrenceBefore(cron: string, at: Date): Date {
   return CronExpressionParser.parse(cron, { currentDate: at, tz: settings.timeZone }).prev().toDate();
 }
 
-/** Registers a singleton job for each handler with a `schedule`. It enqueues the job when it is due. */
+/** Which job a singleton job enqueues. */
+export interface JobSchedule {
+  readonly type: string;
+  readonly cron: string;
+  payload(at: Date): unknown;
+}
+
+/**
+ * Enqueues the jobs of cron schedules, each occurrence once: the id is made of it, so a repeated or a late tick adds nothing. Registers a
+ * singleton job for each handler with a `schedule`. Other singleton jobs `add()` themselves, and call `tick()`.
+ */
 @Injectable()
-export class JobSchedules implements OnModuleInit {
+export class JobSchedules implements OnModuleInit, JobObserver {
+  readonly #schedules = new Map<string, JobSchedule>();
+
   constructor(
     private readonly handlers: JobHandlers,
     private readonly scheduler: JobScheduler,
     private readonly registry: SingletonJobRegistry,
+    private readonly redis: AppRedis,
   ) {}
 
   onModuleInit(): void {
     for (const { type, options } of this.handlers.list()) {
       if (options.schedule === undefined) continue;
+      const name = `enqueue-${type}`;
+      this.add(name, { type, cron: options.schedule, payload: () => ({}) });
       this.registry.register({
-        name: `enqueue-${type}`,
+        name,
         schedule: { cron: options.schedule },
-        run: ({ scheduledAt }) => this.scheduler.enqueueOccurrence(type, {}, scheduledAt),
+        run: ({ scheduledAt }) => this.tick(name, scheduledAt),
       });
     }
+  }
+
+  /** `name`: of the singleton job. */
+  add(name: string, schedule: JobSchedule): void {
+    this.#schedules.set(name, schedule);
+  }
+
+  async tick(name: string, scheduledAt: Date): Promise<void> {
+    const schedule = this.#schedules.get(name);
+    if (schedule === undefined) throw new Error(`${name} has no schedule of jobs`);
+    // a scheduler that was killed after it had claimed the occurrence before this one has not enqueued it
+    await this.#enqueue(schedule, occurrenceBefore(schedule.cron, scheduledAt));
+    await this.#enqueue(schedule, scheduledAt);
+  }
+
+  /** The new leader enqueues the newest occurrence, so that it exists after a fresh deployment. */
+  async leadershipGained({ job }: JobEvents['leadershipGained']): Promise<void> {
+    const schedule = this.#schedules.get(job);
+    if (schedule === undefined) return;
+    // by the clock of Redis, as ticks are: a replica whose clock is fast must not enqueue an occurrence that is not due
+    const [seconds] = await this.redis.time();
+    await this.#enqueue(schedule, occurrenceBefore(schedule.cron, new Date(Number(seconds) * 1_000)));
+  }
+
+  async #enqueue({ type, payload }: JobSchedule, at: Date): Promise<void> {
+    await this.scheduler.enqueue(type, payload(at), { id: `${type}-${String(at.getTime())}` });
   }
 }

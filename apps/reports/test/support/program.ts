@@ -3,16 +3,15 @@ import { Body, ConsoleLogger, Controller, Injectable, Post } from '@nestjs/commo
 import { ModuleRef } from '@nestjs/core';
 import { Test } from '@nestjs/testing';
 import { Job } from 'bullmq';
-import type { JobEvents, JobRun } from 'nestjs-singleton-job';
+import type { JobEvents } from 'nestjs-singleton-job';
 import { WebModule, WorkerModule } from '../../src/app.module.js';
 import { type JobContext, JobHandler, JobHandlers } from '../../src/durable-jobs/job-handler.js';
-import { JobScheduler } from '../../src/durable-jobs/job-scheduler.js';
+import { JobScheduler, JobSchedules } from '../../src/durable-jobs/job-scheduler.js';
 import { JobStore } from '../../src/durable-jobs/job-store.js';
 import { RunHistory } from '../../src/history/run-history.js';
-import { DailyReport } from '../../src/reports/daily-report.js';
 import { type Checkpoint, ReportStore } from '../../src/reports/report-store.js';
 
-const { ROLE, DIE_AT, PAGE_TAKES_MS } = process.env;
+const { ROLE, DIE_AT, PAGE_TAKES_MS, SCHEDULE, CLOCK_AHEAD_MS } = process.env;
 const die = (): never => {
   process.kill(process.pid, 'SIGKILL');
   throw new Error('dead');
@@ -50,17 +49,26 @@ class SlowHistory extends RunHistory {
 }
 
 @Injectable()
-class DyingDailyReport extends DailyReport {
-  override async tick(run: JobRun): Promise<void> {
-    print(`tick of ${String(run.scheduledAt.getTime())}`);
-    if (DIE_AT === 'tick') die();
-    await super.tick(run);
+class DyingSchedules extends JobSchedules {
+  override async tick(name: string, scheduledAt: Date): Promise<void> {
+    print(`tick of ${name} ${String(scheduledAt.getTime())}`);
+    if (DIE_AT === `tick of ${name}`) die();
+    await super.tick(name, scheduledAt);
   }
 
   /** Only the tick itself is to repair what a killed scheduler has left. */
-  override async leadershipGained(_: JobEvents['leadershipGained']): Promise<void> {
-    // seeds nothing
+  override async leadershipGained(event: JobEvents['leadershipGained']): Promise<void> {
+    if (CLOCK_AHEAD_MS !== undefined) await super.leadershipGained(event);
   }
+}
+
+if (CLOCK_AHEAD_MS !== undefined) {
+  const RealDate = Date;
+  globalThis.Date = class extends RealDate {
+    constructor(at?: number | string | Date) {
+      super(at ?? RealDate.now() + Number(CLOCK_AHEAD_MS));
+    }
+  } as DateConstructor;
 }
 
 if (DIE_AT === 'complete') {
@@ -88,6 +96,11 @@ class TestHandlers {
   @JobHandler('hang', { timeout: 300 })
   async hang(): Promise<void> {
     await delay(10_000);
+  }
+
+  @JobHandler('scheduled', SCHEDULE === undefined ? {} : { schedule: SCHEDULE })
+  async scheduled(): Promise<void> {
+    // nothing to do
   }
 
   @JobHandler('fail', { retries: 2, retryDelay: 200 })
@@ -131,7 +144,7 @@ const module = Test.createTestingModule({
 module.overrideProvider(JobHandlers).useClass(DyingHandlers);
 module.overrideProvider(ReportStore).useClass(DyingStore);
 module.overrideProvider(RunHistory).useClass(SlowHistory);
-if (ROLE === 'web') module.overrideProvider(DailyReport).useClass(DyingDailyReport);
+if (ROLE === 'web') module.overrideProvider(JobSchedules).useClass(DyingSchedules);
 
 module.setLogger(new ConsoleLogger());
 const app = (await module.compile()).createNestApplication({ forceCloseConnections: true });
