@@ -20,6 +20,8 @@ describe('durable jobs', () => {
     web.call<string>('scheduler', 'enqueue', type, payload, options);
   const schedule = (payload: unknown, runAt: string) =>
     web.call<string>('scheduler', 'schedule', 'echo', payload, runAt);
+  const scheduleRaw = (type: string, payload: unknown, config: object, runAt = new Date().toISOString()) =>
+    web.call<string>('scheduler', 'scheduleRaw', type, payload, config, runAt);
   const cancel = (id: string) => web.call<boolean>('scheduler', 'cancel', id);
   const retry = (id: string) => web.call<boolean>('scheduler', 'retry', id);
   const jobs = (...page: unknown[]) => web.call<JobInfo[]>('store', 'getJobs', ...page);
@@ -87,6 +89,19 @@ describe('durable jobs', () => {
     assert.equal(await retry('echo-unknown'), false);
   });
 
+  it('are retried by one of six requests at once, whether they are failed or dead', async () => {
+    const id = await scheduleRaw('fail', { times: 2 }, { retries: 1, retryDelay: 60_000 });
+    for (const wanted of ['Failed', 'DeadLettered'] as const) {
+      await untilStatus(id, wanted);
+      // no run between the requests
+      worker.replica.child.kill('SIGSTOP');
+      const answers = await Promise.all(Array.from({ length: 6 }, () => retry(id)));
+      worker.replica.child.kill('SIGCONT');
+      assert.deepEqual(answers.sort(), [false, false, false, false, false, true]);
+    }
+    await untilStatus(id, 'Completed');
+  });
+
   it('fail with a message when they time out, although their handler ignores its signal', async () => {
     const id = await enqueue('hang', {});
     assert.equal((await untilStatus(id, 'DeadLettered')).error, `${id} timed out after 300 ms`);
@@ -102,7 +117,7 @@ describe('durable jobs', () => {
     const id = await schedule({}, runAt);
     assert.deepEqual([(await status(id))?.status, (await status(id))?.nextRunAt], ['Pending', runAt]);
     const config = { timeout: 200, priority: 4 };
-    const raw = await web.call<string>('scheduler', 'scheduleRaw', 'sleep', { ms: 9_000 }, config, runAt);
+    const raw = await scheduleRaw('sleep', { ms: 9_000 }, config, runAt);
     assert.ok(Date.parse((await untilStatus(id, 'Completed')).startedAt ?? '') >= Date.parse(runAt) - 1);
     const { error, priority } = await untilStatus(raw, 'DeadLettered');
     assert.deepEqual([error, priority], [`${raw} timed out after 200 ms`, 4]);

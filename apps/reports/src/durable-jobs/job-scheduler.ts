@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { InjectFlowProducer, InjectQueue } from '@nestjs/bullmq';
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { metrics } from '@opentelemetry/api';
-import { FlowProducer, type JobsOptions, Queue } from 'bullmq';
+import { ErrorCode, FlowProducer, type JobsOptions, Queue } from 'bullmq';
 import { CronExpressionParser } from 'cron-parser';
 import { type JobEvents, type JobObserver, SingletonJobRegistry } from 'nestjs-singleton-job';
 import { AppRedis, key } from '../redis.js';
@@ -72,15 +72,21 @@ export class JobScheduler {
     await this.redis.publish(ABORT_CHANNEL, JSON.stringify({ id, reason }));
   }
 
-  /** Tries a failed job now, or a dead one anew. For people: nothing else leads out of `DeadLettered`. */
+  /** Tries a failed job now, or a dead one anew. For people: nothing else leads out of `DeadLettered`. False if another request was first. */
   async retry(id: string): Promise<boolean> {
     const info = await this.store.find(id);
     const job = await this.queue.getJob(id);
     if (!info || !job || after(info.status, 'retry') === undefined) return false;
     await this.redis.del(cancellationKey(id));
-    if (info.status === 'Failed') await job.promote();
-    else await job.retry('failed', { resetAttemptsMade: true });
-    return true;
+    try {
+      if (info.status === 'Failed') await job.promote();
+      else await job.retry('failed', { resetAttemptsMade: true });
+      return true;
+    } catch (error) {
+      const { code } = error as { code?: ErrorCode };
+      if (code === ErrorCode.JobNotInState || code === ErrorCode.JobNotExist) return false;
+      throw error;
+    }
   }
 
   async #add(
