@@ -68,7 +68,6 @@ describe('durable jobs', () => {
   it('are tried again after their retry delay, twice as long each time', async () => {
     const id = await enqueue('fail', { times: 2 });
     await untilStatus(id, 'Failed');
-    assert.ok((await status(id))?.nextRunAt);
     await untilStatus(id, 'Completed');
     const attempts = await history(id);
     const errors = attempts.map(({ error }) => error);
@@ -103,7 +102,11 @@ describe('durable jobs', () => {
   });
 
   it('fail with a message when they time out, although their handler ignores its signal', async () => {
-    const id = await enqueue('hang', {});
+    const id = await scheduleRaw('hang', {}, { timeout: 300, retries: 1, retryDelay: 1_000 });
+    const { startedAt, nextRunAt } = await untilStatus(id, 'Failed');
+    // the retry delay begins with the end of the run
+    assert.ok(Date.parse(nextRunAt ?? '') - Date.parse(startedAt ?? '') >= 1_295, `${nextRunAt} after ${startedAt}`);
+    assert.ok(Date.parse(nextRunAt ?? '') <= Date.now() + 1_000);
     assert.equal((await untilStatus(id, 'DeadLettered')).error, `${id} timed out after 300 ms`);
   });
 
@@ -152,6 +155,17 @@ describe('durable jobs', () => {
     const page = await jobs('Completed', 1, 2);
     assert.deepEqual(page, all.slice(1, 3));
     assert.ok(all.length > 3 && all.every((info) => info.status === 'Completed'));
+
+    // a list is not read as a whole
+    const runAt = new Date(Date.now() + 3_600_000).toISOString();
+    const many = await Promise.all(Array.from({ length: 400 }, () => schedule({}, runAt)));
+    const { client } = world.redis;
+    await client.config('RESETSTAT');
+    assert.equal((await jobs('Pending', 3, 2)).length, 2);
+    const reads = Number(/cmdstat_hgetall:calls=(\d+)/.exec(await client.info('commandstats'))?.[1]);
+    assert.ok(reads > 0 && reads < 300, `${String(reads)} reads`);
+    await Promise.all(many.map(cancel));
+    assert.equal((await jobs('Pending')).length, 0);
   });
 
   it('of a killed worker are recovered, also when it was the second worker that was killed', async () => {

@@ -58,14 +58,17 @@ export interface JobAttempt {
 const LOWEST = 2 ** 21 - 1;
 export const toBullPriority = (priority: number): number => LOWEST - priority;
 
-const STATES: Readonly<Record<JobStatus, readonly JobType[]>> = {
+const STATES = {
   Pending: ['waiting', 'prioritized', 'delayed', 'waiting-children'],
   Running: ['active'],
   Completed: ['completed'],
   Failed: ['delayed'],
   DeadLettered: ['failed'],
   Cancelled: ['failed'],
-};
+} as const satisfies Readonly<Record<JobStatus, readonly JobType[]>>;
+
+/** How many jobs are read at a time. */
+const CHUNK = 100;
 
 /** Reads jobs. */
 @Injectable()
@@ -80,25 +83,28 @@ export class JobStore {
     // the state first: all that a state brings with it is in the job that is read later
     const state = await this.queue.getJobState(id);
     const job = state === 'unknown' ? undefined : await this.queue.getJob(id);
-    if (job !== undefined) return toInfo(job, state);
+    if (job !== undefined) return this.#toInfo(job, state);
     const record = await this.redis.get(cancellationKey(id));
     return record === null ? null : (JSON.parse(record) as JobInfo);
   }
 
+  /** The newest of each state of BullMQ first. */
   async getJobs(status?: JobStatus, offset = 0, limit = 50): Promise<JobInfo[]> {
-    const states = status === undefined ? new Set(Object.values(STATES).flat()) : STATES[status];
-    const found = new Map<string, JobInfo>();
-    // pages are cut here and not in Redis: retries share a list with scheduled jobs, and cancelled ones with dead ones
-    for (const state of states) {
-      for (const job of await this.queue.getJobs(state)) {
-        const info = toInfo(job, state);
-        if (status === undefined || info.status === status) found.set(info.id, info);
-      }
+    if (status === 'Running' || status === 'Completed') {
+      const [state] = STATES[status];
+      return (await this.#read(state, offset, offset + limit - 1)).slice(0, limit);
     }
-    if (status === undefined || status === 'Cancelled') {
-      for (const id of await this.redis.zrevrange(CANCELLED, 0, -1)) {
-        const info = await this.find(id);
-        if (info?.status === 'Cancelled') found.set(id, info);
+    // the others share lists, scheduled jobs with retries and cancelled ones with dead ones: their pages are cut here
+    const lists = [...(status === undefined ? new Set(Object.values(STATES).flat()) : STATES[status])].map(
+      (state) => (start: number, end: number) => this.#read(state, start, end),
+    );
+    if (status === undefined || status === 'Cancelled') lists.push((start, end) => this.#readCancelled(start, end));
+    const found = new Map<string, JobInfo>();
+    for (const read of lists) {
+      for (let start = 0; found.size < offset + limit; start += CHUNK) {
+        const infos = await read(start, start + CHUNK - 1);
+        if (infos.length === 0) break;
+        for (const info of infos) if (status === undefined || info.status === status) found.set(info.id, info);
       }
     }
     return [...found.values()].slice(offset, offset + limit);
@@ -128,6 +134,23 @@ export class JobStore {
     }
     return [...attempts.values()];
   }
+
+  async #read(state: JobType, start: number, end: number): Promise<JobInfo[]> {
+    const jobs = await this.queue.getJobs(state, start, end);
+    return Promise.all(jobs.map((job) => this.#toInfo(job, state)));
+  }
+
+  async #readCancelled(start: number, end: number): Promise<JobInfo[]> {
+    const ids = await this.redis.zrevrange(CANCELLED, start, end);
+    const infos = await Promise.all(ids.map((id) => this.find(id)));
+    return infos.filter((info) => info !== null);
+  }
+
+  async #toInfo(job: Job<StoredJob>, state: string): Promise<JobInfo> {
+    // BullMQ orders delayed jobs by time, and numbers those of one millisecond in the last 12 bits
+    const score = state === 'delayed' ? await this.redis.zscore(this.queue.toKey('delayed'), job.id ?? '') : null;
+    return toInfo(job, state, score === null ? null : Math.floor(Number(score) / 2 ** 12));
+  }
 }
 
 /** Ids of the jobs with a record of their cancellation, by time. */
@@ -138,7 +161,7 @@ export function cancellationKey(id: string): string {
   return key('cancelled', id);
 }
 
-function toInfo(job: Job<StoredJob>, state: string): JobInfo {
+function toInfo(job: Job<StoredJob>, state: string, nextRunAt: number | null): JobInfo {
   const { payload, timeout, retryDelay, schedule = null, idempotencyKey = null } = job.data;
   const status = statusOf(state, job);
   const progress = typeof job.progress === 'object' ? (job.progress as Progress) : null;
@@ -157,13 +180,12 @@ function toInfo(job: Job<StoredJob>, state: string): JobInfo {
     createdAt: iso(job.timestamp) ?? '',
     startedAt: iso(job.processedOn),
     completedAt: iso(job.finishedOn),
-    nextRunAt:
-      state === 'delayed' ? iso((job.attemptsMade > 0 ? job.processedOn : job.timestamp) ?? 0, job.delay) : null,
+    nextRunAt: iso(nextRunAt),
     idempotencyKey,
     progress,
   };
 }
 
-function iso(ms: number | undefined | null, plusMs = 0): string | null {
-  return ms === undefined || ms === null ? null : new Date(ms + plusMs).toISOString();
+function iso(ms: number | undefined | null): string | null {
+  return ms === undefined || ms === null ? null : new Date(ms).toISOString();
 }
