@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import type { JobAttempt } from '../src/durable-jobs/job-store.js';
+import type { JobAttempt, JobInfo } from '../src/durable-jobs/job-store.js';
 import { until } from './support/processes.js';
 import { World } from './support/world.js';
 
@@ -47,8 +47,13 @@ describe('watching', () => {
     const web = await world.program('web');
     const slow = await world.program('worker', { PAGE_TAKES_MS: 60_000 });
     const id = await web.submit();
+    // a job of a type that takes longer is not stuck
+    const other = await web.call<string>('scheduler', 'enqueue', 'sleep', { ms: 2_500 });
     await until('the sweep', async () => (await web.status(id)).attempts > 1);
-    await until('the metric', async () => web.metric(/^durable_jobs_stuck\{.*\} [1-9]/));
+    await until('the metric', async () => web.metric(/^durable_jobs_stuck_total\{.*\} [1-9]/));
+    const status = () => web.call<JobInfo>('scheduler', 'getStatus', other);
+    await until('the other job', async () => (await status()).status === 'Completed');
+    assert.equal((await status()).attempts, 1);
     await slow.replica.stop('SIGKILL');
     await world.worker();
     await web.untilStatus(id, 'Completed');

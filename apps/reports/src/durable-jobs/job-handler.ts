@@ -8,6 +8,8 @@ export interface JobHandlerOptions {
   readonly retryDelay?: number | readonly number[];
   /** Milliseconds after which a run fails. @default 60000 */
   readonly timeout?: number;
+  /** Milliseconds that a run usually takes. One that takes twice as long is stuck. @default the time-out */
+  readonly expected?: number;
   /** 0 to 1000. Jobs of a higher priority start first. @default 0 */
   readonly priority?: number;
   /** A cron expression, for jobs without a payload. */

@@ -119,8 +119,15 @@ export class JobScheduler {
 }
 
 function dataOf(payload: unknown, config: JobHandlerOptions, idempotencyKey?: string): StoredJob {
-  const { timeout = 60_000, retryDelay = 1_000, schedule } = config;
-  return { payload, timeout, retryDelay, ...(schedule && { schedule }), ...(idempotencyKey && { idempotencyKey }) };
+  const { timeout = 60_000, expected = timeout, retryDelay = 1_000, schedule } = config;
+  return {
+    payload,
+    timeout,
+    expected,
+    retryDelay,
+    ...(schedule && { schedule }),
+    ...(idempotencyKey && { idempotencyKey }),
+  };
 }
 
 function optionsOf(

@@ -11,6 +11,7 @@ export const QUEUE = 'durable-jobs';
 export interface StoredJob {
   readonly payload: unknown;
   readonly timeout: number;
+  readonly expected: number;
   readonly retryDelay: number | readonly number[];
   readonly schedule?: string;
   readonly idempotencyKey?: string;
@@ -34,6 +35,8 @@ export interface JobInfo {
   readonly maxRetries: number;
   readonly retryDelay: number | readonly number[];
   readonly timeout: number;
+  /** How long a run usually takes. */
+  readonly expected: number;
   /** Higher first. */
   readonly priority: number;
   /** Of the latest failure. */
@@ -162,7 +165,7 @@ export function cancellationKey(id: string): string {
 }
 
 function toInfo(job: Job<StoredJob>, state: string, nextRunAt: number | null): JobInfo {
-  const { payload, timeout, retryDelay, schedule = null, idempotencyKey = null } = job.data;
+  const { payload, timeout, expected, retryDelay, schedule = null, idempotencyKey = null } = job.data;
   const status = statusOf(state, job);
   const progress = typeof job.progress === 'object' ? (job.progress as Progress) : null;
   return {
@@ -175,6 +178,7 @@ function toInfo(job: Job<StoredJob>, state: string, nextRunAt: number | null): J
     maxRetries: (job.opts.attempts ?? 1) - 1,
     retryDelay,
     timeout,
+    expected,
     priority: LOWEST - (job.opts.priority ?? LOWEST),
     error: job.failedReason ?? null,
     createdAt: iso(job.timestamp) ?? '',

@@ -16,6 +16,8 @@ export interface ReportPayload extends Omit<ReportRequest, 'from' | 'to'> {
 const COLUMNS = ['job', 'outcome', 'scheduledAt', 'durationMs', 'fencingToken', 'error'] as const;
 const HEADER = `${COLUMNS.join(',')}\n`;
 
+const { retryDelay, timeout, expected } = settings.report;
+
 @Injectable()
 export class ReportHandler {
   constructor(
@@ -24,7 +26,7 @@ export class ReportHandler {
   ) {}
 
   /** Continues after the last page that any worker has saved. */
-  @JobHandler('report', { retries: 3, retryDelay: settings.report.retryDelay, timeout: settings.report.timeout })
+  @JobHandler('report', { retries: 3, retryDelay, timeout, expected })
   async write(
     payload: ReportPayload,
     { id, signal, progress, throwIfStopping }: JobContext,
