@@ -33,7 +33,14 @@ describe('a report', () => {
     const saved: string[] = [];
     const store = { checkpoint: () => undefined, savePage: (id: string) => saved.push(id) };
     const handler = new ReportHandler(history as unknown as RunHistory, store as unknown as ReportStore);
-    const context = { id: 'a', signal: cancellation.signal, progress: async () => {}, throwIfStopping: () => {} };
+    const ignore = async () => {};
+    const context = {
+      id: 'a',
+      signal: cancellation.signal,
+      progress: ignore,
+      updatePayload: ignore,
+      throwIfStopping: () => {},
+    };
     await assert.rejects(handler.write(PAYLOAD, context), /cancelled/);
     assert.deepEqual(saved, []);
   });
