@@ -81,6 +81,17 @@ describe('a variable', () => {
     );
   });
 
+  it('of Kubernetes for a Service with the name of the prefix is ignored', () => {
+    const ofService = {
+      SINGLETON_JOB_SERVICE_HOST: '10.0.0.1',
+      SINGLETON_JOB_SERVICE_PORT: '80',
+      SINGLETON_JOB_SERVICE_PORT_HTTP: '80',
+      SINGLETON_JOB_PORT: 'tcp://10.0.0.1:80',
+      SINGLETON_JOB_PORT_80_TCP: 'tcp://10.0.0.1:80',
+    };
+    expect(read(ofService)).toEqual(read({}));
+  });
+
   it('leaves SINGLETON_JOB_ENABLED to the library', () => {
     expect(read({ SINGLETON_JOB_ENABLED: 'no' })).toEqual(read({}));
     expect(readVariables({ SINGLETON_JOB_ENABLED: 'no' }, 'SINGLETON')).toEqual(readVariables({}, 'SINGLETON'));

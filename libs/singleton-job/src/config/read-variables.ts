@@ -18,6 +18,9 @@ export interface OptionsFromEnvironment extends Omit<SingletonJobOptions, 'conne
   readonly connection?: string | undefined;
 }
 
+/** What Kubernetes sets in each container for a Service whose name is the prefix. It is not meant for this library. */
+const OF_KUBERNETES = /^(SERVICE_(HOST|PORT)|PORT_\d+_|PORT=(tcp|udp|sctp):)/;
+
 /** What variables set: options of the module, or of one job. */
 interface Section {
   /** What their names begin with. */
@@ -43,6 +46,7 @@ export function readVariables(
   for (const [variable, text = ''] of Object.entries(variables)) {
     // the library itself reads the one that switches all jobs off
     if (text === '' || variable === ENABLED_VARIABLE || !variable.startsWith(prefix)) continue;
+    if (OF_KUBERNETES.test(`${variable.slice(prefix.length)}=${text}`)) continue;
     // the name of a job may have two underscores in it, that of an option has not
     const [, job, option] = /^JOBS__(.+)__(.+)$/.exec(variable.slice(prefix.length)) ?? [];
     if (job === undefined || option === undefined) texts.set(variable.slice(prefix.length), text);
