@@ -137,7 +137,7 @@ const CONNECTIONS: Row[] = [
   [
     'neither connection nor store',
     { store: undefined },
-    "connection must be given, got undefined: pass a Redis URL, or store: 'memory', or enabled: false to run no jobs",
+    "connection must be given, got undefined: pass a Redis URL, and check the variable that it comes from; or enabled: false to run no jobs, or store: 'memory' for a single process",
   ],
   ['an empty URL', { connection: '' }, `connection must be a redis:// or rediss:// URL, got '': ${URL_FIX}`],
   [

@@ -37,6 +37,8 @@ function namesOf(started: StartedApplication): string[] {
   return started.jobs().map(({ name }) => name);
 }
 
+const SWITCH = "To run them on one replica: import { Cron, Interval } from 'nestjs-singleton-job'";
+
 describe('a job is', () => {
   it('a decorated method of a provider', async () => {
     await using started = await startDisabled({ providers: [Prices] });
@@ -133,7 +135,7 @@ describe('methods with decorators of @nestjs/schedule are named at the start', (
     expect(await linesAbout(...imports)).toEqual([
       `warn: these never run: ${SINGLETONS.join(', ')}, PerRequest.tick, Health.beat. ` +
         'They have decorators of @nestjs/schedule, and its ScheduleModule is not imported. ' +
-        "To run them on one replica: import { Cron, Interval } from 'nestjs-singleton-job'",
+        SWITCH,
     ]);
   });
 
@@ -142,7 +144,7 @@ describe('methods with decorators of @nestjs/schedule are named at the start', (
     ['forRootAsync()', ScheduleModule.forRootAsync({ useFactory: () => ({}) })],
   ])('as run on every replica with %s', async (_, module) => {
     expect(await linesAbout(module)).toEqual([
-      `log: these run on every replica, by @nestjs/schedule: ${SINGLETONS.join(', ')}, Health.beat`,
+      `log: these run on every replica, by @nestjs/schedule: ${SINGLETONS.join(', ')}, Health.beat. ${SWITCH}`,
     ]);
   });
 });

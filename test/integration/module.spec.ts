@@ -145,7 +145,7 @@ describe('the module refuses', () => {
     const module = SingletonJobModule.forRootAsync({ inject: [ConfigService], useFactory: () => DISABLED });
 
     await expect(startApplication({ imports: [module] })).rejects.toThrow(
-      'options of SingletonJobModule: forRootAsync() needs in imports the modules of what it has in inject',
+      'options of SingletonJobModule; to fix: give forRootAsync() imports with the module that exports what inject names',
     );
   });
 

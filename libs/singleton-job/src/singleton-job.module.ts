@@ -65,7 +65,7 @@ const AFTER_EVERYTHING_ELSE =
 
 const NO_JOBS =
   'found no jobs: no provider or controller of an imported module has a method with @FixedRate, @Interval or @Cron. ' +
-  'Add the class that has one to the providers of a module';
+  'Add the class that has one to the providers of a module. If you only use LockService, ignore this';
 
 const NOT_PROVIDED = 'no imported module provides the classes of these decorated methods, so they never run here';
 const PROVIDE = 'Add each class to the providers or controllers of a module';
@@ -200,7 +200,7 @@ export class SingletonJobModule
       const why = 'They have decorators of @nestjs/schedule, and its ScheduleModule is not imported';
       this.#logger.warn(`these never run: ${names}. ${why}. ${SWITCH_IMPORT}`);
     } else if (hasJobs) {
-      this.#logger.log(`these run on every replica, by @nestjs/schedule: ${names}`);
+      this.#logger.log(`these run on every replica, by @nestjs/schedule: ${names}. ${SWITCH_IMPORT}`);
     } else {
       this.#logger.warn(`found no jobs. These run on every replica, by @nestjs/schedule: ${names}. ${SWITCH_IMPORT}`);
     }

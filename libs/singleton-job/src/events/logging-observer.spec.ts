@@ -67,13 +67,13 @@ describe('The log', () => {
       'leadershipLost',
       { job: 'report', fencingToken: 42, reason: 'expired' },
       'warn [myapp:report] lost leadership (fencing token 42): Redis did not confirm the lease in time. ' +
-        'A run in flight is aborted, and another replica can take over',
+        'A run in progress is aborted. A replica that reaches Redis takes over',
     ],
     [
       'leadershipLost',
       { job: 'report', fencingToken: 42, reason: 'preempted' },
-      'warn [myapp:report] lost leadership (fencing token 42): its lock was deleted, or another holder has it. ' +
-        'A run in flight is aborted, and another replica can take over',
+      'warn [myapp:report] lost leadership (fencing token 42): Redis lost its data, its lock was deleted, or another holder has it. ' +
+        'A run in progress is aborted. A replica that reaches Redis takes over',
     ],
     [
       'leadershipReleased',
@@ -116,7 +116,8 @@ describe('The log', () => {
       'runSlow',
       { ...RUN, elapsedMs: 8_001, warnAfterMs: 8_000 },
       'warn [myapp:report] has been running for 8.0 s, longer than its warnAfter (8.0 s), and its lease is renewed. ' +
-        'No other run of the job starts here until it ends. Set a timeout to abort such runs, or raise warnAfter if they are normal',
+        'No other run of the job starts here until it ends. Set a timeout, and pass run.signal on to what the run waits for. ' +
+        'If such runs are normal, raise warnAfter',
     ],
     [
       'runSlow',
@@ -200,7 +201,7 @@ describe('The log', () => {
       'storeRecovered',
       { outageMs: 11_000, hasRestarted: true },
       'log [myapp] Redis is available again after 11.0 s. ' +
-        'It restarted, or is another server: a job without a leader gets one after its lockExpiry',
+        'It restarted, or is another server: the leader of a job continues, or another one follows after its lockExpiry',
     ],
     [
       'requestDenied',
@@ -252,8 +253,8 @@ describe('The log', () => {
     [
       'lockTtlRestored',
       { job: 'report', holder: 'old-app' },
-      "warn [myapp:report] was locked for ever by 'old-app'. The lock has a time to live now, and another replica takes over " +
-        'when it expires. Find the program that wrote it without one',
+      "warn [myapp:report] has a lock without a time to live, held by 'old-app'. It expires now, and then another replica takes " +
+        'over. Find the program that wrote this key',
     ],
     [
       'runnerFailed',

@@ -22,7 +22,7 @@ interface LoggedReplica {
 
 const LOST = {
   expired: 'Redis did not confirm the lease in time',
-  preempted: 'its lock was deleted, or another holder has it',
+  preempted: 'Redis lost its data, its lock was deleted, or another holder has it',
 } as const;
 
 const DROPPED = {
@@ -35,7 +35,7 @@ const MISSED = {
   late: 'not started within the misfire grace, or a newer one was due',
   'start-not-confirmed': 'claimed, but the start was never confirmed. The job may have run',
   'schedule-changed': 'the schedule was changed after them',
-  'state-lost': 'Redis restarted or lost its data, and their claims may be lost',
+  'state-lost': 'Redis restarted or lost its data. Some of them may have run before: check that before you repeat them',
 } as const;
 
 /** Writes the lines for an operator: one line for each fact, once. */
@@ -62,7 +62,7 @@ export class LoggingObserver implements JobObserver {
     const why = `${LOST[reason]}${reason === 'expired' ? this.#blocked : ''}`;
     this.sink.warn(
       `${this.#name(job)} lost leadership (fencing token ${fencingToken}): ${why}. ` +
-        'A run in flight is aborted, and another replica can take over',
+        'A run in progress is aborted. A replica that reaches Redis takes over',
     );
   }
 
@@ -100,8 +100,8 @@ export class LoggingObserver implements JobObserver {
     const next = 'No other run of the job starts here until it ends';
     if (abortCode === undefined) {
       this.sink.warn(
-        `${age}, longer than its warnAfter (${showDuration(warnAfterMs)}), and its lease is renewed. ${next}. Set a timeout to abort ` +
-          'such runs, or raise warnAfter if they are normal',
+        `${age}, longer than its warnAfter (${showDuration(warnAfterMs)}), and its lease is renewed. ${next}. Set a timeout, ` +
+          'and pass run.signal on to what the run waits for. If such runs are normal, raise warnAfter',
       );
     } else {
       const fix = 'Pass run.signal on to what the run waits for';
@@ -144,7 +144,8 @@ export class LoggingObserver implements JobObserver {
   }
 
   storeRecovered({ job, outageMs, hasRestarted }: JobEvents['storeRecovered']): void {
-    const restarted = '. It restarted, or is another server: a job without a leader gets one after its lockExpiry';
+    const restarted =
+      '. It restarted, or is another server: the leader of a job continues, or another one follows after its lockExpiry';
     const line = `${this.#name(job)} Redis is available again after ${showDuration(outageMs)}`;
     this.sink.log(`${line}${hasRestarted === true ? restarted : ''}`);
   }
@@ -188,8 +189,8 @@ export class LoggingObserver implements JobObserver {
 
   lockTtlRestored({ job, holder }: JobEvents['lockTtlRestored']): void {
     this.sink.warn(
-      `${this.#name(job)} was locked for ever by '${holder}'. The lock has a time to live now, and another replica takes over ` +
-        'when it expires. Find the program that wrote it without one',
+      `${this.#name(job)} has a lock without a time to live, held by '${holder}'. It expires now, and then another replica takes over. ` +
+        'Find the program that wrote this key',
     );
   }
 

@@ -79,7 +79,8 @@ function read(reader: OptionReader, environment: Environment, problems: string[]
   refuseMisspelt(reader, environment, problems);
   const isNowhere = reader.get('connection') === undefined && reader.get('store') === undefined;
   if (isNowhere && disabledBy === undefined) {
-    const fix = "pass a Redis URL, or store: 'memory', or enabled: false to run no jobs";
+    const fix =
+      "pass a Redis URL, and check the variable that it comes from; or enabled: false to run no jobs, or store: 'memory' for a single process";
     reader.note('connection', `must be given, got undefined: ${fix}`);
   }
 

@@ -4,7 +4,7 @@
  */
 export const SINGLETON_JOB_OPTIONS = Symbol.for(
   // Nest shows this name when it cannot inject a parameter of the factory
-  'options of SingletonJobModule: forRootAsync() needs in imports the modules of what it has in inject',
+  'options of SingletonJobModule; to fix: give forRootAsync() imports with the module that exports what inject names',
 );
 
 /** The parsed and checked options, from the provider {@link SINGLETON_JOB_OPTIONS}. */

@@ -57,7 +57,7 @@ const MESSAGES: readonly (readonly [said: string, about: FailedRequest, message:
     `WRONGTYPE Operation against a key holding the wrong kind of value script: ${ACQUIRE.sha}, on @user_script:10.`,
     RENEWAL,
     "Redis answered 'renew' for 'myapp:tick:lock' with WRONGTYPE Operation against a key holding the wrong kind of value. " +
-      'Another program uses this key: delete the key, or choose another projectName',
+      'Another program uses this key: choose another projectName, or delete the key if no program needs it',
   ],
   [
     "READONLY You can't write against a read only replica.",

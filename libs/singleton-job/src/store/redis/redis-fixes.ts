@@ -35,7 +35,7 @@ const FIXES: readonly (readonly [RegExp, Fix])[] = [
   ],
   [/'cluster.*' command/, 'On a cluster the ACL of the user needs +cluster|slots and +cluster|info as well'],
   [/NOPERM|can't (run|publish|access)/, ({ projectName }) => `The ACL of the user needs: ${aclRights(projectName)}`],
-  [/WRONGTYPE/, 'Another program uses this key: delete the key, or choose another projectName'],
+  [/WRONGTYPE/, 'Another program uses this key: choose another projectName, or delete the key if no program needs it'],
   [/READONLY|MASTERDOWN/, 'This server is a replica: connect to the primary, or by sentinels or nodes'],
   [/\bOOM\b/, 'Redis is full: raise its maxmemory'],
   [/NOPROTO/, 'Write connection: { host, port, protocol: 2 }'],
