@@ -84,13 +84,13 @@ describe('The log', () => {
       'leadershipReleased',
       { job: 'report', fencingToken: 42, reason: 'shutdown', confirmed: false, runInFlight: false },
       'warn [myapp:report] could not release leadership (shutdown, node pod-1-ab12cd34): Redis did not confirm it. ' +
-        'Another replica takes over when the lease expires',
+        'Another replica takes over when the session of this replica ends',
     ],
     [
       'leadershipReleased',
       { job: 'report', fencingToken: 42, reason: 'shutdown', confirmed: false, runInFlight: true },
       'warn [myapp:report] could not release leadership (shutdown, node pod-1-ab12cd34): a run ignored its abort and is still running. ' +
-        'Another replica takes over when the lease expires. Pass run.signal on to what the run waits for',
+        'Another replica takes over when the session of this replica ends. Pass run.signal on to what the run waits for',
     ],
     [
       'runFailed',

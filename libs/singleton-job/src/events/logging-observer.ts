@@ -76,10 +76,10 @@ export class LoggingObserver implements JobObserver {
     else if (runInFlight) {
       this.sink.warn(
         `${this.#name(job)} could not release leadership ${why}: a run ignored its abort and is still running. ` +
-          'Another replica takes over when the lease expires. Pass run.signal on to what the run waits for',
+          'Another replica takes over when the session of this replica ends. Pass run.signal on to what the run waits for',
       );
     } else {
-      const next = 'Another replica takes over when the lease expires';
+      const next = 'Another replica takes over when the session of this replica ends';
       this.sink.warn(`${this.#name(job)} could not release leadership ${why}: Redis did not confirm it. ${next}`);
     }
   }
