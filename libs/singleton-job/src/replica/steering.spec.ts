@@ -283,6 +283,15 @@ describe('Steering from any replica', () => {
       expect(replicas.server.holderOf('tick')).toBeUndefined();
     });
 
+    it('from a replica right after its start', async () => {
+      await three();
+      const d = replicas.start('d', [job()], { network: { isSubscribed: false } });
+      const call = d.registry.pause('tick');
+      await passes(200);
+      d.store.subscribe();
+      expect(await answer(call, 100)).toEqual({ by: 'a' });
+    });
+
     it('from a replica that receives no messages, and lists it as paused', async () => {
       const { a, b } = await three();
       b.store.losesMessages = true;

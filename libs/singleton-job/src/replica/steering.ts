@@ -108,7 +108,11 @@ export class Steering {
       const { holder, storeTime } = await this.#setPaused(managed, true, call);
       const request = this.#request('pause', managed, storeTime, call);
       const isOwn = holder !== undefined && replicaOf(holder) === this.replica.id;
-      if (holder !== undefined && !isOwn) return { by: (await this.#send(request, call))?.replicaId ?? null };
+      if (holder !== undefined && !isOwn) {
+        // the leader replies only once
+        await this.#untilSubscribed(call);
+        return { by: (await this.#send(request, call))?.replicaId ?? null };
+      }
       this.#publish(request);
       return { by: isOwn ? this.replica.id : null };
     });
