@@ -144,10 +144,12 @@ export class Election {
     if (pausedAt !== undefined) this.#endRound('paused');
   }
 
-  /** The job was paused on all replicas, or its pause has ended. Resolves when a leader has the state from the store. */
-  async pauseChanged(): Promise<void> {
-    if (this.#held === undefined) this.#follower.pauseChanged();
-    else await this.#held.renewAfresh();
+  /**
+   * The job was paused on all replicas, or its pause has ended. A follower sends a request, and the answer shows which. False: this
+   * replica is no follower at the moment, and sends none.
+   */
+  pauseChanged(): boolean {
+    return this.#follower.pauseChanged();
   }
 
   /**

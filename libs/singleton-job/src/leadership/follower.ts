@@ -119,9 +119,10 @@ export class Follower implements Waiter {
     this.#requestIn(this.#spreadMs());
   }
 
-  /** The job was paused, or its pause has ended. */
-  pauseChanged(): void {
+  /** The job was paused, or its pause has ended. False: it sends no request now. */
+  pauseChanged(): boolean {
     this.#requestIn(this.#spreadMs());
+    return this.#isCampaigning;
   }
 
   sessionsChanged(): void {

@@ -243,6 +243,8 @@ describe('Steering from any replica', () => {
       expect(leadership(a)).toEqual(['0 leadershipGained', '100 leadershipReleased paused']);
       const paused = ['paused', '2027-01-01T00:00:00.100Z'];
       expect(rolesOf(a, b, c)).toEqual([paused, paused, paused]);
+      // a follower reads it with its acquire request
+      expect(c.store.count('renew')).toBe(0);
       expect([a, b, c].map(({ registry }) => registry.get('tick').nextTickAt)).toEqual([null, null, null]);
       expect(await answer(c.registry.trigger('tick'), 0)).toEqual({
         started: false,
@@ -505,6 +507,23 @@ describe('Steering from any replica', () => {
         ['paused', null],
       ]);
     });
+
+    it.each(['paused locally', 'in its initial delay'])(
+      'which a replica that is %s reads in the store',
+      async (state) => {
+        const { a } = await three();
+        const d = replicas.start('d', [job(state === 'paused locally' ? {} : { initialDelayMs: 60_000 })]);
+        if (state === 'paused locally') await d.registry.pause('tick', HERE);
+        await answer(a.registry.pause('tick'));
+        expect(d.registry.get('tick').pausedAt).toBe('2027-01-01T00:00:00.100Z');
+        const late: SteeringRequest = { kind: 'request', id: 'b#9', action: 'resume', name: 'tick', expiresAt: 0 };
+        replicas.server.publish(late);
+        await passes(100);
+        expect(d.registry.get('tick').pausedAt).toBe('2027-01-01T00:00:00.100Z');
+        await answer(a.registry.resume('tick'));
+        expect(d.registry.get('tick').pausedAt).toBeNull();
+      },
+    );
 
     it('and does not end the local pause of a replica', async () => {
       const { a, b } = await three();

@@ -235,17 +235,19 @@ export class Steering {
   }
 
   async #receive(request: SteeringRequest): Promise<void> {
-    const workers = this.supervisor.find(request.name)?.workers;
-    if (workers === undefined || this.#isDuplicate(request)) return;
-    const outcome = await this.#carryOut(request, workers);
+    const managed = this.supervisor.find(request.name);
+    if (managed?.workers === undefined || this.#isDuplicate(request)) return;
+    const outcome = await this.#carryOut(request, managed, managed.workers);
     if (outcome === undefined) return;
     this.#publish({ kind: 'reply', id: request.id, replicaId: this.replica.id, ...outcome });
   }
 
   /** Undefined: this replica does not act on the request. */
-  async #carryOut({ action, expiresAt }: SteeringRequest, workers: JobWorkers): Promise<Outcome | undefined> {
-    const { election, runner } = workers;
-    const { hasLock } = election;
+  async #carryOut(
+    { action, expiresAt }: SteeringRequest,
+    managed: ManagedJob,
+    { election, runner }: JobWorkers,
+  ): Promise<Outcome | undefined> {
     switch (action) {
       case 'trigger': {
         const term = await this.#confirmedTerm(election, expiresAt);
@@ -261,15 +263,23 @@ export class Steering {
         void election.stepDown();
         return DONE;
       }
-      case 'pause':
-        await election.pauseChanged();
+      case 'pause': {
+        // it may have given the lock back by the time it has read the pause
+        const { hasLock } = election;
+        await this.#readPause(managed, election);
         return hasLock && election.pausedAt !== undefined ? DONE : undefined;
+      }
       case 'resume':
-        // a replica that does not compete sends no request whose answer would show it
-        election.learnPause(undefined);
-        await election.pauseChanged();
+        await this.#readPause(managed, election);
         return election.term === undefined ? undefined : DONE;
     }
+  }
+
+  /** Reads in the store whether the job is paused. A message may be late, so it says nothing about that by itself. */
+  async #readPause(managed: ManagedJob, election: Election): Promise<void> {
+    if (election.pauseChanged()) return;
+    const lock = await this.#withTimeout((call) => this.#readLock(managed, call));
+    if (lock !== undefined) election.learnPause(lock.pausedAt);
   }
 
   /**
