@@ -418,6 +418,16 @@ describe('Steering from any replica', () => {
       });
     });
 
+    it('not once the application has stopped, and sends nothing', async () => {
+      const { b } = await three();
+      await answer(b.supervisor.close());
+      expect(await answer(b.registry.pause('tick'), 0)).toMatchObject({
+        wasSent: false,
+        message: 'tick: the job was not paused (the application is stopping). Try again.',
+      });
+      expect(b.store.count('setPaused')).toBe(0);
+    });
+
     it('within two seconds in total, when the store and the leader are slow', async () => {
       const { a, b } = await three();
       b.store.delayMs = 1_500;

@@ -149,14 +149,14 @@ export class Steering {
     isPaused: boolean,
     { signal }: Call,
   ): Promise<SetPausedResult> {
-    const { replica } = this;
-    replica.open();
+    const { client } = this.replica;
+    this.replica.open();
+    const isSent = !signal.aborted;
     try {
-      const answer = await unlessAborted(replica.client.store.setPaused({ name, isPaused }), signal);
+      const answer = isSent ? await unlessAborted(client.store.setPaused({ name, isPaused }), signal) : undefined;
       if (answer === undefined) {
-        const isStopping = replica.client.closing.aborted;
-        const why = isStopping ? 'the application is stopping' : 'no answer from the store within 2 s';
-        throw new LockStoreError('STORE_UNREACHABLE', why);
+        const why = client.closing.aborted ? 'the application is stopping' : 'no answer from the store within 2 s';
+        throw new LockStoreError('STORE_UNREACHABLE', why, { wasSent: isSent });
       }
       workers?.election.learnPause(answer.value.pausedAt);
       return answer.value;
