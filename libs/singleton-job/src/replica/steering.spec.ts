@@ -92,6 +92,18 @@ describe('Steering from any replica', () => {
       expect(triggeredRuns(a)).toBe(1);
     });
 
+    it('once when the message arrives again after the run has settled', async () => {
+      const { a } = await three({ schedule: MINUTELY });
+      const expiresAt = replicas.clock.wallNow() + 2_000;
+      const request: SteeringRequest = { kind: 'request', id: 'b#1', action: 'trigger', name: 'tick', expiresAt };
+      replicas.server.publish(request);
+      await passes(1_000);
+      expect(a.registry.get('tick').runningSince).toBeNull();
+      replicas.server.publish(request);
+      await passes(500);
+      expect(triggeredRuns(a)).toBe(1);
+    });
+
     it('not when its leader steps down between the request and the run', async () => {
       const { a, b } = await three({ schedule: MINUTELY });
       a.store.delayMs = 100;
@@ -400,6 +412,7 @@ describe('Steering from any replica', () => {
       b.store.answersAfter = new Promise(() => undefined);
       expect(await answer(b.registry.pause('tick'))).toMatchObject({
         code: 'STORE_UNREACHABLE',
+        wasSent: true,
         message: expect.stringContaining('(no answer from the store within 2 s)'),
       });
       b.store.answersAfter = undefined;
@@ -461,6 +474,18 @@ describe('Steering from any replica', () => {
       await passes(100);
       a.store.subscribe();
       expect(await answer(call, 200)).toEqual({ by: 'a' });
+    });
+
+    it('at once on the others, also while this replica receives no messages', async () => {
+      const { a } = await three();
+      const d = replicas.start('d', [job()], { network: { isSubscribed: false }, random: () => 0.5 });
+      await answer(a.registry.pause('tick'));
+      const call = d.registry.resume('tick');
+      await passes(50);
+      const leader = replicas.server.holderOf('tick');
+      expect(leader).toMatch(/^[abc]\./);
+      d.store.subscribe();
+      expect(await answer(call, 100)).toEqual({ by: leader?.charAt(0) });
     });
 
     it('which was not paused, and resolves to its leader', async () => {

@@ -122,8 +122,11 @@ export class Steering {
   resume(managed: ManagedJob): Promise<ResumeResult> {
     return this.#withTimeout(async (call) => {
       const { storeTime } = await this.#setPaused(managed, false, call);
-      // this replica may be the only one
-      await this.#untilSubscribed(call);
+      if (!this.replica.isSubscribed) {
+        // the others need not wait; this replica may be the only one, and receives its own request later
+        this.#publish(this.#request('resume', managed, storeTime, call));
+        await this.#untilSubscribed(call);
+      }
       const reply = await this.#send(this.#request('resume', managed, storeTime, call), call);
       return { by: reply?.replicaId ?? null };
     });
