@@ -101,7 +101,7 @@ const BREAKAGES: [what: string, breakage: Breakage, rule: string][] = [
   [
     'forgets what was claimed',
     (store) => ({ claim: async (request) => ({ ...(await store.claim(request)), outcome: 'claimed' as const }) }),
-    'a claim takes an occurrence once, and with it all older ones',
+    'a claim takes an occurrence once, and all older ones with it',
   ],
   [
     'does not renew by a claim',
@@ -134,7 +134,7 @@ const BREAKAGES: [what: string, breakage: Breakage, rule: string][] = [
       renew: (request) =>
         store.renew(request).catch(() => ({ held: false, holder: undefined, pausedAt: undefined, storeTime: 0 })),
     }),
-    'a replica that closed its store gets no answer, neither yes nor no',
+    'a replica that closed its store gets no answer',
   ],
 ];
 

@@ -170,7 +170,9 @@ describe('a foreign lock', () => {
     await pair.goesOn({ withinMs: LOCK_EXPIRY_MS + 1_000 + SLACK_MS });
     const warnings = pair.replicas.flatMap(({ warnings }) => warnings).filter((line) => line.includes('for ever'));
     expect(warnings).toEqual([
-      expect.stringContaining(`:${JOB}] has a lock without a time to live, held by 'an-old-application'. It expires now`),
+      expect.stringContaining(
+        `:${JOB}] has a lock without a time to live, held by 'an-old-application'. It expires now`,
+      ),
     ]);
     expect(pair.violations()).toEqual([]);
   });
