@@ -68,6 +68,13 @@ describe('a variable', () => {
     expect([lockExpiry, shutdownTimeout, warnAfter]).toEqual([20_000, '20s', false]);
   });
 
+  it('may have quotes around it, which do not count', () => {
+    expect(read({ SINGLETON_JOB_LOCK_EXPIRY: "'20s'", SINGLETON_JOB_NODE_ID: '"a"' })).toMatchObject({
+      lockExpiry: '20s',
+      nodeId: 'a',
+    });
+  });
+
   it('stays a text where its option is one', () => {
     expect(read({ SINGLETON_JOB_NODE_ID: '7', SINGLETON_JOB_PROJECT_NAME: 'true' })).toMatchObject({
       nodeId: '7',

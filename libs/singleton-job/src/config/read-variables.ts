@@ -43,7 +43,9 @@ export function readVariables(
   const prefix = `${name}_`;
   const texts = new Map<string, string>();
   const textsOfJobs = new Map<string, Map<string, string>>();
-  for (const [variable, text = ''] of Object.entries(variables)) {
+  for (const [variable, given = ''] of Object.entries(variables)) {
+    // docker --env-file keeps the quotes that other readers of such a file remove
+    const text = given.replace(/^(["'])(.*)\1$/, '$2');
     // the library itself reads the one that switches all jobs off
     if (text === '' || variable === ENABLED_VARIABLE || !variable.startsWith(prefix)) continue;
     if (OF_KUBERNETES.test(`${variable.slice(prefix.length)}=${text}`)) continue;
