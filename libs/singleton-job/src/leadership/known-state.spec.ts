@@ -99,6 +99,33 @@ describe('What a process knows about a job', () => {
     expect(known.released(7)).toBe(true);
   });
 
+  const paused = (): KnownState => {
+    const known = new KnownState();
+    known.refused(refusal({ reason: 'paused', stateCreatedAt: 1_000, pausedAt: 5_000 }));
+    return known;
+  };
+
+  it.each([
+    ['lost, if the state is lost', 2_000, undefined, 5_000],
+    ['not lost, if the state is the same', 1_000, undefined, undefined],
+    ['not lost, if the job is paused again', undefined, 9_000, undefined],
+  ])('is a pause that is %s', (_what, stateCreatedAt, pausedAt, lostPausedAt) => {
+    for (const tokens of [[], [7, 8]]) {
+      const known = paused();
+      for (const token of tokens) known.granted(token);
+      known.refused(refusal({ stateCreatedAt, pausedAt }));
+      expect(known).toMatchObject({ pausedAt, lostPausedAt });
+    }
+  });
+
+  it('is no lost pause if the pause ended before the state was lost', () => {
+    const known = paused();
+    known.granted(7);
+    known.refused(refusal({ stateCreatedAt: 1_000 }));
+    known.refused(refusal({ stateCreatedAt: 2_000 }));
+    expect(known.lostPausedAt).toBeUndefined();
+  });
+
   it('accepts the release of a request that may never have been granted', () => {
     const known = new KnownState();
     known.granted(7);

@@ -24,6 +24,8 @@ export class KnownState {
   pausedAt: number | undefined;
   /** When a pause began that the store has lost with its data, before it was ended. Undefined: none was lost. */
   lostPausedAt: number | undefined;
+  /** The pause before a grant to another replica. The state in the next answer shows whether it was ended, or lost. */
+  #pausedBeforeGrant: number | undefined;
   #token = 0;
   #releasedToken = 0;
   #stateCreatedAt: number | undefined;
@@ -59,6 +61,7 @@ export class KnownState {
     if (token <= this.#releasedToken || token < this.#token) return false;
     this.#token = token;
     // the lock of a paused job is not granted
+    this.#pausedBeforeGrant ??= this.pausedAt;
     this.pausedAt = undefined;
     return true;
   }
@@ -76,7 +79,7 @@ export class KnownState {
     if (holder !== undefined || stateCreatedAt !== undefined) this.#isNew = false;
     // the end of a pause keeps the state
     const hasLostState = this.#stateCreatedAt !== undefined && this.#stateCreatedAt !== stateCreatedAt;
-    if (hasLostState && refusal.pausedAt === undefined) this.lostPausedAt = this.pausedAt ?? this.lostPausedAt;
+    if (hasLostState && refusal.pausedAt === undefined) this.lostPausedAt = this.pausedAt ?? this.#pausedBeforeGrant;
     this.#stateCreatedAt = stateCreatedAt;
     this.#learn(refusal, refusal.token);
   }
@@ -125,6 +128,7 @@ export class KnownState {
   #learn(state: JobState, token: number): void {
     this.#token = Math.max(this.#token, token);
     this.pausedAt = state.pausedAt;
+    this.#pausedBeforeGrant = undefined;
     this.#adopt(state.schedule);
     this.#newestClaimed = Math.max(this.#newestClaimed, state.newestClaimed ?? 0);
     this.#newestSettled = Math.max(this.#newestSettled, state.newestSettled ?? 0);
