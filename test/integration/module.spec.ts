@@ -261,6 +261,19 @@ describe('the module logs at the start', () => {
     }
   });
 
+  it('a variable that may be meant to switch them off', async () => {
+    process.env['SINGLETON_JOBS_ENABLED'] = 'false';
+    try {
+      const warning =
+        'warn: SINGLETON_JOBS_ENABLED is set, and SINGLETON_JOB_ENABLED is not: ' +
+        'to switch all jobs off, set SINGLETON_JOB_ENABLED=false';
+      expect(await linesOf({ providers: [Jobs] })).toContain(warning);
+      expect(await linesOf({ providers: [Jobs] }, SingletonJobModule.forRoot(DISABLED))).not.toContain(warning);
+    } finally {
+      delete process.env['SINGLETON_JOBS_ENABLED'];
+    }
+  });
+
   it('that it found none, and decorated methods whose class no module provides', async () => {
     const lines = await linesOf({});
 

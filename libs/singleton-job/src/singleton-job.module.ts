@@ -26,8 +26,10 @@ import { InvalidJobsError, InvalidOptionsError, messageOf } from './errors/index
 import { LockService } from './lock-service/index.js';
 import {
   describeStore,
+  ENABLED_VARIABLE,
   isRecord,
   listSome,
+  misspeltVariables,
   type ExtensionClass,
   RESOLVED_OPTIONS,
   type ResolvedOptions,
@@ -186,6 +188,7 @@ export class SingletonJobModule
       this.#logger.log(`${line}${disabledBy === undefined ? '' : `; ${disabledBy}, none runs`}`);
       if (all !== undefined) this.#logger.debug(all);
     }
+    if (enabled) for (const name of misspeltVariables()) this.#logger.warn(misspelt(name));
     if (enabled && store === 'memory' && jobs.some((job) => job.enabled)) this.#logger.warn(IN_MEMORY);
     const hasOthers = this.#announceNestSchedule(jobs.length > 0);
     if (enabled) this.#announceForgotten(jobs.length > 0, hasOthers);
@@ -240,6 +243,10 @@ export class SingletonJobModule
     await this.replica.locks.close();
     await this.replica.supervisor.close();
   }
+}
+
+function misspelt(name: string): string {
+  return `${name} is set, and ${ENABLED_VARIABLE} is not: to switch all jobs off, set ${ENABLED_VARIABLE}=false`;
 }
 
 /** The provider of the options. The error of a factory may not say which factory failed, so this adds it. */

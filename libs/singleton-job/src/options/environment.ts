@@ -1,4 +1,5 @@
 import { hostname } from 'node:os';
+import { editDistance } from './suggest.js';
 
 /** The variable that switches all jobs off. */
 export const ENABLED_VARIABLE = 'SINGLETON_JOB_ENABLED';
@@ -9,12 +10,23 @@ export interface Environment {
   readonly NODE_ENV?: string | undefined;
   readonly POD_NAME?: string | undefined;
   readonly hostName: string;
-  /** The names of all variables that are not empty. */
-  readonly names?: readonly string[];
 }
 
 export function processEnvironment(): Environment {
   const { NODE_ENV, POD_NAME, [ENABLED_VARIABLE]: enabled } = process.env;
-  const names = Object.keys(process.env).filter((name) => process.env[name] !== '');
-  return { NODE_ENV, POD_NAME, [ENABLED_VARIABLE]: enabled, hostName: hostname(), names };
+  return { NODE_ENV, POD_NAME, [ENABLED_VARIABLE]: enabled, hostName: hostname() };
+}
+
+/** With another word or a digit it is another variable, and not a misspelling. */
+const THREE_WORDS = /^[a-z]+(_[a-z]+){0,2}$/i;
+const MOST_MISSPELT = 2;
+
+/** The variables that may be meant to switch all jobs off, and do not: {@link ENABLED_VARIABLE} is not set. */
+export function misspeltVariables(variables: Readonly<Record<string, string | undefined>> = process.env): string[] {
+  if ((variables[ENABLED_VARIABLE] ?? '') !== '') return [];
+  return Object.keys(variables).filter((name) => {
+    const switchesOff = !['', 'true', undefined].includes(variables[name]);
+    const isClose = THREE_WORDS.test(name) && editDistance(name.toUpperCase(), ENABLED_VARIABLE) <= MOST_MISSPELT;
+    return switchesOff && isClose;
+  });
 }

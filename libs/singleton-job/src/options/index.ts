@@ -4,7 +4,7 @@ export { defaultMisfireGraceMs } from './derived.js';
 export { describeStore } from './describe-connection.js';
 export { describeValue, isClass, isRecord, listSome } from './describe-value.js';
 export { type Duration, formatDuration } from './duration.js';
-export { ENABLED_VARIABLE } from './environment.js';
+export { ENABLED_VARIABLE, misspeltVariables } from './environment.js';
 export {
   type CronOptions,
   type FixedRateOptions,

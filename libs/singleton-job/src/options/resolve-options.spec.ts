@@ -2,9 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import { Cluster, Redis } from 'ioredis';
 import { InvalidOptionsError } from '../errors/index.js';
 import { type LockStore } from '../store/index.js';
-import { type Environment } from './environment.js';
+import { type Environment, misspeltVariables } from './environment.js';
 import { MODULE_OPTIONS, resolveOptions } from './resolve-options.js';
-import { optionInVariable, optionsOfVariables } from './variables.js';
 
 const ENVIRONMENT: Environment = { hostName: 'host-1' };
 
@@ -191,29 +190,26 @@ describe('SINGLETON_JOB_ENABLED', () => {
     expect(() => enabledWith('no', { connection: undefined })).toThrow(new InvalidOptionsError([problem]));
     expect(() => enabledWith('no', { enabled: false })).toThrow(new InvalidOptionsError([problem]));
   });
+});
 
-  const withVariables =
-    (names: string[], options: object = {}, environment: Partial<Environment> = {}) =>
-    () =>
-      resolveOptions({ ...REQUIRED, ...options }, { ...ENVIRONMENT, names, ...environment });
-
-  it.each(['SINGLETON_JOBS_ENABLED', 'SINGLETON_JOB_ENABLE', 'singleton_job_enabled', 'SINGLETON_JOB_DISABLED'])(
-    'is not misspelt as %s',
+describe('a variable that may be misspelt for SINGLETON_JOB_ENABLED', () => {
+  it.each(['SINGLETON_JOBS_ENABLED', 'SINGLETON_JOB_ENABLE', 'singleton_job_enabled', 'SINGELTON_JOB_ENABLED'])(
+    'is %s, unless it is empty or true',
     (name) => {
-      const problem = `${name} is no variable of this library: did you mean SINGLETON_JOB_ENABLED?`;
-      expect(withVariables([name])).toThrow(new InvalidOptionsError([problem]));
+      expect(misspeltVariables({ [name]: 'false', SINGLETON_JOB_ENABLED: '' })).toEqual([name]);
+      for (const value of ['', 'true']) expect(misspeltVariables({ [name]: value })).toEqual([]);
     },
   );
 
-  it('leaves other variables alone, those of the config entry point among them', () => {
-    const settable = Object.keys(MODULE_OPTIONS).filter((option) => option !== 'enabled');
-    const names = settable.map((option) => `SINGLETON_JOB_${optionInVariable(option)}`);
-    const ofOthers = ['SINGLETON_JOB_JOBS__X__ENABLED', 'SINGLETON_JOB_LABEL', 'CRON_JOB_ENABLED', 'JOB_ENABLED'];
-    expect(withVariables([...names, ...ofOthers])).not.toThrow();
-    const ofConfig = optionsOfVariables({ prefix: 'SINGLETON_JOBS_', values: { enabled: false }, problems: [] });
-    expect(withVariables(['SINGLETON_JOBS_ENABLED'], ofConfig)).not.toThrow();
-    const isSet = { SINGLETON_JOB_ENABLED: 'false' };
-    expect(withVariables(['SINGLETON_JOBS_ENABLED'], {}, isSet)).not.toThrow();
+  it.each(['SINGLETON_JOB2_ENABLED', 'SINGLETON_JOB_DISABLED', 'X_SINGLETON_JOB_ENABLED', 'SINGLETON_JOB_ENABLED_X'])(
+    'is not %s',
+    (name) => {
+      expect(misspeltVariables({ [name]: 'false' })).toEqual([]);
+    },
+  );
+
+  it('does not matter if that one is set', () => {
+    expect(misspeltVariables({ SINGLETON_JOBS_ENABLED: 'false', SINGLETON_JOB_ENABLED: 'true' })).toEqual([]);
   });
 });
 

@@ -13,7 +13,6 @@ import { readTimings } from './read-timings.js';
 import { resolveOverrides } from './resolve-overrides.js';
 import { type ResolvedOptions } from './resolved-options.js';
 import { type SingletonJobOptions } from './singleton-job.options.js';
-import { suggest } from './suggest.js';
 import { type VariableKinds } from './variables.js';
 
 /** Every option of the module, and how a variable sets it. */
@@ -37,9 +36,6 @@ export const MODULE_OPTIONS: VariableKinds<SingletonJobOptions> = {
   interceptors: 'none',
   allowInMemoryStore: 'boolean',
 };
-
-/** A variable whose name differs in more letters from that of the library is another one. */
-const MOST_MISSPELT = 3;
 
 const IN_CONNECTION = "set connection, as in connection: 'redis://host:6379'";
 const FIXED_LIMIT =
@@ -76,7 +72,6 @@ function read(reader: OptionReader, environment: Environment, problems: string[]
   const store = readStore(reader, environment);
   const connection = readConnection(reader, problems);
   const disabledBy = readDisabled(reader, environment, problems);
-  refuseMisspelt(reader, environment, problems);
   const isNowhere = reader.get('connection') === undefined && reader.get('store') === undefined;
   if (isNowhere && disabledBy === undefined) {
     const fix =
@@ -122,20 +117,6 @@ function readDisabled(reader: OptionReader, environment: Environment, problems: 
   if (variable === 'false') return `${ENABLED_VARIABLE}=false`;
   const isMistake = enabled === undefined && reader.get('enabled') !== undefined;
   return isMistake || !(enabled ?? DEFAULTS.enabled) ? 'enabled: false' : undefined;
-}
-
-/** A misspelt variable would not switch the jobs off, and a script would run them. */
-function refuseMisspelt(
-  reader: OptionReader,
-  { [ENABLED_VARIABLE]: given, names = [] }: Environment,
-  problems: string[],
-): void {
-  if ((given ?? '') !== '') return;
-  for (const name of names) {
-    const isOfConfig = reader.variables !== undefined && name.startsWith(reader.variables.prefix);
-    if (isOfConfig || suggest(name, [ENABLED_VARIABLE], MOST_MISSPELT) === undefined) continue;
-    problems.push(`${name} is no variable of this library: did you mean ${ENABLED_VARIABLE}?`);
-  }
 }
 
 function readNodeId(reader: OptionReader, environment: Environment): string {

@@ -1,10 +1,7 @@
 /** The candidate that `word` is probably a misspelling of; undefined if none is close. */
-export function suggest(
-  word: string,
-  candidates: Iterable<string>,
-  mostEdits = Math.max(2, Math.floor(word.length / 3)),
-): string | undefined {
+export function suggest(word: string, candidates: Iterable<string>): string | undefined {
   const lowered = word.toLowerCase();
+  const mostEdits = Math.max(2, Math.floor(word.length / 3));
   let best: string | undefined;
   let bestDistance = mostEdits + 1;
   for (const candidate of candidates) {
@@ -22,7 +19,8 @@ export function didYouMean(word: string, candidates: Iterable<string>, fallback:
   return close === undefined ? fallback : `did you mean '${close}'?`;
 }
 
-function editDistance(from: string, to: string): number {
+/** How many letters must be inserted, removed or replaced. */
+export function editDistance(from: string, to: string): number {
   let previous = Array.from({ length: to.length + 1 }, (_, column) => column);
   for (let row = 1; row <= from.length; row++) {
     const current = [row];
