@@ -141,7 +141,7 @@ describe('an application that imports the module', () => {
   class OwnObserver extends OpenTelemetryObserver {}
   const linesWith = async (options: Partial<SingletonJobOptions>): Promise<readonly string[]> => {
     const root = { imports: [SingletonJobOpenTelemetryModule], providers: [OwnObserver] };
-    await using started = await startDisabled(root, options);
+    await using started = await startDisabled(root, { enabled: true, store: 'memory', ...options });
     return started.logger.lines.filter((line) => line.includes('OpenTelemetryObserver'));
   };
 
@@ -157,6 +157,7 @@ describe('an application that imports the module', () => {
     { interceptors: [OpenTelemetryInterceptor] },
     { observers: [OwnObserver] },
     { interceptors: [new OpenTelemetryInterceptor()] },
+    { enabled: false },
   ])('is not warned with %p', async (options) => {
     expect(await linesWith(options)).toEqual([]);
   });

@@ -112,7 +112,7 @@ const IN_MEMORY = "store: 'memory' is seen by this process only: with a second r
     { provide: SingletonJobHealth, inject: [REPLICA], useFactory: ({ health }: ApplicationReplica) => health },
     { provide: LockService, inject: [REPLICA], useFactory: ({ locks }: ApplicationReplica) => locks },
   ],
-  exports: [SingletonJobRegistry, SingletonJobHealth, LockService],
+  exports: [RESOLVED_OPTIONS, SingletonJobRegistry, SingletonJobHealth, LockService],
 })
 export class SingletonJobModule
   extends ConfigurableModuleClass

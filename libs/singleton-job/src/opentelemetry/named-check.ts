@@ -1,5 +1,4 @@
-import { Inject, Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
-import { ModuleRef } from '@nestjs/core';
+import { Inject, Injectable, Logger, type OnApplicationBootstrap, Optional } from '@nestjs/common';
 import { isClass, RESOLVED_OPTIONS, type ResolvedOptions } from '../options/index.js';
 import { OpenTelemetryInterceptor } from './open-telemetry-interceptor.js';
 import { OpenTelemetryObserver } from './open-telemetry-observer.js';
@@ -8,13 +7,15 @@ const NOT_NAMED =
   'counts nothing and makes no spans: the options of SingletonJobModule do not name it. ' +
   'Write observers: [OpenTelemetryObserver] for metrics, interceptors: [OpenTelemetryInterceptor] for spans';
 
-/** Warns if the module is imported and the options name neither its observer nor its interceptor. */
+/** Warns if jobs are enabled and the options name neither the observer nor the interceptor. */
 @Injectable()
 export class NamedCheck implements OnApplicationBootstrap {
-  constructor(@Inject(ModuleRef) private readonly moduleRef: ModuleRef) {}
+  constructor(@Optional() @Inject(RESOLVED_OPTIONS) private readonly options?: ResolvedOptions) {}
 
   onApplicationBootstrap(): void {
-    const { observers, interceptors } = this.moduleRef.get<ResolvedOptions>(RESOLVED_OPTIONS, { strict: false });
+    // a test that switches the jobs off may leave out the other options
+    if (this.options?.enabled !== true) return;
+    const { observers, interceptors } = this.options;
     const isNamed = [...observers, ...interceptors].some((extension) => {
       const instance: unknown = isClass(extension) ? extension.prototype : extension;
       // the prototype of a class is no instance of it
