@@ -13,7 +13,7 @@ const RUN = {
   fencingToken: 42,
 };
 
-function setup() {
+function setup(now?: () => number) {
   const lines: string[] = [];
   const write = (level: string) => (message: string) => {
     lines.push(`${level} ${message}`);
@@ -22,6 +22,7 @@ function setup() {
   const observer = new LoggingObserver(
     { projectName: 'myapp', node: 'pod-1-ab12cd34', address: 'redis://cache:6379' },
     sink,
+    now,
   );
   return { lines, notify: notifyAll([observer]) };
 }
@@ -271,6 +272,19 @@ describe('The log', () => {
     const { lines, notify } = setup();
     notify(event, payload);
     expect(lines).toEqual([line]);
+  });
+
+  it.each([
+    ['expired', 999, 'Redis did not confirm the lease in time, after the event loop was blocked for 9.5 s.'],
+    ['expired', 1_000, 'Redis did not confirm the lease in time.'],
+    ['preempted', 0, 'its lock was deleted, or another holder has it.'],
+  ] as const)('says why a lease was lost (%s) %i ms after a block of the event loop', (reason, afterMs, why) => {
+    let now = 50_000;
+    const { lines, notify } = setup(() => now);
+    notify('eventLoopBlocked', { blockedMs: 9_500, jobs: [] });
+    now += afterMs;
+    notify('leadershipLost', { job: 'report', fencingToken: 42, reason });
+    expect(lines.at(-1)).toContain(why);
   });
 
   it('has no line for a run that begins and succeeds', () => {

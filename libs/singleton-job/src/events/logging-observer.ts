@@ -38,15 +38,20 @@ const MISSED = {
   'state-lost': 'Redis restarted or lost its data. Some of them may have run before: check that before you repeat them',
 } as const;
 
+/** A lease that is lost later than this after the event loop was blocked has another cause. */
+const BLOCK_COUNTS_MS = 1_000;
+
 /** Writes the lines for an operator: one line for each fact, once. */
 export class LoggingObserver implements JobObserver {
   readonly #brokenAt = new Set<keyof JobEvents>();
-  /** Says how long the event loop was blocked since a lease was last renewed. Empty: it was not. */
-  #blocked = '';
+  /** How long the event loop was blocked, and when that ended, monotonic. */
+  #block = { ms: 0, endedAt: -Infinity };
 
   constructor(
     private readonly replica: LoggedReplica,
     private readonly sink: LogSink,
+    /** Monotonic. */
+    private readonly now = () => performance.now(),
   ) {}
 
   leadershipGained({ job, fencingToken, because, after }: JobEvents['leadershipGained']): void {
@@ -59,15 +64,13 @@ export class LoggingObserver implements JobObserver {
   }
 
   leadershipLost({ job, fencingToken, reason }: JobEvents['leadershipLost']): void {
-    const why = `${LOST[reason]}${reason === 'expired' ? this.#blocked : ''}`;
+    const { ms, endedAt } = this.#block;
+    const isBlocked = reason === 'expired' && this.now() - endedAt < BLOCK_COUNTS_MS;
+    const why = `${LOST[reason]}${isBlocked ? `, after the event loop was blocked for ${showDuration(ms)}` : ''}`;
     this.sink.warn(
       `${this.#name(job)} lost leadership (fencing token ${fencingToken}): ${why}. ` +
         'A run in progress is aborted. A replica that reaches Redis takes over',
     );
-  }
-
-  leaseRenewed(): void {
-    this.#blocked = '';
   }
 
   leadershipReleased({ job, reason, confirmed, runInFlight }: JobEvents['leadershipReleased']): void {
@@ -126,7 +129,7 @@ export class LoggingObserver implements JobObserver {
   }
 
   eventLoopBlocked({ blockedMs, jobs }: JobEvents['eventLoopBlocked']): void {
-    this.#blocked = `, after the event loop was blocked for ${showDuration(blockedMs)}`;
+    this.#block = { ms: blockedMs, endedAt: this.now() };
     const who = jobs.length === 0 ? 'no job was running' : `while these ran: ${jobs.join(', ')}`;
     this.sink.warn(
       `the event loop of ${this.replica.node} was blocked for ${showDuration(blockedMs)}, ${who}. Move the computation ` +

@@ -59,7 +59,8 @@ export function createReplica(options: ResolvedOptions, parts: ApplicationReplic
   const address = options.store === undefined ? describeStore(options) : undefined;
   const { id = createReplicaId(options.nodeId), clock = new SystemClock(), random = Math.random, log, store } = parts;
   const statistics = new JobStatistics();
-  const logging = log === undefined ? [] : [new LoggingObserver({ projectName, node: id, address }, log)];
+  const logging =
+    log === undefined ? [] : [new LoggingObserver({ projectName, node: id, address }, log, () => clock.now())];
   const observers: JobObserver[] = [...(parts.observers ?? [])];
   const notify = notifyAll(observers, [statistics, ...logging, diagnostics]);
   const interceptors: RunInterceptor[] = [];
