@@ -43,19 +43,24 @@ describe('The log of a replica', () => {
     expect(lines).toEqual(["log [test] follows 'dotnet-1' for 1 job (tick); takes over when its lock expires"]);
   });
 
-  it('says once on each replica that a job is paused on all replicas, also at start', async () => {
+  it('says once on each replica which jobs are paused on all replicas, and when that ends', async () => {
     const [first, second] = [statusLines(), statusLines()];
-    const a = replicas.start('a', [job({ name: 'price-tick', schedule: once })], first);
+    const a = replicas.start('a', abc(), first);
     await replicas.clock.advance(10);
-    await a.registry.pause('price-tick');
+    for (const name of ['a', 'b']) await a.registry.pause(name);
     await replicas.clock.advance(10);
-    replicas.start('b', [job({ name: 'price-tick', schedule: once })], second);
+    replicas.start('b', abc(), second);
     await replicas.clock.advance(60_000);
-    const line =
-      "log [test:price-tick] is paused on all replicas since 2027-01-01T00:00:00.010Z; resume('price-tick') starts it";
-    expect([first.lines, second.lines]).toEqual([
-      [expect.stringContaining('released leadership (paused'), line],
-      [line],
+    const since = '2027-01-01T00:00:00.010Z';
+    const paused = `log [test] paused on all replicas: 2 jobs (a since ${since}, b since ${since}); start one with resume()`;
+    const lines = () => [first, second].map((each) => each.lines.filter((line) => line.includes('on all replicas')));
+    expect(lines()).toEqual([[paused], [paused]]);
+    void a.registry.resume('b');
+    await replicas.clock.advance(60_000);
+    const resumed = 'log [test] no longer paused on all replicas: 1 job (b)';
+    expect(lines()).toEqual([
+      [paused, resumed],
+      [paused, resumed],
     ]);
   });
 
@@ -71,7 +76,7 @@ describe('The log of a replica', () => {
     await replicas.clock.advance(10_000);
     replicas.server.loseData();
     await replicas.clock.advance(300_000);
-    expect(lines.filter((line) => line.startsWith('warn'))).toEqual([
+    expect(lines.filter((line) => /no longer|^warn/.test(line))).toEqual([
       'warn [test:tick] the pause since 2027-01-01T00:01:00.020Z was lost with the data of Redis; the job runs again. ' +
         "Call pause('tick') again if it must not",
     ]);

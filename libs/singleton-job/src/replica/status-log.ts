@@ -17,20 +17,23 @@ interface StatusLogParts {
   readonly lookEveryMs: number;
 }
 
+/** Of a job on all replicas. */
+type Pause = Pick<Election, 'pausedAt' | 'lostPausedAt'>;
+
 /** Writes what no event says: which replicas this one follows, which jobs are paused, and which runs a stop waits for. */
 export class StatusLog {
   /** The leader of each job that another replica led at the last look. */
   #followed: ReadonlyMap<string, string> = new Map();
   #hasWritten = false;
-  /** The last line about a pause, by level and job. */
-  readonly #written = new Map<string, string>();
+  /** What the last look found. */
+  #pauses: ReadonlyMap<string, Pause> = new Map();
   #timer: Timer | undefined;
 
   constructor(private readonly parts: StatusLogParts) {}
 
   /**
    * Looks at intervals which other replicas lead. What it finds first is one line for each leader at log level. Later changes are debug
-   * lines. It also finds jobs that are paused on all replicas. Does nothing the second time.
+   * lines. It also finds which jobs are paused on all replicas, and which no longer are. Does nothing the second time.
    */
   start(): void {
     if (this.#timer === undefined) this.#lookLater();
@@ -57,10 +60,14 @@ export class StatusLog {
   }
 
   #look(): void {
+    this.#lookAtLeaders();
+    this.#lookAtPauses();
+  }
+
+  #lookAtLeaders(): void {
     const followed = new Map<string, string>();
     const changed = new Map<string, { readonly jobs: string[]; readonly end: string }>();
     for (const { job, workers } of this.parts.jobs()) {
-      if (workers !== undefined) this.#lookAtPause(job.name, workers.election);
       const holder = workers?.election.rival;
       if (holder === undefined) continue;
       const replica = replicaOf(holder);
@@ -73,32 +80,44 @@ export class StatusLog {
       changed.set(leader, found);
     }
     for (const [leader, { jobs, end }] of changed) {
-      const count = jobs.length === 1 ? '1 job' : `${jobs.length} jobs`;
-      const line = `follows ${leader} for ${count} (${listSome(jobs, MOST_NAMED)}); takes over when its ${end}`;
+      const line = `follows ${leader} for ${countOf(jobs)}; takes over when its ${end}`;
       this.#write(this.#hasWritten ? 'debug' : 'log', line);
     }
     this.#hasWritten ||= changed.size > 0;
     this.#followed = followed;
   }
 
-  #lookAtPause(name: string, { pausedAt, lostPausedAt }: Election): void {
-    if (pausedAt !== undefined) {
-      this.#writeOnce('log', name, `is paused on all replicas since ${isoOf(pausedAt)}; resume('${name}') starts it`);
-    } else if (lostPausedAt !== undefined) {
-      const what = `the pause since ${isoOf(lostPausedAt)} was lost with the data of Redis; the job runs again`;
-      this.#writeOnce('warn', name, `${what}. Call pause('${name}') again if it must not`);
+  #lookAtPauses(): void {
+    const pauses = new Map<string, Pause>();
+    const begun: string[] = [];
+    const ended: string[] = [];
+    for (const { job, workers } of this.parts.jobs()) {
+      if (workers === undefined) continue;
+      const { name } = job;
+      const { pausedAt, lostPausedAt } = workers.election;
+      const before = this.#pauses.get(name);
+      pauses.set(name, { pausedAt, lostPausedAt });
+      const hasEnded = before?.pausedAt !== undefined && pausedAt === undefined;
+      if (pausedAt !== undefined && pausedAt !== before?.pausedAt) begun.push(`${name} since ${isoOf(pausedAt)}`);
+      if (hasEnded && before.pausedAt !== lostPausedAt) ended.push(name);
+      if (lostPausedAt !== undefined && lostPausedAt !== before?.lostPausedAt) this.#warnOfLoss(name, lostPausedAt);
     }
+    if (begun.length > 0) this.#write('log', `paused on all replicas: ${countOf(begun)}; start one with resume()`);
+    if (ended.length > 0) this.#write('log', `no longer paused on all replicas: ${countOf(ended)}`);
+    this.#pauses = pauses;
   }
 
-  #writeOnce(level: 'log' | 'warn', job: string, line: string): void {
-    const key = `${level} ${job}`;
-    if (this.#written.get(key) === line) return;
-    this.#written.set(key, line);
-    this.#write(level, line, job);
+  #warnOfLoss(name: string, since: number): void {
+    const what = `the pause since ${isoOf(since)} was lost with the data of Redis; the job runs again`;
+    this.#write('warn', `${what}. Call pause('${name}') again if it must not`, name);
   }
 
   #write(level: 'log' | 'debug' | 'warn', line: string, job?: string): void {
     const { log, projectName } = this.parts;
     log[level](`[${job === undefined ? projectName : `${projectName}:${job}`}] ${line}`);
   }
+}
+
+function countOf(jobs: readonly string[]): string {
+  return `${jobs.length} ${jobs.length === 1 ? 'job' : 'jobs'} (${listSome(jobs, MOST_NAMED)})`;
 }
