@@ -26,8 +26,8 @@ export class LockUnavailableError extends SingletonJobError {
     /** Whether this very process holds it. @default false */
     isHeldHere = false,
   ) {
-    const where = isHeldHere ? ' of this process: locks are not reentrant' : '';
-    super(`the lock '${givenKey(key)}' is held by another holder${where}`);
+    const holder = isHeldHere ? 'this process already (locks are not reentrant)' : 'another holder';
+    super(`the lock '${givenKey(key)}' is held by ${holder}`);
   }
 }
 

@@ -51,10 +51,7 @@ export class LockService {
    * @throws the reason of `signal`
    */
   async tryAcquire(key: LockKey, options?: LockOptions): Promise<LockHandle | null> {
-    const request = readLockRequest(key, options, this.options);
-    request.signal?.throwIfAborted();
-    this.#open();
-    return this.#track(this.#acquire(request));
+    return this.#tryAcquire(readLockRequest(key, options, this.options));
   }
 
   /**
@@ -75,11 +72,9 @@ export class LockService {
     ...args: [LockedFunction<T>] | [LockOptions | undefined, LockedFunction<T>]
   ): Promise<T> {
     const [options, fn] = args.length === 1 ? [undefined, ...args] : args;
-    const lock = await this.tryAcquire(key, options);
-    if (lock === null) {
-      const { name } = readLockRequest(key, options, this.options);
-      throw new LockUnavailableError(name, this.#holds(name));
-    }
+    const request = readLockRequest(key, options, this.options);
+    const lock = await this.#tryAcquire(request);
+    if (lock === null) throw new LockUnavailableError(request.name, this.#holds(request.name));
     try {
       return await fn(lock);
     } finally {
@@ -91,6 +86,12 @@ export class LockService {
   close(): Promise<void> {
     this.#closed ??= this.#close();
     return this.#closed;
+  }
+
+  async #tryAcquire(request: LockRequest): Promise<LockHandle | null> {
+    request.signal?.throwIfAborted();
+    this.#open();
+    return this.#track(this.#acquire(request));
   }
 
   #holds(name: string): boolean {

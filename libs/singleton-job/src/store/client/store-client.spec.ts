@@ -316,6 +316,12 @@ describe('A request with a time limit', () => {
     expect(world.clock.pendingTimers).toBe(0);
   });
 
+  it('has ended before it begins once the client is closed', async () => {
+    const { client } = setup();
+    await client.close();
+    expect(await client.withTimeout(1_000, (signal) => Promise.resolve(signal.aborted))).toBe(true);
+  });
+
   it('ends when the client is closed', async () => {
     const world = setup();
     world.open();
