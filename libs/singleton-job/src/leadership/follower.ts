@@ -248,7 +248,7 @@ export class Follower implements Waiter {
     const schedule = this.options.schedule.fingerprint;
     this.#holder = undefined;
     const takeover = this.#lastLeader.takeover(grant, endedSession !== undefined);
-    this.#lastLeader.leads(holder);
+    this.#lastLeader.acquired(holder);
     const inherited = this.known.won(grant, schedule, isExempt);
     const term = new Term(this.replica, {
       name,
@@ -317,7 +317,7 @@ export class Follower implements Waiter {
   #follow(holder: Holder): void {
     this.#holder = holder;
     this.#lastHolder = holder;
-    this.#lastLeader.leads(holder);
+    this.#lastLeader.acquired(holder);
     // a living replica has led since the last term of this one; a lock that names an ended session is only old data
     if (replicaOf(holder) !== this.replica.id && !this.#holderHasEnded()) this.#lastTerm = undefined;
   }

@@ -10,7 +10,7 @@ export class LastLeader {
   #end: 'released' | 'expired' | undefined;
 
   /** A holder has the lock. */
-  leads(holder: Holder): void {
+  acquired(holder: Holder): void {
     if (holder === this.#holder) return;
     this.#holder = holder;
     this.#end = undefined;
@@ -22,7 +22,7 @@ export class LastLeader {
   }
 
   released(holder: Holder): void {
-    this.leads(holder);
+    this.acquired(holder);
     this.#end ??= 'released';
   }
 

@@ -48,7 +48,8 @@ end
 const LOCK = `
 local lock, state = KEYS[1], KEYS[2]
 redis.call('HDEL', state, '')
-local found = redis.call('GET', lock)
+-- its holder; false: the lock is free
+local current = redis.call('GET', lock)
 `;
 
 const HOLDER = `
@@ -66,8 +67,8 @@ export const HEARTBEAT = script(
   `${COMMON}${RUN_ID}${SESSIONS}
 local hasChanged = false
 local function each(from, to, visit)
-  local found = redis.call('ZRANGEBYSCORE', sessions, from, to, 'WITHSCORES')
-  for i = 1, #found, 2 do visit(found[i], tonumber(found[i + 1])) end
+  local members = redis.call('ZRANGEBYSCORE', sessions, from, to, 'WITHSCORES')
+  for i = 1, #members, 2 do visit(members[i], tonumber(members[i + 1])) end
 end
 
 -- 1. remove sessions that ended long ago; a lock lives 20 s longer than its session
@@ -80,9 +81,9 @@ each('(' .. int(${SESSION_LISTED_MS} - now), '(0', function(session, score)
 end)
 
 -- 2. after a break, give a full life to every session that is not marked as ended
-local stored = redis.call('HMGET', server, 'runId', 'since', 'version', 'replicas')
-local since, version, replicas = tonumber(stored[2]), tonumber(stored[3]), tonumber(stored[4])
-local isBreak = runId ~= '' and runId ~= stored[1]
+local fields = redis.call('HMGET', server, 'runId', 'since', 'version', 'replicas')
+local since, version, replicas = tonumber(fields[2]), tonumber(fields[3]), tonumber(fields[4])
+local isBreak = runId ~= '' and runId ~= fields[1]
 if isBreak then
   since, hasChanged = now, true
   redis.call('HSET', server, 'runId', runId, 'since', int(since))
@@ -162,17 +163,17 @@ export const ACQUIRE = script(
   `${COMMON}${RUN_ID}${LOCK}${HOLDER}
 local life, seenToken, endedSession, knownRunId, knownSince = ARGV[2], tonumber(ARGV[3]), ARGV[4], ARGV[5], ARGV[6]
 local knownStateCreatedAt, notBefore, isFirstStart, stateLife = ARGV[7], tonumber(ARGV[8]), ARGV[9] == '1', ARGV[10]
-local kept = redis.call('HMGET', state, 'token', 'born', 'last', 'by', 'ran', 'end', 'schedule', 'paused')
-local token, born, paused = tonumber(kept[1]) or 0, tonumber(kept[2]), tonumber(kept[8])
+local fields = redis.call('HMGET', state, 'token', 'born', 'last', 'by', 'ran', 'end', 'schedule', 'paused')
+local token, born, paused = tonumber(fields[1]) or 0, tonumber(fields[2]), tonumber(fields[8])
 
 local function sessionOf(value) return string.match(value, '^(.*%.%d+@%d+)#[^#]*$') end
 local function attemptOf(value) return tonumber(string.match(value, '#(%d+)$')) end
 local function mayTake()
-  if not found or found == holder then return true end
-  local session = sessionOf(found)
+  if not current or current == holder then return true end
+  local session = sessionOf(current)
   if not session then return false end
   if session == endedSession then return true end
-  return session == sessionOf(holder) and (attemptOf(found) or math.huge) < (attemptOf(holder) or 0)
+  return session == sessionOf(holder) and (attemptOf(current) or math.huge) < (attemptOf(holder) or 0)
 end
 local function isOutdated()
   if knownStateCreatedAt ~= '' and tonumber(knownStateCreatedAt) ~= born then return true end
@@ -181,27 +182,27 @@ local function isOutdated()
 end
 local function refusalReason()
   if not mayTake() then return 'held' end
-  if paused and found ~= holder then return 'paused' end
+  if paused and current ~= holder then return 'paused' end
   if isOutdated() then return 'outdated' end
-  local mustWait = found ~= holder and (born or not isFirstStart)
+  local mustWait = current ~= holder and (born or not isFirstStart)
   if mustWait and now < notBefore then return 'too-early' end
 end
 
 local reason, ttl, isRestored = refusalReason(), 0, 0
 if reason then
-  if found then ttl = redis.call('PTTL', lock) end
+  if current then ttl = redis.call('PTTL', lock) end
   if ttl < 0 then
     redis.call('PEXPIRE', lock, life)
     ttl, isRestored = tonumber(life), 1
   end
 else
-  if found ~= holder or token == 0 or token < seenToken then token = math.max(token + 1, now, seenToken + 1) end
+  if current ~= holder or token == 0 or token < seenToken then token = math.max(token + 1, now, seenToken + 1) end
   born = born or now
   redis.call('SET', lock, holder, 'PX', life)
   redis.call('HSET', state, 'token', int(token), 'born', int(born))
   if stateLife ~= '' then redis.call('PEXPIRE', state, stateLife) end
 end
-return { reason or 'granted', now, runId, found, ttl, isRestored, token, born or false, unpack(kept, 3) }
+return { reason or 'granted', now, runId, current, ttl, isRestored, token, born or false, unpack(fields, 3) }
 `,
 );
 
@@ -211,13 +212,13 @@ local function newest(a, b) return a and b and math.max(a, b) or a or b end
 local function pausedAt() return tonumber(redis.call('HGET', state, 'paused')) end
 -- returns when the job was paused
 local function record()
-  local stored = redis.call('HMGET', state, 'last', 'ran', 'end', 'schedule', 'paused')
-  local last, ran, ended = tonumber(stored[1]), tonumber(stored[2]), tonumber(stored[3])
+  local fields = redis.call('HMGET', state, 'last', 'ran', 'end', 'schedule', 'paused')
+  local last, ran, ended = tonumber(fields[1]), tonumber(fields[2]), tonumber(fields[3])
   local claimed, settled = tonumber(ARGV[2]), tonumber(ARGV[3])
   local newLast, newRan, newEnd = newest(last, claimed), newest(ran, settled), newest(ended, tonumber(ARGV[4]))
-  if ARGV[5] ~= '' and ARGV[5] ~= stored[4] then
+  if ARGV[5] ~= '' and ARGV[5] ~= fields[4] then
     redis.call('HSET', state, 'schedule', ARGV[5])
-    if stored[4] then
+    if fields[4] then
       redis.call('HDEL', state, 'end')
       newLast, newRan, ended, newEnd = claimed or last, settled or ran, nil, tonumber(ARGV[4])
     end
@@ -230,7 +231,7 @@ local function record()
   end
   if newRan ~= ran then redis.call('HSET', state, 'ran', int(newRan)) end
   if newEnd ~= ended then redis.call('HSET', state, 'end', int(newEnd)) end
-  return tonumber(stored[5])
+  return tonumber(fields[5])
 end
 `;
 
@@ -238,9 +239,9 @@ end
 export const RENEW = script(
   'renew',
   `${COMMON}${LOCK}${HOLDER}${RECORD}
-if found ~= holder then return { 0, found, now, pausedAt() } end
+if current ~= holder then return { 0, current, now, pausedAt() } end
 redis.call('PEXPIRE', lock, ARGV[6])
-return { 1, found, now, record() }
+return { 1, current, now, record() }
 `,
 );
 
@@ -249,7 +250,7 @@ export const CLAIM = script(
   'claim',
   `${COMMON}${LOCK}${HOLDER}${RECORD}
 local function newestClaimed() return tonumber(redis.call('HGET', state, 'last')) or 0 end
-if found ~= holder then return { 'not-leader', newestClaimed(), found, now, pausedAt() } end
+if current ~= holder then return { 'not-leader', newestClaimed(), current, now, pausedAt() } end
 redis.call('PEXPIRE', lock, ARGV[6])
 local paused = record()
 local by, scheduledAt, last = holder .. ' ' .. ARGV[7], tonumber(ARGV[8]), newestClaimed()
@@ -263,7 +264,7 @@ local function outcome()
   return 'claimed'
 end
 local result = outcome()
-return { result, last, found, now, paused }
+return { result, last, current, now, paused }
 `,
 );
 
@@ -271,7 +272,7 @@ return { result, last, found, now, paused }
 export const RELEASE = script(
   'release',
   `${COMMON}${LOCK}${HOLDER}${RECORD}
-if found ~= holder then return { 0, now, '' } end
+if current ~= holder then return { 0, now, '' } end
 redis.call('DEL', lock)
 record()
 local published = redis.pcall('PUBLISH', ARGV[6], ARGV[7])
@@ -291,7 +292,7 @@ elseif not paused then
   redis.call('HSET', state, 'paused', int(now))
   paused = now
 end
-return { now, found, paused }
+return { now, current, paused }
 `,
 );
 
