@@ -19,6 +19,7 @@ import { HeartbeatThread } from './heartbeat-thread.js';
 import { JobStatistics } from './job-statistics.js';
 import { JobSupervisor } from './job-supervisor.js';
 import { Steering } from './steering.js';
+import { SteeringMessages } from './steering-messages.js';
 import { SingletonJobHealth } from './singleton-job-health.js';
 
 /** The parts that the module adds, and that a test replaces. */
@@ -75,7 +76,7 @@ export function createReplica(options: ResolvedOptions, parts: ApplicationReplic
     supervisor,
     statistics,
     clock,
-    steering: new Steering(leadership, supervisor),
+    steering: new Steering(leadership, new SteeringMessages(leadership, supervisor)),
   });
   const health = new SingletonJobHealth(options, { supervisor, statistics, leadership });
   const locks = new LockService(options, leadership);

@@ -1,67 +1,18 @@
 import { asLockStoreError, LockStoreError } from '../errors/index.js';
-import { type Election, type Replica, type Term } from '../leadership/index.js';
-import {
-  holderName,
-  lockLifeMs,
-  type LockMessage,
-  type RenewResult,
-  replicaOf,
-  type SetPausedResult,
-  type SteeringReply,
-  type SteeringRequest,
-} from '../store/index.js';
-import { instant, sleep, unlessAborted } from '../time/index.js';
-import { type JobSupervisor, type JobWorkers, type ManagedJob } from './job-supervisor.js';
+import { type Replica } from '../leadership/index.js';
+import { type RenewResult, replicaOf, type SetPausedResult } from '../store/index.js';
+import { unlessAborted } from '../time/index.js';
+import { type ManagedJob } from './job-supervisor.js';
 import { type PauseResult, type ResumeResult, type StepDownResult, type TriggerResult } from './job-status.js';
 import { leaderOf } from './leader-of.js';
+import { type Action, type Call, type Reply, type SteeringMessages } from './steering-messages.js';
 
-type Action = SteeringRequest['action'];
-/** What the replica that acts on a request replies. */
-type Outcome = Pick<SteeringReply, 'outcome' | 'run'>;
-type Reply = Outcome & Pick<SteeringReply, 'replicaId'>;
-
-/** Each call resolves or rejects within this time. No replica acts on its request later. */
-const TIMEOUT_MS = 2_000;
-/** How often a call checks whether this replica receives messages, right after the connections were opened. */
-const POLL_MS = 50;
-const DONE: Outcome = { outcome: 'done', run: null };
-
-/** A call that is under way. */
-interface Call {
-  /** Aborts when its time is over, and when the connections are about to close. */
-  readonly signal: AbortSignal;
-  /** When its time is over, monotonic. */
-  readonly endMs: number;
-}
-
-/** A request of this replica that waits for its reply. */
-interface PendingRequest {
-  readonly request: SteeringRequest;
-  readonly resolve: (reply: Reply) => void;
-}
-
-/**
- * Sends requests about a job to the replica that leads it, and carries out the requests of other replicas. The store keeps a pause. The
- * message about it only makes every replica read it there.
- */
+/** Steers a job on the replica that leads it. The store keeps a pause. The message about it only makes every replica read it there. */
 export class Steering {
-  readonly #pending = new Map<string, PendingRequest>();
-  /** The requests received, because a message may arrive twice, and until when they are kept, monotonic. */
-  readonly #received = new Map<string, number>();
-  #requests = 0;
-
   constructor(
     private readonly replica: Replica,
-    private readonly supervisor: JobSupervisor,
-  ) {
-    replica.client.store.listen({
-      message: (message) => {
-        if (message.kind === 'request') void this.#receive(message);
-        else if (message.kind === 'reply') this.#pending.get(message.id)?.resolve(message);
-        else if (message.kind === 'granted') this.#granted(message.locks);
-      },
-    });
-  }
+    private readonly messages: SteeringMessages,
+  ) {}
 
   get replicaId(): string {
     return this.replica.id;
@@ -69,15 +20,15 @@ export class Steering {
 
   /** Runs the job now if this replica leads it. */
   triggerHere(managed: ManagedJob): Promise<TriggerResult> {
-    return this.#withTimeout((call) => this.#triggerHere(managed, call));
+    return this.messages.withTimeout((call) => this.#triggerHere(managed, call));
   }
 
   /** Runs the job now on the replica that leads it. */
   trigger(managed: ManagedJob): Promise<TriggerResult> {
-    return this.#withTimeout(async (call) => {
+    return this.messages.withTimeout(async (call) => {
       const here = await this.#triggerHere(managed, call);
       if (here.started || here.reason !== 'not-leader') return here;
-      const lock = await this.#readLock(managed, call);
+      const lock = await this.messages.readLock(managed, call);
       const leader = lock === undefined ? here.leader : leaderOf(lock.holder);
       if (lock?.pausedAt !== undefined) return { ...here, reason: 'paused', leader };
       const reply = await this.#sendToLeader('trigger', managed, lock, call);
@@ -95,8 +46,8 @@ export class Steering {
       void workers.election.stepDown();
       return { steppedDown: true, by: this.replica.id };
     }
-    return this.#withTimeout(async (call) => {
-      const lock = await this.#readLock(managed, call);
+    return this.messages.withTimeout(async (call) => {
+      const lock = await this.messages.readLock(managed, call);
       const reply = await this.#sendToLeader('step-down', managed, lock, call);
       return reply === undefined ? { steppedDown: false, by: null } : { steppedDown: true, by: reply.replicaId };
     });
@@ -104,30 +55,30 @@ export class Steering {
 
   /** @throws LockStoreError when the store has not answered */
   pause(managed: ManagedJob): Promise<PauseResult> {
-    return this.#withTimeout(async (call) => {
+    return this.messages.withTimeout(async (call) => {
       const { holder, storeTime } = await this.#setPaused(managed, true, call);
-      const request = this.#request('pause', managed, storeTime, call);
+      const request = this.messages.request('pause', managed, storeTime, call);
       const isOwn = holder !== undefined && replicaOf(holder) === this.replica.id;
       if (holder !== undefined && !isOwn) {
         // the leader replies only once
-        await this.#untilSubscribed(call);
-        return { by: (await this.#send(request, call))?.replicaId ?? null };
+        await this.messages.untilSubscribed(call);
+        return { by: (await this.messages.send(request, call))?.replicaId ?? null };
       }
-      this.#publish(request);
+      this.messages.publish(request);
       return { by: isOwn ? this.replica.id : null };
     });
   }
 
   /** @throws LockStoreError when the store has not answered */
   resume(managed: ManagedJob): Promise<ResumeResult> {
-    return this.#withTimeout(async (call) => {
+    return this.messages.withTimeout(async (call) => {
       const { storeTime } = await this.#setPaused(managed, false, call);
       if (!this.replica.isSubscribed) {
         // the others need not wait; this replica may be the only one, and receives its own request later
-        this.#publish(this.#request('resume', managed, storeTime, call));
-        await this.#untilSubscribed(call);
+        this.messages.publish(this.messages.request('resume', managed, storeTime, call));
+        await this.messages.untilSubscribed(call);
       }
-      const reply = await this.#send(this.#request('resume', managed, storeTime, call), call);
+      const reply = await this.messages.send(this.messages.request('resume', managed, storeTime, call), call);
       return { by: reply?.replicaId ?? null };
     });
   }
@@ -172,21 +123,6 @@ export class Steering {
   }
 
   /**
-   * Reads the holder of the lock, the pause of the job and the time of the store. It sends a renewal for a holder that never has the lock,
-   * which changes nothing. On a cluster the time is of the node on which the leader renews. Undefined: there was no answer.
-   */
-  async #readLock({ job: { name, lockExpiryMs } }: ManagedJob, { signal }: Call): Promise<RenewResult | undefined> {
-    const { replica } = this;
-    replica.open();
-    const request = { name, holder: replica.nextHolder(), lifeMs: lockLifeMs(lockExpiryMs), update: {} };
-    try {
-      return (await unlessAborted(replica.client.store.renew(request), signal))?.value;
-    } catch {
-      return undefined;
-    }
-  }
-
-  /**
    * Sends a request that only the leader acts on. Resolves to its reply, or to undefined if the job has no leader or the call ended first.
    * Sends nothing while this replica receives no messages, because it would not receive the reply either.
    */
@@ -197,128 +133,8 @@ export class Steering {
     call: Call,
   ): Promise<Reply | undefined> {
     if (lock?.holder === undefined) return undefined;
-    const request = this.#request(action, managed, lock.storeTime, call);
-    await this.#untilSubscribed(call);
-    return call.signal.aborted ? undefined : this.#send(request, call);
+    const request = this.messages.request(action, managed, lock.storeTime, call);
+    await this.messages.untilSubscribed(call);
+    return call.signal.aborted ? undefined : this.messages.send(request, call);
   }
-
-  /** Resolves when this replica receives messages, or when the call has ended. */
-  async #untilSubscribed({ signal }: Call): Promise<void> {
-    while (!this.replica.isSubscribed && !signal.aborted) await sleep(this.replica.clock, POLL_MS, signal);
-  }
-
-  /** Publishes a request. Resolves to its reply, or to undefined if the call ended first. */
-  async #send(request: SteeringRequest, { signal }: Call): Promise<Reply | undefined> {
-    const reply = new Promise<Reply>((resolve) => {
-      this.#pending.set(request.id, { request, resolve });
-    });
-    this.#publish(request);
-    const answer = await unlessAborted(reply, signal);
-    this.#pending.delete(request.id);
-    return answer?.value;
-  }
-
-  /** A request that expires no later than the call ends. `storeTime` may have been read right before the answer arrived. */
-  #request(action: Action, { job: { name } }: ManagedJob, storeTime: number, { endMs }: Call): SteeringRequest {
-    this.#requests += 1;
-    const id = `${this.replica.id}#${this.#requests}`;
-    const expiresAt = Math.floor(storeTime + endMs - this.replica.clock.now());
-    return { kind: 'request', id, action, name, expiresAt };
-  }
-
-  /** An error is ignored: the request gets no reply, as if its message was lost. */
-  #publish(message: SteeringRequest | SteeringReply): void {
-    this.replica.client.store.publish(message).catch(() => undefined);
-  }
-
-  #withTimeout<T>(work: (call: Call) => Promise<T>): Promise<T> {
-    const { clock, client } = this.replica;
-    const endMs = clock.now() + TIMEOUT_MS;
-    return client.withTimeout(TIMEOUT_MS, (signal) => work({ signal, endMs }));
-  }
-
-  async #receive(request: SteeringRequest): Promise<void> {
-    const managed = this.supervisor.find(request.name);
-    if (managed?.workers === undefined || this.#isDuplicate(request)) return;
-    const outcome = await this.#carryOut(request, managed, managed.workers);
-    if (outcome === undefined) return;
-    this.#publish({ kind: 'reply', id: request.id, replicaId: this.replica.id, ...outcome });
-  }
-
-  /** Undefined: this replica does not act on the request. */
-  async #carryOut(
-    { action, expiresAt }: SteeringRequest,
-    managed: ManagedJob,
-    { election, runner }: JobWorkers,
-  ): Promise<Outcome | undefined> {
-    switch (action) {
-      case 'trigger': {
-        const term = await this.#confirmedTerm(election, expiresAt);
-        if (term === undefined) return isGivingBack(election) ? { ...DONE, outcome: 'lease-unconfirmed' } : undefined;
-        const triggered = runner.trigger(term);
-        if (typeof triggered === 'string') return { outcome: triggered, run: null };
-        const { fencingToken, startedAt } = triggered;
-        return { outcome: 'done', run: { fencingToken, startedAt: startedAt.getTime() } };
-      }
-      case 'step-down': {
-        const term = await this.#confirmedTerm(election, expiresAt);
-        if (term === undefined) return isGivingBack(election) ? DONE : undefined;
-        void election.stepDown();
-        return DONE;
-      }
-      case 'pause': {
-        // it may have given the lock back by the time it has read the pause
-        const { hasLock } = election;
-        await this.#readPause(managed, election);
-        return hasLock && election.pausedAt !== undefined ? DONE : undefined;
-      }
-      case 'resume':
-        await this.#readPause(managed, election);
-        return election.term === undefined ? undefined : DONE;
-    }
-  }
-
-  /** Reads in the store whether the job is paused. A message may be late, so it says nothing about that by itself. */
-  async #readPause(managed: ManagedJob, election: Election): Promise<void> {
-    if (election.pauseChanged()) return;
-    const lock = await this.#withTimeout((call) => this.#readLock(managed, call));
-    if (lock !== undefined) election.learnPause(lock.pausedAt);
-  }
-
-  /**
-   * The term of this replica, if a new answer of the store shows that it still leads and that the request has not expired. So a replica
-   * that was suspended after the request was sent does not act on it.
-   */
-  async #confirmedTerm(election: Election, expiresAt: number): Promise<Term | undefined> {
-    const { clock } = this.replica;
-    const { term } = election;
-    const sent = instant(clock);
-    await term?.renewAfresh();
-    await term?.untilTrusted();
-    // the monotonic clock stops while a host is suspended
-    const suspendedMs = Math.max(clock.wallNow() - sent.wall - (clock.now() - sent.now), 0);
-    if (term === undefined || term !== election.term) return undefined;
-    return term.storeNowAtMost() + suspendedMs > expiresAt ? undefined : term;
-  }
-
-  #isDuplicate({ id }: SteeringRequest): boolean {
-    const now = this.replica.clock.now();
-    for (const [received, until] of this.#received) if (until < now) this.#received.delete(received);
-    const isDuplicate = this.#received.has(id);
-    this.#received.set(id, now + TIMEOUT_MS);
-    return isDuplicate;
-  }
-
-  /** A job has a new leader: this is the reply to a request to resume it. */
-  #granted(locks: LockMessage['locks']): void {
-    for (const { request, resolve } of this.#pending.values()) {
-      const holder = locks.find(({ name }) => name === request.name)?.holder;
-      if (request.action === 'resume' && holder !== undefined) resolve({ ...DONE, replicaId: holderName(holder) });
-    }
-  }
-}
-
-/** It keeps the lock only until its run in flight has settled. */
-function isGivingBack({ hasLock, term }: Election): boolean {
-  return hasLock && term === undefined;
 }
