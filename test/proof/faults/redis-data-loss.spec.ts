@@ -168,7 +168,7 @@ describe('a foreign lock', () => {
     // shorter, so that the test does not wait so long
     await admin.pexpire(pair.lock(JOB), LOCK_EXPIRY_MS);
     await pair.goesOn({ withinMs: LOCK_EXPIRY_MS + 1_000 + SLACK_MS });
-    const warnings = pair.replicas.flatMap(({ warnings }) => warnings).filter((line) => line.includes('for ever'));
+    const warnings = pair.replicas.flatMap(({ warnings }) => warnings).filter((line) => line.includes('time to live'));
     expect(warnings).toEqual([
       expect.stringContaining(
         `:${JOB}] has a lock without a time to live, held by 'an-old-application'. It expires now`,

@@ -202,7 +202,7 @@ describe('The log', () => {
       'storeRecovered',
       { outageMs: 11_000, hasRestarted: true },
       'log [myapp] Redis is available again after 11.0 s. ' +
-        'It restarted, or is another server: the leader of a job continues, or another one follows after its lockExpiry',
+        'It restarted, or is another server: the leader of a job continues, or another replica takes over after its lockExpiry',
     ],
     [
       'requestDenied',

@@ -148,7 +148,7 @@ export class LoggingObserver implements JobObserver {
 
   storeRecovered({ job, outageMs, hasRestarted }: JobEvents['storeRecovered']): void {
     const restarted =
-      '. It restarted, or is another server: the leader of a job continues, or another one follows after its lockExpiry';
+      '. It restarted, or is another server: the leader of a job continues, or another replica takes over after its lockExpiry';
     const line = `${this.#name(job)} Redis is available again after ${showDuration(outageMs)}`;
     this.sink.log(`${line}${hasRestarted === true ? restarted : ''}`);
   }
