@@ -2,15 +2,10 @@ import { describe, expect, it } from '@jest/globals';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type LockStore } from 'nestjs-singleton-job';
-import {
-  describeLockStore,
-  InMemoryLockStore,
-  TestServer,
-  type LockStoreWorld,
-  ManualClock,
-} from 'nestjs-singleton-job/testing';
+import { describeLockStore } from 'nestjs-singleton-job/testing';
 import { attempt } from '../../tools/workspace/command.js';
 import { ROOT } from '../../tools/workspace/paths.js';
+import { inMemoryWorld } from '../support/in-memory-world.js';
 
 const SAMPLES = join(import.meta.dirname, 'testing-samples');
 
@@ -29,46 +24,13 @@ async function brokenRules(breakage: Breakage): Promise<{ readonly broken: strin
     },
     it: (name: string, run: () => Promise<void>) => tests.push({ title: `${path.at(-1) ?? ''} ${name}`, run }),
   };
-  describeLockStore(runner, { name: 'a store', makeWorld: () => worldOf(breakage) });
+  describeLockStore(runner, {
+    name: 'a store',
+    makeWorld: () => inMemoryWorld((whole) => breaking(whole, breakage(whole))),
+  });
   const broken: string[] = [];
   for (const { title, run } of tests) await run().catch(() => broken.push(title));
   return { broken, rules: tests.length };
-}
-
-function worldOf(breakage: Breakage): LockStoreWorld {
-  const clock = new ManualClock();
-  const server = new TestServer(clock);
-  const connect = (): LockStore => {
-    const whole = new InMemoryLockStore(server);
-    return breaking(whole, breakage(whole));
-  };
-  const [store, other] = [connect(), connect()];
-  return {
-    store,
-    other,
-    occupy: async (...args) => {
-      server.occupy(...args);
-    },
-    loseData: async () => {
-      server.loseData();
-    },
-    loseSessions: async () => {
-      server.loseSessions();
-    },
-    loseState: async (name) => {
-      server.forget(name);
-    },
-    restart: async () => {
-      server.restart(server.snapshot());
-    },
-    setClockBack: async (ms) => {
-      clock.stepWall(-ms);
-    },
-    passTime: (ms) => clock.advance(ms),
-    end: async () => {
-      await Promise.all([store.close(), other.close()]);
-    },
-  };
 }
 
 function breaking(whole: LockStore, broken: Partial<LockStore>): LockStore {
