@@ -11,8 +11,7 @@ import {
   sessionOf,
 } from '../store/index.js';
 import { shortPauseMs } from '../store/client/index.js';
-import { instant, type Instant } from '../time/index.js';
-import { Alarm } from './alarm.js';
+import { instant, type Instant, Sleeper } from '../time/index.js';
 import { KnownState } from './known-state.js';
 import { LastLeader } from './last-leader.js';
 import { AFTER_TTL_MS, afterTtlMs, deadlineOf, isBefore, TTL_JITTER_MS } from './lease.js';
@@ -54,7 +53,8 @@ interface SentRequest {
 /** The follower's part of an election: waits until the lock may be free, and acquires it. */
 export class Follower implements Waiter {
   readonly known = new KnownState();
-  readonly #alarm: Alarm;
+  /** Sleeps until the next request. Undefined: this replica does not compete at the moment. */
+  #sleeper: Sleeper | undefined;
   /** The holder of the lock as this replica knows it. Undefined: the lock is free, or the holder is not known. */
   #holder: Holder | undefined;
   /** The last known holder, for the wait after a break. */
@@ -62,18 +62,15 @@ export class Follower implements Waiter {
   readonly #lastLeader = new LastLeader();
   /** The last term of this replica. While its deadline has not passed, no other replica can have led. */
   #lastTerm: Term | undefined;
-  #isCampaigning = false;
   /** Cancels a request that still waits in the queue of acquire requests. */
   #cancelQueued: (() => void) | undefined;
-  /** The session of the holder was not listed, so the alarm is set for the end of the lock's life. */
+  /** The session of the holder was not listed, so the next request is due at the end of the lock's life. */
   #waitsForTtl = false;
 
   constructor(
     private readonly replica: Replica,
     private readonly options: ElectionOptions,
-  ) {
-    this.#alarm = new Alarm(replica.clock);
-  }
+  ) {}
 
   /** The other replica that holds the lock. Undefined: none is known, or what this replica knows is too old. */
   get rival(): Holder | undefined {
@@ -83,23 +80,24 @@ export class Follower implements Waiter {
 
   /** Whether it competes for a job that is not paused, and knows of no holder. */
   get isLeaderless(): boolean {
-    return this.#isCampaigning && this.rival === undefined && this.known.pausedAt === undefined;
+    return this.#sleeper !== undefined && this.rival === undefined && this.known.pausedAt === undefined;
   }
 
   /** Acquires the lock as soon as that is allowed. Undefined when `stop` aborted before. */
   async campaign(stop: AbortSignal): Promise<Term | undefined> {
-    this.#isCampaigning = true;
-    this.#alarm.bringForward(0);
+    const sleeper = new Sleeper(this.replica.clock, stop);
+    this.#sleeper = sleeper;
+    sleeper.wakeIn(0);
     try {
       while (!stop.aborted) {
-        await this.#alarm.wait(stop);
+        await sleeper.untilDue();
         const term = await this.#acquire(stop);
         if (term !== undefined) return term;
       }
       return undefined;
     } finally {
-      this.#isCampaigning = false;
-      this.#alarm.clear();
+      sleeper.reset();
+      this.#sleeper = undefined;
     }
   }
 
@@ -108,7 +106,7 @@ export class Follower implements Waiter {
     this.#follow(holder);
     // a queued request would be refused
     this.#cancelQueued?.();
-    this.#alarm.clear();
+    this.#sleeper?.reset();
     this.#waitForHolder();
   }
 
@@ -122,7 +120,7 @@ export class Follower implements Waiter {
   /** The job was paused, or its pause has ended. False: it sends no request now. */
   pauseChanged(): boolean {
     this.#requestIn(this.#spreadMs());
-    return this.#isCampaigning;
+    return this.#sleeper !== undefined;
   }
 
   sessionsChanged(): void {
@@ -157,11 +155,11 @@ export class Follower implements Waiter {
     this.#follow(holder);
   }
 
-  /** Sends one acquire request until it is answered. Undefined: there is no term, and the alarm is set for the next try. */
+  /** Sends one acquire request until it is answered. Undefined: there is no term, and the time of the next request is set. */
   async #acquire(stop: AbortSignal): Promise<Term | undefined> {
     const session = await this.#usableSession(stop);
     if (session === undefined) return undefined;
-    this.#alarm.clear();
+    this.#sleeper?.reset();
     const { replica } = this;
     const { name, lockExpiryMs } = this.options;
     const quitting = new AbortController();
@@ -205,7 +203,7 @@ export class Follower implements Waiter {
       replica.releaseInBackground({ name, holder, token, update: {} }, lockLifeMs(lockExpiryMs));
     }
     if (result?.granted === false) await this.#refused(result);
-    // a grant to another replica that cancelled the request has already set the alarm
+    // a grant to another replica that cancelled the request has already set the time of the next one
     else if (!queued.isCancelled) this.#requestIn(0);
     return undefined;
   }
@@ -295,7 +293,7 @@ export class Follower implements Waiter {
     }
   }
 
-  /** The request relied on old facts, so a heartbeat comes first. If that shows a break, {@link breakNoticed} sets the alarm. */
+  /** The request relied on old facts, so a heartbeat comes first. If that shows a break, {@link breakNoticed} sets the time of the next request. */
   async #outdated(): Promise<void> {
     const { sessions, random } = this.replica;
     const { server } = sessions;
@@ -322,7 +320,7 @@ export class Follower implements Waiter {
     if (replicaOf(holder) !== this.replica.id && !this.#holderHasEnded()) this.#lastTerm = undefined;
   }
 
-  /** Sets the alarm for everything that no event reports. `ttlMs` is the life of the lock in the answer of the store. */
+  /** Sets the time of the next request for everything that no event reports. `ttlMs` is the life of the lock in the answer of the store. */
   #waitForHolder(ttlMs = lockLifeMs(this.options.lockExpiryMs)): void {
     const { sessions, random } = this.replica;
     if (this.#holderHasEnded()) {
@@ -408,7 +406,7 @@ export class Follower implements Waiter {
 
   /** Sends the next request after `delayMs` at the latest, if this replica competes for the lock. */
   #requestIn(delayMs: number): void {
-    if (this.#isCampaigning) this.#alarm.bringForward(delayMs);
+    this.#sleeper?.wakeIn(delayMs);
   }
 
   /** A random wait. It is longer for a replica that leads more jobs than its share, so that jobs spread over the replicas. */

@@ -1,7 +1,7 @@
-import { afterTtlMs, Alarm, deadlineOf, isBefore, type Replica, Term, type Waiter } from '../leadership/index.js';
+import { afterTtlMs, deadlineOf, isBefore, type Replica, Term, type Waiter } from '../leadership/index.js';
 import { givenKey, LockStoreError } from '../errors/index.js';
 import { type AcquireRequest, type AcquireResult, type Holder, type Refusal } from '../store/index.js';
-import { instant, type Instant } from '../time/index.js';
+import { instant, type Instant, Sleeper } from '../time/index.js';
 import { type KnownLock, STATE_LIFE_MS } from './known-locks.js';
 import { type LockRequest } from './lock-request.js';
 
@@ -26,7 +26,7 @@ export function winLock(replica: Replica, request: InformedRequest, stop: AbortS
 
 /** One request for a lock. It has no session, so it goes by the life of the lock and the messages about releases. */
 class LockWaiter implements Waiter {
-  readonly #alarm: Alarm;
+  readonly #sleeper: Sleeper;
   /** Aborts when `stop` aborts, and when waiting is over. */
   readonly #quitting = new AbortController();
   /** Why there is no answer. Undefined: the answer is that another holder has the lock. */
@@ -38,17 +38,17 @@ class LockWaiter implements Waiter {
     private readonly request: InformedRequest,
     private readonly stop: AbortSignal,
   ) {
-    this.#alarm = new Alarm(replica.clock);
+    this.#sleeper = new Sleeper(replica.clock, this.#quitting.signal);
     this.#failure = this.#noAnswer();
     this.#hasTime = request.waitMs > 0;
   }
 
   released(): void {
-    this.#alarm.bringForward(0);
+    this.#sleeper.wakeIn(0);
   }
 
   subscriptionChanged(): void {
-    this.#alarm.bringForward(0);
+    this.#sleeper.wakeIn(0);
   }
 
   async win(): Promise<Term | null> {
@@ -67,10 +67,10 @@ class LockWaiter implements Waiter {
     this.stop.addEventListener('abort', quit);
     if (this.stop.aborted) quit();
     const leave = this.replica.enter(name, this);
-    this.#alarm.bringForward(0);
+    this.#sleeper.wakeIn(0);
     try {
       while (!this.#quitting.signal.aborted) {
-        await this.#alarm.wait(this.#quitting.signal);
+        await this.#sleeper.untilDue();
         const term = await this.#acquire();
         if (term !== undefined) return term;
       }
@@ -82,7 +82,7 @@ class LockWaiter implements Waiter {
     } finally {
       for (const timer of timers) timer.cancel();
       this.stop.removeEventListener('abort', quit);
-      this.#alarm.clear();
+      this.#sleeper.reset();
       leave();
     }
   }
@@ -92,7 +92,7 @@ class LockWaiter implements Waiter {
     const { name, expiryMs, known } = this.request;
     const { signal } = this.#quitting;
     if (signal.aborted) return undefined;
-    this.#alarm.clear();
+    this.#sleeper.reset();
     if (known.waitMs > 0) {
       this.#mustWait(known.waitMs);
       return undefined;
@@ -124,7 +124,7 @@ class LockWaiter implements Waiter {
     if (sent.last === undefined || !isBefore(replica.clock, deadlineOf(sent.last, expiryMs))) {
       // the lock was granted too late to be useful
       replica.releaseInBackground({ name, holder, token: result.token, update: {} }, expiryMs);
-      this.#alarm.bringForward(0);
+      this.#sleeper.wakeIn(0);
       return undefined;
     }
     const facts = { name, holder, lockExpiryMs: expiryMs, grant: result, sent: sent.last, known: known.state };
@@ -160,8 +160,7 @@ class LockWaiter implements Waiter {
   /** The lock is not free now. It may be free after `delayMs`. */
   #mustWait(delayMs: number): void {
     this.#failure = undefined;
-    if (this.#hasTime)
-      this.#alarm.bringForward(this.replica.isSubscribed ? delayMs : Math.min(delayMs, REQUEST_EVERY_MS));
+    if (this.#hasTime) this.#sleeper.wakeIn(this.replica.isSubscribed ? delayMs : Math.min(delayMs, REQUEST_EVERY_MS));
     else this.#quitting.abort();
   }
 

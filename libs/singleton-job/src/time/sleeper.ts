@@ -1,9 +1,14 @@
 import { type Clock, type Timer } from './clock.js';
 
-/** The sleeps of one loop, one after the other. All share one listener on the signal that ends the loop. */
+/**
+ * Sleeps until a due time, a wake-up or the end of its signal, whichever comes first. All its sleeps, one after the other, share one
+ * listener on the signal.
+ *
+ * A due time that passes while nothing sleeps ends the next sleep at once. A timer that fires early is set again. So no wake-up is lost.
+ */
 export class Sleeper {
+  #dueMs = Infinity;
   #timer: Timer | undefined;
-  #dueMs = 0;
   #resolve: (() => void) | undefined;
   #until: Promise<unknown> | undefined;
 
@@ -14,32 +19,56 @@ export class Sleeper {
     signal.addEventListener('abort', this.#wake);
   }
 
+  /** Resolves at the due time and never before, unless the signal aborts. */
+  untilDue(): Promise<void> {
+    if (this.signal.aborted || this.clock.now() >= this.#dueMs) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#resolve = resolve;
+      this.#arm();
+    });
+  }
+
+  /** Sets the due time to `delayMs` from now, unless it is earlier already. */
+  wakeIn(delayMs: number): void {
+    const dueMs = this.clock.now() + Math.max(delayMs, 0);
+    if (dueMs >= this.#dueMs) return;
+    this.#dueMs = dueMs;
+    if (this.#resolve === undefined) return;
+    this.#timer?.cancel();
+    this.#fired();
+  }
+
+  /** Forgets the due time. */
+  reset(): void {
+    this.#timer?.cancel();
+    this.#timer = undefined;
+    this.#dueMs = Infinity;
+  }
+
   /**
    * Resolves after `delayMs` and never before, unless `until` resolves or the signal aborts. The caller checks why: the `until` of an
    * earlier sleep ends a later one as well.
    */
   sleep(delayMs: number, until?: Promise<unknown>): Promise<void> {
-    if (this.signal.aborted) return Promise.resolve();
-    this.#dueMs = this.clock.now() + delayMs;
+    this.reset();
+    this.wakeIn(delayMs);
     // one handler for each promise: many sleeps may wait for the same run that ignores its signal
     if (until !== this.#until) {
       this.#until = until;
       void until?.then(this.#wake);
     }
-    return new Promise((resolve) => {
-      this.#resolve = resolve;
-      this.#arm(delayMs);
-    });
+    return this.untilDue();
   }
 
-  /** Rounded down: rounded up, it would be late by up to a millisecond. A timer that fires early is set again. */
-  #arm(delayMs: number): void {
-    this.#timer = this.clock.setTimer(Math.max(Math.floor(delayMs), 1), this.#fired);
+  /** Rounded down: rounded up, it would be late by up to a millisecond. */
+  #arm(): void {
+    if (this.#dueMs === Infinity) return;
+    const restMs = this.#dueMs - this.clock.now();
+    this.#timer = this.clock.setTimer(Math.max(Math.floor(restMs), 1), this.#fired);
   }
 
   readonly #fired = (): void => {
-    const restMs = this.#dueMs - this.clock.now();
-    if (restMs > 0) this.#arm(restMs);
+    if (this.clock.now() < this.#dueMs) this.#arm();
     else this.#wake();
   };
 
