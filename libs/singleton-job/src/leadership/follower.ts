@@ -37,6 +37,8 @@ const ABOVE_SHARE_MS = 1.5;
 const MOST_LOAD = 2;
 /** After a reconnect a follower whose leader is known to be alive sends a request within this time. */
 const REQUEST_WITHIN_MS = 10_000;
+/** A lock that was not renewed for so long is not renewed by its holder. */
+const RENEWAL_CHECK_MS = 1.5 * RENEWAL_INTERVAL_MS;
 /** As a safety net the followers of a job together send one request in this time. */
 const SAFETY_NET_MS = 60_000;
 
@@ -64,6 +66,8 @@ export class Follower implements Waiter {
   #lastTerm: Term | undefined;
   /** Cancels a request that still waits in the queue of acquire requests. */
   #cancelQueued: (() => void) | undefined;
+  /** The store may have restored the lock of a replica that does not renew it. A request at this time shows whether it does. */
+  #renewalCheckAtMs = -Infinity;
   /** The session of the holder was not listed, so the next request is due at the end of the lock's life. */
   #waitsForTtl = false;
 
@@ -138,6 +142,7 @@ export class Follower implements Waiter {
   }
 
   breakNoticed(): void {
+    this.#renewalCheckAtMs = this.replica.clock.now() + RENEWAL_CHECK_MS;
     // the lock may be lost with the data
     this.#requestAfterWait();
   }
@@ -152,6 +157,7 @@ export class Follower implements Waiter {
 
   lost(term: Term, holder: Holder | undefined): void {
     if (holder === undefined || sessionOf(holder) === term.facts.session?.id) return;
+    this.#renewalCheckAtMs = this.replica.clock.now() + RENEWAL_CHECK_MS;
     this.#follow(holder);
   }
 
@@ -202,7 +208,7 @@ export class Follower implements Waiter {
       const token = result?.token ?? 0;
       replica.releaseInBackground({ name, holder, token, update: {} }, lockLifeMs(lockExpiryMs));
     }
-    if (result?.granted === false) await this.#refused(result);
+    if (result?.granted === false) await this.#refused(result, stop);
     // a grant to another replica that cancelled the request has already set the time of the next one
     else if (!queued.isCancelled) this.#requestIn(0);
     return undefined;
@@ -245,6 +251,8 @@ export class Follower implements Waiter {
     const { name, lockExpiryMs } = this.options;
     const schedule = this.options.schedule.fingerprint;
     this.#holder = undefined;
+    // its own term proves that no older lease exists
+    this.#lastHolder = holder;
     const takeover = this.#lastLeader.takeover(grant, endedSession !== undefined);
     this.#lastLeader.acquired(holder);
     const inherited = this.known.won(grant, schedule, isExempt);
@@ -270,7 +278,7 @@ export class Follower implements Waiter {
     return term;
   }
 
-  async #refused(refusal: Refusal): Promise<void> {
+  async #refused(refusal: Refusal, stop: AbortSignal): Promise<void> {
     const { replica } = this;
     const { name } = this.options;
     const { reason, holder, storeTime, ttlRestored } = refusal;
@@ -289,15 +297,15 @@ export class Follower implements Waiter {
         this.#requestAfterWait(storeTime);
         return;
       case 'outdated':
-        await this.#outdated();
+        await this.#outdated(stop);
     }
   }
 
   /** The request relied on old facts, so a heartbeat comes first. If that shows a break, {@link breakNoticed} sets the time of the next request. */
-  async #outdated(): Promise<void> {
+  async #outdated(stop: AbortSignal): Promise<void> {
     const { sessions, random } = this.replica;
     const { server } = sessions;
-    const isAnswered = await sessions.refresh();
+    const isAnswered = await sessions.refresh(stop);
     const isSameServer = sessions.server?.serverSince === server?.serverSince;
     if (!isAnswered) this.#requestIn(shortPauseMs(random));
     else if (isSameServer || this.#mayLeadAgainAtOnce()) this.#requestIn(random() * TTL_JITTER_MS);
@@ -322,7 +330,7 @@ export class Follower implements Waiter {
 
   /** Sets the time of the next request for everything that no event reports. `ttlMs` is the life of the lock in the answer of the store. */
   #waitForHolder(ttlMs = lockLifeMs(this.options.lockExpiryMs)): void {
-    const { sessions, random } = this.replica;
+    const { sessions, random, clock } = this.replica;
     if (this.#holderHasEnded()) {
       this.#requestIn(this.#spreadMs());
       return;
@@ -331,7 +339,9 @@ export class Follower implements Waiter {
     if (this.#waitsForTtl && this.#holderSession !== undefined) sessions.watch(this.#holderSession);
     // The life of the lock counts if no heartbeat will show the end of its holder. It also counts if the lock is not renewed: the data of
     // a restarted store may name a living holder that has left the lock.
-    if (this.#waitsForTtl || ttlMs < this.#renewedTtlMs) this.#requestIn(afterTtlMs(ttlMs, random));
+    if (this.#waitsForTtl || ttlMs <= this.#renewedTtlMs) this.#requestIn(afterTtlMs(ttlMs, random));
+    const untilCheckMs = this.#renewalCheckAtMs - clock.now();
+    if (untilCheckMs > 0) this.#requestIn(untilCheckMs);
     if (sessions.hasNoticedBreak && this.#waitMs(sessions.storeNow()) > 0) this.#requestAfterWait();
     this.#requestAsSafetyNet();
   }
@@ -395,7 +405,7 @@ export class Follower implements Waiter {
   /** A lock with a shorter life is not renewed by its leader. */
   get #renewedTtlMs(): number {
     const session = this.#holderSession;
-    return session === undefined ? 0 : lockLifeMs(lockExpiryOf(session)) - 1.5 * RENEWAL_INTERVAL_MS;
+    return session === undefined ? 0 : lockLifeMs(lockExpiryOf(session)) - RENEWAL_CHECK_MS;
   }
 
   /** The `lockExpiry` of the job, or of the last known holder if that is longer. */

@@ -15,6 +15,9 @@ import { Session } from './session.js';
 /** A session that is not listed for so many of its lives counts as ended. */
 const ABSENT_LIVES = 1.1;
 
+/** How long {@link Sessions.refresh} waits for an answer. */
+const REFRESH_MS = 250;
+
 interface SessionsParts {
   /** `nodeId-random`. */
   readonly replicaId: string;
@@ -75,6 +78,8 @@ export class Sessions {
   #liveReplicas = 1;
   #storeTime = { time: 0, atMs: 0 };
   #refresh: Promise<boolean> | undefined;
+  /** Counts answered heartbeats. */
+  #answers = 0;
   readonly #waiting = new Set<() => void>();
   /** When the newest heartbeat was sent that was answered. */
   #answeredSent: Instant | undefined;
@@ -189,12 +194,26 @@ export class Sessions {
     });
   }
 
-  /** Sends a heartbeat, unless one of this method is under way. Resolves to whether it was answered with a result. */
-  refresh(): Promise<boolean> {
+  /**
+   * Sends a heartbeat, unless one of this method is under way. Resolves when any heartbeat is answered, after 0.25 s, or when `signal`
+   * aborts: to whether one was answered. A store need not limit how long a single answer takes.
+   */
+  async refresh(signal: AbortSignal): Promise<boolean> {
     this.#refresh ??= this.beat().finally(() => {
       this.#refresh = undefined;
     });
-    return this.#refresh;
+    const waiting = new AbortController();
+    const end = (): void => {
+      waiting.abort();
+    };
+    const timer = this.parts.clock.setTimer(REFRESH_MS, end);
+    signal.addEventListener('abort', end);
+    if (signal.aborted) end();
+    const answered = this.#answers;
+    if (!waiting.signal.aborted) await this.nextAnswer(waiting.signal);
+    timer.cancel();
+    signal.removeEventListener('abort', end);
+    return this.#answers > answered;
   }
 
   /** Sends one heartbeat for all sessions, and the next one after an interval. Resolves to whether it was answered with a result. */
@@ -339,6 +358,7 @@ export class Sessions {
     this.#awaitNextEnd(result);
     if (list !== undefined || hasPresumed) this.parts.listener.listChanged();
     this.parts.listener.heartbeatAnswered();
+    this.#answers += 1;
     for (const done of [...this.#waiting]) done();
   }
 

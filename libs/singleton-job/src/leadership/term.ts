@@ -7,7 +7,7 @@ import {
   type StateUpdate,
 } from '../store/index.js';
 import { type RequestKind } from '../store/client/index.js';
-import { instant, type Instant, sleep, type Timer } from '../time/index.js';
+import { instant, type Instant, sleep, type Timer, within } from '../time/index.js';
 import { type Inherited, type KnownState } from './known-state.js';
 import { deadlineOf, earlier, isBefore, later, safetyMarginMs } from './lease.js';
 import { type Takeover } from './last-leader.js';
@@ -293,8 +293,11 @@ export class Term {
 
   async #untilTrusted(): Promise<void> {
     while (!this.isTrusted() && !this.isOver()) {
-      await Promise.all([this.replica.sessions.refresh(), this.renewAfresh()]);
-      if (!this.isTrusted()) await sleep(this.replica.clock, CONFIRMATION_PAUSE_MS, this.signal);
+      const { clock, sessions } = this.replica;
+      const triedMs = clock.now();
+      await Promise.all([sessions.refresh(this.signal), within(clock, CONFIRMATION_PAUSE_MS, this.renewAfresh())]);
+      const pauseMs = triedMs + CONFIRMATION_PAUSE_MS - clock.now();
+      if (!this.isTrusted() && pauseMs > 0) await sleep(clock, pauseMs, this.signal);
     }
     // after the deadline the signal fires as soon as the event loop turns
     if (this.isOver() && !this.signal.aborted) await aborted(this.signal);
