@@ -92,7 +92,7 @@ describe('what Redis sees', () => {
     expect(grant.token).toBe(2_000_000_000_000_001);
     expect(await fixture.raw.hgetall(STATE)).toEqual({
       token: '2000000000000001',
-      born: String(grant.stateCreatedAt),
+      createdAt: String(grant.stateCreatedAt),
     });
   });
 
@@ -105,14 +105,14 @@ describe('what Redis sees', () => {
 
   it('is a claim with its claimer, and the update of the leader', async () => {
     const { token, storeTime } = await granted(store, acquireRequest('a#1'));
-    const update = { newestSettled: storeTime + 10, lastRunEndedAt: storeTime - 40.4, schedule: 'cron:1f2e' };
+    const update = { handled: storeTime + 10, runEndedAt: storeTime - 40.4, schedule: 'cron 0 3 * * * UTC' };
     await store.claim({ ...renewal, token, scheduledAt: storeTime + 20, update });
     expect(await fixture.raw.hgetall(STATE)).toMatchObject({
-      last: String(storeTime + 20),
-      by: `a#1 ${String(token)}`,
-      ran: String(storeTime + 10),
-      end: String(storeTime - 40),
-      schedule: 'cron:1f2e',
+      claimed: String(storeTime + 20),
+      claimedBy: `a#1 ${String(token)}`,
+      handled: String(storeTime + 10),
+      runEndedAt: String(storeTime - 40),
+      schedule: 'cron 0 3 * * * UTC',
     });
   });
 
@@ -266,13 +266,27 @@ describe('what Redis sees', () => {
     });
 
     it('fields that are no numbers count as missing', async () => {
-      await fixture.raw.hset(STATE, 'token', 'x', 'born', '', 'last', 'never', 'ran', '-', 'end', '?', 'paused', 'x');
+      await fixture.raw.hset(
+        STATE,
+        'token',
+        'x',
+        'createdAt',
+        '',
+        'claimed',
+        'never',
+        'handled',
+        '-',
+        'runEndedAt',
+        '?',
+        'paused',
+        'x',
+      );
       const grant = await granted(store, acquireRequest('a#1'));
-      expect(grant).toMatchObject({ newestClaimed: undefined, newestSettled: undefined, lastRunEndedAt: undefined });
+      expect(grant).toMatchObject({ claimed: undefined, handled: undefined, runEndedAt: undefined });
       expect(grant.stateCreatedAt).toBe(grant.storeTime);
       expect(grant.token).toBeGreaterThanOrEqual(grant.storeTime);
-      await store.renew({ ...renewal, update: { newestClaimed: 3, newestSettled: 2, lastRunEndedAt: 1 } });
-      expect(await fixture.raw.hmget(STATE, 'last', 'ran', 'end')).toEqual(['3', '2', '1']);
+      await store.renew({ ...renewal, update: { claimed: 3, handled: 2, runEndedAt: 1 } });
+      expect(await fixture.raw.hmget(STATE, 'claimed', 'handled', 'runEndedAt')).toEqual(['3', '2', '1']);
     });
 
     it('numbers that are too large reject', async () => {
@@ -315,14 +329,14 @@ describe('what Redis sees', () => {
     it('leaders renew, claim and release, and record their updates', async () => {
       const { token, storeTime: at } = await granted(store, acquireRequest('a#1'));
       await fill();
-      const update = { newestSettled: at + 10, lastRunEndedAt: at + 5, schedule: 'x' };
+      const update = { handled: at + 10, runEndedAt: at + 5, schedule: 'x' };
       expect(await store.renew({ ...renewal, update })).toMatchObject({ held: true });
-      const claim = { ...renewal, token, scheduledAt: at + 20, update: { newestSettled: at + 15 } };
+      const claim = { ...renewal, token, scheduledAt: at + 20, update: { handled: at + 15 } };
       expect(await store.claim(claim)).toMatchObject({ outcome: 'claimed' });
-      const last = { ...release, update: { newestSettled: at + 20, newestClaimed: at + 30 } };
+      const last = { ...release, update: { handled: at + 20, claimed: at + 30 } };
       expect(await store.release(last)).toMatchObject({ released: true });
       expect(await fixture.raw.exists(LOCK)).toBe(0);
-      expect(await fixture.raw.hmget(STATE, 'ran', 'last')).toEqual([String(at + 20), String(at + 30)]);
+      expect(await fixture.raw.hmget(STATE, 'handled', 'claimed')).toEqual([String(at + 20), String(at + 30)]);
     });
 
     it('locks go from leader to leader', async () => {

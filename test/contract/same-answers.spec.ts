@@ -82,9 +82,11 @@ const endedSession = fc.record({
 });
 const update = fc.record(
   {
-    newestClaimed: offset,
-    newestSettled: offset,
-    lastRunEndedAt: fc.oneof(offset, fc.constant(0.4)),
+    claimed: offset,
+    handled: offset,
+    slot: offset,
+    runStartedAt: fc.oneof(offset, fc.constant(0.6)),
+    runEndedAt: fc.oneof(offset, fc.constant(0.4)),
     schedule: fc.constantFrom('x', 'x', 'y'),
   },
   { requiredKeys: [] },
@@ -214,12 +216,14 @@ class Replica {
     return { ...session, confirmedEnd: confirmedEnd === undefined ? undefined : this.#at(confirmedEnd) };
   }
 
-  #placed({ newestClaimed, newestSettled, lastRunEndedAt, schedule }: StateUpdate): StateUpdate {
+  #placed({ claimed, handled, slot, runStartedAt, runEndedAt, schedule }: StateUpdate): StateUpdate {
     const at = (relative: number | undefined) => (relative === undefined ? undefined : this.#at(relative));
     return {
-      newestClaimed: at(newestClaimed),
-      newestSettled: at(newestSettled),
-      lastRunEndedAt: at(lastRunEndedAt),
+      claimed: at(claimed),
+      handled: at(handled),
+      slot: at(slot),
+      runStartedAt: at(runStartedAt),
+      runEndedAt: at(runEndedAt),
       schedule,
     };
   }
@@ -371,8 +375,7 @@ function comparable(answer: Answer | undefined): object | undefined {
 }
 
 function expectNothingLowered(before: Record<string, string>, after: Record<string, string>): void {
-  const hasChanged = before['schedule'] !== undefined && before['schedule'] !== after['schedule'];
-  for (const field of hasChanged ? ['token', 'born'] : ['token', 'born', 'last', 'ran', 'end']) {
+  for (const field of ['token', 'createdAt', 'claimed', 'handled', 'slot', 'runStartedAt', 'runEndedAt']) {
     const [old, now] = [before[field], after[field]];
     if (old !== undefined) expect({ field, value: Number(now) >= Number(old) }).toEqual({ field, value: true });
   }

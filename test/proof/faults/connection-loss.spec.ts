@@ -56,7 +56,7 @@ describe('every command of an ended term', () => {
     expect(await admin.mget(pair.jobNames.map((name) => pair.lock(name)))).toEqual(holders);
     const after = await Promise.all(pair.jobNames.map((name) => admin.hgetall(pair.state(name))));
     after.forEach((state, index) => {
-      for (const field of ['token', 'born', 'last', 'ran', 'end']) {
+      for (const field of ['token', 'createdAt', 'claimed', 'handled', 'slot', 'runStartedAt', 'runEndedAt']) {
         expect(Number(state[field] ?? 0)).toBeGreaterThanOrEqual(Number(before[index]?.[field] ?? 0));
       }
       expect(state['token']).toBe(before[index]?.['token']);

@@ -82,7 +82,7 @@ class CompetingReplica {
       name,
       lockExpiryMs: LOCK_EXPIRY_MS,
       initialDelayMs: 0,
-      schedule: { fingerprint: 'fixed-rate:1' },
+      schedule: { description: 'fixed-rate 1000ms' },
     };
     const election = new Election(this.#replica, options, (term, stop) => firstOf(term.signal, stop));
     this.#elections.push(election);

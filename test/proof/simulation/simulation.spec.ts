@@ -114,13 +114,13 @@ describe('The rules notice', () => {
         claim: (request) => {
           const result = server.claim(request);
           if (result.outcome !== 'taken') return result;
-          return { ...result, outcome: 'claimed', newestClaimed: request.scheduledAt };
+          return { ...result, outcome: 'claimed', claimed: request.scheduledAt };
         },
         // and forgets what was claimed when the leader changes
         acquire: (request) => {
           const result = server.acquire(request);
-          const newestClaimed = (result.newestClaimed ?? 0) - 20_000;
-          return { ...result, newestClaimed, newestSettled: newestClaimed };
+          const claimed = (result.claimed ?? 0) - 20_000;
+          return { ...result, claimed, handled: claimed };
         },
       });
     expect(await brokenBy(mutate)).toContain('started-twice');

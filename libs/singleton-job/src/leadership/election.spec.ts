@@ -255,7 +255,7 @@ describe('An election', () => {
         const lock = { name: 'tick', holder: 'b.1@10000#1', lifeMs: 35_000 };
         const now = replicas.clock.wallNow();
         replicas.server.acquire(acquireRequest(lock.holder, lock));
-        const update = { newestSettled: now - 60_000, newestClaimed: now - 60_000, schedule: schedule.fingerprint };
+        const update = { handled: now - 60_000, claimed: now - 60_000, schedule: schedule.description };
         replicas.server.claim({ ...lock, token: 1, scheduledAt: now, update });
         replicas.server.release({ ...lock, token: 1, update: {} });
         const a = replicas.start('a', [job({ schedule })]);

@@ -12,12 +12,12 @@ import {
 } from '../store/index.js';
 import { shortPauseMs } from '../store/client/index.js';
 import { instant, type Instant, Sleeper } from '../time/index.js';
-import { KnownState } from './known-state.js';
 import { LastLeader } from './last-leader.js';
-import { AFTER_TTL_MS, afterTtlMs, deadlineOf, isBefore, TTL_JITTER_MS } from './lease.js';
+import { AFTER_TTL_MS, afterTtlMs, deadlineOf, isBefore, safetyMarginMs, TTL_JITTER_MS } from './lease.js';
 import { type LockNews, type Replica, type Waiter } from './replica.js';
 import { type Session } from './session.js';
 import { RENEWAL_INTERVAL_MS, Term } from './term.js';
+import { Watermarks } from './watermarks.js';
 
 /** The options of an election. A `JobDefinition` has all of them. */
 export interface ElectionOptions {
@@ -25,8 +25,8 @@ export interface ElectionOptions {
   readonly lockExpiryMs: number;
   /** How long this replica waits after its start until it competes. */
   readonly initialDelayMs: number;
-  /** `fingerprint` is stored beside the lock. A new leader compares it with that of the last leader. */
-  readonly schedule: { readonly fingerprint: string };
+  /** Its description is stored beside the lock. A new leader compares it with that of the last leader. */
+  readonly schedule: { readonly description: string };
 }
 
 /** The longest wait of a follower per other living replica before it sends an acquire request, so that not all send at once. */
@@ -54,7 +54,7 @@ interface SentRequest {
 
 /** The follower's part of an election: waits until the lock may be free, and acquires it. */
 export class Follower implements Waiter {
-  readonly known = new KnownState();
+  readonly known = new Watermarks();
   /** Sleeps until the next request. Undefined: this replica does not compete at the moment. */
   #sleeper: Sleeper | undefined;
   /** The holder of the lock as this replica knows it. Undefined: the lock is free, or the holder is not known. */
@@ -106,7 +106,7 @@ export class Follower implements Waiter {
   }
 
   granted({ holder, token }: LockNews): void {
-    if (!this.known.granted(token)) return;
+    if (!this.known.grantedToOther(token)) return;
     this.#follow(holder);
     // a queued request would be refused
     this.#cancelQueued?.();
@@ -201,7 +201,7 @@ export class Follower implements Waiter {
       const isInTime = session.isTrusted() && isBefore(replica.clock, deadlineOf(sent.last.at, lockExpiryMs));
       if (isInTime && !stop.aborted) return this.#open(result, sent.last);
       // remember only the token: a later grant that is used reports what earlier leaders left
-      this.known.granted(result.token);
+      this.known.grantedToOther(result.token);
     }
     if (sent.last !== undefined && result?.granted !== false) {
       // granted too late, or without an answer: then it may have been granted all the same
@@ -249,13 +249,17 @@ export class Follower implements Waiter {
   #open(grant: Grant, { at, session, holder, leaseEpoch, isExempt, endedSession }: SentRequest): Term {
     const { sessions } = this.replica;
     const { name, lockExpiryMs } = this.options;
-    const schedule = this.options.schedule.fingerprint;
+    const schedule = this.options.schedule.description;
     this.#holder = undefined;
     // its own term proves that no older lease exists
     this.#lastHolder = holder;
     const takeover = this.#lastLeader.takeover(grant, endedSession !== undefined);
     this.#lastLeader.acquired(holder);
-    const inherited = this.known.won(grant, schedule, isExempt);
+    const backlog = {
+      ...this.known.grantedToUs(grant, schedule, isExempt),
+      claimsLostBefore: isExempt ? 0 : (sessions.server?.serverSince ?? 0),
+      leaseEndedAt: this.#leaseEndOf(endedSession),
+    };
     const term = new Term(this.replica, {
       name,
       holder,
@@ -265,17 +269,23 @@ export class Follower implements Waiter {
       sent: at,
       leaseEpoch,
       known: this.known,
-      inherited,
+      backlog,
       takeover,
       schedule,
-      claimsLostBefore: isExempt ? 0 : (sessions.server?.serverSince ?? 0),
-      predecessorLastHeartbeat: endedSession === undefined ? undefined : sessions.lastHeartbeatOf(endedSession),
     });
     this.#lastTerm = term;
     term.signal.addEventListener('abort', () => {
       if (term.end === 'expired') this.#lastLeader.expired(holder);
     });
     return term;
+  }
+
+  /** When the lease of the last leader ended. Undefined: it gave the lock back, or it was this replica, which knows its runs. */
+  #leaseEndOf(session: SessionId | undefined): number | undefined {
+    if (session === undefined || replicaOf(session) === this.replica.id) return undefined;
+    const heartbeatAt = this.replica.sessions.lastHeartbeatOf(session);
+    const lifeMs = lockExpiryOf(session);
+    return heartbeatAt === undefined ? undefined : heartbeatAt + lifeMs - safetyMarginMs(lifeMs);
   }
 
   async #refused(refusal: Refusal, stop: AbortSignal): Promise<void> {

@@ -6,8 +6,8 @@ export {
   type MainThreadState,
 } from './backup-heartbeats.js';
 export { Election } from './election.js';
-export { KnownState } from './known-state.js';
 export { afterTtlMs, deadlineOf, isBefore } from './lease.js';
 export { Replica, type Waiter } from './replica.js';
 export { Pulse } from './pulse.js';
 export { Term } from './term.js';
+export { type Backlog, Watermarks } from './watermarks.js';

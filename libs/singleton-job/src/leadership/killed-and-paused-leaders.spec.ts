@@ -99,12 +99,12 @@ const DEATHS: readonly Death[] = [
     otherLeadsAtMs: 1_000,
   },
   {
-    until: 'the lock is granted: a grant that is never used leaves nothing behind',
+    until: 'the lock is granted: the occurrences since then are not lost',
     fromTheStart: true,
     arrange: (leader) => {
       dieWith(leader, 'acquire', 'answer-lost');
     },
-    becomes: [],
+    becomes: [MISFIRE],
     otherLeadsAtMs: LOCK_EXPIRY_MS,
   },
   {

@@ -51,9 +51,9 @@ describe('The renewal of a lock', () => {
     const sent = a.store.sent.map(({ request }) => request).filter((request) => /renew|claim/.test(request));
     expect(sent.slice(0, 2)).toEqual(['renew', 'claim']);
     expect(updates[0]).toMatchObject({
-      newestClaimed: now,
-      newestSettled: now,
-      schedule: expect.stringMatching(/^cron:/),
+      claimed: now,
+      handled: now,
+      schedule: every5Seconds.description,
     });
   });
 
@@ -61,7 +61,7 @@ describe('The renewal of a lock', () => {
     const every10Seconds = cron('*/10 * * * * *', { timeZone: 'UTC', jobName: 'tick' });
     const a = replicas.start('a', [job({ schedule: every10Seconds })]);
     await replicas.clock.advance(10_000);
-    expect(replicas.server.snapshot().states.get('tick')?.newestSettled).toBe(Date.UTC(2027, 0, 1, 0, 0, 10));
+    expect(replicas.server.snapshot().states.get('tick')?.handled).toBe(Date.UTC(2027, 0, 1, 0, 0, 10));
     expect(a.observer.of('runStarted')).toHaveLength(1);
   });
 
@@ -69,7 +69,7 @@ describe('The renewal of a lock', () => {
     const a = replicas.start('a', [job({ schedule: interval(4_000), run: lasting(replicas.clock, 1_500) })]);
     a.clock.aheadMs = 300;
     await replicas.clock.advance(9_900);
-    const endOf = () => replicas.server.snapshot().states.get('tick')?.lastRunEndedAt;
+    const endOf = () => replicas.server.snapshot().states.get('tick')?.runEndedAt;
     expect(endOf()).toBeUndefined();
     await replicas.clock.advance(100);
     expect(endOf()).toBe(Date.UTC(2027, 0, 1) + 7_000);
@@ -80,11 +80,11 @@ describe('The renewal of a lock', () => {
     await replicas.clock.advance(1_000);
     const snapshot = replicas.server.snapshot();
     await replicas.clock.advance(1_000);
-    const before = replicas.server.snapshot().states.get('tick')?.lastRunEndedAt;
+    const before = replicas.server.snapshot().states.get('tick')?.runEndedAt;
     expect(before).toBe(Date.UTC(2027, 0, 1) + 1_500);
     replicas.server.restart(snapshot);
     await replicas.clock.advance(10_000);
-    expect(replicas.server.snapshot().states.get('tick')?.lastRunEndedAt).toBe(before);
+    expect(replicas.server.snapshot().states.get('tick')?.runEndedAt).toBe(before);
   });
 
   it('is sent every 10 s for any lockExpiry', async () => {

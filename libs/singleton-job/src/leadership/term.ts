@@ -8,17 +8,19 @@ import {
 } from '../store/index.js';
 import { type RequestKind } from '../store/client/index.js';
 import { instant, type Instant, sleep, type Timer, within } from '../time/index.js';
-import { type Inherited, type KnownState } from './known-state.js';
 import { deadlineOf, earlier, isBefore, later, safetyMarginMs } from './lease.js';
 import { type Takeover } from './last-leader.js';
 import { type Replica } from './replica.js';
 import { type Session } from './session.js';
+import { type Backlog, type Watermarks } from './watermarks.js';
 
 /** How a term ended: given back, taken by another holder, not confirmed in time, or left to expire by a process that ends. */
 type TermEnd = 'released' | 'preempted' | 'expired' | 'abandoned';
 
 /** Locks of jobs are renewed at this interval, with any `lockExpiry`: followers go by the session. */
 export const RENEWAL_INTERVAL_MS = 10_000;
+/** How long a run waits at most until its start is recorded. */
+const RECORD_START_MS = 250;
 /** The shortest time for which a release is tried. */
 const SHORTEST_RELEASE_MS = 1_000;
 /** The longest time that `release()` of a lock of `LockService` takes. After that the release continues in the background. */
@@ -36,17 +38,12 @@ interface TermFacts {
   /** When the acquire request was sent, and in which epoch of leases (see {@link Sessions.leaseEpoch}). */
   readonly sent: Instant;
   readonly leaseEpoch: number;
-  readonly known: KnownState;
-  /** What earlier leaders have left. Undefined for a lock of `LockService`. */
-  readonly inherited: Inherited | undefined;
+  readonly known: Watermarks;
+  readonly backlog: Backlog;
   /** How this replica became the leader. Reported only for jobs. */
   readonly takeover: Takeover;
-  /** Kind and hash of the schedule. Undefined for a lock of `LockService`. */
+  /** The schedule in words. Undefined for a lock of `LockService`. */
   readonly schedule: string | undefined;
-  /** Claims of occurrences that came due before this time may be lost. By the clock of the store. */
-  readonly claimsLostBefore: number;
-  /** When the session of the last holder sent its last heartbeat. Undefined: the lock was free. */
-  readonly predecessorLastHeartbeat: number | undefined;
 }
 
 /** The facts that a confirmed renewal or claim shows. */
@@ -110,9 +107,14 @@ export class Term {
     if (session?.isOver === true) expire();
   }
 
-  /** Occurrences and slots up to here were settled or claimed before this term began. */
-  get newestClaimedBefore(): number {
-    return this.facts.inherited?.newestClaimed ?? 0;
+  /** What earlier leaders have left. */
+  get backlog(): Backlog {
+    return this.facts.backlog;
+  }
+
+  /** The newest occurrence or slot whose run began or that was reported, on any replica, 0 if none. */
+  get newestTick(): number {
+    return this.facts.known.newestTick;
   }
 
   get name(): string {
@@ -126,11 +128,6 @@ export class Term {
   /** Larger than that of every earlier term of the job. */
   get fencingToken(): number {
     return this.grant.token;
-  }
-
-  /** What this process knows about the job. */
-  get known(): KnownState {
-    return this.facts.known;
   }
 
   /** When the term began, on both clocks. */
@@ -241,8 +238,30 @@ export class Term {
     const result = await this.#untilAnswered('claim', (update) =>
       this.replica.client.store.claim({ ...this.#command(), token, scheduledAt, update }),
     );
-    if (result !== undefined) this.known.claimed(result.newestClaimed);
+    if (result !== undefined) this.facts.known.claimedUpTo(result.claimed);
     return result;
+  }
+
+  /** The run of this occurrence has begun, or the occurrence was reported. The next request records it. */
+  handled(scheduledAt: number): void {
+    this.facts.known.handledUpTo(scheduledAt);
+  }
+
+  /** The run of this slot of a fixed rate has begun. The next request records it. */
+  slotFired(slot: number): void {
+    this.facts.known.slotFired(slot);
+  }
+
+  /** An interval run is about to begin. Resolves when the store has recorded that, after 0.25 s at the latest. */
+  async runStarts(): Promise<void> {
+    this.facts.known.runStarted(this.storeNowAtMost());
+    await within(this.replica.clock, RECORD_START_MS, this.renewAfresh());
+  }
+
+  /** An interval run has ended. The next request records it. */
+  runEnded(): void {
+    // an earlier time would shorten the delay
+    this.facts.known.runEnded(this.storeNowAtMost());
   }
 
   /**
@@ -285,10 +304,9 @@ export class Term {
 
   /** Until a request is confirmed, every request records what the new leader found. */
   #update(): StateUpdate {
-    const { known } = this;
-    const { schedule } = this.facts;
+    const { known, schedule } = this.facts;
     if (schedule === undefined) return {};
-    return this.#isRecorded ? known.progress : { ...known.progress, newestClaimed: known.newestClaimed, schedule };
+    return this.#isRecorded ? known.progress : { ...known.progress, claimed: known.claimed, schedule };
   }
 
   async #untilTrusted(): Promise<void> {
@@ -304,7 +322,7 @@ export class Term {
   }
 
   #finalUpdate(): StateUpdate {
-    return this.facts.schedule === undefined ? {} : { ...this.#update(), newestClaimed: this.known.newestClaimed };
+    return this.facts.schedule === undefined ? {} : { ...this.#update(), claimed: this.facts.known.claimed };
   }
 
   #untilAnswered<R extends RenewResult | ClaimResult>(

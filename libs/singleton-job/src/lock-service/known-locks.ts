@@ -1,4 +1,4 @@
-import { KnownState } from '../leadership/index.js';
+import { Watermarks } from '../leadership/index.js';
 import { type Grant, type Refusal } from '../store/index.js';
 import { type Clock } from '../time/index.js';
 
@@ -9,7 +9,7 @@ const CHECKED_PER_REQUEST = 2;
 
 /** What this process knows about one lock, from all its requests. */
 export class KnownLock {
-  readonly state = new KnownState();
+  readonly state = new Watermarks();
   /** Number of open requests and handles. */
   users = 0;
   /** When it is forgotten if it has no users. */
@@ -30,7 +30,7 @@ export class KnownLock {
   }
 
   granted(grant: Grant): void {
-    this.state.won(grant, '');
+    this.state.grantedToUs(grant, '');
   }
 
   refused(refusal: Refusal): void {

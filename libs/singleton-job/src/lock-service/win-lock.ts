@@ -176,9 +176,17 @@ class LockWaiter implements Waiter {
 const NO_JOB = {
   session: undefined,
   leaseEpoch: 0,
-  inherited: undefined,
+  backlog: {
+    claimed: 0,
+    unconfirmed: undefined,
+    replaced: undefined,
+    lost: undefined,
+    claimsLostBefore: 0,
+    slot: 0,
+    runStartedAt: undefined,
+    runEndedAt: undefined,
+    leaseEndedAt: undefined,
+  },
   takeover: { because: 'lock-free' },
   schedule: undefined,
-  claimsLostBefore: 0,
-  predecessorLastHeartbeat: undefined,
 } as const;

@@ -41,5 +41,5 @@ function dueWhileIdle({ job, term, lastRun }: JobActivity, clock: Clock, now: nu
     const dueMs = Math.max(firstIntervalDue(job.schedule, term), clock.now() - (wall - job.schedule.next(endedAt)));
     return now - (clock.now() - dueMs);
   }
-  return job.schedule.next(Math.max(term.startedAt.wall, endedAt, Math.min(term.known.newestClaimed, now)));
+  return job.schedule.next(Math.max(term.startedAt.wall, endedAt, Math.min(term.newestTick, now)));
 }

@@ -124,7 +124,7 @@ export class SteeringMessages {
       case 'trigger': {
         const term = await this.#confirmedTerm(election, expiresAt);
         if (term === undefined) return isGivingBack(election) ? { ...DONE, outcome: 'lease-unconfirmed' } : undefined;
-        const triggered = runner.trigger(term);
+        const triggered = await runner.trigger(term);
         if (typeof triggered === 'string') return { outcome: triggered, run: null };
         const { fencingToken, startedAt } = triggered;
         return { outcome: 'done', run: { fencingToken, startedAt: startedAt.getTime() } };

@@ -88,7 +88,7 @@ export class Steering {
     const led = workers?.election.term;
     if (led !== undefined) await unlessAborted(led.untilTrusted(), signal);
     const term = workers?.election.term;
-    const triggered = term === undefined ? 'not-leader' : (workers?.runner.trigger(term) ?? 'not-leader');
+    const triggered = (term === undefined ? undefined : await workers?.runner.trigger(term)) ?? 'not-leader';
     if (typeof triggered === 'string') {
       // a replica that is about to release the lock does not name itself
       const leader = term === undefined ? workers?.election.rival : workers?.election.leader;

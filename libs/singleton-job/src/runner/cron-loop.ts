@@ -15,9 +15,9 @@ export async function cronLoop(schedule: CronSchedule, parts: TickLoopParts): Pr
   const ledger = new OccurrenceLedger(schedule, parts);
   // A clock that is behind must not delay an occurrence past its grace. The store's clock takes over when it is behind by half the grace.
   const patienceMs = Math.max(job.misfireGraceMs, ON_TIME_MS) / 2;
-  let cursor = term.newestClaimedBefore;
+  let cursor = term.backlog.claimed;
   // claims of occurrences that came due before Redis restarted or lost its data may be lost
-  const doubtful = schedule.latest(cursor, term.facts.claimsLostBefore);
+  const doubtful = schedule.latest(cursor, term.backlog.claimsLostBefore);
   if (doubtful !== undefined && !quit.aborted) cursor = await ledger.claimAsLost(cursor, doubtful);
   let isPromotion = true;
   let hasWaited = false;

@@ -11,7 +11,7 @@ export async function fixedRateLoop(schedule: FixedRateSchedule, parts: TickLoop
   const { periodMs } = schedule;
   const startedAt = clock.wallNow();
   // The slot that the last leader fired is not fired again. A slot far ahead comes from a wrong clock and is ignored.
-  const last = term.newestClaimedBefore;
+  const last = term.backlog.slot;
   let cursor = last <= startedAt + periodMs ? Math.max(last, startedAt) : startedAt;
   /** The newest tick that waits for a superseded run to settle. */
   let waiting: number | undefined;
@@ -51,7 +51,7 @@ function fire(slot: number, parts: TickLoopParts): void {
   if (guard.isBusy) drop(parts, 'overlap', slot, 1);
   else if (!isTrusted) drop(parts, 'lease-unconfirmed', slot, 1);
   else {
-    term.known.settled(slot);
+    term.slotFired(slot);
     guard.start({ scheduledAt: new Date(slot), cause: 'schedule' }, term);
   }
 }

@@ -1,6 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { interval } from '../schedule/index.js';
 import { job, lasting } from '../testing/specs/job.js';
+import { type TestReplica } from '../testing/replicas/test-replica.js';
+import { timesOf } from '../testing/specs/stories.js';
 import { useReplicas } from '../testing/specs/use-replicas.js';
 
 const runs = (story: readonly string[]) => story.filter((line) => /run/.test(line));
@@ -67,7 +69,7 @@ describe('An interval job', () => {
     await replicas.clock.advance(9_900);
     a.store.delayMs = 300;
     await replicas.clock.advance(1_000);
-    expect(a.store.count('renew')).toBe(3);
+    expect(a.store.count('renew')).toBe(4);
   });
 
   describe('whose leader is killed', () => {
@@ -85,16 +87,61 @@ describe('An interval job', () => {
       return b;
     }
 
-    it('after the next run was due by its last heartbeat, counts from that heartbeat', async () => {
+    it('in a run, counts from the end of its lease', async () => {
       const b = await killedAfter(30_500);
       expect(b.observer.story).toContain('40001 leadershipGained');
-      expect(runs(b.observer.story)[0]).toBe('50000 runStarted schedule');
+      expect(runs(b.observer.story)[0]).toBe('59000 runStarted schedule');
     });
 
-    it('before that, counts from the end of the last run', async () => {
+    it('with a short delay, also counts from the end of its lease', async () => {
+      const a = replicas.start('a', [job({ schedule: interval(8_000), run: lasting(replicas.clock, 1_000) })]);
+      const b = replicas.start('b', [job({ schedule: interval(8_000) })]);
+      await replicas.clock.advance(18_150);
+      // in its third run, which began at 18 s, after the heartbeat of that moment was sent
+      a.kill();
+      await replicas.clock.advance(30_000);
+      expect(runs(b.observer.story)[0]).toBe('35000 runStarted schedule');
+    });
+
+    it.each([
+      [
+        'kills its process',
+        (a: TestReplica) =>
+          void replicas.clock.setTimer(1_000, () => {
+            a.kill();
+          }),
+      ],
+      [
+        'blocks its event loop',
+        (a: TestReplica) => {
+          a.clock.halt('paused');
+          replicas.clock.setTimer(25_000, () => {
+            a.clock.resume();
+          });
+        },
+      ],
+    ])('by a run that %s, waits one delay', async (_what, hurt) => {
+      const hour = 3_600_000;
+      let isArmed = false;
+      const all = ['a', 'b', 'c'].map((name): TestReplica => {
+        const run = () => {
+          if (!isArmed) return undefined;
+          hurt(replica);
+          return new Promise<void>((resolve) => replicas.clock.setTimer(25_000, resolve));
+        };
+        const replica: TestReplica = replicas.start(name, [job({ schedule: interval(hour + 1_500), run })]);
+        return replica;
+      });
+      await replicas.clock.advance(60_000);
+      isArmed = true;
+      await replicas.clock.advance(hour + 300_000);
+      expect(all.flatMap((replica) => timesOf(replica, 'runStarted')).filter((at) => at > 60_000)).toHaveLength(1);
+    });
+
+    it('when the next run was due before the end of its lease, counts from there', async () => {
       const b = await killedAfter(19_000);
       expect(b.observer.story).toContain('28001 leadershipGained');
-      expect(runs(b.observer.story)[0]).toBe('28001 runStarted schedule');
+      expect(runs(b.observer.story)[0]).toBe('47000 runStarted schedule');
     });
   });
 
@@ -118,13 +165,44 @@ describe('An interval job', () => {
     expect(runs(b.observer.story)).toEqual(['31000 runStarted schedule', '31000 runSucceeded schedule']);
   });
 
-  it('starts a new delay when the delay was changed', async () => {
+  it('counts a changed delay from the end of the last run too', async () => {
     const a = replicas.start('a', [job({ schedule: interval(60_000) })]);
     await replicas.clock.advance(1_000);
     await a.supervisor.stop();
     const b = replicas.start('b', [job({ schedule: interval(30_000) })]);
+    await replicas.clock.advance(40_000);
+    expect(runs(b.observer.story)[0]).toBe('30000 runStarted schedule');
+  });
+
+  it('waits no longer than its delay after the clock of the store was set back', async () => {
+    const a = replicas.start('a', [job({ schedule: interval(60_000) })]);
+    await replicas.clock.advance(130_000);
+    const b = replicas.start('b', [job({ schedule: interval(60_000) })]);
     await replicas.clock.advance(1_000);
-    expect(runs(b.observer.story)).toHaveLength(2);
+    replicas.clock.stepWall(-3_600_000);
+    await a.supervisor.stop();
+    await replicas.clock.advance(61_000);
+    expect(runs(b.observer.story)).toContain('191000 runStarted schedule');
+  });
+
+  it('records the start of a run with a long delay before its method is called', async () => {
+    let recordedAt: number | undefined;
+    const run = () => (recordedAt = replicas.server.snapshot().states.get('tick')?.runStartedAt);
+    replicas.start('a', [job({ schedule: interval(20_000), run })]);
+    await replicas.clock.advance(1);
+    expect(recordedAt).toBe(replicas.clock.wallNow() - 1);
+  });
+
+  it('waits 0.25 s at most until the start of a run is recorded', async () => {
+    const a = replicas.start('a', [job({ schedule: interval(20_000) })]);
+    await replicas.clock.advance(10_500);
+    a.store.partition();
+    await replicas.clock.advance(5_000);
+    a.store.heal();
+    await replicas.clock.advance(3_000);
+    a.store.outcome = (request) => (request === 'renew' ? 'request-lost' : 'answered');
+    await replicas.clock.advance(3_000);
+    expect(runs(a.observer.story).slice(2)).toEqual(['20250 runStarted schedule', '20250 runSucceeded schedule']);
   });
 
   it('is not disturbed by a wall clock that steps', async () => {

@@ -4,15 +4,15 @@ import { type IntervalSchedule } from '../schedule/index.js';
 import { unlessAborted } from '../time/index.js';
 import { type TickLoopParts } from './tick-loop.js';
 
-/** With a longer delay than this, the end of a run is recorded at once, otherwise with the next renewal. */
+/** With a longer delay than this, start and end of a run are recorded at once, otherwise the end with the next renewal. */
 const RECORD_AT_ONCE_MS = 10_000;
 
 /**
  * Runs, waits, and runs again. The delay counts from the end of each run by the monotonic clock, and across leaders by the store's clock.
- * So a hand-over does not shorten the delay and does not start it again. If no end is known, the job runs at once.
+ * So a hand-over does not shorten the delay and does not start it again. If no run is known, the job runs at once.
  */
 export async function intervalLoop(schedule: IntervalSchedule, parts: TickLoopParts): Promise<void> {
-  const { clock, quit, sleeper, term, guard } = parts;
+  const { clock, quit, sleeper, term, guard, job } = parts;
   const firstDue = firstIntervalDue(schedule, term);
 
   while (!quit.aborted) {
@@ -22,30 +22,48 @@ export async function intervalLoop(schedule: IntervalSchedule, parts: TickLoopPa
     if (guard.isBusy) await guard.free();
     else if (waitMs > 0) await sleeper.sleep(waitMs);
     else if (!term.isTrusted()) await unlessAborted(term.untilTrusted(), quit);
-    else guard.start({ scheduledAt: new Date(clock.wallNow() + waitMs), cause: 'schedule' }, term);
+    else {
+      await noteIntervalStart(job, term);
+      // meanwhile the term may have ended, or a triggered run may have begun
+      if (mayStart(parts)) guard.start({ scheduledAt: new Date(clock.wallNow() + waitMs), cause: 'schedule' }, term);
+    }
   }
+}
+
+/**
+ * Records that a run is about to begin, if the delay is long. If the run then ends its process or blocks its event loop, the next leader
+ * waits one delay before it runs the job again.
+ */
+export async function noteIntervalStart({ schedule }: JobDefinition, term: Term): Promise<void> {
+  if (isRecordedAtOnce(schedule)) await term.runStarts();
 }
 
 /** Notes that a run has settled. Later leaders count the delay from here. */
 export function noteIntervalEnd({ schedule }: JobDefinition, term: Term): void {
   if (schedule.kind !== 'interval') return;
-  // an earlier time would shorten the delay
-  term.known.runEnded(term.storeNowAtMost());
-  if (schedule.delayMs > RECORD_AT_ONCE_MS) void term.renewAfresh();
+  term.runEnded();
+  if (isRecordedAtOnce(schedule)) void term.renewAfresh();
 }
 
 /**
- * When the first run of a term is due, by the monotonic clock: one delay after the last run ended on any replica.
+ * When the first run of a term is due, by the monotonic clock: one delay after the last run ended on any replica, at most one delay after
+ * the term began. A clock of the store that was set back would make it longer.
  *
- * The last leader may have been killed during a run that the store does not know of. If a run was due before its last heartbeat, that run
- * probably began, so the delay counts from that heartbeat.
+ * The last leader may have been killed, cut off or blocked in a run whose end the store does not know. It started runs until its lease
+ * ended, so the delay counts from there if a run had begun, or was due by then.
  */
-export function firstIntervalDue(schedule: IntervalSchedule, term: Term): number {
-  const { startedAt, grant, facts } = term;
-  const endedAt = facts.inherited?.lastRunEndedAt;
-  if (endedAt === undefined) return startedAt.now;
-  const { predecessorLastHeartbeat: lastHeartbeat } = facts;
-  const dueAt = schedule.next(endedAt);
-  const due = lastHeartbeat !== undefined && dueAt < lastHeartbeat ? schedule.next(lastHeartbeat) : dueAt;
-  return Math.max(startedAt.now, startedAt.now + (due - grant.storeTime));
+export function firstIntervalDue(schedule: IntervalSchedule, { startedAt, grant, backlog }: Term): number {
+  const { runStartedAt = -Infinity, runEndedAt = -Infinity, leaseEndedAt = -Infinity } = backlog;
+  const dueAt = schedule.next(Math.max(runStartedAt, runEndedAt));
+  const mayHaveRun = runStartedAt > runEndedAt || dueAt < leaseEndedAt;
+  const due = mayHaveRun ? Math.max(dueAt, schedule.next(leaseEndedAt)) : dueAt;
+  return startedAt.now + Math.min(Math.max(due - grant.storeTime, 0), schedule.delayMs);
+}
+
+function mayStart({ quit, guard, term }: TickLoopParts): boolean {
+  return !quit.aborted && !guard.isBusy && term.isTrusted();
+}
+
+function isRecordedAtOnce(schedule: JobDefinition['schedule']): boolean {
+  return schedule.kind === 'interval' && schedule.delayMs > RECORD_AT_ONCE_MS;
 }

@@ -5,7 +5,7 @@ import { type Notify, type RunInfo } from '../events/index.js';
 import { type Clock, Sleeper } from '../time/index.js';
 import { cronLoop } from './cron-loop.js';
 import { fixedRateLoop } from './fixed-rate-loop.js';
-import { noteIntervalEnd, intervalLoop } from './interval-loop.js';
+import { intervalLoop, noteIntervalEnd, noteIntervalStart } from './interval-loop.js';
 import { reportUnsettled } from './unsettled-occurrences.js';
 import { OverlapGuard } from './overlap-guard.js';
 import { type TickLoopParts } from './tick-loop.js';
@@ -86,8 +86,9 @@ export class JobRunner {
   }
 
   /** Runs the job now, outside its schedule, unless a run is in flight or the term may not start a run. */
-  trigger(term: Term): Triggered {
+  async trigger(term: Term): Promise<Triggered> {
     const guard = this.#guard;
+    if (!guard.isBusy) await noteIntervalStart(this.job, term);
     if (guard.isBusy) return 'running';
     if (!term.isTrusted() || guard.isClosed) return 'lease-unconfirmed';
     return guard.start({ scheduledAt: new Date(this.parts.clock.wallNow()), cause: 'trigger' }, term);

@@ -43,7 +43,7 @@ export class OccurrenceLedger {
   claimAsDropped(after: number, upTo: number): Promise<number> {
     return this.#claim(after, upTo, () => {
       reportOverlap(this.parts, after, upTo);
-      this.parts.term.known.settled(upTo);
+      this.parts.term.handled(upTo);
     });
   }
 
@@ -51,7 +51,7 @@ export class OccurrenceLedger {
   claimAsLost(after: number, upTo: number): Promise<number> {
     return this.#claim(after, upTo, () => {
       reportIfAnyMissed(this.parts, { reason: 'state-lost', after, upTo });
-      this.parts.term.known.settled(upTo);
+      this.parts.term.handled(upTo);
     });
   }
 
@@ -68,9 +68,9 @@ export class OccurrenceLedger {
         return newest;
       case 'taken': {
         // no other replica can claim during this term: the store has restored a lost claim
-        const upTo = Math.max(newest, answer.newestClaimed);
+        const upTo = Math.max(newest, answer.claimed);
         reportIfAnyMissed(this.parts, { reason: 'state-lost', after, upTo });
-        term.known.settled(upTo);
+        term.handled(upTo);
         return upTo;
       }
       case 'too-early': {
@@ -100,7 +100,7 @@ export class OccurrenceLedger {
       else reportMissed(this.parts, { reason: 'late', after, upTo: unstarted });
     }
     if (starts) guard.start({ scheduledAt: new Date(newest), cause }, term);
-    term.known.settled(newest);
+    term.handled(newest);
     // records the start at once: without it the next leader would report the run as not confirmed
     if (starts) void term.renewAfresh();
   }

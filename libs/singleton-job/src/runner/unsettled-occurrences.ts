@@ -4,16 +4,14 @@ import { reportIfAnyMissed, reportMissed } from './reports.js';
 
 /** Reports the occurrences that earlier leaders left unsettled. None of them is started. */
 export function reportUnsettled(parts: TickLoopParts): void {
-  const { inherited } = parts.term.facts;
-  if (inherited === undefined) return;
-  const { newestClaimed, unconfirmed, replaced, lost } = inherited;
-  if (lost !== undefined) reportIfAnyMissed(parts, { reason: 'state-lost', after: lost.after, upTo: newestClaimed });
+  const { claimed: upTo, unconfirmed, replaced, lost } = parts.term.backlog;
+  if (lost !== undefined) reportIfAnyMissed(parts, { reason: 'state-lost', after: lost.after, upTo });
   if (unconfirmed !== undefined) {
-    const { settled, claimed, claimedBy } = unconfirmed;
+    const { handled, claimed, claimedBy } = unconfirmed;
     const claimer = claimedBy === undefined ? undefined : replicaOf(claimedBy);
-    reportMissed(parts, { reason: 'start-not-confirmed', after: settled, upTo: claimed, claimedBy: claimer });
+    reportMissed(parts, { reason: 'start-not-confirmed', after: handled, upTo: claimed, claimedBy: claimer });
   }
   if (replaced !== undefined) {
-    reportIfAnyMissed(parts, { reason: 'schedule-changed', after: replaced.after, upTo: newestClaimed });
+    reportIfAnyMissed(parts, { reason: 'schedule-changed', after: replaced.after, upTo });
   }
 }

@@ -1,4 +1,4 @@
-import { type FixedRateSchedule, identify } from './schedule.js';
+import { type FixedRateSchedule } from './schedule.js';
 
 interface Grid {
   /** Moves the whole grid: from 0 to less than one period. @default 0 */
@@ -15,7 +15,8 @@ export function fixedRate(periodMs: number, { offsetMs = 0 }: Grid = {}): FixedR
   }
 
   return Object.freeze({
-    ...identify('fixed-rate', `fixed-rate ${periodMs}ms offset ${offsetMs}ms`),
+    kind: 'fixed-rate' as const,
+    description: `fixed-rate ${periodMs}ms offset ${offsetMs}ms`,
     periodMs,
     latest,
     next: (previous: number) => latest(previous) + periodMs,

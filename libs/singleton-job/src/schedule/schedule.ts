@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { type ScheduleKind } from '../events/index.js';
 
 /**
@@ -8,11 +7,8 @@ import { type ScheduleKind } from '../events/index.js';
 interface Schedule {
   readonly kind: ScheduleKind;
 
-  /** Kind, expression and zone in one readable line: `cron 0 3 * * * UTC`. */
+  /** Kind, expression and zone in one readable line: `cron 0 3 * * * UTC`. A new leader compares it with that of the last leader. */
   readonly description: string;
-
-  /** Kind, and hash of the description: `cron:1f2e…`. A new leader compares it with that of the last leader. */
-  readonly fingerprint: string;
 
   /**
    * The first tick after `previous`. Undefined: there are no more ticks. `previous` is a tick or, for an interval, the end of a run.
@@ -49,12 +45,3 @@ export interface CronSchedule extends Schedule {
 
 /** The three kinds, distinguished by `kind`. */
 export type AnySchedule = FixedRateSchedule | IntervalSchedule | CronSchedule;
-
-/** The fields that name a schedule in logs and in the store. */
-export function identify<K extends ScheduleKind>(
-  kind: K,
-  description: string,
-): Pick<Schedule, 'description' | 'fingerprint'> & { readonly kind: K } {
-  const hash = createHash('sha256').update(description).digest('hex').slice(0, 16);
-  return { kind, description, fingerprint: `${kind}:${hash}` };
-}

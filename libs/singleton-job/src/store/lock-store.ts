@@ -10,8 +10,7 @@ import { type LockStoreError } from '../errors/index.js';
  *
  * **One step each.** Every method is one atomic step of the store: nothing else happens between its checks and its writes.
  *
- * **A late request lowers nothing.** `token`, `newestClaimed`, `newestSettled` and `lastRunEndedAt` are only ever raised.
- * (The one exception is a new schedule: see {@link StateUpdate}.)
+ * **A late request lowers nothing.** `token`, and every number of a {@link StateUpdate}, is only ever raised.
  *
  * **Times** in requests and results are milliseconds since the epoch by the clock of the *store*. Names of locks are unique
  * within a project. A store that serves several projects keeps them apart itself.
@@ -271,40 +270,34 @@ export interface Refusal extends JobState {
   readonly ttlRestored: boolean;
 }
 
-/** What the store keeps of a job beside its lock. A field is undefined until it was written. */
+/** What the store keeps of a job beside its lock. A field is undefined until it was written. Times are by the clock of the store. */
 export interface JobState {
-  /** The newest occurrence or slot that was claimed, reported or fired. */
-  readonly newestClaimed: number | undefined;
-  /** Holder and token of the claim of `newestClaimed`, as `holder token`. Undefined: it was not claimed. */
+  /** The newest occurrence of a cron job that was claimed or reported. */
+  readonly claimed: number | undefined;
+  /** Holder and token of the claim of `claimed`, as `holder token`. Undefined: it was not claimed. */
   readonly claimedBy: string | undefined;
-  /** The newest occurrence whose run began, or that was reported. Below `newestClaimed`: a run was claimed and maybe never began. */
-  readonly newestSettled: number | undefined;
-  /** When the last interval run ended. */
-  readonly lastRunEndedAt: number | undefined;
-  /** Kind of the schedule and a hash of it, such as `cron:1f2e…`, as the last leader had it. */
+  /** The newest occurrence whose run began, or that was reported. Below `claimed`: a run was claimed and maybe never began. */
+  readonly handled: number | undefined;
+  /** The newest slot of a fixed rate whose run began. */
+  readonly slot: number | undefined;
+  /** When the last run of an interval began. Only a long delay records it: see `runs/interval-loop.ts`. */
+  readonly runStartedAt: number | undefined;
+  /** When the last run of an interval ended. */
+  readonly runEndedAt: number | undefined;
+  /** The schedule of the last leader in words, such as `cron 0 3 * * * UTC`. */
   readonly schedule: string | undefined;
   /** When the job was paused on all replicas. Undefined: it is not paused. */
   readonly pausedAt: number | undefined;
 }
 
 /**
- * What a leader records. A field that is left out stays as it is.
+ * What a leader records. A field that is left out stays as it is. Numbers are raised, never lowered.
  *
- * Fields are raised, never lowered. The exception is a `schedule` that differs from the stored one. Then `newestClaimed` and
- * `newestSettled` are set to the given values, also if they are lower, and the stored `lastRunEndedAt` is deleted.
- *
- * A settled occurrence counts as claimed: `newestClaimed` is raised to `newestSettled`, and then has no `claimedBy`.
+ * A handled occurrence counts as claimed: `claimed` is raised to `handled`, and then has no `claimedBy`.
  */
-export interface StateUpdate {
-  /** See {@link JobState.newestClaimed}. */
-  readonly newestClaimed?: number | undefined;
-  /** See {@link JobState.newestSettled}. */
-  readonly newestSettled?: number | undefined;
-  /** See {@link JobState.lastRunEndedAt}. */
-  readonly lastRunEndedAt?: number | undefined;
-  /** See {@link JobState.schedule}. */
-  readonly schedule?: string | undefined;
-}
+export type StateUpdate = Partial<
+  Pick<JobState, 'claimed' | 'handled' | 'slot' | 'runStartedAt' | 'runEndedAt' | 'schedule'>
+>;
 
 /** The renewal that a leader sends to keep its lock. */
 export interface RenewRequest {
@@ -341,7 +334,7 @@ export interface ClaimRequest extends RenewRequest {
 /**
  * - `claimed`: this term has the occurrence now and may run it.
  * - `already-ours`: an earlier request of this term claimed it, and its answer was lost. The term may run it.
- * - `taken`: this occurrence, or a newer one, was claimed, reported or fired before.
+ * - `taken`: this occurrence, or a newer one, was claimed or reported before.
  * - `too-early`: more than {@link CLAIM_LEAD_MS} ahead of the clock of the store. Nothing was claimed.
  * - `paused`: it could be claimed, but the job is paused. Nothing was claimed.
  * - `not-leader`: `holder` of the request does not have the lock.
@@ -353,7 +346,7 @@ export interface ClaimResult {
   /** Whether the occurrence was claimed, and if not, why. */
   readonly outcome: ClaimOutcome;
   /** The newest occurrence claimed, 0 if none. */
-  readonly newestClaimed: number;
+  readonly claimed: number;
   /** The holder of the lock now. Undefined: the lock is free. */
   readonly holder: Holder | undefined;
   /** As in {@link RenewResult}. */

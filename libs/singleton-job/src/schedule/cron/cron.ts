@@ -4,7 +4,7 @@ import { elapsedTimes } from './elapsed-times.js';
 import { fixedTimes } from './fixed-times.js';
 import { InvalidScheduleError } from '../invalid-schedule.error.js';
 import { LocalCalendar } from './local-calendar.js';
-import { type CronSchedule, identify } from '../schedule.js';
+import { type CronSchedule } from '../schedule.js';
 import { TimeZone } from './time-zone.js';
 
 /** The context of an expression. */
@@ -48,7 +48,8 @@ export function cron(expression: string, { timeZone = 'UTC', jobName = '' }: Cro
   }
 
   return Object.freeze({
-    ...identify('cron', `cron ${text.canonical} ${zone.name}`),
+    kind: 'cron' as const,
+    description: `cron ${text.canonical} ${zone.name}`,
     timeZone: zone.name,
     next,
     latest: (after: number, upTo: number) => {

@@ -62,9 +62,9 @@ export function claim(data: ServerData, request: ClaimRequest, now: number): Cla
   const state = stateOf(data, name, now);
   const outcome = held ? claimOutcome(state, request, now) : 'not-leader';
   const claimedBy = claimOf(request);
-  if (outcome === 'claimed') data.states.set(name, { ...state, newestClaimed: scheduledAt, claimedBy });
-  const newestClaimed = outcome === 'claimed' ? scheduledAt : (state.newestClaimed ?? 0);
-  return { outcome, newestClaimed, holder, pausedAt, storeTime: now };
+  if (outcome === 'claimed') data.states.set(name, { ...state, claimed: scheduledAt, claimedBy });
+  const claimed = outcome === 'claimed' ? scheduledAt : (state.claimed ?? 0);
+  return { outcome, claimed, holder, pausedAt, storeTime: now };
 }
 
 /** RELEASE, without its message. */
@@ -131,10 +131,10 @@ function extend(data: ServerData, { name, holder, lifeMs, update }: RenewRequest
 }
 
 function claimOutcome(state: State, request: ClaimRequest, now: number): ClaimOutcome {
-  const { newestClaimed = 0, claimedBy, pausedAt } = state;
+  const { claimed = 0, claimedBy, pausedAt } = state;
   if (request.scheduledAt > now + CLAIM_LEAD_MS) return 'too-early';
-  if (request.scheduledAt === newestClaimed && claimedBy === claimOf(request)) return 'already-ours';
-  if (request.scheduledAt <= newestClaimed) return 'taken';
+  if (request.scheduledAt === claimed && claimedBy === claimOf(request)) return 'already-ours';
+  if (request.scheduledAt <= claimed) return 'taken';
   return pausedAt === undefined ? 'claimed' : 'paused';
 }
 
@@ -143,23 +143,24 @@ function claimOf({ holder, token }: ClaimRequest): string {
 }
 
 function record(data: ServerData, name: string, { update, now }: { update: StateUpdate; now: number }): void {
-  if (Object.values(update).every((value) => value === undefined)) return;
+  if (Object.values<unknown>(update).every((value) => value === undefined)) return;
   const state = stateOf(data, name, now);
-  const { schedule = state.schedule, newestClaimed, newestSettled, lastRunEndedAt } = update;
-  const hasChanged = state.schedule !== undefined && schedule !== state.schedule;
-  const claimed = highest(hasChanged ? (newestClaimed ?? state.newestClaimed) : state.newestClaimed, newestClaimed);
-  const settled = hasChanged ? (newestSettled ?? state.newestSettled) : state.newestSettled;
-  const ended = lastRunEndedAt === undefined ? undefined : Math.round(lastRunEndedAt);
-  // what is settled is claimed
-  const last = highest(claimed, newestSettled);
+  // a handled occurrence counts as claimed
+  const claimed = highest(state.claimed, highest(update.claimed, update.handled));
   data.states.set(name, {
     ...state,
-    newestClaimed: last,
-    claimedBy: last === state.newestClaimed ? state.claimedBy : undefined,
-    newestSettled: highest(settled, newestSettled),
-    lastRunEndedAt: highest(hasChanged ? undefined : state.lastRunEndedAt, ended),
-    schedule,
+    claimed,
+    claimedBy: claimed === state.claimed ? state.claimedBy : undefined,
+    handled: highest(state.handled, update.handled),
+    slot: highest(state.slot, update.slot),
+    runStartedAt: highest(state.runStartedAt, whole(update.runStartedAt)),
+    runEndedAt: highest(state.runEndedAt, whole(update.runEndedAt)),
+    schedule: update.schedule ?? state.schedule,
   });
+}
+
+function whole(time: number | undefined): number | undefined {
+  return time === undefined ? undefined : Math.round(time);
 }
 
 /** The higher of two values, either of which may be missing. */
@@ -174,6 +175,6 @@ function stateOf(data: ServerData, name: string, now: number): State {
 }
 
 function jobState(state: State): JobState {
-  const { newestClaimed, claimedBy, newestSettled, lastRunEndedAt, schedule, pausedAt } = state;
-  return { newestClaimed, claimedBy, newestSettled, lastRunEndedAt, schedule, pausedAt };
+  const { claimed, claimedBy, handled, slot, runStartedAt, runEndedAt, schedule, pausedAt } = state;
+  return { claimed, claimedBy, handled, slot, runStartedAt, runEndedAt, schedule, pausedAt };
 }

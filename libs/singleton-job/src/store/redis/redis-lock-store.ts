@@ -168,7 +168,10 @@ export class RedisLockStore implements LockStore {
   }
 }
 
-function written({ newestClaimed, newestSettled, lastRunEndedAt, schedule }: StateUpdate): Arguments {
-  const ended = lastRunEndedAt === undefined ? '' : Math.round(lastRunEndedAt);
-  return [newestClaimed ?? '', newestSettled ?? '', ended, schedule ?? ''];
+function written({ claimed, handled, slot, runStartedAt, runEndedAt, schedule }: StateUpdate): Arguments {
+  return [claimed, handled, slot, whole(runStartedAt), whole(runEndedAt), schedule].map((value) => value ?? '');
+}
+
+function whole(time: number | undefined): number | undefined {
+  return time === undefined ? undefined : Math.round(time);
 }

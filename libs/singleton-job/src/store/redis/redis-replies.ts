@@ -113,7 +113,7 @@ export function readAcquire(reply: Reply): AcquireResult {
 export function readClaim(reply: Reply): ClaimResult {
   return {
     outcome: reply.oneOf(OUTCOMES, 0),
-    newestClaimed: reply.number(1),
+    claimed: reply.number(1),
     holder: reply.optionalText(2),
     storeTime: reply.number(3),
     pausedAt: reply.optionalNumber(4),
@@ -122,12 +122,14 @@ export function readClaim(reply: Reply): ClaimResult {
 
 function readState(reply: Reply): JobState {
   return {
-    newestClaimed: reply.storedNumber(8),
-    claimedBy: reply.optionalText(9),
-    newestSettled: reply.storedNumber(10),
-    lastRunEndedAt: reply.storedNumber(11),
-    schedule: reply.optionalText(12),
-    pausedAt: reply.storedNumber(13),
+    pausedAt: reply.storedNumber(8),
+    claimed: reply.storedNumber(9),
+    claimedBy: reply.optionalText(10),
+    handled: reply.storedNumber(11),
+    slot: reply.storedNumber(12),
+    runStartedAt: reply.storedNumber(13),
+    runEndedAt: reply.storedNumber(14),
+    schedule: reply.optionalText(15),
   };
 }
 

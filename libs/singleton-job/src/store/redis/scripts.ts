@@ -163,8 +163,9 @@ export const ACQUIRE = script(
   `${COMMON}${RUN_ID}${LOCK}${HOLDER}
 local life, seenToken, endedSession, knownRunId, knownSince = ARGV[2], tonumber(ARGV[3]), ARGV[4], ARGV[5], ARGV[6]
 local knownStateCreatedAt, notBefore, isFirstStart, stateLife = ARGV[7], tonumber(ARGV[8]), ARGV[9] == '1', ARGV[10]
-local fields = redis.call('HMGET', state, 'token', 'born', 'last', 'by', 'ran', 'end', 'schedule', 'paused')
-local token, born, paused = tonumber(fields[1]) or 0, tonumber(fields[2]), tonumber(fields[8])
+local fields = redis.call('HMGET', state, 'token', 'createdAt', 'paused', 'claimed', 'claimedBy', 'handled', 'slot', 'runStartedAt',
+  'runEndedAt', 'schedule')
+local token, createdAt, paused = tonumber(fields[1]) or 0, tonumber(fields[2]), tonumber(fields[3])
 
 local function sessionOf(value) return string.match(value, '^(.*%.%d+@%d+)#[^#]*$') end
 local function attemptOf(value) return tonumber(string.match(value, '#(%d+)$')) end
@@ -176,7 +177,7 @@ local function mayTake()
   return session == sessionOf(holder) and (attemptOf(current) or math.huge) < (attemptOf(holder) or 0)
 end
 local function isOutdated()
-  if knownStateCreatedAt ~= '' and tonumber(knownStateCreatedAt) ~= born then return true end
+  if knownStateCreatedAt ~= '' and tonumber(knownStateCreatedAt) ~= createdAt then return true end
   if knownRunId == '' then return false end
   return knownRunId ~= runId or (KEYS[3] and redis.call('HGET', KEYS[3], 'since') ~= knownSince)
 end
@@ -184,7 +185,7 @@ local function refusalReason()
   if not mayTake() then return 'held' end
   if paused and current ~= holder then return 'paused' end
   if isOutdated() then return 'outdated' end
-  local mustWait = current ~= holder and (born or not isFirstStart)
+  local mustWait = current ~= holder and (createdAt or not isFirstStart)
   if mustWait and now < notBefore then return 'too-early' end
 end
 
@@ -197,41 +198,33 @@ if reason then
   end
 else
   if current ~= holder or token == 0 or token < seenToken then token = math.max(token + 1, now, seenToken + 1) end
-  born = born or now
+  createdAt = createdAt or now
   redis.call('SET', lock, holder, 'PX', life)
-  redis.call('HSET', state, 'token', int(token), 'born', int(born))
+  redis.call('HSET', state, 'token', int(token), 'createdAt', int(createdAt))
   if stateLife ~= '' then redis.call('PEXPIRE', state, stateLife) end
 end
-return { reason or 'granted', now, runId, current, ttl, isRestored, token, born or false, unpack(fields, 3) }
+return { reason or 'granted', now, runId, current, ttl, isRestored, token, createdAt or false, unpack(fields, 3) }
 `,
 );
 
-// ARGV[2] to [5]: newestClaimed, newestSettled, lastRunEndedAt and schedule, '' keeps a field as it is
+// ARGV[2] to [7]: claimed, handled, slot, runStartedAt, runEndedAt and schedule, '' keeps a field as it is
 const RECORD = `
-local function newest(a, b) return a and b and math.max(a, b) or a or b end
+local NUMBERS = { 'claimed', 'handled', 'slot', 'runStartedAt', 'runEndedAt' }
 local function pausedAt() return tonumber(redis.call('HGET', state, 'paused')) end
 -- returns when the job was paused
 local function record()
-  local fields = redis.call('HMGET', state, 'last', 'ran', 'end', 'schedule', 'paused')
-  local last, ran, ended = tonumber(fields[1]), tonumber(fields[2]), tonumber(fields[3])
-  local claimed, settled = tonumber(ARGV[2]), tonumber(ARGV[3])
-  local newLast, newRan, newEnd = newest(last, claimed), newest(ran, settled), newest(ended, tonumber(ARGV[4]))
-  if ARGV[5] ~= '' and ARGV[5] ~= fields[4] then
-    redis.call('HSET', state, 'schedule', ARGV[5])
-    if fields[4] then
-      redis.call('HDEL', state, 'end')
-      newLast, newRan, ended, newEnd = claimed or last, settled or ran, nil, tonumber(ARGV[4])
-    end
+  local fields = redis.call('HMGET', state, 'paused', 'schedule', unpack(NUMBERS))
+  local function raise(i, given)
+    if not given or given <= (tonumber(fields[i + 2]) or -1) then return end
+    redis.call('HSET', state, NUMBERS[i], int(given))
+    if i == 1 then redis.call('HDEL', state, 'claimedBy') end
   end
-  -- a settled occurrence counts as claimed
-  newLast = newest(newLast, settled)
-  if newLast ~= last then
-    redis.call('HSET', state, 'last', int(newLast))
-    redis.call('HDEL', state, 'by')
-  end
-  if newRan ~= ran then redis.call('HSET', state, 'ran', int(newRan)) end
-  if newEnd ~= ended then redis.call('HSET', state, 'end', int(newEnd)) end
-  return tonumber(fields[5])
+  local claimed, handled = tonumber(ARGV[2]), tonumber(ARGV[3])
+  -- a handled occurrence counts as claimed
+  raise(1, claimed and handled and math.max(claimed, handled) or claimed or handled)
+  for i = 2, #NUMBERS do raise(i, tonumber(ARGV[i + 1])) end
+  if ARGV[7] ~= '' and ARGV[7] ~= fields[2] then redis.call('HSET', state, 'schedule', ARGV[7]) end
+  return tonumber(fields[1])
 end
 `;
 
@@ -240,7 +233,7 @@ export const RENEW = script(
   'renew',
   `${COMMON}${LOCK}${HOLDER}${RECORD}
 if current ~= holder then return { 0, current, now, pausedAt() } end
-redis.call('PEXPIRE', lock, ARGV[6])
+redis.call('PEXPIRE', lock, ARGV[8])
 return { 1, current, now, record() }
 `,
 );
@@ -249,22 +242,22 @@ return { 1, current, now, record() }
 export const CLAIM = script(
   'claim',
   `${COMMON}${LOCK}${HOLDER}${RECORD}
-local function newestClaimed() return tonumber(redis.call('HGET', state, 'last')) or 0 end
+local function newestClaimed() return tonumber(redis.call('HGET', state, 'claimed')) or 0 end
 if current ~= holder then return { 'not-leader', newestClaimed(), current, now, pausedAt() } end
-redis.call('PEXPIRE', lock, ARGV[6])
+redis.call('PEXPIRE', lock, ARGV[8])
 local paused = record()
-local by, scheduledAt, last = holder .. ' ' .. ARGV[7], tonumber(ARGV[8]), newestClaimed()
+local claimedBy, scheduledAt, newest = holder .. ' ' .. ARGV[9], tonumber(ARGV[10]), newestClaimed()
 local function outcome()
   if scheduledAt > now + ${CLAIM_LEAD_MS} then return 'too-early' end
-  if scheduledAt == last and redis.call('HGET', state, 'by') == by then return 'already-ours' end
-  if scheduledAt <= last then return 'taken' end
+  if scheduledAt == newest and redis.call('HGET', state, 'claimedBy') == claimedBy then return 'already-ours' end
+  if scheduledAt <= newest then return 'taken' end
   if paused then return 'paused' end
-  redis.call('HSET', state, 'last', int(scheduledAt), 'by', by)
-  last = scheduledAt
+  redis.call('HSET', state, 'claimed', int(scheduledAt), 'claimedBy', claimedBy)
+  newest = scheduledAt
   return 'claimed'
 end
 local result = outcome()
-return { result, last, current, now, paused }
+return { result, newest, current, now, paused }
 `,
 );
 
@@ -275,7 +268,7 @@ export const RELEASE = script(
 if current ~= holder then return { 0, now, '' } end
 redis.call('DEL', lock)
 record()
-local published = redis.pcall('PUBLISH', ARGV[6], ARGV[7])
+local published = redis.pcall('PUBLISH', ARGV[8], ARGV[9])
 return { 1, now, type(published) == 'table' and published.err or '' }
 `,
 );

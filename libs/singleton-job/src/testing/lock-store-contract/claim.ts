@@ -5,8 +5,8 @@ import { type Rules, type Scene } from './scene.js';
 export const CLAIM: Rules = {
   'takes an occurrence once, and all older ones with it': async ({ store, claim }) => {
     const { token, storeTime: at } = await granted(store, acquireRequest('a#1'));
-    includes(await claim('a#1', { token, scheduledAt: at + 20 }), { outcome: 'claimed', newestClaimed: at + 20 });
-    includes(await claim('a#1', { token, scheduledAt: at + 10 }), { outcome: 'taken', newestClaimed: at + 20 });
+    includes(await claim('a#1', { token, scheduledAt: at + 20 }), { outcome: 'claimed', claimed: at + 20 });
+    includes(await claim('a#1', { token, scheduledAt: at + 10 }), { outcome: 'taken', claimed: at + 20 });
     includes(await claim('a#1', { token, scheduledAt: at + 30 }), { outcome: 'claimed', holder: 'a#1' });
   },
 
@@ -14,7 +14,7 @@ export const CLAIM: Rules = {
     const { token, storeTime: at } = await granted(store, acquireRequest('a#1'));
     await claim('a#1', { token, scheduledAt: at + 20 });
     const repeated = await claim('a#1', { token, scheduledAt: at + 20 });
-    includes(repeated, { outcome: 'already-ours', newestClaimed: at + 20 });
+    includes(repeated, { outcome: 'already-ours', claimed: at + 20 });
   },
 
   'of an earlier term still counts in the next one': async ({ store, claim, release }) => {
@@ -26,9 +26,9 @@ export const CLAIM: Rules = {
     includes(await claim('a#2', { token, scheduledAt }), { outcome: 'taken' });
   },
 
-  'of a settled occurrence is refused': async ({ store, claim, release }) => {
+  'of a handled occurrence is refused': async ({ store, claim, release }) => {
     const { storeTime: at } = await granted(store, acquireRequest('a#1'));
-    await release('a#1', { newestSettled: at + 20 });
+    await release('a#1', { handled: at + 20 });
     const { token } = await granted(store, acquireRequest('a#2'));
     includes(await claim('a#2', { token, scheduledAt: at + 20 }), { outcome: 'taken' });
     includes(await claim('a#2', { token, scheduledAt: at + 21 }), { outcome: 'claimed' });
@@ -36,27 +36,27 @@ export const CLAIM: Rules = {
 
   'records its update first': async ({ store, claim }) => {
     const { token, storeTime: at } = await granted(store, acquireRequest('a#1'));
-    const result = await claim('a#1', { token, scheduledAt: at + 20, update: { newestSettled: at + 20 } });
-    includes(result, { outcome: 'taken', newestClaimed: at + 20 });
+    const result = await claim('a#1', { token, scheduledAt: at + 20, update: { handled: at + 20 } });
+    includes(result, { outcome: 'taken', claimed: at + 20 });
   },
 
   'more than a minute ahead of the store is too early, and claims nothing': async ({ store, claim }) => {
     const { token, storeTime: at } = await granted(store, acquireRequest('a#1'));
-    includes(await claim('a#1', { token, scheduledAt: at + 120_000 }), { outcome: 'too-early', newestClaimed: 0 });
+    includes(await claim('a#1', { token, scheduledAt: at + 120_000 }), { outcome: 'too-early', claimed: 0 });
     includes(await claim('a#1', { token, scheduledAt: at + 60_000 }), { outcome: 'claimed' });
   },
 
   'of a replica that does not hold the lock takes nothing': async ({ store, claim }) => {
     const { token, storeTime: at } = await granted(store, acquireRequest('a#1'));
-    const update = { newestSettled: at + 20 };
+    const update = { handled: at + 20 };
     const result = await claim('b#1', { token, scheduledAt: at + 20, update });
-    includes(result, { outcome: 'not-leader', holder: 'a#1', newestClaimed: 0 });
+    includes(result, { outcome: 'not-leader', holder: 'a#1', claimed: 0 });
     includes(await claim('a#1', { token, scheduledAt: at + 20 }), { outcome: 'claimed' });
   },
 
   'of a free lock takes nothing': async ({ claim }) => {
     const result = await claim('a#1', { token: 1, scheduledAt: 1 });
-    includes(result, { outcome: 'not-leader', holder: undefined, newestClaimed: 0 });
+    includes(result, { outcome: 'not-leader', holder: undefined, claimed: 0 });
   },
 
   'is a renewal too, also when the outcome is: claimed': (scene) => renews(scene, 20),
@@ -66,10 +66,10 @@ export const CLAIM: Rules = {
 
 async function renews({ store, other, renew, claim }: Scene, aheadMs: number): Promise<void> {
   const { token, storeTime: at } = await granted(store, acquireRequest('a#1', { lifeMs: 30_000 }));
-  await renew('a#1', { newestClaimed: at }, 30_000);
-  const update = { lastRunEndedAt: at };
+  await renew('a#1', { claimed: at }, 30_000);
+  const update = { runEndedAt: at };
   await claim('a#1', { token, scheduledAt: at + aheadMs, lifeMs: 90_000, update });
   const refusal = await refused(other, acquireRequest('b#1'));
   above(refusal.ttlMs, 60_000);
-  includes(refusal, { lastRunEndedAt: at });
+  includes(refusal, { runEndedAt: at });
 }

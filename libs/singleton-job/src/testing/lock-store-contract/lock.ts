@@ -42,11 +42,11 @@ export const LOCK: Rules = {
 
   'is not renewed for another holder, which changes nothing': async ({ store, other, renew }) => {
     const { storeTime } = await granted(store, acquireRequest('a#1', { lifeMs: 30_000 }));
-    const update = { newestSettled: storeTime, newestClaimed: storeTime, lastRunEndedAt: storeTime, schedule: 'x' };
+    const update = { handled: storeTime, claimed: storeTime, runEndedAt: storeTime, schedule: 'x' };
     includes(await renew('b#1', update, 90_000), { held: false, holder: 'a#1' });
     const refusal = await refused(other, acquireRequest('b#1'));
     atMost(refusal.ttlMs, 30_000);
-    includes(refusal, { newestSettled: undefined, newestClaimed: undefined, lastRunEndedAt: undefined });
+    includes(refusal, { handled: undefined, claimed: undefined, runEndedAt: undefined });
     includes(refusal, { schedule: undefined });
   },
 
@@ -73,7 +73,7 @@ export const LOCK: Rules = {
     await release('a#1');
     const second = await granted(other, acquireRequest('a#2', { lifeMs: 60_000 }));
     const scheduledAt = second.storeTime + 1_000;
-    const update = { newestSettled: scheduledAt, newestClaimed: scheduledAt, lastRunEndedAt: scheduledAt };
+    const update = { handled: scheduledAt, claimed: scheduledAt, runEndedAt: scheduledAt };
     includes(await renew('a#1', update), { held: false, holder: 'a#2' });
     includes(await claim('a#1', { token, scheduledAt, update }), { outcome: 'not-leader', holder: 'a#2' });
     includes(await release('a#1', update), { released: false });
@@ -91,7 +91,7 @@ export const LOCK: Rules = {
 
   'that is refused gets no state': async ({ world, store }) => {
     await world.occupy('price-tick', 'another-client');
-    const nothing = { token: 0, stateCreatedAt: undefined, schedule: undefined, newestClaimed: undefined };
+    const nothing = { token: 0, stateCreatedAt: undefined, schedule: undefined, claimed: undefined };
     includes(await refused(store, acquireRequest('a#1', { seenToken: 5 })), nothing);
     includes(await refused(store, acquireRequest('a#2', { stateLifeMs: LONG_MS })), nothing);
   },

@@ -56,7 +56,7 @@ export const PAUSE: Rules = {
     includes(await claim('a#1', { token, scheduledAt: at + 5 }), { outcome: 'already-ours' });
     includes(await claim('a#1', { token, scheduledAt: at + 4 }), { outcome: 'taken' });
     includes(await claim('a#1', { token, scheduledAt: at + 120_000 }), { outcome: 'too-early' });
-    includes(await claim('a#1', { token, scheduledAt: at + 6 }), { outcome: 'paused', newestClaimed: at + 5 });
+    includes(await claim('a#1', { token, scheduledAt: at + 6 }), { outcome: 'paused', claimed: at + 5 });
     await setPaused(false);
     includes(await claim('a#1', { token, scheduledAt: at + 6 }), { outcome: 'claimed' });
   },
@@ -92,12 +92,12 @@ export const PAUSE: Rules = {
 
   'survives its leader, and changes nothing else of the state': async ({ store, other, renew, release, setPaused }) => {
     const { storeTime: at, stateCreatedAt, token } = await granted(store, acquireRequest('a#1'));
-    const state = { newestClaimed: at + 2, newestSettled: at + 1, lastRunEndedAt: at, schedule: 'x' };
+    const state = { claimed: at + 2, handled: at + 1, runEndedAt: at, schedule: 'x' };
     await renew('a#1', state);
     const { pausedAt } = await setPaused(true);
-    await renew('a#1', { newestSettled: at + 2 });
-    await release('a#1', { lastRunEndedAt: at + 1 });
-    const kept = { ...state, newestSettled: at + 2, lastRunEndedAt: at + 1, stateCreatedAt, token };
+    await renew('a#1', { handled: at + 2 });
+    await release('a#1', { runEndedAt: at + 1 });
+    const kept = { ...state, handled: at + 2, runEndedAt: at + 1, stateCreatedAt, token };
     includes(await refused(other, acquireRequest('b#1')), { ...kept, reason: 'paused', pausedAt });
     await setPaused(false);
     const { token: next, ...rest } = kept;

@@ -3,10 +3,12 @@ import { acquireRequest, granted, refused } from './requests.js';
 import { type Rules } from './scene.js';
 
 const NOTHING = {
-  newestClaimed: undefined,
+  claimed: undefined,
   claimedBy: undefined,
-  newestSettled: undefined,
-  lastRunEndedAt: undefined,
+  handled: undefined,
+  slot: undefined,
+  runStartedAt: undefined,
+  runEndedAt: undefined,
   schedule: undefined,
   pausedAt: undefined,
 };
@@ -25,14 +27,14 @@ export const STATE: Rules = {
     release,
   }) => {
     const { token, storeTime, stateCreatedAt } = await granted(store, acquireRequest('a#1'));
-    const update = { newestSettled: storeTime - 7, lastRunEndedAt: storeTime - 5, schedule: 'x' };
+    const update = { handled: storeTime - 7, runEndedAt: storeTime - 5, schedule: 'x' };
     await claim('a#1', { token, scheduledAt: storeTime + 1_000, update });
     await release('a#1');
     const kept = {
-      newestClaimed: storeTime + 1_000,
+      claimed: storeTime + 1_000,
       claimedBy: `a#1 ${String(token)}`,
-      newestSettled: storeTime - 7,
-      lastRunEndedAt: storeTime - 5,
+      handled: storeTime - 7,
+      runEndedAt: storeTime - 5,
       schedule: 'x',
       stateCreatedAt,
     };
@@ -44,35 +46,35 @@ export const STATE: Rules = {
 
   'takes the update of a renewal, a claim and a release': async ({ store, other, renew, claim, release }) => {
     const { storeTime: at, token } = await granted(store, acquireRequest('a#1'));
-    await renew('a#1', { newestClaimed: at + 1, newestSettled: at, schedule: 'x' });
-    includes(await refused(other, acquireRequest('b#1')), { newestClaimed: at + 1, newestSettled: at, schedule: 'x' });
-    await claim('a#1', { token, scheduledAt: at, update: { newestSettled: at + 1, lastRunEndedAt: at + 2 } });
-    includes(await refused(other, acquireRequest('b#1')), { newestSettled: at + 1, lastRunEndedAt: at + 2 });
-    await release('a#1', { newestClaimed: at + 9, newestSettled: at + 8, lastRunEndedAt: at + 7, schedule: 'x' });
-    const update = { newestClaimed: at + 9, newestSettled: at + 8, lastRunEndedAt: at + 7, schedule: 'x' };
+    await renew('a#1', { claimed: at + 1, handled: at, schedule: 'x' });
+    includes(await refused(other, acquireRequest('b#1')), { claimed: at + 1, handled: at, schedule: 'x' });
+    await claim('a#1', { token, scheduledAt: at, update: { handled: at + 1, runEndedAt: at + 2 } });
+    includes(await refused(other, acquireRequest('b#1')), { handled: at + 1, runEndedAt: at + 2 });
+    await release('a#1', { claimed: at + 9, handled: at + 8, runEndedAt: at + 7, schedule: 'x' });
+    const update = { claimed: at + 9, handled: at + 8, runEndedAt: at + 7, schedule: 'x' };
     includes(await granted(other, acquireRequest('b#1')), update);
   },
 
   'is never lowered by a late update': async ({ store, other, renew, release }) => {
     const { storeTime: at } = await granted(store, acquireRequest('a#1'));
-    const update = { newestClaimed: at + 30, newestSettled: at + 20, lastRunEndedAt: at + 10, schedule: 'x' };
+    const update = { claimed: at + 30, handled: at + 20, slot: at + 9, runStartedAt: at + 8, runEndedAt: at + 10 };
     await renew('a#1', update);
-    await renew('a#1', { newestClaimed: at + 3, newestSettled: at + 2, lastRunEndedAt: at + 1 });
+    await renew('a#1', { claimed: at + 3, handled: at + 2, slot: at + 1, runStartedAt: at, runEndedAt: at + 1 });
     includes(await refused(other, acquireRequest('b#1')), update);
-    await release('a#1', { newestClaimed: at, newestSettled: at, lastRunEndedAt: at });
+    await release('a#1', { claimed: at, handled: at, runEndedAt: at });
     includes(await granted(other, acquireRequest('b#1')), update);
   },
 
   'keeps each field that an update leaves out': async ({ store, other, renew }) => {
     const { storeTime: at } = await granted(store, acquireRequest('a#1'));
-    const update = { newestClaimed: at, newestSettled: at, lastRunEndedAt: at, schedule: 'x' };
+    const update = { claimed: at, handled: at, runEndedAt: at, schedule: 'x' };
     await renew('a#1', update);
-    await renew('a#1', { newestClaimed: undefined, schedule: undefined });
+    await renew('a#1', { claimed: undefined, schedule: undefined });
     await renew('a#1');
     includes(await refused(other, acquireRequest('b#1')), update);
   },
 
-  'counts a settled occurrence as claimed, without a holder that claimed it': async ({
+  'counts a handled occurrence as claimed, without a holder that claimed it': async ({
     store,
     other,
     renew,
@@ -80,77 +82,27 @@ export const STATE: Rules = {
   }) => {
     const { storeTime: at, token } = await granted(store, acquireRequest('a#1'));
     await claim('a#1', { token, scheduledAt: at + 10 });
-    await renew('a#1', { newestSettled: at + 10 });
+    await renew('a#1', { handled: at + 10 });
     const claimedBy = `a#1 ${String(token)}`;
-    includes(await refused(other, acquireRequest('b#1')), { newestClaimed: at + 10, claimedBy });
-    await renew('a#1', { newestSettled: at + 20 });
-    const settled = { newestClaimed: at + 20, newestSettled: at + 20, claimedBy: undefined };
-    includes(await refused(other, acquireRequest('b#1')), settled);
+    includes(await refused(other, acquireRequest('b#1')), { claimed: at + 10, claimedBy });
+    await renew('a#1', { handled: at + 20 });
+    const handled = { claimed: at + 20, handled: at + 20, claimedBy: undefined };
+    includes(await refused(other, acquireRequest('b#1')), handled);
   },
 
-  'under another schedule is set to the update, and the end of the last run is deleted': async ({
-    store,
-    other,
-    renew,
-    claim,
-  }) => {
+  'is not lowered by another schedule either': async ({ store, other, renew, claim }) => {
     const { storeTime: at, token } = await granted(store, acquireRequest('a#1'));
-    await renew('a#1', { schedule: 'x', newestSettled: at + 5, lastRunEndedAt: at });
+    await renew('a#1', { schedule: 'x', handled: at + 5, slot: at + 6, runStartedAt: at + 7, runEndedAt: at + 8 });
     await claim('a#1', { token, scheduledAt: at + 50 });
-    await renew('a#1', { schedule: 'y', newestClaimed: at + 2, newestSettled: at + 1 });
-    includes(await refused(other, acquireRequest('b#1')), {
-      schedule: 'y',
-      newestClaimed: at + 2,
-      newestSettled: at + 1,
-      claimedBy: undefined,
-      lastRunEndedAt: undefined,
-    });
-  },
-
-  'under another schedule keeps fields that the update leaves out, except the end of the last run': async ({
-    store,
-    other,
-    renew,
-    claim,
-  }) => {
-    const { storeTime: at, token } = await granted(store, acquireRequest('a#1'));
-    await renew('a#1', { schedule: 'x', newestSettled: at + 5, lastRunEndedAt: at });
-    await claim('a#1', { token, scheduledAt: at + 50 });
-    await renew('a#1', { schedule: 'y' });
-    includes(await refused(other, acquireRequest('b#1')), {
-      schedule: 'y',
-      newestClaimed: at + 50,
-      newestSettled: at + 5,
-      claimedBy: `a#1 ${String(token)}`,
-      lastRunEndedAt: undefined,
-    });
-  },
-
-  'under another schedule is lowered once: a late copy of the same update lowers nothing': async ({
-    store,
-    other,
-    renew,
-  }) => {
-    const { storeTime: at } = await granted(store, acquireRequest('a#1'));
-    await renew('a#1', { schedule: 'x', newestClaimed: at + 50, lastRunEndedAt: at });
-    const first = { schedule: 'y', newestClaimed: at + 2, newestSettled: at + 1 };
-    await renew('a#1', first);
-    const newer = { newestClaimed: at + 20, newestSettled: at + 10, lastRunEndedAt: at + 9 };
-    await renew('a#1', newer);
-    await renew('a#1', first);
-    includes(await refused(other, acquireRequest('b#1')), { ...newer, schedule: 'y' });
-  },
-
-  'that had no schedule keeps the end of the last run under its first one': async ({ store, other, renew }) => {
-    const { storeTime: at } = await granted(store, acquireRequest('a#1'));
-    await renew('a#1', { lastRunEndedAt: at });
-    await renew('a#1', { schedule: 'x' });
-    includes(await refused(other, acquireRequest('b#1')), { lastRunEndedAt: at, schedule: 'x' });
+    const kept = { claimed: at + 50, claimedBy: `a#1 ${String(token)}`, handled: at + 5, slot: at + 6 };
+    const times = { runStartedAt: at + 7, runEndedAt: at + 8 };
+    await renew('a#1', { schedule: 'y', claimed: at, handled: at, slot: at, runStartedAt: at, runEndedAt: at });
+    includes(await refused(other, acquireRequest('b#1')), { schedule: 'y', ...kept, ...times });
   },
 
   'is not changed by a refusal for any reason': async ({ store, other, renew, release }) => {
     const { storeTime: at, stateCreatedAt } = await granted(store, acquireRequest('a#1'));
-    await renew('a#1', { newestClaimed: at, schedule: 'x' });
+    await renew('a#1', { claimed: at, schedule: 'x' });
     const before = await refused(other, acquireRequest('b#1'));
     const request = acquireRequest('b#2', { seenToken: before.token + 5 });
     includes(await refused(other, request), { reason: 'held' });
@@ -178,8 +130,8 @@ export const STATE: Rules = {
   'that is lost while a leader continues contains what the leader records': async ({ world, store, other, renew }) => {
     const { storeTime: at } = await granted(store, acquireRequest('a#1'));
     await world.loseState('price-tick');
-    await renew('a#1', { newestSettled: at, schedule: 'x' });
+    await renew('a#1', { handled: at, schedule: 'x' });
     const refusal = await refused(other, acquireRequest('b#1'));
-    includes(refusal, { newestSettled: at, newestClaimed: at, schedule: 'x', stateCreatedAt: undefined, token: 0 });
+    includes(refusal, { handled: at, claimed: at, schedule: 'x', stateCreatedAt: undefined, token: 0 });
   },
 };

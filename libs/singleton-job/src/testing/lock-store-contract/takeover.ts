@@ -29,10 +29,10 @@ export const TAKEOVER: Rules = {
     const { token, storeTime } = await granted(store, acquireRequest('a.1@10000#1'));
     await granted(other, acquireRequest('b.1@10000#1', { endedSession: 'a.1@10000' }));
     const holder = 'b.1@10000#1';
-    includes(await renew('a.1@10000#1', { newestSettled: storeTime }), { held: false, holder });
+    includes(await renew('a.1@10000#1', { handled: storeTime }), { held: false, holder });
     includes(await claim('a.1@10000#1', { token, scheduledAt: storeTime }), { outcome: 'not-leader', holder });
-    includes(await release('a.1@10000#1', { newestClaimed: storeTime }), { released: false });
-    includes(await refused(store, acquireRequest('c#1')), { holder, newestClaimed: undefined });
+    includes(await release('a.1@10000#1', { claimed: storeTime }), { released: false });
+    includes(await refused(store, acquireRequest('c#1')), { holder, claimed: undefined });
   },
 
   'of the own session needs a higher attempt': async ({ store }) => {

@@ -1,0 +1,188 @@
+import { type Grant, type JobState, type Refusal, type StateUpdate } from '../store/index.js';
+
+/** What earlier leaders have left: the new leader reports it and continues from there. Times are by the clock of the store. */
+export interface Backlog {
+  /** A cron job begins after this occurrence. Each occurrence up to here is handled, or is reported now. */
+  readonly claimed: number;
+  /** Occurrences in (`handled`, `claimed`] were claimed, and their runs may not have begun. */
+  readonly unconfirmed:
+    { readonly handled: number; readonly claimed: number; readonly claimedBy: string | undefined } | undefined;
+  /** Occurrences in (`after`, `claimed`] are older than a new schedule. */
+  readonly replaced: { readonly after: number } | undefined;
+  /** The store has lost its state: nothing is known about occurrences in (`after`, `claimed`]. */
+  readonly lost: { readonly after: number } | undefined;
+  /** Claims of occurrences that came due before this time may be lost. */
+  readonly claimsLostBefore: number;
+  /** The newest slot of a fixed rate whose run began, 0 if none. */
+  readonly slot: number;
+  /** When the last run of an interval began and ended. Undefined: not known. */
+  readonly runStartedAt: number | undefined;
+  readonly runEndedAt: number | undefined;
+  /** When the lease of a last leader ended that may have started runs until then. Undefined: the last leader gave the lock back. */
+  readonly leaseEndedAt: number | undefined;
+}
+
+/**
+ * What this process knows about one job, from answers of the store, from messages and from its own terms. So fencing tokens grow, and
+ * claimed occurrences stay claimed, also if the store loses its data while this replica lives.
+ */
+export class Watermarks {
+  /** When the job was paused on all replicas, by the clock of the store, in its latest answer. Undefined: it is not paused. */
+  pausedAt: number | undefined;
+  /** When a pause began that the store has lost with its data, before it was ended. Undefined: none was lost. */
+  lostPausedAt: number | undefined;
+  /** The pause before a grant to another replica. The state in the next answer shows whether it was ended, or lost. */
+  #pausedBeforeGrant: number | undefined;
+  #token = 0;
+  #releasedToken = 0;
+  #stateCreatedAt: number | undefined;
+  #isNew = true;
+  #claimed = 0;
+  #handled = 0;
+  #slot = 0;
+  #runStartedAt: number | undefined;
+  #runEndedAt: number | undefined;
+
+  /** The highest fencing token seen, 0 if none. */
+  get token(): number {
+    return this.#token;
+  }
+
+  /** The newest occurrence known to be claimed or reported, 0 if none. */
+  get claimed(): number {
+    return this.#claimed;
+  }
+
+  /** The newest occurrence or slot whose run began or that was reported, 0 if none. */
+  get newestTick(): number {
+    return Math.max(this.#claimed, this.#slot);
+  }
+
+  get stateCreatedAt(): number | undefined {
+    return this.#stateCreatedAt;
+  }
+
+  /** Whether this process never saw a state, a holder or a message of the job: this may be its first start. */
+  get isNew(): boolean {
+    return this.#isNew;
+  }
+
+  /** The lock was granted to a replica with this token. False: the message is out of date, because the lock was released since. */
+  grantedToOther(token: number): boolean {
+    this.#isNew = false;
+    if (token <= this.#releasedToken || token < this.#token) return false;
+    this.#token = token;
+    // the lock of a paused job is not granted
+    this.#pausedBeforeGrant ??= this.pausedAt;
+    this.pausedAt = undefined;
+    return true;
+  }
+
+  /** The lock with this token was released. 0: the request may never have been granted. False: the message is out of date. */
+  released(token: number): boolean {
+    this.#isNew = false;
+    this.#releasedToken = Math.max(this.#releasedToken, token);
+    return token === 0 || token >= this.#token;
+  }
+
+  /** An acquire request was refused. */
+  refused(refusal: Refusal): void {
+    const { holder, stateCreatedAt } = refusal;
+    if (holder !== undefined || stateCreatedAt !== undefined) this.#isNew = false;
+    // the end of a pause keeps the state
+    const hasLostState = this.#stateCreatedAt !== undefined && this.#stateCreatedAt !== stateCreatedAt;
+    if (hasLostState && refusal.pausedAt === undefined) this.lostPausedAt = this.pausedAt ?? this.#pausedBeforeGrant;
+    this.#stateCreatedAt = stateCreatedAt;
+    this.#learn(refusal, refusal.token);
+  }
+
+  /**
+   * The lock was granted to this replica for a job with this schedule. Returns what earlier leaders have left. `knowsAll`: no other replica
+   * can have led since this replica did, so it knows everything, also if the store lost its data.
+   */
+  grantedToUs(grant: Grant, schedule: string, knowsAll = false): Omit<Backlog, 'claimsLostBefore' | 'leaseEndedAt'> {
+    const [claimedBefore, after] = [this.#claimed, this.#handled];
+    this.#isNew = false;
+    this.#stateCreatedAt = grant.stateCreatedAt;
+    this.#learn(grant, grant.token);
+    // undefined: no leader has recorded anything since the state was created
+    const previous = grant.schedule ?? (knowsAll ? schedule : undefined);
+    const [handled, claimed] = [this.#handled, this.#claimed];
+    const hasChanged = previous !== schedule;
+    if (hasChanged && isCron(schedule))
+      this.#claimed = Math.max(claimed, previous === undefined ? grant.stateCreatedAt : grant.storeTime);
+    this.#handled = this.#claimed;
+    const isUnconfirmed = previous !== undefined && handled < claimed;
+    const isReplaced = hasChanged && isCron(previous) && this.#claimed > claimed;
+    const isLost = previous === undefined && claimedBefore > 0;
+    const claimedBy = grant.claimed === claimed ? grant.claimedBy : undefined;
+    return {
+      claimed: this.#claimed,
+      unconfirmed: isUnconfirmed ? { handled, claimed, claimedBy } : undefined,
+      replaced: isReplaced ? { after: claimed } : undefined,
+      lost: isLost ? { after } : undefined,
+      slot: this.#slot,
+      runStartedAt: this.#runStartedAt,
+      runEndedAt: this.#runEndedAt,
+    };
+  }
+
+  /** The occurrence at `scheduledAt` was claimed by a replica. */
+  claimedUpTo(scheduledAt: number): void {
+    this.#claimed = Math.max(this.#claimed, scheduledAt);
+  }
+
+  /** The occurrence at `scheduledAt` is handled: its run has begun, or it was reported. */
+  handledUpTo(scheduledAt: number): void {
+    this.claimedUpTo(scheduledAt);
+    this.#handled = Math.max(this.#handled, scheduledAt);
+  }
+
+  /** The run of this slot of a fixed rate has begun. */
+  slotFired(slot: number): void {
+    this.#slot = Math.max(this.#slot, slot);
+  }
+
+  /** An interval run is about to begin at this time by the clock of the store. */
+  runStarted(at: number): void {
+    this.#runStartedAt = latest(at, this.#runStartedAt);
+  }
+
+  /** An interval run ended at this time by the clock of the store. */
+  runEnded(at: number): void {
+    this.#runEndedAt = latest(at, this.#runEndedAt);
+  }
+
+  /** Sent with every renewal and claim, so that a store that lost its last writes gets them again. */
+  get progress(): StateUpdate {
+    return {
+      handled: orNothing(this.#handled),
+      slot: orNothing(this.#slot),
+      runStartedAt: this.#runStartedAt,
+      runEndedAt: this.#runEndedAt,
+    };
+  }
+
+  #learn(state: JobState, token: number): void {
+    this.#token = Math.max(this.#token, token);
+    this.pausedAt = state.pausedAt;
+    this.#pausedBeforeGrant = undefined;
+    this.claimedUpTo(state.claimed ?? 0);
+    this.#handled = Math.max(this.#handled, state.handled ?? 0);
+    this.slotFired(state.slot ?? 0);
+    this.#runStartedAt = latest(state.runStartedAt, this.#runStartedAt);
+    this.#runEndedAt = latest(state.runEndedAt, this.#runEndedAt);
+  }
+}
+
+function isCron(schedule: string | undefined): boolean {
+  return schedule?.startsWith('cron ') === true;
+}
+
+function orNothing(watermark: number): number | undefined {
+  return watermark === 0 ? undefined : watermark;
+}
+
+function latest(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined || b === undefined ? (a ?? b) : Math.max(a, b);
+}
