@@ -80,7 +80,7 @@ export interface SingletonJobOptions {
   /**
    * The longest back-off of a lock request that Redis denies (permissions, a key of another type), and of a runner that broke. More:
    * fewer requests. Less: the job continues sooner after the fix. At least `heartbeatInterval`. It does not concern outages: the client
-   * reconnects every 0.25 to 0.5 s.
+   * reconnects every 0.25 to 0.7 s.
    *
    * @default '30s'
    */

@@ -1,11 +1,10 @@
 import { type EventEmitter } from 'node:events';
 import { type Redis } from 'ioredis';
+import { reconnectDelayMs } from './reconnect-delay.js';
 import { DISCONNECT_TIMEOUT_MS, isCluster, nodesOf, type RedisClient } from './redis-clients.js';
 import { isMisconfiguration, failureText } from './redis-errors.js';
 import { tlsFix } from './redis-fixes.js';
 import { SilentConnectionError, SocketWatchdog } from './socket-watchdog.js';
-
-const RETRY_MS = 500;
 
 interface ReconnectingClientOptions<C extends RedisClient> {
   /** Creates a client that is not connected yet. Undefined: there is nothing to connect to at the moment. */
@@ -16,11 +15,13 @@ interface ReconnectingClientOptions<C extends RedisClient> {
    * shows that a person must change something, such as the password.
    */
   readonly onLost: (reason: unknown) => void;
+  /** For the jitter of the delay between two attempts. In [0, 1). */
+  readonly random: () => number;
 }
 
 /**
  * Keeps one client connected from `open()` to `close()`. After the end of a connection it creates a new client: at once if the
- * watchdog closed the connection, otherwise after 0.25 to 0.5 s.
+ * watchdog closed the connection, otherwise after {@link reconnectDelayMs}.
  */
 export class ReconnectingClient<C extends RedisClient> {
   readonly #options: ReconnectingClientOptions<C>;
@@ -30,6 +31,8 @@ export class ReconnectingClient<C extends RedisClient> {
   #isLossReported = false;
   #isMisconfigurationReported = false;
   #failure: unknown;
+  /** Since a connection worked. */
+  #failures = 0;
   #retry: NodeJS.Timeout | undefined;
   #firstAttempt = Promise.resolve();
   #endFirstAttempt: () => void = () => undefined;
@@ -92,7 +95,7 @@ export class ReconnectingClient<C extends RedisClient> {
     const client = this.#options.create();
     this.#current = client;
     if (client === undefined) {
-      this.#connectAfter(retryDelayMs());
+      this.#retryLater();
       return;
     }
     this.#watch(client);
@@ -133,6 +136,7 @@ export class ReconnectingClient<C extends RedisClient> {
     if (isCluster(client)) await Promise.all(client.nodes('master').map(connected));
     if (!this.#isOpen || client !== this.#current) return;
     this.#failure = undefined;
+    this.#failures = 0;
     this.#isReady = true;
     this.#isLossReported = false;
     this.#isMisconfigurationReported = false;
@@ -151,7 +155,13 @@ export class ReconnectingClient<C extends RedisClient> {
     if (!this.#isLossReported || isNewMisconfiguration) this.#options.onLost(this.#failure);
     this.#isLossReported = true;
     this.#isMisconfigurationReported ||= isNewMisconfiguration;
-    this.#connectAfter(reason instanceof SilentConnectionError ? 0 : retryDelayMs());
+    if (reason instanceof SilentConnectionError) this.#connectAfter(0);
+    else this.#retryLater();
+  }
+
+  #retryLater(): void {
+    this.#connectAfter(reconnectDelayMs(this.#failures, this.#options.random));
+    this.#failures += 1;
   }
 
   #connectAfter(delayMs: number): void {
@@ -167,10 +177,6 @@ function whyNeverReady(client: RedisClient, failure: unknown = 'the connection w
   const message = failureText(failure);
   const fix = tlsFix(message, client.options.tls !== undefined);
   return fix === undefined ? failure : new Error(`${message.replace(/[.:\s]+$/, '')}. ${fix}`, { cause: failure });
-}
-
-function retryDelayMs(): number {
-  return RETRY_MS * (0.5 + Math.random() / 2);
 }
 
 function destroySocket(node: Redis): void {

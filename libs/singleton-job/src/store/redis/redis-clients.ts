@@ -77,7 +77,7 @@ export interface RedisClients {
   readonly subscriber: (connected: RedisClient | undefined) => Redis | undefined;
 }
 
-export function redisClients(source: RedisConnectionOptions): RedisClients {
+export function redisClients(source: RedisConnectionOptions, random: () => number): RedisClients {
   const original = originalClient(source);
   if (!isCluster(original)) {
     const duplicate = (): Redis => original.duplicate(ONE_SERVER);
@@ -90,7 +90,7 @@ export function redisClients(source: RedisConnectionOptions): RedisClients {
     subscriber: (connected) => {
       // each node of a cluster passes on what is published on any other
       const nodes = connected === undefined ? [] : nodesOf(connected);
-      return nodes[Math.floor(Math.random() * nodes.length)]?.duplicate(ONE_SERVER);
+      return nodes[Math.floor(random() * nodes.length)]?.duplicate(ONE_SERVER);
     },
   };
 }

@@ -22,6 +22,8 @@ interface RedisConnectionsOptions {
   readonly channel: string | undefined;
   readonly listeners: Listeners;
   readonly onMessage: (text: string) => void;
+  /** In [0, 1). */
+  readonly random: () => number;
 }
 
 /** A sent command, for the message of its error. */
@@ -42,8 +44,8 @@ export class RedisConnections {
   #isCorked = false;
   #isClosed = false;
 
-  constructor({ projectName, connection, channel, listeners, onMessage }: RedisConnectionsOptions) {
-    const clients = redisClients(connection);
+  constructor({ projectName, connection, channel, listeners, onMessage, random }: RedisConnectionsOptions) {
+    const clients = redisClients(connection, random);
     const checkServer = serverCheck({
       evictionPossible: (policy) => {
         listeners.evictionPossible(policy);
@@ -66,11 +68,12 @@ export class RedisConnections {
       onLost: (reason) => {
         listeners.disconnected(this.#notConnected(reason));
       },
+      random,
     });
     const create = () => clients.subscriber(this.#commands.client);
     if (channel === undefined) return;
     const denied = (error: unknown) => this.error(error, { command: 'subscribe', key: channel });
-    this.#subscription = new Subscription({ channel, listeners, create, onMessage, denied });
+    this.#subscription = new Subscription({ channel, listeners, create, onMessage, denied, random });
   }
 
   get isCluster(): boolean {

@@ -31,6 +31,8 @@ export interface RedisLockStoreOptions {
   readonly connection: RedisConnectionOptions;
   /** False: messages are not received, and there is no connection for them. @default true */
   readonly subscribes?: boolean;
+  /** For the delays between two attempts to connect. In [0, 1). @default Math.random */
+  readonly random?: () => number;
 }
 
 type Arguments = readonly (string | number)[];
@@ -47,7 +49,7 @@ export class RedisLockStore implements LockStore {
   readonly #nodes = new Map<string, string>();
   #areRestartsHidden = false;
 
-  constructor({ projectName, connection, subscribes = true }: RedisLockStoreOptions) {
+  constructor({ projectName, connection, subscribes = true, random = Math.random }: RedisLockStoreOptions) {
     this.#project = projectName;
     this.#channel = `${projectName}:released`;
     this.#sessionKeys = [`{${projectName}:sessions}`, `{${projectName}:sessions}:server`];
@@ -60,6 +62,7 @@ export class RedisLockStore implements LockStore {
         const message = readMessage(text, this.#redis.database);
         if (message !== undefined) this.#listeners.message(message);
       },
+      random,
     });
   }
 

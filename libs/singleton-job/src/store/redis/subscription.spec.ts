@@ -51,6 +51,7 @@ describe('A subscription', () => {
       listeners: new Listeners(),
       onMessage: () => undefined,
       denied: asLockStoreError,
+      random: () => 0,
     });
     subscription.open();
     await jest.advanceTimersByTimeAsync(9_500);

@@ -13,6 +13,8 @@ interface SubscriptionOptions {
   readonly onMessage: (text: string) => void;
   /** Turns what Redis answered to `subscribe` into an error of the store. */
   readonly denied: (error: unknown) => LockStoreError;
+  /** In [0, 1). */
+  readonly random: () => number;
 }
 
 /**
@@ -35,6 +37,7 @@ export class Subscription {
       onLost: () => {
         this.#end();
       },
+      random: options.random,
     });
   }
 
