@@ -21,10 +21,8 @@ type TermEnd = 'released' | 'preempted' | 'expired' | 'abandoned';
 export const RENEWAL_INTERVAL_MS = 10_000;
 /** How long a run waits at most until its start is recorded. */
 const RECORD_START_MS = 250;
-/** The shortest time for which a release is tried. */
-const SHORTEST_RELEASE_MS = 1_000;
-/** The longest time that `release()` of a lock of `LockService` takes. After that the release continues in the background. */
-const LONGEST_LOCK_RELEASE_MS = 2_000;
+/** The longest time that `release()` takes: longer than the watchdog of a silent connection. Then it continues in the background. */
+const RELEASE_MS = 2_000;
 /** The pause between two attempts to confirm a lease that the clocks do not trust. */
 const CONFIRMATION_PAUSE_MS = 250;
 
@@ -265,22 +263,18 @@ export class Term {
   }
 
   /**
-   * Ends the term and frees its lock. Resolves to whether the store has confirmed that. If not, the lock expires by itself. Called also for
-   * a term that has already ended, when nothing of it runs. Never rejects.
+   * Ends the term and frees its lock. Resolves to whether the store has confirmed that, within 2 s. If not, the release continues in the
+   * background, and the lock expires by itself. Called also for a term that has already ended, when nothing of it runs. Never rejects.
    */
   async release(): Promise<boolean> {
     // the timer of a passed deadline may not have fired yet
     this.finish(this.remainingMs > 0 ? 'released' : 'expired');
     if (this.#end === 'preempted') return true;
-    const { name, holder, lockExpiryMs } = this.facts;
-    const nowMs = this.replica.clock.now();
+    const { name, holder } = this.facts;
     const request = { name, holder, token: this.fencingToken, update: this.#finalUpdate() };
-    // After the deadline other replicas may take the lock, so waiting longer is useless. A caller of `LockService` waits at most 2 s.
-    const restMs = Math.max(this.deadline.now + safetyMarginMs(lockExpiryMs) - nowMs, SHORTEST_RELEASE_MS);
-    const waitMs = this.facts.session === undefined ? Math.min(restMs, LONGEST_LOCK_RELEASE_MS) : restMs;
     // an expired lock needs no release
-    const lockRemainingMs = this.#lockDeadline.now + safetyMarginMs(this.lifeMs) - nowMs;
-    return this.replica.release(request, waitMs, Math.max(lockRemainingMs, waitMs));
+    const lockRemainingMs = this.#lockDeadline.now + safetyMarginMs(this.lifeMs) - this.replica.clock.now();
+    return this.replica.release(request, RELEASE_MS, Math.max(lockRemainingMs, RELEASE_MS));
   }
 
   /** Ends the term in this process only. The lock stays in the store. */
