@@ -97,7 +97,7 @@ export {
   type SingletonJobOptions,
   type SingletonJobOptionsFactory,
 } from './options/index.js';
-export { LockHandle, type LockKey, type LockOptions, LockService } from './lock-service/index.js';
+export { LockHandle, type LockKey, type LockOptions, LockService } from './locks/index.js';
 export {
   type HealthReport,
   type JobCounters,

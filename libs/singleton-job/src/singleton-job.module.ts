@@ -23,7 +23,7 @@ import {
 } from './discovery/index.js';
 import { JobExplorer } from './discovery/job-explorer.js';
 import { InvalidJobsError, InvalidOptionsError, messageOf } from './errors/index.js';
-import { LockService } from './lock-service/index.js';
+import { LockService } from './locks/index.js';
 import {
   describeStore,
   ENABLED_VARIABLE,

@@ -1,7 +1,6 @@
 import { type LeadershipReleaseReason } from '../events/index.js';
 import { type Holder } from '../store/index.js';
-import { backoffMs } from '../store/client/index.js';
-import { sleep } from '../time/index.js';
+import { backoffMs, sleep } from '../time/index.js';
 import { type ElectionOptions, Follower } from './follower.js';
 import { type Replica } from './replica.js';
 import { type Term } from './term.js';

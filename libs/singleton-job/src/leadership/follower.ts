@@ -10,8 +10,7 @@ import {
   type SessionId,
   sessionOf,
 } from '../store/index.js';
-import { shortPauseMs } from '../store/client/index.js';
-import { instant, type Instant, Sleeper } from '../time/index.js';
+import { instant, type Instant, shortPauseMs, Sleeper } from '../time/index.js';
 import { LastLeader } from './last-leader.js';
 import { AFTER_TTL_MS, afterTtlMs, deadlineOf, isBefore, safetyMarginMs, TTL_JITTER_MS } from './lease.js';
 import { type LockNews, type Replica, type Waiter } from './replica.js';

@@ -8,6 +8,5 @@ export {
 export { Election } from './election.js';
 export { afterTtlMs, deadlineOf, isBefore } from './lease.js';
 export { Replica, type Waiter } from './replica.js';
-export { Pulse } from './pulse.js';
 export { Term } from './term.js';
 export { type Backlog, Watermarks } from './watermarks.js';

@@ -7,12 +7,11 @@ import {
   replicaOf,
   sessionOf,
 } from '../store/index.js';
-import { Semaphore, StoreClient } from '../store/client/index.js';
-import { type Clock, type Timer, within } from '../time/index.js';
+import { type Clock, Semaphore, SharedInterval, type Timer, within } from '../time/index.js';
 import { type HeartbeatBackup } from './backup-heartbeats.js';
-import { Pulse } from './pulse.js';
 import { type Session } from './session.js';
 import { Sessions } from './sessions.js';
+import { StoreClient } from './store-client/store-client.js';
 import { type Term } from './term.js';
 
 interface ReplicaSettings {
@@ -82,7 +81,7 @@ export class Replica {
   /** Terms that are kept alive, by the names of their locks. */
   readonly #terms = new Map<string, Set<Term>>();
   #led = 0;
-  readonly #pulses = new Map<number, Pulse>();
+  readonly #pulses = new Map<number, SharedInterval>();
   readonly #repeats = new Map<string, { readonly token: number; timer: Timer }>();
   #attempts = 0;
   #granted: LockNews[] = [];
@@ -186,13 +185,13 @@ export class Replica {
 
   /** Renews a term at every pulse of this interval, and after each reconnect and break, until the returned function is called. */
   keep(term: Term, intervalMs: number): () => void {
-    const pulse = this.#pulses.get(intervalMs) ?? new Pulse(this.clock, intervalMs);
+    const pulse = this.#pulses.get(intervalMs) ?? new SharedInterval(this.clock, intervalMs);
     this.#pulses.set(intervalMs, pulse);
     const terms = this.#terms.get(term.name) ?? new Set();
     this.#terms.set(term.name, terms.add(term));
     const isOfJob = term.facts.session !== undefined;
     if (isOfJob) this.#led += 1;
-    const leave = pulse.join(() => void term.renew());
+    const leave = pulse.add(() => void term.renew());
     return () => {
       if (!terms.delete(term)) return;
       if (terms.size === 0 && this.#terms.get(term.name) === terms) this.#terms.delete(term.name);

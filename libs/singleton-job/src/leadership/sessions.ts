@@ -7,7 +7,7 @@ import {
   replicaOf,
   type SessionId,
 } from '../store/index.js';
-import { type StoreClient } from '../store/client/index.js';
+import { type StoreClient } from './store-client/store-client.js';
 import { type Clock, instant, type Instant, type Timer } from '../time/index.js';
 import { type HeartbeatBackup } from './backup-heartbeats.js';
 import { Session } from './session.js';

@@ -6,12 +6,12 @@ import {
   type RenewResult,
   type StateUpdate,
 } from '../store/index.js';
-import { type RequestKind } from '../store/client/index.js';
 import { instant, type Instant, sleep, type Timer, within } from '../time/index.js';
 import { deadlineOf, earlier, isBefore, later, safetyMarginMs } from './lease.js';
 import { type Takeover } from './last-leader.js';
 import { type Replica } from './replica.js';
 import { type Session } from './session.js';
+import { type RequestKind } from './store-client/store-client.js';
 import { type Backlog, type Watermarks } from './watermarks.js';
 
 /** How a term ended: given back, taken by another holder, not confirmed in time, or left to expire by a process that ends. */

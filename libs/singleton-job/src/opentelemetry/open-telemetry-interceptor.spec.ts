@@ -3,7 +3,7 @@ import { SpanStatusCode } from '@opentelemetry/api';
 import { InMemorySpanExporter, NodeTracerProvider, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-node';
 import { type JobRun } from '../decorators/index.js';
 import { LeaseLostError } from '../errors/index.js';
-import { intercept } from '../runner/intercept.js';
+import { intercept } from '../runs/intercept.js';
 import { OpenTelemetryInterceptor } from './open-telemetry-interceptor.js';
 import { type TestReplica } from '../testing/replicas/test-replica.js';
 import { job } from '../testing/specs/job.js';

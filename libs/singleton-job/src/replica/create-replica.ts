@@ -10,7 +10,7 @@ import {
   type RunInterceptor,
 } from '../events/index.js';
 import { type HeartbeatBackup, Replica } from '../leadership/index.js';
-import { LockService } from '../lock-service/index.js';
+import { LockService } from '../locks/index.js';
 import { describeStore, type ResolvedOptions } from '../options/index.js';
 import { InMemoryLockStore, InMemoryServer, type LockStore } from '../store/index.js';
 import { type Clock, SystemClock } from '../time/index.js';

@@ -1,8 +1,9 @@
 import { type JobDefinition } from '../discovery/index.js';
-import { Election, Pulse, type Replica, type Term } from '../leadership/index.js';
+import { Election, type Replica, type Term } from '../leadership/index.js';
 import { type LogSink, type RunInterceptor } from '../events/index.js';
 import { type ResolvedOptions } from '../options/index.js';
-import { intercept, JobRunner } from '../runner/index.js';
+import { intercept, JobRunner } from '../runs/index.js';
+import { SharedInterval } from '../time/index.js';
 import { EventLoopMonitor } from './event-loop-monitor.js';
 import { ShutdownDeadlines } from './shutdown-deadlines.js';
 import { StatusLog } from './status-log.js';
@@ -28,7 +29,7 @@ export class JobSupervisor {
   readonly #paused = new Set<string>();
   readonly #monitor: EventLoopMonitor;
   /** Checks for slow runs: a timer for each run would cost more than most runs. */
-  readonly #slowRuns: Pulse;
+  readonly #slowRuns: SharedInterval;
   readonly #log: StatusLog | undefined;
   #state: 'new' | 'started' | 'stopped' = 'new';
   #stopped: Promise<void> | undefined;
@@ -46,7 +47,7 @@ export class JobSupervisor {
     }
     const runners = () => this.#workers().map(({ runner }) => runner);
     this.#monitor = new EventLoopMonitor({ clock, notify, runners });
-    this.#slowRuns = new Pulse(clock, heartbeatIntervalMs);
+    this.#slowRuns = new SharedInterval(clock, heartbeatIntervalMs);
   }
 
   /** Every job, enabled or not, in the order in which they were added. */
@@ -139,7 +140,7 @@ export class JobSupervisor {
   async #lead(runner: JobRunner, term: Term, stop: AbortSignal): Promise<void> {
     const leaves = [
       this.#monitor.join(),
-      this.#slowRuns.join(() => {
+      this.#slowRuns.add(() => {
         runner.reportIfSlow();
       }),
     ];

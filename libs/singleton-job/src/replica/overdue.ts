@@ -2,7 +2,7 @@ import { type JobDefinition } from '../discovery/index.js';
 import { type Term } from '../leadership/index.js';
 import { type RunInfo } from '../events/index.js';
 import { type Clock } from '../time/index.js';
-import { firstIntervalDue } from '../runner/index.js';
+import { firstIntervalDue } from '../runs/index.js';
 import { type LastRun } from './job-status.js';
 
 /** The state of one job on this replica. */

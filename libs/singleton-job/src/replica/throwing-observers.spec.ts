@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { type JobDefinition } from '../discovery/index.js';
 import { type JobEvents, type JobObserver, type RunInterceptor } from '../events/index.js';
 import { cron, interval } from '../schedule/index.js';
-import { intercept } from '../runner/intercept.js';
+import { intercept } from '../runs/intercept.js';
 import { type RecordedEvent } from '../testing/index.js';
 import { job, lasting } from '../testing/specs/job.js';
 import { keptLog } from '../testing/specs/kept-log.js';

@@ -1,6 +1,9 @@
-/** Clocks and timers. */
+/** Clocks, timers and waiting. */
+export { backoffMs, type BackoffPolicy, shortPauseMs } from './backoff.js';
 export { type Clock, type Instant, instant, type Timer } from './clock.js';
 export { isTimeZone } from './is-time-zone.js';
+export { Semaphore } from './semaphore.js';
+export { SharedInterval } from './shared-interval.js';
 export { sleep } from './sleep.js';
 export { Sleeper } from './sleeper.js';
 export { SystemClock } from './system-clock.js';

@@ -1,8 +1,8 @@
-import { type Clock, type Timer } from '../time/index.js';
+import { type Clock, type Timer } from './clock.js';
 
 /** One shared timer for all work with the same interval, so that its requests leave together. It runs only while there is work. */
-export class Pulse {
-  readonly #beats = new Set<() => void>();
+export class SharedInterval {
+  readonly #work = new Set<() => void>();
   #timer: Timer | undefined;
 
   constructor(
@@ -10,13 +10,13 @@ export class Pulse {
     private readonly intervalMs: number,
   ) {}
 
-  /** Calls `beat` at every pulse, until the returned function is called. */
-  join(beat: () => void): () => void {
-    this.#beats.add(beat);
+  /** Calls `work` once an interval, until the returned function is called. */
+  add(work: () => void): () => void {
+    this.#work.add(work);
     if (this.#timer === undefined) this.#schedule(this.clock.now() + this.intervalMs);
     return () => {
-      this.#beats.delete(beat);
-      if (this.#beats.size === 0) this.stop();
+      this.#work.delete(work);
+      if (this.#work.size === 0) this.stop();
     };
   }
 
@@ -27,11 +27,11 @@ export class Pulse {
 
   #schedule(dueMs: number): void {
     this.#timer = this.clock.setTimer(dueMs - this.clock.now(), () => {
-      // counted from the pulse that was due, so that the rate does not drift; missed pulses are not repeated
+      // counted from the time that was due, so that the rate does not drift; missed turns are not repeated
       const nextMs = dueMs + this.intervalMs;
       const nowMs = this.clock.now();
       this.#schedule(nextMs > nowMs ? nextMs : nowMs + this.intervalMs);
-      for (const beat of [...this.#beats]) beat();
+      for (const work of [...this.#work]) work();
     });
   }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { settle } from '../../testing/index.js';
+import { settle } from '../testing/manual-clock.js';
 import { Semaphore } from './semaphore.js';
 
 const NEVER = new AbortController().signal;

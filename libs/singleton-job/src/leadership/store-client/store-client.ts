@@ -1,9 +1,8 @@
 import { setMaxListeners } from 'node:events';
 import { asLockStoreError, type LockStoreError } from '../../errors/index.js';
 import { type Notify } from '../../events/index.js';
-import { type Clock, sleep, unlessAborted } from '../../time/index.js';
-import { type LockStore } from '../lock-store.js';
-import { backoffMs, type BackoffPolicy, shortPauseMs } from './backoff.js';
+import { backoffMs, type BackoffPolicy, type Clock, shortPauseMs, sleep, unlessAborted } from '../../time/index.js';
+import { type LockStore } from '../../store/index.js';
 import { nextReminderMs, ReportedErrors } from './reported-errors.js';
 
 /** What a request does to a lock, or to sessions. */
