@@ -11,7 +11,8 @@ import {
 } from './redis-clients.js';
 import { isConnectionLoss, isDemotion, isUnknownScript, redisError, isUnavailable } from './redis-errors.js';
 import { type FailedRequest } from './redis-fixes.js';
-import { type Script, SCRIPTS } from './scripts.js';
+import { type Script } from './script.js';
+import { SCRIPTS } from './scripts.js';
 import { serverCheck } from './server-check.js';
 import { Subscription } from './subscription.js';
 

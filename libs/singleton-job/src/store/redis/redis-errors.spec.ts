@@ -3,7 +3,8 @@ import { inspect } from 'node:util';
 import { LockStoreError } from '../../errors/index.js';
 import { isDemotion, isMisconfiguration, isUnknownScript, redisError, isUnavailable } from './redis-errors.js';
 import { type FailedRequest } from './redis-fixes.js';
-import { ACQUIRE, HEARTBEAT, RELEASE } from './scripts.js';
+import { ACQUIRE, RELEASE } from './scripts.js';
+import { HEARTBEAT } from './session-scripts.js';
 
 const RENEWAL: FailedRequest = { projectName: 'myapp', isCluster: false, command: 'renew', key: 'myapp:tick:lock' };
 const RENEWAL_ON_CLUSTER = { ...RENEWAL, isCluster: true };

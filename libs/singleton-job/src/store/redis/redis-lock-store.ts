@@ -23,7 +23,9 @@ import { readMessage, writeMessage } from './lock-message.js';
 import { type RedisConnectionOptions } from './redis-clients.js';
 import { RedisConnections } from './redis-connections.js';
 import { readAcquire, readClaim, readHeartbeat, Reply } from './redis-replies.js';
-import { ACQUIRE, CLAIM, END_SESSION, HEARTBEAT, RELEASE, RENEW, type Script, SET_PAUSED } from './scripts.js';
+import { type Script } from './script.js';
+import { ACQUIRE, CLAIM, RELEASE, RENEW, SET_PAUSED } from './scripts.js';
+import { END_SESSION, HEARTBEAT } from './session-scripts.js';
 
 export interface RedisLockStoreOptions {
   /** First part of every key, and of the channel. */
