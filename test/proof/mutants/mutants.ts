@@ -21,7 +21,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'an absent session is taken as ended',
     file: 'leadership/sessions.ts',
-    changes: [['?? this.#presumedEnded.has(id);', '?? true;']],
+    changes: [['this.#list.get(id)?.hasEnded === true;', 'this.#list.get(id)?.hasEnded !== false;']],
     checks: ['unit specs', 'simulation'],
   },
   {

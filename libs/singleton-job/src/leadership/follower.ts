@@ -345,7 +345,6 @@ export class Follower implements Waiter {
       return;
     }
     this.#waitsForTtl = !this.#holderIsListed();
-    if (this.#waitsForTtl && this.#holderSession !== undefined) sessions.watch(this.#holderSession);
     // The life of the lock counts if no heartbeat will show the end of its holder. It also counts if the lock is not renewed: the data of
     // a restarted store may name a living holder that has left the lock.
     if (this.#waitsForTtl || ttlMs <= this.#renewedTtlMs) this.#requestIn(afterTtlMs(ttlMs, random));

@@ -12,9 +12,6 @@ import { type Clock, instant, type Instant, type Timer } from '../time/index.js'
 import { type HeartbeatBackup } from './backup-heartbeats.js';
 import { Session } from './session.js';
 
-/** A session that is not listed for so many of its lives counts as ended. */
-const ABSENT_LIVES = 1.1;
-
 /** How long {@link Sessions.refresh} waits for an answer. */
 const REFRESH_MS = 250;
 
@@ -32,7 +29,7 @@ interface SessionsParts {
 
 /** What followers and leaders need to know about sessions. */
 interface SessionsListener {
-  /** The list of sessions has changed, or some count as ended. */
+  /** The list of sessions has changed. */
   listChanged(): void;
   /** Locks may be lost: a heartbeat extends a lease only after its lock has been renewed. */
   leasesFrozen(): void;
@@ -40,12 +37,6 @@ interface SessionsListener {
   breakNoticed(): void;
   /** A heartbeat was answered. */
   heartbeatAnswered(): void;
-}
-
-interface Absence {
-  readonly watchedMs: number;
-  /** The first answer without the session. */
-  first?: { readonly answeredMs: number; readonly version: number };
 }
 
 /**
@@ -83,9 +74,6 @@ export class Sessions {
   readonly #waiting = new Set<() => void>();
   /** When the newest heartbeat was sent that was answered. */
   #answeredSent: Instant | undefined;
-  /** Watched sessions of other replicas that are not listed: since when, and the first answer without them. */
-  readonly #absent = new Map<SessionId, Absence>();
-  readonly #presumedEnded = new Set<SessionId>();
 
   constructor(private readonly parts: SessionsParts) {}
 
@@ -151,7 +139,7 @@ export class Sessions {
 
   /** Whether a session can never be extended again, so that its locks may be taken. */
   hasEnded(id: SessionId): boolean {
-    return this.#list.get(id)?.hasEnded ?? this.#presumedEnded.has(id);
+    return this.#list.get(id)?.hasEnded === true;
   }
 
   /** Whether a session is listed. A session that is not listed may still be alive: the list may be lost. */
@@ -168,12 +156,6 @@ export class Sessions {
   /** Whether a replica has a session that has not ended. */
   isAlive(replicaId: string): boolean {
     return this.#alive.has(replicaId);
-  }
-
-  /** Checks at every heartbeat whether a session is still not listed. After long enough it counts as ended. */
-  watch(id: SessionId): void {
-    if (this.#list.has(id) || this.#absent.has(id)) return;
-    this.#absent.set(id, { watchedMs: this.parts.clock.now() });
   }
 
   /** The time of the store: its latest answer plus the monotonic time since then. */
@@ -354,9 +336,8 @@ export class Sessions {
       else session.extend(sent, answer.end);
     }
     this.#updateBackup();
-    const hasPresumed = this.#presumeEnded(sent);
     this.#awaitNextEnd(result);
-    if (list !== undefined || hasPresumed) this.parts.listener.listChanged();
+    if (list !== undefined) this.parts.listener.listChanged();
     this.parts.listener.heartbeatAnswered();
     this.#answers += 1;
     for (const done of [...this.#waiting]) done();
@@ -369,33 +350,8 @@ export class Sessions {
 
   #break(): void {
     this.#hasNoticedBreak = true;
-    this.#absent.clear();
-    this.#presumedEnded.clear();
     this.parts.client.breakNoticed();
     this.parts.listener.breakNoticed();
-  }
-
-  /**
-   * A session counts as ended if two answered heartbeats did not find it. The second must be sent later than the session can live after
-   * the answer to the first. A heartbeat that was sent before the session was watched does not count. If the list has changed in between,
-   * the count starts again: the session may have been listed and lost once more.
-   */
-  #presumeEnded(sent: Instant): boolean {
-    const version = this.#version;
-    let hasPresumed = false;
-    for (const [id, absence] of this.#absent) {
-      const { watchedMs, first } = absence;
-      if (this.#list.has(id)) {
-        this.#absent.delete(id);
-      } else if (first?.version !== version) {
-        if (sent.now >= watchedMs) absence.first = { answeredMs: this.parts.clock.now(), version };
-      } else if (sent.now - first.answeredMs >= ABSENT_LIVES * lockExpiryOf(id)) {
-        this.#absent.delete(id);
-        this.#presumedEnded.add(id);
-        hasPresumed = true;
-      }
-    }
-    return hasPresumed;
   }
 
   /** Sends a heartbeat at the moment at which the next session of another replica ends, unless that replica extends it. */
