@@ -117,11 +117,10 @@ describe('what Redis permits', () => {
     const { store, events } = await fixture.connect({ connection: url, projectName: 'blind' });
     const session = sessionOfReplica('a');
     const first = await heartbeat(store, [session]);
-    expect(first).toMatchObject({ serverId: undefined, serverSince: 0, liveReplicas: 1 });
-    expect(first.list).toBeDefined();
+    expect(first).toMatchObject({ serverId: undefined, serverSince: 0, isWholeList: true, listedCount: 1 });
     const second = await heartbeat(store, [session, sessionOfReplica('a', { id: 'a.2@600000' })], first);
     expect(second.version).toBeGreaterThan(first.version);
-    expect(await heartbeat(store, [session], second)).toMatchObject({ list: undefined, version: second.version });
+    expect(await heartbeat(store, [session], second)).toMatchObject({ isWholeList: false, version: second.version });
     expect(events).toEqual(['connected', 'subscribed', 'restartsHidden']);
 
     await fixture.raw.hset('{blind:sessions}:server', 'runId', 'of another server', 'since', '5');

@@ -100,7 +100,9 @@ describe('a cluster', () => {
 
   it('has the keys of the sessions in one slot, and lock and state of each job in one', async () => {
     const slotOf = async (key: string) => Number(await cluster.nodes[0].admin.call('CLUSTER', 'KEYSLOT', key));
-    expect(await slotOf('{myapp:sessions}:server')).toBe(await slotOf('{myapp:sessions}'));
+    for (const key of ['{myapp:sessions}:server', '{myapp:sessions}:changes']) {
+      expect(await slotOf(key)).toBe(await slotOf('{myapp:sessions}'));
+    }
     for (const lock of ['myapp:price-tick:lock', 'myapp:Prices.tick:lock', 'my-app:lock/eu%2F1:lock']) {
       expect(await slotOf(`{${lock}}:state`)).toBe(await slotOf(lock));
     }
@@ -116,7 +118,7 @@ describe('a cluster', () => {
 
     const after = await eventually('the session has ended', async () => {
       const result = await heartbeat(store, [alive]);
-      return result.list?.get(dead.id)?.hasEnded === true ? result : undefined;
+      return result.changes.get(dead.id)?.hasEnded === true ? result : undefined;
     });
     expect(await refused(store, acquireRequest(`${alive.id}#1`, { heartbeat: after }))).toMatchObject({
       reason: 'held',

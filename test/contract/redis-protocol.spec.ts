@@ -15,6 +15,7 @@ import { RedisFixture } from './redis-fixture.js';
 
 const SESSIONS = '{myapp:sessions}';
 const SERVER = '{myapp:sessions}:server';
+const CHANGES = '{myapp:sessions}:changes';
 const LOCK = 'myapp:price-tick:lock';
 const STATE = '{myapp:price-tick:lock}:state';
 
@@ -55,12 +56,40 @@ describe('what Redis sees', () => {
       runId: serverId,
       since: String(serverSince),
       version: String(version),
-      replicas: '2',
     });
     expect(await fixture.raw.info('server')).toContain(`run_id:${String(serverId)}`);
     const next = await heartbeat(store, [sessionOfReplica('c')]);
     expect(next.version).toBeGreaterThan(version);
-    expect(await fixture.raw.hmget(SERVER, 'version', 'replicas')).toEqual([String(next.version), '3']);
+    expect(await fixture.raw.hget(SERVER, 'version')).toBe(String(next.version));
+  });
+
+  it('is a sorted set of changes: the version in which each listed session was listed or ended', async () => {
+    const [a, b] = [sessionOfReplica('a'), sessionOfReplica('b')];
+    const first = await heartbeat(store, [a, b]);
+    const scores = [a.id, String(first.version), b.id, String(first.version)];
+    expect(await fixture.raw.zrangebyscore(CHANGES, '-inf', '+inf', 'WITHSCORES')).toEqual(scores);
+    await store.endSession(a);
+    const { version } = await heartbeat(store, [b]);
+    expect(await fixture.raw.zrangebyscore(CHANGES, '-inf', '+inf', 'WITHSCORES')).toEqual([
+      b.id,
+      scores[1],
+      a.id,
+      String(version),
+    ]);
+    await fixture.raw.zadd(SESSIONS, -1, a.id);
+    await heartbeat(store, [b]);
+    expect(await fixture.raw.zrangebyscore(CHANGES, '-inf', '+inf')).toEqual([b.id]);
+  });
+
+  it.each([SESSIONS, CHANGES])('is a set of changes that is right again after %s was deleted', async (deleted) => {
+    const [a, b] = [sessionOfReplica('a'), sessionOfReplica('b')];
+    const known = await heartbeat(store, [a, b]);
+    await fixture.raw.del(deleted);
+    const { changes, ...result } = await heartbeat(store, [a], known);
+    const listed = await fixture.raw.zrangebyscore(SESSIONS, '-inf', '+inf');
+    expect((await fixture.raw.zrangebyscore(CHANGES, '-inf', '+inf')).sort()).toEqual(listed.sort());
+    expect([...changes.keys()]).toEqual(expect.arrayContaining(listed));
+    expect(result).toMatchObject({ isWholeList: false, listedCount: listed.length });
   });
 
   it('is a session that stays ended, with any clock of the server', async () => {
@@ -72,8 +101,8 @@ describe('what Redis sees', () => {
 
   it('may be a foreign member in the set of sessions, which heartbeats ignore', async () => {
     await fixture.raw.zadd(SESSIONS, 5_000_000_000_000, 'not a session');
-    const { serverSince, liveReplicas, nextEnd } = await heartbeat(store, [sessionOfReplica('a')]);
-    expect({ liveReplicas, nextEnd }).toEqual({ liveReplicas: 1, nextEnd: undefined });
+    const { serverSince, nextEnd, listedCount } = await heartbeat(store, [sessionOfReplica('a')]);
+    expect({ nextEnd, listedCount }).toEqual({ nextEnd: undefined, listedCount: 2 });
     expect(Number(await fixture.raw.zscore(SESSIONS, 'not a session'))).toBe(-serverSince);
   });
 

@@ -70,7 +70,6 @@ export {
   type RenewRequest,
   type RenewResult,
   replicaOf,
-  SESSION_LISTED_MS,
   type SessionId,
   sessionOf,
   type SessionResult,

@@ -28,11 +28,11 @@ const endsTooEarly: ServerMutation = (server) =>
   worse(server, {
     heartbeat: (request) => {
       const result = server.heartbeat(request);
-      const early = [...(server.heartbeat({ sessions: [], knownList: undefined }).list ?? [])].map(
+      const early = [...server.heartbeat({ sessions: [], knownList: undefined }).changes].map(
         ([id, { hasEnded, end }]) =>
           [id, { hasEnded: hasEnded || end < result.storeTime + lockExpiryOf(id) / 2, end }] as const,
       );
-      return { ...result, list: new Map(early) };
+      return { ...result, changes: new Map(early), isWholeList: true };
     },
   });
 
@@ -101,8 +101,8 @@ describe('The rules notice', () => {
       worse(server, {
         heartbeat: (request) => {
           const result = server.heartbeat(request);
-          const list = [...(result.list ?? [])].map(([id, session]) => [id, { ...session, hasEnded: false }] as const);
-          return { ...result, list: result.list && new Map(list) };
+          const changes = [...result.changes].map(([id, session]) => [id, { ...session, hasEnded: false }] as const);
+          return { ...result, changes: new Map(changes) };
         },
       });
     expect(await brokenBy(mutate)).toContain('no-leader');

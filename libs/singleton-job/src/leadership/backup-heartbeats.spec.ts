@@ -51,6 +51,7 @@ function setup({ isNameless = false }: SetupOptions = {}) {
       sessions: [{ ...session, confirmedEnd, deadline: deadlineOf(sent, LOCK_EXPIRY_MS) }],
       server: { serverId: result.serverId, serverSince: result.serverSince },
       answeredBeatMs: sent.now,
+      knownList: { version: result.version, serverSince: result.serverSince },
       leaseEpoch,
     };
     backup.receive(state);
@@ -98,6 +99,24 @@ describe('Heartbeats of the backup', () => {
     store.delayMs = 500;
     await common.advance(4_300);
     expect(reports.map(({ sent, answeredMs }) => [sent.now, answeredMs])).toEqual([[3_750, 4_250]]);
+  });
+
+  it('transfer only what has changed since the main thread had the list', async () => {
+    const { common, server, store, mainBeats } = world;
+    const sizes: number[] = [];
+    const heartbeat = store.heartbeat.bind(store);
+    store.heartbeat = async (request) => {
+      const result = await heartbeat(request);
+      sizes.push(result.changes.size);
+      return result;
+    };
+    const other = (id: string) => ({ id, lockExpiryMs: 60_000, confirmedEnd: undefined });
+    server.heartbeat({ sessions: [other('b.1@60000'), other('c.1@60000')], knownList: undefined });
+    mainBeats();
+    await common.advance(3_800);
+    server.heartbeat({ sessions: [other('d.1@60000')], knownList: undefined });
+    await common.advance(1_500);
+    expect(sizes).toEqual([0, 1, 0]);
   });
 
   it('end as soon as the main thread is back', async () => {

@@ -1,5 +1,11 @@
 import { type LockStoreError } from '../errors/index.js';
-import { type HeartbeatReference, type HeartbeatResult, type LockStore, type SessionId } from '../store/index.js';
+import {
+  type HeartbeatReference,
+  type HeartbeatRequest,
+  type HeartbeatResult,
+  type LockStore,
+  type SessionId,
+} from '../store/index.js';
 import { type Clock, type Instant, instant, type Timer } from '../time/index.js';
 import { deadlineOf, isBefore } from './lease.js';
 
@@ -30,6 +36,8 @@ export interface MainThreadState {
   readonly server: HeartbeatReference;
   /** When the newest answered heartbeat was sent. `server` answered it. */
   readonly answeredBeatMs: number;
+  /** Up to where the main thread has the list of sessions. The heartbeat thread needs none, but an answer has what changed since then. */
+  readonly knownList: HeartbeatRequest['knownList'];
   /** See `Sessions.leaseEpoch`. */
   readonly leaseEpoch: number;
 }
@@ -76,7 +84,8 @@ export class BackupHeartbeats {
   #sessions: ReadonlyMap<SessionId, KeptSession> = new Map();
   /** Sessions that the store answered as ended. */
   readonly #ended = new Set<SessionId>();
-  #knownList: { readonly version: number; readonly serverSince: number } | undefined;
+  /** The answers have what has changed since then, so that they stay small. */
+  #knownList: HeartbeatRequest['knownList'];
   /** When an answer last showed a break or a lost list of sessions: locks may be lost. */
   #breakSeenAtMs = -Infinity;
   #isBeating = false;
@@ -91,6 +100,7 @@ export class BackupHeartbeats {
   receive(state: MainThreadState): void {
     const isFirst = this.#main === undefined;
     this.#main = state;
+    this.#knownList = state.knownList ?? this.#knownList;
     // a report under way may have extended a session further than the main thread knows
     const known = state.sessions.map((session) => {
       const own = this.#sessions.get(session.id);

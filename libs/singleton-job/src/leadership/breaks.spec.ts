@@ -23,7 +23,7 @@ function restart({ server }: TestReplicas, replicas: readonly TestReplica[], sna
 /** The same data with the sessions of a replica marked as ended. */
 function withEnded(snapshot: Snapshot, replica: string): Snapshot {
   const sessions = [...snapshot.sessions].map(
-    ([id, end]) => [id, id.startsWith(`${replica}.`) ? -Math.abs(end) : end] as const,
+    ([id, session]) => [id, id.startsWith(`${replica}.`) ? { ...session, hasEnded: true } : session] as const,
   );
   return { ...snapshot, sessions: new Map(sessions) };
 }

@@ -107,6 +107,42 @@ describe('Heartbeats', () => {
     expect(heartbeats.at(-1)?.request.knownList).toEqual({ version: server?.version, serverSince: server?.since });
   });
 
+  it('get only what has changed in the list of sessions', async () => {
+    const a = replicas.prepare('a', [job()]);
+    const sizes: string[] = [];
+    const heartbeat = a.store.heartbeat.bind(a.store);
+    a.store.heartbeat = async (request) => {
+      const { changes, ...result } = await heartbeat(request);
+      sizes.push(`${String(a.clock.now())}: ${String(changes.size)}`);
+      return { changes, ...result };
+    };
+    a.supervisor.start();
+    await replicas.clock.advance(4_000);
+    sizes.length = 0;
+    const b = replicas.start('b', [job()]);
+    await replicas.clock.advance(6_000);
+    b.kill();
+    await replicas.clock.advance(100_000);
+    // b begins at 4 s and ends 10 s after its last heartbeat; that it is forgotten at 90 s is no change
+    expect(sizes.filter((line) => !line.endsWith(': 0'))).toEqual(['6000: 1', '20001: 1']);
+  });
+
+  it('ask for the whole list at once when the store has lost sessions', async () => {
+    const a = replicas.prepare('a', [job()]);
+    const heartbeats = recordHeartbeats(a);
+    a.supervisor.start();
+    const b = replicas.start('b', [job()]);
+    await replicas.clock.advance(5_000);
+    b.kill();
+    replicas.server.loseSessions();
+    heartbeats.length = 0;
+    await replicas.clock.advance(4_000);
+    const asked = heartbeats.map(({ atMs, request }) => `${String(atMs)} ${request.knownList ? 'changes' : 'all'}`);
+    expect(asked).toEqual(['6000 changes', '6000 all', '9000 changes']);
+    expect(a.leadership.sessions.isListed('b.1@10000')).toBe(false);
+    expect(a.leadership.sessions.liveReplicas).toBe(1);
+  });
+
   it('end when the replica stops, and so do its sessions', async () => {
     const a = replicas.start('a', [job(), job({ name: 'short', lockExpiryMs: 2_000 })]);
     await replicas.clock.advance(5_000);
@@ -114,7 +150,7 @@ describe('Heartbeats', () => {
     const sent = a.store.sent.length;
     await replicas.clock.advance(60_000);
     expect(a.store.sent).toHaveLength(sent);
-    expect([...replicas.server.snapshot().sessions.values()].every((end) => end < 0)).toBe(true);
+    expect([...replicas.server.snapshot().sessions.values()].every(({ hasEnded }) => hasEnded)).toBe(true);
   });
 });
 

@@ -2,15 +2,14 @@ import {
   type HeartbeatReference,
   type HeartbeatRequest,
   type HeartbeatResult,
-  type ListedSession,
   lockExpiryOf,
-  replicaOf,
   type SessionId,
 } from '../store/index.js';
 import { type StoreClient } from './store-client/store-client.js';
 import { type Clock, instant, type Instant, type Timer } from '../time/index.js';
 import { type HeartbeatBackup } from './backup-heartbeats.js';
 import { Session } from './session.js';
+import { SessionList } from './session-list.js';
 
 /** How long {@link Sessions.refresh} waits for an answer. */
 const REFRESH_MS = 250;
@@ -62,11 +61,7 @@ export class Sessions {
   #beatMs = 0;
   /** The backup has listed a session again: locks may be lost. */
   #backupListedAgain = false;
-  #version = 0;
-  #list: ReadonlyMap<SessionId, ListedSession> = new Map();
-  /** The replicas of the sessions that have not ended. */
-  #alive: ReadonlySet<string | undefined> = new Set();
-  #liveReplicas = 1;
+  readonly #list = new SessionList();
   #storeTime = { time: 0, atMs: 0 };
   #refresh: Promise<boolean> | undefined;
   /** Counts answered heartbeats. */
@@ -107,7 +102,7 @@ export class Sessions {
 
   /** How many replicas are alive, this one included. */
   get liveReplicas(): number {
-    return Math.max(this.#liveReplicas, 1);
+    return Math.max(this.#list.living().size, 1);
   }
 
   /** How often heartbeats are sent. A session outlives two lost heartbeats. */
@@ -144,7 +139,7 @@ export class Sessions {
 
   /** Whether a session is listed. A session that is not listed may still be alive: the list may be lost. */
   isListed(id: SessionId): boolean {
-    return this.#list.has(id);
+    return this.#list.get(id) !== undefined;
   }
 
   /** When an ended session sent its last heartbeat, by the clock of the store. Undefined: not known. */
@@ -155,7 +150,7 @@ export class Sessions {
 
   /** Whether a replica has a session that has not ended. */
   isAlive(replicaId: string): boolean {
-    return this.#alive.has(replicaId);
+    return this.#list.living().has(replicaId);
   }
 
   /** The time of the store: its latest answer plus the monotonic time since then. */
@@ -207,8 +202,7 @@ export class Sessions {
     const sessions = [...this.#current.values()];
     const request: HeartbeatRequest = {
       sessions: sessions.map(({ id, lockExpiryMs, confirmedEnd }) => ({ id, lockExpiryMs, confirmedEnd })),
-      knownList:
-        this.#server === undefined ? undefined : { version: this.#version, serverSince: this.#server.serverSince },
+      knownList: this.#list.known,
     };
     const sent = instant(clock);
     this.#beatMs = sent.now;
@@ -300,6 +294,7 @@ export class Sessions {
       sessions,
       server: this.#server,
       answeredBeatMs: this.#answeredSent.now,
+      knownList: this.#list.known,
       leaseEpoch: this.#leaseEpoch,
     });
   }
@@ -312,18 +307,13 @@ export class Sessions {
     // without a server id, every reconnect may be to another server
     const mayBeOther = this.#isFirstOnConnection && result.serverId === undefined;
     this.#isFirstOnConnection = false;
-    const { serverId, serverSince, version, list, liveReplicas } = result;
+    const { serverId, serverSince } = result;
     const isBreak =
       this.#server !== undefined && (this.#server.serverId !== serverId || this.#server.serverSince !== serverSince);
     if (this.#server === undefined || isBreak) this.#serverMetAtMs = this.parts.clock.now();
     this.#server = { serverId, serverSince };
     this.#storeTime = { time: result.storeTime, atMs: this.parts.clock.now() };
-    this.#version = version;
-    this.#liveReplicas = liveReplicas;
-    if (list !== undefined) {
-      this.#list = list;
-      this.#alive = new Set([...list].filter(([, { hasEnded }]) => !hasEnded).map(([id]) => replicaOf(id)));
-    }
+    const hasChanged = this.#list.apply(result);
     // before the sessions are extended: this answer must not extend a lease
     const isListedAgain = this.#backupListedAgain || result.sessions.some(({ status }) => status === 'listed-again');
     this.#backupListedAgain = false;
@@ -337,10 +327,12 @@ export class Sessions {
     }
     this.#updateBackup();
     this.#awaitNextEnd(result);
-    if (list !== undefined) this.parts.listener.listChanged();
+    if (hasChanged) this.parts.listener.listChanged();
     this.parts.listener.heartbeatAnswered();
     this.#answers += 1;
     for (const done of [...this.#waiting]) done();
+    // the list is wrong, so it is requested as a whole
+    if (this.#list.known === undefined && !result.isWholeList) void this.beat();
   }
 
   #freezeLeases(): void {

@@ -26,7 +26,6 @@ export {
   type RenewResult,
   holderName,
   replicaOf,
-  SESSION_LISTED_MS,
   type SessionId,
   sessionOf,
   type SessionResult,

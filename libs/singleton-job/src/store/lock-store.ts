@@ -21,7 +21,7 @@ export interface LockStore {
   /**
    * Keeps the sessions of one replica alive, and answers which sessions have ended. The store does this in order:
    *
-   * 1. It forgets sessions that ended long ago: see {@link SESSION_LISTED_MS}.
+   * 1. It forgets each session whose end passed two lives of a lock ago: 2 × {@link lockLifeMs}. Replicas do the same with their lists.
    * 2. It notices a break: this is another server than before, or the data was lost. Then it notes the server and the time. Every
    *    session that is not marked as ended gets a full life from now.
    * 3. It marks every session whose end has passed as ended, for good.
@@ -135,7 +135,7 @@ export interface SessionToKeep {
 export interface HeartbeatRequest {
   /** The sessions of this replica that are not over. Without any, the heartbeat changes no session of this replica. */
   readonly sessions: readonly SessionToKeep[];
-  /** `version` and `serverSince` of the list of sessions that this replica has. Undefined: it has none. */
+  /** `version` and `serverSince` of the answer up to which this replica has the list of sessions. Undefined: it has none. */
   readonly knownList:
     | {
         /** The `version` of that list. */
@@ -156,17 +156,19 @@ export interface HeartbeatResult {
   readonly serverId: string | undefined;
   /** When a heartbeat first saw this server, or first found that its data was lost. 0 if `serverId` is undefined. */
   readonly serverSince: number;
-  /** Changes with each change of the list. */
+  /** Grows whenever a session was listed or has ended. It does not grow when the store forgets a session. */
   readonly version: number;
-  /** How many replicas have a session that has not ended. */
-  readonly liveReplicas: number;
   /**
    * When the next session of another replica ends, unless that replica extends it. Only sessions with the `lockExpiryMs` of a session
    * in the request count. Undefined: there is none.
    */
   readonly nextEnd: number | undefined;
-  /** Every listed session, if `version` or `serverSince` differ from `knownList`. Undefined: nothing changed. */
-  readonly list: ReadonlyMap<SessionId, ListedSession> | undefined;
+  /** The sessions that were listed or have ended since `knownList`. Every listed session if `isWholeList` is true. */
+  readonly changes: ReadonlyMap<SessionId, ListedSession>;
+  /** There is no `knownList`, its `serverSince` is another, or its `version` is higher than that of the store. */
+  readonly isWholeList: boolean;
+  /** How many sessions are listed. A replica with another number of them has a wrong list. It asks for the whole list. */
+  readonly listedCount: number;
 }
 
 /** What a heartbeat did to a session of its request. */
@@ -181,7 +183,10 @@ export interface SessionResult {
 export interface ListedSession {
   /** True: for good. Nothing runs under the session any more. */
   readonly hasEnded: boolean;
-  /** Its last confirmed end: `lockExpiryMs` after its last heartbeat, also if the replica ended it earlier. */
+  /**
+   * For an ended session its last confirmed end: `lockExpiryMs` after its last heartbeat, also if the replica ended it earlier. For another
+   * one the end when the store answered. Later heartbeats of its replica are no change of the list.
+   */
   readonly end: number;
 }
 
@@ -449,9 +454,6 @@ export interface SteeringReply {
 
 /** An occurrence further ahead of the clock of the store than this, in milliseconds, cannot be claimed yet. */
 export const CLAIM_LEAD_MS = 60_000;
-
-/** How long an ended session stays listed, in milliseconds; twice the life of its locks if that is longer. */
-export const SESSION_LISTED_MS = 600_000;
 
 /** How long a lock of a job lives without renewal, in milliseconds. It outlives its session, so that followers go by the session. */
 export function lockLifeMs(lockExpiryMs: number): number {

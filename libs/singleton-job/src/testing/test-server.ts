@@ -53,7 +53,9 @@ export class TestServer extends InMemoryServer {
 
   /** A session as the server lists it now. An end that has passed counts, also before a heartbeat marks it. Undefined: not listed. */
   sessionOf(id: SessionId): ListedSession | undefined {
-    const end = this.data.sessions.get(id);
-    return end === undefined ? undefined : { hasEnded: end <= this.now(), end: Math.abs(end) };
+    const session = this.data.sessions.get(id);
+    if (session === undefined) return undefined;
+    const { hasEnded, end } = session;
+    return { hasEnded: hasEnded || end <= this.now(), end };
   }
 }

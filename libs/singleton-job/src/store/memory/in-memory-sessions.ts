@@ -1,64 +1,57 @@
 import {
   type HeartbeatRequest,
   type HeartbeatResult,
-  type ListedSession,
   lockExpiryOf,
   lockLifeMs,
   replicaOf,
-  SESSION_LISTED_MS,
   type SessionId,
   type SessionResult,
   type SessionToKeep,
 } from '../lock-store.js';
-import { type ServerData, type ServerFacts, type ServerRecord } from './server-data.js';
+import { type ServerData, type ServerFacts, type ServerRecord, type StoredSession } from './server-data.js';
 
 /** The same steps as the script HEARTBEAT of the Redis store. */
 export function heartbeat(data: ServerData, request: HeartbeatRequest, { runId, now }: ServerFacts): HeartbeatResult {
   const { sessions, server } = data;
-  let changes = 0;
-  for (const [id, end] of sessions) {
-    const listedMs = Math.max(SESSION_LISTED_MS, 2 * lockLifeMs(lockExpiryOf(id)));
-    if (end < 0 && now + end > listedMs && sessions.delete(id)) changes++;
+  const next = nextVersion(server, now);
+  for (const [id, { hasEnded, end }] of sessions) {
+    if (hasEnded && now - end > 2 * lockLifeMs(lockExpiryOf(id))) sessions.delete(id);
   }
 
   const isBreak = runId !== server?.runId;
-  for (const [id, end] of sessions) {
-    if (isBreak && end > 0) sessions.set(id, now + lockExpiryOf(id));
+  for (const [id, session] of sessions) {
+    if (isBreak && !session.hasEnded) sessions.set(id, { ...session, end: now + lockExpiryOf(id) });
   }
 
-  for (const [id, end] of sessions) {
-    if (end < 0 || end > now) continue;
-    sessions.set(id, -end);
-    changes++;
+  for (const [id, { hasEnded, end }] of sessions) {
+    if (!hasEnded && end <= now) sessions.set(id, { hasEnded: true, end, version: next });
   }
 
-  const results = request.sessions.map((session) => {
-    if (!sessions.has(session.id)) changes++;
-    return keep(sessions, session, now);
-  });
-
+  const results = request.sessions.map((session) => keep(sessions, session, { now, next }));
   const since = isBreak ? now : server.since;
-  const version = isBreak || changes > 0 ? nextVersion(server, now) : server.version;
+  const hasChanged = [...sessions.values()].some((session) => session.version === next);
+  const version = hasChanged ? next : (server?.version ?? 0);
   data.server = { runId, since, version };
-  const isKnown = request.knownList?.version === version && request.knownList.serverSince === since;
   return {
     storeTime: now,
     sessions: results,
     serverId: runId,
     serverSince: since,
     version,
-    ...living(sessions, request),
-    list: isKnown ? undefined : listOf(sessions),
+    nextEnd: nextEnd(sessions, request),
+    ...changesSince(sessions, request.knownList, { since, version }),
+    listedCount: sessions.size,
   };
 }
 
 /** The same steps as the script END_SESSION. */
 export function endSession(data: ServerData, { id, confirmedEnd }: SessionToKeep, now: number): void {
-  const end = data.sessions.get(id) ?? confirmedEnd ?? now;
-  if (end < 0) return;
-  data.sessions.set(id, -end);
+  const session = data.sessions.get(id);
+  if (session?.hasEnded === true) return;
+  const version = nextVersion(data.server, now);
+  data.sessions.set(id, { hasEnded: true, end: session?.end ?? confirmedEnd ?? now, version });
   const { runId, since = 0 } = data.server ?? {};
-  data.server = { runId, since, version: nextVersion(data.server, now) };
+  data.server = { runId, since, version };
 }
 
 /** A time, not a count: a count would repeat itself after a restart from a snapshot. */
@@ -66,34 +59,40 @@ function nextVersion(server: ServerRecord | undefined, now: number): number {
   return Math.max((server?.version ?? 0) + 1, now);
 }
 
-function keep(sessions: Map<SessionId, number>, session: SessionToKeep, now: number): SessionResult {
-  const { id, lockExpiryMs, confirmedEnd } = session;
+function keep(
+  sessions: Map<SessionId, StoredSession>,
+  { id, lockExpiryMs, confirmedEnd }: SessionToKeep,
+  { now, next }: { readonly now: number; readonly next: number },
+): SessionResult {
   const listed = sessions.get(id);
-  if (listed !== undefined && listed < 0) return { status: 'ended', end: -listed };
+  if (listed?.hasEnded === true) return { status: 'ended', end: listed.end };
   const isLost = listed === undefined && confirmedEnd !== undefined;
   // the request may be late: a newer heartbeat may have confirmed the session since
   if (isLost && confirmedEnd <= now) return { status: 'ended', end: confirmedEnd };
   const end = now + lockExpiryMs;
-  sessions.set(id, end);
+  sessions.set(id, { hasEnded: false, end, version: listed?.version ?? next });
   return { status: isLost ? 'listed-again' : 'extended', end };
 }
 
-function living(
-  sessions: ReadonlyMap<SessionId, number>,
-  request: HeartbeatRequest,
-): Pick<HeartbeatResult, 'liveReplicas' | 'nextEnd'> {
-  const alive = [...sessions].filter(([id, end]) => end > 0 && replicaOf(id) !== undefined);
-  const [own] = request.sessions;
-  const expiries = new Set(request.sessions.map(({ lockExpiryMs }) => lockExpiryMs));
-  const watched = alive.filter(
-    ([id]) => own !== undefined && replicaOf(id) !== replicaOf(own.id) && expiries.has(lockExpiryOf(id)),
-  );
-  return {
-    liveReplicas: new Set(alive.map(([id]) => replicaOf(id))).size,
-    nextEnd: watched.length === 0 ? undefined : Math.min(...watched.map(([, end]) => end)),
-  };
+function nextEnd(
+  sessions: ReadonlyMap<SessionId, StoredSession>,
+  { sessions: [own, ...others] }: HeartbeatRequest,
+): number | undefined {
+  if (own === undefined) return undefined;
+  const expiries = new Set([own, ...others].map(({ lockExpiryMs }) => lockExpiryMs));
+  const ends = [...sessions]
+    .filter(([id, { hasEnded }]) => !hasEnded && ![undefined, replicaOf(own.id)].includes(replicaOf(id)))
+    .filter(([id]) => expiries.has(lockExpiryOf(id)))
+    .map(([, { end }]) => end);
+  return ends.length === 0 ? undefined : Math.min(...ends);
 }
 
-function listOf(sessions: ReadonlyMap<SessionId, number>): ReadonlyMap<SessionId, ListedSession> {
-  return new Map([...sessions].map(([id, end]) => [id, { hasEnded: end < 0, end: Math.abs(end) }]));
+function changesSince(
+  sessions: ReadonlyMap<SessionId, StoredSession>,
+  known: HeartbeatRequest['knownList'],
+  { since, version }: { readonly since: number; readonly version: number },
+): Pick<HeartbeatResult, 'changes' | 'isWholeList'> {
+  const isWholeList = known === undefined || known.serverSince !== since || known.version > version;
+  const changed = [...sessions].filter(([, session]) => isWholeList || session.version > known.version);
+  return { isWholeList, changes: new Map(changed.map(([id, { hasEnded, end }]) => [id, { hasEnded, end }])) };
 }

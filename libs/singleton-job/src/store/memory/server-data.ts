@@ -1,15 +1,20 @@
-import { type Holder, type JobState, type SessionId } from '../lock-store.js';
+import { type Holder, type JobState, type ListedSession, type SessionId } from '../lock-store.js';
 
 /** The data of a server. It is plain: a copy of it is a snapshot. */
 export interface ServerData {
-  /** When each session ends. An ended session has minus that time, as in Redis. */
-  readonly sessions: Map<SessionId, number>;
+  /** The listed sessions. */
+  readonly sessions: Map<SessionId, StoredSession>;
   /** The locks by name. */
   readonly locks: Map<string, Lock>;
   /** The state of each job beside its lock, by name. */
   readonly states: Map<string, State>;
   /** The server as the last heartbeat saw it. Undefined: there was no heartbeat yet. */
   server: ServerRecord | undefined;
+}
+
+export interface StoredSession extends ListedSession {
+  /** The version of the list in which it was listed or ended. */
+  readonly version: number;
 }
 
 export interface ServerRecord {

@@ -43,8 +43,8 @@ type Arguments = readonly (string | number)[];
 export class RedisLockStore implements LockStore {
   readonly #project: string;
   readonly #channel: string;
-  /** The keys of the sessions and of the server record. The braces give both the same hash slot of a cluster. */
-  readonly #sessionKeys: readonly [string, string];
+  /** The keys of the sessions, of the server record and of the changes. The braces give all the same hash slot of a cluster. */
+  readonly #sessionKeys: readonly [string, string, string];
   readonly #listeners = new Listeners();
   readonly #redis: RedisConnections;
   /** On a cluster: the run id of the node that last answered an acquire request for a lock. */
@@ -54,7 +54,8 @@ export class RedisLockStore implements LockStore {
   constructor({ projectName, connection, subscribes = true, random = Math.random }: RedisLockStoreOptions) {
     this.#project = projectName;
     this.#channel = `${projectName}:released`;
-    this.#sessionKeys = [`{${projectName}:sessions}`, `{${projectName}:sessions}:server`];
+    const sessions = `{${projectName}:sessions}`;
+    this.#sessionKeys = [sessions, `${sessions}:server`, `${sessions}:changes`];
     this.#redis = new RedisConnections({
       projectName,
       connection,

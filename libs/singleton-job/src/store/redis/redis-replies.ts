@@ -89,9 +89,10 @@ export function readHeartbeat(reply: Reply): HeartbeatResult {
     serverId: runId === '' ? undefined : runId,
     serverSince: reply.number(3),
     version: reply.number(4),
-    liveReplicas: reply.number(5),
-    nextEnd: reply.optionalNumber(6),
-    list: reply.isMissing(7) ? undefined : readList(reply.list(7)),
+    nextEnd: reply.optionalNumber(5),
+    changes: readList(reply.list(6)),
+    isWholeList: reply.flag(7),
+    listedCount: reply.number(8),
   };
 }
 

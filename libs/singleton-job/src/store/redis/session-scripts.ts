@@ -1,69 +1,67 @@
-import { SESSION_LISTED_MS } from '../lock-store.js';
 import { COMMON, RUN_ID, script } from './script.js';
 
 const SESSIONS = `
-local sessions, server = KEYS[1], KEYS[2]
+local sessions, server, changes = KEYS[1], KEYS[2], KEYS[3]
 redis.call('ZREM', sessions, '')
 local function setEnd(session, score) redis.call('ZADD', sessions, int(score), session) end
 local function replicaAndExpiry(session)
   local replica, expiry = string.match(session, '^(.*)%.%d+@(%d+)$')
   return replica, tonumber(expiry) or 0
 end
--- after a session was listed, marked as ended or removed
-local function saveVersion()
-  -- a time, because a count would repeat itself on restored data
-  local version = math.max((tonumber(redis.call('HGET', server, 'version')) or 0) + 1, now)
-  local counted, replicas = {}, 0
-  for _, session in ipairs(redis.call('ZRANGEBYSCORE', sessions, '(0', '+inf')) do
-    local replica = replicaAndExpiry(session)
-    if replica and not counted[replica] then counted[replica], replicas = true, replicas + 1 end
+local version = tonumber(redis.call('HGET', server, 'version')) or 0
+local hasNewVersion = false
+-- after a session was listed or marked as ended; all changes of one step have the same version
+local function noteChange(session)
+  if not hasNewVersion then
+    -- a time, because a count would repeat itself on restored data
+    version, hasNewVersion = math.max(version + 1, now), true
+    redis.call('HSET', server, 'version', int(version))
   end
-  redis.call('HSET', server, 'version', int(version), 'replicas', replicas)
-  return version, replicas
+  redis.call('ZADD', changes, int(version), session)
 end
 `;
 
 /**
- * KEYS: the sorted set of sessions, the hash of the server.
+ * KEYS: the sorted set of sessions, the hash of the server, the sorted set of changes.
  * ARGV: known version and since, then id, lockExpiry and confirmed end of each session of the replica.
  *
- * The score of a session is its end. The score of an ended session is minus its last confirmed end.
+ * The score of a session is its end. The score of an ended session is minus its last confirmed end. In the set of changes its score is the
+ * version in which it was listed or ended.
  */
 export const HEARTBEAT = script(
   'heartbeat',
   `${COMMON}${RUN_ID}${SESSIONS}
-local hasChanged = false
 local function each(from, to, visit)
   local members = redis.call('ZRANGEBYSCORE', sessions, from, to, 'WITHSCORES')
   for i = 1, #members, 2 do visit(members[i], tonumber(members[i + 1])) end
 end
 
--- 1. remove sessions that ended long ago; a lock lives 20 s longer than its session
-each('(' .. int(${SESSION_LISTED_MS} - now), '(0', function(session, score)
+-- 1. remove sessions that ended two lives of a lock ago; the shortest life is 35 s
+each('(' .. int(70000 - now), '(0', function(session, score)
   local _, expiry = replicaAndExpiry(session)
-  if now + score > math.max(${SESSION_LISTED_MS}, 2 * (expiry + 20000)) then
+  if now + score > 2 * math.max(expiry + 20000, 35000) then
     redis.call('ZREM', sessions, session)
-    hasChanged = true
+    redis.call('ZREM', changes, session)
   end
 end)
 
 -- 2. after a break, give a full life to every session that is not marked as ended
-local fields = redis.call('HMGET', server, 'runId', 'since', 'version', 'replicas')
-local since, version, replicas = tonumber(fields[2]), tonumber(fields[3]), tonumber(fields[4])
-local isBreak = runId ~= '' and runId ~= fields[1]
-if isBreak then
-  since, hasChanged = now, true
+local fields = redis.call('HMGET', server, 'runId', 'since')
+local since = tonumber(fields[2])
+if runId ~= '' and runId ~= fields[1] then
+  since = now
   redis.call('HSET', server, 'runId', runId, 'since', int(since))
   each('(0', '+inf', function(session)
     local _, expiry = replicaAndExpiry(session)
     setEnd(session, now + expiry)
   end)
 end
+if runId == '' then since = 0 end
 
 -- 3. mark sessions that have ended
 each('(0', now, function(session, score)
   setEnd(session, -score)
-  hasChanged = true
+  noteChange(session)
 end)
 
 -- 4. set the ends of this replica's sessions
@@ -78,13 +76,22 @@ for i = 3, #ARGV, 3 do
     table.insert(results, { 'ended', confirmedEnd })
   else
     setEnd(session, now + expiry)
+    if not listed then noteChange(session) end
     table.insert(results, { (listed or not confirmedEnd) and 'extended' or 'listed-again', now + expiry })
   end
-  hasChanged = hasChanged or not listed
   own, watched[expiry] = own or replicaAndExpiry(session), true
 end
 
-if hasChanged or not (version and replicas) then version, replicas = saveVersion() end
+-- one of the two sets was deleted
+local count = redis.call('ZCARD', sessions)
+if redis.call('ZCARD', changes) ~= count then
+  for _, session in ipairs(redis.call('ZRANGE', changes, 0, -1)) do
+    if not redis.call('ZSCORE', sessions, session) then redis.call('ZREM', changes, session) end
+  end
+  each('-inf', '+inf', function(session)
+    if not redis.call('ZSCORE', changes, session) then noteChange(session) end
+  end)
+end
 
 -- the next end of a session of another replica with the same lockExpiry; usually the first in the list
 local function nextEnd()
@@ -100,14 +107,22 @@ local function nextEnd()
   return false
 end
 
-local list = false
-if runId == '' then since = 0 end
-if ARGV[1] ~= int(version) or ARGV[2] ~= int(since) then list = redis.call('ZRANGE', sessions, 0, -1, 'WITHSCORES') end
-return { now, results, runId, since, version, replicas, own and nextEnd() or false, list }
+local known, list = tonumber(ARGV[1]), {}
+-- a later version than the stored one is from before a loss of data
+local isWhole = not known or known > version or ARGV[2] ~= int(since)
+if isWhole then
+  list = redis.call('ZRANGE', sessions, 0, -1, 'WITHSCORES')
+elseif known < version then
+  for _, session in ipairs(redis.call('ZRANGEBYSCORE', changes, '(' .. int(known), '+inf')) do
+    table.insert(list, session)
+    table.insert(list, redis.call('ZSCORE', sessions, session))
+  end
+end
+return { now, results, runId, since, version, own and nextEnd() or false, list, isWhole and 1 or 0, count }
 `,
 );
 
-/** KEYS: the sorted set of sessions, the hash of the server. ARGV: id and confirmed end of the session. */
+/** KEYS: the sorted set of sessions, the hash of the server, the sorted set of changes. ARGV: id and confirmed end of the session. */
 export const END_SESSION = script(
   'endSession',
   `${COMMON}${SESSIONS}
@@ -115,7 +130,7 @@ local session = ARGV[1]
 local score = tonumber(redis.call('ZSCORE', sessions, session)) or tonumber(ARGV[2]) or now
 if score > 0 then
   setEnd(session, -score)
-  saveVersion()
+  noteChange(session)
 end
 return now
 `,

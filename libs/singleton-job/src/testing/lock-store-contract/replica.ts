@@ -36,7 +36,7 @@ export const REPLICA: Rules = {
     await granted(store, acquireRequest('a.1@600000#1'));
     await store.close();
     includes(await refused(other, acquireRequest('b#1')), { holder: 'a.1@600000#1' });
-    includes((await heartbeat(other, [])).list?.get('a.1@600000') ?? {}, { hasEnded: false });
+    includes((await heartbeat(other, [])).changes.get('a.1@600000') ?? {}, { hasEnded: false });
     equal(other.isSubscribed, true);
   },
 };

@@ -15,7 +15,7 @@ export const RESTART: Rules = {
     notEqual(result.serverId, known.serverId);
     above(result.serverSince, known.serverSince);
     equal(result.serverSince, result.storeTime);
-    deepEqual(Object.fromEntries(result.list ?? []), {
+    deepEqual(Object.fromEntries(result.changes), {
       'a.1@40': { hasEnded: false, end: result.storeTime + SHORT_MS },
       'b.1@600000': { hasEnded: false, end: result.storeTime + LONG_MS },
     });
@@ -26,8 +26,8 @@ export const RESTART: Rules = {
     const { end } = await kept(store, session);
     await store.endSession(session);
     await world.restart?.();
-    const { list } = await heartbeat(other, []);
-    deepEqual(list?.get(session.id), { hasEnded: true, end });
+    const { changes } = await heartbeat(other, []);
+    deepEqual(changes.get(session.id), { hasEnded: true, end });
     deepEqual(await kept(store, { ...session, confirmedEnd: end }), { status: 'ended', end });
   },
 
@@ -36,9 +36,9 @@ export const RESTART: Rules = {
     await world.restart?.();
     const known = await heartbeat(store, []);
     await world.passTime(5);
-    const { serverSince, list } = await heartbeat(other, [], known);
+    const { serverSince, isWholeList, changes } = await heartbeat(other, [], known);
     equal(serverSince, known.serverSince);
-    equal(list, undefined);
+    deepEqual([isWholeList, changes.size], [false, 0]);
   },
 
   'makes each request outdated that uses a heartbeat from before': async ({ world, store, other }) => {

@@ -1,59 +1,99 @@
 import { deepEqual, equal, notEqual } from 'node:assert/strict';
-import { includes } from './assertions.js';
+import { type HeartbeatResult } from '../../store/index.js';
+import { above, includes } from './assertions.js';
 import { heartbeat, kept, LONG_MS, sessionOfReplica } from './requests.js';
 import { type Rules } from './scene.js';
 
 const SHORT_MS = 40;
 
 export const LIST_OF_SESSIONS: Rules = {
-  'is sent to a replica that has none, ended sessions included': async ({ world, store, other }) => {
+  'is sent whole to a replica that has none, ended sessions included': async ({ world, store, other }) => {
     const dead = await kept(store, sessionOfReplica('dead', { lockExpiryMs: SHORT_MS }));
     await world.passTime(2 * SHORT_MS);
     const alive = await kept(store, sessionOfReplica('a'));
-    const { list } = await heartbeat(other, []);
-    deepEqual(Object.fromEntries(list ?? []), {
+    const { changes, ...result } = await heartbeat(other, []);
+    includes(result, { isWholeList: true, listedCount: 2 });
+    deepEqual(Object.fromEntries(changes), {
       'dead.1@40': { hasEnded: true, end: dead.end },
       'a.1@600000': { hasEnded: false, end: alive.end },
     });
   },
 
-  'is not sent again while sessions are only extended': async ({ world, store, other }) => {
+  'does not change while sessions are only extended': async ({ world, store, other }) => {
     const session = sessionOfReplica('a');
     const { end } = await kept(store, session);
     const known = await heartbeat(other, []);
     await world.passTime(5);
     await kept(store, { ...session, confirmedEnd: end });
-    const { list, version } = await heartbeat(other, [], known);
-    equal(list, undefined);
-    equal(version, known.version);
+    const { changes, ...result } = await heartbeat(other, [], known);
+    deepEqual([...changes], []);
+    includes(result, { isWholeList: false, listedCount: 1, version: known.version });
   },
 
-  'is sent again when a session begins': async ({ store, other }) => {
-    const known = await heartbeat(other, []);
+  'sends a session that begins, and nothing else': async ({ store, other }) => {
     await kept(store, sessionOfReplica('a'));
-    const { list, version } = await heartbeat(other, [], known);
-    notEqual(version, known.version);
-    deepEqual([...(list?.keys() ?? [])], ['a.1@600000']);
+    const known = await heartbeat(other, []);
+    const { end } = await kept(store, sessionOfReplica('b'));
+    const { changes, version, ...result } = await heartbeat(other, [], known);
+    above(version, known.version);
+    deepEqual(Object.fromEntries(changes), { 'b.1@600000': { hasEnded: false, end } });
+    includes(result, { isWholeList: false, listedCount: 2 });
   },
 
-  'is sent again when a session has ended': async ({ world, store, other }) => {
+  'sends a session that has ended, once': async ({ world, store, other }) => {
     await kept(store, sessionOfReplica('a', { lockExpiryMs: SHORT_MS }));
     const session = sessionOfReplica('b');
-    await kept(store, session);
+    const { end } = await kept(store, session);
     const known = await heartbeat(other, []);
-    await store.endSession(session);
+    await store.endSession({ ...session, confirmedEnd: end });
     const second = await heartbeat(other, [], known);
-    includes(second.list?.get(session.id) ?? {}, { hasEnded: true });
+    deepEqual(second.changes.get(session.id), { hasEnded: true, end });
     await world.passTime(2 * SHORT_MS);
     const third = await heartbeat(other, [], second);
     // on a busy machine it had ended by the second heartbeat
-    includes((third.list ?? second.list)?.get('a.1@40') ?? {}, { hasEnded: true });
-    equal((await heartbeat(other, [], third)).list, undefined);
+    includes(third.changes.get('a.1@40') ?? second.changes.get('a.1@40') ?? {}, { hasEnded: true });
+    includes(third, { isWholeList: false, listedCount: 2 });
+    const fourth = await heartbeat(other, [], third);
+    equal(fourth.changes.size, 0);
   },
 
-  'is sent to a replica that knows another version': async ({ store }) => {
-    const { version, serverSince } = await heartbeat(store, []);
-    notEqual((await heartbeat(store, [], { version, serverSince: serverSince - 1 })).list, undefined);
+  'has all changes since the version that the replica knows': async ({ store, other }) => {
+    const known = await heartbeat(other, []);
+    const [first, second] = [sessionOfReplica('a'), sessionOfReplica('b')];
+    await kept(store, first);
+    await kept(store, second);
+    await store.endSession(first);
+    const later = await heartbeat(other, [], known);
+    equal(list(later), 'a.1@600000 ended, b.1@600000');
+    equal(list(await heartbeat(other, [], known)), list(later));
+    equal(list(await heartbeat(other, [], later)), '');
+  },
+
+  'is sent whole to a replica whose list is of another server or of a later version': async ({ store, other }) => {
+    await kept(store, sessionOfReplica('a'));
+    const { version, serverSince } = await heartbeat(other, []);
+    for (const known of [
+      { version, serverSince: serverSince - 1 },
+      { version: version + 1, serverSince },
+    ]) {
+      const result = await heartbeat(other, [], known);
+      includes(result, { isWholeList: true, version });
+      equal(list(result), 'a.1@600000');
+    }
+  },
+
+  'that was lost shows by its number': async ({ world, store, other }) => {
+    const session = sessionOfReplica('a');
+    const { end } = await kept(store, session);
+    await kept(store, sessionOfReplica('dead'));
+    const known = await heartbeat(other, []);
+    await world.loseSessions();
+    includes(await heartbeat(other, [], known), { isWholeList: false, listedCount: 0 });
+    await kept(store, { ...session, confirmedEnd: end });
+    const result = await heartbeat(other, [], known);
+    includes(result, { isWholeList: false, listedCount: 1 });
+    equal(list(result), 'a.1@600000');
+    equal(list(await heartbeat(other, [])), 'a.1@600000');
   },
 
   'that was lost lists each session again whose confirmed end has not passed': async ({ world, store, other }) => {
@@ -74,22 +114,27 @@ export const LIST_OF_SESSIONS: Rules = {
     await world.passTime(2 * SHORT_MS);
     deepEqual(await kept(store, { ...session, confirmedEnd }), { status: 'ended', end: confirmedEnd });
     // and not as ended, because the heartbeat may be an old one that arrives late
-    deepEqual([...((await heartbeat(other, [])).list ?? [])], []);
+    equal(list(await heartbeat(other, [])), '');
   },
 
-  'keeps an ended session for ten minutes': async ({ store, other }) => {
-    await endLongAgo(store, 'a.1@10000', 590_000);
-    await endLongAgo(store, 'b.1@10000', 610_000);
-    const { list } = await heartbeat(other, []);
-    deepEqual([...(list?.keys() ?? [])], ['a.1@10000']);
+  'keeps an ended session for two lives of a lock': async ({ store, other }) => {
+    await endLongAgo(store, 'a.1@10000', 60_000);
+    await endLongAgo(store, 'b.1@10000', 80_000);
+    await endLongAgo(store, 'a.2@3600000', 7_230_000);
+    await endLongAgo(store, 'b.2@3600000', 7_250_000);
+    const result = await heartbeat(other, []);
+    equal(list(result), 'a.1@10000 ended, a.2@3600000 ended');
+    includes(result, { listedCount: 2 });
   },
 
-  'keeps an ended session for twice the life of its locks, if that is longer': async ({ store, other }) => {
-    await endLongAgo(store, 'a.1@3600000', 7_230_000);
-    await endLongAgo(store, 'b.1@3600000', 7_250_000);
-    const { list, version } = await heartbeat(other, []);
-    deepEqual([...(list?.keys() ?? [])], ['a.1@3600000']);
-    equal((await heartbeat(other, [])).version, version);
+  'does not change its version when it forgets a session': async ({ store, other }) => {
+    const known = await heartbeat(other, []);
+    await endLongAgo(store, 'a.1@10000', 80_000);
+    // the end of the session is a change, and the heartbeat forgets it
+    const { version, ...result } = await heartbeat(other, [], known);
+    equal(list(result), '');
+    includes(result, { isWholeList: false, listedCount: 0 });
+    includes(await heartbeat(other, []), { version });
   },
 };
 
@@ -105,8 +150,8 @@ export const END_OF_SESSION: Rules = {
   'is noticed at the heartbeat of any replica': async ({ world, store, other }) => {
     const { end } = await kept(store, sessionOfReplica('a', { lockExpiryMs: SHORT_MS }));
     await world.passTime(2 * SHORT_MS);
-    const { list } = await heartbeat(other, [sessionOfReplica('b')]);
-    deepEqual(list?.get('a.1@40'), { hasEnded: true, end });
+    const { changes } = await heartbeat(other, [sessionOfReplica('b')]);
+    deepEqual(changes.get('a.1@40'), { hasEnded: true, end });
   },
 
   'is final also when its replica ended it, and keeps the confirmed end': async ({ store, other }) => {
@@ -115,8 +160,8 @@ export const END_OF_SESSION: Rules = {
     await store.endSession({ ...session, confirmedEnd: end });
     await store.endSession({ ...session, confirmedEnd: end });
     deepEqual(await kept(store, { ...session, confirmedEnd: end }), { status: 'ended', end });
-    const { list } = await heartbeat(other, []);
-    deepEqual(list?.get(session.id), { hasEnded: true, end });
+    const { changes } = await heartbeat(other, []);
+    deepEqual(changes.get(session.id), { hasEnded: true, end });
   },
 
   'is final also when the list was lost before': async ({ world, store, other }) => {
@@ -125,7 +170,7 @@ export const END_OF_SESSION: Rules = {
     await world.loseSessions();
     await store.endSession({ ...session, confirmedEnd });
     deepEqual(await kept(store, { ...session, confirmedEnd }), { status: 'ended', end: confirmedEnd });
-    includes((await heartbeat(other, [])).list?.get(session.id) ?? {}, { hasEnded: true, end: confirmedEnd });
+    includes((await heartbeat(other, [])).changes.get(session.id) ?? {}, { hasEnded: true, end: confirmedEnd });
   },
 
   'is final also for a session whose first heartbeat arrives late': async ({ store }) => {
@@ -142,6 +187,12 @@ export const END_OF_SESSION: Rules = {
     equal(sessions.map(({ status }) => status).join(), 'ended,extended');
   },
 };
+
+/** The sessions of an answer, in the order of their ids. */
+function list({ changes }: Pick<HeartbeatResult, 'changes'>): string {
+  const sessions = [...changes].map(([id, { hasEnded }]) => (hasEnded ? `${id} ended` : id));
+  return sessions.sort().join(', ');
+}
 
 /** Lists a session whose last confirmed end is so long ago. */
 async function endLongAgo(store: Parameters<typeof heartbeat>[0], id: string, agoMs: number): Promise<void> {
