@@ -51,11 +51,13 @@ describe('what Redis sees', () => {
   });
 
   it('is a hash with the server, its time and the version of the list', async () => {
-    const { serverId, serverSince, version } = await heartbeat(store, [sessionOfReplica('a'), sessionOfReplica('b')]);
+    const result = await heartbeat(store, [sessionOfReplica('a'), sessionOfReplica('b')]);
+    const { serverId, serverSince, version, storeTime } = result;
     expect(await fixture.raw.hgetall(SERVER)).toEqual({
       runId: serverId,
       since: String(serverSince),
       version: String(version),
+      seen: String(storeTime),
     });
     expect(await fixture.raw.info('server')).toContain(`run_id:${String(serverId)}`);
     const next = await heartbeat(store, [sessionOfReplica('c')]);
@@ -90,6 +92,23 @@ describe('what Redis sees', () => {
     expect((await fixture.raw.zrangebyscore(CHANGES, '-inf', '+inf')).sort()).toEqual(listed.sort());
     expect([...changes.keys()]).toEqual(expect.arrayContaining(listed));
     expect(result).toMatchObject({ isWholeList: false, listedCount: listed.length });
+  });
+
+  it('is a session with no more than its life when the clock of the server is behind', async () => {
+    const known = await heartbeat(store, []);
+    const HOUR = 3_600_000;
+    await fixture.raw.hset(SERVER, 'seen', known.storeTime + HOUR);
+    // a session with a shorter life hides behind one with a longer life
+    const ends = { 'a.1@86400000': HOUR, 'b.1@500': HOUR, 'c.1@500': 300 };
+    for (const [id, ms] of Object.entries(ends)) await fixture.raw.zadd(SESSIONS, known.storeTime + ms, id);
+    await fixture.raw.zadd(SESSIONS, -(known.storeTime + HOUR), 'd.1@500');
+    const { storeTime } = await heartbeat(store, []);
+    const score = async (id: string) => Number(await fixture.raw.zscore(SESSIONS, id));
+    expect(await score('a.1@86400000')).toBe(known.storeTime + HOUR);
+    expect(await score('b.1@500')).toBe(storeTime + 500);
+    expect(await score('c.1@500')).toBe(known.storeTime + 300);
+    expect(await score('d.1@500')).toBe(-storeTime);
+    expect(await fixture.raw.hget(SERVER, 'seen')).toBe(String(storeTime));
   });
 
   it('is a session that stays ended, with any clock of the server', async () => {

@@ -21,6 +21,8 @@ type Step =
       readonly known: Known;
       /** Another server has taken over, with the same data. */
       readonly isAfterRestart: boolean;
+      /** The clock was set back since the last heartbeat. */
+      readonly isAfterStepBack: boolean;
     }
   | { readonly kind: 'endSession'; readonly session: Kept }
   | {
@@ -52,6 +54,8 @@ interface Kept {
   readonly confirmedEnd: number | undefined;
 }
 
+/** A time after that of each sequence. */
+const LATER = 5_000_000_000_000;
 const REPLICAS = [['a.1@600000', 'a.2@20'], ['b.1@600000'], ['eu.1@b.1@20', 'eu.1@b.2@3600000']];
 const SESSIONS = REPLICAS.flat();
 const holder = fc.constantFrom(
@@ -99,6 +103,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       sessions: sessionsOfReplica,
       known,
       isAfterRestart: fc.constantFrom(false, false, false, true),
+      isAfterStepBack: fc.constantFrom(false, false, false, true),
     }),
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('endSession' as const), session: endedSession }) },
@@ -268,7 +273,10 @@ describe('Redis and memory', () => {
 
   const interfere = async (taken: Step): Promise<void> => {
     const { raw } = fixture;
+    const isMet = (await raw.hexists(`${sessions}:server`, 'seen')) === 1;
     if (taken.kind === 'heartbeat' && taken.isAfterRestart) await raw.hset(`${sessions}:server`, 'runId', 'another');
+    if (taken.kind === 'heartbeat' && taken.isAfterStepBack && isMet)
+      await raw.hset(`${sessions}:server`, 'seen', LATER);
     if (taken.kind === 'occupy') await raw.set(lock, taken.holder);
     if (taken.kind === 'freeLock') await raw.del(lock);
     if (taken.kind === 'loseState') await raw.del(state);
@@ -283,7 +291,7 @@ describe('Redis and memory', () => {
         const [seconds, micros] = await fixture.raw.time();
         const begin = Number(seconds) * 1_000 + Math.floor(Number(micros) / 1_000);
         const clock = new ManualClock(begin);
-        const server = new TestServer(clock);
+        const server = new SteppedServer(clock);
         const [one, two] = [new Replica(redis, begin), new Replica(new InMemoryLockStore(server), begin)];
         let before: Record<string, string> = {};
         for (const taken of steps) {
@@ -307,7 +315,7 @@ describe('Redis and memory', () => {
     await fc.assert(
       fc.asyncProperty(sequence(20), async (steps) => {
         const clock = new ManualClock(100_000_000);
-        const server = new TestServer(clock);
+        const server = new SteppedServer(clock);
         const replica = new Replica(new InMemoryLockStore(server), clock.wallNow());
         for (const taken of steps) {
           interfereInMemory(server, taken);
@@ -330,8 +338,17 @@ describe('Redis and memory', () => {
   });
 });
 
-function interfereInMemory(server: TestServer, taken: Step): void {
+/** A server whose clock seems to have been set back. */
+class SteppedServer extends TestServer {
+  seeLater(): void {
+    const { server } = this.data;
+    if (server !== undefined && server.seen > 0) this.data.server = { ...server, seen: LATER };
+  }
+}
+
+function interfereInMemory(server: SteppedServer, taken: Step): void {
   if (taken.kind === 'heartbeat' && taken.isAfterRestart) server.restart(server.snapshot());
+  if (taken.kind === 'heartbeat' && taken.isAfterStepBack) server.seeLater();
   if (taken.kind === 'occupy') server.occupy('job', taken.holder);
   if (taken.kind === 'freeLock') server.free('job');
   if (taken.kind === 'loseState') server.forget('job');

@@ -5,6 +5,7 @@ import { cron, fixedRate } from '../schedule/index.js';
 import { sleep } from '../time/index.js';
 import { type TestReplica } from '../testing/replicas/test-replica.js';
 import { job } from '../testing/specs/job.js';
+import { timesOf } from '../testing/specs/stories.js';
 import { useReplicas } from '../testing/specs/use-replicas.js';
 
 const every10Seconds = cron('*/10 * * * * *', { timeZone: 'UTC', jobName: 'report' });
@@ -85,5 +86,28 @@ describe('Replicas whose wall clocks are wrong', () => {
     expect(lost).toEqual([]);
     expect(seen.faults).toEqual([]);
     for (const { observer } of all) expect(observer.of('leadershipGained').length).toBeGreaterThan(0);
+  });
+});
+
+describe('A clock of Redis that is set back', () => {
+  const replicas = useReplicas();
+
+  it.each([2 * 60_000, DAY_MS])('by %i ms does not delay the takeover from a leader that dies then', async (stepMs) => {
+    const a = replicas.start('a', [job()]);
+    const b = replicas.start('b', [job()]);
+    await replicas.clock.advance(31_000);
+    replicas.clock.stepWall(-stepMs);
+    a.kill();
+    await replicas.clock.advance(13_000);
+    expect(timesOf(b, 'leadershipGained')).toHaveLength(1);
+  });
+
+  it('ends no lease', async () => {
+    const a = replicas.start('a', [job({ lockExpiryMs: 800 })]);
+    const b = replicas.start('b', [job({ lockExpiryMs: 800 })]);
+    await replicas.clock.advance(31_010);
+    replicas.clock.stepWall(-DAY_MS);
+    await replicas.clock.advance(60_000);
+    expect([...timesOf(a, 'leadershipLost'), ...timesOf(b, 'leadershipGained')]).toEqual([]);
   });
 });

@@ -21,14 +21,16 @@ export interface LockStore {
   /**
    * Keeps the sessions of one replica alive, and answers which sessions have ended. The store does this in order:
    *
-   * 1. It forgets each session whose end passed two lives of a lock ago: 2 × {@link lockLifeMs}. Replicas do the same with their lists.
-   * 2. It notices a break: this is another server than before, or the data was lost. Then it notes the server and the time. Every
+   * 1. If its clock is behind that of an earlier heartbeat, it was set back. Then no end is later than a heartbeat of now would set it:
+   *    now + `lockExpiryMs` for a living session, now for one that is marked as ended. The list has not changed by that.
+   * 2. It forgets each session whose end passed two lives of a lock ago: 2 × {@link lockLifeMs}. Replicas do the same with their lists.
+   * 3. It notices a break: this is another server than before, or the data was lost. Then it notes the server and the time. Every
    *    session that is not marked as ended gets a full life from now.
-   * 3. It marks every session whose end has passed as ended, for good.
-   * 4. It sets the end of each session of the request to now + `lockExpiryMs`, also if that is earlier than before. A session that is
+   * 4. It marks every session whose end has passed as ended, for good.
+   * 5. It sets the end of each session of the request to now + `lockExpiryMs`, also if that is earlier than before. A session that is
    *    marked as ended stays ended. A session that is not listed is listed again.
    *
-   * The exception to step 4 is a session that is not listed and whose `confirmedEnd` has passed. It is answered as ended and not
+   * The exception to step 5 is a session that is not listed and whose `confirmedEnd` has passed. It is answered as ended and not
    * listed: the request may be an old one that arrives late, while the session is alive.
    */
   heartbeat(request: HeartbeatRequest): Promise<HeartbeatResult>;

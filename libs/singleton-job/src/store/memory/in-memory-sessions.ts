@@ -14,6 +14,7 @@ import { type ServerData, type ServerFacts, type ServerRecord, type StoredSessio
 export function heartbeat(data: ServerData, request: HeartbeatRequest, { runId, now }: ServerFacts): HeartbeatResult {
   const { sessions, server } = data;
   const next = nextVersion(server, now);
+  if (now < (server?.seen ?? 0)) shortenLives(sessions, now);
   for (const [id, { hasEnded, end }] of sessions) {
     if (hasEnded && now - end > 2 * lockLifeMs(lockExpiryOf(id))) sessions.delete(id);
   }
@@ -31,7 +32,7 @@ export function heartbeat(data: ServerData, request: HeartbeatRequest, { runId, 
   const since = isBreak ? now : server.since;
   const hasChanged = [...sessions.values()].some((session) => session.version === next);
   const version = hasChanged ? next : (server?.version ?? 0);
-  data.server = { runId, since, version };
+  data.server = { runId, since, version, seen: now };
   return {
     storeTime: now,
     sessions: results,
@@ -50,13 +51,21 @@ export function endSession(data: ServerData, { id, confirmedEnd }: SessionToKeep
   if (session?.hasEnded === true) return;
   const version = nextVersion(data.server, now);
   data.sessions.set(id, { hasEnded: true, end: session?.end ?? confirmedEnd ?? now, version });
-  const { runId, since = 0 } = data.server ?? {};
-  data.server = { runId, since, version };
+  const { runId, since = 0, seen = 0 } = data.server ?? {};
+  data.server = { runId, since, version, seen };
 }
 
 /** A time, not a count: a count would repeat itself after a restart from a snapshot. */
 function nextVersion(server: ServerRecord | undefined, now: number): number {
   return Math.max((server?.version ?? 0) + 1, now);
+}
+
+/** The clock was set back: no end is later than a heartbeat of now would set it. */
+function shortenLives(sessions: Map<SessionId, StoredSession>, now: number): void {
+  for (const [id, session] of sessions) {
+    const latest = session.hasEnded ? now : now + lockExpiryOf(id);
+    sessions.set(id, { ...session, end: Math.min(session.end, latest) });
+  }
 }
 
 function keep(

@@ -21,6 +21,8 @@ export interface ServerRecord {
   readonly runId: string | undefined;
   readonly since: number;
   readonly version: number;
+  /** The time of the last heartbeat. */
+  readonly seen: number;
 }
 
 export interface Lock {

@@ -36,7 +36,19 @@ local function each(from, to, visit)
   for i = 1, #members, 2 do visit(members[i], tonumber(members[i + 1])) end
 end
 
--- 1. remove sessions that ended two lives of a lock ago; the shortest life is 35 s
+local fields = redis.call('HMGET', server, 'runId', 'since', 'seen')
+local since, seen = tonumber(fields[2]), tonumber(fields[3])
+redis.call('HSET', server, 'seen', int(now))
+
+-- 1. after the clock was set back, shorten lives that are longer than any heartbeat gives
+if seen and now < seen then
+  each('-inf', '+inf', function(session, score)
+    local _, expiry = replicaAndExpiry(session)
+    setEnd(session, score > 0 and math.min(score, now + expiry) or math.max(score, -now))
+  end)
+end
+
+-- 2. remove sessions that ended two lives of a lock ago; the shortest life is 35 s
 each('(' .. int(70000 - now), '(0', function(session, score)
   local _, expiry = replicaAndExpiry(session)
   if now + score > 2 * math.max(expiry + 20000, 35000) then
@@ -45,9 +57,7 @@ each('(' .. int(70000 - now), '(0', function(session, score)
   end
 end)
 
--- 2. after a break, give a full life to every session that is not marked as ended
-local fields = redis.call('HMGET', server, 'runId', 'since')
-local since = tonumber(fields[2])
+-- 3. after a break, give a full life to every session that is not marked as ended
 if runId ~= '' and runId ~= fields[1] then
   since = now
   redis.call('HSET', server, 'runId', runId, 'since', int(since))
@@ -58,13 +68,13 @@ if runId ~= '' and runId ~= fields[1] then
 end
 if runId == '' then since = 0 end
 
--- 3. mark sessions that have ended
+-- 4. mark sessions that have ended
 each('(0', now, function(session, score)
   setEnd(session, -score)
   noteChange(session)
 end)
 
--- 4. set the ends of this replica's sessions
+-- 5. set the ends of this replica's sessions
 local results, own, watched = {}, nil, {}
 for i = 3, #ARGV, 3 do
   local session, expiry, confirmedEnd = ARGV[i], tonumber(ARGV[i + 1]), tonumber(ARGV[i + 2])

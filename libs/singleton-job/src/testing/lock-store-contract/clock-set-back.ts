@@ -12,7 +12,7 @@ export const CLOCK_SET_BACK: Rules = {
     await world.passTime(80);
     await heartbeat(other, []);
     await world.setClockBack?.(BACK_MS);
-    deepEqual(await kept(store, { ...session, confirmedEnd: end }), { status: 'ended', end });
+    includes(await kept(store, { ...session, confirmedEnd: end }), { status: 'ended' });
   },
 
   'gives a living session its full life from the new now': async ({ world, store }) => {
@@ -22,6 +22,37 @@ export const CLOCK_SET_BACK: Rules = {
     const { storeTime, sessions } = await heartbeat(store, [{ ...session, confirmedEnd: end }]);
     deepEqual(sessions, [{ status: 'extended', end: storeTime + LONG_MS }]);
     equal(storeTime < end - LONG_MS, true);
+  },
+
+  'ends a session that its replica no longer extends after its lockExpiry, not after the step': async ({
+    world,
+    store,
+    other,
+  }) => {
+    await kept(store, sessionOfReplica('a', { lockExpiryMs: 40 }));
+    await world.setClockBack?.(BACK_MS);
+    const { storeTime, changes } = await heartbeat(other, []);
+    deepEqual(changes.get('a.1@40'), { hasEnded: false, end: storeTime + 40 });
+    await world.passTime(80);
+    deepEqual((await heartbeat(other, [])).changes.get('a.1@40'), { hasEnded: true, end: storeTime + 40 });
+  },
+
+  'forgets ended sessions no later than without the step': async ({ world, store, other }) => {
+    const session = sessionOfReplica('a', { id: 'a.1@40' });
+    const { end } = await kept(store, session);
+    await store.endSession({ ...session, confirmedEnd: end });
+    await world.setClockBack?.(BACK_MS);
+    const { storeTime, changes } = await heartbeat(other, []);
+    deepEqual(changes.get(session.id), { hasEnded: true, end: storeTime });
+  },
+
+  'is no change of the list of sessions': async ({ world, store, other }) => {
+    await kept(store, sessionOfReplica('a'));
+    const known = await heartbeat(other, []);
+    await world.setClockBack?.(BACK_MS);
+    const { changes, ...result } = await heartbeat(other, [], known);
+    equal(changes.size, 0);
+    includes(result, { isWholeList: false, version: known.version, listedCount: 1 });
   },
 
   'is no break': async ({ world, store, other }) => {
