@@ -168,8 +168,11 @@ describe('what Redis sees', () => {
     const { pausedAt } = await store.setPaused({ name: 'price-tick', isPaused: true });
     expect(await fixture.raw.hgetall(STATE)).toEqual({ paused: String(pausedAt) });
     expect(await fixture.raw.pttl(STATE)).toBe(-1);
+    expect(await fixture.raw.hgetall(SERVER)).toEqual({ pauses: String(pausedAt) });
+    await store.setPaused({ name: 'price-tick', isPaused: true });
+    expect(await fixture.raw.hgetall(SERVER)).toEqual({ pauses: String(pausedAt) });
     await store.setPaused({ name: 'price-tick', isPaused: false });
-    expect(await fixture.raw.keys('*')).toEqual([]);
+    expect(await fixture.raw.keys('*')).toEqual([SERVER]);
   });
 
   it('is only the state of a lock that was released', async () => {

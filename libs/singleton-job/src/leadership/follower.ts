@@ -14,6 +14,7 @@ import { instant, type Instant, shortPauseMs, Sleeper } from '../time/index.js';
 import { LastLeader } from './last-leader.js';
 import { AFTER_TTL_MS, afterTtlMs, deadlineOf, isBefore, safetyMarginMs, TTL_JITTER_MS } from './lease.js';
 import { type LockNews, type Replica, type Waiter } from './replica.js';
+import { safetyNetMs } from './safety-net.js';
 import { type Session } from './session.js';
 import { RENEWAL_INTERVAL_MS, Term } from './term.js';
 import { Watermarks } from './watermarks.js';
@@ -38,8 +39,6 @@ const MOST_LOAD = 2;
 const REQUEST_WITHIN_MS = 10_000;
 /** A lock that was not renewed for so long is not renewed by its holder. */
 const RENEWAL_CHECK_MS = 1.5 * RENEWAL_INTERVAL_MS;
-/** As a safety net the followers of a job together send one request in this time. */
-const SAFETY_NET_MS = 60_000;
 
 /** The facts of an acquire request when it was last sent. It may be sent again on a new connection. */
 interface SentRequest {
@@ -124,6 +123,11 @@ export class Follower implements Waiter {
   pauseChanged(): boolean {
     this.#requestIn(this.#spreadMs());
     return this.#sleeper !== undefined;
+  }
+
+  pausesChanged(): void {
+    // the message that the pause of this job has ended may be lost
+    if (this.known.pausedAt !== undefined) this.#requestIn(this.#spreadMs());
   }
 
   sessionsChanged(): void {
@@ -356,10 +360,10 @@ export class Follower implements Waiter {
 
   /** Messages may get lost, so followers also send a request now and then. */
   #requestAsSafetyNet(): void {
-    const { sessions, random, isSubscribed } = this.replica;
+    const { sessions, random, isSubscribed, jobs } = this.replica;
     if (!isSubscribed) this.#requestIn(REQUEST_WITHIN_MS * (1 - random() / 10));
-    const followers = Math.max(sessions.liveReplicas - 1, 1);
-    this.#requestIn((0.5 + random()) * followers * SAFETY_NET_MS);
+    const followers = sessions.liveReplicasWith(this.options.lockExpiryMs) - 1;
+    this.#requestIn(safetyNetMs({ followers, jobs }, random));
   }
 
   /** The session of the holder. Undefined: no holder is known, or it names no session. */

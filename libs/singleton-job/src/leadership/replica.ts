@@ -41,6 +41,8 @@ export interface Waiter {
   released(news: LockNews): void;
   /** The list of sessions has changed: some may have ended. */
   sessionsChanged?(): void;
+  /** A pause of some job has begun or ended. */
+  pausesChanged?(): void;
   /** A heartbeat was answered. */
   heartbeatAnswered?(): void;
   /** The store restarted or lost its data. */
@@ -102,6 +104,9 @@ export class Replica {
     const listener = {
       listChanged: () => {
         this.#eachWaiter((waiter) => waiter.sessionsChanged?.());
+      },
+      pausesChanged: () => {
+        this.#eachWaiter((waiter) => waiter.pausesChanged?.());
       },
       heartbeatAnswered: () => {
         this.#eachWaiter((waiter) => waiter.heartbeatAnswered?.());

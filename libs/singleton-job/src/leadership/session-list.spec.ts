@@ -8,7 +8,7 @@ const ENDED: ListedSession = { hasEnded: true, end: NOW };
 
 function answer(changes: Record<string, ListedSession>, rest: Partial<HeartbeatResult> = {}): HeartbeatResult {
   const server = { serverId: 'one', serverSince: 5, version: 7, nextEnd: undefined };
-  const list = { changes: new Map(Object.entries(changes)), isWholeList: false, listedCount: 0 };
+  const list = { changes: new Map(Object.entries(changes)), isWholeList: false, listedCount: 0, pausesVersion: 0 };
   return { storeTime: NOW, sessions: [], ...server, ...list, ...rest };
 }
 

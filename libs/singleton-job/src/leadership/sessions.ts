@@ -34,6 +34,8 @@ interface SessionsListener {
   leasesFrozen(): void;
   /** A break: another server, or its data was lost. */
   breakNoticed(): void;
+  /** A pause of some job has begun or ended. */
+  pausesChanged(): void;
   /** A heartbeat was answered. */
   heartbeatAnswered(): void;
 }
@@ -62,6 +64,7 @@ export class Sessions {
   /** The backup has listed a session again: locks may be lost. */
   #backupListedAgain = false;
   readonly #list = new SessionList();
+  #pausesVersion: number | undefined;
   #storeTime = { time: 0, atMs: 0 };
   #refresh: Promise<boolean> | undefined;
   /** Counts answered heartbeats. */
@@ -103,6 +106,11 @@ export class Sessions {
   /** How many replicas are alive, this one included. */
   get liveReplicas(): number {
     return Math.max(this.#list.living().size, 1);
+  }
+
+  /** How many replicas have a living session with this `lockExpiry`. */
+  liveReplicasWith(lockExpiryMs: number): number {
+    return this.#list.living(lockExpiryMs).size;
   }
 
   /** How often heartbeats are sent. A session outlives two lost heartbeats. */
@@ -313,7 +321,9 @@ export class Sessions {
     if (this.#server === undefined || isBreak) this.#serverMetAtMs = this.parts.clock.now();
     this.#server = { serverId, serverSince };
     this.#storeTime = { time: result.storeTime, atMs: this.parts.clock.now() };
-    const hasChanged = this.#list.apply(result);
+    const listHasChanged = this.#list.apply(result);
+    const pausesHaveChanged = this.#pausesVersion !== undefined && this.#pausesVersion !== result.pausesVersion;
+    this.#pausesVersion = result.pausesVersion;
     // before the sessions are extended: this answer must not extend a lease
     const isListedAgain = this.#backupListedAgain || result.sessions.some(({ status }) => status === 'listed-again');
     this.#backupListedAgain = false;
@@ -327,7 +337,8 @@ export class Sessions {
     }
     this.#updateBackup();
     this.#awaitNextEnd(result);
-    if (hasChanged) this.parts.listener.listChanged();
+    if (listHasChanged) this.parts.listener.listChanged();
+    if (pausesHaveChanged) this.parts.listener.pausesChanged();
     this.parts.listener.heartbeatAnswered();
     this.#answers += 1;
     for (const done of [...this.#waiting]) done();

@@ -69,6 +69,9 @@ export interface LockStore {
    * Pauses a job, or ends its pause, on all replicas. Pausing a paused job keeps the time at which it was paused first. The lock does
    * not change: its holder gives it back. A state that has only `pausedAt` has no `stateCreatedAt`, and counts as no state everywhere
    * else. A request that is carried out late undoes a newer one.
+   *
+   * If a pause has begun or ended by that, `pausesVersion` of heartbeats has grown when this resolves. So a replica that missed the message
+   * of a resume sends its next request after a heartbeat. A store on several servers may raise it in a second step, and more often.
    */
   setPaused(request: SetPausedRequest): Promise<SetPausedResult>;
 
@@ -171,6 +174,8 @@ export interface HeartbeatResult {
   readonly isWholeList: boolean;
   /** How many sessions are listed. A replica with another number of them has a wrong list. It asks for the whole list. */
   readonly listedCount: number;
+  /** Grows whenever a pause of any job has begun or ended. 0 if there was none. See {@link LockStore.setPaused}. */
+  readonly pausesVersion: number;
 }
 
 /** What a heartbeat did to a session of its request. */

@@ -81,6 +81,7 @@ export function release(data: ServerData, request: ReleaseRequest, now: number):
 export function setPaused(data: ServerData, { name, isPaused }: SetPausedRequest, now: number): SetPausedResult {
   const state = stateOf(data, name, now);
   const pausedAt = isPaused ? (state.pausedAt ?? now) : undefined;
+  if (pausedAt !== state.pausedAt) data.pausesVersion = Math.max(data.pausesVersion + 1, now);
   data.states.set(name, { ...state, pausedAt });
   return { pausedAt, holder: lockOf(data, name, now)?.holder, storeTime: now };
 }

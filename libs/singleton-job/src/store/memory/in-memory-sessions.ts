@@ -42,6 +42,7 @@ export function heartbeat(data: ServerData, request: HeartbeatRequest, { runId, 
     nextEnd: nextEnd(sessions, request),
     ...changesSince(sessions, request.knownList, { since, version }),
     listedCount: sessions.size,
+    pausesVersion: data.pausesVersion,
   };
 }
 

@@ -8,6 +8,8 @@ export interface ServerData {
   readonly locks: Map<string, Lock>;
   /** The state of each job beside its lock, by name. */
   readonly states: Map<string, State>;
+  /** Grows whenever a pause has begun or ended. */
+  pausesVersion: number;
   /** The server as the last heartbeat saw it. Undefined: there was no heartbeat yet. */
   server: ServerRecord | undefined;
 }
@@ -44,5 +46,5 @@ export interface ServerFacts {
 }
 
 export function emptyData(): ServerData {
-  return { sessions: new Map(), locks: new Map(), states: new Map(), server: undefined };
+  return { sessions: new Map(), locks: new Map(), states: new Map(), pausesVersion: 0, server: undefined };
 }

@@ -24,7 +24,7 @@ import { type RedisConnectionOptions } from './redis-clients.js';
 import { RedisConnections } from './redis-connections.js';
 import { readAcquire, readClaim, readHeartbeat, Reply } from './redis-replies.js';
 import { type Script } from './script.js';
-import { ACQUIRE, CLAIM, RELEASE, RENEW, SET_PAUSED } from './scripts.js';
+import { ACQUIRE, CLAIM, RAISE_PAUSES, RELEASE, RENEW, SET_PAUSED } from './scripts.js';
 import { END_SESSION, HEARTBEAT } from './session-scripts.js';
 
 export interface RedisLockStoreOptions {
@@ -133,7 +133,12 @@ export class RedisLockStore implements LockStore {
   }
 
   async setPaused({ name, isPaused }: SetPausedRequest): Promise<SetPausedResult> {
-    const reply = await this.#run(SET_PAUSED, this.#lockKeys(name), [isPaused ? 1 : 0]);
+    const [lock, state] = this.#lockKeys(name);
+    const server = this.#sessionKeys[1];
+    const { isCluster } = this.#redis;
+    const reply = await this.#run(SET_PAUSED, isCluster ? [lock, state] : [lock, state, server], [isPaused ? 1 : 0]);
+    // also if nothing has changed: the second request of an earlier attempt may have failed
+    if (isCluster) await this.#run(RAISE_PAUSES, [server], []);
     return { storeTime: reply.number(0), holder: reply.optionalText(1), pausedAt: reply.optionalNumber(2) };
   }
 

@@ -93,6 +93,7 @@ export function readHeartbeat(reply: Reply): HeartbeatResult {
     changes: readList(reply.list(6)),
     isWholeList: reply.flag(7),
     listedCount: reply.number(8),
+    pausesVersion: reply.number(9),
   };
 }
 

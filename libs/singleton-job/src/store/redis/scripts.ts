@@ -132,24 +132,46 @@ return { 1, now, type(published) == 'table' and published.err or '' }
 `,
 );
 
-/** KEYS: lock, state. ARGV: 1 to pause, 0 to resume. */
+const PAUSES = `
+local function raisePauses(server)
+  -- a time, because a count would repeat itself on restored data
+  local version = math.max((tonumber(redis.call('HGET', server, 'pauses')) or 0) + 1, now)
+  redis.call('HSET', server, 'pauses', int(version))
+end
+`;
+
+/** KEYS: lock, state and, where it is on the same server, the hash of the server. ARGV: 1 to pause, 0 to resume. */
 export const SET_PAUSED = script(
   'setPaused',
-  `${COMMON}${LOCK}
-local paused = tonumber(redis.call('HGET', state, 'paused'))
+  `${COMMON}${LOCK}${PAUSES}
+local paused, hasChanged = tonumber(redis.call('HGET', state, 'paused')), false
 if ARGV[1] == '0' then
-  redis.call('HDEL', state, 'paused')
+  hasChanged = redis.call('HDEL', state, 'paused') == 1
   paused = nil
 elseif not paused then
   redis.call('HSET', state, 'paused', int(now))
-  paused = now
+  paused, hasChanged = now, true
 end
+if hasChanged and KEYS[3] then raisePauses(KEYS[3]) end
 return { now, current, paused }
 `,
 );
 
+/** KEYS: the hash of the server. Follows SET_PAUSED on a cluster, where the hash may be on another node than the lock. */
+export const RAISE_PAUSES = script(
+  'raisePauses',
+  `${COMMON}${PAUSES}
+redis.call('HDEL', KEYS[1], '')
+raisePauses(KEYS[1])
+return now
+`,
+);
+
 /** All of them. */
-export const SCRIPTS: readonly Script[] = [HEARTBEAT, END_SESSION, ACQUIRE, RENEW, CLAIM, RELEASE, SET_PAUSED];
+export const SCRIPTS: readonly Script[] = [
+  ...[HEARTBEAT, END_SESSION],
+  ...[ACQUIRE, RENEW, CLAIM, RELEASE, SET_PAUSED, RAISE_PAUSES],
+];
 
 /** The command on a line of a script, in capitals. For a command that it does not permit, Redis names only the line. */
 export function commandAt(sha: string, line: number): string | undefined {

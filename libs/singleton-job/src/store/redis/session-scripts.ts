@@ -36,8 +36,8 @@ local function each(from, to, visit)
   for i = 1, #members, 2 do visit(members[i], tonumber(members[i + 1])) end
 end
 
-local fields = redis.call('HMGET', server, 'runId', 'since', 'seen')
-local since, seen = tonumber(fields[2]), tonumber(fields[3])
+local fields = redis.call('HMGET', server, 'runId', 'since', 'seen', 'pauses')
+local since, seen, pauses = tonumber(fields[2]), tonumber(fields[3]), tonumber(fields[4]) or 0
 redis.call('HSET', server, 'seen', int(now))
 
 -- 1. after the clock was set back, shorten lives that are longer than any heartbeat gives
@@ -128,7 +128,7 @@ elseif known < version then
     table.insert(list, redis.call('ZSCORE', sessions, session))
   end
 end
-return { now, results, runId, since, version, own and nextEnd() or false, list, isWhole and 1 or 0, count }
+return { now, results, runId, since, version, own and nextEnd() or false, list, isWhole and 1 or 0, count, pauses }
 `,
 );
 

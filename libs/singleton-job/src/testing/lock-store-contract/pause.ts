@@ -1,6 +1,6 @@
 import { deepEqual } from 'node:assert/strict';
-import { includes, sameResult } from './assertions.js';
-import { acquireRequest, granted, heartbeat, LONG_MS, refused } from './requests.js';
+import { above, includes, sameResult } from './assertions.js';
+import { acquireRequest, granted, heartbeat, LONG_MS, refused, sessionOfReplica } from './requests.js';
 import { type Rules } from './scene.js';
 
 export const PAUSE: Rules = {
@@ -24,6 +24,19 @@ export const PAUSE: Rules = {
     }
     await setPaused(false);
     includes(await granted(other, acquireRequest('b#1')), { pausedAt: undefined });
+  },
+
+  'raises the version of pauses when it begins and when it ends': async ({ store, other, setPaused }) => {
+    const before = await heartbeat(other, []);
+    await setPaused(true);
+    const paused = await heartbeat(other, []);
+    above(paused.pausesVersion, before.pausesVersion);
+    await setPaused(false);
+    const resumed = await heartbeat(store, [sessionOfReplica('a')]);
+    above(resumed.pausesVersion, paused.pausesVersion);
+    const { pausesVersion } = resumed;
+    await granted(store, acquireRequest('a#1'));
+    includes(await heartbeat(other, []), { pausesVersion });
   },
 
   'of one job does not affect another': async ({ store, setPaused }) => {
