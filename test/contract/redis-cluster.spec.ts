@@ -148,12 +148,15 @@ describe('a cluster', () => {
     const { store, projectName } = await connectApart();
     const reference = await heartbeat(store, [sessionOfReplica('a')]);
     const request = acquireRequest('a.1@600000#1', { heartbeat: reference });
-    const { token } = await granted(store, request);
-    await granted(store, { ...request, name: 'another' });
+    const { token, serverId } = await granted(store, request);
+    expect(serverId).toBeDefined();
+    const again = { ...request, knownServerId: serverId };
+    await granted(store, again);
     await cluster.move(`${projectName}:price-tick:lock`);
-    expect(await refused(store, request)).toMatchObject({ reason: 'outdated', holder: 'a.1@600000#1', token });
-    await granted(store, { ...request, name: 'another' });
-    expect(await granted(store, request)).toMatchObject({ token });
+    const refusal = await refused(store, again);
+    expect(refusal).toMatchObject({ reason: 'outdated', holder: 'a.1@600000#1', token });
+    expect(refusal.serverId).not.toBe(serverId);
+    expect(await granted(store, { ...request, knownServerId: refusal.serverId })).toMatchObject({ token });
   });
 
   it('keeps its connection and refreshes the slots when a node is no primary', async () => {

@@ -187,6 +187,7 @@ class Replica {
           seenToken: seenToken === 0 ? 0 : this.#at(seenToken),
           endedSession,
           heartbeat: this.#reference(taken.heartbeat),
+          knownServerId: undefined,
           knownStateCreatedAt: this.#knownStateCreatedAt(taken.state),
           notBefore: this.#at(notBefore),
           isFirstStart,

@@ -452,3 +452,31 @@ describe('A replica that follows hundreds of jobs', () => {
     expect(b.store.count('acquire') - before).toBe(JOBS);
   });
 });
+
+describe('The server that keeps a lock', () => {
+  const replicas = useReplicas();
+
+  it('is named in each request as the last answer showed it, and is forgotten with the job', async () => {
+    const a = replicas.start('a', [job()]);
+    await replicas.clock.advance(1_000);
+    const b = replicas.prepare('b', [job()]);
+    const known: (string | undefined)[] = [];
+    const acquire = b.store.acquire.bind(b.store);
+    b.store.acquire = async (request) => {
+      known.push(request.knownServerId);
+      const result = await acquire(request);
+      return { ...result, serverId: `node-${String(known.length)}` };
+    };
+    b.supervisor.start();
+    await replicas.clock.advance(1_000);
+    b.store.reconnect();
+    await replicas.clock.advance(20_000);
+    expect(known.slice(0, 2)).toEqual([undefined, 'node-1']);
+    await Promise.all([b.supervisor.remove('tick'), replicas.clock.advance(1_000)]);
+    known.length = 0;
+    b.supervisor.add(job());
+    await replicas.clock.advance(1_000);
+    expect(known).toEqual([undefined]);
+    expect(leadership(a)).toHaveLength(1);
+  });
+});

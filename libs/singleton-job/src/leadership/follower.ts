@@ -199,6 +199,7 @@ export class Follower implements Waiter {
     const result = await replica.client.untilAnswered({ name, kind: 'acquire', signal: quitting.signal, send });
     stop.removeEventListener('abort', quit);
     session.signal.removeEventListener('abort', quit);
+    if (result !== undefined) this.known.serverId = result.serverId;
 
     if (result?.granted === true && sent.last !== undefined) {
       const isInTime = session.isTrusted() && isBefore(replica.clock, deadlineOf(sent.last.at, lockExpiryMs));
@@ -241,6 +242,7 @@ export class Follower implements Waiter {
       seenToken: this.known.token,
       endedSession,
       heartbeat: sessions.server,
+      knownServerId: this.known.serverId,
       knownStateCreatedAt: this.known.stateCreatedAt,
       notBefore: isExempt ? 0 : this.#notBefore(),
       isFirstStart: this.known.isNew && !sessions.hasNoticedBreak,

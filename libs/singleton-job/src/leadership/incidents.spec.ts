@@ -57,7 +57,13 @@ describe('Incidents of other systems', () => {
 
         const late = { name: 'tick', holder: earlier, token: 0, lifeMs: 35_000, update: {} };
         const wait = { knownStateCreatedAt: undefined, notBefore: 0, isFirstStart: false, stateLifeMs: undefined };
-        const facts = { seenToken: 0, endedSession: undefined, heartbeat: undefined, ...wait };
+        const facts = {
+          seenToken: 0,
+          endedSession: undefined,
+          heartbeat: undefined,
+          knownServerId: undefined,
+          ...wait,
+        };
         const answers = {
           release: () => replicas.server.release(late),
           renew: () => replicas.server.renew(late),

@@ -15,6 +15,7 @@ const NOTHING = {
 
 const refusal = (overrides: Partial<Refusal> = {}): Refusal => ({
   granted: false,
+  serverId: undefined,
   reason: 'held',
   holder: 'b.1@10000#1',
   ttlMs: 35_000,
@@ -28,6 +29,7 @@ const refusal = (overrides: Partial<Refusal> = {}): Refusal => ({
 
 const grant = (overrides: Partial<Grant> = {}): Grant => ({
   granted: true,
+  serverId: undefined,
   token: 7,
   stateCreatedAt: 1_000,
   storeTime: 100_000,

@@ -27,6 +27,8 @@ export interface Backlog {
  * claimed occurrences stay claimed, also if the store loses its data while this replica lives.
  */
 export class Watermarks {
+  /** The server that keeps the lock, as the latest answer about it shows. See `AcquireRequest.knownServerId`. */
+  serverId: string | undefined;
   /** When the job was paused on all replicas, by the clock of the store, in its latest answer. Undefined: it is not paused. */
   pausedAt: number | undefined;
   /** When a pause began that the store has lost with its data, before it was ended. Undefined: none was lost. */

@@ -140,6 +140,7 @@ class LockWaiter implements Waiter {
       seenToken: known.state.token,
       endedSession: undefined,
       heartbeat: undefined,
+      knownServerId: undefined,
       knownStateCreatedAt: known.state.stateCreatedAt,
       notBefore: 0,
       isFirstStart: false,

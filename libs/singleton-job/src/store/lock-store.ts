@@ -211,6 +211,7 @@ export interface HeartbeatReference {
  * - its key is gone, or it names a session that is `endedSession`, or it names the session of `holder` with a lower attempt; and
  * - the job is not paused; and
  * - `heartbeat` is still true: this is the same server, and no break was noticed since; and
+ * - the lock is still kept by `knownServerId`, if the replica knows one; and
  * - the state is the one that the replica knows, if it knows one: `knownStateCreatedAt` is its `stateCreatedAt`; and
  * - `notBefore` has passed, or `isFirstStart` is true and the lock has no state.
  */
@@ -227,6 +228,8 @@ export interface AcquireRequest {
   readonly endedSession: SessionId | undefined;
   /** Left out by `LockService`, which has no sessions. */
   readonly heartbeat: HeartbeatReference | undefined;
+  /** `serverId` of the last answer about this lock. */
+  readonly knownServerId: string | undefined;
   /** `stateCreatedAt` of the state that the replica knows. */
   readonly knownStateCreatedAt: number | undefined;
   /** Until then no replica may take the lock. 0: it may be taken at any time. */
@@ -248,6 +251,8 @@ export interface Grant extends JobState {
   readonly token: number;
   /** When the state of the lock was created. */
   readonly stateCreatedAt: number;
+  /** The server that keeps the lock, where that may be another than the one of the sessions. Undefined: there is only one, or it is not shown. */
+  readonly serverId: string | undefined;
   /** The time of the store when it answered. */
   readonly storeTime: number;
 }
@@ -276,6 +281,8 @@ export interface Refusal extends JobState {
   readonly token: number;
   /** Undefined if there is no state. */
   readonly stateCreatedAt: number | undefined;
+  /** The server that keeps the lock, where that may be another than the one of the sessions. Undefined: there is only one, or it is not shown. */
+  readonly serverId: string | undefined;
   /** The time of the store when it answered. */
   readonly storeTime: number;
   /** The lock had no time to live and would have stayed for ever. It was given `lifeMs`. */

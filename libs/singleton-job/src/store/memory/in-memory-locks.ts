@@ -33,7 +33,7 @@ export function acquire(data: ServerData, request: AcquireRequest, facts: Server
     if (ttlRestored) data.locks.set(name, { holder: lock.holder, expiresAt: now + lifeMs });
     const ttlMs = lock === undefined ? 0 : (lock.expiresAt ?? now + lifeMs) - now;
     const refusal = { granted: false, reason, holder: lock?.holder, ttlMs, token, stateCreatedAt } as const;
-    return { ...refusal, storeTime: now, ttlRestored, ...jobState(state) };
+    return { ...refusal, storeTime: now, serverId: undefined, ttlRestored, ...jobState(state) };
   }
 
   const isRepeated = lock?.holder === holder && token > 0 && token >= seenToken;
@@ -44,7 +44,7 @@ export function acquire(data: ServerData, request: AcquireRequest, facts: Server
   const expiresAt = stateLifeMs === undefined ? state.expiresAt : now + stateLifeMs;
   data.locks.set(name, { holder, expiresAt: now + lifeMs });
   data.states.set(name, { ...state, ...granted, expiresAt });
-  return { granted: true, ...granted, storeTime: now, ...jobState(state) };
+  return { granted: true, ...granted, storeTime: now, serverId: undefined, ...jobState(state) };
 }
 
 /** RENEW. */

@@ -4,7 +4,6 @@ import {
   type AcquireResult,
   type ClaimRequest,
   type ClaimResult,
-  type HeartbeatReference,
   type HeartbeatRequest,
   type HeartbeatResult,
   type LockStore,
@@ -47,8 +46,6 @@ export class RedisLockStore implements LockStore {
   readonly #sessionKeys: readonly [string, string, string];
   readonly #listeners = new Listeners();
   readonly #redis: RedisConnections;
-  /** On a cluster: the run id of the node that last answered an acquire request for a lock. */
-  readonly #nodes = new Map<string, string>();
   #areRestartsHidden = false;
 
   constructor({ projectName, connection, subscribes = true, random = Math.random }: RedisLockStoreOptions) {
@@ -99,15 +96,15 @@ export class RedisLockStore implements LockStore {
       notBefore,
       isFirstStart,
     } = request;
-    const [serverId, serverSince] = this.#reliesOn(name, request.heartbeat);
+    const [serverId, serverSince] = this.#reliesOn(request);
     const first = [holder, lifeMs, seenToken, endedSession, serverId, serverSince];
     const args = [...first, knownStateCreatedAt, notBefore, isFirstStart ? 1 : 0, request.stateLifeMs ?? ''];
     const [lock, state] = this.#lockKeys(name);
     // on a cluster the lock and the sessions may be on different nodes
     const keys = this.#redis.isCluster ? [lock, state] : [lock, state, this.#sessionKeys[1]];
     const reply = await this.#run(ACQUIRE, keys, args);
-    if (this.#redis.isCluster && request.heartbeat !== undefined) this.#nodes.set(name, reply.text(2));
-    return readAcquire(reply);
+    const node = this.#redis.isCluster ? reply.text(2) : '';
+    return { ...readAcquire(reply), serverId: node === '' ? undefined : node };
   }
 
   async renew({ name, holder, update, lifeMs }: RenewRequest): Promise<RenewResult> {
@@ -169,9 +166,9 @@ export class RedisLockStore implements LockStore {
   }
 
   /** The run id and `since` that the script compares. Empty: there is nothing to compare. */
-  #reliesOn(name: string, heartbeat: HeartbeatReference | undefined): readonly [string, string | number] {
-    if (heartbeat?.serverId === undefined) return ['', ''];
-    return this.#redis.isCluster ? [this.#nodes.get(name) ?? '', ''] : [heartbeat.serverId, heartbeat.serverSince];
+  #reliesOn({ heartbeat, knownServerId = '' }: AcquireRequest): readonly [string, string | number] {
+    if (this.#redis.isCluster) return [knownServerId, ''];
+    return heartbeat?.serverId === undefined ? ['', ''] : [heartbeat.serverId, heartbeat.serverSince];
   }
 
   #written(message: StoreMessage): string {

@@ -1,11 +1,12 @@
 import { LockStoreError } from '../../errors/index.js';
 import {
-  type AcquireResult,
   type ClaimOutcome,
   type ClaimResult,
+  type Grant,
   type HeartbeatResult,
   type JobState,
   type ListedSession,
+  type Refusal,
   type RefusalReason,
   type SessionId,
   type SessionResult,
@@ -97,7 +98,8 @@ export function readHeartbeat(reply: Reply): HeartbeatResult {
   };
 }
 
-export function readAcquire(reply: Reply): AcquireResult {
+/** `serverId` depends on the connection. */
+export function readAcquire(reply: Reply): Omit<Grant, 'serverId'> | Omit<Refusal, 'serverId'> {
   const reason = reply.oneOf(REASONS, 0);
   const common = { storeTime: reply.number(1), token: reply.number(6), ...readState(reply) };
   if (reason === 'granted') return { granted: true, stateCreatedAt: reply.number(7), ...common };

@@ -21,6 +21,7 @@ export function acquireRequest(holder: Holder, overrides: Partial<AcquireRequest
     seenToken: 0,
     endedSession: undefined,
     heartbeat: undefined,
+    knownServerId: undefined,
     knownStateCreatedAt: undefined,
     notBefore: 0,
     isFirstStart: false,
