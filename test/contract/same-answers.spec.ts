@@ -195,7 +195,13 @@ class Replica {
         });
       }
       case 'renew':
-        return store.renew({ name: 'job', holder: taken.holder, lifeMs: LONG_MS, update: this.#placed(taken.update) });
+        return store.renew({
+          name: 'job',
+          holder: taken.holder,
+          lifeMs: LONG_MS,
+          update: this.#placed(taken.update),
+          stateLifeMs: LONG_MS,
+        });
       case 'claim': {
         const { holder: by, token, scheduledAt } = taken;
         const common = { name: 'job', holder: by, lifeMs: LONG_MS, token, update: this.#placed(taken.update) };

@@ -30,6 +30,8 @@ interface TermFacts {
   readonly name: string;
   readonly holder: Holder;
   readonly lockExpiryMs: number;
+  /** How long the state beside the lock lives after a renewal. Undefined for a job: for ever. */
+  readonly stateLifeMs?: number;
   /** Undefined for a lock of `LockService`: it lives for its `lockExpiryMs` only. */
   readonly session: Session | undefined;
   readonly grant: Grant;
@@ -209,7 +211,7 @@ export class Term {
   /** Renews the lock. Resolves when it is confirmed or lost, or the term is over. A second call waits for the same answer. */
   renew(): Promise<void> {
     this.#renewal ??= this.#untilAnswered('renew', (update) =>
-      this.replica.client.store.renew({ ...this.#command(), update }),
+      this.replica.client.store.renew({ ...this.#command(), update, stateLifeMs: this.facts.stateLifeMs }),
     ).then(() => {
       this.#renewal = undefined;
     });

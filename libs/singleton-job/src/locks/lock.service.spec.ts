@@ -294,6 +294,16 @@ describe('LockService', () => {
       await clock.advance(25 * 3_600_000);
       expect((await next(a, { expiry: '20h', wait: '70s' })).afterMs).toBe(0);
     });
+
+    it('keeps the state for a day after each renewal', async () => {
+      const a = start('a');
+      const handle = await acquired(a);
+      const stateEndsAt = () => server.snapshot().states.get('lock/nightly-import')?.expiresAt ?? 0;
+      const before = stateEndsAt();
+      await clock.advance(60_000);
+      expect(stateEndsAt() - before).toBeGreaterThan(50_000);
+      await handle.release();
+    });
   });
 
   describe('lets a request wait', () => {

@@ -176,6 +176,7 @@ class LockWaiter implements Waiter {
 /** The facts of a term that only a job has. */
 const NO_JOB = {
   session: undefined,
+  stateLifeMs: STATE_LIFE_MS,
   leaseEpoch: 0,
   backlog: {
     claimed: 0,

@@ -236,7 +236,7 @@ export interface AcquireRequest {
   readonly notBefore: number;
   /** The replica knows nothing of this lock: it waits for `notBefore` only if there is a state. */
   readonly isFirstStart: boolean;
-  /** The state is deleted so long after the lock was last granted. Undefined: never. For locks of `LockService`. */
+  /** The state is deleted so long after the lock was last granted or renewed. Undefined: never. For locks of `LockService`. */
   readonly stateLifeMs: number | undefined;
 }
 
@@ -328,6 +328,8 @@ export interface RenewRequest {
   readonly lifeMs: number;
   /** What is recorded if the lock is renewed. */
   readonly update: StateUpdate;
+  /** As in {@link AcquireRequest}: the state gets a new life of this length if the lock is renewed. Undefined: its life does not change. */
+  readonly stateLifeMs?: number | undefined;
 }
 
 /** The answer to a renewal. */
@@ -343,7 +345,7 @@ export interface RenewResult {
 }
 
 /** The claim that a leader sends before it runs a cron occurrence. */
-export interface ClaimRequest extends RenewRequest {
+export interface ClaimRequest extends Omit<RenewRequest, 'stateLifeMs'> {
   /** The fencing token of its term. */
   readonly token: number;
   /** The occurrence. */

@@ -126,9 +126,13 @@ function attemptOf(holder: Holder): number {
   return Number(/#(\d+)$/.exec(holder)?.[1]);
 }
 
-function extend(data: ServerData, { name, holder, lifeMs, update }: RenewRequest, now: number): void {
+function extend(data: ServerData, request: RenewRequest, now: number): void {
+  const { name, holder, lifeMs, update, stateLifeMs } = request;
   data.locks.set(name, { holder, expiresAt: now + lifeMs });
   record(data, name, { update, now });
+  const state = stateOf(data, name, now);
+  const hasState = Object.keys(state).length > 0;
+  if (stateLifeMs !== undefined && hasState) data.states.set(name, { ...state, expiresAt: now + stateLifeMs });
 }
 
 function claimOutcome(state: State, request: ClaimRequest, now: number): ClaimOutcome {

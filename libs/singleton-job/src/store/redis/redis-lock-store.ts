@@ -107,8 +107,8 @@ export class RedisLockStore implements LockStore {
     return { ...readAcquire(reply), serverId: node === '' ? undefined : node };
   }
 
-  async renew({ name, holder, update, lifeMs }: RenewRequest): Promise<RenewResult> {
-    const reply = await this.#run(RENEW, this.#lockKeys(name), [holder, ...written(update), lifeMs]);
+  async renew({ name, holder, update, lifeMs, stateLifeMs }: RenewRequest): Promise<RenewResult> {
+    const reply = await this.#run(RENEW, this.#lockKeys(name), [holder, ...written(update), lifeMs, stateLifeMs ?? '']);
     const pausedAt = reply.optionalNumber(3);
     return { held: reply.flag(0), holder: reply.optionalText(1), pausedAt, storeTime: reply.number(2) };
   }

@@ -87,13 +87,15 @@ local function record()
 end
 `;
 
-/** KEYS: lock, state. ARGV: holder, update, life of the lock. */
+/** KEYS: lock, state. ARGV: holder, update, life of the lock, life of the state or ''. */
 export const RENEW = script(
   'renew',
   `${COMMON}${LOCK}${HOLDER}${RECORD}
 if current ~= holder then return { 0, current, now, pausedAt() } end
 redis.call('PEXPIRE', lock, ARGV[8])
-return { 1, current, now, record() }
+local paused = record()
+if ARGV[9] ~= '' then redis.call('PEXPIRE', state, ARGV[9]) end
+return { 1, current, now, paused }
 `,
 );
 

@@ -19,6 +19,19 @@ export const LOCK: Rules = {
     includes(await store.renew(renewal), { held: false, holder: 'b#1' });
   },
 
+  'excludes two requests of one process: a later attempt is refused if there is no session': async ({
+    store,
+    renew,
+    release,
+  }) => {
+    await granted(store, acquireRequest('p#1'));
+    includes(await refused(store, acquireRequest('p#2')), { reason: 'held', holder: 'p#1' });
+    includes(await renew('p#1'), { held: true });
+    await release('p#1');
+    await granted(store, acquireRequest('p#2'));
+    includes(await refused(store, acquireRequest('p#1')), { reason: 'held', holder: 'p#2' });
+  },
+
   'has exactly one holder when many replicas request it at once': async ({ store, other }) => {
     const requests = Array.from({ length: 50 }, (_, n) => acquireRequest(`n${String(n)}#1`));
     const results = await Promise.all(requests.map((request, n) => (n % 2 === 0 ? store : other).acquire(request)));
@@ -36,14 +49,14 @@ export const LOCK: Rules = {
 
   'lives for its full life from its renewal': async ({ store, other, renew }) => {
     await granted(store, acquireRequest('a#1', { lifeMs: 30_000 }));
-    includes(await renew('a#1', {}, 90_000), { held: true, holder: 'a#1' });
+    includes(await renew('a#1', {}, { lifeMs: 90_000 }), { held: true, holder: 'a#1' });
     above((await refused(other, acquireRequest('b#1'))).ttlMs, 60_000);
   },
 
   'is not renewed for another holder, which changes nothing': async ({ store, other, renew }) => {
     const { storeTime } = await granted(store, acquireRequest('a#1', { lifeMs: 30_000 }));
     const update = { handled: storeTime, claimed: storeTime, runEndedAt: storeTime, schedule: 'x' };
-    includes(await renew('b#1', update, 90_000), { held: false, holder: 'a#1' });
+    includes(await renew('b#1', update, { lifeMs: 90_000 }), { held: false, holder: 'a#1' });
     const refusal = await refused(other, acquireRequest('b#1'));
     atMost(refusal.ttlMs, 30_000);
     includes(refusal, { handled: undefined, claimed: undefined, runEndedAt: undefined });

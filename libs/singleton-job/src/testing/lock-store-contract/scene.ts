@@ -4,6 +4,7 @@ import {
   type Holder,
   type LockStore,
   type ReleaseResult,
+  type RenewRequest,
   type RenewResult,
   type SetPausedResult,
   type StateUpdate,
@@ -16,7 +17,7 @@ export interface Scene {
   readonly world: LockStoreWorld;
   readonly store: LockStore;
   readonly other: LockStore;
-  readonly renew: (holder: Holder, update?: StateUpdate, lifeMs?: number) => Promise<RenewResult>;
+  readonly renew: (holder: Holder, update?: StateUpdate, rest?: Partial<RenewRequest>) => Promise<RenewResult>;
   readonly release: (holder: Holder, update?: StateUpdate) => Promise<ReleaseResult>;
   readonly claim: (
     holder: Holder,
@@ -35,7 +36,7 @@ export function sceneIn(world: LockStoreWorld): Scene {
     world,
     store,
     other,
-    renew: (holder, update = {}, lifeMs = LONG_MS) => store.renew({ name, holder, lifeMs, update }),
+    renew: (holder, update = {}, rest = {}) => store.renew({ name, holder, lifeMs: LONG_MS, update, ...rest }),
     release: (holder, update = {}) => store.release({ name, holder, token: 0, update }),
     claim: (holder, rest) => store.claim({ name, holder, lifeMs: LONG_MS, update: {}, ...rest }),
     setPaused: (isPaused) => store.setPaused({ name, isPaused }),

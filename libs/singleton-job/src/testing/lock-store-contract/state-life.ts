@@ -6,7 +6,7 @@ const SHORT_MS = 40;
 
 /** The state of a lock of `LockService`, which would otherwise stay for every name that was ever locked. */
 export const STATE_LIFE: Rules = {
-  'is deleted so long after the last grant, and the next token is still higher': async ({
+  'is deleted so long after the last grant or renewal, and the next token is still higher': async ({
     world,
     store,
     other,
@@ -27,7 +27,7 @@ export const STATE_LIFE: Rules = {
     includes(await granted(other, acquireRequest('b#1', { stateLifeMs: 600_000 })), { stateCreatedAt });
   },
 
-  'gets a new life from each grant, and from nothing else': async ({ world, store, renew, release }) => {
+  'gets a new life from each grant, and from no renewal that sets none': async ({ world, store, renew, release }) => {
     await granted(store, acquireRequest('a#1', { stateLifeMs: SHORT_MS }));
     const { stateCreatedAt } = await granted(store, acquireRequest('a#1', { stateLifeMs: 600_000 }));
     await world.passTime(2 * SHORT_MS);
@@ -38,6 +38,15 @@ export const STATE_LIFE: Rules = {
     await renew('a#2');
     await release('a#2');
     above((await granted(store, acquireRequest('a#3', { stateLifeMs: SHORT_MS }))).stateCreatedAt, stateCreatedAt);
+  },
+
+  'gets a new life from each renewal that sets one': async ({ world, store, renew, release }) => {
+    const { stateCreatedAt } = await granted(store, acquireRequest('a#1', { stateLifeMs: SHORT_MS }));
+    await renew('a#1', {}, { stateLifeMs: 600_000 });
+    await renew('b#1', {}, { stateLifeMs: SHORT_MS });
+    await world.passTime(2 * SHORT_MS);
+    await release('a#1');
+    includes(await granted(store, acquireRequest('a#2', { stateLifeMs: SHORT_MS })), { stateCreatedAt });
   },
 
   'stays for ever if no life is set, as for a job': async ({ world, store, other, release }) => {
