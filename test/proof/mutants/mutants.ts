@@ -49,7 +49,7 @@ export const MUTANTS: readonly Mutant[] = [
     changes: [
       [
         "return term?.end === 'preempted' && isBefore(this.replica.clock, term.deadline);",
-        'return this.replica.sessions.of(this.options.lockExpiryMs).isTrusted();',
+        'return this.replica.sessions.of(this.options.lockExpiryMs).isValid();',
       ],
     ],
     checks: ['unit specs', 'simulation'],

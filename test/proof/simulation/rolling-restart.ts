@@ -39,7 +39,7 @@ export async function afterRollingRestart({ seed, replicas, jobs }: RollingResta
     running[index] = next;
     await world.passUntil(world.nowMs + PAUSE_MS);
   }
-  const led = running.map((replica) => replica.led);
+  const led = running.map((replica) => replica.leadingCount);
   for (const replica of running) replica.stop();
   return led;
 }
@@ -73,8 +73,8 @@ class CompetingReplica {
     this.#replica = new Replica(settings, { store, clock, random, notify: () => undefined });
   }
 
-  get led(): number {
-    return this.#replica.led;
+  get leadingCount(): number {
+    return this.#replica.jobs.leading;
   }
 
   compete(name: string): void {

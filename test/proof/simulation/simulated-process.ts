@@ -111,7 +111,7 @@ export class SimulatedProcess implements Watched {
   }
 
   leads(job: string): boolean {
-    return this.#supervisor.find(job)?.workers?.election.term?.isTrusted() === true;
+    return this.#supervisor.find(job)?.workers?.election.term?.isValid() === true;
   }
 
   hasLock(job: string): boolean {

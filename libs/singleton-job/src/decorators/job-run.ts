@@ -6,7 +6,7 @@ export interface RunControl {
   /** Fires when the run must end. Created at first use: most runs never use it. */
   readonly signal: AbortSignal;
   /** Whether the lease of the run holds at this moment. */
-  isTrusted(): boolean;
+  isValid(): boolean;
 }
 
 /**
@@ -66,7 +66,7 @@ export class JobRun implements InterceptedRun {
    * firing. It only reads the local clocks and sends nothing: call it right before each side effect.
    */
   assertLeader(): void {
-    this.#wasRefused = !this.#control.isTrusted();
+    this.#wasRefused = !this.#control.isValid();
     if (this.#wasRefused) throw new LeaseLostError(this.job);
   }
 

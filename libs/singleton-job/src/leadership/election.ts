@@ -15,7 +15,7 @@ type Lead = (term: Term, stop: AbortSignal) => Promise<void>;
 type StopReason = Extract<LeadershipReleaseReason, 'shutdown' | 'unregistered'>;
 
 /** How long a replica waits after it stepped down or its runner failed, so that others acquire the lock first. */
-const STAND_BACK_MS = 2_000;
+const COOLDOWN_MS = 2_000;
 
 /**
  * Elects one leader for one job. It has two states. As a follower it campaigns until it wins a term. As the leader it is in
@@ -31,7 +31,7 @@ export class Election {
   #isPaused = false;
   #wakeFromPause: (() => void) | undefined;
   #term: Term | undefined;
-  #standBackMs = 0;
+  #cooldownMs = 0;
   #failures = 0;
 
   constructor(
@@ -49,12 +49,12 @@ export class Election {
 
   /** The holder value of the leader, as far as this replica knows. Its own until it has given its lock back. */
   get leader(): Holder | undefined {
-    return this.#held?.facts.holder ?? this.rival;
+    return this.#held?.holder ?? this.otherHolder;
   }
 
   /** The same, if it is another replica. */
-  get rival(): Holder | undefined {
-    return this.#follower.rival;
+  get otherHolder(): Holder | undefined {
+    return this.#follower.otherHolder;
   }
 
   /**
@@ -67,12 +67,12 @@ export class Election {
 
   /** When the job was paused on all replicas, by the clock of the store, as this replica knows. Undefined: it is not paused. */
   get pausedAt(): number | undefined {
-    return this.#follower.known.pausedAt;
+    return this.#follower.watermarks.pausedAt;
   }
 
   /** When a pause began that the store has lost with its data. Undefined: this replica knows of none. */
   get lostPausedAt(): number | undefined {
-    return this.#follower.known.lostPausedAt;
+    return this.#follower.watermarks.lostPausedAt;
   }
 
   /** Whether this replica has the lock: also while it waits for a run to settle before it gives the lock back. */
@@ -87,22 +87,22 @@ export class Election {
 
   /** Competes for the job until it is stopped. Resolves when the lock is given back and nothing runs. Never rejects. */
   async run(): Promise<void> {
-    const { clock } = this.replica;
+    const { context, jobs, messages, sessions } = this.replica;
     const { initialDelayMs, name, lockExpiryMs } = this.options;
-    if (initialDelayMs > 0) await sleep(clock, initialDelayMs, this.#stop.signal);
+    if (initialDelayMs > 0) await sleep(context.clock, initialDelayMs, this.#stop.signal);
     if (this.#stop.signal.aborted) return;
-    const leaveSession = this.replica.sessions.join(lockExpiryMs);
-    const leave = this.replica.enter(name, this.#follower);
-    this.replica.jobs += 1;
+    const removeJob = sessions.addJob(lockExpiryMs);
+    const removeWaiter = messages.addWaiter(name, this.#follower);
+    jobs.competing += 1;
     await this.#rounds();
-    this.replica.jobs -= 1;
-    leave();
-    leaveSession();
+    jobs.competing -= 1;
+    removeWaiter();
+    removeJob();
   }
 
   /** One round after the other, from the start of a campaign to the end of its term. */
   async #rounds(): Promise<void> {
-    const { clock } = this.replica;
+    const { clock } = this.replica.context;
     while (!this.#stop.signal.aborted) {
       if (this.#isPaused) {
         await this.#resumed();
@@ -112,8 +112,8 @@ export class Election {
       this.#round = round;
       this.#settled = this.#compete(round.signal);
       await this.#settled;
-      if (this.#standBackMs > 0) await sleep(clock, this.#standBackMs, this.#stop.signal);
-      this.#standBackMs = 0;
+      if (this.#cooldownMs > 0) await sleep(clock, this.#cooldownMs, this.#stop.signal);
+      this.#cooldownMs = 0;
     }
   }
 
@@ -139,7 +139,7 @@ export class Election {
 
   /** The store has answered whether the job is paused on all replicas. A leader gives its term back. */
   learnPause(pausedAt: number | undefined): void {
-    this.#follower.known.pausedAt = pausedAt;
+    this.#follower.watermarks.pausedAt = pausedAt;
     if (pausedAt !== undefined) this.#endRound('paused');
   }
 
@@ -182,13 +182,15 @@ export class Election {
 
   /** Runs the job during the term, keeps the term alive meanwhile, and gives it back. */
   async #serve(term: Term, quit: AbortSignal): Promise<void> {
-    const { replica } = this;
-    const { notify } = replica;
-    const { name: job, fencingToken } = term;
-    const leaveSession = term.facts.session?.use();
+    const { context, jobs, messages } = this.replica;
+    const { notify } = context;
+    const { name: job, holder, fencingToken } = term;
+    const news = { name: job, holder, token: fencingToken };
+    const removeUser = term.session.addUser();
     const stopRenewing = term.keepAlive();
-    replica.announce(term);
-    notify('leadershipGained', { job, fencingToken, ...term.facts.takeover });
+    jobs.leading += 1;
+    messages.publishGrant(news);
+    notify('leadershipGained', { job, fencingToken, ...term.takeover });
     const ended = (): void => {
       const { end } = term;
       if (end === 'expired' || end === 'preempted') notify('leadershipLost', { job, fencingToken, reason: end });
@@ -209,16 +211,17 @@ export class Election {
     const failure = await this.#spend(term, quit);
     this.#term = undefined;
 
+    jobs.leading -= 1;
     stopRenewing();
     const confirmed = await term.release();
-    leaveSession?.();
+    removeUser();
     const reason = failure === undefined ? this.#reason : 'runner-failed';
     const isReleased = term.end === 'released';
     if (isReleased) notify('leadershipReleased', { job, fencingToken, reason, confirmed, runInFlight: false });
     // also during a shutdown, which may still wait for other jobs
-    if (isReleased && confirmed) replica.repeatRelease({ name: job, holder: term.facts.holder, token: fencingToken });
+    if (isReleased && confirmed) messages.repeatRelease(news);
     // a replica that steps down also waits if it lost its lease before its run had settled
-    if (isReleased || quit.aborted) this.#standBackMs = this.#standBackAfter(reason);
+    if (isReleased || quit.aborted) this.#cooldownMs = this.#cooldownAfter(reason);
   }
 
   /** The error of the runner. Undefined if it ended with its term or its round, as it should. */
@@ -233,15 +236,15 @@ export class Election {
       throw new Error(`the runner of job '${job}' ended before its term`);
     } catch (error: unknown) {
       this.#failures += 1;
-      this.replica.notify('runnerFailed', { job, error });
+      this.replica.context.notify('runnerFailed', { job, error });
       return error;
     }
   }
 
   /** How long this replica waits so that others acquire first. A runner may fail on this replica only. */
-  #standBackAfter(reason: LeadershipReleaseReason): number {
-    const { settings, random } = this.replica;
-    if (reason === 'stepped-down') return STAND_BACK_MS;
-    return reason === 'runner-failed' ? Math.max(STAND_BACK_MS, backoffMs(this.#failures, settings, random)) : 0;
+  #cooldownAfter(reason: LeadershipReleaseReason): number {
+    const { settings, context } = this.replica;
+    if (reason === 'stepped-down') return COOLDOWN_MS;
+    return reason === 'runner-failed' ? Math.max(COOLDOWN_MS, backoffMs(this.#failures, settings, context.random)) : 0;
   }
 }

@@ -116,7 +116,10 @@ describe('A follower', () => {
     const b = replicas.start('b', [job()]);
     await replicas.clock.advance(0);
     let calls = 0;
-    const leave = b.leadership.enter('tick', { released: () => (calls += 1), subscriptionChanged: () => undefined });
+    const leave = b.leadership.messages.addWaiter('tick', {
+      released: () => (calls += 1),
+      subscriptionChanged: () => undefined,
+    });
     await b.supervisor.pause('tick');
     await settle();
     expect(calls).toBe(1);

@@ -1,22 +1,21 @@
 import {
   type AcquireRequest,
-  type AcquireResult,
   type Grant,
   type Holder,
-  lockExpiryOf,
   lockLifeMs,
   type Refusal,
-  replicaOf,
   type SessionId,
   sessionOf,
 } from '../store/index.js';
-import { instant, type Instant, shortPauseMs, Sleeper } from '../time/index.js';
-import { LastLeader } from './last-leader.js';
-import { AFTER_TTL_MS, afterTtlMs, deadlineOf, isBefore, safetyMarginMs, TTL_JITTER_MS } from './lease.js';
-import { type LockNews, type Replica, type Waiter } from './replica.js';
-import { safetyNetMs } from './safety-net.js';
+import { instant, type Instant, shortPauseMs } from '../time/index.js';
+import { acquireOnce } from './acquire-once.js';
+import { KnownHolder } from './known-holder.js';
+import { deadlineOf, isBefore, TTL_JITTER_MS } from './lease.js';
+import { type LockNews, type LockWaiter } from './lock-messages.js';
+import { NextRequest } from './next-request.js';
+import { type Replica } from './replica.js';
 import { type Session } from './session.js';
-import { RENEWAL_INTERVAL_MS, Term } from './term.js';
+import { Term } from './term.js';
 import { Watermarks } from './watermarks.js';
 
 /** The options of an election. A `JobDefinition` has all of them. */
@@ -29,147 +28,112 @@ export interface ElectionOptions {
   readonly schedule: { readonly description: string };
 }
 
-/** The longest wait of a follower per other living replica before it sends an acquire request, so that not all send at once. */
-const SPREAD_MS = 5;
-/** Extra wait for each other replica, for a replica that leads more jobs than its share. */
-const ABOVE_SHARE_MS = 1.5;
-/** The load of a replica counts up to this: a multiple of its fair share. */
-const MOST_LOAD = 2;
-/** After a reconnect a follower whose leader is known to be alive sends a request within this time. */
-const REQUEST_WITHIN_MS = 10_000;
-/** A lock that was not renewed for so long is not renewed by its holder. */
-const RENEWAL_CHECK_MS = 1.5 * RENEWAL_INTERVAL_MS;
-
 /** The facts of an acquire request when it was last sent. It may be sent again on a new connection. */
 interface SentRequest {
   readonly at: Instant;
   readonly session: Session;
   readonly holder: Holder;
-  readonly leaseEpoch: number;
-  readonly isExempt: boolean;
-  readonly endedSession: string | undefined;
+  /** Whether a grant still proves that the lock is not lost. */
+  readonly isUpToDate: () => boolean;
+  /** No other replica can have led since the last term of this one. */
+  readonly knowsAll: boolean;
+  readonly endedSession: SessionId | undefined;
 }
 
 /** The follower's part of an election: waits until the lock may be free, and acquires it. */
-export class Follower implements Waiter {
-  readonly known = new Watermarks();
-  /** Sleeps until the next request. Undefined: this replica does not compete at the moment. */
-  #sleeper: Sleeper | undefined;
-  /** The holder of the lock as this replica knows it. Undefined: the lock is free, or the holder is not known. */
-  #holder: Holder | undefined;
-  /** The last known holder, for the wait after a break. */
-  #lastHolder: Holder | undefined;
-  readonly #lastLeader = new LastLeader();
-  /** The last term of this replica. While its deadline has not passed, no other replica can have led. */
+export class Follower implements LockWaiter {
+  readonly watermarks = new Watermarks();
+  readonly #holder: KnownHolder;
+  readonly #next: NextRequest;
+  /** The last term of this replica. Undefined once another replica is known to have led since. */
   #lastTerm: Term | undefined;
   /** Cancels a request that still waits in the queue of acquire requests. */
   #cancelQueued: (() => void) | undefined;
-  /** The store may have restored the lock of a replica that does not renew it. A request at this time shows whether it does. */
-  #renewalCheckAtMs = -Infinity;
-  /** The session of the holder was not listed, so the next request is due at the end of the lock's life. */
-  #waitsForTtl = false;
-
   constructor(
     private readonly replica: Replica,
     private readonly options: ElectionOptions,
-  ) {}
+  ) {
+    this.#holder = new KnownHolder(replica.context.id, replica.list);
+    this.#next = new NextRequest({
+      replica,
+      lockExpiryMs: options.lockExpiryMs,
+      holder: this.#holder,
+      waitMs: (storeTime) => replica.restarts.waitMs(this.#toTake, storeTime),
+    });
+  }
 
   /** The other replica that holds the lock. Undefined: none is known, or what this replica knows is too old. */
-  get rival(): Holder | undefined {
-    const isOutdated = this.replica.sessions.unansweredForMs > this.#longestExpiryMs;
-    return isOutdated || this.#holderHasEnded() ? undefined : this.#holder;
+  get otherHolder(): Holder | undefined {
+    const isOutdated = this.replica.heartbeats.unansweredForMs > this.#longestExpiryMs;
+    return isOutdated || this.#holder.hasEnded ? undefined : this.#holder.current;
   }
 
   /** Whether it competes for a job that is not paused, and knows of no holder. */
   get isLeaderless(): boolean {
-    return this.#sleeper !== undefined && this.rival === undefined && this.known.pausedAt === undefined;
+    return this.#next.isWanted && this.otherHolder === undefined && this.watermarks.pausedAt === undefined;
   }
 
   /** Acquires the lock as soon as that is allowed. Undefined when `stop` aborted before. */
-  async campaign(stop: AbortSignal): Promise<Term | undefined> {
-    const sleeper = new Sleeper(this.replica.clock, stop);
-    this.#sleeper = sleeper;
-    sleeper.wakeIn(0);
-    try {
-      while (!stop.aborted) {
-        await sleeper.untilDue();
-        const term = await this.#acquire(stop);
-        if (term !== undefined) return term;
-      }
-      return undefined;
-    } finally {
-      sleeper.reset();
-      this.#sleeper = undefined;
-    }
+  campaign(stop: AbortSignal): Promise<Term | undefined> {
+    return this.#next.each(stop, () => this.#acquire(stop));
   }
 
   granted({ holder, token }: LockNews): void {
-    if (!this.known.grantedToOther(token)) return;
+    if (!this.watermarks.grantedToOther(token)) return;
     this.#follow(holder);
     // a queued request would be refused
     this.#cancelQueued?.();
-    this.#sleeper?.reset();
-    this.#waitForHolder();
+    this.#next.reset();
+    this.#next.whileHeld();
   }
 
   released({ holder, token }: LockNews): void {
-    if (!this.known.released(token)) return;
-    this.#lastLeader.released(holder);
-    if (this.#holder === holder) this.#holder = undefined;
-    this.#requestIn(this.#spreadMs());
+    if (!this.watermarks.released(token)) return;
+    this.#holder.released(holder);
+    this.#next.soon();
   }
 
   /** The job was paused, or its pause has ended. False: it sends no request now. */
   pauseChanged(): boolean {
-    this.#requestIn(this.#spreadMs());
-    return this.#sleeper !== undefined;
+    this.#next.soon();
+    return this.#next.isWanted;
   }
 
   pausesChanged(): void {
     // the message that the pause of this job has ended may be lost
-    if (this.known.pausedAt !== undefined) this.#requestIn(this.#spreadMs());
+    if (this.watermarks.pausedAt !== undefined) this.#next.soon();
   }
 
   sessionsChanged(): void {
-    if (this.#holderHasEnded()) {
-      this.#requestIn(this.#spreadMs());
-      return;
-    }
-    const mustWaitForTtl = this.#holder !== undefined && !this.#holderIsListed();
-    if (this.#holder !== undefined && this.#waitsForTtl !== mustWaitForTtl) this.#waitForHolder();
+    if (this.#holder.hasEnded) this.#next.soon();
+    else if (this.#holder.current !== undefined && !this.#holder.isListed) this.#next.afterTtl();
   }
 
   heartbeatAnswered(): void {
-    // SingletonJob for .NET sends no messages and has no session
-    if (this.#holder !== undefined && replicaOf(this.#holder) === undefined) this.#requestIn(0);
+    if (this.#holder.isForeign) this.#next.in(0);
   }
 
-  breakNoticed(): void {
-    this.#renewalCheckAtMs = this.replica.clock.now() + RENEWAL_CHECK_MS;
+  onStoreRestart(): void {
+    this.#next.checkRenewal();
     // the lock may be lost with the data
-    this.#requestAfterWait();
+    this.#next.afterWait();
   }
 
   connected(): void {
-    this.#requestIn(this.#holderIsListed() ? this.replica.random() * REQUEST_WITHIN_MS : 0);
+    if (this.#holder.isListed) this.#next.within10s();
+    else this.#next.in(0);
   }
 
   subscriptionChanged(): void {
-    this.#requestIn(this.replica.random() * REQUEST_WITHIN_MS);
-  }
-
-  lost(term: Term, holder: Holder | undefined): void {
-    if (holder === undefined || sessionOf(holder) === term.facts.session?.id) return;
-    this.#renewalCheckAtMs = this.replica.clock.now() + RENEWAL_CHECK_MS;
-    this.#follow(holder);
+    this.#next.within10s();
   }
 
   /** Sends one acquire request until it is answered. Undefined: there is no term, and the time of the next request is set. */
   async #acquire(stop: AbortSignal): Promise<Term | undefined> {
     const session = await this.#usableSession(stop);
     if (session === undefined) return undefined;
-    this.#sleeper?.reset();
-    const { replica } = this;
+    this.#next.reset();
+    const { context } = this.replica;
     const { name, lockExpiryMs } = this.options;
     const quitting = new AbortController();
     const quit = (): void => {
@@ -177,272 +141,136 @@ export class Follower implements Waiter {
     };
     stop.addEventListener('abort', quit);
     session.signal.addEventListener('abort', quit);
-    const holder = replica.nextHolder(session);
-    const sent: { last: SentRequest | undefined } = { last: undefined };
-    const queued = { isCancelled: false };
+    const holder = this.replica.nextHolder(session.id);
+    let isCancelled = false as boolean;
     this.#cancelQueued = () => {
-      queued.isCancelled = true;
+      isCancelled = true;
       quit();
     };
-    const send = (): Promise<AcquireResult | undefined> =>
-      replica.acquires.run((): Promise<AcquireResult | undefined> => {
+    const result = await acquireOnce<SentRequest>(this.replica, {
+      name,
+      holder,
+      lifeMs: this.#lockLifeMs,
+      signal: quitting.signal,
+      prepare: () => {
         this.#cancelQueued = undefined;
-        // checked each time it is sent, also on a new connection
-        if (!session.isTrusted()) {
-          quit();
-          return Promise.resolve(undefined);
-        }
-        const { request, ...facts } = this.#request(session, holder);
-        sent.last = facts;
-        return replica.client.store.acquire(request);
-      }, quitting.signal);
-    const result = await replica.client.untilAnswered({ name, kind: 'acquire', signal: quitting.signal, send });
+        if (session.isValid()) return this.#request(session, holder);
+        quit();
+        return undefined;
+      },
+      isInTime: ({ at }) => !stop.aborted && session.isValid() && isBefore(context.clock, deadlineOf(at, lockExpiryMs)),
+    });
     stop.removeEventListener('abort', quit);
     session.signal.removeEventListener('abort', quit);
-    if (result !== undefined) this.known.serverId = result.serverId;
-
-    if (result?.granted === true && sent.last !== undefined) {
-      const isInTime = session.isTrusted() && isBefore(replica.clock, deadlineOf(sent.last.at, lockExpiryMs));
-      if (isInTime && !stop.aborted) return this.#open(result, sent.last);
-      // remember only the token: a later grant that is used reports what earlier leaders left
-      this.known.grantedToOther(result.token);
-    }
-    if (sent.last !== undefined && result?.granted !== false) {
-      // granted too late, or without an answer: then it may have been granted all the same
-      const token = result?.token ?? 0;
-      replica.releaseInBackground({ name, holder, token, update: {} }, lockLifeMs(lockExpiryMs));
-    }
-    if (result?.granted === false) await this.#refused(result, stop);
+    if (result.outcome === 'granted') return this.#open(result.grant, result.sent);
+    if (result.outcome === 'refused') await this.#refused(result.refusal, stop);
+    // remember only the token: a later grant that is used reports what earlier leaders left
+    if (result.outcome === 'too-late') this.watermarks.grantedToOther(result.grant.token);
     // a grant to another replica that cancelled the request has already set the time of the next one
-    else if (!queued.isCancelled) this.#requestIn(0);
+    if (result.outcome !== 'refused' && !isCancelled) this.#next.in(0);
     return undefined;
   }
 
   /** The session for the acquire request. Resolves when the store has confirmed it and both clocks trust it. */
   async #usableSession(stop: AbortSignal): Promise<Session | undefined> {
-    const { sessions } = this.replica;
+    const { sessions, heartbeats } = this.replica;
     while (!stop.aborted) {
       const session = sessions.of(this.options.lockExpiryMs);
-      if (session.isTrusted()) return session;
-      await sessions.nextAnswer(stop);
+      if (session.isValid()) return session;
+      await heartbeats.untilAnswered(stop);
     }
     return undefined;
   }
 
-  #request(session: Session, holder: Holder): SentRequest & { readonly request: AcquireRequest } {
-    const { clock, sessions } = this.replica;
-    const { name, lockExpiryMs } = this.options;
-    const at = instant(clock);
-    const isExempt = this.#mayLeadAgainAtOnce();
-    const endedSession = this.#holderHasEnded() ? this.#holderSession : undefined;
+  #request(session: Session, holder: Holder): { readonly request: AcquireRequest; readonly sent: SentRequest } {
+    const { context, restarts } = this.replica;
+    const endedSession = this.#holder.hasEnded ? this.#holder.session : undefined;
     const request: AcquireRequest = {
-      name,
+      name: this.options.name,
       holder,
-      lifeMs: lockLifeMs(lockExpiryMs),
-      seenToken: this.known.token,
+      lifeMs: this.#lockLifeMs,
+      seenToken: this.watermarks.token,
       endedSession,
-      heartbeat: sessions.server,
-      knownServerId: this.known.serverId,
-      knownStateCreatedAt: this.known.stateCreatedAt,
-      notBefore: isExempt ? 0 : this.#notBefore(),
-      isFirstStart: this.known.isNew && !sessions.hasNoticedBreak,
       stateLifeMs: undefined,
+      ...restarts.reliance(this.#toTake),
     };
-    return { request, at, session, holder, leaseEpoch: sessions.leaseEpoch, isExempt, endedSession };
+    const [at, isUpToDate, knowsAll] = [instant(context.clock), restarts.observe(), restarts.knowsAll(this.#toTake)];
+    return { request, sent: { at, session, holder, isUpToDate, knowsAll, endedSession } };
   }
 
-  #open(grant: Grant, { at, session, holder, leaseEpoch, isExempt, endedSession }: SentRequest): Term {
-    const { sessions } = this.replica;
-    const { name, lockExpiryMs } = this.options;
-    const schedule = this.options.schedule.description;
-    this.#holder = undefined;
-    // its own term proves that no older lease exists
-    this.#lastHolder = holder;
-    const takeover = this.#lastLeader.takeover(grant, endedSession !== undefined);
-    this.#lastLeader.acquired(holder);
+  #open(grant: Grant, { at, session, holder, isUpToDate, knowsAll, endedSession }: SentRequest): Term {
+    const { restarts } = this.replica;
+    const { name, schedule } = this.options;
+    const takeover = this.#holder.takenBy(holder, grant, endedSession);
     const backlog = {
-      ...this.known.grantedToUs(grant, schedule, isExempt),
-      claimsLostBefore: isExempt ? 0 : (sessions.server?.serverSince ?? 0),
-      leaseEndedAt: this.#leaseEndOf(endedSession),
+      ...this.watermarks.grantedToUs(grant, schedule.description, knowsAll),
+      claimsLostBefore: knowsAll ? 0 : restarts.claimsLostBefore,
+      leaseEndedAt: this.#holder.leaseEndOf(endedSession),
     };
-    const term = new Term(this.replica, {
-      name,
-      holder,
-      lockExpiryMs,
-      session,
-      grant,
-      sent: at,
-      leaseEpoch,
-      known: this.known,
-      backlog,
-      takeover,
-      schedule,
-    });
+    const { watermarks } = this;
+    const facts = { name, holder, session, grant, sent: at, isUpToDate, watermarks, backlog, takeover };
+    const term = new Term(this.replica, { ...facts, schedule: schedule.description });
     this.#lastTerm = term;
-    term.signal.addEventListener('abort', () => {
-      if (term.end === 'expired') this.#lastLeader.expired(holder);
-    });
+    const ended = (): void => {
+      if (term.end === 'expired') this.#holder.expired(holder);
+      if (term.end === 'preempted') this.#lost(session, term.otherHolder);
+    };
+    term.signal.addEventListener('abort', ended);
+    if (term.signal.aborted) ended();
     return term;
   }
 
-  /** When the lease of the last leader ended. Undefined: it gave the lock back, or it was this replica, which knows its runs. */
-  #leaseEndOf(session: SessionId | undefined): number | undefined {
-    if (session === undefined || replicaOf(session) === this.replica.id) return undefined;
-    const heartbeatAt = this.replica.sessions.lastHeartbeatOf(session);
-    const lifeMs = lockExpiryOf(session);
-    return heartbeatAt === undefined ? undefined : heartbeatAt + lifeMs - safetyMarginMs(lifeMs);
+  /** The store ended a term of this replica. */
+  #lost(session: Session, holder: Holder | undefined): void {
+    if (holder === undefined || sessionOf(holder) === session.id) return;
+    this.#next.checkRenewal();
+    this.#follow(holder);
   }
 
   async #refused(refusal: Refusal, stop: AbortSignal): Promise<void> {
-    const { replica } = this;
-    const { name } = this.options;
     const { reason, holder, storeTime, ttlRestored } = refusal;
-    this.known.refused(refusal);
-    if (ttlRestored && holder !== undefined) replica.notify('lockTtlRestored', { job: name, holder });
-    if (holder === undefined) this.#holder = undefined;
+    this.watermarks.refused(refusal);
+    if (ttlRestored && holder !== undefined)
+      this.replica.context.notify('lockTtlRestored', { job: this.options.name, holder });
+    if (holder === undefined) this.#holder.free();
     else this.#follow(holder);
     switch (reason) {
       case 'held':
-        this.#waitForHolder(refusal.ttlMs);
+        this.#next.whileHeld(refusal.ttlMs);
         return;
       case 'paused':
-        this.#requestAsSafetyNet();
+        this.#next.asSafetyNet();
         return;
       case 'too-early':
-        this.#requestAfterWait(storeTime);
+        this.#next.afterWait(storeTime);
         return;
       case 'outdated':
         await this.#outdated(stop);
     }
   }
 
-  /** The request relied on old facts, so a heartbeat comes first. If that shows a break, {@link breakNoticed} sets the time of the next request. */
+  /** The request relied on old facts, so a heartbeat comes first. */
   async #outdated(stop: AbortSignal): Promise<void> {
-    const { sessions, random } = this.replica;
-    const { server } = sessions;
-    const isAnswered = await sessions.refresh(stop);
-    const isSameServer = sessions.server?.serverSince === server?.serverSince;
-    if (!isAnswered) this.#requestIn(shortPauseMs(random));
-    else if (isSameServer || this.#mayLeadAgainAtOnce()) this.#requestIn(random() * TTL_JITTER_MS);
-  }
-
-  /**
-   * Whether no other replica can have led since the last term of this one. That is certain if the store answered that the lock was lost,
-   * the deadline has not passed, and no later living holder is known. After a release or the end of the session, another may have led.
-   */
-  #mayLeadAgainAtOnce(): boolean {
-    const term = this.#lastTerm;
-    return term?.end === 'preempted' && isBefore(this.replica.clock, term.deadline);
+    const { context, heartbeats, restarts } = this.replica;
+    const isAnswered = await heartbeats.refresh(stop);
+    if (restarts.waitMs(this.#toTake) > 0) this.#next.afterWait();
+    else this.#next.in(isAnswered ? context.random() * TTL_JITTER_MS : shortPauseMs(context.random));
   }
 
   #follow(holder: Holder): void {
-    this.#holder = holder;
-    this.#lastHolder = holder;
-    this.#lastLeader.acquired(holder);
-    // a living replica has led since the last term of this one; a lock that names an ended session is only old data
-    if (replicaOf(holder) !== this.replica.id && !this.#holderHasEnded()) this.#lastTerm = undefined;
+    if (this.#holder.follow(holder)) this.#lastTerm = undefined;
   }
 
-  /** Sets the time of the next request for everything that no event reports. `ttlMs` is the life of the lock in the answer of the store. */
-  #waitForHolder(ttlMs = lockLifeMs(this.options.lockExpiryMs)): void {
-    const { sessions, random, clock } = this.replica;
-    if (this.#holderHasEnded()) {
-      this.#requestIn(this.#spreadMs());
-      return;
-    }
-    this.#waitsForTtl = !this.#holderIsListed();
-    // The life of the lock counts if no heartbeat will show the end of its holder. It also counts if the lock is not renewed: the data of
-    // a restarted store may name a living holder that has left the lock.
-    if (this.#waitsForTtl || ttlMs <= this.#renewedTtlMs) this.#requestIn(afterTtlMs(ttlMs, random));
-    const untilCheckMs = this.#renewalCheckAtMs - clock.now();
-    if (untilCheckMs > 0) this.#requestIn(untilCheckMs);
-    if (sessions.hasNoticedBreak && this.#waitMs(sessions.storeNow()) > 0) this.#requestAfterWait();
-    this.#requestAsSafetyNet();
-  }
-
-  /** Messages may get lost, so followers also send a request now and then. */
-  #requestAsSafetyNet(): void {
-    const { sessions, random, isSubscribed, jobs } = this.replica;
-    if (!isSubscribed) this.#requestIn(REQUEST_WITHIN_MS * (1 - random() / 10));
-    const followers = sessions.liveReplicasWith(this.options.lockExpiryMs) - 1;
-    this.#requestIn(safetyNetMs({ followers, jobs }, random));
-  }
-
-  /** The session of the holder. Undefined: no holder is known, or it names no session. */
-  get #holderSession(): SessionId | undefined {
-    return this.#holder === undefined ? undefined : sessionOf(this.#holder);
-  }
-
-  /** Whether a heartbeat will show the end of the holder's session. */
-  #holderIsListed(): boolean {
-    const session = this.#holderSession;
-    return session !== undefined && this.replica.sessions.isListed(session);
-  }
-
-  #holderHasEnded(): boolean {
-    const session = this.#holderSession;
-    return session !== undefined && this.replica.sessions.hasEnded(session);
-  }
-
-  /** Until when no replica may take the lock after a break, by the clock of the store. 0: there is no wait. */
-  #notBefore(): number {
-    const { server, serverKnownForMs } = this.replica.sessions;
-    const lockExpiryMs = this.#longestExpiryMs;
-    // if the clock of the store was set back, `serverSince` is far ahead
-    const isOver = server?.serverId === undefined || serverKnownForMs >= lockExpiryMs;
-    return isOver || this.#beganAfterBreak ? 0 : server.serverSince + lockExpiryMs;
-  }
-
-  /**
-   * Whether the state of the job was created on this server, and this replica has noticed no break. Then no lock of the job was lost in an
-   * earlier break.
-   */
-  get #beganAfterBreak(): boolean {
-    const { server, hasNoticedBreak } = this.replica.sessions;
-    const { stateCreatedAt } = this.known;
-    return (
-      !hasNoticedBreak && server !== undefined && stateCreatedAt !== undefined && stateCreatedAt >= server.serverSince
-    );
-  }
-
-  /** How long no replica may take the lock after a break: by the clock of the store or of this replica, whichever ends first. */
-  #waitMs(storeTime: number): number {
-    const restMs = this.#longestExpiryMs - this.replica.sessions.serverKnownForMs;
-    return Math.min(this.#notBefore() - storeTime, restMs);
-  }
-
-  /** Every follower sends a request after the wait that follows a break. */
-  #requestAfterWait(storeTime = this.replica.sessions.storeNow()): void {
-    this.#requestIn(this.#waitMs(storeTime) + AFTER_TTL_MS + this.#spreadMs());
-  }
-
-  /** A lock with a shorter life is not renewed by its leader. */
-  get #renewedTtlMs(): number {
-    const session = this.#holderSession;
-    return session === undefined ? 0 : lockLifeMs(lockExpiryOf(session)) - RENEWAL_CHECK_MS;
+  get #lockLifeMs(): number {
+    return lockLifeMs(this.options.lockExpiryMs);
   }
 
   /** The `lockExpiry` of the job, or of the last known holder if that is longer. */
   get #longestExpiryMs(): number {
-    const session = this.#lastHolder === undefined ? undefined : sessionOf(this.#lastHolder);
-    return Math.max(this.options.lockExpiryMs, session === undefined ? 0 : lockExpiryOf(session));
+    return Math.max(this.options.lockExpiryMs, this.#holder.lastExpiryMs);
   }
 
-  /** Sends the next request after `delayMs` at the latest, if this replica competes for the lock. */
-  #requestIn(delayMs: number): void {
-    this.#sleeper?.wakeIn(delayMs);
-  }
-
-  /** A random wait. It is longer for a replica that leads more jobs than its share, so that jobs spread over the replicas. */
-  #spreadMs(): number {
-    const { sessions, random, led, jobs } = this.replica;
-    const last = this.#lastHolder === undefined ? undefined : replicaOf(this.#lastHolder);
-    const lastIsAlive = last !== undefined && last !== this.replica.id && sessions.isAlive(last);
-    const others = sessions.liveReplicas - 1 - (lastIsAlive ? 1 : 0);
-    const fairShare = Math.max(jobs, 1) / sessions.liveReplicas;
-    // limited: one replica may be left with the sessions of dead ones, and lead all jobs
-    const load = Math.min(led / fairShare, MOST_LOAD);
-    const extraMs = load > 1 ? ABOVE_SHARE_MS : 0;
-    return Math.max(others, 0) * (random() * SPREAD_MS * (0.5 + load) + extraMs);
+  get #toTake() {
+    return { watermarks: this.watermarks, longestExpiryMs: this.#longestExpiryMs, lastTerm: this.#lastTerm };
   }
 }

@@ -1,4 +1,5 @@
 /** Sessions, leases and terms. README.md of this folder explains how they work. */
+export { acquireOnce } from './acquire-once.js';
 export {
   BackupHeartbeats,
   type BackupReport,
@@ -6,7 +7,9 @@ export {
   type MainThreadState,
 } from './backup-heartbeats.js';
 export { Election } from './election.js';
-export { afterTtlMs, deadlineOf, isBefore } from './lease.js';
-export { Replica, type Waiter } from './replica.js';
+export { afterTtlMs, deadlineOf, isBefore, later } from './lease.js';
+export { type LockWaiter } from './lock-messages.js';
+export { type Renewable } from './renewals.js';
+export { Replica } from './replica.js';
 export { Term } from './term.js';
-export { type Backlog, Watermarks } from './watermarks.js';
+export { Watermarks } from './watermarks.js';

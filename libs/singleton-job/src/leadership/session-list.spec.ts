@@ -30,7 +30,8 @@ describe('The list of sessions', () => {
     const changes = { 'a.1@10000': ENDED, 'c.1@800': LIVING };
     expect(list.apply(answer(changes, { version: 9, listedCount: 3 }))).toBe(true);
     const ids = ['a.1@10000', 'b.1@10000', 'c.1@800', 'd.1@800'];
-    expect(ids.map((id) => list.get(id)?.hasEnded)).toEqual([true, true, false, undefined]);
+    expect(ids.map((id) => list.hasEnded(id))).toEqual([true, true, false, false]);
+    expect(ids.map((id) => list.has(id))).toEqual([true, true, true, false]);
     expect(list.known).toEqual({ version: 9, serverSince: 5 });
   });
 
@@ -41,7 +42,7 @@ describe('The list of sessions', () => {
   it('is replaced by a whole list', () => {
     const list = twoListed();
     expect(list.apply(answer({}, { isWholeList: true }))).toBe(true);
-    expect([list.get('a.1@10000'), list.living().size]).toEqual([undefined, 0]);
+    expect([list.has('a.1@10000'), list.livingCount()]).toEqual([false, 0]);
   });
 
   it('is requested whole again when its number differs from that of the store', () => {
@@ -49,7 +50,7 @@ describe('The list of sessions', () => {
     list.apply(answer({}, { listedCount: 1 }));
     expect(list.known).toBeUndefined();
     list.apply(answer({ 'a.1@10000': LIVING }, { isWholeList: true, listedCount: 1 }));
-    expect([list.known?.version, list.get('b.1@10000')]).toEqual([7, undefined]);
+    expect([list.known?.version, list.has('b.1@10000')]).toEqual([7, false]);
   });
 
   it.each([
@@ -59,24 +60,24 @@ describe('The list of sessions', () => {
     const list = new SessionList();
     list.apply(answer({ [id]: ENDED }, { isWholeList: true, listedCount: 1 }));
     list.apply(answer({}, { storeTime: NOW + listedMs, listedCount: 1 }));
-    expect([list.get(id), list.known?.version]).toEqual([ENDED, 7]);
+    expect([list.has(id), list.known?.version]).toEqual([true, 7]);
     list.apply(answer({}, { storeTime: NOW + listedMs + 1, listedCount: 0 }));
-    expect([list.get(id), list.known?.version]).toEqual([undefined, 7]);
+    expect([list.has(id), list.known?.version]).toEqual([false, 7]);
   });
 
   it('never forgets a living session', () => {
     const list = twoListed();
     list.apply(answer({}, { storeTime: NOW + 1_000_000_000, listedCount: 1 }));
-    expect([list.get('a.1@10000'), list.known?.version]).toEqual([LIVING, 7]);
+    expect([list.has('a.1@10000'), list.known?.version]).toEqual([true, 7]);
   });
 
   it('shows the replicas with a living session, of each lockExpiry and of any', () => {
     const list = new SessionList();
     const living = { 'a.1@10000': LIVING, 'a.2@800': LIVING, 'eu.1@b.1@800': LIVING, 'c.1@800': ENDED };
     list.apply(answer({ ...living, 'not a session': LIVING }, { isWholeList: true, listedCount: 5 }));
-    expect([...list.living()]).toEqual(['a', 'eu.1@b']);
-    expect([...list.living(800)]).toEqual(['a', 'eu.1@b']);
-    expect([...list.living(10_000)]).toEqual(['a']);
-    expect([...list.living(60_000)]).toEqual([]);
+    expect([undefined, 800, 10_000, 60_000].map((lockExpiryMs) => list.livingCount(lockExpiryMs))).toEqual([
+      2, 2, 1, 0,
+    ]);
+    expect(['a', 'eu.1@b', 'c'].map((replica) => list.isAlive(replica))).toEqual([true, true, false]);
   });
 });

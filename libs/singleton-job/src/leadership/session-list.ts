@@ -32,13 +32,30 @@ export class SessionList {
     return true;
   }
 
-  get(id: SessionId): ListedSession | undefined {
-    return this.#sessions.get(id);
+  /** Whether a session can never be extended again, so that its locks may be taken. */
+  hasEnded(id: SessionId): boolean {
+    return this.#sessions.get(id)?.hasEnded === true;
   }
 
-  /** The replicas with a session that has not ended, of this `lockExpiry` or of any. */
-  living(lockExpiryMs: number | 'any' = 'any'): ReadonlySet<string> {
-    return this.#living.get(lockExpiryMs) ?? new Set();
+  /** Whether a session is listed. A session that is not listed may still be alive: the list may be lost. */
+  has(id: SessionId): boolean {
+    return this.#sessions.has(id);
+  }
+
+  /** When an ended session sent its last heartbeat, by the clock of the store. Undefined: not known. */
+  lastHeartbeatOf(id: SessionId): number | undefined {
+    const session = this.#sessions.get(id);
+    return session === undefined ? undefined : session.end - lockExpiryOf(id);
+  }
+
+  /** Whether a replica has a session that has not ended. */
+  isAlive(replicaId: string): boolean {
+    return this.#living.get('any')?.has(replicaId) === true;
+  }
+
+  /** How many replicas have a session that has not ended, of this `lockExpiry` or of any. */
+  livingCount(lockExpiryMs: number | 'any' = 'any'): number {
+    return this.#living.get(lockExpiryMs)?.size ?? 0;
   }
 
   /** The store forgets the same sessions at the same time, and does not say so. */

@@ -6,7 +6,10 @@ import { Session } from './session.js';
 function setup() {
   const clock = new ManualClock();
   const calls: string[] = [];
-  const session = new Session('a.1@10000', 10_000, clock, () => calls.push(`unused@${clock.now()}`));
+  const session = new Session('a.1@10000', 10_000, clock, {
+    unused: () => calls.push(`unused@${clock.now()}`),
+    takeReports: () => undefined,
+  });
   session.signal.addEventListener('abort', () => calls.push(`over@${clock.now()}`));
   return { clock, session, calls };
 }
@@ -14,7 +17,7 @@ function setup() {
 describe('A session', () => {
   it('is not trusted before the store has confirmed it', () => {
     const { session } = setup();
-    expect([session.isTrusted(), session.isOver, session.deadline, session.confirmedEnd]).toEqual([
+    expect([session.isValid(), session.isOver, session.deadline, session.confirmedEnd]).toEqual([
       false,
       false,
       undefined,
@@ -27,9 +30,9 @@ describe('A session', () => {
     session.extend(instant(clock), 42);
     expect(session.confirmedEnd).toBe(42);
     await clock.advance(8_999);
-    expect(session.isTrusted()).toBe(true);
+    expect(session.isValid()).toBe(true);
     await clock.advance(1);
-    expect([session.isTrusted(), session.isOver]).toEqual([false, true]);
+    expect([session.isValid(), session.isOver]).toEqual([false, true]);
     expect(calls).toEqual(['over@9000', 'unused@9000']);
     expect(clock.pendingTimers).toBe(0);
   });
@@ -69,7 +72,7 @@ describe('A session', () => {
   it('is not trusted past its deadline, also before a timer fires', async () => {
     const { clock, session } = setup();
     session.extend({ now: -9_000, wall: clock.wallNow() }, 1);
-    expect([session.isTrusted(), session.isOver]).toEqual([false, true]);
+    expect([session.isValid(), session.isOver]).toEqual([false, true]);
     await clock.advance(0);
     expect(clock.pendingTimers).toBe(0);
   });
@@ -78,10 +81,10 @@ describe('A session', () => {
     const { clock, session } = setup();
     session.extend(instant(clock), 1);
     clock.stepWall(9_000);
-    expect([session.isTrusted(), session.isOver]).toEqual([false, false]);
+    expect([session.isValid(), session.isOver]).toEqual([false, false]);
     await clock.advance(1_000);
     session.extend(instant(clock), 2);
-    expect(session.isTrusted()).toBe(true);
+    expect(session.isValid()).toBe(true);
     session.end();
     expect(clock.pendingTimers).toBe(0);
   });
@@ -92,7 +95,7 @@ describe('A session', () => {
     session.end();
     session.extend(instant(clock), 2);
     session.end();
-    expect([session.isOver, session.isTrusted()]).toEqual([true, false]);
+    expect([session.isOver, session.isValid()]).toEqual([true, false]);
     expect(calls).toEqual(['over@0', 'unused@0']);
     await clock.advance(20_000);
     expect(calls).toHaveLength(2);
@@ -100,7 +103,7 @@ describe('A session', () => {
 
   it('is unused when nothing runs under it any more', () => {
     const { session, calls } = setup();
-    const leaves = [session.use(), session.use()];
+    const leaves = [session.addUser(), session.addUser()];
     session.end();
     expect(calls).toEqual(['over@0']);
     leaves[0]?.();
@@ -112,67 +115,69 @@ describe('A session', () => {
 
   it('is not unused while it continues', () => {
     const { session, calls } = setup();
-    session.use()();
+    session.addUser()();
     expect(calls).toEqual([]);
     session.end();
   });
 });
 
 describe('A session that the heartbeat thread extends', () => {
-  /** Reports that the session takes as soon as its deadline is read as passed. */
+  /** Reports that the session takes when its timer fires. */
   function setupWithReports() {
     const clock = new ManualClock();
     const reports: { sentMs: number; answeredMs: number; end: number }[] = [];
-    const session: Session = new Session(
-      'a.1@10000',
-      10_000,
-      clock,
-      () => undefined,
-      () => {
+    const session: Session = new Session('a.1@10000', 10_000, clock, {
+      unused: () => undefined,
+      takeReports: () => {
         for (const { sentMs, answeredMs, end } of reports.splice(0))
           session.raise({ now: sentMs, wall: startWallMs + sentMs }, end, answeredMs);
       },
-    );
+    });
     const startWallMs = clock.wallNow();
     session.extend(instant(clock), 1);
     return { clock, session, reports };
   }
 
-  it('continues by reports that had arrived when its deadline was first read as passed', async () => {
+  it('continues by reports that had arrived when its timer fires', async () => {
     const { clock, session, reports } = setupWithReports();
     reports.push({ sentMs: 5_000, answeredMs: 5_010, end: 2 });
-    void clock.block(9_500);
-    expect([session.deadline?.now, session.confirmedEnd, session.isTrusted()]).toEqual([14_000, 2, true]);
+    await clock.block(9_500);
+    expect([session.deadline?.now, session.confirmedEnd, session.isValid()]).toEqual([14_000, 2, true]);
     await clock.advance(4_500);
     expect(session.isOver).toBe(true);
   });
 
-  it('is not revived by a report that comes after its deadline was read as passed', async () => {
+  it('is not changed by reading its deadline', () => {
     const { clock, session, reports } = setupWithReports();
-    void clock.block(9_500);
-    expect(session.deadline?.now).toBe(9_000);
     reports.push({ sentMs: 5_000, answeredMs: 5_010, end: 2 });
-    expect([session.deadline?.now, session.confirmedEnd, session.isTrusted()]).toEqual([9_000, 1, false]);
-    await clock.advance(0);
-    expect(session.isOver).toBe(true);
+    void clock.block(9_500);
+    expect([session.deadline?.now, session.isValid(), session.isOver, reports.length]).toEqual([
+      9_000,
+      false,
+      false,
+      1,
+    ]);
+    session.end();
   });
 
-  it('is not ended by reading its deadline, nor by a late report', async () => {
+  it.each([
+    ['that comes after its timer has fired', 5_010],
+    ['of an answer that came after its deadline', 9_200],
+  ])('is not revived by a report %s', async (_what, answeredMs) => {
     const { clock, session, reports } = setupWithReports();
-    reports.push({ sentMs: 5_000, answeredMs: 9_200, end: 2 });
-    void clock.block(9_500);
-    expect([session.deadline?.now, session.isTrusted(), session.isOver]).toEqual([9_000, false, false]);
-    await clock.advance(0);
-    expect(session.isOver).toBe(true);
+    if (answeredMs > 9_000) reports.push({ sentMs: 5_000, answeredMs, end: 2 });
+    await clock.block(9_500);
+    session.raise({ now: 5_000, wall: clock.wallNow() - 4_500 }, 2, answeredMs);
+    expect([session.deadline?.now, session.isOver]).toEqual([9_000, true]);
   });
 
   it('continues by a report while only the wall clock is past its deadline', async () => {
     const { clock, session } = setupWithReports();
     clock.stepWall(9_000);
-    expect(session.isTrusted()).toBe(false);
+    expect(session.isValid()).toBe(false);
     clock.stepWall(-9_000);
     session.raise({ now: 1, wall: clock.wallNow() + 1 }, 2, 2);
-    expect([session.isTrusted(), session.confirmedEnd]).toEqual([true, 2]);
+    expect([session.isValid(), session.confirmedEnd]).toEqual([true, 2]);
     session.end();
     await clock.advance(20_000);
     expect(clock.pendingTimers).toBe(0);

@@ -11,8 +11,6 @@ export class Session {
   readonly #over = new AbortController();
   #deadline: Instant | undefined;
   #confirmedEnd: number | undefined;
-  /** The deadline had passed when it was read. The timer that ends the session may not have fired yet. */
-  #hasPassed = false;
   #timer: Timer | undefined;
   #users = 0;
 
@@ -20,10 +18,12 @@ export class Session {
     readonly id: SessionId,
     readonly lockExpiryMs: number,
     private readonly clock: Clock,
-    /** Called when the session is over and nothing runs under it, so that the store may end it. */
-    private readonly onUnused: (session: Session) => void,
-    /** Called when a read deadline has passed. It calls {@link raise} for what the heartbeat thread has confirmed. */
-    private readonly takeReports?: () => void,
+    private readonly listener: {
+      /** The session is over and nothing runs under it: the store may end it. */
+      readonly unused: (session: Session) => void;
+      /** Calls {@link raise} for what the heartbeat thread has confirmed. */
+      readonly takeReports: () => void;
+    },
   ) {
     // every term and acquire request of this session listens to this signal; Node would warn about a leak
     setMaxListeners(0, this.signal);
@@ -43,24 +43,14 @@ export class Session {
     return this.#confirmedEnd;
   }
 
-  /**
-   * Undefined: not confirmed yet. Reading it may take reports of the heartbeat thread, which raise it. Reading never ends the session. A
-   * deadline that had passed when it was read stays passed.
-   */
+  /** Until then the session is valid. Undefined: not confirmed yet. */
   get deadline(): Instant | undefined {
-    const { takeReports, clock } = this;
-    if (takeReports !== undefined && this.#deadline !== undefined && !isBefore(clock, this.#deadline)) {
-      takeReports();
-      // only the monotonic clock: the wall clock may be set back, and the next heartbeat is sent by the new time
-      this.#hasPassed ||= clock.now() >= this.#deadline.now;
-    }
     return this.#deadline;
   }
 
   /** Whether a lock may be acquired under it: confirmed, not over, and its deadline has passed on neither clock. */
-  isTrusted(): boolean {
-    const { deadline } = this;
-    return !this.isOver && deadline !== undefined && isBefore(this.clock, deadline);
+  isValid(): boolean {
+    return !this.isOver && this.#deadline !== undefined && isBefore(this.clock, this.#deadline);
   }
 
   /** A heartbeat that was sent at `sent`, and answered now, has extended the session to `end`, by the clock of the store. */
@@ -77,7 +67,7 @@ export class Session {
 
   /** The same for a heartbeat of the heartbeat thread that was answered at `answeredMs`. It never ends the session. */
   raise(sent: Instant, end: number, answeredMs: number): void {
-    if (this.isOver || this.#hasPassed || this.#deadline === undefined || answeredMs >= this.#deadline.now) return;
+    if (this.isOver || this.#deadline === undefined || answeredMs >= this.#deadline.now) return;
     this.#raise(sent, end);
   }
 
@@ -86,18 +76,18 @@ export class Session {
     if (this.isOver) return;
     this.#timer?.cancel();
     this.#over.abort();
-    if (this.#users === 0) this.onUnused(this);
+    if (this.#users === 0) this.listener.unused(this);
   }
 
   /** Marks the session as in use until the returned function is called. A session in use is not ended in the store. */
-  use(): () => void {
+  addUser(): () => void {
     this.#users += 1;
     let isInUse = true;
     return () => {
       if (!isInUse) return;
       isInUse = false;
       this.#users -= 1;
-      if (this.#users === 0 && this.isOver) this.onUnused(this);
+      if (this.#users === 0 && this.isOver) this.listener.unused(this);
     };
   }
 
@@ -110,9 +100,8 @@ export class Session {
   }
 
   #watchDeadline(): void {
-    // the clock first: reading the deadline takes the reports if it has passed by then
-    const nowMs = this.clock.now();
-    const remainingMs = (this.deadline?.now ?? 0) - nowMs;
+    this.listener.takeReports();
+    const remainingMs = (this.#deadline?.now ?? 0) - this.clock.now();
     // heartbeats do not move the timer: when it fires, it checks for a new deadline
     if (remainingMs > 0)
       this.#timer = this.clock.setTimer(remainingMs, () => {

@@ -139,8 +139,8 @@ describe('Heartbeats', () => {
     await replicas.clock.advance(4_000);
     const asked = heartbeats.map(({ atMs, request }) => `${String(atMs)} ${request.knownList ? 'changes' : 'all'}`);
     expect(asked).toEqual(['6000 changes', '6000 all', '9000 changes']);
-    expect(a.leadership.sessions.isListed('b.1@10000')).toBe(false);
-    expect(a.leadership.sessions.liveReplicas).toBe(1);
+    expect(a.leadership.list.has('b.1@10000')).toBe(false);
+    expect(a.leadership.list.livingCount()).toBe(1);
   });
 
   it('end when the replica stops, and so do its sessions', async () => {

@@ -47,15 +47,15 @@ describe('The lease of a term', () => {
     await replicas.clock.advance(4_000);
     a.clock.aheadMs += 20_000;
     const term = termOf(a);
-    expect([term.isTrusted(), term.isOver()]).toEqual([false, false]);
+    expect([term.isValid(), term.isOver()]).toEqual([false, false]);
     await replicas.clock.advance(6_000);
-    expect(term.isTrusted()).toBe(true);
+    expect(term.isValid()).toBe(true);
   });
 
   it('is confirmed with one heartbeat and one renewal for any number of ticks', async () => {
     const a = replicas.start('a', [job({ schedule: fixedRate(50, { offsetMs: 0 }) })], { network: { delayMs: 1_000 } });
     await replicas.clock.advance(13_500);
-    expect(termOf(a).isTrusted()).toBe(true);
+    expect(termOf(a).isValid()).toBe(true);
     a.clock.aheadMs += 20_000;
     const before = [a.store.count('heartbeat'), a.store.count('renew')];
     // the next heartbeat is due at 15 s
@@ -65,6 +65,6 @@ describe('The lease of a term', () => {
     );
     expect(sent).toEqual([1, 1]);
     await replicas.clock.advance(1_000);
-    expect(termOf(a).isTrusted()).toBe(true);
+    expect(termOf(a).isValid()).toBe(true);
   });
 });

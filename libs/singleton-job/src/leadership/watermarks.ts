@@ -1,4 +1,4 @@
-import { type Grant, type JobState, type Refusal, type StateUpdate } from '../store/index.js';
+import { type Grant, type Refusal, type StateUpdate } from '../store/index.js';
 
 /** What earlier leaders have left: the new leader reports it and continues from there. Times are by the clock of the store. */
 export interface Backlog {
@@ -27,14 +27,13 @@ export interface Backlog {
  * claimed occurrences stay claimed, also if the store loses its data while this replica lives.
  */
 export class Watermarks {
-  /** The server that keeps the lock, as the latest answer about it shows. See `AcquireRequest.knownServerId`. */
-  serverId: string | undefined;
   /** When the job was paused on all replicas, by the clock of the store, in its latest answer. Undefined: it is not paused. */
   pausedAt: number | undefined;
   /** When a pause began that the store has lost with its data, before it was ended. Undefined: none was lost. */
   lostPausedAt: number | undefined;
   /** The pause before a grant to another replica. The state in the next answer shows whether it was ended, or lost. */
   #pausedBeforeGrant: number | undefined;
+  #serverId: string | undefined;
   #token = 0;
   #releasedToken = 0;
   #stateCreatedAt: number | undefined;
@@ -42,6 +41,7 @@ export class Watermarks {
   #claimed = 0;
   #handled = 0;
   #slot = 0;
+  #isRecorded = false;
   #runStartedAt: number | undefined;
   #runEndedAt: number | undefined;
 
@@ -58,6 +58,11 @@ export class Watermarks {
   /** The newest occurrence or slot whose run began or that was reported, 0 if none. */
   get newestTick(): number {
     return Math.max(this.#claimed, this.#slot);
+  }
+
+  /** The server that keeps the lock, as the latest answer about it shows. See `AcquireRequest.knownServerId`. */
+  get serverId(): string | undefined {
+    return this.#serverId;
   }
 
   get stateCreatedAt(): number | undefined {
@@ -95,7 +100,7 @@ export class Watermarks {
     const hasLostState = this.#stateCreatedAt !== undefined && this.#stateCreatedAt !== stateCreatedAt;
     if (hasLostState && refusal.pausedAt === undefined) this.lostPausedAt = this.pausedAt ?? this.#pausedBeforeGrant;
     this.#stateCreatedAt = stateCreatedAt;
-    this.#learn(refusal, refusal.token);
+    this.#learn(refusal);
   }
 
   /**
@@ -104,9 +109,9 @@ export class Watermarks {
    */
   grantedToUs(grant: Grant, schedule: string, knowsAll = false): Omit<Backlog, 'claimsLostBefore' | 'leaseEndedAt'> {
     const [claimedBefore, after] = [this.#claimed, this.#handled];
-    this.#isNew = false;
+    this.#isNew = this.#isRecorded = false;
     this.#stateCreatedAt = grant.stateCreatedAt;
-    this.#learn(grant, grant.token);
+    this.#learn(grant);
     // undefined: no leader has recorded anything since the state was created
     const previous = grant.schedule ?? (knowsAll ? schedule : undefined);
     const [handled, claimed] = [this.#handled, this.#claimed];
@@ -155,9 +160,13 @@ export class Watermarks {
     this.#runEndedAt = latest(at, this.#runEndedAt);
   }
 
-  /** Sent with every renewal and claim, so that a store that lost its last writes gets them again. */
-  get progress(): StateUpdate {
+  /**
+   * Sent with every renewal and claim, so that a store that lost its last writes gets them again. Until a request is confirmed, it has what
+   * the new leader found, and its schedule.
+   */
+  update(schedule: string): StateUpdate {
     return {
+      ...(!this.#isRecorded && { claimed: orNothing(this.#claimed), schedule }),
       handled: orNothing(this.#handled),
       slot: orNothing(this.#slot),
       runStartedAt: this.#runStartedAt,
@@ -165,8 +174,19 @@ export class Watermarks {
     };
   }
 
-  #learn(state: JobState, token: number): void {
-    this.#token = Math.max(this.#token, token);
+  /** Sent with the release. It has the claim too, which a store that lost its last writes may not have. */
+  lastUpdate(schedule: string): StateUpdate {
+    return { ...this.update(schedule), claimed: orNothing(this.#claimed) };
+  }
+
+  /** A request of this leader was confirmed. */
+  recorded(): void {
+    this.#isRecorded = true;
+  }
+
+  #learn(state: Grant | Refusal): void {
+    this.#serverId = state.serverId;
+    this.#token = Math.max(this.#token, state.token);
     this.pausedAt = state.pausedAt;
     this.#pausedBeforeGrant = undefined;
     this.claimedUpTo(state.claimed ?? 0);

@@ -1,4 +1,3 @@
-import { Watermarks } from '../leadership/index.js';
 import { type Grant, type Refusal } from '../store/index.js';
 import { type Clock } from '../time/index.js';
 
@@ -9,7 +8,10 @@ const CHECKED_PER_REQUEST = 2;
 
 /** What this process knows about one lock, from all its requests. */
 export class KnownLock {
-  readonly state = new Watermarks();
+  /** The highest fencing token seen, 0 if none. */
+  token = 0;
+  /** When the state of the lock was created, in the latest answer. */
+  stateCreatedAt: number | undefined;
   /** Number of open requests and handles. */
   users = 0;
   /** When it is forgotten if it has no users. */
@@ -30,16 +32,18 @@ export class KnownLock {
   }
 
   granted(grant: Grant): void {
-    this.state.grantedToUs(grant, '');
+    this.token = Math.max(this.token, grant.token);
+    this.stateCreatedAt = grant.stateCreatedAt;
   }
 
   refused(refusal: Refusal): void {
-    const { stateCreatedAt } = this.state;
+    const { stateCreatedAt } = this;
     const isOther = stateCreatedAt !== undefined && stateCreatedAt !== refusal.stateCreatedAt;
     // A token is at least the time of its grant. A state whose last grant is so long ago has expired, and was not lost.
-    const hasExpired = (refusal.stateCreatedAt ?? refusal.storeTime) - this.state.token >= STATE_LIFE_MS;
+    const hasExpired = (refusal.stateCreatedAt ?? refusal.storeTime) - this.token >= STATE_LIFE_MS;
     if (isOther && !hasExpired) this.#lostAtMs = this.clock.now();
-    this.state.refused(refusal);
+    this.token = Math.max(this.token, refusal.token);
+    this.stateCreatedAt = refusal.stateCreatedAt;
     this.sawLife(refusal.ttlMs);
   }
 

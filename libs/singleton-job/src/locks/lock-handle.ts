@@ -1,5 +1,5 @@
-import { type Term } from '../leadership/index.js';
 import { LockLostError } from '../errors/index.js';
+import { type LockLease } from './lock-lease.js';
 
 /**
  * A lock that this process holds. It is renewed until it is released, and works with `await using`. Stop your work when the signal fires.
@@ -13,17 +13,17 @@ export class LockHandle implements AsyncDisposable {
   constructor(
     /** The key in Redis without the project: `lock/nightly-import`. */
     readonly key: string,
-    private readonly term: Term,
+    private readonly lease: LockLease,
     private readonly giveBack: () => Promise<boolean>,
   ) {
-    term.signal.addEventListener('abort', () => {
-      if (term.end !== 'released') this.#lose('may be held by another holder now');
+    lease.signal.addEventListener('abort', () => {
+      if (!lease.isReleased) this.#lose('may be held by another holder now');
     });
   }
 
   /** Larger than that of every earlier holder of this lock. */
   get fencingToken(): number {
-    return this.term.fencingToken;
+    return this.lease.fencingToken;
   }
 
   /**
@@ -36,7 +36,7 @@ export class LockHandle implements AsyncDisposable {
 
   /** Whether this process still holds the lock. Reads only the local clocks, so it is correct also when no timer could fire yet. */
   isHeld(): boolean {
-    return this.term.isTrusted();
+    return this.lease.isValid();
   }
 
   /**

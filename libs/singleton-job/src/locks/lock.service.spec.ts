@@ -59,13 +59,13 @@ describe('LockService', () => {
     const { notify } = observer;
     const settings = { id: name, heartbeatIntervalMs: 3_000, maxBackoffDelayMs: 30_000 };
     const replica = new Replica(settings, { store, clock, notify, random });
-    const enter = replica.enter.bind(replica);
-    replica.enter = (name, waiter) => {
-      const leave = enter(name, waiter);
+    const addWaiter = replica.messages.addWaiter.bind(replica.messages);
+    replica.messages.addWaiter = (name, waiter) => {
+      const remove = addWaiter(name, waiter);
       waiting += 1;
       return () => {
         waiting -= 1;
-        leave();
+        remove();
       };
     };
     const locks = new LockService(resolveOptions({ projectName: 'test', store }), replica);
@@ -515,7 +515,7 @@ describe('LockService', () => {
 
   describe('keeps what it reported about a name while the name is in use', () => {
     const BROKEN = 'lock/broken';
-    const troubles = ({ replica }: Process) => replica.client.outages.map(([job = 'all']) => job);
+    const troubles = ({ replica }: Process) => replica.context.client.outages.map(([job = 'all']) => job);
 
     /** Has a lock whose shard is gone, and another one that is answered. */
     async function failingLock() {

@@ -1,9 +1,10 @@
 import { setMaxListeners } from 'node:events';
-import { type Replica, type Term } from '../leadership/index.js';
+import { type Replica } from '../leadership/index.js';
 import { givenKey, InvalidLockError, LocksClosedError, LockStoreError, LockUnavailableError } from '../errors/index.js';
 import { type ResolvedOptions } from '../options/index.js';
 import { within } from '../time/index.js';
 import { LockHandle } from './lock-handle.js';
+import { type LockLease } from './lock-lease.js';
 import { KnownLocks } from './known-locks.js';
 import { type LockKey, type LockOptions, type LockRequest, readLockRequest } from './lock-request.js';
 import { type InformedRequest, winLock } from './win-lock.js';
@@ -37,7 +38,7 @@ export class LockService {
     private readonly options: ResolvedOptions,
     private readonly replica: Replica,
   ) {
-    this.#known = new KnownLocks(replica.clock);
+    this.#known = new KnownLocks(replica.context.clock);
     // every open request listens to this signal; Node would warn about a leak
     setMaxListeners(0, this.#closing.signal);
   }
@@ -133,21 +134,21 @@ export class LockService {
 
   /** Acquires a lock and keeps it alive. */
   async #win(request: InformedRequest, stop: AbortSignal): Promise<LockHandle | null> {
-    const term = await winLock(this.replica, request, stop);
-    return term === null ? null : this.#keep(term);
+    const lease = await winLock(this.replica, request, stop);
+    return lease === null ? null : this.#keep(lease);
   }
 
-  #keep(term: Term): LockHandle {
-    const { name, lockExpiryMs } = term.facts;
-    const { leave } = this.#known.enter(name, lockExpiryMs);
-    const stopRenewing = term.keepAlive();
+  #keep(lease: LockLease): LockHandle {
+    const { name, expiryMs } = lease;
+    const { leave } = this.#known.enter(name, expiryMs);
+    const stopRenewing = lease.keepAlive();
     let givenBack: () => void = () => undefined;
     const isGivenBack = new Promise<void>((resolve) => {
       givenBack = resolve;
     });
-    const handle: LockHandle = new LockHandle(name, term, async () => {
+    const handle: LockHandle = new LockHandle(name, lease, async () => {
       stopRenewing();
-      const isConfirmed = await term.release();
+      const isConfirmed = await lease.release();
       this.#handles.delete(handle);
       leave();
       givenBack();
@@ -155,8 +156,8 @@ export class LockService {
     });
     this.#handles.set(handle, isGivenBack);
     // a lost lock is not released here: its owner does that when the work has ended
-    term.signal.addEventListener('abort', () => {
-      if (term.end === 'released') return;
+    lease.signal.addEventListener('abort', () => {
+      if (lease.isReleased) return;
       this.#handles.delete(handle);
       leave();
     });
@@ -183,6 +184,6 @@ export class LockService {
   }
 
   async #settled(limitMs: number, work: readonly Promise<unknown>[]): Promise<void> {
-    if (work.length > 0) await within(this.replica.clock, limitMs, Promise.allSettled(work));
+    if (work.length > 0) await within(this.replica.context.clock, limitMs, Promise.allSettled(work));
   }
 }

@@ -1,8 +1,9 @@
-import { afterTtlMs, deadlineOf, isBefore, type Replica, Term, type Waiter } from '../leadership/index.js';
+import { acquireOnce, afterTtlMs, deadlineOf, isBefore, type LockWaiter, type Replica } from '../leadership/index.js';
 import { givenKey, LockStoreError } from '../errors/index.js';
-import { type AcquireRequest, type AcquireResult, type Holder, type Refusal } from '../store/index.js';
-import { instant, type Instant, Sleeper } from '../time/index.js';
+import { type AcquireRequest, type Holder, type Refusal } from '../store/index.js';
+import { instant, Sleeper } from '../time/index.js';
 import { type KnownLock, STATE_LIFE_MS } from './known-locks.js';
+import { LockLease } from './lock-lease.js';
 import { type LockRequest } from './lock-request.js';
 
 /** A request, with what this process knows about the lock. */
@@ -20,12 +21,12 @@ const REQUEST_EVERY_MS = 10_000;
  *
  * @throws LockStoreError when it is not known who has the lock
  */
-export function winLock(replica: Replica, request: InformedRequest, stop: AbortSignal): Promise<Term | null> {
-  return new LockWaiter(replica, request, stop).win();
+export function winLock(replica: Replica, request: InformedRequest, stop: AbortSignal): Promise<LockLease | null> {
+  return new LockAcquisition(replica, request, stop).win();
 }
 
 /** One request for a lock. It has no session, so it goes by the life of the lock and the messages about releases. */
-class LockWaiter implements Waiter {
+class LockAcquisition implements LockWaiter {
   readonly #sleeper: Sleeper;
   /** Aborts when `stop` aborts, and when waiting is over. */
   readonly #quitting = new AbortController();
@@ -38,7 +39,7 @@ class LockWaiter implements Waiter {
     private readonly request: InformedRequest,
     private readonly stop: AbortSignal,
   ) {
-    this.#sleeper = new Sleeper(replica.clock, this.#quitting.signal);
+    this.#sleeper = new Sleeper(replica.context.clock, this.#quitting.signal);
     this.#failure = this.#noAnswer();
     this.#hasTime = request.waitMs > 0;
   }
@@ -51,8 +52,9 @@ class LockWaiter implements Waiter {
     this.#sleeper.wakeIn(0);
   }
 
-  async win(): Promise<Term | null> {
-    const { clock } = this.replica;
+  async win(): Promise<LockLease | null> {
+    const { context, messages } = this.replica;
+    const { clock, client } = context;
     const { name, waitMs } = this.request;
     const quit = (): void => {
       this.#quitting.abort();
@@ -66,29 +68,30 @@ class LockWaiter implements Waiter {
     ];
     this.stop.addEventListener('abort', quit);
     if (this.stop.aborted) quit();
-    const leave = this.replica.enter(name, this);
+    const removeWaiter = messages.addWaiter(name, this);
     this.#sleeper.wakeIn(0);
     try {
       while (!this.#quitting.signal.aborted) {
         await this.#sleeper.untilDue();
-        const term = await this.#acquire();
-        if (term !== undefined) return term;
+        const lease = await this.#acquire();
+        if (lease !== undefined) return lease;
       }
       if (this.stop.aborted) return null;
       // without a connection it is not known whether the holder still has it
-      if (this.#failure === undefined && !this.replica.client.isConnected) this.#failure = this.#noAnswer();
+      if (this.#failure === undefined && !client.isConnected) this.#failure = this.#noAnswer();
       if (this.#failure !== undefined) throw this.#failure;
       return null;
     } finally {
       for (const timer of timers) timer.cancel();
       this.stop.removeEventListener('abort', quit);
       this.#sleeper.reset();
-      leave();
+      removeWaiter();
     }
   }
 
-  async #acquire(): Promise<Term | undefined> {
+  async #acquire(): Promise<LockLease | undefined> {
     const { replica } = this;
+    const { context } = replica;
     const { name, expiryMs, known } = this.request;
     const { signal } = this.#quitting;
     if (signal.aborted) return undefined;
@@ -98,37 +101,24 @@ class LockWaiter implements Waiter {
       return undefined;
     }
     const holder = replica.nextHolder();
-    const sent: { last: Instant | undefined } = { last: undefined };
-    const send = (): Promise<AcquireResult | undefined> =>
-      replica.acquires.run(() => {
-        sent.last = instant(replica.clock);
-        return replica.client.store.acquire(this.#acquireRequest(holder));
-      }, signal);
-    const onFailure = (error: LockStoreError): void => {
-      this.#failure = error;
-      // a store that denies a request will deny it again; an unreachable store may answer soon
-      if (error.code !== 'STORE_UNREACHABLE') this.#quitting.abort();
-    };
-    const result = await replica.client.untilAnswered({ name, kind: 'acquire', signal, send, onFailure });
-    if (result === undefined) {
-      // the lock may have been granted all the same
-      const release = { name, holder, token: 0, update: {} };
-      if (sent.last !== undefined) replica.releaseInBackground(release, expiryMs);
-      return undefined;
-    }
-    if (!result.granted) {
-      this.#refused(result);
-      return undefined;
-    }
-    known.granted(result);
-    if (sent.last === undefined || !isBefore(replica.clock, deadlineOf(sent.last, expiryMs))) {
-      // the lock was granted too late to be useful
-      replica.releaseInBackground({ name, holder, token: result.token, update: {} }, expiryMs);
-      this.#sleeper.wakeIn(0);
-      return undefined;
-    }
-    const facts = { name, holder, lockExpiryMs: expiryMs, grant: result, sent: sent.last, known: known.state };
-    return new Term(replica, { ...facts, ...NO_JOB });
+    const result = await acquireOnce(replica, {
+      name,
+      holder,
+      lifeMs: expiryMs,
+      signal,
+      prepare: () => ({ request: this.#acquireRequest(holder), sent: instant(context.clock) }),
+      isInTime: (sent) => isBefore(context.clock, deadlineOf(sent, expiryMs)),
+      onFailure: (error) => {
+        this.#failure = error;
+        // a store that denies a request will deny it again; an unreachable store may answer soon
+        if (error.code !== 'STORE_UNREACHABLE') this.#quitting.abort();
+      },
+    });
+    if (result.outcome === 'refused') this.#refused(result.refusal);
+    if (result.outcome === 'granted' || result.outcome === 'too-late') known.granted(result.grant);
+    if (result.outcome === 'too-late') this.#sleeper.wakeIn(0);
+    if (result.outcome !== 'granted') return undefined;
+    return new LockLease(replica, { name, holder, expiryMs, grant: result.grant, sent: result.sent });
   }
 
   #acquireRequest(holder: Holder): AcquireRequest {
@@ -137,11 +127,11 @@ class LockWaiter implements Waiter {
       name,
       holder,
       lifeMs: expiryMs,
-      seenToken: known.state.token,
+      seenToken: known.token,
       endedSession: undefined,
       heartbeat: undefined,
       knownServerId: undefined,
-      knownStateCreatedAt: known.state.stateCreatedAt,
+      knownStateCreatedAt: known.stateCreatedAt,
       notBefore: 0,
       isFirstStart: false,
       stateLifeMs: STATE_LIFE_MS,
@@ -149,19 +139,20 @@ class LockWaiter implements Waiter {
   }
 
   #refused(refusal: Refusal): void {
-    const { replica } = this;
+    const { context } = this.replica;
     const { name, known } = this.request;
     const { holder, ttlMs, ttlRestored } = refusal;
     known.refused(refusal);
-    if (ttlRestored && holder !== undefined) replica.notify('lockTtlRestored', { job: name, holder });
+    if (ttlRestored && holder !== undefined) context.notify('lockTtlRestored', { job: name, holder });
     if (holder === undefined) this.#mustWait(known.waitMs);
-    else this.#mustWait(afterTtlMs(ttlMs, replica.random));
+    else this.#mustWait(afterTtlMs(ttlMs, context.random));
   }
 
   /** The lock is not free now. It may be free after `delayMs`. */
   #mustWait(delayMs: number): void {
     this.#failure = undefined;
-    if (this.#hasTime) this.#sleeper.wakeIn(this.replica.isSubscribed ? delayMs : Math.min(delayMs, REQUEST_EVERY_MS));
+    if (this.#hasTime)
+      this.#sleeper.wakeIn(this.replica.messages.isSubscribed ? delayMs : Math.min(delayMs, REQUEST_EVERY_MS));
     else this.#quitting.abort();
   }
 
@@ -172,23 +163,3 @@ class LockWaiter implements Waiter {
     );
   }
 }
-
-/** The facts of a term that only a job has. */
-const NO_JOB = {
-  session: undefined,
-  stateLifeMs: STATE_LIFE_MS,
-  leaseEpoch: 0,
-  backlog: {
-    claimed: 0,
-    unconfirmed: undefined,
-    replaced: undefined,
-    lost: undefined,
-    claimsLostBefore: 0,
-    slot: 0,
-    runStartedAt: undefined,
-    runEndedAt: undefined,
-    leaseEndedAt: undefined,
-  },
-  takeover: { because: 'lock-free' },
-  schedule: undefined,
-} as const;

@@ -11,7 +11,7 @@ describe('A replica', () => {
     const listen = (message: unknown): void => void channel.push(message);
     const observed: string[] = [];
     const happens = (job: string): void => {
-      leadership.notify('leaseRenewed', { job, fencingToken: 1, roundTripMs: 1, clockOffsetMs: 0 });
+      leadership.context.notify('leaseRenewed', { job, fencingToken: 1, roundTripMs: 1, clockOffsetMs: 0 });
     };
     subscribe('nestjs-singleton-job:leaseRenewed', listen);
     happens('first');

@@ -40,7 +40,7 @@ export class JobSupervisor {
     private readonly interceptors: readonly RunInterceptor[],
     log?: LogSink,
   ) {
-    const { clock, notify } = replica;
+    const { clock, notify } = replica.context;
     const { projectName, heartbeatIntervalMs } = options;
     if (log !== undefined) {
       this.#log = new StatusLog({ jobs: () => this.jobs, clock, log, projectName, lookEveryMs: heartbeatIntervalMs });
@@ -127,7 +127,7 @@ export class JobSupervisor {
   /** Begins to compete for a job. The first one opens the connection. */
   #compete(job: JobDefinition): JobWorkers {
     const { replica, interceptors } = this;
-    const { clock, notify } = replica;
+    const { clock, notify } = replica.context;
     const runner = new JobRunner({ job: intercept(job, interceptors), clock, notify });
     const election = new Election(replica, job, (term, stop) => this.#lead(runner, term, stop));
     const ended = election.run();
@@ -158,7 +158,7 @@ export class JobSupervisor {
   async #stop(): Promise<void> {
     this.#state = 'stopped';
     const workers = this.#workers();
-    const plan = new ShutdownDeadlines(this.replica.clock, this.options.shutdownTimeoutMs);
+    const plan = new ShutdownDeadlines(this.replica.context.clock, this.options.shutdownTimeoutMs);
     this.#log?.stop(plan.abortAfterMs);
     const ends = (some: readonly JobWorkers[]) => Promise.all(some.map(({ ended }) => ended));
     for (const { election } of workers) election.stop();

@@ -19,7 +19,7 @@ export function overdueSince(activity: JobActivity, clock: Clock): number | unde
   const { job, term } = activity;
   const wall = clock.wallNow();
   // a local clock that was set forward does not make a job late: the store's clock was not
-  const now = term === undefined ? wall : Math.min(wall, term.storeNow());
+  const now = term === undefined ? wall : Math.min(wall, term.storeClock.now());
   const due =
     activity.inFlight === undefined ? dueWhileIdle(activity, clock, now) : dueWhileRunning(job, activity.inFlight);
   const patienceMs = (job.timeoutMs ?? job.lockExpiryMs) + job.lockExpiryMs;

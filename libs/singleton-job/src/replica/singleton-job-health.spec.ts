@@ -207,7 +207,13 @@ describe('A leader without a run in flight', () => {
   const setup = (overrides: Overrides = {}) => {
     const clock = new ManualClock(AT + 25 * 60 * MINUTE_MS);
     const { last = 0, storeNow = clock.wallNow(), began = { now: 0, wall: AT - 1_000 }, schedule = daily } = overrides;
-    const term = { storeNow: () => storeNow, startedAt: began, newestTick: last, grant: { storeTime: 0 }, backlog: {} };
+    const term = {
+      storeClock: { now: () => storeNow },
+      startedAt: began,
+      newestTick: last,
+      grant: { storeTime: 0 },
+      backlog: {},
+    };
     const activity = { job: job({ schedule }), term, lastRun: null, inFlight: undefined };
     return { clock, activity: activity as unknown as JobActivity };
   };

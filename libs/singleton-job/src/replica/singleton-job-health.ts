@@ -76,7 +76,7 @@ export class SingletonJobHealth {
     const { supervisor, leadership } = this.parts;
     const expiryOf = (job: string | undefined): number =>
       (job === undefined ? undefined : supervisor.find(job)?.job.lockExpiryMs) ?? this.options.lockExpiryMs;
-    return leadership.client.outages
+    return leadership.context.client.outages
       .filter(([job, forMs]) => forMs > expiryOf(job))
       .map(([job, forMs]) => ({ job: job ?? null, forMs: Math.round(forMs) }));
   }
@@ -88,7 +88,7 @@ export class SingletonJobHealth {
     const { name } = job;
     const lastRun = this.parts.statistics.lastRunOf(name);
     const { term } = workers.election;
-    const due = overdueSince({ job, term, lastRun, inFlight }, this.parts.leadership.clock);
+    const due = overdueSince({ job, term, lastRun, inFlight }, this.parts.leadership.context.clock);
     if (due === undefined) return undefined;
     const runningSince = inFlight?.startedAt.toISOString() ?? null;
     const isStuck = inFlight === undefined || job.timeoutMs !== undefined;

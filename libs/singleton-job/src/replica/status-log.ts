@@ -68,7 +68,7 @@ export class StatusLog {
     const followed = new Map<string, string>();
     const changed = new Map<string, { readonly jobs: string[]; readonly end: string }>();
     for (const { job, workers } of this.parts.jobs()) {
-      const holder = workers?.election.rival;
+      const holder = workers?.election.otherHolder;
       if (holder === undefined) continue;
       const replica = replicaOf(holder);
       const leader = replica ?? `'${holder}'`;

@@ -47,7 +47,7 @@ export class SteeringMessages {
     private readonly replica: Replica,
     private readonly supervisor: JobSupervisor,
   ) {
-    replica.client.store.listen({
+    replica.context.client.store.listen({
       message: (message) => {
         if (message.kind === 'request') void this.#receive(message);
         else if (message.kind === 'reply') this.#pending.get(message.id)?.resolve(message);
@@ -65,7 +65,7 @@ export class SteeringMessages {
     replica.open();
     const request = { name, holder: replica.nextHolder(), lifeMs: lockLifeMs(lockExpiryMs), update: {} };
     try {
-      return (await unlessAborted(replica.client.store.renew(request), signal))?.value;
+      return (await unlessAborted(replica.context.client.store.renew(request), signal))?.value;
     } catch {
       return undefined;
     }
@@ -73,7 +73,8 @@ export class SteeringMessages {
 
   /** Resolves when this replica receives messages, or when the call has ended. */
   async untilSubscribed({ signal }: Call): Promise<void> {
-    while (!this.replica.isSubscribed && !signal.aborted) await sleep(this.replica.clock, POLL_MS, signal);
+    while (!this.replica.messages.isSubscribed && !signal.aborted)
+      await sleep(this.replica.context.clock, POLL_MS, signal);
   }
 
   /** Publishes a request. Resolves to its reply, or to undefined if the call ended first. */
@@ -90,18 +91,18 @@ export class SteeringMessages {
   /** A request that expires no later than the call ends. `storeTime` may have been read right before the answer arrived. */
   request(action: Action, { job: { name } }: ManagedJob, storeTime: number, { endMs }: Call): SteeringRequest {
     this.#requests += 1;
-    const id = `${this.replica.id}#${this.#requests}`;
-    const expiresAt = Math.floor(storeTime + endMs - this.replica.clock.now());
+    const id = `${this.replica.context.id}#${this.#requests}`;
+    const expiresAt = Math.floor(storeTime + endMs - this.replica.context.clock.now());
     return { kind: 'request', id, action, name, expiresAt };
   }
 
   /** An error is ignored: the request gets no reply, as if its message was lost. */
   publish(message: SteeringRequest | SteeringReply): void {
-    this.replica.client.store.publish(message).catch(() => undefined);
+    this.replica.context.client.store.publish(message).catch(() => undefined);
   }
 
   withTimeout<T>(work: (call: Call) => Promise<T>): Promise<T> {
-    const { clock, client } = this.replica;
+    const { clock, client } = this.replica.context;
     const endMs = clock.now() + TIMEOUT_MS;
     return client.withTimeout(TIMEOUT_MS, (signal) => work({ signal, endMs }));
   }
@@ -111,7 +112,7 @@ export class SteeringMessages {
     if (managed?.workers === undefined || this.#isDuplicate(request)) return;
     const outcome = await this.#carryOut(request, managed, managed.workers);
     if (outcome === undefined) return;
-    this.publish({ kind: 'reply', id: request.id, replicaId: this.replica.id, ...outcome });
+    this.publish({ kind: 'reply', id: request.id, replicaId: this.replica.context.id, ...outcome });
   }
 
   /** Undefined: this replica does not act on the request. */
@@ -159,19 +160,19 @@ export class SteeringMessages {
    * that was suspended after the request was sent does not act on it.
    */
   async #confirmedTerm(election: Election, expiresAt: number): Promise<Term | undefined> {
-    const { clock } = this.replica;
+    const { clock } = this.replica.context;
     const { term } = election;
     const sent = instant(clock);
     await term?.renewAfresh();
-    await term?.untilTrusted();
+    await term?.untilValid();
     // the monotonic clock stops while a host is suspended
     const suspendedMs = Math.max(clock.wallNow() - sent.wall - (clock.now() - sent.now), 0);
     if (term === undefined || term !== election.term) return undefined;
-    return term.storeNowAtMost() + suspendedMs > expiresAt ? undefined : term;
+    return term.storeClock.nowAtMost() + suspendedMs > expiresAt ? undefined : term;
   }
 
   #isDuplicate({ id }: SteeringRequest): boolean {
-    const now = this.replica.clock.now();
+    const now = this.replica.context.clock.now();
     for (const [received, until] of this.#received) if (until < now) this.#received.delete(received);
     const isDuplicate = this.#received.has(id);
     this.#received.set(id, now + TIMEOUT_MS);

@@ -15,7 +15,7 @@ export class Steering {
   ) {}
 
   get replicaId(): string {
-    return this.replica.id;
+    return this.replica.context.id;
   }
 
   /** Runs the job now if this replica leads it. */
@@ -44,7 +44,7 @@ export class Steering {
     const { workers } = managed;
     if (workers?.election.term !== undefined) {
       void workers.election.stepDown();
-      return { steppedDown: true, by: this.replica.id };
+      return { steppedDown: true, by: this.replica.context.id };
     }
     return this.messages.withTimeout(async (call) => {
       const lock = await this.messages.readLock(managed, call);
@@ -58,14 +58,14 @@ export class Steering {
     return this.messages.withTimeout(async (call) => {
       const { holder, storeTime } = await this.#setPaused(managed, true, call);
       const request = this.messages.request('pause', managed, storeTime, call);
-      const isOwn = holder !== undefined && replicaOf(holder) === this.replica.id;
+      const isOwn = holder !== undefined && replicaOf(holder) === this.replica.context.id;
       if (holder !== undefined && !isOwn) {
         // the leader replies only once
         await this.messages.untilSubscribed(call);
         return { by: (await this.messages.send(request, call))?.replicaId ?? null };
       }
       this.messages.publish(request);
-      return { by: isOwn ? this.replica.id : null };
+      return { by: isOwn ? this.replica.context.id : null };
     });
   }
 
@@ -73,7 +73,7 @@ export class Steering {
   resume(managed: ManagedJob): Promise<ResumeResult> {
     return this.messages.withTimeout(async (call) => {
       const { storeTime } = await this.#setPaused(managed, false, call);
-      if (!this.replica.isSubscribed) {
+      if (!this.replica.messages.isSubscribed) {
         // the others need not wait; this replica may be the only one, and receives its own request later
         this.messages.publish(this.messages.request('resume', managed, storeTime, call));
         await this.messages.untilSubscribed(call);
@@ -86,16 +86,16 @@ export class Steering {
   async #triggerHere({ workers }: ManagedJob, { signal }: Call): Promise<TriggerResult> {
     const { replica } = this;
     const led = workers?.election.term;
-    if (led !== undefined) await unlessAborted(led.untilTrusted(), signal);
+    if (led !== undefined) await unlessAborted(led.untilValid(), signal);
     const term = workers?.election.term;
     const triggered = (term === undefined ? undefined : await workers?.runner.trigger(term)) ?? 'not-leader';
     if (typeof triggered === 'string') {
       // a replica that is about to release the lock does not name itself
-      const leader = term === undefined ? workers?.election.rival : workers?.election.leader;
-      return { started: false, reason: triggered, leader: leaderOf(leader), by: replica.id };
+      const leader = term === undefined ? workers?.election.otherHolder : workers?.election.leader;
+      return { started: false, reason: triggered, leader: leaderOf(leader), by: replica.context.id };
     }
     const { fencingToken, startedAt } = triggered;
-    return { started: true, fencingToken, startedAt: startedAt.toISOString(), by: replica.id };
+    return { started: true, fencingToken, startedAt: startedAt.toISOString(), by: replica.context.id };
   }
 
   async #setPaused(
@@ -103,7 +103,7 @@ export class Steering {
     isPaused: boolean,
     { signal }: Call,
   ): Promise<SetPausedResult> {
-    const { client } = this.replica;
+    const { client } = this.replica.context;
     this.replica.open();
     const isSent = !signal.aborted;
     try {

@@ -25,22 +25,22 @@ export async function cronLoop(schedule: CronSchedule, parts: TickLoopParts): Pr
   while (!quit.aborted) {
     const due = schedule.next(cursor) ?? Infinity;
     const wall = clock.wallNow();
-    const isFarBehind = term.storeNow() - wall > patienceMs;
-    const untilDueMs = due - (isFarBehind ? term.storeNow() : wall);
+    const isFarBehind = term.storeClock.now() - wall > patienceMs;
+    const untilDueMs = due - (isFarBehind ? term.storeClock.now() : wall);
     if (!isPromotion && untilDueMs > 0) {
       await sleeper.sleep(Math.min(untilDueMs, MAX_SLEEP_MS));
       continue;
     }
-    if (!term.isTrusted()) {
-      await unlessAborted(term.untilTrusted(), quit);
+    if (!term.isValid()) {
+      await unlessAborted(term.untilValid(), quit);
       continue;
     }
     const isOnTime = !isPromotion && wall >= due && wall - due <= ON_TIME_MS;
-    const now = (): number => (isOnTime ? clock.wallNow() : term.storeNow());
+    const now = (): number => (isOnTime ? clock.wallNow() : term.storeClock.now());
     const newest = schedule.latest(cursor, now());
     if (newest === undefined) {
       // due by this replica's clock but not by the store's, which decides after a late wake-up
-      if (!isPromotion) await sleeper.sleep(Math.min(due - term.storeNow(), ON_TIME_MS));
+      if (!isPromotion) await sleeper.sleep(Math.min(due - term.storeClock.now(), ON_TIME_MS));
       isPromotion = false;
     } else if (guard.isBusy && job.overlap === 'cancel-other') {
       guard.abort('SUPERSEDED');

@@ -49,8 +49,8 @@ export class Execution implements RunControl {
     return this.#aborting.signal;
   }
 
-  isTrusted(): boolean {
-    return this.term.isTrusted();
+  isValid(): boolean {
+    return this.term.isValid();
   }
 
   /** Whether the method was called. False: the lease ended before that, so no run of the job has to settle. */

@@ -45,11 +45,11 @@ export async function fixedRateLoop(schedule: FixedRateSchedule, parts: TickLoop
 /** Starts the run of a slot, or drops it. */
 function fire(slot: number, parts: TickLoopParts): void {
   const { guard, term } = parts;
-  const isTrusted = term.isTrusted();
+  const isValid = term.isValid();
   // confirms the lease before the next tick, or ends the term and aborts the run
-  if (!isTrusted) void term.untilTrusted();
+  if (!isValid) void term.untilValid();
   if (guard.isBusy) drop(parts, 'overlap', slot, 1);
-  else if (!isTrusted) drop(parts, 'lease-unconfirmed', slot, 1);
+  else if (!isValid) drop(parts, 'lease-unconfirmed', slot, 1);
   else {
     term.slotFired(slot);
     guard.start({ scheduledAt: new Date(slot), cause: 'schedule' }, term);

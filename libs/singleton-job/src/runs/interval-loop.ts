@@ -21,7 +21,7 @@ export async function intervalLoop(schedule: IntervalSchedule, parts: TickLoopPa
     const waitMs = due - clock.now();
     if (guard.isBusy) await guard.free();
     else if (waitMs > 0) await sleeper.sleep(waitMs);
-    else if (!term.isTrusted()) await unlessAborted(term.untilTrusted(), quit);
+    else if (!term.isValid()) await unlessAborted(term.untilValid(), quit);
     else {
       await noteIntervalStart(job, term);
       // meanwhile the term may have ended, or a triggered run may have begun
@@ -61,7 +61,7 @@ export function firstIntervalDue(schedule: IntervalSchedule, { startedAt, grant,
 }
 
 function mayStart({ quit, guard, term }: TickLoopParts): boolean {
-  return !quit.aborted && !guard.isBusy && term.isTrusted();
+  return !quit.aborted && !guard.isBusy && term.isValid();
 }
 
 function isRecordedAtOnce(schedule: JobDefinition['schedule']): boolean {

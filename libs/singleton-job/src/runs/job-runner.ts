@@ -90,7 +90,7 @@ export class JobRunner {
     const guard = this.#guard;
     if (!guard.isBusy) await noteIntervalStart(this.job, term);
     if (guard.isBusy) return 'running';
-    if (!term.isTrusted() || guard.isClosed) return 'lease-unconfirmed';
+    if (!term.isValid() || guard.isClosed) return 'lease-unconfirmed';
     return guard.start({ scheduledAt: new Date(this.parts.clock.wallNow()), cause: 'trigger' }, term);
   }
 

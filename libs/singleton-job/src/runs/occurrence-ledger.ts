@@ -62,7 +62,7 @@ export class OccurrenceLedger {
       case 'claimed':
       case 'already-ours':
         // the host may have been suspended between the claim and its answer
-        while (!term.isTrusted() && !term.isOver()) await term.untilTrusted();
+        while (!term.isValid() && !term.isOver()) await term.untilValid();
         // otherwise no run begins, the claim stays, and the next leader reports the occurrence
         if (!term.isOver() && !guard.isClosed) whenClaimed();
         return newest;
@@ -77,8 +77,8 @@ export class OccurrenceLedger {
         const aheadMs = newest - answer.storeTime;
         notify('clockAhead', { job: job.name, scheduledAt: new Date(newest), aheadMs });
         // checked again and again: a clock may be corrected, or this host suspended
-        while (!quit.aborted && term.storeNow() < newest)
-          await sleeper.sleep(Math.min(newest - term.storeNow(), MAX_SLEEP_MS));
+        while (!quit.aborted && term.storeClock.now() < newest)
+          await sleeper.sleep(Math.min(newest - term.storeClock.now(), MAX_SLEEP_MS));
         return after;
       }
       case 'paused':
@@ -91,7 +91,7 @@ export class OccurrenceLedger {
   #runOrReport({ after, newest, now, isPromotion, cause, hasWaited }: DueOccurrences): void {
     const { guard, term, job } = this.parts;
     // the answer to the claim has the store's time: a local clock that is behind must not extend the grace
-    const latenessMs = Math.max(now(), term.storeNow()) - newest;
+    const latenessMs = Math.max(now(), term.storeClock.now()) - newest;
     const graceMs = isPromotion ? job.misfireGraceMs : Math.max(job.misfireGraceMs, ON_TIME_MS);
     const starts = !guard.isBusy && graceMs > 0 && latenessMs <= graceMs;
     const unstarted = starts ? this.schedule.latest(after, newest - 1) : newest;

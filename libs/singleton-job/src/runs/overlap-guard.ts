@@ -119,7 +119,7 @@ export class OverlapGuard {
     const remainingMs = deadline.wall - wall;
     if (remainingMs > deadline.now - now - IN_STEP_MS) return;
     execution.after(remainingMs, () => {
-      if (term.isTrusted()) this.#watchWallClock(execution, term);
+      if (term.isValid()) this.#watchWallClock(execution, term);
       else execution.abort('LEASE_LOST');
     });
   }

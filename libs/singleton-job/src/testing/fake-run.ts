@@ -13,7 +13,7 @@ export interface FakeRunOptions extends Settable<RunInfo> {
 /** A run for tests that call the method of a job: `await prices.tick(new FakeRun())`. */
 export class FakeRun extends JobRun {
   readonly #controller: AbortController;
-  readonly #lease: { isTrusted: boolean };
+  readonly #lease: { isValid: boolean };
 
   constructor({
     signal,
@@ -25,10 +25,10 @@ export class FakeRun extends JobRun {
     fencingToken = 1,
   }: FakeRunOptions = {}) {
     const controller = new AbortController();
-    const lease = { isTrusted: true };
+    const lease = { isValid: true };
     const all: RunInfo = { job, kind, cause, scheduledAt, startedAt, fencingToken };
     const either = signal === undefined ? controller.signal : AbortSignal.any([controller.signal, signal]);
-    super(all, { signal: either, isTrusted: () => lease.isTrusted });
+    super(all, { signal: either, isValid: () => lease.isValid });
     this.#controller = controller;
     this.#lease = lease;
   }
@@ -44,6 +44,6 @@ export class FakeRun extends JobRun {
 
   /** Makes `assertLeader()` throw before the signal fires, as after a blocked event loop. */
   loseLease(): void {
-    this.#lease.isTrusted = false;
+    this.#lease.isValid = false;
   }
 }

@@ -1,5 +1,6 @@
 /** Clocks, timers and waiting. */
 export { backoffMs, type BackoffPolicy, shortPauseMs } from './backoff.js';
+export { Condition } from './condition.js';
 export { type Clock, type Instant, instant, type Timer } from './clock.js';
 export { isTimeZone } from './is-time-zone.js';
 export { Semaphore } from './semaphore.js';

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { asLockStoreError, type LockStoreError } from '../../errors/index.js';
 import { type Notify } from '../../events/index.js';
-import { backoffMs, type BackoffPolicy, type Clock, shortPauseMs, sleep, unlessAborted } from '../../time/index.js';
+import { backoffMs, type BackoffPolicy, type Clock, Condition, shortPauseMs, unlessAborted } from '../../time/index.js';
 import { type LockStore } from '../../store/index.js';
 import { nextReminderMs, ReportedErrors } from './reported-errors.js';
 
@@ -61,8 +61,10 @@ export class StoreClient {
   /** Why there is no connection, if a person must change something, such as the password. */
   #denial: LockStoreError | undefined;
   #handler: ConnectionHandler | undefined;
-  readonly #waitingForConnection = new Set<() => void>();
-  readonly #pauses = new Set<() => void>();
+  /** Notified when requests can be sent, or a person must change something before. */
+  readonly #ready: Condition;
+  /** Notified when a reported error is over. */
+  readonly #recovered: Condition;
   readonly #background = new Set<Promise<unknown>>();
   readonly #closing = new AbortController();
   readonly #reported: ReportedErrors;
@@ -70,6 +72,8 @@ export class StoreClient {
   readonly #reportedMessages: ReportedErrors;
 
   constructor(private readonly parts: StoreClientParts) {
+    this.#ready = new Condition(parts.clock);
+    this.#recovered = new Condition(parts.clock);
     // every open request listens to this signal; Node would warn about a leak
     setMaxListeners(0, this.#closing.signal);
     const notify: Notify = (event, payload) => {
@@ -172,14 +176,14 @@ export class StoreClient {
     for (let failures = 0; !signal.aborted && !this.#isClosed;) {
       if (this.#state !== 'up') {
         if (this.#denial !== undefined) onFailure?.(this.#denial);
-        await this.#wait(this.#waitingForConnection, signal);
+        await this.#ready.wait(signal);
         continue;
       }
       const connection = this.#connection;
       try {
         const answer = await unlessAborted(send(), signal);
         if (answer === undefined) return undefined;
-        if (this.#reported.succeeded(name, kind)) this.#release(this.#pauses);
+        if (this.#reported.succeeded(name, kind)) this.#recovered.notify();
         return answer.value;
       } catch (thrown: unknown) {
         const error = asLockStoreError(thrown);
@@ -188,7 +192,8 @@ export class StoreClient {
         failures += 1;
         onFailure?.(error);
         this.#reported.failed({ name, kind }, error, failures);
-        await this.#pause(this.#pauseMs(kind, error, failures), signal);
+        // ends early with a new connection, and when another request shows that the error is over
+        await this.#recovered.wait(signal, this.#pauseMs(kind, error, failures));
       }
     }
     return undefined;
@@ -207,8 +212,8 @@ export class StoreClient {
     this.#becomeReady();
   }
 
-  /** A heartbeat found another server or other data than before. Called before {@link heartbeatAnswered}. */
-  breakNoticed(): void {
+  /** A heartbeat shows another server or other data than before. Called before {@link heartbeatAnswered}. */
+  onStoreRestart(): void {
     if (this.#outage !== undefined) this.#outage.hasRestarted = true;
   }
 
@@ -231,8 +236,8 @@ export class StoreClient {
     this.#state = 'up';
     this.#endOutage();
     this.#handler?.ready(this.#connection > 1);
-    this.#release(this.#waitingForConnection);
-    this.#release(this.#pauses);
+    this.#ready.notify();
+    this.#recovered.notify();
   }
 
   #disconnect(error: LockStoreError): void {
@@ -242,7 +247,7 @@ export class StoreClient {
     const isDenied = error.code === 'STORE_MISCONFIGURED';
     if (isDenied) {
       this.#denial = error;
-      this.#release(this.#waitingForConnection);
+      this.#ready.notify();
     }
     if (this.#outage !== undefined) {
       // The outage was reported when it began. Only now it shows that a person must end it.
@@ -279,33 +284,5 @@ export class StoreClient {
     // a leader must renew its lease in time, and a store that was unreachable may answer in a moment
     const isUrgent = kind !== 'acquire' || error.code === 'STORE_UNREACHABLE';
     return isUrgent ? shortPauseMs(random) : backoffMs(failures - 1, backoff, random);
-  }
-
-  /** Ends early with a new connection, and when another request shows that a reported error is over. */
-  async #pause(pauseMs: number, signal: AbortSignal): Promise<void> {
-    const awake = new AbortController();
-    const asleep = sleep(this.parts.clock, pauseMs, awake.signal);
-    await Promise.race([asleep, this.#wait(this.#pauses, signal, awake)]);
-    awake.abort();
-  }
-
-  /** Resolves when `waiting` is released, or `signal` or `ended` aborts. */
-  #wait(waiting: Set<() => void>, signal: AbortSignal, ended = new AbortController()): Promise<void> {
-    if (signal.aborted) return Promise.resolve();
-    return new Promise((resolve) => {
-      const done = (): void => {
-        waiting.delete(done);
-        signal.removeEventListener('abort', done);
-        ended.signal.removeEventListener('abort', done);
-        resolve();
-      };
-      waiting.add(done);
-      signal.addEventListener('abort', done);
-      ended.signal.addEventListener('abort', done);
-    });
-  }
-
-  #release(waiting: Set<() => void>): void {
-    for (const done of [...waiting]) done();
   }
 }

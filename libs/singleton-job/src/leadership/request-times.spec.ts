@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { job } from '../testing/specs/job.js';
 import { timesOf } from '../testing/specs/stories.js';
 import { useReplicas } from '../testing/specs/use-replicas.js';
-import { safetyNetMs } from './safety-net.js';
+import { safetyNetMs } from './request-times.js';
 
 const MIN = 60_000;
 const HOUR = 60 * MIN;

@@ -1,0 +1,113 @@
+import { type JobEvents } from '../events/index.js';
+import {
+  type Grant,
+  type Holder,
+  holderName,
+  lockExpiryOf,
+  lockLifeMs,
+  replicaOf,
+  type SessionId,
+  sessionOf,
+} from '../store/index.js';
+import { safetyMarginMs } from './lease.js';
+import { type SessionList } from './session-list.js';
+
+/** Why a term began: two fields of `leadershipGained`. */
+export type Takeover = Pick<JobEvents['leadershipGained'], 'because' | 'after'>;
+
+/** What a follower knows about the holder of a lock, and about the last one. */
+export class KnownHolder {
+  #holder: Holder | undefined;
+  /** The last known holder, and how its term ended as far as this replica knows. */
+  #last: { readonly holder: Holder; readonly end?: 'released' | 'expired' } | undefined;
+
+  constructor(
+    private readonly replicaId: string,
+    private readonly list: SessionList,
+  ) {}
+
+  /** The other replica that holds the lock. Undefined: the lock is free, or the holder is not known. */
+  get current(): Holder | undefined {
+    return this.#holder;
+  }
+
+  /** The session of the holder. Undefined: no holder is known, or it names no session. */
+  get session(): SessionId | undefined {
+    return this.#holder === undefined ? undefined : sessionOf(this.#holder);
+  }
+
+  /** Whether a heartbeat will show the end of the holder's session. */
+  get isListed(): boolean {
+    return this.session !== undefined && this.list.has(this.session);
+  }
+
+  get hasEnded(): boolean {
+    return this.session !== undefined && this.list.hasEnded(this.session);
+  }
+
+  /** Whether it is a program that is not of this library, such as SingletonJob for .NET: it sends no messages and has no session. */
+  get isForeign(): boolean {
+    return this.#holder !== undefined && replicaOf(this.#holder) === undefined;
+  }
+
+  /** How long the lock lives after a renewal of its holder. 0: the holder does not renew it as replicas do. */
+  get lockLifeMs(): number {
+    return this.session === undefined ? 0 : lockLifeMs(lockExpiryOf(this.session));
+  }
+
+  /** The `lockExpiry` of the last known holder, which may be this replica. 0: not known. */
+  get lastExpiryMs(): number {
+    const session = this.#last === undefined ? undefined : sessionOf(this.#last.holder);
+    return session === undefined ? 0 : lockExpiryOf(session);
+  }
+
+  /** How many living replicas are neither this one nor the last holder. */
+  get otherReplicas(): number {
+    const last = this.#last === undefined ? undefined : replicaOf(this.#last.holder);
+    const isLastAlive = last !== undefined && last !== this.replicaId && this.list.isAlive(last);
+    return Math.max(this.list.livingCount() - 1 - (isLastAlive ? 1 : 0), 0);
+  }
+
+  /** A holder has the lock. Returns whether it shows that another replica leads: the lock of an ended session is only old data. */
+  follow(holder: Holder): boolean {
+    this.#holder = holder;
+    if (this.#last?.holder !== holder) this.#last = { holder };
+    return replicaOf(holder) !== this.replicaId && !this.hasEnded;
+  }
+
+  /** The lock is free. */
+  free(): void {
+    this.#holder = undefined;
+  }
+
+  /** A holder has released the lock. */
+  released(holder: Holder): void {
+    if (this.#holder === holder) this.#holder = undefined;
+    this.#last = { end: 'released', ...(this.#last?.holder === holder ? this.#last : { holder }) };
+  }
+
+  /** The lease of this replica has expired. It releases the lock later, when the store answers and no run is in flight. */
+  expired(holder: Holder): void {
+    if (this.#last?.holder === holder) this.#last = { end: 'expired', ...this.#last };
+  }
+
+  /** This replica has the lock. Returns why: `endedSession` is the session of the last leader, if its end was the reason. */
+  takenBy(holder: Holder, { stateCreatedAt, storeTime }: Grant, endedSession: SessionId | undefined): Takeover {
+    const last = this.#last;
+    this.#holder = undefined;
+    // its own term proves that no older lease exists
+    this.#last = { holder };
+    if (last === undefined) return { because: stateCreatedAt === storeTime ? 'first' : 'lock-free' };
+    const after = holderName(last.holder);
+    const hasEnded = endedSession !== undefined || last.end === 'expired';
+    return { because: hasEnded ? 'session-ended' : (last.end ?? 'lock-free'), after };
+  }
+
+  /** When the lease of a session ended. Undefined: it is not known, or it was of this replica, which knows its runs. */
+  leaseEndOf(session: SessionId | undefined): number | undefined {
+    if (session === undefined || replicaOf(session) === this.replicaId) return undefined;
+    const heartbeatAt = this.list.lastHeartbeatOf(session);
+    const lifeMs = lockExpiryOf(session);
+    return heartbeatAt === undefined ? undefined : heartbeatAt + lifeMs - safetyMarginMs(lifeMs);
+  }
+}

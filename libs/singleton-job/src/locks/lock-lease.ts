@@ -1,0 +1,138 @@
+import { deadlineOf, isBefore, later, type Renewable, type Replica } from '../leadership/index.js';
+import { type Grant, type Holder } from '../store/index.js';
+import { instant, type Instant, type Timer } from '../time/index.js';
+import { STATE_LIFE_MS } from './known-locks.js';
+
+/** How long `release()` waits at most for an answer. After that the release continues in the background. */
+const RELEASE_MS = 2_000;
+
+interface LockLeaseFacts {
+  readonly name: string;
+  readonly holder: Holder;
+  readonly expiryMs: number;
+  readonly grant: Grant;
+  /** When the acquire request was sent. */
+  readonly sent: Instant;
+}
+
+/**
+ * The lease of a lock of `LockService`. It has no session: the lock lives for its `expiry`, and its renewals extend it. A process that
+ * locks once a day sends no heartbeats for it.
+ */
+export class LockLease implements Renewable {
+  readonly #ending = new AbortController();
+  #deadline: Instant;
+  #timer: Timer | undefined;
+  #renewal: Promise<void> | undefined;
+  #isReleased = false;
+
+  constructor(
+    private readonly replica: Pick<Replica, 'context' | 'messages' | 'renewals' | 'settings'>,
+    private readonly facts: LockLeaseFacts,
+  ) {
+    const { closing } = replica.context;
+    this.#deadline = deadlineOf(facts.sent, facts.expiryMs);
+    const end = (): void => {
+      this.#end();
+    };
+    closing.addEventListener('abort', end);
+    this.signal.addEventListener('abort', () => {
+      closing.removeEventListener('abort', end);
+    });
+    this.#watchDeadline();
+  }
+
+  get name(): string {
+    return this.facts.name;
+  }
+
+  get expiryMs(): number {
+    return this.facts.expiryMs;
+  }
+
+  /** Larger than that of every earlier holder of the lock. */
+  get fencingToken(): number {
+    return this.facts.grant.token;
+  }
+
+  /** Aborts when the lease is over, for any reason. */
+  get signal(): AbortSignal {
+    return this.#ending.signal;
+  }
+
+  /** Whether it was given back. If not, another holder may have the lock when it is over. */
+  get isReleased(): boolean {
+    return this.#isReleased;
+  }
+
+  /** Whether the lock is still held, by both clocks. */
+  isValid(): boolean {
+    return !this.signal.aborted && isBefore(this.replica.context.clock, this.#deadline);
+  }
+
+  /** Renews the lock often enough, until the lease is over or the returned function is called. */
+  keepAlive(): () => void {
+    const { renewals, settings } = this.replica;
+    const intervalMs = Math.min(settings.heartbeatIntervalMs, this.expiryMs / 4);
+    const stop = renewals.add(this, intervalMs);
+    this.signal.addEventListener('abort', stop);
+    // the grant came late
+    if (this.#remainingMs < 2 * intervalMs) void this.renew();
+    return stop;
+  }
+
+  renew(): Promise<void> {
+    this.#renewal ??= this.#renew().finally(() => {
+      this.#renewal = undefined;
+    });
+    return this.#renewal;
+  }
+
+  async renewAfresh(): Promise<void> {
+    await this.#renewal;
+    if (this.isValid()) await this.renew();
+  }
+
+  /** Frees the lock. Resolves to whether the store has confirmed that, within 2 s. Never rejects. */
+  release(): Promise<boolean> {
+    const { name, fencingToken: token, replica, expiryMs } = this;
+    this.#isReleased = this.#remainingMs > 0 && !this.signal.aborted;
+    // an expired lock needs no release
+    const restMs = this.#remainingMs + expiryMs / 10;
+    this.#end();
+    const request = { name, holder: this.facts.holder, token, update: {} };
+    return replica.messages.release(request, RELEASE_MS, Math.max(restMs, RELEASE_MS));
+  }
+
+  get #remainingMs(): number {
+    return this.#deadline.now - this.replica.context.clock.now();
+  }
+
+  async #renew(): Promise<void> {
+    const { client, clock } = this.replica.context;
+    const { name, expiryMs: lifeMs } = this;
+    const { holder } = this.facts;
+    let sent = instant(clock);
+    const send = () => {
+      sent = instant(clock);
+      return client.store.renew({ name, holder, lifeMs, stateLifeMs: STATE_LIFE_MS, update: {} });
+    };
+    const result = await client.untilAnswered({ name, kind: 'renew', signal: this.signal, send });
+    if (result === undefined || this.#remainingMs <= 0) return;
+    if (result.held) this.#deadline = later(deadlineOf(sent, lifeMs), this.#deadline);
+    else this.#end();
+  }
+
+  #end(): void {
+    this.#timer?.cancel();
+    this.#ending.abort();
+  }
+
+  /** Renewals do not move the timer: when it fires, it checks for a new deadline. */
+  #watchDeadline(): void {
+    this.#timer = this.replica.context.clock.setTimer(Math.max(this.#remainingMs, 0), () => {
+      if (this.#remainingMs > 0) this.#watchDeadline();
+      else this.#end();
+    });
+  }
+}
