@@ -18,7 +18,7 @@ const LAYERS = {
   locks: ['time', 'errors', 'store', 'options', 'leadership'],
   discovery: ['errors', 'events', 'options', 'schedule', 'decorators'],
   runs: ['time', 'errors', 'events', 'store', 'schedule', 'leadership', 'decorators', 'discovery'],
-  'heartbeat-thread': ['time', 'store', 'leadership'],
+  'heartbeat-thread': ['time', 'errors', 'store', 'leadership'],
   replica: [
     'time',
     'errors',
@@ -43,6 +43,7 @@ const LAYERS = {
     'options',
     'decorators',
     'leadership',
+    'heartbeat-thread',
     'discovery',
     'replica',
   ],
@@ -83,7 +84,7 @@ const workspaceZones = [
     target: ['./test/**', './tools/**', './apps/**'],
     from: `${SRC}/*/**/!(index).ts`,
     // helpers of specs have no index, and the one of discovery/ would load Nest with every job definition
-    except: ['**/testing/specs/*', '**/discovery/job-explorer.ts'],
+    except: ['**/testing/specs/*', '**/discovery/job-explorer.ts', '**/heartbeat-thread/backup-heartbeats.ts'],
     message: 'A folder of the library is imported through its index.ts.',
   },
   { target: './test/**', from: './bench', message: 'test/ may not import bench/, which is a package of its own.' },

@@ -1,5 +1,5 @@
+import { BackupHeartbeats } from '../../../libs/singleton-job/src/heartbeat-thread/backup-heartbeats.js';
 import {
-  BackupHeartbeats,
   type BackupReport,
   type HeartbeatBackup,
   type MainThreadState,

@@ -3,9 +3,10 @@
  * nothing when it is imported elsewhere.
  */
 import { parentPort, workerData } from 'node:worker_threads';
-import { BackupHeartbeats, type MainThreadState } from '../leadership/index.js';
+import { type MainThreadState } from '../leadership/index.js';
 import { RedisLockStore } from '../store/redis/index.js';
 import { SystemClock } from '../time/index.js';
+import { BackupHeartbeats } from './backup-heartbeats.js';
 import {
   HEARTBEAT_THREAD,
   type HeartbeatThreadData,

@@ -1,6 +1,6 @@
 import { type AcquireRequest, type HeartbeatReference, type HeartbeatResult } from '../store/index.js';
 import { type Clock, type Instant } from '../time/index.js';
-import { type BackupReport, type MainThreadState } from './backup-heartbeats.js';
+import { type BackupReport, type MainThreadState } from './heartbeat-backup.js';
 import { isBefore } from './lease.js';
 import { StoreClock } from './store-clock.js';
 import { type Term } from './term.js';

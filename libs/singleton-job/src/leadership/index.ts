@@ -1,12 +1,7 @@
 /** Sessions, leases and terms. README.md of this folder explains how they work. */
 export { acquireOnce } from './acquire-once.js';
-export {
-  BackupHeartbeats,
-  type BackupReport,
-  type HeartbeatBackup,
-  type MainThreadState,
-} from './backup-heartbeats.js';
 export { Election } from './election.js';
+export { type BackupReport, type HeartbeatBackup, type KeptSession, type MainThreadState } from './heartbeat-backup.js';
 export { afterTtlMs, deadlineOf, isBefore, later } from './lease.js';
 export { type LockWaiter } from './lock-messages.js';
 export { type Renewable } from './renewals.js';

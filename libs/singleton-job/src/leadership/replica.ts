@@ -3,7 +3,7 @@ import { type Notify } from '../events/index.js';
 import { type Holder, type LockStore } from '../store/index.js';
 import { type Clock, Semaphore, within } from '../time/index.js';
 import { AfterRestart } from './after-restart.js';
-import { type HeartbeatBackup } from './backup-heartbeats.js';
+import { type HeartbeatBackup } from './heartbeat-backup.js';
 import { Heartbeats } from './heartbeats.js';
 import { LockMessages } from './lock-messages.js';
 import { Renewals } from './renewals.js';

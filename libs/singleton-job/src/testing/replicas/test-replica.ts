@@ -1,6 +1,7 @@
 import { type JobDefinition } from '../../discovery/index.js';
 import { type JobObserver, type LogSink } from '../../events/index.js';
-import { BackupHeartbeats, type BackupReport, type HeartbeatBackup } from '../../leadership/index.js';
+import { BackupHeartbeats } from '../../heartbeat-thread/backup-heartbeats.js';
+import { type BackupReport, type HeartbeatBackup } from '../../leadership/index.js';
 import { resolveOptions, type ResolvedOptions, type SingletonJobOptions } from '../../options/index.js';
 import { type ApplicationReplica, createReplica } from '../../replica/index.js';
 import { InMemoryLockStore } from '../../store/index.js';

@@ -1,13 +1,13 @@
 import { type LockStoreError } from '../errors/index.js';
 import {
-  type HeartbeatReference,
-  type HeartbeatRequest,
-  type HeartbeatResult,
-  type LockStore,
-  type SessionId,
-} from '../store/index.js';
+  type BackupReport,
+  deadlineOf,
+  isBefore,
+  type KeptSession,
+  type MainThreadState,
+} from '../leadership/index.js';
+import { type HeartbeatRequest, type HeartbeatResult, type LockStore, type SessionId } from '../store/index.js';
 import { type Clock, type Instant, instant, type Timer } from '../time/index.js';
-import { deadlineOf, isBefore } from './lease.js';
 
 /** The main thread is late when its next heartbeat is overdue by a quarter of an interval. */
 const LATE_AFTER_INTERVALS = 1.25;
@@ -16,52 +16,6 @@ const CHECKS_PER_INTERVAL = 4;
 const LONGEST_SILENCE_MS = 20_000;
 /** A connection that is gone for longer, while that of the main thread works, counts as broken. */
 const RECONNECT_LIMIT_MS = 10_000;
-
-/** A session as the main thread or the heartbeat thread knows it. */
-interface KeptSession {
-  readonly id: SessionId;
-  readonly lockExpiryMs: number;
-  readonly confirmedEnd: number;
-  readonly deadline: Instant;
-}
-
-/** The state of the main thread. All times are by its monotonic clock. */
-export interface MainThreadState {
-  /** When it sent its last heartbeat. */
-  readonly beatMs: number;
-  readonly intervalMs: number;
-  /** The sessions that the store has confirmed and that are not over. */
-  readonly sessions: readonly KeptSession[];
-  /** The server of the latest answer. If that answer showed that locks may be lost, the leases are already frozen. */
-  readonly server: HeartbeatReference;
-  /** When the newest answered heartbeat was sent. `server` answered it. */
-  readonly answeredBeatMs: number;
-  /** Up to where the main thread has the list of sessions. The heartbeat thread needs none, but an answer has what changed since then. */
-  readonly knownList: HeartbeatRequest['knownList'];
-  /** See `Sessions.leaseEpoch`. */
-  readonly leaseEpoch: number;
-}
-
-/** The result of one heartbeat of the heartbeat thread. */
-export interface BackupReport {
-  /** The `leaseEpoch` of the state that the heartbeat relied on. */
-  readonly leaseEpoch: number;
-  readonly sent: Instant;
-  readonly answeredMs: number;
-  /** The extended sessions, and their ends by the clock of the store. */
-  readonly extended: readonly { readonly id: SessionId; readonly end: number }[];
-  /** The list of sessions was lost: locks may be lost too. */
-  readonly isListedAgain: boolean;
-}
-
-/** The heartbeat thread, as the main thread sees it. */
-export interface HeartbeatBackup {
-  update(state: MainThreadState): void;
-  /** The reports since the last call. It works without a turn of the event loop. */
-  takeReports(): readonly BackupReport[];
-  /** Ends the heartbeats of the thread. */
-  close(): Promise<void>;
-}
 
 interface BackupHeartbeatsParts {
   readonly store: LockStore;

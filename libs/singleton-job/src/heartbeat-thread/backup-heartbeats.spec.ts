@@ -4,8 +4,9 @@ import { ReplicaClock } from '../testing/replicas/replica-clock.js';
 import { ManualClock, TestServer } from '../testing/index.js';
 import { InMemoryLockStore } from '../store/index.js';
 import { instant } from '../time/index.js';
-import { BackupHeartbeats, type BackupReport, type MainThreadState } from './backup-heartbeats.js';
-import { deadlineOf } from './lease.js';
+import { type BackupReport, type MainThreadState } from '../leadership/index.js';
+import { BackupHeartbeats } from './backup-heartbeats.js';
+import { deadlineOf } from '../leadership/index.js';
 
 const ID = 'a.1@10000';
 const LOCK_EXPIRY_MS = 10_000;

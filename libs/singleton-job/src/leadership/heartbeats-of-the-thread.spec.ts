@@ -4,7 +4,7 @@ import { type TestReplica } from '../testing/replicas/test-replica.js';
 import { job } from '../testing/specs/job.js';
 import { leadership } from '../testing/specs/stories.js';
 import { useReplicas } from '../testing/specs/use-replicas.js';
-import { type BackupReport, type MainThreadState } from './backup-heartbeats.js';
+import { type BackupReport, type MainThreadState } from './heartbeat-backup.js';
 
 const ID = 'a.1@10000';
 
