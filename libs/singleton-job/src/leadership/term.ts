@@ -235,10 +235,9 @@ export class Term implements Renewable {
     await within(this.replica.context.clock, RECORD_START_MS, this.renewAfresh());
   }
 
-  /** An interval run has ended. The next request records it. */
-  runEnded(): void {
-    // an earlier time would shorten the delay
-    this.facts.watermarks.runEnded(this.storeClock.nowAtMost());
+  /** An interval run has ended, now or at this time by the clock of the store. The next request records it. */
+  runEnded(at = this.storeClock.nowAtMost()): void {
+    this.facts.watermarks.runEnded(at);
   }
 
   /**

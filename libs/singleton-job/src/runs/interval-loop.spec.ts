@@ -103,6 +103,18 @@ describe('An interval job', () => {
       expect(runs(b.observer.story)[0]).toBe('35000 runStarted schedule');
     });
 
+    it('keeps the delay also across a leader that hands over before its first run', async () => {
+      const a = replicas.start('a', [job({ schedule: interval(8_000), run: lasting(replicas.clock, 1_000) })]);
+      const b = replicas.start('b', [job({ schedule: interval(8_000) })]);
+      await replicas.clock.advance(18_150);
+      a.kill();
+      await replicas.clock.advance(12_000);
+      expect(b.observer.of('leadershipGained')).toHaveLength(1);
+      const c = replicas.start('c', [job({ schedule: interval(8_000) })]);
+      await Promise.all([b.supervisor.close(), replicas.clock.advance(20_000)]);
+      expect(runs(c.observer.story)[0]).toBe('35000 runStarted schedule');
+    });
+
     it.each([
       [
         'kills its process',

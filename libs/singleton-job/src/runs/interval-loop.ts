@@ -14,6 +14,9 @@ const RECORD_AT_ONCE_MS = 10_000;
 export async function intervalLoop(schedule: IntervalSchedule, parts: TickLoopParts): Promise<void> {
   const { clock, quit, sleeper, term, guard, job } = parts;
   const firstDue = firstIntervalDue(schedule, term);
+  const { countsFrom, isPresumed } = lastRun(schedule, term.backlog);
+  // this replica may hand over before the first run is due
+  if (isPresumed) term.runEnded(countsFrom);
 
   while (!quit.aborted) {
     // a triggered run counts too: the next run comes one delay after its end
@@ -48,16 +51,23 @@ export function noteIntervalEnd({ schedule }: JobDefinition, term: Term): void {
 /**
  * When the first run of a term is due, by the monotonic clock: one delay after the last run ended on any replica, at most one delay after
  * the term began. A clock of the store that was set back would make it longer.
- *
- * The last leader may have been killed, cut off or blocked in a run whose end the store does not know. It started runs until its lease
- * ended, so the delay counts from there if a run had begun, or was due by then.
  */
 export function firstIntervalDue(schedule: IntervalSchedule, { startedAt, grant, backlog }: Term): number {
-  const { runStartedAt = -Infinity, runEndedAt = -Infinity, leaseEndedAt = -Infinity } = backlog;
-  const dueAt = schedule.next(Math.max(runStartedAt, runEndedAt));
-  const mayHaveRun = runStartedAt > runEndedAt || dueAt < leaseEndedAt;
-  const due = mayHaveRun ? Math.max(dueAt, schedule.next(leaseEndedAt)) : dueAt;
+  const due = schedule.next(lastRun(schedule, backlog).countsFrom);
   return startedAt.now + Math.min(Math.max(due - grant.storeTime, 0), schedule.delayMs);
+}
+
+/**
+ * From when the delay counts, by the clock of the store; -Infinity if no run is known.
+ *
+ * The last leader may have been killed, cut off or blocked in a run whose end the store does not know. It started runs until its lease
+ * ended. So an end at that time is presumed if a run had begun, or was due by then.
+ */
+function lastRun(schedule: IntervalSchedule, backlog: Term['backlog']) {
+  const { runStartedAt = -Infinity, runEndedAt = -Infinity, leaseEndedAt = -Infinity } = backlog;
+  const known = Math.max(runStartedAt, runEndedAt);
+  const isPresumed = runStartedAt > runEndedAt || schedule.next(known) < leaseEndedAt;
+  return { countsFrom: isPresumed ? Math.max(known, leaseEndedAt) : known, isPresumed };
 }
 
 function mayStart({ quit, guard, term }: TickLoopParts): boolean {
