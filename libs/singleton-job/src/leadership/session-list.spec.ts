@@ -65,6 +65,14 @@ describe('The list of sessions', () => {
     expect([list.has(id), list.known?.version]).toEqual([false, 7]);
   });
 
+  it('shows an ended session once, also if it ended long before the store noticed', () => {
+    const list = twoListed();
+    list.apply(answer({ 'a.1@10000': ENDED }, { storeTime: NOW + 100_000, listedCount: 1 }));
+    expect([list.hasEnded('a.1@10000'), list.known?.version]).toEqual([true, 7]);
+    list.apply(answer({}, { storeTime: NOW + 100_001, listedCount: 0 }));
+    expect([list.has('a.1@10000'), list.known?.version]).toEqual([false, 7]);
+  });
+
   it('never forgets a living session', () => {
     const list = twoListed();
     list.apply(answer({}, { storeTime: NOW + 1_000_000_000, listedCount: 1 }));

@@ -23,8 +23,9 @@ export class SessionList {
   /** Takes over the changes that an answer shows. Returns whether there are any. */
   apply({ changes, isWholeList, listedCount, storeTime, version, serverSince }: HeartbeatResult): boolean {
     if (isWholeList) this.#sessions.clear();
-    for (const [id, session] of changes) this.#sessions.set(id, session);
+    // in the order of the store: a session whose end it has just noticed is listed once, however long ago it ended
     this.#forget(storeTime);
+    for (const [id, session] of changes) this.#sessions.set(id, session);
     // a difference: the store has lost its list, or changes of it
     this.#known = this.#sessions.size === listedCount ? { version, serverSince } : undefined;
     if (!isWholeList && changes.size === 0) return false;
