@@ -12,6 +12,9 @@ export interface Plan {
   readonly faults: readonly Fault[];
 }
 
+/** The faults of a story: only deaths of processes, all faults except losses of data, or all faults. */
+export type Temper = 'kills' | 'mild' | 'harsh';
+
 /** The jobs of every process: one of each kind. */
 export const JOBS = ['grid', 'pause', 'cron'] as const;
 export type JobName = (typeof JOBS)[number];

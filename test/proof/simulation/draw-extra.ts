@@ -1,0 +1,58 @@
+import { type Draw, drawDurationMs, drawExpiryMs, drawPlace, rollingRestart } from './draw.js';
+import { drawExpiries } from './draw-setting.js';
+import { type Fault, longestExpiryMs, type Setting } from './plan.js';
+
+/** In some stories a version with another cron schedule or other leases is rolled out, and sometimes rolled back. */
+export function drawRollOut({ chance, setting, places }: Draw): [Setting, Fault[]] {
+  if (!chance.happens(0.15)) return [setting, []];
+  const { faultsForMs, version } = setting;
+  const longestMs = longestExpiryMs(setting);
+  const rollOutMs = chance.between(0.1, 0.7) * faultsForMs;
+  const rollBackMs = chance.happens(0.5) ? rollOutMs + chance.between(0.5, 3) * longestMs : Infinity;
+  const next = {
+    cronSeconds: chance.happens(0.7) ? (version.cronSeconds === 2 ? 1 : 2) : version.cronSeconds,
+    lockExpiryMs: chance.happens(0.5) ? drawExpiries(chance) : version.lockExpiryMs,
+  };
+  const rolled = { ...setting, next, rollOutMs, rollBackMs };
+  const restarts = [rollOutMs, rollBackMs]
+    .filter((atMs) => atMs < faultsForMs)
+    .flatMap((atMs) => rollingRestart({ chance, setting: rolled, places }, atMs));
+  return [rolled, restarts];
+}
+
+/** In some stories leaders step down, sometimes several times in a row. */
+export function drawStepDowns({ chance, setting: { faultsForMs, heartbeatIntervalMs }, places }: Draw): Fault[] {
+  if (!chance.happens(0.2)) return [];
+  const faults: Fault[] = [];
+  let atMs = chance.between(0.05, 0.5) * faultsForMs;
+  while (atMs < faultsForMs) {
+    faults.push({ kind: 'step-down', atMs, place: drawPlace(chance, places) });
+    atMs += chance.pick([0.5, 3, 20]) * chance.between(0.5, 1) * heartbeatIntervalMs;
+  }
+  return faults;
+}
+
+/** With heartbeat threads, some replicas are blocked repeatedly: for less than a lease, or for several leases. */
+export function drawBlocks(draw: Draw): Fault[] {
+  const { chance, setting, places } = draw;
+  if (!setting.threads.includes(true) || chance.happens(0.3)) return [];
+  const faults: Fault[] = [];
+  let atMs = chance.between(0.1, 1) * drawExpiryMs(draw);
+  while (atMs < setting.faultsForMs) {
+    const forMs = Math.min(chance.pick([1, 1, 3]) * drawDurationMs(draw), setting.faultsForMs - atMs);
+    faults.push({ kind: 'block', atMs, place: drawPlace(chance, places), forMs });
+    atMs += chance.between(0.2, 2) * drawExpiryMs(draw);
+  }
+  return faults;
+}
+
+/** In some stories the clock of the store is set. */
+export function drawStoreClockSteps(draw: Draw): Fault[] {
+  const { chance, setting } = draw;
+  if (!chance.happens(0.1)) return [];
+  return Array.from({ length: chance.pick([1, 2]) }, () => ({
+    kind: 'store-clock-step',
+    atMs: chance.between(0.05, 1) * setting.faultsForMs,
+    byMs: chance.pick([-1, -0.2, 0.05, 0.2, 1, 3, 20]) * chance.between(0.3, 1) * drawExpiryMs(draw),
+  }));
+}
