@@ -45,7 +45,7 @@ export class Connection implements Client {
       const now = parts.conditions().way;
       return now !== 'silent' && now !== blocked;
     };
-    this.#there = new Pipe({ world, travelMs, isOpen: way('mute') });
+    this.#there = new Pipe({ world, travelMs, isOpen: way('mute'), arrivedLate: server.arrivedLate });
     this.#back = new Pipe({ world, travelMs, isOpen: way('deaf') });
     server.connect(this);
   }

@@ -6,6 +6,8 @@ export interface PipeParts {
   readonly travelMs: () => number;
   /** Whether data arrives at the moment. */
   readonly isOpen: () => boolean;
+  /** Called when data arrives after a {@link Pipe.delay}. */
+  readonly arrivedLate?: () => void;
 }
 
 /** One direction of a connection. Data arrives in order, and late if the path is blocked. */
@@ -45,7 +47,11 @@ export class Pipe {
 
   #arrive(arrive: () => void): void {
     if (this.#lateMs !== undefined) {
-      if (this.#lateMs < Infinity) this.#parts.world.after(this.#lateMs, arrive);
+      if (this.#lateMs < Infinity)
+        this.#parts.world.after(this.#lateMs, () => {
+          this.#parts.arrivedLate?.();
+          arrive();
+        });
     } else if (this.#held.length > 0 || !this.#parts.isOpen()) {
       this.#held.push(arrive);
     } else {

@@ -4,7 +4,9 @@ import { resolveOptions } from '../../../libs/singleton-job/src/options/index.js
 import { cron, type CronSchedule } from '../../../libs/singleton-job/src/schedule/index.js';
 import { Chance } from './chance.js';
 import { Place } from './place.js';
-import { faultInWords, longestExpiryMs, longestLockLifeMs, type Plan, type Setting, type Version } from './plan.js';
+import { leaderBoundMs } from './leader-bounds.js';
+import { LeaderWatch } from './leader-watch.js';
+import { faultInWords, type Plan, type Setting, type Version } from './plan.js';
 import { type ClockFaults, ProcessClock } from './process-clock.js';
 import { check, type History, type Violation } from './rules.js';
 import { simulatedJobs } from './simulated-jobs.js';
@@ -39,12 +41,18 @@ export async function play(plan: Plan, options: PlayOptions = {}): Promise<Outco
   const data = new TestServer(serverClock);
   const onlyKills = plan.faults.every(({ kind }) => kind === 'kill' || kind === 'crash');
   const recorder = new Recorder({ world, setting, server: data, onlyKills, print: options.print });
-  const server = new SimulatedServer({ world, data, isProxied: setting.isProxied });
-  let calmFromMs = setting.faultsForMs;
   const disturb = (): void => {
-    calmFromMs = Math.max(calmFromMs, world.nowMs);
+    watch.disturbed();
   };
+  const server = new SimulatedServer({ world, data, isProxied: setting.isProxied, arrivedLate: disturb });
   const places = placesOf({ plan, world, recorder, server, mutate: options.mutate });
+  const watch = new LeaderWatch({
+    world,
+    boundMs: (job, calmFromMs) => leaderBoundMs(plan, job, calmFromMs),
+    candidates: () => recorder.living,
+    mayBeLed: () => server.isWell,
+    onVacancy: (vacancy) => recorder.vacancies.push(vacancy),
+  });
   const context: StoryContext = { setting, world, places, server, serverClock, recorder, disturb };
   plan.clocks.forEach((clock, index) => places[index]?.start(clock));
   for (const fault of plan.faults) {
@@ -54,12 +62,10 @@ export async function play(plan: Plan, options: PlayOptions = {}): Promise<Outco
     });
   }
   await world.passUntil(setting.faultsForMs);
-  const calmMs = calmMsOf(plan);
-  while (world.nowMs < calmFromMs + calmMs) {
+  while (world.nowMs < watch.endsMs) {
     for (const { process } of places) process?.spare();
-    await world.passUntil(calmFromMs + calmMs);
+    await world.passUntil(watch.endsMs);
   }
-  recorder.calm(`it has been calm since ${calmFromMs.toFixed(1)}`);
   const history: History = {
     // the runs in flight have run until now
     runs: recorder.runs.map((run) => ({ endedMs: world.nowMs, ...run })),
@@ -70,15 +76,6 @@ export async function play(plan: Plan, options: PlayOptions = {}): Promise<Outco
   };
   for (const { process } of places) process?.kill();
   return { history, violations: check(history) };
-}
-
-/** The longest time after the last fault until each job has a leader. */
-function calmMsOf({ setting, faults }: Plan): number {
-  // a restart may give a session another full life, and the wait comes after it
-  const usualMs = (setting.ignoringSignal > 0 ? 4 : 2) * longestExpiryMs(setting) + 5_000;
-  // a lock whose session is lost lives until its key expires
-  const losesSessions = faults.some(({ kind }) => kind === 'sessions-deleted' || kind === 'restart-older');
-  return usualMs + (losesSessions ? longestLockLifeMs(setting) : 0);
 }
 
 interface PlaceParts {

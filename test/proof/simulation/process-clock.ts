@@ -105,6 +105,15 @@ export class ProcessClock implements Clock {
     return this.#state === 'suspended' || this.#suspendedForMs > 0;
   }
 
+  /** Neither halted nor blocked. */
+  get isRunning(): boolean {
+    return this.#state === 'running' && !this.#isBlocked;
+  }
+
+  get isBlocked(): boolean {
+    return this.#state === 'running' && this.#isBlocked;
+  }
+
   /** Halts the process until {@link goOn}. */
   halt(how: Standstill): void {
     if (this.#state !== 'running') return;

@@ -12,6 +12,7 @@ import {
 import { type TestServer } from '../../../libs/singleton-job/src/testing/index.js';
 import { deadlineOf } from '../../../libs/singleton-job/src/leadership/index.js';
 import { type Instant } from '../../../libs/singleton-job/src/time/index.js';
+import { type Candidate } from './leader-watch.js';
 import { JOBS, longestExpiryMs, type Request, type Setting } from './plan.js';
 import { type ProcessClock } from './process-clock.js';
 import { type DoubleLead, type Run, type Vacancy, type Window } from './rules.js';
@@ -21,14 +22,12 @@ import { type World } from './world.js';
 type Open<T> = { -readonly [K in keyof T]: T[K] };
 
 /** A process as the recorder sees it. */
-export interface Watched {
+export interface Watched extends Candidate {
   readonly name: string;
   readonly clock: ProcessClock;
   readonly startedMs: number;
   /** Whether it would start a run of a job now, or when it wakes up. */
   leads(job: string): boolean;
-  /** Whether it has the lock. True also if its wall clock was set and the next tick confirms the lease. */
-  hasLock(job: string): boolean;
 }
 
 export interface RecorderParts {
@@ -162,9 +161,9 @@ export class Recorder {
     }
   }
 
-  /** The faults are long over. */
-  calm(since: string): void {
-    for (const job of JOBS) if (!this.#isLed(job)) this.vacancies.push({ job, since, dueMs: this.#parts.world.nowMs });
+  /** The processes that have not ended. */
+  get living(): Iterable<Watched> {
+    return this.#processes.values();
   }
 
   note(line: string): void {
@@ -200,10 +199,6 @@ export class Recorder {
       if (other.name === process || !other.leads(job)) continue;
       this.doubleLeads.push({ job, processes: [other.name, process], atMs: this.#parts.world.nowMs });
     }
-  }
-
-  #isLed(job: string): boolean {
-    return [...this.#processes.values()].some((process) => process.hasLock(job));
   }
 
   #confirm(process: string, id: string, deadline: Instant): void {

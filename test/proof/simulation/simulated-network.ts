@@ -105,6 +105,10 @@ export class SimulatedNetwork implements LockStore {
     this.#subscription.conditionsChanged();
   }
 
+  get isGood(): boolean {
+    return this.#conditions === GOOD_CONDITIONS;
+  }
+
   /** Ends connections. They are opened again at once, if the conditions are good. */
   cut(which: 'requests' | 'subscription' | 'both'): void {
     if (which !== 'subscription') this.#requests.reset();

@@ -114,8 +114,19 @@ export class SimulatedProcess implements Watched {
     return this.#supervisor.find(job)?.workers?.election.term?.isValid() === true;
   }
 
-  hasLock(job: string): boolean {
-    return this.#supervisor.find(job)?.workers?.election.hasLock === true;
+  /** True also if its wall clock was set and the next tick confirms the lease. */
+  isLeading(job: string): boolean {
+    return this.#isAwake && this.#supervisor.find(job)?.workers?.election.hasLock === true;
+  }
+
+  couldLeadSince(job: string, sinceMs: number): boolean {
+    const competes = this.#supervisor.state === 'started' && this.#supervisor.find(job)?.workers !== undefined;
+    return competes && this.startedMs <= sinceMs && this.#isAwake && this.#network.isGood;
+  }
+
+  /** A heartbeat thread leads for a main thread that is blocked. */
+  get #isAwake(): boolean {
+    return this.clock.isRunning || (this.clock.isBlocked && this.#thread !== undefined);
   }
 
   /** Reaches a step of a request or a run. A crash may be planned for it. */

@@ -15,12 +15,15 @@ export interface SimulatedServerParts {
   readonly data: TestServer;
   /** A proxy is in front of it. It keeps the request connections during a restart, and forwards the waiting requests. */
   readonly isProxied: boolean;
+  /** Called when a request arrives that was under way when its connection ended. */
+  readonly arrivedLate?: () => void;
 }
 
 /** The process of the server. It may hang or be down. Another may replace it, with the same data, older data or none. */
 export class SimulatedServer {
   readonly data: TestServer;
   readonly isProxied: boolean;
+  readonly arrivedLate: () => void;
   readonly #world: World;
   readonly #clients = new Set<Client>();
   #hangs = 0;
@@ -30,10 +33,11 @@ export class SimulatedServer {
   /** Requests that it answers with an error. */
   readonly refused = new Map<Request, LockStoreError>();
 
-  constructor({ world, data, isProxied }: SimulatedServerParts) {
+  constructor({ world, data, isProxied, arrivedLate = () => undefined }: SimulatedServerParts) {
     this.#world = world;
     this.data = data;
     this.isProxied = isProxied;
+    this.arrivedLate = arrivedLate;
   }
 
   /** Which server it is: another number after each start. */
@@ -43,6 +47,11 @@ export class SimulatedServer {
 
   get isDown(): boolean {
     return this.#downs > 0;
+  }
+
+  /** Whether it carries out every request. */
+  get isWell(): boolean {
+    return !this.isDown && this.#hangs === 0 && this.refused.size === 0;
   }
 
   connect(client: Client): void {

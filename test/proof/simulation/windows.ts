@@ -13,8 +13,6 @@ export type WindowOfFault = Omit<Window, 'fromMs' | 'untilMs' | 'process' | 'fir
 
 /** Locks are renewed so often. */
 const RENEWAL_MS = 10_000;
-/** Followers send requests at random moments: of four replicas, each one within this time. */
-const SAFETY_NET_MS = 3 * 1.5 * 60_000;
 /** How far the clocks of this simulation may drift apart during a lease. */
 const DRIFT = 1.005;
 
@@ -32,11 +30,7 @@ export function windowsOf(fault: Fault, setting: Setting): readonly WindowOfFaul
     case 'restart-older':
       return afterLoss(setting, { forMs: fault.downForMs, lostMs: fault.forMs });
     case 'lock-deleted':
-      return [
-        { ...lead(untilRenewalMs(setting, fault.job)), job: fault.job },
-        // a late request may take the lock for a replica that no longer waits for it
-        { rules: ['no-leader'], forMs: SAFETY_NET_MS, job: fault.job },
-      ];
+      return [{ ...lead(untilRenewalMs(setting, fault.job)), job: fault.job }];
     case 'state-deleted':
       return [{ ...claim(setting, { forMs: 0, lostMs: Infinity }), job: fault.job }];
     case 'store-clock-step':

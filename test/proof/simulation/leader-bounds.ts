@@ -1,0 +1,66 @@
+import { lockLifeMs } from '../../../libs/singleton-job/src/store/index.js';
+import { type Fault, type JobName, type Plan, type Setting } from './plan.js';
+
+/** How far the clocks of this simulation may drift apart during a lease. */
+const DRIFT = 1.005;
+/** Until a replica has noticed a silent connection, opened another one and read the first answer. */
+const RECONNECT_MS = 3_500;
+/** Random waits of the followers, and the requests of a hand-over. */
+const TAKEOVER_MS = 500;
+/** A replica that stepped down does not compete for so long. */
+const STAND_BACK_MS = 2_000;
+/** A run that ignores its signal. Meanwhile its replica does not compete. */
+const LONGEST_RUN_MS = 6_000;
+/** Without messages a follower sends a request so often. */
+const WITHOUT_MESSAGES_MS = 10_000;
+/** The longest pause of a request that the store denies. */
+const LONGEST_BACKOFF_MS = 30_000;
+
+/**
+ * How long a job may have no leader after the last event that disturbs the replicas, while a connected replica competes for it. It is the
+ * rule of `lockExpiry`: the old lease ends, and the next heartbeat shows it. After some faults a lock has to run out instead.
+ */
+export function leaderBoundMs(plan: Plan, job: JobName, calmFromMs: number): number {
+  const { setting } = plan;
+  const faults = plan.faults.filter(({ atMs }) => atMs <= calmFromMs);
+  const expiryMs = longestInForceMs(setting, job, calmFromMs);
+  const has = (kind: Fault['kind']): boolean => faults.some((fault) => fault.kind === kind);
+  const noticedMs = setting.heartbeatIntervalMs + RECONNECT_MS;
+  const settledMs =
+    (setting.ignoringSignal > 0 ? LONGEST_RUN_MS : 0) + (has('step-down') ? STAND_BACK_MS : 0) + backoffMs(plan);
+  const lockMs = faults.some((fault) => leavesLock(fault)) ? lockLifeMs(expiryMs) + setBackMs(faults) : 0;
+  const messagesMs = has('cut') ? WITHOUT_MESSAGES_MS : 0;
+  return (
+    Math.max(noticedMs + expiryMs * DRIFT + settledMs, lockMs * DRIFT, messagesMs) +
+    setting.heartbeatIntervalMs +
+    TAKEOVER_MS
+  );
+}
+
+/** The longest `lockExpiry` of a job that may still rule a lease at this time. */
+function longestInForceMs(
+  { version, next, rollOutMs, rollBackMs, shutdownTimeoutMs }: Setting,
+  job: JobName,
+  atMs: number,
+): number {
+  const [first, second] = [version.lockExpiryMs[job], next.lockExpiryMs[job]];
+  if (atMs < rollOutMs) return first;
+  const isFirstOver = rollBackMs === Infinity && atMs > rollOutMs + 2 * shutdownTimeoutMs + 2 * first;
+  return isFirstOver ? second : Math.max(first, second);
+}
+
+/** A lock may name a session that no heartbeat lists, or a replica that does not use it. */
+function leavesLock({ kind }: Fault): boolean {
+  return kind === 'sessions-deleted' || kind === 'restart-older';
+}
+
+/** The life of a lock ends later when the clock of the store is set back. */
+function setBackMs(faults: readonly Fault[]): number {
+  return faults.reduce((sum, fault) => sum + (fault.kind === 'store-clock-step' ? Math.max(-fault.byMs, 0) : 0), 0);
+}
+
+/** A request that the store denied is sent again after about as long as it was denied. */
+function backoffMs({ faults, setting }: Plan): number {
+  const refusedMs = faults.reduce((sum, fault) => sum + (fault.kind === 'store-refuses' ? fault.forMs : 0), 0);
+  return refusedMs === 0 ? 0 : Math.min(1.5 * (refusedMs + setting.heartbeatIntervalMs), LONGEST_BACKOFF_MS);
+}
