@@ -1,4 +1,4 @@
-import { type Draw, drawDurationMs, drawExpiryMs, drawPlace, rollingRestart } from './draw.js';
+import { type Draw, drawClock, drawDurationMs, drawExpiryMs, drawPlace, rollingRestart } from './draw.js';
 import { drawExpiries } from './draw-setting.js';
 import { type Fault, longestExpiryMs, type Setting } from './plan.js';
 
@@ -55,4 +55,20 @@ export function drawStoreClockSteps(draw: Draw): Fault[] {
     atMs: chance.between(0.05, 1) * setting.faultsForMs,
     byMs: chance.pick([-1, -0.2, 0.05, 0.2, 1, 3, 20]) * chance.between(0.3, 1) * drawExpiryMs(draw),
   }));
+}
+
+/** In some stories a part of the processes dies for good in the end: the others must take over without a newcomer. */
+export function drawAbsences(draw: Draw): Fault[] {
+  const { chance, setting, places } = draw;
+  if (!chance.happens(0.25)) return [];
+  const survivor = drawPlace(chance, places);
+  return Array.from({ length: places }, (_, place) => place)
+    .filter((place) => place !== survivor)
+    .map((place) => ({
+      kind: 'kill',
+      atMs: chance.between(0.7, 1) * setting.faultsForMs,
+      place,
+      downForMs: Infinity,
+      clock: drawClock(chance),
+    }));
 }

@@ -1,8 +1,8 @@
 import { Chance } from './chance.js';
 import { drawClock } from './draw.js';
-import { drawBlocks, drawRollOut, drawStepDowns, drawStoreClockSteps } from './draw-extra.js';
+import { drawAbsences, drawBlocks, drawRollOut, drawStepDowns, drawStoreClockSteps } from './draw-extra.js';
 import { drawDeath, drawFaults, drawHarsh, drawMild } from './draw-faults.js';
-import { drawSetting, drawThreads } from './draw-setting.js';
+import { drawEarlyTimersMs, drawSetting, drawThreads } from './draw-setting.js';
 import { type Fault, type Plan, type Temper } from './plan.js';
 
 /** The story of a seed. */
@@ -22,7 +22,8 @@ export function drawPlan(seed: number): Plan {
   ]);
   const places = chance.pick([2, 3, 3, 4]);
   const threads = drawThreads(Chance.of(seed, 'threads'), places);
-  const drawn = { ...drawSetting(chance, temper), threads };
+  const earlyTimersMs = drawEarlyTimersMs(Chance.of(seed, 'timers'));
+  const drawn = { ...drawSetting(chance, temper), threads, earlyTimersMs };
   const clocks = Array.from({ length: places }, () => drawClock(chance));
   if (temper === 'kills') {
     const faults = drawFaults({ chance, setting: drawn, places }, drawDeath);
@@ -33,7 +34,8 @@ export function drawPlan(seed: number): Plan {
   const stepDowns = drawStepDowns({ chance: Chance.of(seed, 'step-down'), setting, places });
   const clockSteps = drawStoreClockSteps({ chance: Chance.of(seed, 'store-clock'), setting, places });
   const blocks = drawBlocks({ chance: Chance.of(seed, 'blocks'), setting, places });
-  const all = [...faults, ...restarts, ...stepDowns, ...clockSteps, ...blocks];
+  const absences = drawAbsences({ chance: Chance.of(seed, 'absences'), setting, places });
+  const all = [...faults, ...restarts, ...stepDowns, ...clockSteps, ...blocks, ...absences];
   return { seed, setting, clocks, faults: all.filter(isPlayed(all)).sort((a, b) => a.atMs - b.atMs) };
 }
 

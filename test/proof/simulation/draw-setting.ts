@@ -1,7 +1,8 @@
 import { type Chance } from './chance.js';
+import { MOST_EARLY_MS } from './process-clock.js';
 import { type Setting, type Temper, type Version } from './plan.js';
 
-export function drawSetting(chance: Chance, temper: Temper): Omit<Setting, 'threads'> {
+export function drawSetting(chance: Chance, temper: Temper): Omit<Setting, 'threads' | 'earlyTimersMs'> {
   const version = { lockExpiryMs: drawExpiries(chance), cronSeconds: chance.pick([1, 1, 2, 5]) };
   const expiries = Object.values(version.lockExpiryMs);
   const longestMs = Math.max(...expiries);
@@ -45,4 +46,9 @@ export function drawExpiries(chance: Chance): Version['lockExpiryMs'] {
 export function drawThreads(chance: Chance, places: number): boolean[] {
   const share = chance.pick([0, 0, 0.5, 1]);
   return Array.from({ length: places }, () => chance.happens(share));
+}
+
+/** In some stories timers fire early, as those of Node.js do. */
+export function drawEarlyTimersMs(chance: Chance): number {
+  return chance.pick([0, MOST_EARLY_MS]);
 }

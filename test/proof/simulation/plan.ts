@@ -48,6 +48,8 @@ export interface Setting {
   readonly serverRate: number;
   /** A proxy keeps connections when the server restarts. */
   readonly isProxied: boolean;
+  /** Timers of the processes fire up to so much early. */
+  readonly earlyTimersMs: number;
   readonly faultsForMs: number;
 }
 
@@ -70,7 +72,7 @@ export type Request = 'heartbeat' | 'endSession' | 'acquire' | 'renew' | 'claim'
 /** The steps at which a process may crash: between any two steps of a request or a run. */
 export type Step = `${Request} sent` | `${Request} carried out` | 'run begun' | 'run ended';
 
-/** When a process comes back, and with which clocks. */
+/** When a process comes back, and with which clocks. Infinity: never. */
 export interface Restart {
   readonly downForMs: number;
   readonly clock: ClockFaults;
@@ -177,6 +179,7 @@ function detail(fault: Fault): string {
 }
 
 function inWords({ downForMs, clock }: Restart): string {
+  if (downForMs === Infinity) return 'never';
   return `${Math.round(downForMs)} ms with its clock ${clockInWords(clock)}`;
 }
 

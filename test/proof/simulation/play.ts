@@ -104,6 +104,7 @@ function placesOf({ plan, world, recorder, server, mutate }: PlaceParts): Place[
       clockFaults,
       data: mutate === undefined ? data : mutate(data),
       chance: Chance.of(seed, `${name}'s network`),
+      earlyMs: earlyTimers(setting, Chance.of(seed, `${name}'s timers`)),
       threadChance: hasThread ? Chance.of(seed, `${name}'s thread`) : undefined,
       random: Chance.of(seed, `${name}'s own chance`).next,
       jobs: (process) => simulatedJobs(process, { plan, version, recorder, cron: cronOf(version.cronSeconds) }),
@@ -113,6 +114,11 @@ function placesOf({ plan, world, recorder, server, mutate }: PlaceParts): Place[
     const hasThread = setting.threads[index] === true;
     return new Place(PLACES.charAt(index), (name, clock) => start(hasThread, name, clock));
   });
+}
+
+/** How early the next timer of a process fires. */
+function earlyTimers({ earlyTimersMs }: Setting, chance: Chance): () => number {
+  return earlyTimersMs === 0 ? () => 0 : () => chance.between(0, earlyTimersMs);
 }
 
 /** The version of the application that new processes run. */

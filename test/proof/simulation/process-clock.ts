@@ -8,6 +8,9 @@ export interface ClockFaults {
   readonly rate: number;
 }
 
+/** A timer of Node.js may fire early by less than a millisecond. */
+export const MOST_EARLY_MS = 0.9;
+
 /** Fractions of milliseconds do not add up exactly. So a timer is set a moment later and never fires too early. */
 const ROUNDING_MS = 0.001;
 
@@ -27,6 +30,7 @@ export type Standstill = 'paused' | 'suspended' | 'frozen';
 export class ProcessClock implements Clock {
   readonly #world: World;
   readonly #rate: number;
+  readonly #earlyMs: () => number;
   #aheadMs: number;
   #wasStepped = false;
   #state: 'running' | Standstill | 'ended' = 'running';
@@ -37,8 +41,10 @@ export class ProcessClock implements Clock {
   #heldTimers: (() => void)[] = [];
   #heldArrivals: (() => void)[] = [];
 
-  constructor(world: World, { aheadMs, rate }: ClockFaults) {
+  /** `earlyMs`: how early the next timer fires. */
+  constructor(world: World, { aheadMs, rate }: ClockFaults, earlyMs = () => 0) {
     this.#world = world;
+    this.#earlyMs = earlyMs;
     this.#aheadMs = aheadMs;
     this.#rate = rate;
   }
@@ -54,7 +60,8 @@ export class ProcessClock implements Clock {
   }
 
   setTimer(delayMs: number, fire: () => void): Timer {
-    const dueMs = this.now() + Math.max(delayMs, 0);
+    const startMs = this.now();
+    const dueMs = Math.max(startMs + delayMs - this.#earlyMs(), startMs);
     let happening: Happening;
     let isPending = true;
     const arm = (): void => {

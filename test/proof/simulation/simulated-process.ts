@@ -25,6 +25,8 @@ export interface ProcessParts {
   readonly data: TestServer;
   readonly options: ResolvedOptions;
   readonly clockFaults: ClockFaults;
+  /** How early its next timer fires. */
+  readonly earlyMs: () => number;
   /** In [0, 1). */
   readonly random: () => number;
   /** The jobs of a process, which run on its clock. */
@@ -48,10 +50,10 @@ export class SimulatedProcess implements Watched {
     readonly name: string,
     parts: ProcessParts,
   ) {
-    const { world, recorder, chance, threadChance, options, random } = parts;
+    const { world, recorder, chance, threadChance, options, random, clockFaults, earlyMs } = parts;
     this.#parts = parts;
     this.startedMs = world.nowMs;
-    this.clock = new ProcessClock(world, parts.clockFaults);
+    this.clock = new ProcessClock(world, clockFaults, earlyMs);
     this.#network = this.#connect(name, this.clock, chance);
     this.#thread = threadChance && this.#startThread(threadChance);
     recorder.note(`${name} starts`);
