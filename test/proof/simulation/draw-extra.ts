@@ -72,3 +72,13 @@ export function drawAbsences(draw: Draw): Fault[] {
       clock: drawClock(chance),
     }));
 }
+
+/** In some stories the clock of the store is wrong by minutes, or is set right again. */
+export function drawStoreClockJumps({ chance, setting }: Draw): Fault[] {
+  if (!chance.happens(0.12)) return [];
+  return Array.from({ length: chance.pick([1, 1, 2]) }, () => ({
+    kind: 'store-clock-step',
+    atMs: chance.between(0.05, 1) * setting.faultsForMs,
+    byMs: chance.pick([-120_000, -120_000, -30_000, -5_000, 30_000, 120_000]) * chance.between(0.3, 1),
+  }));
+}

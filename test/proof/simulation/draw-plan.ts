@@ -1,6 +1,13 @@
 import { Chance } from './chance.js';
 import { drawClock } from './draw.js';
-import { drawAbsences, drawBlocks, drawRollOut, drawStepDowns, drawStoreClockSteps } from './draw-extra.js';
+import {
+  drawAbsences,
+  drawBlocks,
+  drawRollOut,
+  drawStepDowns,
+  drawStoreClockJumps,
+  drawStoreClockSteps,
+} from './draw-extra.js';
 import { drawDeath, drawFaults, drawHarsh, drawMild } from './draw-faults.js';
 import { drawEarlyTimersMs, drawSetting, drawThreads } from './draw-setting.js';
 import { type Fault, type Plan, type Temper } from './plan.js';
@@ -35,7 +42,8 @@ export function drawPlan(seed: number): Plan {
   const clockSteps = drawStoreClockSteps({ chance: Chance.of(seed, 'store-clock'), setting, places });
   const blocks = drawBlocks({ chance: Chance.of(seed, 'blocks'), setting, places });
   const absences = drawAbsences({ chance: Chance.of(seed, 'absences'), setting, places });
-  const all = [...faults, ...restarts, ...stepDowns, ...clockSteps, ...blocks, ...absences];
+  const clockJumps = drawStoreClockJumps({ chance: Chance.of(seed, 'store-clock-jumps'), setting, places });
+  const all = [...faults, ...restarts, ...stepDowns, ...clockSteps, ...blocks, ...absences, ...clockJumps];
   return { seed, setting, clocks, faults: all.filter(isPlayed(all)).sort((a, b) => a.atMs - b.atMs) };
 }
 

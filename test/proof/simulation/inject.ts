@@ -1,6 +1,6 @@
 import { LockStoreError } from '../../../libs/singleton-job/src/errors/index.js';
 import { type Place } from './place.js';
-import { type Fault, type Restart, type Setting } from './plan.js';
+import { type Fault, type Plan, type Restart } from './plan.js';
 import { type ProcessClock } from './process-clock.js';
 import { type SimulatedProcess } from './simulated-process.js';
 import { type SimulatedServer } from './simulated-server.js';
@@ -11,7 +11,7 @@ import { type World } from './world.js';
 
 /** Where a story is played. */
 export interface StoryContext {
-  readonly setting: Setting;
+  readonly plan: Plan;
   readonly world: World;
   readonly places: readonly Place[];
   readonly server: SimulatedServer;
@@ -159,8 +159,8 @@ function injectIntoProcess(fault: FaultOfProcess, injection: Injection): void {
 }
 
 /** Notes in the recorder which rules may break from now on, because the promises exclude this fault. */
-function allow(fault: Fault, { recorder, setting, world: { nowMs } }: StoryContext, target?: SimulatedProcess): void {
-  for (const { ofEarlierRuns = false, firstStartedWithinMs, ...window } of windowsOf(fault, setting)) {
+function allow(fault: Fault, { recorder, plan, world: { nowMs } }: StoryContext, target?: SimulatedProcess): void {
+  for (const { ofEarlierRuns = false, firstStartedWithinMs, ...window } of windowsOf(fault, plan)) {
     if (window.forMs <= 0) continue;
     recorder.allow({
       ...window,

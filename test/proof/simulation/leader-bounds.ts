@@ -1,5 +1,5 @@
 import { lockLifeMs } from '../../../libs/singleton-job/src/store/index.js';
-import { type Fault, type JobName, type Plan, type Setting } from './plan.js';
+import { type Fault, type JobName, type Plan, setBackMs, type Setting } from './plan.js';
 
 /** How far the clocks of this simulation may drift apart during a lease. */
 const DRIFT = 1.005;
@@ -52,11 +52,6 @@ function longestInForceMs(
 /** A lock may name a session that no heartbeat lists, or a replica that does not use it. */
 function leavesLock({ kind }: Fault): boolean {
   return kind === 'sessions-deleted' || kind === 'restart-older';
-}
-
-/** The life of a lock ends later when the clock of the store is set back. */
-function setBackMs(faults: readonly Fault[]): number {
-  return faults.reduce((sum, fault) => sum + (fault.kind === 'store-clock-step' ? Math.max(-fault.byMs, 0) : 0), 0);
 }
 
 /** A request that the store denied is sent again after about as long as it was denied. */

@@ -133,6 +133,11 @@ export type Fault =
   /** One of the two keys of a job is deleted. */
   | { readonly atMs: number; readonly kind: 'lock-deleted' | 'state-deleted'; readonly job: JobName };
 
+/** By how much the clock of the store is set back, all in all. */
+export function setBackMs(faults: readonly Fault[]): number {
+  return faults.reduce((sum, fault) => sum + (fault.kind === 'store-clock-step' ? Math.max(-fault.byMs, 0) : 0), 0);
+}
+
 /** One line for a person. */
 export function faultInWords(fault: Fault): string {
   const who = 'place' in fault ? `place ${fault.place}` : 'all';

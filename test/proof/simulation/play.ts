@@ -53,7 +53,7 @@ export async function play(plan: Plan, options: PlayOptions = {}): Promise<Outco
     mayBeLed: () => server.isWell,
     onVacancy: (vacancy) => recorder.vacancies.push(vacancy),
   });
-  const context: StoryContext = { setting, world, places, server, serverClock, recorder, disturb };
+  const context: StoryContext = { plan, world, places, server, serverClock, recorder, disturb };
   plan.clocks.forEach((clock, index) => places[index]?.start(clock));
   for (const fault of plan.faults) {
     world.at(fault.atMs, () => {

@@ -1,5 +1,14 @@
 import { lockLifeMs } from '../../../libs/singleton-job/src/store/index.js';
-import { type Fault, JOBS, type JobName, longestExpiryMs, safetyMarginMs, type Setting } from './plan.js';
+import {
+  type Fault,
+  JOBS,
+  type JobName,
+  longestExpiryMs,
+  type Plan,
+  safetyMarginMs,
+  setBackMs,
+  type Setting,
+} from './plan.js';
 import { type Window } from './rules.js';
 
 /** A window that begins when its fault is injected, or for `restart-older` when the writes are lost. */
@@ -20,19 +29,20 @@ const DRIFT = 1.005;
  * Which rules a fault may break, because the promises exclude it, and for how long. A fault of a process: only in that process.
  * A restart of the store is never a reason for two leaders, whatever data it comes back with.
  */
-export function windowsOf(fault: Fault, setting: Setting): readonly WindowOfFault[] {
+export function windowsOf(fault: Fault, plan: Plan): readonly WindowOfFault[] {
+  const { setting } = plan;
   const longestMs = longestExpiryMs(setting) * DRIFT;
   switch (fault.kind) {
     case 'flush-all':
-      return afterLoss(setting, { forMs: 0, lostMs: Infinity });
+      return afterLoss(plan, { forMs: 0, lostMs: Infinity });
     case 'restart-empty':
-      return afterLoss(setting, { forMs: fault.downForMs, lostMs: Infinity });
+      return afterLoss(plan, { forMs: fault.downForMs, lostMs: Infinity });
     case 'restart-older':
-      return afterLoss(setting, { forMs: fault.downForMs, lostMs: fault.forMs });
+      return afterLoss(plan, { forMs: fault.downForMs, lostMs: fault.forMs });
     case 'lock-deleted':
       return [{ ...lead(untilRenewalMs(setting, fault.job)), job: fault.job }];
     case 'state-deleted':
-      return [{ ...claim(setting, { forMs: 0, lostMs: Infinity }), job: fault.job }];
+      return [{ ...claim(plan, { forMs: 0, lostMs: Infinity }), job: fault.job }];
     case 'store-clock-step':
       return JOBS.flatMap((job) => afterStep(fault.byMs, job, expiryMs(setting, job)));
     case 'pause':
@@ -83,13 +93,13 @@ function untilRenewalMs(setting: Setting, job: JobName): number {
 }
 
 /** The leader continues until its lease ends, although the store does not know of it. Claims may be lost. */
-function afterLoss(setting: Setting, loss: Loss): readonly WindowOfFault[] {
-  return [{ rules: ['ended-lease'], forMs: longestExpiryMs(setting) * DRIFT }, claim(setting, loss)];
+function afterLoss(plan: Plan, loss: Loss): readonly WindowOfFault[] {
+  return [{ rules: ['ended-lease'], forMs: longestExpiryMs(plan.setting) * DRIFT }, claim(plan, loss)];
 }
 
-/** An occurrence whose claim is lost may start within its `misfireGrace`. */
-function claim(setting: Setting, { forMs, lostMs }: Loss): WindowOfFault {
-  const untilMs = forMs + longestExpiryMs(setting) * DRIFT + setting.misfireGraceMs;
+/** An occurrence whose claim is lost may start within its `misfireGrace`, by a clock of the store that may be set back. */
+function claim({ setting, faults }: Plan, { forMs, lostMs }: Loss): WindowOfFault {
+  const untilMs = forMs + longestExpiryMs(setting) * DRIFT + setting.misfireGraceMs + setBackMs(faults);
   return { rules: ['started-twice'], forMs: untilMs, firstStartedWithinMs: lostMs };
 }
 
