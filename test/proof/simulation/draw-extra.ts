@@ -1,6 +1,6 @@
 import { type Draw, drawClock, drawDurationMs, drawExpiryMs, drawPlace, rollingRestart } from './draw.js';
 import { drawExpiries } from './draw-setting.js';
-import { type Fault, longestExpiryMs, type Setting } from './plan.js';
+import { type Fault, JOBS, longestExpiryMs, type Setting } from './plan.js';
 
 /** In some stories a version with another cron schedule or other leases is rolled out, and sometimes rolled back. */
 export function drawRollOut({ chance, setting, places }: Draw): [Setting, Fault[]] {
@@ -80,5 +80,31 @@ export function drawStoreClockJumps({ chance, setting }: Draw): Fault[] {
     kind: 'store-clock-step',
     atMs: chance.between(0.05, 1) * setting.faultsForMs,
     byMs: chance.pick([-120_000, -120_000, -30_000, -5_000, 30_000, 120_000]) * chance.between(0.3, 1),
+  }));
+}
+
+/** In some stories processes unregister jobs, some for good. */
+export function drawUnregistrations(draw: Draw): Fault[] {
+  const { chance, setting, places } = draw;
+  if (!chance.happens(0.2)) return [];
+  return Array.from({ length: chance.pick([1, 2, 4]) }, () => ({
+    kind: 'unregister',
+    atMs: chance.between(0.05, 1) * setting.faultsForMs,
+    place: drawPlace(chance, places),
+    job: chance.pick(JOBS),
+    forMs: chance.pick([Infinity, Infinity, drawDurationMs(draw)]),
+  }));
+}
+
+/** In some stories jobs are paused on all replicas for a while. */
+export function drawPauses(draw: Draw): Fault[] {
+  const { chance, setting, places } = draw;
+  if (!chance.happens(0.2)) return [];
+  return Array.from({ length: chance.pick([1, 2, 4]) }, () => ({
+    kind: 'pause-job',
+    atMs: chance.between(0.05, 1) * setting.faultsForMs,
+    place: drawPlace(chance, places),
+    job: chance.pick(JOBS),
+    forMs: chance.pick([1, 1, 3]) * drawDurationMs(draw),
   }));
 }

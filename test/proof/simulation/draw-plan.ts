@@ -1,12 +1,14 @@
 import { Chance } from './chance.js';
-import { drawClock } from './draw.js';
+import { type Draw, drawClock } from './draw.js';
 import {
   drawAbsences,
   drawBlocks,
+  drawPauses,
   drawRollOut,
   drawStepDowns,
   drawStoreClockJumps,
   drawStoreClockSteps,
+  drawUnregistrations,
 } from './draw-extra.js';
 import { drawDeath, drawFaults, drawHarsh, drawMild } from './draw-faults.js';
 import { drawEarlyTimersMs, drawSetting, drawThreads } from './draw-setting.js';
@@ -37,18 +39,29 @@ export function drawPlan(seed: number): Plan {
     return { seed, setting: drawn, clocks, faults };
   }
   const [setting, restarts] = drawRollOut({ chance: Chance.of(seed, 'roll-out'), setting: drawn, places });
-  const faults = drawFaults({ chance, setting, places }, temper === 'mild' ? drawMild : drawHarsh);
-  const stepDowns = drawStepDowns({ chance: Chance.of(seed, 'step-down'), setting, places });
-  const clockSteps = drawStoreClockSteps({ chance: Chance.of(seed, 'store-clock'), setting, places });
-  const blocks = drawBlocks({ chance: Chance.of(seed, 'blocks'), setting, places });
-  const absences = drawAbsences({ chance: Chance.of(seed, 'absences'), setting, places });
-  const clockJumps = drawStoreClockJumps({ chance: Chance.of(seed, 'store-clock-jumps'), setting, places });
-  const all = [...faults, ...restarts, ...stepDowns, ...clockSteps, ...blocks, ...absences, ...clockJumps];
+  const of = (use: string): Draw => ({ chance: Chance.of(seed, use), setting, places });
+  const all = [
+    ...drawFaults({ chance, setting, places }, temper === 'mild' ? drawMild : drawHarsh),
+    ...restarts,
+    ...drawStepDowns(of('step-down')),
+    ...drawStoreClockSteps(of('store-clock')),
+    ...drawBlocks(of('blocks')),
+    ...drawAbsences(of('absences')),
+    ...drawStoreClockJumps(of('store-clock-jumps')),
+    ...drawUnregistrations(of('unregister')),
+    ...drawPauses(of('pauses')),
+  ];
   return { seed, setting, clocks, faults: all.filter(isPlayed(all)).sort((a, b) => a.atMs - b.atMs) };
 }
 
-/** A leader cannot find out that its lock was deleted while the store refuses renewals. */
+/**
+ * A leader cannot find out that its lock was deleted while the store refuses renewals. And without messages a replica that gave a lock back
+ * and lives is noticed only by the request that all followers send once a minute.
+ */
 function isPlayed(all: readonly Fault[]): (fault: Fault) => boolean {
-  const isDeleted = all.some(({ kind }) => kind === 'lock-deleted');
-  return (fault) => !(isDeleted && fault.kind === 'store-refuses' && fault.request === 'renew');
+  const has = (kind: Fault['kind']): boolean => all.some((fault) => fault.kind === kind);
+  const [isDeleted, isUnregistered] = [has('lock-deleted'), has('unregister')];
+  return (fault) =>
+    !(isDeleted && fault.kind === 'store-refuses' && fault.request === 'renew') &&
+    !(isUnregistered && 'conditions' in fault && fault.conditions.lostMessages > 0);
 }

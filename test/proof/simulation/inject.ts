@@ -1,6 +1,6 @@
 import { LockStoreError } from '../../../libs/singleton-job/src/errors/index.js';
 import { type Place } from './place.js';
-import { type Fault, type Plan, type Restart } from './plan.js';
+import { type Fault, type JobName, type Plan, type Restart } from './plan.js';
 import { type ProcessClock } from './process-clock.js';
 import { type SimulatedProcess } from './simulated-process.js';
 import { type SimulatedServer } from './simulated-server.js';
@@ -8,6 +8,9 @@ import { type NetworkConditions } from './network-conditions.js';
 import { windowsOf } from './windows.js';
 import { type Recorder } from './recorder.js';
 import { type World } from './world.js';
+
+/** Between two clicks. */
+const DOUBLE_CLICK_MS = 2;
 
 /** Where a story is played. */
 export interface StoryContext {
@@ -92,6 +95,8 @@ export function inject(fault: Fault, context: StoryContext): void {
     case 'block':
     case 'clock-step':
     case 'step-down':
+    case 'unregister':
+    case 'pause-job':
     case 'cut':
     case 'network': {
       const place = context.places[fault.place];
@@ -150,6 +155,18 @@ function injectIntoProcess(fault: FaultOfProcess, injection: Injection): void {
     case 'step-down':
       target.stepDown();
       return;
+    case 'unregister':
+      target.unregister(fault.job);
+      later(context, fault.forMs, () => {
+        target.register(fault.job);
+      });
+      return;
+    case 'pause-job':
+      target.pauseJob(fault.job);
+      later(context, fault.forMs, () => {
+        resumeJob(fault.job, fault.place, context);
+      });
+      return;
     case 'cut':
       target.cut(fault.which);
       return;
@@ -199,6 +216,13 @@ function later({ world, disturb }: StoryContext, afterMs: number, end: () => voi
     disturb();
     end();
   });
+}
+
+/** By the process at this place, or the next one that lives. A person clicks twice. */
+function resumeJob(job: JobName, place: number, { places, world }: StoryContext): void {
+  const process = [...places.slice(place), ...places].find((one) => one.process !== undefined)?.process;
+  process?.resumeJob(job);
+  world.after(DOUBLE_CLICK_MS, () => process?.resumeJob(job));
 }
 
 function die(restart: Restart, injection: Injection): void {

@@ -103,6 +103,10 @@ export type Fault =
   /** The event loop of its main thread is blocked. A heartbeat thread continues. */
   | (AtPlace & { readonly kind: 'block'; readonly forMs: number })
   | (AtPlace & { readonly kind: 'clock-step'; readonly byMs: number })
+  /** The process unregisters a job, and registers it again after `forMs`. It keeps its other jobs, and so its sessions. */
+  | (AtPlace & { readonly kind: 'unregister'; readonly job: JobName; readonly forMs: number })
+  /** The process pauses a job on all replicas. After `forMs` it is resumed, twice in a row. */
+  | (AtPlace & { readonly kind: 'pause-job'; readonly job: JobName; readonly forMs: number })
   /** The process steps down from every job that it leads. */
   | (AtPlace & { readonly kind: 'step-down' })
   /** A connection ends, and is opened again at once. */
@@ -153,6 +157,9 @@ function detail(fault: Fault): string {
       return `at the next '${fault.step}', back after ${inWords(fault)}`;
     case 'step-down':
       return 'from all jobs';
+    case 'unregister':
+    case 'pause-job':
+      return `${fault.job} for ${Math.round(fault.forMs)} ms`;
     case 'cut':
       return fault.which;
     case 'clock-step':

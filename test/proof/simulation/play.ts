@@ -4,8 +4,8 @@ import { resolveOptions } from '../../../libs/singleton-job/src/options/index.js
 import { cron, type CronSchedule } from '../../../libs/singleton-job/src/schedule/index.js';
 import { Chance } from './chance.js';
 import { Place } from './place.js';
-import { leaderBoundMs } from './leader-bounds.js';
-import { LeaderWatch } from './leader-watch.js';
+import { Calm } from './calm.js';
+import { calmChecks } from './calm-checks.js';
 import { faultInWords, type Plan, type Setting, type Version } from './plan.js';
 import { type ClockFaults, ProcessClock } from './process-clock.js';
 import { check, type History, type Violation } from './rules.js';
@@ -42,17 +42,11 @@ export async function play(plan: Plan, options: PlayOptions = {}): Promise<Outco
   const onlyKills = plan.faults.every(({ kind }) => kind === 'kill' || kind === 'crash');
   const recorder = new Recorder({ world, setting, server: data, onlyKills, print: options.print });
   const disturb = (): void => {
-    watch.disturbed();
+    calm.disturbed();
   };
   const server = new SimulatedServer({ world, data, isProxied: setting.isProxied, arrivedLate: disturb });
   const places = placesOf({ plan, world, recorder, server, mutate: options.mutate });
-  const watch = new LeaderWatch({
-    world,
-    boundMs: (job, calmFromMs) => leaderBoundMs(plan, job, calmFromMs),
-    candidates: () => recorder.living,
-    mayBeLed: () => server.isWell,
-    onVacancy: (vacancy) => recorder.vacancies.push(vacancy),
-  });
+  const calm = new Calm(world, calmChecks({ plan, recorder, server }));
   const context: StoryContext = { plan, world, places, server, serverClock, recorder, disturb };
   plan.clocks.forEach((clock, index) => places[index]?.start(clock));
   for (const fault of plan.faults) {
@@ -62,9 +56,9 @@ export async function play(plan: Plan, options: PlayOptions = {}): Promise<Outco
     });
   }
   await world.passUntil(setting.faultsForMs);
-  while (world.nowMs < watch.endsMs) {
+  while (world.nowMs < calm.endsMs) {
     for (const { process } of places) process?.spare();
-    await world.passUntil(watch.endsMs);
+    await world.passUntil(calm.endsMs);
   }
   const history: History = {
     // the runs in flight have run until now
@@ -73,6 +67,7 @@ export async function play(plan: Plan, options: PlayOptions = {}): Promise<Outco
     vacancies: recorder.vacancies,
     windows: recorder.windows,
     cronJobs: ['cron'],
+    intervals: new Map([['pause', setting.delayMs]]),
   };
   for (const { process } of places) process?.kill();
   return { history, violations: check(history) };

@@ -6,13 +6,15 @@ import {
   type HeartbeatRequest,
   type Holder,
   lockExpiryOf,
+  type ReleaseRequest,
+  type ReleaseResult,
   replicaOf,
   sessionOf,
 } from '../../../libs/singleton-job/src/store/index.js';
 import { type TestServer } from '../../../libs/singleton-job/src/testing/index.js';
 import { deadlineOf } from '../../../libs/singleton-job/src/leadership/index.js';
 import { type Instant } from '../../../libs/singleton-job/src/time/index.js';
-import { type Candidate } from './leader-watch.js';
+import { type Candidate } from './calm-checks.js';
 import { JOBS, longestExpiryMs, type Request, type Setting } from './plan.js';
 import { type ProcessClock } from './process-clock.js';
 import { type DoubleLead, type Run, type Vacancy, type Window } from './rules.js';
@@ -119,6 +121,12 @@ export class Recorder {
     if (request === 'heartbeat') {
       for (const { id } of (body as HeartbeatRequest).sessions) this.#heartbeats.set(id, world.nowMs);
     }
+    if (request === 'release' && (answer as ReleaseResult).released) {
+      const { name, holder } = body as ReleaseRequest;
+      for (const run of this.runs) {
+        if (run.job === name && run.process === replicaOf(holder)) run.isEndRecorded = run.endedMs !== undefined;
+      }
+    }
     if (request === 'acquire' && clock.hasEnded && (answer as AcquireResult).granted)
       this.#expectSuccessor((body as AcquireRequest).name, (body as AcquireRequest).holder);
   }
@@ -159,6 +167,16 @@ export class Recorder {
       const holder = this.#parts.server.holderOf(job);
       if (holder !== undefined && replicaOf(holder) === process) this.#expectSuccessor(job, holder);
     }
+  }
+
+  /** A job has no leader, or no run, although it has been calm for long enough. */
+  missed(rule: Vacancy['rule'], job: string, calmFromMs: number): void {
+    const since = `it has been calm since ${calmFromMs.toFixed(1)}`;
+    this.vacancies.push({ rule, job, since, dueMs: this.#parts.world.nowMs });
+  }
+
+  isLed(job: string): boolean {
+    return [...this.#processes.values()].some((process) => process.isLeading(job));
   }
 
   /** The processes that have not ended. */
@@ -262,6 +280,7 @@ export class Recorder {
     const hasSurvivor = [...this.#processes.values()].some(({ startedMs }) => startedMs <= dueMs - NEWCOMER_MS);
     if (!hasSurvivor || server.holderOf(job) !== holder) return;
     this.vacancies.push({
+      rule: 'no-leader',
       job,
       since: `${holder} is dead, its last heartbeat was at ${heartbeatMs.toFixed(1)}`,
       dueMs,

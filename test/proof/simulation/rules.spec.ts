@@ -22,9 +22,15 @@ const window = (rule: Rule, overrides: Partial<Window> = {}): Window => ({
 });
 const broken = (runs: readonly Run[], windows: readonly Window[] = []): Rule[] => brokenIn({ runs, windows });
 const brokenIn = (history: Partial<History>): Rule[] =>
-  check({ runs: [], doubleLeads: [], vacancies: [], windows: [], cronJobs: ['report'], ...history }).map(
-    ({ rule }) => rule,
-  );
+  check({
+    runs: [],
+    doubleLeads: [],
+    vacancies: [],
+    windows: [],
+    cronJobs: ['report'],
+    intervals: new Map(),
+    ...history,
+  }).map(({ rule }) => rule);
 
 describe('No run starts under an ended lease', () => {
   it('is kept by runs that follow one another, each under a lease of its own', () => {
@@ -115,7 +121,7 @@ describe('No occurrence starts twice', () => {
 
 describe('Each job has a leader', () => {
   it('is broken by a job without a leader when there should be one', () => {
-    const vacancies = [{ job: 'report', since: 'a is dead', dueMs: 5 }];
+    const vacancies = [{ rule: 'no-leader' as const, job: 'report', since: 'a is dead', dueMs: 5 }];
     expect(brokenIn({ vacancies })).toEqual(['no-leader']);
     expect(brokenIn({ vacancies, windows: [window('no-leader', { job: 'other' })] })).toEqual(['no-leader']);
     expect(brokenIn({ vacancies, windows: [window('no-leader', { job: 'report' })] })).toEqual([]);
@@ -124,9 +130,15 @@ describe('Each job has a leader', () => {
 
 describe('A violation', () => {
   const evidenceOf = (history: Partial<History>): string[] =>
-    check({ runs: [], doubleLeads: [], vacancies: [], windows: [], cronJobs: [], ...history }).map(
-      ({ evidence }) => evidence,
-    );
+    check({
+      runs: [],
+      doubleLeads: [],
+      vacancies: [],
+      windows: [],
+      cronJobs: [],
+      intervals: new Map(),
+      ...history,
+    }).map(({ evidence }) => evidence);
 
   it('shows the runs that break the rule', () => {
     const runs = [run(), later({ startedMs: 5, heldLock: false, leaseLeftMs: 2 })];
@@ -138,7 +150,7 @@ describe('A violation', () => {
 
   it('shows the leaders, and since when a job has none', () => {
     const doubleLeads = [{ job: 'report', processes: ['a', 'b'], atMs: 5 }] as const;
-    const vacancies = [{ job: 'report', since: 'a is dead', dueMs: 7 }];
+    const vacancies = [{ rule: 'no-leader' as const, job: 'report', since: 'a is dead', dueMs: 7 }];
     expect(evidenceOf({ doubleLeads, vacancies })).toEqual([
       'report is led by a and b at 5.0',
       'report has no leader at 7.0: a is dead',

@@ -1,3 +1,5 @@
+import { runsTooEarly } from './interval-rule.js';
+
 /** A run of a job in true time, as seen from outside all replicas. */
 export interface Run {
   readonly job: string;
@@ -7,6 +9,8 @@ export interface Run {
   readonly startedMs: number;
   /** When the method settled or its process died. Left out while it runs. */
   readonly endedMs?: number;
+  /** Whether the store has got the end of it with the release of its lock. */
+  readonly isEndRecorded?: boolean;
   /** When its signal fired. */
   readonly abortedMs?: number;
   /** How long it may take to settle after its signal. After that, only its fencing token protects the data. */
@@ -24,15 +28,17 @@ export interface DoubleLead {
   readonly atMs: number;
 }
 
-/** A job without a leader, from the moment at which it should have one. */
+/** A job without a leader, or without a run, at the moment at which it should have one. */
 export interface Vacancy {
+  readonly rule: 'no-leader' | 'no-run';
   readonly job: string;
   /** What happened before. */
   readonly since: string;
   readonly dueMs: number;
 }
 
-export type Rule = 'ended-lease' | 'two-leaders' | 'two-runs' | 'started-twice' | 'no-leader';
+export type Rule =
+  'ended-lease' | 'two-leaders' | 'two-runs' | 'started-twice' | 'run-too-early' | 'no-leader' | 'no-run';
 
 /** A time in which a rule may break, because of a fault that the promises exclude. */
 export interface Window {
@@ -56,6 +62,8 @@ export interface History {
   readonly windows: readonly Window[];
   /** The jobs with occurrences that start once. */
   readonly cronJobs: readonly string[];
+  /** The interval jobs, with the delay after each run. */
+  readonly intervals: ReadonlyMap<string, number>;
 }
 
 /** A broken rule, with the lines of the history that show it. */
@@ -71,7 +79,8 @@ export function check(history: History): Violation[] {
     ...twoLeaders(history),
     ...twoRuns(history),
     ...startsOfOneOccurrence(history),
-    ...noLeader(history),
+    ...runsTooEarly(history),
+    ...missing(history),
   ];
 }
 
@@ -134,21 +143,21 @@ function startsOfOneOccurrence(history: History): Violation[] {
     });
 }
 
-/** Each job has a leader when the faults are over. After a death it has one as soon as the session has ended. */
-function noLeader(history: History): Violation[] {
+/** Each job has a leader, and runs, when nothing has failed for long enough. */
+function missing(history: History): Violation[] {
   return history.vacancies
-    .filter(({ job, dueMs }) => {
+    .filter(({ rule, job, dueMs }) => {
       const moment = { fromMs: dueMs, untilMs: dueMs };
-      return !isInWindow(history, 'no-leader', [{ job, process: '', startedMs: dueMs }], moment);
+      return !isInWindow(history, rule, [{ job, process: '', startedMs: dueMs }], moment);
     })
-    .map(({ job, since, dueMs }) => ({
-      rule: 'no-leader',
-      evidence: `${job} has no leader at ${dueMs.toFixed(1)}: ${since}`,
+    .map(({ rule, job, since, dueMs }) => ({
+      rule,
+      evidence: `${job} has no ${rule === 'no-leader' ? 'leader' : 'run'} at ${dueMs.toFixed(1)}: ${since}`,
     }));
 }
 
 /** Whether a window of this rule, for this job and one of these processes, holds the whole time. */
-function isInWindow(
+export function isInWindow(
   { windows }: History,
   rule: Rule,
   leads: readonly Pick<Run, 'job' | 'process' | 'startedMs'>[],
@@ -170,7 +179,7 @@ function isInWindow(
   );
 }
 
-function violation(rule: Rule, ...runs: readonly Run[]): Violation {
+export function violation(rule: Rule, ...runs: readonly Run[]): Violation {
   return { rule, evidence: runs.map(inWords).join('\n') };
 }
 

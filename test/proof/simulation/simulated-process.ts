@@ -1,10 +1,14 @@
 import { type JobDefinition } from '../../../libs/singleton-job/src/discovery/index.js';
 import { type JobObserver } from '../../../libs/singleton-job/src/events/index.js';
 import { type ResolvedOptions } from '../../../libs/singleton-job/src/options/index.js';
-import { createReplica, type JobSupervisor } from '../../../libs/singleton-job/src/replica/index.js';
+import {
+  type ApplicationReplica,
+  createReplica,
+  type JobSupervisor,
+} from '../../../libs/singleton-job/src/replica/index.js';
 import { type TestServer } from '../../../libs/singleton-job/src/testing/index.js';
 import { type Chance } from './chance.js';
-import { type Step } from './plan.js';
+import { type JobName, type Step } from './plan.js';
 import { type ClockFaults, ProcessClock, type Standstill } from './process-clock.js';
 import { type NetworkConditions } from './network-conditions.js';
 import { SimulatedNetwork } from './simulated-network.js';
@@ -40,7 +44,8 @@ const LAST_MOMENT_MS = 20;
 export class SimulatedProcess implements Watched {
   readonly clock: ProcessClock;
   readonly startedMs: number;
-  readonly #supervisor: JobSupervisor;
+  readonly #replica: ApplicationReplica;
+  readonly #jobs: readonly JobDefinition[];
   readonly #parts: ProcessParts;
   readonly #network: SimulatedNetwork;
   readonly #thread: SimulatedThread | undefined;
@@ -66,10 +71,15 @@ export class SimulatedProcess implements Watched {
       },
     ];
     const replica = { id: name, clock: this.clock, store: this.#network, random, observers, backup: this.#thread };
-    this.#supervisor = createReplica(options, replica).supervisor;
-    for (const job of parts.jobs(this)) this.#supervisor.add(job);
+    this.#replica = createReplica(options, replica);
+    this.#jobs = parts.jobs(this);
+    for (const job of this.#jobs) this.#supervisor.add(job);
     recorder.watch(this);
     this.#supervisor.start();
+  }
+
+  get #supervisor(): JobSupervisor {
+    return this.#replica.supervisor;
   }
 
   set conditions(conditions: NetworkConditions) {
@@ -149,6 +159,28 @@ export class SimulatedProcess implements Watched {
   /** Steps down from every job that it leads. */
   stepDown(): void {
     for (const { workers } of this.#supervisor.jobs) void workers?.election.stepDown();
+  }
+
+  /** Lives on without a job. */
+  unregister(job: JobName): void {
+    void this.#replica.supervisor.remove(job);
+  }
+
+  /** Competes for a job again, unless it still waits for its last run. */
+  register(job: JobName): void {
+    const { supervisor } = this.#replica;
+    const definition = this.#jobs.find(({ name }) => name === job);
+    if (definition !== undefined && supervisor.find(job) === undefined && !this.clock.hasEnded)
+      supervisor.add(definition);
+  }
+
+  /** Pauses a job on all replicas. If the store does not answer, it is not known whether it is paused. */
+  pauseJob(job: JobName): void {
+    this.#replica.registry.pause(job).catch(() => undefined);
+  }
+
+  resumeJob(job: JobName): void {
+    if (!this.clock.hasEnded) this.#replica.registry.resume(job).catch(() => undefined);
   }
 
   /** SIGKILL. */

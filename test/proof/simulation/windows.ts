@@ -42,24 +42,36 @@ export function windowsOf(fault: Fault, plan: Plan): readonly WindowOfFault[] {
     case 'lock-deleted':
       return [{ ...lead(untilRenewalMs(setting, fault.job)), job: fault.job }];
     case 'state-deleted':
-      return [{ ...claim(plan, { forMs: 0, lostMs: Infinity }), job: fault.job }];
+      return [
+        { ...claim(plan, { forMs: 0, lostMs: Infinity }), job: fault.job },
+        { rules: ['run-too-early'], forMs: longestExpiryMs(setting) * DRIFT + setting.delayMs, job: fault.job },
+      ];
     case 'store-clock-step':
-      return JOBS.flatMap((job) => afterStep(fault.byMs, job, expiryMs(setting, job)));
+      return [
+        ...JOBS.flatMap((job) => afterStep(fault.byMs, job, expiryMs(setting, job))),
+        // the end of the last run seems to be long ago
+        ...(fault.byMs > 0 ? [{ rules: ['run-too-early'], forMs: Infinity, job: 'pause' } as const] : []),
+      ];
     case 'pause':
     case 'block':
       // its signal fires when it continues, and then its run settles
       return [{ rules: ['two-runs'], forMs: fault.forMs + safetyMarginMs(longestMs), ofEarlierRuns: true }];
     case 'suspend':
       // the timer of a run stopped with the host
-      return [{ rules: ['two-runs'], forMs: fault.forMs + longestMs, ofEarlierRuns: true }];
+      return [
+        { rules: ['two-runs'], forMs: fault.forMs + longestMs, ofEarlierRuns: true },
+        withSlowStoreTime(fault.forMs, setting),
+      ];
     case 'freeze':
       // neither clock shows that it was suspended
-      return [lead(fault.forMs + longestMs)];
+      return [lead(fault.forMs + longestMs), withSlowStoreTime(fault.forMs, setting)];
     // a lease covers this fault
     case 'kill':
     case 'crash':
     case 'stop':
     case 'step-down':
+    case 'unregister':
+    case 'pause-job':
     case 'clock-step':
     case 'cut':
     case 'network':
@@ -73,7 +85,7 @@ export function windowsOf(fault: Fault, plan: Plan): readonly WindowOfFault[] {
 }
 
 function lead(forMs: number): WindowOfFault {
-  return { rules: ['ended-lease', 'two-leaders', 'two-runs'], forMs };
+  return { rules: ['ended-lease', 'two-leaders', 'two-runs', 'run-too-early'], forMs };
 }
 
 interface Loss {
@@ -94,13 +106,25 @@ function untilRenewalMs(setting: Setting, job: JobName): number {
 
 /** The leader continues until its lease ends, although the store does not know of it. Claims may be lost. */
 function afterLoss(plan: Plan, loss: Loss): readonly WindowOfFault[] {
-  return [{ rules: ['ended-lease'], forMs: longestExpiryMs(plan.setting) * DRIFT }, claim(plan, loss)];
+  const { setting } = plan;
+  const expiryMs = longestExpiryMs(setting) * DRIFT;
+  return [
+    { rules: ['ended-lease'], forMs: expiryMs },
+    { rules: ['run-too-early'], forMs: loss.forMs + expiryMs + setting.delayMs, job: 'pause' },
+    claim(plan, loss),
+  ];
 }
 
 /** An occurrence whose claim is lost may start within its `misfireGrace`, by a clock of the store that may be set back. */
 function claim({ setting, faults }: Plan, { forMs, lostMs }: Loss): WindowOfFault {
   const untilMs = forMs + longestExpiryMs(setting) * DRIFT + setting.misfireGraceMs + setBackMs(faults);
   return { rules: ['started-twice'], forMs: untilMs, firstStartedWithinMs: lostMs };
+}
+
+/** Until its next renewal a process that was suspended takes the time of the store, and so the end of a run, to be earlier than it is. */
+function withSlowStoreTime(suspendedMs: number, setting: Setting): WindowOfFault {
+  const forMs = suspendedMs + RENEWAL_MS + setting.delayMs + expiryMs(setting, 'pause');
+  return { rules: ['run-too-early'], forMs, job: 'pause' };
 }
 
 /** Sessions end early when the clock of the store is set ahead. With a large step locks do too. */

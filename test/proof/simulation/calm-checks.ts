@@ -1,0 +1,54 @@
+import { type CalmCheck } from './calm.js';
+import { leaderBoundMs } from './leader-bounds.js';
+import { JOBS, type JobName, type Plan } from './plan.js';
+import { type Recorder } from './recorder.js';
+import { type SimulatedServer } from './simulated-server.js';
+
+/** A process that may lead. */
+export interface Candidate {
+  /** Whether it has competed for a job since then, is not halted, and reaches the store. */
+  couldLeadSince(job: string, sinceMs: number): boolean;
+  /** Whether it has the lock, and is not halted. */
+  isLeading(job: string): boolean;
+}
+
+interface CalmParts {
+  readonly plan: Plan;
+  readonly recorder: Recorder;
+  readonly server: SimulatedServer;
+}
+
+/** How much slower than the store a clock of this simulation may be. */
+const DRIFT = 1.01;
+
+/** What must be true of the jobs in a calm. */
+export function calmChecks(parts: CalmParts): readonly CalmCheck[] {
+  return [...JOBS.map((job) => leaderCheck(job, parts)), intervalCheck(parts)];
+}
+
+/** A job has a leader if a process competes for it. */
+function leaderCheck(job: JobName, { plan, recorder, server }: CalmParts): CalmCheck {
+  return {
+    boundMs: (calmFromMs) => leaderBoundMs(plan, job, calmFromMs),
+    check: (calmFromMs) => {
+      const processes = [...recorder.living];
+      const mayBeLed = server.isWell && server.data.snapshot().states.get(job)?.pausedAt === undefined;
+      if (processes.some((process) => process.isLeading(job)) || !mayBeLed) return;
+      if (processes.some((process) => process.couldLeadSince(job, calmFromMs)))
+        recorder.missed('no-leader', job, calmFromMs);
+    },
+  };
+}
+
+/** An interval job runs again after its delay, also if its leader has just changed. */
+function intervalCheck({ plan, recorder }: CalmParts): CalmCheck {
+  const job = 'pause';
+  return {
+    boundMs: (calmFromMs) => leaderBoundMs(plan, job, calmFromMs) + plan.setting.delayMs * DRIFT,
+    check: (calmFromMs) => {
+      if (!recorder.isLed(job)) return;
+      const hasRun = recorder.runs.some((run) => run.job === job && (run.endedMs ?? Infinity) > calmFromMs);
+      if (!hasRun) recorder.missed('no-run', job, calmFromMs);
+    },
+  };
+}

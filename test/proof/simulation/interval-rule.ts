@@ -1,0 +1,29 @@
+import { type History, isInWindow, type Run, type Violation, violation } from './rules.js';
+
+/** How much faster than true time a clock of this simulation may be. */
+const DRIFT = 0.01;
+/** Times in the store are whole milliseconds. */
+const ROUNDING_MS = 5;
+
+/**
+ * An interval job starts no sooner than its delay after the end of the last run, if that end was recorded. A process may have died before:
+ * then no sooner than its delay after the start.
+ */
+export function runsTooEarly(history: History): Violation[] {
+  return [...history.intervals].flatMap(([job, delayMs]) => {
+    const runs = history.runs.filter((run) => run.job === job).toSorted((a, b) => a.startedMs - b.startedMs);
+    return runs.flatMap((run, index) => {
+      const last = runs[index - 1];
+      if (last === undefined) return [];
+      const gapMs = run.startedMs - countsFromMs(last, run);
+      if (gapMs >= delayMs * (1 - DRIFT) - ROUNDING_MS) return [];
+      const moment = { fromMs: run.startedMs, untilMs: run.startedMs };
+      return isInWindow(history, 'run-too-early', [last, run], moment) ? [] : [violation('run-too-early', last, run)];
+    });
+  });
+}
+
+function countsFromMs(last: Run, next: Run): number {
+  const isKnown = last.process === next.process || last.isEndRecorded === true;
+  return isKnown ? (last.endedMs ?? last.startedMs) : last.startedMs;
+}
