@@ -1,6 +1,6 @@
 import { type CalmCheck } from './calm.js';
 import { leaderBoundMs } from './leader-bounds.js';
-import { JOBS, type JobName, type Plan } from './plan.js';
+import { JOBS, type JobName, keepsInterval, type Plan } from './plan.js';
 import { type Recorder } from './recorder.js';
 import { type SimulatedServer } from './simulated-server.js';
 
@@ -23,7 +23,10 @@ const DRIFT = 1.01;
 
 /** What must be true of the jobs in a calm. */
 export function calmChecks(parts: CalmParts): readonly CalmCheck[] {
-  return [...JOBS.map((job) => leaderCheck(job, parts)), intervalCheck(parts)];
+  return [
+    ...JOBS.map((job) => leaderCheck(job, parts)),
+    ...(keepsInterval(parts.plan.setting) ? [intervalCheck(parts)] : []),
+  ];
 }
 
 /** A job has a leader if a process competes for it. */

@@ -10,6 +10,7 @@ export function drawRollOut({ chance, setting, places }: Draw): [Setting, Fault[
   const rollOutMs = chance.between(0.1, 0.7) * faultsForMs;
   const rollBackMs = chance.happens(0.5) ? rollOutMs + chance.between(0.5, 3) * longestMs : Infinity;
   const next = {
+    kinds: version.kinds,
     cronSeconds: chance.happens(0.7) ? (version.cronSeconds === 2 ? 1 : 2) : version.cronSeconds,
     lockExpiryMs: chance.happens(0.5) ? drawExpiries(chance) : version.lockExpiryMs,
   };

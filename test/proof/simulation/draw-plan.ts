@@ -12,6 +12,7 @@ import {
 } from './draw-extra.js';
 import { drawDeath, drawFaults, drawHarsh, drawMild } from './draw-faults.js';
 import { drawEarlyTimersMs, drawSetting, drawThreads } from './draw-setting.js';
+import { withLongLeasesBefore, withOtherKinds } from './draw-versions.js';
 import { type Fault, type Plan, type Temper } from './plan.js';
 
 /** The story of a seed. */
@@ -51,7 +52,9 @@ export function drawPlan(seed: number): Plan {
     ...drawUnregistrations(of('unregister')),
     ...drawPauses(of('pauses')),
   ];
-  return { seed, setting, clocks, faults: all.filter(isPlayed(all)).sort((a, b) => a.atMs - b.atMs) };
+  const played = all.filter(isPlayed(all)).sort((a, b) => a.atMs - b.atMs);
+  const plan = withOtherKinds({ seed, setting, clocks, faults: played }, Chance.of(seed, 'kinds'));
+  return withLongLeasesBefore(plan, Chance.of(seed, 'long-leases'));
 }
 
 /**

@@ -3,7 +3,7 @@ import { MOST_EARLY_MS } from './process-clock.js';
 import { type Setting, type Temper, type Version } from './plan.js';
 
 export function drawSetting(chance: Chance, temper: Temper): Omit<Setting, 'threads' | 'earlyTimersMs'> {
-  const version = { lockExpiryMs: drawExpiries(chance), cronSeconds: chance.pick([1, 1, 2, 5]) };
+  const version = { kinds: KINDS, lockExpiryMs: drawExpiries(chance), cronSeconds: chance.pick([1, 1, 2, 5]) };
   const expiries = Object.values(version.lockExpiryMs);
   const longestMs = Math.max(...expiries);
   const shutdownTimeoutMs = chance.pick([3_000, 3_000, 8_000]);
@@ -26,6 +26,8 @@ export function drawSetting(chance: Chance, temper: Temper): Omit<Setting, 'thre
     faultsForMs: 6_000 + 5 * longestMs,
   };
 }
+
+const KINDS: Version['kinds'] = { grid: 'fixed-rate', pause: 'interval', cron: 'cron' };
 
 /** Short leases, so that many faults fit into a short time. The default. And mixed leases. */
 export function drawExpiries(chance: Chance): Version['lockExpiryMs'] {

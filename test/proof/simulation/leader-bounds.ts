@@ -1,5 +1,5 @@
 import { lockLifeMs } from '../../../libs/singleton-job/src/store/index.js';
-import { type Fault, type JobName, type Plan, setBackMs, type Setting } from './plan.js';
+import { type Fault, type JobName, type Plan, setBackMs } from './plan.js';
 
 /** How far the clocks of this simulation may drift apart during a lease. */
 const DRIFT = 1.005;
@@ -23,7 +23,7 @@ const LONGEST_BACKOFF_MS = 30_000;
 export function leaderBoundMs(plan: Plan, job: JobName, calmFromMs: number): number {
   const { setting } = plan;
   const faults = plan.faults.filter(({ atMs }) => atMs <= calmFromMs);
-  const expiryMs = longestInForceMs(setting, job, calmFromMs);
+  const expiryMs = longestInForceMs(plan, job, calmFromMs);
   const has = (kind: Fault['kind']): boolean => faults.some((fault) => fault.kind === kind);
   const noticedMs = setting.heartbeatIntervalMs + RECONNECT_MS;
   const settledMs =
@@ -38,15 +38,26 @@ export function leaderBoundMs(plan: Plan, job: JobName, calmFromMs: number): num
 }
 
 /** The longest `lockExpiry` of a job that may still rule a lease at this time. */
-function longestInForceMs(
-  { version, next, rollOutMs, rollBackMs, shutdownTimeoutMs }: Setting,
-  job: JobName,
-  atMs: number,
-): number {
+function longestInForceMs(plan: Plan, job: JobName, atMs: number): number {
+  const { version, next, rollOutMs, shutdownTimeoutMs } = plan.setting;
   const [first, second] = [version.lockExpiryMs[job], next.lockExpiryMs[job]];
   if (atMs < rollOutMs) return first;
-  const isFirstOver = rollBackMs === Infinity && atMs > rollOutMs + 2 * shutdownTimeoutMs + 2 * first;
+  const isFirstOver = atMs > firstVersionStopsMs(plan) + 2 * shutdownTimeoutMs + first * DRIFT;
   return isFirstOver ? second : Math.max(first, second);
+}
+
+/** When the last process of the first version is stopped. Infinity: it is rolled back, or a place keeps its process. */
+function firstVersionStopsMs({ setting, faults, clocks }: Plan): number {
+  if (setting.rollBackMs < Infinity) return Infinity;
+  return Math.max(
+    ...clocks.map((_, place) =>
+      Math.min(
+        ...faults
+          .filter((fault) => (fault.kind === 'stop' || fault.kind === 'kill') && fault.place === place)
+          .map(({ atMs }) => (atMs < setting.rollOutMs ? Infinity : atMs)),
+      ),
+    ),
+  );
 }
 
 /** A lock may name a session that no heartbeat lists, or a replica that does not use it. */

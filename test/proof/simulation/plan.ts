@@ -15,12 +15,16 @@ export interface Plan {
 /** The faults of a story: only deaths of processes, all faults except losses of data, or all faults. */
 export type Temper = 'kills' | 'mild' | 'harsh';
 
-/** The jobs of every process: one of each kind. */
+/** The jobs of every process. At first one of each kind. */
 export const JOBS = ['grid', 'pause', 'cron'] as const;
 export type JobName = (typeof JOBS)[number];
 
+/** The kind of a schedule. */
+export type Kind = 'fixed-rate' | 'interval' | 'cron';
+
 /** What a new version of the application changes. */
 export interface Version {
+  readonly kinds: Readonly<Record<JobName, Kind>>;
   /** `lockExpiry` of each job. Jobs with the same share a session. */
   readonly lockExpiryMs: Readonly<Record<JobName, number>>;
   readonly cronSeconds: number;
@@ -56,6 +60,11 @@ export interface Setting {
 /** The longest `lockExpiry` of a setting: all leases have ended so long after the store was last reached. */
 export function longestExpiryMs({ version, next }: Setting): number {
   return Math.max(...Object.values(version.lockExpiryMs), ...Object.values(next.lockExpiryMs));
+}
+
+/** Whether the interval job has its schedule in all versions. */
+export function keepsInterval({ version, next }: Setting): boolean {
+  return version.kinds.pause === 'interval' && next.kinds.pause === 'interval';
 }
 
 /** The last tenth of a lease: a run may take this long to settle after its signal. */

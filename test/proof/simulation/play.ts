@@ -6,7 +6,7 @@ import { Chance } from './chance.js';
 import { Place } from './place.js';
 import { Calm } from './calm.js';
 import { calmChecks } from './calm-checks.js';
-import { faultInWords, type Plan, type Setting, type Version } from './plan.js';
+import { faultInWords, keepsInterval, type Plan, type Setting, type Version } from './plan.js';
 import { type ClockFaults, ProcessClock } from './process-clock.js';
 import { check, type History, type Violation } from './rules.js';
 import { simulatedJobs } from './simulated-jobs.js';
@@ -66,8 +66,7 @@ export async function play(plan: Plan, options: PlayOptions = {}): Promise<Outco
     doubleLeads: recorder.doubleLeads,
     vacancies: recorder.vacancies,
     windows: recorder.windows,
-    cronJobs: ['cron'],
-    intervals: new Map([['pause', setting.delayMs]]),
+    intervals: new Map(keepsInterval(setting) ? [['pause', setting.delayMs]] : []),
   };
   for (const { process } of places) process?.kill();
   return { history, violations: check(history) };

@@ -132,13 +132,18 @@ export class Recorder {
   }
 
   /** A run begins; returns what to call when its signal fires, and when it has settled. */
-  began(process: Watched, run: JobRun, settleMs: number): { aborted: () => void; ended: () => void } {
+  began(
+    process: Watched,
+    run: JobRun,
+    { kind, settleMs }: Pick<Run, 'kind' | 'settleMs'>,
+  ): { aborted: () => void; ended: () => void } {
     const { job, fencingToken, scheduledAt } = run;
     const { name, clock } = process;
     const isInTerm = this.#terms.get(`${name} ${job}`) === fencingToken;
     const holder = this.#holders.get(`${name} ${job} ${String(fencingToken)}`) ?? '';
     const open: Open<Run> = {
       job,
+      kind,
       process: name,
       scheduledAt: scheduledAt.getTime(),
       startedMs: this.#parts.world.nowMs,

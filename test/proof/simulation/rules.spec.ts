@@ -3,6 +3,7 @@ import { check, type History, type Rule, type Run, type Window } from './rules.j
 
 const run = (overrides: Partial<Run> = {}): Run => ({
   job: 'report',
+  kind: 'cron',
   process: 'a',
   scheduledAt: 0,
   startedMs: 0,
@@ -27,7 +28,7 @@ const brokenIn = (history: Partial<History>): Rule[] =>
     doubleLeads: [],
     vacancies: [],
     windows: [],
-    cronJobs: ['report'],
+
     intervals: new Map(),
     ...history,
   }).map(({ rule }) => rule);
@@ -77,7 +78,7 @@ describe('No two runs of a job go on at the same time', () => {
   it('is broken by a run that starts before another has ended', () => {
     expect(broken([later({ startedMs: 9 }), run()])).toEqual(['two-runs']);
     expect(broken([run({ endedMs: 90, abortedMs: 8 }), later()])).toEqual(['two-runs']);
-    const endless = { job: 'report', process: 'a', scheduledAt: 0, startedMs: 0, settleMs: 3 };
+    const endless = { job: 'report', kind: 'cron' as const, process: 'a', scheduledAt: 0, startedMs: 0, settleMs: 3 };
     expect(broken([endless, later()])).toEqual(['two-runs']);
   });
 
@@ -98,7 +99,7 @@ describe('No two runs of a job go on at the same time', () => {
 describe('No occurrence starts twice', () => {
   it('is kept by one start for each occurrence, and by slots, which are no occurrences', () => {
     expect(broken([run(), later()])).toEqual([]);
-    expect(broken([run({ job: 'slot' }), later({ job: 'slot', scheduledAt: 0 })])).toEqual([]);
+    expect(broken([run({ kind: 'fixed-rate' }), later({ kind: 'fixed-rate', scheduledAt: 0 })])).toEqual([]);
   });
 
   it('is broken by a second start', () => {
@@ -135,7 +136,7 @@ describe('A violation', () => {
       doubleLeads: [],
       vacancies: [],
       windows: [],
-      cronJobs: [],
+
       intervals: new Map(),
       ...history,
     }).map(({ evidence }) => evidence);

@@ -3,6 +3,8 @@ import { runsTooEarly } from './interval-rule.js';
 /** A run of a job in true time, as seen from outside all replicas. */
 export interface Run {
   readonly job: string;
+  /** The kind of the schedule. Only occurrences of cron start once. */
+  readonly kind: 'fixed-rate' | 'interval' | 'cron';
   readonly process: string;
   /** Of a cron run: the occurrence, in milliseconds since the epoch. */
   readonly scheduledAt: number;
@@ -60,8 +62,6 @@ export interface History {
   readonly doubleLeads: readonly DoubleLead[];
   readonly vacancies: readonly Vacancy[];
   readonly windows: readonly Window[];
-  /** The jobs with occurrences that start once. */
-  readonly cronJobs: readonly string[];
   /** The interval jobs, with the delay after each run. */
   readonly intervals: ReadonlyMap<string, number>;
 }
@@ -128,7 +128,7 @@ function twoRuns(history: History): Violation[] {
 function startsOfOneOccurrence(history: History): Violation[] {
   const first = new Map<string, Run>();
   return history.runs
-    .filter(({ job }) => history.cronJobs.includes(job))
+    .filter(({ kind }) => kind === 'cron')
     .toSorted((a, b) => a.startedMs - b.startedMs)
     .flatMap((run) => {
       const key = `${run.job} ${String(run.scheduledAt)}`;

@@ -1,9 +1,14 @@
 import { type JobDefinition } from '../../../libs/singleton-job/src/discovery/index.js';
 import { type JobRun } from '../../../libs/singleton-job/src/decorators/index.js';
-import { type CronSchedule, fixedRate, interval } from '../../../libs/singleton-job/src/schedule/index.js';
+import {
+  type AnySchedule,
+  type CronSchedule,
+  fixedRate,
+  interval,
+} from '../../../libs/singleton-job/src/schedule/index.js';
 import { job } from '../../../libs/singleton-job/src/testing/specs/job.js';
 import { Chance } from './chance.js';
-import { type JobName, type Plan, safetyMarginMs, type Version } from './plan.js';
+import { type JobName, JOBS, type Kind, type Plan, safetyMarginMs, type Version } from './plan.js';
 import { type SimulatedProcess } from './simulated-process.js';
 import { type Recorder } from './recorder.js';
 
@@ -18,7 +23,7 @@ export interface JobParts {
 const SETTLES_WITHIN = 0.8;
 const LONGEST_RUN_MS = 6_000;
 
-/** The jobs of one process, one of each kind. Their runs take some time, sometimes too much, and sometimes fail. */
+/** The jobs of one process. Their runs take some time, sometimes too much, and sometimes fail. */
 export function simulatedJobs(process: SimulatedProcess, { plan, version, cron, recorder }: JobParts): JobDefinition[] {
   const { setting, seed } = plan;
   const { clock, name } = process;
@@ -32,7 +37,7 @@ export function simulatedJobs(process: SimulatedProcess, { plan, version, cron, 
     const fails = chance.happens(0.05);
     const longestMs = SETTLES_WITHIN * safetyMarginMs(lockExpiryMs);
     const settlesMs = chance.between(0, longestMs);
-    const seen = recorder.began(process, given, longestMs);
+    const seen = recorder.began(process, given, { kind: version.kinds[given.job as JobName], settleMs: longestMs });
     process.passed('run begun');
     return new Promise((resolve, reject) => {
       const done = clock.setTimer(lastsMs, () => {
@@ -54,15 +59,19 @@ export function simulatedJobs(process: SimulatedProcess, { plan, version, cron, 
     });
   };
 
-  const of = (name: JobName) => ({
-    name,
-    lockExpiryMs: version.lockExpiryMs[name],
-    misfireGraceMs: setting.misfireGraceMs,
-    run,
-  });
-  return [
-    job({ ...of('grid'), schedule: fixedRate(setting.periodMs, { offsetMs: 0 }) }),
-    job({ ...of('pause'), schedule: interval(setting.delayMs) }),
-    job({ ...of('cron'), schedule: cron, overlap: setting.overlap }),
-  ];
+  const schedules: Readonly<Record<Kind, AnySchedule>> = {
+    'fixed-rate': fixedRate(setting.periodMs, { offsetMs: 0 }),
+    interval: interval(setting.delayMs),
+    cron,
+  };
+  return JOBS.map((name) =>
+    job({
+      name,
+      schedule: schedules[version.kinds[name]],
+      lockExpiryMs: version.lockExpiryMs[name],
+      misfireGraceMs: setting.misfireGraceMs,
+      overlap: version.kinds[name] === 'cron' ? setting.overlap : 'skip',
+      run,
+    }),
+  );
 }

@@ -48,7 +48,7 @@ export function windowsOf(fault: Fault, plan: Plan): readonly WindowOfFault[] {
       ];
     case 'store-clock-step':
       return [
-        ...JOBS.flatMap((job) => afterStep(fault.byMs, job, expiryMs(setting, job))),
+        ...JOBS.flatMap((job) => afterStep(fault.byMs, job, setting)),
         // the end of the last run seems to be long ago
         ...(fault.byMs > 0 ? [{ rules: ['run-too-early'], forMs: Infinity, job: 'pause' } as const] : []),
       ];
@@ -128,11 +128,13 @@ function withSlowStoreTime(suspendedMs: number, setting: Setting): WindowOfFault
 }
 
 /** Sessions end early when the clock of the store is set ahead. With a large step locks do too. */
-function afterStep(byMs: number, job: JobName, expiryMs: number): readonly WindowOfFault[] {
+function afterStep(byMs: number, job: JobName, setting: Setting): readonly WindowOfFault[] {
   if (byMs <= 0) return [];
-  const forMs = byMs < 2 * RENEWAL_MS ? expiryMs * DRIFT : RENEWAL_MS + expiryMs;
+  const longestMs = expiryMs(setting, job);
+  const shortestMs = Math.min(setting.version.lockExpiryMs[job], setting.next.lockExpiryMs[job]);
+  const forMs = byMs < 2 * RENEWAL_MS ? longestMs * DRIFT : RENEWAL_MS + longestMs;
   // a small step uses a part of the margin in which runs settle
-  return byMs < 0.04 * expiryMs ? [{ rules: ['two-runs'], forMs, job }] : [{ ...lead(forMs), job }];
+  return byMs < 0.04 * shortestMs ? [{ rules: ['two-runs'], forMs, job }] : [{ ...lead(forMs), job }];
 }
 
 function expiryMs({ version, next }: Setting, job: JobName): number {
