@@ -124,7 +124,8 @@ export class Recorder {
     if (request === 'release' && (answer as ReleaseResult).released) {
       const { name, holder } = body as ReleaseRequest;
       for (const run of this.runs) {
-        if (run.job === name && run.process === replicaOf(holder)) run.isEndRecorded = run.endedMs !== undefined;
+        if (run.job === name && run.process === replicaOf(holder) && run.endedMs !== undefined)
+          run.endRecordedMs ??= world.nowMs;
       }
     }
     if (request === 'acquire' && clock.hasEnded && (answer as AcquireResult).granted)

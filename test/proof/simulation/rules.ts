@@ -11,8 +11,8 @@ export interface Run {
   readonly startedMs: number;
   /** When the method settled or its process died. Left out while it runs. */
   readonly endedMs?: number;
-  /** Whether the store has got the end of it with the release of its lock. */
-  readonly isEndRecorded?: boolean;
+  /** When the store got the end of it, with the release of its lock. */
+  readonly endRecordedMs?: number;
   /** When its signal fired. */
   readonly abortedMs?: number;
   /** How long it may take to settle after its signal. After that, only its fencing token protects the data. */
