@@ -1,6 +1,6 @@
 import { type Draw, drawClock, drawDurationMs, drawExpiryMs, drawPlace, rollingRestart } from './draw.js';
 import { drawExpiries } from './draw-setting.js';
-import { type Fault, JOBS, longestExpiryMs, type Setting } from './plan.js';
+import { type Fault, JOBS, longestExpiryMs, type Setting, type Temper } from './plan.js';
 
 /** In some stories a version with another cron schedule or other leases is rolled out, and sometimes rolled back. */
 export function drawRollOut({ chance, setting, places }: Draw): [Setting, Fault[]] {
@@ -107,5 +107,18 @@ export function drawPauses(draw: Draw): Fault[] {
     place: drawPlace(chance, places),
     job: chance.pick(JOBS),
     forMs: chance.pick([1, 1, 3]) * drawDurationMs(draw),
+  }));
+}
+
+/** One node of a cluster fails over and the other one does not. */
+export function drawNodeFailovers(draw: Draw, temper: Temper): Fault[] {
+  const { chance, setting } = draw;
+  if (!setting.isCluster) return [];
+  return Array.from({ length: chance.pick([1, 2, 3]) }, () => ({
+    kind: 'node-failover',
+    atMs: chance.between(0.05, 1) * setting.faultsForMs,
+    node: chance.pick(['locks', 'locks', 'sessions']),
+    lostMs: temper === 'harsh' ? chance.pick([0, 100, drawDurationMs(draw), Infinity]) : 0,
+    downForMs: chance.pick([10, 300, drawDurationMs(draw)]),
   }));
 }

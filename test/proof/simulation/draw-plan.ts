@@ -3,6 +3,7 @@ import { type Draw, drawClock } from './draw.js';
 import {
   drawAbsences,
   drawBlocks,
+  drawNodeFailovers,
   drawPauses,
   drawRollOut,
   drawStepDowns,
@@ -33,7 +34,8 @@ export function drawPlan(seed: number): Plan {
   const places = chance.pick([2, 3, 3, 4]);
   const threads = drawThreads(Chance.of(seed, 'threads'), places);
   const earlyTimersMs = drawEarlyTimersMs(Chance.of(seed, 'timers'));
-  const drawn = { ...drawSetting(chance, temper), threads, earlyTimersMs };
+  const isCluster = Chance.of(seed, 'cluster').happens(0.12);
+  const drawn = { ...drawSetting(chance, temper), threads, earlyTimersMs, isCluster };
   const clocks = Array.from({ length: places }, () => drawClock(chance));
   if (temper === 'kills') {
     const faults = drawFaults({ chance, setting: drawn, places }, drawDeath);
@@ -51,6 +53,7 @@ export function drawPlan(seed: number): Plan {
     ...drawStoreClockJumps(of('store-clock-jumps')),
     ...drawUnregistrations(of('unregister')),
     ...drawPauses(of('pauses')),
+    ...drawNodeFailovers(of('nodes'), temper),
   ];
   const played = all.filter(isPlayed(all)).sort((a, b) => a.atMs - b.atMs);
   const plan = withOtherKinds({ seed, setting, clocks, faults: played }, Chance.of(seed, 'kinds'));

@@ -2,7 +2,7 @@ import { type Chance } from './chance.js';
 import { MOST_EARLY_MS } from './process-clock.js';
 import { type Setting, type Temper, type Version } from './plan.js';
 
-export function drawSetting(chance: Chance, temper: Temper): Omit<Setting, 'threads' | 'earlyTimersMs'> {
+export function drawSetting(chance: Chance, temper: Temper): Omit<Setting, 'threads' | 'earlyTimersMs' | 'isCluster'> {
   const version = { kinds: KINDS, lockExpiryMs: drawExpiries(chance), cronSeconds: chance.pick([1, 1, 2, 5]) };
   const expiries = Object.values(version.lockExpiryMs);
   const longestMs = Math.max(...expiries);

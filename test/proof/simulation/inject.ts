@@ -1,6 +1,8 @@
 import { LockStoreError } from '../../../libs/singleton-job/src/errors/index.js';
+import { emptyData } from '../../../libs/singleton-job/src/store/index.js';
+import { SimulatedCluster } from './simulated-cluster.js';
 import { type Place } from './place.js';
-import { type Fault, type JobName, type Plan, type Restart } from './plan.js';
+import { type Fault, type JobName, type Plan, type Request, type Restart } from './plan.js';
 import { type ProcessClock } from './process-clock.js';
 import { type SimulatedProcess } from './simulated-process.js';
 import { type SimulatedServer } from './simulated-server.js';
@@ -71,6 +73,9 @@ export function inject(fault: Fault, context: StoryContext): void {
       });
       return;
     }
+    case 'node-failover':
+      failOver(fault, context);
+      return;
     case 'flush-all':
       lose(fault, context);
       data.loseData();
@@ -207,6 +212,34 @@ function restart(
   begin();
   later(context, fault.downForMs, () => {
     server.begin();
+  });
+}
+
+const REQUESTS_OF: Readonly<Record<'locks' | 'sessions', readonly Request[]>> = {
+  locks: ['acquire', 'renew', 'claim', 'release', 'setPaused'],
+  sessions: ['heartbeat', 'endSession'],
+};
+
+/** One node of a cluster fails over. Meanwhile the other one answers. */
+function failOver(fault: Extract<Fault, { readonly kind: 'node-failover' }>, context: StoryContext): void {
+  const { server, recorder } = context;
+  const { data } = server;
+  if (!(data instanceof SimulatedCluster)) return;
+  const { node, lostMs, downForMs } = fault;
+  const snapshot = lostMs === Infinity ? emptyData() : data.snapshot();
+  later(context, lostMs === Infinity ? 0 : lostMs, () => {
+    if (lostMs > 0) {
+      allow(fault, context);
+      recorder.dataLost();
+    }
+    const refused = new LockStoreError('STORE_UNREACHABLE', 'CLUSTERDOWN');
+    for (const request of REQUESTS_OF[node]) server.refused.set(request, refused);
+    const kept = lostMs === 0 ? data.snapshot() : snapshot;
+    if (node === 'locks') data.locks.restart(kept);
+    else data.restartSessions(kept);
+    later(context, downForMs, () => {
+      for (const request of REQUESTS_OF[node]) server.refused.delete(request);
+    });
   });
 }
 

@@ -68,6 +68,7 @@ function firstVersionStopsMs({ setting, faults, clocks }: Plan): number {
  */
 function leavesLock(fault: Fault): boolean {
   if (fault.kind === 'store-clock-step') return fault.byMs > MOST_LISTED_MS;
+  if (fault.kind === 'node-failover') return fault.lostMs > 0;
   return fault.kind === 'sessions-deleted' || fault.kind === 'restart-older';
 }
 

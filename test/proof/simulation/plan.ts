@@ -52,6 +52,8 @@ export interface Setting {
   readonly serverRate: number;
   /** A proxy keeps connections when the server restarts. */
   readonly isProxied: boolean;
+  /** The sessions are on one node of a cluster, the locks of all jobs on another one. */
+  readonly isCluster: boolean;
   /** Timers of the processes fire up to so much early. */
   readonly earlyTimersMs: number;
   readonly faultsForMs: number;
@@ -140,6 +142,14 @@ export type Fault =
    * writes replaces it.
    */
   | (ServerRestart & { readonly kind: 'restart-older'; readonly forMs: number })
+  /** One node of a cluster fails over, and loses all writes of the last `lostMs`. 0: none. Infinity: everything. */
+  | {
+      readonly atMs: number;
+      readonly kind: 'node-failover';
+      readonly node: 'locks' | 'sessions';
+      readonly lostMs: number;
+      readonly downForMs: number;
+    }
   | { readonly atMs: number; readonly kind: 'flush-all' }
   /** The list of sessions is deleted. */
   | { readonly atMs: number; readonly kind: 'sessions-deleted' }
@@ -182,6 +192,8 @@ function detail(fault: Fault): string {
       return restartInWords(fault);
     case 'restart-older':
       return `loses all of ${Math.round(fault.forMs)} ms, ${restartInWords(fault)}`;
+    case 'node-failover':
+      return `of the ${fault.node}, loses all of ${Math.round(fault.lostMs)} ms, back after ${Math.round(fault.downForMs)} ms`;
     case 'store-refuses':
       return `'${fault.request}' for ${Math.round(fault.forMs)} ms`;
     case 'lock-deleted':

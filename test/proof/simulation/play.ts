@@ -10,6 +10,7 @@ import { faultInWords, keepsInterval, type Plan, type Setting, type Version } fr
 import { type ClockFaults, ProcessClock } from './process-clock.js';
 import { check, type History, type Violation } from './rules.js';
 import { simulatedJobs } from './simulated-jobs.js';
+import { SimulatedCluster } from './simulated-cluster.js';
 import { SimulatedProcess } from './simulated-process.js';
 import { SimulatedServer } from './simulated-server.js';
 import { type StoryContext, inject } from './inject.js';
@@ -38,7 +39,7 @@ export async function play(plan: Plan, options: PlayOptions = {}): Promise<Outco
   const { setting } = plan;
   const world = new World();
   const serverClock = new ProcessClock(world, { aheadMs: 0, rate: setting.serverRate });
-  const data = new TestServer(serverClock);
+  const data = setting.isCluster ? new SimulatedCluster(serverClock) : new TestServer(serverClock);
   const onlyKills = plan.faults.every(({ kind }) => kind === 'kill' || kind === 'crash');
   const recorder = new Recorder({ world, setting, server: data, onlyKills, print: options.print });
   const disturb = (): void => {

@@ -41,6 +41,8 @@ export function windowsOf(fault: Fault, plan: Plan): readonly WindowOfFault[] {
       return afterLoss(plan, { forMs: fault.downForMs, lostMs: fault.forMs });
     case 'lock-deleted':
       return [{ ...lead(untilRenewalMs(setting, fault.job)), job: fault.job }];
+    case 'node-failover':
+      return fault.lostMs === 0 ? [] : afterNodeLoss(fault, plan);
     case 'state-deleted':
       return [
         { ...claim(plan, { forMs: 0, lostMs: Infinity }), job: fault.job },
@@ -112,6 +114,21 @@ function afterLoss(plan: Plan, loss: Loss): readonly WindowOfFault[] {
     { rules: ['ended-lease'], forMs: expiryMs },
     { rules: ['run-too-early'], forMs: loss.forMs + expiryMs + setting.delayMs, job: 'pause' },
     claim(plan, loss),
+  ];
+}
+
+/** No heartbeat shows that the node of the locks lost them. The sessions alone are no reason for two leaders. */
+function afterNodeLoss(
+  { node, lostMs, downForMs }: Extract<Fault, { readonly kind: 'node-failover' }>,
+  plan: Plan,
+): readonly WindowOfFault[] {
+  if (node === 'sessions') return [];
+  const { setting } = plan;
+  const tooEarlyMs = downForMs + longestExpiryMs(setting) * DRIFT + setting.delayMs;
+  return [
+    ...JOBS.map((job) => ({ ...lead(downForMs + untilRenewalMs(setting, job)), job })),
+    { rules: ['run-too-early'], forMs: tooEarlyMs, job: 'pause' },
+    claim(plan, { forMs: downForMs, lostMs }),
   ];
 }
 
