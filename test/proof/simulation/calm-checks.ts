@@ -1,7 +1,8 @@
 import { type CalmCheck } from './calm.js';
-import { leaderBoundMs } from './leader-bounds.js';
+import { leaderBoundMs, lockBoundMs } from './leader-bounds.js';
 import { JOBS, type JobName, keepsInterval, type Plan } from './plan.js';
 import { type Recorder } from './recorder.js';
+import { LOCK, type LockWatch } from './simulated-locks.js';
 import { type SimulatedServer } from './simulated-server.js';
 
 /** A process that may lead. */
@@ -16,6 +17,7 @@ interface CalmParts {
   readonly plan: Plan;
   readonly recorder: Recorder;
   readonly server: SimulatedServer;
+  readonly locks: LockWatch;
 }
 
 /** How much slower than the store a clock of this simulation may be. */
@@ -26,6 +28,7 @@ export function calmChecks(parts: CalmParts): readonly CalmCheck[] {
   return [
     ...JOBS.map((job) => leaderCheck(job, parts)),
     ...(keepsInterval(parts.plan.setting) ? [intervalCheck(parts)] : []),
+    ...(parts.plan.setting.lockExpiryMs === undefined ? [] : [lockCheck(parts)]),
   ];
 }
 
@@ -52,6 +55,16 @@ function intervalCheck({ plan, recorder }: CalmParts): CalmCheck {
       if (!recorder.isLed(job)) return;
       const hasRun = recorder.runs.some((run) => run.job === job && (run.endedMs ?? Infinity) > calmFromMs);
       if (!hasRun) recorder.missed('no-run', job, calmFromMs);
+    },
+  };
+}
+
+/** A process that waits for a lock gets it when the last holder has released it, or its life is over. */
+function lockCheck({ plan, recorder, server, locks }: CalmParts): CalmCheck {
+  return {
+    boundMs: () => lockBoundMs(plan),
+    check: (calmFromMs) => {
+      if (server.isWell && locks.isStuckSince(calmFromMs)) recorder.missed('no-leader', LOCK, calmFromMs);
     },
   };
 }

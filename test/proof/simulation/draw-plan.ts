@@ -12,7 +12,7 @@ import {
   drawUnregistrations,
 } from './draw-extra.js';
 import { drawDeath, drawFaults, drawHarsh, drawMild } from './draw-faults.js';
-import { drawEarlyTimersMs, drawSetting, drawThreads } from './draw-setting.js';
+import { drawEarlyTimersMs, drawLockExpiryMs, drawSetting, drawThreads } from './draw-setting.js';
 import { withLongLeasesBefore, withOtherKinds } from './draw-versions.js';
 import { type Fault, type Plan, type Temper } from './plan.js';
 
@@ -35,7 +35,8 @@ export function drawPlan(seed: number): Plan {
   const threads = drawThreads(Chance.of(seed, 'threads'), places);
   const earlyTimersMs = drawEarlyTimersMs(Chance.of(seed, 'timers'));
   const isCluster = Chance.of(seed, 'cluster').happens(0.12);
-  const drawn = { ...drawSetting(chance, temper), threads, earlyTimersMs, isCluster };
+  const lockExpiryMs = drawLockExpiryMs(Chance.of(seed, 'locks'));
+  const drawn = { ...drawSetting(chance, temper), threads, earlyTimersMs, isCluster, lockExpiryMs };
   const clocks = Array.from({ length: places }, () => drawClock(chance));
   if (temper === 'kills') {
     const faults = drawFaults({ chance, setting: drawn, places }, drawDeath);

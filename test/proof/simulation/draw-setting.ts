@@ -2,7 +2,10 @@ import { type Chance } from './chance.js';
 import { MOST_EARLY_MS } from './process-clock.js';
 import { type Setting, type Temper, type Version } from './plan.js';
 
-export function drawSetting(chance: Chance, temper: Temper): Omit<Setting, 'threads' | 'earlyTimersMs' | 'isCluster'> {
+export function drawSetting(
+  chance: Chance,
+  temper: Temper,
+): Omit<Setting, 'threads' | 'earlyTimersMs' | 'isCluster' | 'lockExpiryMs'> {
   const version = { kinds: KINDS, lockExpiryMs: drawExpiries(chance), cronSeconds: chance.pick([1, 1, 2, 5]) };
   const expiries = Object.values(version.lockExpiryMs);
   const longestMs = Math.max(...expiries);
@@ -53,4 +56,9 @@ export function drawThreads(chance: Chance, places: number): boolean[] {
 /** In some stories timers fire early, as those of Node.js do. */
 export function drawEarlyTimersMs(chance: Chance): number {
   return chance.pick([0, MOST_EARLY_MS]);
+}
+
+/** In some stories the processes also use `LockService`. */
+export function drawLockExpiryMs(chance: Chance): number | undefined {
+  return chance.happens(0.15) ? chance.pick([800, 3_000]) : undefined;
 }

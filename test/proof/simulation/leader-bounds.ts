@@ -39,6 +39,13 @@ export function leaderBoundMs(plan: Plan, job: JobName, calmFromMs: number): num
   );
 }
 
+/** How long a lock of `LockService` may stay free, or in the hands of a dead process, while a process waits for it. */
+export function lockBoundMs({ setting, faults }: Plan): number {
+  const { lockExpiryMs = 0, heartbeatIntervalMs } = setting;
+  // a process that saw the data of the store being lost waits for one more life
+  return 2 * lockExpiryMs * DRIFT + WITHOUT_MESSAGES_MS + heartbeatIntervalMs + RECONNECT_MS + setBackMs(faults);
+}
+
 /** The longest `lockExpiry` of a job that may still rule a lease at this time. */
 function longestInForceMs(plan: Plan, job: JobName, atMs: number): number {
   const { version, next, rollOutMs, shutdownTimeoutMs } = plan.setting;

@@ -52,6 +52,8 @@ export interface Setting {
   readonly serverRate: number;
   /** A proxy keeps connections when the server restarts. */
   readonly isProxied: boolean;
+  /** `expiry` of a lock of `LockService` that all processes take beside their jobs. Undefined: they take none. */
+  readonly lockExpiryMs: number | undefined;
   /** The sessions are on one node of a cluster, the locks of all jobs on another one. */
   readonly isCluster: boolean;
   /** Timers of the processes fire up to so much early. */

@@ -11,6 +11,7 @@ import { type ClockFaults, ProcessClock } from './process-clock.js';
 import { check, type History, type Violation } from './rules.js';
 import { simulatedJobs } from './simulated-jobs.js';
 import { SimulatedCluster } from './simulated-cluster.js';
+import { LockWatch } from './simulated-locks.js';
 import { SimulatedProcess } from './simulated-process.js';
 import { SimulatedServer } from './simulated-server.js';
 import { type StoryContext, inject } from './inject.js';
@@ -46,8 +47,9 @@ export async function play(plan: Plan, options: PlayOptions = {}): Promise<Outco
     calm.disturbed();
   };
   const server = new SimulatedServer({ world, data, isProxied: setting.isProxied, arrivedLate: disturb });
-  const places = placesOf({ plan, world, recorder, server, mutate: options.mutate });
-  const calm = new Calm(world, calmChecks({ plan, recorder, server }));
+  const locks = new LockWatch(world, recorder);
+  const places = placesOf({ plan, world, recorder, server, locks, mutate: options.mutate });
+  const calm = new Calm(world, calmChecks({ plan, recorder, server, locks }));
   const context: StoryContext = { plan, world, places, server, serverClock, recorder, disturb };
   plan.clocks.forEach((clock, index) => places[index]?.start(clock));
   for (const fault of plan.faults) {
@@ -66,6 +68,7 @@ export async function play(plan: Plan, options: PlayOptions = {}): Promise<Outco
     runs: recorder.runs.map((run) => ({ endedMs: world.nowMs, ...run })),
     doubleLeads: recorder.doubleLeads,
     vacancies: recorder.vacancies,
+    grants: recorder.grants,
     windows: recorder.windows,
     intervals: new Map(keepsInterval(setting) ? [['pause', setting.delayMs]] : []),
   };
@@ -78,10 +81,11 @@ interface PlaceParts {
   readonly world: World;
   readonly recorder: Recorder;
   readonly server: SimulatedServer;
+  readonly locks: LockWatch;
   readonly mutate: ServerMutation | undefined;
 }
 
-function placesOf({ plan, world, recorder, server, mutate }: PlaceParts): Place[] {
+function placesOf({ plan, world, recorder, server, locks, mutate }: PlaceParts): Place[] {
   const { setting, seed } = plan;
   const { data } = server;
   const options = {
@@ -101,6 +105,10 @@ function placesOf({ plan, world, recorder, server, mutate }: PlaceParts): Place[
       chance: Chance.of(seed, `${name}'s network`),
       earlyMs: earlyTimers(setting, Chance.of(seed, `${name}'s timers`)),
       threadChance: hasThread ? Chance.of(seed, `${name}'s thread`) : undefined,
+      lock:
+        setting.lockExpiryMs === undefined
+          ? undefined
+          : { watch: locks, expiryMs: setting.lockExpiryMs, chance: Chance.of(seed, `${name}'s locks`) },
       random: Chance.of(seed, `${name}'s own chance`).next,
       jobs: (process) => simulatedJobs(process, { plan, version, recorder, cron: cronOf(version.cronSeconds) }),
     });

@@ -17,7 +17,7 @@ import { type Instant } from '../../../libs/singleton-job/src/time/index.js';
 import { type Candidate } from './calm-checks.js';
 import { JOBS, longestExpiryMs, type Request, type Setting } from './plan.js';
 import { type ProcessClock } from './process-clock.js';
-import { type DoubleLead, type Run, type Vacancy, type Window } from './rules.js';
+import { type DoubleLead, type LockGrant, type Run, type Vacancy, type Window } from './rules.js';
 import { type Reading } from './simulated-network.js';
 import { type World } from './world.js';
 
@@ -57,6 +57,7 @@ export class Recorder {
   readonly windows: Open<Window>[] = [];
   readonly doubleLeads: DoubleLead[] = [];
   readonly vacancies: Vacancy[] = [];
+  readonly grants: LockGrant[] = [];
   readonly #parts: RecorderParts;
   readonly #processes = new Map<string, Watched>();
   /** Until when a process may rely on a session or lock, by its own clocks. */

@@ -27,6 +27,7 @@ const brokenIn = (history: Partial<History>): Rule[] =>
     runs: [],
     doubleLeads: [],
     vacancies: [],
+    grants: [],
     windows: [],
 
     intervals: new Map(),
@@ -135,6 +136,7 @@ describe('A violation', () => {
       runs: [],
       doubleLeads: [],
       vacancies: [],
+      grants: [],
       windows: [],
 
       intervals: new Map(),

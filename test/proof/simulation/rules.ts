@@ -39,8 +39,23 @@ export interface Vacancy {
   readonly dueMs: number;
 }
 
+/** A lock of `LockService` that a process was granted. */
+export interface LockGrant {
+  readonly lock: string;
+  readonly process: string;
+  readonly token: number;
+  readonly atMs: number;
+}
+
 export type Rule =
-  'ended-lease' | 'two-leaders' | 'two-runs' | 'started-twice' | 'run-too-early' | 'no-leader' | 'no-run';
+  | 'ended-lease'
+  | 'two-leaders'
+  | 'two-runs'
+  | 'started-twice'
+  | 'run-too-early'
+  | 'token-fell'
+  | 'no-leader'
+  | 'no-run';
 
 /** A time in which a rule may break, because of a fault that the promises exclude. */
 export interface Window {
@@ -61,6 +76,7 @@ export interface History {
   readonly runs: readonly Run[];
   readonly doubleLeads: readonly DoubleLead[];
   readonly vacancies: readonly Vacancy[];
+  readonly grants: readonly LockGrant[];
   readonly windows: readonly Window[];
   /** The interval jobs, with the delay after each run. */
   readonly intervals: ReadonlyMap<string, number>;
@@ -80,6 +96,7 @@ export function check(history: History): Violation[] {
     ...twoRuns(history),
     ...startsOfOneOccurrence(history),
     ...runsTooEarly(history),
+    ...tokensFell(history),
     ...missing(history),
   ];
 }
@@ -141,6 +158,18 @@ function startsOfOneOccurrence(history: History): Violation[] {
       const isAllowed = earlier.process !== run.process && isInWindow(history, 'started-twice', [run], start);
       return isAllowed ? [] : [violation('started-twice', earlier, run)];
     });
+}
+
+/** Each holder of a lock has a larger fencing token than all earlier holders. */
+function tokensFell(history: History): Violation[] {
+  return history.grants.flatMap(({ lock, process, token, atMs }, index) => {
+    const earlier = history.grants.slice(0, index).find((grant) => grant.lock === lock && grant.token >= token);
+    const moment = { fromMs: atMs, untilMs: atMs };
+    if (earlier === undefined || isInWindow(history, 'token-fell', [{ job: lock, process, startedMs: atMs }], moment))
+      return [];
+    const evidence = `${lock} on ${process} at ${atMs.toFixed(1)} has token ${token}, and on ${earlier.process} had ${earlier.token}`;
+    return [{ rule: 'token-fell', evidence }];
+  });
 }
 
 /** Each job has a leader, and runs, when nothing has failed for long enough. */

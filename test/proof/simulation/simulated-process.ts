@@ -11,6 +11,7 @@ import { type Chance } from './chance.js';
 import { type JobName, type Step } from './plan.js';
 import { type ClockFaults, ProcessClock, type Standstill } from './process-clock.js';
 import { type NetworkConditions } from './network-conditions.js';
+import { type LockWatch, useLock } from './simulated-locks.js';
 import { SimulatedNetwork } from './simulated-network.js';
 import { type SimulatedServer } from './simulated-server.js';
 import { SimulatedThread } from './simulated-thread.js';
@@ -31,6 +32,8 @@ export interface ProcessParts {
   readonly clockFaults: ClockFaults;
   /** How early its next timer fires. */
   readonly earlyMs: () => number;
+  /** How it uses `LockService`. Undefined: not at all. */
+  readonly lock: { readonly watch: LockWatch; readonly expiryMs: number; readonly chance: Chance } | undefined;
   /** In [0, 1). */
   readonly random: () => number;
   /** The jobs of a process, which run on its clock. */
@@ -76,6 +79,8 @@ export class SimulatedProcess implements Watched {
     for (const job of this.#jobs) this.#supervisor.add(job);
     recorder.watch(this);
     this.#supervisor.start();
+    const { lock } = parts;
+    if (lock !== undefined) void useLock({ name, clock: this.clock, locks: this.#replica.locks, ...lock });
   }
 
   get #supervisor(): JobSupervisor {
@@ -192,6 +197,8 @@ export class SimulatedProcess implements Watched {
   async stop(): Promise<void> {
     const { world, recorder } = this.#parts;
     recorder.note(`${this.name} is stopped`);
+    await this.#supervisor.stop();
+    await this.#replica.locks.close();
     await this.#supervisor.close();
     await new Promise<void>((resolve) => world.after(LAST_MOMENT_MS, resolve));
     if (!this.clock.hasEnded) this.#end('has stopped');
@@ -234,6 +241,7 @@ export class SimulatedProcess implements Watched {
     this.#thread?.end();
     recorder.note(`${this.name} ${how}`);
     recorder.ended(this.name);
+    this.#parts.lock?.watch.ended(this.name);
   }
 }
 

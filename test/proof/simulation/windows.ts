@@ -10,6 +10,7 @@ import {
   type Setting,
 } from './plan.js';
 import { type Window } from './rules.js';
+import { LOCK } from './simulated-locks.js';
 
 /** A window that begins when its fault is injected, or for `restart-older` when the writes are lost. */
 export type WindowOfFault = Omit<Window, 'fromMs' | 'untilMs' | 'process' | 'firstStarted' | 'startedBy'> & {
@@ -52,7 +53,9 @@ export function windowsOf(fault: Fault, plan: Plan): readonly WindowOfFault[] {
       return [
         ...JOBS.flatMap((job) => afterStep(fault.byMs, job, setting)),
         // the end of the last run seems to be long ago
-        ...(fault.byMs > 0 ? [{ rules: ['run-too-early'], forMs: Infinity, job: 'pause' } as const] : []),
+        ...(fault.byMs > 0
+          ? [{ rules: ['run-too-early'], forMs: Infinity, job: 'pause' } as const, ...afterLossOfLock(plan, 0)]
+          : []),
       ];
     case 'pause':
     case 'block':
@@ -111,6 +114,7 @@ function afterLoss(plan: Plan, loss: Loss): readonly WindowOfFault[] {
   const { setting } = plan;
   const expiryMs = longestExpiryMs(setting) * DRIFT;
   return [
+    ...afterLossOfLock(plan, loss.forMs),
     { rules: ['ended-lease'], forMs: expiryMs },
     { rules: ['run-too-early'], forMs: loss.forMs + expiryMs + setting.delayMs, job: 'pause' },
     claim(plan, loss),
@@ -122,13 +126,29 @@ function afterNodeLoss(
   { node, lostMs, downForMs }: Extract<Fault, { readonly kind: 'node-failover' }>,
   plan: Plan,
 ): readonly WindowOfFault[] {
-  if (node === 'sessions') return [];
   const { setting } = plan;
-  const tooEarlyMs = downForMs + longestExpiryMs(setting) * DRIFT + setting.delayMs;
+  const longestMs = longestExpiryMs(setting) * DRIFT;
+  if (node === 'sessions') return [{ rules: ['ended-lease'], forMs: downForMs + longestMs }];
+  const tooEarlyMs = downForMs + longestMs + setting.delayMs;
   return [
     ...JOBS.map((job) => ({ ...lead(downForMs + untilRenewalMs(setting, job)), job })),
     { rules: ['run-too-early'], forMs: tooEarlyMs, job: 'pause' },
     claim(plan, { forMs: downForMs, lostMs }),
+    ...afterLossOfLock(plan, downForMs),
+  ];
+}
+
+/**
+ * A lock of `LockService` is lost. A process that did not know of it may take it at once. Tokens fall if the clock of the store, from which
+ * a new one is made, was set back as well.
+ */
+function afterLossOfLock({ setting, faults }: Plan, downForMs: number): readonly WindowOfFault[] {
+  const { lockExpiryMs } = setting;
+  if (lockExpiryMs === undefined) return [];
+  const tokens: WindowOfFault = { rules: ['token-fell'], forMs: Infinity, job: LOCK };
+  return [
+    { rules: ['two-leaders'], forMs: downForMs + lockExpiryMs * DRIFT, job: LOCK },
+    ...(setBackMs(faults) > 0 ? [tokens] : []),
   ];
 }
 
