@@ -1,4 +1,4 @@
-import { type History, isInWindow, type Run, type Violation, violation } from './rules.js';
+import { type History, isInWindow, type Run, type Violation, violation } from './history.js';
 
 /** How much faster than true time a clock of this simulation may be. */
 const DRIFT = 0.01;

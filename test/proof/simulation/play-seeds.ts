@@ -1,6 +1,6 @@
 import { drawPlan } from './draw-plan.js';
 import { play, type PlayOptions } from './play.js';
-import { type Violation } from './rules.js';
+import { type Violation } from './history.js';
 
 export interface SeedsToPlay {
   readonly first: number;

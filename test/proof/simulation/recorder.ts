@@ -17,7 +17,7 @@ import { type Instant } from '../../../libs/singleton-job/src/time/index.js';
 import { type Candidate } from './calm-checks.js';
 import { JOBS, longestExpiryMs, type Request, type Setting } from './plan.js';
 import { type ProcessClock } from './process-clock.js';
-import { type DoubleLead, type LockGrant, type Run, type Vacancy, type Window } from './rules.js';
+import { type DoubleLead, type LockGrant, type Run, type Vacancy, type Window } from './history.js';
 import { type Reading } from './simulated-network.js';
 import { type World } from './world.js';
 

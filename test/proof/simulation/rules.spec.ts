@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { check, type History, type Rule, type Run, type Window } from './rules.js';
+import { type History, type Rule, type Run, type Window } from './history.js';
+import { check } from './rules.js';
 
 const run = (overrides: Partial<Run> = {}): Run => ({
   job: 'report',
@@ -127,6 +128,46 @@ describe('Each job has a leader', () => {
     expect(brokenIn({ vacancies })).toEqual(['no-leader']);
     expect(brokenIn({ vacancies, windows: [window('no-leader', { job: 'other' })] })).toEqual(['no-leader']);
     expect(brokenIn({ vacancies, windows: [window('no-leader', { job: 'report' })] })).toEqual([]);
+  });
+});
+
+describe('An interval job', () => {
+  const intervals = new Map([['report', 1_000]]);
+  const first = run({ kind: 'interval', endedMs: 200 });
+  const next = (startedMs: number): Run => later({ kind: 'interval', startedMs });
+  const brokenBy = (...runs: readonly Run[]): Rule[] => brokenIn({ runs, intervals });
+
+  it('runs one delay after the recorded end of its last run', () => {
+    expect(brokenBy({ ...first, endRecordedMs: 201 }, next(1_200))).toEqual([]);
+    expect(brokenBy({ ...first, endRecordedMs: 201 }, next(1_100))).toEqual(['run-too-early']);
+    expect(brokenBy(first, { ...next(1_100), process: 'a' })).toEqual(['run-too-early']);
+  });
+
+  it('runs one delay after the start of a run whose end was not recorded before', () => {
+    expect(brokenBy(first, next(1_000))).toEqual([]);
+    expect(brokenBy({ ...first, endRecordedMs: 1_001 }, next(1_000))).toEqual([]);
+    expect(brokenBy(first, next(900))).toEqual(['run-too-early']);
+  });
+
+  it('has an exception after a fault that loses what was recorded', () => {
+    const windows = [window('run-too-early', { untilMs: 900 })];
+    expect(brokenIn({ runs: [first, next(900)], intervals, windows })).toEqual([]);
+    expect(brokenIn({ runs: [first, next(901)], intervals, windows })).toEqual(['run-too-early']);
+  });
+
+  it('is broken by a job that does not run although it has a leader', () => {
+    expect(brokenIn({ vacancies: [{ rule: 'no-run', job: 'report', since: 'it is calm', dueMs: 5 }] })).toEqual([
+      'no-run',
+    ]);
+  });
+});
+
+describe('A lock of LockService', () => {
+  it('gives each holder a larger token', () => {
+    const grants = [5, 7, 6].map((token, atMs) => ({ lock: 'import', process: 'a', token, atMs }));
+    expect(brokenIn({ grants: grants.slice(0, 2) })).toEqual([]);
+    expect(brokenIn({ grants })).toEqual(['token-fell']);
+    expect(brokenIn({ grants, windows: [window('token-fell', { job: 'import' })] })).toEqual([]);
   });
 });
 

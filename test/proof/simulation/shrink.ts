@@ -1,6 +1,6 @@
 import { type Fault, type Plan } from './plan.js';
 import { play, type PlayOptions } from './play.js';
-import { type Rule } from './rules.js';
+import { type Rule } from './history.js';
 
 /**
  * The smallest story found that still breaks a rule. It first leaves out faults, many at once and then one by one. Then it shortens the

@@ -2,14 +2,15 @@ import { describe, expect, it } from '@jest/globals';
 import { lockExpiryOf } from '../../../libs/singleton-job/src/store/index.js';
 import { type TestServer } from '../../../libs/singleton-job/src/testing/index.js';
 import { failureInWords, playInShards } from './command/index.js';
+import { LOCK } from './simulated-locks.js';
 import { drawPlan, play, playSeeds, type ServerMutation, shrink, simulate } from './simulation.js';
 
 const SEEDS = Number(process.env['SIMULATION_SEEDS'] ?? 3_000);
 const FIRST_SEED = Number(process.env['SIMULATION_FIRST_SEED'] ?? 1);
 
 /** The rules that are broken within a few stories. */
-async function brokenBy(mutate: ServerMutation): Promise<Set<string>> {
-  const { failures } = await playSeeds({ first: 1, count: 15, options: { mutate } });
+async function brokenBy(mutate: ServerMutation, count = 15): Promise<Set<string>> {
+  const { failures } = await playSeeds({ first: 1, count, options: { mutate } });
   return new Set(failures.map(({ rule }) => rule));
 }
 
@@ -86,7 +87,7 @@ describe('Under random faults of network, clocks, processes and Redis', () => {
 
 describe('The rules notice', () => {
   it('a server that ends sessions too early: two lead, and two runs go on', async () => {
-    const broken = await brokenBy(endsTooEarly);
+    const broken = await brokenBy(endsTooEarly, 35);
     expect([...broken]).toEqual(expect.arrayContaining(['two-leaders', 'two-runs']));
   });
 
@@ -124,5 +125,22 @@ describe('The rules notice', () => {
         },
       });
     expect(await brokenBy(mutate)).toContain('started-twice');
+  });
+
+  it('a server that frees a lock of LockService for each request: two hold it', async () => {
+    const mutate: ServerMutation = (server) =>
+      worse(server, {
+        acquire: (request) => {
+          if (request.name === LOCK) server.free(LOCK);
+          return server.acquire(request);
+        },
+      });
+    expect(await brokenBy(mutate)).toContain('two-leaders');
+  });
+
+  it('a server that forgets when runs ended: an interval job runs too early', async () => {
+    const mutate: ServerMutation = (server) =>
+      worse(server, { acquire: (request) => ({ ...server.acquire(request), runEndedAt: undefined }) });
+    expect(await brokenBy(mutate)).toContain('run-too-early');
   });
 });

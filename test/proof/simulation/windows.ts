@@ -9,7 +9,7 @@ import {
   setBackMs,
   type Setting,
 } from './plan.js';
-import { type Window } from './rules.js';
+import { type Window } from './history.js';
 import { LOCK } from './simulated-locks.js';
 
 /** A window that begins when its fault is injected, or for `restart-older` when the writes are lost. */
