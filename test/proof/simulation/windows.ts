@@ -115,6 +115,8 @@ function afterLoss(plan: Plan, loss: Loss): readonly WindowOfFault[] {
   const expiryMs = longestExpiryMs(setting) * DRIFT;
   return [
     ...afterLossOfLock(plan, loss.forMs),
+    // the node of the locks does not see a break that only the node of the sessions has noted
+    ...(setting.isCluster ? JOBS.map((job) => ({ ...lead(loss.forMs + untilRenewalMs(setting, job)), job })) : []),
     { rules: ['ended-lease'], forMs: expiryMs },
     { rules: ['run-too-early'], forMs: loss.forMs + expiryMs + setting.delayMs, job: 'pause' },
     claim(plan, loss),
