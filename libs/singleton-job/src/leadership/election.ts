@@ -31,7 +31,6 @@ export class Election {
   #isPaused = false;
   #wakeFromPause: (() => void) | undefined;
   #term: Term | undefined;
-  #cooldownMs = 0;
   #failures = 0;
 
   constructor(
@@ -110,10 +109,10 @@ export class Election {
       }
       const round = new AbortController();
       this.#round = round;
-      this.#settled = this.#compete(round.signal);
-      await this.#settled;
-      if (this.#cooldownMs > 0) await sleep(clock, this.#cooldownMs, this.#stop.signal);
-      this.#cooldownMs = 0;
+      const competing = this.#compete(round.signal);
+      this.#settled = competing.then(() => undefined);
+      const cooldownMs = await competing;
+      if (cooldownMs > 0) await sleep(clock, cooldownMs, this.#stop.signal);
     }
   }
 
@@ -175,13 +174,14 @@ export class Election {
     });
   }
 
-  async #compete(quit: AbortSignal): Promise<void> {
+  /** Resolves to how long it does not compete after that. */
+  async #compete(quit: AbortSignal): Promise<number> {
     const term = await this.#follower.campaign(quit);
-    if (term !== undefined) await this.#serve(term, quit);
+    return term === undefined ? 0 : this.#serve(term, quit);
   }
 
   /** Runs the job during the term, keeps the term alive meanwhile, and gives it back. */
-  async #serve(term: Term, quit: AbortSignal): Promise<void> {
+  async #serve(term: Term, quit: AbortSignal): Promise<number> {
     const { context, jobs, messages } = this.replica;
     const { notify } = context;
     const { name: job, holder, fencingToken } = term;
@@ -221,7 +221,7 @@ export class Election {
     // also during a shutdown, which may still wait for other jobs
     if (isReleased && confirmed) messages.repeatRelease(news);
     // a replica that steps down also waits if it lost its lease before its run had settled
-    if (isReleased || quit.aborted) this.#cooldownMs = this.#cooldownAfter(reason);
+    return isReleased || quit.aborted ? this.#cooldownAfter(reason) : 0;
   }
 
   /** The error of the runner. Undefined if it ended with its term or its round, as it should. */
@@ -243,8 +243,8 @@ export class Election {
 
   /** How long this replica waits so that others acquire first. A runner may fail on this replica only. */
   #cooldownAfter(reason: LeadershipReleaseReason): number {
-    const { settings, context } = this.replica;
+    const { settings, random } = this.replica.context;
     if (reason === 'stepped-down') return COOLDOWN_MS;
-    return reason === 'runner-failed' ? Math.max(COOLDOWN_MS, backoffMs(this.#failures, settings, context.random)) : 0;
+    return reason === 'runner-failed' ? Math.max(COOLDOWN_MS, backoffMs(this.#failures, settings, random)) : 0;
   }
 }

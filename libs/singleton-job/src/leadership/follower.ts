@@ -8,7 +8,6 @@ import {
   sessionOf,
 } from '../store/index.js';
 import { instant, type Instant, shortPauseMs } from '../time/index.js';
-import { acquireOnce } from './acquire-once.js';
 import { KnownHolder } from './known-holder.js';
 import { deadlineOf, isBefore, TTL_JITTER_MS } from './lease.js';
 import { type LockNews, type LockWaiter } from './lock-messages.js';
@@ -85,6 +84,8 @@ export class Follower implements LockWaiter {
     this.#cancelQueued?.();
     this.#next.reset();
     this.#next.whileHeld();
+    // the pause has ended, or the store has lost it: the answer shows which
+    if (this.watermarks.pausedAt !== undefined) this.#next.soon();
   }
 
   released({ holder, token }: LockNews): void {
@@ -141,13 +142,13 @@ export class Follower implements LockWaiter {
     };
     stop.addEventListener('abort', quit);
     session.signal.addEventListener('abort', quit);
-    const holder = this.replica.nextHolder(session.id);
+    const holder = this.replica.acquirer.nextHolder(session.id);
     let isCancelled = false as boolean;
     this.#cancelQueued = () => {
       isCancelled = true;
       quit();
     };
-    const result = await acquireOnce<SentRequest>(this.replica, {
+    const result = await this.replica.acquirer.acquireOnce<SentRequest>({
       name,
       holder,
       lifeMs: this.#lockLifeMs,

@@ -1,5 +1,4 @@
 /** Sessions, leases and terms. README.md of this folder explains how they work. */
-export { acquireOnce } from './acquire-once.js';
 export { Election } from './election.js';
 export { type BackupReport, type HeartbeatBackup, type KeptSession, type MainThreadState } from './heartbeat-backup.js';
 export { afterTtlMs, deadlineOf, isBefore, later } from './lease.js';

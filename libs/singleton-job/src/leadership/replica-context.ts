@@ -1,5 +1,5 @@
 import { type Notify } from '../events/index.js';
-import { type Clock } from '../time/index.js';
+import { type BackoffPolicy, type Clock } from '../time/index.js';
 import { type StoreClient } from './store-client/store-client.js';
 
 /** What every part of a replica needs. */
@@ -11,6 +11,7 @@ export interface ReplicaContext {
   readonly random: () => number;
   readonly notify: Notify;
   readonly client: StoreClient;
+  readonly settings: BackoffPolicy;
   /** Aborts when the replica closes: leases end, and nothing new begins. */
   readonly closing: AbortSignal;
 }

@@ -1,7 +1,8 @@
 import { setMaxListeners } from 'node:events';
 import { type Notify } from '../events/index.js';
-import { type Holder, type LockStore } from '../store/index.js';
-import { type Clock, Semaphore, within } from '../time/index.js';
+import { type LockStore } from '../store/index.js';
+import { type BackoffPolicy, type Clock, within } from '../time/index.js';
+import { Acquirer } from './acquirer.js';
 import { AfterRestart } from './after-restart.js';
 import { type HeartbeatBackup } from './heartbeat-backup.js';
 import { Heartbeats } from './heartbeats.js';
@@ -12,11 +13,9 @@ import { SessionList } from './session-list.js';
 import { Sessions } from './sessions.js';
 import { StoreClient } from './store-client/store-client.js';
 
-interface ReplicaSettings {
+interface ReplicaSettings extends BackoffPolicy {
   /** `nodeId-random`: the readable name of this process in holders and sessions. */
   readonly id: string;
-  readonly heartbeatIntervalMs: number;
-  readonly maxBackoffDelayMs: number;
 }
 
 interface ReplicaParts {
@@ -29,7 +28,6 @@ interface ReplicaParts {
   readonly backup?: HeartbeatBackup | undefined;
 }
 
-const MOST_OPEN_ACQUIRES = 25;
 /** How long the close waits for requests in the background. */
 const CLOSE_MS = 500;
 
@@ -43,28 +41,27 @@ export class Replica {
   readonly restarts: AfterRestart;
   readonly messages: LockMessages;
   readonly renewals: Renewals;
-  /** Limits the unanswered acquire requests. Grants of other replicas cancel queued requests. */
-  readonly acquires = new Semaphore(MOST_OPEN_ACQUIRES);
+  readonly acquirer: Acquirer;
   /** How many jobs this replica competes for or leads, and how many it leads. */
   readonly jobs = { competing: 0, leading: 0 };
   readonly #closing = new AbortController();
-  #attempts = 0;
   #closed: Promise<void> | undefined;
 
   constructor(
-    readonly settings: ReplicaSettings,
+    settings: ReplicaSettings,
     private readonly parts: ReplicaParts,
   ) {
     const { store, clock, notify, random, backup } = parts;
     const { id, heartbeatIntervalMs: intervalMs } = settings;
     const client = new StoreClient({ store, clock, notify, random, backoff: settings });
-    this.context = { id, clock, notify, random, client, closing: this.#closing.signal };
+    this.context = { id, clock, notify, random, client, settings, closing: this.#closing.signal };
     // every lease listens to this signal; Node would warn about a leak
     setMaxListeners(0, this.#closing.signal);
     this.renewals = new Renewals(clock);
     this.messages = new LockMessages(this.context, (name) => {
       this.renewals.check(name);
     });
+    this.acquirer = new Acquirer(this.context, this.messages);
     this.restarts = new AfterRestart(clock, () => {
       client.onStoreRestart();
       this.messages.eachWaiter((waiter) => waiter.onStoreRestart?.());
@@ -112,12 +109,6 @@ export class Replica {
   close(): Promise<void> {
     this.#closed ??= this.#close();
     return this.#closed;
-  }
-
-  /** A new holder for an acquire request. Each has its own number, so that a late request of an earlier attempt changes nothing. */
-  nextHolder(owner = this.context.id): Holder {
-    this.#attempts += 1;
-    return `${owner}#${this.#attempts}`;
   }
 
   async #close(): Promise<void> {

@@ -53,7 +53,7 @@ export class TermRequests {
     const result = await this.#untilAnswered('claim', (update) =>
       replica.context.client.store.claim({ ...this.#command(), token, scheduledAt, update }),
     );
-    if (result !== undefined) facts.watermarks.claimedUpTo(result.claimed);
+    if (result !== undefined) facts.watermarks.raise({ claimed: result.claimed });
     return result;
   }
 

@@ -221,23 +221,23 @@ export class Term implements Renewable {
 
   /** The run of this occurrence has begun, or the occurrence was reported. The next request records it. */
   handled(scheduledAt: number): void {
-    this.facts.watermarks.handledUpTo(scheduledAt);
+    this.facts.watermarks.raise({ handled: scheduledAt });
   }
 
   /** The run of this slot of a fixed rate has begun. The next request records it. */
   slotFired(slot: number): void {
-    this.facts.watermarks.slotFired(slot);
+    this.facts.watermarks.raise({ slot });
   }
 
   /** An interval run is about to begin. Resolves when the store has recorded that, after 0.25 s at the latest. */
   async runStarts(): Promise<void> {
-    this.facts.watermarks.runStarted(this.storeClock.nowAtMost());
+    this.facts.watermarks.raise({ runStartedAt: this.storeClock.nowAtMost() });
     await within(this.replica.context.clock, RECORD_START_MS, this.renewAfresh());
   }
 
   /** An interval run has ended, now or at this time by the clock of the store. The next request records it. */
   runEnded(at = this.storeClock.nowAtMost()): void {
-    this.facts.watermarks.runEnded(at);
+    this.facts.watermarks.raise({ runEndedAt: at });
   }
 
   /**

@@ -80,10 +80,10 @@ describe('What a process knows about a job', () => {
 
   it('is never lowered', () => {
     const known = new Watermarks();
-    known.handledUpTo(2_000);
-    known.handledUpTo(1_000);
-    known.runEnded(900);
-    known.runEnded(800);
+    known.raise({ handled: 2_000 });
+    known.raise({ handled: 1_000 });
+    known.raise({ runEndedAt: 900 });
+    known.raise({ runEndedAt: 800 });
     known.recorded();
     expect(known.update('cron 1')).toEqual({ handled: 2_000, runEndedAt: 900 });
   });
@@ -201,14 +201,14 @@ describe('What a new leader finds', () => {
   it('keeps a claim ahead of the clock of the store while the kind of the job changes back and forth', () => {
     const known = new Watermarks();
     known.grantedToUs(grant({ schedule: 'cron 1' }), 'cron 1');
-    known.claimedUpTo(130_000);
+    known.raise({ claimed: 130_000 });
     const state = { claimed: 130_000, handled: 130_000, schedule: 'fixed-rate 1' };
     expect(known.grantedToUs(grant(state), 'cron 1').claimed).toBe(130_000);
   });
 
   it('has the later of the run ends that the store and this process know', () => {
     const known = new Watermarks();
-    known.runEnded(99_000);
+    known.raise({ runEndedAt: 99_000 });
     const state = { claimed: 1, runEndedAt: 95_000, schedule: 'interval 1' };
     expect(known.grantedToUs(grant(state), 'interval 1').runEndedAt).toBe(99_000);
   });

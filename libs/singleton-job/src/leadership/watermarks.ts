@@ -1,4 +1,4 @@
-import { type Grant, type Refusal, type StateUpdate } from '../store/index.js';
+import { type Grant, type JobState, type Refusal, type StateUpdate } from '../store/index.js';
 
 /** What earlier leaders have left: the new leader reports it and continues from there. Times are by the clock of the store. */
 export interface Backlog {
@@ -22,6 +22,11 @@ export interface Backlog {
   readonly leaseEndedAt: number | undefined;
 }
 
+/** How far leaders got. Each number only grows. */
+type Progress = { -readonly [Field in (typeof FIELDS)[number]]?: JobState[Field] };
+
+const FIELDS = ['claimed', 'handled', 'slot', 'runStartedAt', 'runEndedAt'] as const;
+
 /**
  * What this process knows about one job, from answers of the store, from messages and from its own terms. So fencing tokens grow, and
  * claimed occurrences stay claimed, also if the store loses its data while this replica lives.
@@ -31,19 +36,14 @@ export class Watermarks {
   pausedAt: number | undefined;
   /** When a pause began that the store has lost with its data, before it was ended. Undefined: none was lost. */
   lostPausedAt: number | undefined;
-  /** The pause before a grant to another replica. The state in the next answer shows whether it was ended, or lost. */
-  #pausedBeforeGrant: number | undefined;
   #serverId: string | undefined;
   #token = 0;
   #releasedToken = 0;
   #stateCreatedAt: number | undefined;
   #isNew = true;
-  #claimed = 0;
-  #handled = 0;
-  #slot = 0;
+  #progress: Progress = {};
+  /** Whether the store has confirmed a request of the present term. */
   #isRecorded = false;
-  #runStartedAt: number | undefined;
-  #runEndedAt: number | undefined;
 
   /** The highest fencing token seen, 0 if none. */
   get token(): number {
@@ -52,12 +52,12 @@ export class Watermarks {
 
   /** The newest occurrence known to be claimed or reported, 0 if none. */
   get claimed(): number {
-    return this.#claimed;
+    return this.#progress.claimed ?? 0;
   }
 
   /** The newest occurrence or slot whose run began or that was reported, 0 if none. */
   get newestTick(): number {
-    return Math.max(this.#claimed, this.#slot);
+    return Math.max(this.claimed, this.#progress.slot ?? 0);
   }
 
   /** The server that keeps the lock, as the latest answer about it shows. See `AcquireRequest.knownServerId`. */
@@ -79,9 +79,6 @@ export class Watermarks {
     this.#isNew = false;
     if (token <= this.#releasedToken || token < this.#token) return false;
     this.#token = token;
-    // the lock of a paused job is not granted
-    this.#pausedBeforeGrant ??= this.pausedAt;
-    this.pausedAt = undefined;
     return true;
   }
 
@@ -98,7 +95,7 @@ export class Watermarks {
     if (holder !== undefined || stateCreatedAt !== undefined) this.#isNew = false;
     // the end of a pause keeps the state
     const hasLostState = this.#stateCreatedAt !== undefined && this.#stateCreatedAt !== stateCreatedAt;
-    if (hasLostState && refusal.pausedAt === undefined) this.lostPausedAt = this.pausedAt ?? this.#pausedBeforeGrant;
+    if (hasLostState && refusal.pausedAt === undefined) this.lostPausedAt = this.pausedAt;
     this.#stateCreatedAt = stateCreatedAt;
     this.#learn(refusal);
   }
@@ -108,56 +105,37 @@ export class Watermarks {
    * can have led since this replica did, so it knows everything, also if the store lost its data.
    */
   grantedToUs(grant: Grant, schedule: string, knowsAll = false): Omit<Backlog, 'claimsLostBefore' | 'leaseEndedAt'> {
-    const [claimedBefore, after] = [this.#claimed, this.#handled];
+    const { claimed: claimedBefore = 0, handled: after = 0 } = this.#progress;
     this.#isNew = this.#isRecorded = false;
     this.#stateCreatedAt = grant.stateCreatedAt;
     this.#learn(grant);
     // undefined: no leader has recorded anything since the state was created
     const previous = grant.schedule ?? (knowsAll ? schedule : undefined);
-    const [handled, claimed] = [this.#handled, this.#claimed];
+    const { claimed = 0, handled = 0 } = this.#progress;
     const hasChanged = previous !== schedule;
     if (hasChanged && isCron(schedule))
-      this.#claimed = Math.max(claimed, previous === undefined ? grant.stateCreatedAt : grant.storeTime);
-    this.#handled = this.#claimed;
+      this.raise({ claimed: previous === undefined ? grant.stateCreatedAt : grant.storeTime });
+    this.raise({ handled: this.#progress.claimed });
     const isUnconfirmed = previous !== undefined && handled < claimed;
-    const isReplaced = hasChanged && isCron(previous) && this.#claimed > claimed;
+    const isReplaced = hasChanged && isCron(previous) && this.claimed > claimed;
     const isLost = previous === undefined && claimedBefore > 0;
     const claimedBy = grant.claimed === claimed ? grant.claimedBy : undefined;
     return {
-      claimed: this.#claimed,
+      claimed: this.claimed,
       unconfirmed: isUnconfirmed ? { handled, claimed, claimedBy } : undefined,
       replaced: isReplaced ? { after: claimed } : undefined,
       lost: isLost ? { after } : undefined,
-      slot: this.#slot,
-      runStartedAt: this.#runStartedAt,
-      runEndedAt: this.#runEndedAt,
+      slot: this.#progress.slot ?? 0,
+      runStartedAt: this.#progress.runStartedAt,
+      runEndedAt: this.#progress.runEndedAt,
     };
   }
 
-  /** The occurrence at `scheduledAt` was claimed by a replica. */
-  claimedUpTo(scheduledAt: number): void {
-    this.#claimed = Math.max(this.#claimed, scheduledAt);
-  }
-
-  /** The occurrence at `scheduledAt` is handled: its run has begun, or it was reported. */
-  handledUpTo(scheduledAt: number): void {
-    this.claimedUpTo(scheduledAt);
-    this.#handled = Math.max(this.#handled, scheduledAt);
-  }
-
-  /** The run of this slot of a fixed rate has begun. */
-  slotFired(slot: number): void {
-    this.#slot = Math.max(this.#slot, slot);
-  }
-
-  /** An interval run is about to begin at this time by the clock of the store. */
-  runStarted(at: number): void {
-    this.#runStartedAt = latest(at, this.#runStartedAt);
-  }
-
-  /** An interval run ended at this time by the clock of the store. */
-  runEnded(at: number): void {
-    this.#runEndedAt = latest(at, this.#runEndedAt);
+  /** A replica got this far. Nothing is lowered, and a handled occurrence counts as claimed. */
+  raise(progress: Progress): void {
+    const raised: Progress = { ...this.#progress };
+    for (const field of FIELDS) raised[field] = latest(raised[field], progress[field]);
+    this.#progress = { ...raised, claimed: latest(raised.claimed, raised.handled) };
   }
 
   /**
@@ -165,18 +143,13 @@ export class Watermarks {
    * the new leader found, and its schedule.
    */
   update(schedule: string): StateUpdate {
-    return {
-      ...(!this.#isRecorded && { claimed: orNothing(this.#claimed), schedule }),
-      handled: orNothing(this.#handled),
-      slot: orNothing(this.#slot),
-      runStartedAt: this.#runStartedAt,
-      runEndedAt: this.#runEndedAt,
-    };
+    const { claimed, ...progress } = this.#progress;
+    return this.#isRecorded ? progress : { ...progress, claimed, schedule };
   }
 
   /** Sent with the release. It has the claim too, which a store that lost its last writes may not have. */
   lastUpdate(schedule: string): StateUpdate {
-    return { ...this.update(schedule), claimed: orNothing(this.#claimed) };
+    return { ...this.update(schedule), claimed: this.#progress.claimed };
   }
 
   /** A request of this leader was confirmed. */
@@ -188,21 +161,12 @@ export class Watermarks {
     this.#serverId = state.serverId;
     this.#token = Math.max(this.#token, state.token);
     this.pausedAt = state.pausedAt;
-    this.#pausedBeforeGrant = undefined;
-    this.claimedUpTo(state.claimed ?? 0);
-    this.#handled = Math.max(this.#handled, state.handled ?? 0);
-    this.slotFired(state.slot ?? 0);
-    this.#runStartedAt = latest(state.runStartedAt, this.#runStartedAt);
-    this.#runEndedAt = latest(state.runEndedAt, this.#runEndedAt);
+    this.raise(state);
   }
 }
 
 function isCron(schedule: string | undefined): boolean {
   return schedule?.startsWith('cron ') === true;
-}
-
-function orNothing(watermark: number): number | undefined {
-  return watermark === 0 ? undefined : watermark;
 }
 
 function latest(a: number | undefined, b: number | undefined): number | undefined {

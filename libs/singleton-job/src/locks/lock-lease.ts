@@ -27,7 +27,7 @@ export class LockLease implements Renewable {
   #isReleased = false;
 
   constructor(
-    private readonly replica: Pick<Replica, 'context' | 'messages' | 'renewals' | 'settings'>,
+    private readonly replica: Pick<Replica, 'context' | 'messages' | 'renewals'>,
     private readonly facts: LockLeaseFacts,
   ) {
     const { closing } = replica.context;
@@ -72,8 +72,8 @@ export class LockLease implements Renewable {
 
   /** Renews the lock often enough, until the lease is over or the returned function is called. */
   keepAlive(): () => void {
-    const { renewals, settings } = this.replica;
-    const intervalMs = Math.min(settings.heartbeatIntervalMs, this.expiryMs / 4);
+    const { context, renewals } = this.replica;
+    const intervalMs = Math.min(context.settings.heartbeatIntervalMs, this.expiryMs / 4);
     const stop = renewals.add(this, intervalMs);
     this.signal.addEventListener('abort', stop);
     // the grant came late

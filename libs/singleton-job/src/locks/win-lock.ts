@@ -1,4 +1,4 @@
-import { acquireOnce, afterTtlMs, deadlineOf, isBefore, type LockWaiter, type Replica } from '../leadership/index.js';
+import { afterTtlMs, deadlineOf, isBefore, type LockWaiter, type Replica } from '../leadership/index.js';
 import { givenKey, LockStoreError } from '../errors/index.js';
 import { type AcquireRequest, type Holder, type Refusal } from '../store/index.js';
 import { instant, Sleeper } from '../time/index.js';
@@ -100,8 +100,8 @@ class LockAcquisition implements LockWaiter {
       this.#mustWait(known.waitMs);
       return undefined;
     }
-    const holder = replica.nextHolder();
-    const result = await acquireOnce(replica, {
+    const holder = replica.acquirer.nextHolder();
+    const result = await replica.acquirer.acquireOnce({
       name,
       holder,
       lifeMs: expiryMs,

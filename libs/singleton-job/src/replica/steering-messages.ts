@@ -63,7 +63,7 @@ export class SteeringMessages {
   async readLock({ job: { name, lockExpiryMs } }: ManagedJob, { signal }: Call): Promise<RenewResult | undefined> {
     const { replica } = this;
     replica.open();
-    const request = { name, holder: replica.nextHolder(), lifeMs: lockLifeMs(lockExpiryMs), update: {} };
+    const request = { name, holder: replica.acquirer.nextHolder(), lifeMs: lockLifeMs(lockExpiryMs), update: {} };
     try {
       return (await unlessAborted(replica.context.client.store.renew(request), signal))?.value;
     } catch {
