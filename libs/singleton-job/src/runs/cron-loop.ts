@@ -1,6 +1,6 @@
 import { type CronSchedule } from '../schedule/index.js';
 import { unlessAborted } from '../time/index.js';
-import { OccurrenceLedger, ON_TIME_MS } from './occurrence-ledger.js';
+import { CronClaims, ON_TIME_MS } from './cron-claims.js';
 import { MAX_SLEEP_MS, type TickLoopParts } from './tick-loop.js';
 
 /**
@@ -11,14 +11,14 @@ import { MAX_SLEEP_MS, type TickLoopParts } from './tick-loop.js';
  * of leader and after a late wake-up: a blocked event loop, a clock that was stepped or is far behind, a suspended host.
  */
 export async function cronLoop(schedule: CronSchedule, parts: TickLoopParts): Promise<void> {
-  const { clock, quit, sleeper, term, guard, job } = parts;
-  const ledger = new OccurrenceLedger(schedule, parts);
+  const { clock, quit, sleeper, term, runs, job } = parts;
+  const claims = new CronClaims(schedule, parts);
   // A clock that is behind must not delay an occurrence past its grace. The store's clock takes over when it is behind by half the grace.
   const patienceMs = Math.max(job.misfireGraceMs, ON_TIME_MS) / 2;
   let cursor = term.backlog.claimed;
   // claims of occurrences that came due before Redis restarted or lost its data may be lost
   const doubtful = schedule.latest(cursor, term.backlog.claimsLostBefore);
-  if (doubtful !== undefined && !quit.aborted) cursor = await ledger.claimAsLost(cursor, doubtful);
+  if (doubtful !== undefined && !quit.aborted) cursor = await claims.claimAsLost(cursor, doubtful);
   let isPromotion = true;
   let hasWaited = false;
 
@@ -42,17 +42,17 @@ export async function cronLoop(schedule: CronSchedule, parts: TickLoopParts): Pr
       // due by this replica's clock but not by the store's, which decides after a late wake-up
       if (!isPromotion) await sleeper.sleep(Math.min(due - term.storeClock.now(), ON_TIME_MS));
       isPromotion = false;
-    } else if (guard.isBusy && job.overlap === 'cancel-other') {
-      guard.abort('SUPERSEDED');
+    } else if (runs.isBusy && job.overlap === 'cancel-other') {
+      runs.abort('SUPERSEDED');
       hasWaited = true;
       const pushedAside = schedule.latest(cursor, newest - 1);
-      if (pushedAside !== undefined) cursor = await ledger.claimAsDropped(cursor, pushedAside);
+      if (pushedAside !== undefined) cursor = await claims.claimAsDropped(cursor, pushedAside);
       const nextMs = (schedule.next(newest) ?? Infinity) - now();
-      await sleeper.sleep(Math.min(Math.max(nextMs, 1), MAX_SLEEP_MS), guard.free());
+      await sleeper.sleep(Math.min(Math.max(nextMs, 1), MAX_SLEEP_MS), runs.whenIdle());
     } else {
       const isMisfire = isPromotion || (!hasWaited && now() - newest > ON_TIME_MS);
       const cause = isMisfire ? 'misfire' : 'schedule';
-      cursor = await ledger.claimAndRun({ after: cursor, newest, now, isPromotion, cause, hasWaited });
+      cursor = await claims.claimAndRun({ after: cursor, newest, now, isPromotion, cause, hasWaited });
       isPromotion = false;
       hasWaited = false;
     }

@@ -7,7 +7,7 @@ import { MAX_SLEEP_MS, type TickLoopParts } from './tick-loop.js';
  * every turn: a timer that fires early sleeps again, and after a blocked event loop one late tick is fired.
  */
 export async function fixedRateLoop(schedule: FixedRateSchedule, parts: TickLoopParts): Promise<void> {
-  const { clock, quit, sleeper, term, guard, job } = parts;
+  const { clock, quit, sleeper, term, runs, job } = parts;
   const { periodMs } = schedule;
   const startedAt = clock.wallNow();
   // The slot that the last leader fired is not fired again. A slot far ahead comes from a wrong clock and is ignored.
@@ -17,7 +17,7 @@ export async function fixedRateLoop(schedule: FixedRateSchedule, parts: TickLoop
   let waiting: number | undefined;
 
   while (!quit.aborted) {
-    if (waiting !== undefined && !guard.isBusy) {
+    if (waiting !== undefined && !runs.isBusy) {
       fire(waiting, parts);
       waiting = undefined;
     }
@@ -25,15 +25,15 @@ export async function fixedRateLoop(schedule: FixedRateSchedule, parts: TickLoop
     if (cursor > now + periodMs) cursor = now; // the wall clock was set back: start from its new time
     const due = schedule.next(cursor);
     if (now < due) {
-      await sleeper.sleep(Math.min(due - now, MAX_SLEEP_MS), waiting === undefined ? undefined : guard.free());
+      await sleeper.sleep(Math.min(due - now, MAX_SLEEP_MS), waiting === undefined ? undefined : runs.whenIdle());
       continue;
     }
     cursor = schedule.latest(now);
     const missed = (cursor - due) / periodMs;
     if (missed > 0) drop(parts, 'late', cursor - periodMs, missed);
-    if (job.overlap === 'cancel-other' && guard.isBusy) {
+    if (job.overlap === 'cancel-other' && runs.isBusy) {
       if (waiting !== undefined) drop(parts, 'overlap', waiting, 1);
-      guard.abort('SUPERSEDED');
+      runs.abort('SUPERSEDED');
       waiting = cursor;
     } else {
       fire(cursor, parts);
@@ -44,15 +44,15 @@ export async function fixedRateLoop(schedule: FixedRateSchedule, parts: TickLoop
 
 /** Starts the run of a slot, or drops it. */
 function fire(slot: number, parts: TickLoopParts): void {
-  const { guard, term } = parts;
+  const { runs, term } = parts;
   const isValid = term.isValid();
   // confirms the lease before the next tick, or ends the term and aborts the run
   if (!isValid) void term.untilValid();
-  if (guard.isBusy) drop(parts, 'overlap', slot, 1);
+  if (runs.isBusy) drop(parts, 'overlap', slot, 1);
   else if (!isValid) drop(parts, 'lease-unconfirmed', slot, 1);
   else {
     term.slotFired(slot);
-    guard.start({ scheduledAt: new Date(slot), cause: 'schedule' }, term);
+    runs.start({ scheduledAt: new Date(slot), cause: 'schedule' }, term);
   }
 }
 

@@ -12,7 +12,7 @@ const RECORD_AT_ONCE_MS = 10_000;
  * So a hand-over does not shorten the delay and does not start it again. If no run is known, the job runs at once.
  */
 export async function intervalLoop(schedule: IntervalSchedule, parts: TickLoopParts): Promise<void> {
-  const { clock, quit, sleeper, term, guard, job } = parts;
+  const { clock, quit, sleeper, term, runs, job } = parts;
   const firstDue = firstIntervalDue(schedule, term);
   const { countsFrom, isPresumed } = lastRun(schedule, term.backlog);
   // this replica may hand over before the first run is due
@@ -20,15 +20,15 @@ export async function intervalLoop(schedule: IntervalSchedule, parts: TickLoopPa
 
   while (!quit.aborted) {
     // a triggered run counts too: the next run comes one delay after its end
-    const due = Math.max(firstDue, schedule.next(guard.endedAtMs));
+    const due = Math.max(firstDue, schedule.next(runs.endedAtMs));
     const waitMs = due - clock.now();
-    if (guard.isBusy) await guard.free();
+    if (runs.isBusy) await runs.whenIdle();
     else if (waitMs > 0) await sleeper.sleep(waitMs);
     else if (!term.isValid()) await unlessAborted(term.untilValid(), quit);
     else {
       await noteIntervalStart(job, term);
       // meanwhile the term may have ended, or a triggered run may have begun
-      if (mayStart(parts)) guard.start({ scheduledAt: new Date(clock.wallNow() + waitMs), cause: 'schedule' }, term);
+      if (mayStart(parts)) runs.start({ scheduledAt: new Date(clock.wallNow() + waitMs), cause: 'schedule' }, term);
     }
   }
 }
@@ -70,8 +70,8 @@ function lastRun(schedule: IntervalSchedule, backlog: Term['backlog']) {
   return { countsFrom: isPresumed ? Math.max(known, leaseEndedAt) : known, isPresumed };
 }
 
-function mayStart({ quit, guard, term }: TickLoopParts): boolean {
-  return !quit.aborted && !guard.isBusy && term.isValid();
+function mayStart({ quit, runs, term }: TickLoopParts): boolean {
+  return !quit.aborted && !runs.isBusy && term.isValid();
 }
 
 function isRecordedAtOnce(schedule: JobDefinition['schedule']): boolean {

@@ -6,8 +6,8 @@ import { type Clock, Sleeper } from '../time/index.js';
 import { cronLoop } from './cron-loop.js';
 import { fixedRateLoop } from './fixed-rate-loop.js';
 import { intervalLoop, noteIntervalEnd, noteIntervalStart } from './interval-loop.js';
-import { reportUnsettled } from './unsettled-occurrences.js';
-import { OverlapGuard } from './overlap-guard.js';
+import { reportUnhandled } from './unhandled-occurrences.js';
+import { SingleFlight } from './single-flight.js';
 import { type TickLoopParts } from './tick-loop.js';
 
 /** The run that was started, or why no run was started. */
@@ -15,10 +15,10 @@ type Triggered = RunInfo | 'running' | 'lease-unconfirmed';
 
 /** Runs one job during the terms that its election wins, one at a time. */
 export class JobRunner {
-  readonly #guard: OverlapGuard;
+  readonly #runs: SingleFlight;
 
   constructor(private readonly parts: { readonly job: JobDefinition; readonly clock: Clock; readonly notify: Notify }) {
-    this.#guard = new OverlapGuard({
+    this.#runs = new SingleFlight({
       ...parts,
       onEnd: (term) => {
         noteIntervalEnd(parts.job, term);
@@ -32,27 +32,27 @@ export class JobRunner {
 
   /** Whether a run is in flight. */
   get isBusy(): boolean {
-    return this.#guard.isBusy;
+    return this.#runs.isBusy;
   }
 
   /** The run in flight. Undefined: there is none. */
   get inFlight(): RunInfo | undefined {
-    return this.#guard.inFlight;
+    return this.#runs.inFlight;
   }
 
   /** Whether a run was in flight at any time since `sinceMs`, by the monotonic clock. */
   ranSince(sinceMs: number): boolean {
-    return this.#guard.ranSince(sinceMs);
+    return this.#runs.ranSince(sinceMs);
   }
 
   /** How long the run in flight has taken so far, in milliseconds. Undefined: there is none. */
   get elapsedMs(): number | undefined {
-    return this.#guard.elapsedMs;
+    return this.#runs.elapsedMs;
   }
 
   /** Reports the run in flight if it takes longer than `warnAfter`, and again each time its age has doubled. */
   reportIfSlow(): void {
-    this.#guard.reportIfSlow();
+    this.#runs.reportIfSlow();
   }
 
   /**
@@ -60,13 +60,13 @@ export class JobRunner {
    * Settles when no run is in flight.
    */
   async lead(term: Term, stop: AbortSignal): Promise<void> {
-    const guard = this.#guard;
+    const runs = this.#runs;
     const quitting = new AbortController();
     const quit = (): void => {
       quitting.abort();
     };
     const lost = (): void => {
-      guard.abort('LEASE_LOST');
+      runs.abort('LEASE_LOST');
       quit();
     };
     term.signal.addEventListener('abort', lost);
@@ -75,11 +75,11 @@ export class JobRunner {
     if (stop.aborted) quit();
     try {
       const sleeper = new Sleeper(this.parts.clock, quitting.signal);
-      const parts: TickLoopParts = { ...this.parts, term, guard, quit: quitting.signal, sleeper };
-      reportUnsettled(parts);
+      const parts: TickLoopParts = { ...this.parts, term, runs, quit: quitting.signal, sleeper };
+      reportUnhandled(parts);
       await tickLoop(parts);
     } finally {
-      await guard.free();
+      await runs.whenIdle();
       term.signal.removeEventListener('abort', lost);
       stop.removeEventListener('abort', quit);
     }
@@ -87,16 +87,16 @@ export class JobRunner {
 
   /** Runs the job now, outside its schedule, unless a run is in flight or the term may not start a run. */
   async trigger(term: Term): Promise<Triggered> {
-    const guard = this.#guard;
-    if (!guard.isBusy) await noteIntervalStart(this.job, term);
-    if (guard.isBusy) return 'running';
-    if (!term.isValid() || guard.isClosed) return 'lease-unconfirmed';
-    return guard.start({ scheduledAt: new Date(this.parts.clock.wallNow()), cause: 'trigger' }, term);
+    const runs = this.#runs;
+    if (!runs.isBusy) await noteIntervalStart(this.job, term);
+    if (runs.isBusy) return 'running';
+    if (!term.isValid() || runs.isClosed) return 'lease-unconfirmed';
+    return runs.start({ scheduledAt: new Date(this.parts.clock.wallNow()), cause: 'trigger' }, term);
   }
 
   /** Aborts the run in flight, if there is one. No other run starts after that. */
   close(code: RunAbortCode): void {
-    this.#guard.close(code);
+    this.#runs.close(code);
   }
 }
 

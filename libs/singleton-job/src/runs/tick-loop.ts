@@ -2,13 +2,13 @@ import { type JobDefinition } from '../discovery/index.js';
 import { type Term } from '../leadership/index.js';
 import { type Notify } from '../events/index.js';
 import { type Clock, type Sleeper } from '../time/index.js';
-import { type OverlapGuard } from './overlap-guard.js';
+import { type SingleFlight } from './single-flight.js';
 
 /** The parts of a tick loop during one term. */
 export interface TickLoopParts {
   readonly job: JobDefinition;
   readonly term: Term;
-  readonly guard: OverlapGuard;
+  readonly runs: SingleFlight;
   readonly clock: Clock;
   readonly notify: Notify;
   /** Aborts when the term ends or the application stops. No tick is fired after that. */

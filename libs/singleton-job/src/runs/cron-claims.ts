@@ -23,7 +23,7 @@ interface DueOccurrences {
 }
 
 /** Starts or reports each occurrence once across all replicas. */
-export class OccurrenceLedger {
+export class CronClaims {
   constructor(
     private readonly schedule: CronSchedule,
     private readonly parts: TickLoopParts,
@@ -56,7 +56,7 @@ export class OccurrenceLedger {
   }
 
   async #claim(after: number, newest: number, whenClaimed: () => void): Promise<number> {
-    const { term, guard, job, notify, quit, sleeper } = this.parts;
+    const { term, runs, job, notify, quit, sleeper } = this.parts;
     const answer = await term.claim(newest);
     switch (answer?.outcome) {
       case 'claimed':
@@ -64,7 +64,7 @@ export class OccurrenceLedger {
         // the host may have been suspended between the claim and its answer
         while (!term.isValid() && !term.isOver()) await term.untilValid();
         // otherwise no run begins, the claim stays, and the next leader reports the occurrence
-        if (!term.isOver() && !guard.isClosed) whenClaimed();
+        if (!term.isOver() && !runs.isClosed) whenClaimed();
         return newest;
       case 'taken': {
         // no other replica can claim during this term: the store has restored a lost claim
@@ -89,17 +89,17 @@ export class OccurrenceLedger {
   }
 
   #runOrReport({ after, newest, now, isPromotion, cause, hasWaited }: DueOccurrences): void {
-    const { guard, term, job } = this.parts;
+    const { runs, term, job } = this.parts;
     // the answer to the claim has the store's time: a local clock that is behind must not extend the grace
     const latenessMs = Math.max(now(), term.storeClock.now()) - newest;
     const graceMs = isPromotion ? job.misfireGraceMs : Math.max(job.misfireGraceMs, ON_TIME_MS);
-    const starts = !guard.isBusy && graceMs > 0 && latenessMs <= graceMs;
+    const starts = !runs.isBusy && graceMs > 0 && latenessMs <= graceMs;
     const unstarted = starts ? this.schedule.latest(after, newest - 1) : newest;
     if (unstarted !== undefined) {
-      if (guard.isBusy || hasWaited) reportOverlap(this.parts, after, unstarted);
+      if (runs.isBusy || hasWaited) reportOverlap(this.parts, after, unstarted);
       else reportMissed(this.parts, { reason: 'late', after, upTo: unstarted });
     }
-    if (starts) guard.start({ scheduledAt: new Date(newest), cause }, term);
+    if (starts) runs.start({ scheduledAt: new Date(newest), cause }, term);
     term.handled(newest);
     // records the start at once: without it the next leader would report the run as not confirmed
     if (starts) void term.renewAfresh();

@@ -2,8 +2,8 @@ import { replicaOf } from '../store/index.js';
 import { type TickLoopParts } from './tick-loop.js';
 import { reportIfAnyMissed, reportMissed } from './reports.js';
 
-/** Reports the occurrences that earlier leaders left unsettled. None of them is started. */
-export function reportUnsettled(parts: TickLoopParts): void {
+/** Reports the occurrences that earlier leaders left unhandled. None of them is started. */
+export function reportUnhandled(parts: TickLoopParts): void {
   const { claimed: upTo, unconfirmed, replaced, lost } = parts.term.backlog;
   if (lost !== undefined) reportIfAnyMissed(parts, { reason: 'state-lost', after: lost.after, upTo });
   if (unconfirmed !== undefined) {

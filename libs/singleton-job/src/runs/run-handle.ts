@@ -9,7 +9,7 @@ import { type Clock, type Timer } from '../time/index.js';
 export type Tick = Pick<RunInfo, 'cause' | 'scheduledAt'>;
 
 /** One run, from its start until the method has settled, also if it ignores its signal. */
-export class Execution implements RunControl {
+export class RunHandle implements RunControl {
   /** Resolves when the method has settled. Never rejects. */
   readonly settled: Promise<void>;
   readonly info: RunInfo;

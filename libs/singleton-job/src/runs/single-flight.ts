@@ -3,12 +3,12 @@ import { type Term } from '../leadership/index.js';
 import { type RunAbortCode } from '../errors/index.js';
 import { type Notify, type RunInfo } from '../events/index.js';
 import { type Clock, instant } from '../time/index.js';
-import { Execution, type Tick } from './execution.js';
+import { RunHandle, type Tick } from './run-handle.js';
 
 /** Two clocks that differ by less agree: they are read one after the other. */
 const IN_STEP_MS = 10;
 
-interface OverlapGuardParts {
+interface SingleFlightParts {
   readonly job: JobDefinition;
   readonly clock: Clock;
   readonly notify: Notify;
@@ -17,15 +17,15 @@ interface OverlapGuardParts {
 }
 
 /** Allows one run of a job at a time. */
-export class OverlapGuard {
-  #inFlight: Execution | undefined;
-  #settled = Promise.resolve();
+export class SingleFlight {
+  #inFlight: RunHandle | undefined;
+  #idle = Promise.resolve();
   /** The last report of a slow run: its term, the age at which the next report is due, and the run if it was aborted by then. */
-  #slow: { readonly term: Term; readonly fromMs: number; readonly aborted: Execution | undefined } | undefined;
+  #slow: { readonly term: Term; readonly fromMs: number; readonly aborted: RunHandle | undefined } | undefined;
   #endedAtMs = -Infinity;
   #isClosed = false;
 
-  constructor(private readonly parts: OverlapGuardParts) {}
+  constructor(private readonly parts: SingleFlightParts) {}
 
   get isBusy(): boolean {
     return this.#inFlight !== undefined;
@@ -58,20 +58,20 @@ export class OverlapGuard {
 
   /** Starts a run. None may be in flight. */
   start(tick: Tick, term: Term): RunInfo {
-    const execution = new Execution(this.parts, tick, term);
-    this.#inFlight = execution;
+    const run = new RunHandle(this.parts, tick, term);
+    this.#inFlight = run;
     // the term ended while the run began, so the listeners of its signal could not abort the run yet
-    if (term.signal.aborted) execution.abort('LEASE_LOST');
-    this.#watchWallClock(execution, term);
-    this.#settled = execution.settled.then(() => {
+    if (term.signal.aborted) run.abort('LEASE_LOST');
+    this.#watchWallClock(run, term);
+    this.#idle = run.settled.then(() => {
       this.#inFlight = undefined;
-      if (!execution.wasCalled) return;
+      if (!run.wasCalled) return;
       this.#endedAtMs = this.parts.clock.now();
       // this run was not slow, so the next slow one is reported
-      if (execution.elapsedMs < (this.parts.job.warnAfterMs ?? 0)) this.#slow = undefined;
+      if (run.elapsedMs < (this.parts.job.warnAfterMs ?? 0)) this.#slow = undefined;
       this.parts.onEnd(term);
     });
-    return execution.info;
+    return run.info;
   }
 
   /** Aborts the run in flight, if there is one. */
@@ -86,8 +86,8 @@ export class OverlapGuard {
   }
 
   /** Resolves once nothing runs. */
-  free(): Promise<void> {
-    return this.#settled;
+  whenIdle(): Promise<void> {
+    return this.#idle;
   }
 
   /**
@@ -96,12 +96,12 @@ export class OverlapGuard {
    * reported.
    */
   reportIfSlow(): void {
-    const execution = this.#inFlight;
+    const run = this.#inFlight;
     const { notify, job } = this.parts;
     const { warnAfterMs } = job;
-    if (execution === undefined || warnAfterMs === undefined) return;
-    const { info, elapsedMs, term, abortCode } = execution;
-    const aborted = abortCode === undefined ? undefined : execution;
+    if (run === undefined || warnAfterMs === undefined) return;
+    const { info, elapsedMs, term, abortCode } = run;
+    const aborted = abortCode === undefined ? undefined : run;
     const last = this.#slow?.term === term ? this.#slow : undefined;
     const isAbortNew = aborted !== undefined && aborted !== last?.aborted;
     if (elapsedMs < (isAbortNew ? warnAfterMs : (last?.fromMs ?? warnAfterMs))) return;
@@ -113,14 +113,14 @@ export class OverlapGuard {
    * The timer of a term uses the monotonic clock. The wall clock may leave less of the lease, because the host was suspended or the clock
    * was set. Then the run is aborted by the wall clock.
    */
-  #watchWallClock(execution: Execution, term: Term): void {
+  #watchWallClock(run: RunHandle, term: Term): void {
     const { now, wall } = instant(this.parts.clock);
     const { deadline } = term;
     const remainingMs = deadline.wall - wall;
     if (remainingMs > deadline.now - now - IN_STEP_MS) return;
-    execution.after(remainingMs, () => {
-      if (term.isValid()) this.#watchWallClock(execution, term);
-      else execution.abort('LEASE_LOST');
+    run.after(remainingMs, () => {
+      if (term.isValid()) this.#watchWallClock(run, term);
+      else run.abort('LEASE_LOST');
     });
   }
 }
