@@ -15,15 +15,15 @@ export async function cronLoop(schedule: CronSchedule, parts: TickLoopParts): Pr
   const claims = new CronClaims(schedule, parts);
   // A clock that is behind must not delay an occurrence past its grace. The store's clock takes over when it is behind by half the grace.
   const patienceMs = Math.max(job.misfireGraceMs, ON_TIME_MS) / 2;
-  let cursor = term.backlog.claimed;
+  let claimed = term.backlog.claimed;
   // claims of occurrences that came due before Redis restarted or lost its data may be lost
-  const doubtful = schedule.latest(cursor, term.backlog.claimsLostBefore);
-  if (doubtful !== undefined && !quit.aborted) cursor = await claims.claimAsLost(cursor, doubtful);
+  const doubtful = schedule.latest(claimed, term.backlog.claimsLostBefore);
+  if (doubtful !== undefined && !quit.aborted) claimed = await claims.claimAsLost(claimed, doubtful);
   let isPromotion = true;
   let hasWaited = false;
 
   while (!quit.aborted) {
-    const due = schedule.next(cursor) ?? Infinity;
+    const due = schedule.next(claimed) ?? Infinity;
     const wall = clock.wallNow();
     const isFarBehind = term.storeClock.now() - wall > patienceMs;
     const untilDueMs = due - (isFarBehind ? term.storeClock.now() : wall);
@@ -37,7 +37,7 @@ export async function cronLoop(schedule: CronSchedule, parts: TickLoopParts): Pr
     }
     const isOnTime = !isPromotion && wall >= due && wall - due <= ON_TIME_MS;
     const now = (): number => (isOnTime ? clock.wallNow() : term.storeClock.now());
-    const newest = schedule.latest(cursor, now());
+    const newest = schedule.latest(claimed, now());
     if (newest === undefined) {
       // due by this replica's clock but not by the store's, which decides after a late wake-up
       if (!isPromotion) await sleeper.sleep(Math.min(due - term.storeClock.now(), ON_TIME_MS));
@@ -45,14 +45,14 @@ export async function cronLoop(schedule: CronSchedule, parts: TickLoopParts): Pr
     } else if (runs.isBusy && job.overlap === 'cancel-other') {
       runs.abort('SUPERSEDED');
       hasWaited = true;
-      const pushedAside = schedule.latest(cursor, newest - 1);
-      if (pushedAside !== undefined) cursor = await claims.claimAsDropped(cursor, pushedAside);
+      const pushedAside = schedule.latest(claimed, newest - 1);
+      if (pushedAside !== undefined) claimed = await claims.claimAsDropped(claimed, pushedAside);
       const nextMs = (schedule.next(newest) ?? Infinity) - now();
       await sleeper.sleep(Math.min(Math.max(nextMs, 1), MAX_SLEEP_MS), runs.whenIdle());
     } else {
       const isMisfire = isPromotion || (!hasWaited && now() - newest > ON_TIME_MS);
       const cause = isMisfire ? 'misfire' : 'schedule';
-      cursor = await claims.claimAndRun({ after: cursor, newest, now, isPromotion, cause, hasWaited });
+      claimed = await claims.claimAndRun({ after: claimed, newest, now, isPromotion, cause, hasWaited });
       isPromotion = false;
       hasWaited = false;
     }
