@@ -99,7 +99,7 @@ describe('SingletonJobRegistry', () => {
 
     it('agrees on the leader, in plain data', async () => {
       const [a, b] = await pair();
-      await until('a run has settled', () => a.status().counters.succeeded > 2);
+      await until('a run has ended', () => a.status().counters.succeeded > 2);
       const [own, other] = [a.status(), b.status()];
       expect(own).toMatchObject({ role: 'leader', leader: expect.stringMatching(/^a-[0-9a-f]{8}$/) });
       expect(other).toMatchObject({ role: 'follower', leader: own.leader, lastRun: null });
@@ -116,7 +116,7 @@ describe('SingletonJobRegistry', () => {
       const [a, b] = await pair();
       const ofA = expect.stringMatching(/^a-/);
       expect(await b.registry.trigger('yearly')).toMatchObject({ started: true, by: ofA });
-      await until('the run has settled on its leader', () => a.status('yearly').lastRun?.cause === 'trigger');
+      await until('the run has ended on its leader', () => a.status('yearly').lastRun?.cause === 'trigger');
       expect(await b.registry.stepDown('yearly')).toEqual({ steppedDown: true, by: ofA });
       await until('the other leads', () => b.status('yearly').role === 'leader');
 

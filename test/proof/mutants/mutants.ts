@@ -79,7 +79,7 @@ export const MUTANTS: readonly Mutant[] = [
     checks: ['store contract'],
   },
   {
-    name: 'a session is ended before its runs have settled',
+    name: 'a session is ended before its runs have ended',
     file: 'leadership/session.ts',
     changes: [['    if (this.#users === 0) this.onUnused(this);\n  }', '    this.onUnused(this);\n  }']],
     checks: ['unit specs'],

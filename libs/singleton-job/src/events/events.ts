@@ -22,9 +22,9 @@ export interface RunInfo {
   readonly fencingToken: number;
 }
 
-/** A run that has settled. */
+/** A run that has ended. */
 export interface RunEnded extends RunInfo {
-  /** From the start of the run until it settled, in milliseconds. */
+  /** From the start of the run until it ended, in milliseconds. */
   readonly durationMs: number;
 }
 
@@ -101,7 +101,7 @@ export interface JobEvents {
   };
 
   /**
-   * This replica gave a term back, after the run had settled. Not called for a term that was lost before.
+   * This replica gave a term back, after the run had ended. Not called for a term that was lost before.
    *
    * `confirmed` is false when Redis did not answer. It is also false with `runInFlight`: a run that ignores its abort still runs when
    * the connections are closed. In both cases the lock expires by itself.
@@ -155,7 +155,7 @@ export interface JobEvents {
     readonly code: RunAbortCode;
   };
   /**
-   * A run has taken longer than `warnAfter` and continues: no other run of the job starts on this replica until it settles. Called again
+   * A run has taken longer than `warnAfter` and continues: no other run of the job starts on this replica until it ends. Called again
    * each time its age has doubled. With an `abortCode` the run continues although its signal has fired for that reason: called again when that
    * is noticed. Slow runs are looked for once a heartbeat interval, 3 s by default. If the next run of the term is slow too, it is called from
    * twice the age of the last report on. Not called where `warnAfter` is false.

@@ -16,7 +16,7 @@ export interface InterceptedRun extends RunInfo {
  * job does not run.
  *
  * `next` runs the job once, also if it is called several times. If the signal has fired, it rejects without running the job. The run
- * lasts until the interceptor and the job have settled.
+ * lasts until the interceptor and the job have ended.
  *
  * @example
  * ```ts

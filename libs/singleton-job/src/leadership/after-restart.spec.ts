@@ -312,7 +312,7 @@ describe('The exemption of the old leader from the wait after a break', () => {
     expect([timesOf(a, 'leadershipLost'), timesOf(b, 'leadershipGained')]).toEqual([[6_000], [6_000]]);
     b.store.partition();
     restart(replicas, [a]);
-    // the run of the old leader settles at 8 s, when it could trust its lease for four seconds more
+    // the run of the old leader ends at 8 s, when it could trust its lease for four seconds more
     await replicas.clock.advance(60_000);
     expect(timesOf(b, 'leadershipLost')).toEqual([15_000]);
     expect(timesOf(a, 'leadershipGained')).toEqual([0, 7_000 + RECONNECT_MS + LOCK_EXPIRY_MS + 1]);

@@ -95,7 +95,7 @@ describe('An election', () => {
       expect(b.observer.story).toEqual(['1500 leadershipGained']);
     });
 
-    it('renews the lock until the run has settled, and only then releases it', async () => {
+    it('renews the lock until the run has ended, and only then releases it', async () => {
       const a = replicas.start('a', [job({ run: lasting(replicas.clock, 12_000) })], {
         options: { shutdownTimeout: '20s' },
       });
@@ -113,7 +113,7 @@ describe('An election', () => {
       expect(leadership(b)).toEqual(['13000 leadershipGained']);
     });
 
-    it('lets the lock and the session expire if a run does not settle', async () => {
+    it('lets the lock and the session expire if a run does not end', async () => {
       const a = replicas.start('a', [job({ run: lasting(replicas.clock, 60_000) })]);
       const b = replicas.start('b', [job()]);
       await replicas.clock.advance(3_500);
@@ -297,7 +297,7 @@ describe('An election', () => {
     });
   });
 
-  describe('when a run has not settled', () => {
+  describe('when a run has not ended', () => {
     it('does not compete for a job while a run of a lost term continues', async () => {
       const a = replicas.start('a', [job({ run: lasting(replicas.clock, 30_000) })]);
       await replicas.clock.advance(1_500);
@@ -308,7 +308,7 @@ describe('An election', () => {
       expect(leadership(a).at(-1)).toBe('31000 leadershipGained');
     });
 
-    it('releases the lock of an expired term once its run has settled', async () => {
+    it('releases the lock of an expired term once its run has ended', async () => {
       const a = replicas.start('a', [job({ run: lasting(replicas.clock, 20_000) })]);
       await replicas.clock.advance(1_500);
       a.store.outcome = (request) => (request === 'heartbeat' ? 'STORE_MISCONFIGURED' : 'answered');

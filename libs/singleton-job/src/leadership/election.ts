@@ -19,7 +19,7 @@ const COOLDOWN_MS = 2_000;
 
 /**
  * Elects one leader for one job. It has two states. As a follower it campaigns until it wins a term. As the leader it is in
- * {@link #serve}, which runs the job and then gives the term back. While a run of an earlier term has not settled, it does not compete.
+ * {@link #serve}, which runs the job and then gives the term back. While a run of an earlier term has not ended, it does not compete.
  */
 export class Election {
   readonly #stop = new AbortController();
@@ -58,7 +58,7 @@ export class Election {
 
   /**
    * Whether this replica competes, and knows of no leader and of no pause on all replicas. False while it does not compete: during its
-   * initial delay, while it is paused, after it stepped down, and while a run of a lost term has not settled.
+   * initial delay, while it is paused, after it stepped down, and while a run of a lost term has not ended.
    */
   get isLeaderless(): boolean {
     return this.#follower.isLeaderless;
@@ -74,12 +74,12 @@ export class Election {
     return this.#follower.watermarks.lostPausedAt;
   }
 
-  /** Whether this replica has the lock: also while it waits for a run to settle before it gives the lock back. */
+  /** Whether this replica has the lock: also while it waits for a run to end before it gives the lock back. */
   get hasLock(): boolean {
     return this.#held !== undefined;
   }
 
-  /** A lost term does not count, even if a run of it has not settled yet. */
+  /** A lost term does not count, even if a run of it has not ended yet. */
   get #held(): Term | undefined {
     return this.#term?.isOver() === false ? this.#term : undefined;
   }
@@ -116,14 +116,14 @@ export class Election {
     }
   }
 
-  /** No new term begins from now on. The current term ends as soon as its runner has settled. */
+  /** No new term begins from now on. The current term ends as soon as its runner has returned. */
   stop(reason: StopReason = 'shutdown'): void {
     this.#stop.abort();
     this.#endRound(reason);
     this.#wakeFromPause?.();
   }
 
-  /** Does not compete until {@link resume}. Resolves when the run in flight has settled and the lock is given back. */
+  /** Does not compete until {@link resume}. Resolves when the run in flight has ended and the lock is given back. */
   pause(): Promise<void> {
     this.#isPaused = true;
     this.#endRound('paused');
@@ -151,7 +151,7 @@ export class Election {
   }
 
   /**
-   * Gives the term back once the run in flight has settled. Then it waits, so that other replicas acquire the lock first. Resolves when the
+   * Gives the term back once the run in flight has ended. Then it waits, so that other replicas acquire the lock first. Resolves when the
    * term is given back; to false if there is none.
    */
   async stepDown(): Promise<boolean> {
@@ -220,7 +220,7 @@ export class Election {
     if (isReleased) notify('leadershipReleased', { job, fencingToken, reason, confirmed, runInFlight: false });
     // also during a shutdown, which may still wait for other jobs
     if (isReleased && confirmed) messages.repeatRelease(news);
-    // a replica that steps down also waits if it lost its lease before its run had settled
+    // a replica that steps down also waits if it lost its lease before its run had ended
     return isReleased || quit.aborted ? this.#cooldownAfter(reason) : 0;
   }
 

@@ -129,7 +129,7 @@ describe('The sessions of a replica with a heartbeat thread', () => {
     expect(sentIds()).toEqual([]);
   });
 
-  it('are not sent to it when the replica stops with a run that has not settled', async () => {
+  it('are not sent to it when the replica stops with a run that has not ended', async () => {
     const fake = fakeBackup();
     const a = replicas.start('a', [job({ run: () => new Promise(() => undefined) })], { backup: fake.backup });
     await replicas.clock.advance(5_100);

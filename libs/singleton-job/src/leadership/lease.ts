@@ -5,7 +5,7 @@ import { instant, type Clock, type Instant } from '../time/index.js';
  * The store may have carried out the request right then, so a slow answer can only shorten a lease. (RenewDeadline of client-go and the
  * validity time of Redlock follow the same rule.)
  *
- * The last tenth is the safety margin. An aborted run settles in it, and it covers the drift between the clocks of replica and store.
+ * The last tenth is the safety margin. An aborted run ends in it, and it covers the drift between the clocks of replica and store.
  */
 export function deadlineOf(sent: Instant, lifeMs: number): Instant {
   const trustedMs = lifeMs - safetyMarginMs(lifeMs);

@@ -23,7 +23,7 @@ async function isDone(replicas: TestReplicas, promise: Promise<unknown>): Promis
 describe('A replica that is paused', () => {
   const replicas = useReplicas();
 
-  it('lets its run settle, releases the lock, and another replica leads at once', async () => {
+  it('lets its run end, releases the lock, and another replica leads at once', async () => {
     const a = replicas.start('a', [job({ lockExpiryMs: 10_000, run: lasting(replicas.clock, 30_000) })]);
     const b = replicas.start('b', [job()]);
     await replicas.clock.advance(1_500);
@@ -104,7 +104,7 @@ describe('A replica that is paused', () => {
     expect(replicas.server.holderOf('tick')).toMatch(/^a\./);
   });
 
-  it('and resumed before its run has settled does not overlap with itself', async () => {
+  it('and resumed before its run has ended does not overlap with itself', async () => {
     const a = replicas.start('a', [job({ run: lasting(replicas.clock, 5_000) })]);
     await replicas.clock.advance(1_500);
     void electionOf(a).pause();
@@ -156,7 +156,7 @@ describe('A replica that is paused', () => {
 describe('A replica that steps down', () => {
   const replicas = useReplicas();
 
-  it('lets its run settle under a live lease, and another leads at once', async () => {
+  it('lets its run end under a live lease, and another leads at once', async () => {
     const a = replicas.start('a', [job({ run: lasting(replicas.clock, 30_000) })]);
     const b = replicas.start('b', [job({ run: lasting(replicas.clock, 100) })]);
     await replicas.clock.advance(1_500);
@@ -212,7 +212,7 @@ describe('A replica that steps down', () => {
     expect(leadership(a)).toHaveLength(3);
   });
 
-  it('stands back also when its lease was lost before its run had settled', async () => {
+  it('stands back also when its lease was lost before its run had ended', async () => {
     const a = replicas.start('a', [job({ run: lasting(replicas.clock, 20_000) })]);
     const b = replicas.start('b', [job()]);
     await replicas.clock.advance(1_500);
@@ -238,7 +238,7 @@ describe('A replica that steps down', () => {
 describe('A replica whose lease was lost', () => {
   const replicas = useReplicas();
 
-  it('has no term and names no leader, while its run has not settled yet', async () => {
+  it('has no term and names no leader, while its run has not ended yet', async () => {
     const a = replicas.start('a', [job({ run: lasting(replicas.clock, 60_000) })]);
     await replicas.clock.advance(1_500);
     const election = electionOf(a);

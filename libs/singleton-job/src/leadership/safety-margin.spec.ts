@@ -26,10 +26,10 @@ function settling(clock: Clock, forMs: number): JobDefinition[] {
 /** A leader that is cut off in its run, and the replica that takes over from it. */
 async function succession({
   rate = 1,
-  settlesInMs = 0,
+  endsInMs = 0,
 }): Promise<{ readonly last: TestReplica; readonly next: TestReplica }> {
   const replicas = new TestReplicas();
-  const last = replicas.start('last', ({ clock }) => settling(clock, settlesInMs), { rate });
+  const last = replicas.start('last', ({ clock }) => settling(clock, endsInMs), { rate });
   await replicas.clock.advance(100);
   const next = replicas.start('next', ({ clock }) => settling(clock, 0));
   last.store.outcome = () => 'request-lost';
@@ -55,14 +55,14 @@ describe('The safety margin of a tenth of the life of a lock', () => {
     expect(atMs(last, 'runCancelled')).toBeGreaterThan(atMs(next, 'runStarted'));
   });
 
-  it.each([0, 500, 999])('lets a run settle: after %i ms no other run has begun', async (settlesInMs) => {
-    const { last, next } = await succession({ settlesInMs });
-    expect(atMs(last, 'runCancelled')).toBeGreaterThanOrEqual(LOCK_EXPIRY_MS - 1_000 + settlesInMs);
+  it.each([0, 500, 999])('lets a run end: after %i ms no other run has begun', async (endsInMs) => {
+    const { last, next } = await succession({ endsInMs });
+    expect(atMs(last, 'runCancelled')).toBeGreaterThanOrEqual(LOCK_EXPIRY_MS - 1_000 + endsInMs);
     expect(atMs(last, 'runCancelled')).toBeLessThan(atMs(next, 'runStarted'));
   });
 
-  it('is not enough for a run that settles later: another begins under a larger token', async () => {
-    const { last, next } = await succession({ settlesInMs: 5_000 });
+  it('is not enough for a run that ends later: another begins under a larger token', async () => {
+    const { last, next } = await succession({ endsInMs: 5_000 });
     expect(atMs(last, 'runCancelled')).toBeGreaterThan(atMs(next, 'runStarted'));
     const [first, second] = [last, next].map(({ observer }) => observer.of('runStarted')[0]?.fencingToken ?? NaN);
     expect(second).toBeGreaterThan(first ?? NaN);

@@ -271,7 +271,7 @@ describe('The death of another replica', () => {
 describe('A leader whose session is ended by the store', () => {
   const replicas = useReplicas();
 
-  it('aborts its run and leads again under a new session once it has settled', async () => {
+  it('aborts its run and leads again under a new session once it has ended', async () => {
     const a = replicas.start('a', [
       job({ schedule: interval(1_000), run: lasting(replicas.clock, 20_000, { obedient: true }) }),
     ]);

@@ -152,7 +152,7 @@ describe('What a new leader finds', () => {
     });
   });
 
-  it('is what the last leader claimed and did not settle', () => {
+  it('is what the last leader claimed and did not handle', () => {
     const state = { claimed: 90_000, claimedBy: 'b.1@10000#1 6', handled: 80_000, schedule: 'cron 1' };
     expect(new Watermarks().grantedToUs(grant(state), 'cron 1')).toMatchObject({
       claimed: 90_000,
@@ -161,7 +161,7 @@ describe('What a new leader finds', () => {
     });
   });
 
-  it('is settled from then on', () => {
+  it('is handled from then on', () => {
     const known = new Watermarks();
     known.grantedToUs(grant({ claimed: 90_000, handled: 80_000, schedule: 'cron 1' }), 'cron 1');
     expect(known.update('cron 1').handled).toBe(90_000);

@@ -30,7 +30,7 @@ export function makeInstruments(meter: Meter) {
     nextTick: gauge('next_tick_timestamp_seconds', 'When the next tick is due, Unix time; 0 if unknown', inSeconds),
     clockOffset: gauge('clock_offset_seconds', 'How far the clock of Redis is ahead of this one', inSeconds),
     transitions: counter('leadership_transitions', '{transition}', 'Terms that began and ended'),
-    runs: counter('runs', '{run}', 'Runs that have settled'),
+    runs: counter('runs', '{run}', 'Runs that have ended'),
     ticksDropped: counter('ticks_dropped', '{tick}', 'Ticks that the leader did not start'),
     misfires: counter('misfires', '{occurrence}', 'Cron occurrences that no replica will start'),
     runDuration: histogram('run_duration_seconds', RUN_SECONDS, 'How long runs took'),

@@ -64,7 +64,7 @@ export interface JobOptions {
 interface OverlapOption {
   /**
    * What happens to a tick that is due while a run is in flight. `'skip'` drops and reports the tick. `'cancel-other'` aborts the run,
-   * waits until it has settled, and then runs the newest tick that came due.
+   * waits until it has ended, and then runs the newest tick that came due.
    *
    * @default 'skip'
    */

@@ -68,7 +68,7 @@ describe('The registry', () => {
       expect(statusOf(a, 'every-minute').nextTickAt).toBe('2027-01-01T00:02:00.000Z');
     });
 
-    it('whose lease was lost as a follower, while its run has not settled', async () => {
+    it('whose lease was lost as a follower, while its run has not ended', async () => {
       const a = start('a', [job({ run: lasting(replicas.clock, 60_000) })]);
       await replicas.clock.advance(1_500);
       a.store.outcome = () => 'request-lost';
@@ -299,7 +299,7 @@ describe('The registry', () => {
   });
 
   describe('unregisters a job', () => {
-    it('when its run has settled, and then it can be registered again', async () => {
+    it('when its run has ended, and then it can be registered again', async () => {
       const a = start('a', [job({ run: lasting(replicas.clock, 3_000) })]);
       const b = start('b', [job()]);
       await replicas.clock.advance(1_500);

@@ -73,7 +73,7 @@ export class SingletonJobRegistry {
   }
 
   /**
-   * Pauses a job on all replicas until it is resumed, also beyond restarts and deploys. The leader lets its run in flight settle and
+   * Pauses a job on all replicas until it is resumed, also beyond restarts and deploys. The leader lets its run in flight end and
    * gives the lock back. The next leader reports what was missed. Resolves when the pause is stored and the leader has begun to give
    * the job back, or has not answered within 2 s.
    *
@@ -109,7 +109,7 @@ export class SingletonJobRegistry {
   }
 
   /**
-   * Gives a job to another replica: its leader releases the lock, once the run in flight has settled, and does not compete for 2 s.
+   * Gives a job to another replica: its leader releases the lock, once the run in flight has ended, and does not compete for 2 s.
    * Resolves when the leader has begun to, within 2 s. With `local`, when this replica has released the lock.
    *
    * @throws UnknownJobError
@@ -140,7 +140,7 @@ export class SingletonJobRegistry {
   }
 
   /**
-   * Removes a job from this replica, also a decorated one. Resolves when the run in flight has settled and the lock is released.
+   * Removes a job from this replica, also a decorated one. Resolves when the run in flight has ended and the lock is released.
    *
    * @throws UnknownJobError
    */

@@ -14,7 +14,7 @@ export type JobRole = 'leader' | 'follower' | 'paused' | 'disabled' | 'stopped';
 /** How a run ended: it returned, it threw, or it threw after its signal had fired. */
 export type RunOutcome = 'succeeded' | 'failed' | 'cancelled';
 
-/** The newest run of a job that has settled on this replica. */
+/** The newest run of a job that has ended on this replica. */
 export interface LastRun extends Pick<RunEnded, 'cause' | 'durationMs' | 'fencingToken'> {
   /** How it ended. */
   readonly outcome: RunOutcome;
@@ -74,7 +74,7 @@ export interface JobStatus {
   readonly leaseRemainingMs: number | null;
   /** When the run in flight began, ISO 8601. Null: there is none. */
   readonly runningSince: string | null;
-  /** The newest run that has settled on this replica. Null: none has. */
+  /** The newest run that has ended on this replica. Null: none has. */
   readonly lastRun: LastRun | null;
   /**
    * When the next tick is due on the leader, ISO 8601. For an interval only the leader knows it, and only between two runs; otherwise null.

@@ -91,7 +91,7 @@ describe('A stop', () => {
     ]);
   });
 
-  it('releases idle jobs at once, and others when their own run has settled', async () => {
+  it('releases idle jobs at once, and others when their own run has ended', async () => {
     const a = replicas.start('a', [
       job({ name: 'idle', schedule: once }),
       job({ name: 'short', schedule: once, run: lasting(replicas.clock, 2_000) }),
@@ -108,7 +108,7 @@ describe('A stop', () => {
     ]);
   });
 
-  it('aborts runs 2 s before shutdownTimeout, and releases their jobs when they settle', async () => {
+  it('aborts runs 2 s before shutdownTimeout, and releases their jobs when they end', async () => {
     const a = replicas.start('a', [job({ schedule: once, run: lasting(replicas.clock, 60_000, { obedient: true }) })]);
     await replicas.clock.advance(1_000);
     const stopped = a.supervisor.stop();

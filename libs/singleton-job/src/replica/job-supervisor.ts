@@ -97,7 +97,7 @@ export class JobSupervisor {
     this.#jobs.get(name)?.workers?.election.resume();
   }
 
-  /** Starts no new run of a job. Resolves when the run in flight has settled and the lock is released. */
+  /** Starts no new run of a job. Resolves when the run in flight has ended and the lock is released. */
   async remove(name: string): Promise<void> {
     const managed = this.#jobs.get(name);
     managed?.workers?.election.stop('unregistered');
@@ -108,7 +108,7 @@ export class JobSupervisor {
   }
 
   /**
-   * Starts no new run, and releases each job when its run has settled. Resolves after `shutdownTimeout` at the latest. Later calls return
+   * Starts no new run, and releases each job when its run has ended. Resolves after `shutdownTimeout` at the latest. Later calls return
    * the same promise.
    */
   stop(): Promise<void> {

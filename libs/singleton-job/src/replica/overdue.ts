@@ -32,7 +32,7 @@ function dueWhileRunning({ schedule, timeoutMs }: JobDefinition, run: RunInfo): 
   return timeoutMs === undefined ? undefined : schedule.next(run.startedAt.getTime());
 }
 
-/** The tick after all ticks that this replica knows to be settled on any replica. Undefined: it does not lead. */
+/** The tick after all ticks that this replica knows to be handled on any replica. Undefined: it does not lead. */
 function dueWhileIdle({ job, term, lastRun }: JobActivity, clock: Clock, now: number): number | undefined {
   if (term === undefined) return undefined;
   const wall = clock.wallNow();

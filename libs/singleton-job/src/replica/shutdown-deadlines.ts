@@ -25,7 +25,7 @@ export class ShutdownDeadlines {
     return this.#until(work, this.abortAfterMs);
   }
 
-  /** Resolves when `work` does, at the latest when runs that have not settled are given up. */
+  /** Resolves when `work` does, at the latest when runs that have not ended are given up. */
   untilRelease(work: Promise<unknown>): Promise<void> {
     return this.#until(work, this.shutdownTimeoutMs - RELEASE_MS);
   }

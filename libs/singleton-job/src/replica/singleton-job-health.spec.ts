@@ -167,7 +167,7 @@ describe('The health of a replica', () => {
     expect(health.report()).toEqual(WELL);
   });
 
-  it('is good while a run of a lost term does not settle', async () => {
+  it('is good while a run of a lost term does not end', async () => {
     const { health, store } = startWith(job({ timeoutMs: 3_000, run: hanging }));
     await replicas.clock.advance(1_500);
     expect(replicas.server.holderOf('tick')).toMatch(/^a\./);
@@ -177,7 +177,7 @@ describe('The health of a replica', () => {
     expect(health.report()).toEqual(WELL);
   });
 
-  it('is bad while a run that does not settle keeps the lock of a paused job', async () => {
+  it('is bad while a run that does not end keeps the lock of a paused job', async () => {
     const { health, supervisor } = startWith(job({ timeoutMs: 3_000, run: hanging }));
     await replicas.clock.advance(1_500);
     void supervisor.pause('tick');

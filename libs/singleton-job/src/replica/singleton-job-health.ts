@@ -40,7 +40,7 @@ export interface HealthReport {
    * - that is disabled or paused here;
    * - during its `initialDelay`;
    * - for 2 s after it stepped down;
-   * - while a run of a lost term has not settled.
+   * - while a run of a lost term has not ended.
    */
   readonly leaderless: readonly string[];
 }

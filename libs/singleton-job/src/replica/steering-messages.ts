@@ -188,7 +188,7 @@ export class SteeringMessages {
   }
 }
 
-/** It keeps the lock only until its run in flight has settled. */
+/** It keeps the lock only until its run in flight has ended. */
 function isGivingBack({ hasLock, term }: Election): boolean {
   return hasLock && term === undefined;
 }

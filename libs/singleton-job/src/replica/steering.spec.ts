@@ -92,7 +92,7 @@ describe('Steering from any replica', () => {
       expect(triggeredRuns(a)).toBe(1);
     });
 
-    it('once when the message arrives again after the run has settled', async () => {
+    it('once when the message arrives again after the run has ended', async () => {
       const { a } = await three({ schedule: MINUTELY });
       const expiresAt = replicas.clock.wallNow() + 2_000;
       const request: SteeringRequest = { kind: 'request', id: 'b#1', action: 'trigger', name: 'tick', expiresAt };
@@ -275,7 +275,7 @@ describe('Steering from any replica', () => {
       expect(rolesOf(a, b, c).map(([role]) => role)).toEqual(['paused', 'paused', 'paused']);
     });
 
-    it('whose run in flight settles first, and which is not overdue meanwhile', async () => {
+    it('whose run in flight ends first, and which is not overdue meanwhile', async () => {
       const { a, b, c } = await three({ run: lasting(replicas.clock, 60_000) });
       await passes(1_000);
       expect(await answer(c.registry.pause('tick'), 0)).toEqual({ by: 'a' });

@@ -8,7 +8,7 @@ export const ON_TIME_MS = 1_000;
 
 /** Due occurrences, and how they were noticed. */
 interface DueOccurrences {
-  /** The newest occurrence that is settled already. */
+  /** The newest occurrence that is handled already. */
   readonly after: number;
   /** The newest occurrence that is due. */
   readonly newest: number;
@@ -18,7 +18,7 @@ interface DueOccurrences {
   readonly isPromotion: boolean;
   /** The cause of the run of the newest occurrence. */
   readonly cause: RunCause;
-  /** They waited until a superseded run had settled. */
+  /** They waited until a superseded run had ended. */
   readonly hasWaited: boolean;
 }
 
@@ -31,7 +31,7 @@ export class CronClaims {
 
   /**
    * Claims the newest due occurrence, and with it all older ones. Runs it if it may still start, and reports the others. Resolves to the
-   * newest occurrence that is settled or claimed by any replica.
+   * newest occurrence that is handled or claimed by any replica.
    */
   claimAndRun(due: DueOccurrences): Promise<number> {
     return this.#claim(due.after, due.newest, () => {

@@ -126,7 +126,7 @@ describe('A fixed-rate job', () => {
   });
 
   describe("with overlap 'cancel-other'", () => {
-    it('aborts the run in flight and runs the new tick as soon as that has settled', async () => {
+    it('aborts the run in flight and runs the new tick as soon as that has ended', async () => {
       const run = lasting(replicas.clock, 5_000, { obedient: true });
       const a = replicas.start('a', [job({ schedule: everyHalfSecond, overlap: 'cancel-other', run })]);
       await replicas.clock.advance(1_200);
@@ -137,7 +137,7 @@ describe('A fixed-rate job', () => {
       ]);
     });
 
-    it('keeps only the newest waiting tick while the old run settles', async () => {
+    it('keeps only the newest waiting tick while the old run ends', async () => {
       const run = lasting(replicas.clock, 1_700);
       const a = replicas.start('a', [job({ schedule: everyHalfSecond, overlap: 'cancel-other', run })]);
       await replicas.clock.advance(2_300);
@@ -152,7 +152,7 @@ describe('A fixed-rate job', () => {
       expect(a.observer.of('runStarted').at(-1)?.scheduledAt).toEqual(new Date('2027-01-01T00:00:02.000Z'));
     });
 
-    it('reports every waiting tick that a newer one replaces, if the old run never settles', async () => {
+    it('reports every waiting tick that a newer one replaces, if the old run never ends', async () => {
       const run = () => new Promise(() => undefined);
       const a = replicas.start('a', [job({ schedule: everyHalfSecond, overlap: 'cancel-other', run })]);
       await replicas.clock.advance(5_100);

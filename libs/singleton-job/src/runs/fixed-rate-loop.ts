@@ -11,9 +11,9 @@ export async function fixedRateLoop(schedule: FixedRateSchedule, parts: TickLoop
   const { periodMs } = schedule;
   const startedAt = clock.wallNow();
   // The slot that the last leader fired is not fired again. A slot far ahead comes from a wrong clock and is ignored.
-  const last = term.backlog.slot;
-  let cursor = last <= startedAt + periodMs ? Math.max(last, startedAt) : startedAt;
-  /** The newest tick that waits for a superseded run to settle. */
+  const { slot } = term.backlog;
+  let last = slot <= startedAt + periodMs ? Math.max(slot, startedAt) : startedAt;
+  /** The newest tick that waits for a superseded run to end. */
   let waiting: number | undefined;
 
   while (!quit.aborted) {
@@ -22,21 +22,21 @@ export async function fixedRateLoop(schedule: FixedRateSchedule, parts: TickLoop
       waiting = undefined;
     }
     const now = clock.wallNow();
-    if (cursor > now + periodMs) cursor = now; // the wall clock was set back: start from its new time
-    const due = schedule.next(cursor);
+    if (last > now + periodMs) last = now; // the wall clock was set back: start from its new time
+    const due = schedule.next(last);
     if (now < due) {
       await sleeper.sleep(Math.min(due - now, MAX_SLEEP_MS), waiting === undefined ? undefined : runs.whenIdle());
       continue;
     }
-    cursor = schedule.latest(now);
-    const missed = (cursor - due) / periodMs;
-    if (missed > 0) drop(parts, 'late', cursor - periodMs, missed);
+    last = schedule.latest(now);
+    const missed = (last - due) / periodMs;
+    if (missed > 0) drop(parts, 'late', last - periodMs, missed);
     if (job.overlap === 'cancel-other' && runs.isBusy) {
       if (waiting !== undefined) drop(parts, 'overlap', waiting, 1);
       runs.abort('SUPERSEDED');
-      waiting = cursor;
+      waiting = last;
     } else {
-      fire(cursor, parts);
+      fire(last, parts);
     }
   }
   if (waiting !== undefined) drop(parts, 'overlap', waiting, 1);

@@ -41,7 +41,7 @@ export async function noteIntervalStart({ schedule }: JobDefinition, term: Term)
   if (isRecordedAtOnce(schedule)) await term.runStarts();
 }
 
-/** Notes that a run has settled. Later leaders count the delay from here. */
+/** Notes that a run has ended. Later leaders count the delay from here. */
 export function noteIntervalEnd({ schedule }: JobDefinition, term: Term): void {
   if (schedule.kind !== 'interval') return;
   term.runEnded();

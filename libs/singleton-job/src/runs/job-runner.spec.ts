@@ -28,7 +28,7 @@ describe('A run', () => {
     expect(Number.isSafeInteger(given[0]?.fencingToken)).toBe(true);
   });
 
-  it('that never settles stops its own job only', async () => {
+  it('that never ends stops its own job only', async () => {
     const stuck = job({ name: 'stuck', run: () => new Promise(() => undefined) });
     const a = replicas.start('a', [stuck, job({ name: 'other' })]);
     await replicas.clock.advance(10_000);
@@ -189,7 +189,7 @@ describe('A run', () => {
     expect(a.observer.of('runSlow')).toEqual([expect.objectContaining({ elapsedMs: 8_000, warnAfterMs: 8_000 })]);
   });
 
-  it('that never settles is reported each time its age has doubled, also after another slow one', async () => {
+  it('that never ends is reported each time its age has doubled, also after another slow one', async () => {
     const takeMs = [9_000, 600_000];
     const run = (given: JobRun): unknown => lasting(replicas.clock, takeMs.shift() ?? 0)(given);
     const a = replicas.start('a', [job({ schedule: interval(1_000), run })]);

@@ -8,16 +8,16 @@ import { type Clock, type Timer } from '../time/index.js';
 /** The cause of a run, and the instant for which it is started. */
 export type Tick = Pick<RunInfo, 'cause' | 'scheduledAt'>;
 
-/** One run, from its start until the method has settled, also if it ignores its signal. */
+/** One run, from its start until the method has ended, also if it ignores its signal. */
 export class RunHandle implements RunControl {
-  /** Resolves when the method has settled. Never rejects. */
-  readonly settled: Promise<void>;
+  /** Resolves when the method has ended. Never rejects. */
+  readonly ended: Promise<void>;
   readonly info: RunInfo;
   readonly #startedMs: number;
   #aborting: AbortController | undefined;
   #abortCode: RunAbortCode | undefined;
   #wasCalled = false;
-  /** Undefined once the run has settled or was aborted. */
+  /** Undefined once the run has ended or was aborted. */
   #timers: Timer[] | undefined = [];
 
   constructor(
@@ -37,7 +37,7 @@ export class RunHandle implements RunControl {
         this.abort('TIMEOUT');
       });
     }
-    this.settled = this.#run(new JobRun(this.info, this));
+    this.ended = this.#run(new JobRun(this.info, this));
   }
 
   /** Created at first use: an AbortController costs more than the rest of an empty run. */
@@ -53,7 +53,7 @@ export class RunHandle implements RunControl {
     return this.term.isValid();
   }
 
-  /** Whether the method was called. False: the lease ended before that, so no run of the job has to settle. */
+  /** Whether the method was called. False: the lease ended before that, so no run of the job has to end. */
   get wasCalled(): boolean {
     return this.#wasCalled;
   }
@@ -68,7 +68,7 @@ export class RunHandle implements RunControl {
     return this.#abortCode;
   }
 
-  /** Calls `act` after `delayMs`, unless the run has settled or was aborted by then. */
+  /** Calls `act` after `delayMs`, unless the run has ended or was aborted by then. */
   after(delayMs: number, act: () => void): void {
     this.#timers?.push(this.parts.clock.setTimer(delayMs, act));
   }
@@ -77,7 +77,7 @@ export class RunHandle implements RunControl {
   abort(code: RunAbortCode): void {
     if (this.#abortCode !== undefined) return;
     this.#abortCode = code;
-    // the timers of a run that never settles must not keep the process alive
+    // the timers of a run that never ends must not keep the process alive
     this.#cancelTimers();
     if (this.#aborting !== undefined) this.#fire(this.#aborting, code);
   }
@@ -89,19 +89,19 @@ export class RunHandle implements RunControl {
       run.assertLeader();
       this.#wasCalled = true;
       await job.invoke(run);
-      notify('runSucceeded', this.#ended());
+      notify('runSucceeded', this.#withDuration());
     } catch (error: unknown) {
       // the clocks show the deadline before a timer can fire the signal
       if (run.wasRefused) this.abort('LEASE_LOST');
       // a job that rejects after its signal fired was cancelled and did not fail
-      if (this.#abortCode === undefined) notify('runFailed', { ...this.#ended(), error });
-      else notify('runCancelled', { ...this.#ended(), code: this.#abortCode });
+      if (this.#abortCode === undefined) notify('runFailed', { ...this.#withDuration(), error });
+      else notify('runCancelled', { ...this.#withDuration(), code: this.#abortCode });
     } finally {
       this.#cancelTimers();
     }
   }
 
-  #ended() {
+  #withDuration() {
     return { ...this.info, durationMs: this.elapsedMs };
   }
 

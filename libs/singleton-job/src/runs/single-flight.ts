@@ -12,7 +12,7 @@ interface SingleFlightParts {
   readonly job: JobDefinition;
   readonly clock: Clock;
   readonly notify: Notify;
-  /** Called when a run of this term has settled, if its method was called. */
+  /** Called when a run of this term has ended, if its method was called. */
   readonly onEnd: (term: Term) => void;
 }
 
@@ -36,7 +36,7 @@ export class SingleFlight {
     return this.#isClosed;
   }
 
-  /** When the latest run settled, monotonic; -Infinity while none has. */
+  /** When the latest run ended, monotonic; -Infinity while none has. */
   get endedAtMs(): number {
     return this.#endedAtMs;
   }
@@ -63,7 +63,7 @@ export class SingleFlight {
     // the term ended while the run began, so the listeners of its signal could not abort the run yet
     if (term.signal.aborted) run.abort('LEASE_LOST');
     this.#watchWallClock(run, term);
-    this.#idle = run.settled.then(() => {
+    this.#idle = run.ended.then(() => {
       this.#inFlight = undefined;
       if (!run.wasCalled) return;
       this.#endedAtMs = this.parts.clock.now();
