@@ -20,7 +20,7 @@ const release = { name: 'price-tick', holder: 'a#1', token: 1, update: {} };
 const NAMED: Readonly<Record<string, string>> = {
   '~myapp:*': "'acquire' for 'myapp:price-tick:lock'",
   '~{myapp:*': "'heartbeat' for '{myapp:sessions}'",
-  '&myapp:released': "for 'myapp:released'",
+  '&myapp:events': "for 'myapp:events'",
   '+@read': '(GET)',
   '+@write': '(ZREM)',
   '+@scripting': "'evalsha' command",
@@ -70,7 +70,7 @@ describe('what Redis permits', () => {
 
   it('is the same on each line of the guide, also when a shell reads it', () => {
     expect([...documentedRights('myapp')]).toEqual([
-      expect.stringContaining('~myapp:* ~{myapp:* &myapp:released +@read'),
+      expect.stringContaining('~myapp:* ~{myapp:* &myapp:events +@read'),
     ]);
   });
 
@@ -147,7 +147,7 @@ describe('what Redis permits', () => {
     await eventually('the store reports the denied channel', () => messagesDenied.length > 0 || undefined);
     expect(messagesDenied[0]).toMatchObject({
       code: 'STORE_MISCONFIGURED',
-      message: expect.stringMatching(/^Redis answered 'subscribe' for 'myapp:released' with NOPERM/),
+      message: expect.stringMatching(/^Redis answered 'subscribe' for 'myapp:events' with NOPERM/),
     });
     messagesDenied.length = 0;
     await granted(store, acquireRequest('a#1'));
@@ -158,7 +158,7 @@ describe('what Redis permits', () => {
     const message = { kind: 'granted', locks: [] } as const;
     await expect(store.publish(message)).rejects.toMatchObject({ code: 'STORE_MISCONFIGURED' });
     expect(store.isSubscribed).toBe(false);
-    await user('mute', '&myapp:released');
+    await user('mute', '&myapp:events');
     await eventually('the store is subscribed once it may', () => store.isSubscribed || undefined);
     await store.publish(message);
   });

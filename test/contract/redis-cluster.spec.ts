@@ -192,7 +192,7 @@ describe('a cluster', () => {
 });
 
 describe('an ACL user of a cluster', () => {
-  const RIGHTS = '~acl:* ~{acl:* &acl:released +@read +@write -@dangerous +@scripting +subscribe +publish +info +time';
+  const RIGHTS = '~acl:* ~{acl:* &acl:events +@read +@write -@dangerous +@scripting +subscribe +publish +info +time';
   const connectAs = async (...rights: string[]) => {
     for (const { admin } of cluster.nodes) {
       await admin.call('ACL', 'SETUSER', 'app', 'reset', 'on', '>secret', ...RIGHTS.split(' '), ...rights);

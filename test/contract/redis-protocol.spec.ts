@@ -210,7 +210,7 @@ describe('what Redis sees', () => {
       const listener = fixture.raw.duplicate();
       const messages: string[] = [];
       listener.on('message', (channel, text) => messages.push(`${channel} ${text}`));
-      await listener.subscribe('myapp:released');
+      await listener.subscribe('myapp:events');
       await granted(store, acquireRequest('a#1'));
       await store.release(release);
       await store.publish({ kind: 'granted', locks: [{ name: 'price-tick', holder: 'b.1@800#2', token: 8 }] });
@@ -219,10 +219,10 @@ describe('what Redis sees', () => {
       await store.publish({ kind: 'reply', id: 'a#1', replicaId: 'b', outcome: 'done', run });
       await eventually('all messages arrive', () => messages.at(3));
       expect(messages).toEqual([
-        'myapp:released {"version":1,"database":0,"kind":"released","locks":[["price-tick","a#1",7]]}',
-        'myapp:released {"version":1,"database":0,"kind":"granted","locks":[["price-tick","b.1@800#2",8]]}',
-        'myapp:released {"version":1,"database":0,"kind":"request","id":"a#1","action":"trigger","name":"price-tick","expiresAt":9}',
-        'myapp:released {"version":1,"database":0,"kind":"reply","id":"a#1","replicaId":"b","outcome":"done","run":{"fencingToken":8,"startedAt":9}}',
+        'myapp:events {"version":1,"database":0,"kind":"released","locks":[["price-tick","a#1",7]]}',
+        'myapp:events {"version":1,"database":0,"kind":"granted","locks":[["price-tick","b.1@800#2",8]]}',
+        'myapp:events {"version":1,"database":0,"kind":"request","id":"a#1","action":"trigger","name":"price-tick","expiresAt":9}',
+        'myapp:events {"version":1,"database":0,"kind":"reply","id":"a#1","replicaId":"b","outcome":"done","run":{"fencingToken":8,"startedAt":9}}',
       ]);
       listener.disconnect();
     });
@@ -245,9 +245,9 @@ describe('what Redis sees', () => {
         '{"version":1,"database":0,"kind":"granted","locks":[["x","a#1","1"]]}',
         '{"version":1,"database":0,"kind":"granted","locks":[["x","a#1",1],null]}',
       ];
-      for (const text of ignored) await fixture.raw.publish('myapp:released', text);
+      for (const text of ignored) await fixture.raw.publish('myapp:events', text);
       const good = '{"version":1,"database":0,"kind":"granted","locks":[["x","a#1",1,"more"]],"more":true}';
-      await fixture.raw.publish('myapp:released', good);
+      await fixture.raw.publish('myapp:events', good);
       await eventually('the last message arrives', () => messages.at(0));
       expect(messages).toEqual([{ kind: 'granted', locks: [{ name: 'x', holder: 'a#1', token: 1 }] }]);
       stop();

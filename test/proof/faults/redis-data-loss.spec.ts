@@ -13,7 +13,7 @@ const JOB = 'price-tick';
 async function wakeFollower({ admin, pair }: FaultRun): Promise<void> {
   const locks = pair.jobNames.map((name) => [name, 'another#1', 0]);
   const message = { version: 1, database: 0, kind: 'released', locks };
-  expect(await admin.publish(`${pair.project}:released`, JSON.stringify(message))).toBeGreaterThan(0);
+  expect(await admin.publish(`${pair.project}:events`, JSON.stringify(message))).toBeGreaterThan(0);
 }
 
 const lossesOf = ({ observer }: InProcessReplica): Set<string> =>

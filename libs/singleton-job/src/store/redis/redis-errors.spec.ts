@@ -10,7 +10,7 @@ const RENEWAL: FailedRequest = { projectName: 'myapp', isCluster: false, command
 const RENEWAL_ON_CLUSTER = { ...RENEWAL, isCluster: true };
 const CONNECTION: FailedRequest = { projectName: 'myapp', isCluster: false };
 const RIGHTS =
-  '~myapp:* ~{myapp:* &myapp:released +@read +@write -@dangerous +@scripting +subscribe +publish +info +time';
+  '~myapp:* ~{myapp:* &myapp:events +@read +@write -@dangerous +@scripting +subscribe +publish +info +time';
 
 /** What Redis or the network says, and the whole message about a renewal, or about the connection. */
 const MESSAGES: readonly (readonly [said: string, about: FailedRequest, message: string])[] = [

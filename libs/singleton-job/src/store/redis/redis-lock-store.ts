@@ -50,7 +50,7 @@ export class RedisLockStore implements LockStore {
 
   constructor({ projectName, connection, subscribes = true, random = Math.random }: RedisLockStoreOptions) {
     this.#project = projectName;
-    this.#channel = `${projectName}:released`;
+    this.#channel = `${projectName}:events`;
     const sessions = `{${projectName}:sessions}`;
     this.#sessionKeys = [sessions, `${sessions}:server`, `${sessions}:changes`];
     this.#redis = new RedisConnections({

@@ -46,7 +46,7 @@ describe('A subscription', () => {
   it('pings its connection every 3 s until it is closed', async () => {
     const client = new FakeClient();
     const subscription = new Subscription({
-      channel: 'myapp:released',
+      channel: 'myapp:events',
       create: () => client as unknown as Redis,
       listeners: new Listeners(),
       onMessage: () => undefined,
