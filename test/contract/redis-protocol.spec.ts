@@ -370,7 +370,7 @@ describe('what Redis sees', () => {
       expect(await kept(store, known)).toMatchObject({ status: 'ended' });
     });
 
-    it('a heartbeat notices a break', async () => {
+    it('a heartbeat notices a restart', async () => {
       await fill();
       const { serverId, serverSince, storeTime } = await heartbeat(store, [sessionOfReplica('a')]);
       expect(serverId).toBeDefined();

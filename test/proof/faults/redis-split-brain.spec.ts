@@ -105,7 +105,7 @@ describe('a deposed primary that still serves one of the replicas', () => {
     await pair.goesOn();
     expect(follower.leads.size).toBe(pair.jobNames.length);
     expect(pair.violations({ sinceMs: aloneMs })).toEqual([]);
-    // the last renewal of the refused leader was not copied, so it trusts its lock longer than the copy lives
+    // the last renewal of the refused leader was not copied, so its lock is valid for longer than the copy lives
     const overlapMs = REFUSED_MS + HEARTBEAT_INTERVAL_MS + SLACK_MS;
     for (const job of pair.jobNames) {
       const bothMs = lastOf(leader, 'leadershipLost', job) - lastOf(follower, 'leadershipGained', job);

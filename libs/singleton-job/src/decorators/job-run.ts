@@ -54,7 +54,7 @@ export class JobRun implements InterceptedRun {
   }
 
   /**
-   * Fires when the run must end: the lease can no longer be trusted, the application stops, the timeout has passed, or a newer tick is
+   * Fires when the run must end: the lease is no longer valid, the application stops, the timeout has passed, or a newer tick is
    * due. Its reason is a `RunAbortedError`. The `code` of that error says why.
    */
   get signal(): AbortSignal {

@@ -30,7 +30,7 @@ export class RunAbortedError extends SingletonJobError {
   }
 }
 
-/** Thrown by `assertLeader()` once the lease that the run started under can no longer be trusted. */
+/** Thrown by `assertLeader()` once the lease that the run started under is no longer valid. */
 export class LeaseLostError extends SingletonJobError {
   /** Names the kind of error. Stable, unlike the message. */
   readonly code = 'LEASE_LOST';

@@ -279,9 +279,9 @@ export interface JobEvents {
     readonly policy?: string;
   };
   /**
-   * INFO is not permitted, so a restart of Redis looks like a short outage. Another replica may then become leader while the old leader
-   * still trusts its lease. Permit `+info` and `+time` in the ACL. Called once per process, after its first connection. Not called after a
-   * reconnect.
+   * INFO is not permitted, so a restart of Redis looks like a short outage. Another replica may then become leader while the lease
+   * of the old leader is still valid. Permit `+info` and `+time` in the ACL. Called once per process, after its first connection. Not called
+   * after a reconnect.
    */
   restartsHidden: Readonly<Record<string, never>>;
   /**

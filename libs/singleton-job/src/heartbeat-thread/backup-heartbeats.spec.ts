@@ -179,7 +179,7 @@ describe('Heartbeats of the backup', () => {
     expect(beats()).toBe(before);
   });
 
-  it('extend nothing after a break until the new server has answered the main thread', async () => {
+  it('extend nothing after a restart until the new server has answered the main thread', async () => {
     const { common, server, mainBeats, extendedAt, beats } = world;
     mainBeats();
     await common.advance(5_000);

@@ -40,8 +40,8 @@ export class BackupHeartbeats {
   readonly #ended = new Set<SessionId>();
   /** The answers have what has changed since then, so that they stay small. */
   #knownList: HeartbeatRequest['knownList'];
-  /** When an answer last showed a break or a lost list of sessions: locks may be lost. */
-  #breakSeenAtMs = -Infinity;
+  /** When an answer last showed a restart of the store or a lost list of sessions: locks may be lost. */
+  #restartSeenAtMs = -Infinity;
   #isBeating = false;
   #timer: Timer | undefined;
   /** Since when there is no connection, and why. */
@@ -139,7 +139,7 @@ export class BackupHeartbeats {
     for (const { id, answer } of answers) if (answer?.status === 'ended') this.#ended.add(id);
     const isListedAgain = answers.some(({ answer }) => answer?.status === 'listed-again');
     const isOther = serverId !== main.server.serverId || serverSince !== main.server.serverSince;
-    if (isListedAgain || isOther) this.#breakSeenAtMs = answeredMs;
+    if (isListedAgain || isOther) this.#restartSeenAtMs = answeredMs;
     const extended = this.#mayExtend(main) ? answers.flatMap(({ id, answer }) => this.#extend(id, sent, answer)) : [];
     if (extended.length === 0 && !isListedAgain) return;
     this.parts.report({ leaseEpoch: main.leaseEpoch, sent, answeredMs, extended, isListedAgain });
@@ -147,7 +147,7 @@ export class BackupHeartbeats {
 
   /** Whether the main thread knows of every answer that showed that locks may be lost. */
   #mayExtend({ answeredBeatMs }: MainThreadState): boolean {
-    return answeredBeatMs > this.#breakSeenAtMs;
+    return answeredBeatMs > this.#restartSeenAtMs;
   }
 
   #extend(id: SessionId, sent: Instant, answer: HeartbeatResult['sessions'][number] | undefined) {

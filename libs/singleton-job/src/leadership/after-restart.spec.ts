@@ -58,7 +58,7 @@ describe('After Redis has restarted without its data', () => {
     expect(a.observer.of('storeRecovered')[1]).not.toHaveProperty('hasRestarted');
   });
 
-  it('a follower leads lockExpiry after the break was noticed, if the leader is cut off', async () => {
+  it('a follower leads lockExpiry after the restart was noticed, if the leader is cut off', async () => {
     const [a, b] = pair(replicas);
     await replicas.clock.advance(4_000);
     a.store.partition();
@@ -90,7 +90,7 @@ describe('After Redis has restarted without its data', () => {
     expect(timesOf(b, 'leadershipGained')).toHaveLength(1);
   });
 
-  it('a replica that has noticed the break waits, also without knowing the job', async () => {
+  it('a replica that has noticed the restart waits, also without knowing the job', async () => {
     const b = replicas.start('b', [job({ name: 'other' })]);
     await replicas.clock.advance(4_000);
     restart(replicas, [b]);
@@ -249,7 +249,7 @@ describe('After Redis has restarted with old data', () => {
   });
 });
 
-describe('A release soon after a break', () => {
+describe('A release soon after a restart of the store', () => {
   const replicas = useReplicas();
 
   it.each([
@@ -267,7 +267,7 @@ describe('A release soon after a break', () => {
   });
 });
 
-describe('The exemption of the old leader from the wait after a break', () => {
+describe('The exemption of the old leader from the wait after a restart', () => {
   const replicas = useReplicas();
 
   it('ends with its deadline', async () => {
@@ -285,7 +285,7 @@ describe('The exemption of the old leader from the wait after a break', () => {
     expect(next).toBe(10_000 + RECONNECT_MS + LOCK_EXPIRY_MS + 1);
   });
 
-  it('ends with its release: the next leader may be trusted for longer', async () => {
+  it('ends with its release: the next leader may be valid for longer', async () => {
     const [a, b] = pair(replicas);
     await replicas.clock.advance(4_000);
     // it does not receive the grant of the next leader
@@ -312,14 +312,14 @@ describe('The exemption of the old leader from the wait after a break', () => {
     expect([timesOf(a, 'leadershipLost'), timesOf(b, 'leadershipGained')]).toEqual([[6_000], [6_000]]);
     b.store.partition();
     restart(replicas, [a]);
-    // the run of the old leader ends at 8 s, when it could trust its lease for four seconds more
+    // the run of the old leader ends at 8 s, four seconds before the end of its lease
     await replicas.clock.advance(60_000);
     expect(timesOf(b, 'leadershipLost')).toEqual([15_000]);
     expect(timesOf(a, 'leadershipGained')).toEqual([0, 7_000 + RECONNECT_MS + LOCK_EXPIRY_MS + 1]);
   });
 });
 
-describe('A lease after a break', () => {
+describe('A lease after a restart of the store', () => {
   const replicas = useReplicas();
 
   it('ends at its old deadline, if heartbeats are answered and the lock is not confirmed', async () => {
@@ -328,13 +328,13 @@ describe('A lease after a break', () => {
     a.store.outcome = (request) => (request === 'renew' || request === 'acquire' ? 'STORE_UNREACHABLE' : 'answered');
     replicas.server.loseData();
     await replicas.clock.advance(60_000);
-    // the last heartbeat before the break was at 3 s
+    // the last heartbeat before the restart was at 3 s
     expect(timesOf(a, 'leadershipLost')).toEqual([12_000]);
     // noticed at 6 s
     expect(timesOf(b, 'leadershipGained')).toEqual([6_000 + LOCK_EXPIRY_MS + 1]);
   });
 
-  it('continues with a renewal that was sent after the break', async () => {
+  it('continues with a renewal that was sent after the restart', async () => {
     const [a] = pair(replicas);
     await replicas.clock.advance(4_000);
     restart(replicas, [a], replicas.server.snapshot());
@@ -342,7 +342,7 @@ describe('A lease after a break', () => {
     expect(leadership(a)).toEqual(['0 leadershipGained']);
   });
 
-  it('does not go on with a renewal that was sent before the break', async () => {
+  it('does not go on with a renewal that was sent before the restart', async () => {
     const a = replicas.start('a', [job()]);
     await replicas.clock.advance(9_900);
     let arrive: () => void = () => undefined;
@@ -361,11 +361,11 @@ describe('A lease after a break', () => {
     await replicas.clock.advance(1_200);
     arrive();
     await replicas.clock.advance(20_000);
-    // the last heartbeat before the break was at 9 s
+    // the last heartbeat before the restart was at 9 s
     expect(timesOf(a, 'leadershipLost')).toEqual([18_000]);
   });
 
-  it('ends with a renewal that comes when one of the clocks no longer trusts it', async () => {
+  it('ends with a renewal that comes when it is no longer valid by one of the clocks', async () => {
     const a = replicas.start('a', [job()]);
     await replicas.clock.advance(4_000);
     // the host was suspended for 15 s, and others may have led
@@ -427,7 +427,7 @@ describe('FLUSHALL', () => {
     expect(leadership(b)).toEqual([]);
   });
 
-  it('and the death of the leader: another replica leads lockExpiry after the break', async () => {
+  it('and the death of the leader: another replica leads lockExpiry after the restart', async () => {
     const [a, b] = pair(replicas);
     await replicas.clock.advance(4_000);
     replicas.server.loseData();
@@ -508,7 +508,7 @@ describe('A first start', () => {
     expect(timesOf(b, 'leadershipGained')).toEqual([2_000]);
   });
 
-  it('is not assumed by a replica that has noticed a break, also with a new state', async () => {
+  it('is not assumed by a replica that has noticed a restart, also with a new state', async () => {
     const [a, b] = pair(replicas);
     await replicas.clock.advance(4_000);
     restart(replicas, [a, b]);

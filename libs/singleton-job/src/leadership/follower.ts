@@ -172,7 +172,7 @@ export class Follower implements LockWaiter {
     return undefined;
   }
 
-  /** The session for the acquire request. Resolves when the store has confirmed it and both clocks trust it. */
+  /** The session for the acquire request. Resolves when the store has confirmed it and it is valid by both clocks. */
   async #usableSession(stop: AbortSignal): Promise<Session | undefined> {
     const { sessions, heartbeats } = this.replica;
     while (!stop.aborted) {

@@ -20,7 +20,7 @@ const cancelledAtMs = ({ observer }: TestReplica) =>
 describe('Incidents of other systems', () => {
   const replicas = useReplicas();
 
-  describe('River, whose slow but successful re-election stretched the trust in a term (#1213)', () => {
+  describe('River, whose slow but successful re-election stretched a term (#1213)', () => {
     it('a heartbeat that is answered late extends the lease from the time it was sent', async () => {
       const a = replicas.start('a', [job()]);
       const b = replicas.start('b', [job()]);
@@ -93,7 +93,7 @@ describe('Incidents of other systems', () => {
     });
 
     it.each<Outcome>(['STORE_UNREACHABLE', 'STORE_REFUSED_WRITE', 'STORE_MISCONFIGURED', 'request-lost'])(
-      'a leader whose every request ends with %s trusts its lease until the deadline only',
+      'a leader whose every request ends with %s has a valid lease until the deadline only',
       async (outcome) => {
         const a = replicas.start('a', [job()]);
         await replicas.clock.advance(100);

@@ -8,8 +8,8 @@ import { instant, type Clock, type Instant } from '../time/index.js';
  * The last tenth is the safety margin. An aborted run ends in it, and it covers the drift between the clocks of replica and store.
  */
 export function deadlineOf(sent: Instant, lifeMs: number): Instant {
-  const trustedMs = lifeMs - safetyMarginMs(lifeMs);
-  return { now: sent.now + trustedMs, wall: sent.wall + trustedMs };
+  const validMs = lifeMs - safetyMarginMs(lifeMs);
+  return { now: sent.now + validMs, wall: sent.wall + validMs };
 }
 
 /** The part of a life that is not relied on: the last tenth. */

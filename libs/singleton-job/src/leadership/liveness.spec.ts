@@ -65,7 +65,7 @@ describe('A job waits for its next leader', () => {
   });
 });
 
-describe('A leader that does not trust its lease', () => {
+describe('A leader whose lease is not valid', () => {
   const replicas = useReplicas();
 
   it('runs again after any answered heartbeat, also if one is never answered', async () => {

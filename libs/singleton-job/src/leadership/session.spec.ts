@@ -15,7 +15,7 @@ function setup() {
 }
 
 describe('A session', () => {
-  it('is not trusted before the store has confirmed it', () => {
+  it('is not valid before the store has confirmed it', () => {
     const { session } = setup();
     expect([session.isValid(), session.isOver, session.deadline, session.confirmedEnd]).toEqual([
       false,
@@ -25,7 +25,7 @@ describe('A session', () => {
     ]);
   });
 
-  it('is trusted for nine tenths of its life after the heartbeat was sent, then it is over', async () => {
+  it('is valid for nine tenths of its life after the heartbeat was sent, then it is over', async () => {
     const { clock, session, calls } = setup();
     session.extend(instant(clock), 42);
     expect(session.confirmedEnd).toBe(42);
@@ -69,7 +69,7 @@ describe('A session', () => {
     expect([session.isOver, session.confirmedEnd]).toEqual([true, 1]);
   });
 
-  it('is not trusted past its deadline, also before a timer fires', async () => {
+  it('is not valid past its deadline, also before a timer fires', async () => {
     const { clock, session } = setup();
     session.extend({ now: -9_000, wall: clock.wallNow() }, 1);
     expect([session.isValid(), session.isOver]).toEqual([false, true]);
@@ -77,7 +77,7 @@ describe('A session', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('is not trusted while only the wall clock is past its deadline, but not over', async () => {
+  it('is not valid while only the wall clock is past its deadline, but not over', async () => {
     const { clock, session } = setup();
     session.extend(instant(clock), 1);
     clock.stepWall(9_000);

@@ -42,7 +42,7 @@ describe('The lease of a term', () => {
     ]);
   });
 
-  it('is not trusted, but not over, while only the wall clock is past its deadline', async () => {
+  it('is not valid, but not over, while only the wall clock is past its deadline', async () => {
     const a = replicas.start('a', [job({ schedule: interval(3_600_000), run: lasting(replicas.clock, 60_000) })]);
     await replicas.clock.advance(4_000);
     a.clock.aheadMs += 20_000;

@@ -19,7 +19,7 @@ export const RENEWAL_INTERVAL_MS = 10_000;
 const RECORD_START_MS = 250;
 /** The longest time that `release()` takes: longer than the watchdog of a silent connection. Then it continues in the background. */
 const RELEASE_MS = 2_000;
-/** The pause between two attempts to confirm a lease that the clocks do not trust. */
+/** The pause between two attempts to confirm a lease that is not valid by the clocks. */
 const CONFIRMATION_PAUSE_MS = 250;
 
 export interface TermFacts {

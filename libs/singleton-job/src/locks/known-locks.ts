@@ -26,7 +26,7 @@ export class KnownLock {
     this.#longestLifeMs = Math.max(this.#longestLifeMs, lifeMs);
   }
 
-  /** How long a holder that the store has forgotten may still trust the lock. */
+  /** How long the lock may still be valid for a holder that the store has forgotten. */
   get waitMs(): number {
     return Math.max(this.#lostAtMs + this.#longestLifeMs - this.clock.now(), 0);
   }

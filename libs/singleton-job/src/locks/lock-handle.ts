@@ -27,7 +27,7 @@ export class LockHandle implements AsyncDisposable {
   }
 
   /**
-   * Fires when the lock can no longer be trusted, at its safe deadline at the latest. Fires also when the application stops, just before
+   * Fires when the lock is no longer valid, at its safe deadline at the latest. Fires also when the application stops, just before
    * the lock is released. It does not fire when you release the lock.
    */
   get signal(): AbortSignal {

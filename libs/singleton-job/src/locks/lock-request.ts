@@ -34,8 +34,8 @@ export interface LockOptions {
 
   /**
    * How long to wait for a lock that another holder has. It does not poll: it goes by the message of the release and by the life of the
-   * lock. After Redis lost its data, an earlier holder may still trust the lock. So the lock is granted only after the longest expiry that
-   * this process has used or seen for it.
+   * lock. After Redis lost its data, the lock may still be valid for an earlier holder. So the lock is granted only after the longest expiry
+   * that this process has used or seen for it.
    *
    * @default 0
    */

@@ -209,7 +209,7 @@ describe('LockService', () => {
       expect(handle.fencingToken).toBeGreaterThan(fencingToken);
     });
 
-    it('grants a lock that this process saw held only when its holder can no longer trust it', async () => {
+    it('grants a lock that this process saw held only when it is no longer valid for its holder', async () => {
       const [a, b] = [start('a'), start('b')];
       const old = await acquired(a, KEY, { expiry: '60s' });
       await clock.advance(1_000);
@@ -239,7 +239,7 @@ describe('LockService', () => {
       expect((await granted).afterMs).toBe(60_000);
     });
 
-    it('grants a lock that this process itself lost when no holder can trust it any more', async () => {
+    it('grants a lock that this process itself lost when it is valid for no holder any more', async () => {
       const a = start('a');
       const old = await acquired(a, KEY, { expiry: '30s' });
       server.loseData();
@@ -249,7 +249,7 @@ describe('LockService', () => {
       expect(afterMs).toBe(30_000);
     });
 
-    it('returns null without waiting while a lost holder may still trust the lock', async () => {
+    it('returns null without waiting while the lock may still be valid for a lost holder', async () => {
       const [a, b] = [start('a'), start('b')];
       const old = await acquired(a);
       expect(await soon(b.locks.tryAcquire(KEY))).toBeNull();
@@ -508,7 +508,7 @@ describe('LockService', () => {
       a.store.answersAfter = undefined;
       await clock.advance(5_000);
       const [, handle] = await attempt;
-      // the request is repeated, and the returned lock is trusted
+      // the request is repeated, and the returned lock is valid
       expect((handle as LockHandle).isHeld()).toBe(true);
     });
   });

@@ -98,7 +98,7 @@ describe('When Redis restarts or loses its data', () => {
     ])('loses nothing while its leader continues: %s', async (_, remember) => {
       const [a, b] = await leaderAndFollower(everyMinute);
       const snapshot = remember();
-      // the break is noticed by the claim at 00:02:00
+      // the restart is noticed by the claim at 00:02:00
       await replicas.clock.advance(117_000);
       if (snapshot === undefined) replicas.server.loseData();
       else replicas.server.restart(snapshot);

@@ -24,7 +24,7 @@ export interface LockStore {
    * 1. If its clock is behind that of an earlier heartbeat, it was set back. Then no end is later than a heartbeat of now would set it:
    *    now + `lockExpiryMs` for a living session, now for one that is marked as ended. The list has not changed by that.
    * 2. It forgets each session whose end passed two lives of a lock ago: 2 × {@link lockLifeMs}. Replicas do the same with their lists.
-   * 3. It notices a break: this is another server than before, or the data was lost. Then it notes the server and the time. Every
+   * 3. It notices a restart: this is another server than before, or the data was lost. Then it notes the server and the time. Every
    *    session that is not marked as ended gets a full life from now.
    * 4. It marks every session whose end has passed as ended, for good.
    * 5. It sets the end of each session of the request to now + `lockExpiryMs`, also if that is earlier than before. A session that is
@@ -210,7 +210,7 @@ export interface HeartbeatReference {
  *
  * - its key is gone, or it names a session that is `endedSession`, or it names the session of `holder` with a lower attempt; and
  * - the job is not paused; and
- * - `heartbeat` is still true: this is the same server, and no break was noticed since; and
+ * - `heartbeat` is still true: this is the same server, and no restart was noticed since; and
  * - the lock is still kept by `knownServerId`, if the replica knows one; and
  * - the state is the one that the replica knows, if it knows one: `knownStateCreatedAt` is its `stateCreatedAt`; and
  * - `notBefore` has passed, or `isFirstStart` is true and the lock has no state.

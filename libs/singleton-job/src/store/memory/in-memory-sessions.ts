@@ -19,9 +19,9 @@ export function heartbeat(data: ServerData, request: HeartbeatRequest, { runId, 
     if (hasEnded && now - end > 2 * lockLifeMs(lockExpiryOf(id))) sessions.delete(id);
   }
 
-  const isBreak = runId !== server?.runId;
+  const isRestart = runId !== server?.runId;
   for (const [id, session] of sessions) {
-    if (isBreak && !session.hasEnded) sessions.set(id, { ...session, end: now + lockExpiryOf(id) });
+    if (isRestart && !session.hasEnded) sessions.set(id, { ...session, end: now + lockExpiryOf(id) });
   }
 
   for (const [id, { hasEnded, end }] of sessions) {
@@ -29,7 +29,7 @@ export function heartbeat(data: ServerData, request: HeartbeatRequest, { runId, 
   }
 
   const results = request.sessions.map((session) => keep(sessions, session, { now, next }));
-  const since = isBreak ? now : server.since;
+  const since = isRestart ? now : server.since;
   const hasChanged = [...sessions.values()].some((session) => session.version === next);
   const version = hasChanged ? next : (server?.version ?? 0);
   data.server = { runId, since, version, seen: now };

@@ -57,7 +57,7 @@ each('(' .. int(70000 - now), '(0', function(session, score)
   end
 end)
 
--- 3. after a break, give a full life to every session that is not marked as ended
+-- 3. after a restart, give a full life to every session that is not marked as ended
 if runId ~= '' and runId ~= fields[1] then
   since = now
   redis.call('HSET', server, 'runId', runId, 'since', int(since))

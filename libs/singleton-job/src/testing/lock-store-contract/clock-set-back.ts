@@ -55,7 +55,7 @@ export const CLOCK_SET_BACK: Rules = {
     includes(result, { isWholeList: false, version: known.version, listedCount: 1 });
   },
 
-  'is no break': async ({ world, store, other }) => {
+  'is no restart': async ({ world, store, other }) => {
     const { serverId, serverSince } = await heartbeat(store, []);
     await world.setClockBack?.(BACK_MS);
     includes(await heartbeat(other, []), { serverId, serverSince });

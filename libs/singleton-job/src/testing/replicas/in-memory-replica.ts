@@ -53,7 +53,7 @@ export class InMemoryReplica {
     this.#replica.kill();
   }
 
-  /** Cuts the network to the store, in both directions. Runs go on until the lease can no longer be trusted. */
+  /** Cuts the network to the store, in both directions. Runs go on until the lease is no longer valid. */
   partition(): void {
     this.#replica.store.partition();
   }
