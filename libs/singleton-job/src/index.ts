@@ -55,6 +55,8 @@ export {
   type HeartbeatRequest,
   type HeartbeatResult,
   type Holder,
+  type JobCommandReply,
+  type JobCommandRequest,
   type JobState,
   type ListedSession,
   lockExpiryOf,
@@ -77,8 +79,6 @@ export {
   type SetPausedRequest,
   type SetPausedResult,
   type StateUpdate,
-  type SteeringReply,
-  type SteeringRequest,
   type StoreMessage,
 } from './store/index.js';
 export {
@@ -99,6 +99,7 @@ export {
 export { LockHandle, type LockKey, type LockOptions, LockService } from './locks/index.js';
 export {
   type HealthReport,
+  type JobCommandOptions,
   type JobCounters,
   type JobRole,
   type JobStatus,
@@ -109,7 +110,6 @@ export {
   type RunOutcome,
   SingletonJobHealth,
   SingletonJobRegistry,
-  type SteeringOptions,
   type StepDownResult,
   type TriggerResult,
 } from './replica/index.js';

@@ -18,8 +18,8 @@ import { SingletonJobRegistry } from './job-registry.js';
 import { HeartbeatThread } from './heartbeat-thread.js';
 import { JobStatistics } from './job-statistics.js';
 import { JobSupervisor } from './job-supervisor.js';
-import { Steering } from './steering.js';
-import { SteeringMessages } from './steering-messages.js';
+import { JobCommands } from './job-commands.js';
+import { CommandChannel } from './command-channel.js';
 import { SingletonJobHealth } from './singleton-job-health.js';
 
 /** The parts that the module adds, and that a test replaces. */
@@ -76,7 +76,7 @@ export function createReplica(options: ResolvedOptions, parts: ApplicationReplic
     supervisor,
     statistics,
     clock,
-    steering: new Steering(leadership, new SteeringMessages(leadership, supervisor)),
+    commands: new JobCommands(leadership, new CommandChannel(leadership, supervisor)),
   });
   const health = new SingletonJobHealth(options, { supervisor, statistics, leadership });
   const locks = new LockService(options, leadership);

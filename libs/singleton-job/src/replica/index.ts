@@ -2,6 +2,7 @@
 export { type ApplicationReplica, createReplica, createReplicaId, createStore } from './create-replica.js';
 export { SingletonJobRegistry } from './job-registry.js';
 export {
+  type JobCommandOptions,
   type JobCounters,
   type JobRole,
   type JobStatus,
@@ -9,7 +10,6 @@ export {
   type PauseResult,
   type ResumeResult,
   type RunOutcome,
-  type SteeringOptions,
   type StepDownResult,
   type TriggerResult,
 } from './job-status.js';

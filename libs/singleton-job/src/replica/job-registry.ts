@@ -7,20 +7,20 @@ import {
 import { InvalidJobsError, InvalidOptionsError, UnknownJobError } from '../errors/index.js';
 import { didYouMean, type ResolvedOptions } from '../options/index.js';
 import { type Clock } from '../time/index.js';
+import { type JobCommands } from './job-commands.js';
 import { type JobStatistics } from './job-statistics.js';
 import {
+  type JobCommandOptions,
   type JobRole,
   type JobStatus,
   type PauseResult,
   type ResumeResult,
-  type SteeringOptions,
   type StepDownResult,
   type TriggerResult,
 } from './job-status.js';
 import { type JobSupervisor, type ManagedJob } from './job-supervisor.js';
 import { leaderOf } from './leader-of.js';
 import { isoOf, nextDue } from './next-due.js';
-import { type Steering } from './steering.js';
 
 const NOWHERE_TITLE = 'trigger(), pause(), resume() and stepDown() need a connection';
 const NOWHERE =
@@ -39,7 +39,7 @@ export class SingletonJobRegistry {
       readonly supervisor: JobSupervisor;
       readonly statistics: JobStatistics;
       readonly clock: Clock;
-      readonly steering: Steering;
+      readonly commands: JobCommands;
     },
   ) {}
 
@@ -66,9 +66,9 @@ export class SingletonJobRegistry {
    * const result = await jobs.trigger('daily-report');
    * if (!result.started) console.log(result.reason, result.leader);
    */
-  trigger(name: string, { local = false }: SteeringOptions = {}): Promise<TriggerResult> {
-    return this.#steer(name, local, (managed, steering) =>
-      local ? steering.triggerHere(managed) : steering.trigger(managed),
+  trigger(name: string, { local = false }: JobCommandOptions = {}): Promise<TriggerResult> {
+    return this.#command(name, local, (managed, commands) =>
+      local ? commands.triggerHere(managed) : commands.trigger(managed),
     );
   }
 
@@ -83,12 +83,12 @@ export class SingletonJobRegistry {
    * @throws LockStoreError when Redis has not confirmed the pause within 2 s, or the application stopped first. Not with `local`
    * @example await jobs.pause('daily-report');
    */
-  pause(name: string, { local = false }: SteeringOptions = {}): Promise<PauseResult> {
-    return this.#steer(name, local, async (managed, steering) => {
-      if (!local) return steering.pause(managed);
+  pause(name: string, { local = false }: JobCommandOptions = {}): Promise<PauseResult> {
+    return this.#command(name, local, async (managed, commands) => {
+      if (!local) return commands.pause(managed);
       const leads = managed.workers?.election.term !== undefined;
       await this.parts.supervisor.pause(name);
-      return { by: leads ? steering.replicaId : null };
+      return { by: leads ? commands.replicaId : null };
     });
   }
 
@@ -100,9 +100,9 @@ export class SingletonJobRegistry {
    * @throws LockStoreError when Redis has not confirmed it within 2 s, or the application stopped first. Not with `local`
    * @example await jobs.resume('daily-report');
    */
-  resume(name: string, { local = false }: SteeringOptions = {}): Promise<ResumeResult> {
-    return this.#steer(name, local, async (managed, steering) => {
-      if (!local) return steering.resume(managed);
+  resume(name: string, { local = false }: JobCommandOptions = {}): Promise<ResumeResult> {
+    return this.#command(name, local, async (managed, commands) => {
+      if (!local) return commands.resume(managed);
       this.parts.supervisor.resume(name);
       return { by: null };
     });
@@ -115,11 +115,11 @@ export class SingletonJobRegistry {
    * @throws UnknownJobError
    * @example await jobs.stepDown('daily-report');
    */
-  stepDown(name: string, { local = false }: SteeringOptions = {}): Promise<StepDownResult> {
-    return this.#steer(name, local, async (managed, steering) => {
-      if (!local) return steering.stepDown(managed);
+  stepDown(name: string, { local = false }: JobCommandOptions = {}): Promise<StepDownResult> {
+    return this.#command(name, local, async (managed, commands) => {
+      if (!local) return commands.stepDown(managed);
       const led = (await managed.workers?.election.stepDown()) === true;
-      return led ? { steppedDown: true, by: steering.replicaId } : { steppedDown: false, by: null };
+      return led ? { steppedDown: true, by: commands.replicaId } : { steppedDown: false, by: null };
     });
   }
 
@@ -151,16 +151,16 @@ export class SingletonJobRegistry {
   }
 
   // async, so that an unknown name rejects instead of throwing
-  async #steer<T>(
+  async #command<T>(
     name: string,
     local: boolean,
-    act: (managed: ManagedJob, steering: Steering) => Promise<T>,
+    act: (managed: ManagedJob, commands: JobCommands) => Promise<T>,
   ): Promise<T> {
     const managed = this.#managed(name);
     const { connection, store } = this.options;
     if (!local && connection === undefined && store === undefined)
       throw new InvalidOptionsError([NOWHERE], { title: NOWHERE_TITLE });
-    return act(managed, this.parts.steering);
+    return act(managed, this.parts.commands);
   }
 
   #managed(name: string): ManagedJob {

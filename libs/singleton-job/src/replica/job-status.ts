@@ -86,7 +86,7 @@ export interface JobStatus {
 }
 
 /** Which replicas act on a request. */
-export interface SteeringOptions {
+export interface JobCommandOptions {
   /** True: only this replica acts, without a request to the others. @default false */
   readonly local?: boolean | undefined;
 }

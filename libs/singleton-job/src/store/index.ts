@@ -11,6 +11,8 @@ export {
   type HeartbeatRequest,
   type HeartbeatResult,
   type Holder,
+  type JobCommandReply,
+  type JobCommandRequest,
   type JobState,
   type ListedSession,
   lockExpiryOf,
@@ -33,8 +35,6 @@ export {
   type SetPausedRequest,
   type SetPausedResult,
   type StateUpdate,
-  type SteeringReply,
-  type SteeringRequest,
   type StoreMessage,
 } from './lock-store.js';
 export { Listeners } from './listeners.js';

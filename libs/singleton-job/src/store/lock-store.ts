@@ -415,7 +415,7 @@ export interface SetPausedResult {
 }
 
 /** A message between replicas. A store does not deliver a kind that it does not know: a later version of the library sent it. */
-export type StoreMessage = LockMessage | SteeringRequest | SteeringReply;
+export type StoreMessage = LockMessage | JobCommandRequest | JobCommandReply;
 
 /** Locks that were granted or released. Messages may arrive late or out of order; a larger token is newer. */
 export interface LockMessage {
@@ -436,7 +436,7 @@ export interface LockMessage {
  * A request to all replicas. The leader acts on `trigger` and `step-down`. `pause` and `resume` say that the pause of the job has
  * changed in the store: every replica sends its next request to the store at once.
  */
-export interface SteeringRequest {
+export interface JobCommandRequest {
   /** The kind of the message. */
   readonly kind: 'request';
   /** Unique for each request. A request that arrives twice is carried out once. */
@@ -449,8 +449,8 @@ export interface SteeringRequest {
   readonly expiresAt: number;
 }
 
-/** The answer to a {@link SteeringRequest}, by the replica that acts on it. */
-export interface SteeringReply {
+/** The answer to a {@link JobCommandRequest}, by the replica that acts on it. */
+export interface JobCommandReply {
   /** The kind of the message. */
   readonly kind: 'reply';
   /** The `id` of the request. */

@@ -1,8 +1,8 @@
-import { type LockMessage, type SteeringReply, type SteeringRequest, type StoreMessage } from '../lock-store.js';
+import { type JobCommandReply, type JobCommandRequest, type LockMessage, type StoreMessage } from '../lock-store.js';
 
 const VERSION = 1;
-const ACTIONS = ['trigger', 'step-down', 'pause', 'resume'] as const satisfies SteeringRequest['action'][];
-const OUTCOMES = ['done', 'running', 'lease-unconfirmed'] as const satisfies SteeringReply['outcome'][];
+const ACTIONS = ['trigger', 'step-down', 'pause', 'resume'] as const satisfies JobCommandRequest['action'][];
+const OUTCOMES = ['done', 'running', 'lease-unconfirmed'] as const satisfies JobCommandReply['outcome'][];
 
 /** A message as it was parsed. Every client that may use the channel can publish on it. */
 type Fields = Readonly<Record<string, unknown>>;
@@ -40,7 +40,7 @@ function readLocks(kind: LockMessage['kind'], { locks }: Fields): LockMessage | 
   return { kind, locks: locks.map(([name, holder, token]) => ({ name, holder, token })) };
 }
 
-function readRequest({ id, action, name, expiresAt }: Fields): SteeringRequest | undefined {
+function readRequest({ id, action, name, expiresAt }: Fields): JobCommandRequest | undefined {
   const known = ACTIONS.find((each) => each === action);
   if (known === undefined || typeof id !== 'string' || typeof name !== 'string' || !isInteger(expiresAt)) {
     return undefined;
@@ -48,7 +48,7 @@ function readRequest({ id, action, name, expiresAt }: Fields): SteeringRequest |
   return { kind: 'request', id, action: known, name, expiresAt };
 }
 
-function readReply({ id, replicaId, outcome, run }: Fields): SteeringReply | undefined {
+function readReply({ id, replicaId, outcome, run }: Fields): JobCommandReply | undefined {
   const known = OUTCOMES.find((each) => each === outcome);
   if (known === undefined || typeof id !== 'string' || typeof replicaId !== 'string') return undefined;
   const { fencingToken, startedAt } = Object(run) as Fields;

@@ -1,20 +1,20 @@
 import { type Election, type Replica, type Term } from '../leadership/index.js';
 import {
   holderName,
+  type JobCommandReply,
+  type JobCommandRequest,
   lockLifeMs,
   type LockMessage,
   type RenewResult,
-  type SteeringReply,
-  type SteeringRequest,
 } from '../store/index.js';
 import { instant, sleep, unlessAborted } from '../time/index.js';
 import { type JobSupervisor, type JobWorkers, type ManagedJob } from './job-supervisor.js';
 
 /** What a request wants of the leader, or of every replica. */
-export type Action = SteeringRequest['action'];
+export type Action = JobCommandRequest['action'];
 /** What the replica that acts on a request replies. */
-type Outcome = Pick<SteeringReply, 'outcome' | 'run'>;
-export type Reply = Outcome & Pick<SteeringReply, 'replicaId'>;
+type Outcome = Pick<JobCommandReply, 'outcome' | 'run'>;
+export type Reply = Outcome & Pick<JobCommandReply, 'replicaId'>;
 
 /** Each call resolves or rejects within this time. No replica acts on its request later. */
 const TIMEOUT_MS = 2_000;
@@ -32,12 +32,12 @@ export interface Call {
 
 /** A request of this replica that waits for its reply. */
 interface PendingRequest {
-  readonly request: SteeringRequest;
+  readonly request: JobCommandRequest;
   readonly resolve: (reply: Reply) => void;
 }
 
 /** Sends the requests of this replica, matches the replies to them, and carries out the requests of other replicas. */
-export class SteeringMessages {
+export class CommandChannel {
   readonly #pending = new Map<string, PendingRequest>();
   /** The requests received, because a message may arrive twice, and until when they are kept, monotonic. */
   readonly #received = new Map<string, number>();
@@ -78,7 +78,7 @@ export class SteeringMessages {
   }
 
   /** Publishes a request. Resolves to its reply, or to undefined if the call ended first. */
-  async send(request: SteeringRequest, { signal }: Call): Promise<Reply | undefined> {
+  async send(request: JobCommandRequest, { signal }: Call): Promise<Reply | undefined> {
     const reply = new Promise<Reply>((resolve) => {
       this.#pending.set(request.id, { request, resolve });
     });
@@ -89,7 +89,7 @@ export class SteeringMessages {
   }
 
   /** A request that expires no later than the call ends. `storeTime` may have been read right before the answer arrived. */
-  request(action: Action, { job: { name } }: ManagedJob, storeTime: number, { endMs }: Call): SteeringRequest {
+  request(action: Action, { job: { name } }: ManagedJob, storeTime: number, { endMs }: Call): JobCommandRequest {
     this.#requests += 1;
     const id = `${this.replica.context.id}#${this.#requests}`;
     const expiresAt = Math.floor(storeTime + endMs - this.replica.context.clock.now());
@@ -97,7 +97,7 @@ export class SteeringMessages {
   }
 
   /** An error is ignored: the request gets no reply, as if its message was lost. */
-  publish(message: SteeringRequest | SteeringReply): void {
+  publish(message: JobCommandRequest | JobCommandReply): void {
     this.replica.context.client.store.publish(message).catch(() => undefined);
   }
 
@@ -107,7 +107,7 @@ export class SteeringMessages {
     return client.withTimeout(TIMEOUT_MS, (signal) => work({ signal, endMs }));
   }
 
-  async #receive(request: SteeringRequest): Promise<void> {
+  async #receive(request: JobCommandRequest): Promise<void> {
     const managed = this.supervisor.find(request.name);
     if (managed?.workers === undefined || this.#isDuplicate(request)) return;
     const outcome = await this.#carryOut(request, managed, managed.workers);
@@ -117,7 +117,7 @@ export class SteeringMessages {
 
   /** Undefined: this replica does not act on the request. */
   async #carryOut(
-    { action, expiresAt }: SteeringRequest,
+    { action, expiresAt }: JobCommandRequest,
     managed: ManagedJob,
     { election, runner }: JobWorkers,
   ): Promise<Outcome | undefined> {
@@ -171,7 +171,7 @@ export class SteeringMessages {
     return term.storeClock.nowAtMost() + suspendedMs > expiresAt ? undefined : term;
   }
 
-  #isDuplicate({ id }: SteeringRequest): boolean {
+  #isDuplicate({ id }: JobCommandRequest): boolean {
     const now = this.replica.context.clock.now();
     for (const [received, until] of this.#received) if (until < now) this.#received.delete(received);
     const isDuplicate = this.#received.has(id);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { type JobDefinition } from '../discovery/index.js';
 import { cron, interval } from '../schedule/index.js';
-import { type SteeringRequest } from '../store/index.js';
+import { type JobCommandRequest } from '../store/index.js';
 import { settle } from '../testing/index.js';
 import { type TestReplica, type TestReplicaOptions } from '../testing/replicas/test-replica.js';
 import { job, lasting } from '../testing/specs/job.js';
@@ -27,7 +27,7 @@ const triggeredRuns = ({ observer }: TestReplica): number =>
 const rolesOf = (...replicas: TestReplica[]) =>
   replicas.map(({ registry }) => registry.get('tick')).map((status) => [status.role, status.pausedAt]);
 
-describe('Steering from any replica', () => {
+describe('Any replica', () => {
   const replicas = useReplicas();
   const passes = (ms: number): Promise<void> => replicas.clock.advance(ms);
 
@@ -84,7 +84,7 @@ describe('Steering from any replica', () => {
       setSessionsAhead(a, 60_000);
       await passes(5_000);
       const expiresAt = replicas.clock.wallNow() + 2_000;
-      const request: SteeringRequest = { kind: 'request', id: 'b#1', action: 'trigger', name: 'tick', expiresAt };
+      const request: JobCommandRequest = { kind: 'request', id: 'b#1', action: 'trigger', name: 'tick', expiresAt };
       replicas.server.publish(request);
       await passes(0);
       replicas.server.publish(request);
@@ -95,7 +95,7 @@ describe('Steering from any replica', () => {
     it('once when the message arrives again after the run has ended', async () => {
       const { a } = await three({ schedule: MINUTELY });
       const expiresAt = replicas.clock.wallNow() + 2_000;
-      const request: SteeringRequest = { kind: 'request', id: 'b#1', action: 'trigger', name: 'tick', expiresAt };
+      const request: JobCommandRequest = { kind: 'request', id: 'b#1', action: 'trigger', name: 'tick', expiresAt };
       replicas.server.publish(request);
       await passes(1_000);
       expect(a.registry.get('tick').runningSince).toBeNull();
@@ -551,7 +551,7 @@ describe('Steering from any replica', () => {
         if (state === 'paused locally') await d.registry.pause('tick', HERE);
         await answer(a.registry.pause('tick'));
         expect(d.registry.get('tick').pausedAt).toBe('2027-01-01T00:00:00.100Z');
-        const late: SteeringRequest = { kind: 'request', id: 'b#9', action: 'resume', name: 'tick', expiresAt: 0 };
+        const late: JobCommandRequest = { kind: 'request', id: 'b#9', action: 'resume', name: 'tick', expiresAt: 0 };
         replicas.server.publish(late);
         await passes(100);
         expect(d.registry.get('tick').pausedAt).toBe('2027-01-01T00:00:00.100Z');

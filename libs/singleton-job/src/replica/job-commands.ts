@@ -5,13 +5,13 @@ import { unlessAborted } from '../time/index.js';
 import { type ManagedJob } from './job-supervisor.js';
 import { type PauseResult, type ResumeResult, type StepDownResult, type TriggerResult } from './job-status.js';
 import { leaderOf } from './leader-of.js';
-import { type Action, type Call, type Reply, type SteeringMessages } from './steering-messages.js';
+import { type Action, type Call, type Reply, type CommandChannel } from './command-channel.js';
 
-/** Steers a job on the replica that leads it. The store keeps a pause. The message about it only makes every replica read it there. */
-export class Steering {
+/** Sends each command to the replica that leads the job. The store keeps a pause. The message about it only makes every replica read it there. */
+export class JobCommands {
   constructor(
     private readonly replica: Replica,
-    private readonly messages: SteeringMessages,
+    private readonly channel: CommandChannel,
   ) {}
 
   get replicaId(): string {
@@ -20,15 +20,15 @@ export class Steering {
 
   /** Runs the job now if this replica leads it. */
   triggerHere(managed: ManagedJob): Promise<TriggerResult> {
-    return this.messages.withTimeout((call) => this.#triggerHere(managed, call));
+    return this.channel.withTimeout((call) => this.#triggerHere(managed, call));
   }
 
   /** Runs the job now on the replica that leads it. */
   trigger(managed: ManagedJob): Promise<TriggerResult> {
-    return this.messages.withTimeout(async (call) => {
+    return this.channel.withTimeout(async (call) => {
       const here = await this.#triggerHere(managed, call);
       if (here.started || here.reason !== 'not-leader') return here;
-      const lock = await this.messages.readLock(managed, call);
+      const lock = await this.channel.readLock(managed, call);
       const leader = lock === undefined ? here.leader : leaderOf(lock.holder);
       if (lock?.pausedAt !== undefined) return { ...here, reason: 'paused', leader };
       const reply = await this.#sendToLeader('trigger', managed, lock, call);
@@ -46,8 +46,8 @@ export class Steering {
       void workers.election.stepDown();
       return { steppedDown: true, by: this.replica.context.id };
     }
-    return this.messages.withTimeout(async (call) => {
-      const lock = await this.messages.readLock(managed, call);
+    return this.channel.withTimeout(async (call) => {
+      const lock = await this.channel.readLock(managed, call);
       const reply = await this.#sendToLeader('step-down', managed, lock, call);
       return reply === undefined ? { steppedDown: false, by: null } : { steppedDown: true, by: reply.replicaId };
     });
@@ -55,30 +55,30 @@ export class Steering {
 
   /** @throws LockStoreError when the store has not answered */
   pause(managed: ManagedJob): Promise<PauseResult> {
-    return this.messages.withTimeout(async (call) => {
+    return this.channel.withTimeout(async (call) => {
       const { holder, storeTime } = await this.#setPaused(managed, true, call);
-      const request = this.messages.request('pause', managed, storeTime, call);
+      const request = this.channel.request('pause', managed, storeTime, call);
       const isOwn = holder !== undefined && replicaOf(holder) === this.replica.context.id;
       if (holder !== undefined && !isOwn) {
         // the leader replies only once
-        await this.messages.untilSubscribed(call);
-        return { by: (await this.messages.send(request, call))?.replicaId ?? null };
+        await this.channel.untilSubscribed(call);
+        return { by: (await this.channel.send(request, call))?.replicaId ?? null };
       }
-      this.messages.publish(request);
+      this.channel.publish(request);
       return { by: isOwn ? this.replica.context.id : null };
     });
   }
 
   /** @throws LockStoreError when the store has not answered */
   resume(managed: ManagedJob): Promise<ResumeResult> {
-    return this.messages.withTimeout(async (call) => {
+    return this.channel.withTimeout(async (call) => {
       const { storeTime } = await this.#setPaused(managed, false, call);
       if (!this.replica.messages.isSubscribed) {
         // the others need not wait; this replica may be the only one, and receives its own request later
-        this.messages.publish(this.messages.request('resume', managed, storeTime, call));
-        await this.messages.untilSubscribed(call);
+        this.channel.publish(this.channel.request('resume', managed, storeTime, call));
+        await this.channel.untilSubscribed(call);
       }
-      const reply = await this.messages.send(this.messages.request('resume', managed, storeTime, call), call);
+      const reply = await this.channel.send(this.channel.request('resume', managed, storeTime, call), call);
       return { by: reply?.replicaId ?? null };
     });
   }
@@ -133,8 +133,8 @@ export class Steering {
     call: Call,
   ): Promise<Reply | undefined> {
     if (lock?.holder === undefined) return undefined;
-    const request = this.messages.request(action, managed, lock.storeTime, call);
-    await this.messages.untilSubscribed(call);
-    return call.signal.aborted ? undefined : this.messages.send(request, call);
+    const request = this.channel.request(action, managed, lock.storeTime, call);
+    await this.channel.untilSubscribed(call);
+    return call.signal.aborted ? undefined : this.channel.send(request, call);
   }
 }
