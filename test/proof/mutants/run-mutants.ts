@@ -19,7 +19,7 @@ const CHECKS: Readonly<Record<Check, readonly string[]>> = {
   simulation: ['--import', 'tsx', 'test/proof/simulate.ts', '--seeds', '500'],
   'store contract': jest('contract', 'in-memory-lock-store'),
   'Redis contract': jest('contract', 'redis-lock-store|redis-faults'),
-  'unit specs': jest('unit', 'src/leadership/'),
+  'unit specs': jest('unit', 'src/(leadership|heartbeat-thread)/'),
 };
 
 /** Runs the checks of every mutant, which must all fail. Returns how many mutants were noticed by all their checks, and how many not. */
