@@ -43,10 +43,11 @@ type Reliance = Pick<
  * | a replica | may take the lock at once, because |
  * |---|---|
  * | whose lock is lost, before the deadline of that term | no other replica can have led since ({@link knowsAll}) |
- * | that knows nothing of the job, if the store has no state of it either | this is a first start |
+ * | that knows nothing of the job and has noticed no restart, if the store has no state of the job either | this is a first start |
  * | that has noticed no restart, if the state was created on this server | no lock can have been lost before it was created |
  *
- * A list of sessions that is lost, but not the server, freezes the leases and has no wait. Without `+info` the server does not show which
+ * The wait is over for a replica that has known the server for one `lockExpiry`, by its own clock. A list of sessions that is lost, but not
+ * the server, freezes the leases and has no wait. Without `+info` the server does not show which
  * one it is. Then each new connection may lead to another one, so it freezes the leases too.
  */
 export class AfterRestart {
@@ -129,7 +130,7 @@ export class AfterRestart {
     return isOver || (isStateNewer && !this.#hasNoticedRestart) ? 0 : serverSince + longestExpiryMs;
   }
 
-  /** How long no replica may take the lock: by the clock of the store or of this replica, whichever is less. */
+  /** How long no replica may take the lock: by the clock of the store or of this replica, whichever is less. 0 or less: there is no wait. */
   waitMs(job: JobToTake, storeTime = this.#storeClock.now()): number {
     return Math.min(this.notBefore(job) - storeTime, job.longestExpiryMs - this.#serverKnownForMs);
   }
@@ -152,8 +153,8 @@ export class AfterRestart {
     return this.#server === undefined ? undefined : { server: this.#server, leaseEpoch: this.#epoch };
   }
 
-  /** Whether what the heartbeat thread reports may extend a lease. Not if its heartbeat is from before the leases were frozen. */
-  mayExtend({ leaseEpoch, isListedAgain }: BackupReport): boolean {
+  /** Takes a report of the heartbeat thread. Returns whether it may extend leases: not if its heartbeat is from before they were frozen. */
+  takeReport({ leaseEpoch, isListedAgain }: BackupReport): boolean {
     this.#threadListedAgain ||= isListedAgain;
     return leaseEpoch === this.#epoch;
   }

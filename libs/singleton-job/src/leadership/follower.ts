@@ -42,7 +42,7 @@ interface SentRequest {
 /** The follower's part of an election: waits until the lock may be free, and acquires it. */
 export class Follower implements LockWaiter {
   readonly watermarks = new Watermarks();
-  readonly #holder: KnownHolder;
+  readonly #known: KnownHolder;
   readonly #next: NextRequest;
   /** The last term of this replica. Undefined once another replica is known to have led since. */
   #lastTerm: Term | undefined;
@@ -52,11 +52,11 @@ export class Follower implements LockWaiter {
     private readonly replica: Replica,
     private readonly options: ElectionOptions,
   ) {
-    this.#holder = new KnownHolder(replica.context.id, replica.list);
+    this.#known = new KnownHolder(replica.context.id, replica.list);
     this.#next = new NextRequest({
       replica,
       lockExpiryMs: options.lockExpiryMs,
-      holder: this.#holder,
+      holder: this.#known,
       waitMs: (storeTime) => replica.restarts.waitMs(this.#toTake, storeTime),
     });
   }
@@ -64,7 +64,7 @@ export class Follower implements LockWaiter {
   /** The other replica that holds the lock. Undefined: none is known, or what this replica knows is too old. */
   get otherHolder(): Holder | undefined {
     const isOutdated = this.replica.heartbeats.unansweredForMs > this.#longestExpiryMs;
-    return isOutdated || this.#holder.hasEnded ? undefined : this.#holder.current;
+    return isOutdated || this.#known.hasEnded ? undefined : this.#known.current;
   }
 
   /** Whether it competes for a job that is not paused, and knows of no holder. */
@@ -90,7 +90,7 @@ export class Follower implements LockWaiter {
 
   released({ holder, token }: LockNews): void {
     if (!this.watermarks.released(token)) return;
-    this.#holder.released(holder);
+    this.#known.released(holder);
     this.#next.soon();
   }
 
@@ -106,12 +106,13 @@ export class Follower implements LockWaiter {
   }
 
   sessionsChanged(): void {
-    if (this.#holder.hasEnded) this.#next.soon();
-    else if (this.#holder.current !== undefined && !this.#holder.isListed) this.#next.afterTtl();
+    if (this.#known.hasEnded) this.#next.soon();
+    // its list or its session is lost: the answer shows how long the lock lives
+    else if (this.#known.current !== undefined && !this.#known.isListed) this.#next.within10s();
   }
 
   heartbeatAnswered(): void {
-    if (this.#holder.isForeign) this.#next.in(0);
+    if (this.#known.isForeign) this.#next.in(0);
   }
 
   onStoreRestart(): void {
@@ -121,7 +122,7 @@ export class Follower implements LockWaiter {
   }
 
   connected(): void {
-    if (this.#holder.isListed) this.#next.within10s();
+    if (this.#known.isListed) this.#next.within10s();
     else this.#next.in(0);
   }
 
@@ -143,9 +144,9 @@ export class Follower implements LockWaiter {
     stop.addEventListener('abort', quit);
     session.signal.addEventListener('abort', quit);
     const holder = this.replica.acquirer.nextHolder(session.id);
-    let isCancelled = false as boolean;
+    const queued = { isCancelled: false };
     this.#cancelQueued = () => {
-      isCancelled = true;
+      queued.isCancelled = true;
       quit();
     };
     const result = await this.replica.acquirer.acquireOnce<SentRequest>({
@@ -168,7 +169,7 @@ export class Follower implements LockWaiter {
     // remember only the token: a later grant that is used reports what earlier leaders left
     if (result.outcome === 'too-late') this.watermarks.grantedToOther(result.grant.token);
     // a grant to another replica that cancelled the request has already set the time of the next one
-    if (result.outcome !== 'refused' && !isCancelled) this.#next.in(0);
+    if (result.outcome !== 'refused' && !queued.isCancelled) this.#next.in(0);
     return undefined;
   }
 
@@ -185,7 +186,7 @@ export class Follower implements LockWaiter {
 
   #request(session: Session, holder: Holder): { readonly request: AcquireRequest; readonly sent: SentRequest } {
     const { context, restarts } = this.replica;
-    const endedSession = this.#holder.hasEnded ? this.#holder.session : undefined;
+    const endedSession = this.#known.hasEnded ? this.#known.session : undefined;
     const request: AcquireRequest = {
       name: this.options.name,
       holder,
@@ -202,18 +203,18 @@ export class Follower implements LockWaiter {
   #open(grant: Grant, { at, session, holder, isUpToDate, knowsAll, endedSession }: SentRequest): Term {
     const { restarts } = this.replica;
     const { name, schedule } = this.options;
-    const takeover = this.#holder.takenBy(holder, grant, endedSession);
+    const takeover = this.#known.takenBy(holder, grant, endedSession);
     const backlog = {
       ...this.watermarks.grantedToUs(grant, schedule.description, knowsAll),
       claimsLostBefore: knowsAll ? 0 : restarts.claimsLostBefore,
-      leaseEndedAt: this.#holder.leaseEndOf(endedSession),
+      leaseEndedAt: this.#known.leaseEndOf(endedSession),
     };
     const { watermarks } = this;
     const facts = { name, holder, session, grant, sent: at, isUpToDate, watermarks, backlog, takeover };
     const term = new Term(this.replica, { ...facts, schedule: schedule.description });
     this.#lastTerm = term;
     const ended = (): void => {
-      if (term.end === 'expired') this.#holder.expired(holder);
+      if (term.end === 'expired') this.#known.expired(holder);
       if (term.end === 'preempted') this.#lost(session, term.otherHolder);
     };
     term.signal.addEventListener('abort', ended);
@@ -233,7 +234,7 @@ export class Follower implements LockWaiter {
     this.watermarks.refused(refusal);
     if (ttlRestored && holder !== undefined)
       this.replica.context.notify('lockTtlRestored', { job: this.options.name, holder });
-    if (holder === undefined) this.#holder.free();
+    if (holder === undefined) this.#known.free();
     else this.#follow(holder);
     switch (reason) {
       case 'held':
@@ -259,7 +260,7 @@ export class Follower implements LockWaiter {
   }
 
   #follow(holder: Holder): void {
-    if (this.#holder.follow(holder)) this.#lastTerm = undefined;
+    if (this.#known.follow(holder)) this.#lastTerm = undefined;
   }
 
   get #lockLifeMs(): number {
@@ -268,7 +269,7 @@ export class Follower implements LockWaiter {
 
   /** The `lockExpiry` of the job, or of the last known holder if that is longer. */
   get #longestExpiryMs(): number {
-    return Math.max(this.options.lockExpiryMs, this.#holder.lastExpiryMs);
+    return Math.max(this.options.lockExpiryMs, this.#known.lastExpiryMs);
   }
 
   get #toTake() {

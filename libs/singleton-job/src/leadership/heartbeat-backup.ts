@@ -22,7 +22,7 @@ export interface MainThreadState {
   readonly answeredBeatMs: number;
   /** Up to where the main thread has the list of sessions. The heartbeat thread needs none, but an answer has what changed since then. */
   readonly knownList: HeartbeatRequest['knownList'];
-  /** See `Sessions.leaseEpoch`. */
+  /** Counts the events after which locks may be lost. */
   readonly leaseEpoch: number;
 }
 

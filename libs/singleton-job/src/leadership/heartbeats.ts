@@ -124,7 +124,7 @@ export class Heartbeats {
   takeReports(): void {
     const { backup, restarts, sessions } = this.parts;
     for (const report of backup?.takeReports() ?? []) {
-      if (!restarts.mayExtend(report)) continue;
+      if (!restarts.takeReport(report)) continue;
       for (const { id, end } of report.extended)
         sessions.all.find((session) => session.id === id)?.raise(report.sent, end, report.answeredMs);
     }
@@ -178,7 +178,10 @@ export class Heartbeats {
     });
   }
 
-  /** Sends a heartbeat at the moment at which the next session of another replica ends, unless that replica extends it. */
+  /**
+   * Sends a heartbeat at the moment at which the next session of another replica ends, unless that replica extends it. The store names only
+   * sessions with the `lockExpiry` of a session of this replica.
+   */
   #awaitNextEnd({ nextEnd, storeTime }: HeartbeatResult): void {
     this.#nextEndTimer?.cancel();
     this.#nextEndTimer = undefined;

@@ -51,7 +51,7 @@ export class KnownHolder {
   }
 
   /** How long the lock lives after a renewal of its holder. 0: the holder does not renew it as replicas do. */
-  get lockLifeMs(): number {
+  get renewedLifeMs(): number {
     return this.session === undefined ? 0 : lockLifeMs(lockExpiryOf(this.session));
   }
 
@@ -83,6 +83,7 @@ export class KnownHolder {
   /** A holder has released the lock. */
   released(holder: Holder): void {
     if (this.#holder === holder) this.#holder = undefined;
+    // the first news of how a term ended counts
     this.#last = { end: 'released', ...(this.#last?.holder === holder ? this.#last : { holder }) };
   }
 
@@ -103,7 +104,7 @@ export class KnownHolder {
     return { because: hasEnded ? 'session-ended' : (last.end ?? 'lock-free'), after };
   }
 
-  /** When the lease of a session ended. Undefined: it is not known, or it was of this replica, which knows its runs. */
+  /** When the lease of the last leader ended. Undefined: not by the end of its session, or it was this replica, which knows its runs. */
   leaseEndOf(session: SessionId | undefined): number | undefined {
     if (session === undefined || replicaOf(session) === this.replicaId) return undefined;
     const heartbeatAt = this.list.lastHeartbeatOf(session);

@@ -8,7 +8,7 @@ import { RENEWAL_INTERVAL_MS } from './term.js';
 
 /** After a reconnect, or without messages, a follower whose leader is alive sends a request within this time. */
 const REQUEST_WITHIN_MS = 10_000;
-/** A lock that was not renewed for so long is not renewed by its holder. */
+/** Leaders renew their locks every 10 s. A lock that was not renewed for so long names a replica that does not lead. */
 const RENEWAL_CHECK_MS = 1.5 * RENEWAL_INTERVAL_MS;
 
 interface NextRequestParts {
@@ -77,7 +77,7 @@ export class NextRequest {
   }
 
   /** When the lock has expired, if it is not renewed. */
-  afterTtl(ttlMs = lockLifeMs(this.parts.lockExpiryMs)): void {
+  afterTtl(ttlMs: number): void {
     this.in(afterTtlMs(ttlMs, this.parts.replica.context.random));
   }
 
@@ -90,7 +90,7 @@ export class NextRequest {
     }
     // The life of the lock counts if no heartbeat will show the end of its holder. It also counts if the lock is not renewed: the data of
     // a restarted store may name a living holder that has left the lock.
-    if (!holder.isListed || ttlMs <= holder.lockLifeMs - RENEWAL_CHECK_MS) this.afterTtl(ttlMs);
+    if (!holder.isListed || ttlMs <= holder.renewedLifeMs - RENEWAL_CHECK_MS) this.afterTtl(ttlMs);
     const untilCheckMs = this.#renewalCheckAtMs - replica.context.clock.now();
     if (untilCheckMs > 0) this.in(untilCheckMs);
     if (waitMs() > 0) this.afterWait();

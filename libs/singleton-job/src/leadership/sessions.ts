@@ -59,7 +59,7 @@ export class Sessions {
       unused: ({ confirmedEnd }) => {
         if (confirmedEnd === undefined) return;
         const send = () => client.store.endSession({ id, lockExpiryMs, confirmedEnd });
-        // after that the session has ended by itself
+        // after that the session has ended by itself, or a restart of the store has given it a life and the wait covers it
         client.inBackground({ name: undefined, kind: 'session', send }, lockExpiryMs);
       },
       takeReports: this.listener.takeReports,

@@ -18,7 +18,7 @@ export interface Backlog {
   /** When the last run of an interval began and ended. Undefined: not known. */
   readonly runStartedAt: number | undefined;
   readonly runEndedAt: number | undefined;
-  /** When the lease of a last leader ended that may have started runs until then. Undefined: the last leader gave the lock back. */
+  /** When the lease of a last leader ended that may have started runs until then. Undefined: its session is not known to have ended. */
   readonly leaseEndedAt: number | undefined;
 }
 

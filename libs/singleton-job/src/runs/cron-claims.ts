@@ -1,5 +1,6 @@
 import { type RunCause } from '../events/index.js';
 import { type CronSchedule } from '../schedule/index.js';
+import { unlessAborted } from '../time/index.js';
 import { MAX_SLEEP_MS, type TickLoopParts } from './tick-loop.js';
 import { reportIfAnyMissed, reportMissed, reportOverlap } from './reports.js';
 
@@ -62,9 +63,9 @@ export class CronClaims {
       case 'claimed':
       case 'already-ours':
         // the host may have been suspended between the claim and its answer
-        while (!term.isValid() && !term.isOver()) await term.untilValid();
+        if (!term.isValid()) await unlessAborted(term.untilValid(), quit);
         // otherwise no run begins, the claim stays, and the next leader reports the occurrence
-        if (!term.isOver() && !runs.isClosed) whenClaimed();
+        if (term.isValid() && !runs.isClosed) whenClaimed();
         return newest;
       case 'taken': {
         // no other replica can claim during this term: the store has restored a lost claim
