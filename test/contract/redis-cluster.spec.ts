@@ -32,7 +32,7 @@ async function connect(connection: RedisConnectionOptions, projectName: string) 
   const store = new RedisLockStore({ projectName, connection });
   const events: string[] = [];
   for (const event of ['connected', 'disconnected', 'subscribed'] as const) {
-    store.listen({ [event]: () => events.push(event) });
+    store.addListener({ [event]: () => events.push(event) });
   }
   store.open();
   const isMet = () => (events.includes('connected') && events.includes('subscribed')) || undefined;

@@ -34,7 +34,7 @@ export class RedisFixture {
     this.#stores.push(store);
     const opened: OpenStore = { store, events: [], disconnected: [], messagesDenied: [] };
     const note = (event: string) => () => opened.events.push(event);
-    store.listen({
+    store.addListener({
       connected: note('connected'),
       disconnected: (error) => {
         opened.events.push('disconnected');

@@ -229,7 +229,7 @@ describe('what Redis sees', () => {
 
     it('is ignored if it is from another database or another program', async () => {
       const messages: unknown[] = [];
-      const stop = store.listen({ message: (message) => messages.push(message) });
+      const stop = store.addListener({ message: (message) => messages.push(message) });
       const ignored = [
         ...['', 'null', '{', '[]', '7', '{"by":"a","names":["x"],"receivers":1}'],
         '{"version":1,"database":1,"kind":"granted","locks":[["x","a#1",1]]}',
@@ -256,8 +256,8 @@ describe('what Redis sees', () => {
     it('of one database does not reach a store of another', async () => {
       const { store: elsewhere } = await fixture.connect({ connection: `${fixture.server.url}/3` });
       const [here, there]: [unknown[], unknown[]] = [[], []];
-      store.listen({ message: (message) => here.push(message) });
-      elsewhere.listen({ message: (message) => there.push(message) });
+      store.addListener({ message: (message) => here.push(message) });
+      elsewhere.addListener({ message: (message) => there.push(message) });
       await elsewhere.publish({ kind: 'granted', locks: [] });
       await store.publish({ kind: 'released', locks: [] });
       await eventually('each gets its own', () => (here.length > 0 && there.length > 0) || undefined);

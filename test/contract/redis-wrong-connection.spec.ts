@@ -135,7 +135,7 @@ describe('a connection that cannot work is explained with its fix:', () => {
   it.each(WRONG)('$name', async ({ connection, message }) => {
     const store = new RedisLockStore({ projectName: 'myapp', connection: connection(servers) });
     const messages: string[] = [];
-    store.listen({ disconnected: (error) => messages.push(error.message) });
+    store.addListener({ disconnected: (error) => messages.push(error.message) });
     store.open();
     await eventually('the store tells why', () => messages.length > 0 || undefined);
     await store.close();
@@ -149,7 +149,7 @@ describe('a connection that cannot work is explained with its fix:', () => {
       connection: { ...at(tlsPort), tls: { ca: certificate.pem } },
     });
     const events: string[] = [];
-    store.listen({ connected: () => events.push('connected'), subscribed: () => events.push('subscribed') });
+    store.addListener({ connected: () => events.push('connected'), subscribed: () => events.push('subscribed') });
     store.open();
     await eventually('the store is connected and subscribed', () => events.length === 2 || undefined);
     await store.close();

@@ -228,7 +228,7 @@ const PARTS: Row[] = [
     'a store that is none',
     { store: {} },
     'store must be a LockStore, got an object: implement heartbeat(), endSession(), acquire(), renew(), claim(), ' +
-      'release(), setPaused(), publish(), listen(), open(), close()',
+      'release(), setPaused(), publish(), addListener(), open(), close()',
   ],
   [
     'a URL for a store',

@@ -194,7 +194,7 @@ export class SimulatedNetwork implements LockStore {
     });
   }
 
-  listen(listener: LockStoreListener): () => void {
+  addListener(listener: LockStoreListener): () => void {
     return this.#listeners.add(listener);
   }
 

@@ -74,7 +74,7 @@ export class BackupHeartbeats {
 
   #open(): void {
     const { store, clock } = this.parts;
-    store.listen({
+    store.addListener({
       connected: () => (this.#outage = undefined),
       disconnected: (error) => (this.#outage = { sinceMs: this.#outage?.sinceMs ?? clock.now(), error }),
     });

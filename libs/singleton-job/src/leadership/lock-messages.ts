@@ -41,7 +41,7 @@ export class LockMessages {
     /** Called when another replica was granted a lock. */
     private readonly grantedToOther: (name: string) => void,
   ) {
-    context.client.store.listen({
+    context.client.store.addListener({
       message: (message) => {
         if ('locks' in message) for (const news of message.locks) this.#receive(message.kind, news);
       },

@@ -83,7 +83,7 @@ export class Replica {
       });
     };
     this.heartbeats = new Heartbeats(this.context, { sessions, list, restarts, intervalMs, backup, onAnswer });
-    store.listen({
+    store.addListener({
       evictionPossible: (policy) => {
         notify('evictionPossible', policy === undefined ? {} : { policy });
       },

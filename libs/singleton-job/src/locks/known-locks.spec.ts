@@ -8,8 +8,8 @@ function setup() {
   const clock = new ManualClock();
   const locks = new KnownLocks(clock);
   const knownOf = (name: string, expiryMs = EXPIRY_MS) => {
-    const { known, leave } = locks.enter(name, expiryMs);
-    leave();
+    const { known, remove } = locks.addUser(name, expiryMs);
+    remove();
     return known;
   };
   return { clock, locks, knownOf };
@@ -18,10 +18,10 @@ function setup() {
 describe('What a process knows about a lock', () => {
   it('is kept while a request or a handle of the lock exists', async () => {
     const { clock, locks, knownOf } = setup();
-    const { known, leave } = locks.enter('a', EXPIRY_MS);
+    const { known, remove } = locks.addUser('a', EXPIRY_MS);
     await clock.advance(24 * 3_600_000);
     expect(knownOf('a')).toBe(known);
-    leave();
+    remove();
   });
 
   it('is kept for the longest expiry after that, and no longer', async () => {
@@ -36,9 +36,9 @@ describe('What a process knows about a lock', () => {
 
   it('is kept for the life of a lock of another holder that was seen', async () => {
     const { clock, locks, knownOf } = setup();
-    const { known, leave } = locks.enter('a', EXPIRY_MS);
+    const { known, remove } = locks.addUser('a', EXPIRY_MS);
     known.sawLife(60_000);
-    leave();
+    remove();
     await clock.advance(59_999);
     expect(knownOf('a')).toBe(known);
   });
@@ -58,9 +58,9 @@ describe('What a process knows about a lock', () => {
 
   it('is kept while many others come and go', () => {
     const { locks, knownOf } = setup();
-    const { known, leave } = locks.enter('a', EXPIRY_MS);
+    const { known, remove } = locks.addUser('a', EXPIRY_MS);
     for (let tenant = 0; tenant < 1_000; tenant++) knownOf(`import/${tenant}`);
     expect(knownOf('a')).toBe(known);
-    leave();
+    remove();
   });
 });

@@ -67,18 +67,18 @@ export class KnownLocks {
     return this.#kept.size;
   }
 
-  /** Keeps what is known about a lock at least until `leave` is called. */
-  enter(name: string, expiryMs: number): { readonly known: KnownLock; readonly leave: () => void } {
+  /** Keeps what is known about a lock at least until `remove` is called. */
+  addUser(name: string, expiryMs: number): { readonly known: KnownLock; readonly remove: () => void } {
     this.#forgetSome();
     const known = this.#find(name) ?? this.#begin(name);
     known.users += 1;
     known.sawLife(expiryMs);
     let isIn = true;
-    const leave = (): void => {
+    const remove = (): void => {
       if (isIn) known.left();
       isIn = false;
     };
-    return { known, leave };
+    return { known, remove };
   }
 
   #find(name: string): KnownLock | undefined {

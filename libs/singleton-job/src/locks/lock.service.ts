@@ -108,7 +108,7 @@ export class LockService {
 
   async #acquire(request: LockRequest): Promise<LockHandle | null> {
     const { name, expiryMs, signal } = request;
-    const { known, leave } = this.#known.enter(name, expiryMs);
+    const { known, remove } = this.#known.addUser(name, expiryMs);
     const sources = [this.#closing.signal, ...(signal === undefined ? [] : [signal])];
     const stop = new AbortController();
     const quit = (): void => {
@@ -127,7 +127,7 @@ export class LockService {
         `the lock '${givenKey(name)}' was granted, but its lease had ended before the answer came. Try again`,
       );
     } finally {
-      leave();
+      remove();
       for (const source of sources) source.removeEventListener('abort', quit);
     }
   }
@@ -140,7 +140,7 @@ export class LockService {
 
   #keep(lease: LockLease): LockHandle {
     const { name, expiryMs } = lease;
-    const { leave } = this.#known.enter(name, expiryMs);
+    const { remove } = this.#known.addUser(name, expiryMs);
     const stopRenewing = lease.keepAlive();
     let givenBack: () => void = () => undefined;
     const isGivenBack = new Promise<void>((resolve) => {
@@ -150,7 +150,7 @@ export class LockService {
       stopRenewing();
       const isConfirmed = await lease.release();
       this.#handles.delete(handle);
-      leave();
+      remove();
       givenBack();
       return isConfirmed;
     });
@@ -159,7 +159,7 @@ export class LockService {
     lease.signal.addEventListener('abort', () => {
       if (lease.isReleased) return;
       this.#handles.delete(handle);
-      leave();
+      remove();
     });
     return handle;
   }

@@ -11,7 +11,7 @@ const STORE_METHODS: Record<Exclude<keyof LockStore, 'isSubscribed'>, true> = {
   release: true,
   setPaused: true,
   publish: true,
-  listen: true,
+  addListener: true,
   open: true,
   close: true,
 };

@@ -20,7 +20,7 @@ const STORE: Record<Exclude<keyof LockStore, 'isSubscribed'>, () => unknown> = {
   release: nothing,
   setPaused: nothing,
   publish: nothing,
-  listen: nothing,
+  addListener: nothing,
   open: nothing,
   close: nothing,
 };

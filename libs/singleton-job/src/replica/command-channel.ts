@@ -47,7 +47,7 @@ export class CommandChannel {
     private readonly replica: Replica,
     private readonly supervisor: JobSupervisor,
   ) {
-    replica.context.client.store.listen({
+    replica.context.client.store.addListener({
       message: (message) => {
         if (message.kind === 'request') void this.#receive(message);
         else if (message.kind === 'reply') this.#pending.get(message.id)?.resolve(message);

@@ -79,7 +79,7 @@ export interface LockStore {
   publish(message: StoreMessage): Promise<void>;
 
   /** Calls `listener` from now on. Returns a function that removes it. */
-  listen(listener: LockStoreListener): () => void;
+  addListener(listener: LockStoreListener): () => void;
 
   /** Whether messages are received at the moment. */
   readonly isSubscribed: boolean;

@@ -16,7 +16,7 @@ function setup({ greets = true } = {}) {
   const log: string[] = [];
   const note = (text: string) => log.push(`${text}@${clock.now()}`);
   const store = {
-    listen: (listener) => listeners.add(listener),
+    addListener: (listener) => listeners.add(listener),
     open: () => undefined,
     close: () => Promise.resolve(),
   } as Partial<LockStore> as LockStore;

@@ -81,7 +81,7 @@ export class StoreClient {
     };
     this.#reported = new ReportedErrors(parts.clock, notify);
     this.#reportedMessages = new ReportedErrors(parts.clock, notify);
-    parts.store.listen({
+    parts.store.addListener({
       connected: () => {
         if (this.#state === 'down') this.#connect();
       },

@@ -74,7 +74,7 @@ export class InMemoryLockStore implements LockStore {
     });
   }
 
-  listen(listener: LockStoreListener): () => void {
+  addListener(listener: LockStoreListener): () => void {
     return this.#listeners.add(listener);
   }
 

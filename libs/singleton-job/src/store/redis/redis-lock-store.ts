@@ -143,7 +143,7 @@ export class RedisLockStore implements LockStore {
     return this.#redis.publish(this.#channel, this.#written(message));
   }
 
-  listen(listener: LockStoreListener): () => void {
+  addListener(listener: LockStoreListener): () => void {
     return this.#listeners.add(listener);
   }
 

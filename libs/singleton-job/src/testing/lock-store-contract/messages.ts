@@ -63,7 +63,7 @@ export const MESSAGES: Rules = {
 
   'does not reach a listener that was removed': async ({ store, other }) => {
     const messages: StoreMessage[] = [];
-    const stop = other.listen({ message: (message) => messages.push(message) });
+    const stop = other.addListener({ message: (message) => messages.push(message) });
     stop();
     const control = received(other);
     await store.publish(GRANTED);
@@ -72,7 +72,7 @@ export const MESSAGES: Rules = {
   },
 
   'reaches the other listeners of a replica when one of them throws': async ({ store, other }) => {
-    other.listen({
+    other.addListener({
       message: () => {
         throw new Error('a broken listener');
       },
@@ -85,7 +85,7 @@ export const MESSAGES: Rules = {
 
 function received(store: LockStore): StoreMessage[] {
   const messages: StoreMessage[] = [];
-  store.listen({ message: (message) => messages.push(message) });
+  store.addListener({ message: (message) => messages.push(message) });
   return messages;
 }
 

@@ -67,9 +67,9 @@ export abstract class ForwardingStore implements LockStore {
     return this.send('publish', described(message), () => this.store.publish(message));
   }
 
-  listen(listener: LockStoreListener): () => void {
+  addListener(listener: LockStoreListener): () => void {
     this.listeners.add(listener);
-    const stop = this.store.listen({
+    const stop = this.store.addListener({
       message: (message) => {
         this.receive(() => listener.message?.(message));
       },
