@@ -47,11 +47,11 @@ function setup({ isNameless = false }: SetupOptions = {}) {
     confirmedEnd = result.sessions[0]?.end ?? NaN;
     if (freezes) leaseEpoch += 1;
     const state = {
-      beatMs: sent.now,
+      sentMs: sent.now,
       intervalMs: INTERVAL_MS,
       sessions: [{ ...session, confirmedEnd, deadline: deadlineOf(sent, LOCK_EXPIRY_MS) }],
       server: { serverId: result.serverId, serverSince: result.serverSince },
-      answeredBeatMs: sent.now,
+      answeredSentMs: sent.now,
       knownList: { version: result.version, serverSince: result.serverSince },
       leaseEpoch,
     };
@@ -134,7 +134,7 @@ describe('Heartbeats of the backup', () => {
     const { common, backup, mainBeats, extendedAt } = world;
     const before = mainBeats();
     await common.advance(8_000);
-    backup.receive({ ...before, beatMs: 8_000 });
+    backup.receive({ ...before, sentMs: 8_000 });
     await common.advance(5_000);
     expect(extendedAt().slice(-2)).toEqual([11_750, 12_500]);
   });
@@ -247,7 +247,7 @@ describe('Heartbeats of the backup', () => {
     server.endSession({ id: ID, lockExpiryMs: LOCK_EXPIRY_MS, confirmedEnd: undefined });
     await common.advance(750);
     const [session] = state.sessions;
-    if (session !== undefined) backup.receive({ ...state, sessions: [session], answeredBeatMs: 4_750 });
+    if (session !== undefined) backup.receive({ ...state, sessions: [session], answeredSentMs: 4_750 });
     const before = beats();
     await common.advance(10_000);
     expect([extendedAt(), beats()]).toEqual([[3_750], before]);

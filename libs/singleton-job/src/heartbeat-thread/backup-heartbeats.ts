@@ -42,7 +42,7 @@ export class BackupHeartbeats {
   #knownList: HeartbeatRequest['knownList'];
   /** When an answer last showed a restart of the store or a lost list of sessions: locks may be lost. */
   #restartSeenAtMs = -Infinity;
-  #isBeating = false;
+  #isUnderWay = false;
   #timer: Timer | undefined;
   /** Since when there is no connection, and why. */
   #outage: { readonly sinceMs: number; readonly error: LockStoreError } | undefined;
@@ -82,9 +82,9 @@ export class BackupHeartbeats {
   }
 
   /** An outage of both threads is reported by the main thread. */
-  #checkConnection({ answeredBeatMs }: MainThreadState): void {
+  #checkConnection({ answeredSentMs }: MainThreadState): void {
     if (this.#outage === undefined || this.#isUnreachableReported) return;
-    if (answeredBeatMs - this.#outage.sinceMs < RECONNECT_LIMIT_MS) return;
+    if (answeredSentMs - this.#outage.sinceMs < RECONNECT_LIMIT_MS) return;
     this.#isUnreachableReported = true;
     this.parts.reportUnreachable(this.#outage.error);
   }
@@ -94,33 +94,33 @@ export class BackupHeartbeats {
     this.#timer?.cancel();
     if (this.#sessions.size === 0) return;
     this.#timer = this.parts.clock.setTimer(intervalMs / CHECKS_PER_INTERVAL, () => {
-      if (this.#isMainThreadLate()) void this.#beat();
+      if (this.#isMainThreadLate()) void this.#sendHeartbeat();
       this.#scheduleCheck();
     });
   }
 
   #isMainThreadLate(): boolean {
-    const { beatMs = 0, intervalMs = Infinity } = this.#main ?? {};
-    const silentMs = this.parts.clock.now() - beatMs;
+    const { sentMs = 0, intervalMs = Infinity } = this.#main ?? {};
+    const silentMs = this.parts.clock.now() - sentMs;
     return silentMs >= LATE_AFTER_INTERVALS * intervalMs && silentMs < LONGEST_SILENCE_MS;
   }
 
-  async #beat(): Promise<void> {
+  async #sendHeartbeat(): Promise<void> {
     const { store, clock } = this.parts;
     const main = this.#main;
-    const sessions = [...this.#sessions.values()].filter((session) => this.#goesOn(session));
+    const sessions = [...this.#sessions.values()].filter((session) => this.#isValid(session));
     // without a server id this may be another server than that of the main thread, without the locks
     if (main?.server.serverId === undefined || sessions.length === 0) return;
     // a second heartbeat would only wait behind the first one on the connection
-    if (this.#isBeating) return;
-    this.#isBeating = true;
+    if (this.#isUnderWay) return;
+    this.#isUnderWay = true;
     const sent = instant(clock);
     try {
       this.#learn(await store.heartbeat({ sessions, knownList: this.#knownList }), { main, sessions, sent });
     } catch {
       // the next check tries again, and the main thread reports outages
     } finally {
-      this.#isBeating = false;
+      this.#isUnderWay = false;
     }
   }
 
@@ -146,20 +146,20 @@ export class BackupHeartbeats {
   }
 
   /** Whether the main thread knows of every answer that showed that locks may be lost. */
-  #mayExtend({ answeredBeatMs }: MainThreadState): boolean {
-    return answeredBeatMs > this.#restartSeenAtMs;
+  #mayExtend({ answeredSentMs }: MainThreadState): boolean {
+    return answeredSentMs > this.#restartSeenAtMs;
   }
 
   #extend(id: SessionId, sent: Instant, answer: HeartbeatResult['sessions'][number] | undefined) {
     const session = this.#sessions.get(id);
-    if (session === undefined || answer?.status !== 'extended' || !this.#goesOn(session)) return [];
+    if (session === undefined || answer?.status !== 'extended' || !this.#isValid(session)) return [];
     const { end } = answer;
     const kept = { ...session, confirmedEnd: end, deadline: deadlineOf(sent, session.lockExpiryMs) };
     this.#sessions = new Map(this.#sessions).set(id, kept);
     return [{ id, end }];
   }
 
-  #goesOn({ id, deadline }: KeptSession): boolean {
+  #isValid({ id, deadline }: KeptSession): boolean {
     return !this.#ended.has(id) && isBefore(this.parts.clock, deadline);
   }
 }

@@ -12,14 +12,14 @@ export interface KeptSession {
 /** The state of the main thread. All times are by its monotonic clock. */
 export interface MainThreadState {
   /** When it sent its last heartbeat. */
-  readonly beatMs: number;
+  readonly sentMs: number;
   readonly intervalMs: number;
   /** The sessions that the store has confirmed and that are not over. */
   readonly sessions: readonly KeptSession[];
   /** The server of the latest answer. If that answer showed that locks may be lost, the leases are already frozen. */
   readonly server: HeartbeatReference;
   /** When the newest answered heartbeat was sent. `server` answered it. */
-  readonly answeredBeatMs: number;
+  readonly answeredSentMs: number;
   /** Up to where the main thread has the list of sessions. The heartbeat thread needs none, but an answer has what changed since then. */
   readonly knownList: HeartbeatRequest['knownList'];
   /** Counts the events after which locks may be lost. */

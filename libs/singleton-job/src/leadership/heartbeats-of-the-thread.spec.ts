@@ -57,11 +57,11 @@ describe('The sessions of a replica with a heartbeat thread', () => {
     const { states } = await start();
     const { serverId, serverSince } = replicas.server.heartbeat({ sessions: [], knownList: undefined });
     expect(states.at(-1)).toMatchObject({
-      beatMs: 12_000,
+      sentMs: 12_000,
       intervalMs: 3_000,
       sessions: [{ id: ID, lockExpiryMs: 10_000, deadline: { now: 21_000 } }],
       server: { serverId, serverSince },
-      answeredBeatMs: 12_000,
+      answeredSentMs: 12_000,
       leaseEpoch: 0,
     });
   });

@@ -168,12 +168,12 @@ export class Heartbeats {
     if (backup === undefined || forThread === undefined || this.#answered === undefined) return;
     backup.update({
       ...forThread,
-      beatMs: this.#sentMs,
+      sentMs: this.#sentMs,
       intervalMs: this.intervalMs,
       sessions: sessions.all.flatMap(({ id, lockExpiryMs, confirmedEnd, deadline }) =>
         confirmedEnd === undefined || deadline === undefined ? [] : [{ id, lockExpiryMs, confirmedEnd, deadline }],
       ),
-      answeredBeatMs: this.#answered.now,
+      answeredSentMs: this.#answered.now,
       knownList: list.known,
     });
   }
