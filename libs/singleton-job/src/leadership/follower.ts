@@ -48,6 +48,7 @@ export class Follower implements LockWaiter {
   #lastTerm: Term | undefined;
   /** Cancels a request that still waits in the queue of acquire requests. */
   #cancelQueued: (() => void) | undefined;
+
   constructor(
     private readonly replica: Replica,
     private readonly options: ElectionOptions,
