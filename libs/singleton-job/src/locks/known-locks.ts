@@ -1,7 +1,7 @@
 import { type Grant, type Refusal } from '../store/index.js';
 import { type Clock } from '../time/index.js';
 
-/** The store keeps the state of a lock for so long after the last grant. Later tokens are larger without it, too. */
+/** The store keeps the state of a lock for so long after the last grant or renewal. Later tokens are larger without it, too. */
 export const STATE_LIFE_MS = 24 * 60 * 60 * 1_000;
 /** How many known locks each request checks. A request adds at most one, so the old ones are forgotten faster than new ones come. */
 const CHECKED_PER_REQUEST = 2;
@@ -18,6 +18,8 @@ export class KnownLock {
   forgetAtMs = 0;
   #longestLifeMs = 0;
   #lostAtMs = -Infinity;
+  /** When the lock was last seen to be held with this state, by the clock of the store. */
+  #heldAt = 0;
 
   constructor(private readonly clock: Clock) {}
 
@@ -34,15 +36,18 @@ export class KnownLock {
   granted(grant: Grant): void {
     this.token = Math.max(this.token, grant.token);
     this.stateCreatedAt = grant.stateCreatedAt;
+    this.#heldAt = grant.storeTime;
   }
 
   refused(refusal: Refusal): void {
     const { stateCreatedAt } = this;
     const isOther = stateCreatedAt !== undefined && stateCreatedAt !== refusal.stateCreatedAt;
-    // A token is at least the time of its grant. A state whose last grant is so long ago has expired, and was not lost.
-    const hasExpired = (refusal.stateCreatedAt ?? refusal.storeTime) - this.token >= STATE_LIFE_MS;
+    // The holder renewed the lock within its life before it was seen. A state that is not renewed for so long has expired, and was not lost.
+    const unrenewedMs = (refusal.stateCreatedAt ?? refusal.storeTime) - this.#heldAt + this.#longestLifeMs;
+    const hasExpired = unrenewedMs >= STATE_LIFE_MS;
     if (isOther && !hasExpired) this.#lostAtMs = this.clock.now();
     this.token = Math.max(this.token, refusal.token);
+    if (refusal.holder !== undefined && !isOther) this.#heldAt = refusal.storeTime;
     this.stateCreatedAt = refusal.stateCreatedAt;
     this.sawLife(refusal.ttlMs);
   }

@@ -295,6 +295,17 @@ describe('LockService', () => {
       expect((await next(a, { expiry: '20h', wait: '70s' })).afterMs).toBe(0);
     });
 
+    it('waits also for a holder that has renewed its lock for longer than a day', async () => {
+      const [a, b] = [start('a'), start('b')];
+      await acquired(a, KEY, { expiry: '60s' });
+      await clock.advance(25 * 3_600_000);
+      expect(await soon(b.locks.tryAcquire(KEY))).toBeNull();
+      a.store.partition();
+      server.loseData();
+      const attempt = () => soon(b.locks.tryAcquire(KEY));
+      expect([await attempt(), await attempt()]).toEqual([null, null]);
+    });
+
     it('keeps the state for a day after each renewal', async () => {
       const a = start('a');
       const handle = await acquired(a);
