@@ -416,6 +416,14 @@ describe('A cron job', () => {
       expect(missedOf(a)).toEqual([]);
     });
 
+    it("starts when a superseded run ends while older ticks are claimed, with overlap 'cancel-other'", async () => {
+      const run = lasting(replicas.clock, 2 * MINUTE + 200);
+      const jobs = [everyMinute({ run, overlap: 'cancel-other', misfireGraceMs: 2 * MINUTE })];
+      const a = replicas.start('a', jobs, { network: { delayMs: 500 } });
+      await replicas.clock.advance(4 * MINUTE);
+      expect(a.observer.of('runStarted')[1]?.startedAt.getTime()).toBeLessThan(MIDNIGHT + 3 * MINUTE + 5_000);
+    });
+
     it("runs the newest tick with overlap 'cancel-other'", async () => {
       const run = lasting(replicas.clock, 140_000);
       const a = replicas.start('a', [everyMinute({ run, overlap: 'cancel-other' })]);

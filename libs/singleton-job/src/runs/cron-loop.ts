@@ -46,7 +46,11 @@ export async function cronLoop(schedule: CronSchedule, parts: TickLoopParts): Pr
       runs.abort('SUPERSEDED');
       hasWaited = true;
       const pushedAside = schedule.latest(claimed, newest - 1);
-      if (pushedAside !== undefined) claimed = await claims.claimAsDropped(claimed, pushedAside);
+      if (pushedAside !== undefined) {
+        claimed = await claims.claimAsDropped(claimed, pushedAside);
+        // the run may have ended meanwhile
+        continue;
+      }
       const nextMs = (schedule.next(newest) ?? Infinity) - now();
       await sleeper.sleep(Math.min(Math.max(nextMs, 1), MAX_SLEEP_MS), runs.whenIdle());
     } else {

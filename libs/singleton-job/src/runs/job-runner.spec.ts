@@ -213,3 +213,28 @@ describe('A run', () => {
     ]);
   });
 });
+
+describe('A triggered run of an interval with a long delay', () => {
+  const replicas = useReplicas();
+
+  it('does not start after its term was given back while its start was recorded', async () => {
+    const released: string[] = [];
+    for (let turns = 0; turns < 20; turns += 1) {
+      replicas.begin();
+      const a = replicas.start('a', [job({ schedule: interval(60_000), run: lasting(replicas.clock, 30_000) })]);
+      await replicas.clock.advance(31_500);
+      let answer: () => void = () => undefined;
+      a.store.answersAfter = new Promise((resolve) => (answer = resolve));
+      const triggered = a.registry.trigger('tick');
+      await replicas.clock.advance(10);
+      answer();
+      for (let turn = 0; turn < turns; turn += 1) await Promise.resolve();
+      void a.supervisor.find('tick')?.workers?.election.stepDown();
+      await replicas.clock.advance(5);
+      const { started } = await triggered;
+      if (started && replicas.server.holderOf('tick') === undefined) released.push(`after ${String(turns)} turns`);
+      await replicas.end();
+    }
+    expect(released).toEqual([]);
+  });
+});

@@ -16,6 +16,8 @@ type Triggered = RunInfo | 'running' | 'lease-unconfirmed';
 /** Runs one job during the terms that its election wins, one at a time. */
 export class JobRunner {
   readonly #runs: SingleFlight;
+  /** Aborts when the ticks of the present term, or the last one, end. */
+  #quit: AbortSignal | undefined;
 
   constructor(private readonly parts: { readonly job: JobDefinition; readonly clock: Clock; readonly notify: Notify }) {
     this.#runs = new SingleFlight({
@@ -62,6 +64,7 @@ export class JobRunner {
   async lead(term: Term, stop: AbortSignal): Promise<void> {
     const runs = this.#runs;
     const quitting = new AbortController();
+    this.#quit = quitting.signal;
     const quit = (): void => {
       quitting.abort();
     };
@@ -90,7 +93,9 @@ export class JobRunner {
     const runs = this.#runs;
     if (!runs.isBusy) await noteIntervalStart(this.job, term);
     if (runs.isBusy) return 'running';
-    if (!term.isValid() || runs.isClosed) return 'lease-unconfirmed';
+    // the term may have been given back meanwhile
+    const isOver = this.#quit?.aborted !== false || runs.isClosed;
+    if (isOver || !term.isValid()) return 'lease-unconfirmed';
     return runs.start({ scheduledAt: new Date(this.parts.clock.wallNow()), cause: 'trigger' }, term);
   }
 

@@ -47,7 +47,7 @@ export class Sleeper {
 
   /**
    * Resolves after `delayMs` and never before, unless `until` resolves or the signal aborts. The caller checks why: the `until` of an
-   * earlier sleep ends a later one as well.
+   * earlier sleep ends a later one as well. It also checks right before that `until` has not resolved since an earlier sleep.
    */
   sleep(delayMs: number, until?: Promise<unknown>): Promise<void> {
     this.reset();
