@@ -380,7 +380,7 @@ describe('what Redis sees', () => {
     it('leaders renew, claim and release, and record their updates', async () => {
       const { token, storeTime: at } = await granted(store, acquireRequest('a#1'));
       await fill();
-      const update = { handled: at + 10, runEndedAt: at + 5, schedule: 'x' };
+      const update = { handled: at + 10, runEndedAt: at - 95, schedule: 'x' };
       expect(await store.renew({ ...renewal, update })).toMatchObject({ held: true });
       const claim = { ...renewal, token, scheduledAt: at + 20, update: { handled: at + 15 } };
       expect(await store.claim(claim)).toMatchObject({ outcome: 'claimed' });

@@ -102,8 +102,8 @@ export class Follower implements LockWaiter {
   }
 
   pausesChanged(): void {
-    // the message that the pause of this job has ended may be lost
-    if (this.watermarks.pausedAt !== undefined) this.#next.soon();
+    // the message that the pause of this job has ended may be lost; the answer that shows the pause may be under way
+    if (this.watermarks.pausedAt !== undefined || this.#known.current === undefined) this.#next.soon();
   }
 
   sessionsChanged(): void {
@@ -208,7 +208,7 @@ export class Follower implements LockWaiter {
     const backlog = {
       ...this.watermarks.grantedToUs(grant, schedule.description, knowsAll),
       claimsLostBefore: knowsAll ? 0 : restarts.claimsLostBefore,
-      leaseEndedAt: this.#known.leaseEndOf(endedSession),
+      leaseEndedAt: this.#known.leaseEndOf(grant.previousHolder === holder ? endedSession : sessionOfPrevious(grant)),
     };
     const { watermarks } = this;
     const facts = { name, holder, session, grant, sent: at, isUpToDate, watermarks, backlog, takeover };
@@ -276,4 +276,9 @@ export class Follower implements LockWaiter {
   get #toTake() {
     return { watermarks: this.watermarks, longestExpiryMs: this.#longestExpiryMs, lastTerm: this.#lastTerm };
   }
+}
+
+/** The session of the leader that had the lock until its session ended. Undefined: the lock was free. */
+function sessionOfPrevious({ previousHolder }: Grant): SessionId | undefined {
+  return previousHolder === undefined ? undefined : sessionOf(previousHolder);
 }

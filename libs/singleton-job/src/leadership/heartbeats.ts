@@ -27,6 +27,8 @@ export class Heartbeats {
   #timer: Timer | undefined;
   #nextEndTimer: Timer | undefined;
   #failures = 0;
+  /** A heartbeat for new sessions is sent at the end of this turn of the event loop. */
+  #isScheduled = false;
   /** Heartbeats without an answer. */
   #underWay = 0;
   /** When the newest heartbeat was sent, answered or not. */
@@ -79,12 +81,13 @@ export class Heartbeats {
   /** Sessions have begun or ended. One heartbeat lists all sessions that begin in this turn of the event loop. */
   sessionsChanged(): void {
     this.#updateThread();
-    const hasNew = this.parts.sessions.all.some(({ confirmedEnd }) => confirmedEnd === undefined);
     const { clock, client } = this.context;
-    if (!hasNew) return;
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
     void clock.afterIo().then(() => {
-      const isWaiting = this.parts.sessions.all.some(({ confirmedEnd }) => confirmedEnd === undefined);
-      if (client.isConnected && isWaiting) void this.send();
+      this.#isScheduled = false;
+      const hasNew = this.parts.sessions.all.some(({ confirmedEnd }) => confirmedEnd === undefined);
+      if (client.isConnected && hasNew) void this.send();
     });
   }
 

@@ -1,5 +1,5 @@
 import { type ClaimResult, type Grant, type Holder, type RenewResult } from '../store/index.js';
-import { instant, type Instant, sleep, type Timer, unlessAborted, within } from '../time/index.js';
+import { instant, type Instant, sleep, type Timer, within } from '../time/index.js';
 import { type Takeover } from './known-holder.js';
 import { isBefore } from './lease.js';
 import { JobLease } from './job-lease.js';
@@ -264,7 +264,7 @@ export class Term implements Renewable {
   }
 
   async #untilValid(): Promise<void> {
-    while (!this.isValid() && !this.isOver()) {
+    while (!this.isValid() && !this.signal.aborted) {
       const { context, heartbeats } = this.replica;
       const { clock } = context;
       const triedMs = clock.now();
@@ -272,8 +272,6 @@ export class Term implements Renewable {
       const pauseMs = triedMs + CONFIRMATION_PAUSE_MS - clock.now();
       if (!this.isValid() && pauseMs > 0) await sleep(clock, pauseMs, this.signal);
     }
-    // after the deadline the signal fires as soon as the event loop turns
-    if (this.isOver()) await unlessAborted(new Promise(() => undefined), this.signal);
   }
 
   #confirmed({ storeTime, pausedAt }: RenewResult | ClaimResult, sent: Instant, provesLock: boolean): void {

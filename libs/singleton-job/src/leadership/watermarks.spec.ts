@@ -29,6 +29,7 @@ const refusal = (overrides: Partial<Refusal> = {}): Refusal => ({
 
 const grant = (overrides: Partial<Grant> = {}): Grant => ({
   granted: true,
+  previousHolder: undefined,
   serverId: undefined,
   token: 7,
   stateCreatedAt: 1_000,

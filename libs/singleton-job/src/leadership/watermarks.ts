@@ -109,6 +109,7 @@ export class Watermarks {
     this.#isNew = this.#isRecorded = false;
     this.#stateCreatedAt = grant.stateCreatedAt;
     this.#learn(grant);
+    this.#cutRuns(grant.storeTime);
     // undefined: no leader has recorded anything since the state was created
     const previous = grant.schedule ?? (knowsAll ? schedule : undefined);
     const { claimed = 0, handled = 0 } = this.#progress;
@@ -136,6 +137,14 @@ export class Watermarks {
     const raised: Progress = { ...this.#progress };
     for (const field of FIELDS) raised[field] = latest(raised[field], progress[field]);
     this.#progress = { ...raised, claimed: latest(raised.claimed, raised.handled) };
+  }
+
+  /** No run began or ended in the future: the clock of the store was set back. */
+  #cutRuns(now: number): void {
+    for (const field of ['runStartedAt', 'runEndedAt'] as const) {
+      const at = this.#progress[field];
+      if (at !== undefined) this.#progress[field] = Math.min(at, now);
+    }
   }
 
   /**

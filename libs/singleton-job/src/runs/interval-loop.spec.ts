@@ -205,6 +205,51 @@ describe('An interval job', () => {
     expect(recordedAt).toBe(replicas.clock.wallNow() - 1);
   });
 
+  it('runs although it is stopped while the start is recorded', async () => {
+    const a = replicas.start('a', [job({ schedule: interval(60_000) })], { network: { delayMs: 5 } });
+    await replicas.clock.advance(10_000);
+    const b = replicas.start('b', [job({ schedule: interval(60_000) })]);
+    const [endedAt = NaN] = timesOf(a, 'runSucceeded');
+    await replicas.clock.advance(endedAt + 60_002 - replicas.clock.now());
+    await Promise.all([a.supervisor.close(), replicas.clock.advance(50_000)]);
+    expect(timesOf(a, 'runStarted')).toHaveLength(2);
+    expect(timesOf(b, 'runStarted')).toHaveLength(0);
+  });
+
+  it('is due when it was, however long its start is recorded', async () => {
+    const a = replicas.start('a', [job({ schedule: interval(60_000) })]);
+    await replicas.clock.advance(30_000);
+    a.store.delayMs = 200;
+    await replicas.clock.advance(31_000);
+    const [, run] = a.observer.of('runStarted');
+    expect(run?.scheduledAt).toEqual(new Date('2027-01-01T00:01:00Z'));
+  });
+
+  it('keeps the delay after a stop whose message is lost', async () => {
+    const a = replicas.start('a', [job({ schedule: interval(600_000) })]);
+    await replicas.clock.advance(10_000);
+    const b = replicas.start('b', [job({ schedule: interval(600_000) })], { network: { isSubscribed: false } });
+    await replicas.clock.advance(585_200);
+    await Promise.all([a.supervisor.close(), replicas.clock.advance(10_000)]);
+    expect(runs(b.observer.story)[0]).toBe('600000 runStarted schedule');
+  });
+
+  it('runs also while its leader changes more often than its delay after the clock of the store was set back', async () => {
+    const jobs = () => [job({ schedule: interval(60_000) })];
+    let leader = replicas.start('r0', jobs());
+    await replicas.clock.advance(90_000);
+    replicas.clock.stepWall(-3_600_000);
+    let runsAfter = 0;
+    for (let n = 1; n <= 10; n += 1) {
+      const next = replicas.start(`r${String(n)}`, jobs());
+      await replicas.clock.advance(1_000);
+      await Promise.all([leader.supervisor.close(), replicas.clock.advance(54_000)]);
+      runsAfter += next.observer.of('runStarted').length;
+      leader = next;
+    }
+    expect(runsAfter).toBeGreaterThanOrEqual(7);
+  });
+
   it('waits 0.25 s at most until the start of a run is recorded', async () => {
     const a = replicas.start('a', [job({ schedule: interval(20_000) })]);
     await replicas.clock.advance(10_500);

@@ -15,7 +15,7 @@ export async function intervalLoop(schedule: IntervalSchedule, parts: TickLoopPa
   const { clock, quit, sleeper, term, runs, job } = parts;
   const firstDue = firstIntervalDue(schedule, term);
   const { countsFrom, isPresumed } = lastRun(schedule, term.backlog);
-  // this replica may hand over before the first run is due
+  // the next leader must not start the run earlier if this one hands over before it is due
   if (isPresumed) term.runEnded(countsFrom);
 
   while (!quit.aborted) {
@@ -26,9 +26,11 @@ export async function intervalLoop(schedule: IntervalSchedule, parts: TickLoopPa
     else if (waitMs > 0) await sleeper.sleep(waitMs);
     else if (!term.isValid()) await unlessAborted(term.untilValid(), quit);
     else {
+      const scheduledAt = new Date(clock.wallNow() + waitMs);
       await noteIntervalStart(job, term);
-      // meanwhile the term may have ended, or a triggered run may have begun
-      if (mayStart(parts)) runs.start({ scheduledAt: new Date(clock.wallNow() + waitMs), cause: 'schedule' }, term);
+      // A stop meanwhile does not prevent the run: its start is recorded, and the next leader would wait one delay for nothing. The term may
+      // have ended, or a triggered run may have begun.
+      if (mayStart(parts)) runs.start({ scheduledAt, cause: 'schedule' }, term);
     }
   }
 }
@@ -70,8 +72,8 @@ function lastRun(schedule: IntervalSchedule, backlog: Term['backlog']) {
   return { countsFrom: isPresumed ? Math.max(known, leaseEndedAt) : known, isPresumed };
 }
 
-function mayStart({ quit, runs, term }: TickLoopParts): boolean {
-  return !quit.aborted && !runs.isBusy && term.isValid();
+function mayStart({ runs, term }: TickLoopParts): boolean {
+  return !runs.isBusy && !runs.isClosed && term.isValid();
 }
 
 function isRecordedAtOnce(schedule: JobDefinition['schedule']): boolean {

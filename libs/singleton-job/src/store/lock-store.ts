@@ -255,6 +255,8 @@ export interface Grant extends JobState {
   readonly serverId: string | undefined;
   /** The time of the store when it answered. */
   readonly storeTime: number;
+  /** The holder that the lock named until then. Undefined: it was free. */
+  readonly previousHolder: Holder | undefined;
 }
 
 /**
@@ -310,7 +312,8 @@ export interface JobState {
 }
 
 /**
- * What a leader records. A field that is left out stays as it is. Numbers are raised, never lowered.
+ * What a leader records. A field that is left out stays as it is. Numbers are raised, never lowered. The exception is a time of a run that is
+ * in the future, because the clock of the store was set back: it is cut to now.
  *
  * A handled occurrence counts as claimed: `claimed` is raised to `handled`, and then has no `claimedBy`.
  */

@@ -44,7 +44,14 @@ export function acquire(data: ServerData, request: AcquireRequest, facts: Server
   const expiresAt = stateLifeMs === undefined ? state.expiresAt : now + stateLifeMs;
   data.locks.set(name, { holder, expiresAt: now + lifeMs });
   data.states.set(name, { ...state, ...granted, expiresAt });
-  return { granted: true, ...granted, storeTime: now, serverId: undefined, ...jobState(state) };
+  return {
+    granted: true,
+    previousHolder: lock?.holder,
+    ...granted,
+    storeTime: now,
+    serverId: undefined,
+    ...jobState(state),
+  };
 }
 
 /** RENEW. */
@@ -158,14 +165,15 @@ function record(data: ServerData, name: string, { update, now }: { update: State
     claimedBy: claimed === state.claimed ? state.claimedBy : undefined,
     handled: highest(state.handled, update.handled),
     slot: highest(state.slot, update.slot),
-    runStartedAt: highest(state.runStartedAt, whole(update.runStartedAt)),
-    runEndedAt: highest(state.runEndedAt, whole(update.runEndedAt)),
+    runStartedAt: newestTime(state.runStartedAt, update.runStartedAt, now),
+    runEndedAt: newestTime(state.runEndedAt, update.runEndedAt, now),
     schedule: update.schedule ?? state.schedule,
   });
 }
 
-function whole(time: number | undefined): number | undefined {
-  return time === undefined ? undefined : Math.round(time);
+/** No run began or ended in the future: the clock may have been set back. */
+function newestTime(stored: number | undefined, given: number | undefined, now: number): number | undefined {
+  return given === undefined ? stored : Math.min(Math.max(stored ?? 0, Math.round(given)), now);
 }
 
 /** The higher of two values, either of which may be missing. */

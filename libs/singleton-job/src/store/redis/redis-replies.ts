@@ -102,7 +102,8 @@ export function readHeartbeat(reply: Reply): HeartbeatResult {
 export function readAcquire(reply: Reply): Omit<Grant, 'serverId'> | Omit<Refusal, 'serverId'> {
   const reason = reply.oneOf(REASONS, 0);
   const common = { storeTime: reply.number(1), token: reply.number(6), ...readState(reply) };
-  if (reason === 'granted') return { granted: true, stateCreatedAt: reply.number(7), ...common };
+  if (reason === 'granted')
+    return { granted: true, stateCreatedAt: reply.number(7), previousHolder: reply.optionalText(3), ...common };
   return {
     granted: false,
     reason,

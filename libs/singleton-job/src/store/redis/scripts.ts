@@ -74,8 +74,13 @@ local function pausedAt() return tonumber(redis.call('HGET', state, 'paused')) e
 local function record()
   local fields = redis.call('HMGET', state, 'paused', 'schedule', unpack(NUMBERS))
   local function raise(i, given)
-    if not given or given <= (tonumber(fields[i + 2]) or -1) then return end
-    redis.call('HSET', state, NUMBERS[i], int(given))
+    if not given then return end
+    local stored = tonumber(fields[i + 2]) or -1
+    local newest = math.max(stored, given)
+    -- no run began or ended in the future: the clock may have been set back
+    if i > 3 then newest = math.min(newest, now) end
+    if newest == stored then return end
+    redis.call('HSET', state, NUMBERS[i], int(newest))
     if i == 1 then redis.call('HDEL', state, 'claimedBy') end
   end
   local claimed, handled = tonumber(ARGV[2]), tonumber(ARGV[3])

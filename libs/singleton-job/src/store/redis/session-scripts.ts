@@ -124,8 +124,12 @@ if isWhole then
   list = redis.call('ZRANGE', sessions, 0, -1, 'WITHSCORES')
 elseif known < version then
   for _, session in ipairs(redis.call('ZRANGEBYSCORE', changes, '(' .. int(known), '+inf')) do
-    table.insert(list, session)
-    table.insert(list, redis.call('ZSCORE', sessions, session))
+    local score = redis.call('ZSCORE', sessions, session)
+    -- a session that is in one set only shows in the number of sessions
+    if score then
+      table.insert(list, session)
+      table.insert(list, score)
+    end
   end
 end
 return { now, results, runId, since, version, own and nextEnd() or false, list, isWhole and 1 or 0, count, pauses }

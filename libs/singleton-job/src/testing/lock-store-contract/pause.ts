@@ -77,7 +77,7 @@ export const PAUSE: Rules = {
   'does not refuse the repeated request of the holder': async ({ store, setPaused }) => {
     const first = await granted(store, acquireRequest('a#1'));
     const { pausedAt } = await setPaused(true);
-    sameResult(await granted(store, acquireRequest('a#1')), { ...first, pausedAt });
+    sameResult(await granted(store, acquireRequest('a#1')), { ...first, previousHolder: 'a#1', pausedAt });
   },
 
   'refuses the next attempt of a session, and a takeover': async ({ store, setPaused }) => {
@@ -105,12 +105,12 @@ export const PAUSE: Rules = {
 
   'survives its leader, and changes nothing else of the state': async ({ store, other, renew, release, setPaused }) => {
     const { storeTime: at, stateCreatedAt, token } = await granted(store, acquireRequest('a#1'));
-    const state = { claimed: at + 2, handled: at + 1, runEndedAt: at, schedule: 'x' };
+    const state = { claimed: at + 2, handled: at + 1, runEndedAt: at - 100, schedule: 'x' };
     await renew('a#1', state);
     const { pausedAt } = await setPaused(true);
     await renew('a#1', { handled: at + 2 });
-    await release('a#1', { runEndedAt: at + 1 });
-    const kept = { ...state, handled: at + 2, runEndedAt: at + 1, stateCreatedAt, token };
+    await release('a#1', { runEndedAt: at - 99 });
+    const kept = { ...state, handled: at + 2, runEndedAt: at - 99, stateCreatedAt, token };
     includes(await refused(other, acquireRequest('b#1')), { ...kept, reason: 'paused', pausedAt });
     await setPaused(false);
     const { token: next, ...rest } = kept;

@@ -1,4 +1,4 @@
-import { sameResult, includes } from './assertions.js';
+import { atMost, includes, sameResult } from './assertions.js';
 import { acquireRequest, granted, refused } from './requests.js';
 import { type Rules } from './scene.js';
 
@@ -48,26 +48,26 @@ export const STATE: Rules = {
     const { storeTime: at, token } = await granted(store, acquireRequest('a#1'));
     await renew('a#1', { claimed: at + 1, handled: at, schedule: 'x' });
     includes(await refused(other, acquireRequest('b#1')), { claimed: at + 1, handled: at, schedule: 'x' });
-    await claim('a#1', { token, scheduledAt: at, update: { handled: at + 1, runEndedAt: at + 2 } });
-    includes(await refused(other, acquireRequest('b#1')), { handled: at + 1, runEndedAt: at + 2 });
-    await release('a#1', { claimed: at + 9, handled: at + 8, runEndedAt: at + 7, schedule: 'x' });
-    const update = { claimed: at + 9, handled: at + 8, runEndedAt: at + 7, schedule: 'x' };
+    await claim('a#1', { token, scheduledAt: at, update: { handled: at + 1, runEndedAt: at - 98 } });
+    includes(await refused(other, acquireRequest('b#1')), { handled: at + 1, runEndedAt: at - 98 });
+    await release('a#1', { claimed: at + 9, handled: at + 8, runEndedAt: at - 93, schedule: 'x' });
+    const update = { claimed: at + 9, handled: at + 8, runEndedAt: at - 93, schedule: 'x' };
     includes(await granted(other, acquireRequest('b#1')), update);
   },
 
   'is never lowered by a late update': async ({ store, other, renew, release }) => {
     const { storeTime: at } = await granted(store, acquireRequest('a#1'));
-    const update = { claimed: at + 30, handled: at + 20, slot: at + 9, runStartedAt: at + 8, runEndedAt: at + 10 };
+    const update = { claimed: at + 30, handled: at + 20, slot: at + 9, runStartedAt: at - 92, runEndedAt: at - 90 };
     await renew('a#1', update);
-    await renew('a#1', { claimed: at + 3, handled: at + 2, slot: at + 1, runStartedAt: at, runEndedAt: at + 1 });
+    await renew('a#1', { claimed: at + 3, handled: at + 2, slot: at + 1, runStartedAt: at - 100, runEndedAt: at - 99 });
     includes(await refused(other, acquireRequest('b#1')), update);
-    await release('a#1', { claimed: at, handled: at, runEndedAt: at });
+    await release('a#1', { claimed: at, handled: at, runEndedAt: at - 100 });
     includes(await granted(other, acquireRequest('b#1')), update);
   },
 
   'keeps each field that an update leaves out': async ({ store, other, renew }) => {
     const { storeTime: at } = await granted(store, acquireRequest('a#1'));
-    const update = { claimed: at, handled: at, runEndedAt: at, schedule: 'x' };
+    const update = { claimed: at, handled: at, runEndedAt: at - 100, schedule: 'x' };
     await renew('a#1', update);
     await renew('a#1', { claimed: undefined, schedule: undefined });
     await renew('a#1');
@@ -90,13 +90,29 @@ export const STATE: Rules = {
     includes(await refused(other, acquireRequest('b#1')), handled);
   },
 
+  'has no run that began or ended in the future: the clock may have been set back': async ({ store, other, renew }) => {
+    const { storeTime: at } = await granted(store, acquireRequest('a#1'));
+    const hour = 3_600_000;
+    await renew('a#1', { runStartedAt: at + hour, runEndedAt: at + 2 * hour });
+    const { runStartedAt, runEndedAt, storeTime } = await refused(other, acquireRequest('b#1'));
+    atMost(runStartedAt, storeTime);
+    atMost(runEndedAt, storeTime);
+  },
+
   'is not lowered by another schedule either': async ({ store, other, renew, claim }) => {
     const { storeTime: at, token } = await granted(store, acquireRequest('a#1'));
-    await renew('a#1', { schedule: 'x', handled: at + 5, slot: at + 6, runStartedAt: at + 7, runEndedAt: at + 8 });
+    await renew('a#1', { schedule: 'x', handled: at + 5, slot: at + 6, runStartedAt: at - 93, runEndedAt: at - 92 });
     await claim('a#1', { token, scheduledAt: at + 50 });
     const kept = { claimed: at + 50, claimedBy: `a#1 ${String(token)}`, handled: at + 5, slot: at + 6 };
-    const times = { runStartedAt: at + 7, runEndedAt: at + 8 };
-    await renew('a#1', { schedule: 'y', claimed: at, handled: at, slot: at, runStartedAt: at, runEndedAt: at });
+    const times = { runStartedAt: at - 93, runEndedAt: at - 92 };
+    await renew('a#1', {
+      schedule: 'y',
+      claimed: at,
+      handled: at,
+      slot: at,
+      runStartedAt: at - 100,
+      runEndedAt: at - 100,
+    });
     includes(await refused(other, acquireRequest('b#1')), { schedule: 'y', ...kept, ...times });
   },
 

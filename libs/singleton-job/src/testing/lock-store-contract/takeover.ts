@@ -10,7 +10,8 @@ export const TAKEOVER: Rules = {
     const endedSession = 'eu.1@pod-a.2@10000';
     const second = await granted(other, acquireRequest('b.1@10000#1', { endedSession }));
     above(second.token, first.token);
-    includes(second, { stateCreatedAt: first.stateCreatedAt });
+    includes(first, { previousHolder: undefined });
+    includes(second, { stateCreatedAt: first.stateCreatedAt, previousHolder: HOLDER });
     includes(await refused(other, acquireRequest('c.1@10000#1', { endedSession })), { holder: 'b.1@10000#1' });
   },
 
