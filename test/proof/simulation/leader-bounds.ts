@@ -13,8 +13,6 @@ const STAND_BACK_MS = 2_000;
 const LONGEST_RUN_MS = 6_000;
 /** Without messages a follower sends a request so often. */
 const WITHOUT_MESSAGES_MS = 10_000;
-/** An ended session stays listed for two lives of a lock. */
-const MOST_LISTED_MS = 60_000;
 /** The longest pause of a request that the store denies. */
 const LONGEST_BACKOFF_MS = 30_000;
 
@@ -69,12 +67,8 @@ function firstVersionStopsMs({ setting, faults, clocks }: Plan): number {
   );
 }
 
-/**
- * A lock may name a session that no heartbeat lists, or a replica that does not use it. Sessions are forgotten at once when the clock of
- * the store jumps ahead by more than they stay listed.
- */
+/** A lock may name a session that no heartbeat lists, or a replica that does not use it. */
 function leavesLock(fault: Fault): boolean {
-  if (fault.kind === 'store-clock-step') return fault.byMs > MOST_LISTED_MS;
   if (fault.kind === 'node-failover') return fault.lostMs > 0;
   return fault.kind === 'sessions-deleted' || fault.kind === 'restart-older';
 }
