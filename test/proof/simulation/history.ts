@@ -45,11 +45,32 @@ export interface LockGrant {
   readonly atMs: number;
 }
 
+/** Occurrences of a cron job that will not start: those after `after` and up to `upTo`, by the clock of the store. */
+export interface Report {
+  readonly after: number;
+  readonly upTo: number;
+  readonly atMs: number;
+}
+
+/** A cron job that has one schedule in the whole story. */
+export interface CronJob {
+  readonly everyMs: number;
+  /** Its occurrences count from here. Undefined: it was never granted. */
+  readonly firstGrant: Report | undefined;
+  readonly reports: readonly Report[];
+  /**
+   * When older occurrences may be lost that were neither started nor reported: a grant made a new state, because the store had lost the old
+   * one. Or a new leader crashed with its first renewal, right before its reports.
+   */
+  readonly lossesMs: readonly number[];
+}
+
 export type Rule =
   | 'ended-lease'
   | 'two-leaders'
   | 'two-runs'
   | 'started-twice'
+  | 'occurrence-lost'
   | 'run-too-early'
   | 'token-fell'
   | 'no-leader'
@@ -78,6 +99,7 @@ export interface History {
   readonly windows: readonly Window[];
   /** The interval jobs, with the delay after each run. */
   readonly intervals: ReadonlyMap<string, number>;
+  readonly crons: ReadonlyMap<string, CronJob>;
 }
 
 /** A broken rule, with the lines of the history that show it. */

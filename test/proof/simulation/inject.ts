@@ -126,6 +126,7 @@ function injectIntoProcess(fault: FaultOfProcess, injection: Injection): void {
       return;
     case 'crash':
       target.crashAt(fault.step, () => {
+        if (fault.step === 'renew sent') context.recorder.occurrences.crashedAtRenewal(context.world.nowMs);
         die(fault, injection);
       });
       return;

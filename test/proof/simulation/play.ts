@@ -16,6 +16,7 @@ import { LockWatch } from './simulated-locks.js';
 import { SimulatedProcess } from './simulated-process.js';
 import { SimulatedServer } from './simulated-server.js';
 import { type StoryContext, inject } from './inject.js';
+import { keepsCron } from './occurrence-watch.js';
 import { Recorder } from './recorder.js';
 import { World } from './world.js';
 
@@ -72,6 +73,7 @@ export async function play(plan: Plan, options: PlayOptions = {}): Promise<Outco
     grants: recorder.grants,
     windows: recorder.windows,
     intervals: new Map(keepsInterval(setting) ? [['pause', setting.delayMs]] : []),
+    crons: new Map(keepsCron(setting) ? [['cron', recorder.occurrences.job]] : []),
   };
   for (const { process } of places) process?.kill();
   return { history, violations: check(history) };

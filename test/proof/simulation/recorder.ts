@@ -13,11 +13,12 @@ import {
 } from '../../../libs/singleton-job/src/store/index.js';
 import { type TestServer } from '../../../libs/singleton-job/src/testing/index.js';
 import { deadlineOf } from '../../../libs/singleton-job/src/leadership/index.js';
-import { type Instant } from '../../../libs/singleton-job/src/time/index.js';
 import { type Candidate } from './calm-checks.js';
 import { JOBS, longestExpiryMs, type Request, type Setting } from './plan.js';
 import { type ProcessClock } from './process-clock.js';
 import { type DoubleLead, type LockGrant, type Run, type Vacancy, type Window } from './history.js';
+import { KnownDeadlines } from './known-deadlines.js';
+import { OccurrenceWatch } from './occurrence-watch.js';
 import { type Reading } from './simulated-network.js';
 import { type World } from './world.js';
 
@@ -58,10 +59,10 @@ export class Recorder {
   readonly doubleLeads: DoubleLead[] = [];
   readonly vacancies: Vacancy[] = [];
   readonly grants: LockGrant[] = [];
+  readonly occurrences: OccurrenceWatch;
   readonly #parts: RecorderParts;
   readonly #processes = new Map<string, Watched>();
-  /** Until when a process may rely on a session or lock, by its own clocks. */
-  readonly #deadlines = new Map<string, Instant>();
+  readonly #deadlines = new KnownDeadlines();
   /** The holder of each term. */
   readonly #holders = new Map<string, Holder>();
   /** The token of the term in which a process leads a job, by its own events. */
@@ -79,6 +80,7 @@ export class Recorder {
 
   constructor(parts: RecorderParts) {
     this.#parts = parts;
+    this.occurrences = new OccurrenceWatch(parts.setting.version.cronSeconds * 1_000);
   }
 
   /** From now on, for so long, a fault that the promises exclude may break a rule. */
@@ -106,11 +108,12 @@ export class Recorder {
       heartbeat: (request, result, sent) => {
         this.#meet(process);
         for (const [index, { id, lockExpiryMs }] of request.sessions.entries()) {
-          if (result.sessions[index]?.status !== 'ended') this.#confirm(process, id, deadlineOf(sent, lockExpiryMs));
+          if (result.sessions[index]?.status !== 'ended')
+            this.#deadlines.confirm(process, id, deadlineOf(sent, lockExpiryMs));
         }
       },
       lock: ({ name, holder, lifeMs }, sent, token) => {
-        this.#confirm(process, `${name} ${holder}`, deadlineOf(sent, lifeMs));
+        this.#deadlines.confirm(process, `${name} ${holder}`, deadlineOf(sent, lifeMs));
         if (token !== undefined) this.#holders.set(`${process} ${name} ${String(token)}`, holder);
       },
     };
@@ -129,6 +132,7 @@ export class Recorder {
           run.endRecordedMs ??= world.nowMs;
       }
     }
+    if (request === 'acquire') this.occurrences.answered(body as AcquireRequest, answer as AcquireResult, world.nowMs);
     if (request === 'acquire' && clock.hasEnded && (answer as AcquireResult).granted)
       this.#expectSuccessor((body as AcquireRequest).name, (body as AcquireRequest).holder);
   }
@@ -150,7 +154,7 @@ export class Recorder {
       scheduledAt: scheduledAt.getTime(),
       startedMs: this.#parts.world.nowMs,
       settleMs,
-      leaseLeftMs: isInTerm ? this.#leaseLeftMs(process, job, holder) : -Infinity,
+      leaseLeftMs: isInTerm ? this.#deadlines.leaseLeftMs(process, job, holder) : -Infinity,
       heldLock: this.#holdsLock(job, holder),
     };
     if (!clock.hasEnded) this.runs.push(open);
@@ -204,6 +208,7 @@ export class Recorder {
     return (event, payload) => {
       if (clock.hasEnded) return;
       if (this.isPrinting) this.note(`${process} ${event} ${JSON.stringify(payload)}`);
+      this.occurrences.heard(event, payload, this.#parts.world.nowMs);
       if (event === 'leadershipGained') {
         const { job, fencingToken } = payload as JobEvents['leadershipGained'];
         this.#terms.set(`${process} ${job}`, fencingToken);
@@ -224,21 +229,6 @@ export class Recorder {
       if (other.name === process || !other.leads(job)) continue;
       this.doubleLeads.push({ job, processes: [other.name, process], atMs: this.#parts.world.nowMs });
     }
-  }
-
-  #confirm(process: string, id: string, deadline: Instant): void {
-    const key = `${process} ${id}`;
-    const known = this.#deadlines.get(key);
-    if (known === undefined || known.now < deadline.now) this.#deadlines.set(key, deadline);
-  }
-
-  #leaseLeftMs({ name, clock }: Watched, job: string, holder: Holder): number {
-    const left = [`${name} ${job} ${holder}`, `${name} ${sessionOf(holder) ?? ''}`].map((key) => {
-      const deadline = this.#deadlines.get(key);
-      if (deadline === undefined) return -Infinity;
-      return Math.min(deadline.now - clock.now(), deadline.wall - clock.wallNow());
-    });
-    return Math.min(...left);
   }
 
   #holdsLock(job: string, holder: Holder): boolean {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { type History, type Rule, type Run, type Window } from './history.js';
+import { type CronJob, type History, type Report, type Rule, type Run, type Window } from './history.js';
 import { check } from './rules.js';
 
 const run = (overrides: Partial<Run> = {}): Run => ({
@@ -30,8 +30,8 @@ const brokenIn = (history: Partial<History>): Rule[] =>
     vacancies: [],
     grants: [],
     windows: [],
-
     intervals: new Map(),
+    crons: new Map(),
     ...history,
   }).map(({ rule }) => rule);
 
@@ -122,6 +122,36 @@ describe('No occurrence starts twice', () => {
   });
 });
 
+describe('Each occurrence is started or reported', () => {
+  const report = (after: number, upTo: number, atMs = upTo): Report => ({ after, upTo, atMs });
+  const brokenBy = (starts: readonly number[], cron: Partial<CronJob> = {}): Rule[] => {
+    const runs = starts.map((at) => run({ scheduledAt: at, startedMs: at, endedMs: at + 10 }));
+    const firstGrant = report(1_500, 1_500);
+    return brokenIn({
+      runs,
+      crons: new Map([['report', { everyMs: 1_000, firstGrant, reports: [], lossesMs: [1_500], ...cron }]]),
+    });
+  };
+
+  it('is kept from the first grant on, up to the newest that is settled', () => {
+    expect(brokenBy([])).toEqual([]);
+    expect(brokenBy([2_000, 3_000])).toEqual([]);
+    expect(brokenBy([2_000, 5_000], { reports: [report(2_000, 4_000)] })).toEqual([]);
+    expect(brokenBy([2_000, 4_000], { reports: [report(2_500, 3_000), report(2_000, 3_000)] })).toEqual([]);
+  });
+
+  it('is broken by a gap between two that are settled', () => {
+    expect(brokenBy([3_000])).toEqual(['occurrence-lost']);
+    expect(brokenBy([2_000, 5_000], { reports: [report(3_000, 4_000)] })).toEqual(['occurrence-lost']);
+    expect(brokenBy([5_000], { reports: [report(1_600, 3_900)] })).toEqual(['occurrence-lost']);
+  });
+
+  it('has an exception where the store has lost the state of the job', () => {
+    expect(brokenBy([2_000, 4_000], { lossesMs: [3_500] })).toEqual([]);
+    expect(brokenBy([2_000, 4_000], { lossesMs: [4_500] })).toEqual(['occurrence-lost']);
+  });
+});
+
 describe('Each job has a leader', () => {
   it('is broken by a job without a leader when there should be one', () => {
     const vacancies = [{ rule: 'no-leader' as const, job: 'report', since: 'a is dead', dueMs: 5 }];
@@ -179,8 +209,8 @@ describe('A violation', () => {
       vacancies: [],
       grants: [],
       windows: [],
-
       intervals: new Map(),
+      crons: new Map(),
       ...history,
     }).map(({ evidence }) => evidence);
 

@@ -1,5 +1,6 @@
 import { type History, isInWindow, type Run, type Violation, violation } from './history.js';
 import { runsTooEarly } from './interval-rule.js';
+import { lostOccurrences } from './occurrence-rule.js';
 
 /** Every rule that a history breaks. */
 export function check(history: History): Violation[] {
@@ -8,6 +9,7 @@ export function check(history: History): Violation[] {
     ...twoLeaders(history),
     ...twoRuns(history),
     ...startsOfOneOccurrence(history),
+    ...lostOccurrences(history),
     ...runsTooEarly(history),
     ...tokensFell(history),
     ...missing(history),

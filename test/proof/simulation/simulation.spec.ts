@@ -127,6 +127,17 @@ describe('The rules notice', () => {
     expect(await brokenBy(mutate)).toContain('started-twice');
   });
 
+  it('a server that takes each claim for a run that has begun: an occurrence is neither started nor reported', async () => {
+    const mutate: ServerMutation = (server) =>
+      worse(server, {
+        acquire: (request) => {
+          const result = server.acquire(request);
+          return { ...result, handled: result.claimed };
+        },
+      });
+    expect(await brokenBy(mutate)).toContain('occurrence-lost');
+  });
+
   it('a server that frees a lock of LockService for each request: two hold it', async () => {
     const mutate: ServerMutation = (server) =>
       worse(server, {
