@@ -1,4 +1,4 @@
-import { type Draw, drawClock, drawDurationMs, drawExpiryMs, drawPlace, rollingRestart } from './draw.js';
+import { type Draw, drawClock, drawDurationMs, drawExpiryMs, drawPlace, drawRestart, rollingRestart } from './draw.js';
 import { drawExpiries } from './draw-setting.js';
 import { type Fault, JOBS, longestExpiryMs, type Setting, type Temper } from './plan.js';
 
@@ -108,6 +108,15 @@ export function drawPauses(draw: Draw): Fault[] {
     job: chance.pick(JOBS),
     forMs: chance.pick([1, 1, 3]) * drawDurationMs(draw),
   }));
+}
+
+/** In some stories the first leaders die with their first grants. */
+export function drawFirstDeaths(draw: Draw): Fault[] {
+  const { chance, places } = draw;
+  if (!chance.happens(0.03)) return [];
+  return Array.from({ length: places }, (_, place) => place)
+    .filter(() => chance.happens(0.7))
+    .map((place) => ({ kind: 'crash', atMs: 0, place, step: 'acquire carried out', ...drawRestart(draw) }));
 }
 
 /** One node of a cluster fails over and the other one does not. */

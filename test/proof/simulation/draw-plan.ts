@@ -3,6 +3,7 @@ import { type Draw, drawClock } from './draw.js';
 import {
   drawAbsences,
   drawBlocks,
+  drawFirstDeaths,
   drawNodeFailovers,
   drawPauses,
   drawRollOut,
@@ -54,6 +55,7 @@ export function drawPlan(seed: number): Plan {
     ...drawStoreClockJumps(of('store-clock-jumps')),
     ...drawUnregistrations(of('unregister')),
     ...drawPauses(of('pauses')),
+    ...drawFirstDeaths(of('first-deaths')),
     ...drawNodeFailovers(of('nodes'), temper),
   ];
   const played = all.filter(isPlayed(all)).sort((a, b) => a.atMs - b.atMs);
