@@ -1,6 +1,10 @@
 import { type Draw, drawClock, drawDurationMs, drawExpiryMs, drawPlace, drawRestart, rollingRestart } from './draw.js';
 import { drawExpiries } from './draw-setting.js';
+import { GOOD_CONDITIONS } from './network-conditions.js';
 import { type Fault, JOBS, longestExpiryMs, type Setting, type Temper } from './plan.js';
+
+/** A resume is carried out within this time, if nothing fails. */
+const RESUMED_WITHIN_MS = 50;
 
 /** In some stories a version with another cron schedule or other leases is rolled out, and sometimes rolled back. */
 export function drawRollOut({ chance, setting, places }: Draw): [Setting, Fault[]] {
@@ -108,6 +112,29 @@ export function drawPauses(draw: Draw): Fault[] {
     job: chance.pick(JOBS),
     forMs: chance.pick([1, 1, 3]) * drawDurationMs(draw),
   }));
+}
+
+/** In some stories a pause ends in the end, and no replica gets the message. The one that ended it may die then. Heartbeats show it. */
+export function drawLostResumes({ chance, setting, places }: Draw): Fault[] {
+  if (!chance.happens(0.05)) return [];
+  const lostFromMs = setting.faultsForMs - 2 * RESUMED_WITHIN_MS;
+  const atMs = chance.between(0.3, 0.9) * lostFromMs;
+  const forMs = lostFromMs + RESUMED_WITHIN_MS - atMs;
+  const conditions = { ...GOOD_CONDITIONS, lostMessages: 1 };
+  const place = drawPlace(chance, places);
+  const job = chance.pick(JOBS);
+  const death: Fault = {
+    kind: 'kill',
+    atMs: setting.faultsForMs,
+    place,
+    downForMs: Infinity,
+    clock: drawClock(chance),
+  };
+  return [
+    { kind: 'pause-job', atMs, place, job, forMs },
+    { kind: 'network-for-all', atMs: lostFromMs, conditions, forMs: 2 * RESUMED_WITHIN_MS },
+    ...(chance.happens(0.5) ? [death] : []),
+  ];
 }
 
 /** In some stories the first leaders die with their first grants. */

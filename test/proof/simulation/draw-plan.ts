@@ -4,6 +4,7 @@ import {
   drawAbsences,
   drawBlocks,
   drawFirstDeaths,
+  drawLostResumes,
   drawNodeFailovers,
   drawPauses,
   drawRollOut,
@@ -55,6 +56,7 @@ export function drawPlan(seed: number): Plan {
     ...drawStoreClockJumps(of('store-clock-jumps')),
     ...drawUnregistrations(of('unregister')),
     ...drawPauses(of('pauses')),
+    ...drawLostResumes(of('lost-resumes')),
     ...drawFirstDeaths(of('first-deaths')),
     ...drawNodeFailovers(of('nodes'), temper),
   ];

@@ -29,7 +29,7 @@ export function leaderBoundMs(plan: Plan, job: JobName, calmFromMs: number): num
   const settledMs =
     (setting.ignoringSignal > 0 ? LONGEST_RUN_MS : 0) + (has('step-down') ? STAND_BACK_MS : 0) + backoffMs(plan);
   const lockMs = faults.some((fault) => leavesLock(fault)) ? lockLifeMs(expiryMs) + setBackMs(faults) : 0;
-  const messagesMs = has('unregister') || has('pause-job') ? WITHOUT_MESSAGES_MS : 0;
+  const messagesMs = has('unregister') ? WITHOUT_MESSAGES_MS : 0;
   return (
     Math.max(noticedMs + expiryMs * DRIFT + settledMs, lockMs * DRIFT, messagesMs) +
     setting.heartbeatIntervalMs +
