@@ -66,7 +66,7 @@ return { reason or 'granted', now, runId, current, ttl, isRestored, token, creat
 `,
 );
 
-// ARGV[2] to [7]: claimed, handled, slot, runStartedAt, runEndedAt and schedule, '' keeps a field as it is
+// ARGV[2] to [7]: claimed, handled, slot, runStartedAt, runEndedAt and schedule, '' keeps a field as it is. The field `lastRun` is reserved.
 const RECORD = `
 local NUMBERS = { 'claimed', 'handled', 'slot', 'runStartedAt', 'runEndedAt' }
 local function pausedAt() return tonumber(redis.call('HGET', state, 'paused')) end
