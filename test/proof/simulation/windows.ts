@@ -1,4 +1,4 @@
-import { lockLifeMs } from '../../../libs/singleton-job/src/store/index.js';
+import { CLAIM_LEAD_MS, lockLifeMs } from '../../../libs/singleton-job/src/store/index.js';
 import {
   type Fault,
   JOBS,
@@ -154,10 +154,24 @@ function afterLossOfLock({ setting, faults }: Plan, downForMs: number): readonly
   ];
 }
 
-/** An occurrence whose claim is lost may start within its `misfireGrace`, by a clock of the store that may be set back. */
-function claim({ setting, faults }: Plan, { forMs, lostMs }: Loss): WindowOfFault {
-  const untilMs = forMs + longestExpiryMs(setting) * DRIFT + setting.misfireGraceMs + setBackMs(faults);
+/**
+ * An occurrence whose claim is lost may start within its `misfireGrace`, by a clock of the store that may be set back. A clock that is ahead
+ * had claimed it before it came due.
+ */
+function claim(plan: Plan, { forMs, lostMs }: Loss): WindowOfFault {
+  const { setting, faults } = plan;
+  const graceMs = setting.misfireGraceMs + setBackMs(faults) + claimedAheadMs(plan);
+  const untilMs = forMs + longestExpiryMs(setting) * DRIFT + graceMs;
   return { rules: ['started-twice'], forMs: untilMs, firstStartedWithinMs: lostMs };
+}
+
+/** How long before its time an occurrence may be claimed. */
+function claimedAheadMs({ clocks, faults }: Plan): number {
+  const aheadMs = Math.max(
+    ...[...clocks, ...faults.flatMap((fault) => ('clock' in fault ? [fault.clock] : []))].map((clock) => clock.aheadMs),
+  );
+  const stepsMs = faults.reduce((sum, fault) => sum + (fault.kind === 'clock-step' ? Math.max(fault.byMs, 0) : 0), 0);
+  return Math.min(Math.max(aheadMs, 0) + stepsMs, CLAIM_LEAD_MS);
 }
 
 /** Until its next renewal a process that was suspended takes the time of the store, and so the end of a run, to be earlier than it is. */
