@@ -128,16 +128,14 @@ export class SimulatedProcess implements Watched {
   }
 
   leads(job: string): boolean {
-    // as each decision of the process would, also right after a block
-    this.#replica.leadership.heartbeats.takeReports();
     return this.#supervisor.find(job)?.workers?.election.term?.isValid() === true;
   }
 
   /** True also if its wall clock was set and the next tick confirms the lease. */
   isLeading(job: string): boolean {
-    // a heartbeat thread keeps the lease of a process that is blocked
-    if (!this.#isAwake) return this.leads(job);
-    return this.#supervisor.find(job)?.workers?.election.hasLock === true;
+    // what the heartbeat thread has confirmed for a blocked process, as each of its decisions would take it
+    this.#replica.leadership.heartbeats.takeReports();
+    return this.#isAwake && this.#supervisor.find(job)?.workers?.election.hasLock === true;
   }
 
   couldLeadSince(job: string, sinceMs: number): boolean {
