@@ -6,4 +6,3 @@ export { type LockWaiter } from './lock-messages.js';
 export { type Renewable } from './renewals.js';
 export { Replica } from './replica.js';
 export { Term } from './term.js';
-export { Watermarks } from './watermarks.js';

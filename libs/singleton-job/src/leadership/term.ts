@@ -159,9 +159,9 @@ export class Term implements Renewable {
     return this.deadline.now - this.replica.context.clock.now();
   }
 
-  /** Whether a run may start now. Called again before each run. It takes what the heartbeat thread has confirmed meanwhile. */
+  /** Whether a run may start now. Called again before each run. Past the deadline it first takes what the heartbeat thread has confirmed. */
   isValid(): boolean {
-    this.replica.heartbeats.takeReports();
+    if (!isBefore(this.replica.context.clock, this.deadline)) this.replica.heartbeats.takeReports();
     return this.#ended === undefined && isBefore(this.replica.context.clock, this.deadline);
   }
 
