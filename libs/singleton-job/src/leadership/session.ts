@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { type SessionId } from '../store/index.js';
-import { type Clock, type Instant, type Timer } from '../time/index.js';
+import { atDeadline, type Clock, type Instant, type Timer } from '../time/index.js';
 import { deadlineOf, isBefore } from './lease.js';
 
 /**
@@ -62,7 +62,13 @@ export class Session {
       return;
     }
     this.#raise(sent, end);
-    if (this.#timer === undefined) this.#watchDeadline();
+    this.#timer ??= atDeadline(
+      this.clock,
+      () => this.#remainingAfterReportsMs(),
+      () => {
+        this.end();
+      },
+    );
   }
 
   /** The same for a heartbeat of the heartbeat thread that was answered at `answeredMs`. It never ends the session. */
@@ -99,14 +105,8 @@ export class Session {
     this.#confirmedEnd = end;
   }
 
-  #watchDeadline(): void {
+  #remainingAfterReportsMs(): number {
     this.listener.takeReports();
-    const remainingMs = (this.#deadline?.now ?? 0) - this.clock.now();
-    // heartbeats do not move the timer: when it fires, it checks for a new deadline
-    if (remainingMs > 0)
-      this.#timer = this.clock.setTimer(remainingMs, () => {
-        this.#watchDeadline();
-      });
-    else this.end();
+    return (this.#deadline?.now ?? 0) - this.clock.now();
   }
 }

@@ -1,5 +1,5 @@
 import { type ClaimResult, type Grant, type Holder, type RenewResult } from '../store/index.js';
-import { instant, type Instant, sleep, type Timer, within } from '../time/index.js';
+import { atDeadline, instant, type Instant, sleep, type Timer, within } from '../time/index.js';
 import { type Takeover } from './known-holder.js';
 import { isBefore } from './lease.js';
 import { JobLease } from './job-lease.js';
@@ -101,7 +101,7 @@ export class Term implements Renewable {
       context.closing.removeEventListener('abort', abandon);
       session.signal.removeEventListener('abort', expire);
     });
-    this.#watchDeadline();
+    this.#timer = atDeadline(context.clock, () => this.#remainingAfterReportsMs(), expire);
     if (session.isOver) expire();
   }
 
@@ -246,8 +246,7 @@ export class Term implements Renewable {
    */
   async release(): Promise<boolean> {
     // the timer of a passed deadline may not have fired yet
-    this.replica.heartbeats.takeReports();
-    this.#finish(this.remainingMs > 0 ? 'released' : 'expired');
+    this.#finish(this.#remainingAfterReportsMs() > 0 ? 'released' : 'expired');
     if (this.end === 'preempted') return true;
     const { name, holder, fencingToken: token, facts, replica } = this;
     const request = { name, holder, token, update: facts.watermarks.lastUpdate(facts.schedule) };
@@ -289,12 +288,8 @@ export class Term implements Renewable {
     this.#onRenewed?.({ roundTripMs: now - sent.now, clockOffsetMs: storeTime - (sent.wall + wall) / 2, pausedAt });
   }
 
-  #watchDeadline(): void {
-    this.#timer = this.replica.context.clock.setTimer(Math.max(this.remainingMs, 0), () => {
-      this.replica.heartbeats.takeReports();
-      // renewals do not move the timer: when it fires, it checks for a new deadline
-      if (this.remainingMs > 0) this.#watchDeadline();
-      else this.#finish('expired');
-    });
+  #remainingAfterReportsMs(): number {
+    this.replica.heartbeats.takeReports();
+    return this.remainingMs;
   }
 }

@@ -1,6 +1,6 @@
 import { deadlineOf, isBefore, later, type Renewable, type Replica } from '../leadership/index.js';
 import { type Grant, type Holder } from '../store/index.js';
-import { instant, type Instant, type Timer } from '../time/index.js';
+import { atDeadline, instant, type Instant, type Timer } from '../time/index.js';
 import { STATE_LIFE_MS } from './known-locks.js';
 
 /** How long `release()` waits at most for an answer. After that the release continues in the background. */
@@ -39,7 +39,7 @@ export class LockLease implements Renewable {
     this.signal.addEventListener('abort', () => {
       closing.removeEventListener('abort', end);
     });
-    this.#watchDeadline();
+    this.#timer = atDeadline(replica.context.clock, () => this.#remainingMs, end);
   }
 
   get name(): string {
@@ -126,13 +126,5 @@ export class LockLease implements Renewable {
   #end(): void {
     this.#timer?.cancel();
     this.#ending.abort();
-  }
-
-  /** Renewals do not move the timer: when it fires, it checks for a new deadline. */
-  #watchDeadline(): void {
-    this.#timer = this.replica.context.clock.setTimer(Math.max(this.#remainingMs, 0), () => {
-      if (this.#remainingMs > 0) this.#watchDeadline();
-      else this.#end();
-    });
   }
 }

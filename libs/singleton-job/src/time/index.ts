@@ -1,4 +1,5 @@
 /** Clocks, timers and waiting. */
+export { atDeadline } from './at-deadline.js';
 export { backoffMs, type BackoffPolicy, shortPauseMs } from './backoff.js';
 export { Condition } from './condition.js';
 export { type Clock, type Instant, instant, type Timer } from './clock.js';
