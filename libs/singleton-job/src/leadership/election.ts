@@ -1,6 +1,6 @@
 import { type LeadershipReleaseReason } from '../events/index.js';
 import { type Holder } from '../store/index.js';
-import { backoffMs, sleep } from '../time/index.js';
+import { backoffMs, onAbort, sleep } from '../time/index.js';
 import { type ElectionOptions, Follower } from './follower.js';
 import { type Replica } from './replica.js';
 import { type Term } from './term.js';
@@ -191,16 +191,14 @@ export class Election {
     jobs.leading += 1;
     messages.publishGrant(news);
     notify('leadershipGained', { job, fencingToken, ...term.takeover });
-    const ended = (): void => {
+    // its session may have ended already: then the runner reports what it found and starts nothing
+    onAbort(term.signal, () => {
       const { end } = term;
       if (end === 'expired' || end === 'preempted') notify('leadershipLost', { job, fencingToken, reason: end });
       // the run outlives the connections, so its lock expires by itself
       if (end === 'abandoned')
         notify('leadershipReleased', { job, fencingToken, reason: 'shutdown', confirmed: false, runInFlight: true });
-    };
-    term.signal.addEventListener('abort', ended);
-    // its session has ended already: the runner reports what it found and starts nothing
-    if (term.signal.aborted) ended();
+    });
     term.onRenewed(({ pausedAt, ...renewal }) => {
       notify('leaseRenewed', { job, fencingToken, ...renewal });
       this.learnPause(pausedAt);

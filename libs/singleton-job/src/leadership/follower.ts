@@ -7,7 +7,7 @@ import {
   type SessionId,
   sessionOf,
 } from '../store/index.js';
-import { instant, type Instant, shortPauseMs } from '../time/index.js';
+import { instant, type Instant, LinkedAbortController, onAbort, shortPauseMs } from '../time/index.js';
 import { KnownHolder } from './known-holder.js';
 import { deadlineOf, isBefore, TTL_JITTER_MS } from './lease.js';
 import { type LockNews, type LockWaiter } from './lock-messages.js';
@@ -138,17 +138,12 @@ export class Follower implements LockWaiter {
     this.#next.reset();
     const { context } = this.replica;
     const { name, lockExpiryMs } = this.options;
-    const quitting = new AbortController();
-    const quit = (): void => {
-      quitting.abort();
-    };
-    stop.addEventListener('abort', quit);
-    session.signal.addEventListener('abort', quit);
+    const quitting = new LinkedAbortController(stop, session.signal);
     const holder = this.replica.acquirer.nextHolder(session.id);
     const queued = { isCancelled: false };
     this.#cancelQueued = () => {
       queued.isCancelled = true;
-      quit();
+      quitting.abort();
     };
     const result = await this.replica.acquirer.acquireOnce<SentRequest>({
       name,
@@ -158,13 +153,12 @@ export class Follower implements LockWaiter {
       prepare: () => {
         this.#cancelQueued = undefined;
         if (session.isValid()) return this.#request(session, holder);
-        quit();
+        quitting.abort();
         return undefined;
       },
       isInTime: ({ at }) => !stop.aborted && session.isValid() && isBefore(context.clock, deadlineOf(at, lockExpiryMs)),
     });
-    stop.removeEventListener('abort', quit);
-    session.signal.removeEventListener('abort', quit);
+    quitting.dispose();
     if (result.outcome === 'granted') return this.#open(result.grant, result.sent);
     if (result.outcome === 'refused') await this.#refused(result.refusal, stop);
     // remember only the token: a later grant that is used reports what earlier leaders left
@@ -214,12 +208,10 @@ export class Follower implements LockWaiter {
     const facts = { name, holder, session, grant, sent: at, isUpToDate, watermarks, backlog, takeover };
     const term = new Term(this.replica, { ...facts, schedule: schedule.description });
     this.#lastTerm = term;
-    const ended = (): void => {
+    onAbort(term.signal, () => {
       if (term.end === 'expired') this.#known.expired(holder);
       if (term.end === 'preempted') this.#lost(session, term.otherHolder);
-    };
-    term.signal.addEventListener('abort', ended);
-    if (term.signal.aborted) ended();
+    });
     return term;
   }
 

@@ -1,5 +1,5 @@
 import { type ClaimResult, type Grant, type Holder, type RenewResult } from '../store/index.js';
-import { atDeadline, instant, type Instant, sleep, type Timer, within } from '../time/index.js';
+import { atDeadline, instant, type Instant, onAbort, sleep, type Timer, within } from '../time/index.js';
 import { type Takeover } from './known-holder.js';
 import { isBefore } from './lease.js';
 import { JobLease } from './job-lease.js';
@@ -87,22 +87,20 @@ export class Term implements Renewable {
         this.#finish('preempted', otherHolder);
       },
     });
-    const abandon = (): void => {
-      this.#finish('abandoned');
-    };
     const expire = (): void => {
       this.#finish('expired');
     };
-    const unprotect = restarts.protect(this);
-    context.closing.addEventListener('abort', abandon);
-    session.signal.addEventListener('abort', expire);
-    this.signal.addEventListener('abort', () => {
-      unprotect();
-      context.closing.removeEventListener('abort', abandon);
-      session.signal.removeEventListener('abort', expire);
-    });
     this.#timer = atDeadline(context.clock, () => this.#remainingAfterReportsMs(), expire);
-    if (session.isOver) expire();
+    const removers = [
+      restarts.protect(this),
+      onAbort(session.signal, expire),
+      onAbort(context.closing, () => {
+        this.#finish('abandoned');
+      }),
+    ];
+    onAbort(this.signal, () => {
+      for (const remove of removers) remove();
+    });
   }
 
   get name(): string {

@@ -1,6 +1,6 @@
 import { deadlineOf, isBefore, later, type Renewable, type Replica } from '../leadership/index.js';
 import { type Grant, type Holder } from '../store/index.js';
-import { atDeadline, instant, type Instant, type Timer } from '../time/index.js';
+import { atDeadline, instant, type Instant, onAbort, type Timer } from '../time/index.js';
 import { STATE_LIFE_MS } from './known-locks.js';
 
 /** How long `release()` waits at most for an answer. After that the release continues in the background. */
@@ -30,16 +30,13 @@ export class LockLease implements Renewable {
     private readonly replica: Pick<Replica, 'context' | 'messages' | 'renewals'>,
     private readonly facts: LockLeaseFacts,
   ) {
-    const { closing } = replica.context;
+    const { clock, closing } = replica.context;
     this.#deadline = deadlineOf(facts.sent, facts.expiryMs);
     const end = (): void => {
       this.#end();
     };
-    closing.addEventListener('abort', end);
-    this.signal.addEventListener('abort', () => {
-      closing.removeEventListener('abort', end);
-    });
-    this.#timer = atDeadline(replica.context.clock, () => this.#remainingMs, end);
+    this.#timer = atDeadline(clock, () => this.#remainingMs, end);
+    onAbort(this.signal, onAbort(closing, end));
   }
 
   get name(): string {

@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { type Replica } from '../leadership/index.js';
 import { givenKey, InvalidLockError, LocksClosedError, LockStoreError, LockUnavailableError } from '../errors/index.js';
 import { type ResolvedOptions } from '../options/index.js';
-import { within } from '../time/index.js';
+import { LinkedAbortController, within } from '../time/index.js';
 import { LockHandle } from './lock-handle.js';
 import { type LockLease } from './lock-lease.js';
 import { KnownLocks } from './known-locks.js';
@@ -109,12 +109,7 @@ export class LockService {
   async #acquire(request: LockRequest): Promise<LockHandle | null> {
     const { name, expiryMs, signal } = request;
     const { known, remove } = this.#known.addUser(name, expiryMs);
-    const sources = [this.#closing.signal, ...(signal === undefined ? [] : [signal])];
-    const stop = new AbortController();
-    const quit = (): void => {
-      stop.abort();
-    };
-    for (const source of sources) source.addEventListener('abort', quit);
+    const stop = new LinkedAbortController(this.#closing.signal, ...(signal === undefined ? [] : [signal]));
     try {
       const handle = await this.#win({ ...request, known }, stop.signal);
       const isUsable = !stop.signal.aborted && handle?.isHeld() !== false;
@@ -128,7 +123,7 @@ export class LockService {
       );
     } finally {
       remove();
-      for (const source of sources) source.removeEventListener('abort', quit);
+      stop.dispose();
     }
   }
 

@@ -1,7 +1,7 @@
 import { afterTtlMs, deadlineOf, isBefore, type LockWaiter, type Replica } from '../leadership/index.js';
 import { givenKey, LockStoreError } from '../errors/index.js';
 import { type AcquireRequest, type Holder, type Refusal } from '../store/index.js';
-import { instant, Sleeper } from '../time/index.js';
+import { instant, LinkedAbortController, Sleeper } from '../time/index.js';
 import { type KnownLock, STATE_LIFE_MS } from './known-locks.js';
 import { LockLease } from './lock-lease.js';
 import { type LockRequest } from './lock-request.js';
@@ -29,7 +29,7 @@ export function winLock(replica: Replica, request: InformedRequest, stop: AbortS
 class LockAcquisition implements LockWaiter {
   readonly #sleeper: Sleeper;
   /** Aborts when `stop` aborts, and when waiting is over. */
-  readonly #quitting = new AbortController();
+  readonly #quitting: LinkedAbortController;
   /** Why there is no answer. Undefined: the answer is that another holder has the lock. */
   #failure: LockStoreError | undefined;
   #hasTime: boolean;
@@ -39,6 +39,7 @@ class LockAcquisition implements LockWaiter {
     private readonly request: InformedRequest,
     private readonly stop: AbortSignal,
   ) {
+    this.#quitting = new LinkedAbortController(stop);
     this.#sleeper = new Sleeper(replica.context.clock, this.#quitting.signal);
     this.#failure = this.#noAnswer();
     this.#hasTime = request.waitMs > 0;
@@ -66,8 +67,6 @@ class LockAcquisition implements LockWaiter {
       }),
       clock.setTimer(Math.max(waitMs, ANSWER_MS), quit),
     ];
-    this.stop.addEventListener('abort', quit);
-    if (this.stop.aborted) quit();
     const removeWaiter = messages.addWaiter(name, this);
     this.#sleeper.wakeIn(0);
     try {
@@ -83,7 +82,7 @@ class LockAcquisition implements LockWaiter {
       return null;
     } finally {
       for (const timer of timers) timer.cancel();
-      this.stop.removeEventListener('abort', quit);
+      this.#quitting.dispose();
       this.#sleeper.reset();
       removeWaiter();
     }

@@ -2,7 +2,7 @@ import { type JobDefinition } from '../discovery/index.js';
 import { type Term } from '../leadership/index.js';
 import { type RunAbortCode } from '../errors/index.js';
 import { type Notify, type RunInfo } from '../events/index.js';
-import { type Clock, Sleeper } from '../time/index.js';
+import { type Clock, LinkedAbortController, onAbort, Sleeper } from '../time/index.js';
 import { cronLoop } from './cron-loop.js';
 import { fixedRateLoop } from './fixed-rate-loop.js';
 import { intervalLoop, noteIntervalEnd, noteIntervalStart } from './interval-loop.js';
@@ -63,28 +63,20 @@ export class JobRunner {
    */
   async lead(term: Term, stop: AbortSignal): Promise<void> {
     const runs = this.#runs;
-    const quitting = new AbortController();
-    this.#quit = quitting.signal;
-    const quit = (): void => {
-      quitting.abort();
-    };
-    const lost = (): void => {
+    const quitting = new LinkedAbortController(term.signal, stop);
+    const quit = quitting.signal;
+    this.#quit = quit;
+    const remove = onAbort(term.signal, () => {
       runs.abort('LEASE_LOST');
-      quit();
-    };
-    term.signal.addEventListener('abort', lost);
-    stop.addEventListener('abort', quit);
-    if (term.signal.aborted) lost();
-    if (stop.aborted) quit();
+    });
     try {
-      const sleeper = new Sleeper(this.parts.clock, quitting.signal);
-      const parts: TickLoopParts = { ...this.parts, term, runs, quit: quitting.signal, sleeper };
+      const parts: TickLoopParts = { ...this.parts, term, runs, quit, sleeper: new Sleeper(this.parts.clock, quit) };
       reportUnhandled(parts);
       await tickLoop(parts);
     } finally {
       await runs.whenIdle();
-      term.signal.removeEventListener('abort', lost);
-      stop.removeEventListener('abort', quit);
+      remove();
+      quitting.dispose();
     }
   }
 

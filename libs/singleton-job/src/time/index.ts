@@ -4,6 +4,8 @@ export { backoffMs, type BackoffPolicy, shortPauseMs } from './backoff.js';
 export { Condition } from './condition.js';
 export { type Clock, type Instant, instant, type Timer } from './clock.js';
 export { isTimeZone } from './is-time-zone.js';
+export { LinkedAbortController } from './linked-abort-controller.js';
+export { onAbort } from './on-abort.js';
 export { Semaphore } from './semaphore.js';
 export { SharedInterval } from './shared-interval.js';
 export { sleep } from './sleep.js';

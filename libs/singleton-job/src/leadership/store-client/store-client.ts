@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { asLockStoreError, type LockStoreError } from '../../errors/index.js';
 import { type Notify } from '../../events/index.js';
-import { backoffMs, type BackoffPolicy, type Clock, Condition, shortPauseMs, unlessAborted } from '../../time/index.js';
+import { backoffMs, type BackoffPolicy, type Clock, Condition, LinkedAbortController, shortPauseMs, unlessAborted } from '../../time/index.js';
 import { type LockStore } from '../../store/index.js';
 import { nextReminderMs, ReportedErrors } from './reported-errors.js';
 
@@ -146,18 +146,15 @@ export class StoreClient {
 
   /** What `work` resolves to. It has a signal that aborts after `limitMs`, and when the client is closed. */
   async withTimeout<T>(limitMs: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    const ending = new AbortController();
-    const end = (): void => {
+    const ending = new LinkedAbortController(this.closing);
+    const timer = this.parts.clock.setTimer(limitMs, () => {
       ending.abort();
-    };
-    const timer = this.parts.clock.setTimer(limitMs, end);
-    this.#closing.signal.addEventListener('abort', end);
-    if (this.#isClosed) end();
+    });
     try {
       return await work(ending.signal);
     } finally {
       timer.cancel();
-      this.#closing.signal.removeEventListener('abort', end);
+      ending.dispose();
     }
   }
 
