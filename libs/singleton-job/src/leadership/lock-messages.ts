@@ -28,6 +28,8 @@ export interface LockWaiter {
 /** A release is published again up to so often, until another replica has the lock, because a message may get lost. */
 const RELEASE_REPEATS = 3;
 const REPEAT_AFTER_MS = 1_000;
+/** How long a release waits for its answer: longer than the watchdog of a silent connection. */
+const RELEASE_MS = 2_000;
 
 /** Publishes the grants and releases of this replica, and passes those of other replicas on to whatever waits for the lock. */
 export class LockMessages {
@@ -88,14 +90,14 @@ export class LockMessages {
   }
 
   /**
-   * Frees a lock. Resolves to whether the store confirmed within `waitMs` that `holder` does not have it. If not, the release continues in
-   * the background for `limitMs` in total. Never rejects.
+   * Frees a lock. Resolves to whether the store confirmed within 2 s that `holder` does not have it. If not, the release continues in the
+   * background until the lock expires, `restMs` from now. Never rejects.
    */
-  async release(request: ReleaseRequest, waitMs: number, limitMs: number): Promise<boolean> {
+  async release(request: ReleaseRequest, restMs: number): Promise<boolean> {
     const { client } = this.context;
     const send = () => client.store.release(request);
-    const result = await client.answeredWithin({ name: request.name, kind: 'release', send }, waitMs);
-    if (result === undefined && limitMs > waitMs) this.releaseInBackground(request, limitMs - waitMs);
+    const result = await client.answeredWithin({ name: request.name, kind: 'release', send }, RELEASE_MS);
+    if (result === undefined && restMs > RELEASE_MS) this.releaseInBackground(request, restMs - RELEASE_MS);
     return result !== undefined;
   }
 

@@ -1,6 +1,7 @@
 import { type ClaimResult, type Holder, type RenewResult, type StateUpdate } from '../store/index.js';
 import { instant, type Instant } from '../time/index.js';
 import { type JobLease } from './job-lease.js';
+import { LockRenewal } from './renewals.js';
 import { type Replica } from './replica.js';
 import { type RequestKind } from './store-client/store-client.js';
 import { StoreClock } from './store-clock.js';
@@ -21,29 +22,16 @@ interface TermRequestsParts {
 /** Sends the renewals and claims of a term. Each records how far the leader got. */
 export class TermRequests {
   readonly storeClock: StoreClock;
-  #renewal: Promise<void> | undefined;
+  readonly renewal: LockRenewal;
 
   constructor(private readonly parts: TermRequestsParts) {
-    const { replica, facts } = parts;
-    this.storeClock = new StoreClock(replica.context.clock);
+    const { replica, facts, signal } = parts;
+    const { client, clock } = replica.context;
+    this.storeClock = new StoreClock(clock);
     this.storeClock.learn(facts.grant.storeTime, facts.sent);
-  }
-
-  /** Resolves when the lock is confirmed or lost, or the term is over. A second call waits for the same answer. */
-  renew(): Promise<void> {
-    const { client } = this.parts.replica.context;
-    this.#renewal ??= this.#untilAnswered('renew', (update) => client.store.renew({ ...this.#command(), update })).then(
-      () => {
-        this.#renewal = undefined;
-      },
+    this.renewal = new LockRenewal(facts.name, signal, () =>
+      this.#untilAnswered('renew', (update) => client.store.renew({ ...this.#command(), update })),
     );
-    return this.#renewal;
-  }
-
-  /** Renews after a renewal under way, so that the request is sent after this call. */
-  async renewAfresh(): Promise<void> {
-    await this.#renewal;
-    if (!this.parts.signal.aborted) await this.renew();
   }
 
   /** Claims a cron occurrence. Undefined: the term was over before there was an answer. */

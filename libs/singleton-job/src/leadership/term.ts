@@ -3,7 +3,6 @@ import { atDeadline, instant, type Instant, onAbort, sleep, type Timer, within }
 import { type Takeover } from './known-holder.js';
 import { isBefore } from './lease.js';
 import { JobLease } from './job-lease.js';
-import { type Renewable } from './renewals.js';
 import { type Replica } from './replica.js';
 import { type Session } from './session.js';
 import { type StoreClock } from './store-clock.js';
@@ -17,8 +16,6 @@ type TermEnd = 'released' | 'preempted' | 'expired' | 'abandoned';
 export const RENEWAL_INTERVAL_MS = 10_000;
 /** How long a run waits at most until its start is recorded. */
 const RECORD_START_MS = 250;
-/** The longest time that `release()` takes: longer than the watchdog of a silent connection. Then it continues in the background. */
-const RELEASE_MS = 2_000;
 /** The pause between two attempts to confirm a lease that is not valid by the clocks. */
 const CONFIRMATION_PAUSE_MS = 250;
 
@@ -55,7 +52,7 @@ type TermReplica = Pick<Replica, 'context' | 'heartbeats' | 'restarts' | 'messag
  * One uninterrupted leadership of one replica: a lock that was granted under one session. The follower makes it, the runner uses it. A run
  * starts only if the lease is valid at that moment. Its {@link signal} aborts the run.
  */
-export class Term implements Renewable {
+export class Term {
   /** When the term began, on both clocks. */
   readonly startedAt: Instant;
   readonly #ending = new AbortController();
@@ -184,10 +181,11 @@ export class Term implements Renewable {
 
   /** Renews the lock now and once an interval, until the term is over or the returned function is called. */
   keepAlive(): () => void {
-    const stop = this.replica.renewals.add(this, RENEWAL_INTERVAL_MS);
+    const { renewal } = this.#requests;
+    const stop = this.replica.renewals.add(renewal, RENEWAL_INTERVAL_MS);
     this.signal.addEventListener('abort', stop);
     // the first renewal records what the new leader found
-    void this.renew();
+    void renewal.renew();
     return stop;
   }
 
@@ -196,12 +194,9 @@ export class Term implements Renewable {
     this.#lease.freeze();
   }
 
-  renew(): Promise<void> {
-    return this.#requests.renew();
-  }
-
+  /** Renews the lock with a request that is sent after this call. */
   renewAfresh(): Promise<void> {
-    return this.#requests.renewAfresh();
+    return this.#requests.renewal.renewAfresh();
   }
 
   /** Resolves when the lease is valid, or the term over. It sends a heartbeat and a renewal at once. */
@@ -249,8 +244,7 @@ export class Term implements Renewable {
     const { name, holder, fencingToken: token, facts, replica } = this;
     const request = { name, holder, token, update: facts.watermarks.lastUpdate(facts.schedule) };
     // an expired lock needs no release
-    const restMs = this.#lease.lockRestMs(replica.context.clock.now());
-    return replica.messages.release(request, RELEASE_MS, Math.max(restMs, RELEASE_MS));
+    return replica.messages.release(request, this.#lease.lockRestMs(replica.context.clock.now()));
   }
 
   #finish(how: TermEnd, otherHolder?: Holder): void {

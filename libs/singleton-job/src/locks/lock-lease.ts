@@ -1,10 +1,7 @@
-import { deadlineOf, isBefore, later, type Renewable, type Replica } from '../leadership/index.js';
+import { deadlineOf, isBefore, later, LockRenewal, type Replica } from '../leadership/index.js';
 import { type Grant, type Holder } from '../store/index.js';
 import { atDeadline, instant, type Instant, onAbort, type Timer } from '../time/index.js';
 import { STATE_LIFE_MS } from './known-locks.js';
-
-/** How long `release()` waits at most for an answer. After that the release continues in the background. */
-const RELEASE_MS = 2_000;
 
 interface LockLeaseFacts {
   readonly name: string;
@@ -19,11 +16,11 @@ interface LockLeaseFacts {
  * The lease of a lock of `LockService`. It has no session: the lock lives for its `expiry`, and its renewals extend it. A process that
  * locks once a day sends no heartbeats for it.
  */
-export class LockLease implements Renewable {
+export class LockLease {
   readonly #ending = new AbortController();
   #deadline: Instant;
   #timer: Timer | undefined;
-  #renewal: Promise<void> | undefined;
+  readonly #renewal: LockRenewal;
   #isReleased = false;
 
   constructor(
@@ -31,6 +28,7 @@ export class LockLease implements Renewable {
     private readonly facts: LockLeaseFacts,
   ) {
     const { clock, closing } = replica.context;
+    this.#renewal = new LockRenewal(facts.name, this.signal, () => this.#renew());
     this.#deadline = deadlineOf(facts.sent, facts.expiryMs);
     const end = (): void => {
       this.#end();
@@ -71,23 +69,11 @@ export class LockLease implements Renewable {
   keepAlive(): () => void {
     const { context, renewals } = this.replica;
     const intervalMs = Math.min(context.settings.heartbeatIntervalMs, this.expiryMs / 4);
-    const stop = renewals.add(this, intervalMs);
+    const stop = renewals.add(this.#renewal, intervalMs);
     this.signal.addEventListener('abort', stop);
     // the grant came late
-    if (this.#remainingMs < 2 * intervalMs) void this.renew();
+    if (this.#remainingMs < 2 * intervalMs) void this.#renewal.renew();
     return stop;
-  }
-
-  renew(): Promise<void> {
-    this.#renewal ??= this.#renew().finally(() => {
-      this.#renewal = undefined;
-    });
-    return this.#renewal;
-  }
-
-  async renewAfresh(): Promise<void> {
-    await this.#renewal;
-    if (this.isValid()) await this.renew();
   }
 
   /** Frees the lock. Resolves to whether the store has confirmed that, within 2 s. Never rejects. */
@@ -98,7 +84,7 @@ export class LockLease implements Renewable {
     const restMs = this.#remainingMs + expiryMs / 10;
     this.#end();
     const request = { name, holder: this.facts.holder, token, update: {} };
-    return replica.messages.release(request, RELEASE_MS, Math.max(restMs, RELEASE_MS));
+    return replica.messages.release(request, restMs);
   }
 
   get #remainingMs(): number {
