@@ -23,7 +23,8 @@ const COOLDOWN_MS = 2_000;
  */
 export class Election {
   readonly #stop = new AbortController();
-  readonly #follower: Follower;
+  /** What this replica knows of the other leaders. */
+  readonly follower: Follower;
   /** From the start of a campaign to the end of its term. Aborted by a stop, by a pause, and when this replica steps down. */
   #round: AbortController | undefined;
   #settled = Promise.resolve();
@@ -38,7 +39,7 @@ export class Election {
     private readonly options: ElectionOptions,
     private readonly lead: Lead,
   ) {
-    this.#follower = new Follower(replica, options);
+    this.follower = new Follower(replica, options);
   }
 
   /** The current term. Undefined while this replica does not lead, or is about to give its term back. */
@@ -48,30 +49,12 @@ export class Election {
 
   /** The holder value of the leader, as far as this replica knows. Its own until it has given its lock back. */
   get leader(): Holder | undefined {
-    return this.#held?.holder ?? this.otherHolder;
-  }
-
-  /** The same, if it is another replica. */
-  get otherHolder(): Holder | undefined {
-    return this.#follower.otherHolder;
-  }
-
-  /**
-   * Whether this replica competes, and knows of no leader and of no pause on all replicas. False while it does not compete: during its
-   * initial delay, while it is paused, after it stepped down, and while a run of a lost term has not ended.
-   */
-  get isLeaderless(): boolean {
-    return this.#follower.isLeaderless;
+    return this.#held?.holder ?? this.follower.otherHolder;
   }
 
   /** When the job was paused on all replicas, by the clock of the store, as this replica knows. Undefined: it is not paused. */
   get pausedAt(): number | undefined {
-    return this.#follower.watermarks.pausedAt;
-  }
-
-  /** When a pause began that the store has lost with its data. Undefined: this replica knows of none. */
-  get lostPausedAt(): number | undefined {
-    return this.#follower.watermarks.lostPausedAt;
+    return this.follower.watermarks.pausedAt;
   }
 
   /** Whether this replica has the lock: also while it waits for a run to end before it gives the lock back. */
@@ -91,7 +74,7 @@ export class Election {
     if (initialDelayMs > 0) await sleep(context.clock, initialDelayMs, this.#stop.signal);
     if (this.#stop.signal.aborted) return;
     const removeJob = sessions.addJob(lockExpiryMs);
-    const removeWaiter = messages.addWaiter(name, this.#follower);
+    const removeWaiter = messages.addWaiter(name, this.follower);
     jobs.competing += 1;
     await this.#rounds();
     jobs.competing -= 1;
@@ -138,16 +121,8 @@ export class Election {
 
   /** The store has answered whether the job is paused on all replicas. A leader gives its term back. */
   learnPause(pausedAt: number | undefined): void {
-    this.#follower.watermarks.pausedAt = pausedAt;
+    this.follower.watermarks.pausedAt = pausedAt;
     if (pausedAt !== undefined) this.#endRound('paused');
-  }
-
-  /**
-   * The job was paused on all replicas, or its pause has ended. A follower sends a request, and the answer shows which. False: this
-   * replica is no follower at the moment, and sends none.
-   */
-  pauseChanged(): boolean {
-    return this.#follower.pauseChanged();
   }
 
   /**
@@ -176,7 +151,7 @@ export class Election {
 
   /** Resolves to how long it does not compete after that. */
   async #compete(quit: AbortSignal): Promise<number> {
-    const term = await this.#follower.campaign(quit);
+    const term = await this.follower.campaign(quit);
     return term === undefined ? 0 : this.#serve(term, quit);
   }
 
@@ -184,7 +159,8 @@ export class Election {
   async #serve(term: Term, quit: AbortSignal): Promise<number> {
     const { context, jobs, messages } = this.replica;
     const { notify } = context;
-    const { name: job, holder, fencingToken } = term;
+    const { name: job } = this.options;
+    const { holder, fencingToken } = term;
     const news = { name: job, holder, token: fencingToken };
     const removeUser = term.session.addUser();
     const stopRenewing = term.keepAlive();
@@ -205,7 +181,7 @@ export class Election {
     });
     this.#term = term;
     // a repeated request was granted: the job may have been paused since it was first sent
-    this.learnPause(term.grant.pausedAt);
+    this.learnPause(this.pausedAt);
     const failure = await this.#spend(term, quit);
     this.#term = undefined;
 

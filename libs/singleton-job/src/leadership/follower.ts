@@ -68,7 +68,10 @@ export class Follower implements LockWaiter {
     return isOutdated || this.#known.hasEnded ? undefined : this.#known.current;
   }
 
-  /** Whether it competes for a job that is not paused, and knows of no holder. */
+  /**
+   * Whether it competes for a job that is not paused, and knows of no holder. False while it does not compete: during its initial delay,
+   * while it is paused, after it stepped down, and while a run of a lost term has not ended.
+   */
   get isLeaderless(): boolean {
     return this.#next.isWanted && this.otherHolder === undefined && this.watermarks.pausedAt === undefined;
   }
@@ -95,7 +98,10 @@ export class Follower implements LockWaiter {
     this.#next.soon();
   }
 
-  /** The job was paused, or its pause has ended. False: it sends no request now. */
+  /**
+   * The job was paused on all replicas, or its pause has ended. It sends a request, and the answer shows which. False: this replica is no
+   * follower at the moment, and sends none.
+   */
   pauseChanged(): boolean {
     this.#next.soon();
     return this.#next.isWanted;
@@ -200,6 +206,7 @@ export class Follower implements LockWaiter {
     const { name, schedule } = this.options;
     const takeover = this.#known.takenBy(holder, grant, endedSession);
     const backlog = {
+      grantedAt: grant.storeTime,
       ...this.watermarks.grantedToUs(grant, schedule.description, knowsAll),
       claimsLostBefore: knowsAll ? 0 : restarts.claimsLostBefore,
       leaseEndedAt: this.#known.leaseEndOf(grant.previousHolder === holder ? endedSession : sessionOfPrevious(grant)),

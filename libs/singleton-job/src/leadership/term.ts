@@ -100,10 +100,6 @@ export class Term {
     });
   }
 
-  get name(): string {
-    return this.facts.name;
-  }
-
   get holder(): Holder {
     return this.facts.holder;
   }
@@ -112,13 +108,9 @@ export class Term {
     return this.facts.session;
   }
 
-  get grant(): Grant {
-    return this.facts.grant;
-  }
-
   /** Larger than that of every earlier term of the job. */
   get fencingToken(): number {
-    return this.grant.token;
+    return this.facts.grant.token;
   }
 
   get backlog(): Backlog {
@@ -241,8 +233,8 @@ export class Term {
     // the timer of a passed deadline may not have fired yet
     this.#finish(this.#remainingAfterReportsMs() > 0 ? 'released' : 'expired');
     if (this.end === 'preempted') return true;
-    const { name, holder, fencingToken: token, facts, replica } = this;
-    const request = { name, holder, token, update: facts.watermarks.lastUpdate(facts.schedule) };
+    const { holder, fencingToken: token, facts, replica } = this;
+    const request = { name: facts.name, holder, token, update: facts.watermarks.lastUpdate(facts.schedule) };
     // an expired lock needs no release
     return replica.messages.release(request, this.#lease.lockRestMs(replica.context.clock.now()));
   }

@@ -2,6 +2,8 @@ import { type Grant, type JobState, type Refusal, type StateUpdate } from '../st
 
 /** What earlier leaders have left: the new leader reports it and continues from there. Times are by the clock of the store. */
 export interface Backlog {
+  /** When the new leader became the leader. */
+  readonly grantedAt: number;
   /** A cron job begins after this occurrence. Each occurrence up to here is handled, or is reported now. */
   readonly claimed: number;
   /** Occurrences in (`handled`, `claimed`] were claimed, and their runs may not have begun. */
@@ -104,7 +106,11 @@ export class Watermarks {
    * The lock was granted to this replica for a job with this schedule. Returns what earlier leaders have left. `knowsAll`: no other replica
    * can have led since this replica did, so it knows everything, also if the store lost its data.
    */
-  grantedToUs(grant: Grant, schedule: string, knowsAll = false): Omit<Backlog, 'claimsLostBefore' | 'leaseEndedAt'> {
+  grantedToUs(
+    grant: Grant,
+    schedule: string,
+    knowsAll = false,
+  ): Omit<Backlog, 'grantedAt' | 'claimsLostBefore' | 'leaseEndedAt'> {
     const { claimed: claimedBefore = 0, handled: after = 0 } = this.#progress;
     this.#isNew = this.#isRecorded = false;
     this.#stateCreatedAt = grant.stateCreatedAt;

@@ -150,7 +150,7 @@ export class CommandChannel {
 
   /** Reads in the store whether the job is paused. A message may be late, so it says nothing about that by itself. */
   async #readPause(managed: ManagedJob, election: Election): Promise<void> {
-    if (election.pauseChanged()) return;
+    if (election.follower.pauseChanged()) return;
     const lock = await this.withTimeout((call) => this.readLock(managed, call));
     if (lock !== undefined) election.learnPause(lock.pausedAt);
   }

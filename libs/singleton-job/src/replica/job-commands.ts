@@ -91,7 +91,7 @@ export class JobCommands {
     const triggered = (term === undefined ? undefined : await workers?.runner.trigger(term)) ?? 'not-leader';
     if (typeof triggered === 'string') {
       // a replica that is about to release the lock does not name itself
-      const leader = term === undefined ? workers?.election.otherHolder : workers?.election.leader;
+      const leader = term === undefined ? workers?.election.follower.otherHolder : workers?.election.leader;
       return { started: false, reason: triggered, leader: leaderOf(leader), by: replica.context.id };
     }
     const { fencingToken, startedAt } = triggered;

@@ -211,8 +211,7 @@ describe('A leader without a run in flight', () => {
       storeClock: { now: () => storeNow },
       startedAt: began,
       newestTick: last,
-      grant: { storeTime: 0 },
-      backlog: {},
+      backlog: { grantedAt: 0 },
     };
     const activity = { job: job({ schedule }), term, lastRun: null, inFlight: undefined };
     return { clock, activity: activity as unknown as JobActivity };

@@ -68,7 +68,7 @@ export class SingletonJobHealth {
     return {
       unreachable: this.#unreachable(),
       overdue: jobs.flatMap((managed) => this.#overdue(managed) ?? []),
-      leaderless: jobs.filter(({ workers }) => workers?.election.isLeaderless).map(({ job }) => job.name),
+      leaderless: jobs.filter(({ workers }) => workers?.election.follower.isLeaderless).map(({ job }) => job.name),
     };
   }
 

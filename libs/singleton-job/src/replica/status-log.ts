@@ -18,7 +18,7 @@ interface StatusLogParts {
 }
 
 /** Of a job on all replicas. */
-type Pause = Pick<Election, 'pausedAt' | 'lostPausedAt'>;
+type Pause = Pick<Election['follower']['watermarks'], 'pausedAt' | 'lostPausedAt'>;
 
 /** Writes what no event says: which replicas this one follows, which jobs are paused, and which runs a stop waits for. */
 export class StatusLog {
@@ -68,7 +68,7 @@ export class StatusLog {
     const followed = new Map<string, string>();
     const changed = new Map<string, { readonly jobs: string[]; readonly end: string }>();
     for (const { job, workers } of this.parts.jobs()) {
-      const holder = workers?.election.otherHolder;
+      const holder = workers?.election.follower.otherHolder;
       if (holder === undefined) continue;
       const replica = replicaOf(holder);
       const leader = replica ?? `'${holder}'`;
@@ -94,7 +94,7 @@ export class StatusLog {
     for (const { job, workers } of this.parts.jobs()) {
       if (workers === undefined) continue;
       const { name } = job;
-      const { pausedAt, lostPausedAt } = workers.election;
+      const { pausedAt, lostPausedAt } = workers.election.follower.watermarks;
       const before = this.#pauses.get(name);
       pauses.set(name, { pausedAt, lostPausedAt });
       const hasEnded = before?.pausedAt !== undefined && pausedAt === undefined;

@@ -54,9 +54,9 @@ export function noteIntervalEnd({ schedule }: JobDefinition, term: Term): void {
  * When the first run of a term is due, by the monotonic clock: one delay after the last run ended on any replica, at most one delay after
  * the term began. A clock of the store that was set back would make it longer.
  */
-export function firstIntervalDue(schedule: IntervalSchedule, { startedAt, grant, backlog }: Term): number {
+export function firstIntervalDue(schedule: IntervalSchedule, { startedAt, backlog }: Term): number {
   const due = schedule.next(lastRun(schedule, backlog).countsFrom);
-  return startedAt.now + Math.min(Math.max(due - grant.storeTime, 0), schedule.delayMs);
+  return startedAt.now + Math.min(Math.max(due - backlog.grantedAt, 0), schedule.delayMs);
 }
 
 /**
