@@ -2,7 +2,7 @@ import { type JobDefinition } from '../discovery/index.js';
 import { type Term } from '../leadership/index.js';
 import { type RunInfo } from '../events/index.js';
 import { type Clock } from '../time/index.js';
-import { firstIntervalDue } from '../runs/index.js';
+import { firstIntervalRun } from '../runs/index.js';
 import { type LastRun } from './job-status.js';
 
 /** The state of one job on this replica. */
@@ -38,7 +38,8 @@ function dueWhileIdle({ job, term, lastRun }: JobActivity, clock: Clock, now: nu
   const wall = clock.wallNow();
   const endedAt = lastRun === null ? 0 : Date.parse(lastRun.startedAt) + lastRun.durationMs;
   if (job.schedule.kind === 'interval') {
-    const dueMs = Math.max(firstIntervalDue(job.schedule, term), clock.now() - (wall - job.schedule.next(endedAt)));
+    const { dueMs: firstMs } = firstIntervalRun(job.schedule, term);
+    const dueMs = Math.max(firstMs, clock.now() - (wall - job.schedule.next(endedAt)));
     return now - (clock.now() - dueMs);
   }
   return job.schedule.next(Math.max(term.startedAt.wall, endedAt, Math.min(term.newestTick, now)));

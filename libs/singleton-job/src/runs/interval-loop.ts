@@ -13,10 +13,9 @@ const RECORD_AT_ONCE_MS = 10_000;
  */
 export async function intervalLoop(schedule: IntervalSchedule, parts: TickLoopParts): Promise<void> {
   const { clock, quit, sleeper, term, runs, job } = parts;
-  const firstDue = firstIntervalDue(schedule, term);
-  const { countsFrom, isPresumed } = lastRun(schedule, term.backlog);
+  const { dueMs: firstDue, presumedEnd } = firstIntervalRun(schedule, term);
   // the next leader must not start the run earlier if this one hands over before it is due
-  if (isPresumed) term.runEnded(countsFrom);
+  if (presumedEnd !== undefined) term.runEnded(presumedEnd);
 
   while (!quit.aborted) {
     // a triggered run counts too: the next run comes one delay after its end
@@ -51,25 +50,19 @@ export function noteIntervalEnd({ schedule }: JobDefinition, term: Term): void {
 }
 
 /**
- * When the first run of a term is due, by the monotonic clock: one delay after the last run ended on any replica, at most one delay after
- * the term began. A clock of the store that was set back would make it longer.
- */
-export function firstIntervalDue(schedule: IntervalSchedule, { startedAt, backlog }: Term): number {
-  const due = schedule.next(lastRun(schedule, backlog).countsFrom);
-  return startedAt.now + Math.min(Math.max(due - backlog.grantedAt, 0), schedule.delayMs);
-}
-
-/**
- * From when the delay counts, by the clock of the store; -Infinity if no run is known.
+ * When the first run of a term is due, by the monotonic clock: one delay after the last run ended on any replica, at once if no run is
+ * known. A clock of the store that was set back would make it longer than one delay after the term began.
  *
  * The last leader may have been killed, cut off or blocked in a run whose end the store does not know. It started runs until its lease
- * ended. So an end at that time is presumed if a run had begun, or was due by then.
+ * ended. So an end at that time is presumed if a run had begun, or was due by then: `presumedEnd`, by the clock of the store.
  */
-function lastRun(schedule: IntervalSchedule, backlog: Term['backlog']) {
-  const { runStartedAt = -Infinity, runEndedAt = -Infinity, leaseEndedAt = -Infinity } = backlog;
+export function firstIntervalRun(schedule: IntervalSchedule, { startedAt, backlog }: Term) {
+  const { grantedAt, runStartedAt = -Infinity, runEndedAt = -Infinity, leaseEndedAt = -Infinity } = backlog;
   const known = Math.max(runStartedAt, runEndedAt);
   const isPresumed = runStartedAt > runEndedAt || schedule.next(known) < leaseEndedAt;
-  return { countsFrom: isPresumed ? Math.max(known, leaseEndedAt) : known, isPresumed };
+  const lastEnd = isPresumed ? Math.max(known, leaseEndedAt) : known;
+  const delayMs = Math.min(Math.max(schedule.next(lastEnd) - grantedAt, 0), schedule.delayMs);
+  return { dueMs: startedAt.now + delayMs, presumedEnd: isPresumed ? lastEnd : undefined };
 }
 
 function mayStart({ runs, term }: TickLoopParts): boolean {
