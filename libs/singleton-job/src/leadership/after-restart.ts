@@ -56,7 +56,8 @@ export class AfterRestart {
   #hasNoticedRestart = false;
   /** Counts the events after which locks may be lost. */
   #epoch = 0;
-  #isFirstOnConnection = false;
+  /** There is a new connection, and no heartbeat was answered on it. */
+  #mayBeOtherServer = false;
   /** The heartbeat thread has listed a session again. */
   #threadListedAgain = false;
   readonly #leases = new Set<LeaseAtRisk>();
@@ -72,7 +73,7 @@ export class AfterRestart {
 
   /** A new connection, which may be to another server. */
   connected(): void {
-    this.#isFirstOnConnection = this.#server !== undefined;
+    this.#mayBeOtherServer = this.#server !== undefined;
   }
 
   /** A heartbeat that was sent at `sent` was answered. Called before the answer extends any lease. */
@@ -80,13 +81,13 @@ export class AfterRestart {
     this.#storeClock.learn(storeTime, sent);
     const known = this.#server;
     const isRestart = known !== undefined && (known.serverId !== serverId || known.serverSince !== serverSince);
-    const mayBeOther = this.#isFirstOnConnection && serverId === undefined;
+    const isHidden = this.#mayBeOtherServer && serverId === undefined;
     const isListedAgain = this.#threadListedAgain || sessions.some(({ status }) => status === 'listed-again');
     const nowMs = this.clock.now();
     if (known === undefined || isRestart) this.#serverMetAtMs = nowMs;
     this.#server = { serverId, serverSince };
-    this.#isFirstOnConnection = this.#threadListedAgain = false;
-    if (isRestart || mayBeOther || isListedAgain) {
+    this.#mayBeOtherServer = this.#threadListedAgain = false;
+    if (isRestart || isHidden || isListedAgain) {
       this.#epoch += 1;
       for (const lease of this.#leases) lease.freeze();
       for (const lease of this.#leases) void lease.renewAfresh();

@@ -27,7 +27,8 @@ export class Election {
   readonly follower: Follower;
   /** From the start of a campaign to the end of its term. Aborted by a stop, by a pause, and when this replica steps down. */
   #round: AbortController | undefined;
-  #settled = Promise.resolve();
+  /** Resolves when the latest round has ended. */
+  #roundEnded = Promise.resolve();
   #reason: LeadershipReleaseReason = 'shutdown';
   #isPaused = false;
   #wakeFromPause: (() => void) | undefined;
@@ -93,7 +94,7 @@ export class Election {
       const round = new AbortController();
       this.#round = round;
       const competing = this.#compete(round.signal);
-      this.#settled = competing.then(() => undefined);
+      this.#roundEnded = competing.then(() => undefined);
       const cooldownMs = await competing;
       if (cooldownMs > 0) await sleep(clock, cooldownMs, this.#stop.signal);
     }
@@ -110,7 +111,7 @@ export class Election {
   pause(): Promise<void> {
     this.#isPaused = true;
     this.#endRound('paused');
-    return this.#settled;
+    return this.#roundEnded;
   }
 
   /** Competes again. */
@@ -133,7 +134,7 @@ export class Election {
     const leads = this.term !== undefined;
     if (leads) this.#endRound('stepped-down');
     // a follower may compete for ever, so its round is not awaited
-    if (this.#round?.signal.aborted === true) await this.#settled;
+    if (this.#round?.signal.aborted === true) await this.#roundEnded;
     return leads;
   }
 

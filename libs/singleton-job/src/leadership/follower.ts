@@ -17,6 +17,9 @@ import { type Session } from './session.js';
 import { Term } from './term.js';
 import { Watermarks } from './watermarks.js';
 
+/** Why a queued request is cancelled: another replica was granted the lock. */
+const TAKEN = 'taken';
+
 /** The options of an election. A `JobDefinition` has all of them. */
 export interface ElectionOptions {
   readonly name: string;
@@ -46,8 +49,8 @@ export class Follower implements LockWaiter {
   readonly #next: NextRequest;
   /** The last term of this replica. Undefined once another replica is known to have led since. */
   #lastTerm: Term | undefined;
-  /** Cancels a request that still waits in the queue of acquire requests. */
-  #cancelQueued: (() => void) | undefined;
+  /** The request that still waits in the queue of acquire requests. */
+  #queued: AbortController | undefined;
 
   constructor(
     private readonly replica: Replica,
@@ -85,7 +88,7 @@ export class Follower implements LockWaiter {
     if (!this.watermarks.grantedToOther(token)) return;
     this.#follow(holder);
     // a queued request would be refused
-    this.#cancelQueued?.();
+    this.#queued?.abort(TAKEN);
     this.#next.reset();
     this.#next.whileHeld();
     // the pause has ended, or the store has lost it: the answer shows which
@@ -144,33 +147,29 @@ export class Follower implements LockWaiter {
     this.#next.reset();
     const { context } = this.replica;
     const { name, lockExpiryMs } = this.options;
-    const quitting = new LinkedAbortController(stop, session.signal);
+    const attempt = new LinkedAbortController(stop, session.signal);
+    this.#queued = attempt;
     const holder = this.replica.acquirer.nextHolder(session.id);
-    const queued = { isCancelled: false };
-    this.#cancelQueued = () => {
-      queued.isCancelled = true;
-      quitting.abort();
-    };
     const result = await this.replica.acquirer.acquireOnce<SentRequest>({
       name,
       holder,
       lifeMs: this.#lockLifeMs,
-      signal: quitting.signal,
+      signal: attempt.signal,
       prepare: () => {
-        this.#cancelQueued = undefined;
+        this.#queued = undefined;
         if (session.isValid()) return this.#request(session, holder);
-        quitting.abort();
+        attempt.abort();
         return undefined;
       },
       isInTime: ({ at }) => !stop.aborted && session.isValid() && isBefore(context.clock, deadlineOf(at, lockExpiryMs)),
     });
-    quitting.dispose();
+    attempt.dispose();
     if (result.outcome === 'granted') return this.#open(result.grant, result.sent);
     if (result.outcome === 'refused') await this.#refused(result.refusal, stop);
     // remember only the token: a later grant that is used reports what earlier leaders left
     if (result.outcome === 'too-late') this.watermarks.grantedToOther(result.grant.token);
     // a grant to another replica that cancelled the request has already set the time of the next one
-    if (result.outcome !== 'refused' && !queued.isCancelled) this.#next.in(0);
+    if (result.outcome !== 'refused' && attempt.signal.reason !== TAKEN) this.#next.in(0);
     return undefined;
   }
 
@@ -204,12 +203,14 @@ export class Follower implements LockWaiter {
   #open(grant: Grant, { at, session, holder, isUpToDate, knowsAll, endedSession }: SentRequest): Term {
     const { restarts } = this.replica;
     const { name, schedule } = this.options;
+    // the first sending of a repeated request may have been granted: then only the request says whose session had ended
+    const previous = grant.previousHolder === holder ? endedSession : sessionOfPrevious(grant);
     const takeover = this.#known.takenBy(holder, grant, endedSession);
     const backlog = {
       grantedAt: grant.storeTime,
       ...this.watermarks.grantedToUs(grant, schedule.description, knowsAll),
       claimsLostBefore: knowsAll ? 0 : restarts.claimsLostBefore,
-      leaseEndedAt: this.#known.leaseEndOf(grant.previousHolder === holder ? endedSession : sessionOfPrevious(grant)),
+      leaseEndedAt: this.#known.leaseEndOf(previous),
     };
     const { watermarks } = this;
     const facts = { name, holder, session, grant, sent: at, isUpToDate, watermarks, backlog, takeover };

@@ -10,8 +10,9 @@ import { type Session } from './session.js';
 export class JobLease {
   #lockDeadline: Instant;
   /**
-   * Set while the lock may be lost: the deadline of the session before that, or for a new term the deadline by its acquire request. It
-   * replaces later deadlines until a request that was sent after that has confirmed the lock.
+   * The lock may be lost: while this deadline is set, it counts instead of that of the session, which heartbeats extend. It is where the
+   * deadline of the session was then. (For a term whose grant proves nothing: where its acquire request put it.) A later request that
+   * confirms the lock unsets it.
    */
   #frozen: Instant | undefined;
 

@@ -84,12 +84,13 @@ export class KnownHolder {
   released(holder: Holder): void {
     if (this.#holder === holder) this.#holder = undefined;
     // the first news of how a term ended counts
-    this.#last = { end: 'released', ...(this.#last?.holder === holder ? this.#last : { holder }) };
+    const knownEnd = this.#last?.holder === holder ? this.#last.end : undefined;
+    this.#last = { holder, end: knownEnd ?? 'released' };
   }
 
   /** The lease of this replica has expired. It releases the lock later, when the store answers and no run is in flight. */
   expired(holder: Holder): void {
-    if (this.#last?.holder === holder) this.#last = { end: 'expired', ...this.#last };
+    if (this.#last?.holder === holder) this.#last = { holder, end: this.#last.end ?? 'expired' };
   }
 
   /** This replica has the lock. Returns why: `endedSession` is the session of the last leader, if its end was the reason. */

@@ -171,14 +171,14 @@ export class LockService {
   async #close(): Promise<void> {
     this.#closing.abort();
     for (const handle of this.#handles.keys()) handle.recall();
-    await this.#settled(RECALL_MS, [...this.#handles.values(), ...this.#requests]);
-    await this.#settled(
+    await this.#waitFor(RECALL_MS, [...this.#handles.values(), ...this.#requests]);
+    await this.#waitFor(
       GIVE_BACK_MS,
       [...this.#handles.keys()].map((handle) => handle.release()),
     );
   }
 
-  async #settled(limitMs: number, work: readonly Promise<unknown>[]): Promise<void> {
+  async #waitFor(limitMs: number, work: readonly Promise<unknown>[]): Promise<void> {
     if (work.length > 0) await within(this.replica.context.clock, limitMs, Promise.allSettled(work));
   }
 }
