@@ -110,13 +110,13 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'the main thread takes reports from before the leases were frozen',
     file: 'leadership/after-restart.ts',
-    changes: [['return leaseEpoch === this.#epoch;', 'return leaseEpoch <= this.#epoch;']],
+    changes: [['return freezeCount === this.#freezeCount;', 'return freezeCount <= this.#freezeCount;']],
     checks: ['unit specs'],
   },
   {
     name: 'the deadline of a session counts from the answer to the heartbeat thread',
     file: 'heartbeat-thread/backup-heartbeats.ts',
-    changes: [['main.leaseEpoch, sent, answeredMs', 'main.leaseEpoch, sent: instant(this.parts.clock), answeredMs']],
+    changes: [['main.freezeCount, sent, answeredMs', 'main.freezeCount, sent: instant(this.parts.clock), answeredMs']],
     checks: ['unit specs'],
   },
 ];

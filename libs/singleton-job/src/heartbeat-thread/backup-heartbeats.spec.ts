@@ -36,7 +36,7 @@ function setup({ isNameless = false }: SetupOptions = {}) {
     report: (report) => reports.push(report),
     reportUnreachable: ({ message }) => unreachable.push(message),
   });
-  let leaseEpoch = 0;
+  let freezeCount = 0;
   let confirmedEnd: number | undefined;
 
   /** A heartbeat of the main thread. It is answered at once, and the backup receives the state. */
@@ -45,7 +45,7 @@ function setup({ isNameless = false }: SetupOptions = {}) {
     const session = { id: ID, lockExpiryMs: LOCK_EXPIRY_MS, confirmedEnd };
     const result = withoutName(server.heartbeat({ sessions: [session], knownList: undefined }));
     confirmedEnd = result.sessions[0]?.end ?? NaN;
-    if (freezes) leaseEpoch += 1;
+    if (freezes) freezeCount += 1;
     const state = {
       sentMs: sent.now,
       intervalMs: INTERVAL_MS,
@@ -53,7 +53,7 @@ function setup({ isNameless = false }: SetupOptions = {}) {
       server: { serverId: result.serverId, serverSince: result.serverSince },
       answeredSentMs: sent.now,
       knownList: { version: result.version, serverSince: result.serverSince },
-      leaseEpoch,
+      freezeCount,
     };
     backup.receive(state);
     return state;
@@ -199,7 +199,7 @@ describe('Heartbeats of the backup', () => {
     await common.advance(4_000);
     mainBeats({ freezes: true });
     await common.advance(2_000);
-    expect(reports.map(({ leaseEpoch }) => leaseEpoch)).toEqual([0]);
+    expect(reports.map(({ freezeCount }) => freezeCount)).toEqual([0]);
   });
 
   it('extend nothing after a lost list until the next answer to the main thread', async () => {
@@ -210,7 +210,7 @@ describe('Heartbeats of the backup', () => {
     await common.advance(1_000);
     expect(reports.at(-1)).toMatchObject({ extended: [], isListedAgain: true });
     // sent before the loss, and answered after it
-    backup.receive({ ...before, leaseEpoch: 1 });
+    backup.receive({ ...before, freezeCount: 1 });
     await common.advance(1_000);
     expect(extendedAt()).toEqual([3_750]);
     mainBeats({ freezes: true });

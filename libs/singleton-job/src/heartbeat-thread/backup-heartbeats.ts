@@ -142,7 +142,7 @@ export class BackupHeartbeats {
     if (isListedAgain || isOther) this.#restartSeenAtMs = answeredMs;
     const extended = this.#mayExtend(main) ? answers.flatMap(({ id, answer }) => this.#extend(id, sent, answer)) : [];
     if (extended.length === 0 && !isListedAgain) return;
-    this.parts.report({ leaseEpoch: main.leaseEpoch, sent, answeredMs, extended, isListedAgain });
+    this.parts.report({ freezeCount: main.freezeCount, sent, answeredMs, extended, isListedAgain });
   }
 
   /** Whether the main thread knows of every answer that showed that locks may be lost. */

@@ -54,8 +54,8 @@ export class AfterRestart {
   #server: HeartbeatReference | undefined;
   #serverMetAtMs = 0;
   #hasNoticedRestart = false;
-  /** Counts the events after which locks may be lost. */
-  #epoch = 0;
+  /** How often the leases were frozen. */
+  #freezeCount = 0;
   /** There is a new connection, and no heartbeat was answered on it. */
   #mayBeOtherServer = false;
   /** The heartbeat thread has listed a session again. */
@@ -88,7 +88,7 @@ export class AfterRestart {
     this.#server = { serverId, serverSince };
     this.#mayBeOtherServer = this.#threadListedAgain = false;
     if (isRestart || isHidden || isListedAgain) {
-      this.#epoch += 1;
+      this.#freezeCount += 1;
       for (const lease of this.#leases) lease.freeze();
       for (const lease of this.#leases) void lease.renewAfresh();
     }
@@ -99,8 +99,8 @@ export class AfterRestart {
 
   /** Call it when a request is sent. The result says whether its answer proves that a lock is not lost. */
   observe(): () => boolean {
-    const epoch = this.#epoch;
-    return () => epoch === this.#epoch;
+    const before = this.#freezeCount;
+    return () => before === this.#freezeCount;
   }
 
   /** Freezes and renews a lease each time that its lock may be lost, until the returned function is called. */
@@ -150,14 +150,14 @@ export class AfterRestart {
   }
 
   /** What the heartbeat thread must know. Undefined: no heartbeat was answered yet. */
-  get forThread(): Pick<MainThreadState, 'server' | 'leaseEpoch'> | undefined {
-    return this.#server === undefined ? undefined : { server: this.#server, leaseEpoch: this.#epoch };
+  get forThread(): Pick<MainThreadState, 'server' | 'freezeCount'> | undefined {
+    return this.#server === undefined ? undefined : { server: this.#server, freezeCount: this.#freezeCount };
   }
 
   /** Takes a report of the heartbeat thread. Returns whether it may extend leases: not if its heartbeat is from before they were frozen. */
-  takeReport({ leaseEpoch, isListedAgain }: BackupReport): boolean {
+  takeReport({ freezeCount, isListedAgain }: BackupReport): boolean {
     this.#threadListedAgain ||= isListedAgain;
-    return leaseEpoch === this.#epoch;
+    return freezeCount === this.#freezeCount;
   }
 
   get #serverKnownForMs(): number {

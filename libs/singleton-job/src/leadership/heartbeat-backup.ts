@@ -22,14 +22,14 @@ export interface MainThreadState {
   readonly answeredSentMs: number;
   /** Up to where the main thread has the list of sessions. The heartbeat thread needs none, but an answer has what changed since then. */
   readonly knownList: HeartbeatRequest['knownList'];
-  /** Counts the events after which locks may be lost. */
-  readonly leaseEpoch: number;
+  /** How often the main thread has frozen its leases, because locks may be lost. */
+  readonly freezeCount: number;
 }
 
 /** The result of one heartbeat of the heartbeat thread. */
 export interface BackupReport {
-  /** The `leaseEpoch` of the state that the heartbeat relied on. */
-  readonly leaseEpoch: number;
+  /** The `freezeCount` of the state that the heartbeat relied on. */
+  readonly freezeCount: number;
   readonly sent: Instant;
   readonly answeredMs: number;
   /** The extended sessions, and their ends by the clock of the store. */

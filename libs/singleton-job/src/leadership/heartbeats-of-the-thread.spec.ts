@@ -26,7 +26,7 @@ describe('The sessions of a replica with a heartbeat thread', () => {
 
   /** A report of a heartbeat that was sent and answered at this moment. */
   const reportOf = ({ clock }: TestReplica, changes: Partial<BackupReport> = {}): BackupReport => ({
-    leaseEpoch: 0,
+    freezeCount: 0,
     sent: { now: clock.now(), wall: clock.wallNow() },
     answeredMs: clock.now(),
     extended: [{ id: ID, end: clock.wallNow() + 10_000 }],
@@ -62,7 +62,7 @@ describe('The sessions of a replica with a heartbeat thread', () => {
       sessions: [{ id: ID, lockExpiryMs: 10_000, deadline: { now: 21_000 } }],
       server: { serverId, serverSince },
       answeredSentMs: 12_000,
-      leaseEpoch: 0,
+      freezeCount: 0,
     });
   });
 
@@ -76,8 +76,8 @@ describe('The sessions of a replica with a heartbeat thread', () => {
     const { a, states, reports } = await start();
     replicas.server.loseSessions();
     await replicas.clock.advance(3_000);
-    expect(states.at(-1)?.leaseEpoch).toBe(1);
-    await blockWith(a, reports, { leaseEpoch: 0 });
+    expect(states.at(-1)?.freezeCount).toBe(1);
+    await blockWith(a, reports, { freezeCount: 0 });
     expect(leadership(a)).toContainEqual(expect.stringMatching(/leadershipLost/));
   });
 
@@ -104,7 +104,7 @@ describe('The sessions of a replica with a heartbeat thread', () => {
     const renewals = a.store.count('renew');
     reports.push(reportOf(a, { extended: [], isListedAgain: true }));
     await replicas.clock.advance(100);
-    expect([states.at(-1)?.leaseEpoch, a.store.count('renew') - renewals]).toEqual([1, 1]);
+    expect([states.at(-1)?.freezeCount, a.store.count('renew') - renewals]).toEqual([1, 1]);
   });
 
   it('are not sent to it after they are over', async () => {
