@@ -2,7 +2,7 @@ import { type LockStoreError } from '../errors/index.js';
 import { type AcquireRequest, type Grant, type Holder, type Refusal } from '../store/index.js';
 import { Semaphore } from '../time/index.js';
 import { type LockMessages } from './lock-messages.js';
-import { type ReplicaContext } from './replica-context.js';
+import { type ReplicaContext } from './replica.js';
 
 const MOST_OPEN_REQUESTS = 25;
 

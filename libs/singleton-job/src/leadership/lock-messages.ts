@@ -1,6 +1,6 @@
 import { type LockMessage, type ReleaseRequest, replicaOf, sessionOf } from '../store/index.js';
 import { type Timer } from '../time/index.js';
-import { type ReplicaContext } from './replica-context.js';
+import { type ReplicaContext } from './replica.js';
 
 /** A lock, its holder and the fencing token, as a message about a grant or a release names them. */
 export type LockNews = LockMessage['locks'][number];

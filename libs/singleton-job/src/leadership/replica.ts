@@ -8,7 +8,6 @@ import { type HeartbeatBackup } from './heartbeat-backup.js';
 import { Heartbeats } from './heartbeats.js';
 import { LockMessages } from './lock-messages.js';
 import { Renewals } from './renewals.js';
-import { type ReplicaContext } from './replica-context.js';
 import { SessionList } from './session-list.js';
 import { Sessions } from './sessions.js';
 import { StoreClient } from './store-client/store-client.js';
@@ -26,6 +25,15 @@ interface ReplicaParts {
   readonly random: () => number;
   /** Sends heartbeats while the event loop is blocked. */
   readonly backup?: HeartbeatBackup | undefined;
+}
+
+/** What every part of a replica needs. */
+export interface ReplicaContext extends Pick<ReplicaParts, 'clock' | 'notify' | 'random'> {
+  readonly id: ReplicaSettings['id'];
+  readonly client: StoreClient;
+  readonly settings: BackoffPolicy;
+  /** Aborts when the replica closes: leases end, and nothing new begins. */
+  readonly closing: AbortSignal;
 }
 
 /** How long the close waits for requests in the background. */

@@ -1,4 +1,4 @@
-import { type ReplicaContext } from './replica-context.js';
+import { type ReplicaContext } from './replica.js';
 import { Session } from './session.js';
 
 /** The sessions of this replica, one for each distinct `lockExpiry`. */
