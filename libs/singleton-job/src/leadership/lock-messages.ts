@@ -1,5 +1,6 @@
 import { type LockMessage, type ReleaseRequest, replicaOf, sessionOf } from '../store/index.js';
 import { type Timer } from '../time/index.js';
+import { type Renewals } from './renewals.js';
 import { type ReplicaContext } from './replica.js';
 
 /** A lock, its holder and the fencing token, as a message about a grant or a release names them. */
@@ -40,8 +41,7 @@ export class LockMessages {
 
   constructor(
     private readonly context: ReplicaContext,
-    /** Called when another replica was granted a lock. */
-    private readonly grantedToOther: (name: string) => void,
+    private readonly renewals: Renewals,
   ) {
     context.client.store.addListener({
       message: (message) => {
@@ -141,7 +141,7 @@ export class LockMessages {
       if (token > (this.#repeats.get(name)?.token ?? Infinity)) this.#endRepeats(name);
       // this replica knows its own grants; its own releases concern other waiters of this process
       if (replicaOf(holder) === this.context.id) return;
-      this.grantedToOther(name);
+      this.renewals.check(name);
     }
     for (const waiter of this.#waiters.get(name) ?? []) {
       if (kind === 'granted') waiter.granted?.(news);

@@ -66,22 +66,13 @@ export class Replica {
     // every lease listens to this signal; Node would warn about a leak
     setMaxListeners(0, this.#closing.signal);
     this.renewals = new Renewals(clock);
-    this.messages = new LockMessages(this.context, (name) => {
-      this.renewals.check(name);
-    });
+    this.messages = new LockMessages(this.context, this.renewals);
     this.acquirer = new Acquirer(this.context, this.messages);
     this.restarts = new AfterRestart(clock, () => {
       client.onStoreRestart();
       this.messages.eachWaiter((waiter) => waiter.onStoreRestart?.());
     });
-    this.sessions = new Sessions(this.context, {
-      changed: () => {
-        this.heartbeats.sessionsChanged();
-      },
-      takeReports: () => {
-        this.heartbeats.takeReports();
-      },
-    });
+    this.sessions = new Sessions(this.context, () => this.heartbeats);
     const { list, restarts, sessions } = this;
     const onAnswer = (changed: { readonly list: boolean; readonly pauses: boolean }): void => {
       this.messages.eachWaiter((waiter) => {

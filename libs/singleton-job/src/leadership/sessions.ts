@@ -1,3 +1,4 @@
+import { type Heartbeats } from './heartbeats.js';
 import { type ReplicaContext } from './replica.js';
 import { Session } from './session.js';
 
@@ -10,12 +11,8 @@ export class Sessions {
 
   constructor(
     private readonly context: ReplicaContext,
-    private readonly listener: {
-      /** Sessions have begun or ended. */
-      readonly changed: () => void;
-      /** Takes what the heartbeat thread has reported. */
-      readonly takeReports: () => void;
-    },
+    /** A function, because heartbeats need the sessions first. */
+    private readonly heartbeats: () => Heartbeats,
   ) {}
 
   /** Those that are not over. */
@@ -34,7 +31,7 @@ export class Sessions {
       const session = this.#current.get(lockExpiryMs);
       this.#current.delete(lockExpiryMs);
       session?.end();
-      this.listener.changed();
+      this.heartbeats().sessionsChanged();
     };
   }
 
@@ -48,7 +45,7 @@ export class Sessions {
     const sessions = this.all;
     this.#current.clear();
     for (const session of sessions) session.end();
-    this.listener.changed();
+    this.heartbeats().sessionsChanged();
   }
 
   #begin(lockExpiryMs: number): Session {
@@ -62,13 +59,15 @@ export class Sessions {
         // after that the session has ended by itself, or a restart of the store has given it a life and the wait covers it
         client.inBackground({ name: undefined, kind: 'session', send }, lockExpiryMs);
       },
-      takeReports: this.listener.takeReports,
+      takeReports: () => {
+        this.heartbeats().takeReports();
+      },
     });
     this.#current.set(lockExpiryMs, session);
     session.signal.addEventListener('abort', () => {
       if (this.#current.get(lockExpiryMs) === session) this.#begin(lockExpiryMs);
     });
-    this.listener.changed();
+    this.heartbeats().sessionsChanged();
     return session;
   }
 }

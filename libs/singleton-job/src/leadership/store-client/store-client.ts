@@ -1,7 +1,15 @@
 import { setMaxListeners } from 'node:events';
 import { asLockStoreError, type LockStoreError } from '../../errors/index.js';
 import { type Notify } from '../../events/index.js';
-import { backoffMs, type BackoffPolicy, type Clock, Condition, LinkedAbortController, shortPauseMs, unlessAborted } from '../../time/index.js';
+import {
+  backoffMs,
+  type BackoffPolicy,
+  type Clock,
+  Condition,
+  LinkedAbortController,
+  shortPauseMs,
+  unlessAborted,
+} from '../../time/index.js';
 import { type LockStore } from '../../store/index.js';
 import { nextReminderMs, ReportedErrors } from './reported-errors.js';
 
