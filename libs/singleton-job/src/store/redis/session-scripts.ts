@@ -8,8 +8,7 @@ local function replicaAndExpiry(session)
   local replica, expiry = string.match(session, '^(.*)%.%d+@(%d+)$')
   return replica, tonumber(expiry) or 0
 end
-local version = tonumber(redis.call('HGET', server, 'version')) or 0
-local hasNewVersion = false
+local version, hasNewVersion = 0, false
 -- after a session was listed or marked as ended; all changes of one step have the same version
 local function noteChange(session)
   if not hasNewVersion then
@@ -36,43 +35,59 @@ local function each(from, to, visit)
   for i = 1, #members, 2 do visit(members[i], tonumber(members[i + 1])) end
 end
 
-local fields = redis.call('HMGET', server, 'runId', 'since', 'seen', 'pauses')
-local since, seen, pauses = tonumber(fields[2]), tonumber(fields[3]), tonumber(fields[4]) or 0
-redis.call('HSET', server, 'seen', int(now))
-
--- 1. after the clock was set back, shorten lives that are longer than any heartbeat gives
-if seen and now < seen then
-  each('-inf', '+inf', function(session, score)
-    local _, expiry = replicaAndExpiry(session)
-    setEnd(session, score > 0 and math.min(score, now + expiry) or math.max(score, -now))
-  end)
+local function firstEnds(after, skipped, limit)
+  return redis.call('ZRANGEBYSCORE', sessions, '(' .. int(after), '+inf', 'WITHSCORES', 'LIMIT', skipped, limit)
 end
 
--- 2. remove sessions that ended two lives of a lock ago; the shortest life is 35 s
-each('(' .. int(70000 - now), '(0', function(session, score)
-  local _, expiry = replicaAndExpiry(session)
-  if now + score > 2 * math.max(expiry + 20000, 35000) then
-    redis.call('ZREM', sessions, session)
-    redis.call('ZREM', changes, session)
-  end
-end)
+local fields = redis.call('HMGET', server, 'runId', 'since', 'seen', 'pauses', 'version')
+local since, seen, pauses = tonumber(fields[2]), tonumber(fields[3]), tonumber(fields[4]) or 0
+version = tonumber(fields[5]) or 0
+redis.call('HSET', server, 'seen', int(now))
+local isClockBack = seen and now < seen
+local isRestart = runId ~= '' and runId ~= fields[1]
 
--- 3. after a restart, give a full life to every session that is not marked as ended
-if runId ~= '' and runId ~= fields[1] then
-  since = now
-  redis.call('HSET', server, 'runId', runId, 'since', int(since))
-  each('(0', '+inf', function(session)
+-- Steps 1 to 4 usually have nothing to do. Only sessions up to now can be old enough to be removed, or not be marked yet. The shortest
+-- life of a lock is 35 s.
+local oldest = 70000 - now
+-- the reading replica is often the first, because its last heartbeat is the oldest
+local upcoming = firstEnds(oldest, 0, 2)
+if isClockBack or isRestart or (upcoming[2] and tonumber(upcoming[2]) <= now) then
+  upcoming = nil
+
+  -- 1. after the clock was set back, shorten lives that are longer than any heartbeat gives
+  if isClockBack then
+    each('-inf', '+inf', function(session, score)
+      local _, expiry = replicaAndExpiry(session)
+      setEnd(session, score > 0 and math.min(score, now + expiry) or math.max(score, -now))
+    end)
+  end
+
+  -- 2. remove sessions that ended two lives of a lock ago
+  each('(' .. int(oldest), '(0', function(session, score)
     local _, expiry = replicaAndExpiry(session)
-    setEnd(session, now + expiry)
+    if now + score > 2 * math.max(expiry + 20000, 35000) then
+      redis.call('ZREM', sessions, session)
+      redis.call('ZREM', changes, session)
+    end
+  end)
+
+  -- 3. after a restart, give a full life to every session that is not marked as ended
+  if isRestart then
+    since = now
+    redis.call('HSET', server, 'runId', runId, 'since', int(since))
+    each('(0', '+inf', function(session)
+      local _, expiry = replicaAndExpiry(session)
+      setEnd(session, now + expiry)
+    end)
+  end
+
+  -- 4. mark sessions that have ended
+  each('(0', now, function(session, score)
+    setEnd(session, -score)
+    noteChange(session)
   end)
 end
 if runId == '' then since = 0 end
-
--- 4. mark sessions that have ended
-each('(0', now, function(session, score)
-  setEnd(session, -score)
-  noteChange(session)
-end)
 
 -- 5. set the ends of this replica's sessions
 local results, own, watched = {}, nil, {}
@@ -103,18 +118,13 @@ if redis.call('ZCARD', changes) ~= count then
   end)
 end
 
--- the next end of a session of another replica with the same lockExpiry; usually the first in the list
-local function nextEnd()
-  local from, page = 0
-  repeat
-    page = redis.call('ZRANGEBYSCORE', sessions, '(0', '+inf', 'WITHSCORES', 'LIMIT', from, 10)
-    for i = 1, #page, 2 do
-      local replica, expiry = replicaAndExpiry(page[i])
-      if replica ~= own and watched[expiry] then return tonumber(page[i + 1]) end
-    end
-    from = from + 10
-  until #page < 20
-  return false
+-- the next end of a session of another replica with the same lockExpiry; usually among the first
+local function nextEnd(ends, following)
+  for i = 1, #ends, 2 do
+    local replica, expiry = replicaAndExpiry(ends[i])
+    if replica ~= own and watched[expiry] then return tonumber(ends[i + 1]) end
+  end
+  return #ends > 0 and nextEnd(firstEnds(0, following, 10), following + 10)
 end
 
 local known, list = tonumber(ARGV[1]), {}
@@ -132,7 +142,9 @@ elseif known < version then
     end
   end
 end
-return { now, results, runId, since, version, own and nextEnd() or false, list, isWhole and 1 or 0, count, pauses }
+-- the sessions of this replica have moved since the first look, so the second begins with the first session again
+local nextOfOthers = own and nextEnd(upcoming or firstEnds(0, 0, 2), 0)
+return { now, results, runId, since, version, nextOfOthers or false, list, isWhole and 1 or 0, count, pauses }
 `,
 );
 
@@ -143,6 +155,7 @@ export const END_SESSION = script(
 local session = ARGV[1]
 local score = tonumber(redis.call('ZSCORE', sessions, session)) or tonumber(ARGV[2]) or now
 if score > 0 then
+  version = tonumber(redis.call('HGET', server, 'version')) or 0
   setEnd(session, -score)
   noteChange(session)
 end
