@@ -1,58 +1,58 @@
-import { readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { format, resolveConfig } from 'prettier';
-import type ts from 'typescript';
-import { Declarations } from './api/declarations.js';
-import { eventsTable } from './api/events-table.js';
-import { innerTypes, publicNames } from './api/report.js';
-import { undocumented } from './api/undocumented.js';
+import { mkdir } from 'node:fs/promises';
+import { basename, join, relative } from 'node:path';
+import { Extractor, ExtractorConfig, ExtractorLogLevel, type ExtractorMessage } from '@microsoft/api-extractor';
+import { node } from './workspace/command.js';
 import { LIBRARY, ROOT } from './workspace/paths.js';
 
 /**
- * `npm run api` writes what is made from the public declarations: the list of all public names in `libs/singleton-job/api.md`, and
- * the table of events in `docs/observability.md`. With `-- --check` it changes nothing and ends with 1 if a file is out of date. It
- * also names each public name and field that has no docstring.
+ * `npm run api` writes a report of each entry point into `libs/singleton-job/api/`: its public names with their signatures. With
+ * `-- --check` it changes nothing and ends with 1 if a report is out of date. Both end with 1 if a public name has no docstring.
  */
 const isCheck = process.argv.includes('--check');
-const declarations = new Declarations();
-const entryPoints = await readEntryPoints();
-const all = entryPoints.flatMap(([, exported]) => [...exported.values()]);
-await update('libs/singleton-job/api.md', () => apiReport());
-await update('docs/observability.md', (page) =>
-  replaceOnce(page, /(?<=\n## Events\n[^]*?)^\| event [^]*?\n\nAlso: .*/m, eventsTable(declarations)),
-);
 
-for (const name of undocumented(all, declarations)) {
-  console.log(`${name} has no docstring`);
-  process.exitCode = 1;
+const ENTRY_POINTS = ['main', 'config', 'opentelemetry', 'terminus', 'testing'];
+const REPORTS = join(LIBRARY, 'api');
+const WORK = join(ROOT, '.cache/api');
+const TYPES = join(WORK, 'types');
+
+/** Classes whose members have the docstrings of an interface that they implement. API Extractor does not look there. */
+const IMPLEMENTATIONS = ['in-memory-lock-store.d.ts', 'manual-clock.d.ts', 'open-telemetry-observer.d.ts'];
+
+const project = join(LIBRARY, 'tsconfig.lib.json');
+await node('typescript/bin/tsc', ['-p', project, '--emitDeclarationOnly', '--outDir', TYPES]);
+await mkdir(REPORTS, { recursive: true });
+for (const name of ENTRY_POINTS) report(name);
+
+function report(name: string): void {
+  const ignored = { logLevel: ExtractorLogLevel.None };
+  const config = ExtractorConfig.prepare({
+    configObjectFullPath: undefined,
+    packageJsonFullPath: join(LIBRARY, 'package.json'),
+    configObject: {
+      projectFolder: LIBRARY,
+      mainEntryPointFilePath: join(TYPES, name === 'main' ? '' : name, 'index.d.ts'),
+      compiler: { tsconfigFilePath: project },
+      newlineKind: 'lf',
+      apiReport: { enabled: true, reportFileName: name, reportFolder: REPORTS, reportTempFolder: WORK },
+      // TypeDoc reads the docstrings: `npm run docs:api` fails on a wrong one, and on a type that should be exported
+      messages: {
+        compilerMessageReporting: { default: { logLevel: ExtractorLogLevel.Error } },
+        tsdocMessageReporting: { default: ignored },
+        extractorMessageReporting: { default: ignored, 'ae-undocumented': { logLevel: ExtractorLogLevel.Error } },
+      },
+    },
+  });
+  const { apiReportChanged, errorCount } = Extractor.invoke(config, { localBuild: !isCheck, messageCallback: show });
+  if (errorCount > 0 || (isCheck && apiReportChanged)) process.exitCode = 1;
+  if (apiReportChanged) {
+    const file = relative(ROOT, join(REPORTS, `${name}.api.md`));
+    console.log(isCheck ? `${file} is out of date: run \`npm run api\` and review what changed` : `wrote ${file}`);
+  }
 }
 
-async function readEntryPoints(): Promise<[string, ReadonlyMap<string, ts.Symbol>][]> {
-  const { exports } = JSON.parse(await readFile(join(LIBRARY, 'package.json'), 'utf8')) as { exports: object };
-  const paths = Object.keys(exports).filter((path) => path !== './package.json');
-  return paths.map((path) => [join('nestjs-singleton-job', path), declarations.exportsOf(join(path, 'index.ts'))]);
-}
-
-async function apiReport(): Promise<string> {
-  const report = [
-    '# Public API\n\nEvery public name of the package, written by `npm run api`. A change of this file is a change for users.\n',
-    ...entryPoints.map(([name, exported]) => publicNames(name, exported)),
-    innerTypes(all, declarations),
-  ].join('\n');
-  return format(report, { ...(await resolveConfig(join(ROOT, 'api.md'))), parser: 'markdown' });
-}
-
-async function update(path: string, change: (text: string) => string | Promise<string>): Promise<void> {
-  const file = join(ROOT, path);
-  const before = await readFile(file, 'utf8').catch(() => '');
-  const after = await change(before);
-  if (before === after) return;
-  if (!isCheck) await writeFile(file, after);
-  else process.exitCode = 1;
-  console.log(isCheck ? `${path} is out of date: run \`npm run api\` and review what changed` : `wrote ${path}`);
-}
-
-function replaceOnce(page: string, table: RegExp, becomes: string): string {
-  if (!table.test(page)) throw new Error('docs/observability.md has no table of events below "## Events"');
-  return page.replace(table, () => becomes);
+function show(message: ExtractorMessage): void {
+  message.handled = true;
+  const isInherited = IMPLEMENTATIONS.includes(basename(message.sourceFilePath ?? ''));
+  if (message.messageId === 'ae-undocumented' && isInherited) message.logLevel = ExtractorLogLevel.None;
+  if (message.logLevel === ExtractorLogLevel.Error) console.log(message.formatMessageWithLocation(WORK));
 }
