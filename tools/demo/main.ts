@@ -1,29 +1,46 @@
-import { randomBytes } from 'node:crypto';
-import { writeFile } from 'node:fs/promises';
 import { constants } from 'node:os';
 import { parseArgs, styleText } from 'node:util';
-import { Redis } from 'ioredis';
-import { provideRedis, RedisServer } from '../replicas/redis/index.js';
+import { brokenFences, overlaps } from '../replicas/history.js';
+import { SERVER_KINDS, SERVERS } from '../replicas/servers.js';
+import { WorkerProcess } from '../replicas/worker-process.js';
+import { type Job, JOBS, Workers } from '../replicas/workers.js';
 import { node } from '../workspace/command.js';
-import { drawPicture } from './picture.js';
-import { Replicas } from './replicas.js';
-import { playScenario, watch } from './scenario.js';
-import { summarize } from './summary.js';
 import { LEGEND, Timeline } from './timeline.js';
 
 /**
- * `npm run demo`: three replicas of apps/worker on a real Redis. One is stopped and one is killed. A table shows what happened.
- * The exit code is 1 if a promise of the library was broken.
- * `-- --watch` runs until Ctrl-C, so that you can kill replicas yourself. `-- --svg docs/timeline.svg` draws what happened.
+ * `npm run demo`: three replicas of apps/worker with a Redis of their own. One is stopped and one is killed. The exit code is 1 if
+ * two runs of a job overlapped, or a fencing token did not grow.
  */
-const { values: options } = parseArgs({ options: { watch: { type: 'boolean' }, svg: { type: 'string' } } });
+const flags = Object.fromEntries(SERVER_KINDS.map((kind) => [kind, { type: 'boolean' } as const]));
+const { values } = parseArgs({ options: flags });
+const kind = SERVER_KINDS.find((one) => values[one] === true) ?? 'redis';
 
-const HAND_OVER =
-  ' Hand-over: the slowest time from the end of the last run (SIGTERM) or of the process (SIGKILL) to the next leader.';
-const NO_FAULTS = ' No two runs of a job overlapped. Each day of daily-report ran once, or was reported as not run.';
+/** Everything is quick, so that a hand-over fits into a demo. */
+const SETTINGS = {
+  SINGLETON_JOB_PROJECT_NAME: 'demo',
+  SINGLETON_JOB_LOCK_EXPIRY: '800ms',
+  SINGLETON_JOB_SHUTDOWN_TIMEOUT: '3s',
+  SINGLETON_JOB_JOBS__HEARTBEAT__DELAY: '1s',
+  SINGLETON_JOB_JOBS__PRICE_TICK__PERIOD: '500ms',
+  PRICE_TICK_SLOW_EVERY: '5',
+  PRICE_TICK_SLOW_FOR: '1200ms',
+  SINGLETON_JOB_JOBS__DAILY_REPORT__CRON: '*/3 * * * * *',
+  SINGLETON_JOB_JOBS__DAILY_REPORT__TIME_ZONE: 'UTC',
+  SINGLETON_JOB_JOBS__DAILY_REPORT__LOCK_EXPIRY: '800ms',
+  DAILY_REPORT_TAKES: '400ms',
+};
+
+/** Each part lasts at least this long, so that there is something to see. */
+const PART_MS = 3_000;
+/** A run of price-tick that is so old is a slow one, and continues for a moment. */
+const [SLOW_FROM_MS, SLOW_TO_MS] = [600, 1_000];
+/** The shutdown timeout above, and the time that a process needs to exit. */
+const STOP_LIMIT_MS = 8_000;
+
+/** The replicas that the demo has stopped or killed. */
+const gone: WorkerProcess[] = [];
 
 const ending = new AbortController();
-const { signal } = ending;
 // the listeners stay, so that a second Ctrl-C does not interrupt the clean-up
 for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(name, () => {
@@ -31,73 +48,117 @@ for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     ending.abort(new Error(`ended by ${name}`));
   });
 }
-process.stdout.on('error', () => {
-  process.exitCode = 128 + constants.signals.SIGPIPE;
-  ending.abort(new Error('nothing reads the output of the demo'));
-});
 
-/** Resolves with what went wrong. No replica is left, also when the demo ends early. */
-async function demo(redisUrl: string, project: string): Promise<readonly string[]> {
-  console.log(LEGEND);
+async function demo(url: string): Promise<void> {
   const timeline = new Timeline();
-  const replicas = new Replicas({ SINGLETON_JOB_CONNECTION: redisUrl, SINGLETON_JOB_PROJECT_NAME: project }, timeline);
+  const all = ['A', 'B', 'C'].map((name) => start(name, url, timeline));
+  const workers = Workers.of(...all);
   try {
-    await playScenario({ replicas, timeline, signal });
-    if (options.svg !== undefined) {
-      const [job, { events, workers }] = ['price-tick', replicas] as const;
-      await writeFile(options.svg, drawPicture({ job, events, runs: workers.runs(job), endMs: Date.now() }));
-    }
-    if (options.watch === true) await watch({ replicas, timeline, signal });
-    timeline.announce('The end: the remaining replicas are stopped');
+    timeline.announce('1  Three replicas start: one of them leads each job, the others follow');
+    await until(workers, 'all replicas are ready', () => all.every(({ isReady }) => isReady));
+    await untilEachJobRuns(workers, 0);
+
+    const stopped = await leaderInSlowRun(workers);
+    timeline.announce(`2  ${stopped.node} is stopped in the middle of a slow run: it ends the run, then hands over`);
+    timeline.note(styleText('yellow', ` ${stopped.node} gets a SIGTERM`));
+    gone.push(stopped);
+    await stopped.stop();
+    await untilEachJobRuns(workers, stopped.exitedAtMs);
+
+    const killed = await leaderInSlowRun(workers);
+    timeline.announce(`3  ${killed.node} is killed in the middle of a run: when its session has ended, others lead`);
+    timeline.note(styleText('red', ` ${killed.node} gets a SIGKILL`));
+    gone.push(killed);
+    await killed.kill();
+    await untilEachJobRuns(workers, killed.exitedAtMs);
+
+    timeline.announce('The end: the last replica is stopped');
+    await stopAll(workers);
+    timeline.flush();
+    summarize(workers, stopped, killed);
   } finally {
-    await replicas.stopAll();
+    await stopAll(workers);
     timeline.flush();
   }
-  const { table, faults } = summarize(replicas.events, replicas.workers.runs());
-  const failed = [' Something went wrong:', ...faults.map((fault) => ` - ${fault}`)].join('\n');
-  const verdict = faults.length === 0 ? styleText('green', NO_FAULTS) : styleText('red', failed);
-  console.log(['', ...table, '', styleText('dim', HAND_OVER), '', verdict, ''].join('\n'));
-  return faults;
 }
 
-/** The demo on a Redis that is not its own: it removes its keys. */
-async function demoOnBorrowed(redisUrl: string, project: string): Promise<readonly string[]> {
-  const client = new Redis(redisUrl, { maxRetriesPerRequest: 1, connectTimeout: 3_000 });
-  // the requests reject
-  client.on('error', () => undefined);
-  try {
-    await client.ping().catch((cause: unknown) => {
-      // without the URL, which may contain a password
-      throw new Error('the Redis of REDIS_URL does not answer: start it, or unset REDIS_URL', { cause });
-    });
-    try {
-      return await demo(redisUrl, project);
-    } finally {
-      for await (const keys of client.scanStream({ match: `*${project}:*`, count: 1_000 }) as AsyncIterable<string[]>) {
-        for (const key of keys) await client.del(key);
-      }
-    }
-  } finally {
-    client.disconnect();
+function start(name: string, url: string, timeline: Timeline): WorkerProcess {
+  const variables = { ...SETTINGS, SINGLETON_JOB_CONNECTION: url };
+  const onEvent = timeline.add.bind(timeline);
+  const worker = new WorkerProcess(name, variables, { stopsWithParent: true, onEvent });
+  void worker.exited.then(() => {
+    timeline.addExit(name, worker.exitedAtMs);
+  });
+  return worker;
+}
+
+/** Rejects when the demo is ended, and when a replica crashes. */
+function until(workers: Workers, what: string, holds: () => boolean): Promise<void> {
+  return workers.until(what, () => {
+    ending.signal.throwIfAborted();
+    const crashed = workers.all.find((worker) => worker.hasExited && !gone.includes(worker));
+    if (crashed === undefined) return holds();
+    throw new Error([`${crashed.node} crashed`, ...crashed.lines.slice(-20).map(({ text }) => text)].join('\n'));
+  });
+}
+
+function untilEachJobRuns(workers: Workers, sinceMs: number): Promise<void> {
+  const partEndsAtMs = Date.now() + PART_MS;
+  const runsAgain = (job: Job): boolean => workers.runs(job).some(({ startedAtMs }) => startedAtMs > sinceMs);
+  return until(workers, 'each job runs', () => Date.now() > partEndsAtMs && JOBS.every(runsAgain));
+}
+
+async function leaderInSlowRun(workers: Workers): Promise<WorkerProcess> {
+  let leader: WorkerProcess | undefined;
+  await until(workers, 'price-tick has a slow run', () => {
+    const run = workers.runs('price-tick').at(-1);
+    const ageMs = Date.now() - (run?.startedAtMs ?? 0);
+    const isSlow = run?.outcome === undefined && ageMs > SLOW_FROM_MS && ageMs < SLOW_TO_MS;
+    leader = isSlow ? workers.running.find(({ node }) => node === run?.node) : undefined;
+    return leader !== undefined;
+  });
+  return leader as unknown as WorkerProcess;
+}
+
+async function stopAll(workers: Workers): Promise<void> {
+  const limit = setTimeout(() => void workers.kill(), STOP_LIMIT_MS);
+  await workers.stop();
+  clearTimeout(limit);
+}
+
+/** How long each hand-over took, and what went wrong. */
+function summarize(workers: Workers, stopped: WorkerProcess, killed: WorkerProcess): void {
+  console.log();
+  const runs = workers.runs();
+  const last = workers.runs('price-tick').findLast(({ node }) => node === stopped.node);
+  for (const [end, endedAtMs] of [
+    [`the last run of ${stopped.node} had ended`, last?.endedAtMs ?? NaN],
+    [`${killed.node} was killed`, killed.exitedAtMs],
+  ] as const) {
+    const gained = workers.eventsOf('price-tick', 'leadershipGained');
+    const next = gained.find(({ atMs }) => atMs >= endedAtMs);
+    console.log(` ${next?.node ?? 'Nobody'} led price-tick ${(next?.atMs ?? NaN) - endedAtMs} ms after ${end}.`);
   }
+  const faults = [
+    ...overlaps(runs).map(([a, b]) => `${a.job}: a run on ${b.node} began before a run on ${a.node} had ended`),
+    ...brokenFences(runs).map(([a, b]) => `${a.job}: token ${b.fencingToken} came after token ${a.fencingToken}`),
+  ];
+  if (faults.length > 0) process.exitCode = 1;
+  for (const fault of faults) console.log(styleText('red', ` ${fault}`));
+  if (faults.length === 0) console.log(styleText('green', ` ${runs.length} runs. No two runs of a job overlapped.`));
 }
 
 try {
-  const title = styleText('bold', 'nestjs-singleton-job');
-  console.log(`\n ${title}: three replicas of an application, and each job runs on one of them.`);
-  console.log(styleText('dim', ' Building the worker, looking for a Redis …'));
+  console.log(`\n ${styleText('bold', 'nestjs-singleton-job')}: three replicas, and each job runs on one of them.`);
+  console.log(styleText('dim', ` Building the worker, starting a server (${kind}) …`));
   await node('tsx/dist/cli.mjs', ['tools/build.ts', 'worker']);
-  await using redis = await provideRedis();
-  signal.throwIfAborted();
-  const own = redis instanceof RedisServer ? redis : undefined;
-  const from = own === undefined ? 'the one of REDIS_URL' : `${own.url}, from ${own.source.replace(/ sha=[^)]*/, '')}`;
-  console.log(styleText('dim', ` Redis: ${from}.`));
-  // a borrowed Redis may have other users, even another demo
-  const project = `demo-${randomBytes(4).toString('hex')}`;
-  const faults = await (own === undefined ? demoOnBorrowed(redis.url, project) : demo(redis.url, project));
-  process.exitCode = faults.length === 0 ? 0 : 1;
+  await using server = await SERVERS[kind]();
+  ending.signal.throwIfAborted();
+  console.log(styleText('dim', ` ${server.url}, from ${server.source}`));
+  console.log(LEGEND);
+  await demo(server.url);
 } catch (error) {
   if (!(error instanceof Error)) throw error;
   console.log(`\n ${styleText('red', error.message)}`);
-  if (!signal.aborted) process.exitCode = 1;
+  if (!ending.signal.aborted) process.exitCode = 1;
 }
