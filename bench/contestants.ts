@@ -1,15 +1,21 @@
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { type ServerKind } from '../tools/replicas/servers.js';
 
 /** One of the things that are compared: a program of contestants/ and its settings. */
 export interface Contestant {
   readonly name: string;
   readonly program: string;
   readonly options: Readonly<Record<string, unknown>>;
+  /** What its processes agree by. */
+  readonly server: ServerKind;
 }
 
-function contestant(name: string, program: string, options: Contestant['options'] = {}): Contestant {
-  return { name, program, options };
+function contestant(
+  name: string,
+  program: string,
+  options: Contestant['options'] = {},
+  server: ServerKind = 'redis',
+): Contestant {
+  return { name, program, options, server };
 }
 
 export const bareTimer = contestant('bare timer', 'bare-timer');
@@ -57,13 +63,4 @@ export function rivals(isQuick: boolean): readonly Contestant[] {
 
 function withLeaseOfASecond(one: Contestant, options: Contestant['options']): Contestant {
   return { ...one, name: `${one.name}, 1 s`, options: { ...one.options, ...options } };
-}
-
-/** Whether the installed library has an option of its module. */
-export async function hasOption(name: string): Promise<boolean> {
-  const types = join(
-    import.meta.dirname,
-    'node_modules/nestjs-singleton-job/dist/esm/options/singleton-job.options.d.ts',
-  );
-  return (await readFile(types, 'utf8')).includes(`${name}?:`);
 }

@@ -2,12 +2,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type RecordedRun } from '../tools/replicas/history.js';
 import { recordedRuns } from '../tools/replicas/recorded-runs.js';
 import { guard } from '../tools/replicas/redis/guard.js';
-import { RedisServer } from '../tools/replicas/redis/index.js';
+import { type OwnServer } from '../tools/replicas/servers.js';
 import { until } from '../tools/replicas/until.js';
 import { WorkerProcess } from '../tools/replicas/worker-process.js';
 import { type JobSpec, type Settings, type StartTimes, type Usage } from './contestants/contestant.js';
 import { type Contestant } from './contestants.js';
 import { type Row } from './figures.js';
+import { Servers } from './servers.js';
 
 export const PROGRAM = new URL('dist/main.js', import.meta.url).pathname;
 
@@ -17,8 +18,8 @@ export interface ReplicasOptions {
   readonly count?: number;
   /** @default runs */
   readonly reports?: Settings['reports'];
-  /** Redis of another contestant to share. @default one of its own */
-  readonly server?: RedisServer;
+  /** Servers to share with other contestants. @default one of its own */
+  readonly servers?: Servers;
 }
 
 /** One job of 500 ms whose runs take a part of that, so that a kill hits one. */
@@ -32,7 +33,7 @@ process.on('exit', () => {
 
 let projects = 0;
 
-/** Processes of one contestant, with a Redis. Leaves none of them behind: `await using`. */
+/** Processes of one contestant, with its server. Leaves none of them behind: `await using`. */
 export class Replicas implements AsyncDisposable {
   readonly all: WorkerProcess[] = [];
   readonly #project = `bench-${++projects}`;
@@ -40,13 +41,14 @@ export class Replicas implements AsyncDisposable {
   private constructor(
     readonly contestant: Contestant,
     private readonly options: ReplicasOptions,
-    readonly server: RedisServer,
+    private readonly servers: Servers,
+    readonly server: OwnServer,
   ) {}
 
   /** Resolves once all of them are ready. The first one is ready before the others start, so that it leads. */
   static async start(contestant: Contestant, options: ReplicasOptions): Promise<Replicas> {
-    const server = options.server ?? (await RedisServer.start());
-    const replicas = new Replicas(contestant, options, server);
+    const servers = options.servers ?? new Servers();
+    const replicas = new Replicas(contestant, options, servers, await servers.of(contestant.server));
     try {
       await replicas.add(1);
       await replicas.add((options.count ?? 3) - 1);
@@ -120,15 +122,15 @@ export class Replicas implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all(this.all.map((replica) => replica.kill()));
-    if (this.options.server === undefined) await this.server.stop();
+    if (this.options.servers === undefined) await this.servers[Symbol.asyncDispose]();
   }
 
   #fork(): WorkerProcess {
     const node = `r${this.all.length + 1}`;
     const { program, options } = this.contestant;
     const { jobs, reports = 'runs' } = this.options;
-    const redisUrl = this.server.url;
-    const settings: Settings = { program, node, project: this.#project, redisUrl, jobs, reports, options };
+    const serverUrl = this.server.url;
+    const settings: Settings = { program, node, project: this.#project, serverUrl, jobs, reports, options };
     const variables = { CONTESTANT: JSON.stringify(settings) };
     const replica = new WorkerProcess(node, variables, { program: PROGRAM, isProcessOne: false });
     living.add(replica);

@@ -2,12 +2,12 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { cpus, loadavg, totalmem, type } from 'node:os';
 import { join, relative } from 'node:path';
 import { format, resolveConfig } from 'prettier';
-import { RedisServer } from '../tools/replicas/redis/index.js';
+import { SERVER_KINDS } from '../tools/replicas/servers.js';
 import { ROOT } from '../tools/workspace/paths.js';
-import { chartOf } from './chart.js';
 import { inWords, type Row } from './figures.js';
 import { installedLibrary } from './library.js';
 import { type Measure } from './measure.js';
+import { Servers } from './servers.js';
 
 export type Result = Omit<Measure, 'run'> & { readonly rows: readonly Row[] };
 
@@ -21,7 +21,8 @@ const RESULTS = join(import.meta.dirname, 'results');
 const PACKAGES = ['@nestjs/core', '@nestjs/schedule', 'bullmq', 'ioredis'];
 
 export async function conditions(isQuick: boolean): Promise<Report['conditions']> {
-  await using redis = await RedisServer.start();
+  await using servers = new Servers();
+  const sources = await Promise.all(SERVER_KINDS.map(async (kind) => [kind, (await servers.of(kind)).source] as const));
   const all = cpus();
   const entries = PACKAGES.map(async (name) => {
     const manifest = await readFile(join(import.meta.dirname, 'node_modules', name, 'package.json'), 'utf8');
@@ -33,7 +34,7 @@ export async function conditions(isQuick: boolean): Promise<Report['conditions']
     'nestjs-singleton-job': await installedLibrary(),
     ...Object.fromEntries(await Promise.all(entries)),
     Node: process.version,
-    Redis: /\w+ server v=[\d.]+/.exec(redis.source)?.[0] ?? redis.source,
+    ...Object.fromEntries(sources.map(([kind, source]) => [kind, /\w+ server v=[\d.]+/.exec(source)?.[0] ?? source])),
     machine: `${all.length} × ${all[0]?.model.trim() ?? 'CPU'}, ${Math.round(totalmem() / 2 ** 30)} GiB, ${type()}`,
     'load average at the end': loadavg()
       .map((load) => load.toFixed(1))
@@ -53,20 +54,12 @@ export function tableOf({ rows }: Pick<Result, 'rows'>): string {
 export async function write(report: Report, isWhole: boolean): Promise<string> {
   const folder = isWhole ? RESULTS : join(import.meta.dirname, 'dist/results');
   await mkdir(folder, { recursive: true });
-  const charts = report.results.flatMap((result) =>
-    result.charts.map((column, index) => ({ file: `${result.name}-${index + 1}.svg`, result, column })),
-  );
-  for (const { file, result, column } of charts) await writeFile(join(folder, file), chartOf(result, column));
-  const sections = report.results.map((result) => {
-    const images = charts.filter((chart) => chart.result === result).map(({ file, column }) => `![${column}](${file})`);
-    return [`## ${result.title}`, result.about, tableOf(result), ...images].join('\n\n');
-  });
+  const sections = report.results.map((result) => [`## ${result.title}`, result.about, tableOf(result)].join('\n\n'));
   const facts = Object.entries(report.conditions).map(([name, value]) => `- ${name}: ${value}`);
   const intro =
     'Written by `npm run bench`. A figure is the median of several measurements, with the least and the most.';
   const page = ['# Results', intro, facts.join('\n'), ...sections].join('\n\n');
   const style = await resolveConfig(join(folder, 'README.md'), { editorconfig: true });
   await writeFile(join(folder, 'README.md'), await format(page, { ...style, parser: 'markdown' }));
-  await writeFile(join(folder, 'results.json'), await format(JSON.stringify(report), { ...style, parser: 'json' }));
   return relative(ROOT, folder);
 }

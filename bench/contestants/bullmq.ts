@@ -11,7 +11,7 @@ import { type Job, type Start } from './contestant.js';
 export const start: Start = async ({ settings, jobs }) => {
   const { globalConcurrency, ...workerOptions } = settings.options;
   const logger = new Logger('BullMQ');
-  const { hostname: host, port } = new URL(settings.redisUrl);
+  const { hostname: host, port } = new URL(settings.serverUrl);
   const shared = { connection: { host, port: Number(port) }, prefix: settings.project };
   const groups: Job[][] = globalConcurrency === undefined ? [[...jobs]] : jobs.map((job) => [job]);
   const opened: { close(): Promise<void> }[] = [];

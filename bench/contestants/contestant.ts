@@ -3,9 +3,10 @@ export interface Settings {
   /** The file of this folder that runs the jobs, without its ending. */
   readonly program: string;
   readonly node: string;
-  /** First part of every key in Redis. */
+  /** First part of every key. */
   readonly project: string;
-  readonly redisUrl: string;
+  /** Its server: of the kind that the contestant names, a Redis by default. */
+  readonly serverUrl: string;
   readonly jobs: readonly JobSpec[];
   /** `runs`: each start and end is an event. `lateness`: collected, for a question. `nothing`: a run does nothing but count. */
   readonly reports: 'runs' | 'lateness' | 'nothing';

@@ -15,7 +15,7 @@ interface Commands {
 export const start: Start = ({ settings, jobs, leads, follows, onStop }) => {
   const heartbeatMs = Number(settings.options['heartbeatMs'] ?? 3_000);
   const expiryMs = Number(settings.options['expiryMs'] ?? 10_000);
-  const redis = new Redis(settings.redisUrl) as Redis & Commands;
+  const redis = new Redis(settings.serverUrl) as Redis & Commands;
   redis.defineCommand('renewLock', { numberOfKeys: 1, lua: RENEW });
   redis.defineCommand('releaseLock', { numberOfKeys: 1, lua: RELEASE });
   redis.on('error', (error) => {

@@ -3,5 +3,5 @@ import { type Start } from './contestant.js';
 
 /** Two idle connections to Redis: a follower cannot be cheaper than this. */
 export const start: Start = async ({ settings }) => {
-  for (const redis of [new Redis(settings.redisUrl), new Redis(settings.redisUrl)]) await redis.ping();
+  for (const redis of [new Redis(settings.serverUrl), new Redis(settings.serverUrl)]) await redis.ping();
 };

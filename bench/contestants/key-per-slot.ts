@@ -5,10 +5,10 @@ import { startSchedule } from './nest-schedule.js';
 
 /** `@nestjs/schedule` and a key for each slot. The replica that sets the key first runs. The key expires by itself. */
 export const start: Start = (host) => {
-  const { redisUrl, project, options } = host.settings;
+  const { serverUrl, project, options } = host.settings;
   const keyMs = Number(options['keyMs'] ?? 10_000);
   const logger = new Logger('Slot');
-  const redis = new Redis(redisUrl);
+  const redis = new Redis(serverUrl);
   redis.on('error', (error) => {
     logger.error(error.message);
   });

@@ -7,10 +7,10 @@ import { RELEASE } from './scripts.js';
 
 /** `@nestjs/schedule` and a lock around each run: SET NX PX, and compare-and-delete after it. */
 export const start: Start = (host) => {
-  const { redisUrl, project, options } = host.settings;
+  const { serverUrl, project, options } = host.settings;
   const lockMs = Number(options['lockMs'] ?? 10_000);
   const logger = new Logger('Lock');
-  const redis = new Redis(redisUrl);
+  const redis = new Redis(serverUrl);
   redis.on('error', (error) => {
     logger.error(error.message);
   });

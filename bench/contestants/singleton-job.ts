@@ -30,7 +30,7 @@ export const start: Start = async ({ settings, jobs, leads, follows }) => {
       SingletonJobModule.forRoot({
         projectName: settings.project,
         nodeId: settings.node,
-        connection: settings.redisUrl,
+        connection: settings.serverUrl,
         observers: settings.reports === 'nothing' ? [] : [observer],
         ...settings.options,
       }),

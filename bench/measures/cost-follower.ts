@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { RedisServer } from '../../tools/replicas/redis/index.js';
 import { electionPerJob, idleRedis, singletonJob, singletonJobShort } from '../contestants.js';
 import { combine, withRatio } from '../figures.js';
 import { type Measure, times } from '../measure.js';
 import { cpuOf, cpuRows, HALF_SECOND, withAll } from '../replicas.js';
+import { Servers } from '../servers.js';
 
 const CONTESTANTS = [idleRedis, singletonJob, singletonJobShort, electionPerJob];
 
@@ -12,10 +12,9 @@ export const costOfFollower: Measure = {
   title: 'CPU time of a follower',
   about:
     'Two processes of each have one job, and the second follows. All are in the same window, once their code is compiled.',
-  charts: ['CPU ms per s'],
   run: async ({ pick }) => {
-    await using server = await RedisServer.start();
-    const options = { jobs: [HALF_SECOND], count: 2, reports: 'nothing', server } as const;
+    await using servers = new Servers();
+    const options = { jobs: [HALF_SECOND], count: 2, reports: 'nothing', servers } as const;
     const rounds = await withAll(
       CONTESTANTS,
       () => options,

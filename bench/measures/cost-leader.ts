@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { RedisServer } from '../../tools/replicas/redis/index.js';
 import { bareTimer, type Contestant, electionPerJob, singletonJob } from '../contestants.js';
 import { combine, join, type Row, withRatio } from '../figures.js';
 import { type Measure, type Scale, times } from '../measure.js';
 import { cpuOf, cpuRows, manyJobs, withAll } from '../replicas.js';
+import { Servers } from '../servers.js';
 
 const CONTESTANTS: readonly Contestant[] = [electionPerJob, singletonJob, bareTimer];
 
@@ -12,15 +12,14 @@ export const costOfLeader: Measure = {
   title: 'CPU time of a leader',
   about:
     'One process of each leads 100 or 1,000 jobs of 500 ms that do nothing, in the same window, once their code is compiled.',
-  charts: ['1000 jobs, CPU ms per s'],
   run: async (scale) => join(await times(2, (index) => measure([100, 1_000][index] ?? 1, scale))),
 };
 
 async function measure(jobs: number, { pick }: Scale): Promise<Row[]> {
-  await using server = await RedisServer.start();
+  await using servers = new Servers();
   const column = `${jobs} jobs, CPU ms per s`;
   const windowMs = pick(5_000, 1_000);
-  const options = { jobs: manyJobs(jobs), count: 1, reports: 'nothing', server } as const;
+  const options = { jobs: manyJobs(jobs), count: 1, reports: 'nothing', servers } as const;
   const rounds = await withAll(
     CONTESTANTS,
     () => options,

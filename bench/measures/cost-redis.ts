@@ -2,8 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { bullmq, electionPerJob, keyPerSlot, lockPerTick, singletonJob, singletonJobShort } from '../contestants.js';
 import { withRatio } from '../figures.js';
 import { type Measure, sideBySide } from '../measure.js';
-import { commandsPerSecond, redisCpu } from '../redis-load.js';
 import { manyJobs, Replicas } from '../replicas.js';
+import { loadOf } from '../servers.js';
 
 const CONTESTANTS = [electionPerJob, singletonJob, singletonJobShort, lockPerTick, keyPerSlot, bullmq];
 
@@ -13,7 +13,6 @@ export const costOfRedis: Measure = {
   about:
     'Three replicas and 100 jobs of 500 ms that do nothing. A command is what a client sends, not what a script does. Two windows follow each ' +
     'other: CPU time first, then MONITOR counts.',
-  charts: ['commands per s', 'Redis CPU, ms per s'],
   run: async ({ pick }) => {
     const rows = await sideBySide(CONTESTANTS, async (contestant) => {
       await using replicas = await Replicas.start(contestant, {
@@ -25,7 +24,8 @@ export const costOfRedis: Measure = {
       await delay(pick(10_000, 500));
       const { url } = replicas.server;
       // leases are renewed every 10 s, so commands are counted over two of these
-      const cpu = await redisCpu(url, pick(10_000, 1_000));
+      const { cpuMsPerSecond, commandsPerSecond } = loadOf(replicas);
+      const cpu = await cpuMsPerSecond(url, pick(10_000, 1_000));
       return { 'commands per s': await commandsPerSecond(url, pick(20_000, 2_000)), 'Redis CPU, ms per s': cpu };
     });
     return withRatio(rows, 'commands per s', electionPerJob.name);

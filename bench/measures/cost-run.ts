@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { RedisServer } from '../../tools/replicas/redis/index.js';
 import { bareTimer, bullmq, electionPerJob, keyPerSlot, lockPerTick, schedule, singletonJob } from '../contestants.js';
 import { type JobSpec } from '../contestants/contestant.js';
 import { combine, medianOf, type Row, withRatio } from '../figures.js';
 import { type Measure, times } from '../measure.js';
 import { cpuOf, withAll } from '../replicas.js';
+import { Servers } from '../servers.js';
 
 const CONTESTANTS = [bareTimer, singletonJob, schedule, electionPerJob, lockPerTick, keyPerSlot, bullmq];
 const PERIOD_MS = 100;
@@ -17,10 +17,9 @@ export const costOfRun: Measure = {
   about:
     'One process runs 100 jobs of 100 ms that do nothing, and another one has the same jobs with nothing due. All are in the same window, ' +
     'once their code is compiled. The CPU time of the second is taken from that of the first, and the rest is shared out to the runs.',
-  charts: ['CPU per run, µs'],
   run: async ({ pick }) => {
-    await using server = await RedisServer.start();
-    const started = (periodMs: number) => ({ jobs: jobsOf(periodMs), count: 1, reports: 'nothing', server }) as const;
+    await using servers = new Servers();
+    const started = (periodMs: number) => ({ jobs: jobsOf(periodMs), count: 1, reports: 'nothing', servers }) as const;
     const rounds = await withAll(
       [...CONTESTANTS, ...CONTESTANTS],
       (index) => started(index < CONTESTANTS.length ? PERIOD_MS : NEVER_MS),

@@ -10,7 +10,6 @@ export const failover: Measure = {
   about:
     'Three replicas, one job of 500 ms with runs of 200 ms. The process that has just started a run is killed, and another one is started ' +
     'in its place. An overlap is a pair of runs at the same time; the run of a killed process ends with it.',
-  charts: ['kill to the next run, ms'],
   mostlyWaits: true,
 
   run: (scale) => sideBySide(rivals(scale.isQuick), (one) => measure(one, scale)),

@@ -2,8 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { singletonJob } from '../contestants.js';
 import { type Row } from '../figures.js';
 import { type Measure, repeat, type Scale } from '../measure.js';
-import { commandsPerSecond } from '../redis-load.js';
 import { cpuOf, manyJobs, Replicas, usageOf } from '../replicas.js';
+import { loadOf } from '../servers.js';
 
 type Size = readonly [jobs: number, replicas: number];
 
@@ -34,7 +34,6 @@ export const growth: Measure = {
   title: 'How the library grows',
   about:
     'Empty jobs of 500 ms. The first replica leads all jobs and the last one follows. A command is what a client sends to Redis.',
-  charts: ['leader CPU, ms per s', 'follower CPU, ms per s', 'leader RSS, MB', 'commands per s'],
   run: async (scale) => {
     const rows: Row[] = [];
     for (const group of scale.pick(GROUPS, QUICK_GROUPS)) {
@@ -52,7 +51,7 @@ async function measure([jobs, count]: Size, { pick }: Scale): Promise<Row> {
   const windowMs = pick(10_000, 1_500);
   const [cells, commands] = await Promise.all([
     repeat(2, () => usageIn(replicas, windowMs)),
-    commandsPerSecond(replicas.server.url, 2 * windowMs),
+    loadOf(replicas).commandsPerSecond(replicas.server.url, 2 * windowMs),
   ]);
   return { name: `${jobs} jobs × ${count} replicas`, cells: { ...cells, 'commands per s': commands } };
 }

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { RedisServer } from '../../tools/replicas/redis/index.js';
 import { bareNest, bullmq, electionPerJob, schedule, singletonJob } from '../contestants.js';
 import { combine, withDifference } from '../figures.js';
 import { type Measure, times } from '../measure.js';
 import { manyJobs, usageOf, withAll } from '../replicas.js';
+import { Servers } from '../servers.js';
 
 const CONTESTANTS = [bareNest, singletonJob, schedule, electionPerJob, bullmq];
 
@@ -13,13 +13,12 @@ export const memory: Measure = {
   about:
     'The resident memory of a replica that follows (of `@nestjs/schedule` and BullMQ: of any replica), 2 s and 30 s after its start: ' +
     'V8 gives back what the start has used when the process has been idle for some seconds. A quick run has 100 jobs.',
-  charts: ['after 30 s, MB'],
   run: async ({ pick }) => {
     const rounds = await times(pick(2, 1), async () => {
-      await using server = await RedisServer.start();
+      await using servers = new Servers();
       // due so seldom that what is measured are the jobs and not their runs
       const jobs = manyJobs(pick(1_000, 100)).map((job) => ({ ...job, periodMs: 60_000 }));
-      const options = { jobs, count: 2, reports: 'nothing', server } as const;
+      const options = { jobs, count: 2, reports: 'nothing', servers } as const;
       return await withAll(
         CONTESTANTS,
         () => options,

@@ -9,7 +9,6 @@ export const overlap: Measure = {
   name: 'overlap',
   title: 'Runs that take longer than the period',
   about: 'Three replicas, one job of 500 ms whose runs take 1.3 s.',
-  charts: ['runs at once, at most'],
   mostlyWaits: true,
   run: ({ isQuick, pick }) =>
     sideBySide(rivals(isQuick), async (contestant) => {

@@ -1,5 +1,4 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { RedisServer } from '../../tools/replicas/redis/index.js';
 import {
   bareTimer,
   bullmq,
@@ -13,6 +12,7 @@ import {
 import { combine, percentile, type Row, withRatio } from '../figures.js';
 import { type Measure, times } from '../measure.js';
 import { type Replicas, type ReplicasOptions, withAll } from '../replicas.js';
+import { Servers } from '../servers.js';
 
 const PERIODS_MS = [500, 100];
 const CONTESTANTS = [bareTimer, singletonJob, schedule, lockPerTick, keyPerSlot, bullmq, bullmqOne, electionPerJob];
@@ -23,10 +23,9 @@ export const precision: Measure = {
   about:
     'One replica of each runs four jobs of 500 ms and four of 100 ms, spread over the period, all in the same window. Lateness is the start of a run minus its slot. ' +
     'Contestants without slots (the first three with `schedule`) have the gap between two runs minus the period instead.',
-  charts: ['500 ms: p99', '100 ms: p99'],
 
   run: async ({ pick }) => {
-    await using server = await RedisServer.start();
+    await using servers = new Servers();
     const optionsOf = (index: number): ReplicasOptions => ({
       // apart from each other, so that they do not wake for the same slot
       jobs: PERIODS_MS.flatMap((periodMs) =>
@@ -38,7 +37,7 @@ export const precision: Measure = {
       ),
       count: 1,
       reports: 'lateness',
-      server,
+      servers,
     });
     const rounds = await withAll(CONTESTANTS, optionsOf, async (fleets) => {
       const lateness = (): Promise<Row[]> => Promise.all(fleets.map((fleet) => latenessOf(fleet)));

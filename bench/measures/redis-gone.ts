@@ -11,7 +11,6 @@ export const redisGone: Measure = {
   about:
     'Three replicas, one job of 500 ms with runs of 200 ms. Redis is halted for 10 s (SIGSTOP): connections stay open and nothing is ' +
     'answered. Log lines are those of all replicas, until 3 s after Redis answers again, without those of debug level.',
-  charts: ['back to the next run, ms', 'log lines'],
   mostlyWaits: true,
   run: ({ isQuick, pick }) =>
     sideBySide(rivals(isQuick), async (one) => {

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { overlapMs, overlaps, type Pause } from '../../tools/replicas/history.js';
 import { type WorkerProcess } from '../../tools/replicas/worker-process.js';
-import { type Contestant, hasOption, heartbeatThread, rivals } from '../contestants.js';
+import { type Contestant, heartbeatThread, rivals } from '../contestants.js';
 import { type Row } from '../figures.js';
 import { type Measure, repeat, type Scale, sideBySide } from '../measure.js';
 import { HALF_SECOND, Replicas } from '../replicas.js';
@@ -15,11 +15,9 @@ export const blockedLoop: Measure = {
   name: 'blocked-loop',
   title: 'A job blocks the event loop',
   about: `Three replicas, one job of 500 ms with runs of 200 ms. One run computes for 12 s without a pause. ${ABOUT}`,
-  charts: ['overlap, ms'],
   mostlyWaits: true,
-  run: async (scale) => {
-    const more = (await hasOption('heartbeatThread')) ? [heartbeatThread] : [];
-    return measureAll([...rivals(scale.isQuick), ...more], scale, async (leader, ms, replicas) => {
+  run: (scale) => {
+    return measureAll([...rivals(scale.isQuick), heartbeatThread], scale, async (leader, ms, replicas) => {
       const askedAtMs = Date.now();
       await leader.request(`block ${ms}`);
       let fromMs = Infinity;
@@ -39,7 +37,6 @@ export const pausedLeader: Measure = {
   name: 'paused-leader',
   title: 'The process of the leader is paused',
   about: `The same, and the process is stopped for 12 s in mid-run (SIGSTOP, SIGCONT), as on an overloaded host. ${ABOUT}`,
-  charts: ['overlap, ms'],
   mostlyWaits: true,
   run: (scale) =>
     measureAll(rivals(scale.isQuick), scale, async (leader, ms, replicas) => {

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { RedisServer } from '../../tools/replicas/redis/index.js';
 import { bareNest, bullmq, type Contestant, lockPerTick, schedule, singletonJob } from '../contestants.js';
 import { combine, type Row, withDifference } from '../figures.js';
 import { inTurn, type Measure, times } from '../measure.js';
 import { Replicas, startOf, usageOf } from '../replicas.js';
+import { Servers } from '../servers.js';
 
 export const start: Measure = {
   name: 'start',
@@ -11,19 +11,18 @@ export const start: Measure = {
   about:
     'One process with one job of 100 ms, on a Redis that is up. Import: loading the packages. Ready: from the creation of the process until the ' +
     'application has started. First run: until the job runs. `schedule + lock per tick` shows what `@nestjs/schedule` and ioredis add.',
-  charts: ['ready, ms', 'RSS, MB'],
   run: async ({ pick }) => {
-    await using server = await RedisServer.start();
+    await using servers = new Servers();
     const contestants = [bareNest, schedule, lockPerTick, singletonJob, bullmq];
-    const rounds = await times(pick(5, 1), () => inTurn(contestants, (one) => measure(one, server)));
+    const rounds = await times(pick(5, 1), () => inTurn(contestants, (one) => measure(one, servers)));
     const rows = combine(rounds);
     return withDifference(withDifference(rows, 'ready, ms', bareNest.name), 'RSS, MB', bareNest.name);
   },
 };
 
-async function measure(contestant: Contestant, server: RedisServer): Promise<Row['cells']> {
+async function measure(contestant: Contestant, servers: Servers): Promise<Row['cells']> {
   const job = { name: 'tick', periodMs: 100 };
-  await using replicas = await Replicas.start(contestant, { jobs: [job], count: 1, reports: 'nothing', server });
+  await using replicas = await Replicas.start(contestant, { jobs: [job], count: 1, reports: 'nothing', servers });
   await delay(500);
   const { importMs, readyMs, firstRunMs } = await startOf(replicas.first);
   const { rssMb } = await usageOf(replicas.first);
