@@ -68,8 +68,7 @@ async function isPacked(): Promise<boolean> {
 
 /** Two test files at a time: they mostly wait. */
 async function test(folders: readonly string[]): Promise<void> {
-  const { executable } = await locateRedisServer();
-  if (executable === undefined) fail('The tests of apps/reports need a redis-server on the PATH, or REDIS_SERVER');
+  const redis = await locateRedisServer();
   const inFolder = async (folder: string): Promise<string[]> =>
     (await readdir(join(APP, folder))).filter((file) => file.endsWith('.test.js')).map((file) => join(folder, file));
   const files = (await Promise.all(folders.map(inFolder))).flat();
@@ -82,7 +81,7 @@ async function test(folders: readonly string[]): Promise<void> {
     const options = ['--enable-source-maps', '--test', ...limits, ...shown, ...counted];
     const { code } = await attempt(process.execPath, [...options, ...files], {
       cwd: APP,
-      env: { ...executable.env, REDIS_SERVER_BINARY: executable.path, CHROMIUM },
+      env: { ...redis.env, REDIS_SERVER_BINARY: redis.path, CHROMIUM },
       isShown: true,
     });
     const text = await readFile(tap, 'utf8');

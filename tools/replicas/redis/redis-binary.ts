@@ -1,36 +1,72 @@
-/** What a server is started with. */
-export interface Launch {
-  readonly port: number;
-  /** An existing, empty folder of its own: the working directory, the data and the log. */
-  readonly dir: string;
-  readonly args: readonly string[];
-  /** Name of a file in `dir` that the server reads its settings from, and writes them to. */
-  readonly configFile?: string;
-}
+import { execFile, spawn } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { guard } from './guard.js';
 
-export type ControlSignal = 'SIGTERM' | 'SIGKILL' | 'SIGSTOP' | 'SIGCONT';
-
-/** One server that was started; it may still be on its way up. */
-export interface RunningRedis {
-  /** The process to look at from outside; of the client where the server lives in a container. */
-  readonly pid: number;
-  /** What the server itself calls `process_id`, so that a stranger on the same port is not mistaken for it. */
-  readonly reportedPid: number;
-  /** Resolves when it has ended, for any reason. */
-  readonly exited: Promise<void>;
-  signal(signal: ControlSignal): Promise<void>;
-}
+type Environment = Readonly<Record<string, string | undefined>>;
 
 /** A Redis, or a Valkey, that this machine can run. */
 export interface RedisBinary {
-  /** Where it was found and which version it is, for one line of a log. */
-  readonly source: string;
-  /** The file, and the environment that it finds its libraries in. None where it lives in a container. */
-  readonly executable?: { readonly path: string; readonly env: Readonly<Record<string, string | undefined>> };
-  launch(launch: Launch): RunningRedis;
+  readonly path: string;
+  /** The environment that it finds its libraries in. */
+  readonly env: Environment;
+  /** The first line of `--version`. */
+  readonly version: string;
 }
 
-/** The arguments that every launch shares; `args` come last and win. */
-export function serverArguments({ port, args }: Pick<Launch, 'port' | 'args'>): string[] {
-  return ['--port', String(port), '--save', '', '--appendonly', 'no', ...args];
+/** Undefined where the file does not run at all. */
+export async function redisBinary(path: string, env: Environment = process.env): Promise<RedisBinary | undefined> {
+  try {
+    const { stdout } = await promisify(execFile)(path, ['--version'], { env: { ...env } });
+    return { path, env, version: stdout.trim().split('\n')[0] ?? '' };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether a `--version` line is of Redis 6.2 or later, or of any Valkey: the library's own minimum. */
+export function isSupported(version: string): boolean {
+  const [, major, minor] = /v=(\d+)\.(\d+)/.exec(version)?.map(Number) ?? [];
+  return major !== undefined && minor !== undefined && major * 100 + minor >= 602;
+}
+
+/** One server that was started; it may still be on its way up. */
+export interface RunningRedis {
+  readonly pid: number;
+  /** Resolves when it has ended, for any reason. */
+  readonly exited: Promise<void>;
+  signal(signal: NodeJS.Signals): void;
+}
+
+/** Starts a server with its data and its log in `dir`. */
+export function launch({ path, env }: RedisBinary, dir: string, args: readonly string[]): RunningRedis {
+  const log = openSync(join(dir, 'redis.log'), 'a');
+  const child = spawn(path, args, {
+    cwd: dir,
+    env: { ...env },
+    stdio: ['ignore', log, log],
+    // in a process group of its own: Ctrl-C is for the program that uses it, which stops it last
+    detached: process.platform !== 'win32',
+  });
+  closeSync(log);
+  const pid = child.pid;
+  if (pid === undefined) throw new Error(`${path} cannot be started`);
+  const guarded = guard(pid, dir);
+  const exited = new Promise<void>((resolve) => {
+    child.once('exit', () => {
+      guarded.dismiss();
+      resolve();
+    });
+  });
+  // a server that was not stopped must not keep this process alive; the guard ends it
+  child.unref();
+  return {
+    pid,
+    exited,
+    signal: (signal) => {
+      child.ref();
+      child.kill(signal);
+    },
+  };
 }

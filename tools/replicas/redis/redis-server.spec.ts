@@ -1,9 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { containerArguments } from './docker.js';
-import { isSupported } from './executable.js';
 import { freePort } from './free-port.js';
 import { provideRedis } from './provide-redis.js';
-import { serverArguments } from './redis-binary.js';
+import { isSupported } from './redis-binary.js';
 
 describe('the Redis of the tests', () => {
   it.each([
@@ -15,23 +13,6 @@ describe('the Redis of the tests', () => {
     ['something else', false],
   ])('takes %s as a version it can use: %s', (version, expected) => {
     expect(isSupported(version)).toBe(expected);
-  });
-
-  it('keeps nothing on disk by default', () => {
-    expect(serverArguments({ port: 20_001, args: ['--appendonly', 'yes'] })).toEqual(
-      ['--port', '20001', '--save', '', '--appendonly', 'no', '--appendonly', 'yes'], // the last one counts
-    );
-  });
-
-  it('publishes a container only on the loopback address', () => {
-    const args = containerArguments('name', { port: 20_001, dir: '/some/where', args: [] });
-    expect(args).toContain('127.0.0.1:20001:20001');
-    expect(args).toContain('/some/where:/data');
-  });
-
-  it('passes a container its settings file first, by its path inside', () => {
-    const args = containerArguments('name', { port: 20_001, dir: '/some/where', args: [], configFile: 'a.conf' });
-    expect(args.slice(args.indexOf('redis-server')).slice(0, 2)).toEqual(['redis-server', '/data/a.conf']);
   });
 
   it('uses ports below those of outgoing connections', async () => {

@@ -2,10 +2,10 @@ import { appendFile, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { Redis } from 'ioredis';
 import { freePort } from './free-port.js';
 import { locateRedisServer } from './locate-redis-server.js';
-import { type ControlSignal, type Launch, type RedisBinary, type RunningRedis } from './redis-binary.js';
-import { isAnswering, saveAndShutDown } from './wire.js';
+import { launch, type RedisBinary, type RunningRedis } from './redis-binary.js';
 
 export interface RedisServerOptions {
   /** More arguments of redis-server, such as `['--maxmemory', '10mb']`; they win over the defaults. */
@@ -17,7 +17,9 @@ export interface RedisServerOptions {
 }
 
 const START_LIMIT_MS = 30_000;
-const SENTINEL_FILE = 'sentinel.conf';
+/** Another program may have the port, and never answer. */
+const ANSWER_LIMIT_MS = 500;
+const NOTHING_ON_DISK = ['--save', '', '--appendonly', 'no'];
 const APPEND_ONLY = ['--appendonly', 'yes', '--appendfsync', 'always'];
 
 /**
@@ -39,8 +41,9 @@ export class RedisServer implements AsyncDisposable {
     this.#port = port;
     this.#appendOnly = options.appendOnly ?? false;
     this.#isSentinel = options.sentinel ?? false;
-    const kind = this.#isSentinel ? ['--sentinel'] : [];
-    this.#args = [...kind, ...(this.#appendOnly ? APPEND_ONLY : []), ...(options.args ?? [])];
+    // of an argument that is given twice, the last one counts
+    const kept = this.#appendOnly ? APPEND_ONLY : [];
+    this.#args = ['--bind', '127.0.0.1', '--dir', dir, ...NOTHING_ON_DISK, ...kept, ...(options.args ?? [])];
   }
 
   /** Resolves once the server answers a PING. */
@@ -73,7 +76,7 @@ export class RedisServer implements AsyncDisposable {
 
   /** Which Redis this is, for one line of a log. */
   get source(): string {
-    return this.#binary.source;
+    return `${this.#binary.path} (${this.#binary.version})`;
   }
 
   /** Undefined while it is down. */
@@ -85,15 +88,15 @@ export class RedisServer implements AsyncDisposable {
   async up(): Promise<void> {
     if (this.#running !== undefined) return;
     await mkdir(this.#dir, { recursive: true });
-    const running = this.#binary.launch(await this.#launch());
+    const running = launch(this.#binary, this.#dir, await this.#arguments());
     const ended = new AbortController();
     void running.exited.then(() => {
       ended.abort();
     });
     const giveUpAt = performance.now() + START_LIMIT_MS;
-    while (!(await isAnswering(this.#port, running.reportedPid))) {
+    while (!(await this.#isAnswering(running.pid))) {
       if (ended.signal.aborted || performance.now() > giveUpAt) {
-        await running.signal('SIGKILL');
+        running.signal('SIGKILL');
         await running.exited;
         throw new Error(`Redis (${this.source}) did not start on port ${String(this.#port)}:\n${await this.#log()}`);
       }
@@ -106,7 +109,7 @@ export class RedisServer implements AsyncDisposable {
   async down({ keepData = true }: { keepData?: boolean } = {}): Promise<void> {
     if (this.#running === undefined) return;
     await this.resume();
-    if (keepData) await saveAndShutDown(this.#port);
+    if (keepData) await this.#saveAndShutDown();
     await this.#end('SIGTERM');
     if (!keepData) await this.#forget();
   }
@@ -127,12 +130,14 @@ export class RedisServer implements AsyncDisposable {
   }
 
   /** Hangs it: connections stay open and are accepted, and nothing is answered until `resume()`. Not on Windows. */
-  async pause(): Promise<void> {
-    await this.#running?.signal('SIGSTOP');
+  pause(): Promise<void> {
+    this.#running?.signal('SIGSTOP');
+    return Promise.resolve();
   }
 
-  async resume(): Promise<void> {
-    await this.#running?.signal('SIGCONT');
+  resume(): Promise<void> {
+    this.#running?.signal('SIGCONT');
+    return Promise.resolve();
   }
 
   /** Ends it for good and removes its files. Twice is fine, and so is a paused or a killed one. */
@@ -145,18 +150,55 @@ export class RedisServer implements AsyncDisposable {
     await this.stop();
   }
 
-  async #launch(): Promise<Launch> {
-    const launch = { port: this.#port, dir: this.#dir, args: this.#args };
-    if (!this.#isSentinel) return launch;
+  async #arguments(): Promise<string[]> {
+    const args = ['--port', String(this.#port), ...this.#args];
+    if (!this.#isSentinel) return args;
     // a Sentinel keeps its settings in a file, and does not start without one
-    await appendFile(join(this.#dir, SENTINEL_FILE), '');
-    return { ...launch, configFile: SENTINEL_FILE };
+    const file = join(this.#dir, 'sentinel.conf');
+    await appendFile(file, '');
+    return [file, '--sentinel', ...args];
   }
 
-  async #end(signal: ControlSignal): Promise<void> {
+  /** False while nothing listens, while it loads its data, and when another program has the port. */
+  async #isAnswering(pid: number): Promise<boolean> {
+    try {
+      return await this.#asked(async (client) => {
+        await client.ping();
+        return (await client.info('server')).includes(`process_id:${String(pid)}\r`);
+      }, ANSWER_LIMIT_MS);
+    } catch {
+      return false;
+    }
+  }
+
+  /** Rejects where the server refuses. */
+  async #saveAndShutDown(): Promise<void> {
+    await this.#asked((client) => client.shutdown('SAVE')).catch((error: unknown) => {
+      // the only answer is that of a refusal; else the connection ends
+      if (error instanceof Error && error.name === 'ReplyError') throw error;
+    });
+  }
+
+  async #asked<T>(ask: (client: Redis) => Promise<T>, limitMs = Infinity): Promise<T> {
+    const client = new Redis(this.#port, '127.0.0.1', {
+      lazyConnect: true,
+      enableReadyCheck: false,
+      connectTimeout: ANSWER_LIMIT_MS,
+      ...(limitMs < Infinity && { commandTimeout: limitMs }),
+      retryStrategy: null,
+    });
+    client.on('error', () => undefined);
+    try {
+      return await ask(client);
+    } finally {
+      client.disconnect();
+    }
+  }
+
+  async #end(signal: NodeJS.Signals): Promise<void> {
     const running = this.#running;
     this.#running = undefined;
-    await running?.signal(signal);
+    running?.signal(signal);
     await running?.exited;
   }
 
