@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { type RecordedRun } from '../tools/replicas/history.js';
-import { mostAtOnce, repeatedSlots } from './slots.js';
+import { mostAtOnce, overlapMs, repeatedSlots } from './slots.js';
 
 function run(node: string, startedAtMs: number, more: Partial<RecordedRun> = {}): RecordedRun {
   return {
@@ -28,5 +28,12 @@ describe('runs by slots', () => {
 
   it('are counted when most of them are under way', () => {
     expect(mostAtOnce([run('a', 0, { endedAtMs: Infinity }), run('b', 10), run('c', 20), run('a', 60)])).toBe(3);
+  });
+
+  it('overlap without the time in which a process was halted', () => {
+    const pair = [run('a', 0, { endedAtMs: 100 }), run('b', 40, { endedAtMs: 90 })] as const;
+    expect(overlapMs(pair)).toBe(50);
+    expect(overlapMs(pair, [{ node: 'a', fromMs: 20, toMs: 80 }])).toBe(10);
+    expect(overlapMs(pair, [{ node: 'c', fromMs: 20, toMs: 80 }])).toBe(50);
   });
 });

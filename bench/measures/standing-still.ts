@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { overlapMs, overlaps, type Pause } from '../../tools/replicas/history.js';
+import { overlaps } from '../../tools/replicas/history.js';
 import { type WorkerProcess } from '../../tools/replicas/worker-process.js';
 import { type Contestant, heartbeatThread, rivals } from '../contestants.js';
 import { type Row } from '../figures.js';
 import { type Measure, repeat, type Scale, sideBySide } from '../measure.js';
 import { HALF_SECOND, Replicas } from '../replicas.js';
-import { repeatedSlots } from '../slots.js';
+import { overlapMs, type Pause, repeatedSlots } from '../slots.js';
 
 const ABOUT =
   'The others start runs meanwhile where they take over. Two runs overlap while both of them do something: a run that computes ' +

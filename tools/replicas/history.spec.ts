@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { brokenFences, overlapMs, overlaps, type RecordedRun, type Report, unaccountedOccurrences } from './history.js';
+import { brokenFences, overlaps, type RecordedRun, type Report, unaccountedOccurrences } from './history.js';
 
 function run(node: string, startedAtMs: number, endedAtMs: number, more: Partial<RecordedRun> = {}): RecordedRun {
   return { job: 'tick', node, fencingToken: 1, scheduledAtMs: 0, startedAtMs, endedAtMs, ...more };
@@ -22,13 +22,6 @@ describe('a history of runs', () => {
 
   it('has an overlap where a run never ended', () => {
     expect(overlaps([run('a', 0, Infinity), run('b', 9_000, 9_001)])).toHaveLength(1);
-  });
-
-  it('has overlaps without the time in which a process was halted', () => {
-    const pair = [run('a', 0, 100), run('b', 40, 90)] as const;
-    expect(overlapMs(pair)).toBe(50);
-    expect(overlapMs(pair, [{ node: 'a', fromMs: 20, toMs: 80 }])).toBe(10);
-    expect(overlapMs(pair, [{ node: 'c', fromMs: 20, toMs: 80 }])).toBe(50);
   });
 
   it('has no overlap between two jobs', () => {

@@ -21,7 +21,7 @@ export interface Report {
 }
 
 /** Two runs of one job of which the second began before the first had ended. */
-type Overlapping = readonly [RecordedRun, RecordedRun];
+export type Overlapping = readonly [RecordedRun, RecordedRun];
 
 /** Every two runs of a job that ran at the same time. One that begins in the millisecond in which another ends does not overlap. */
 export function overlaps(history: readonly RecordedRun[]): Overlapping[] {
@@ -34,24 +34,6 @@ export function overlaps(history: readonly RecordedRun[]): Overlapping[] {
     });
   }
   return found;
-}
-
-/** A time in which the process of a replica was halted. */
-export interface Pause {
-  readonly node: string;
-  readonly fromMs: number;
-  readonly toMs: number;
-}
-
-/** How long two overlapping runs both ran. A run whose process was halted meanwhile did not run. */
-export function overlapMs([first, second]: Overlapping, pauses: readonly Pause[] = []): number {
-  const fromMs = Math.max(first.startedAtMs, second.startedAtMs);
-  const toMs = Math.min(first.endedAtMs, second.endedAtMs);
-  const standing = pauses
-    .filter(({ node }) => node === first.node || node === second.node)
-    .map((pause) => Math.min(toMs, pause.toMs) - Math.max(fromMs, pause.fromMs))
-    .filter((ms) => ms > 0);
-  return toMs - fromMs - standing.reduce((sum, ms) => sum + ms, 0);
 }
 
 /** Every two successive runs of a job of which the later has the smaller fencing token, or the same one on another replica. */
