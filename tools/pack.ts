@@ -1,7 +1,7 @@
 import { copyFile, cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { addressesIn, withAbsoluteLinks } from './pack/published.js';
-import { npm, run } from './workspace/command.js';
+import { npm, tool } from './workspace/command.js';
 import { DIST, LIBRARY, LIBRARY_BUILD, ROOT } from './workspace/paths.js';
 
 interface Manifest {
@@ -14,7 +14,7 @@ const PACKAGE = join(DIST, 'package');
 const read = async <T>(manifest: string): Promise<T> => JSON.parse(await readFile(manifest, 'utf8')) as T;
 
 /** Builds the library and writes `dist/nestjs-singleton-job-<version>.tgz`, exactly as it would be published. */
-await run(process.execPath, [join(ROOT, 'node_modules/tsx/dist/cli.mjs'), join(ROOT, 'tools/build.ts'), 'library']);
+await tool('build.ts', ['library']);
 await rm(PACKAGE, { recursive: true, force: true });
 await mkdir(join(PACKAGE, 'dist'), { recursive: true });
 await cp(LIBRARY_BUILD, join(PACKAGE, 'dist'), { recursive: true });

@@ -1,8 +1,9 @@
 import { join } from 'node:path';
 import { Consumer, type ConsumerKind } from './packages/consumer.js';
 import { provideRedis } from './replicas/redis/index.js';
-import { run } from './workspace/command.js';
+import { tool } from './workspace/command.js';
 import { inWords } from './workspace/counts.js';
+import { holds } from './workspace/holds.js';
 import { ROOT } from './workspace/paths.js';
 
 /** Nest 12 is made of ES modules only, and Jest loads those from CommonJS tests since Node 24.9. */
@@ -26,7 +27,7 @@ const KINDS: readonly ConsumerKind[] = [
  * built, run on a real Redis until it ends by itself, tested with its own test runner, bundled, and made a single executable.
  */
 const wanted = process.argv.slice(2);
-const packed = await run(process.execPath, [join(ROOT, 'node_modules/tsx/dist/cli.mjs'), join(ROOT, 'tools/pack.ts')]);
+const packed = await tool('pack.ts');
 const tarball = join(ROOT, packed.trim().split('\n').at(-1) ?? '');
 await using redis = await provideRedis();
 
@@ -72,16 +73,4 @@ function checksOf(consumer: Consumer): readonly Check[] {
     ...tests,
     ...(isBundled ? bundles : []),
   ];
-}
-
-async function holds(rule: string, check: () => Promise<void>): Promise<boolean> {
-  const startedAt = performance.now();
-  const failure = await check().then(
-    () => undefined,
-    (error: unknown) => error,
-  );
-  if (failure instanceof Error) console.error(failure.message);
-  const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1);
-  console.log(`${failure === undefined ? 'ok    ' : 'FAILED'} ${rule} (${seconds} s)`);
-  return failure === undefined;
 }

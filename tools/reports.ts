@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Redis } from 'ioredis';
 import { locateRedisServer, provideRedis } from './replicas/redis/index.js';
-import { attempt, npm, run } from './workspace/command.js';
+import { attempt, npm, tool } from './workspace/command.js';
 import { inWords, record } from './workspace/counts.js';
 import { DIST, LIBRARY, ROOT } from './workspace/paths.js';
 
@@ -50,7 +50,7 @@ async function requireChromium(): Promise<void> {
 async function build(): Promise<void> {
   if (!(await isPacked())) {
     console.log('packs the library');
-    await run(process.execPath, [join(ROOT, 'node_modules/tsx/dist/cli.mjs'), join(ROOT, 'tools/pack.ts')]);
+    await tool('pack.ts');
   }
   await npm(['ci'], { cwd: APP });
   await rm(join(APP, 'dist'), { recursive: true, force: true });

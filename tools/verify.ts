@@ -1,15 +1,16 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { node, run } from './workspace/command.js';
+import { node, tool } from './workspace/command.js';
 import { inWords, record } from './workspace/counts.js';
-import { DIST, LIBRARY, ROOT } from './workspace/paths.js';
+import { holds } from './workspace/holds.js';
+import { DIST, LIBRARY } from './workspace/paths.js';
 
 /** All that must hold before a commit, in the order in which a mistake shows soonest. */
 const STEPS: Readonly<Record<string, () => Promise<unknown>>> = {
   format: () => node('prettier/bin/prettier.cjs', ['--check', '.']),
   lint: () => node('eslint/bin/eslint.js', ['.', '--max-warnings', '0']),
   types: () => node('typescript/bin/tsc', ['--noEmit']),
-  tests: () => tool('test.ts', { isShown: true }),
+  tests: () => tool('test.ts', [], { isShown: true }),
   docs: () => node('typedoc/bin/typedoc', []),
   build: () => tool('build.ts'),
   package: checkPackage,
@@ -33,18 +34,6 @@ await record('verify', { passed, failed });
 console.log(`verify: ${inWords({ passed, failed })}`);
 if (failed > 0) process.exitCode = 1;
 
-async function holds(name: string, check: () => Promise<unknown>): Promise<boolean> {
-  const startedAt = performance.now();
-  const failure = await check().then(
-    () => undefined,
-    (error: unknown) => error,
-  );
-  if (failure instanceof Error) console.error(failure.message);
-  const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1);
-  console.log(`${failure === undefined ? 'ok    ' : 'FAILED'} ${name.padEnd(10)} ${seconds.padStart(6)} s`);
-  return failure === undefined;
-}
-
 /** Packs the library as it would be published and has two judges look at what a consumer would resolve. */
 async function checkPackage(): Promise<void> {
   await tool('pack.ts');
@@ -52,8 +41,4 @@ async function checkPackage(): Promise<void> {
   const tarball = join(DIST, `${String(name)}-${String(version)}.tgz`);
   await node('publint/src/cli.js', ['run', '--strict', tarball]);
   await node('@arethetypeswrong/cli/dist/index.js', [tarball]);
-}
-
-function tool(file: string, options?: { isShown: boolean }): Promise<string> {
-  return run(process.execPath, [join(ROOT, 'node_modules/tsx/dist/cli.mjs'), join(ROOT, 'tools', file)], options);
 }

@@ -4,7 +4,7 @@ import { brokenFences, overlaps } from '../replicas/history.js';
 import { SERVER_KINDS, SERVERS } from '../replicas/servers.js';
 import { WorkerProcess } from '../replicas/worker-process.js';
 import { type Job, JOBS, Workers } from '../replicas/workers.js';
-import { node } from '../workspace/command.js';
+import { tool } from '../workspace/command.js';
 import { LEGEND, Timeline } from './timeline.js';
 
 /**
@@ -151,7 +151,7 @@ function summarize(workers: Workers, stopped: WorkerProcess, killed: WorkerProce
 try {
   console.log(`\n ${styleText('bold', 'nestjs-singleton-job')}: three replicas, and each job runs on one of them.`);
   console.log(styleText('dim', ` Building the worker, starting a server (${kind}) …`));
-  await node('tsx/dist/cli.mjs', ['tools/build.ts', 'worker']);
+  await tool('build.ts', ['worker']);
   await using server = await SERVERS[kind]();
   ending.signal.throwIfAborted();
   console.log(styleText('dim', ` ${server.url}, from ${server.source}`));

@@ -60,6 +60,11 @@ export function node(script: string, args: readonly string[], options?: CommandO
   return run(process.execPath, [join(ROOT, 'node_modules', script), ...args], options);
 }
 
+/** Runs a tool of this folder, such as `tool('pack.ts')`. */
+export function tool(file: string, args: readonly string[] = [], options?: CommandOptions): Promise<string> {
+  return node('tsx/dist/cli.mjs', [join(ROOT, 'tools', file), ...args], options);
+}
+
 /** Runs npm: the one that started this tool, or the one on the PATH. It prints its errors also within a silent npm. */
 export function npm(args: readonly string[], options: CommandOptions = {}): Promise<string> {
   const script = process.env['npm_execpath'];
