@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { CronExpressionParser } from 'cron-parser';
+import { CronPattern } from 'croner';
 import fc from 'fast-check';
 
 import { FIELD_RULES, type FieldName, type FieldValues, readField } from './read-field.js';
@@ -39,35 +39,62 @@ function outcome(read: () => FieldValues): FieldValues | 'refused' {
   }
 }
 
-/** The field as cron-parser reads it, in an expression in which no other field is restricted. */
+/** The field as croner reads it. It takes a value that two elements allow, so each element is read alone. */
 function oracle(field: string, name: FieldName): FieldValues {
-  const expression = ['0', '*', '*', '*', '*', '*'].with(FIELDS.indexOf(name), field).join(' ');
-  const { second, minute, hour, dayOfMonth, month, dayOfWeek } = CronExpressionParser.parse(expression).fields;
-  const { values } = { second, minute, hour, day: dayOfMonth, month, weekday: dayOfWeek }[name];
-  const sunday = (of: number): number => (name === 'weekday' ? of % 7 : of);
-  const numbers = values.filter((of) => typeof of === 'number').map(sunday);
-  const lasts = values.filter((of) => typeof of === 'string').map((of) => (name === 'day' ? 31 : sunday(parseInt(of))));
-  return {
-    values: [...new Set(numbers)].toSorted((a, b) => a - b),
-    last: lasts.toSorted((a, b) => a - b),
-    nth: name === 'weekday' ? dayOfWeek.nthDay : 0,
-  };
+  const parts = field.split(',').map((element) => readAlone(element, name));
+  const [values, last] = [parts.flatMap((part) => part.values), parts.flatMap((part) => part.last)];
+  for (const list of [values, last]) if (new Set(list).size < list.length) throw new Error(`twice in ${field}`);
+  return { values: sorted(values), last: sorted(last), nth: Math.max(...parts.map((part) => part.nth)) };
 }
 
-/** cron-parser takes a step that is longer than the field, which starts anew in each round: every hour for 90 minutes. */
-function hasTooLongStep(field: string, name: FieldName): boolean {
-  return Array.from(field.matchAll(/\/(\d+)/g)).some(([, by]) => Number(by) > FIELD_RULES[name].size);
+function readAlone(element: string, name: FieldName): FieldValues {
+  const { min, max } = FIELD_RULES[name];
+  // croner has no start with a step, which is short for a range to the end of the field
+  const range = element.replace(/^(\w+)\//, `$1-${max}/`);
+  // with a step, croner does not check the end of the range
+  patternOf(range.replace(/\/\d+$/, ''), name);
+  const pattern = patternOf(range, name);
+  if (name === 'weekday') return weekdaysOf(pattern.dayOfWeek);
+  const values = pattern[name].flatMap((isAllowed, index) => (isAllowed ? [index + min] : []));
+  return { values, last: pattern.lastDayOfMonth ? [max] : [], nth: 0 };
+}
+
+/** An expression in which no other field is restricted. */
+function patternOf(field: string, name: FieldName): CronPattern {
+  const expression = FIELDS.map((other) => (other === name ? field : '*')).join(' ');
+  return new CronPattern(expression, 'UTC', { mode: '6-part' });
+}
+
+/** croner has bits for each weekday: its first to fifth in the month, and its last. */
+function weekdaysOf(bits: readonly number[]): FieldValues {
+  const [every, last] = [63, 32];
+  const nth = bits.find((of) => of > 0 && of < last) ?? 0;
+  const thatHave = (expected: number): number[] => [0, 1, 2, 3, 4, 5, 6].filter((day) => bits[day] === expected);
+  return { values: thatHave(nth > 0 ? nth : every), last: thatHave(last), nth: nth > 0 ? Math.log2(nth) + 1 : 0 };
+}
+
+function sorted(values: readonly number[]): number[] {
+  return values.toSorted((a, b) => a - b);
+}
+
+/**
+ * croner also takes a `#` in a list, a range that ends with a `#` or `L`, `05L`, and a range up to SUN as up to 7. It takes `0L` and
+ * `7L` as the same value.
+ */
+function isReadOtherwise(field: string): boolean {
+  return /,.*#|#.*,|[-/][^,]*[#L]|\d\d[#L]|-sun|(?:[07]|sun)L.*(?:[07]|sun)L/i.test(field);
 }
 
 describe('a field of a cron expression', () => {
-  it.each(FIELDS)('has the values that cron-parser reads, or both refuse it: %s', (name) => {
+  it.each(FIELDS)('has the values that croner reads, or both refuse it: %s', (name) => {
     fc.assert(
       fc.property(
-        text.filter((field) => !hasTooLongStep(field, name)),
+        text.filter((field) => !isReadOtherwise(field)),
         (field) => {
           const own = outcome(() => readField(field, name, ''));
-          const sorted = own === 'refused' ? own : { ...own, last: own.last.toSorted((a, b) => a - b) };
-          expect(sorted).toEqual(outcome(() => oracle(field, name)));
+          expect(own === 'refused' ? own : { ...own, last: sorted(own.last) }).toEqual(
+            outcome(() => oracle(field, name)),
+          );
         },
       ),
       { numRuns: 1_000 },
