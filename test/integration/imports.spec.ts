@@ -7,7 +7,7 @@ async function loadedBy(program: string): Promise<string[]> {
     const { createRequire } = await import('node:module');
     const files = Object.keys(createRequire(process.cwd() + '/').cache);
     const isLoaded = (name) => files.some((file) => file.includes('/node_modules/' + name + '/'));
-    console.log(JSON.stringify(['ioredis', 'luxon', '@opentelemetry/api'].filter(isLoaded)));`;
+    console.log(JSON.stringify(['ioredis', '@opentelemetry/api'].filter(isLoaded)));`;
   return JSON.parse(await node('tsx/dist/cli.mjs', ['-e', `(async () => {${program}${print}})()`])) as string[];
 }
 

@@ -5,6 +5,8 @@ interface FieldText {
   readonly expected: string;
   /** How to write a range that wraps around the end of the field. */
   readonly around: string;
+  /** The names of the values. */
+  readonly names?: readonly string[];
 }
 
 const TEXTS: Readonly<Record<FieldName, FieldText>> = {
@@ -12,8 +14,18 @@ const TEXTS: Readonly<Record<FieldName, FieldText>> = {
   minute: { name: 'minute', expected: '0-59', around: '50-59,0-10 for 50-10' },
   hour: { name: 'hour', expected: '0-23', around: '22-23,0-2 for 22-2' },
   day: { name: 'day of month', expected: '1-31 or L', around: '28-31,1-3 for 28-3' },
-  month: { name: 'month', expected: '1-12 or JAN-DEC', around: '11-12,1-2 for NOV-FEB' },
-  weekday: { name: 'weekday', expected: '0-7, SUN-SAT, 5L or MON#2', around: 'FRI,SAT,SUN for FRI-SUN' },
+  month: {
+    name: 'month',
+    expected: '1-12 or JAN-DEC',
+    around: '11-12,1-2 for NOV-FEB',
+    names: ['JAN', 'FEB', 'MAR', 'APR', 'MAY', 'JUN', 'JUL', 'AUG', 'SEP', 'OCT', 'NOV', 'DEC'],
+  },
+  weekday: {
+    name: 'weekday',
+    expected: '0-7, SUN-SAT, 5L or MON#2',
+    around: 'FRI,SAT,SUN for FRI-SUN',
+    names: ['SUN', 'MON', 'TUE', 'WED', 'THU', 'FRI', 'SAT'],
+  },
 };
 
 /** Describes a field that cannot be read: what was expected, what was given, and the fix for a common mistake. */
@@ -41,12 +53,14 @@ function fixFor(name: FieldName, field: string): string {
 }
 
 function isValue(text: string, name: FieldName): boolean {
-  const { min, max, names = [] } = FIELD_RULES[name];
+  const { min, max } = FIELD_RULES[name];
+  const { names = [] } = TEXTS[name];
   return names.includes(text.toUpperCase()) || (Number(text) >= min && Number(text) <= max);
 }
 
 function valuesFor(text: string, name: FieldName): string {
-  const { min, max, names } = FIELD_RULES[name];
+  const { min, max } = FIELD_RULES[name];
+  const { names } = TEXTS[name];
   return names === undefined || /^\d+$/.test(text) ? `write ${min} to ${max}` : `write ${names.join(', ')}`;
 }
 

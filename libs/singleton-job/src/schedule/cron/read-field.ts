@@ -1,3 +1,4 @@
+import { CronExpressionParser } from 'cron-parser';
 import { createHash } from 'node:crypto';
 
 export type FieldName = 'second' | 'minute' | 'hour' | 'day' | 'month' | 'weekday';
@@ -9,42 +10,29 @@ interface FieldRule {
   readonly size: number;
   /** The largest value of an `H` without a range. */
   readonly hashMax: number;
-  /** The names of the values, from `min` on. */
-  readonly names?: readonly string[];
-  /** The form of an element with an `L`. */
-  readonly last?: RegExp;
-  /** The form of a field with a `#`: the value and its number. */
-  readonly nth?: RegExp;
 }
 
+/** In the order of the fields in an expression. */
 export const FIELD_RULES: Readonly<Record<FieldName, FieldRule>> = {
   second: { min: 0, max: 59, size: 60, hashMax: 59 },
   minute: { min: 0, max: 59, size: 60, hashMax: 59 },
   hour: { min: 0, max: 23, size: 24, hashMax: 23 },
   // every month has a 28th
-  day: { min: 1, max: 31, size: 31, hashMax: 28, last: /^L$/ },
-  month: {
-    min: 1,
-    max: 12,
-    size: 12,
-    hashMax: 12,
-    names: ['JAN', 'FEB', 'MAR', 'APR', 'MAY', 'JUN', 'JUL', 'AUG', 'SEP', 'OCT', 'NOV', 'DEC'],
-  },
+  day: { min: 1, max: 31, size: 31, hashMax: 28 },
+  month: { min: 1, max: 12, size: 12, hashMax: 12 },
   // 0 and 7 are both Sunday
-  weekday: {
-    min: 0,
-    max: 7,
-    size: 7,
-    hashMax: 6,
-    names: ['SUN', 'MON', 'TUE', 'WED', 'THU', 'FRI', 'SAT'],
-    last: /^(?:\d|[A-Za-z]{3})L$/,
-    nth: /^(\d|[A-Za-z]{3})#([1-5])$/,
-  },
+  weekday: { min: 0, max: 7, size: 7, hashMax: 6 },
 };
 
-/** `*`, `H` or `H(1-5)`, a value or a range; each with or without a step. */
+/** `*`, `H` or `H(1-5)`, a value or a range; each with or without a step. No name begins with an H. */
 const ELEMENT =
-  /^(?:[*?]|(?<hash>H)(?:\((?<low>\d+)-(?<high>\d+)\))?|(?<from>\d+|[A-Za-z]{3})(?:-(?<to>\d+|[A-Za-z]{3}))?)(?:\/(?<step>\d+))?$/;
+  /^(?:[*?]|(?<hash>H)(?:\((?<low>\d+)-(?<high>\d+)\))?|(?:\d+|(?!H)[A-Za-z]{3})(?:-(?:\d+|(?!H)[A-Za-z]{3}))?)(?:\/(?<step>\d+))?$/;
+
+/** The last day, or the last of a weekday. */
+const LAST = /^(?:\d|[A-Za-z]{3})?L$/;
+
+/** A field with a `#`: the weekday and its number. */
+const NTH = /^(?:\d|[A-Za-z]{3})#[1-5]$/;
 
 /** The values that one field allows. Sunday is 0. */
 export interface FieldValues {
@@ -59,66 +47,49 @@ export interface FieldValues {
 /**
  * Reads a list of elements such as `*`, `5`, `MON-FRI`, `10-50/20` or `L`, or a weekday with a `#`.
  *
- * @throws SyntaxError for an element that cannot be read, or a value that two elements of the list allow.
+ * cron-parser reads the values, in an expression without other fields. It also accepts forms that mean something else to it, such as
+ * `0MON`, `*#2` and `1/MAY`. So each element must have a known form first.
+ *
+ * @throws SyntaxError for an element of another form, a step that is longer than the field, or an empty range of `H`.
+ * @throws Error of cron-parser for a value outside the field, or one that two elements of the list allow.
  */
 export function readField(text: string, name: FieldName, jobName: string): FieldValues {
-  const rule = FIELD_RULES[name];
-  const seed = `${name} ${jobName}`;
-  const [, weekday, nth] = rule.nth?.exec(text) ?? [];
-  if (weekday !== undefined) return { values: readElement(weekday, rule, seed), last: [], nth: Number(nth) };
+  const elements = NTH.test(text) ? [text] : text.split(',').map((element) => withoutHash(element, name, jobName));
+  const expression = Object.keys(FIELD_RULES).map((field) => (field === name ? elements.join(',') : '*'));
+  // without a date it reads the clock
+  const { fields } = CronExpressionParser.parse(expression.join(' '), { currentDate: 0, tz: 'UTC' });
+  const { second, minute, hour, dayOfMonth: day, month, dayOfWeek: weekday } = fields;
+  const found: readonly (number | string)[] = { second, minute, hour, day, month, weekday }[name].values;
 
-  const last: number[] = [];
-  const values: number[] = [];
-  for (const element of text.split(',')) {
-    if (rule.last?.test(element)) last.push(element === 'L' ? rule.max : valueOf(element.slice(0, -1), rule));
-    else values.push(...readElement(element, rule, seed));
-  }
-  for (const list of [values, last]) {
-    if (new Set(list).size < list.length) throw new SyntaxError(`a value comes twice in '${text}'`);
-  }
-  return { values: values.toSorted((a, b) => a - b), last: last.map((value) => wrap(value, rule)), nth: 0 };
+  const { min, max, size } = FIELD_RULES[name];
+  /** Makes 0 of the weekday 7. Every other value stays. */
+  const wrap = (value: number): number => min + ((value - min) % size);
+  const values = found.filter((value) => typeof value === 'number').map(wrap);
+  const last = found.filter((value) => typeof value === 'string');
+  return {
+    values: [...new Set(values)].toSorted((a, b) => a - b),
+    last: last.map((value) => (value === 'L' ? max : wrap(Number.parseInt(value, 10)))),
+    nth: weekday.nthDay,
+  };
 }
 
-function readElement(element: string, rule: FieldRule, seed: string): readonly number[] {
+/** The element as it is, if its form is known. An `H` becomes a value or, with a step, a range. */
+function withoutHash(element: string, name: FieldName, jobName: string): string {
+  if (LAST.test(element)) return element;
+  const { min, max, size, hashMax } = FIELD_RULES[name];
   const form = ELEMENT.exec(element)?.groups;
   if (form === undefined) throw new SyntaxError(`cannot read '${element}'`);
   const step = Number(form['step'] ?? 1);
-  if (step < 1 || step > rule.size) throw new SyntaxError(`a step must be from 1 to ${rule.size}, got '${element}'`);
-  const [low, high] = boundsOf(form, rule);
+  if (step < 1 || step > size) throw new SyntaxError(`a step must be from 1 to ${size}, got '${element}'`);
+  if (form['hash'] === undefined) return element;
+
+  const low = Math.max(Number(form['low'] ?? min), min);
+  const high = Math.min(Number(form['high'] ?? hashMax), max);
   if (low > high) throw new SyntaxError(`a range must go up, got '${element}'`);
-
-  if (form['hash'] === undefined) return sequence(low, high, step, rule);
+  const hash = hashOf(`${name} ${jobName}`);
   const choices = high - low + 1;
-  if (form['step'] === undefined) return [wrap(low + (hashOf(seed) % choices), rule)];
-  return sequence(low + (hashOf(seed) % Math.min(step, choices)), high, step, rule);
-}
-
-function boundsOf(form: Partial<Record<string, string>>, rule: FieldRule): [low: number, high: number] {
-  const { hash, low, high, from, to, step } = form;
-  if (from !== undefined) {
-    const first = valueOf(from, rule);
-    if (to !== undefined) return [first, valueOf(to, rule)];
-    return [first, step === undefined ? first : rule.max];
-  }
-  if (hash === undefined) return [rule.min, rule.max];
-  return [Math.max(Number(low ?? rule.min), rule.min), Math.min(Number(high ?? rule.hashMax), rule.max)];
-}
-
-function valueOf(text: string, { min, max, names = [] }: FieldRule): number {
-  const named = names.indexOf(text.toUpperCase());
-  const value = named === -1 ? Number(text) : min + named;
-  if (value >= min && value <= max) return value;
-  throw new SyntaxError(`a value must be from ${min} to ${max}, got '${text}'`);
-}
-
-function sequence(first: number, upTo: number, step: number, rule: FieldRule): number[] {
-  const length = Math.floor((upTo - first) / step) + 1;
-  return [...new Set(Array.from({ length }, (_, index) => wrap(first + index * step, rule)))];
-}
-
-/** Makes 0 of the weekday 7. Every other value stays. */
-function wrap(value: number, { min, size }: FieldRule): number {
-  return min + ((value - min) % size);
+  if (form['step'] === undefined) return String(low + (hash % choices));
+  return `${low + (hash % Math.min(step, choices))}-${high}/${step}`;
 }
 
 /** Must never change: replicas of different versions must have the same values of `H`. */
