@@ -13,7 +13,7 @@ const LAYERS = {
   store: ['time', 'errors', 'events'],
   schedule: ['time', 'errors', 'events'],
   options: ['time', 'errors', 'events', 'store'],
-  decorators: ['errors', 'events', 'options', 'schedule'],
+  decorators: ['errors', 'events', 'options'],
   leadership: ['time', 'errors', 'events', 'store', 'options'],
   locks: ['time', 'errors', 'store', 'options', 'leadership'],
   discovery: ['errors', 'events', 'options', 'schedule', 'decorators'],

@@ -8,7 +8,6 @@ import {
   type JobDecorator,
   type JobOverrides,
   type SingletonJobOptions,
-  Timeout,
 } from 'nestjs-singleton-job';
 import { problemsOf, startDisabled } from '../support/nest-application.js';
 
@@ -168,11 +167,6 @@ const OPTIONS: Row[] = [
     'an unknown zone',
     Cron('* * * * *', { timeZone: 'Europe/Berln' }),
     "@Cron timeZone must be an IANA time zone, got 'Europe/Berln': did you mean 'Europe/Berlin'?",
-  ],
-  [
-    'a timeout decorator',
-    Timeout(500),
-    '@Timeout is not supported, because each new leader would run the job again: run it in onApplicationBootstrap(), which every replica calls, or use @Interval or @Cron',
   ],
 ];
 

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Injectable } from '@nestjs/common';
 import { Cron as NestCron, ScheduleModule, SchedulerRegistry } from '@nestjs/schedule';
-import { Cron, type JobRun, SingletonJobRegistry, Timeout, UnknownJobError } from 'nestjs-singleton-job';
+import { Cron, type JobRun, SingletonJobRegistry, UnknownJobError } from 'nestjs-singleton-job';
 import { InMemoryReplicas, type InMemoryReplica } from 'nestjs-singleton-job/testing';
 import { problemsOf, startDisabled } from '../support/nest-application.js';
 import { TasksService } from './migration-samples/after.js';
@@ -67,9 +67,6 @@ describe('the page about moving', () => {
     class Reports {
       @Cron('0 3 * * *', options)
       slow(): void {}
-
-      @Timeout(1_000)
-      timed(): void {}
     }
     const page = readFileSync(join(import.meta.dirname, '../../docs/migrating/from-nestjs-schedule.md'), 'utf8');
     const shown = [...page.matchAll(/^ {2}- (.+)$/gm)].map(([, problem]) => problem);

@@ -1,13 +1,9 @@
 export {
   Cron,
-  Cron as SingletonCron,
   FixedRate,
-  FixedRate as SingletonFixedRate,
   Interval,
-  Interval as SingletonInterval,
   type JobDecorator,
   JobRun,
-  Timeout,
 } from './decorators/index.js';
 export { type JobRegistration, type RegisteredSchedule } from './discovery/index.js';
 export {

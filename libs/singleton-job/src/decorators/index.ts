@@ -1,4 +1,4 @@
 /** The metadata that decorators record, and the `JobRun` that a method gets. */
 export { decoratedMethods, type JobMetadata, recordedJobs } from './job-metadata.js';
-export { Cron, FixedRate, Interval, type JobDecorator, Timeout } from './job.decorators.js';
+export { Cron, FixedRate, Interval, type JobDecorator } from './job.decorators.js';
 export { JobRun, type RunControl } from './job-run.js';

@@ -1,10 +1,9 @@
 import 'reflect-metadata';
-import { type AnySchedule } from '../schedule/index.js';
+import { type ScheduleKind } from '../events/index.js';
 
 /** The raw arguments of a decorator. They are checked at start-up, and all mistakes are reported at once. */
 export interface JobMetadata {
-  /** `timeout` exists only for an error that names `@Timeout`. */
-  readonly kind: AnySchedule['kind'] | 'timeout';
+  readonly kind: ScheduleKind;
   /** The name of the decorator, for messages: `@FixedRate`. */
   readonly decorator: string;
   /** Period, delay or expression. */

@@ -51,14 +51,6 @@ export function Cron(expression: string, options?: CronOptions): JobDecorator {
   return record({ kind: 'cron', decorator: '@Cron', schedule: expression, options });
 }
 
-/**
- * Start-up refuses it: every change of leader would run the method again. It exists so that a class that comes from `@nestjs/schedule`
- * gets an error that names it.
- */
-export function Timeout(...args: readonly (string | number)[]): JobDecorator {
-  return record({ kind: 'timeout', decorator: '@Timeout', schedule: args.at(-1), options: undefined });
-}
-
 function record(metadata: JobMetadata): JobDecorator {
   return (target, method) => {
     recordJob(target, method, metadata);

@@ -30,7 +30,7 @@ export function defineJob(
 ): JobDefinition | undefined {
   const { location, name, mistake } = candidate;
   const [metadata] = candidate.metadata;
-  if (mistake !== undefined || metadata === undefined || metadata.kind === 'timeout') {
+  if (mistake !== undefined || metadata === undefined) {
     problems.push(`${location}: ${mistake ?? 'has no decorator'}`);
     return undefined;
   }

@@ -77,10 +77,6 @@ function decoratorMistake(
   const decorators = metadata.map(({ decorator }) => decorator);
   const [decorator = ''] = decorators;
   const descriptor = descriptorOf(target, member);
-  if (decorators.includes('@Timeout')) {
-    const fix = 'run it in onApplicationBootstrap(), which every replica calls, or use @Interval or @Cron';
-    return `@Timeout is not supported, because each new leader would run the job again: ${fix}`;
-  }
   if (decorators.length > 1) {
     return `must have one decorator, got ${decorators.join(' and ')}: give each schedule a method of its own`;
   }
