@@ -3,7 +3,6 @@ import { SpanStatusCode } from '@opentelemetry/api';
 import { InMemorySpanExporter, NodeTracerProvider, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-node';
 import { type JobRun } from '../decorators/index.js';
 import { LeaseLostError } from '../errors/index.js';
-import { intercept } from '../runs/intercept.js';
 import { OpenTelemetryInterceptor } from './open-telemetry-interceptor.js';
 import { type TestReplica } from '../testing/replicas/test-replica.js';
 import { job } from '../testing/specs/job.js';
@@ -17,8 +16,8 @@ describe('The span of a run', () => {
     const exporter = new InMemorySpanExporter();
     const tracerProvider = new NodeTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
     const run = (given: JobRun): unknown => work(given, replica.clock);
-    const traced = intercept(job({ run }), [new OpenTelemetryInterceptor({ tracerProvider })]);
-    const replica = replicas.start('a', [traced]);
+    const interceptors = [new OpenTelemetryInterceptor({ tracerProvider })];
+    const replica = replicas.start('a', [job({ run })], { interceptors });
     await replicas.clock.advance(1_500);
     const events = (['runSucceeded', 'runFailed', 'runCancelled'] as const).filter(
       (event) => replica.observer.of(event).length > 0,

@@ -2,7 +2,7 @@ import { type JobDefinition } from '../discovery/index.js';
 import { Election, type Replica, type Term } from '../leadership/index.js';
 import { type LogSink, type RunInterceptor } from '../events/index.js';
 import { type ResolvedOptions } from '../options/index.js';
-import { intercept, JobRunner } from '../runs/index.js';
+import { JobRunner } from '../runs/index.js';
 import { SharedInterval } from '../time/index.js';
 import { EventLoopMonitor } from './event-loop-monitor.js';
 import { ShutdownDeadlines } from './shutdown-deadlines.js';
@@ -128,7 +128,7 @@ export class JobSupervisor {
   #compete(job: JobDefinition): JobWorkers {
     const { replica, interceptors } = this;
     const { clock, notify } = replica.context;
-    const runner = new JobRunner({ job: intercept(job, interceptors), clock, notify });
+    const runner = new JobRunner({ job, interceptors, clock, notify });
     const election = new Election(replica, job, (term, stop) => this.#lead(runner, term, stop));
     const ended = election.run();
     replica.open();

@@ -2,7 +2,6 @@ import { describe, expect, it } from '@jest/globals';
 import { type JobDefinition } from '../discovery/index.js';
 import { type JobEvents, type JobObserver, type RunInterceptor } from '../events/index.js';
 import { cron, interval } from '../schedule/index.js';
-import { intercept } from '../runs/intercept.js';
 import { type RecordedEvent } from '../testing/index.js';
 import { job, lasting } from '../testing/specs/job.js';
 import { keptLog } from '../testing/specs/kept-log.js';
@@ -157,7 +156,7 @@ describe('An observer of a starting run that uses up the lease', () => {
   ])('keeps the run of %s from beginning, and it is reported as cancelled', async (_, definition, interceptors) => {
     let begun = 0;
     const work = job({ ...definition, run: () => void (begun += 1) });
-    const a = replicas.start('a', [intercept(work, interceptors)], { observers: [blockAt('runStarted')] });
+    const a = replicas.start('a', [work], { observers: [blockAt('runStarted')], interceptors });
     await replicas.clock.advance(40_000);
     const [first] = a.observer.of('runStarted');
     expect(a.observer.of('runCancelled')).toMatchObject([{ code: 'LEASE_LOST', startedAt: first?.startedAt }]);

@@ -1,4 +1,3 @@
 /** What happens during a term: a loop fires ticks, and each tick starts a run. One run at a time is in flight. */
 export { firstIntervalRun } from './interval-loop.js';
-export { intercept } from './intercept.js';
 export { JobRunner } from './job-runner.js';

@@ -23,7 +23,7 @@ describe('Interceptors', () => {
       },
     });
     const work = job({ run: () => calls.push('run') });
-    replicas.start('a', [intercept(work, [around('outer'), around('inner')])]);
+    replicas.start('a', [work], { interceptors: [around('outer'), around('inner')] });
     await replicas.clock.advance(1_000);
     expect(calls).toEqual(['outer before tick', 'inner before tick', 'run', 'inner after 3', 'outer after 3']);
   });
@@ -39,7 +39,7 @@ describe('Interceptors', () => {
       },
     });
     const contextual: RunInterceptor = { intercept: (run, next) => storage.run(`run of ${run.job}`, next) };
-    replicas.start('a', [intercept(work, [contextual])]);
+    replicas.start('a', [work], { interceptors: [contextual] });
     await replicas.clock.advance(1_000);
     expect(seen).toEqual(['run of tick', 'run of tick']);
   });
@@ -55,7 +55,7 @@ describe('Interceptors', () => {
         return begun;
       },
     };
-    const a = replicas.start('a', [intercept(job({ run: () => Promise.reject(new Error('lost')) }), [slow])]);
+    const a = replicas.start('a', [job({ run: () => Promise.reject(new Error('lost')) })], { interceptors: [slow] });
     await replicas.clock.advance(1_100);
     await new Promise((resolve) => setTimeout(resolve, 5));
     await replicas.clock.advance(400);
@@ -74,7 +74,7 @@ describe('Interceptors', () => {
     ['reject', () => Promise.reject(new Error('no transaction'))],
   ])('that %s fail the run', async (_, throwing) => {
     let began = 0;
-    const a = replicas.start('a', [intercept(job({ run: () => (began += 1) }), [{ intercept: throwing }])]);
+    const a = replicas.start('a', [job({ run: () => (began += 1) })], { interceptors: [{ intercept: throwing }] });
     await replicas.clock.advance(2_000);
     expect(began).toBe(0);
     expect(a.observer.of('runFailed')).toMatchObject([{ error: { message: 'no transaction' } }, {}]);
@@ -82,7 +82,9 @@ describe('Interceptors', () => {
 
   it('that never call next keep the job from running', async () => {
     let began = 0;
-    const a = replicas.start('a', [intercept(job({ run: () => (began += 1) }), [{ intercept: () => undefined }])]);
+    const a = replicas.start('a', [job({ run: () => (began += 1) })], {
+      interceptors: [{ intercept: () => undefined }],
+    });
     await replicas.clock.advance(1_000);
     expect([began, a.observer.of('runSucceeded').length]).toEqual([0, 1]);
   });
@@ -94,10 +96,10 @@ describe('Interceptors', () => {
       },
     });
     const passing: RunInterceptor = { intercept: (_, next) => next() };
-    const a = replicas.start('a', [intercept(work, [passing])]);
-    const b = replicas.start('b', [
-      intercept({ ...work, name: 'tock' }, [{ intercept: (_, next) => next().catch(() => 0) }]),
-    ]);
+    const a = replicas.start('a', [work], { interceptors: [passing] });
+    const b = replicas.start('b', [{ ...work, name: 'tock' }], {
+      interceptors: [{ intercept: (_, next) => next().catch(() => 0) }],
+    });
     await replicas.clock.advance(1_000);
     expect(runs(a.observer.story)).toEqual(['1000 runStarted schedule', '1000 runFailed schedule']);
     expect(runs(b.observer.story)).toEqual(['1000 runStarted schedule', '1000 runSucceeded schedule']);
@@ -113,7 +115,7 @@ describe('Interceptors', () => {
       },
     });
     const careless: RunInterceptor = { intercept: (_, next) => void next() };
-    const a = replicas.start('a', [intercept(work, [careless])]);
+    const a = replicas.start('a', [work], { interceptors: [careless] });
     await replicas.clock.advance(2_600);
     expect(runs(a.observer.story)).toEqual(['1000 runStarted schedule', '2500 runSucceeded schedule']);
     expect(began).toBe(1);
@@ -122,7 +124,7 @@ describe('Interceptors', () => {
   it('that call next twice run the job once', async () => {
     let began = 0;
     const eager: RunInterceptor = { intercept: async (_, next) => [await next(), await next()] };
-    replicas.start('a', [intercept(job({ run: () => (began += 1) }), [eager])]);
+    replicas.start('a', [job({ run: () => (began += 1) })], { interceptors: [eager] });
     await replicas.clock.advance(1_000);
     expect(began).toBe(1);
   });
@@ -138,7 +140,7 @@ describe('Interceptors', () => {
       },
     };
     const work = job({ run: () => (began += 1), timeoutMs: 500 });
-    const a = replicas.start('a', [intercept(work, [slow])]);
+    const a = replicas.start('a', [work], { interceptors: [slow] });
     await replicas.clock.advance(1_600);
     expect(runs(a.observer.story)).toEqual(['1000 runStarted schedule', '1500 runCancelled schedule TIMEOUT']);
     expect(began).toBe(0);
@@ -147,14 +149,13 @@ describe('Interceptors', () => {
   it('that go on past the deadline before any timer do not begin the job', async () => {
     let began = 0;
     const run = new FakeRun();
-    const work = job({ run: () => void (began += 1) });
     const slow: RunInterceptor = {
       intercept: (_, next) => {
         run.loseLease();
         return next();
       },
     };
-    await expect(intercept(work, [slow]).invoke(run)).rejects.toThrow(LeaseLostError);
+    await expect(intercept([slow], run, () => (began += 1))).rejects.toThrow(LeaseLostError);
     expect(began).toBe(0);
   });
 });

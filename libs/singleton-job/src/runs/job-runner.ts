@@ -1,12 +1,13 @@
 import { type JobDefinition } from '../discovery/index.js';
 import { type Term } from '../leadership/index.js';
 import { type RunAbortCode } from '../errors/index.js';
-import { type Notify, type RunInfo } from '../events/index.js';
-import { type Clock, LinkedAbortController, onAbort, Sleeper } from '../time/index.js';
+import { type RunInfo } from '../events/index.js';
+import { LinkedAbortController, onAbort, Sleeper } from '../time/index.js';
 import { cronLoop } from './cron-loop.js';
 import { fixedRateLoop } from './fixed-rate-loop.js';
 import { intervalLoop, noteIntervalEnd, noteIntervalStart } from './interval-loop.js';
 import { reportUnhandled } from './unhandled-occurrences.js';
+import { type RunnerParts } from './run-handle.js';
 import { SingleFlight } from './single-flight.js';
 import { type TickLoopParts } from './tick-loop.js';
 
@@ -19,7 +20,7 @@ export class JobRunner {
   /** Aborts when the ticks of the present term, or the last one, end. */
   #quit: AbortSignal | undefined;
 
-  constructor(private readonly parts: { readonly job: JobDefinition; readonly clock: Clock; readonly notify: Notify }) {
+  constructor(private readonly parts: RunnerParts) {
     this.#runs = new SingleFlight({
       ...parts,
       onEnd: (term) => {

@@ -1,12 +1,22 @@
 import { type RunAbortCode, RunAbortedError } from '../errors/index.js';
-import { type Notify, type RunInfo } from '../events/index.js';
+import { type Notify, type RunInfo, type RunInterceptor } from '../events/index.js';
 import { JobRun, type RunControl } from '../decorators/index.js';
 import { type JobDefinition } from '../discovery/index.js';
 import { type Term } from '../leadership/index.js';
 import { type Clock, type Timer } from '../time/index.js';
+import { intercept } from './intercept.js';
 
 /** The cause of a run, and the instant for which it is started. */
 export type Tick = Pick<RunInfo, 'cause' | 'scheduledAt'>;
+
+/** What a run needs beside its term. */
+export interface RunnerParts {
+  readonly job: JobDefinition;
+  /** Wrap each run, the first one outermost. */
+  readonly interceptors: readonly RunInterceptor[];
+  readonly clock: Clock;
+  readonly notify: Notify;
+}
 
 /** One run, from its start until the method has ended, also if it ignores its signal. */
 export class RunHandle implements RunControl {
@@ -21,7 +31,7 @@ export class RunHandle implements RunControl {
   #timers: Timer[] | undefined = [];
 
   constructor(
-    private readonly parts: { readonly job: JobDefinition; readonly clock: Clock; readonly notify: Notify },
+    private readonly parts: RunnerParts,
     { scheduledAt, cause }: Tick,
     readonly term: Term,
   ) {
@@ -83,12 +93,12 @@ export class RunHandle implements RunControl {
   }
 
   async #run(run: JobRun): Promise<void> {
-    const { job, notify } = this.parts;
+    const { job, notify, interceptors } = this.parts;
     try {
       // the lease may have ended while observers of runStarted were called
       run.assertLeader();
       this.#wasCalled = true;
-      await job.invoke(run);
+      await intercept(interceptors, run, () => job.invoke(run));
       notify('runSucceeded', this.#withDuration());
     } catch (error: unknown) {
       // the clocks show the deadline before a timer can fire the signal

@@ -1,17 +1,13 @@
-import { type JobDefinition } from '../discovery/index.js';
 import { type Term } from '../leadership/index.js';
 import { type RunAbortCode } from '../errors/index.js';
-import { type Notify, type RunInfo } from '../events/index.js';
-import { type Clock, instant } from '../time/index.js';
-import { RunHandle, type Tick } from './run-handle.js';
+import { type RunInfo } from '../events/index.js';
+import { instant } from '../time/index.js';
+import { RunHandle, type RunnerParts, type Tick } from './run-handle.js';
 
 /** Two clocks that differ by less agree: they are read one after the other. */
 const IN_STEP_MS = 10;
 
-interface SingleFlightParts {
-  readonly job: JobDefinition;
-  readonly clock: Clock;
-  readonly notify: Notify;
+interface SingleFlightParts extends RunnerParts {
   /** Called when a run of this term has ended, if its method was called. */
   readonly onEnd: (term: Term) => void;
 }

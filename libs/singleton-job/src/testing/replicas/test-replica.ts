@@ -1,5 +1,5 @@
 import { type JobDefinition } from '../../discovery/index.js';
-import { type JobObserver, type LogSink } from '../../events/index.js';
+import { type JobObserver, type LogSink, type RunInterceptor } from '../../events/index.js';
 import { BackupHeartbeats } from '../../heartbeat-thread/backup-heartbeats.js';
 import { type BackupReport, type HeartbeatBackup } from '../../leadership/index.js';
 import { resolveOptions, type ResolvedOptions, type SingletonJobOptions } from '../../options/index.js';
@@ -19,6 +19,7 @@ export interface TestReplicaOptions {
   readonly options?: Partial<SingletonJobOptions>;
   /** Called before the recording observer. */
   readonly observers?: readonly JobObserver[];
+  readonly interceptors?: readonly RunInterceptor[];
   /** @default no log */
   readonly log?: LogSink;
   /** The behaviour of its network from the first request on. */
@@ -70,6 +71,7 @@ export function createTestReplica(
     rate = 1,
     options: given = {},
     observers = [],
+    interceptors = [],
     log,
     network = {},
     hasThread = false,
@@ -92,6 +94,7 @@ export function createTestReplica(
     ...(log !== undefined && { log }),
   };
   const created = createReplica(options, parts);
+  created.interceptors.push(...interceptors);
   const jobs = typeof jobsOfReplica === 'function' ? jobsOfReplica({ clock, options }) : jobsOfReplica;
   for (const job of jobs) created.supervisor.add(job);
   const kill = (): void => {
