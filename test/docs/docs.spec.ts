@@ -2,7 +2,12 @@ import { describe, expect, it } from '@jest/globals';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { InvalidOptionsError } from '../../libs/singleton-job/src/errors/index.js';
-import { DEFAULTS, formatDuration, optionsOf, resolveOptions } from '../../libs/singleton-job/src/options/index.js';
+import {
+  formatDuration,
+  MODULE_OPTIONS,
+  optionsOf,
+  resolveOptions,
+} from '../../libs/singleton-job/src/options/index.js';
 import { pagesUnder } from '../support/pages.js';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -61,6 +66,12 @@ function brokenLinks(page: string): string[] {
 /** What `find` finds on any page, with the page in front. */
 function onEachPage(find: (page: string) => string[]): string[] {
   return pages.flatMap((page) => find(page).map((found) => `${page}: ${found}`));
+}
+
+/** A default as the page shows it. */
+function shown(value: unknown): string {
+  if (typeof value === 'number') return formatDuration(value);
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 /** Every option of the library, as the error about an unknown option lists them. */
@@ -125,33 +136,22 @@ describe('docs/options.md', () => {
 
   it('gives each option the default that the code has', () => {
     const documented = new Map(rowsUnder('option', PAGE).map(([name = '', value = '']) => [name, value]));
-    const defaults = {
-      heartbeatInterval: formatDuration(DEFAULTS.heartbeatIntervalMs),
-      lockExpiry: formatDuration(DEFAULTS.lockExpiryMs),
-      maxBackoffDelay: formatDuration(DEFAULTS.maxBackoffDelayMs),
-      shutdownTimeout: formatDuration(DEFAULTS.shutdownTimeoutMs),
-      timeZone: DEFAULTS.timeZone,
-      enabled: String(DEFAULTS.enabled),
-      ignoreUnknownJobs: String(DEFAULTS.ignoreUnknownJobs),
-      allowInMemoryStore: String(DEFAULTS.allowInMemoryStore),
-      jobs: '{}',
-      observers: '[]',
-      interceptors: '[]',
-      heartbeatThread: 'false',
-    };
-    for (const [name, value] of Object.entries(defaults)) {
-      expect([name, documented.get(`\`${name}\``)]).toEqual([name, `\`${value}\``]);
-    }
-    const { jobs, observers } = resolveOptions({ projectName: 'docs', enabled: false });
-    expect({ ...jobs }).toEqual({});
-    expect(observers).toEqual([]);
+    const defaults = Object.entries(MODULE_OPTIONS).flatMap(([name, row]) =>
+      'default' in row ? [[`\`${name}\``, `\`${shown(row.default)}\``]] : [],
+    );
+    expect(defaults.length).toBeGreaterThan(10);
+    expect(defaults.map(([name = '']) => [name, documented.get(name)])).toEqual(defaults);
+    expect(documented.get('`heartbeatThread`')).toBe('`false`');
   });
 
   it('has every option of a job, with the kinds that take it', () => {
     const rows = rowsUnder('job option', PAGE).map(([name = '', kinds = '']) => ({ name: name.slice(1, -1), kinds }));
     for (const kind of ['fixed-rate', 'interval', 'cron'] as const) {
       const documented = rows.filter(({ kinds }) => kinds === 'all' || kinds.includes(kind.replace('-', ' ')));
-      expect([kind, documented.map(({ name }) => name).toSorted()]).toEqual([kind, optionsOf(kind).toSorted()]);
+      expect([kind, documented.map(({ name }) => name).toSorted()]).toEqual([
+        kind,
+        Object.keys(optionsOf(kind)).toSorted(),
+      ]);
     }
   });
 });

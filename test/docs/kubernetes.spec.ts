@@ -5,7 +5,7 @@ import type { IService } from 'kubernetes-models/v1';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { DEFAULTS } from '../../libs/singleton-job/src/options/index.js';
+import { MODULE_OPTIONS } from '../../libs/singleton-job/src/options/index.js';
 import { errorsInSamples } from '../support/compile-samples.js';
 
 const FOLDER = join(import.meta.dirname, '../../docs/production/kubernetes');
@@ -82,8 +82,12 @@ describe('the manifests for Kubernetes', () => {
   });
 
   it('give a pod shutdownTimeout and a second to stop', () => {
-    expect(variable('SINGLETON_JOB_SHUTDOWN_TIMEOUT')?.value).toBe(`${DEFAULTS.shutdownTimeoutMs / 1_000}s`);
-    expect(Number(pod?.terminationGracePeriodSeconds) * 1_000).toBeGreaterThan(DEFAULTS.shutdownTimeoutMs + 1_000);
+    expect(variable('SINGLETON_JOB_SHUTDOWN_TIMEOUT')?.value).toBe(
+      `${MODULE_OPTIONS.shutdownTimeout.default / 1_000}s`,
+    );
+    expect(Number(pod?.terminationGracePeriodSeconds) * 1_000).toBeGreaterThan(
+      MODULE_OPTIONS.shutdownTimeout.default + 1_000,
+    );
   });
 
   it('name the replica after its pod', () => {

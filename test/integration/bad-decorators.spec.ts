@@ -45,11 +45,7 @@ type Row = readonly [mistake: string, decorator: Decorator, problem: string];
 const SCHEDULES: Row[] = [
   ['a period below nothing', fixedRate(-5), '@FixedRate period must be at least 1ms, got -5ms: raise it'],
   ['a period of zero', fixedRate(0), '@FixedRate period must be at least 1ms, got 0ms: raise it'],
-  [
-    'no period',
-    fixedRate(),
-    "@FixedRate period must be a duration such as 500 (milliseconds), '500ms' or '3s', got undefined: give it",
-  ],
+  ['no period', fixedRate(), `@FixedRate period ${DURATION}, got undefined: give it`],
   [
     'a period without a unit',
     fixedRate('500'),

@@ -20,7 +20,11 @@ const NODE = "must be a text, not empty, without '#', spaces and control charact
 const NODE_FIX = 'leave it out to use POD_NAME or the name of the host; a random part is appended';
 const APP = "call it after the application, as in 'myapp'";
 const URL_FIX = "write it as 'redis://host:6379', or 'rediss://host:6379' for TLS";
-const ENCODE = 'or encode user and password with encodeURIComponent()';
+const UNENCODED = "connection must have no #, /, ? or single % before the '@', got";
+const ENCODE = 'with one: encode user and password with encodeURIComponent()';
+const FOREIGN =
+  'is no option of ioredis, which would connect to localhost: ' +
+  "pass the URL itself, as in connection: 'redis://host:6379', or write { host, port, db }";
 const KINDS = 'a redis:// or rediss:// URL, options of ioredis, { nodes, options } of a cluster, or an ioredis client';
 const PREFIX = 'is not supported: the keys begin with projectName, so set that instead';
 const WORKER_FILE = "write it as './dist/heartbeat-thread.js', or leave it out unless the application is bundled";
@@ -150,26 +154,14 @@ const CONNECTIONS: Row[] = [
     { connection: 'localhost:6379' },
     `connection must be a redis:// or rediss:// URL, got 'localhost:6379': ${URL_FIX}`,
   ],
-  [
-    'a # in a password',
-    { connection: 'redis://:s3c#ret@cache:6379' },
-    `connection must have no '#' before the '@', got 'redis://…@cache:6379' with one: write it as %23, ${ENCODE}`,
-  ],
+  ['a # in a password', { connection: 'redis://:s3c#ret@cache:6379' }, `${UNENCODED} 'redis://…@cache:6379' ${ENCODE}`],
   [
     'a # in a password of digits, which reads as a port',
     { connection: 'redis://user:12#3@cache:6379' },
-    `connection must have no '#' before the '@', got 'redis://…@cache:6379' with one: write it as %23, ${ENCODE}`,
+    `${UNENCODED} 'redis://…@cache:6379' ${ENCODE}`,
   ],
-  [
-    'a / in a password',
-    { connection: 'rediss://user:12/3@cache' },
-    `connection must have no '/' before the '@', got 'rediss://…@cache' with one: write it as %2F, ${ENCODE}`,
-  ],
-  [
-    'a % in a password',
-    { connection: 'redis://:100%@cache' },
-    `connection must have no '%' before the '@', got 'redis://…@cache' with one: write it as %25, ${ENCODE}`,
-  ],
+  ['a / in a password', { connection: 'rediss://user:12/3@cache' }, `${UNENCODED} 'rediss://…@cache' ${ENCODE}`],
+  ['a % in a password', { connection: 'redis://:100%@cache' }, `${UNENCODED} 'redis://…@cache' ${ENCODE}`],
   [
     'a database that is no number',
     { connection: 'redis://cache:6379/main' },
@@ -177,16 +169,8 @@ const CONNECTIONS: Row[] = [
       "write it as in 'redis://host:6379/0', or leave it out",
   ],
   ['a prefix in a URL', { connection: 'redis://cache?keyPrefix=x' }, `connection ?keyPrefix ${PREFIX}`],
-  [
-    'a URL among options',
-    { connection: { url: 'redis://user:secret@cache' } },
-    "connection.url is no option of ioredis: pass the URL itself, as in connection: 'redis://host:6379'",
-  ],
-  [
-    'options of another client',
-    { connection: { socket: { host: 'cache' } } },
-    'connection.socket is no option of ioredis: write host and port without it, as in connection: { host, port }',
-  ],
+  ['a URL among options', { connection: { url: 'redis://user:secret@cache' } }, `connection.url ${FOREIGN}`],
+  ['options of another client', { connection: { socket: { host: 'cache' } } }, `connection.socket ${FOREIGN}`],
   [
     'a URL as a host',
     { connection: { host: 'redis://user:secret@cache' } },
@@ -212,7 +196,7 @@ const CONNECTIONS: Row[] = [
   [
     'a cluster of no nodes',
     { connection: { nodes: [] } },
-    'connection.nodes must be a list of at least one node, each a URL, a port or { host, port }: ' +
+    'connection.nodes must be a list of at least one node, each a URL, a port or { host, port }, got an array: ' +
       "write it as [{ host: 'redis-0', port: 6379 }]",
   ],
   [

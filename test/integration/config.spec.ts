@@ -119,7 +119,7 @@ describe('the configuration', () => {
 
     expect(await optionsOf(module)).toMatchObject({
       projectName: 'from-file',
-      jobs: { 'daily-report': { lockExpiryMs: 30_000 } },
+      jobs: { 'daily-report': { lockExpiry: { value: 30_000 } } },
     });
   });
 });

@@ -204,7 +204,7 @@ describe('A password', () => {
       });
     });
     expect(code).toBe(1);
-    expect(printed).toContain("connection must have no '#' before the '@'");
+    expect(printed).toContain("connection must have no #, /, ? or single % before the '@'");
     expect(printed).not.toContain(SECRET);
   });
 });

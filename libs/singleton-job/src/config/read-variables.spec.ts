@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { Cron, FixedRate } from '../decorators/index.js';
 import { exploreInstances, type JobDefinition } from '../discovery/index.js';
 import { type InvalidJobsError, type InvalidOptionsError } from '../errors/index.js';
-import { MODULE_OPTIONS, optionInVariable, OVERRIDES, resolveOptions, type VariableKind } from '../options/index.js';
+import { MODULE_OPTIONS, optionInVariable, OVERRIDES, type OptionTable, resolveOptions } from '../options/index.js';
 import { readVariables } from './read-variables.js';
 
 class Jobs {
@@ -37,8 +37,10 @@ function problemsOf(options: object): readonly string[] {
 /** A text that a variable of this kind takes, and what it is read as. */
 const SAMPLES = { text: ['a text', 'a text'], boolean: ['true', true], duration: ['1500', 1_500] } as const;
 
-function settable(kinds: Readonly<Record<string, VariableKind>>) {
-  return Object.entries(kinds).flatMap(([option, kind]) => (kind === 'none' ? [] : ([[option, kind]] as const)));
+function settable(table: OptionTable) {
+  return Object.entries(table).flatMap(([option, { variable = 'none' }]) =>
+    variable === 'none' ? [] : ([[option, variable]] as const),
+  );
 }
 
 describe('a variable', () => {
@@ -128,7 +130,7 @@ describe('the variables of a job', () => {
     });
     const { PRICE_TICK } = fromVariables.jobs as Record<string, object>;
     const LOST =
-      'SINGLETON_JOB_JOBS__DAILY_REPORT__CRON, SINGLETON_JOB_JOBS__DAILY_REPORT__TIMEOUT: jobs in code replaces what variables set. ' +
+      'SINGLETON_JOB_JOBS__DAILY_REPORT__TIMEOUT, SINGLETON_JOB_JOBS__DAILY_REPORT__CRON: jobs in code replaces what variables set. ' +
       'Write jobs: { ...fromEnvironment.jobs, … }, where fromEnvironment is what singletonJobConfig returns';
     expect(problemsOf({ ...fromVariables, jobs: { PRICE_TICK, 'daily-report': { cron: '0 5 * * *' } } })).toEqual([
       LOST,

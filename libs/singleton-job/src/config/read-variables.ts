@@ -1,10 +1,11 @@
 import {
   ENABLED_VARIABLE,
+  FROM_VARIABLES,
   MODULE_OPTION_FIXES,
   MODULE_OPTIONS,
   OPTION_FIXES,
   optionInVariable,
-  optionsOfVariables,
+  type OptionTable,
   type OptionVariables,
   OVERRIDES,
   type SingletonJobOptions,
@@ -27,7 +28,7 @@ interface Section {
   readonly prefix: string;
   /** The rest of the name and the text of each that is set. */
   readonly texts: ReadonlyMap<string, string>;
-  readonly kinds: Readonly<Record<string, VariableKind>>;
+  readonly table: OptionTable;
   /** What to do instead, by the name of an option. */
   readonly fixes: Readonly<Record<string, string>>;
 }
@@ -54,35 +55,43 @@ export function readVariables(
     if (job === undefined || option === undefined) texts.set(variable.slice(prefix.length), text);
     else textsOfJobs.set(job, (textsOfJobs.get(job) ?? new Map<string, string>()).set(option, text));
   }
-  const jobs = [...textsOfJobs].map(([job, ofJob]) => [
-    job,
-    optionsOf({ prefix: `${prefix}JOBS__${job}__`, texts: ofJob, kinds: OVERRIDES, fixes: OPTION_FIXES }),
-  ]);
-  const ofJobs = Object.fromEntries(
+  const jobs = Object.fromEntries(
     [...textsOfJobs].map(([job, ofJob]) => [
       job,
-      [...ofJob.keys()].map((option) => `${prefix}JOBS__${job}__${option}`),
+      sectionOf({ prefix: `${prefix}JOBS__${job}__`, texts: ofJob, table: OVERRIDES, fixes: OPTION_FIXES }),
     ]),
   );
-  const options = optionsOf({ prefix, texts, kinds: MODULE_OPTIONS, fixes: MODULE_OPTION_FIXES }, ofJobs);
-  const all = jobs.length === 0 ? options : { ...options, jobs: Object.fromEntries(jobs) as object };
-  return all as OptionsFromEnvironment;
+  const own = sectionOf({ prefix, texts, table: MODULE_OPTIONS, fixes: MODULE_OPTION_FIXES });
+  const options = {
+    ...optionsOf(own),
+    ...(textsOfJobs.size > 0 && {
+      jobs: Object.fromEntries(Object.entries(jobs).map(([job, ofJob]) => [job, optionsOf(ofJob)])),
+    }),
+    [FROM_VARIABLES]: { ...own, jobs },
+  };
+  return options as unknown as OptionsFromEnvironment;
 }
 
-function optionsOf(section: Section, ofJobs: OptionVariables['ofJobs'] = {}): object {
-  return optionsOfVariables({
-    prefix: section.prefix,
-    values: valuesOf(section),
-    problems: mistakesIn(section),
-    ofJobs,
-  });
+function sectionOf(section: Section): OptionVariables {
+  return { prefix: section.prefix, values: valuesOf(section), problems: mistakesIn(section) };
+}
+
+/** The options whose variables are set. */
+function optionsOf({ values }: OptionVariables): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
 }
 
 /** Every option that a variable can set, with its value. Undefined: it is not set. */
-function valuesOf({ texts, kinds }: Section): Record<string, unknown> {
-  const settable = Object.entries(kinds).filter(([, kind]) => kind !== 'none');
+function valuesOf({ texts, table }: Section): Record<string, unknown> {
   return Object.fromEntries(
-    settable.map(([option, kind]) => [option, read(texts.get(optionInVariable(option)), kind)]),
+    settable(table).map(([option, kind]) => [option, read(texts.get(optionInVariable(option)), kind)]),
+  );
+}
+
+/** The options that a variable can set, and how. */
+function settable(table: OptionTable): (readonly [option: string, kind: VariableKind])[] {
+  return Object.entries(table).flatMap(([option, { variable = 'none' }]) =>
+    variable === 'none' ? [] : [[option, variable] as const],
   );
 }
 
@@ -96,13 +105,13 @@ function read(text: string | undefined, kind: VariableKind): string | number | b
 }
 
 /** A sentence about each variable that sets no option. */
-function mistakesIn({ prefix, texts, kinds, fixes }: Section): string[] {
-  const options = new Map(Object.keys(kinds).map((option) => [optionInVariable(option), option]));
-  const settable = [...options].flatMap(([form, option]) => (kinds[option] === 'none' ? [] : form));
+function mistakesIn({ prefix, texts, table, fixes }: Section): string[] {
+  const options = new Map(Object.keys(table).map((option) => [optionInVariable(option), option]));
+  const forms = settable(table).map(([option]) => optionInVariable(option));
   return [...texts.keys()].flatMap((form) => {
-    if (settable.includes(form)) return [];
+    if (forms.includes(form)) return [];
     const variable = `${prefix}${form}`;
-    if (kinds === MODULE_OPTIONS && /^JOBS(_|$)/.test(form)) {
+    if (table === MODULE_OPTIONS && /^JOBS(_|$)/.test(form)) {
       return `${variable} is no option of a job: write it as ${prefix}JOBS__DAILY_REPORT__CRON, with two underscores`;
     }
     const [head = ''] = form.split('__');
@@ -113,8 +122,8 @@ function mistakesIn({ prefix, texts, kinds, fixes }: Section): string[] {
       return `${variable}: ${what} cannot be set by a variable. ${option === 'connection' ? url : 'Set it in code'}`;
     }
     const fix = Object.keys(fixes).find((other) => optionInVariable(other) === form);
-    const close = suggest(form, settable);
-    const all = settable.map((other) => `${prefix}${other}`).join(', ');
+    const close = suggest(form, forms);
+    const all = forms.map((other) => `${prefix}${other}`).join(', ');
     const otherwise = close === undefined ? `the options are ${all}` : `did you mean '${prefix}${close}'?`;
     return `${variable} is no option here: ${(fix === undefined ? undefined : fixes[fix]) ?? otherwise}`;
   });

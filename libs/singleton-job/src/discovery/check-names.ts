@@ -84,10 +84,10 @@ function unknownIn(given: readonly GivenName[], names: readonly string[], mistak
 
 /** The jobs that variables name, in the form of variables: `DAILY_REPORT`. */
 function jobsOfVariables({ jobVariables }: ResolvedOptions): readonly GivenName[] {
-  return Object.entries(jobVariables).map(([name, { variables }]) => ({
-    name,
-    place: `${Object.values(variables).join(', ')}: ${name}`,
-  }));
+  return Object.entries(jobVariables).map(([name, given]) => {
+    const variables = new Set(Object.values(given).map(({ origin }) => origin));
+    return { name, place: `${[...variables].join(', ')}: ${name}` };
+  });
 }
 
 /** The names that a job with a mistake may have been meant to have. */

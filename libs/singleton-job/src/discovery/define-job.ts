@@ -1,34 +1,32 @@
 import { type JobMetadata } from '../decorators/index.js';
 import {
   argumentOf,
-  DEFAULTS,
-  defaultMisfireGraceMs,
   describeValue,
   formatDuration,
-  isArgument,
+  type GivenJobOptions,
   isRecord,
-  misplacedIn,
-  NAME_RULE,
-  ofSchedule,
-  OPTION_FIXES,
+  JOB_OPTIONS,
   OptionReader,
   optionsOf,
   overridesOf,
-  type ResolvedJobOverrides,
+  Place,
+  readJobOptions,
+  readOption,
   type ResolvedOptions,
-  resolveJobOptions,
+  rowsOf,
+  withDefaults,
 } from '../options/index.js';
 import { type AnySchedule, cron, fixedRate, interval, InvalidScheduleError } from '../schedule/index.js';
 import { hasLastingName, type JobCandidate } from './job-candidate.js';
 import { type JobDefinition } from './job-definition.js';
 
-/** Checks a job and applies its overrides. Undefined: there were mistakes, which are noted with their location. */
+/** Checks a job with its overrides. Undefined: there were mistakes, which are noted with their places. */
 export function defineJob(
   candidate: JobCandidate,
   options: ResolvedOptions,
   problems: string[],
 ): JobDefinition | undefined {
-  const { location, name, mistake } = candidate;
+  const { location, name, mistake, invoke } = candidate;
   const [metadata] = candidate.metadata;
   if (mistake !== undefined || metadata === undefined) {
     problems.push(`${location}: ${mistake ?? 'has no decorator'}`);
@@ -36,76 +34,43 @@ export function defineJob(
   }
   const before = problems.length;
   const { kind } = metadata;
-  const reader = readerOf(location, metadata, problems);
-  reader.refuseUnknown(optionsOf(kind), OPTION_FIXES);
-  checkWaitForCompletion(reader);
-  checkName(candidate, reader);
-  const declared = resolveJobOptions(reader);
+  const declared = readDeclared(candidate, metadata, problems);
+  const overrides = name === undefined ? {} : overridesOf(name, options);
+  problems.push(...misplaced(overrides, kind));
 
-  const override: Partial<ResolvedJobOverrides> = name === undefined ? {} : overridesOf(name, options);
-  problems.push(...misplaced(override, kind, name ?? location));
-  const written = readWritten(location, metadata, problems);
-  const build = (changed: Partial<ResolvedJobOverrides>): AnySchedule => {
-    switch (kind) {
-      case 'fixed-rate':
-        return grid(changed.periodMs ?? Number(written), changed.offsetMs ?? declared.offsetMs);
-      case 'interval':
-        return interval(changed.delayMs ?? Number(written));
-      case 'cron': {
-        const timeZone = changed.timeZone ?? declared.timeZone ?? options.timeZone;
-        return cron(changed.cron ?? String(written), { timeZone, jobName: name ?? location });
-      }
-    }
-  };
-  const schedule = written === undefined ? undefined : attempt(() => build({}), `${location}: `, problems);
-  const changes = written === undefined ? [] : ofSchedule(override.given ?? [], kind);
-  const variables = changes.flatMap((option) => override.variables?.[option] ?? []);
-  const place = variables.length > 0 ? variables.join(', ') : `jobs.${name ?? location}`;
-  const changed = changes.length > 0 ? attempt(() => build(override), `${place} (${location}): `, problems) : schedule;
-  if (name === undefined || changed === undefined || problems.length > before) return undefined;
+  const settings = withDefaults(JOB_OPTIONS, { ...declared, ...overrides });
+  const origins = rowsOf(overrides).flatMap(([option, row]) =>
+    row.isOfSchedule === true && row.kinds.includes(kind) ? (overrides[option]?.origin ?? []) : [],
+  );
+  const build = (from: typeof settings, place: string): AnySchedule | undefined =>
+    attempt(() => scheduleOf(kind, from, options.timeZone, name ?? location), `${place}: `, problems);
+  // a wrong schedule is a mistake also if an override replaces it
+  const ownSchedule = build(withDefaults(JOB_OPTIONS, declared), location);
+  const places = [...new Set(origins)].join(', ');
+  const schedule = origins.length === 0 ? ownSchedule : build(settings, `${places} (${location})`);
+  if (name === undefined || schedule === undefined || problems.length > before) return undefined;
 
-  const lockExpiryMs = override.lockExpiryMs ?? declared.lockExpiryMs ?? options.lockExpiryMs;
-  const warnAfterMs = override.warnAfterMs ?? declared.warnAfterMs ?? options.warnAfterMs;
+  const { enabled, timeoutMs, overlap, initialDelayMs, lockExpiryMs = options.lockExpiryMs } = settings;
+  const warnAfterMs = settings.warnAfterMs ?? options.warnAfterMs;
   return Object.freeze({
     name,
     location,
-    schedule: changed,
-    enabled: override.enabled ?? declared.enabled ?? true,
+    schedule,
+    enabled,
     lockExpiryMs,
-    timeoutMs: override.timeoutMs ?? declared.timeoutMs,
+    timeoutMs,
     warnAfterMs: warnAfterMs === false ? undefined : warnAfterMs,
-    overlap: override.overlap ?? declared.overlap ?? DEFAULTS.overlap,
-    initialDelayMs: override.initialDelayMs ?? declared.initialDelayMs ?? DEFAULTS.initialDelayMs,
-    misfireGraceMs:
-      override.misfireGraceMs ??
-      declared.misfireGraceMs ??
-      options.misfireGraceMs ??
-      defaultMisfireGraceMs(options, lockExpiryMs),
-    invoke: candidate.invoke,
+    overlap,
+    initialDelayMs,
+    misfireGraceMs: settings.misfireGraceMs ?? options.misfireGraceMs ?? defaultMisfireGraceMs(options, lockExpiryMs),
+    invoke,
   });
 }
 
-/** Notes why a job has no name. */
-export function checkName(
-  { name, location, className }: Pick<JobCandidate, 'name' | 'location' | 'className'>,
-  reader: OptionReader,
-): void {
-  if (name !== undefined) return;
-  const fix = "name the job, as in { name: 'price-tick' }";
-  if (className === undefined || reader.get('name') !== undefined) {
-    reader.refuse('name', NAME_RULE, fix);
-  } else if (hasLastingName(className)) {
-    reader.note('name', `must be given, got undefined while '${location}' cannot be a name: ${fix}`);
-  } else {
-    const what =
-      className === '' ? 'the class has no name' : `the class name '${className}' looks like that of a minifier`;
-    const why = `${what}, and the name of the job must be the same on all replicas`;
-    reader.note('name', `must be given, got undefined: ${why}: ${fix}`);
-  }
-}
-
-/** Reads the options of a decorator. */
-function readerOf(location: string, { decorator, options, surplus }: JobMetadata, problems: string[]): OptionReader {
+/** Reads the arguments of a decorator. */
+function readDeclared(candidate: JobCandidate, metadata: JobMetadata, problems: string[]): GivenJobOptions {
+  const { location } = candidate;
+  const { decorator, kind, options, schedule, surplus } = metadata;
   if (surplus !== undefined) {
     const fix = `write the name among the options, as in ${decorator}('1s', { name: 'heartbeat', timeout: '5s' })`;
     problems.push(`${location}: ${decorator} must have two arguments at most, got ${surplus}: ${fix}`);
@@ -114,51 +79,69 @@ function readerOf(location: string, { decorator, options, surplus }: JobMetadata
     const fix = "write them as { name: 'price-tick' }";
     problems.push(`${location}: ${decorator} options must be an object, got ${describeValue(options)}: ${fix}`);
   }
-  return new OptionReader(isRecord(options) ? options : {}, `${location}: ${decorator} `, problems);
+  const raw = isRecord(options) ? options : {};
+  const place = (key: string): Place => new Place(`${location}: ${decorator} ${key}`, location, problems);
+  if (raw['name'] === undefined) checkNameless(candidate, place('name'));
+  const reader = new OptionReader({ raw, prefix: `${location}: ${decorator} `, origin: location }, problems);
+  const given = readJobOptions(reader, optionsOf(kind));
+  const argument = argumentOf(kind);
+  const row = { ...JOB_OPTIONS[argument], isRequired: true } as const;
+  const written = readOption(row, schedule, place(argument === 'cron' ? 'expression' : argument));
+  return { ...given, ...(written !== undefined && { [argument]: written }) };
 }
 
-function checkWaitForCompletion(reader: OptionReader): void {
-  const value = reader.get('waitForCompletion');
-  if (value === undefined || value === true) return;
-  const fix = "runs of a job never overlap; with overlap: 'cancel-other' a new tick aborts the run in flight";
-  reader.refuse('waitForCompletion', 'true', fix);
+/** Notes why a job without a `name` option has no name. */
+function checkNameless({ name, location, className }: JobCandidate, at: Place): void {
+  if (name !== undefined) return;
+  const fix = "name the job, as in { name: 'price-tick' }";
+  if (className === undefined) {
+    JOB_OPTIONS.name.read(undefined, at);
+  } else if (hasLastingName(className)) {
+    at.note(`must be given, got undefined while '${location}' cannot be a name: ${fix}`);
+  } else {
+    const what =
+      className === '' ? 'the class has no name' : `the class name '${className}' looks like that of a minifier`;
+    const why = `${what}, and the name of the job must be the same on all replicas`;
+    at.note(`must be given, got undefined: ${why}: ${fix}`);
+  }
 }
 
 const PHRASES = { 'fixed-rate': 'a fixed-rate job', interval: 'an interval job', cron: 'a cron job' } as const;
 
 /** A sentence about each option of an override that its kind of job does not have. */
-function misplaced(override: Partial<ResolvedJobOverrides>, kind: AnySchedule['kind'], name: string): string[] {
-  return misplacedIn(override.given ?? [], kind).map((option) => {
-    const fix = isArgument(option) ? `its schedule is set by ${argumentOf(kind)}` : OPTION_FIXES[option];
-    const variable = override.variables?.[option];
-    const place = variable === undefined ? `jobs.${name}.` : `${variable}: `;
-    return `${place}${option} is no option of ${PHRASES[kind]}: ${fix ?? 'leave it out'}`;
+function misplaced(overrides: GivenJobOptions, kind: AnySchedule['kind']): string[] {
+  return rowsOf(overrides).flatMap(([option, { kinds, isArgument, fix }]) => {
+    if (kinds.includes(kind)) return [];
+    const instead = isArgument === true ? `its schedule is set by ${argumentOf(kind)}` : fix;
+    return `${overrides[option]?.path} is no option of ${PHRASES[kind]}: ${instead ?? 'leave it out'}`;
   });
 }
 
-/** The first argument of the decorator: milliseconds, or an expression. */
-function readWritten(location: string, metadata: JobMetadata, problems: string[]): number | string | undefined {
-  const { decorator, kind, schedule } = metadata;
-  if (kind === 'fixed-rate' || kind === 'interval') {
-    const key = argumentOf(kind);
-    const reader = new OptionReader({ [key]: schedule }, `${location}: ${decorator} `, problems);
-    if (schedule === undefined) reader.refuse(key, "a duration such as 500 (milliseconds), '500ms' or '3s'", 'give it');
-    return reader.duration(key);
+type ScheduleSettings = Partial<
+  Pick<ReturnType<typeof withDefaults<typeof JOB_OPTIONS>>, 'periodMs' | 'offsetMs' | 'delayMs' | 'cron' | 'timeZone'>
+>;
+
+/**
+ * The schedule. Undefined: there is none without the first argument, whose mistake is noted.
+ *
+ * @throws InvalidScheduleError
+ */
+function scheduleOf(
+  kind: AnySchedule['kind'],
+  { periodMs, offsetMs, delayMs, cron: expression, timeZone }: ScheduleSettings,
+  zoneOfModule: string,
+  jobName: string,
+): AnySchedule | undefined {
+  switch (kind) {
+    case 'fixed-rate':
+      return periodMs === undefined ? undefined : grid(periodMs, offsetMs);
+    case 'interval':
+      return delayMs === undefined ? undefined : interval(delayMs);
+    case 'cron':
+      return expression === undefined ? undefined : cron(expression, { timeZone: timeZone ?? zoneOfModule, jobName });
   }
-  if (typeof schedule === 'string') return schedule;
-  const fix =
-    schedule instanceof Date
-      ? 'a schedule repeats; for one instant use a queue with delayed jobs'
-      : typeof schedule === 'number'
-        ? 'for a number of milliseconds use @FixedRate or @Interval'
-        : "use five or six fields, as in '0 3 * * *'";
-  problems.push(
-    `${location}: ${decorator} expression must be a cron expression, got ${describeValue(schedule)}: ${fix}`,
-  );
-  return undefined;
 }
 
-/** @throws InvalidScheduleError unless the offset lies within the period. */
 function grid(periodMs: number, offsetMs = 0): AnySchedule {
   if (offsetMs < periodMs) return fixedRate(periodMs, { offsetMs });
   const fix = 'take what remains after division by the period';
@@ -167,7 +150,7 @@ function grid(periodMs: number, offsetMs = 0): AnySchedule {
 }
 
 /** The schedule. Undefined: it has a mistake, which is noted. */
-function attempt(build: () => AnySchedule, prefix: string, problems: string[]): AnySchedule | undefined {
+function attempt(build: () => AnySchedule | undefined, prefix: string, problems: string[]): AnySchedule | undefined {
   try {
     return build();
   } catch (error: unknown) {
@@ -175,4 +158,12 @@ function attempt(build: () => AnySchedule, prefix: string, problems: string[]): 
     problems.push(`${prefix}${error.message}`);
     return undefined;
   }
+}
+
+/**
+ * The misfire grace of a cron job if neither the job nor the module sets it. It is long enough for a leader to drain, or for the session
+ * of a killed leader to end, and for the next leader to take over, with one `lockExpiry` to spare.
+ */
+function defaultMisfireGraceMs(options: ResolvedOptions, lockExpiryMs: number): number {
+  return options.shutdownTimeoutMs + 2 * lockExpiryMs + options.heartbeatIntervalMs;
 }

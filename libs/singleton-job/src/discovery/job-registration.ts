@@ -7,10 +7,11 @@ import {
   type FixedRateOptions,
   isName,
   isRecord,
-  OptionReader,
+  JOB_OPTIONS,
+  Place,
   type ResolvedOptions,
 } from '../options/index.js';
-import { checkName, defineJob } from './define-job.js';
+import { defineJob } from './define-job.js';
 import { type JobCandidate } from './job-candidate.js';
 import { type JobDefinition } from './job-definition.js';
 
@@ -86,8 +87,8 @@ function readRegistration(registration: unknown, problems: string[]): JobCandida
   }
   const argument = readArgument(location, schedule, problems);
   if (argument === undefined) {
-    // the possible options depend on the kind
-    checkName({ location, name }, new OptionReader(options, `${location}: its `, problems));
+    // the other options depend on the kind
+    JOB_OPTIONS.name.read(options['name'], new Place(`${location}: its name`, location, problems));
     return undefined;
   }
   const { [argument]: first, ...others } = schedule as Record<string, unknown>;

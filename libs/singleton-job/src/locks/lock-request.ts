@@ -1,11 +1,15 @@
 import { InvalidLockError } from '../errors/index.js';
 import {
   describeValue,
+  duration,
   type Duration,
+  expiry,
   isRecord,
+  matching,
   OptionReader,
-  readExpiry,
+  type OptionRow,
   type ResolvedOptions,
+  withDefaults,
 } from '../options/index.js';
 
 /** The key of a lock. Each tenant has its own keys: two tenants can lock the same name at the same time. */
@@ -56,6 +60,17 @@ export interface LockRequest {
 
 const KEY_FIX = "use a text such as 'nightly-import', or { name: 'nightly-import', tenant: 'acme' }";
 
+const isSignal = (value: unknown): value is AbortSignal => value instanceof AbortSignal;
+
+/** Every option of a lock. The default of `expiry` is that of the module. */
+const LOCK_OPTIONS = {
+  expiry: { variable: 'duration', read: expiry },
+  wait: { variable: 'duration', read: duration({ leastMs: 0 }), default: 0 },
+  signal: { read: matching(isSignal, 'an AbortSignal', 'pass controller.signal') },
+} as const satisfies Record<keyof LockOptions, OptionRow>;
+
+const FIXES = { lockExpiry: 'here it is called expiry', ttl: 'it is called expiry' };
+
 /** @throws InvalidLockError with every mistake */
 export function readLockRequest(key: unknown, given: unknown, options: ResolvedOptions): LockRequest {
   const problems: string[] = [];
@@ -65,16 +80,10 @@ export function readLockRequest(key: unknown, given: unknown, options: ResolvedO
       `options must be an object, got ${describeValue(given)}: write them as { expiry: '30s', wait: '5s' }`,
     );
   }
-  const reader = new OptionReader(isRecord(given) ? given : {}, '', problems);
-  reader.refuseUnknown(['expiry', 'wait', 'signal'], {
-    lockExpiry: 'here it is called expiry',
-    ttl: 'it is called expiry',
-  });
-  const expiryMs = readExpiry('expiry', reader) ?? options.lockExpiryMs;
-  const waitMs = reader.duration('wait', 0) ?? 0;
-  const signal = reader.checked('signal', isSignal, { expected: 'an AbortSignal', fix: 'pass controller.signal' });
+  const reader = new OptionReader({ raw: isRecord(given) ? given : {} }, problems);
+  const { expiryMs, waitMs, signal } = withDefaults(LOCK_OPTIONS, reader.read(LOCK_OPTIONS, FIXES));
   if (problems.length > 0) throw new InvalidLockError(problems);
-  return { name, expiryMs, waitMs, signal };
+  return { name, expiryMs: expiryMs ?? options.lockExpiryMs, waitMs, signal };
 }
 
 function readKey(key: unknown, problems: string[]): string {
@@ -91,8 +100,4 @@ function readKey(key: unknown, problems: string[]): string {
 function isKeyPart(value: unknown): value is string {
   // half of a surrogate pair cannot be encoded
   return typeof value === 'string' && value !== '' && !/\p{Surrogate}/u.test(value);
-}
-
-function isSignal(value: unknown): value is AbortSignal {
-  return value instanceof AbortSignal;
 }

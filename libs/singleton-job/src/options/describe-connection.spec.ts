@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { Cluster, Redis } from 'ioredis';
 import { describeStore } from './describe-connection.js';
-import { type ResolvedOptions } from './resolved-options.js';
+import { type ResolvedOptions } from './resolve-options.js';
 
 const lazyConnect = true;
 const SENTINEL = { name: 'main', sentinels: [{ host: 's1' }, { host: 's2', port: 1 }], password: 'secret' };

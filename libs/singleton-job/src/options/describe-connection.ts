@@ -1,6 +1,6 @@
 import { type RedisConnectionOptions } from '../store/index.js';
 import { describeUrl, isRecord, listSome } from './describe-value.js';
-import { type ResolvedOptions } from './resolved-options.js';
+import { type ResolvedOptions } from './resolve-options.js';
 
 const MOST_NODES = 3;
 

@@ -22,6 +22,7 @@ function parseText(text: string): number | undefined {
 
 /** How to turn what {@link parseDuration} refused into a duration. */
 export function durationFix(value: unknown): string {
+  if (value === undefined) return 'give it';
   if (value === '') return 'give it a value, or leave the option out';
   if (typeof value === 'string' && /^\d+$/.test(value)) return `add a unit, as in '${value}ms', or pass it as a number`;
   if (typeof value === 'string' && value.startsWith('-')) return 'it cannot be negative';

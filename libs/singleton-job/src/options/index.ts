@@ -1,6 +1,4 @@
 /** The options of the module and of jobs: types, defaults and checks. */
-export { DEFAULTS } from './defaults.js';
-export { defaultMisfireGraceMs } from './derived.js';
 export { describeStore } from './describe-connection.js';
 export { describeValue, isClass, isRecord, listSome } from './describe-value.js';
 export { type Duration, formatDuration } from './duration.js';
@@ -15,20 +13,19 @@ export {
 } from './job.options.js';
 export {
   argumentOf,
-  isArgument,
-  misplacedIn,
-  ofSchedule,
+  type GivenJobOptions,
+  JOB_OPTIONS,
   OPTION_FIXES,
   optionsOf,
   OVERRIDES,
+  rowsOf,
 } from './job-option-table.js';
+export { MODULE_OPTION_FIXES, MODULE_OPTIONS } from './module-option-table.js';
 export { isName, NAME_RULE } from './names.js';
-export { OptionReader } from './option-reader.js';
-export { readExpiry } from './read-timings.js';
-export { resolveJobOptions } from './resolve-job-options.js';
-export { MODULE_OPTION_FIXES, MODULE_OPTIONS, resolveOptions } from './resolve-options.js';
-export { overridesOf } from './resolve-overrides.js';
-export { type ResolvedJobOverrides, type ResolvedOptions } from './resolved-options.js';
+export { OptionReader, type OptionRow, type OptionTable, Place, readOption, withDefaults } from './option-reader.js';
+export { overridesOf, readJobOptions } from './read-overrides.js';
+export { duration, expiry, matching } from './readers.js';
+export { type ResolvedOptions, resolveOptions } from './resolve-options.js';
 export {
   type HeartbeatThreadOptions,
   type InterceptorClass,
@@ -40,9 +37,9 @@ export {
 export { didYouMean, suggest } from './suggest.js';
 export { RESOLVED_OPTIONS, SINGLETON_JOB_OPTIONS } from './tokens.js';
 export {
+  FROM_VARIABLES,
   jobInVariable,
   optionInVariable,
-  optionsOfVariables,
   type OptionVariables,
   type VariableKind,
 } from './variables.js';

@@ -2,8 +2,10 @@ import { describe, expect, it } from '@jest/globals';
 import { Cron, FixedRate, Interval, type JobDecorator } from '../decorators/index.js';
 import { exploreInstances } from '../discovery/index.js';
 import { type ScheduleKind } from '../events/index.js';
-import { optionsOf, OVERRIDABLE } from './job-option-table.js';
+import { optionsOf, OVERRIDES } from './job-option-table.js';
 import { resolveOptions } from './resolve-options.js';
+
+const OVERRIDABLE = Object.keys(OVERRIDES);
 
 /** Wrong for every option. */
 const WRONG = {};
@@ -34,7 +36,7 @@ describe('an option of a job', () => {
     class Prices {
       tick(): void {}
     }
-    const names = optionsOf(kind as ScheduleKind);
+    const names = Object.keys(optionsOf(kind as ScheduleKind));
     decorate(wrong(names))(Prices.prototype, 'tick', { value: () => undefined });
     const options = resolveOptions({ projectName: 'test', enabled: false });
     expect(refusedBy(() => exploreInstances([new Prices()], options))).toEqual(names.toSorted());
@@ -47,7 +49,9 @@ describe('an option of a job', () => {
         tick(): void {}
       }
       const unset = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, undefined]));
-      decorate(unset(optionsOf(kind as ScheduleKind)))(Prices.prototype, 'tick', { value: () => undefined });
+      decorate(unset(Object.keys(optionsOf(kind as ScheduleKind))))(Prices.prototype, 'tick', {
+        value: () => undefined,
+      });
       const jobs = { 'Prices.tick': unset(OVERRIDABLE) };
       const [job] = exploreInstances([new Prices()], resolveOptions({ projectName: 'test', enabled: false, jobs }));
       expect(job).toMatchObject({ name: 'Prices.tick', enabled: true, lockExpiryMs: 10_000, timeoutMs: undefined });

@@ -1,114 +1,157 @@
 import { type ScheduleKind } from '../events/index.js';
 import { type CronOptions, type FixedRateOptions, type JobOptions, type JobOverrides } from './job.options.js';
-import { type VariableKinds } from './variables.js';
+import { isName, NAME_RULE } from './names.js';
+import { type Given, type OptionRow } from './option-reader.js';
+import { boolean, duration, durationOrFalse, expiry, matching, timeZone } from './readers.js';
+import { type KindOf } from './variables.js';
 
-type Kinds = readonly ScheduleKind[];
+type JobOptionName = keyof JobOptions | keyof FixedRateOptions | keyof CronOptions | keyof JobOverrides;
 
-export type JobOptionName = keyof JobOptions | keyof FixedRateOptions | keyof CronOptions | keyof JobOverrides;
-
-/** Which decorators and overrides take an option of a job, and the fix where it is not possible. */
-interface JobOptionRule {
-  /** The kinds whose decorators take it. */
-  readonly decorators: Kinds;
-  /** The kinds whose overrides take it. */
-  readonly overrides: Kinds;
+/** An option of a job. A variable can set every option that an override can. */
+interface JobOptionRow extends OptionRow {
+  /** The kinds of jobs that take it. */
+  readonly kinds: readonly ScheduleKind[];
+  /** True: it is the first argument of the decorator. Only an override takes it among the options. */
+  readonly isArgument?: true;
   /** True: it is part of the schedule. */
   readonly isOfSchedule?: true;
+  /** What to do where it is not possible. */
   readonly fix?: string;
 }
 
-const ALL: Kinds = ['fixed-rate', 'interval', 'cron'];
-const EVERYWHERE: JobOptionRule = { decorators: ALL, overrides: ALL };
-const IN_DECORATORS: JobOptionRule = { decorators: ALL, overrides: [] };
+/** Ties each option to its interface in `job.options.ts`. */
+type JobOptionTable = {
+  readonly [K in JobOptionName]: JobOptionRow & {
+    readonly variable: K extends keyof JobOverrides ? KindOf<NonNullable<JobOverrides[K]>> : 'none';
+  };
+};
 
-function only(...kinds: Kinds): JobOptionRule {
-  return { decorators: kinds, overrides: kinds };
+const ALL: readonly ScheduleKind[] = ['fixed-rate', 'interval', 'cron'];
+
+const isTrue = (value: unknown): value is true => value === true;
+const isOverlap = (value: unknown): value is 'skip' | 'cancel-other' => value === 'skip' || value === 'cancel-other';
+const isText = (value: unknown): value is string => typeof value === 'string';
+
+function cronFix(value: unknown): string {
+  if (value instanceof Date) return 'a schedule repeats; for one instant use a queue with delayed jobs';
+  if (typeof value === 'number') return 'for a number of milliseconds use @FixedRate or @Interval';
+  return "use five or six fields, as in '0 3 * * *'";
 }
 
-/** The option of an override that replaces the first argument of the decorator. */
-function argument(kind: ScheduleKind): JobOptionRule {
-  return { decorators: [], overrides: [kind], isOfSchedule: true };
-}
-
-/** The options of each kind of job. `job.options.ts` has their types, `resolve-job-options.ts` checks them. */
-const JOB_OPTIONS: Readonly<Record<JobOptionName, JobOptionRule>> = {
-  name: { ...IN_DECORATORS, fix: 'set the name in the decorator; an override is found by that name' },
-  enabled: EVERYWHERE,
-  disabled: EVERYWHERE,
-  lockExpiry: EVERYWHERE,
-  timeout: EVERYWHERE,
-  warnAfter: EVERYWHERE,
-  initialDelay: EVERYWHERE,
+/** Every option of a job. Options without a default have that of the module, or none. */
+export const JOB_OPTIONS = {
+  name: {
+    kinds: ALL,
+    variable: 'none',
+    read: matching(isName, NAME_RULE, "name the job, as in { name: 'price-tick' }"),
+    fix: 'set the name in the decorator; an override is found by that name',
+  },
+  enabled: { kinds: ALL, variable: 'boolean', read: boolean, default: true },
+  disabled: { kinds: ALL, variable: 'boolean', read: boolean },
+  lockExpiry: { kinds: ALL, variable: 'duration', read: expiry },
+  timeout: { kinds: ALL, variable: 'duration', read: duration() },
+  warnAfter: { kinds: ALL, variable: 'duration', read: durationOrFalse },
+  initialDelay: { kinds: ALL, variable: 'duration', read: duration({ leastMs: 0 }), default: 0 },
   waitForCompletion: {
-    ...IN_DECORATORS,
+    kinds: ALL,
+    variable: 'none',
+    read: matching(
+      isTrue,
+      'true',
+      "runs of a job never overlap; with overlap: 'cancel-other' a new tick aborts the run in flight",
+    ),
     fix: "it is always true; with overlap: 'cancel-other' a new tick aborts the run in flight",
   },
   overlap: {
-    ...only('fixed-rate', 'cron'),
+    kinds: ['fixed-rate', 'cron'],
+    variable: 'text',
+    read: matching(
+      isOverlap,
+      "'skip' or 'cancel-other'",
+      "use 'skip' to drop a tick that is due during a run, 'cancel-other' to abort that run",
+    ),
+    default: 'skip',
     fix: 'an interval is counted from the end of the run, so its ticks never overlap; leave it out',
   },
   offset: {
-    ...only('fixed-rate'),
+    kinds: ['fixed-rate'],
+    variable: 'duration',
+    read: duration({ leastMs: 0 }),
     isOfSchedule: true,
     fix: 'only a fixed-rate job has a grid to move; leave it out',
   },
-  timeZone: { ...only('cron'), isOfSchedule: true, fix: 'only cron jobs read local time; leave it out' },
-  misfireGrace: { ...only('cron'), fix: 'only cron jobs have occurrences that can be late; leave it out' },
-  period: { ...argument('fixed-rate'), fix: "it is the first argument, as in @FixedRate('500ms')" },
-  delay: { ...argument('interval'), fix: "it is the first argument, as in @Interval('1s')" },
-  cron: { ...argument('cron'), fix: "it is the first argument, as in @Cron('0 3 * * *')" },
-};
+  timeZone: {
+    kinds: ['cron'],
+    variable: 'text',
+    read: timeZone,
+    isOfSchedule: true,
+    fix: 'only cron jobs read local time; leave it out',
+  },
+  misfireGrace: {
+    kinds: ['cron'],
+    variable: 'duration',
+    read: duration({ leastMs: 0 }),
+    fix: 'only cron jobs have occurrences that can be late; leave it out',
+  },
+  period: {
+    kinds: ['fixed-rate'],
+    variable: 'duration',
+    read: duration(),
+    isArgument: true,
+    isOfSchedule: true,
+    fix: "it is the first argument, as in @FixedRate('500ms')",
+  },
+  delay: {
+    kinds: ['interval'],
+    variable: 'duration',
+    read: duration(),
+    isArgument: true,
+    isOfSchedule: true,
+    fix: "it is the first argument, as in @Interval('1s')",
+  },
+  cron: {
+    kinds: ['cron'],
+    variable: 'text',
+    read: matching(isText, 'a cron expression', cronFix),
+    isArgument: true,
+    isOfSchedule: true,
+    fix: "it is the first argument, as in @Cron('0 3 * * *')",
+  },
+} satisfies JobOptionTable;
 
-const NAMES = Object.keys(JOB_OPTIONS) as JobOptionName[];
+type JobOptionRows = typeof JOB_OPTIONS;
 
-/** The options that an override can set, and how a variable sets each. */
-export const OVERRIDES: VariableKinds<JobOverrides> = {
-  enabled: 'boolean',
-  disabled: 'boolean',
-  lockExpiry: 'duration',
-  timeout: 'duration',
-  warnAfter: 'duration',
-  initialDelay: 'duration',
-  overlap: 'text',
-  offset: 'duration',
-  timeZone: 'text',
-  misfireGrace: 'duration',
-  period: 'duration',
-  delay: 'duration',
-  cron: 'text',
-};
+/** The options of a job that a decorator, an override or a variable sets. */
+export type GivenJobOptions = Given<JobOptionRows>;
 
-export const OVERRIDABLE = Object.keys(OVERRIDES) as JobOptionName[];
+const ROWS = Object.entries(JOB_OPTIONS) as (readonly [keyof JobOptionRows, JobOptionRow])[];
+
+function rowsWith(has: (row: JobOptionRow) => boolean): Partial<JobOptionRows> {
+  return Object.fromEntries(ROWS.filter(([, row]) => has(row)));
+}
+
+/** The options that an override can set. */
+export const OVERRIDES = rowsWith(({ variable }) => variable !== 'none');
 
 /** What to do instead of setting an option that is not possible here, such as one of `@nestjs/schedule`. */
 export const OPTION_FIXES: Readonly<Record<string, string>> = {
-  ...Object.fromEntries(NAMES.map((name) => [name, JOB_OPTIONS[name].fix ?? 'leave it out'])),
+  ...Object.fromEntries(ROWS.map(([name, { fix }]) => [name, fix ?? 'leave it out'])),
   utcOffset: "name the zone instead, as in timeZone: 'Asia/Singapore'; an offset knows no summer time",
   threshold: 'misfireGrace says how late an occurrence may start; leave it out or use that',
   unrefTimeout: 'no timer keeps the process alive after app.close(); leave it out',
 };
 
 /** The options of the decorator of a kind of job. */
-export function optionsOf(kind: ScheduleKind): readonly JobOptionName[] {
-  return NAMES.filter((name) => JOB_OPTIONS[name].decorators.includes(kind));
+export function optionsOf(kind: ScheduleKind): Partial<JobOptionRows> {
+  return rowsWith(({ kinds, isArgument }) => kinds.includes(kind) && isArgument !== true);
 }
 
-/** Whether the option replaces the first argument of a decorator. */
-export function isArgument(name: JobOptionName): boolean {
-  return JOB_OPTIONS[name].decorators.length === 0;
+/** The name of the first argument of the decorator, in overrides. */
+export function argumentOf(kind: ScheduleKind): 'period' | 'delay' | 'cron' {
+  return ({ 'fixed-rate': 'period', interval: 'delay', cron: 'cron' } as const)[kind];
 }
 
-/** The name of the first argument of the decorator, in overrides and in messages. */
-export function argumentOf(kind: ScheduleKind): string {
-  return NAMES.find((name) => isArgument(name) && JOB_OPTIONS[name].overrides.includes(kind)) ?? 'schedule';
-}
-
-/** The options of an override that its kind of job does not have. */
-export function misplacedIn(given: readonly JobOptionName[], kind: ScheduleKind): readonly JobOptionName[] {
-  return given.filter((name) => !JOB_OPTIONS[name].overrides.includes(kind));
-}
-
-/** The options of an override that are part of the schedule of its kind of job. */
-export function ofSchedule(given: readonly JobOptionName[], kind: ScheduleKind): readonly JobOptionName[] {
-  return given.filter((name) => JOB_OPTIONS[name].isOfSchedule === true && JOB_OPTIONS[name].overrides.includes(kind));
+/** The options of an override, each with its row. */
+export function rowsOf(given: GivenJobOptions): readonly (readonly [option: keyof JobOptionRows, row: JobOptionRow])[] {
+  return ROWS.filter(([name]) => given[name] !== undefined);
 }

@@ -1,125 +1,133 @@
 import { describeValue } from './describe-value.js';
-import { durationFix, formatDuration, parseDuration } from './duration.js';
 import { didYouMean } from './suggest.js';
-import { type OptionVariables, variableOf, variablesOf } from './variables.js';
+import { FROM_VARIABLES, optionInVariable, type OptionVariables, type VariableKind } from './variables.js';
 
-/** A larger number was hardly meant as seconds. */
-const MOST_SECONDS = 100;
+/** Checks a value and parses it. Undefined: it is wrong, which is noted, or it sets nothing. */
+export type Reader<T> = (value: unknown, at: Place) => T | undefined;
 
-/**
- * Reads options one by one. It notes each mistake instead of throwing, so that all mistakes are reported at once. An option that is
- * missing, undefined or wrong reads as undefined.
- */
-export class OptionReader {
-  readonly #raw: Readonly<Record<string, unknown>>;
+/** How an option is read. */
+export interface OptionRow {
+  readonly read: Reader<unknown>;
+  /** True: it is read also if it is not given, so that its reader can refuse that. */
+  readonly isRequired?: true;
+  /** How a variable sets it. @default 'none' */
+  readonly variable?: VariableKind;
+  readonly default?: unknown;
+}
 
-  /** `prefix` is the place of the options. Messages write it before the name of an option. */
+export type OptionTable = Readonly<Record<string, OptionRow>>;
+
+type ValueOf<R extends OptionRow> = Exclude<ReturnType<R['read']>, undefined>;
+
+/** The value of an option, and where it stands. */
+export interface GivenOption<T = unknown> {
+  readonly value: T;
+  /** Its place in messages: `jobs.price-tick.period`. */
+  readonly path: string;
+  /** What sets it: `jobs.price-tick`, or a variable. */
+  readonly origin: string;
+}
+
+/** The options that are set. Options of several places are merged by a spread: the last place wins. */
+export type Given<T extends OptionTable> = { readonly [K in keyof T]?: GivenOption<ValueOf<T[K]>> };
+
+/** The values of a table with its defaults. A duration is in milliseconds, and its name ends in `Ms`. */
+export type Resolved<T extends OptionTable> = {
+  readonly [K in keyof T & string as T[K] extends { variable: 'duration' } ? `${K}Ms` : K]:
+    ValueOf<T[K]> | (T[K] extends { isRequired: true } | { default: unknown } ? never : undefined);
+};
+
+/** Where a value stands, for the messages about it. */
+export class Place {
   constructor(
-    raw: object,
-    private readonly prefix: string,
-    private readonly problems: string[],
-  ) {
-    this.#raw = raw as Record<string, unknown>;
-  }
+    readonly path: string,
+    readonly origin: string,
+    readonly problems: string[],
+    /** Whether a variable sets the value. */
+    readonly isVariable = false,
+  ) {}
 
-  /** The raw value of the option. */
-  get(key: string): unknown {
-    return this.#raw[key];
+  /** The place of a part of the value. */
+  in(key: string | number): Place {
+    return new Place(`${this.path}.${key}`, this.path, this.problems);
   }
 
   /** Notes a mistake in one sentence: what is wrong, and the fix. */
-  note(key: string, sentence: string): void {
-    const variable = this.variableOf(key);
-    this.problems.push(`${variable === undefined ? this.prefix : `${variable}: `}${key} ${sentence}`);
+  note(sentence: string): void {
+    this.problems.push(`${this.path} ${sentence}`);
   }
 
-  /** The variables that options were read from. Undefined: none were. */
-  get variables(): OptionVariables | undefined {
-    return variablesOf(this.#raw);
-  }
-
-  /** The variable that the option was read from. Undefined: it was given in code. */
-  variableOf(key: string): string | undefined {
-    return variableOf(this.#raw, key);
-  }
-
-  refuse(key: string, expected: string, fix: string): void {
-    this.note(key, `must be ${expected}, got ${describeValue(this.get(key))}: ${fix}`);
-  }
-
-  /** The milliseconds of a duration. `leastMs` of 0 allows zero. */
-  duration(key: string, leastMs = 1, mostMs = Infinity): number | undefined {
-    const value = this.get(key);
-    if (value === undefined) return undefined;
-    const ms = parseDuration(value);
-    if (ms === undefined) {
-      this.refuse(key, "a duration such as 500 (milliseconds), '500ms', '3s' or '5m'", durationFix(value));
-      return undefined;
-    }
-    if (ms >= leastMs && ms <= mostMs) return ms;
-    const [expected, fix] =
-      ms < leastMs
-        ? [`at least ${formatDuration(leastMs)}`, raiseFix(value, leastMs)]
-        : [`at most ${formatDuration(mostMs)}`, 'lower it'];
-    this.note(key, `must be ${expected}, got ${formatDuration(ms)}: ${fix}`);
+  /** Notes a wrong value. Returns undefined, as a reader does then. */
+  // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the type of the reader that returns it
+  refuse<T>(value: unknown, expected: string, fix: string): T | undefined {
+    this.note(`must be ${expected}, got ${describeValue(value)}: ${fix}`);
     return undefined;
   }
+}
 
-  /** The milliseconds of a duration, or false for never. */
-  durationOrFalse(key: string): number | false | undefined {
-    const value = this.get(key);
-    if (value === undefined || value === false) return value;
-    const ms = parseDuration(value);
-    if (ms !== undefined && ms > 0) return ms;
-    // zero turns things off elsewhere
-    const fix = ms === undefined ? durationFix(value) : 'write false for never';
-    this.refuse(key, "a duration such as '8s', or false", fix);
-    return undefined;
-  }
+/** An object with options. */
+interface OptionSource {
+  readonly raw: Readonly<Record<string, unknown>>;
+  /** What messages write before the name of an option. @default nothing */
+  readonly prefix?: string;
+  /** Its own name in messages. @default nothing */
+  readonly origin?: string;
+  /** The variables that some of the options were read from. */
+  readonly variables?: OptionVariables | undefined;
+}
 
-  boolean(key: string): boolean | undefined {
-    const value = this.get(key);
-    if (value === undefined || typeof value === 'boolean') return value;
-    const fix =
-      this.variableOf(key) !== undefined
-        ? 'write true or false, or unset it'
-        : typeof value === 'string'
-          ? `convert the string first, as in process.env.NAME ${value === 'false' ? "!== 'false'" : "=== 'true'"}`
-          : 'pass a boolean, or leave the option out';
-    this.refuse(key, 'true or false', fix);
-    return undefined;
-  }
+/** Reads options by a table. It notes each mistake instead of throwing, so that all mistakes are reported at once. */
+export class OptionReader {
+  constructor(
+    private readonly source: OptionSource,
+    private readonly problems: string[],
+  ) {}
 
-  /** The value, if it passes `is`. */
-  checked<T>(key: string, is: (value: unknown) => value is T, rule: Rule): T | undefined {
-    const value = this.get(key);
-    if (value === undefined || is(value)) return value;
-    this.refuse(key, rule.expected, typeof rule.fix === 'string' ? rule.fix : rule.fix(value));
-    return undefined;
+  /** The place of an option: code, or its variable. */
+  at(key: string): Place {
+    const { raw, prefix = '', origin = '', variables } = this.source;
+    // code may have replaced the value after a spread
+    const isVariable =
+      variables !== undefined && Object.hasOwn(variables.values, key) && raw[key] === variables.values[key];
+    if (!isVariable) return new Place(`${prefix}${key}`, origin, this.problems);
+    const variable = `${variables.prefix}${optionInVariable(key)}`;
+    return new Place(`${variable}: ${key}`, variable, this.problems, true);
   }
 
   /**
-   * Notes every option that is not `known`, and every variable that sets no option. `fixes` has the fix for names that people expect
-   * here.
+   * The options that are set and right. Options that are not in the table are mistakes, and so are variables that set no option. `fixes`
+   * has the fix for names that people expect here.
    */
-  refuseUnknown(known: readonly string[], fixes: Readonly<Record<string, string>> = {}): void {
-    this.problems.push(...(this.variables?.problems ?? []));
-    for (const key of Object.keys(this.#raw)) {
-      if (known.includes(key) || this.get(key) === undefined) continue;
+  read<T extends OptionTable>(table: Partial<T>, fixes: Readonly<Record<string, string>> = {}): Given<T> {
+    const { raw, variables } = this.source;
+    const known = Object.keys(table);
+    this.problems.push(...(variables?.problems ?? []));
+    for (const key of Object.keys(raw)) {
+      const isKnown = known.includes(key) || (key === FROM_VARIABLES && variables !== undefined);
+      if (isKnown || raw[key] === undefined) continue;
       const fix = Object.hasOwn(fixes, key) ? fixes[key] : undefined;
       const sentence = fix ?? didYouMean(key, known, `the options are ${known.join(', ')}`);
-      this.note(key, `is no option here: ${sentence}`);
+      this.at(key).note(`is no option here: ${sentence}`);
     }
+    const given = Object.entries(table as OptionTable).flatMap(([key, row]) => {
+      const option = readOption(row, raw[key], this.at(key));
+      return option === undefined ? [] : [[key, option] as const];
+    });
+    return Object.freeze(Object.fromEntries(given)) as Given<T>;
   }
 }
 
-/** A small number may have been meant as seconds. */
-function raiseFix(value: unknown, leastMs: number): string {
-  const isMeantAsSeconds = typeof value === 'number' && value < MOST_SECONDS && 1_000 * value >= leastMs;
-  return isMeantAsSeconds ? `a number means milliseconds, write '${value}s' for seconds` : 'raise it';
+/** An option, unless it is not set or wrong. */
+export function readOption(row: OptionRow, raw: unknown, at: Place): GivenOption | undefined {
+  const value = raw === undefined && row.isRequired !== true ? undefined : row.read(raw, at);
+  return value === undefined ? undefined : Object.freeze({ value, path: at.path, origin: at.origin });
 }
 
-interface Rule {
-  readonly expected: string;
-  readonly fix: string | ((value: unknown) => string);
+/** The values of all options of a table, with the defaults of those that are not given. */
+export function withDefaults<T extends OptionTable>(table: T, given: Given<T>): Resolved<T> {
+  const values = Object.entries(table).map(([key, row]) => [
+    row.variable === 'duration' ? `${key}Ms` : key,
+    given[key]?.value ?? row.default,
+  ]);
+  return Object.fromEntries(values) as Resolved<T>;
 }

@@ -1,108 +1,117 @@
-import { type ClusterConnection, type RedisConnectionOptions } from '../store/index.js';
+import { type RedisConnectionOptions } from '../store/index.js';
 import { describeUrl, describeValue, isPlainObject, isRecord } from './describe-value.js';
-import { OptionReader } from './option-reader.js';
+import { OptionReader, type Place, readOption, type Reader } from './option-reader.js';
+import { matching } from './readers.js';
 
 const URL_FIX = "write it as 'redis://host:6379', or 'rediss://host:6379' for TLS";
 
 const KINDS = 'a redis:// or rediss:// URL, options of ioredis, { nodes, options } of a cluster, or an ioredis client';
 
-/** Options of clients other than ioredis. ioredis ignores them and connects to localhost. */
-const FOREIGN_OPTIONS = {
-  url: "pass the URL itself, as in connection: 'redis://host:6379'",
-  socket: 'write host and port without it, as in connection: { host, port }',
-  hostname: 'write host',
-  database: 'write db',
-};
+/** Options of other clients. ioredis ignores them and connects to localhost. */
+const FOREIGN_OPTIONS = ['url', 'socket', 'hostname', 'database'];
 
 const NO_KEY_PREFIX = 'is not supported: the keys begin with projectName, so set that instead';
 
 /** Reads `connection`. No message repeats a text that may contain a password. */
-export function readConnection(reader: OptionReader, problems: string[]): RedisConnectionOptions | undefined {
-  const connection = reader.get('connection');
-  if (connection === undefined) return undefined;
-  if (typeof connection === 'string') checkUrl(reader, connection);
-  else if (isRedisClient(connection)) checkClient(reader, connection);
-  else if (isClusterConnection(connection)) checkCluster(connection, problems);
-  else if (!isRecord(connection)) reader.refuse('connection', KINDS, URL_FIX);
-  else if (isForeign(connection)) reader.refuse('connection', KINDS, 'pass a URL instead, or a client of ioredis');
-  else checkServer(new OptionReader(connection, 'connection.', problems));
+export const readConnection: Reader<RedisConnectionOptions> = (connection, at) => {
+  if (typeof connection === 'string') checkUrl(connection, at);
+  else if (isRedisClient(connection)) checkClient(connection, at);
+  else if (!isRecord(connection)) return at.refuse(connection, KINDS, URL_FIX);
+  else if ('nodes' in connection) checkCluster(connection, at);
+  else if (isForeign(connection)) return at.refuse(connection, KINDS, 'pass a URL instead, or a client of ioredis');
+  else checkServer(connection, at);
   return copy(connection) as RedisConnectionOptions;
-}
+};
 
-function checkUrl(reader: OptionReader, text: string): void {
+function checkUrl(text: string, at: Place): void {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const got = describeValue(describeUrl(text));
-  const reserved = unencoded(text, url);
-  if (reserved !== undefined) {
-    const fix = `write it as ${encodeURIComponent(reserved)}, or encode user and password with encodeURIComponent()`;
-    reader.note('connection', `must have no '${reserved}' before the '@', got ${got} with one: ${fix}`);
-    return;
+  if (isUnencoded(text, url)) {
+    const fix = 'encode user and password with encodeURIComponent()';
+    at.note(`must have no #, /, ? or single % before the '@', got ${got} with one: ${fix}`);
+  } else if (url === undefined || !/^rediss?:$/.test(url.protocol) || url.hostname === '') {
+    at.note(`must be a redis:// or rediss:// URL, got ${got}: ${URL_FIX}`);
+  } else {
+    if (!/^\/?$|^\/\d+$/.test(url.pathname)) {
+      const fix = "write it as in 'redis://host:6379/0', or leave it out";
+      at.note(`must end in the number of a database or in nothing, got ${got}: ${fix}`);
+    }
+    if (url.searchParams.has('keyPrefix')) at.note(`?keyPrefix ${NO_KEY_PREFIX}`);
   }
-  if (url === undefined || !/^rediss?:$/.test(url.protocol) || url.hostname === '') {
-    reader.note('connection', `must be a redis:// or rediss:// URL, got ${got}: ${URL_FIX}`);
-    return;
-  }
-  if (!/^\/?$|^\/\d+$/.test(url.pathname)) {
-    const fix = "write it as in 'redis://host:6379/0', or leave it out";
-    reader.note('connection', `must end in the number of a database or in nothing, got ${got}: ${fix}`);
-  }
-  if (url.searchParams.has('keyPrefix')) reader.note('connection', `?keyPrefix ${NO_KEY_PREFIX}`);
 }
 
-/** A character that ends the user and password of a Redis URL too early, or cannot be decoded. Undefined: there is none. */
-function unencoded(text: string, url: URL | undefined): string | undefined {
+/** Whether a character ends the user and password of a Redis URL too early, so that it names another host, or cannot be decoded. */
+function isUnencoded(text: string, url = URL.canParse(text) ? new URL(text) : undefined): boolean {
   const [, credentials] = /^rediss?:\/\/(.*)@/s.exec(text) ?? [];
-  if (credentials === undefined) return undefined;
-  if (/%(?![\da-f]{2})/i.test(credentials)) return '%';
+  if (credentials === undefined) return false;
   // an @ in the query of a valid URL does not mean a password
   const isCut = url === undefined || url.hash !== '' || url.pathname.includes('@');
-  return isCut ? /[#/?]/.exec(credentials)?.[0] : undefined;
+  return /%(?![\da-f]{2})/i.test(credentials) || (isCut && /[#/?]/.test(credentials));
 }
 
-function checkClient(reader: OptionReader, client: object): void {
+function checkClient(client: object, at: Place): void {
   const options: unknown = Reflect.get(client, 'options');
   const prefixed = hasKeyPrefix(options) || (isRecord(options) && hasKeyPrefix(options['redisOptions']));
-  if (prefixed) reader.note('connection', `with a keyPrefix ${NO_KEY_PREFIX}`);
+  if (prefixed) at.note(`with a keyPrefix ${NO_KEY_PREFIX}`);
 }
 
-function checkCluster(connection: object, problems: string[]): void {
-  const reader = new OptionReader(connection, 'connection.', problems);
-  const nodes = reader.get('nodes');
-  if (!Array.isArray(nodes) || nodes.length === 0 || !nodes.every(isNode)) {
-    const fix = "write it as [{ host: 'redis-0', port: 6379 }]";
-    reader.note('nodes', `must be a list of at least one node, each a URL, a port or { host, port }: ${fix}`);
+const NODES = matching(
+  (value): value is readonly unknown[] => Array.isArray(value) && value.length > 0 && value.every(isNode),
+  'a list of at least one node, each a URL, a port or { host, port }',
+  "write it as [{ host: 'redis-0', port: 6379 }]",
+);
+
+const CLUSTER = {
+  nodes: { read: NODES, isRequired: true },
+  options: { read: matching(isRecord, 'an object of cluster options of ioredis', 'see ClusterOptions of ioredis') },
+} as const;
+
+function checkCluster(raw: Readonly<Record<string, unknown>>, at: Place): void {
+  const reader = new OptionReader({ raw, prefix: `${at.path}.` }, at.problems);
+  const given = reader.read(CLUSTER, { keyPrefix: 'the keys begin with projectName, so set that instead' });
+  const options = given.options?.value ?? {};
+  for (const [place, some] of [
+    ['options', options],
+    ['options.redisOptions', options['redisOptions']],
+  ] as const) {
+    if (hasKeyPrefix(some)) at.in(`${place}.keyPrefix`).note(NO_KEY_PREFIX);
   }
-  reader.refuseUnknown(['nodes', 'options'], { keyPrefix: 'the keys begin with projectName, so set that instead' });
-  const options = reader.get('options');
-  if (options === undefined) return;
-  if (!isRecord(options)) {
-    reader.refuse('options', 'an object of cluster options of ioredis', 'see ClusterOptions of ioredis');
-    return;
-  }
-  if (hasKeyPrefix(options)) reader.note('options.keyPrefix', NO_KEY_PREFIX);
-  if (hasKeyPrefix(options['redisOptions'])) reader.note('options.redisOptions.keyPrefix', NO_KEY_PREFIX);
 }
 
-function checkServer(reader: OptionReader): void {
-  if (hasKeyPrefix({ keyPrefix: reader.get('keyPrefix') })) reader.note('keyPrefix', NO_KEY_PREFIX);
-  for (const [option, fix] of Object.entries(FOREIGN_OPTIONS)) {
-    if (reader.get(option) !== undefined) reader.note(option, `is no option of ioredis: ${fix}`);
+const SERVER = {
+  sentinels: {
+    read: matching(
+      (value): value is unknown => !Array.isArray(value) || value.every(isNode),
+      'a list of { host, port }',
+      "write it as [{ host: 'sentinel-0', port: 26379 }]",
+    ),
+  },
+  host: { read: readHost },
+  port: {
+    read: matching(
+      isPort,
+      'a port from 1 to 65535',
+      'give it a value such as 6379, or leave it out; Number(undefined) is NaN',
+    ),
+  },
+};
+
+/** ioredis has many other options, which are not checked. */
+function checkServer(raw: Readonly<Record<string, unknown>>, at: Place): void {
+  if (hasKeyPrefix(raw)) at.in('keyPrefix').note(NO_KEY_PREFIX);
+  for (const option of FOREIGN_OPTIONS.filter((name) => raw[name] !== undefined)) {
+    const fix = "pass the URL itself, as in connection: 'redis://host:6379', or write { host, port, db }";
+    at.in(option).note(`is no option of ioredis, which would connect to localhost: ${fix}`);
   }
-  const sentinels = reader.get('sentinels');
-  if (Array.isArray(sentinels) && !sentinels.every(isNode))
-    reader.note('sentinels', "must each be { host, port }: write them as [{ host: 'sentinel-0', port: 26379 }]");
-  if (isUrlLike(reader.get('host'))) {
-    reader.note('host', "must be a name or an address, got a URL: pass it as connection: 'redis://host:6379'");
-  } else {
-    reader.checked('host', (host): host is string => typeof host === 'string' && host !== '', {
-      expected: 'the name or address of a host',
-      fix: "give it a value such as 'localhost', or leave it out",
-    });
-  }
-  reader.checked('port', isPort, {
-    expected: 'a port from 1 to 65535',
-    fix: 'give it a value such as 6379, or leave it out; Number(undefined) is NaN',
-  });
+  for (const [key, row] of Object.entries(SERVER)) readOption(row, raw[key], at.in(key));
+}
+
+function readHost(host: unknown, at: Place): string | undefined {
+  if (typeof host === 'string' && host !== '' && !isUrlLike(host)) return host;
+  if (!isUrlLike(host))
+    return at.refuse(host, 'the name or address of a host', "give it a value such as 'localhost', or leave it out");
+  at.note("must be a name or an address, got a URL: pass it as connection: 'redis://host:6379'");
+  return undefined;
 }
 
 function isPort(value: unknown): value is number | string {
@@ -111,8 +120,7 @@ function isPort(value: unknown): value is number | string {
 }
 
 function isNode(node: unknown): boolean {
-  if (typeof node === 'string')
-    return node !== '' && unencoded(node, URL.canParse(node) ? new URL(node) : undefined) === undefined;
+  if (typeof node === 'string') return node !== '' && !isUnencoded(node);
   return typeof node === 'number' || (isRecord(node) && !isUrlLike(node['host']));
 }
 
@@ -135,11 +143,6 @@ function isRedisClient(connection: unknown): connection is object {
     hasMethods(connection, ['duplicate', 'connect', 'disconnect']) &&
     typeof Reflect.get(connection, 'status') === 'string'
   );
-}
-
-/** The nodes of a cluster, as opposed to the options of one server. */
-function isClusterConnection(connection: unknown): connection is ClusterConnection {
-  return typeof connection === 'object' && connection !== null && 'nodes' in connection && !isRedisClient(connection);
 }
 
 function hasMethods(value: object, methods: readonly string[]): boolean {

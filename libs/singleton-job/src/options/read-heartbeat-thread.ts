@@ -1,6 +1,7 @@
 import { type RedisConnectionOptions } from '../store/index.js';
 import { isPlainObject, isRecord } from './describe-value.js';
-import { OptionReader } from './option-reader.js';
+import { OptionReader, type Place, type Reader, withDefaults } from './option-reader.js';
+import { matching } from './readers.js';
 import { type HeartbeatThreadOptions } from './singleton-job.options.js';
 
 const WORKER_FILE_FIX = "write it as './dist/heartbeat-thread.js', or leave it out unless the application is bundled";
@@ -13,40 +14,29 @@ const NO_FUNCTION =
   'must not be a function while heartbeatThread is set: a thread has its own connection, and no function can be passed to it, ' +
   'so leave one of the two out';
 
-/** Reads `heartbeatThread`, and checks that `connection` can be passed to a thread. Undefined: there is no thread. */
-export function readHeartbeatThread(
-  reader: OptionReader,
-  connection: RedisConnectionOptions | undefined,
-  problems: string[],
-): Partial<HeartbeatThreadOptions> | undefined {
-  const given = reader.get('heartbeatThread');
-  if (given === undefined || given === false) return undefined;
-  if (given !== true && !isRecord(given)) {
-    reader.refuse('heartbeatThread', 'true, false or { workerFile }', 'write true unless the application is bundled');
-    return undefined;
-  }
-  if (reader.get('store') !== undefined) {
-    reader.note('heartbeatThread', 'needs Redis, got a store: leave one of the two out');
-  } else if (!canBeCloned(connection)) {
-    const place = functionIn(connection, 'connection');
-    if (place === undefined) reader.note('connection', NO_CLIENT);
-    else reader.note(place, NO_FUNCTION);
-  }
-  return Object.freeze(given === true ? {} : readFile(new OptionReader(given, 'heartbeatThread.', problems)));
-}
+const isFile = (value: unknown): value is string | URL =>
+  (typeof value === 'string' && value !== '') || value instanceof URL;
 
-function readFile(reader: OptionReader): Partial<HeartbeatThreadOptions> {
-  reader.refuseUnknown(['workerFile']);
-  if (reader.get('workerFile') === undefined) {
-    reader.refuse('workerFile', 'the path or URL of a file', WORKER_FILE_FIX);
-    return {};
-  }
-  const rule = { expected: 'the path or URL of a file', fix: WORKER_FILE_FIX };
-  return { workerFile: reader.checked('workerFile', isFile, rule) };
-}
+const THREAD_OPTIONS = {
+  workerFile: { read: matching(isFile, 'the path or URL of a file', WORKER_FILE_FIX), isRequired: true },
+} as const;
 
-function isFile(value: unknown): value is string | URL {
-  return (typeof value === 'string' && value !== '') || value instanceof URL;
+/** Reads `heartbeatThread`. Undefined: there is no thread. Without a `workerFile` the file is beside the library. */
+export const readHeartbeatThread: Reader<Partial<HeartbeatThreadOptions>> = (value, at) => {
+  if (value === false) return undefined;
+  if (value === true) return Object.freeze({});
+  if (!isRecord(value))
+    return at.refuse(value, 'true, false or { workerFile }', 'write true unless the application is bundled');
+  const reader = new OptionReader({ raw: value, prefix: `${at.path}.` }, at.problems);
+  return Object.freeze(withDefaults(THREAD_OPTIONS, reader.read(THREAD_OPTIONS)));
+};
+
+/** Notes a `connection` that cannot be passed to a thread. */
+export function checkThreadConnection(connection: RedisConnectionOptions | undefined, at: Place): void {
+  if (canBeCloned(connection)) return;
+  const path = functionIn(connection, at.path);
+  if (path === undefined) at.note(NO_CLIENT);
+  else at.problems.push(`${path} ${NO_FUNCTION}`);
 }
 
 /** The path of the first function in nested lists and objects. Undefined: there is none. */

@@ -3,7 +3,8 @@ import { Cluster, Redis } from 'ioredis';
 import { InvalidOptionsError } from '../errors/index.js';
 import { type LockStore } from '../store/index.js';
 import { type Environment, misspeltVariables } from './environment.js';
-import { MODULE_OPTIONS, resolveOptions } from './resolve-options.js';
+import { MODULE_OPTIONS } from './module-option-table.js';
+import { resolveOptions } from './resolve-options.js';
 
 const ENVIRONMENT: Environment = { hostName: 'host-1' };
 
@@ -53,7 +54,6 @@ describe('the resolved options', () => {
       ignoreUnknownJobs: false,
       observers: [],
       interceptors: [],
-      allowInMemoryStore: false,
     });
   });
 
@@ -81,7 +81,7 @@ describe('the resolved options', () => {
     raw.connection.host = 'elsewhere';
     raw.jobs.tick.period = '2s';
 
-    expect(resolved).toMatchObject({ connection: { host: 'cache' }, jobs: { tick: { periodMs: 1_000 } } });
+    expect(resolved).toMatchObject({ connection: { host: 'cache' }, jobs: { tick: { period: { value: 1_000 } } } });
   });
 
   it('keep clients, stores and observers as the same objects', () => {
@@ -215,7 +215,9 @@ describe('a variable that may be misspelt for SINGLETON_JOB_ENABLED', () => {
 
 describe('the heartbeat interval', () => {
   it.each([
-    [{ lockExpiry: '800ms' }, 200],
+    [{ lockExpiry: '500ms' }, 125],
+    [{ lockExpiry: '801ms' }, 200],
+    [{ lockExpiry: '12s' }, 3_000],
     [{ lockExpiry: '1d' }, 3_000],
     [{ lockExpiry: '9s', heartbeatInterval: '3s' }, 3_000],
     [{ jobs: { tick: { lockExpiry: '500ms' } } }, 3_000],
@@ -238,9 +240,9 @@ describe('warnAfter', () => {
     const resolved = resolveOptions({ ...REQUIRED, warnAfter: false, jobs }, ENVIRONMENT);
 
     expect(resolved.warnAfterMs).toBe(false);
-    expect(resolved.jobs['quick']?.warnAfterMs).toBe(100);
-    expect(resolved.jobs['never']?.warnAfterMs).toBe(false);
-    expect(resolved.jobs['silent']?.warnAfterMs).toBeUndefined();
+    expect(resolved.jobs['quick']?.warnAfter?.value).toBe(100);
+    expect(resolved.jobs['never']?.warnAfter?.value).toBe(false);
+    expect(resolved.jobs['silent']?.warnAfter).toBeUndefined();
   });
 });
 

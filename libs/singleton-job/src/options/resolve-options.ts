@@ -1,56 +1,30 @@
 import { InvalidOptionsError } from '../errors/index.js';
-import { DEFAULTS } from './defaults.js';
 import { describeValue, isRecord } from './describe-value.js';
+import { formatDuration } from './duration.js';
 import { ENABLED_VARIABLE, type Environment, processEnvironment } from './environment.js';
-import { isName, isNodeId, NAME_RULE, NODE_ID_RULE, toNodeId } from './names.js';
-import { OptionReader } from './option-reader.js';
-import { readConnection } from './read-connection.js';
-import { readHeartbeatThread } from './read-heartbeat-thread.js';
-import { readExtensions } from './read-extensions.js';
-import { readStore } from './read-store.js';
-import { readTimeZone } from './read-time-zone.js';
-import { readTimings } from './read-timings.js';
-import { resolveOverrides } from './resolve-overrides.js';
-import { type ResolvedOptions } from './resolved-options.js';
-import { type SingletonJobOptions } from './singleton-job.options.js';
-import { type VariableKinds } from './variables.js';
+import { MODULE_OPTION_FIXES, MODULE_OPTIONS } from './module-option-table.js';
+import { toNodeId } from './names.js';
+import { type Given, OptionReader, type Resolved, withDefaults } from './option-reader.js';
+import { checkThreadConnection } from './read-heartbeat-thread.js';
+import { type Overrides, readOverrides } from './read-overrides.js';
+import { variablesOf } from './variables.js';
 
-/** Every option of the module, and how a variable sets it. */
-export const MODULE_OPTIONS: VariableKinds<SingletonJobOptions> = {
-  projectName: 'text',
-  connection: 'text',
-  store: 'none',
-  heartbeatInterval: 'duration',
-  lockExpiry: 'duration',
-  maxBackoffDelay: 'duration',
-  heartbeatThread: 'boolean',
-  nodeId: 'text',
-  shutdownTimeout: 'duration',
-  timeZone: 'text',
-  misfireGrace: 'duration',
-  warnAfter: 'duration',
-  enabled: 'boolean',
-  jobs: 'none',
-  ignoreUnknownJobs: 'boolean',
-  observers: 'none',
-  interceptors: 'none',
-  allowInMemoryStore: 'boolean',
-};
+type GivenOptions = Given<typeof MODULE_OPTIONS>;
 
-const IN_CONNECTION = "set connection, as in connection: 'redis://host:6379'";
-const FIXED_LIMIT =
-  'the limit of heartbeatThread is 20 s, because a leader cannot trust its locks for longer without renewing them';
+/**
+ * The checked options of the module, with every default, and frozen. Durations are in milliseconds, and their names end in `Ms`.
+ * Connections, stores, observers and interceptors are the user's objects.
+ */
+export interface ResolvedOptions
+  extends Omit<Resolved<typeof MODULE_OPTIONS>, 'nodeId' | 'jobs' | 'allowInMemoryStore'>, Overrides {
+  /** Without the random part. */
+  readonly nodeId: string;
+  /** Why no job runs: `enabled: false`, or the variable of the environment. Undefined while `enabled` is true. */
+  readonly disabledBy: string | undefined;
+}
 
-export const MODULE_OPTION_FIXES = {
-  keyPrefix: 'the keys begin with projectName, so set that instead',
-  redis: IN_CONNECTION,
-  url: IN_CONNECTION,
-  host: IN_CONNECTION,
-  port: IN_CONNECTION,
-  nodes: "the nodes of a cluster belong in connection, as in connection: { nodes: ['redis://host:6379'] }",
-  disabled: 'say enabled: false',
-  stallLimit: FIXED_LIMIT,
-};
+/** A session outlives two lost heartbeats. */
+const HEARTBEATS_PER_EXPIRY = 3;
 
 /**
  * Parses and checks the options of the module, and fills in the defaults. The result is frozen. The object that the user passed is
@@ -59,74 +33,94 @@ export const MODULE_OPTION_FIXES = {
  * @throws InvalidOptionsError with every mistake
  */
 export function resolveOptions(raw: unknown, environment: Environment = processEnvironment()): ResolvedOptions {
-  if (!isRecord(raw)) throw noOptions(raw);
+  if (!isRecord(raw)) {
+    const fix = 'pass them to SingletonJobModule.forRoot(), or return them from the factory of forRootAsync()';
+    throw new InvalidOptionsError([`options must be an object, got ${describeValue(raw)}: ${fix}`]);
+  }
   const problems: string[] = [];
-  const resolved = read(new OptionReader(raw, '', problems), environment, problems);
+  const resolved = read(raw, environment, problems);
   if (problems.length > 0) throw new InvalidOptionsError(problems);
   return Object.freeze(resolved);
 }
 
-function read(reader: OptionReader, environment: Environment, problems: string[]): ResolvedOptions {
-  reader.refuseUnknown(Object.keys(MODULE_OPTIONS), MODULE_OPTION_FIXES);
-  const projectName = readProjectName(reader);
-  const store = readStore(reader, environment);
-  const connection = readConnection(reader, problems);
-  const disabledBy = readDisabled(reader, environment, problems);
-  const isNowhere = reader.get('connection') === undefined && reader.get('store') === undefined;
-  if (isNowhere && disabledBy === undefined) {
+function read(raw: Readonly<Record<string, unknown>>, environment: Environment, problems: string[]): ResolvedOptions {
+  const variables = variablesOf(raw);
+  const reader = new OptionReader({ raw, variables }, problems);
+  const given = reader.read<typeof MODULE_OPTIONS>(MODULE_OPTIONS, MODULE_OPTION_FIXES);
+  const { allowInMemoryStore, jobs, ...resolved } = withDefaults(MODULE_OPTIONS, given);
+  const { lockExpiry, heartbeatInterval, heartbeatThread } = given;
+  const heartbeatIntervalMs =
+    lockExpiry === undefined || heartbeatInterval !== undefined
+      ? resolved.heartbeatIntervalMs
+      : heartbeatIntervalFor(lockExpiry.value);
+  const disabledBy = readDisabled(raw['enabled'], given.enabled?.value, environment, problems);
+
+  if (resolved.store === 'memory' && environment.NODE_ENV === 'production' && !allowInMemoryStore) {
+    const fix = 'set connection, or allowInMemoryStore: true if there is only ever one process';
+    reader.at('store').note(`must not be 'memory' in production, where every replica would run every job: ${fix}`);
+  }
+  if (raw['connection'] === undefined && raw['store'] === undefined && disabledBy === undefined) {
     const fix =
       "pass a Redis URL, and check the variable that it comes from; or enabled: false to run no jobs, or store: 'memory' for a single process";
-    reader.note('connection', `must be given, got undefined: ${fix}`);
+    reader.at('connection').note(`must be given, got undefined: ${fix}`);
   }
-
+  if (heartbeatThread !== undefined && raw['store'] !== undefined) {
+    reader.at('heartbeatThread').note('needs Redis, got a store: leave one of the two out');
+  } else if (heartbeatThread !== undefined) {
+    checkThreadConnection(resolved.connection, reader.at('connection'));
+  }
+  checkTimings(raw, given, { ...resolved, heartbeatIntervalMs }, reader);
   return {
-    projectName,
-    connection,
-    store,
-    ...readTimings(reader),
-    heartbeatThread: readHeartbeatThread(reader, connection, problems),
-    warnAfterMs: reader.durationOrFalse('warnAfter') ?? DEFAULTS.warnAfterMs,
-    nodeId: readNodeId(reader, environment),
-    timeZone: readTimeZone(reader) ?? DEFAULTS.timeZone,
+    ...resolved,
+    heartbeatIntervalMs,
+    // an empty variable counts as not set
+    nodeId: resolved.nodeId ?? toNodeId(environment.POD_NAME || environment.hostName || 'unknown-host'),
     enabled: disabledBy === undefined,
     disabledBy,
-    ...resolveOverrides(reader, problems),
-    ignoreUnknownJobs: reader.boolean('ignoreUnknownJobs') ?? DEFAULTS.ignoreUnknownJobs,
-    observers: readExtensions('observers', reader, problems),
-    interceptors: readExtensions('interceptors', reader, problems),
-    allowInMemoryStore: reader.boolean('allowInMemoryStore') ?? DEFAULTS.allowInMemoryStore,
+    ...readOverrides(jobs, variables, problems),
   };
 }
 
-function readProjectName(reader: OptionReader): string {
-  const projectName = reader.get('projectName');
-  if (isName(projectName)) return projectName;
-  reader.refuse('projectName', NAME_RULE, "call it after the application, as in 'myapp'");
-  return '';
-}
-
 /** What switches all jobs off. A value that cannot be read also does: it may have been meant to. */
-function readDisabled(reader: OptionReader, environment: Environment, problems: string[]): string | undefined {
+function readDisabled(
+  raw: unknown,
+  enabled: boolean | undefined,
+  environment: Environment,
+  problems: string[],
+): string | undefined {
   const variable = environment[ENABLED_VARIABLE];
-  const enabled = reader.boolean('enabled');
   if (variable !== undefined && !['', 'true', 'false'].includes(variable)) {
     const fix = 'set it to false to run no jobs, or unset it';
     problems.push(`${ENABLED_VARIABLE} must be true or false, got ${describeValue(variable)}: ${fix}`);
     return ENABLED_VARIABLE;
   }
   if (variable === 'false') return `${ENABLED_VARIABLE}=false`;
-  const isMistake = enabled === undefined && reader.get('enabled') !== undefined;
-  return isMistake || !(enabled ?? DEFAULTS.enabled) ? 'enabled: false' : undefined;
+  return raw === undefined || enabled === true ? undefined : 'enabled: false';
 }
 
-function readNodeId(reader: OptionReader, environment: Environment): string {
-  const fix = 'leave it out to use POD_NAME or the name of the host; a random part is appended';
-  const given = reader.checked('nodeId', isNodeId, { expected: NODE_ID_RULE, fix });
-  // an empty variable counts as not set
-  return given ?? toNodeId(environment.POD_NAME || environment.hostName || 'unknown-host');
+/** Compares durations with each other, defaults included. A wrong one is not compared, so that one mistake is not reported as several. */
+function checkTimings(
+  raw: Readonly<Record<string, unknown>>,
+  given: GivenOptions,
+  { heartbeatIntervalMs, lockExpiryMs, maxBackoffDelayMs }: Resolved<Pick<typeof MODULE_OPTIONS, TimingName>>,
+  reader: OptionReader,
+): void {
+  const isWrong = (key: TimingName): boolean => raw[key] !== undefined && given[key] === undefined;
+  const requireAtLeast = (key: TimingName, ms: number, leastMs: number, because: string): void => {
+    if (ms >= leastMs || isWrong(key)) return;
+    const got = `${given[key] === undefined ? 'the default of ' : ''}${formatDuration(ms)}`;
+    const expected = `${because} (${formatDuration(leastMs)})`;
+    reader.at(key).note(`must be at least ${expected}, got ${got}: raise ${key} or lower heartbeatInterval`);
+  };
+  if (isWrong('heartbeatInterval') || isWrong('lockExpiry')) return;
+  const leastExpiryMs = HEARTBEATS_PER_EXPIRY * heartbeatIntervalMs;
+  requireAtLeast('lockExpiry', lockExpiryMs, leastExpiryMs, `${HEARTBEATS_PER_EXPIRY} × heartbeatInterval`);
+  requireAtLeast('maxBackoffDelay', maxBackoffDelayMs, heartbeatIntervalMs, 'heartbeatInterval');
 }
 
-function noOptions(raw: unknown): InvalidOptionsError {
-  const fix = 'pass them to SingletonJobModule.forRoot(), or return them from the factory of forRootAsync()';
-  return new InvalidOptionsError([`options must be an object, got ${describeValue(raw)}: ${fix}`]);
+type TimingName = 'heartbeatInterval' | 'lockExpiry' | 'maxBackoffDelay';
+
+/** The heartbeat interval if the module sets only `lockExpiry`: a quarter of it, at most the default. */
+function heartbeatIntervalFor(lockExpiryMs: number): number {
+  return Math.min(MODULE_OPTIONS.heartbeatInterval.default, Math.floor(lockExpiryMs / 4));
 }
