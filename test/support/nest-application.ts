@@ -6,7 +6,7 @@ import {
   SingletonJobModule,
   type SingletonJobOptions,
 } from 'nestjs-singleton-job';
-import { type JobDefinition } from '../../libs/singleton-job/src/discovery/index.js';
+import { type Job } from '../../libs/singleton-job/src/discovery/index.js';
 import { JobExplorer } from '../../libs/singleton-job/src/discovery/job-explorer.js';
 
 /** Options that need neither Redis nor time: jobs are discovered and checked, none runs. */
@@ -26,7 +26,7 @@ export interface StartedApplication extends AsyncDisposable {
   readonly app: TestingModule;
   readonly logger: RecordingLogger;
   /** What the explorer finds. */
-  jobs(): readonly JobDefinition[];
+  jobs(): readonly Job[];
 }
 
 /** Starts an application and stops it at the end of the block: `await using`. */

@@ -16,7 +16,7 @@ import { DiscoveryModule, ModuleRef, ModulesContainer } from '@nestjs/core';
 import {
   startLastStopFirst,
   describeJobs,
-  type JobDefinition,
+  type Job,
   MODULE_MARK,
   findOwnModule,
   resolveExtensions,
@@ -181,7 +181,7 @@ export class SingletonJobModule
     this.#announce([...registered, ...found]);
   }
 
-  #announce(jobs: readonly JobDefinition[]): void {
+  #announce(jobs: readonly Job[]): void {
     const { enabled, disabledBy, store } = this.options;
     if (jobs.length > 0) {
       const { line, all } = describeJobs(jobs, enabled ? describeStore(this.options) : undefined);

@@ -1,4 +1,4 @@
-import { type JobDefinition } from '../../../libs/singleton-job/src/discovery/index.js';
+import { type Job } from '../../../libs/singleton-job/src/discovery/index.js';
 import { type JobRun } from '../../../libs/singleton-job/src/decorators/index.js';
 import {
   type AnySchedule,
@@ -24,7 +24,7 @@ const SETTLES_WITHIN = 0.8;
 const LONGEST_RUN_MS = 6_000;
 
 /** The jobs of one process. Their runs take some time, sometimes too much, and sometimes fail. */
-export function simulatedJobs(process: SimulatedProcess, { plan, version, cron, recorder }: JobParts): JobDefinition[] {
+export function simulatedJobs(process: SimulatedProcess, { plan, version, cron, recorder }: JobParts): Job[] {
   const { setting, seed } = plan;
   const { clock, name } = process;
   const chance = Chance.of(seed, `${name}'s jobs`);

@@ -1,4 +1,4 @@
-import { type JobDefinition } from '../../../libs/singleton-job/src/discovery/index.js';
+import { type Job } from '../../../libs/singleton-job/src/discovery/index.js';
 import { type JobObserver } from '../../../libs/singleton-job/src/events/index.js';
 import { type ResolvedOptions } from '../../../libs/singleton-job/src/options/index.js';
 import {
@@ -37,7 +37,7 @@ export interface ProcessParts {
   /** In [0, 1). */
   readonly random: () => number;
   /** The jobs of a process, which run on its clock. */
-  readonly jobs: (process: SimulatedProcess) => readonly JobDefinition[];
+  readonly jobs: (process: SimulatedProcess) => readonly Job[];
 }
 
 /** A short timer, such as the one that spreads the followers, does not keep a process alive. */
@@ -48,7 +48,7 @@ export class SimulatedProcess implements Watched {
   readonly clock: ProcessClock;
   readonly startedMs: number;
   readonly #replica: ApplicationReplica;
-  readonly #jobs: readonly JobDefinition[];
+  readonly #jobs: readonly Job[];
   readonly #parts: ProcessParts;
   readonly #network: SimulatedNetwork;
   readonly #thread: SimulatedThread | undefined;

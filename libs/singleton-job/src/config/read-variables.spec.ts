@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { Cron, FixedRate } from '../decorators/index.js';
-import { exploreInstances, type JobDefinition } from '../discovery/index.js';
+import { exploreInstances, type Job } from '../discovery/index.js';
 import { type InvalidJobsError, type InvalidOptionsError } from '../errors/index.js';
 import { MODULE_OPTIONS, optionInVariable, OVERRIDES, type OptionTable, resolveOptions } from '../options/index.js';
 import { readVariables } from './read-variables.js';
@@ -19,7 +19,7 @@ function read(variables: Readonly<Record<string, string>>) {
   return readVariables({ ...REQUIRED, ...variables }, 'SINGLETON_JOB');
 }
 
-function jobsOf(options: object): Readonly<Record<string, JobDefinition>> {
+function jobsOf(options: object): Readonly<Record<string, Job>> {
   const jobs = exploreInstances([new Jobs()], resolveOptions(options, { hostName: 'host-1' }));
   return Object.fromEntries(jobs.map((job) => [job.name, job]));
 }

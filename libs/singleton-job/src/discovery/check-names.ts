@@ -1,11 +1,11 @@
 import { didYouMean, jobInVariable, type ResolvedOptions, suggest } from '../options/index.js';
 import { givenName, type JobCandidate } from './job-candidate.js';
-import { type JobDefinition } from './job-definition.js';
+import { type Job } from './job.js';
 
 /** Notes jobs that share a name: their locks would be the same. */
 export function checkDuplicates(
   candidates: readonly JobCandidate[],
-  registered: readonly JobDefinition[],
+  registered: readonly Job[],
   problems: string[],
 ): void {
   for (const name of new Set(candidates.flatMap((candidate) => candidate.name ?? []))) {
@@ -41,7 +41,7 @@ function duplicateFix(found: readonly JobCandidate[]): string {
 /** A sentence about each override whose job does not exist. Left out: an override that may be meant for a job with a wrong name. */
 export function unknownOverrides(
   candidates: readonly JobCandidate[],
-  registered: readonly JobDefinition[],
+  registered: readonly Job[],
   options: ResolvedOptions,
 ): string[] {
   const names = namesOf(candidates, registered);
@@ -64,7 +64,7 @@ export function ambiguousVariables(names: readonly string[], options: ResolvedOp
 }
 
 /** The names of all jobs, each once. */
-export function namesOf(candidates: readonly JobCandidate[], registered: readonly JobDefinition[]): readonly string[] {
+export function namesOf(candidates: readonly JobCandidate[], registered: readonly Job[]): readonly string[] {
   return [...new Set([...registered, ...candidates].flatMap(({ name }) => name ?? []))];
 }
 

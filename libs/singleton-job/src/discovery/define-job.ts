@@ -18,14 +18,10 @@ import {
 } from '../options/index.js';
 import { type AnySchedule, cron, fixedRate, interval, InvalidScheduleError } from '../schedule/index.js';
 import { hasLastingName, type JobCandidate } from './job-candidate.js';
-import { type JobDefinition } from './job-definition.js';
+import { type Job } from './job.js';
 
 /** Checks a job with its overrides. Undefined: there were mistakes, which are noted with their places. */
-export function defineJob(
-  candidate: JobCandidate,
-  options: ResolvedOptions,
-  problems: string[],
-): JobDefinition | undefined {
+export function defineJob(candidate: JobCandidate, options: ResolvedOptions, problems: string[]): Job | undefined {
   const { location, name, mistake, invoke } = candidate;
   const [metadata] = candidate.metadata;
   if (mistake !== undefined || metadata === undefined) {

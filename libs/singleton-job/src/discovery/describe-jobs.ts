@@ -1,13 +1,13 @@
 import { formatDuration } from '../options/index.js';
 import { type AnySchedule } from '../schedule/index.js';
-import { type JobDefinition } from './job-definition.js';
+import { type Job } from './job.js';
 
 /** How many jobs are listed by name: an application may have a thousand. */
 const MOST_JOBS = 10;
 
 /** `line` has the number of jobs, where their locks are, and the first ten jobs. `all` lists all jobs if there are more. */
 export function describeJobs(
-  jobs: readonly JobDefinition[],
+  jobs: readonly Job[],
   place: string | undefined,
 ): { readonly line: string; readonly all: string | undefined } {
   const count = `${jobs.length} ${jobs.length === 1 ? 'job' : 'jobs'}`;
@@ -18,7 +18,7 @@ export function describeJobs(
   return { line: `found ${count}${place === undefined ? '' : ` on ${place}`}: ${first}`, all };
 }
 
-function describeJob({ name, schedule, enabled }: JobDefinition): string {
+function describeJob({ name, schedule, enabled }: Job): string {
   return `${name} ${describeSchedule(schedule)}${enabled ? '' : ' (disabled)'}`;
 }
 

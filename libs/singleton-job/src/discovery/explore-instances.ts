@@ -3,14 +3,14 @@ import { type ResolvedOptions } from '../options/index.js';
 import { checkDuplicates } from './check-names.js';
 import { defineJob } from './define-job.js';
 import { candidatesOf } from './job-candidate.js';
-import { type JobDefinition } from './job-definition.js';
+import { type Job } from './job.js';
 
 /**
  * The jobs of some objects, found by the rules of the explorer but without a container.
  *
  * @throws InvalidJobsError with every mistake
  */
-export function exploreInstances(hosts: readonly object[], options: ResolvedOptions): readonly JobDefinition[] {
+export function exploreInstances(hosts: readonly object[], options: ResolvedOptions): readonly Job[] {
   const problems: string[] = [];
   const candidates = hosts.flatMap((instance) => {
     const prototype = Object.getPrototypeOf(instance) as object;

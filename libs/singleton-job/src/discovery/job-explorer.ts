@@ -5,7 +5,7 @@ import { isClass, RESOLVED_OPTIONS, type ResolvedOptions } from '../options/inde
 import { ambiguousVariables, checkDuplicates, namesOf, unknownOverrides } from './check-names.js';
 import { defineJob } from './define-job.js';
 import { candidatesOf, type JobHost } from './job-candidate.js';
-import { type JobDefinition } from './job-definition.js';
+import { type Job } from './job.js';
 import { levelsOf } from './prototype.js';
 import { methodsOfNestSchedule, type NestScheduleMethods, SCHEDULE_MODULE_OPTIONS } from './nest-schedule.js';
 
@@ -31,7 +31,7 @@ export class JobExplorer {
    * One case is not found: a decorated method of an object from a request-scoped or transient factory whose token is not a class. Only a
    * call of the factory would show the object.
    */
-  explore(registered: readonly JobDefinition[], problems: string[]): readonly JobDefinition[] {
+  explore(registered: readonly Job[], problems: string[]): readonly Job[] {
     const candidates = this.#hosts().flatMap(candidatesOf);
     const jobs = candidates.flatMap((candidate) => defineJob(candidate, this.options, problems) ?? []);
     checkDuplicates(candidates, registered, problems);

@@ -13,7 +13,7 @@ import {
 } from '../options/index.js';
 import { defineJob } from './define-job.js';
 import { type JobCandidate } from './job-candidate.js';
-import { type JobDefinition } from './job-definition.js';
+import { type Job } from './job.js';
 
 /** When a registered job is due: a period, a delay after each run, or a cron expression. */
 export type RegisteredSchedule =
@@ -64,12 +64,12 @@ const SCHEDULE_FIX = "write it as { period: '500ms' }, { delay: '1s' } or { cron
  *
  * @throws InvalidJobsError with every mistake
  */
-export function defineRegisteredJob(registration: unknown, options: ResolvedOptions): JobDefinition {
+export function defineRegisteredJob(registration: unknown, options: ResolvedOptions): Job {
   const problems: string[] = [];
   const candidate = readRegistration(registration, problems);
-  const definition = candidate === undefined ? undefined : defineJob(candidate, options, problems);
-  if (definition === undefined || problems.length > 0) throw new InvalidJobsError(problems);
-  return definition;
+  const job = candidate === undefined ? undefined : defineJob(candidate, options, problems);
+  if (job === undefined || problems.length > 0) throw new InvalidJobsError(problems);
+  return job;
 }
 
 /** The registration as a candidate. Undefined: the kind of its schedule is not known. */

@@ -20,7 +20,7 @@ import { Watermarks } from './watermarks.js';
 /** Why a queued request is cancelled: another replica was granted the lock. */
 const TAKEN = 'taken';
 
-/** The options of an election. A `JobDefinition` has all of them. */
+/** The options of an election. A `Job` has all of them. */
 export interface ElectionOptions {
   readonly name: string;
   readonly lockExpiryMs: number;

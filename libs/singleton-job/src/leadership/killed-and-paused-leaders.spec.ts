@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { type JobRun } from '../decorators/index.js';
-import { type JobDefinition } from '../discovery/index.js';
+import { type Job } from '../discovery/index.js';
 import { LeaseLostError } from '../errors/index.js';
 import { cron, interval } from '../schedule/index.js';
 import { type Clock } from '../time/index.js';
@@ -28,12 +28,12 @@ const reportsOf = (...replicas: readonly TestReplica[]) =>
 const ledAtMs = (replica: TestReplica) => timesOf(replica, 'leadershipGained').map(Math.round);
 
 /** A job that is due every 10 s and takes 100 ms. */
-function report({ clock }: { readonly clock: Clock }): JobDefinition[] {
+function report({ clock }: { readonly clock: Clock }): Job[] {
   return [job({ name: 'report', schedule: every10Seconds, run: lasting(clock, 100, { obedient: true }) })];
 }
 
 /** Runs that begin every half second and take so long that one is nearly always in flight. */
-function busy(clock: Clock, kept: JobRun[] = []): JobDefinition[] {
+function busy(clock: Clock, kept: JobRun[] = []): Job[] {
   const run = (given: JobRun): Promise<void> => {
     kept.push(given);
     return lasting(clock, 5_200, { obedient: true })(given);

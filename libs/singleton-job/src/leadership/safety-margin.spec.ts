@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { type JobRun } from '../decorators/index.js';
-import { type JobDefinition } from '../discovery/index.js';
+import { type Job } from '../discovery/index.js';
 import { type JobEvents } from '../events/index.js';
 import { interval } from '../schedule/index.js';
 import { type Clock, sleep } from '../time/index.js';
@@ -14,7 +14,7 @@ const atMs = ({ observer }: TestReplica, event: keyof JobEvents): number =>
   observer.events.find((one) => one.event === event)?.atMs ?? Infinity;
 
 /** A job whose run ends some time after its signal fires. */
-function settling(clock: Clock, forMs: number): JobDefinition[] {
+function settling(clock: Clock, forMs: number): Job[] {
   const run = async ({ signal }: JobRun): Promise<void> => {
     await sleep(clock, 3_600_000, signal);
     await sleep(clock, forMs, new AbortController().signal);

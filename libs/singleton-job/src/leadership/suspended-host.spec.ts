@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { type JobRun } from '../decorators/index.js';
-import { type JobDefinition } from '../discovery/index.js';
+import { type Job } from '../discovery/index.js';
 import { cron, fixedRate, interval } from '../schedule/index.js';
 import { type Clock, sleep } from '../time/index.js';
 import { type TestReplica } from '../testing/replicas/test-replica.js';
@@ -13,7 +13,7 @@ const HEARTBEAT_INTERVAL_MS = 3_000;
 const SUSPENDED_MS = 60_000;
 
 /** One of each kind, and none of them takes longer than a heartbeat. */
-function jobs({ clock }: { readonly clock: Clock }): JobDefinition[] {
+function jobs({ clock }: { readonly clock: Clock }): Job[] {
   const run = ({ signal }: JobRun): Promise<void> => sleep(clock, 50, signal);
   return [
     job({ name: 'grid', schedule: fixedRate(1_000, { offsetMs: 0 }), run }),

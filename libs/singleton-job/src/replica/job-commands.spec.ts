@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { type JobDefinition } from '../discovery/index.js';
+import { type Job } from '../discovery/index.js';
 import { cron, interval } from '../schedule/index.js';
 import { type JobCommandRequest } from '../store/index.js';
 import { settle } from '../testing/index.js';
@@ -570,7 +570,7 @@ describe('Any replica', () => {
   });
 
   it('ignores requests for jobs that this replica does not have', async () => {
-    const definition: JobDefinition = job();
+    const definition: Job = job();
     const a = replicas.start('a', [definition]);
     await passes(100);
     const sent = a.store.sent.length;

@@ -1,9 +1,4 @@
-import {
-  ambiguousVariables,
-  defineRegisteredJob,
-  type JobDefinition,
-  type JobRegistration,
-} from '../discovery/index.js';
+import { ambiguousVariables, defineRegisteredJob, type Job, type JobRegistration } from '../discovery/index.js';
 import { InvalidJobsError, InvalidOptionsError, UnknownJobError } from '../errors/index.js';
 import { didYouMean, type ResolvedOptions } from '../options/index.js';
 import { type Clock } from '../time/index.js';
@@ -211,6 +206,6 @@ export class SingletonJobRegistry {
   }
 }
 
-function takenName({ name, location }: JobDefinition): string {
+function takenName({ name, location }: Job): string {
   return `${location}: there is a job '${name}' already: give each a name of its own`;
 }

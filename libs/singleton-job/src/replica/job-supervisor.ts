@@ -1,4 +1,4 @@
-import { type JobDefinition } from '../discovery/index.js';
+import { type Job } from '../discovery/index.js';
 import { Election, type Replica, type Term } from '../leadership/index.js';
 import { type LogSink, type RunInterceptor } from '../events/index.js';
 import { type ResolvedOptions } from '../options/index.js';
@@ -18,7 +18,7 @@ export interface JobWorkers {
 
 /** A job of this replica. Without workers: it is disabled, or not started yet. */
 export interface ManagedJob {
-  readonly job: JobDefinition;
+  readonly job: Job;
   readonly workers: JobWorkers | undefined;
 }
 
@@ -74,7 +74,7 @@ export class JobSupervisor {
   }
 
   /** Adds a job, and competes for it when the replica has started. */
-  add(job: JobDefinition): void {
+  add(job: Job): void {
     const isRun = this.#state === 'started' && this.options.enabled && job.enabled;
     const workers = isRun ? this.#compete(job) : undefined;
     this.#jobs.set(job.name, { job, workers });
@@ -125,7 +125,7 @@ export class JobSupervisor {
   }
 
   /** Begins to compete for a job. The first one opens the connection. */
-  #compete(job: JobDefinition): JobWorkers {
+  #compete(job: Job): JobWorkers {
     const { replica, interceptors } = this;
     const { clock, notify } = replica.context;
     const runner = new JobRunner({ job, interceptors, clock, notify });

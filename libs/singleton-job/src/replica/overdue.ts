@@ -1,4 +1,4 @@
-import { type JobDefinition } from '../discovery/index.js';
+import { type Job } from '../discovery/index.js';
 import { type Term } from '../leadership/index.js';
 import { type RunInfo } from '../events/index.js';
 import { type Clock } from '../time/index.js';
@@ -7,7 +7,7 @@ import { type LastRun } from './job-status.js';
 
 /** The state of one job on this replica. */
 export interface JobActivity {
-  readonly job: JobDefinition;
+  readonly job: Job;
   /** The current term. Undefined: this replica does not lead. */
   readonly term: Term | undefined;
   readonly lastRun: LastRun | null;
@@ -27,7 +27,7 @@ export function overdueSince(activity: JobActivity, clock: Clock): number | unde
 }
 
 /** The tick after that of the run in flight. Undefined for an interval without a `timeout`, whose runs may take any time. */
-function dueWhileRunning({ schedule, timeoutMs }: JobDefinition, run: RunInfo): number | undefined {
+function dueWhileRunning({ schedule, timeoutMs }: Job, run: RunInfo): number | undefined {
   if (schedule.kind !== 'interval') return schedule.next(run.scheduledAt.getTime());
   return timeoutMs === undefined ? undefined : schedule.next(run.startedAt.getTime());
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { type JobDefinition } from '../discovery/index.js';
+import { type Job } from '../discovery/index.js';
 import { cron, fixedRate, interval } from '../schedule/index.js';
 import { type TestReplica } from '../testing/replicas/test-replica.js';
 import { job, lasting } from '../testing/specs/job.js';
@@ -53,7 +53,7 @@ describe('In a rolling deploy', () => {
   const watched = () => {
     const seen = { inFlight: 0, most: 0 };
     const takes = lasting(replicas.clock, 200);
-    const of = (overrides: Partial<Omit<JobDefinition, 'invoke'>>): JobDefinition =>
+    const of = (overrides: Partial<Omit<Job, 'invoke'>>): Job =>
       job({
         name: 'report',
         run: async (run) => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { type JobDefinition } from '../discovery/index.js';
+import { type Job } from '../discovery/index.js';
 import { type AnySchedule, cron, fixedRate, interval } from '../schedule/index.js';
 import { ManualClock } from '../testing/index.js';
 import { type Instant } from '../time/index.js';
@@ -14,7 +14,7 @@ const hanging = (): Promise<never> => new Promise(() => undefined);
 describe('The health of a replica', () => {
   const replicas = useReplicas();
 
-  const startWith = (...jobs: JobDefinition[]) => replicas.start('a', jobs);
+  const startWith = (...jobs: Job[]) => replicas.start('a', jobs);
 
   it('stays good while jobs of every kind run on time', async () => {
     const { health } = startWith(

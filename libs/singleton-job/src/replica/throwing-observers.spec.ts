@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { type JobDefinition } from '../discovery/index.js';
+import { type Job } from '../discovery/index.js';
 import { type JobEvents, type JobObserver, type RunInterceptor } from '../events/index.js';
 import { cron, interval } from '../schedule/index.js';
 import { type RecordedEvent } from '../testing/index.js';
@@ -148,7 +148,7 @@ describe('An observer of a starting run that uses up the lease', () => {
   };
   const blockAt = (event: keyof JobEvents) => onceAt(event, () => void replicas.clock.block(9_000));
 
-  it.each<[string, Partial<JobDefinition>, readonly RunInterceptor[]]>([
+  it.each<[string, Partial<Job>, readonly RunInterceptor[]]>([
     ['a fixed rate', {}, []],
     ['an interval', { schedule: interval(1_000) }, []],
     ['cron', { schedule: every10Seconds }, []],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { type JobDefinition } from '../discovery/index.js';
+import { type Job } from '../discovery/index.js';
 import { cron, fixedRate } from '../schedule/index.js';
 import { type TestReplica } from '../testing/replicas/test-replica.js';
 import { job, lasting } from '../testing/specs/job.js';
@@ -13,9 +13,9 @@ const MIDNIGHT = Date.UTC(2027, 0, 1);
 
 const at = (expression: string) => cron(expression, { timeZone: 'UTC', jobName: 'report' });
 /** The replicas begin at midnight: this job is due at 00:10, 00:20, … */
-const everyTenMinutes = (overrides: Parameters<typeof job>[0] = {}): JobDefinition =>
+const everyTenMinutes = (overrides: Parameters<typeof job>[0] = {}): Job =>
   job({ name: 'report', schedule: at('*/10 * * * *'), ...overrides });
-const everyMinute = (overrides: Parameters<typeof job>[0] = {}): JobDefinition =>
+const everyMinute = (overrides: Parameters<typeof job>[0] = {}): Job =>
   everyTenMinutes({ schedule: at('* * * * *'), ...overrides });
 
 const runsOf = (...replicas: TestReplica[]) =>

@@ -1,4 +1,4 @@
-import { type JobDefinition } from '../discovery/index.js';
+import { type Job } from '../discovery/index.js';
 import { type Term } from '../leadership/index.js';
 import { type IntervalSchedule } from '../schedule/index.js';
 import { unlessAborted } from '../time/index.js';
@@ -38,12 +38,12 @@ export async function intervalLoop(schedule: IntervalSchedule, parts: TickLoopPa
  * Records that a run is about to begin, if the delay is long. If the run then ends its process or blocks its event loop, the next leader
  * waits one delay before it runs the job again.
  */
-export async function noteIntervalStart({ schedule }: JobDefinition, term: Term): Promise<void> {
+export async function noteIntervalStart({ schedule }: Job, term: Term): Promise<void> {
   if (isRecordedAtOnce(schedule)) await term.runStarts();
 }
 
 /** Notes that a run has ended. Later leaders count the delay from here. */
-export function noteIntervalEnd({ schedule }: JobDefinition, term: Term): void {
+export function noteIntervalEnd({ schedule }: Job, term: Term): void {
   if (schedule.kind !== 'interval') return;
   term.runEnded();
   if (isRecordedAtOnce(schedule)) void term.renewAfresh();
@@ -69,6 +69,6 @@ function mayStart({ runs, term }: TickLoopParts): boolean {
   return !runs.isBusy && !runs.isClosed && term.isValid();
 }
 
-function isRecordedAtOnce(schedule: JobDefinition['schedule']): boolean {
+function isRecordedAtOnce(schedule: Job['schedule']): boolean {
   return schedule.kind === 'interval' && schedule.delayMs > RECORD_AT_ONCE_MS;
 }

@@ -1,4 +1,4 @@
-import { type JobDefinition } from '../discovery/index.js';
+import { type Job } from '../discovery/index.js';
 import { type Term } from '../leadership/index.js';
 import { type RunAbortCode } from '../errors/index.js';
 import { type RunInfo } from '../events/index.js';
@@ -29,7 +29,7 @@ export class JobRunner {
     });
   }
 
-  get job(): JobDefinition {
+  get job(): Job {
     return this.parts.job;
   }
 

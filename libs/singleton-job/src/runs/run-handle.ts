@@ -1,7 +1,7 @@
 import { type RunAbortCode, RunAbortedError } from '../errors/index.js';
 import { type Notify, type RunInfo, type RunInterceptor } from '../events/index.js';
 import { JobRun, type RunControl } from '../decorators/index.js';
-import { type JobDefinition } from '../discovery/index.js';
+import { type Job } from '../discovery/index.js';
 import { type Term } from '../leadership/index.js';
 import { type Clock, type Timer } from '../time/index.js';
 import { intercept } from './intercept.js';
@@ -11,7 +11,7 @@ export type Tick = Pick<RunInfo, 'cause' | 'scheduledAt'>;
 
 /** What a run needs beside its term. */
 export interface RunnerParts {
-  readonly job: JobDefinition;
+  readonly job: Job;
   /** Wrap each run, the first one outermost. */
   readonly interceptors: readonly RunInterceptor[];
   readonly clock: Clock;

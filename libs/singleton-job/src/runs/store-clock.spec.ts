@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { type JobDefinition } from '../discovery/index.js';
+import { type Job } from '../discovery/index.js';
 import { cron } from '../schedule/index.js';
 import { type TestReplica } from '../testing/replicas/test-replica.js';
 import { job } from '../testing/specs/job.js';
@@ -8,7 +8,7 @@ import { useReplicas } from '../testing/specs/use-replicas.js';
 const STEP_MS = 600_000;
 const HEARTBEAT_MS = 3_000;
 
-const everyMinute = (): JobDefinition =>
+const everyMinute = (): Job =>
   job({ name: 'report', schedule: cron('* * * * *', { timeZone: 'UTC', jobName: 'report' }) });
 
 const clockOf = (date: Date): string => date.toISOString().slice(11, 16);

@@ -1,4 +1,4 @@
-import { type JobDefinition } from '../discovery/index.js';
+import { type Job } from '../discovery/index.js';
 import { type Term } from '../leadership/index.js';
 import { type Notify } from '../events/index.js';
 import { type Clock, type Sleeper } from '../time/index.js';
@@ -6,7 +6,7 @@ import { type SingleFlight } from './single-flight.js';
 
 /** The parts of a tick loop during one term. */
 export interface TickLoopParts {
-  readonly job: JobDefinition;
+  readonly job: Job;
   readonly term: Term;
   readonly runs: SingleFlight;
   readonly clock: Clock;

@@ -1,4 +1,4 @@
-import { type JobDefinition } from '../../../../libs/singleton-job/src/discovery/index.js';
+import { type Job } from '../../../../libs/singleton-job/src/discovery/index.js';
 import { type RedisConnectionOptions } from '../../../../libs/singleton-job/src/store/index.js';
 import { RedisLockStore } from '../../../../libs/singleton-job/src/store/redis/index.js';
 import { resolveOptions, type SingletonJobOptions } from '../../../../libs/singleton-job/src/options/index.js';
@@ -16,7 +16,7 @@ export interface ReplicaOptions {
   readonly node: string;
   readonly project: string;
   readonly connection: RedisConnectionOptions;
-  readonly jobs: readonly JobDefinition[];
+  readonly jobs: readonly Job[];
   readonly options: Partial<SingletonJobOptions> | undefined;
 }
 

@@ -1,5 +1,5 @@
 import { type Redis } from 'ioredis';
-import { type JobDefinition } from '../../../../libs/singleton-job/src/discovery/index.js';
+import { type Job } from '../../../../libs/singleton-job/src/discovery/index.js';
 import { type RedisConnectionOptions } from '../../../../libs/singleton-job/src/store/index.js';
 import { type SingletonJobOptions } from '../../../../libs/singleton-job/src/options/index.js';
 import { cron, fixedRate, interval } from '../../../../libs/singleton-job/src/schedule/index.js';
@@ -15,7 +15,7 @@ const FAULT_RUN_JOBS = ['price-tick', 'heartbeat', 'report'] as const;
 
 export interface PairOptions {
   readonly options?: Partial<SingletonJobOptions>;
-  readonly jobs?: readonly Partial<JobDefinition>[];
+  readonly jobs?: readonly Partial<Job>[];
 }
 
 let pairs = 0;
@@ -123,7 +123,7 @@ export class ReplicaPair implements AsyncDisposable {
     return new InProcessReplica({ node, project: this.project, connection, jobs, options: this.settings.options });
   }
 
-  #usual(node: string): JobDefinition[] {
+  #usual(node: string): Job[] {
     return [
       this.#job(node, { name: 'price-tick', schedule: fixedRate(100, { offsetMs: 0 }) }),
       this.#job(node, { name: 'heartbeat', schedule: interval(50) }),
@@ -131,7 +131,7 @@ export class ReplicaPair implements AsyncDisposable {
     ];
   }
 
-  #job(node: string, own: Partial<JobDefinition>): JobDefinition {
+  #job(node: string, own: Partial<Job>): Job {
     return {
       ...job({ name: 'tick' }),
       lockExpiryMs: InProcessReplica.lockExpiryMs(this.settings.options),

@@ -1,4 +1,4 @@
-import { type JobDefinition } from '../../discovery/index.js';
+import { type Job } from '../../discovery/index.js';
 import { type JobObserver, type LogSink, type RunInterceptor } from '../../events/index.js';
 import { BackupHeartbeats } from '../../heartbeat-thread/backup-heartbeats.js';
 import { type BackupReport, type HeartbeatBackup } from '../../leadership/index.js';
@@ -52,8 +52,7 @@ export interface TestReplica extends Pick<ApplicationReplica, 'supervisor' | 're
 
 /** The jobs of a replica, or a function that creates them from its clock and its options. */
 export type JobsOfReplica =
-  | readonly JobDefinition[]
-  | ((replica: { readonly clock: Clock; readonly options: ResolvedOptions }) => readonly JobDefinition[]);
+  readonly Job[] | ((replica: { readonly clock: Clock; readonly options: ResolvedOptions }) => readonly Job[]);
 
 interface Surroundings {
   readonly name: string;

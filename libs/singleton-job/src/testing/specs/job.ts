@@ -1,12 +1,10 @@
 import { type JobRun } from '../../decorators/index.js';
-import { type JobDefinition } from '../../discovery/index.js';
+import { type Job } from '../../discovery/index.js';
 import { fixedRate } from '../../schedule/index.js';
 import { type Clock } from '../../time/index.js';
 
 /** A job for specs. It runs every second on the grid by default. */
-export function job(
-  overrides: Partial<Omit<JobDefinition, 'invoke'>> & { readonly run?: (run: JobRun) => unknown } = {},
-): JobDefinition {
+export function job(overrides: Partial<Omit<Job, 'invoke'>> & { readonly run?: (run: JobRun) => unknown } = {}): Job {
   const { run = () => undefined, ...definition } = overrides;
   return {
     name: 'tick',

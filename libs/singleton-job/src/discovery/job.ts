@@ -3,7 +3,7 @@ import { type Overlap } from '../options/index.js';
 import { type AnySchedule } from '../schedule/index.js';
 
 /** A checked job with all its options: everything that its election and its runner need. */
-export interface JobDefinition {
+export interface Job {
   /** Its name in keys, logs and overrides. The same on all replicas. */
   readonly name: string;
   /** `Class.method`, or `register('name')`, for messages. */
