@@ -49,7 +49,7 @@ describe('the metrics', () => {
     expect(valuesOf('next_tick_timestamp_seconds')).toEqual([AT.getTime() / 1_000]);
     expect(valuesOf('clock_offset_seconds')).toEqual([0.25]);
     expect(valuesOf('ticks_dropped')).toEqual([3]);
-    expect(valuesOf('misfires')).toEqual([4]);
+    expect(valuesOf('occurrences_missed')).toEqual([4]);
     expect(valuesOf('heartbeat_duration_seconds')).toEqual([expect.objectContaining({ count: 1, sum: 0.001 })]);
   });
 

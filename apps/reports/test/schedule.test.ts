@@ -32,8 +32,8 @@ describe('the schedule', { concurrency: true }, () => {
       const [claimed = NaN] = ticks(dying.replica.output());
 
       // reported, and not run by the survivor: a claim counts as a start
-      const misfires = new RegExp(`^singleton_job_misfires_total\\{(?=.*"${job}")(?=.*start-not-confirmed)`);
-      await until('the report of the miss', async () => (await survivor.metric(misfires)) === 1);
+      const missed = new RegExp(`^singleton_job_occurrences_missed_total\\{(?=.*"${job}")(?=.*start-not-confirmed)`);
+      await until('the report of the miss', async () => (await survivor.metric(missed)) === 1);
       await until('the next tick', () => ticks(survivor.replica.output()).length > 0);
       await until('the job', () => times(claimed));
 

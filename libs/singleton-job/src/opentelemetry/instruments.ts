@@ -32,7 +32,7 @@ export function makeInstruments(meter: Meter) {
     transitions: counter('leadership_transitions', '{transition}', 'Terms that began and ended'),
     runs: counter('runs', '{run}', 'Runs that have ended'),
     ticksDropped: counter('ticks_dropped', '{tick}', 'Ticks that the leader did not start'),
-    misfires: counter('misfires', '{occurrence}', 'Cron occurrences that no replica will start'),
+    occurrencesMissed: counter('occurrences_missed', '{occurrence}', 'Cron occurrences that no replica will start'),
     runDuration: histogram('run_duration_seconds', RUN_SECONDS, 'How long runs took'),
     scheduleLag: histogram('schedule_lag_seconds', LAG_SECONDS, 'How long after its tick a run began'),
     heartbeatDuration: histogram('heartbeat_duration_seconds', ROUND_TRIP_SECONDS, 'Round trip of a renewal or claim'),

@@ -67,7 +67,7 @@ export class OpenTelemetryObserver implements JobObserver, OnApplicationShutdown
   }
 
   occurrencesMissed({ job, reason, count }: JobEvents['occurrencesMissed']): void {
-    this.#instruments.misfires.add(count, { [JOB_NAME]: job, reason });
+    this.#instruments.occurrencesMissed.add(count, { [JOB_NAME]: job, reason });
   }
 
   /** The meter outlives the application. */
