@@ -71,11 +71,11 @@ describe('the diagnostics channels', () => {
   });
 
   it('give each subscriber its own copy of the payload', () => {
-    const scheduledAt = new Date('2027-01-01T00:00:00Z');
-    const stop = listen('clockAhead', (payload) => (payload as { scheduledAt: Date }).scheduledAt.setTime(0));
-    notifyAll([diagnostics])('clockAhead', { job: 'prices', scheduledAt, aheadMs: 1 });
+    const to = new Date('2027-01-01T00:00:00Z');
+    const stop = listen('occurrencesMissed', (payload) => (payload as { to: Date }).to.setTime(0));
+    notifyAll([diagnostics])('occurrencesMissed', { job: 'prices', reason: 'late', from: to, to, count: 1 });
     stop();
-    expect(scheduledAt.toISOString()).toBe('2027-01-01T00:00:00.000Z');
+    expect(to.toISOString()).toBe('2027-01-01T00:00:00.000Z');
   });
 
   it('do not let an error of a subscriber reach the job', async () => {

@@ -64,7 +64,7 @@ describe('The heartbeat thread', () => {
 
   it('that cannot reach Redis is reported', async () => {
     const failed: unknown[] = [];
-    const observer: JobObserver = { heartbeatThreadFailed: ({ error }) => failed.push(error) };
+    const observer: JobObserver = { warning: ({ error }) => failed.push(error) };
     const workerFile = program(`${READY} setTimeout(() => parentPort.postMessage({ unreachable: 'refused' }), 20)`);
     await using application = await start({ heartbeatThread: { workerFile }, observers: [observer] });
     await until('it is reported', () => failed.length > 0);
@@ -74,7 +74,7 @@ describe('The heartbeat thread', () => {
 
   it('that ends later is reported once, and the application continues', async () => {
     const failed: unknown[] = [];
-    const observer: JobObserver = { heartbeatThreadFailed: ({ error }) => failed.push(error) };
+    const observer: JobObserver = { warning: ({ error }) => failed.push(error) };
     const dies = program(`${READY} setTimeout(() => { throw new Error('out of luck') }, 20)`);
     await using application = await start({ heartbeatThread: { workerFile: dies }, observers: [observer] });
     await until('it is reported', () => failed.length > 0);

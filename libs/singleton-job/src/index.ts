@@ -37,6 +37,7 @@ export {
   type RunInterceptor,
   type ScheduleKind,
   type TickDropReason,
+  type WarningCode,
 } from './events/index.js';
 export {
   type AcquireRequest,

@@ -161,7 +161,7 @@ describe('a foreign lock', () => {
     await admin.set(pair.lock(JOB), 'an-old-application');
     await wakeFollower(faultRun);
     await pair.until('a replica reports it', () =>
-      pair.replicas.some(({ observer }) => observer.of('lockTtlRestored').length > 0),
+      pair.replicas.some(({ observer }) => observer.of('warning').some(({ code }) => code === 'LOCK_TTL_RESTORED')),
     );
     expect(await admin.pttl(pair.lock(JOB))).toBeGreaterThan(LOCK_EXPIRY_MS);
     await pair.until('its leader knows', () => !pair.leader.leads.has(JOB), { withinMs: RENEWAL_MS + SLACK_MS });

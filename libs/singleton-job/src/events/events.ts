@@ -66,6 +66,32 @@ export type TickDropReason = 'overlap' | 'late' | 'lease-unconfirmed';
 export type MissReason = 'late' | 'start-not-confirmed' | 'schedule-changed' | 'state-lost';
 
 /**
+ * What a `warning` is about:
+ *
+ * - `CLOCK_AHEAD`: the clock of this replica is more than a minute ahead of Redis, so a cron occurrence could not be claimed yet. The
+ *   replica claims it again when the clock of Redis has come that far.
+ * - `EVICTION_POSSIBLE`: Redis may evict locks when its memory is full, because its `maxmemory-policy` is not `noeviction`. Then a job may
+ *   have two leaders. Once per process, after its first connection.
+ * - `EVICTION_UNKNOWN`: INFO is not permitted, so the `maxmemory-policy` is not known. Once per process, as a debug line.
+ * - `RESTARTS_HIDDEN`: INFO is not permitted, so a restart of Redis looks like a short outage. Then another replica may become leader
+ *   while the lease of the old leader is still valid. Once per process.
+ * - `LOCK_TTL_RESTORED`: a lock had no time to live and would have stayed for ever. It has one now. Once for each such lock.
+ * - `PAUSE_LOST`: Redis lost its data, and with it the pause of a job. The job runs again.
+ * - `HEARTBEAT_THREAD_FAILED`: the heartbeat thread ended, or had no connection for 10 s while the main thread had one. The main thread
+ *   still renews the leases, but they no longer outlast a blocked event loop. Once, and until the process is restarted. Not at a stop.
+ * - `RUNNER_FAILED`: the library itself failed while it led a job. Its term is given back, and the job starts again.
+ */
+export type WarningCode =
+  | 'CLOCK_AHEAD'
+  | 'EVICTION_POSSIBLE'
+  | 'EVICTION_UNKNOWN'
+  | 'RESTARTS_HIDDEN'
+  | 'LOCK_TTL_RESTORED'
+  | 'PAUSE_LOST'
+  | 'HEARTBEAT_THREAD_FAILED'
+  | 'RUNNER_FAILED';
+
+/**
  * Every event of the library and its payload. Names are in the past tense. Each replica reports only its own events.
  * Locks of `LockService` have only the events of the store. Their `job` begins with `lock/`.
  *
@@ -259,56 +285,18 @@ export interface JobEvents {
     readonly deniedMs: number;
   };
   /**
-   * The clock of this replica is more than a minute ahead of Redis, so an occurrence could not be claimed yet. The replica claims it again
-   * after `aheadMs`. Not called for a clock that is less ahead, nor for schedules other than cron.
+   * A rare condition that a person should look at. The `code` is stable, the message is not. Each {@link WarningCode} says when it is
+   * reported. Not called for what has an event of its own, and not called again when the condition ends.
    */
-  clockAhead: {
-    /** Name of the job. */
-    readonly job: string;
-    /** The occurrence. */
-    readonly scheduledAt: Date;
-    /** How far this clock is ahead of Redis, in milliseconds. */
-    readonly aheadMs: number;
-  };
-  /**
-   * Redis may evict locks when its memory is full, and then a job may have two leaders. Its `maxmemory-policy` is not `noeviction`, or,
-   * without a `policy`, is unknown. Called once per process, after its first connection. Not called for a policy that is changed later.
-   */
-  evictionPossible: {
-    /** The `maxmemory-policy` of Redis. Left out: Redis does not show it. */
-    readonly policy?: string;
-  };
-  /**
-   * INFO is not permitted, so a restart of Redis looks like a short outage. Another replica may then become leader while the lease
-   * of the old leader is still valid. Permit `+info` and `+time` in the ACL. Called once per process, after its first connection. Not called
-   * after a reconnect.
-   */
-  restartsHidden: Readonly<Record<string, never>>;
-  /**
-   * This replica found a lock without a time to live, which would have stayed for ever, and gave it one. Not called again by
-   * later requests.
-   */
-  lockTtlRestored: {
-    /** Name of the job. */
-    readonly job: string;
-    /** The holder that the lock names. */
-    readonly holder: string;
-  };
-  /**
-   * The heartbeat thread ended, or had no connection for 10 s while the main thread has one. The main thread still renews the leases, but
-   * they no longer outlast a blocked event loop. Called once. A new thread starts only with the process. Not called for a thread that
-   * cannot start (start-up fails), nor at a stop.
-   */
-  heartbeatThreadFailed: {
-    /** Why the thread ended, or cannot reach Redis. */
-    readonly error: unknown;
-  };
-  /** The runner of the library itself broke. Its term is given back, and the runner starts again. Not called for errors of a job. */
-  runnerFailed: {
-    /** Name of the job. */
-    readonly job: string;
-    /** What was thrown. */
-    readonly error: unknown;
+  warning: {
+    /** Names the condition. */
+    readonly code: WarningCode;
+    /** What happened, and what to do: the line in the log without its prefix. */
+    readonly message: string;
+    /** Name of the job. Left out: it concerns all jobs. */
+    readonly job?: string;
+    /** What was thrown, if that is the cause. */
+    readonly error?: unknown;
   };
   /**
    * An observer threw or rejected. Nothing else was affected. Not called for a failure at this very event, nor for interceptors and
@@ -346,13 +334,7 @@ export const JOB_EVENTS = Object.freeze({
   storeUnreachable: 'Redis does not answer. With `job`: only about the lock of that job. Again after 1, 2, 4, … min.',
   storeRecovered: 'The outage of `storeUnreachable` is over.',
   requestDenied: 'Redis denies a request. With `job`: only about the lock of that job. Again after 1, 2, 4, … min.',
-  clockAhead: 'A cron tick waits, because the clock of this replica is more than 1 min ahead of Redis.',
-  evictionPossible: 'Redis may evict locks: `maxmemory-policy` is not `noeviction`, or unknown. Once per process.',
-  restartsHidden: 'INFO is not permitted, so a restart of Redis looks like a short outage. Permit `+info` and `+time`.',
-  lockTtlRestored: 'A lock had no time to live, and got one.',
-  heartbeatThreadFailed:
-    'The heartbeat thread ended, or cannot reach Redis. Leases no longer outlast a blocked event loop.',
-  runnerFailed: 'The library itself failed. This replica gave up leadership, and the job starts again.',
+  warning: 'A rare condition that a person should look at. `message` says what to do.',
   observerFailed: 'An observer threw or rejected. Not sent for a failure in `observerFailed` itself.',
 } satisfies Readonly<Record<keyof JobEvents, string>>);
 

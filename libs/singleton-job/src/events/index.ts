@@ -13,7 +13,17 @@ export {
   type RunInfo,
   type ScheduleKind,
   type TickDropReason,
+  type WarningCode,
 } from './events.js';
+export {
+  clockAhead,
+  evictionPossible,
+  heartbeatThreadFailed,
+  lockTtlRestored,
+  pauseLost,
+  restartsHidden,
+  runnerFailed,
+} from './warnings.js';
 export { diagnostics } from './diagnostics.js';
 export { LoggingObserver, type LogSink } from './logging-observer.js';
 export { type JobObserver, notifyAll } from './observer.js';

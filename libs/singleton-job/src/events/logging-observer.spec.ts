@@ -3,6 +3,15 @@ import { LockStoreError } from '../errors/index.js';
 import { type JobEvents } from './events.js';
 import { LoggingObserver } from './logging-observer.js';
 import { notifyAll } from './observer.js';
+import {
+  clockAhead,
+  evictionPossible,
+  heartbeatThreadFailed,
+  lockTtlRestored,
+  pauseLost,
+  restartsHidden,
+  runnerFailed,
+} from './warnings.js';
 
 const RUN = {
   job: 'report',
@@ -162,8 +171,8 @@ describe('The log', () => {
         'computation into a worker thread, or keep leases through such a block with heartbeatThread or a longer lockExpiry',
     ],
     [
-      'heartbeatThreadFailed',
-      { error: new Error('ERR_WORKER_OUT_OF_MEMORY') },
+      'warning',
+      heartbeatThreadFailed(new Error('ERR_WORKER_OUT_OF_MEMORY')),
       'error [myapp] has no working heartbeat thread (ERR_WORKER_OUT_OF_MEMORY): a job that blocks the event loop for longer than its ' +
         'lockExpiry loses its lease. Fix the cause and restart the process',
     ],
@@ -230,38 +239,44 @@ describe('The log', () => {
       'error [myapp:report] still cannot be led, after 60.0 s (WRONGTYPE); retrying',
     ],
     [
-      'clockAhead',
-      { job: 'report', scheduledAt: RUN.scheduledAt, aheadMs: 90_000 },
+      'warning',
+      clockAhead('report', 'pod-1-ab12cd34', { scheduledAt: RUN.scheduledAt, aheadMs: 90_000 }),
       'warn [myapp:report] is due at 2027-01-01T03:00:00.000Z, 90.0 s ahead of the clock of Redis. ' +
         'The run waits for that clock. Synchronise the clocks of pod-1-ab12cd34 and of Redis',
     ],
     [
-      'evictionPossible',
-      { policy: 'allkeys-lru' },
+      'warning',
+      evictionPossible('allkeys-lru'),
       'warn [myapp] may lose locks when Redis is full, and run jobs twice: its maxmemory-policy is allkeys-lru. Set it to noeviction',
     ],
     [
-      'evictionPossible',
-      {},
+      'warning',
+      evictionPossible(undefined),
       'debug [myapp] cannot read the maxmemory-policy of Redis: INFO is not permitted. It has to be noeviction',
     ],
     [
-      'restartsHidden',
-      {},
+      'warning',
+      restartsHidden(),
       'warn [myapp] cannot tell a restart of Redis from a short outage, because INFO is not permitted. After a restart two ' +
         'replicas may lead a job for up to its lockExpiry. Permit +info and +time in the ACL',
     ],
     [
-      'lockTtlRestored',
-      { job: 'report', holder: 'old-app' },
+      'warning',
+      lockTtlRestored('report', 'old-app'),
       "warn [myapp:report] has a lock without a time to live, held by 'old-app'. It expires now, and then another replica takes " +
         'over. Find the program that wrote this key',
     ],
     [
-      'runnerFailed',
-      { job: 'report', error: new Error('bug') },
+      'warning',
+      runnerFailed('report', new Error('bug')),
       'error [myapp:report] gives up leadership after an error of the library (bug). Another replica takes over. ' +
         'Please report it with this stack',
+    ],
+    [
+      'warning',
+      pauseLost('report', Date.parse('2027-01-01T00:01:00.020Z')),
+      'warn [myapp:report] the pause since 2027-01-01T00:01:00.020Z was lost with the data of Redis; the job runs again. ' +
+        "Call pause('report') again if it must not",
     ],
     [
       'observerFailed',

@@ -162,55 +162,12 @@ export class LoggingObserver implements JobObserver {
     this.sink.error(`${this.#name(job)} ${what}${since} (${messageOf(error)}); ${this.#retrying(job)}`);
   }
 
-  clockAhead({ job, scheduledAt, aheadMs }: JobEvents['clockAhead']): void {
-    this.sink.warn(
-      `${this.#name(job)} is due at ${scheduledAt.toISOString()}, ${showDuration(aheadMs)} ahead of the clock of Redis. ` +
-        `The run waits for that clock. Synchronise the clocks of ${this.replica.node} and of Redis`,
-    );
-  }
-
-  evictionPossible({ policy }: JobEvents['evictionPossible']): void {
-    const name = this.#name(undefined);
-    if (policy === undefined) {
-      this.sink.debug(
-        `${name} cannot read the maxmemory-policy of Redis: INFO is not permitted. It has to be noeviction`,
-      );
-    } else {
-      this.sink.warn(
-        `${name} may lose locks when Redis is full, and run jobs twice: ` +
-          `its maxmemory-policy is ${policy}. Set it to noeviction`,
-      );
-    }
-  }
-
-  restartsHidden(): void {
-    this.sink.warn(
-      `${this.#name(undefined)} cannot tell a restart of Redis from a short outage, because INFO is not permitted. After a ` +
-        'restart two replicas may lead a job for up to its lockExpiry. Permit +info and +time in the ACL',
-    );
-  }
-
-  lockTtlRestored({ job, holder }: JobEvents['lockTtlRestored']): void {
-    this.sink.warn(
-      `${this.#name(job)} has a lock without a time to live, held by '${holder}'. It expires now, and then another replica takes over. ` +
-        'Find the program that wrote this key',
-    );
-  }
-
-  heartbeatThreadFailed({ error }: JobEvents['heartbeatThreadFailed']): void {
-    this.sink.error(
-      `${this.#name(undefined)} has no working heartbeat thread (${messageOf(error)}): a job that blocks the event loop for ` +
-        'longer than its lockExpiry loses its lease. Fix the cause and restart the process',
-      stackOf(error),
-    );
-  }
-
-  runnerFailed({ job, error }: JobEvents['runnerFailed']): void {
-    this.sink.error(
-      `${this.#name(job)} gives up leadership after an error of the library (${messageOf(error)}). Another replica takes over. ` +
-        'Please report it with this stack',
-      stackOf(error),
-    );
+  warning({ code, message, job, error }: JobEvents['warning']): void {
+    const line = `${this.#name(job)} ${message}`;
+    if (error !== undefined) this.sink.error(line, stackOf(error));
+    // RESTARTS_HIDDEN names the same missing permission
+    else if (code === 'EVICTION_UNKNOWN') this.sink.debug(line);
+    else this.sink.warn(line);
   }
 
   observerFailed({ event, error }: JobEvents['observerFailed']): void {

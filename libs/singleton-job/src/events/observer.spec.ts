@@ -3,7 +3,9 @@ import { describe, expect, it } from '@jest/globals';
 import { settle } from '../testing/manual-clock.js';
 import { type JobEvents } from './events.js';
 import { type JobObserver, notifyAll } from './observer.js';
+import { restartsHidden } from './warnings.js';
 
+const WARNING = restartsHidden();
 const GAINED = { job: 'tick', fencingToken: 7, because: 'first' } as const;
 
 /** An observer that keeps the failures of others. */
@@ -43,11 +45,11 @@ describe('Observers', () => {
       { leadershipGained: ({ job }) => calls.push(`gained ${job}`), onEvent: (event) => calls.push(event) },
     ]);
     notify('leadershipGained', GAINED);
-    notify('restartsHidden', {});
+    notify('warning', WARNING);
     expect(calls).toEqual([
       'gained tick',
       { event: 'leadershipGained', payload: GAINED },
-      { event: 'restartsHidden', payload: {} },
+      { event: 'warning', payload: WARNING },
     ]);
   });
 

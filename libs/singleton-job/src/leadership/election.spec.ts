@@ -405,7 +405,11 @@ describe('An election', () => {
     it('releases the lock, reports it, and waits so that another replica can lead', async () => {
       const a = replicas.start('a', [job({ schedule: brokenSchedule() })]);
       await settle();
-      expect(a.observer.story).toEqual(['0 leadershipGained', '0 runnerFailed', '0 leadershipReleased runner-failed']);
+      expect(a.observer.story).toEqual([
+        '0 leadershipGained',
+        '0 warning RUNNER_FAILED',
+        '0 leadershipReleased runner-failed',
+      ]);
       const b = replicas.start('b', [job()]);
       await replicas.clock.advance(7_000);
       expect(leadership(b)).toHaveLength(1);

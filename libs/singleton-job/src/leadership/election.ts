@@ -1,4 +1,4 @@
-import { type LeadershipReleaseReason } from '../events/index.js';
+import { type LeadershipReleaseReason, runnerFailed } from '../events/index.js';
 import { type Holder } from '../store/index.js';
 import { backoffMs, onAbort, sleep } from '../time/index.js';
 import { type ElectionOptions, Follower } from './follower.js';
@@ -211,7 +211,7 @@ export class Election {
       throw new Error(`the runner of job '${job}' ended before its term`);
     } catch (error: unknown) {
       this.#failures += 1;
-      this.replica.context.notify('runnerFailed', { job, error });
+      this.replica.context.notify('warning', runnerFailed(job, error));
       return error;
     }
   }

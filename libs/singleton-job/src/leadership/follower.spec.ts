@@ -130,7 +130,7 @@ describe('A follower', () => {
     replicas.server.occupy('tick', 'another-client');
     const a = replicas.start('a', [job()]);
     await replicas.clock.advance(35_000);
-    expect(a.observer.story).toEqual(['0 lockTtlRestored']);
+    expect(a.observer.story).toEqual(['0 warning LOCK_TTL_RESTORED']);
     await replicas.clock.advance(3_000);
     expect(leadership(a)).toEqual([expect.stringMatching(/^3\d{4} leadershipGained$/)]);
   });

@@ -1,3 +1,4 @@
+import { lockTtlRestored, pauseLost } from '../events/index.js';
 import {
   type AcquireRequest,
   type Grant,
@@ -232,9 +233,14 @@ export class Follower implements LockWaiter {
 
   async #refused(refusal: Refusal, stop: AbortSignal): Promise<void> {
     const { reason, holder, storeTime, ttlRestored } = refusal;
-    this.watermarks.refused(refusal);
-    if (ttlRestored && holder !== undefined)
-      this.replica.context.notify('lockTtlRestored', { job: this.options.name, holder });
+    const { watermarks } = this;
+    const { notify } = this.replica.context;
+    const { name } = this.options;
+    const lostBefore = watermarks.lostPausedAt;
+    watermarks.refused(refusal);
+    const { lostPausedAt } = watermarks;
+    if (lostPausedAt !== undefined && lostPausedAt !== lostBefore) notify('warning', pauseLost(name, lostPausedAt));
+    if (ttlRestored && holder !== undefined) notify('warning', lockTtlRestored(name, holder));
     if (holder === undefined) this.#known.free();
     else this.#follow(holder);
     switch (reason) {

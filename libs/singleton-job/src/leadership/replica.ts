@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import { type Notify } from '../events/index.js';
+import { evictionPossible, type Notify, restartsHidden } from '../events/index.js';
 import { type LockStore } from '../store/index.js';
 import { type BackoffPolicy, type Clock, within } from '../time/index.js';
 import { Acquirer } from './acquirer.js';
@@ -84,10 +84,10 @@ export class Replica {
     this.heartbeats = new Heartbeats(this.context, { sessions, list, restarts, intervalMs, backup, onAnswer });
     store.addListener({
       evictionPossible: (policy) => {
-        notify('evictionPossible', policy === undefined ? {} : { policy });
+        notify('warning', evictionPossible(policy));
       },
       restartsHidden: () => {
-        notify('restartsHidden', {});
+        notify('warning', restartsHidden());
       },
     });
   }

@@ -1,5 +1,6 @@
 import { afterTtlMs, deadlineOf, isBefore, type LockWaiter, type Replica } from '../leadership/index.js';
 import { givenKey, LockStoreError } from '../errors/index.js';
+import { lockTtlRestored } from '../events/index.js';
 import { type AcquireRequest, type Holder, type Refusal } from '../store/index.js';
 import { instant, LinkedAbortController, Sleeper } from '../time/index.js';
 import { type KnownLock, STATE_LIFE_MS } from './known-locks.js';
@@ -142,7 +143,7 @@ class LockAcquisition implements LockWaiter {
     const { name, known } = this.request;
     const { holder, ttlMs, ttlRestored } = refusal;
     known.refused(refusal);
-    if (ttlRestored && holder !== undefined) context.notify('lockTtlRestored', { job: name, holder });
+    if (ttlRestored && holder !== undefined) context.notify('warning', lockTtlRestored(name, holder));
     if (holder === undefined) this.#mustWait(known.waitMs);
     else this.#mustWait(afterTtlMs(ttlMs, context.random));
   }

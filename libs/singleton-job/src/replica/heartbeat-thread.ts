@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
 import { InvalidOptionsError, messageOf } from '../errors/index.js';
-import { type Notify } from '../events/index.js';
+import { heartbeatThreadFailed, type Notify } from '../events/index.js';
 import {
   HEARTBEAT_THREAD,
   type HeartbeatThreadData,
@@ -105,7 +105,7 @@ export class HeartbeatThread implements HeartbeatBackup {
   #fail(error: unknown): void {
     if (this.#isClosed || this.#hasFailed) return;
     this.#hasFailed = true;
-    this.parts.notify('heartbeatThreadFailed', { error });
+    this.parts.notify('warning', heartbeatThreadFailed(error));
   }
 }
 

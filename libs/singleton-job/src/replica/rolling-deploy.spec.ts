@@ -90,7 +90,7 @@ describe('In a rolling deploy', () => {
     for (const { observer } of started.slice(0, 4)) {
       expect(observer.of('leadershipGained')).toHaveLength(1);
       expect(observer.of('runStarted').length).toBeGreaterThan(0);
-      expect(observer.of('runnerFailed')).toEqual([]);
+      expect(observer.of('warning')).toEqual([]);
     }
     const missed = started.flatMap(({ observer }) => observer.of('occurrencesMissed'));
     expect(missed.filter(({ reason, count }) => reason !== 'schedule-changed' || count === 0)).toEqual([]);

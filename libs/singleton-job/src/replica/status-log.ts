@@ -1,5 +1,4 @@
 import { type LogSink, showDuration } from '../events/index.js';
-import { type Election } from '../leadership/index.js';
 import { listSome } from '../options/index.js';
 import { replicaOf } from '../store/index.js';
 import { type Clock, type Timer } from '../time/index.js';
@@ -17,16 +16,13 @@ interface StatusLogParts {
   readonly lookEveryMs: number;
 }
 
-/** Of a job on all replicas. */
-type Pause = Pick<Election['follower']['watermarks'], 'pausedAt' | 'lostPausedAt'>;
-
 /** Writes what no event says: which replicas this one follows, which jobs are paused, and which runs a stop waits for. */
 export class StatusLog {
   /** The leader of each job that another replica led at the last look. */
   #followed: ReadonlyMap<string, string> = new Map();
   #hasWritten = false;
-  /** What the last look found. */
-  #pauses: ReadonlyMap<string, Pause> = new Map();
+  /** The jobs that were paused at the last look, and since when. */
+  #pauses: ReadonlyMap<string, number> = new Map();
   #timer: Timer | undefined;
 
   constructor(private readonly parts: StatusLogParts) {}
@@ -88,7 +84,7 @@ export class StatusLog {
   }
 
   #lookAtPauses(): void {
-    const pauses = new Map<string, Pause>();
+    const pauses = new Map<string, number>();
     const begun: string[] = [];
     const ended: string[] = [];
     for (const { job, workers } of this.parts.jobs()) {
@@ -96,25 +92,19 @@ export class StatusLog {
       const { name } = job;
       const { pausedAt, lostPausedAt } = workers.election.follower.watermarks;
       const before = this.#pauses.get(name);
-      pauses.set(name, { pausedAt, lostPausedAt });
-      const hasEnded = before?.pausedAt !== undefined && pausedAt === undefined;
-      if (pausedAt !== undefined && pausedAt !== before?.pausedAt) begun.push(`${name} since ${isoOf(pausedAt)}`);
-      if (hasEnded && before.pausedAt !== lostPausedAt) ended.push(name);
-      if (lostPausedAt !== undefined && lostPausedAt !== before?.lostPausedAt) this.#warnOfLoss(name, lostPausedAt);
+      if (pausedAt !== undefined) pauses.set(name, pausedAt);
+      if (pausedAt !== undefined && pausedAt !== before) begun.push(`${name} since ${isoOf(pausedAt)}`);
+      // a pause that Redis has lost is a warning
+      if (pausedAt === undefined && before !== lostPausedAt && before !== undefined) ended.push(name);
     }
     if (begun.length > 0) this.#write('log', `paused on all replicas: ${countOf(begun)}; start one with resume()`);
     if (ended.length > 0) this.#write('log', `no longer paused on all replicas: ${countOf(ended)}`);
     this.#pauses = pauses;
   }
 
-  #warnOfLoss(name: string, since: number): void {
-    const what = `the pause since ${isoOf(since)} was lost with the data of Redis; the job runs again`;
-    this.#write('warn', `${what}. Call pause('${name}') again if it must not`, name);
-  }
-
-  #write(level: 'log' | 'debug' | 'warn', line: string, job?: string): void {
+  #write(level: 'log' | 'debug', line: string): void {
     const { log, projectName } = this.parts;
-    log[level](`[${job === undefined ? projectName : `${projectName}:${job}`}] ${line}`);
+    log[level](`[${projectName}] ${line}`);
   }
 }
 

@@ -1,5 +1,6 @@
-import { type RunCause } from '../events/index.js';
+import { clockAhead, type RunCause } from '../events/index.js';
 import { type CronSchedule } from '../schedule/index.js';
+import { holderName } from '../store/index.js';
 import { unlessAborted } from '../time/index.js';
 import { MAX_SLEEP_MS, type TickLoopParts } from './tick-loop.js';
 import { reportIfAnyMissed, reportMissed, reportOverlap } from './reports.js';
@@ -76,7 +77,7 @@ export class CronClaims {
       }
       case 'too-early': {
         const aheadMs = newest - answer.storeTime;
-        notify('clockAhead', { job: job.name, scheduledAt: new Date(newest), aheadMs });
+        notify('warning', clockAhead(job.name, holderName(term.holder), { scheduledAt: new Date(newest), aheadMs }));
         // checked again and again: a clock may be corrected, or this host suspended
         while (!quit.aborted && term.storeClock.now() < newest)
           await sleeper.sleep(Math.min(newest - term.storeClock.now(), MAX_SLEEP_MS));

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { type Job } from '../discovery/index.js';
+import { clockAhead } from '../events/index.js';
 import { cron, fixedRate } from '../schedule/index.js';
 import { type TestReplica } from '../testing/replicas/test-replica.js';
 import { job, lasting } from '../testing/specs/job.js';
@@ -457,8 +458,8 @@ describe('A cron job', () => {
       const a = replicas.start('a', [everyTenMinutes()]);
       a.clock.aheadMs = 90_000;
       await replicas.clock.advance(PERIOD + 1_000);
-      expect(a.observer.of('clockAhead')).toEqual([
-        { job: 'report', scheduledAt: new Date('2027-01-01T00:10:00Z'), aheadMs: 90_000 },
+      expect(a.observer.of('warning')).toEqual([
+        clockAhead('report', 'a', { scheduledAt: new Date('2027-01-01T00:10:00Z'), aheadMs: 90_000 }),
       ]);
       expect(runsOf(a)).toEqual(['a 00:10:00 schedule']);
     });
@@ -469,12 +470,12 @@ describe('A cron job', () => {
       // by the clock of Redis it is half past, by that of the replica two minutes to
       a.clock.aheadMs = 3 * MINUTE;
       await replicas.clock.advance(3 * MINUTE);
-      expect(a.observer.of('clockAhead')).toHaveLength(1);
+      expect(a.observer.of('warning')).toHaveLength(1);
       replicas.clock.stepWall(2 * MINUTE);
       a.clock.aheadMs = MINUTE;
       await replicas.clock.advance(33_000);
       expect(runsOf(a)).toEqual(['a 00:10:00 misfire']);
-      expect(a.observer.of('clockAhead')).toHaveLength(1);
+      expect(a.observer.of('warning')).toHaveLength(1);
     });
 
     it('starts no occurrence late by the store if the grace is 0 and its clock is behind', async () => {

@@ -1,0 +1,62 @@
+import { messageOf } from '../errors/index.js';
+import { type JobEvents } from './events.js';
+import { showDuration } from './show-duration.js';
+
+type Warning = JobEvents['warning'];
+
+/** The run of an occurrence waits for the clock of Redis. `node` is this replica. */
+export function clockAhead(job: string, node: string, due: { readonly scheduledAt: Date; aheadMs: number }): Warning {
+  const message =
+    `is due at ${due.scheduledAt.toISOString()}, ${showDuration(due.aheadMs)} ahead of the clock of Redis. ` +
+    `The run waits for that clock. Synchronise the clocks of ${node} and of Redis`;
+  return { code: 'CLOCK_AHEAD', message, job };
+}
+
+/** The `maxmemory-policy` of Redis is not `noeviction`. Undefined: it cannot be read. */
+export function evictionPossible(policy: string | undefined): Warning {
+  if (policy === undefined) {
+    const message = 'cannot read the maxmemory-policy of Redis: INFO is not permitted. It has to be noeviction';
+    return { code: 'EVICTION_UNKNOWN', message };
+  }
+  const message =
+    'may lose locks when Redis is full, and run jobs twice: ' +
+    `its maxmemory-policy is ${policy}. Set it to noeviction`;
+  return { code: 'EVICTION_POSSIBLE', message };
+}
+
+export function restartsHidden(): Warning {
+  const message =
+    'cannot tell a restart of Redis from a short outage, because INFO is not permitted. After a ' +
+    'restart two replicas may lead a job for up to its lockExpiry. Permit +info and +time in the ACL';
+  return { code: 'RESTARTS_HIDDEN', message };
+}
+
+/** A lock without a time to live has got one. */
+export function lockTtlRestored(job: string, holder: string): Warning {
+  const message =
+    `has a lock without a time to live, held by '${holder}'. It expires now, and then another replica takes over. ` +
+    'Find the program that wrote this key';
+  return { code: 'LOCK_TTL_RESTORED', message, job };
+}
+
+/** Redis has lost its data, and with it a pause that began at this time by its clock. */
+export function pauseLost(job: string, pausedAt: number): Warning {
+  const message =
+    `the pause since ${new Date(pausedAt).toISOString()} was lost with the data of Redis; the job runs again. ` +
+    `Call pause('${job}') again if it must not`;
+  return { code: 'PAUSE_LOST', message, job };
+}
+
+export function heartbeatThreadFailed(error: unknown): Warning {
+  const message =
+    `has no working heartbeat thread (${messageOf(error)}): a job that blocks the event loop for ` +
+    'longer than its lockExpiry loses its lease. Fix the cause and restart the process';
+  return { code: 'HEARTBEAT_THREAD_FAILED', message, error };
+}
+
+export function runnerFailed(job: string, error: unknown): Warning {
+  const message =
+    `gives up leadership after an error of the library (${messageOf(error)}). Another replica takes over. ` +
+    'Please report it with this stack';
+  return { code: 'RUNNER_FAILED', message, job, error };
+}
