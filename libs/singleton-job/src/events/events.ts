@@ -181,10 +181,9 @@ export interface JobEvents {
     readonly code: RunAbortCode;
   };
   /**
-   * A run has taken longer than `warnAfter` and continues: no other run of the job starts on this replica until it ends. Called again
-   * each time its age has doubled. With an `abortCode` the run continues although its signal has fired for that reason: called again when that
-   * is noticed. Slow runs are looked for once a heartbeat interval, 3 s by default. If the next run of the term is slow too, it is called from
-   * twice the age of the last report on. Not called where `warnAfter` is false.
+   * A run has taken longer than `warnAfter` and continues: no other run of the job starts on this replica until it ends. Called once for
+   * each such run. With an `abortCode` the run continues although its signal has fired for that reason: called once more for that. Slow
+   * runs are looked for once a heartbeat interval, 3 s by default. Not called where `warnAfter` is false.
    */
   runSlow: RunInfo & {
     /** How long the run has taken so far, in milliseconds. */
@@ -327,7 +326,8 @@ export const JOB_EVENTS = Object.freeze({
   runSucceeded: 'The job returned, even if its signal had fired before.',
   runFailed: 'The job threw or rejected.',
   runCancelled: 'The job threw after its signal had fired, or the lease ended before the method was called.',
-  runSlow: 'A run takes longer than `warnAfter` and is still running. Again each time its age has doubled.',
+  runSlow:
+    'A run takes longer than `warnAfter` and is still running. Once for each run, and once more if it continues after its abort.',
   tickDropped: 'The leader skipped `count` ticks. The newest was due at `scheduledAt`.',
   occurrencesMissed: 'The cron ticks after `from` and up to `to` will not run. One replica reports them.',
   eventLoopBlocked: 'The event loop was blocked for 1 s or longer. `jobs` had a run in progress.',

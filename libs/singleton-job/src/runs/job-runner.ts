@@ -53,7 +53,7 @@ export class JobRunner {
     return this.#runs.elapsedMs;
   }
 
-  /** Reports the run in flight if it takes longer than `warnAfter`, and again each time its age has doubled. */
+  /** Reports the run in flight if it takes longer than `warnAfter`, once, and once more if it continues after its abort. */
   reportIfSlow(): void {
     this.#runs.reportIfSlow();
   }

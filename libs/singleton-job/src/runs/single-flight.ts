@@ -16,8 +16,8 @@ interface SingleFlightParts extends RunnerParts {
 export class SingleFlight {
   #inFlight: RunHandle | undefined;
   #idle = Promise.resolve();
-  /** The last report of a slow run: its term, the age at which the next report is due, and the run if it was aborted by then. */
-  #slow: { readonly term: Term; readonly fromMs: number; readonly aborted: RunHandle | undefined } | undefined;
+  /** The run that was last reported as slow, and why it was aborted by then. */
+  #slow: { readonly run: RunHandle; readonly abortCode: RunAbortCode | undefined } | undefined;
   #endedAtMs = -Infinity;
   #isClosed = false;
 
@@ -63,8 +63,6 @@ export class SingleFlight {
       this.#inFlight = undefined;
       if (!run.wasCalled) return;
       this.#endedAtMs = this.parts.clock.now();
-      // this run was not slow, so the next slow one is reported
-      if (run.elapsedMs < (this.parts.job.warnAfterMs ?? 0)) this.#slow = undefined;
       this.parts.onEnd(term);
     });
     return run.info;
@@ -86,22 +84,15 @@ export class SingleFlight {
     return this.#idle;
   }
 
-  /**
-   * Reports a run that takes longer than `warnAfter`, and again each time its age has doubled. A later slow run of the same term is
-   * reported only from twice that age on. So a job whose runs are all slow is reported once. A run that continues after its abort is always
-   * reported.
-   */
+  /** Reports a run that takes longer than `warnAfter`, once, and once more if it continues after its abort. */
   reportIfSlow(): void {
     const run = this.#inFlight;
     const { notify, job } = this.parts;
     const { warnAfterMs } = job;
-    if (run === undefined || warnAfterMs === undefined) return;
-    const { info, elapsedMs, term, abortCode } = run;
-    const aborted = abortCode === undefined ? undefined : run;
-    const last = this.#slow?.term === term ? this.#slow : undefined;
-    const isAbortNew = aborted !== undefined && aborted !== last?.aborted;
-    if (elapsedMs < (isAbortNew ? warnAfterMs : (last?.fromMs ?? warnAfterMs))) return;
-    this.#slow = { term, fromMs: 2 * elapsedMs, aborted };
+    if (run === undefined || warnAfterMs === undefined || run.elapsedMs < warnAfterMs) return;
+    const { info, elapsedMs, abortCode } = run;
+    if (this.#slow?.run === run && this.#slow.abortCode === abortCode) return;
+    this.#slow = { run, abortCode };
     notify('runSlow', { ...info, elapsedMs, warnAfterMs, ...(abortCode !== undefined && { abortCode }) });
   }
 
