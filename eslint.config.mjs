@@ -83,8 +83,13 @@ const workspaceZones = [
   {
     target: ['./test/**', './tools/**', './apps/**'],
     from: `${SRC}/*/**/!(index).ts`,
-    // helpers of specs have no index, and the one of discovery/ would load Nest with every job definition
-    except: ['**/testing/specs/*', '**/discovery/job-explorer.ts', '**/heartbeat-thread/backup-heartbeats.ts'],
+    // helpers of specs have no index, the one of discovery/ would load Nest with every job definition, and that of opentelemetry/ is public
+    except: [
+      '**/testing/specs/*',
+      '**/discovery/job-explorer.ts',
+      '**/heartbeat-thread/backup-heartbeats.ts',
+      '**/opentelemetry/open-telemetry-observer.ts',
+    ],
     message: 'A folder of the library is imported through its index.ts.',
   },
   { target: './test/**', from: './bench', message: 'test/ may not import bench/, which is a package of its own.' },

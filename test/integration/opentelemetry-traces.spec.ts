@@ -8,8 +8,15 @@ import {
   type ReadableSpan,
   SimpleSpanProcessor,
 } from '@opentelemetry/sdk-trace-node';
-import { Interval, type JobRun, SingletonJobModule, SingletonJobRegistry } from 'nestjs-singleton-job';
-import { OpenTelemetryInterceptor, SingletonJobOpenTelemetryModule } from 'nestjs-singleton-job/opentelemetry';
+import {
+  type Duration,
+  Interval,
+  type JobRun,
+  type RunInterceptor,
+  SingletonJobModule,
+  SingletonJobRegistry,
+} from 'nestjs-singleton-job';
+import { SingletonJobOpenTelemetryModule } from 'nestjs-singleton-job/opentelemetry';
 import { deferred } from '../support/deferred.js';
 import { type StartedApplication, startApplication } from '../support/nest-application.js';
 import { useRedis } from '../../tools/replicas/redis/use-redis.js';
@@ -24,7 +31,10 @@ const tracer = trace.getTracer('the application');
 type Work = (run: JobRun) => unknown;
 
 /** An application whose job does this once, at once, in the traces of the SDK that is registered for the process. */
-function startWith(work: Work, timeout: `${number}ms` = '60000ms'): Promise<StartedApplication> {
+function startWith(
+  work: Work,
+  { timeout = '60000ms', interceptors = [] }: { timeout?: Duration; interceptors?: RunInterceptor[] } = {},
+): Promise<StartedApplication> {
   @Injectable()
   class Report {
     @Interval('1h', { name: 'report', timeout })
@@ -38,7 +48,7 @@ function startWith(work: Work, timeout: `${number}ms` = '60000ms'): Promise<Star
         // an interval that has run in a project would not run at once in it again
         projectName: `traced-${randomUUID()}`,
         connection: redis().url,
-        interceptors: [OpenTelemetryInterceptor],
+        interceptors,
       }),
       SingletonJobOpenTelemetryModule,
     ],
@@ -97,6 +107,19 @@ describe('the trace of a run', () => {
     expect(query?.parentSpanContext?.spanId).toBe(span.spanContext().spanId);
   });
 
+  it('has the spans of the other interceptors below it: it is the outermost one', async () => {
+    const intercept: RunInterceptor['intercept'] = (_run, next) =>
+      tracer.startActiveSpan('a transaction', async (span) => {
+        await next();
+        span.end();
+      });
+    await using started = await startWith(() => undefined, { interceptors: [{ intercept }] });
+    expect(started.jobs()).toHaveLength(1);
+    const run = await spanOfTheRun();
+    const transaction = exporter.getFinishedSpans().find(({ name }) => name === 'a transaction');
+    expect(transaction?.parentSpanContext?.spanId).toBe(run.spanContext().spanId);
+  });
+
   it('shows when and why a run was aborted, without a failure', async () => {
     await using started = await startWith(
       (run) =>
@@ -105,7 +128,7 @@ describe('the trace of a run', () => {
             reject(run.signal.reason as Error);
           });
         }),
-      '50ms',
+      { timeout: '50ms' },
     );
     expect(started.jobs()).toHaveLength(1);
     const { attributes, status, events } = await spanOfTheRun();

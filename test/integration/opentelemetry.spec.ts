@@ -1,15 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
+import { Injectable } from '@nestjs/common';
 import { DataPointType, MeterProvider } from '@opentelemetry/sdk-metrics';
-import { type SingletonJobOptions, type SingletonJobRegistry } from 'nestjs-singleton-job';
-import {
-  OpenTelemetryInterceptor,
-  OpenTelemetryObserver,
-  SingletonJobOpenTelemetryModule,
-} from 'nestjs-singleton-job/opentelemetry';
+import { Interval, type SingletonJobRegistry } from 'nestjs-singleton-job';
+import { SingletonJobOpenTelemetryModule } from 'nestjs-singleton-job/opentelemetry';
+import { OpenTelemetryObserver } from '../../libs/singleton-job/src/opentelemetry/open-telemetry-observer.js';
 import { AT, collectedMetrics, OnDemandReader } from '../support/collected-metrics.js';
 import { startDisabled } from '../support/nest-application.js';
+import { until } from '../../tools/replicas/until.js';
 
 const KINDS: Readonly<Record<DataPointType, string>> = {
   [DataPointType.GAUGE]: 'gauge',
@@ -17,6 +16,8 @@ const KINDS: Readonly<Record<DataPointType, string>> = {
   [DataPointType.HISTOGRAM]: 'histogram',
   [DataPointType.EXPONENTIAL_HISTOGRAM]: 'exponential histogram',
 };
+
+const RUNS = 'singleton_job.runs';
 
 const collected = async () => (await collectedMetrics()).scopeMetrics.flatMap(({ metrics }) => metrics);
 
@@ -138,27 +139,24 @@ describe('the metrics', () => {
 });
 
 describe('an application that imports the module', () => {
-  class OwnObserver extends OpenTelemetryObserver {}
-  const linesWith = async (options: Partial<SingletonJobOptions>): Promise<readonly string[]> => {
-    const root = { imports: [SingletonJobOpenTelemetryModule], providers: [OwnObserver] };
-    await using started = await startDisabled(root, { enabled: true, store: 'memory', ...options });
-    return started.logger.lines.filter((line) => line.includes('OpenTelemetryObserver'));
-  };
-
-  it('is warned if its options name neither the observer nor the interceptor', async () => {
-    expect(await linesWith({ observers: [{ runFailed: () => undefined }] })).toEqual([
-      'warn: counts nothing and makes no spans: the options of SingletonJobModule do not name it. ' +
-        'Write observers: [OpenTelemetryObserver] for metrics, interceptors: [OpenTelemetryInterceptor] for spans',
-    ]);
-  });
-
-  it.each<Partial<SingletonJobOptions>>([
-    { observers: [OpenTelemetryObserver] },
-    { interceptors: [OpenTelemetryInterceptor] },
-    { observers: [OwnObserver] },
-    { interceptors: [new OpenTelemetryInterceptor()] },
-    { enabled: false },
-  ])('is not warned with %p', async (options) => {
-    expect(await linesWith(options)).toEqual([]);
+  it('has metrics without another entry in its options', async () => {
+    @Injectable()
+    class Report {
+      @Interval('1h', { name: 'report' })
+      write(): void {}
+    }
+    const reader = new OnDemandReader();
+    const meterProvider = new MeterProvider({ readers: [reader] });
+    const imports = [SingletonJobOpenTelemetryModule.forRoot({ meterProvider })];
+    await using started = await startDisabled({ imports, providers: [Report] }, { enabled: true, store: 'memory' });
+    expect(started.jobs()).toHaveLength(1);
+    const runs = async (): Promise<unknown[]> => {
+      const { scopeMetrics } = (await reader.collect()).resourceMetrics;
+      const counter = scopeMetrics.flatMap(({ metrics }) => metrics).find(({ descriptor }) => descriptor.name === RUNS);
+      return counter?.dataPoints.map(({ value }) => value) ?? [];
+    };
+    await until('its run is counted', async () => (await runs()).length > 0);
+    expect(await runs()).toEqual([1]);
+    await meterProvider.shutdown();
   });
 });

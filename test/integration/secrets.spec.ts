@@ -14,7 +14,7 @@ import {
   type SingletonJobOptions,
   SingletonJobRegistry,
 } from 'nestjs-singleton-job';
-import { OpenTelemetryObserver, SingletonJobOpenTelemetryModule } from 'nestjs-singleton-job/opentelemetry';
+import { SingletonJobOpenTelemetryModule } from 'nestjs-singleton-job/opentelemetry';
 import { RedisServer } from '../../tools/replicas/redis/index.js';
 import { RedisCluster } from '../../tools/replicas/redis/redis-cluster.js';
 import { ROOT } from '../../tools/workspace/paths.js';
@@ -160,7 +160,7 @@ describe('A password', () => {
       const options = {
         projectName: 'test',
         connection: connection(servers),
-        observers: [printer, OpenTelemetryObserver],
+        observers: [printer],
       };
       await using application = await startApplication({
         imports: [SingletonJobModule.forRoot(options), SingletonJobOpenTelemetryModule.forRoot({ meterProvider })],

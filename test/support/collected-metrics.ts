@@ -1,6 +1,6 @@
 import { MeterProvider, MetricReader, type ResourceMetrics } from '@opentelemetry/sdk-metrics';
 import { type JobStatus, type SingletonJobRegistry } from 'nestjs-singleton-job';
-import { OpenTelemetryObserver } from 'nestjs-singleton-job/opentelemetry';
+import { OpenTelemetryObserver } from '../../libs/singleton-job/src/opentelemetry/open-telemetry-observer.js';
 
 /** When everything happens to job `a`. */
 export const AT = new Date('2027-01-01T00:00:00Z');

@@ -2,7 +2,7 @@ import { BullModule } from '@nestjs/bullmq';
 import { Module, type Provider } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
 import { SingletonJobModule } from 'nestjs-singleton-job';
-import { OpenTelemetryObserver, SingletonJobOpenTelemetryModule } from 'nestjs-singleton-job/opentelemetry';
+import { SingletonJobOpenTelemetryModule } from 'nestjs-singleton-job/opentelemetry';
 import { JobDispatcher } from './durable-jobs/job-dispatcher.js';
 import { JobHandlers } from './durable-jobs/job-handler.js';
 import { JobScheduler, JobSchedules } from './durable-jobs/job-scheduler.js';
@@ -66,7 +66,7 @@ const SHARED: Provider[] = [
       nodeId: settings.worker.name,
       timeZone,
       ...singletonJobs,
-      observers: [RunRecorder, JobSchedules, OpenTelemetryObserver],
+      observers: [RunRecorder, JobSchedules],
     }),
   ],
   controllers: [ReportsController, PageController, MetricsController],

@@ -41,6 +41,7 @@ import {
   type ApplicationReplica,
   createReplica,
   createStore,
+  REPLICA,
   SingletonJobHealth,
   SingletonJobRegistry,
   watchShutdownHooks,
@@ -57,9 +58,6 @@ type AsyncOptions = ConfigurableModuleAsyncOptions<SingletonJobOptions, 'createS
 
 /** What `forRootAsync()` takes: `imports`, and one of `useFactory` (with `inject`), `useClass` and `useExisting`. */
 export type SingletonJobAsyncOptions = { [K in keyof AsyncOptions]: AsyncOptions[K] | undefined };
-
-/** Injects the replica of this application. */
-const REPLICA = Symbol('replica');
 
 const AFTER_EVERYTHING_ELSE =
   'This version of Nest does not let SingletonJobModule start last and stop first: ' +
@@ -112,7 +110,7 @@ const IN_MEMORY = "store: 'memory' is seen by this process only: with a second r
     { provide: SingletonJobHealth, inject: [REPLICA], useFactory: ({ health }: ApplicationReplica) => health },
     { provide: LockService, inject: [REPLICA], useFactory: ({ locks }: ApplicationReplica) => locks },
   ],
-  exports: [RESOLVED_OPTIONS, SingletonJobRegistry, SingletonJobHealth, LockService],
+  exports: [RESOLVED_OPTIONS, REPLICA, SingletonJobRegistry, SingletonJobHealth, LockService],
 })
 export class SingletonJobModule
   extends ConfigurableModuleClass

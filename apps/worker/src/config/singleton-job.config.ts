@@ -1,7 +1,6 @@
 import { registerAs } from '@nestjs/config';
 import { type SingletonJobOptions } from 'nestjs-singleton-job';
 import { singletonJobConfig as fromEnvironment } from 'nestjs-singleton-job/config';
-import { OpenTelemetryInterceptor, OpenTelemetryObserver } from 'nestjs-singleton-job/opentelemetry';
 import { RunContext } from '../context/run-context.js';
 import { EventFeed } from '../events/event-feed.js';
 
@@ -12,7 +11,7 @@ export const singletonJobConfig = registerAs('singletonJob', () => {
   return {
     ...DEFAULTS,
     ...fromEnvironment(),
-    observers: [EventFeed, OpenTelemetryObserver],
-    interceptors: [RunContext, OpenTelemetryInterceptor],
+    observers: [EventFeed],
+    interceptors: [RunContext],
   } satisfies SingletonJobOptions;
 });

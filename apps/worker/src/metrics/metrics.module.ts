@@ -8,7 +8,7 @@ import { MetricsController } from './metrics.controller.js';
 const exporter = new PrometheusExporter({ preventServerStart: true });
 const meterProvider = new MeterProvider({ readers: [exporter] });
 
-/** The metrics of the jobs, for Prometheus. */
+/** The metrics of the jobs, for Prometheus, and a span for each run. */
 @Module({
   imports: [SingletonJobOpenTelemetryModule.forRoot({ meterProvider })],
   controllers: [MetricsController],

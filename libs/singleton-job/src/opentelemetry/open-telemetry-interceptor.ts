@@ -4,7 +4,7 @@ import { messageOf, type RunAbortCode, RunAbortedError } from '../errors/index.j
 import { type InterceptedRun, type RunInterceptor } from '../events/index.js';
 import { JOB_NAME, OPEN_TELEMETRY_OPTIONS, type OpenTelemetryOptions, SCOPE } from './open-telemetry.options.js';
 
-/** Makes a span for each run. Spans of the job's own calls become its children. Provide it, and name it in `interceptors`. */
+/** Makes a span for each run. Spans of the job's own calls become its children. */
 @Injectable()
 export class OpenTelemetryInterceptor implements RunInterceptor {
   readonly #tracer: Tracer;

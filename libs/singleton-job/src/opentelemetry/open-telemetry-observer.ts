@@ -7,10 +7,7 @@ import { JOB_NAME, OPEN_TELEMETRY_OPTIONS, type OpenTelemetryOptions, SCOPE } fr
 
 const MS_PER_SECOND = 1_000;
 
-/**
- * Counts and measures what the jobs of this replica do. Provide it, and name it in `observers`. It costs almost nothing while no metrics
- * are collected.
- */
+/** Counts and measures what the jobs of this replica do. It costs almost nothing while no metrics are collected. */
 @Injectable()
 export class OpenTelemetryObserver implements JobObserver, OnApplicationShutdown {
   readonly #instruments: Instruments;

@@ -1,18 +1,28 @@
-import { type DynamicModule, Module } from '@nestjs/common';
-import { NamedCheck } from './named-check.js';
+import { type DynamicModule, Inject, Module } from '@nestjs/common';
+import { type ApplicationReplica, REPLICA } from '../replica/index.js';
 import { OpenTelemetryInterceptor } from './open-telemetry-interceptor.js';
 import { OpenTelemetryObserver } from './open-telemetry-observer.js';
 import { OPEN_TELEMETRY_OPTIONS, type OpenTelemetryOptions } from './open-telemetry.options.js';
 
 /**
- * Provides the observer and the interceptor. Name both in the options of `SingletonJobModule`:
- * `observers: [OpenTelemetryObserver], interceptors: [OpenTelemetryInterceptor]`.
+ * Exports metrics of all jobs, and a span for each run. Import it once, in any module of an application that imports `SingletonJobModule`.
+ * The span is the outermost interceptor, so what the others do is part of it.
+ *
+ * @example `imports: [SingletonJobModule.forRoot(options), SingletonJobOpenTelemetryModule]`
  */
-@Module({
-  providers: [OpenTelemetryObserver, OpenTelemetryInterceptor, NamedCheck],
-  exports: [OpenTelemetryObserver, OpenTelemetryInterceptor],
-})
+@Module({ providers: [OpenTelemetryObserver, OpenTelemetryInterceptor] })
 export class SingletonJobOpenTelemetryModule {
+  /** Called by Nest. @internal */
+  constructor(
+    @Inject(REPLICA) { observers, interceptors }: ApplicationReplica,
+    @Inject(OpenTelemetryObserver) observer: OpenTelemetryObserver,
+    @Inject(OpenTelemetryInterceptor) interceptor: OpenTelemetryInterceptor,
+  ) {
+    observers.push(observer);
+    // those of the options are added later, and come after it
+    interceptors.unshift(interceptor);
+  }
+
   /** Uses other providers of metrics and traces than the global ones. */
   static forRoot(options: OpenTelemetryOptions): DynamicModule {
     return {

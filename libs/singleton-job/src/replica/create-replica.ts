@@ -54,6 +54,9 @@ export interface ApplicationReplica {
   readonly interceptors: RunInterceptor[];
 }
 
+/** Injects the replica of this application. */
+export const REPLICA = Symbol('the replica of SingletonJobModule');
+
 /** Puts all parts of a replica together. Connects when the first job starts or the first lock is requested. */
 export function createReplica(options: ResolvedOptions, parts: ApplicationReplicaParts): ApplicationReplica {
   const { projectName, heartbeatIntervalMs, maxBackoffDelayMs } = options;

@@ -1,5 +1,5 @@
 /** One process of the application: its jobs from start to stop, their status and their health. */
-export { type ApplicationReplica, createReplica, createReplicaId, createStore } from './create-replica.js';
+export { type ApplicationReplica, createReplica, createReplicaId, createStore, REPLICA } from './create-replica.js';
 export { SingletonJobRegistry } from './job-registry.js';
 export {
   type JobCommandOptions,

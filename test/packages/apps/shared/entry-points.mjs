@@ -6,7 +6,7 @@ import { createRequire } from 'node:module';
 const require = createRequire(import.meta.url);
 const EXPECTED = {
   config: 'createSingletonJobConfig',
-  opentelemetry: 'OpenTelemetryObserver',
+  opentelemetry: 'SingletonJobOpenTelemetryModule',
   terminus: 'SingletonJobHealthIndicator',
   testing: 'ManualClock',
 };

@@ -7,11 +7,7 @@ import { NestFactory } from '@nestjs/core';
 import { HealthCheckService, TerminusModule } from '@nestjs/terminus';
 import { SingletonJobModule, type SingletonJobOptions } from 'nestjs-singleton-job';
 import { singletonJobConfig } from 'nestjs-singleton-job/config';
-import {
-  OpenTelemetryInterceptor,
-  OpenTelemetryObserver,
-  SingletonJobOpenTelemetryModule,
-} from 'nestjs-singleton-job/opentelemetry';
+import { SingletonJobOpenTelemetryModule } from 'nestjs-singleton-job/opentelemetry';
 import { SingletonJobHealthIndicator } from 'nestjs-singleton-job/terminus';
 import { FakeRun } from 'nestjs-singleton-job/testing';
 import { Ticker } from './ticker.js';
@@ -28,8 +24,6 @@ function observed(options: Partial<SingletonJobOptions>): Type {
         useFactory: (fromVariables: ConfigType<typeof singletonJobConfig>) => ({
           ...fromVariables,
           ...options,
-          observers: [OpenTelemetryObserver],
-          interceptors: [OpenTelemetryInterceptor],
         }),
       }),
     ],
