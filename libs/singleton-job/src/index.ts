@@ -3,7 +3,9 @@ export {
   FixedRate,
   Interval,
   type JobDecorator,
+  type JobEventDecorator,
   JobRun,
+  OnJobEvent,
 } from './decorators/index.js';
 export { type JobRegistration, type RegisteredSchedule } from './discovery/index.js';
 export {

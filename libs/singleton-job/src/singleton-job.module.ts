@@ -166,6 +166,7 @@ export class SingletonJobModule
     const mistakes: { jobs: string[]; extensions: string[] } = { jobs: [], extensions: [] };
     const registered = supervisor.jobs.map(({ job }) => job);
     const found = this.explorer.explore(registered, mistakes.jobs);
+    const eventMethods = this.explorer.eventMethods(mistakes.jobs);
     const lookUp = <T>(extension: ExtensionClass<T>): T => this.moduleRef.get<T>(extension, { strict: false });
     const observers = resolveExtensions(options.observers, { what: 'observers', lookUp }, mistakes.extensions);
     const interceptors = resolveExtensions(options.interceptors, { what: 'interceptors', lookUp }, mistakes.extensions);
@@ -174,7 +175,7 @@ export class SingletonJobModule
 
     await replica.heartbeatThread?.start();
     for (const job of found) supervisor.add(job);
-    replica.observers.push(...observers);
+    replica.observers.push(...observers, ...eventMethods);
     replica.interceptors.push(...interceptors);
     this.#announce([...registered, ...found]);
   }

@@ -94,7 +94,7 @@ function decoratorMistake(
   return `${decorator} must be on a method, got ${shape}: write it as async ${String(member)}(run) { … }`;
 }
 
-const SCOPES = {
+export const SCOPES = {
   transient: 'is transient',
   request: 'is request-scoped',
   'request-by-dependency': 'depends on something request-scoped',

@@ -1,9 +1,11 @@
 import { Inject, Injectable, Logger, Scope, type Type } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
 import { decoratedMethods } from '../decorators/index.js';
+import { type JobObserver } from '../events/index.js';
 import { isClass, RESOLVED_OPTIONS, type ResolvedOptions } from '../options/index.js';
 import { ambiguousVariables, checkDuplicates, namesOf, unknownOverrides } from './check-names.js';
 import { defineJob } from './define-job.js';
+import { eventMethodsOf } from './event-methods.js';
 import { candidatesOf, type JobHost } from './job-candidate.js';
 import { type Job } from './job.js';
 import { levelsOf } from './prototype.js';
@@ -40,6 +42,11 @@ export class JobExplorer {
     if (this.options.ignoreUnknownJobs) for (const problem of unknown) this.#logger.debug(`ignored: ${problem}`);
     else problems.push(...unknown.map((problem) => `${problem} ${OR_IGNORE}`));
     return jobs;
+  }
+
+  /** The methods with `@OnJobEvent` of all providers and controllers, as observers. Mistakes are noted. */
+  eventMethods(problems: string[]): readonly JobObserver[] {
+    return this.#hosts().flatMap((host) => eventMethodsOf(host, problems));
   }
 
   /** The methods that `@nestjs/schedule` runs beside the jobs, or would run if its module were imported. */

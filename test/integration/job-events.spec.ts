@@ -1,0 +1,114 @@
+import { describe, expect, it } from '@jest/globals';
+import { Controller, Injectable, Scope, type Type } from '@nestjs/common';
+import { Interval, type JobEvents, type JobObserver, OnJobEvent } from 'nestjs-singleton-job';
+import { problemsOf, startDisabled } from '../support/nest-application.js';
+import { until } from '../../tools/replicas/until.js';
+
+const RUNNING = { enabled: true, store: 'memory' } as const;
+// what JavaScript writes: the types would refuse it
+const anywhere = OnJobEvent as (event: string) => (target: object, member?: string) => void;
+
+const mistakes = (...providers: Type[]): Promise<readonly string[]> => problemsOf(startDisabled({ providers }));
+
+/** A job that fails, and gets an event itself. */
+@Injectable()
+class Report {
+  readonly seen: string[] = [];
+
+  @Interval('1h', { name: 'report' })
+  write(): never {
+    throw new Error('no paper');
+  }
+
+  @OnJobEvent('leadershipGained')
+  @OnJobEvent('runStarted')
+  note({ job, fencingToken }: JobEvents['leadershipGained'] | JobEvents['runStarted']): void {
+    this.seen.push(`${job} ${String(fencingToken > 0)}`);
+  }
+}
+
+describe('A method with @OnJobEvent', () => {
+  it('of any provider or controller is called with the payload of its event', async () => {
+    class Alerts {
+      readonly failures: string[] = [];
+
+      @OnJobEvent('runFailed')
+      alert({ job, error }: JobEvents['runFailed']): void {
+        this.failures.push(`${job}: ${String(error)}`);
+      }
+    }
+    @Injectable()
+    class OnCall extends Alerts {}
+    @Controller()
+    class Page extends Alerts {}
+    await using started = await startDisabled({ providers: [Report, OnCall], controllers: [Page] }, RUNNING);
+    const [onCall, page, report] = [started.app.get(OnCall), started.app.get(Page), started.app.get(Report)];
+    await until('the run has failed', () => page.failures.length > 0);
+    expect([onCall.failures, page.failures]).toEqual([['report: Error: no paper'], ['report: Error: no paper']]);
+    expect(report.seen).toEqual(['report true', 'report true']);
+  });
+
+  it('that throws or rejects is reported as observerFailed, and stops nothing', async () => {
+    @Injectable()
+    class Broken {
+      @OnJobEvent('runStarted')
+      refuse(): never {
+        throw new Error('thrown');
+      }
+
+      @OnJobEvent('runFailed')
+      reject(): Promise<void> {
+        return Promise.reject(new Error('rejected'));
+      }
+    }
+    const failed: string[] = [];
+    const observer: JobObserver = { observerFailed: ({ event, error }) => failed.push(`${event} ${String(error)}`) };
+    await using started = await startDisabled({ providers: [Report, Broken] }, { ...RUNNING, observers: [observer] });
+    await until('both are reported', () => failed.length > 1);
+    expect(started.jobs()).toHaveLength(1);
+    expect(failed).toEqual(['runStarted Error: thrown', 'runFailed Error: rejected']);
+  });
+
+  it.each([
+    [Scope.REQUEST, 'is request-scoped'],
+    [Scope.TRANSIENT, 'is transient'],
+  ])('must be on a singleton (%s)', async (scope, which) => {
+    @Injectable({ scope })
+    class Alerts {
+      @OnJobEvent('runFailed')
+      alert(): void {}
+    }
+    expect(await mistakes(Alerts)).toEqual([
+      `Alerts.alert: @OnJobEvent must be on a singleton, got Alerts, which ${which}: ` +
+        'move the method into a provider of its own, which gets what it needs by ModuleRef.resolve()',
+    ]);
+  });
+
+  it('must name an event, on a method of an instance', async () => {
+    @Injectable()
+    class Alerts {
+      static all(): void {}
+      alert(): void {}
+      get last(): unknown {
+        return undefined;
+      }
+    }
+    anywhere('runFaild')(Alerts.prototype, 'alert');
+    anywhere('runFailed')(Alerts.prototype, 'last');
+    anywhere('runFailed')(Alerts, 'all');
+    expect(await mistakes(Alerts)).toEqual([
+      "Alerts.alert: @OnJobEvent must name an event, got 'runFaild': did you mean 'runFailed'?",
+      'Alerts.last: @OnJobEvent must be on a method of an instance, got a property: put it above a method of the provider',
+      'Alerts.all: @OnJobEvent must be on a method of an instance, got a static member: put it above a method of the provider',
+    ]);
+  });
+
+  it('must not be a class', async () => {
+    @Injectable()
+    class Alerts {}
+    anywhere('runFailed')(Alerts);
+    expect(await mistakes(Alerts)).toEqual([
+      'Alerts: @OnJobEvent must be on a method, got the class: put it above a method of the provider',
+    ]);
+  });
+});
