@@ -3,6 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { LeaseLostError } from '../errors/index.js';
 import { type RunInterceptor } from '../events/index.js';
 import { FakeRun } from '../testing/index.js';
+import { settle } from '../testing/manual-clock.js';
 import { intercept } from './intercept.js';
 import { job, lasting } from '../testing/specs/job.js';
 import { useReplicas } from '../testing/specs/use-replicas.js';
@@ -57,7 +58,7 @@ describe('Interceptors', () => {
     };
     const a = replicas.start('a', [job({ run: () => Promise.reject(new Error('lost')) })], { interceptors: [slow] });
     await replicas.clock.advance(1_100);
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    await settle();
     await replicas.clock.advance(400);
     process.off('unhandledRejection', note);
     expect(unhandled).toEqual([]);
