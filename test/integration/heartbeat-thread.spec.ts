@@ -1,5 +1,9 @@
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { Injectable } from '@nestjs/common';
+import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { FixedRate, type JobObserver, SingletonJobModule, type SingletonJobOptions } from 'nestjs-singleton-job';
 import { problemsOf, startApplication } from '../support/nest-application.js';
 import { until } from '../../tools/replicas/until.js';
@@ -16,17 +20,27 @@ const READY = `import { parentPort } from 'node:worker_threads'; parentPort.post
 
 const program = (code: string): URL => new URL(`data:text/javascript,${encodeURIComponent(code)}`);
 
-function start(options: Partial<SingletonJobOptions>) {
+function start(options: Partial<SingletonJobOptions>, hooks: Partial<OnApplicationBootstrap> = {}) {
   const all = { projectName: 'test', connection: NOWHERE, ...options };
-  return startApplication({ imports: [SingletonJobModule.forRoot(all)], providers: [Ticks] });
+  const providers = [Ticks, { provide: 'hooks', useValue: hooks }];
+  return startApplication({ imports: [SingletonJobModule.forRoot(all)], providers });
 }
 
 describe('The heartbeat thread', () => {
-  it('is started before the jobs, and does not wait for Redis', async () => {
-    await using application = await start({
-      heartbeatThread: { workerFile: program(`${READY} setInterval(() => {}, 1e3)`) },
-    });
-    expect(application.logger.lines.join('\n')).not.toContain('heartbeat thread');
+  it('has started before the jobs begin, and does not wait for Redis', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'singleton-job-thread-'));
+    const file = join(folder, 'started');
+    const writes = `import { writeFileSync } from 'node:fs'; writeFileSync(${JSON.stringify(file)}, '');`;
+    const workerFile = program(`${writes} ${READY} setInterval(() => {}, 1e3)`);
+    let hadStarted: boolean | undefined;
+    const beforeTheJobs = { onApplicationBootstrap: () => (hadStarted = existsSync(file)) };
+    try {
+      await using application = await start({ heartbeatThread: { workerFile } }, beforeTheJobs);
+      expect(hadStarted).toBe(true);
+      expect(application.logger.lines.join('\n')).not.toContain('heartbeat thread');
+    } finally {
+      await rm(folder, { recursive: true });
+    }
   });
 
   it('is not started where no job runs', async () => {
