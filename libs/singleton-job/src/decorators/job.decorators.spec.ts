@@ -54,35 +54,3 @@ describe('a decorator', () => {
     expect(Reflect.getOwnMetadata(key, Prices.prototype, 'tick')).toHaveLength(1);
   });
 });
-
-describe('the types of the decorators', () => {
-  it('refuse what the start-up check refuses', () => {
-    // @ts-expect-error an interval does not overlap
-    Interval('1s', { overlap: 'skip' });
-    // @ts-expect-error only a fixed rate has a grid
-    Cron('* * * * *', { offset: 5 });
-    // @ts-expect-error only cron knows local time
-    FixedRate('1s', { timeZone: 'UTC' });
-    // @ts-expect-error a job never overlaps with itself
-    Cron('* * * * *', { waitForCompletion: false });
-    // @ts-expect-error of two ways only
-    FixedRate('1s', { overlap: 'queue' });
-    // @ts-expect-error an expression, not a date
-    Cron(new Date(0));
-    // @ts-expect-error zones have names
-    Cron('* * * * *', { utcOffset: 8 });
-
-    class Wrong {
-      // @ts-expect-error a job is given one argument
-      @FixedRate('1s')
-      two(first: unknown, second: unknown): unknown {
-        return [first, second];
-      }
-
-      // @ts-expect-error a property is no method
-      @FixedRate('1s')
-      property = 5;
-    }
-    expect(recordedJobs(Wrong.prototype).size).toBe(2);
-  });
-});
