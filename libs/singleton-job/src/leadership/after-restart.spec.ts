@@ -114,7 +114,7 @@ describe('After Redis has restarted without its data', () => {
     expect(timesOf(b, 'leadershipGained')).toEqual([4_000 + RECONNECT_MS + 30_000 + 1]);
   });
 
-  it('all replicas that restart with it lead lockExpiry later at most', async () => {
+  it('a replica that restarts with it leads at once, as on a server that was never seen', async () => {
     const a = replicas.start('a', [job()]);
     await replicas.clock.advance(4_000);
     a.store.partition();

@@ -288,13 +288,6 @@ describe('An election', () => {
       expect(replicas.server.holderOf('tick')).toBeUndefined();
       expect(a.observer.of('leadershipReleased')).toMatchObject([{ confirmed: true }]);
     });
-
-    it('does not take a lock whose session is not listed, until its key expires', async () => {
-      replicas.server.occupy('tick', 'b.1@10000#999', 20_000);
-      const a = replicas.start('a', [job()]);
-      await replicas.clock.advance(9_000);
-      expect(a.observer.story).toEqual([]);
-    });
   });
 
   describe('when a run has not ended', () => {

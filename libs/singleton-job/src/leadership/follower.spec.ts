@@ -245,12 +245,15 @@ describe('A lock whose holder has no session', () => {
     expect(timesOf(a, 'leadershipGained')).toEqual([15_000]);
   });
 
-  it('is acquired within milliseconds when its key expires', async () => {
-    replicas.server.occupy('tick', 'another-client', 10_000);
-    const a = replicas.start('a', [job()]);
-    await replicas.clock.advance(60_000);
-    expect(timesOf(a, 'leadershipGained')).toEqual([10_001]);
-  });
+  it.each(['another-client', 'b.1@10000#999'])(
+    'is acquired within milliseconds when its key expires: %s',
+    async (holder) => {
+      replicas.server.occupy('tick', holder, 10_000);
+      const a = replicas.start('a', [job()]);
+      await replicas.clock.advance(60_000);
+      expect(timesOf(a, 'leadershipGained')).toEqual([10_001]);
+    },
+  );
 });
 
 describe('The safety net', () => {
