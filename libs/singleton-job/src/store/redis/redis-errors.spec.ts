@@ -49,6 +49,12 @@ const MESSAGES: readonly (readonly [said: string, about: FailedRequest, message:
       `The ACL of the user needs: ${RIGHTS}`,
   ],
   [
+    "@user_script: 38: The user executing the script can't publish to the channel mentioned in the command",
+    { ...RENEWAL, command: 'publish', key: 'myapp:events' },
+    "Redis answered 'publish' for 'myapp:events' with @user_script: 38: The user executing the script can't publish to the channel " +
+      `mentioned in the command. The ACL of the user needs: ${RIGHTS}`,
+  ],
+  [
     "NOPERM this user has no permissions to run the 'select' command",
     CONNECTION,
     "Redis answered with NOPERM this user has no permissions to run the 'select' command. A database other than 0 needs +select. " +

@@ -12,8 +12,8 @@ const UNAVAILABLE = /\b(LOADING|BUSY)\b/;
 const CONNECTION_LOST = /connection (is closed|close)|stream isn't writeable|max retries per request|cluster is ended/i;
 /** The error is about the key or the channel of the request. */
 const ABOUT_KEY = /\b(WRONGTYPE|CROSSSLOT)\b|access (one of the|a) (key|channel)|publish to the channel/;
-/** An answer of Redis begins with a code. A network error does not. */
-const ANSWER = /^[A-Z]{2,} /;
+/** An answer of Redis begins with a code, or with a place in a script where Redis 6.2 gives none. A network error does not. */
+const ANSWER = /^([A-Z]{2,} |@user_script: ?\d)/;
 /** How servers name the place of an error inside a script: Redis 7 after the message, older servers before it. */
 const PLACES = [
   / ?script: (?<sha>[0-9a-f]{40}), on @user_script: ?(?<line>\d+)\.?/,
