@@ -195,7 +195,17 @@ describe('an ACL user of a cluster', () => {
   const RIGHTS = '~acl:* ~{acl:* &acl:events +@read +@write -@dangerous +@scripting +subscribe +publish +info +time';
   const connectAs = async (...rights: string[]) => {
     for (const { admin } of cluster.nodes) {
-      await admin.call('ACL', 'SETUSER', 'app', 'reset', 'on', '>secret', ...RIGHTS.split(' '), ...rights);
+      await admin.call(
+        'ACL',
+        'SETUSER',
+        'app',
+        'reset',
+        'resetchannels',
+        'on',
+        '>secret',
+        ...RIGHTS.split(' '),
+        ...rights,
+      );
     }
     const redisOptions = { username: 'app', password: 'secret' };
     return { nodes: cluster.addresses, options: { redisOptions } };

@@ -201,7 +201,7 @@ describe('a store whose Redis fails', () => {
     const opened = await fixture.connect();
     const { store } = opened;
     await granted(store, acquireRequest('a#1'));
-    await fixture.raw.config('SET', 'busy-reply-threshold', '20');
+    await fixture.raw.config('SET', 'lua-time-limit', '20');
     const stranger = fixture.raw.duplicate();
     const endless = stranger.eval('while true do end', 0).catch(() => undefined);
     await failsWith(store, 'BUSY');

@@ -1,5 +1,4 @@
 import { Redis } from 'ioredis';
-import { freePort } from './free-port.js';
 import { RedisServer } from './index.js';
 import { until } from '../until.js';
 
@@ -8,7 +7,6 @@ const SLOTS = 16_384;
 interface ClusterNode {
   readonly server: RedisServer;
   readonly admin: Redis;
-  readonly busPort: number;
 }
 
 /** Two primaries with half of the slots each. */
@@ -18,9 +16,11 @@ export class RedisCluster implements AsyncDisposable {
   static async start(): Promise<RedisCluster> {
     const cluster = new RedisCluster([await startNode(), await startNode()]);
     const [first, second] = cluster.nodes;
-    await first.admin.call('CLUSTER', 'ADDSLOTSRANGE', 0, SLOTS / 2 - 1);
-    await second.admin.call('CLUSTER', 'ADDSLOTSRANGE', SLOTS / 2, SLOTS - 1);
-    await first.admin.call('CLUSTER', 'MEET', '127.0.0.1', second.server.port, second.busPort);
+    const slots = Array.from({ length: SLOTS }, (_, slot) => slot);
+    // Redis 6.2 takes no ranges
+    await first.admin.cluster('ADDSLOTS', ...slots.slice(0, SLOTS / 2));
+    await second.admin.cluster('ADDSLOTS', ...slots.slice(SLOTS / 2));
+    await first.admin.cluster('MEET', '127.0.0.1', second.server.port);
     for (const { admin } of cluster.nodes) await isUp(admin);
     return cluster;
   }
@@ -59,9 +59,8 @@ export class RedisCluster implements AsyncDisposable {
 }
 
 async function startNode(): Promise<ClusterNode> {
-  const busPort = await freePort();
-  const server = await RedisServer.start({ args: ['--cluster-enabled', 'yes', '--cluster-port', String(busPort)] });
-  return { server, busPort, admin: new Redis(server.url) };
+  const server = await RedisServer.start({ args: ['--cluster-enabled', 'yes'] });
+  return { server, admin: new Redis(server.url) };
 }
 
 async function isUp(admin: Redis): Promise<void> {
