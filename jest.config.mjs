@@ -25,10 +25,10 @@ const shared = {
   modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/.cache/', '<rootDir>/apps/reports/'],
 };
 
-/** Every project is one kind of test; `npm run test:unit` is the quick one, and uses every core. */
+/** Every project is one kind of test. `npm test` runs all but the proof. */
 export default {
-  // a test that waits says for how long, and for what; this ends what waits for nothing, and is longer than all that a test may
-  // wait for on a busy machine, or that the first start of a Redis takes to fetch it
+  // A test that waits says for how long, and for what. This ends what waits for nothing. It is longer than all that a test may wait for on a
+  // busy machine, or that the first start of a Redis takes to fetch it.
   testTimeout: 300_000,
   projects: [
     {
@@ -36,11 +36,18 @@ export default {
       displayName: 'unit',
       roots: ['<rootDir>/libs', '<rootDir>/apps', '<rootDir>/bench', '<rootDir>/tools'],
       testMatch: ['**/*.spec.ts'],
+      setupFilesAfterEnv: ['<rootDir>/test/support/short-limit.ts'],
     },
-    { ...shared, displayName: 'contract', testMatch: ['<rootDir>/test/contract/**/*.spec.ts'] },
-    { ...shared, displayName: 'integration', testMatch: ['<rootDir>/test/integration/**/*.spec.ts'] },
+    {
+      ...shared,
+      displayName: 'simulation',
+      testMatch: ['<rootDir>/test/proof/simulation/**/*.spec.ts'],
+      testPathIgnorePatterns: ['rolling-restart'],
+    },
     { ...shared, displayName: 'docs', testMatch: ['<rootDir>/test/docs/**/*.spec.ts'] },
     { ...shared, displayName: 'types', testMatch: ['<rootDir>/test/types/**/*.spec.ts'] },
+    { ...shared, displayName: 'contract', testMatch: ['<rootDir>/test/contract/**/*.spec.ts'] },
+    { ...shared, displayName: 'integration', testMatch: ['<rootDir>/test/integration/**/*.spec.ts'] },
     {
       ...shared,
       displayName: 'processes',
@@ -50,7 +57,7 @@ export default {
     {
       ...shared,
       displayName: 'proof',
-      testMatch: ['<rootDir>/test/proof/**/*.spec.ts'],
+      testMatch: ['<rootDir>/test/proof/{faults,processes}/**/*.spec.ts', '**/rolling-restart.spec.ts'],
       globalSetup: '<rootDir>/test/support/build-worker.ts',
     },
   ],

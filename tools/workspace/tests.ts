@@ -17,28 +17,45 @@ interface Group {
   readonly workers: number;
 }
 
-/** What runs together, one group after the other. */
+/** What runs together, one group after the other. The proof runs only where it is named. */
 const GROUPS: readonly Group[] = [
   // these compute, nearly without a pause
-  { projects: ['unit', 'docs', 'types'], workers: availableParallelism() },
+  { projects: ['unit', 'docs', 'types', 'simulation'], workers: availableParallelism() },
   // these mostly wait
   { projects: ['contract', 'integration', 'processes'], workers: 3 },
   { projects: ['proof'], workers: 3 },
 ];
 
+const TESTED = ['unit', 'docs', 'types', 'simulation', 'contract', 'integration', 'processes'];
+
 /**
- * Runs the tests that `args`, passed on to jest, choose, in these projects of jest.config.mjs: all but the proof, if none is
- * named. Never rejects for a failing test.
+ * Runs the tests that `args`, passed on to jest, choose in some projects of jest.config.mjs. `--selectProjects` comes before `projects`.
+ * Never rejects for a failing test.
  */
-export async function runTests(args: readonly string[], projects?: readonly string[]): Promise<Counts> {
+export async function runTests(args: readonly string[], projects: readonly string[] = TESTED): Promise<Counts> {
+  const { others, named } = projectsIn(args);
+  const wanted = named ?? projects;
   const runs: Counts[] = [];
   for (const group of GROUPS) {
-    const chosen = group.projects.filter((project) => projects?.includes(project) ?? project !== 'proof');
+    const chosen = group.projects.filter((project) => wanted.includes(project));
     if (chosen.length === 0) continue;
     const selection = [`--maxWorkers=${String(group.workers)}`, '--selectProjects', ...chosen];
-    runs.push(await runJest([...args, ...selection]));
+    runs.push(await runJest([...others, ...selection]));
   }
   return total(runs);
+}
+
+/** Takes the projects out of the arguments of jest, which would add them to those of each group. */
+function projectsIn(args: readonly string[]): {
+  readonly others: readonly string[];
+  readonly named?: readonly string[];
+} {
+  const at = args.indexOf('--selectProjects');
+  if (at === -1) return { others: args };
+  const rest = args.slice(at + 1);
+  const end = rest.findIndex((arg) => arg.startsWith('-'));
+  const named = end === -1 ? rest : rest.slice(0, end);
+  return { others: [...args.slice(0, at), ...rest.slice(named.length)], named };
 }
 
 interface JestResults {

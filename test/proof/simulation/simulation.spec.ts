@@ -5,7 +5,7 @@ import { failureInWords, playInShards } from './command/index.js';
 import { LOCK } from './simulated-locks.js';
 import { drawPlan, play, playSeeds, type ServerMutation, shrink, simulate } from './simulation.js';
 
-const SEEDS = Number(process.env['SIMULATION_SEEDS'] ?? 3_000);
+const SEEDS = Number(process.env['SIMULATION_SEEDS'] ?? 100);
 const FIRST_SEED = Number(process.env['SIMULATION_FIRST_SEED'] ?? 1);
 
 /** The rules that are broken within a few stories. */
@@ -43,7 +43,7 @@ describe('Under random faults of network, clocks, processes and Redis', () => {
     expect(failures.slice(0, 5).map(failureInWords).join('\n\n')).toBe('');
     expect(stories).toBe(SEEDS);
     expect(runs).toBeGreaterThan(SEEDS * 25);
-  }, 900_000);
+  });
 
   it('a failure prints the command that repeats its story', () => {
     const failure = { seed: 7, rule: 'two-leaders', evidence: 'two at once' } as const;
