@@ -204,7 +204,7 @@ export default tseslint.config(
   },
   {
     // jest calls its global set-up by the default export
-    files: ['test/support/build-worker.ts'],
+    files: ['test/support/build-applications.ts'],
     rules: { 'import-x/no-default-export': 'off' },
   },
   {
@@ -213,7 +213,6 @@ export default tseslint.config(
       'tools/**/*.ts',
       'bench/**/*.ts',
       'test/proof/*.ts',
-      'test/proof/mutants/*.ts',
       'test/proof/simulation/command/*.ts',
     ],
     rules: { 'no-console': 'off' },

@@ -52,13 +52,13 @@ export default {
       ...shared,
       displayName: 'processes',
       testMatch: ['<rootDir>/test/processes/**/*.spec.ts'],
-      globalSetup: '<rootDir>/test/support/build-worker.ts',
+      globalSetup: '<rootDir>/test/support/build-applications.ts',
     },
     {
       ...shared,
       displayName: 'proof',
       testMatch: ['<rootDir>/test/proof/{faults,processes}/**/*.spec.ts', '**/rolling-restart.spec.ts'],
-      globalSetup: '<rootDir>/test/support/build-worker.ts',
+      globalSetup: '<rootDir>/test/support/build-applications.ts',
     },
   ],
 };

@@ -13,26 +13,25 @@ async function buildLibrary(): Promise<void> {
   await writeFile(join(LIBRARY_BUILD, 'cjs/package.json'), '{ "type": "commonjs" }\n');
 }
 
-const WORKER_SOURCES = ['apps/worker', 'libs/singleton-job/src', 'nest-cli.json', 'tsconfig.json', 'package-lock.json'];
+const SHARED_SOURCES = ['libs/singleton-job/src', 'nest-cli.json', 'tsconfig.json', 'package-lock.json'];
 
 /**
- * Compiles the sample application and the library's sources that it reaches; it needs no built library. A build of the
- * same sources is kept, so its processes need not stop.
+ * Compiles an application and the library's sources that it reaches; it needs no built library. A build of the same sources is kept, so
+ * its processes need not stop.
  */
-async function buildWorker(): Promise<void> {
-  const stamp = join(DIST, 'apps/worker/.sources');
-  const sources = await fingerprintOf(WORKER_SOURCES);
+async function buildApplication(name: string): Promise<void> {
+  const stamp = join(DIST, 'apps', name, '.sources');
+  const sources = await fingerprintOf([join('apps', name), ...SHARED_SOURCES]);
   if ((await readFile(stamp, 'utf8').catch(() => '')) === sources) return;
-  await node('@nestjs/cli/bin/nest.js', ['build', 'worker']);
+  await node('@nestjs/cli/bin/nest.js', ['build', name]);
   await writeFile(stamp, sources);
 }
 
-/** The application of README's quick start. */
-async function buildMinimal(): Promise<void> {
-  await node('@nestjs/cli/bin/nest.js', ['build', 'minimal']);
-}
-
-const BUILDS = { library: buildLibrary, worker: buildWorker, minimal: buildMinimal } as const;
+const BUILDS = {
+  library: buildLibrary,
+  worker: () => buildApplication('worker'),
+  minimal: () => buildApplication('minimal'),
+} as const;
 
 const wanted = process.argv.slice(2);
 for (const [name, build] of Object.entries(BUILDS)) {

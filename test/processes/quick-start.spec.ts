@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ROOT } from '../../tools/workspace/paths.js';
+import { DIST, ROOT } from '../../tools/workspace/paths.js';
 import { useRedisServer } from '../../tools/replicas/redis/use-redis.js';
 import { until } from '../../tools/replicas/until.js';
 
@@ -31,7 +31,7 @@ class Replica {
   readonly #child: ChildProcess;
 
   constructor(program: 'main' | 'from-environment', env: NodeJS.ProcessEnv) {
-    this.#child = spawn(process.execPath, ['--import', 'tsx', `apps/minimal/src/${program}.ts`], {
+    this.#child = spawn(process.execPath, [join(DIST, 'apps/minimal/apps/minimal/src', `${program}.js`)], {
       cwd: ROOT,
       env: { PATH: process.env['PATH'], NO_COLOR: '1', ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -78,11 +78,12 @@ describe('the quick start of the README', () => {
     expect(leader.output).toContain('released leadership (shutdown');
   });
 
-  it('reads its options and those of its job from variables', async () => {
+  it('reads its options and those of its job from variables, and starts its heartbeat thread', async () => {
     const replica = start('from-environment', {
       SINGLETON_JOB_PROJECT_NAME: 'market',
       SINGLETON_JOB_CONNECTION: redis().url,
       SINGLETON_JOB_JOBS__PRICE_TICK__PERIOD: '1s',
+      SINGLETON_JOB_HEARTBEAT_THREAD: 'true',
     });
     await replica.logged(/found 1 job on .*: price-tick every 1s$/m);
     await replica.logged(/\[market:price-tick\] became LEADER/);
