@@ -2,7 +2,7 @@ import { inWords } from './workspace/counts.js';
 import { startLoad } from './workspace/load.js';
 import { runTests } from './workspace/tests.js';
 
-/** `npm run test:repeat -- 20 [arguments of jest]`: what depends on timing, again and again on a machine without a free core. */
+/** `npx tsx tools/repeat.ts 20 [arguments of jest]`: what depends on timing, again and again on a machine without a free core. */
 const TIMED = ['contract', 'integration', 'processes', 'proof'];
 
 const [count = '20', ...args] = process.argv.slice(2);

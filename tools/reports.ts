@@ -10,7 +10,7 @@ import { DIST, LIBRARY, ROOT } from './workspace/paths.js';
 
 /**
  * `npm run reports`: apps/reports with two web replicas and two workers, and a Redis if REDIS_URL names none.
- * `npm run test:reports`: its tests; `-- --without browser` leaves out the test of its page in Chromium.
+ * `npm run reports -- test`: its tests; `--without browser` leaves out the test of its page in Chromium.
  */
 const APP = join(ROOT, 'apps/reports');
 const USERS = [
@@ -22,7 +22,7 @@ const CHROMIUM = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
 
 const [command, ...flags] = process.argv.slice(2);
 const isWithoutBrowser = flags.join(' ') === '--without browser';
-if (flags.length > 0 && !isWithoutBrowser) fail('usage: npm run test:reports [-- --without browser]');
+if (flags.length > 0 && !isWithoutBrowser) fail('usage: npm run reports [-- test [--without browser]]');
 if (command === 'test' && !isWithoutBrowser) await requireChromium();
 await build();
 if (command === 'test') await test(isWithoutBrowser ? ['dist/test'] : ['dist/test', 'dist/test/browser']);
@@ -41,7 +41,7 @@ async function requireChromium(): Promise<void> {
   if (!isThere) {
     fail(
       `The test of the page needs Chromium, and there is none at ${CHROMIUM}. Install Debian's package "chromium", or set ` +
-        'CHROMIUM to the path of one. `npm run test:reports -- --without browser` leaves this test out.',
+        'CHROMIUM to the path of one. `npm run reports -- test --without browser` leaves this test out.',
     );
   }
 }

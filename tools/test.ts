@@ -1,7 +1,10 @@
 import { inWords, record } from './workspace/counts.js';
 import { runTests } from './workspace/tests.js';
 
-/** `npm test`: everything but the proof. `npm test -- <arguments of jest>`: a part, such as the path of a spec. */
+/**
+ * `npm test` runs the projects unit, docs, types, simulation, contract, integration and processes. `npm test -- <arguments of jest>`
+ * chooses a part, such as the path of a spec or `--selectProjects proof`.
+ */
 const result = await runTests(process.argv.slice(2));
 await record('tests', result);
 console.log(inWords(result));

@@ -22,7 +22,7 @@ describe('the public types', () => {
     const { options } = ts.parseJsonConfigFileContent(settings, ts.sys, ROOT);
     program = ts.createProgram(
       fixtures.map(({ file }) => file),
-      // `npm run types` compiles them without it
+      // `npm run verify` compiles them without it
       { ...options, exactOptionalPropertyTypes: true },
     );
   });
