@@ -75,10 +75,11 @@ export class SimulatedNetwork implements LockStore {
       greet: () => undefined,
       onReady: () => {
         if (subscribes) this.#subscription.open();
-        this.#listeners.connected();
+        this.#listeners.each((listener) => listener.connected?.());
       },
       onLost: () => {
-        this.#listeners.disconnected(new LockStoreError('STORE_UNREACHABLE', 'not connected', { wasSent: false }));
+        const error = new LockStoreError('STORE_UNREACHABLE', 'not connected', { wasSent: false });
+        this.#listeners.each((listener) => listener.disconnected?.(error));
       },
     });
     this.#subscription = new Line({
@@ -88,13 +89,13 @@ export class SimulatedNetwork implements LockStore {
         this.#subscribe(connection);
       },
       onReady: (connection) => {
-        this.#listeners.subscribed();
+        this.#listeners.each((listener) => listener.subscribed?.());
         this.#ping(connection);
       },
       onLost: () => {
         this.#pings?.cancel();
         this.#unsubscribe?.();
-        this.#listeners.unsubscribed();
+        this.#listeners.each((listener) => listener.unsubscribed?.());
       },
     });
   }
@@ -258,7 +259,7 @@ export class SimulatedNetwork implements LockStore {
         if (chance.happens(lostMessages)) return;
         const push = (): void => {
           connection.push(() => {
-            if (this.isSubscribed) this.#listeners.message(message);
+            if (this.isSubscribed) this.#listeners.each((listener) => listener.message?.(message));
           });
         };
         if (chance.happens(lateMessages)) world.after(chance.between(0, lateMs), push);

@@ -33,17 +33,17 @@ function setup({ greets = true } = {}) {
     });
   };
   const disconnect = (error: LockStoreError): void => {
-    listeners.disconnected(error);
+    listeners.each((listener) => listener.disconnected?.(error));
   };
   const cut = (requests: readonly Pending[] = []) => {
-    listeners.disconnected(lost());
+    listeners.each((listener) => listener.disconnected?.(lost()));
     for (const request of requests) request.reject(lost());
   };
   const connect = (): void => {
-    listeners.connected();
+    listeners.each((listener) => listener.connected?.());
   };
   const deny = (error: LockStoreError): void => {
-    listeners.messagesDenied(error);
+    listeners.each((listener) => listener.messagesDenied?.(error));
   };
   const story = () => observer.story;
   return {

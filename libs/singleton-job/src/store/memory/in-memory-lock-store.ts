@@ -80,7 +80,7 @@ export class InMemoryLockStore implements LockStore {
 
   open(): void {
     queueMicrotask(() => {
-      if (!this.#isClosed) this.#listeners.subscribed();
+      if (!this.#isClosed) this.#listeners.each((listener) => listener.subscribed?.());
     });
   }
 

@@ -73,7 +73,7 @@ export class InMemoryServer {
   publish(message: StoreMessage): void {
     for (const client of this.#clients) {
       queueMicrotask(() => {
-        if (this.#clients.has(client)) client.message(message);
+        if (this.#clients.has(client)) client.each((listener) => listener.message?.(message));
       });
     }
   }

@@ -49,7 +49,7 @@ export class RedisConnections {
     const clients = redisClients(connection, random);
     const checkServer = serverCheck({
       evictionPossible: (policy) => {
-        listeners.evictionPossible(policy);
+        listeners.each((listener) => listener.evictionPossible?.(policy));
       },
       wrongServer: (client, error) => {
         this.#commands.drop(client, error);
@@ -64,10 +64,11 @@ export class RedisConnections {
         checkServer(client);
         // only now: the nodes of a cluster must be known
         this.#subscription?.open();
-        listeners.connected();
+        listeners.each((listener) => listener.connected?.());
       },
       onLost: (reason) => {
-        listeners.disconnected(this.#notConnected(reason));
+        const error = this.#notConnected(reason);
+        listeners.each((listener) => listener.disconnected?.(error));
       },
       random,
     });

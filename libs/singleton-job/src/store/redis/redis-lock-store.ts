@@ -60,7 +60,7 @@ export class RedisLockStore implements LockStore {
       listeners: this.#listeners,
       onMessage: (text) => {
         const message = readMessage(text, this.#redis.database);
-        if (message !== undefined) this.#listeners.message(message);
+        if (message !== undefined) this.#listeners.each((listener) => listener.message?.(message));
       },
       random,
     });
@@ -76,7 +76,7 @@ export class RedisLockStore implements LockStore {
     const result = readHeartbeat(await this.#run(HEARTBEAT, this.#sessionKeys, args));
     if (result.serverId === undefined && !this.#areRestartsHidden) {
       this.#areRestartsHidden = true;
-      this.#listeners.restartsHidden();
+      this.#listeners.each((listener) => listener.restartsHidden?.());
     }
     return result;
   }
@@ -124,7 +124,8 @@ export class RedisLockStore implements LockStore {
     const reply = await this.#run(RELEASE, this.#lockKeys(name), args);
     const denied = reply.text(2);
     if (denied !== '') {
-      this.#listeners.messagesDenied(this.#redis.error(denied, { command: 'publish', key: this.#channel }));
+      const error = this.#redis.error(denied, { command: 'publish', key: this.#channel });
+      this.#listeners.each((listener) => listener.messagesDenied?.(error));
     }
     return { released: reply.flag(0), storeTime: reply.number(1) };
   }

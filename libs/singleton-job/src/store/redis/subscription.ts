@@ -72,11 +72,11 @@ export class Subscription {
       () => {
         if (client !== this.#connection.client) return;
         this.#isSubscribed = true;
-        listeners.subscribed();
+        listeners.each((listener) => listener.subscribed?.());
       },
       (error: unknown) => {
         const answer = denied(error);
-        if (answer.code === 'STORE_MISCONFIGURED') listeners.messagesDenied(answer);
+        if (answer.code === 'STORE_MISCONFIGURED') listeners.each((listener) => listener.messagesDenied?.(answer));
       },
     );
   }
@@ -85,6 +85,6 @@ export class Subscription {
     clearInterval(this.#timer);
     const wasSubscribed = this.#isSubscribed;
     this.#isSubscribed = false;
-    if (wasSubscribed) this.#options.listeners.unsubscribed();
+    if (wasSubscribed) this.#options.listeners.each((listener) => listener.unsubscribed?.());
   }
 }
