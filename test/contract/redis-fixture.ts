@@ -10,6 +10,8 @@ export interface OpenStore {
   readonly events: string[];
   readonly disconnected: LockStoreError[];
   readonly messagesDenied: LockStoreError[];
+  /** Their codes. */
+  readonly warnings: string[];
 }
 
 /** A Redis server for one spec, stores on it, and a client to look at it from outside. All end together. */
@@ -32,7 +34,7 @@ export class RedisFixture {
   begin(options: Partial<RedisLockStoreOptions> = {}): OpenStore {
     const store = new RedisLockStore({ projectName: 'myapp', connection: this.server.url, ...options });
     this.#stores.push(store);
-    const opened: OpenStore = { store, events: [], disconnected: [], messagesDenied: [] };
+    const opened: OpenStore = { store, events: [], disconnected: [], messagesDenied: [], warnings: [] };
     const note = (event: string) => () => opened.events.push(event);
     store.addListener({
       connected: note('connected'),
@@ -42,7 +44,7 @@ export class RedisFixture {
       },
       subscribed: note('subscribed'),
       unsubscribed: note('unsubscribed'),
-      restartsHidden: note('restartsHidden'),
+      warning: ({ code }) => opened.warnings.push(code),
       messagesDenied: (error) => opened.messagesDenied.push(error),
     });
     store.open();

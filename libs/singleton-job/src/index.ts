@@ -79,6 +79,7 @@ export {
   type SetPausedResult,
   type StateUpdate,
   type StoreMessage,
+  type StoreWarning,
 } from './store/index.js';
 export {
   type CronOptions,

@@ -66,15 +66,10 @@ export type TickDropReason = 'overlap' | 'late' | 'lease-unconfirmed';
 export type MissReason = 'late' | 'start-not-confirmed' | 'schedule-changed' | 'state-lost';
 
 /**
- * What a `warning` is about:
+ * What a `warning` of the library is about. The store has codes of its own: the page about Redis in production has those of Redis.
  *
  * - `CLOCK_AHEAD`: the clock of this replica is more than a minute ahead of Redis, so a cron occurrence could not be claimed yet. The
  *   replica claims it again when the clock of Redis has come that far.
- * - `EVICTION_POSSIBLE`: Redis may evict locks when its memory is full, because its `maxmemory-policy` is not `noeviction`. Then a job may
- *   have two leaders. Once per process, after its first connection.
- * - `EVICTION_UNKNOWN`: INFO is not permitted, so the `maxmemory-policy` is not known. Once per process, as a debug line.
- * - `RESTARTS_HIDDEN`: INFO is not permitted, so a restart of Redis looks like a short outage. Then another replica may become leader
- *   while the lease of the old leader is still valid. Once per process.
  * - `LOCK_TTL_RESTORED`: a lock had no time to live and would have stayed for ever. It has one now. Once for each such lock.
  * - `PAUSE_LOST`: Redis lost its data, and with it the pause of a job. The job runs again.
  * - `HEARTBEAT_THREAD_FAILED`: the heartbeat thread ended, or had no connection for 10 s while the main thread had one. The main thread
@@ -82,14 +77,7 @@ export type MissReason = 'late' | 'start-not-confirmed' | 'schedule-changed' | '
  * - `RUNNER_FAILED`: the library itself failed while it led a job. Its term is given back, and the job starts again.
  */
 export type WarningCode =
-  | 'CLOCK_AHEAD'
-  | 'EVICTION_POSSIBLE'
-  | 'EVICTION_UNKNOWN'
-  | 'RESTARTS_HIDDEN'
-  | 'LOCK_TTL_RESTORED'
-  | 'PAUSE_LOST'
-  | 'HEARTBEAT_THREAD_FAILED'
-  | 'RUNNER_FAILED';
+  'CLOCK_AHEAD' | 'LOCK_TTL_RESTORED' | 'PAUSE_LOST' | 'HEARTBEAT_THREAD_FAILED' | 'RUNNER_FAILED';
 
 /**
  * Every event of the library and its payload. Names are in the past tense. Each replica reports only its own events.
@@ -285,11 +273,11 @@ export interface JobEvents {
   };
   /**
    * A rare condition that a person should look at. The `code` is stable, the message is not. Each {@link WarningCode} says when it is
-   * reported. Not called for what has an event of its own, and not called again when the condition ends.
+   * reported. A store reports what puts locks at risk. Not called for what has an event of its own, and not called again when the condition ends.
    */
   warning: {
-    /** Names the condition. */
-    readonly code: WarningCode;
+    /** Names the condition: a {@link WarningCode}, or a code of the store. */
+    readonly code: WarningCode | (string & Record<never, never>);
     /** What happened, and what to do: the line in the log without its prefix. */
     readonly message: string;
     /** Name of the job. Left out: it concerns all jobs. */

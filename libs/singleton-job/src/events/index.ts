@@ -15,15 +15,7 @@ export {
   type TickDropReason,
   type WarningCode,
 } from './events.js';
-export {
-  clockAhead,
-  evictionPossible,
-  heartbeatThreadFailed,
-  lockTtlRestored,
-  pauseLost,
-  restartsHidden,
-  runnerFailed,
-} from './warnings.js';
+export { clockAhead, heartbeatThreadFailed, lockTtlRestored, pauseLost, runnerFailed } from './warnings.js';
 export { diagnostics } from './diagnostics.js';
 export { LoggingObserver, type LogSink } from './logging-observer.js';
 export { type JobObserver, notifyAll } from './observer.js';

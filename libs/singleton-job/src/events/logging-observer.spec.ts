@@ -3,15 +3,7 @@ import { LockStoreError } from '../errors/index.js';
 import { type JobEvents } from './events.js';
 import { LoggingObserver } from './logging-observer.js';
 import { notifyAll } from './observer.js';
-import {
-  clockAhead,
-  evictionPossible,
-  heartbeatThreadFailed,
-  lockTtlRestored,
-  pauseLost,
-  restartsHidden,
-  runnerFailed,
-} from './warnings.js';
+import { clockAhead, heartbeatThreadFailed, lockTtlRestored, pauseLost, runnerFailed } from './warnings.js';
 
 const RUN = {
   job: 'report',
@@ -246,19 +238,13 @@ describe('The log', () => {
     ],
     [
       'warning',
-      evictionPossible('allkeys-lru'),
-      'warn [myapp] may lose locks when Redis is full, and run jobs twice: its maxmemory-policy is allkeys-lru. Set it to noeviction',
+      { code: 'EVICTION_POSSIBLE', message: 'may lose locks when Redis is full' },
+      'warn [myapp] may lose locks when Redis is full',
     ],
     [
       'warning',
-      evictionPossible(undefined),
-      'debug [myapp] cannot read the maxmemory-policy of Redis: INFO is not permitted. It has to be noeviction',
-    ],
-    [
-      'warning',
-      restartsHidden(),
-      'warn [myapp] cannot tell a restart of Redis from a short outage, because INFO is not permitted. After a restart two ' +
-        'replicas may lead a job for up to its lockExpiry. Permit +info and +time in the ACL',
+      { code: 'EVICTION_UNKNOWN', message: 'cannot read the maxmemory-policy of Redis' },
+      'debug [myapp] cannot read the maxmemory-policy of Redis',
     ],
     [
       'warning',

@@ -3,9 +3,9 @@ import { describe, expect, it } from '@jest/globals';
 import { settle } from '../testing/manual-clock.js';
 import { type JobEvents } from './events.js';
 import { type JobObserver, notifyAll } from './observer.js';
-import { restartsHidden } from './warnings.js';
+import { lockTtlRestored } from './warnings.js';
 
-const WARNING = restartsHidden();
+const WARNING = lockTtlRestored('tick', 'other');
 const GAINED = { job: 'tick', fencingToken: 7, because: 'first' } as const;
 
 /** An observer that keeps the failures of others. */

@@ -12,25 +12,6 @@ export function clockAhead(job: string, node: string, due: { readonly scheduledA
   return { code: 'CLOCK_AHEAD', message, job };
 }
 
-/** The `maxmemory-policy` of Redis is not `noeviction`. Undefined: it cannot be read. */
-export function evictionPossible(policy: string | undefined): Warning {
-  if (policy === undefined) {
-    const message = 'cannot read the maxmemory-policy of Redis: INFO is not permitted. It has to be noeviction';
-    return { code: 'EVICTION_UNKNOWN', message };
-  }
-  const message =
-    'may lose locks when Redis is full, and run jobs twice: ' +
-    `its maxmemory-policy is ${policy}. Set it to noeviction`;
-  return { code: 'EVICTION_POSSIBLE', message };
-}
-
-export function restartsHidden(): Warning {
-  const message =
-    'cannot tell a restart of Redis from a short outage, because INFO is not permitted. After a ' +
-    'restart two replicas may lead a job for up to its lockExpiry. Permit +info and +time in the ACL';
-  return { code: 'RESTARTS_HIDDEN', message };
-}
-
 /** A lock without a time to live has got one. */
 export function lockTtlRestored(job: string, holder: string): Warning {
   const message =

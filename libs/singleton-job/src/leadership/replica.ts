@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import { evictionPossible, type Notify, restartsHidden } from '../events/index.js';
+import { type Notify } from '../events/index.js';
 import { type LockStore } from '../store/index.js';
 import { type BackoffPolicy, type Clock, within } from '../time/index.js';
 import { Acquirer } from './acquirer.js';
@@ -83,11 +83,8 @@ export class Replica {
     };
     this.heartbeats = new Heartbeats(this.context, { sessions, list, restarts, intervalMs, backup, onAnswer });
     store.addListener({
-      evictionPossible: (policy) => {
-        notify('warning', evictionPossible(policy));
-      },
-      restartsHidden: () => {
-        notify('warning', restartsHidden());
+      warning: (warning) => {
+        notify('warning', warning);
       },
     });
   }

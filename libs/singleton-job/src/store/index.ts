@@ -36,6 +36,7 @@ export {
   type SetPausedResult,
   type StateUpdate,
   type StoreMessage,
+  type StoreWarning,
 } from './lock-store.js';
 export { Listeners } from './listeners.js';
 export { InMemoryLockStore } from './memory/in-memory-lock-store.js';

@@ -108,13 +108,16 @@ export interface LockStoreListener {
   message?(message: StoreMessage): void;
   /** Messages cannot be sent or received until a person changes something, such as a permission. Locks work all the same. */
   messagesDenied?(error: LockStoreError): void;
-  /**
-   * The store may drop locks when its memory is full: by this policy, or, if undefined, by a policy that it does not show.
-   * Called at most once.
-   */
-  evictionPossible?(policy: string | undefined): void;
-  /** INFO is not permitted, so a restart of the server looks like a lost connection. Called at most once. */
-  restartsHidden?(): void;
+  /** A person should look at the server. Called once for each condition. */
+  warning?(warning: StoreWarning): void;
+}
+
+/** A condition of the server that puts locks at risk, such as a setting. It is reported as the event `warning`. */
+export interface StoreWarning {
+  /** Names the condition. Stable, unlike the message. */
+  readonly code: string;
+  /** What happened, and what to do. The log puts the name of the project before it. */
+  readonly message: string;
 }
 
 /**

@@ -48,8 +48,8 @@ export class RedisConnections {
   constructor({ projectName, connection, channel, listeners, onMessage, random }: RedisConnectionsOptions) {
     const clients = redisClients(connection, random);
     const checkServer = serverCheck({
-      evictionPossible: (policy) => {
-        listeners.each((listener) => listener.evictionPossible?.(policy));
+      warn: (warning) => {
+        listeners.each((listener) => listener.warning?.(warning));
       },
       wrongServer: (client, error) => {
         this.#commands.drop(client, error);

@@ -1,13 +1,15 @@
 import { isCluster, type RedisClient } from './redis-clients.js';
 import { isConnectionLoss } from './redis-errors.js';
+import { evictionWarning } from './redis-warnings.js';
 import { IS_CLUSTER, IS_SENTINEL } from './redis-fixes.js';
 import { LockStoreError } from '../../errors/index.js';
+import { type StoreWarning } from '../lock-store.js';
 
 /** The only policy under which a server never drops a key before it expires. */
 const NO_EVICTION = 'noeviction';
 
 interface ServerCheckParts {
-  readonly evictionPossible: (policy: string | undefined) => void;
+  readonly warn: (warning: StoreWarning) => void;
   /** The client is for one server, but this is a node of a cluster, or a Sentinel. Some commands happen to work there. */
   readonly wrongServer: (client: RedisClient, error: LockStoreError) => void;
 }
@@ -16,7 +18,7 @@ interface ServerCheckParts {
  * Checks the server on the first connection of the process: whether it is of the kind that the client is for, and whether it may
  * evict keys, and with them locks, when its memory is full.
  */
-export function serverCheck({ evictionPossible, wrongServer }: ServerCheckParts): (client: RedisClient) => void {
+export function serverCheck({ warn, wrongServer }: ServerCheckParts): (client: RedisClient) => void {
   let isKnown = false;
   return (client) => {
     if (isKnown) return;
@@ -29,7 +31,7 @@ export function serverCheck({ evictionPossible, wrongServer }: ServerCheckParts)
           return;
         }
         const policy = policyOf(infos);
-        if (!isKnown && policy !== NO_EVICTION) evictionPossible(policy);
+        if (!isKnown && policy !== NO_EVICTION) warn(evictionWarning(policy));
         isKnown = true;
       },
       () => {

@@ -1,0 +1,20 @@
+import { type StoreWarning } from '../lock-store.js';
+
+/** The `maxmemory-policy` is not `noeviction`. Undefined: the server does not show it. */
+export function evictionWarning(policy: string | undefined): StoreWarning {
+  if (policy === undefined) {
+    const message = 'cannot read the maxmemory-policy of Redis: INFO is not permitted. It has to be noeviction';
+    return { code: 'EVICTION_UNKNOWN', message };
+  }
+  const message =
+    'may lose locks when Redis is full, and run jobs twice: ' +
+    `its maxmemory-policy is ${policy}. Set it to noeviction`;
+  return { code: 'EVICTION_POSSIBLE', message };
+}
+
+export const RESTARTS_HIDDEN: StoreWarning = {
+  code: 'RESTARTS_HIDDEN',
+  message:
+    'cannot tell a restart of Redis from a short outage, because INFO is not permitted. After a ' +
+    'restart two replicas may lead a job for up to its lockExpiry. Permit +info and +time in the ACL',
+};
