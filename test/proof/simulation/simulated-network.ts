@@ -56,6 +56,7 @@ const PING_MS = 3_000;
 
 /** The store as one process reaches it. Its connections, one for requests and one for the subscription, have the conditions of its place. */
 export class SimulatedNetwork implements LockStore {
+  readonly name = 'the simulated store';
   readonly #parts: NetworkParts;
   readonly #listeners = new Listeners();
   readonly #requests: Line;

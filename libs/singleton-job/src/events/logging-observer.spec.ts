@@ -21,7 +21,7 @@ function setup(now?: () => number) {
   };
   const sink = { error: write('error'), warn: write('warn'), log: write('log'), debug: write('debug') };
   const observer = new LoggingObserver(
-    { projectName: 'myapp', node: 'pod-1-ab12cd34', address: 'redis://cache:6379' },
+    { projectName: 'myapp', node: 'pod-1-ab12cd34', store: 'Redis', address: 'redis://cache:6379' },
     sink,
     now,
   );
@@ -232,7 +232,11 @@ describe('The log', () => {
     ],
     [
       'warning',
-      clockAhead('report', 'pod-1-ab12cd34', { scheduledAt: RUN.scheduledAt, aheadMs: 90_000 }),
+      clockAhead(
+        'report',
+        { node: 'pod-1-ab12cd34', store: 'Redis' },
+        { scheduledAt: RUN.scheduledAt, aheadMs: 90_000 },
+      ),
       'warn [myapp:report] is due at 2027-01-01T03:00:00.000Z, 90.0 s ahead of the clock of Redis. ' +
         'The run waits for that clock. Synchronise the clocks of pod-1-ab12cd34 and of Redis',
     ],
@@ -260,7 +264,7 @@ describe('The log', () => {
     ],
     [
       'warning',
-      pauseLost('report', Date.parse('2027-01-01T00:01:00.020Z')),
+      pauseLost('report', Date.parse('2027-01-01T00:01:00.020Z'), 'Redis'),
       'warn [myapp:report] the pause since 2027-01-01T00:01:00.020Z was lost with the data of Redis; the job runs again. ' +
         "Call pause('report') again if it must not",
     ],

@@ -16,27 +16,29 @@ interface LoggedReplica {
   readonly projectName: string;
   /** `nodeId` with its random part. */
   readonly node: string;
-  /** Where Redis is, without user and password. Undefined: the locks are not in Redis. */
+  /** The name of the store. */
+  readonly store: string;
+  /** Where it is, without user and password. Undefined: not known. */
   readonly address?: string | undefined;
 }
 
 const LOST = {
-  expired: 'Redis did not confirm the lease in time',
-  preempted: 'Redis lost its data, its lock was deleted, or another holder has it',
+  expired: 'did not confirm the lease in time',
+  preempted: 'lost its data, its lock was deleted, or another holder has it',
 } as const;
 
-const DROPPED = {
+const dropped = (store: string) => ({
   overlap: 'a run was in flight',
   late: 'the event loop was blocked, and a newer tick was due',
-  'lease-unconfirmed': 'the clocks disagreed, and Redis has not confirmed the lease since',
-} as const;
+  'lease-unconfirmed': `the clocks disagreed, and ${store} has not confirmed the lease since`,
+});
 
-const MISSED = {
+const missed = (store: string) => ({
   late: 'not started within the misfire grace, or a newer one was due',
   'start-not-confirmed': 'claimed, but the start was never confirmed. The job may have run',
   'schedule-changed': 'the schedule was changed after them',
-  'state-lost': 'Redis restarted or lost its data. Some of them may have run before: check that before you repeat them',
-} as const;
+  'state-lost': `${store} restarted or lost its data. Some of them may have run before: check that before you repeat them`,
+});
 
 /** A lease that is lost later than this after the event loop was blocked has another cause. */
 const BLOCK_COUNTS_MS = 1_000;
@@ -65,11 +67,12 @@ export class LoggingObserver implements JobObserver {
 
   leadershipLost({ job, fencingToken, reason }: JobEvents['leadershipLost']): void {
     const { ms, endedAt } = this.#block;
+    const { store } = this.replica;
     const isBlocked = reason === 'expired' && this.now() - endedAt < BLOCK_COUNTS_MS;
-    const why = `${LOST[reason]}${isBlocked ? `, after the event loop was blocked for ${showDuration(ms)}` : ''}`;
+    const why = `${store} ${LOST[reason]}${isBlocked ? `, after the event loop was blocked for ${showDuration(ms)}` : ''}`;
     this.sink.warn(
       `${this.#name(job)} lost leadership (fencing token ${fencingToken}): ${why}. ` +
-        'A run in progress is aborted. A replica that reaches Redis takes over',
+        `A run in progress is aborted. A replica that reaches ${store} takes over`,
     );
   }
 
@@ -83,7 +86,9 @@ export class LoggingObserver implements JobObserver {
       );
     } else {
       const next = 'Another replica takes over when the session of this replica ends';
-      this.sink.warn(`${this.#name(job)} could not release leadership ${why}: Redis did not confirm it. ${next}`);
+      this.sink.warn(
+        `${this.#name(job)} could not release leadership ${why}: ${this.replica.store} did not confirm it. ${next}`,
+      );
     }
   }
 
@@ -114,7 +119,7 @@ export class LoggingObserver implements JobObserver {
 
   tickDropped({ job, kind, reason, scheduledAt, count }: JobEvents['tickDropped']): void {
     const ticks = count === 1 ? 'the tick' : `${count} ticks up to that`;
-    const line = `${this.#name(job)} dropped ${ticks} of ${scheduledAt.toISOString()} (${reason}): ${DROPPED[reason]}`;
+    const line = `${this.#name(job)} dropped ${ticks} of ${scheduledAt.toISOString()} (${reason}): ${dropped(this.replica.store)[reason]}`;
     // a grid has another tick in a moment; an occurrence of a cron job may be the only one of its day
     if (kind === 'cron') this.sink.warn(line);
     else this.sink.debug(line);
@@ -124,7 +129,7 @@ export class LoggingObserver implements JobObserver {
     const claimed = claimedBy === undefined ? '' : ` (claimed by ${claimedBy})`;
     this.sink.warn(
       `${this.#name(job)} missed ${count} occurrence${count === 1 ? '' : 's'} after ${from.toISOString()} ` +
-        `up to ${to.toISOString()} (${reason}): ${MISSED[reason]}${claimed}`,
+        `up to ${to.toISOString()} (${reason}): ${missed(this.replica.store)[reason]}${claimed}`,
     );
   }
 
@@ -138,18 +143,18 @@ export class LoggingObserver implements JobObserver {
   }
 
   storeUnreachable({ job, error, outageMs }: JobEvents['storeUnreachable']): void {
-    // Redis answers, but there is no connection until a person changes something, such as the password
+    // the store answers, but there is no connection until a person changes something, such as the password
     if (error.code === 'STORE_MISCONFIGURED') this.requestDenied({ error, deniedMs: outageMs });
     else
       this.sink.error(
-        `${this.#name(job)} ${describeOutage(job, outageMs)} (${messageOf(error)}); ${this.#retrying(job)}`,
+        `${this.#name(job)} ${describeOutage(this.replica.store, job, outageMs)} (${messageOf(error)}); ${this.#retrying(job)}`,
       );
   }
 
   storeRecovered({ job, outageMs, hasRestarted }: JobEvents['storeRecovered']): void {
     const restarted =
       '. It restarted, or is another server: the leader of a job continues, or another replica takes over after its lockExpiry';
-    const line = `${this.#name(job)} Redis is available again after ${showDuration(outageMs)}`;
+    const line = `${this.#name(job)} ${this.replica.store} is available again after ${showDuration(outageMs)}`;
     this.sink.log(`${line}${hasRestarted === true ? restarted : ''}`);
   }
 
@@ -157,7 +162,7 @@ export class LoggingObserver implements JobObserver {
     const [still, since] = deniedMs === 0 ? ['', ''] : ['still ', `, after ${showDuration(deniedMs)}`];
     const what =
       job === undefined
-        ? `Redis ${still}refuses a request that every job needs`
+        ? `${this.replica.store} ${still}refuses a request that every job needs`
         : `${still}cannot be ${isLock(job) ? 'locked' : 'led'}`;
     this.sink.error(`${this.#name(job)} ${what}${since} (${messageOf(error)}); ${this.#retrying(job)}`);
   }
@@ -205,8 +210,9 @@ function whyGained(because: LeadershipGain, after: string | undefined): string {
   }
 }
 
-function describeOutage(job: string | undefined, outageMs: number): string {
-  const state = outageMs === 0 ? 'Redis is unavailable' : `Redis has been unavailable for ${showDuration(outageMs)}`;
+function describeOutage(store: string, job: string | undefined, outageMs: number): string {
+  const state =
+    outageMs === 0 ? `${store} is unavailable` : `${store} has been unavailable for ${showDuration(outageMs)}`;
   if (job !== undefined) return `${state}, for this ${isLock(job) ? 'lock' : 'job'} only`;
   return outageMs === 0 ? `${state}, and every job and lock needs it` : `no job or lock works: ${state}`;
 }

@@ -4,11 +4,15 @@ import { showDuration } from './show-duration.js';
 
 type Warning = JobEvents['warning'];
 
-/** The run of an occurrence waits for the clock of Redis. `node` is this replica. */
-export function clockAhead(job: string, node: string, due: { readonly scheduledAt: Date; aheadMs: number }): Warning {
+/** The run of an occurrence waits for the clock of the store. */
+export function clockAhead(
+  job: string,
+  { node, store }: { readonly node: string; readonly store: string },
+  due: { readonly scheduledAt: Date; aheadMs: number },
+): Warning {
   const message =
-    `is due at ${due.scheduledAt.toISOString()}, ${showDuration(due.aheadMs)} ahead of the clock of Redis. ` +
-    `The run waits for that clock. Synchronise the clocks of ${node} and of Redis`;
+    `is due at ${due.scheduledAt.toISOString()}, ${showDuration(due.aheadMs)} ahead of the clock of ${store}. ` +
+    `The run waits for that clock. Synchronise the clocks of ${node} and of ${store}`;
   return { code: 'CLOCK_AHEAD', message, job };
 }
 
@@ -20,10 +24,10 @@ export function lockTtlRestored(job: string, holder: string): Warning {
   return { code: 'LOCK_TTL_RESTORED', message, job };
 }
 
-/** Redis has lost its data, and with it a pause that began at this time by its clock. */
-export function pauseLost(job: string, pausedAt: number): Warning {
+/** The store has lost its data, and with it a pause that began at this time by its clock. */
+export function pauseLost(job: string, pausedAt: number, store: string): Warning {
   const message =
-    `the pause since ${new Date(pausedAt).toISOString()} was lost with the data of Redis; the job runs again. ` +
+    `the pause since ${new Date(pausedAt).toISOString()} was lost with the data of ${store}; the job runs again. ` +
     `Call pause('${job}') again if it must not`;
   return { code: 'PAUSE_LOST', message, job };
 }

@@ -16,7 +16,7 @@ export interface HeartbeatThreadData {
 export const HEARTBEAT_THREAD = 'nestjs-singleton-job:heartbeat-thread';
 export const READY = 'ready';
 
-/** The thread has no connection to Redis, though the main thread has one. */
+/** The thread has no connection to the store, though the main thread has one. */
 export interface Unreachable {
   readonly unreachable: string;
 }

@@ -47,8 +47,8 @@ type Reliance = Pick<
  * | that has noticed no restart, if the state was created on this server | no lock can have been lost before it was created |
  *
  * The wait is over for a replica that has known the server for one `lockExpiry`, by its own clock. A list of sessions that is lost, but not
- * the server, freezes the leases and has no wait. Without `+info` the server does not show which
- * one it is. Then each new connection may lead to another one, so it freezes the leases too.
+ * the server, freezes the leases and has no wait. If the store does not show
+ * which server answers, each new connection may lead to another one, so it freezes the leases too.
  */
 export class AfterRestart {
   #server: HeartbeatReference | undefined;

@@ -234,12 +234,13 @@ export class Follower implements LockWaiter {
   async #refused(refusal: Refusal, stop: AbortSignal): Promise<void> {
     const { reason, holder, storeTime, ttlRestored } = refusal;
     const { watermarks } = this;
-    const { notify } = this.replica.context;
+    const { notify, client } = this.replica.context;
     const { name } = this.options;
     const lostBefore = watermarks.lostPausedAt;
     watermarks.refused(refusal);
     const { lostPausedAt } = watermarks;
-    if (lostPausedAt !== undefined && lostPausedAt !== lostBefore) notify('warning', pauseLost(name, lostPausedAt));
+    if (lostPausedAt !== undefined && lostPausedAt !== lostBefore)
+      notify('warning', pauseLost(name, lostPausedAt, client.store.name));
     if (ttlRestored && holder !== undefined) notify('warning', lockTtlRestored(name, holder));
     if (holder === undefined) this.#known.free();
     else this.#follow(holder);

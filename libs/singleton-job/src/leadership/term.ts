@@ -157,6 +157,11 @@ export class Term {
     return this.#ended !== undefined || this.remainingMs <= 0;
   }
 
+  /** What warnings call the store. */
+  get storeName(): string {
+    return this.replica.context.client.store.name;
+  }
+
   get storeClock(): StoreClock {
     return this.#requests.storeClock;
   }

@@ -11,7 +11,7 @@ export class LockHandle implements AsyncDisposable {
 
   /** Handles are made by `LockService`. @internal */
   constructor(
-    /** The key in Redis without the project: `lock/nightly-import`. */
+    /** The key in the store without the project: `lock/nightly-import`. */
     readonly key: string,
     private readonly lease: LockLease,
     private readonly giveBack: () => Promise<boolean>,
@@ -40,7 +40,7 @@ export class LockHandle implements AsyncDisposable {
   }
 
   /**
-   * Releases the lock. Later calls return the same promise. Resolves to whether Redis confirmed the release within two seconds. If not,
+   * Releases the lock. Later calls return the same promise. Resolves to whether the store confirmed the release within two seconds. If not,
    * the lock is released in the background, or expires by itself. Never rejects.
    */
   release(): Promise<boolean> {

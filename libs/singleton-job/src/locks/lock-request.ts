@@ -30,7 +30,7 @@ export type LockKey =
 export interface LockOptions {
   /**
    * How long the lock lives without renewal. More: the lock of a killed process is free later. Less: a shorter pause of the process or of
-   * Redis loses the lock. From 500 ms to 1 day.
+   * the store loses the lock. From 500 ms to 1 day.
    *
    * @default the `lockExpiry` of the module
    */
@@ -38,7 +38,7 @@ export interface LockOptions {
 
   /**
    * How long to wait for a lock that another holder has. It does not poll: it goes by the message of the release and by the life of the
-   * lock. After Redis lost its data, the lock may still be valid for an earlier holder. So the lock is granted only after the longest expiry
+   * lock. After the store lost its data, the lock may still be valid for an earlier holder. So the lock is granted only after the longest expiry
    * that this process has used or seen for it.
    *
    * @default 0
@@ -51,7 +51,7 @@ export interface LockOptions {
 
 /** A key and its options, checked. */
 export interface LockRequest {
-  /** The key in Redis without the project: `lock/nightly-import`. */
+  /** The key in the store without the project: `lock/nightly-import`. */
   readonly name: string;
   readonly expiryMs: number;
   readonly waitMs: number;

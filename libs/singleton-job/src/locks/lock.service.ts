@@ -47,7 +47,7 @@ export class LockService {
    * Takes a lock. Resolves to null if another holder has it until `wait` is over. The lock is not reentrant: pass the handle down instead.
    *
    * @throws InvalidLockError for a wrong key or wrong options, or if no connection is configured
-   * @throws LockStoreError if Redis does not answer: it is not known whether the lock is free
+   * @throws LockStoreError if the store does not answer: it is not known whether the lock is free
    * @throws LocksClosedError when the application has stopped
    * @throws the reason of `signal`
    */

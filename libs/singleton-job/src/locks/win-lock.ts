@@ -12,7 +12,7 @@ export interface InformedRequest extends LockRequest {
   readonly known: KnownLock;
 }
 
-/** How long to wait for an answer of Redis. The first request may have to connect. */
+/** How long to wait for an answer of the store. The first request may have to connect. */
 const ANSWER_MS = 2_000;
 /** How often a waiting request is sent again without a subscription. */
 const REQUEST_EVERY_MS = 10_000;
@@ -157,9 +157,10 @@ class LockAcquisition implements LockWaiter {
   }
 
   #noAnswer(): LockStoreError {
+    const { name: store } = this.replica.context.client.store;
     return new LockStoreError(
       'STORE_UNREACHABLE',
-      `Redis did not answer in time: it is not known who holds the lock '${givenKey(this.request.name)}'`,
+      `${store} did not answer in time: it is not known who holds the lock '${givenKey(this.request.name)}'`,
     );
   }
 }

@@ -1,7 +1,7 @@
 import { type LockStore } from '../store/index.js';
 import { type Reader } from './option-reader.js';
 
-const STORE_METHODS: Record<Exclude<keyof LockStore, 'isSubscribed'>, true> = {
+const STORE_METHODS: Record<Exclude<keyof LockStore, 'name' | 'isSubscribed'>, true> = {
   heartbeat: true,
   endSession: true,
   acquire: true,

@@ -12,7 +12,7 @@ const REQUIRED = { projectName: 'myapp', connection: 'redis://localhost:6379' };
 
 const nothing = () => undefined;
 
-const STORE: Record<Exclude<keyof LockStore, 'isSubscribed'>, () => unknown> = {
+const STORE: Record<Exclude<keyof LockStore, 'name' | 'isSubscribed'>, () => unknown> = {
   heartbeat: nothing,
   endSession: nothing,
   acquire: nothing,

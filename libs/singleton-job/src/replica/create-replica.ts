@@ -64,11 +64,13 @@ export function createReplica(options: ResolvedOptions, parts: ApplicationReplic
   const { id = createReplicaId(options.nodeId), clock = new SystemClock(), random = Math.random, log, store } = parts;
   const statistics = new JobStatistics();
   const logging =
-    log === undefined ? [] : [new LoggingObserver({ projectName, node: id, address }, log, () => clock.now())];
+    log === undefined
+      ? []
+      : [new LoggingObserver({ projectName, node: id, store: store.name, address }, log, () => clock.now())];
   const observers: JobObserver[] = [...(parts.observers ?? [])];
   const notify = notifyAll(observers, [statistics, ...logging, diagnostics]);
   const interceptors: RunInterceptor[] = [];
-  const heartbeatThread = createHeartbeatThread(options, notify);
+  const heartbeatThread = createHeartbeatThread(options, store.name, notify);
   const { backup = heartbeatThread } = parts;
   const leadership = new Replica(
     { id, heartbeatIntervalMs, maxBackoffDelayMs },
@@ -112,8 +114,12 @@ function explainMissingClient(error: unknown): never {
   throw new InvalidOptionsError([problem], { cause: error });
 }
 
-function createHeartbeatThread(options: ResolvedOptions, notify: Notify): HeartbeatThread | undefined {
+function createHeartbeatThread(
+  options: ResolvedOptions,
+  storeName: string,
+  notify: Notify,
+): HeartbeatThread | undefined {
   const { enabled, connection, projectName, heartbeatThread } = options;
   if (!enabled || connection === undefined || heartbeatThread === undefined) return undefined;
-  return new HeartbeatThread({ projectName, connection, options: heartbeatThread, notify });
+  return new HeartbeatThread({ projectName, connection, storeName, options: heartbeatThread, notify });
 }

@@ -25,6 +25,8 @@ const BUNDLE_FIX =
 interface HeartbeatThreadParts {
   readonly projectName: string;
   readonly connection: RedisConnectionOptions;
+  /** The name of the store of the main thread. */
+  readonly storeName: string;
   readonly options: Partial<HeartbeatThreadOptions>;
   readonly notify: Notify;
 }
@@ -39,12 +41,12 @@ export class HeartbeatThread implements HeartbeatBackup {
   constructor(private readonly parts: HeartbeatThreadParts) {}
 
   /**
-   * Starts the thread, which does not wait for Redis.
+   * Starts the thread, which does not wait for the store.
    *
    * @throws InvalidOptionsError if its file cannot be run
    */
   async start(): Promise<void> {
-    const { projectName, connection, options } = this.parts;
+    const { projectName, connection, storeName, options } = this.parts;
     const file = options.workerFile ?? libraryFile('heartbeat-thread/index');
     const { port1, port2 } = new MessageChannel();
     const workerData: HeartbeatThreadData = {
@@ -64,7 +66,7 @@ export class HeartbeatThread implements HeartbeatBackup {
       this.#worker = worker;
       await untilReady(worker);
       worker.on('message', ({ unreachable }: Unreachable) => {
-        this.#fail(new Error(`it cannot reach Redis: ${unreachable}`));
+        this.#fail(new Error(`it cannot reach ${storeName}: ${unreachable}`));
       });
       worker.on('error', (error) => {
         this.#fail(error);

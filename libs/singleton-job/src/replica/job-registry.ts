@@ -75,7 +75,7 @@ export class SingletonJobRegistry {
    * With `local` only this replica stops leading the job, until it is resumed here or the process ends. Resolves when the lock is released.
    *
    * @throws UnknownJobError
-   * @throws LockStoreError when Redis has not confirmed the pause within 2 s, or the application stopped first. Not with `local`
+   * @throws LockStoreError when the store has not confirmed the pause within 2 s, or the application stopped first. Not with `local`
    * @example await jobs.pause('daily-report');
    */
   pause(name: string, { local = false }: JobCommandOptions = {}): Promise<PauseResult> {
@@ -92,7 +92,7 @@ export class SingletonJobRegistry {
    * two kinds of pause are independent: each must be ended by itself.
    *
    * @throws UnknownJobError
-   * @throws LockStoreError when Redis has not confirmed it within 2 s, or the application stopped first. Not with `local`
+   * @throws LockStoreError when the store has not confirmed it within 2 s, or the application stopped first. Not with `local`
    * @example await jobs.resume('daily-report');
    */
   resume(name: string, { local = false }: JobCommandOptions = {}): Promise<ResumeResult> {

@@ -59,7 +59,7 @@ export interface JobStatus {
   /** The role of this replica for the job. */
   readonly role: JobRole;
   /**
-   * When the job was paused on all replicas, by the clock of Redis, ISO 8601. Null: it is not, as far as this replica knows. A replica
+   * When the job was paused on all replicas, by the clock of the store, ISO 8601. Null: it is not, as far as this replica knows. A replica
    * on which the job is paused locally may not know it. One on which the job is disabled never does.
    */
   readonly pausedAt: string | null;
@@ -106,7 +106,7 @@ export type TriggerResult =
        * - `running`: a run is in flight.
        * - `paused`: the job is paused on all replicas.
        * - `lease-unconfirmed`: the leader starts no run at the moment, because it stops or its lease is in doubt.
-       * - `no-answer`: no replica leads, or none answered within 2 s, because Redis or the messages are away. A reply can get lost:
+       * - `no-answer`: no replica leads, or none answered within 2 s, because the store or the messages are away. A reply can get lost:
        *   then the run has started all the same. After the 2 s no replica starts it any more.
        * - `not-leader`: with `local` only. This replica does not lead.
        */

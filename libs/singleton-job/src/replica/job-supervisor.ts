@@ -64,7 +64,7 @@ export class JobSupervisor {
   }
 
   /**
-   * Begins to compete for every job. It does not wait for Redis and does not fail without it. A second call does nothing, nor does a call
+   * Begins to compete for every job. It does not wait for the store and does not fail without it. A second call does nothing, nor does a call
    * after a stop: Nest may continue the start of an application that was closed while it started.
    */
   start(): void {

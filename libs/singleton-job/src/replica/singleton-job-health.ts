@@ -46,7 +46,7 @@ export interface HealthReport {
 }
 
 /**
- * Reports what is wrong with the jobs of this replica. It sends nothing to Redis. Inject it into any provider.
+ * Reports what is wrong with the jobs of this replica. It sends nothing to the store. Inject it into any provider.
  *
  * @example `constructor(private readonly health: SingletonJobHealth) {}`
  */

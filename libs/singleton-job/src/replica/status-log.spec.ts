@@ -64,7 +64,7 @@ describe('The log of a replica', () => {
     ]);
   });
 
-  it('warns once when a pause was lost with the data of Redis, and not after a resume', async () => {
+  it('warns once when a pause was lost with the data of the store, and not after a resume', async () => {
     const { log, lines } = statusLines();
     const a = replicas.start('a', [job({ schedule: once })], { log });
     await replicas.clock.advance(10);
@@ -77,7 +77,7 @@ describe('The log of a replica', () => {
     replicas.server.loseData();
     await replicas.clock.advance(300_000);
     expect(lines.filter((line) => /no longer|^warn/.test(line))).toEqual([
-      'warn [test:tick] the pause since 2027-01-01T00:01:00.020Z was lost with the data of Redis; the job runs again. ' +
+      'warn [test:tick] the pause since 2027-01-01T00:01:00.020Z was lost with the data of memory; the job runs again. ' +
         "Call pause('tick') again if it must not",
     ]);
   });

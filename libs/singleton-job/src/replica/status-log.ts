@@ -94,7 +94,7 @@ export class StatusLog {
       const before = this.#pauses.get(name);
       if (pausedAt !== undefined) pauses.set(name, pausedAt);
       if (pausedAt !== undefined && pausedAt !== before) begun.push(`${name} since ${isoOf(pausedAt)}`);
-      // a pause that Redis has lost is a warning
+      // a pause that the store has lost is a warning
       if (pausedAt === undefined && before !== lostPausedAt && before !== undefined) ended.push(name);
     }
     if (begun.length > 0) this.#write('log', `paused on all replicas: ${countOf(begun)}; start one with resume()`);

@@ -49,7 +49,7 @@ export class CronClaims {
     });
   }
 
-  /** Claims and reports occurrences whose claims may be lost in Redis. Resolves as {@link claimAndRun}. */
+  /** Claims and reports occurrences whose claims may be lost in the store. Resolves as {@link claimAndRun}. */
   claimAsLost(after: number, upTo: number): Promise<number> {
     return this.#claim(after, upTo, () => {
       reportIfAnyMissed(this.parts, { reason: 'state-lost', after, upTo });
@@ -77,7 +77,8 @@ export class CronClaims {
       }
       case 'too-early': {
         const aheadMs = newest - answer.storeTime;
-        notify('warning', clockAhead(job.name, holderName(term.holder), { scheduledAt: new Date(newest), aheadMs }));
+        const clocks = { node: holderName(term.holder), store: term.storeName };
+        notify('warning', clockAhead(job.name, clocks, { scheduledAt: new Date(newest), aheadMs }));
         // checked again and again: a clock may be corrected, or this host suspended
         while (!quit.aborted && term.storeClock.now() < newest)
           await sleeper.sleep(Math.min(newest - term.storeClock.now(), MAX_SLEEP_MS));

@@ -459,7 +459,11 @@ describe('A cron job', () => {
       a.clock.aheadMs = 90_000;
       await replicas.clock.advance(PERIOD + 1_000);
       expect(a.observer.of('warning')).toEqual([
-        clockAhead('report', 'a', { scheduledAt: new Date('2027-01-01T00:10:00Z'), aheadMs: 90_000 }),
+        clockAhead(
+          'report',
+          { node: 'a', store: 'memory' },
+          { scheduledAt: new Date('2027-01-01T00:10:00Z'), aheadMs: 90_000 },
+        ),
       ]);
       expect(runsOf(a)).toEqual(['a 00:10:00 schedule']);
     });

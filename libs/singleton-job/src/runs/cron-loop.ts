@@ -16,7 +16,7 @@ export async function cronLoop(schedule: CronSchedule, parts: TickLoopParts): Pr
   // A clock that is behind must not delay an occurrence past its grace. The store's clock takes over when it is behind by half the grace.
   const patienceMs = Math.max(job.misfireGraceMs, ON_TIME_MS) / 2;
   let claimed = term.backlog.claimed;
-  // claims of occurrences that came due before Redis restarted or lost its data may be lost
+  // claims of occurrences that came due before the store restarted or lost its data may be lost
   const doubtful = schedule.latest(claimed, term.backlog.claimsLostBefore);
   if (doubtful !== undefined && !quit.aborted) claimed = await claims.claimAsLost(claimed, doubtful);
   let isPromotion = true;

@@ -1,7 +1,7 @@
 import { type LockStoreError } from '../errors/index.js';
 
 /**
- * Where locks and sessions live: Redis, memory, or a store of your own.
+ * Where locks and sessions live: a store of this package, or one of your own.
  *
  * **Three answers.** A method that resolves has a certain answer, yes or no. A method that rejects says *unknown*: the request
  * may have been carried out, may never be, or may be carried out later. A store never turns a failure into "no". It sends a
@@ -18,6 +18,9 @@ import { type LockStoreError } from '../errors/index.js';
  * `describeLockStore` of `nestjs-singleton-job/testing` checks all of this on a store of your own.
  */
 export interface LockStore {
+  /** What log lines and errors call it: `Redis`, for example in "Redis is unavailable". */
+  readonly name: string;
+
   /**
    * Keeps the sessions of one replica alive, and answers which sessions have ended. The store does this in order:
    *
@@ -211,7 +214,7 @@ export interface HeartbeatReference {
 /**
  * A lock is granted if
  *
- * - its key is gone, or it names a session that is `endedSession`, or it names the session of `holder` with a lower attempt; and
+ * - it has no holder, or its holder names the session `endedSession`, or the session of `holder` with a lower attempt; and
  * - the job is not paused; and
  * - `heartbeat` is still true: this is the same server, and no restart was noticed since; and
  * - the lock is still kept by `knownServerId`, if the replica knows one; and

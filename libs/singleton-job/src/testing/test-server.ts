@@ -8,9 +8,9 @@ import {
   type SessionId,
 } from '../store/index.js';
 
-/** A server in memory with the faults of a Redis server. */
+/** A server in memory with the faults of a real one. */
 export class TestServer extends InMemoryServer {
-  /** Loses everything and stays the same server, as after FLUSHALL. */
+  /** Loses everything and stays the same server. */
   loseData(): void {
     this.data = emptyData();
   }
@@ -20,7 +20,7 @@ export class TestServer extends InMemoryServer {
     this.data.sessions.clear();
   }
 
-  /** A copy of everything, as Redis writes it to its disk. */
+  /** A copy of everything, as a server writes it to its disk. */
   snapshot(): ServerData {
     return structuredClone(this.data);
   }

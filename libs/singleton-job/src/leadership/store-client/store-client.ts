@@ -76,7 +76,7 @@ export class StoreClient {
   readonly #background = new Set<Promise<unknown>>();
   readonly #closing = new AbortController();
   readonly #reported: ReportedErrors;
-  /** Separate from the other errors: a denied channel stops no job. */
+  /** Separate from the other errors: denied messages stop no job. */
   readonly #reportedMessages: ReportedErrors;
 
   constructor(private readonly parts: StoreClientParts) {

@@ -25,6 +25,7 @@ import { type InMemoryServer } from './in-memory-server.js';
  * the Redis store. Each replica has a store of its own, on the same server in memory.
  */
 export class InMemoryLockStore implements LockStore {
+  readonly name = 'memory';
   readonly #server: InMemoryServer;
   readonly #listeners = new Listeners();
   #isClosed = false;

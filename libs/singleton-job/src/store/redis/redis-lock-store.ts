@@ -41,6 +41,7 @@ type Arguments = readonly (string | number)[];
 
 /** Sessions and locks in Redis or Valkey, one server or a cluster. */
 export class RedisLockStore implements LockStore {
+  readonly name = 'Redis';
   readonly #project: string;
   readonly #channel: string;
   /** The keys of the sessions, of the server record and of the changes. The braces give all the same hash slot of a cluster. */

@@ -27,7 +27,7 @@ export interface TestRunner {
 /**
  * - `a restart`: needs `restart` of the world.
  * - `a clock that is set back`: needs `setClockBack` of the world.
- * - `an outdated heartbeat`: only where sessions and locks are always on the same server. On a cluster they are not.
+ * - `an outdated heartbeat`: only where sessions and locks are always on the same server.
  */
 export type OptionalChapter = 'a restart' | 'a clock that is set back' | 'an outdated heartbeat';
 

@@ -29,6 +29,10 @@ export abstract class ForwardingStore implements LockStore {
 
   abstract readonly isSubscribed: boolean;
 
+  get name(): string {
+    return this.store.name;
+  }
+
   /** Called when a request is sent. `carryOut` passes it to the real store. */
   protected abstract send<T>(request: ForwardedRequest, name: string, carryOut: () => Promise<T>): Promise<T>;
 

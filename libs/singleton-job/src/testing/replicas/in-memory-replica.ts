@@ -3,7 +3,7 @@ import { type SingletonJobOptions } from '../../options/index.js';
 import { type RecordingObserver } from '../recording-observer.js';
 import { type TestReplica } from './test-replica.js';
 
-/** The options of the module that have an effect without Nest and Redis. */
+/** The options of the module that have an effect without Nest and a server. */
 export type InMemoryReplicaOptions = Partial<
   Pick<
     SingletonJobOptions,

@@ -23,7 +23,7 @@ export class InMemoryReplicas {
     return this.#replicas.clock;
   }
 
-  /** The server with the locks. `server.loseData()` is a FLUSHALL. */
+  /** The server with the locks. `server.loseData()` loses them all. */
   get server(): TestServer {
     return this.#replicas.server;
   }

@@ -21,5 +21,5 @@ export function keptLog(): KeptLog {
       details.push(message);
     },
   };
-  return { observer: new LoggingObserver({ projectName: 'test', node: 'a' }, sink), lines, details };
+  return { observer: new LoggingObserver({ projectName: 'test', node: 'a', store: 'memory' }, sink), lines, details };
 }
