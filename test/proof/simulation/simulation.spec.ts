@@ -2,16 +2,23 @@ import { describe, expect, it } from '@jest/globals';
 import { lockExpiryOf } from '../../../libs/singleton-job/src/store/index.js';
 import { type TestServer } from '../../../libs/singleton-job/src/testing/index.js';
 import { failureInWords, playInShards } from './command/index.js';
+import { type Rule } from './history.js';
 import { LOCK } from './simulated-locks.js';
 import { drawPlan, play, playSeeds, type ServerMutation, shrink, simulate } from './simulation.js';
 
 const SEEDS = Number(process.env['SIMULATION_SEEDS'] ?? 100);
 const FIRST_SEED = Number(process.env['SIMULATION_FIRST_SEED'] ?? 1);
 
-/** The rules that are broken within a few stories. */
-async function brokenBy(mutate: ServerMutation, count = 15): Promise<Set<string>> {
-  const { failures } = await playSeeds({ first: 1, count, options: { mutate } });
-  return new Set(failures.map(({ rule }) => rule));
+const MOST_STORIES = 35;
+
+/** The rules among `wanted` that no story breaks. Ends with the story that breaks the last one. */
+async function unbroken(mutate: ServerMutation, ...wanted: readonly Rule[]): Promise<readonly Rule[]> {
+  const missing = new Set(wanted);
+  for (let seed = 1; seed <= MOST_STORIES && missing.size > 0; seed++) {
+    const { failures } = await playSeeds({ first: seed, count: 1, options: { mutate } });
+    for (const { rule } of failures) missing.delete(rule);
+  }
+  return [...missing];
 }
 
 /** The server with some of its steps replaced. */
@@ -87,14 +94,13 @@ describe('Under random faults of network, clocks, processes and Redis', () => {
 
 describe('The rules notice', () => {
   it('a server that ends sessions too early: two lead, and two runs go on', async () => {
-    const broken = await brokenBy(endsTooEarly, 35);
-    expect([...broken]).toEqual(expect.arrayContaining(['two-leaders', 'two-runs']));
+    expect(await unbroken(endsTooEarly, 'two-leaders', 'two-runs')).toEqual([]);
   });
 
   it('a server that confirms every renewal: runs start although another replica has the lock', async () => {
     const mutate: ServerMutation = (server) =>
       worse(server, { renew: (request) => ({ ...server.renew(request), held: true, holder: request.holder }) });
-    expect(await brokenBy(mutate)).toContain('ended-lease');
+    expect(await unbroken(mutate, 'ended-lease')).toEqual([]);
   });
 
   it('a server that lists no session as ended: no replica leads after a death', async () => {
@@ -106,7 +112,7 @@ describe('The rules notice', () => {
           return { ...result, changes: new Map(changes) };
         },
       });
-    expect(await brokenBy(mutate)).toContain('no-leader');
+    expect(await unbroken(mutate, 'no-leader')).toEqual([]);
   });
 
   it('a server that grants a claim twice: an occurrence starts twice', async () => {
@@ -124,7 +130,7 @@ describe('The rules notice', () => {
           return { ...result, claimed, handled: claimed };
         },
       });
-    expect(await brokenBy(mutate)).toContain('started-twice');
+    expect(await unbroken(mutate, 'started-twice')).toEqual([]);
   });
 
   it('a server that takes each claim for a run that has begun: an occurrence is neither started nor reported', async () => {
@@ -135,7 +141,7 @@ describe('The rules notice', () => {
           return { ...result, handled: result.claimed };
         },
       });
-    expect(await brokenBy(mutate)).toContain('occurrence-lost');
+    expect(await unbroken(mutate, 'occurrence-lost')).toEqual([]);
   });
 
   it('a server that frees a lock of LockService for each request: two hold it', async () => {
@@ -146,12 +152,12 @@ describe('The rules notice', () => {
           return server.acquire(request);
         },
       });
-    expect(await brokenBy(mutate)).toContain('two-leaders');
+    expect(await unbroken(mutate, 'two-leaders')).toEqual([]);
   });
 
   it('a server that forgets when runs ended: an interval job runs too early', async () => {
     const mutate: ServerMutation = (server) =>
       worse(server, { acquire: (request) => ({ ...server.acquire(request), runEndedAt: undefined }) });
-    expect(await brokenBy(mutate)).toContain('run-too-early');
+    expect(await unbroken(mutate, 'run-too-early')).toEqual([]);
   });
 });
