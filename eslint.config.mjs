@@ -209,12 +209,7 @@ export default tseslint.config(
   },
   {
     // programs that people start
-    files: [
-      'tools/**/*.ts',
-      'bench/**/*.ts',
-      'test/proof/*.ts',
-      'test/proof/simulation/command/*.ts',
-    ],
+    files: ['tools/**/*.ts', 'bench/**/*.ts', 'test/proof/*.ts', 'test/proof/simulation/command/*.ts'],
     rules: { 'no-console': 'off' },
   },
   {

@@ -39,7 +39,10 @@ const FIXES: readonly (readonly [RegExp, Fix])[] = [
   [/READONLY|MASTERDOWN/, 'This server is a replica: connect to the primary, or by sentinels or nodes'],
   [/\bOOM\b/, 'Redis is full: raise its maxmemory'],
   [/NOPROTO/, 'Write connection: { host, port, protocol: 2 }'],
-  [/unknown command ['`]?sentinel/i, 'The server that sentinels names is no Sentinel: check its port, 26379 by default'],
+  [
+    /unknown command ['`]?sentinel/i,
+    'The server that sentinels names is no Sentinel: check its port, 26379 by default',
+  ],
   [/No such master/, 'The Sentinels do not know this name: check name in connection'],
   [/All sentinels are unreachable/, 'Check sentinels, and sentinelPassword, in connection'],
   [/unknown (redis )?(sub)?command/i, 'This library needs Redis 6.2, Valkey 7.2 or later, with scripts'],
