@@ -253,8 +253,8 @@ export class SimulatedNetwork implements LockStore {
   #subscribe(connection: Connection): void {
     const { data } = this.#parts.server;
     const { chance, world } = this.#parts;
-    const ears = new Listeners();
-    ears.add({
+    this.#unsubscribe?.();
+    this.#unsubscribe = data.addListener({
       message: (message) => {
         const { lostMessages, lateMessages, lateMs } = this.#conditions;
         if (chance.happens(lostMessages)) return;
@@ -267,11 +267,6 @@ export class SimulatedNetwork implements LockStore {
         else push();
       },
     });
-    this.#unsubscribe?.();
-    this.#unsubscribe = () => {
-      data.disconnect(ears);
-    };
-    data.connect(ears);
   }
 
   #ping(connection: Connection): void {

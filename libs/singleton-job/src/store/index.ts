@@ -39,8 +39,6 @@ export {
   type StoreWarning,
 } from './lock-store.js';
 export { Listeners } from './listeners.js';
-export { InMemoryLockStore } from './memory/in-memory-lock-store.js';
-export { InMemoryServer } from './memory/in-memory-server.js';
-export { lockOf } from './memory/in-memory-locks.js';
-export { emptyData, type ServerData } from './memory/server-data.js';
+export { emptyData, type ServerData } from './memory/in-memory-sessions.js';
+export { InMemoryLockStore, InMemoryServer } from './memory/in-memory-store.js';
 export { type ClusterConnection, type RedisConnectionOptions } from './redis/redis-clients.js';

@@ -3,7 +3,6 @@ import {
   type Holder,
   InMemoryServer,
   type ListedSession,
-  lockOf,
   type ServerData,
   type SessionId,
 } from '../store/index.js';
@@ -48,7 +47,7 @@ export class TestServer extends InMemoryServer {
 
   /** The current holder of a lock. Undefined: the lock is free. */
   holderOf(name: string): Holder | undefined {
-    return lockOf(this.data, name, this.now())?.holder;
+    return this.lockOf(name, this.now())?.holder;
   }
 
   /** A session as the server lists it now. An end that has passed counts, also before a heartbeat marks it. Undefined: not listed. */
