@@ -99,7 +99,6 @@ export {
 export { LockHandle, type LockKey, type LockOptions, LockService } from './locks/index.js';
 export {
   type HealthReport,
-  type JobCommandOptions,
   type JobCounters,
   type JobRole,
   type JobStatus,

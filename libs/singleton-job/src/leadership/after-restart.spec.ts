@@ -72,15 +72,13 @@ describe('After Redis has restarted without its data', () => {
   });
 
   it('a follower that knows the leader only from its message waits', async () => {
-    const b = replicas.prepare('b', [job()]);
-    b.supervisor.start();
-    const pausing = b.supervisor.pause('tick');
+    const outcome = (request: string) => (request === 'acquire' ? 'request-lost' : 'answered');
+    const b = replicas.start('b', [job()], { network: { outcome } });
     await settle();
     const a = replicas.start('a', [job()]);
-    await pausing;
     await replicas.clock.advance(100);
     expect(leadership(a)).toHaveLength(1);
-    b.supervisor.resume('tick');
+    b.store.outcome = () => 'answered';
     await replicas.clock.advance(3_900);
     a.store.partition();
     restart(replicas, [b]);
@@ -186,14 +184,13 @@ describe('After Redis has restarted with old data', () => {
     const a = replicas.start('a', [job()]);
     await replicas.clock.advance(1_000);
     const snapshot = replicas.server.snapshot();
-    await a.supervisor.pause('tick');
-    a.supervisor.resume('tick');
+    await a.supervisor.find('tick')?.workers?.election.stepDown();
     await replicas.clock.advance(3_000);
     const b = replicas.start('b', [job()]);
     await replicas.clock.advance(1_000);
     restart(replicas, [a, b], snapshot);
     await replicas.clock.advance(60_000);
-    expect(timesOf(a, 'leadershipGained')).toEqual([0, 1_000, 5_000 + RECONNECT_MS]);
+    expect(timesOf(a, 'leadershipGained')).toEqual([0, 3_000, 5_000 + RECONNECT_MS]);
     expect(timesOf(b, 'leadershipGained')).toEqual([]);
   });
 
@@ -216,7 +213,7 @@ describe('After Redis has restarted with old data', () => {
     await replicas.clock.advance(1_000);
     const b = replicas.start('b', [job()]);
     const snapshot = replicas.server.snapshot();
-    await a.supervisor.pause('tick');
+    await a.supervisor.remove('tick');
     await replicas.clock.advance(4_000);
     restart(replicas, [a, b], snapshot);
     await replicas.clock.advance(60_000);
@@ -290,12 +287,11 @@ describe('The exemption of the old leader from the wait after a restart', () => 
     await replicas.clock.advance(4_000);
     // it does not receive the grant of the next leader
     a.store.losesMessages = true;
-    await a.supervisor.pause('tick');
+    await a.supervisor.find('tick')?.workers?.election.stepDown();
     await replicas.clock.advance(0);
     expect(timesOf(b, 'leadershipGained')).toEqual([4_000]);
     b.store.partition();
     restart(replicas, [a]);
-    a.supervisor.resume('tick');
     await replicas.clock.advance(60_000);
     expect(timesOf(b, 'leadershipLost')).toEqual([12_000]);
     expect(timesOf(a, 'leadershipGained')).toEqual([0, 4_000 + RECONNECT_MS + LOCK_EXPIRY_MS + 1]);

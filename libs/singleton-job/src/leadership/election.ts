@@ -30,8 +30,6 @@ export class Election {
   /** Resolves when the latest round has ended. */
   #roundEnded = Promise.resolve();
   #reason: LeadershipReleaseReason = 'shutdown';
-  #isPaused = false;
-  #wakeFromPause: (() => void) | undefined;
   #term: Term | undefined;
   #failures = 0;
 
@@ -87,10 +85,6 @@ export class Election {
   async #rounds(): Promise<void> {
     const { clock } = this.replica.context;
     while (!this.#stop.signal.aborted) {
-      if (this.#isPaused) {
-        await this.#resumed();
-        continue;
-      }
       const round = new AbortController();
       this.#round = round;
       const competing = this.#compete(round.signal);
@@ -104,20 +98,6 @@ export class Election {
   stop(reason: StopReason = 'shutdown'): void {
     this.#stop.abort();
     this.#endRound(reason);
-    this.#wakeFromPause?.();
-  }
-
-  /** Does not compete until {@link resume}. Resolves when the run in flight has ended and the lock is given back. */
-  pause(): Promise<void> {
-    this.#isPaused = true;
-    this.#endRound('paused');
-    return this.#roundEnded;
-  }
-
-  /** Competes again. */
-  resume(): void {
-    this.#isPaused = false;
-    this.#wakeFromPause?.();
   }
 
   /** The store has answered whether the job is paused on all replicas. A leader gives its term back. */
@@ -142,12 +122,6 @@ export class Election {
     if (this.#round?.signal.aborted !== false) return;
     this.#reason = reason;
     this.#round.abort();
-  }
-
-  #resumed(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#wakeFromPause = resolve;
-    });
   }
 
   /** Resolves to how long it does not compete after that. */

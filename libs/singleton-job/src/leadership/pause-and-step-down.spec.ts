@@ -20,42 +20,28 @@ async function isDone(replicas: TestReplicas, promise: Promise<unknown>): Promis
   return done;
 }
 
-describe('A replica that is paused', () => {
+describe('A replica that unregisters a job', () => {
   const replicas = useReplicas();
 
   it('lets its run end, releases the lock, and another replica leads at once', async () => {
     const a = replicas.start('a', [job({ lockExpiryMs: 10_000, run: lasting(replicas.clock, 30_000) })]);
     const b = replicas.start('b', [job()]);
     await replicas.clock.advance(1_500);
-    const paused = electionOf(a).pause();
+    const removed = a.supervisor.remove('tick');
     await replicas.clock.advance(29_000);
-    expect(await isDone(replicas, paused)).toBe(false);
+    expect(await isDone(replicas, removed)).toBe(false);
     expect(replicas.server.holderOf('tick')).toMatch(/^a\./);
     await replicas.clock.advance(500);
-    expect(await isDone(replicas, paused)).toBe(true);
-    expect(leadership(a)).toEqual(['0 leadershipGained', '31000 leadershipReleased paused']);
+    expect(await isDone(replicas, removed)).toBe(true);
+    expect(leadership(a)).toEqual(['0 leadershipGained', '31000 leadershipReleased unregistered']);
     expect(leadership(b)).toEqual(['31000 leadershipGained']);
-  });
-
-  it('starts no run and sends only heartbeats, until it is resumed', async () => {
-    const a = replicas.start('a', [job()]);
-    await replicas.clock.advance(500);
-    await electionOf(a).pause();
-    // the release is published three times more
-    await replicas.clock.advance(4_000);
-    const sent = a.store.sent.length;
-    await replicas.clock.advance(596_000);
-    expect(new Set(a.store.sent.slice(sent).map(({ request }) => request))).toEqual(new Set(['heartbeat']));
-    electionOf(a).resume();
-    await replicas.clock.advance(0);
-    expect(leadership(a)).toEqual(['0 leadershipGained', '500 leadershipReleased paused', '600500 leadershipGained']);
   });
 
   it('does not wait for an acquire request under way, and releases its lock', async () => {
     const a = replicas.start('a', [job()], { network: { delayMs: 100 } });
     await replicas.clock.advance(150);
     expect(a.store.count('acquire')).toBe(1);
-    expect(await isDone(replicas, electionOf(a).pause())).toBe(true);
+    expect(await isDone(replicas, a.supervisor.remove('tick'))).toBe(true);
     await replicas.clock.advance(200);
     expect(a.store.count('release')).toBe(1);
     expect(replicas.server.holderOf('tick')).toBeUndefined();
@@ -66,49 +52,21 @@ describe('A replica that is paused', () => {
     const a = replicas.start('a', [job()]);
     const b = replicas.start('b', [job()]);
     await replicas.clock.advance(500);
-    expect(await isDone(replicas, electionOf(b).pause())).toBe(true);
+    expect(await isDone(replicas, b.supervisor.remove('tick'))).toBe(true);
     await a.supervisor.stop();
     await replicas.clock.advance(60_000);
     expect(b.observer.story).toEqual([]);
   });
+});
 
-  it('during its initial delay does not compete after it either', async () => {
-    const a = replicas.start('a', [job({ initialDelayMs: 5_000 })]);
-    expect(await isDone(replicas, electionOf(a).pause())).toBe(true);
-    await replicas.clock.advance(60_000);
-    expect(a.store.count('acquire')).toBe(0);
-    electionOf(a).resume();
-    await replicas.clock.advance(0);
-    expect(a.observer.story).toEqual(['60000 leadershipGained']);
-  });
-
-  it('and resumed during its initial delay competes when that is over', async () => {
-    const a = replicas.start('a', [job({ initialDelayMs: 5_000 })]);
-    await electionOf(a).pause();
-    electionOf(a).resume();
-    await replicas.clock.advance(5_000);
-    expect(a.observer.story).toEqual(['5000 leadershipGained']);
-  });
-
-  it('competes once, also if it is paused and resumed several times', async () => {
-    const a = replicas.start('a', [job()]);
-    await replicas.clock.advance(100);
-    await Promise.all([electionOf(a).pause(), electionOf(a).pause()]);
-    electionOf(a).resume();
-    electionOf(a).resume();
-    await electionOf(a).pause();
-    electionOf(a).resume();
-    await replicas.clock.advance(2_000);
-    expect(a.observer.of('leadershipGained').length - a.observer.of('leadershipReleased').length).toBe(1);
-    expect(a.observer.of('runStarted')).toHaveLength(2);
-    expect(replicas.server.holderOf('tick')).toMatch(/^a\./);
-  });
+describe('A replica of a paused job', () => {
+  const replicas = useReplicas();
 
   it('and resumed before its run has ended does not overlap with itself', async () => {
     const a = replicas.start('a', [job({ run: lasting(replicas.clock, 5_000) })]);
     await replicas.clock.advance(1_500);
-    void electionOf(a).pause();
-    electionOf(a).resume();
+    await a.registry.pause('tick');
+    void a.registry.resume('tick');
     await replicas.clock.advance(6_000);
     expect(a.observer.story.filter((line) => /run|leadership/.test(line))).toEqual([
       '0 leadershipGained',
@@ -123,9 +81,9 @@ describe('A replica that is paused', () => {
   it('stops at once', async () => {
     const a = replicas.start('a', [job()]);
     await replicas.clock.advance(100);
-    await electionOf(a).pause();
+    await a.registry.pause('tick');
+    await replicas.clock.advance(0);
     expect(await isDone(replicas, a.supervisor.stop())).toBe(true);
-    electionOf(a).resume();
     await replicas.clock.advance(60_000);
     expect(leadership(a)).toEqual(['0 leadershipGained', '100 leadershipReleased paused']);
   });
@@ -134,22 +92,10 @@ describe('A replica that is paused', () => {
     const a = replicas.start('a', [job({ run: lasting(replicas.clock, 3_000) })]);
     await replicas.clock.advance(1_500);
     const stopped = a.supervisor.stop();
-    const paused = electionOf(a).pause();
+    await a.registry.pause('tick');
     await replicas.clock.advance(3_000);
-    await Promise.all([stopped, paused]);
-    expect(leadership(a)).toEqual(['0 leadershipGained', '4000 leadershipReleased shutdown']);
-  });
-
-  it('does not wait for the store longer than a stop may take', async () => {
-    const a = replicas.start('a', [job()]);
-    await replicas.clock.advance(1_500);
-    a.store.outcome = () => 'request-lost';
-    const stopped = a.supervisor.stop();
-    const paused = electionOf(a).pause();
-    await replicas.clock.advance(8_000);
     await stopped;
-    await replicas.clock.advance(2_000);
-    expect(await isDone(replicas, paused)).toBe(true);
+    expect(leadership(a)).toEqual(['0 leadershipGained', '4000 leadershipReleased shutdown']);
   });
 });
 
@@ -204,10 +150,10 @@ describe('A replica that steps down', () => {
     const a = replicas.start('a', [job()]);
     await replicas.clock.advance(500);
     await electionOf(a).stepDown();
-    await electionOf(a).pause();
+    await a.registry.pause('tick');
     await replicas.clock.advance(60_000);
     expect(leadership(a)).toHaveLength(2);
-    electionOf(a).resume();
+    void a.registry.resume('tick');
     await replicas.clock.advance(0);
     expect(leadership(a)).toHaveLength(3);
   });
@@ -220,7 +166,7 @@ describe('A replica that steps down', () => {
     a.store.outcome = () => 'request-lost';
     await replicas.clock.advance(15_000);
     a.store.outcome = () => 'answered';
-    await electionOf(b).pause();
+    await b.supervisor.remove('tick');
     await replicas.clock.advance(5_000);
     expect(replicas.server.holderOf('tick')).toBeUndefined();
     await replicas.clock.advance(6_000);

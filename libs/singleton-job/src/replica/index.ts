@@ -2,7 +2,6 @@
 export { type ApplicationReplica, createReplica, createReplicaId, createStore, REPLICA } from './create-replica.js';
 export { SingletonJobRegistry } from './job-registry.js';
 export {
-  type JobCommandOptions,
   type JobCounters,
   type JobRole,
   type JobStatus,

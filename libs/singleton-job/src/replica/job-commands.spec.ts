@@ -8,7 +8,6 @@ import { job, lasting } from '../testing/specs/job.js';
 import { leadership } from '../testing/specs/stories.js';
 import { useReplicas } from '../testing/specs/use-replicas.js';
 
-const HERE = { local: true };
 const MINUTELY = cron('* * * * *', { timeZone: 'UTC' });
 const NO_ANSWER = { started: false, reason: 'no-answer', by: null };
 const NO_STEP_DOWN = { steppedDown: false, by: null };
@@ -181,10 +180,10 @@ describe('Any replica', () => {
     });
 
     it('not without a leader, and resolves at once', async () => {
-      const { a, b, c } = await three();
-      await Promise.all([a, b, c].map(({ registry }) => registry.pause('tick', HERE)));
-      expect(await answer(b.registry.trigger('tick'), 0)).toEqual({ ...NO_ANSWER, leader: null });
-      expect(await answer(b.registry.stepDown('tick'), 0)).toEqual(NO_STEP_DOWN);
+      const { registry } = replicas.start('d', [job({ enabled: false })]);
+      await passes(100);
+      expect(await answer(registry.trigger('tick'), 0)).toEqual({ ...NO_ANSWER, leader: null });
+      expect(await answer(registry.stepDown('tick'), 0)).toEqual(NO_STEP_DOWN);
     });
 
     it('not while it is paused, and resolves at once; a lost message of a resume changes nothing', async () => {
@@ -289,10 +288,10 @@ describe('Any replica', () => {
     });
 
     it('without a leader, at once', async () => {
-      const { a, b, c } = await three();
-      await Promise.all([a, b, c].map(({ registry }) => registry.pause('tick', HERE)));
-      expect(await answer(b.registry.pause('tick'), 0)).toEqual({ by: null });
-      for (const { registry } of [a, b, c]) await registry.resume('tick', HERE);
+      const { registry } = replicas.start('d', [job({ enabled: false })]);
+      await passes(100);
+      expect(await answer(registry.pause('tick'), 0)).toEqual({ by: null });
+      replicas.start('a', [job()]);
       await passes(1_000);
       expect(replicas.server.holderOf('tick')).toBeUndefined();
     });
@@ -522,50 +521,25 @@ describe('Any replica', () => {
       const { a, b, c } = await three();
       await answer(b.registry.pause('tick'));
       replicas.server.setPaused({ name: 'tick', isPaused: false });
-      await a.registry.pause('tick', HERE);
-      await a.registry.resume('tick', HERE);
-      await passes(100);
+      a.store.reconnect();
+      await passes(500);
       expect(rolesOf(a, c)).toEqual([
         ['leader', null],
         ['follower', null],
       ]);
     });
 
-    it('which each replica has paused itself: each lists that only its own pause remains', async () => {
-      const { a, b, c } = await three();
-      await answer(b.registry.pause('tick'));
-      await Promise.all([a, b, c].map(({ registry }) => registry.pause('tick', HERE)));
-      expect(await answer(b.registry.resume('tick'))).toEqual({ by: null });
-      expect(rolesOf(a, b, c)).toEqual([
-        ['paused', null],
-        ['paused', null],
-        ['paused', null],
-      ]);
-    });
-
-    it.each(['paused locally', 'in its initial delay'])(
-      'which a replica that is %s reads in the store',
-      async (state) => {
-        const { a } = await three();
-        const d = replicas.start('d', [job(state === 'paused locally' ? {} : { initialDelayMs: 60_000 })]);
-        if (state === 'paused locally') await d.registry.pause('tick', HERE);
-        await answer(a.registry.pause('tick'));
-        expect(d.registry.get('tick').pausedAt).toBe('2027-01-01T00:00:00.100Z');
-        const late: JobCommandRequest = { kind: 'request', id: 'b#9', action: 'resume', name: 'tick', expiresAt: 0 };
-        replicas.server.publish(late);
-        await passes(100);
-        expect(d.registry.get('tick').pausedAt).toBe('2027-01-01T00:00:00.100Z');
-        await answer(a.registry.resume('tick'));
-        expect(d.registry.get('tick').pausedAt).toBeNull();
-      },
-    );
-
-    it('and does not end the local pause of a replica', async () => {
-      const { a, b } = await three();
-      await b.registry.pause('tick', HERE);
+    it('which a replica in its initial delay reads in the store', async () => {
+      const { a } = await three();
+      const d = replicas.start('d', [job({ initialDelayMs: 60_000 })]);
       await answer(a.registry.pause('tick'));
+      expect(d.registry.get('tick').pausedAt).toBe('2027-01-01T00:00:00.100Z');
+      const late: JobCommandRequest = { kind: 'request', id: 'b#9', action: 'resume', name: 'tick', expiresAt: 0 };
+      replicas.server.publish(late);
+      await passes(100);
+      expect(d.registry.get('tick').pausedAt).toBe('2027-01-01T00:00:00.100Z');
       await answer(a.registry.resume('tick'));
-      expect(rolesOf(b)).toEqual([['paused', null]]);
+      expect(d.registry.get('tick').pausedAt).toBeNull();
     });
   });
 

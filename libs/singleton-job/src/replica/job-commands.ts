@@ -14,23 +14,16 @@ export class JobCommands {
     private readonly channel: CommandChannel,
   ) {}
 
-  get replicaId(): string {
-    return this.replica.context.id;
-  }
-
-  /** Runs the job now if this replica leads it. */
-  triggerHere(managed: ManagedJob): Promise<TriggerResult> {
-    return this.channel.withTimeout((call) => this.#triggerHere(managed, call));
-  }
-
   /** Runs the job now on the replica that leads it. */
   trigger(managed: ManagedJob): Promise<TriggerResult> {
     return this.channel.withTimeout(async (call) => {
       const here = await this.#triggerHere(managed, call);
-      if (here.started || here.reason !== 'not-leader') return here;
+      if (here !== undefined) return here;
       const lock = await this.channel.readLock(managed, call);
-      const leader = lock === undefined ? here.leader : leaderOf(lock.holder);
-      if (lock?.pausedAt !== undefined) return { ...here, reason: 'paused', leader };
+      const known = managed.workers?.election.follower.otherHolder;
+      const leader = leaderOf(lock === undefined ? known : lock.holder);
+      if (lock?.pausedAt !== undefined)
+        return { started: false, reason: 'paused', leader, by: this.replica.context.id };
       const reply = await this.#sendToLeader('trigger', managed, lock, call);
       if (reply === undefined) return { started: false, reason: 'no-answer', leader, by: null };
       const { replicaId: by, outcome, run } = reply;
@@ -83,19 +76,17 @@ export class JobCommands {
     });
   }
 
-  async #triggerHere({ workers }: ManagedJob, { signal }: Call): Promise<TriggerResult> {
-    const { replica } = this;
+  /** Undefined: this replica does not lead the job, or is about to release its lock. */
+  async #triggerHere({ workers }: ManagedJob, { signal }: Call): Promise<TriggerResult | undefined> {
     const led = workers?.election.term;
     if (led !== undefined) await unlessAborted(led.untilValid(), signal);
     const term = workers?.election.term;
-    const triggered = (term === undefined ? undefined : await workers?.runner.trigger(term)) ?? 'not-leader';
-    if (typeof triggered === 'string') {
-      // a replica that is about to release the lock does not name itself
-      const leader = term === undefined ? workers?.election.follower.otherHolder : workers?.election.leader;
-      return { started: false, reason: triggered, leader: leaderOf(leader), by: replica.context.id };
-    }
-    const { fencingToken, startedAt } = triggered;
-    return { started: true, fencingToken, startedAt: startedAt.toISOString(), by: replica.context.id };
+    if (workers === undefined || term === undefined) return undefined;
+    const triggered = await workers.runner.trigger(term);
+    const by = this.replica.context.id;
+    if (typeof triggered === 'string')
+      return { started: false, reason: triggered, leader: leaderOf(workers.election.leader), by };
+    return { started: true, fencingToken: triggered.fencingToken, startedAt: triggered.startedAt.toISOString(), by };
   }
 
   async #setPaused(

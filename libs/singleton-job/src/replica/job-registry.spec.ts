@@ -6,7 +6,6 @@ import { type JobStatus } from './job-status.js';
 import { job, lasting } from '../testing/specs/job.js';
 import { useReplicas } from '../testing/specs/use-replicas.js';
 
-const HERE = { local: true };
 const MINUTELY = cron('* * * * *', { timeZone: 'UTC' });
 
 describe('The registry', () => {
@@ -81,7 +80,8 @@ describe('The registry', () => {
     it('that is stopped, and one that is paused while its run continues', async () => {
       const a = start('a', [job({ run: lasting(replicas.clock, 2_000) })]);
       await replicas.clock.advance(1_500);
-      void a.registry.pause('tick', HERE);
+      void a.registry.pause('tick');
+      await replicas.clock.advance(10);
       expect(statusOf(a)).toMatchObject({ role: 'paused', leader: 'a', fencingToken: null });
       await replicas.clock.advance(2_000);
       expect(statusOf(a)).toMatchObject({ role: 'paused', leader: null, runningSince: null });
@@ -97,10 +97,9 @@ describe('The registry', () => {
       expect([statusOf(a).nextTickAt, statusOf(b).nextTickAt]).toEqual([null, null]);
       await replicas.clock.advance(600);
       expect([statusOf(a).nextTickAt, statusOf(b).nextTickAt]).toEqual(['2027-01-01T00:00:10.500Z', null]);
-      await a.registry.pause('tick', HERE);
+      await a.registry.stepDown('tick');
       await replicas.clock.advance(60_000);
-      await b.registry.pause('tick', HERE);
-      await a.registry.resume('tick', HERE);
+      await b.registry.stepDown('tick');
       await replicas.clock.advance(0);
       // the last run was another's
       expect(statusOf(a)).toMatchObject({ role: 'leader', nextTickAt: null });
@@ -126,23 +125,10 @@ describe('The registry', () => {
       expect(a.store.count('claim')).toBe(1);
     });
 
-    it('nothing on a follower with local, and names the leader', async () => {
-      start('a', [job()]);
-      await replicas.clock.advance(10);
-      const b = start('b', [job()]);
-      await replicas.clock.advance(10);
-      const result = { started: false, reason: 'not-leader', leader: 'a', by: 'b' };
-      expect(await b.registry.trigger('tick', HERE)).toEqual(result);
-    });
-
-    it('nothing with local while a run is in flight, without a leader, or when disabled', async () => {
-      const a = start('a', [job({ run: lasting(replicas.clock, 400) }), job({ name: 'off', enabled: false })]);
-      const leaderless = { started: false, reason: 'not-leader', leader: null, by: 'a' };
-      expect(await a.registry.trigger('tick', HERE)).toEqual(leaderless);
+    it('nothing while a run is in flight', async () => {
+      const a = start('a', [job({ run: lasting(replicas.clock, 400) })]);
       await replicas.clock.advance(1_100);
-      const running = { started: false, reason: 'running', leader: 'a', by: 'a' };
-      expect(await a.registry.trigger('tick', HERE)).toEqual(running);
-      expect(await a.registry.trigger('off', HERE)).toEqual(leaderless);
+      expect(await a.registry.trigger('tick')).toEqual({ started: false, reason: 'running', leader: 'a', by: 'a' });
     });
 
     it('nothing while its lock is about to be released', async () => {
@@ -151,8 +137,9 @@ describe('The registry', () => {
       let arrive: () => void = () => undefined;
       a.store.answersAfter = new Promise<void>((resolve) => (arrive = resolve));
       const stopped = a.supervisor.stop();
-      const result = { started: false, reason: 'not-leader', leader: null, by: 'a' };
-      expect(await a.registry.trigger('tick', HERE)).toEqual(result);
+      const triggered = a.registry.trigger('tick');
+      await replicas.clock.advance(2_000);
+      expect(await triggered).toEqual({ started: false, reason: 'no-answer', leader: null, by: null });
       arrive();
       await stopped;
       expect(a.observer.of('runStarted')).toEqual([]);
@@ -225,45 +212,18 @@ describe('The registry', () => {
   });
 
   describe('pauses', () => {
-    it('a job locally on every replica; the next leader reports missed occurrences', async () => {
+    it('a job on all replicas; the next leader reports missed occurrences', async () => {
       const minutely = [job({ schedule: MINUTELY, misfireGraceMs: 5_000 })];
       const [a, b] = [start('a', minutely), start('b', minutely)];
       await replicas.clock.advance(100);
-      await Promise.all([a.registry.pause('tick', HERE), b.registry.pause('tick', HERE)]);
+      await a.registry.pause('tick');
       await replicas.clock.advance(3 * 60_000 + 30_000);
       expect(replicas.server.holderOf('tick')).toBeUndefined();
-      await b.registry.resume('tick', HERE);
-      await replicas.clock.advance(0);
-      expect(b.observer.of('occurrencesMissed')).toMatchObject([{ reason: 'late', count: 3 }]);
-      expect(statusOf(b).counters.missed).toBe(3);
-      expect(statusOf(b).role).toBe('leader');
-    });
-
-    it('a job that has just been registered, before it competes', async () => {
-      const a = start('a', []);
-      a.registry.register({ name: 'beat', schedule: { delay: '1s' }, run: () => undefined });
-      await a.registry.pause('beat', HERE);
-      expect(statusOf(a, 'beat').role).toBe('paused');
-      await replicas.clock.advance(5_000);
-      expect(a.observer.story).toEqual([]);
-      await a.registry.resume('beat', HERE);
-      await replicas.clock.advance(0);
-      expect(statusOf(a, 'beat').role).toBe('leader');
-    });
-  });
-
-  describe('steps down', () => {
-    it('and returns whether it led', async () => {
-      const a = start('a', [job(), job({ name: 'off', enabled: false })]);
+      void b.registry.resume('tick');
       await replicas.clock.advance(100);
-      const b = start('b', [job()]);
-      await replicas.clock.advance(100);
-      const none = { steppedDown: false, by: null };
-      expect(await b.registry.stepDown('tick', HERE)).toEqual(none);
-      expect(await a.registry.stepDown('off', HERE)).toEqual(none);
-      expect(await a.registry.stepDown('tick', HERE)).toEqual({ steppedDown: true, by: 'a' });
-      await replicas.clock.advance(0);
-      expect(statusOf(b).role).toBe('leader');
+      const [next = a] = [a, b].filter((replica) => statusOf(replica).role === 'leader');
+      expect(next.observer.of('occurrencesMissed')).toMatchObject([{ reason: 'late', count: 3 }]);
+      expect(statusOf(next).counters.missed).toBe(3);
     });
   });
 
@@ -312,31 +272,30 @@ describe('The registry', () => {
       expect(a.observer.story.at(-1)).toBe('4000 leadershipReleased unregistered');
       expect(a.registry.list()).toEqual([]);
       await replicas.clock.advance(60_000);
-      await b.registry.pause('tick', HERE);
+      await b.registry.unregister('tick');
       a.registry.register({ name: 'tick', schedule: { period: '1s' }, run: () => undefined });
       await replicas.clock.advance(5_500);
       expect(statusOf(a)).toMatchObject({ role: 'leader', counters: { terms: 1, succeeded: 5 } });
     });
 
-    it('that is paused, disabled, following or waiting, at once', async () => {
+    it('that is led, disabled, followed or waiting, at once', async () => {
       const a = start('a', [job({ name: 'followed' })]);
       await replicas.clock.advance(10);
       const b = start('b', [
         job({ name: 'followed' }),
         job({ name: 'off', enabled: false }),
         job({ name: 'late', initialDelayMs: 5_000 }),
-        job({ name: 'paused' }),
+        job({ name: 'led' }),
       ]);
       await replicas.clock.advance(10);
-      await b.registry.pause('paused', HERE);
       await Promise.all(b.registry.list().map(({ name }) => b.registry.unregister(name)));
       expect(b.registry.list()).toEqual([]);
       await a.supervisor.stop();
       await replicas.clock.advance(60_000);
       expect(b.observer.of('leadershipGained')).toHaveLength(1);
-      b.registry.register({ name: 'paused', schedule: { period: '1s' }, run: () => undefined });
+      b.registry.register({ name: 'led', schedule: { period: '1s' }, run: () => undefined });
       await replicas.clock.advance(0);
-      expect(statusOf(b, 'paused').role).toBe('leader');
+      expect(statusOf(b, 'led').role).toBe('leader');
     });
 
     it('that was registered before the start, and refuses an unknown one', async () => {

@@ -5,7 +5,6 @@ import { type Clock } from '../time/index.js';
 import { type JobCommands } from './job-commands.js';
 import { type JobStatistics } from './job-statistics.js';
 import {
-  type JobCommandOptions,
   type JobRole,
   type JobStatus,
   type PauseResult,
@@ -61,10 +60,8 @@ export class SingletonJobRegistry {
    * const result = await jobs.trigger('daily-report');
    * if (!result.started) console.log(result.reason, result.leader);
    */
-  trigger(name: string, { local = false }: JobCommandOptions = {}): Promise<TriggerResult> {
-    return this.#command(name, local, (managed, commands) =>
-      local ? commands.triggerHere(managed) : commands.trigger(managed),
-    );
+  trigger(name: string): Promise<TriggerResult> {
+    return this.#command(name, (managed, commands) => commands.trigger(managed));
   }
 
   /**
@@ -72,50 +69,34 @@ export class SingletonJobRegistry {
    * gives the lock back. The next leader reports what was missed. Resolves when the pause is stored and the leader has begun to give
    * the job back, or has not answered within 2 s.
    *
-   * With `local` only this replica stops leading the job, until it is resumed here or the process ends. Resolves when the lock is released.
-   *
    * @throws UnknownJobError
-   * @throws LockStoreError when the store has not confirmed the pause within 2 s, or the application stopped first. Not with `local`
+   * @throws LockStoreError when the store has not confirmed the pause within 2 s, or the application stopped first
    * @example await jobs.pause('daily-report');
    */
-  pause(name: string, { local = false }: JobCommandOptions = {}): Promise<PauseResult> {
-    return this.#command(name, local, async (managed, commands) => {
-      if (!local) return commands.pause(managed);
-      const leads = managed.workers?.election.term !== undefined;
-      await this.parts.supervisor.pause(name);
-      return { by: leads ? commands.replicaId : null };
-    });
+  pause(name: string): Promise<PauseResult> {
+    return this.#command(name, (managed, commands) => commands.pause(managed));
   }
 
   /**
-   * Ends the pause of a job on all replicas. Does nothing if the job is not paused. With `local` it ends the pause of this replica only. The
-   * two kinds of pause are independent: each must be ended by itself.
+   * Ends the pause of a job on all replicas. Does nothing if the job is not paused.
    *
    * @throws UnknownJobError
-   * @throws LockStoreError when the store has not confirmed it within 2 s, or the application stopped first. Not with `local`
+   * @throws LockStoreError when the store has not confirmed it within 2 s, or the application stopped first
    * @example await jobs.resume('daily-report');
    */
-  resume(name: string, { local = false }: JobCommandOptions = {}): Promise<ResumeResult> {
-    return this.#command(name, local, async (managed, commands) => {
-      if (!local) return commands.resume(managed);
-      this.parts.supervisor.resume(name);
-      return { by: null };
-    });
+  resume(name: string): Promise<ResumeResult> {
+    return this.#command(name, (managed, commands) => commands.resume(managed));
   }
 
   /**
    * Gives a job to another replica: its leader releases the lock, once the run in flight has ended, and does not compete for 2 s.
-   * Resolves when the leader has begun to, within 2 s. With `local`, when this replica has released the lock.
+   * Resolves when the leader has begun to, within 2 s.
    *
    * @throws UnknownJobError
    * @example await jobs.stepDown('daily-report');
    */
-  stepDown(name: string, { local = false }: JobCommandOptions = {}): Promise<StepDownResult> {
-    return this.#command(name, local, async (managed, commands) => {
-      if (!local) return commands.stepDown(managed);
-      const led = (await managed.workers?.election.stepDown()) === true;
-      return led ? { steppedDown: true, by: commands.replicaId } : { steppedDown: false, by: null };
-    });
+  stepDown(name: string): Promise<StepDownResult> {
+    return this.#command(name, (managed, commands) => commands.stepDown(managed));
   }
 
   /**
@@ -146,14 +127,10 @@ export class SingletonJobRegistry {
   }
 
   // async, so that an unknown name rejects instead of throwing
-  async #command<T>(
-    name: string,
-    local: boolean,
-    act: (managed: ManagedJob, commands: JobCommands) => Promise<T>,
-  ): Promise<T> {
+  async #command<T>(name: string, act: (managed: ManagedJob, commands: JobCommands) => Promise<T>): Promise<T> {
     const managed = this.#managed(name);
     const { connection, store } = this.options;
-    if (!local && connection === undefined && store === undefined)
+    if (connection === undefined && store === undefined)
       throw new InvalidOptionsError([NOWHERE], { title: NOWHERE_TITLE });
     return act(managed, this.parts.commands);
   }
@@ -201,7 +178,7 @@ export class SingletonJobRegistry {
     const { supervisor } = this.parts;
     if (!this.options.enabled || !job.enabled) return 'disabled';
     if (supervisor.state === 'stopped') return 'stopped';
-    if (supervisor.isPaused(job.name) || workers?.election.pausedAt !== undefined) return 'paused';
+    if (workers?.election.pausedAt !== undefined) return 'paused';
     return workers?.election.term === undefined ? 'follower' : 'leader';
   }
 }

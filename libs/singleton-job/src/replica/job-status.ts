@@ -5,7 +5,7 @@ import { type RunEnded, type ScheduleKind } from '../events/index.js';
  *
  * - `leader`: it leads the job;
  * - `follower`: it competes for the job;
- * - `paused`: the job is paused, on all replicas or only on this one (see `pausedAt`);
+ * - `paused`: the job is paused on all replicas;
  * - `disabled`: it does not compete for the job;
  * - `stopped`: the application stops.
  */
@@ -59,13 +59,13 @@ export interface JobStatus {
   /** The role of this replica for the job. */
   readonly role: JobRole;
   /**
-   * When the job was paused on all replicas, by the clock of the store, ISO 8601. Null: it is not, as far as this replica knows. A replica
-   * on which the job is paused locally may not know it. One on which the job is disabled never does.
+   * When the job was paused on all replicas, by the clock of Redis, ISO 8601. Null: it is not, as far as this replica knows. A replica
+   * on which the job is disabled never knows it.
    */
   readonly pausedAt: string | null;
   /**
    * The leader as this replica knows it: `nodeId` with its random part. Null: there is none, or none is known. A replica on which the job is
-   * paused locally may not know it. One on which the job is disabled never does.
+   * disabled never knows it.
    */
   readonly leader: string | null;
   /** The fencing token of the term of this replica. Null: this replica does not lead. */
@@ -85,12 +85,6 @@ export interface JobStatus {
   readonly counters: JobCounters;
 }
 
-/** Which replicas act on a request. */
-export interface JobCommandOptions {
-  /** True: only this replica acts, without a request to the others. @default false */
-  readonly local?: boolean | undefined;
-}
-
 /** The result of a request to run a job now. */
 export type TriggerResult =
   | ({
@@ -108,9 +102,8 @@ export type TriggerResult =
        * - `lease-unconfirmed`: the leader starts no run at the moment, because it stops or its lease is in doubt.
        * - `no-answer`: no replica leads, or none answered within 2 s, because the store or the messages are away. A reply can get lost:
        *   then the run has started all the same. After the 2 s no replica starts it any more.
-       * - `not-leader`: with `local` only. This replica does not lead.
        */
-      readonly reason: 'not-leader' | 'running' | 'paused' | 'lease-unconfirmed' | 'no-answer';
+      readonly reason: 'running' | 'paused' | 'lease-unconfirmed' | 'no-answer';
       /** The leader as this replica knows it. Null: none is known. */
       readonly leader: string | null;
       /** The replica that answered. Null: none did. */
@@ -143,6 +136,6 @@ export interface PauseResult {
 
 /** The job is no longer paused. */
 export interface ResumeResult {
-  /** The replica that leads the job. Null: no leader answered within 2 s. Always null with `local`. */
+  /** The replica that leads the job. Null: no leader answered within 2 s. */
   readonly by: string | null;
 }

@@ -25,8 +25,6 @@ export interface ManagedJob {
 /** Runs all jobs of one process: an election and a runner for each, from the start of the application to its stop. */
 export class JobSupervisor {
   readonly #jobs = new Map<string, ManagedJob>();
-  /** By name: a pause lasts also before this replica competes for the job. */
-  readonly #paused = new Set<string>();
   readonly #monitor: EventLoopMonitor;
   /** Checks for slow runs: a timer for each run would cost more than most runs. */
   readonly #slowRuns: SharedInterval;
@@ -78,23 +76,6 @@ export class JobSupervisor {
     const isRun = this.#state === 'started' && this.options.enabled && job.enabled;
     const workers = isRun ? this.#compete(job) : undefined;
     this.#jobs.set(job.name, { job, workers });
-    if (this.#paused.has(job.name)) void workers?.election.pause();
-  }
-
-  isPaused(name: string): boolean {
-    return this.#paused.has(name);
-  }
-
-  /** Pauses a job on this replica. Resolves when its lock is released. */
-  async pause(name: string): Promise<void> {
-    this.#paused.add(name);
-    await this.#jobs.get(name)?.workers?.election.pause();
-  }
-
-  /** Competes for a job again. */
-  resume(name: string): void {
-    this.#paused.delete(name);
-    this.#jobs.get(name)?.workers?.election.resume();
   }
 
   /** Starts no new run of a job. Resolves when the run in flight has ended and the lock is released. */
@@ -104,7 +85,6 @@ export class JobSupervisor {
     await managed?.workers?.ended;
     if (this.#jobs.get(name) !== managed) return;
     this.#jobs.delete(name);
-    this.#paused.delete(name);
   }
 
   /**

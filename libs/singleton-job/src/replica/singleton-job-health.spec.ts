@@ -78,12 +78,12 @@ describe('The health of a replica', () => {
     expect(health.report()).toEqual(WELL);
   });
 
-  it('is good again after an outage, also if the job that noticed it was paused', async () => {
+  it('is good again after an outage, also if the job that noticed it was unregistered', async () => {
     const { health, store, supervisor } = startWith(job());
     await replicas.clock.advance(1_000);
     store.partition();
     await replicas.clock.advance(30_000);
-    await Promise.all([supervisor.pause('tick'), replicas.clock.advance(30_000)]);
+    await Promise.all([supervisor.remove('tick'), replicas.clock.advance(30_000)]);
     expect(health.report().unreachable).toEqual([{ job: null, forMs: expect.any(Number) }]);
     store.heal();
     await replicas.clock.advance(1_000);
@@ -116,15 +116,12 @@ describe('The health of a replica', () => {
       expect(health.report().unreachable).toEqual([{ job: 'broken', forMs: expect.any(Number) }]);
     });
 
-    it.each(['remove', 'pause'] as const)(
-      'is good again, without an event, when that job is no longer requested: %s',
-      async (action) => {
-        const { health, supervisor, observer } = await failingJob();
-        await Promise.all([supervisor[action]('broken'), replicas.clock.advance(45_000)]);
-        expect(health.report()).toEqual(WELL);
-        expect(observer.of('storeRecovered').filter(({ job: name }) => name === 'broken')).toEqual([]);
-      },
-    );
+    it('is good again, without an event, when that job is no longer requested', async () => {
+      const { health, supervisor, observer } = await failingJob();
+      await Promise.all([supervisor.remove('broken'), replicas.clock.advance(45_000)]);
+      expect(health.report()).toEqual(WELL);
+      expect(observer.of('storeRecovered').filter(({ job: name }) => name === 'broken')).toEqual([]);
+    });
 
     it('is good again while its lost run ignores the signal, and reports it once', async () => {
       const stuck = job({ name: 'broken', run: () => new Promise<void>(() => undefined) });
@@ -177,20 +174,20 @@ describe('The health of a replica', () => {
     expect(health.report()).toEqual(WELL);
   });
 
-  it('is bad while a run that does not end keeps the lock of a paused job', async () => {
-    const { health, supervisor } = startWith(job({ timeoutMs: 3_000, run: hanging }));
+  it('is bad while a run that does not end keeps the lock of a job that steps down', async () => {
+    const { health, registry } = startWith(job({ timeoutMs: 3_000, run: hanging }));
     await replicas.clock.advance(1_500);
-    void supervisor.pause('tick');
+    void registry.stepDown('tick');
     await replicas.clock.advance(MINUTE_MS);
     expect(health.report()).toMatchObject({ overdue: [{ name: 'tick', isStuck: true }], leaderless: [] });
   });
 
   it('reports no missing leader for a paused or disabled job', async () => {
-    const { health, supervisor } = startWith(job(), job({ name: 'off', enabled: false }));
+    const { health, registry } = startWith(job(), job({ name: 'off', enabled: false }));
     expect(health.report().leaderless).toEqual(['tick']);
     await replicas.clock.advance(1);
     expect(health.report()).toEqual(WELL);
-    await supervisor.pause('tick');
+    await registry.pause('tick');
     expect(health.report()).toEqual(WELL);
   });
 });
