@@ -165,7 +165,7 @@ export class SimulatedProcess implements Watched {
 
   /** Steps down from every job that it leads. */
   stepDown(): void {
-    for (const { workers } of this.#supervisor.jobs) void workers?.election.stepDown();
+    for (const { workers } of this.#supervisor.jobs) workers?.election.stepDown();
   }
 
   /** Lives on without a job. */

@@ -184,7 +184,8 @@ describe('After Redis has restarted with old data', () => {
     const a = replicas.start('a', [job()]);
     await replicas.clock.advance(1_000);
     const snapshot = replicas.server.snapshot();
-    await a.supervisor.find('tick')?.workers?.election.stepDown();
+    a.supervisor.find('tick')?.workers?.election.stepDown();
+    await replicas.clock.advance(0);
     await replicas.clock.advance(3_000);
     const b = replicas.start('b', [job()]);
     await replicas.clock.advance(1_000);
@@ -198,7 +199,8 @@ describe('After Redis has restarted with old data', () => {
     const [a, b] = pair(replicas);
     await replicas.clock.advance(1_000);
     const snapshot = replicas.server.snapshot();
-    await a.supervisor.find('tick')?.workers?.election.stepDown();
+    a.supervisor.find('tick')?.workers?.election.stepDown();
+    await replicas.clock.advance(0);
     await replicas.clock.advance(4_000);
     expect(timesOf(b, 'leadershipGained')).toEqual([1_000]);
     restart(replicas, [a, b], snapshot);
@@ -287,7 +289,8 @@ describe('The exemption of the old leader from the wait after a restart', () => 
     await replicas.clock.advance(4_000);
     // it does not receive the grant of the next leader
     a.store.losesMessages = true;
-    await a.supervisor.find('tick')?.workers?.election.stepDown();
+    a.supervisor.find('tick')?.workers?.election.stepDown();
+    await replicas.clock.advance(0);
     await replicas.clock.advance(0);
     expect(timesOf(b, 'leadershipGained')).toEqual([4_000]);
     b.store.partition();

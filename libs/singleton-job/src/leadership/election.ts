@@ -27,8 +27,6 @@ export class Election {
   readonly follower: Follower;
   /** From the start of a campaign to the end of its term. Aborted by a stop, by a pause, and when this replica steps down. */
   #round: AbortController | undefined;
-  /** Resolves when the latest round has ended. */
-  #roundEnded = Promise.resolve();
   #reason: LeadershipReleaseReason = 'shutdown';
   #term: Term | undefined;
   #failures = 0;
@@ -87,9 +85,7 @@ export class Election {
     while (!this.#stop.signal.aborted) {
       const round = new AbortController();
       this.#round = round;
-      const competing = this.#compete(round.signal);
-      this.#roundEnded = competing.then(() => undefined);
-      const cooldownMs = await competing;
+      const cooldownMs = await this.#compete(round.signal);
       if (cooldownMs > 0) await sleep(clock, cooldownMs, this.#stop.signal);
     }
   }
@@ -106,16 +102,9 @@ export class Election {
     if (pausedAt !== undefined) this.#endRound('paused');
   }
 
-  /**
-   * Gives the term back once the run in flight has ended. Then it waits, so that other replicas acquire the lock first. Resolves when the
-   * term is given back; to false if there is none.
-   */
-  async stepDown(): Promise<boolean> {
-    const leads = this.term !== undefined;
-    if (leads) this.#endRound('stepped-down');
-    // a follower may compete for ever, so its round is not awaited
-    if (this.#round?.signal.aborted === true) await this.#roundEnded;
-    return leads;
+  /** Gives the term back once the run in flight has ended. Then it waits, so that other replicas acquire the lock first. */
+  stepDown(): void {
+    if (this.term !== undefined) this.#endRound('stepped-down');
   }
 
   #endRound(reason: LeadershipReleaseReason): void {

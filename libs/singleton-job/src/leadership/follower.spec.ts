@@ -169,7 +169,8 @@ describe('A replica that releases a lock and stays alive', () => {
     const b = replicas.start('b', [job()]);
     await replicas.clock.advance(500);
     b.store.losesMessages = true;
-    await electionOf(a)?.stepDown();
+    electionOf(a)?.stepDown();
+    await replicas.clock.advance(0);
     b.store.losesMessages = false;
     await replicas.clock.advance(60_000);
     expect(timesOf(b, 'leadershipGained')).toEqual([1_500]);

@@ -133,7 +133,7 @@ export class CommandChannel {
       case 'step-down': {
         const term = await this.#confirmedTerm(election, expiresAt);
         if (term === undefined) return isGivingBack(election) ? DONE : undefined;
-        void election.stepDown();
+        election.stepDown();
         return DONE;
       }
       case 'pause': {

@@ -36,7 +36,7 @@ export class JobCommands {
   async stepDown(managed: ManagedJob): Promise<StepDownResult> {
     const { workers } = managed;
     if (workers?.election.term !== undefined) {
-      void workers.election.stepDown();
+      workers.election.stepDown();
       return { steppedDown: true, by: this.replica.context.id };
     }
     return this.channel.withTimeout(async (call) => {

@@ -160,7 +160,8 @@ describe('The health of a replica', () => {
   it('reports no missing leader while it stands back for the others', async () => {
     const { health, supervisor } = startWith(job());
     await replicas.clock.advance(1_500);
-    await supervisor.find('tick')?.workers?.election.stepDown();
+    supervisor.find('tick')?.workers?.election.stepDown();
+    await replicas.clock.advance(0);
     expect(health.report()).toEqual(WELL);
   });
 
