@@ -16,7 +16,7 @@ const WORK = join(ROOT, '.cache/api');
 const TYPES = join(WORK, 'types');
 
 /** Classes whose members have the docstrings of an interface that they implement. API Extractor does not look there. */
-const IMPLEMENTATIONS = ['in-memory-lock-store.d.ts', 'manual-clock.d.ts', 'open-telemetry-observer.d.ts'];
+const IMPLEMENTATIONS = ['in-memory-store.d.ts', 'manual-clock.d.ts', 'open-telemetry-observer.d.ts'];
 
 const project = join(LIBRARY, 'tsconfig.lib.json');
 await node('typescript/bin/tsc', ['-p', project, '--emitDeclarationOnly', '--outDir', TYPES]);
