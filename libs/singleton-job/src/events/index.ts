@@ -1,20 +1,14 @@
 /** What happens in a replica, and who observes it. */
+export { JOB_EVENTS, type JobEvent, type JobEvents, type Notify } from './events.js';
 export {
-  JOB_EVENTS,
-  type JobEvent,
-  type JobEvents,
   type LeadershipGain,
   type LeadershipLoss,
   type LeadershipReleaseReason,
   type MissReason,
-  type Notify,
-  type RunCause,
-  type RunEnded,
-  type RunInfo,
-  type ScheduleKind,
   type TickDropReason,
   type WarningCode,
-} from './events.js';
+} from './reasons.js';
+export { type RunCause, type RunEnded, type RunInfo, type ScheduleKind } from './run-info.js';
 export { clockAhead, heartbeatThreadFailed, lockTtlRestored, pauseLost, runnerFailed } from './warnings.js';
 export { diagnostics } from './diagnostics.js';
 export { LoggingObserver, type LogSink } from './logging-observer.js';

@@ -1,6 +1,7 @@
 import { ABORT_REASONS, messageOf, stackOf } from '../errors/index.js';
-import { type JobEvents, type LeadershipGain } from './events.js';
+import { type JobEvents } from './events.js';
 import { type JobObserver } from './observer.js';
+import { type LeadershipGain } from './reasons.js';
 import { showDuration } from './show-duration.js';
 
 /** The logger that the observer writes to, for example a `Logger` of Nest. */

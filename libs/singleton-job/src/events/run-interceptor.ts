@@ -1,4 +1,4 @@
-import { type RunInfo } from './events.js';
+import { type RunInfo } from './run-info.js';
 
 /** A run that is about to begin. Its fields stay up to date while it runs. */
 export interface InterceptedRun extends RunInfo {

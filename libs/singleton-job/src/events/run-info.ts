@@ -1,0 +1,27 @@
+/** The kind of a schedule: `@FixedRate`, `@Interval` or `@Cron`. */
+export type ScheduleKind = 'fixed-rate' | 'interval' | 'cron';
+
+/** Why a run was started: its schedule, an occurrence that no replica started in time, or a call of the registry. */
+export type RunCause = 'schedule' | 'misfire' | 'trigger';
+
+/** One run, as plain data. */
+export interface RunInfo {
+  /** Name of the job. */
+  readonly job: string;
+  /** The kind of its schedule. */
+  readonly kind: ScheduleKind;
+  /** Why the run was started. */
+  readonly cause: RunCause;
+  /** The slot or the occurrence, not the time the run began. For an interval or a trigger: when the run was due. */
+  readonly scheduledAt: Date;
+  /** When the run began, by the wall clock of this replica. */
+  readonly startedAt: Date;
+  /** Larger than that of every run under an earlier leader of the job. */
+  readonly fencingToken: number;
+}
+
+/** A run that has ended. */
+export interface RunEnded extends RunInfo {
+  /** From the start of the run until it ended, in milliseconds. */
+  readonly durationMs: number;
+}
