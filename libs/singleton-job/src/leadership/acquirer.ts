@@ -1,4 +1,5 @@
 import { type LockStoreError } from '../errors/index.js';
+import { lockTtlRestored } from '../events/index.js';
 import { type AcquireRequest, type Grant, type Holder, type Refusal } from '../store/index.js';
 import { Semaphore } from '../time/index.js';
 import { type LockMessages } from './lock-messages.js';
@@ -57,7 +58,11 @@ export class Acquirer {
         return client.store.acquire(prepared.request);
       }, signal);
     const result = await client.untilAnswered({ name, kind: 'acquire', signal, send, onFailure });
-    if (result?.granted === false) return { outcome: 'refused', refusal: result };
+    if (result?.granted === false) {
+      if (result.ttlRestored && result.holder !== undefined)
+        this.context.notify('warning', lockTtlRestored(name, result.holder));
+      return { outcome: 'refused', refusal: result };
+    }
     if (result !== undefined && sent !== undefined && isInTime(sent.facts))
       return { outcome: 'granted', grant: result, sent: sent.facts };
     if (sent !== undefined)

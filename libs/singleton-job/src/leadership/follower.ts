@@ -1,4 +1,4 @@
-import { lockTtlRestored, pauseLost } from '../events/index.js';
+import { pauseLost } from '../events/index.js';
 import {
   type AcquireRequest,
   type Grant,
@@ -232,7 +232,7 @@ export class Follower implements LockWaiter {
   }
 
   async #refused(refusal: Refusal, stop: AbortSignal): Promise<void> {
-    const { reason, holder, storeTime, ttlRestored } = refusal;
+    const { reason, holder, storeTime } = refusal;
     const { watermarks } = this;
     const { notify, client } = this.replica.context;
     const { name } = this.options;
@@ -241,7 +241,6 @@ export class Follower implements LockWaiter {
     const { lostPausedAt } = watermarks;
     if (lostPausedAt !== undefined && lostPausedAt !== lostBefore)
       notify('warning', pauseLost(name, lostPausedAt, client.store.name));
-    if (ttlRestored && holder !== undefined) notify('warning', lockTtlRestored(name, holder));
     if (holder === undefined) this.#known.free();
     else this.#follow(holder);
     switch (reason) {

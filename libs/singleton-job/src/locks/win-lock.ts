@@ -1,6 +1,5 @@
 import { afterTtlMs, deadlineOf, isBefore, type LockWaiter, type Replica } from '../leadership/index.js';
 import { givenKey, LockStoreError } from '../errors/index.js';
-import { lockTtlRestored } from '../events/index.js';
 import { type AcquireRequest, type Holder, type Refusal } from '../store/index.js';
 import { instant, LinkedAbortController, Sleeper } from '../time/index.js';
 import { type KnownLock, STATE_LIFE_MS } from './known-locks.js';
@@ -140,10 +139,9 @@ class LockAcquisition implements LockWaiter {
 
   #refused(refusal: Refusal): void {
     const { context } = this.replica;
-    const { name, known } = this.request;
-    const { holder, ttlMs, ttlRestored } = refusal;
+    const { known } = this.request;
+    const { holder, ttlMs } = refusal;
     known.refused(refusal);
-    if (ttlRestored && holder !== undefined) context.notify('warning', lockTtlRestored(name, holder));
     if (holder === undefined) this.#mustWait(known.waitMs);
     else this.#mustWait(afterTtlMs(ttlMs, context.random));
   }
