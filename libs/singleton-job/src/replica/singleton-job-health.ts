@@ -37,7 +37,7 @@ export interface HealthReport {
    * Jobs that this replica competes for and that have no known leader. Jobs that are paused on all replicas are left out. This replica does
    * not compete for a job
    *
-   * - that is disabled here, or paused;
+   * - that is disabled here;
    * - during its `initialDelay`;
    * - for 2 s after it stepped down;
    * - while a run of a lost term has not ended.
