@@ -5,11 +5,11 @@ import { join } from 'node:path';
 const ROOT = join(import.meta.dirname, '../..');
 const SOURCES = join(ROOT, 'libs/singleton-job/src');
 
-/** All sources of the library, with texts that go over several lines put together. */
+/** All sources of the library, with texts that go over several lines put together, and the messages in the snapshots of its specs. */
 function texts(): string {
   const files = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' });
   return files
-    .filter((name) => name.endsWith('.ts') && !name.endsWith('.spec.ts'))
+    .filter((name) => name.endsWith('.snap') || (name.endsWith('.ts') && !name.endsWith('.spec.ts')))
     .map((name) => readFileSync(join(SOURCES, name), 'utf8'))
     .join('\n')
     .replaceAll(/['`"] \+\n\s*['`"]/g, '')

@@ -9,6 +9,8 @@ const JEST = [
   '--experimental-vm-modules',
   '--disable-warning=ExperimentalWarning',
   join(ROOT, 'node_modules/jest/bin/jest.js'),
+  // a missing snapshot fails; -u writes it
+  '--ci',
 ];
 
 interface Group {

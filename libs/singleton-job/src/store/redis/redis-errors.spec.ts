@@ -9,92 +9,38 @@ import { HEARTBEAT } from './session-scripts.js';
 const RENEWAL: FailedRequest = { projectName: 'myapp', isCluster: false, command: 'renew', key: 'myapp:tick:lock' };
 const RENEWAL_ON_CLUSTER = { ...RENEWAL, isCluster: true };
 const CONNECTION: FailedRequest = { projectName: 'myapp', isCluster: false };
-const RIGHTS =
-  '~myapp:* ~{myapp:* &myapp:events +@read +@write -@dangerous +@scripting +subscribe +publish +info +time';
 
-/** What Redis or the network says, and the whole message about a renewal, or about the connection. */
-const MESSAGES: readonly (readonly [said: string, about: FailedRequest, message: string])[] = [
-  ['connect ECONNREFUSED 127.0.0.1:6379', CONNECTION, 'Redis is not connected: connect ECONNREFUSED 127.0.0.1:6379'],
-  [
-    'WRONGPASS invalid username-password pair or user is disabled.',
-    CONNECTION,
-    'Redis answered with WRONGPASS invalid username-password pair or user is disabled. Check the user name and the password in connection',
-  ],
+/** What Redis or the network says about a renewal, or about the connection. */
+const MESSAGES: readonly (readonly [said: string, about: FailedRequest])[] = [
+  ['connect ECONNREFUSED 127.0.0.1:6379', CONNECTION],
+  ['WRONGPASS invalid username-password pair or user is disabled.', CONNECTION],
   [
     'NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO <proto> AUTH <user> <pass> option can be used',
     CONNECTION,
-    "Redis answered with NOAUTH. Add the password: connection: 'redis://user:password@host:6379', or { username, password }",
   ],
-  [
-    'MOVED 3660 127.0.0.1:7303',
-    RENEWAL,
-    "Redis answered 'renew' with MOVED 3660 127.0.0.1:7303. This Redis is a cluster: write connection: { nodes: [{ host, port }] }",
-  ],
-  ['MOVED 3660 127.0.0.1:7303', RENEWAL_ON_CLUSTER, "Redis answered 'renew' with MOVED 3660 127.0.0.1:7303"],
+  ['MOVED 3660 127.0.0.1:7303', RENEWAL],
+  ['MOVED 3660 127.0.0.1:7303', RENEWAL_ON_CLUSTER],
   [
     'Failed to refresh slots cache. (ERR This instance has cluster support disabled)',
     { projectName: 'myapp', isCluster: true },
-    'Redis is not connected: Failed to refresh slots cache. (ERR This instance has cluster support disabled). ' +
-      "This Redis is no cluster: write connection: 'redis://host:6379'",
   ],
-  [
-    "NOPERM this user has no permissions to run the 'evalsha' command",
-    RENEWAL,
-    `Redis answered 'renew' with NOPERM this user has no permissions to run the 'evalsha' command. The ACL of the user needs: ${RIGHTS}`,
-  ],
-  [
-    'NOPERM this user has no permissions to access one of the keys used as arguments',
-    RENEWAL,
-    "Redis answered 'renew' for 'myapp:tick:lock' with NOPERM this user has no permissions to access one of the keys used as arguments. " +
-      `The ACL of the user needs: ${RIGHTS}`,
-  ],
+  ["NOPERM this user has no permissions to run the 'evalsha' command", RENEWAL],
+  ['NOPERM this user has no permissions to access one of the keys used as arguments', RENEWAL],
   [
     "@user_script: 38: The user executing the script can't publish to the channel mentioned in the command",
     { ...RENEWAL, command: 'publish', key: 'myapp:events' },
-    "Redis answered 'publish' for 'myapp:events' with @user_script: 38: The user executing the script can't publish to the channel " +
-      `mentioned in the command. The ACL of the user needs: ${RIGHTS}`,
   ],
-  [
-    "NOPERM this user has no permissions to run the 'select' command",
-    CONNECTION,
-    "Redis answered with NOPERM this user has no permissions to run the 'select' command. A database other than 0 needs +select. " +
-      'Add it to the ACL of the user, or leave out the number of the database',
-  ],
+  ["NOPERM this user has no permissions to run the 'select' command", CONNECTION],
   [
     `WRONGTYPE Operation against a key holding the wrong kind of value script: ${ACQUIRE.sha}, on @user_script:10.`,
     RENEWAL,
-    "Redis answered 'renew' for 'myapp:tick:lock' with WRONGTYPE Operation against a key holding the wrong kind of value. " +
-      'Another program uses this key: choose another projectName, or delete the key if no program needs it',
   ],
-  [
-    "READONLY You can't write against a read only replica.",
-    CONNECTION,
-    "Redis answered with READONLY You can't write against a read only replica. " +
-      'This server is a replica: connect to the primary, or by sentinels or nodes',
-  ],
-  [
-    "OOM command not allowed when used memory > 'maxmemory'.",
-    RENEWAL,
-    "Redis answered 'renew' with OOM command not allowed when used memory > 'maxmemory'. Redis is full: raise its maxmemory",
-  ],
-  [
-    'NOPROTO unsupported protocol version',
-    CONNECTION,
-    'Redis answered with NOPROTO unsupported protocol version. Write connection: { host, port, protocol: 2 }',
-  ],
-  [
-    'All sentinels are unreachable and retry is disabled. Last error: ERR No such master with that name',
-    CONNECTION,
-    'Redis is not connected: All sentinels are unreachable. Last error: ERR No such master with that name. ' +
-      'The Sentinels do not know this name: check name in connection',
-  ],
-  [
-    'self-signed certificate',
-    CONNECTION,
-    'Redis is not connected: self-signed certificate. ' +
-      'Check tls in connection: { ca } to trust the server, { cert, key } if it asks for a client certificate',
-  ],
-  ['no answer within 1.5 s', RENEWAL, "Redis did not answer 'renew': no answer within 1.5 s"],
+  ["READONLY You can't write against a read only replica.", CONNECTION],
+  ["OOM command not allowed when used memory > 'maxmemory'.", RENEWAL],
+  ['NOPROTO unsupported protocol version', CONNECTION],
+  ['All sentinels are unreachable and retry is disabled. Last error: ERR No such master with that name', CONNECTION],
+  ['self-signed certificate', CONNECTION],
+  ['no answer within 1.5 s', RENEWAL],
 ];
 
 /** The line of a script that sends a command. */
@@ -160,8 +106,8 @@ describe('an error of Redis', () => {
     expect(isMisconfiguration(new Error(message))).toBe(false);
   });
 
-  it.each(MESSAGES)('says what to do about it: %s', (said, about, message) => {
-    expect(redisError(new Error(said), about).message).toBe(message);
+  it.each(MESSAGES)('says what to do about it: %s', (said, about) => {
+    expect(redisError(new Error(said), about).message).toMatchSnapshot();
   });
 
   it.each([
