@@ -100,24 +100,14 @@ class SealedSettings implements SingletonJobOptionsFactory {
   }
 }
 
-const ONCE =
-  'keep one with options, in the root module, because each would run every job. It is global, so other modules need no import; ' +
-  'to import it in two places, keep what forRoot() returns in a constant';
-
 describe('the module refuses', () => {
   it('to be imported without options', async () => {
-    expect(await problemsOf(startApplication({ imports: [SingletonJobModule] }))).toEqual([
-      'SingletonJobModule must be imported with options, got it in AppModule without options: ' +
-        "write SingletonJobModule.forRoot({ projectName: 'myapp', connection: 'redis://host:6379' }) there",
-    ]);
+    expect(await problemsOf(startApplication({ imports: [SingletonJobModule] }))).toMatchSnapshot();
   });
 
   it('a factory that returns no options', async () => {
     const module = SingletonJobModule.forRootAsync({ useFactory: () => undefined as unknown as SingletonJobOptions });
-    expect(await problemsOf(startApplication({ imports: [module] }))).toEqual([
-      'options must be an object, got undefined: ' +
-        'pass them to SingletonJobModule.forRoot(), or return them from the factory of forRootAsync()',
-    ]);
+    expect(await problemsOf(startApplication({ imports: [module] }))).toMatchSnapshot();
   });
 
   it.each([[{}], [undefined], [{ imports: [] }]])('a forRootAsync() without a source, as with %j', (options) => {
@@ -159,20 +149,14 @@ describe('the module refuses', () => {
     @Module({ imports: [SingletonJobModule.forRoot({ ...DISABLED })] })
     class FeatureModule {}
 
-    expect(await problemsOf(startDisabled({ imports: [FeatureModule] }))).toEqual([
-      'SingletonJobModule must be imported once, got it in AppModule with options and in FeatureModule with options: ' +
-        ONCE,
-    ]);
+    expect(await problemsOf(startDisabled({ imports: [FeatureModule] }))).toMatchSnapshot();
   });
 
   it('the class alone in a feature module, beside forRoot() in the root module', async () => {
     @Module({ imports: [SingletonJobModule] })
     class FeatureModule {}
 
-    expect(await problemsOf(startDisabled({ imports: [FeatureModule] }))).toEqual([
-      'SingletonJobModule must be imported once, got it in AppModule with options and in FeatureModule without options: ' +
-        'remove it from FeatureModule. It is global, so the import with options is enough',
-    ]);
+    expect(await problemsOf(startDisabled({ imports: [FeatureModule] }))).toMatchSnapshot();
   });
 
   it('the module of a second copy of the package', async () => {
@@ -315,9 +299,7 @@ describe('the module logs at the start', () => {
     }
     const lines = await linesOf({ providers: [Timers], imports });
 
-    expect(lines.filter((line) => line.startsWith('warn: '))).toEqual([
-      `warn: ${warning}. To run them on one replica: import { Cron, Interval } from 'nestjs-singleton-job'`,
-    ]);
+    expect(lines.filter((line) => line.startsWith('warn: '))).toEqual([expect.stringContaining(warning)]);
   });
 });
 
@@ -404,12 +386,8 @@ describe('observers', () => {
     expect(await runStarted.promise).toMatchObject({ job: 'Prices.tick' });
   });
 
-  const fix = 'add Metrics to the providers of a module, without a scope, or pass an instance';
-
   it('that are no provider keep the application from starting', async () => {
-    expect(await problemsOf(startWith(Metrics))).toEqual([
-      `observers must be instances or singleton providers, got the class Metrics: ${fix}`,
-    ]);
+    expect(await problemsOf(startWith(Metrics))).toMatchSnapshot();
   });
 
   it('that are no provider are reported together with every mistake in the jobs', async () => {
@@ -419,10 +397,7 @@ describe('observers', () => {
     }
     const module = SingletonJobModule.forRoot({ projectName: 'test', store: 'memory', observers: [Metrics] });
 
-    expect(await problemsOf(startApplication({ imports: [module], providers: [Quotes] }))).toEqual([
-      'Quotes.tick: @FixedRate period must be at least 1ms, got 0ms: raise it',
-      `observers must be instances or singleton providers, got the class Metrics: ${fix}`,
-    ]);
+    expect(await problemsOf(startApplication({ imports: [module], providers: [Quotes] }))).toMatchSnapshot();
   });
 
   it('that are no singleton keep it from starting too', async () => {
@@ -434,9 +409,7 @@ describe('observers', () => {
     })
     class TransientModule {}
 
-    expect(await problemsOf(startWith(Metrics, TransientModule))).toEqual([
-      `observers must be instances or singleton providers, got the class Metrics: ${fix}`,
-    ]);
+    expect(await problemsOf(startWith(Metrics, TransientModule))).toMatchSnapshot();
   });
 });
 

@@ -231,9 +231,7 @@ describe('SingletonJobRegistry', () => {
 
     it('and refuses a name that a decorated job has, naming both places', async () => {
       const twice = registering({ ...beat(), name: 'price-tick' });
-      expect(await problemsOf(startDisabled(twice))).toEqual([
-        "job 'price-tick' must be declared once, got register('price-tick') and Prices.tick: give each a name of its own",
-      ]);
+      expect(await problemsOf(startDisabled(twice))).toMatchSnapshot();
     });
 
     it.each<[string, unknown, readonly string[]]>([
