@@ -10,7 +10,6 @@ import {
   LockHandle,
   LockLostError,
   LockService,
-  LockStoreError,
   SingletonJobModule,
   type SingletonJobOptions,
 } from 'nestjs-singleton-job';
@@ -106,45 +105,6 @@ describe('LockService on Redis', () => {
     expect(await redis.pttl('{myapp:price-tick:lock}:state')).toBe(-1);
     await handle.release();
     expect(await redis.exists(LOCK)).toBe(0);
-  });
-
-  it('lets several replicas wait, of which one gets the lock each time', async () => {
-    const [a, b] = [await start(), await start()];
-    let inside = 0;
-    let most = 0;
-    const tokens: number[] = [];
-    const work = ({ locks }: { locks: LockService }): Promise<void> =>
-      locks.withLock('nightly-import', { wait: '60s' }, async (lock) => {
-        tokens.push(lock.fencingToken);
-        inside += 1;
-        most = Math.max(most, inside);
-        await new Promise((resolve) => setTimeout(resolve, 5));
-        inside -= 1;
-      });
-    await Promise.all(Array.from({ length: 20 }, (_, n) => work(n % 2 === 0 ? a : b)));
-    expect([most, tokens.length]).toEqual([1, 20]);
-    expect(tokens).toEqual(tokens.toSorted((x, y) => x - y));
-  });
-
-  it('fires the signal of a handle after a long outage, and works again after that', async () => {
-    const { locks, logger } = await start();
-    const handle = await acquired(locks, 'nightly-import', { expiry: '3s' });
-    const from = logger.lines.length;
-    const redisLines = () => logger.lines.slice(from).filter((line) => line.includes('Redis'));
-    await server().down();
-    await until('the signal fires', () => handle.signal.aborted);
-    expect(handle.signal.reason).toBeInstanceOf(LockLostError);
-    await expect(locks.tryAcquire('nightly-import')).rejects.toBeInstanceOf(LockStoreError);
-    expect(redisLines()).toEqual([
-      expect.stringMatching(
-        /^error: \[myapp\] Redis is unavailable, and every job and lock needs it \(.*\); retrying redis:\/\/127\.0\.0\.1:\d+$/,
-      ),
-    ]);
-    await server().up();
-    await handle.release();
-    const again = await acquired(locks, 'nightly-import', { wait: '30s' });
-    expect(again.fencingToken).toBeGreaterThan(handle.fencingToken);
-    expect(redisLines()[1]).toMatch(/^log: \[myapp\] Redis is available again after/);
   });
 
   describe('in an application', () => {

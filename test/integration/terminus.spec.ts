@@ -3,15 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { Controller, Get, type INestApplication, Inject, Injectable, Module, type Type } from '@nestjs/common';
 import { HealthCheck, HealthCheckService, TerminusModule } from '@nestjs/terminus';
 import { Test } from '@nestjs/testing';
-import {
-  FixedRate,
-  type JobRun,
-  LockService,
-  LockStoreError,
-  SingletonJobHealth,
-  SingletonJobModule,
-  type SingletonJobOptions,
-} from 'nestjs-singleton-job';
+import { FixedRate, SingletonJobHealth, SingletonJobModule, type SingletonJobOptions } from 'nestjs-singleton-job';
 import { SingletonJobHealthIndicator } from 'nestjs-singleton-job/terminus';
 import { RecordingLogger } from '../support/nest-application.js';
 import { useRedisServer } from '../../tools/replicas/redis/use-redis.js';
@@ -97,9 +89,6 @@ class Prices {
   tick(): void {}
 }
 
-@Injectable()
-class Idle {}
-
 describe('the health of a replica, over HTTP', () => {
   const redis = useRedisServer();
   const options = (projectName: string): SingletonJobOptions => ({
@@ -148,21 +137,6 @@ describe('the health of a replica, over HTTP', () => {
     for (const replica of [leader, follower]) expect(await replica.untilSays('ready', 200, 'ok')).toEqual(OK);
   });
 
-  it('is good again after an outage that only a request of LockService noticed', async () => {
-    const project = `health-${randomUUID()}`;
-    await using replica = await Probed.start(Idle, { ...options(project), enabled: false });
-    const locks = replica.app.get(LockService);
-    await (await locks.tryAcquire('import'))?.release();
-    await redis().down();
-    try {
-      await expect(locks.tryAcquire('import')).rejects.toThrow(LockStoreError);
-      await replica.untilSays('ready', 503, 'error');
-    } finally {
-      await redis().up();
-    }
-    expect(await replica.untilSays('ready', 200, 'ok')).toEqual(OK);
-  }, 60_000);
-
   it('is degraded, which fails no probe, while no leader is known', async () => {
     // there is no server: an outage counts only after a lockExpiry
     const nowhere = {
@@ -200,27 +174,6 @@ describe('the health of a replica, over HTTP', () => {
       runningSince: string;
     }[];
     expect(Date.parse(dueAt)).toBeLessThanOrEqual(Date.parse(runningSince) + 100);
-  });
-
-  it('is bad when a run without a timeout outlasts its schedule, but needs no restart', async () => {
-    const job = randomUUID();
-    let end: () => void = () => undefined;
-    @Injectable()
-    class Long {
-      @FixedRate('100ms', { name: job })
-      tick(run: JobRun): Promise<void> {
-        return new Promise((resolve) => {
-          end = resolve;
-          run.signal.addEventListener('abort', end);
-        });
-      }
-    }
-    await using replica = await Probed.start(Long, options('health'));
-    const { jobs } = await replica.untilSays('ready', 503, 'error');
-    expect(jobs['overdue']).toMatchObject([{ name: job, isStuck: false }]);
-    expect(await replica.get('live')).toEqual(OK);
-    end();
-    await replica.untilSays('ready', 200, 'ok');
   });
 
   it('is good when the application stops', async () => {
