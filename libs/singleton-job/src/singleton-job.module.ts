@@ -28,7 +28,6 @@ import {
   describeStore,
   ENABLED_VARIABLE,
   isRecord,
-  listSome,
   misspeltVariables,
   type ExtensionClass,
   RESOLVED_OPTIONS,
@@ -66,12 +65,6 @@ const AFTER_EVERYTHING_ELSE =
 const NO_JOBS =
   'found no jobs: no provider or controller of an imported module has a method with @FixedRate, @Interval or @Cron. ' +
   'Add the class that has one to the providers of a module. If you only use LockService, ignore this';
-
-const NOT_PROVIDED = 'no imported module provides the classes of these decorated methods, so they never run here';
-const PROVIDE = 'Add each class to the providers or controllers of a module';
-
-/** A message names at most so many methods. */
-const MOST_NAMED = 10;
 
 const SWITCH_IMPORT = "To run them on one replica: import { Cron, Interval } from 'nestjs-singleton-job'";
 
@@ -189,34 +182,22 @@ export class SingletonJobModule
     }
     if (enabled) for (const name of misspeltVariables()) this.#logger.warn(misspelt(name));
     if (enabled && store === 'memory' && jobs.some((job) => job.enabled)) this.#logger.warn(IN_MEMORY);
-    const hasOthers = this.#announceNestSchedule(jobs.length > 0);
-    if (enabled) this.#announceForgotten(jobs.length > 0, hasOthers);
+    this.#announceNestSchedule(jobs.length > 0);
   }
 
-  /** A method of `@nestjs/schedule` may have been meant to be a job. Returns whether there is one. */
-  #announceNestSchedule(hasJobs: boolean): boolean {
+  /** A method of `@nestjs/schedule` may have been meant to be a job. Without one, and without jobs, there may be a mistake too. */
+  #announceNestSchedule(hasJobs: boolean): void {
     const { locations, isModuleImported } = this.explorer.nestScheduleMethods();
     const names = locations.join(', ');
-    if (names === '') return false;
-    if (!isModuleImported) {
+    if (names === '') {
+      if (this.options.enabled && !hasJobs) this.#logger.warn(NO_JOBS);
+    } else if (isModuleImported) {
+      const line = `these run on every replica, by @nestjs/schedule: ${names}. ${SWITCH_IMPORT}`;
+      this.#logger[hasJobs ? 'log' : 'warn'](line);
+    } else {
       const why = 'They have decorators of @nestjs/schedule, and its ScheduleModule is not imported';
       this.#logger.warn(`these never run: ${names}. ${why}. ${SWITCH_IMPORT}`);
-    } else if (hasJobs) {
-      this.#logger.log(`these run on every replica, by @nestjs/schedule: ${names}. ${SWITCH_IMPORT}`);
-    } else {
-      this.#logger.warn(`found no jobs. These run on every replica, by @nestjs/schedule: ${names}. ${SWITCH_IMPORT}`);
     }
-    return true;
-  }
-
-  /** A class that no module provides may be a mistake. It may also be a job of another application that shares its file. */
-  #announceForgotten(hasJobs: boolean, hasOthers: boolean): void {
-    const forgotten = this.explorer.unprovidedMethods();
-    const names = listSome(forgotten, MOST_NAMED);
-    // an application may have locks only
-    const isMistake = !hasJobs && !hasOthers && !this.explorer.isInjected(LockService);
-    if (isMistake) this.#logger.warn(names === '' ? NO_JOBS : `found no jobs: ${NOT_PROVIDED}: ${names}. ${PROVIDE}`);
-    else if (names !== '') this.#logger.debug(`${NOT_PROVIDED}: ${names}. ${PROVIDE}`);
   }
 
   /** Called by Nest. */

@@ -18,26 +18,12 @@ export interface JobMetadata {
 const JOBS = Symbol.for('nestjs-singleton-job:jobs');
 const MEMBERS = Symbol.for('nestjs-singleton-job:members');
 
-/** Every prototype or class with decorated members that is still in use. */
-const decorated = new Set<WeakRef<object>>();
-
 /** Records a decorator of a member of `target`: a prototype, or a class if the member is static. */
 export function recordJob(target: object, member: string | symbol, metadata: JobMetadata): void {
   const own = Reflect.getOwnMetadata(JOBS, target, member) as JobMetadata[] | undefined;
-  if (ownMembers(target).size === 0) decorated.add(new WeakRef(target));
   // innermost decorator first, the order in which decorators are applied
   Reflect.defineMetadata(JOBS, [...(own ?? []), Object.freeze(metadata)], target, member);
   Reflect.defineMetadata(MEMBERS, new Set([...ownMembers(target), member]), target);
-}
-
-/** `Class.method` of every decorated method of this process, with the prototype that has it. */
-export function decoratedMethods(): readonly { readonly prototype: object; readonly location: string }[] {
-  return [...decorated].flatMap((reference) => {
-    const target = reference.deref();
-    if (target === undefined || typeof target === 'function') return [];
-    const members = [...ownMembers(target)].map(String);
-    return members.map((member) => ({ prototype: target, location: `${target.constructor.name}.${member}` }));
-  });
 }
 
 /** Every decorated member of `target` and its base classes, with the decorators of its last declaration. */

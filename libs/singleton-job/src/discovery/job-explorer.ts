@@ -1,6 +1,5 @@
-import { Inject, Injectable, Logger, Scope, type Type } from '@nestjs/common';
+import { Inject, Injectable, Logger, Scope } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
-import { decoratedMethods } from '../decorators/index.js';
 import { type JobObserver } from '../events/index.js';
 import { isClass, RESOLVED_OPTIONS, type ResolvedOptions } from '../options/index.js';
 import { ambiguousVariables, checkDuplicates, namesOf, unknownOverrides } from './check-names.js';
@@ -8,7 +7,6 @@ import { defineJob } from './define-job.js';
 import { eventMethodsOf } from './event-methods.js';
 import { candidatesOf, type JobHost } from './job-candidate.js';
 import { type Job } from './job.js';
-import { levelsOf } from './prototype.js';
 import { methodsOfNestSchedule, type NestScheduleMethods, SCHEDULE_MODULE_OPTIONS } from './nest-schedule.js';
 
 type Wrapper = ReturnType<DiscoveryService['getProviders']>[number];
@@ -59,30 +57,9 @@ export class JobExplorer {
     return { locations: [...new Set(locations)], isModuleImported };
   }
 
-  /** `Class.method` of decorated methods whose class no module provides. The class may belong to another application of the process. */
-  unprovidedMethods(): readonly string[] {
-    const provided = new Set(this.#hosts().flatMap(({ prototype }) => [...levelsOf(prototype)]));
-    return decoratedMethods().flatMap(({ prototype, location }) => (provided.has(prototype) ? [] : [location]));
-  }
-
-  /** Whether a provider or controller injects this class. */
-  isInjected(token: Type): boolean {
-    return this.#wrappers().some((wrapper) => {
-      // both lists are undefined where nothing is injected
-      const parameters = wrapper.getCtorMetadata() as readonly Partial<Wrapper>[] | undefined;
-      const properties = wrapper.getPropertiesMetadata() as readonly { readonly wrapper: Wrapper }[] | undefined;
-      const injected = [...(parameters ?? []), ...(properties ?? []).map((property) => property.wrapper)];
-      return injected.some((dependency) => dependency.token === token);
-    });
-  }
-
-  #wrappers(): Wrapper[] {
-    return [...this.discovery.getProviders(), ...this.discovery.getControllers()];
-  }
-
   #hosts(): JobHost[] {
     const hosts = new Map<object, JobHost>();
-    for (const wrapper of this.#wrappers()) {
+    for (const wrapper of [...this.discovery.getProviders(), ...this.discovery.getControllers()]) {
       // an object counts once, also with an alias or a second token
       const host = wrapper.isAlias ? undefined : hostOf(wrapper);
       const key = host?.instance ?? wrapper;
