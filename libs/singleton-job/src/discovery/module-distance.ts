@@ -30,10 +30,7 @@ export function findOwnModule<M extends ModuleWithDistance>(modules: Iterable<M>
   const places = imports.map(({ place, isBare }) => `in ${place} ${isBare ? 'without' : 'with'} options`).join(' and ');
   if (found.length > 1) {
     const got = imports.length > 1 ? `it ${places}` : `${found.length} of them`;
-    const bare = imports.filter(({ isBare }) => isBare).map(({ place }) => place);
-    const remove = `remove it from ${bare.join(' and ')}. It is global, so the import with options is enough`;
-    const fix = bare.length > 0 && imports.length - bare.length === 1 ? remove : ONCE;
-    throw new InvalidOptionsError([`SingletonJobModule must be imported once, got ${got}: ${fix}`]);
+    throw new InvalidOptionsError([`SingletonJobModule must be imported once, got ${got}: ${ONCE}`]);
   }
   if (imports.length > 0 && imports.every(({ isBare }) => isBare)) {
     throw new InvalidOptionsError([
