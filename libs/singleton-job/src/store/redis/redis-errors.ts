@@ -1,6 +1,5 @@
 import { LockStoreError, type LockStoreErrorCode } from '../../errors/index.js';
 import { type FailedRequest, fixFor } from './redis-fixes.js';
-import { commandAt } from './scripts.js';
 
 // The whole message is searched: each server wraps an error inside a script in another text.
 const NEEDS_A_PERSON =
@@ -14,18 +13,12 @@ const CONNECTION_LOST = /connection (is closed|close)|stream isn't writeable|max
 const ABOUT_KEY = /\b(WRONGTYPE|CROSSSLOT)\b|access (one of the|a) (key|channel)|publish to the channel/;
 /** An answer of Redis begins with a code, or with a place in a script where Redis 6.2 gives none. A network error does not. */
 const ANSWER = /^([A-Z]{2,} |@user_script: ?\d)/;
-/** How servers name the place of an error inside a script: Redis 7 after the message, older servers before it. */
-const PLACES = [
-  / ?script: (?<sha>[0-9a-f]{40}), on @user_script: ?(?<line>\d+)\.?/,
-  /^ERR Error running script \(call to f_(?<sha>[0-9a-f]{40})\): (@user_script: ?(?<line>\d+): ?)+-?/,
-];
-
 /** The error for a failure of Redis or of its connection. Its message says what a person can do, if anything. */
 export function redisError(error: unknown, request: FailedRequest): LockStoreError {
   if (error instanceof LockStoreError) return error;
   const { isCluster, wasSent = true } = request;
   hideArguments(error);
-  const message = wordsOf(error);
+  const message = failureText(error).replace(PLACE, '').trim().replaceAll(NOISE, '');
   const isWrongNode = !isCluster && ANOTHER_NODE.test(message);
   const code = isWrongNode ? 'STORE_MISCONFIGURED' : codeOf(message);
   // each node of a cluster has its own rights and its own memory
@@ -75,20 +68,11 @@ function happened(message: string, isAnswer: boolean, { command, key }: FailedRe
   return isAnswer ? `Redis answered ${what} with ${message}` : `Redis did not answer ${what}: ${message}`;
 }
 
-/** Parts of a message that a reader cannot act on. Some of them come from ioredis. */
+/** How servers name the place of an error inside a script: Redis 7 after the message, older servers before it. */
+const PLACE =
+  / ?script: [\da-f]{40}, on @user_script: ?\d+\.?|^ERR Error running script \(call to f_[\da-f]{40}\): (@user_script: ?\d+: ?)+-?/;
+/** Other parts of a message that a reader cannot act on. Some of them come from ioredis. */
 const NOISE = / HELLO must be called.*| and retry is disabled|\. Please report this|[.\s]+$/g;
-
-/** The message without noise. The place in a script becomes the command there. */
-function wordsOf(error: unknown): string {
-  let words = failureText(error);
-  for (const place of PLACES) {
-    const { sha, line } = place.exec(words)?.groups ?? {};
-    if (sha === undefined) continue;
-    const command = /can't run|NOPERM/.test(words) ? commandAt(sha, Number(line)) : undefined;
-    words = words.replace(place, '').trim() + (command === undefined ? '' : ` (${command})`);
-  }
-  return words.replaceAll(NOISE, '');
-}
 
 /** What happened, and for an error that only says "all failed" also why the last one did. */
 export function failureText(error: unknown): string {

@@ -179,9 +179,3 @@ export const SCRIPTS: readonly Script[] = [
   ...[HEARTBEAT, END_SESSION],
   ...[ACQUIRE, RENEW, CLAIM, RELEASE, SET_PAUSED, RAISE_PAUSES],
 ];
-
-/** The command on a line of a script, in capitals. For a command that it does not permit, Redis names only the line. */
-export function commandAt(sha: string, line: number): string | undefined {
-  const source = SCRIPTS.find((script) => script.sha === sha)?.source.split('\n')[line - 1];
-  return source === undefined ? undefined : /redis\.p?call\('(\w+)'/.exec(source)?.[1];
-}
