@@ -104,29 +104,26 @@ export class RedisConnections {
   }
 
   /** Runs a script, by its hash if the server knows it. */
-  async run(script: Script, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown> {
-    const client = this.#commands.client ?? (await this.#connected());
-    const sent = { command: script.name, key: keys[0] ?? '' };
-    try {
-      return await this.#corked(client).evalsha(script.sha, keys.length, ...keys, ...args);
-    } catch (error) {
-      // sending it again is safe: Redis certainly did not run the script
-      if (!isUnknownScript(error)) throw this.#failed(client, error, sent);
-    }
-    const again = this.#commands.client ?? (await this.#connected());
-    try {
-      return await this.#corked(again).eval(script.source, keys.length, ...keys, ...args);
-    } catch (error) {
-      throw this.#failed(again, error, sent);
-    }
+  run({ name, sha, source }: Script, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown> {
+    return this.#send({ command: name, key: keys[0] ?? '' }, (client) =>
+      client.evalsha(sha, keys.length, ...keys, ...args).catch((error: unknown) => {
+        // sending it again is safe: Redis certainly did not run the script
+        if (isUnknownScript(error)) return this.#corked(client).eval(source, keys.length, ...keys, ...args);
+        throw error;
+      }),
+    );
   }
 
   async publish(channel: string, message: string): Promise<void> {
+    await this.#send({ command: 'publish', key: channel }, (client) => client.publish(channel, message));
+  }
+
+  async #send<T>(sent: Sent, command: (client: RedisClient) => Promise<T>): Promise<T> {
     const client = this.#commands.client ?? (await this.#connected());
     try {
-      await this.#corked(client).publish(channel, message);
+      return await command(this.#corked(client));
     } catch (error) {
-      throw this.#failed(client, error, { command: 'publish', key: channel });
+      throw this.#failed(client, error, sent);
     }
   }
 
