@@ -116,20 +116,6 @@ describe('the module refuses', () => {
     );
   });
 
-  it.each<[string, SingletonJobAsyncOptions]>([
-    ['useFactory', { useFactory: () => sealed() }],
-    ['useFactory', { useFactory: async () => sealed() }],
-    ['useClass', { useClass: SealedSettings }],
-  ])('a %s that fails, with its error as the cause', async (source, options) => {
-    const error: unknown = await startApplication({ imports: [SingletonJobModule.forRootAsync(options)] }).catch(
-      (thrown: unknown) => thrown,
-    );
-    expect(error).toMatchObject({
-      problems: [`forRootAsync(): its ${source} must return the options, got an error: vault is sealed`],
-      cause: new Error('vault is sealed'),
-    });
-  });
-
   it('a factory that injects something that no import provides', async () => {
     const module = SingletonJobModule.forRootAsync({ inject: [ConfigService], useFactory: () => DISABLED });
 

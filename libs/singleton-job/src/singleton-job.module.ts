@@ -10,7 +10,6 @@ import {
   type OnApplicationShutdown,
   type OnModuleDestroy,
   type OnModuleInit,
-  type Provider,
 } from '@nestjs/common';
 import { DiscoveryModule, ModuleRef, ModulesContainer } from '@nestjs/core';
 import {
@@ -22,7 +21,7 @@ import {
   resolveExtensions,
 } from './discovery/index.js';
 import { JobExplorer } from './discovery/job-explorer.js';
-import { InvalidJobsError, InvalidOptionsError, messageOf } from './errors/index.js';
+import { InvalidJobsError, InvalidOptionsError } from './errors/index.js';
 import { LockService } from './locks/index.js';
 import {
   describeStore,
@@ -141,11 +140,7 @@ export class SingletonJobModule
   static override forRootAsync(options: SingletonJobAsyncOptions): DynamicModule {
     const given: Partial<SingletonJobAsyncOptions> = isRecord(options) ? options : {};
     const sources = (['useFactory', 'useClass', 'useExisting'] as const).filter((key) => given[key] !== undefined);
-    const [source] = sources;
-    if (source !== undefined && sources.length === 1) {
-      const module = super.forRootAsync(options);
-      return { ...module, providers: module.providers?.map((provider) => namingFailures(provider, source)) ?? [] };
-    }
+    if (sources.length === 1) return super.forRootAsync(options);
     const [got, fix] =
       sources.length === 0 ? ['none', 'give it one of them, or call forRoot()'] : [sources.join(' and '), 'keep one'];
     const expected = 'one of useFactory, useClass and useExisting';
@@ -227,23 +222,4 @@ export class SingletonJobModule
 
 function misspelt(name: string): string {
   return `${name} is set, and ${ENABLED_VARIABLE} is not: to switch all jobs off, set ${ENABLED_VARIABLE}=false`;
-}
-
-/** The provider of the options. The error of a factory may not say which factory failed, so this adds it. */
-function namingFailures(provider: Provider, source: string): Provider {
-  if (!('useFactory' in provider) || provider.provide !== SINGLETON_JOB_OPTIONS) return provider;
-  const { useFactory } = provider;
-  return {
-    ...provider,
-    useFactory: async (...injected: unknown[]): Promise<unknown> => {
-      try {
-        return await useFactory(...injected);
-      } catch (error: unknown) {
-        const got = `got an error: ${messageOf(error)}`;
-        throw new InvalidOptionsError([`forRootAsync(): its ${source} must return the options, ${got}`], {
-          cause: error,
-        });
-      }
-    },
-  };
 }
