@@ -1,27 +1,23 @@
 import { recordedEvents } from '../decorators/index.js';
 import { JOB_EVENTS, type JobObserver } from '../events/index.js';
 import { describeValue, didYouMean } from '../options/index.js';
-import { type JobHost, SCOPES } from './job-candidate.js';
+import { callOf, type JobHost, scopeMistake } from './job-candidate.js';
 import { classOf, descriptorOf } from './prototype.js';
 
 const SEE = 'JobEvents has their names';
 
 /** The methods of a host with `@OnJobEvent`, as observers. Mistakes are noted and left out. */
 export function eventMethodsOf(host: JobHost, problems: string[]): readonly JobObserver[] {
-  const { prototype, instance } = host;
+  const { prototype } = host;
   return [prototype, classOf(prototype)].flatMap((target) =>
     [...recordedEvents(target)].flatMap(([member, events]) => {
-      const mistake = placeMistake(target, member) ?? scopeMistake(host) ?? nameMistake(events);
+      const mistake =
+        placeMistake(target, member) ?? scopeMistake(host, '@OnJobEvent', 'method') ?? nameMistake(events);
       if (mistake !== undefined) {
         problems.push(`${locationOf(prototype, member)}: ${mistake}`);
         return [];
       }
-      const call = (payload: unknown): unknown => {
-        // looked up at each event, so that spies and wrappers are called
-        const method: unknown = Reflect.get(instance as object, member);
-        return Reflect.apply(method as (payload: unknown) => unknown, instance, [payload]);
-      };
-      return events.map((event): JobObserver => ({ [event]: call }));
+      return events.map((event): JobObserver => ({ [event]: callOf(host, member) }));
     }),
   );
 }
@@ -39,12 +35,6 @@ function placeMistake(target: object, member: string | symbol | undefined): stri
   if (member === undefined) return `@OnJobEvent must be on a method, got the class: ${fix}`;
   if (!isStatic && typeof descriptorOf(target, member)?.value === 'function') return undefined;
   return `@OnJobEvent must be on a method of an instance, got ${isStatic ? 'a static member' : 'a property'}: ${fix}`;
-}
-
-function scopeMistake({ prototype, scope }: JobHost): string | undefined {
-  if (scope === 'singleton') return undefined;
-  const fix = 'move the method into a provider of its own, which gets what it needs by ModuleRef.resolve()';
-  return `@OnJobEvent must be on a singleton, got ${classOf(prototype).name}, which ${SCOPES[scope]}: ${fix}`;
 }
 
 function nameMistake(events: readonly unknown[]): string | undefined {

@@ -31,21 +31,25 @@ export interface JobHost {
 
 /** The decorated members of a host, its own and inherited ones. Only the prototype is read, and no getter is called. */
 export function candidatesOf(host: JobHost): readonly JobCandidate[] {
-  const { prototype, instance, module } = host;
+  const { prototype, module } = host;
   const { name: className } = classOf(prototype);
   return [prototype, classOf(prototype)].flatMap((target) =>
     [...recordedJobs(target)].map(([member, metadata]) => {
       const location = [className || '(anonymous class)', ...(isOfClass(member) ? [] : [String(member)])].join('.');
-      const mistake = decoratorMistake(metadata, target, member) ?? scopeMistake(host, metadata);
+      const mistake =
+        decoratorMistake(metadata, target, member) ?? scopeMistake(host, metadata[0]?.decorator ?? '', 'job');
       const name = mistake === undefined ? nameOf(className, location, metadata) : undefined;
-      const invoke = (run: JobRun): unknown => {
-        // looked up at each run, so that spies and wrappers are called
-        const method: unknown = Reflect.get(instance as object, member);
-        return Reflect.apply(method as (run: JobRun) => unknown, instance, [run]);
-      };
-      return { location, metadata, name, mistake, className, module, invoke };
+      return { location, metadata, name, mistake, className, module, invoke: callOf(host, member) };
     }),
   );
+}
+
+/** Calls a member of a host. It is looked up at each call, so that spies and wrappers are called. */
+export function callOf({ instance }: JobHost, member: string | symbol): (argument: unknown) => unknown {
+  return (argument) => {
+    const method: unknown = Reflect.get(instance as object, member);
+    return Reflect.apply(method as (argument: unknown) => unknown, instance, [argument]);
+  };
 }
 
 /** Whether the decorator is on a class. TypeScript refuses that, JavaScript calls the decorator without a member. */
@@ -94,15 +98,15 @@ function decoratorMistake(
   return `${decorator} must be on a method, got ${shape}: write it as async ${String(member)}(run) { … }`;
 }
 
-export const SCOPES = {
+const SCOPES = {
   transient: 'is transient',
   request: 'is request-scoped',
   'request-by-dependency': 'depends on something request-scoped',
 } as const;
 
-function scopeMistake({ prototype, scope }: JobHost, [metadata]: readonly JobMetadata[]): string | undefined {
+/** `what`: the job or the method that must move. */
+export function scopeMistake({ prototype, scope }: JobHost, decorator: string, what: string): string | undefined {
   if (scope === 'singleton') return undefined;
-  const fix = 'move the job into a provider of its own, which gets what it needs by ModuleRef.resolve()';
-  const got = `${classOf(prototype).name}, which ${SCOPES[scope]}`;
-  return `${metadata?.decorator ?? ''} must be on a singleton, got ${got}: ${fix}`;
+  const fix = `move the ${what} into a provider of its own, which gets what it needs by ModuleRef.resolve()`;
+  return `${decorator} must be on a singleton, got ${classOf(prototype).name}, which ${SCOPES[scope]}: ${fix}`;
 }
