@@ -28,10 +28,7 @@ interface RedisConnectionsOptions {
 }
 
 /** A sent command, for the message of its error. */
-interface Sent {
-  readonly command: string;
-  readonly key: string;
-}
+type Sent = Required<Pick<FailedRequest, 'command' | 'key'>>;
 
 /**
  * The connections of a process to Redis: one for commands, and one for the subscription if there is one. A command is sent at once,
