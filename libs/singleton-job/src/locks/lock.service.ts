@@ -7,7 +7,7 @@ import { LockHandle } from './lock-handle.js';
 import { type LockLease } from './lock-lease.js';
 import { KnownLocks } from './known-locks.js';
 import { type LockKey, type LockOptions, type LockRequest, readLockRequest } from './lock-request.js';
-import { type InformedRequest, winLock } from './win-lock.js';
+import { winLock } from './win-lock.js';
 
 /** At a stop: first time for callers to release their locks, then time to release the others. */
 const RECALL_MS = 500;
@@ -75,7 +75,10 @@ export class LockService {
     const [options, fn] = args.length === 1 ? [undefined, ...args] : args;
     const request = readLockRequest(key, options, this.options);
     const lock = await this.#tryAcquire(request);
-    if (lock === null) throw new LockUnavailableError(request.name, this.#holds(request.name));
+    if (lock === null) {
+      const isHeldHere = [...this.#handles.keys()].some((handle) => handle.key === request.name);
+      throw new LockUnavailableError(request.name, isHeldHere);
+    }
     try {
       return await fn(lock);
     } finally {
@@ -92,11 +95,13 @@ export class LockService {
   async #tryAcquire(request: LockRequest): Promise<LockHandle | null> {
     request.signal?.throwIfAborted();
     this.#open();
-    return this.#track(this.#acquire(request));
-  }
-
-  #holds(name: string): boolean {
-    return [...this.#handles.keys()].some((handle) => handle.key === name);
+    const acquiring = this.#acquire(request);
+    this.#requests.add(acquiring);
+    try {
+      return await acquiring;
+    } finally {
+      this.#requests.delete(acquiring);
+    }
   }
 
   #open(): void {
@@ -111,7 +116,8 @@ export class LockService {
     const { known, remove } = this.#known.addUser(name, expiryMs);
     const stop = new LinkedAbortController(this.#closing.signal, ...(signal === undefined ? [] : [signal]));
     try {
-      const handle = await this.#win({ ...request, known }, stop.signal);
+      const lease = await winLock(this.replica, { ...request, known }, stop.signal);
+      const handle = lease === null ? null : this.#keep(lease);
       const isUsable = !stop.signal.aborted && handle?.isHeld() !== false;
       if (isUsable) return handle;
       void handle?.release();
@@ -127,12 +133,7 @@ export class LockService {
     }
   }
 
-  /** Acquires a lock and keeps it alive. */
-  async #win(request: InformedRequest, stop: AbortSignal): Promise<LockHandle | null> {
-    const lease = await winLock(this.replica, request, stop);
-    return lease === null ? null : this.#keep(lease);
-  }
-
+  /** Keeps a lock alive until it is released or lost. */
   #keep(lease: LockLease): LockHandle {
     const { name, expiryMs } = lease;
     const { remove } = this.#known.addUser(name, expiryMs);
@@ -157,15 +158,6 @@ export class LockService {
       remove();
     });
     return handle;
-  }
-
-  #track<T>(request: Promise<T>): Promise<T> {
-    const answered = (): void => {
-      this.#requests.delete(request);
-    };
-    this.#requests.add(request);
-    request.then(answered, answered);
-    return request;
   }
 
   async #close(): Promise<void> {

@@ -7,7 +7,7 @@ import { LockLease } from './lock-lease.js';
 import { type LockRequest } from './lock-request.js';
 
 /** A request, with what this process knows about the lock. */
-export interface InformedRequest extends LockRequest {
+interface InformedRequest extends LockRequest {
   readonly known: KnownLock;
 }
 
