@@ -42,7 +42,7 @@ export class EventLoopMonitor {
     this.#timer = clock.setTimer(LOOK_EVERY_MS, () => {
       const blockedMs = clock.now() - setAtMs - LOOK_EVERY_MS;
       if (blockedMs >= WARN_AFTER_MS) {
-        const jobs = [...runners()].filter((runner) => runner.ranSince(setAtMs)).map(({ job }) => job.name);
+        const jobs = [...runners()].filter(({ runs }) => runs.ranSince(setAtMs)).map(({ job }) => job.name);
         notify('eventLoopBlocked', { blockedMs, jobs: Object.freeze(jobs) });
       }
       this.#watch();

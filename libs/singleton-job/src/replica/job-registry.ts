@@ -166,7 +166,7 @@ export class SingletonJobRegistry {
       leader: leaderOf(workers?.election.leader),
       fencingToken: term?.fencingToken ?? null,
       leaseRemainingMs: term === undefined ? null : Math.max(Math.round(term.remainingMs), 0),
-      runningSince: workers?.runner.inFlight?.startedAt.toISOString() ?? null,
+      runningSince: workers?.runner.runs.inFlight?.startedAt.toISOString() ?? null,
       lastRun,
       nextTickAt:
         role === 'disabled' || pausedAt !== undefined ? null : nextDue(managed, lastRun, this.parts.clock.wallNow()),

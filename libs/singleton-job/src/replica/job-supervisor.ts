@@ -121,7 +121,7 @@ export class JobSupervisor {
     const leaves = [
       this.#monitor.join(),
       this.#slowRuns.add(() => {
-        runner.reportIfSlow();
+        runner.runs.reportIfSlow();
       }),
     ];
     try {
@@ -144,8 +144,8 @@ export class JobSupervisor {
     for (const { election } of workers) election.stop();
 
     await plan.untilAbort(ends(workers));
-    for (const { runner } of workers) runner.close('SHUTDOWN');
-    await plan.untilRelease(ends(workers.filter(({ runner }) => runner.isBusy)));
-    await plan.untilEnd(ends(workers.filter(({ runner }) => !runner.isBusy)));
+    for (const { runner } of workers) runner.runs.close('SHUTDOWN');
+    await plan.untilRelease(ends(workers.filter(({ runner }) => runner.runs.isBusy)));
+    await plan.untilEnd(ends(workers.filter(({ runner }) => !runner.runs.isBusy)));
   }
 }

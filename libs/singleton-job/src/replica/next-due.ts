@@ -7,7 +7,8 @@ export function nextDue({ job, workers }: ManagedJob, lastRun: LastRun | null, w
   if (schedule.kind !== 'interval') return isoOf(schedule.next(wallNow));
   // the delay counts from the end of the last run, which may have been on another replica
   const term = workers?.election.term;
-  if (term === undefined || workers?.runner.isBusy === true || lastRun?.fencingToken !== term.fencingToken) return null;
+  if (term === undefined || workers?.runner.runs.isBusy === true || lastRun?.fencingToken !== term.fencingToken)
+    return null;
   const endedAt = Date.parse(lastRun.startedAt) + lastRun.durationMs;
   return isoOf(Math.max(Math.ceil(schedule.next(endedAt)), wallNow));
 }

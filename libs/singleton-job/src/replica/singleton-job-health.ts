@@ -84,7 +84,7 @@ export class SingletonJobHealth {
   #overdue({ job, workers }: ManagedJob): OverdueJob | undefined {
     if (workers === undefined || workers.election.pausedAt !== undefined) return undefined;
     // a run of a lost term does not stop another replica from leading
-    const inFlight = workers.election.hasLock ? workers.runner.inFlight : undefined;
+    const inFlight = workers.election.hasLock ? workers.runner.runs.inFlight : undefined;
     const { name } = job;
     const lastRun = this.parts.statistics.lastRunOf(name);
     const { term } = workers.election;

@@ -39,7 +39,7 @@ export class StatusLog {
   stop(abortAfterMs: number): void {
     this.#timer?.cancel();
     const runs = this.parts.jobs().flatMap(({ job, workers }) => {
-      const elapsedMs = workers?.runner.elapsedMs;
+      const elapsedMs = workers?.runner.runs.elapsedMs;
       return elapsedMs === undefined ? [] : `${job.name} (running for ${showDuration(elapsedMs)})`;
     });
     if (runs.length === 0) return;

@@ -1,6 +1,5 @@
 import { type Job } from '../discovery/index.js';
 import { type Term } from '../leadership/index.js';
-import { type RunAbortCode } from '../errors/index.js';
 import { type RunInfo } from '../events/index.js';
 import { LinkedAbortController, onAbort, Sleeper } from '../time/index.js';
 import { cronLoop } from './cron-loop.js';
@@ -16,12 +15,13 @@ type Triggered = RunInfo | 'running' | 'lease-unconfirmed';
 
 /** Runs one job during the terms that its election wins, one at a time. */
 export class JobRunner {
-  readonly #runs: SingleFlight;
+  /** The run in flight, and the last one. */
+  readonly runs: SingleFlight;
   /** Aborts when the ticks of the present term, or the last one, end. */
   #quit: AbortSignal | undefined;
 
   constructor(private readonly parts: RunnerParts) {
-    this.#runs = new SingleFlight({
+    this.runs = new SingleFlight({
       ...parts,
       onEnd: (term) => {
         noteIntervalEnd(parts.job, term);
@@ -33,37 +33,12 @@ export class JobRunner {
     return this.parts.job;
   }
 
-  /** Whether a run is in flight. */
-  get isBusy(): boolean {
-    return this.#runs.isBusy;
-  }
-
-  /** The run in flight. Undefined: there is none. */
-  get inFlight(): RunInfo | undefined {
-    return this.#runs.inFlight;
-  }
-
-  /** Whether a run was in flight at any time since `sinceMs`, by the monotonic clock. */
-  ranSince(sinceMs: number): boolean {
-    return this.#runs.ranSince(sinceMs);
-  }
-
-  /** How long the run in flight has taken so far, in milliseconds. Undefined: there is none. */
-  get elapsedMs(): number | undefined {
-    return this.#runs.elapsedMs;
-  }
-
-  /** Reports the run in flight if it takes longer than `warnAfter`, once, and once more if it continues after its abort. */
-  reportIfSlow(): void {
-    this.#runs.reportIfSlow();
-  }
-
   /**
    * Fires the ticks of one term until the term ends or `stop` aborts. The end of the term aborts the run in flight; `stop` lets it finish.
    * Settles when no run is in flight.
    */
   async lead(term: Term, stop: AbortSignal): Promise<void> {
-    const runs = this.#runs;
+    const { runs } = this;
     const quitting = new LinkedAbortController(term.signal, stop);
     const quit = quitting.signal;
     this.#quit = quit;
@@ -83,18 +58,13 @@ export class JobRunner {
 
   /** Runs the job now, outside its schedule, unless a run is in flight or the term may not start a run. */
   async trigger(term: Term): Promise<Triggered> {
-    const runs = this.#runs;
+    const { runs } = this;
     if (!runs.isBusy) await noteIntervalStart(this.job, term);
     if (runs.isBusy) return 'running';
     // the term may have been given back meanwhile
     const isOver = this.#quit?.aborted !== false || runs.isClosed;
     if (isOver || !term.isValid()) return 'lease-unconfirmed';
     return runs.start({ scheduledAt: new Date(this.parts.clock.wallNow()), cause: 'trigger' }, term);
-  }
-
-  /** Aborts the run in flight, if there is one. No other run starts after that. */
-  close(code: RunAbortCode): void {
-    this.#runs.close(code);
   }
 }
 
