@@ -89,16 +89,6 @@ describe('the module takes its options', () => {
   });
 });
 
-function sealed(): never {
-  throw new Error('vault is sealed');
-}
-
-class SealedSettings implements SingletonJobOptionsFactory {
-  createSingletonJobOptions(): SingletonJobOptions {
-    return sealed();
-  }
-}
-
 describe('the module refuses', () => {
   it('to be imported without options', async () => {
     expect(await problemsOf(startApplication({ imports: [SingletonJobModule] }))).toMatchSnapshot();
