@@ -83,23 +83,6 @@ describe('An interceptor', () => {
     expect(first?.fencingToken).toBeGreaterThan(0);
   });
 
-  it('may be an instance. An error of it fails the run only', async () => {
-    const module = SingletonJobModule.forRoot(
-      options([
-        {
-          intercept: () => {
-            throw new Error('no transaction');
-          },
-        },
-      ]),
-    );
-    await using application = await startApplication({ imports: [module], providers: [Jobs] });
-    const registry = application.app.get(SingletonJobRegistry);
-    await until('two runs have failed', () => registry.get('price-tick').counters.failed >= 2);
-    expect(registry.get('price-tick').lastRun).toMatchObject({ outcome: 'failed', error: 'no transaction' });
-    expect(application.app.get(Jobs).contexts).toEqual([]);
-  });
-
   it('that is no singleton provider is refused at start-up, with all other mistakes', async () => {
     @Injectable({ scope: Scope.REQUEST })
     class PerRequest extends ContextInterceptor {}
