@@ -41,46 +41,54 @@ function busy(clock: Clock, kept: JobRun[] = []): Job[] {
   return [job({ name: 'report', schedule: interval(500), run })];
 }
 
+type Arrangement = (leader: TestReplica) => void;
+
 interface Death {
   readonly until: string;
   /** Arranges the death of a leader that is about to acquire the lock, or, from the 9th second on, to run the occurrence of the 10th. */
-  readonly arrange: (leader: TestReplica) => unknown;
+  readonly arrange: Arrangement;
   readonly fromTheStart?: true;
   /** What becomes of that occurrence. */
   readonly becomes: readonly string[];
-  /** When the other leads: `lockExpiry` after the last heartbeat, or when the lock is free. */
-  readonly otherLeadsAtMs: number;
+  /** When the other leads. @default lockExpiry after the last heartbeat */
+  readonly otherLeadsAtMs?: number;
 }
 
 /** Dies with its request on the way: before it was carried out (`request-lost`), or after (`answer-lost`). */
-function dieWith(leader: TestReplica, request: ForwardedRequest, outcome: Outcome): void {
-  leader.store.outcome = (sent) => {
-    if (sent !== request) return 'answered';
-    leader.kill();
-    return outcome;
+const dieWith =
+  (request: ForwardedRequest, outcome: Outcome): Arrangement =>
+  (leader) => {
+    leader.store.outcome = (sent) => {
+      if (sent !== request) return 'answered';
+      leader.kill();
+      return outcome;
+    };
   };
-}
 
-function dieAfter(leader: TestReplica, delayMs: number): void {
-  leader.clock.setTimer(delayMs, () => {
-    leader.kill();
-  });
-}
+const dieAfter =
+  (delayMs: number): Arrangement =>
+  (leader) => {
+    leader.clock.setTimer(delayMs, () => {
+      leader.kill();
+    });
+  };
 
 /** Dies with the renewal that would record that the run has begun. */
-function dieAtTheStart(leader: TestReplica): void {
+const dieAtTheStart: Arrangement = (leader) => {
   leader.store.outcome = (sent) => {
     if (sent !== 'renew' || leader.observer.of('runStarted').length === 0) return 'answered';
     leader.kill();
     return 'request-lost';
   };
-}
+};
 
 /** Stops when the run has ended, and dies on the way. */
-function dieInItsStop(leader: TestReplica, request: ForwardedRequest, outcome: Outcome): void {
-  dieWith(leader, request, outcome);
-  leader.clock.setTimer(1_500, () => void leader.supervisor.stop());
-}
+const dieInItsStop =
+  (request: ForwardedRequest, outcome: Outcome): Arrangement =>
+  (leader) => {
+    dieWith(request, outcome)(leader);
+    leader.clock.setTimer(1_500, () => void leader.supervisor.stop());
+  };
 
 const STARTED = 'a started 10 schedule';
 const UNCONFIRMED = 'b missed (0, 10] start-not-confirmed';
@@ -92,80 +100,27 @@ const DEATHS: readonly Death[] = [
   {
     until: 'its acquire request is sent',
     fromTheStart: true,
-    arrange: (leader) => {
-      dieWith(leader, 'acquire', 'request-lost');
-    },
+    arrange: dieWith('acquire', 'request-lost'),
     becomes: ['b started 10 schedule'],
     otherLeadsAtMs: 1_000,
   },
   {
     until: 'the lock is granted: the occurrences since then are not lost',
     fromTheStart: true,
-    arrange: (leader) => {
-      dieWith(leader, 'acquire', 'answer-lost');
-    },
+    arrange: dieWith('acquire', 'answer-lost'),
     becomes: [MISFIRE],
     otherLeadsAtMs: LOCK_EXPIRY_MS,
   },
-  {
-    until: 'the occurrence is due',
-    arrange: (leader) => {
-      dieAfter(leader, 900);
-    },
-    becomes: [MISFIRE],
-    otherLeadsAtMs: LAST_HEARTBEAT_MS + LOCK_EXPIRY_MS,
-  },
-  {
-    until: 'its claim is sent',
-    arrange: (leader) => {
-      dieWith(leader, 'claim', 'request-lost');
-    },
-    becomes: [MISFIRE],
-    otherLeadsAtMs: LAST_HEARTBEAT_MS + LOCK_EXPIRY_MS,
-  },
-  {
-    until: 'it has claimed',
-    arrange: (leader) => {
-      dieWith(leader, 'claim', 'answer-lost');
-    },
-    becomes: [UNCONFIRMED],
-    otherLeadsAtMs: LAST_HEARTBEAT_MS + LOCK_EXPIRY_MS,
-  },
-  {
-    until: 'its run has begun',
-    arrange: dieAtTheStart,
-    becomes: [STARTED, UNCONFIRMED],
-    otherLeadsAtMs: LAST_HEARTBEAT_MS + LOCK_EXPIRY_MS,
-  },
-  {
-    until: 'the beginning of its run is recorded',
-    arrange: (leader) => {
-      dieAfter(leader, 1_050);
-    },
-    becomes: [STARTED],
-    otherLeadsAtMs: LAST_HEARTBEAT_MS + LOCK_EXPIRY_MS,
-  },
-  {
-    until: 'its run has ended',
-    arrange: (leader) => {
-      dieAfter(leader, 1_200);
-    },
-    becomes: [STARTED],
-    otherLeadsAtMs: LAST_HEARTBEAT_MS + LOCK_EXPIRY_MS,
-  },
-  {
-    until: 'its release is sent',
-    arrange: (leader) => {
-      dieInItsStop(leader, 'release', 'request-lost');
-    },
-    becomes: [STARTED],
-    otherLeadsAtMs: LAST_HEARTBEAT_MS + LOCK_EXPIRY_MS,
-  },
+  { until: 'the occurrence is due', arrange: dieAfter(900), becomes: [MISFIRE] },
+  { until: 'its claim is sent', arrange: dieWith('claim', 'request-lost'), becomes: [MISFIRE] },
+  { until: 'it has claimed', arrange: dieWith('claim', 'answer-lost'), becomes: [UNCONFIRMED] },
+  { until: 'its run has begun', arrange: dieAtTheStart, becomes: [STARTED, UNCONFIRMED] },
+  { until: 'the beginning of its run is recorded', arrange: dieAfter(1_050), becomes: [STARTED] },
+  { until: 'its run has ended', arrange: dieAfter(1_200), becomes: [STARTED] },
+  { until: 'its release is sent', arrange: dieInItsStop('release', 'request-lost'), becomes: [STARTED] },
   {
     until: 'its lock is released',
-    arrange: (leader) => {
-      dieInItsStop(leader, 'release', 'answer-lost');
-    },
+    arrange: dieInItsStop('release', 'answer-lost'),
     becomes: [STARTED],
     otherLeadsAtMs: 10_500,
   },
@@ -174,25 +129,28 @@ const DEATHS: readonly Death[] = [
 describe('A leader that is killed', () => {
   const replicas = useReplicas();
 
-  it.each(DEATHS)('when $until: $becomes', async ({ arrange, fromTheStart, becomes, otherLeadsAtMs }) => {
-    const a = replicas.start('a', report);
-    if (fromTheStart) arrange(a);
-    await replicas.clock.advance(1_000);
-    const b = replicas.start('b', report);
-    await replicas.clock.advance(8_000);
-    if (!fromTheStart) arrange(a);
-    await replicas.clock.advance(36_000);
+  it.each(DEATHS)(
+    'when $until: $becomes',
+    async ({ arrange, fromTheStart, becomes, otherLeadsAtMs = LAST_HEARTBEAT_MS + LOCK_EXPIRY_MS }) => {
+      const a = replicas.start('a', report);
+      if (fromTheStart) arrange(a);
+      await replicas.clock.advance(1_000);
+      const b = replicas.start('b', report);
+      await replicas.clock.advance(8_000);
+      if (!fromTheStart) arrange(a);
+      await replicas.clock.advance(36_000);
 
-    expect([...startsOf(a, b), ...reportsOf(b)].filter((line) => /\b10\b/.test(line))).toEqual(becomes);
-    const [ledAt = Infinity] = ledAtMs(b);
-    expect(ledAt).toBeGreaterThanOrEqual(otherLeadsAtMs);
-    expect(ledAt).toBeLessThan(otherLeadsAtMs + 50);
-    // and each of the others is started once, or reported
-    for (const due of [20, 30, 40]) {
-      expect(startsOf(a, b).filter((line) => line.includes(` ${String(due)} `))).toHaveLength(1);
-    }
-    expect(reportsOf(a, b).filter((line) => !becomes.includes(line))).toEqual([]);
-  });
+      expect([...startsOf(a, b), ...reportsOf(b)].filter((line) => /\b10\b/.test(line))).toEqual(becomes);
+      const [ledAt = Infinity] = ledAtMs(b);
+      expect(ledAt).toBeGreaterThanOrEqual(otherLeadsAtMs);
+      expect(ledAt).toBeLessThan(otherLeadsAtMs + 50);
+      // and each of the others is started once, or reported
+      for (const due of [20, 30, 40]) {
+        expect(startsOf(a, b).filter((line) => line.includes(` ${String(due)} `))).toHaveLength(1);
+      }
+      expect(reportsOf(a, b).filter((line) => !becomes.includes(line))).toEqual([]);
+    },
+  );
 });
 
 describe.each(['paused', 'suspended'] as const)('A leader whose host is %s for longer than its lock lives', (how) => {
