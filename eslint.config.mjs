@@ -80,18 +80,6 @@ const workspaceZones = [
     from: ['./test', './apps'],
     message: 'bench/ measures the packed library and may import only tools/ besides.',
   },
-  {
-    target: ['./test/**', './tools/**', './apps/**'],
-    from: `${SRC}/*/**/!(index).ts`,
-    // helpers of specs have no index, the one of discovery/ would load Nest with every job definition, and that of opentelemetry/ is public
-    except: [
-      '**/testing/specs/*',
-      '**/discovery/job-explorer.ts',
-      '**/heartbeat-thread/backup-heartbeats.ts',
-      '**/opentelemetry/open-telemetry-observer.ts',
-    ],
-    message: 'A folder of the library is imported through its index.ts.',
-  },
   { target: './test/**', from: './bench', message: 'test/ may not import bench/, which is a package of its own.' },
 ];
 

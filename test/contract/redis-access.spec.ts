@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Redis } from 'ioredis';
-import { type RedisLockStore } from '../../libs/singleton-job/src/store/redis/index.js';
+import { type RedisLockStore } from '../../libs/singleton-job/src/store/redis/redis-lock-store.js';
 import {
   acquireRequest,
   eventually,
@@ -9,7 +9,7 @@ import {
   kept,
   LONG_MS,
   sessionOfReplica,
-} from '../../libs/singleton-job/src/testing/lock-store-contract/index.js';
+} from '../../libs/singleton-job/src/testing/lock-store-contract/requests.js';
 import { documentedRights } from '../support/documented-rights.js';
 import { type OpenStore, RedisFixture } from './redis-fixture.js';
 

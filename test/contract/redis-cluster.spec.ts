@@ -1,11 +1,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Cluster } from 'ioredis';
-import { type RedisConnectionOptions } from '../../libs/singleton-job/src/store/index.js';
-import { RedisLockStore } from '../../libs/singleton-job/src/store/redis/index.js';
-import { RedisCluster } from '../../tools/replicas/redis/redis-cluster.js';
+import { type RedisConnectionOptions } from '../../libs/singleton-job/src/store/redis/redis-clients.js';
+import { RedisLockStore } from '../../libs/singleton-job/src/store/redis/redis-lock-store.js';
+import { describeLockStore } from '../../libs/singleton-job/src/testing/lock-store-contract/describe-lock-store.js';
 import {
   acquireRequest,
-  describeLockStore,
   eventually,
   granted,
   heartbeat,
@@ -13,7 +12,8 @@ import {
   LONG_MS,
   refused,
   sessionOfReplica,
-} from '../../libs/singleton-job/src/testing/lock-store-contract/index.js';
+} from '../../libs/singleton-job/src/testing/lock-store-contract/requests.js';
+import { RedisCluster } from '../../tools/replicas/redis/redis-cluster.js';
 
 let cluster: RedisCluster;
 let projects = 0;

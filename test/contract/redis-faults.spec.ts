@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type RedisLockStore } from '../../libs/singleton-job/src/store/redis/index.js';
-import { TcpProxy } from '../../tools/replicas/tcp-proxy.js';
+import { type RedisLockStore } from '../../libs/singleton-job/src/store/redis/redis-lock-store.js';
 import {
   acquireRequest,
   eventually,
@@ -9,7 +8,8 @@ import {
   heartbeat,
   LONG_MS,
   sessionOfReplica,
-} from '../../libs/singleton-job/src/testing/lock-store-contract/index.js';
+} from '../../libs/singleton-job/src/testing/lock-store-contract/requests.js';
+import { TcpProxy } from '../../tools/replicas/tcp-proxy.js';
 import { type OpenStore, RedisFixture } from './redis-fixture.js';
 
 /** How long the watchdog lets a connection be silent. */

@@ -1,8 +1,11 @@
 import { Redis } from 'ioredis';
-import { type LockStoreError } from '../../libs/singleton-job/src/errors/index.js';
-import { RedisLockStore, type RedisLockStoreOptions } from '../../libs/singleton-job/src/store/redis/index.js';
+import { type LockStoreError } from '../../libs/singleton-job/src/errors/lock-store.error.js';
+import {
+  RedisLockStore,
+  type RedisLockStoreOptions,
+} from '../../libs/singleton-job/src/store/redis/redis-lock-store.js';
+import { eventually } from '../../libs/singleton-job/src/testing/lock-store-contract/requests.js';
 import { RedisServer, type RedisServerOptions } from '../../tools/replicas/redis/index.js';
-import { eventually } from '../../libs/singleton-job/src/testing/lock-store-contract/index.js';
 
 /** A store that talks to Redis, and what it reported. */
 export interface OpenStore {

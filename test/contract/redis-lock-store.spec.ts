@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { describeLockStore } from '../../libs/singleton-job/src/testing/lock-store-contract/index.js';
+import { describeLockStore } from '../../libs/singleton-job/src/testing/lock-store-contract/describe-lock-store.js';
 import { RedisFixture } from './redis-fixture.js';
 
 let fixture: RedisFixture;

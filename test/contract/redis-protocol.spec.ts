@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Socket } from 'node:net';
-import { type RedisLockStore } from '../../libs/singleton-job/src/store/redis/index.js';
+import { type RedisLockStore } from '../../libs/singleton-job/src/store/redis/redis-lock-store.js';
 import {
   acquireRequest,
   eventually,
@@ -10,7 +10,7 @@ import {
   LONG_MS,
   refused,
   sessionOfReplica,
-} from '../../libs/singleton-job/src/testing/lock-store-contract/index.js';
+} from '../../libs/singleton-job/src/testing/lock-store-contract/requests.js';
 import { RedisFixture } from './redis-fixture.js';
 
 const SESSIONS = '{myapp:sessions}';

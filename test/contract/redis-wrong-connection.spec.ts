@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { createServer, type Server } from 'node:net';
-import { type RedisConnectionOptions } from '../../libs/singleton-job/src/store/index.js';
-import { RedisLockStore } from '../../libs/singleton-job/src/store/redis/index.js';
-import { eventually } from '../../libs/singleton-job/src/testing/lock-store-contract/index.js';
+import { type RedisConnectionOptions } from '../../libs/singleton-job/src/store/redis/redis-clients.js';
+import { RedisLockStore } from '../../libs/singleton-job/src/store/redis/redis-lock-store.js';
+import { eventually } from '../../libs/singleton-job/src/testing/lock-store-contract/requests.js';
 import { RedisServer } from '../../tools/replicas/redis/index.js';
 import { freePort } from '../../tools/replicas/redis/free-port.js';
 import { RedisCluster } from '../../tools/replicas/redis/redis-cluster.js';

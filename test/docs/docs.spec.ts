@@ -1,13 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { InvalidOptionsError } from '../../libs/singleton-job/src/errors/index.js';
-import {
-  formatDuration,
-  MODULE_OPTIONS,
-  optionsOf,
-  resolveOptions,
-} from '../../libs/singleton-job/src/options/index.js';
+import { InvalidOptionsError } from '../../libs/singleton-job/src/errors/mistakes.errors.js';
+import { formatDuration } from '../../libs/singleton-job/src/options/duration.js';
+import { optionsOf } from '../../libs/singleton-job/src/options/job-option-table.js';
+import { MODULE_OPTIONS } from '../../libs/singleton-job/src/options/module-option-table.js';
+import { resolveOptions } from '../../libs/singleton-job/src/options/resolve-options.js';
 import { pagesUnder } from '../support/pages.js';
 
 const ROOT = join(import.meta.dirname, '../..');

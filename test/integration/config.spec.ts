@@ -3,7 +3,8 @@ import { Injectable, Module, type ModuleMetadata } from '@nestjs/common';
 import { ConfigModule, ConfigService, type ConfigType } from '@nestjs/config';
 import { Cron, SingletonJobModule, SingletonJobRegistry, type SingletonJobOptions } from 'nestjs-singleton-job';
 import { createSingletonJobConfig, singletonJobConfig } from 'nestjs-singleton-job/config';
-import { RESOLVED_OPTIONS, type ResolvedOptions } from '../../libs/singleton-job/src/options/index.js';
+import { type ResolvedOptions } from '../../libs/singleton-job/src/options/resolve-options.js';
+import { RESOLVED_OPTIONS } from '../../libs/singleton-job/src/options/tokens.js';
 import { problemsOf, startApplication } from '../support/nest-application.js';
 
 class Report {

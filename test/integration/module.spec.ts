@@ -15,7 +15,8 @@ import {
   type SingletonJobOptionsFactory,
   SingletonJobRegistry,
 } from 'nestjs-singleton-job';
-import { RESOLVED_OPTIONS, type ResolvedOptions } from '../../libs/singleton-job/src/options/index.js';
+import { type ResolvedOptions } from '../../libs/singleton-job/src/options/resolve-options.js';
+import { RESOLVED_OPTIONS } from '../../libs/singleton-job/src/options/tokens.js';
 import { deferred } from '../support/deferred.js';
 import { DISABLED, problemsOf, startApplication, startDisabled } from '../support/nest-application.js';
 import { RecordingStore } from '../support/recording-store.js';

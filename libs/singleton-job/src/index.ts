@@ -1,46 +1,60 @@
+export { JobRun } from './decorators/job-run.js';
+export { Cron, FixedRate, Interval, type JobDecorator } from './decorators/job.decorators.js';
+export { type JobEventDecorator, OnJobEvent } from './decorators/on-job-event.js';
+export { type JobRegistration, type RegisteredSchedule } from './discovery/job-registration.js';
+export { UnknownJobError } from './errors/job-registry.errors.js';
+export { LockStoreError, type LockStoreErrorCode } from './errors/lock-store.error.js';
+export { LockLostError, LocksClosedError, LockUnavailableError } from './errors/lock.errors.js';
+export { InvalidJobsError, InvalidLockError, InvalidOptionsError } from './errors/mistakes.errors.js';
+export { LeaseLostError, type RunAbortCode, RunAbortedError } from './errors/run.errors.js';
+export { SingletonJobError } from './errors/singleton-job.error.js';
+export { JOB_EVENTS, type JobEvent, type JobEvents } from './events/events.js';
+export { type JobObserver } from './events/observer.js';
 export {
-  Cron,
-  FixedRate,
-  Interval,
-  type JobDecorator,
-  type JobEventDecorator,
-  JobRun,
-  OnJobEvent,
-} from './decorators/index.js';
-export { type JobRegistration, type RegisteredSchedule } from './discovery/index.js';
-export {
-  InvalidJobsError,
-  InvalidLockError,
-  InvalidOptionsError,
-  LeaseLostError,
-  LockLostError,
-  LocksClosedError,
-  LockStoreError,
-  type LockStoreErrorCode,
-  LockUnavailableError,
-  type RunAbortCode,
-  RunAbortedError,
-  SingletonJobError,
-  UnknownJobError,
-} from './errors/index.js';
-export {
-  type InterceptedRun,
-  JOB_EVENTS,
-  type JobEvent,
-  type JobEvents,
-  type JobObserver,
   type LeadershipGain,
   type LeadershipLoss,
   type LeadershipReleaseReason,
   type MissReason,
-  type RunCause,
-  type RunEnded,
-  type RunInfo,
-  type RunInterceptor,
-  type ScheduleKind,
   type TickDropReason,
   type WarningCode,
-} from './events/index.js';
+} from './events/reasons.js';
+export { type RunCause, type RunEnded, type RunInfo, type ScheduleKind } from './events/run-info.js';
+export { type InterceptedRun, type RunInterceptor } from './events/run-interceptor.js';
+export { LockHandle } from './locks/lock-handle.js';
+export { type LockKey, type LockOptions } from './locks/lock-request.js';
+export { LockService } from './locks/lock.service.js';
+export { type Duration } from './options/duration.js';
+export {
+  type CronOptions,
+  type FixedRateOptions,
+  type IntervalOptions,
+  type JobOptions,
+  type JobOverrides,
+  type Overlap,
+} from './options/job.options.js';
+export {
+  type HeartbeatThreadOptions,
+  type InterceptorClass,
+  type ObserverClass,
+  type SingletonJobOptions,
+  type SingletonJobOptionsFactory,
+} from './options/singleton-job.options.js';
+export { SINGLETON_JOB_OPTIONS } from './options/tokens.js';
+export { SingletonJobRegistry } from './replica/job-registry.js';
+export {
+  type JobCounters,
+  type JobRole,
+  type JobStatus,
+  type LastRun,
+  type PauseResult,
+  type ResumeResult,
+  type RunOutcome,
+  type StepDownResult,
+  type TriggerResult,
+} from './replica/job-status.js';
+export { type HealthReport, type OverdueJob, SingletonJobHealth } from './replica/singleton-job-health.js';
+export { CronExpression } from './schedule/cron/cron-expression.js';
+export { type SingletonJobAsyncOptions, SingletonJobModule } from './singleton-job.module.js';
 export {
   type AcquireRequest,
   type AcquireResult,
@@ -48,7 +62,6 @@ export {
   type ClaimOutcome,
   type ClaimRequest,
   type ClaimResult,
-  type ClusterConnection,
   type Grant,
   type HeartbeatReference,
   type HeartbeatRequest,
@@ -63,7 +76,6 @@ export {
   type LockMessage,
   type LockStore,
   type LockStoreListener,
-  type RedisConnectionOptions,
   type Refusal,
   type RefusalReason,
   type ReleaseRequest,
@@ -80,37 +92,5 @@ export {
   type StateUpdate,
   type StoreMessage,
   type StoreWarning,
-} from './store/index.js';
-export {
-  type CronOptions,
-  type Duration,
-  type FixedRateOptions,
-  type HeartbeatThreadOptions,
-  type InterceptorClass,
-  type IntervalOptions,
-  type JobOptions,
-  type JobOverrides,
-  type ObserverClass,
-  type Overlap,
-  SINGLETON_JOB_OPTIONS,
-  type SingletonJobOptions,
-  type SingletonJobOptionsFactory,
-} from './options/index.js';
-export { LockHandle, type LockKey, type LockOptions, LockService } from './locks/index.js';
-export {
-  type HealthReport,
-  type JobCounters,
-  type JobRole,
-  type JobStatus,
-  type LastRun,
-  type OverdueJob,
-  type PauseResult,
-  type ResumeResult,
-  type RunOutcome,
-  SingletonJobHealth,
-  SingletonJobRegistry,
-  type StepDownResult,
-  type TriggerResult,
-} from './replica/index.js';
-export { CronExpression } from './schedule/index.js';
-export { type SingletonJobAsyncOptions, SingletonJobModule } from './singleton-job.module.js';
+} from './store/lock-store.js';
+export { type ClusterConnection, type RedisConnectionOptions } from './store/redis/redis-clients.js';

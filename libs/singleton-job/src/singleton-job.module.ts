@@ -12,38 +12,23 @@ import {
   type OnModuleInit,
 } from '@nestjs/common';
 import { DiscoveryModule, ModuleRef, ModulesContainer } from '@nestjs/core';
-import {
-  startLastStopFirst,
-  describeJobs,
-  type Job,
-  MODULE_MARK,
-  findOwnModule,
-  resolveExtensions,
-} from './discovery/index.js';
+import { describeJobs } from './discovery/describe-jobs.js';
 import { JobExplorer } from './discovery/job-explorer.js';
-import { InvalidJobsError, InvalidOptionsError } from './errors/index.js';
-import { LockService } from './locks/index.js';
-import {
-  describeStore,
-  ENABLED_VARIABLE,
-  isRecord,
-  misspeltVariables,
-  type ExtensionClass,
-  RESOLVED_OPTIONS,
-  type ResolvedOptions,
-  resolveOptions,
-  SINGLETON_JOB_OPTIONS,
-  type SingletonJobOptions,
-} from './options/index.js';
-import {
-  type ApplicationReplica,
-  createReplica,
-  createStore,
-  REPLICA,
-  SingletonJobHealth,
-  SingletonJobRegistry,
-  watchShutdownHooks,
-} from './replica/index.js';
+import { type Job } from './discovery/job.js';
+import { findOwnModule, MODULE_MARK, startLastStopFirst } from './discovery/module-distance.js';
+import { resolveExtensions } from './discovery/resolve-extensions.js';
+import { InvalidJobsError, InvalidOptionsError } from './errors/mistakes.errors.js';
+import { LockService } from './locks/lock.service.js';
+import { describeStore } from './options/describe-connection.js';
+import { isRecord } from './options/describe-value.js';
+import { ENABLED_VARIABLE, misspeltVariables } from './options/environment.js';
+import { type ResolvedOptions, resolveOptions } from './options/resolve-options.js';
+import { type ExtensionClass, type SingletonJobOptions } from './options/singleton-job.options.js';
+import { RESOLVED_OPTIONS, SINGLETON_JOB_OPTIONS } from './options/tokens.js';
+import { type ApplicationReplica, createReplica, createStore, REPLICA } from './replica/create-replica.js';
+import { SingletonJobRegistry } from './replica/job-registry.js';
+import { watchShutdownHooks } from './replica/shutdown-hooks.js';
+import { SingletonJobHealth } from './replica/singleton-job-health.js';
 
 const { ConfigurableModuleClass } = new ConfigurableModuleBuilder<SingletonJobOptions>({
   optionsInjectionToken: SINGLETON_JOB_OPTIONS,

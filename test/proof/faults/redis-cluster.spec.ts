@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { setTimeout as delay } from 'node:timers/promises';
-import { interval } from '../../../libs/singleton-job/src/schedule/index.js';
-import { SLACK_MS } from '../../../tools/replicas/busy-machine.js';
+import { interval } from '../../../libs/singleton-job/src/schedule/interval.js';
 import { job } from '../../../libs/singleton-job/src/testing/specs/job.js';
+import { SLACK_MS } from '../../../tools/replicas/busy-machine.js';
 import { RedisCluster } from '../../../tools/replicas/redis/redis-cluster.js';
 import { ReplicaPair } from './support/replica-pair.js';
 import { InProcessReplica, LOCK_EXPIRY_MS } from './support/in-process-replica.js';

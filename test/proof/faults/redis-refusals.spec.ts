@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { type Redis } from 'ioredis';
-import { lockLifeMs } from '../../../libs/singleton-job/src/store/index.js';
+import { lockLifeMs } from '../../../libs/singleton-job/src/store/lock-store.js';
 import { RedisServer } from '../../../tools/replicas/redis/index.js';
 import { SLACK_MS } from '../../../tools/replicas/busy-machine.js';
 import { ReplicaPair } from './support/replica-pair.js';

@@ -1,5 +1,5 @@
-import { LockStoreError } from '../../../libs/singleton-job/src/errors/index.js';
-import { emptyData } from '../../../libs/singleton-job/src/store/index.js';
+import { LockStoreError } from '../../../libs/singleton-job/src/errors/lock-store.error.js';
+import { emptyData } from '../../../libs/singleton-job/src/store/memory/in-memory-sessions.js';
 import { SimulatedCluster } from './simulated-cluster.js';
 import { type Place } from './place.js';
 import { type Fault, type JobName, type Plan, type Request, type Restart } from './plan.js';

@@ -1,4 +1,4 @@
-import { lockLifeMs } from '../../../libs/singleton-job/src/store/index.js';
+import { lockLifeMs } from '../../../libs/singleton-job/src/store/lock-store.js';
 import { type Fault, type JobName, type Plan, setBackMs } from './plan.js';
 
 /** How far the clocks of this simulation may drift apart during a lease. */

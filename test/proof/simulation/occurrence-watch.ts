@@ -1,5 +1,5 @@
-import { type JobEvents } from '../../../libs/singleton-job/src/events/index.js';
-import { type AcquireRequest, type AcquireResult } from '../../../libs/singleton-job/src/store/index.js';
+import { type JobEvents } from '../../../libs/singleton-job/src/events/events.js';
+import { type AcquireRequest, type AcquireResult } from '../../../libs/singleton-job/src/store/lock-store.js';
 import { type CronJob, type Report } from './history.js';
 import { type Setting } from './plan.js';
 

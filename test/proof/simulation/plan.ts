@@ -1,4 +1,4 @@
-import { lockLifeMs } from '../../../libs/singleton-job/src/store/index.js';
+import { lockLifeMs } from '../../../libs/singleton-job/src/store/lock-store.js';
 import { type ClockFaults } from './process-clock.js';
 import { type NetworkConditions, conditionsInWords } from './network-conditions.js';
 

@@ -1,7 +1,8 @@
-import { InMemoryLockStore } from '../../../libs/singleton-job/src/store/index.js';
+import { resolveOptions } from '../../../libs/singleton-job/src/options/resolve-options.js';
+import { cron } from '../../../libs/singleton-job/src/schedule/cron/cron.js';
+import { type CronSchedule } from '../../../libs/singleton-job/src/schedule/schedule.js';
+import { InMemoryLockStore } from '../../../libs/singleton-job/src/store/memory/in-memory-store.js';
 import { TestServer } from '../../../libs/singleton-job/src/testing/index.js';
-import { resolveOptions } from '../../../libs/singleton-job/src/options/index.js';
-import { cron, type CronSchedule } from '../../../libs/singleton-job/src/schedule/index.js';
 import { Chance } from './chance.js';
 import { Place } from './place.js';
 import { Calm } from './calm.js';

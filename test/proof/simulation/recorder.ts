@@ -1,5 +1,6 @@
-import { type JobRun } from '../../../libs/singleton-job/src/decorators/index.js';
-import { type JobEvents, type Notify } from '../../../libs/singleton-job/src/events/index.js';
+import { type JobRun } from '../../../libs/singleton-job/src/decorators/job-run.js';
+import { type JobEvents, type Notify } from '../../../libs/singleton-job/src/events/events.js';
+import { deadlineOf } from '../../../libs/singleton-job/src/leadership/lease.js';
 import {
   type AcquireRequest,
   type AcquireResult,
@@ -10,9 +11,8 @@ import {
   type ReleaseResult,
   replicaOf,
   sessionOf,
-} from '../../../libs/singleton-job/src/store/index.js';
+} from '../../../libs/singleton-job/src/store/lock-store.js';
 import { type TestServer } from '../../../libs/singleton-job/src/testing/index.js';
-import { deadlineOf } from '../../../libs/singleton-job/src/leadership/index.js';
 import { type Candidate } from './calm-checks.js';
 import { JOBS, longestExpiryMs, type Request, type Setting } from './plan.js';
 import { type ProcessClock } from './process-clock.js';

@@ -1,4 +1,5 @@
-import { Election, Replica } from '../../../libs/singleton-job/src/leadership/index.js';
+import { Election } from '../../../libs/singleton-job/src/leadership/election.js';
+import { Replica } from '../../../libs/singleton-job/src/leadership/replica.js';
 import { TestServer } from '../../../libs/singleton-job/src/testing/index.js';
 import { Chance } from './chance.js';
 import { ProcessClock } from './process-clock.js';

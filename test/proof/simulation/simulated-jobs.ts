@@ -1,11 +1,8 @@
-import { type Job } from '../../../libs/singleton-job/src/discovery/index.js';
-import { type JobRun } from '../../../libs/singleton-job/src/decorators/index.js';
-import {
-  type AnySchedule,
-  type CronSchedule,
-  fixedRate,
-  interval,
-} from '../../../libs/singleton-job/src/schedule/index.js';
+import { type JobRun } from '../../../libs/singleton-job/src/decorators/job-run.js';
+import { type Job } from '../../../libs/singleton-job/src/discovery/job.js';
+import { fixedRate } from '../../../libs/singleton-job/src/schedule/fixed-rate.js';
+import { interval } from '../../../libs/singleton-job/src/schedule/interval.js';
+import { type AnySchedule, type CronSchedule } from '../../../libs/singleton-job/src/schedule/schedule.js';
 import { job } from '../../../libs/singleton-job/src/testing/specs/job.js';
 import { Chance } from './chance.js';
 import { type JobName, JOBS, type Kind, type Plan, safetyMarginMs, type Version } from './plan.js';

@@ -1,4 +1,5 @@
-import { type LockHandle, type LockService } from '../../../libs/singleton-job/src/locks/index.js';
+import { type LockHandle } from '../../../libs/singleton-job/src/locks/lock-handle.js';
+import { type LockService } from '../../../libs/singleton-job/src/locks/lock.service.js';
 import { type Chance } from './chance.js';
 import { type ProcessClock } from './process-clock.js';
 import { type Recorder } from './recorder.js';

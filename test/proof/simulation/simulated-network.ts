@@ -1,4 +1,5 @@
-import { LockStoreError } from '../../../libs/singleton-job/src/errors/index.js';
+import { LockStoreError } from '../../../libs/singleton-job/src/errors/lock-store.error.js';
+import { Listeners } from '../../../libs/singleton-job/src/store/listeners.js';
 import {
   type AcquireRequest,
   type AcquireResult,
@@ -6,7 +7,6 @@ import {
   type ClaimResult,
   type HeartbeatRequest,
   type HeartbeatResult,
-  Listeners,
   type LockStore,
   type LockStoreListener,
   type ReleaseRequest,
@@ -17,9 +17,9 @@ import {
   type SetPausedRequest,
   type SetPausedResult,
   type StoreMessage,
-} from '../../../libs/singleton-job/src/store/index.js';
+} from '../../../libs/singleton-job/src/store/lock-store.js';
 import { type TestServer } from '../../../libs/singleton-job/src/testing/index.js';
-import { instant, type Instant, type Timer } from '../../../libs/singleton-job/src/time/index.js';
+import { instant, type Instant, type Timer } from '../../../libs/singleton-job/src/time/clock.js';
 import { type Chance } from './chance.js';
 import { type Connection } from './connection.js';
 import { Line } from './line.js';

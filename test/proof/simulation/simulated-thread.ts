@@ -3,7 +3,7 @@ import {
   type BackupReport,
   type HeartbeatBackup,
   type MainThreadState,
-} from '../../../libs/singleton-job/src/leadership/index.js';
+} from '../../../libs/singleton-job/src/leadership/heartbeat-backup.js';
 import { type Chance } from './chance.js';
 import { Pipe } from './pipe.js';
 import { type ProcessClock } from './process-clock.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { lockExpiryOf } from '../../../libs/singleton-job/src/store/index.js';
+import { lockExpiryOf } from '../../../libs/singleton-job/src/store/lock-store.js';
 import { type TestServer } from '../../../libs/singleton-job/src/testing/index.js';
 import { failureInWords, playInShards } from './command/index.js';
 import { type Rule } from './history.js';

@@ -1,4 +1,4 @@
-import { CLAIM_LEAD_MS, lockLifeMs } from '../../../libs/singleton-job/src/store/index.js';
+import { CLAIM_LEAD_MS, lockLifeMs } from '../../../libs/singleton-job/src/store/lock-store.js';
 import {
   type Fault,
   JOBS,

@@ -1,8 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
-import { Cron, FixedRate } from '../decorators/index.js';
-import { exploreInstances, type Job } from '../discovery/index.js';
-import { type InvalidJobsError, type InvalidOptionsError } from '../errors/index.js';
-import { MODULE_OPTIONS, optionInVariable, OVERRIDES, type OptionTable, resolveOptions } from '../options/index.js';
+import { Cron, FixedRate } from '../decorators/job.decorators.js';
+import { exploreInstances } from '../discovery/explore-instances.js';
+import { type Job } from '../discovery/job.js';
+import { type InvalidJobsError, type InvalidOptionsError } from '../errors/mistakes.errors.js';
+import { OVERRIDES } from '../options/job-option-table.js';
+import { MODULE_OPTIONS } from '../options/module-option-table.js';
+import { type OptionTable } from '../options/option-reader.js';
+import { resolveOptions } from '../options/resolve-options.js';
+import { optionInVariable } from '../options/variables.js';
 import { readVariables } from './read-variables.js';
 
 class Jobs {

@@ -1,17 +1,10 @@
-import {
-  ENABLED_VARIABLE,
-  FROM_VARIABLES,
-  MODULE_OPTION_FIXES,
-  MODULE_OPTIONS,
-  OPTION_FIXES,
-  optionInVariable,
-  type OptionTable,
-  type OptionVariables,
-  OVERRIDES,
-  type SingletonJobOptions,
-  suggest,
-  type VariableKind,
-} from '../options/index.js';
+import { ENABLED_VARIABLE } from '../options/environment.js';
+import { OPTION_FIXES, OVERRIDES } from '../options/job-option-table.js';
+import { MODULE_OPTION_FIXES, MODULE_OPTIONS } from '../options/module-option-table.js';
+import { type OptionTable } from '../options/option-reader.js';
+import { type SingletonJobOptions } from '../options/singleton-job.options.js';
+import { suggest } from '../options/suggest.js';
+import { FROM_VARIABLES, optionInVariable, type OptionVariables, type VariableKind } from '../options/variables.js';
 
 /** The options of the module as variables set them. An option whose variable is not set is left out, `projectName` too. */
 export interface OptionsFromEnvironment extends Omit<SingletonJobOptions, 'connection'> {

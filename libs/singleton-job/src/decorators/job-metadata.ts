@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-import { type ScheduleKind } from '../events/index.js';
+import { type ScheduleKind } from '../events/run-info.js';
 
 /** The raw arguments of a decorator. They are checked at start-up, and all mistakes are reported at once. */
 export interface JobMetadata {

@@ -1,5 +1,6 @@
-import { LeaseLostError } from '../errors/index.js';
-import { type InterceptedRun, type RunCause, type RunInfo, type ScheduleKind } from '../events/index.js';
+import { LeaseLostError } from '../errors/run.errors.js';
+import { type RunCause, type RunInfo, type ScheduleKind } from '../events/run-info.js';
+import { type InterceptedRun } from '../events/run-interceptor.js';
 
 /** The state of a run that a {@link JobRun} reads. */
 export interface RunControl {

@@ -1,4 +1,5 @@
-import { type CronOptions, type Duration, type FixedRateOptions, type IntervalOptions } from '../options/index.js';
+import { type Duration } from '../options/duration.js';
+import { type CronOptions, type FixedRateOptions, type IntervalOptions } from '../options/job.options.js';
 import { type JobMetadata, recordJob } from './job-metadata.js';
 import { type JobRun } from './job-run.js';
 

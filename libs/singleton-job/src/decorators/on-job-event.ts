@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-import { type JobEvents } from '../events/index.js';
+import { type JobEvents } from '../events/events.js';
 
 /** Decorates a method that takes the payload of the event, or nothing. */
 export type JobEventDecorator<E extends keyof JobEvents> = <T extends (payload: JobEvents[E]) => unknown>(

@@ -1,4 +1,6 @@
-import { didYouMean, jobInVariable, type ResolvedOptions, suggest } from '../options/index.js';
+import { type ResolvedOptions } from '../options/resolve-options.js';
+import { didYouMean, suggest } from '../options/suggest.js';
+import { jobInVariable } from '../options/variables.js';
 import { givenName, type JobCandidate } from './job-candidate.js';
 import { type Job } from './job.js';
 

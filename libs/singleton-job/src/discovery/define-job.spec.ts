@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { FixedRate } from '../decorators/index.js';
-import { type InvalidJobsError, type InvalidOptionsError } from '../errors/index.js';
-import { FROM_VARIABLES, resolveOptions } from '../options/index.js';
+import { FixedRate } from '../decorators/job.decorators.js';
+import { type InvalidJobsError, type InvalidOptionsError } from '../errors/mistakes.errors.js';
+import { resolveOptions } from '../options/resolve-options.js';
+import { FROM_VARIABLES } from '../options/variables.js';
 import { exploreInstances } from './explore-instances.js';
 
 class Prices {

@@ -1,22 +1,15 @@
-import { type JobMetadata } from '../decorators/index.js';
-import {
-  argumentOf,
-  describeValue,
-  formatDuration,
-  type GivenJobOptions,
-  isRecord,
-  JOB_OPTIONS,
-  OptionReader,
-  optionsOf,
-  overridesOf,
-  Place,
-  readJobOptions,
-  readOption,
-  type ResolvedOptions,
-  rowsOf,
-  withDefaults,
-} from '../options/index.js';
-import { type AnySchedule, cron, fixedRate, interval, InvalidScheduleError } from '../schedule/index.js';
+import { type JobMetadata } from '../decorators/job-metadata.js';
+import { describeValue, isRecord } from '../options/describe-value.js';
+import { formatDuration } from '../options/duration.js';
+import { argumentOf, type GivenJobOptions, JOB_OPTIONS, optionsOf, rowsOf } from '../options/job-option-table.js';
+import { OptionReader, Place, readOption, withDefaults } from '../options/option-reader.js';
+import { overridesOf, readJobOptions } from '../options/read-overrides.js';
+import { type ResolvedOptions } from '../options/resolve-options.js';
+import { cron } from '../schedule/cron/cron.js';
+import { fixedRate } from '../schedule/fixed-rate.js';
+import { interval } from '../schedule/interval.js';
+import { InvalidScheduleError } from '../schedule/invalid-schedule.error.js';
+import { type AnySchedule } from '../schedule/schedule.js';
 import { hasLastingName, type JobCandidate } from './job-candidate.js';
 import { type Job } from './job.js';
 

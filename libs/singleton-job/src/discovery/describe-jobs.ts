@@ -1,5 +1,5 @@
-import { formatDuration } from '../options/index.js';
-import { type AnySchedule } from '../schedule/index.js';
+import { formatDuration } from '../options/duration.js';
+import { type AnySchedule } from '../schedule/schedule.js';
 import { type Job } from './job.js';
 
 /** How many jobs are listed by name: an application may have a thousand. */

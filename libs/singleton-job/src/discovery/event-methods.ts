@@ -1,6 +1,8 @@
-import { recordedEvents } from '../decorators/index.js';
-import { JOB_EVENTS, type JobObserver } from '../events/index.js';
-import { describeValue, didYouMean } from '../options/index.js';
+import { recordedEvents } from '../decorators/on-job-event.js';
+import { JOB_EVENTS } from '../events/events.js';
+import { type JobObserver } from '../events/observer.js';
+import { describeValue } from '../options/describe-value.js';
+import { didYouMean } from '../options/suggest.js';
 import { callOf, type JobHost, scopeMistake } from './job-candidate.js';
 import { classOf, descriptorOf } from './prototype.js';
 

@@ -1,5 +1,5 @@
-import { InvalidJobsError } from '../errors/index.js';
-import { type ResolvedOptions } from '../options/index.js';
+import { InvalidJobsError } from '../errors/mistakes.errors.js';
+import { type ResolvedOptions } from '../options/resolve-options.js';
 import { checkDuplicates } from './check-names.js';
 import { defineJob } from './define-job.js';
 import { candidatesOf } from './job-candidate.js';

@@ -1,5 +1,7 @@
-import { type JobMetadata, type JobRun, recordedJobs } from '../decorators/index.js';
-import { isName, isRecord } from '../options/index.js';
+import { type JobMetadata, recordedJobs } from '../decorators/job-metadata.js';
+import { type JobRun } from '../decorators/job-run.js';
+import { isRecord } from '../options/describe-value.js';
+import { isName } from '../options/names.js';
 import { isOfNestSchedule } from './nest-schedule.js';
 import { classOf, descriptorOf } from './prototype.js';
 

@@ -1,7 +1,9 @@
 import { Inject, Injectable, Logger, Scope } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
-import { type JobObserver } from '../events/index.js';
-import { isClass, RESOLVED_OPTIONS, type ResolvedOptions } from '../options/index.js';
+import { type JobObserver } from '../events/observer.js';
+import { isClass } from '../options/describe-value.js';
+import { type ResolvedOptions } from '../options/resolve-options.js';
+import { RESOLVED_OPTIONS } from '../options/tokens.js';
 import { ambiguousVariables, checkDuplicates, namesOf, unknownOverrides } from './check-names.js';
 import { defineJob } from './define-job.js';
 import { eventMethodsOf } from './event-methods.js';

@@ -1,16 +1,12 @@
-import { type JobRun } from '../decorators/index.js';
-import { InvalidJobsError } from '../errors/index.js';
-import {
-  type CronOptions,
-  describeValue,
-  type Duration,
-  type FixedRateOptions,
-  isName,
-  isRecord,
-  JOB_OPTIONS,
-  Place,
-  type ResolvedOptions,
-} from '../options/index.js';
+import { type JobRun } from '../decorators/job-run.js';
+import { InvalidJobsError } from '../errors/mistakes.errors.js';
+import { describeValue, isRecord } from '../options/describe-value.js';
+import { type Duration } from '../options/duration.js';
+import { JOB_OPTIONS } from '../options/job-option-table.js';
+import { type CronOptions, type FixedRateOptions } from '../options/job.options.js';
+import { isName } from '../options/names.js';
+import { Place } from '../options/option-reader.js';
+import { type ResolvedOptions } from '../options/resolve-options.js';
 import { defineJob } from './define-job.js';
 import { type JobCandidate } from './job-candidate.js';
 import { type Job } from './job.js';

@@ -1,6 +1,6 @@
-import { type JobRun } from '../decorators/index.js';
-import { type Overlap } from '../options/index.js';
-import { type AnySchedule } from '../schedule/index.js';
+import { type JobRun } from '../decorators/job-run.js';
+import { type Overlap } from '../options/job.options.js';
+import { type AnySchedule } from '../schedule/schedule.js';
 
 /** A checked job with all its options: everything that its election and its runner need. */
 export interface Job {

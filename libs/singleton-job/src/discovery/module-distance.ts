@@ -1,6 +1,6 @@
 import 'reflect-metadata';
-import { InvalidOptionsError } from '../errors/index.js';
-import { isRecord } from '../options/index.js';
+import { InvalidOptionsError } from '../errors/mistakes.errors.js';
+import { isRecord } from '../options/describe-value.js';
 
 /** The fields of a module in the container of Nest that are used here. */
 interface ModuleWithDistance {

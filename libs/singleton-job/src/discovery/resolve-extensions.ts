@@ -1,4 +1,5 @@
-import { isClass, type ExtensionClass } from '../options/index.js';
+import { isClass } from '../options/describe-value.js';
+import { type ExtensionClass } from '../options/singleton-job.options.js';
 
 interface ExtensionLookup {
   /** The name of the option: `observers`. */

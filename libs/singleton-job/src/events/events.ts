@@ -1,4 +1,5 @@
-import { type LockStoreError, type RunAbortCode } from '../errors/index.js';
+import { type LockStoreError } from '../errors/lock-store.error.js';
+import { type RunAbortCode } from '../errors/run.errors.js';
 import {
   type LeadershipGain,
   type LeadershipLoss,

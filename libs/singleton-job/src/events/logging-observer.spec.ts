@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { LockStoreError } from '../errors/index.js';
+import { LockStoreError } from '../errors/lock-store.error.js';
 import { type JobEvents } from './events.js';
 import { LoggingObserver } from './logging-observer.js';
 import { notifyAll } from './observer.js';

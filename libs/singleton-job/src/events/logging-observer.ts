@@ -1,4 +1,5 @@
-import { ABORT_REASONS, messageOf, stackOf } from '../errors/index.js';
+import { messageOf, stackOf } from '../errors/message-of.js';
+import { ABORT_REASONS } from '../errors/run.errors.js';
 import { type JobEvents } from './events.js';
 import { type JobObserver } from './observer.js';
 import { type LeadershipGain } from './reasons.js';

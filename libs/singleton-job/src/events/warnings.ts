@@ -1,4 +1,4 @@
-import { messageOf } from '../errors/index.js';
+import { messageOf } from '../errors/message-of.js';
 import { type JobEvents } from './events.js';
 import { showDuration } from './show-duration.js';
 

@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { type BackupReport, type MainThreadState } from '../leadership/heartbeat-backup.js';
+import { deadlineOf } from '../leadership/lease.js';
+import { InMemoryLockStore } from '../store/memory/in-memory-store.js';
+import { ManualClock, TestServer } from '../testing/index.js';
 import { FaultyStore } from '../testing/replicas/faulty-store.js';
 import { ReplicaClock } from '../testing/replicas/replica-clock.js';
-import { ManualClock, TestServer } from '../testing/index.js';
-import { InMemoryLockStore } from '../store/index.js';
-import { instant } from '../time/index.js';
-import { type BackupReport, type MainThreadState } from '../leadership/index.js';
+import { instant } from '../time/clock.js';
 import { BackupHeartbeats } from './backup-heartbeats.js';
-import { deadlineOf } from '../leadership/index.js';
 
 const ID = 'a.1@10000';
 const LOCK_EXPIRY_MS = 10_000;

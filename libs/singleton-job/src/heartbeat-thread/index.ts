@@ -3,9 +3,9 @@
  * nothing when it is imported elsewhere.
  */
 import { parentPort, workerData } from 'node:worker_threads';
-import { type MainThreadState } from '../leadership/index.js';
-import { RedisLockStore } from '../store/redis/index.js';
-import { SystemClock } from '../time/index.js';
+import { type MainThreadState } from '../leadership/heartbeat-backup.js';
+import { RedisLockStore } from '../store/redis/redis-lock-store.js';
+import { SystemClock } from '../time/system-clock.js';
 import { BackupHeartbeats } from './backup-heartbeats.js';
 import {
   HEARTBEAT_THREAD,

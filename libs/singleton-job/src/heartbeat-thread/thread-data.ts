@@ -1,5 +1,5 @@
 import { type MessagePort } from 'node:worker_threads';
-import { type RedisConnectionOptions } from '../store/index.js';
+import { type RedisConnectionOptions } from '../store/redis/redis-clients.js';
 
 /** What the heartbeat thread gets at its start. It sends `ready` and {@link Unreachable} to its parent port, and all else to `port`. */
 export interface HeartbeatThreadData {

@@ -1,7 +1,7 @@
-import { type LockStoreError } from '../errors/index.js';
-import { lockTtlRestored } from '../events/index.js';
-import { type AcquireRequest, type Grant, type Holder, type Refusal } from '../store/index.js';
-import { Semaphore } from '../time/index.js';
+import { type LockStoreError } from '../errors/lock-store.error.js';
+import { lockTtlRestored } from '../events/warnings.js';
+import { type AcquireRequest, type Grant, type Holder, type Refusal } from '../store/lock-store.js';
+import { Semaphore } from '../time/semaphore.js';
 import { type LockMessages } from './lock-messages.js';
 import { type ReplicaContext } from './replica.js';
 

@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
-import { interval } from '../schedule/index.js';
-import { type TestServer } from '../testing/test-server.js';
+import { interval } from '../schedule/interval.js';
 import { settle } from '../testing/index.js';
 import { type TestReplica, type TestReplicaOptions } from '../testing/replicas/test-replica.js';
 import { type TestReplicas } from '../testing/replicas/test-replicas.js';
 import { job, lasting } from '../testing/specs/job.js';
 import { leadership, timesOf } from '../testing/specs/stories.js';
 import { useReplicas } from '../testing/specs/use-replicas.js';
+import { type TestServer } from '../testing/test-server.js';
 
 const LOCK_EXPIRY_MS = 10_000;
 /** From the end of a connection to the next. */

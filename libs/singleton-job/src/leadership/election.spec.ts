@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { cron } from '../schedule/index.js';
+import { cron } from '../schedule/cron/cron.js';
 import { settle } from '../testing/index.js';
 import { acquireRequest } from '../testing/lock-store-contract/requests.js';
 import { type ForwardedRequest } from '../testing/replicas/forwarding-store.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { cron } from '../schedule/index.js';
-import { type LockMessage } from '../store/index.js';
+import { cron } from '../schedule/cron/cron.js';
+import { type LockMessage } from '../store/lock-store.js';
 import { settle } from '../testing/index.js';
 import { type TestReplica, type TestReplicaOptions } from '../testing/replicas/test-replica.js';
 import { job, lasting } from '../testing/specs/job.js';

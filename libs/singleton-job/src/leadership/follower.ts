@@ -1,4 +1,4 @@
-import { pauseLost } from '../events/index.js';
+import { pauseLost } from '../events/warnings.js';
 import {
   type AcquireRequest,
   type Grant,
@@ -7,8 +7,11 @@ import {
   type Refusal,
   type SessionId,
   sessionOf,
-} from '../store/index.js';
-import { instant, type Instant, LinkedAbortController, onAbort, shortPauseMs } from '../time/index.js';
+} from '../store/lock-store.js';
+import { shortPauseMs } from '../time/backoff.js';
+import { instant, type Instant } from '../time/clock.js';
+import { LinkedAbortController } from '../time/linked-abort-controller.js';
+import { onAbort } from '../time/on-abort.js';
 import { KnownHolder } from './known-holder.js';
 import { deadlineOf, isBefore, TTL_JITTER_MS } from './lease.js';
 import { type LockNews, type LockWaiter } from './lock-messages.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { type HeartbeatRequest } from '../store/index.js';
+import { type HeartbeatRequest } from '../store/lock-store.js';
 import { type TestReplica } from '../testing/replicas/test-replica.js';
 import { job } from '../testing/specs/job.js';
 import { leadership } from '../testing/specs/stories.js';

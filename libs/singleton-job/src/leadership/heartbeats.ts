@@ -1,10 +1,11 @@
-import { type HeartbeatRequest, type HeartbeatResult } from '../store/index.js';
-import { Condition, instant, type Instant, type Timer } from '../time/index.js';
+import { type HeartbeatRequest, type HeartbeatResult } from '../store/lock-store.js';
+import { instant, type Instant, type Timer } from '../time/clock.js';
+import { Condition } from '../time/condition.js';
 import { type AfterRestart } from './after-restart.js';
 import { type HeartbeatBackup } from './heartbeat-backup.js';
 import { type ReplicaContext } from './replica.js';
-import { type Session } from './session.js';
 import { type SessionList } from './session-list.js';
+import { type Session } from './session.js';
 import { type Sessions } from './sessions.js';
 
 /** How long {@link Heartbeats.refresh} waits for an answer. */

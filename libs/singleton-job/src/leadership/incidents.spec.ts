@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { interval } from '../schedule/index.js';
+import { interval } from '../schedule/interval.js';
 import { type TestReplica } from '../testing/replicas/test-replica.js';
 import { job, lasting } from '../testing/specs/job.js';
 import { leadership, timesOf } from '../testing/specs/stories.js';

@@ -1,5 +1,5 @@
-import { lockLifeMs } from '../store/index.js';
-import { type Instant } from '../time/index.js';
+import { lockLifeMs } from '../store/lock-store.js';
+import { type Instant } from '../time/clock.js';
 import { deadlineOf, earlier, later, safetyMarginMs } from './lease.js';
 import { type Session } from './session.js';
 

@@ -1,15 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
-import { type JobRun } from '../decorators/index.js';
-import { type Job } from '../discovery/index.js';
-import { LeaseLostError } from '../errors/index.js';
-import { cron, interval } from '../schedule/index.js';
-import { type Clock } from '../time/index.js';
+import { type JobRun } from '../decorators/job-run.js';
+import { type Job } from '../discovery/job.js';
+import { LeaseLostError } from '../errors/run.errors.js';
+import { cron } from '../schedule/cron/cron.js';
+import { interval } from '../schedule/interval.js';
 import { type Outcome } from '../testing/replicas/faulty-store.js';
 import { type ForwardedRequest } from '../testing/replicas/forwarding-store.js';
 import { type TestReplica } from '../testing/replicas/test-replica.js';
 import { job, lasting } from '../testing/specs/job.js';
 import { timesOf } from '../testing/specs/stories.js';
 import { useReplicas } from '../testing/specs/use-replicas.js';
+import { type Clock } from '../time/clock.js';
 
 const LOCK_EXPIRY_MS = 10_000;
 const every10Seconds = cron('*/10 * * * * *', { timeZone: 'UTC', jobName: 'report' });

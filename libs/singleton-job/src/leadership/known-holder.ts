@@ -1,4 +1,4 @@
-import { type JobEvents } from '../events/index.js';
+import { type JobEvents } from '../events/events.js';
 import {
   type Grant,
   type Holder,
@@ -8,7 +8,7 @@ import {
   replicaOf,
   type SessionId,
   sessionOf,
-} from '../store/index.js';
+} from '../store/lock-store.js';
 import { safetyMarginMs } from './lease.js';
 import { type SessionList } from './session-list.js';
 

@@ -1,4 +1,4 @@
-import { instant, type Clock, type Instant } from '../time/index.js';
+import { type Clock, instant, type Instant } from '../time/clock.js';
 
 /**
  * Until when a replica may rely on an answer of the store: the time at which the request was *sent* plus nine tenths of the new life.

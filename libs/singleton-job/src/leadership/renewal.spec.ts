@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { cron, interval } from '../schedule/index.js';
-import { type StateUpdate } from '../store/index.js';
+import { cron } from '../schedule/cron/cron.js';
+import { interval } from '../schedule/interval.js';
+import { type StateUpdate } from '../store/lock-store.js';
 import { job, lasting } from '../testing/specs/job.js';
 import { useReplicas } from '../testing/specs/use-replicas.js';
 

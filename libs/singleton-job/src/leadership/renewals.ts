@@ -1,4 +1,5 @@
-import { type Clock, SharedInterval } from '../time/index.js';
+import { type Clock } from '../time/clock.js';
+import { SharedInterval } from '../time/shared-interval.js';
 
 /** Renews a lock that this replica holds: of a job, or of a caller of `LockService`. One renewal is under way at a time. */
 export class LockRenewal {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { type HeartbeatResult, type ListedSession } from '../store/index.js';
+import { type HeartbeatResult, type ListedSession } from '../store/lock-store.js';
 import { SessionList } from './session-list.js';
 
 const NOW = 1_000_000;

@@ -6,7 +6,7 @@ import {
   lockLifeMs,
   replicaOf,
   type SessionId,
-} from '../store/index.js';
+} from '../store/lock-store.js';
 
 /** The list of sessions of all replicas, as the answers to heartbeats show it. An answer has only what changed since the one before. */
 export class SessionList {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { interval } from '../schedule/index.js';
-import { type HeartbeatRequest } from '../store/index.js';
+import { interval } from '../schedule/interval.js';
+import { type HeartbeatRequest } from '../store/lock-store.js';
 import { type TestReplica } from '../testing/replicas/test-replica.js';
 import { job, lasting } from '../testing/specs/job.js';
 import { leadership, timesOf } from '../testing/specs/stories.js';

@@ -1,9 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import { fixedRate, interval } from '../schedule/index.js';
-import { type Term } from './term.js';
+import { fixedRate } from '../schedule/fixed-rate.js';
+import { interval } from '../schedule/interval.js';
 import { type TestReplica } from '../testing/replicas/test-replica.js';
 import { job, lasting } from '../testing/specs/job.js';
 import { useReplicas } from '../testing/specs/use-replicas.js';
+import { type Term } from './term.js';
 
 function termOf({ supervisor }: TestReplica): Term {
   const term = supervisor.find('tick')?.workers?.election.term;

@@ -1,8 +1,12 @@
-import { type ClaimResult, type Grant, type Holder, type RenewResult } from '../store/index.js';
-import { atDeadline, instant, type Instant, onAbort, sleep, type Timer, within } from '../time/index.js';
+import { type ClaimResult, type Grant, type Holder, type RenewResult } from '../store/lock-store.js';
+import { atDeadline } from '../time/at-deadline.js';
+import { instant, type Instant, type Timer } from '../time/clock.js';
+import { onAbort } from '../time/on-abort.js';
+import { sleep } from '../time/sleep.js';
+import { within } from '../time/within.js';
+import { JobLease } from './job-lease.js';
 import { type Takeover } from './known-holder.js';
 import { isBefore } from './lease.js';
-import { JobLease } from './job-lease.js';
 import { type Replica } from './replica.js';
 import { type Session } from './session.js';
 import { type StoreClock } from './store-clock.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { type Grant, type Refusal } from '../store/index.js';
+import { type Grant, type Refusal } from '../store/lock-store.js';
 import { Watermarks } from './watermarks.js';
 
 const NOTHING = {

@@ -1,4 +1,4 @@
-import { type Grant, type JobState, type Refusal, type StateUpdate } from '../store/index.js';
+import { type Grant, type JobState, type Refusal, type StateUpdate } from '../store/lock-store.js';
 
 /** What earlier leaders have left: the new leader reports it and continues from there. Times are by the clock of the store. */
 export interface Backlog {

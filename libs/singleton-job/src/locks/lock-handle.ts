@@ -1,4 +1,4 @@
-import { LockLostError } from '../errors/index.js';
+import { LockLostError } from '../errors/lock.errors.js';
 import { type LockLease } from './lock-lease.js';
 
 /**

@@ -1,16 +1,9 @@
-import { InvalidLockError } from '../errors/index.js';
-import {
-  describeValue,
-  duration,
-  type Duration,
-  expiry,
-  isRecord,
-  matching,
-  OptionReader,
-  type OptionRow,
-  type ResolvedOptions,
-  withDefaults,
-} from '../options/index.js';
+import { InvalidLockError } from '../errors/mistakes.errors.js';
+import { describeValue, isRecord } from '../options/describe-value.js';
+import { type Duration } from '../options/duration.js';
+import { OptionReader, type OptionRow, withDefaults } from '../options/option-reader.js';
+import { duration, expiry, matching } from '../options/readers.js';
+import { type ResolvedOptions } from '../options/resolve-options.js';
 
 /** The key of a lock. Each tenant has its own keys: two tenants can lock the same name at the same time. */
 export type LockKey =

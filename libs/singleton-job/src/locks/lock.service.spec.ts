@@ -1,21 +1,17 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { Replica } from '../leadership/index.js';
-import {
-  InvalidLockError,
-  LockLostError,
-  LocksClosedError,
-  LockStoreError,
-  LockUnavailableError,
-  messageOf,
-} from '../errors/index.js';
-import { InMemoryLockStore } from '../store/index.js';
-import { TestServer } from '../testing/test-server.js';
-import { resolveOptions } from '../options/index.js';
+import { LockStoreError } from '../errors/lock-store.error.js';
+import { LockLostError, LocksClosedError, LockUnavailableError } from '../errors/lock.errors.js';
+import { messageOf } from '../errors/message-of.js';
+import { InvalidLockError } from '../errors/mistakes.errors.js';
+import { Replica } from '../leadership/replica.js';
+import { resolveOptions } from '../options/resolve-options.js';
+import { InMemoryLockStore } from '../store/memory/in-memory-store.js';
 import { ManualClock, RecordingObserver } from '../testing/index.js';
+import { FaultyStore } from '../testing/replicas/faulty-store.js';
+import { TestServer } from '../testing/test-server.js';
 import { type LockHandle } from './lock-handle.js';
 import { type LockKey, type LockOptions } from './lock-request.js';
 import { LockService } from './lock.service.js';
-import { FaultyStore } from '../testing/replicas/faulty-store.js';
 
 const KEY = 'nightly-import';
 

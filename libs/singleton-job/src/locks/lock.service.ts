@@ -1,11 +1,14 @@
 import { setMaxListeners } from 'node:events';
-import { type Replica } from '../leadership/index.js';
-import { givenKey, InvalidLockError, LocksClosedError, LockStoreError, LockUnavailableError } from '../errors/index.js';
-import { type ResolvedOptions } from '../options/index.js';
-import { LinkedAbortController, within } from '../time/index.js';
+import { LockStoreError } from '../errors/lock-store.error.js';
+import { givenKey, LocksClosedError, LockUnavailableError } from '../errors/lock.errors.js';
+import { InvalidLockError } from '../errors/mistakes.errors.js';
+import { type Replica } from '../leadership/replica.js';
+import { type ResolvedOptions } from '../options/resolve-options.js';
+import { LinkedAbortController } from '../time/linked-abort-controller.js';
+import { within } from '../time/within.js';
+import { KnownLocks } from './known-locks.js';
 import { LockHandle } from './lock-handle.js';
 import { type LockLease } from './lock-lease.js';
-import { KnownLocks } from './known-locks.js';
 import { type LockKey, type LockOptions, type LockRequest, readLockRequest } from './lock-request.js';
 import { winLock } from './win-lock.js';
 

@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import { SpanStatusCode } from '@opentelemetry/api';
 import { InMemorySpanExporter, NodeTracerProvider, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-node';
-import { type JobRun } from '../decorators/index.js';
-import { LeaseLostError } from '../errors/index.js';
-import { OpenTelemetryInterceptor } from './open-telemetry-interceptor.js';
+import { type JobRun } from '../decorators/job-run.js';
+import { LeaseLostError } from '../errors/run.errors.js';
 import { type TestReplica } from '../testing/replicas/test-replica.js';
 import { job } from '../testing/specs/job.js';
 import { useReplicas } from '../testing/specs/use-replicas.js';
+import { OpenTelemetryInterceptor } from './open-telemetry-interceptor.js';
 
 describe('The span of a run', () => {
   const replicas = useReplicas();

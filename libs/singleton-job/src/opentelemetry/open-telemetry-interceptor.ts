@@ -1,7 +1,8 @@
 import { Inject, Injectable, Optional } from '@nestjs/common';
 import { type Attributes, type Span, SpanStatusCode, trace, type Tracer } from '@opentelemetry/api';
-import { messageOf, type RunAbortCode, RunAbortedError } from '../errors/index.js';
-import { type InterceptedRun, type RunInterceptor } from '../events/index.js';
+import { messageOf } from '../errors/message-of.js';
+import { type RunAbortCode, RunAbortedError } from '../errors/run.errors.js';
+import { type InterceptedRun, type RunInterceptor } from '../events/run-interceptor.js';
 import { JOB_NAME, OPEN_TELEMETRY_OPTIONS, type OpenTelemetryOptions, SCOPE } from './open-telemetry.options.js';
 
 /** Makes a span for each run. Spans of the job's own calls become its children. */

@@ -1,4 +1,4 @@
-import { type RedisConnectionOptions } from '../store/index.js';
+import { type RedisConnectionOptions } from '../store/redis/redis-clients.js';
 import { describeUrl, isRecord, listSome } from './describe-value.js';
 import { type ResolvedOptions } from './resolve-options.js';
 

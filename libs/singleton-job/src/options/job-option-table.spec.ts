@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { Cron, FixedRate, Interval, type JobDecorator } from '../decorators/index.js';
-import { exploreInstances } from '../discovery/index.js';
-import { type ScheduleKind } from '../events/index.js';
+import { Cron, FixedRate, Interval, type JobDecorator } from '../decorators/job.decorators.js';
+import { exploreInstances } from '../discovery/explore-instances.js';
+import { type ScheduleKind } from '../events/run-info.js';
 import { optionsOf, OVERRIDES } from './job-option-table.js';
 import { resolveOptions } from './resolve-options.js';
 

@@ -1,4 +1,5 @@
-import { type JobObserver, type RunInterceptor } from '../events/index.js';
+import { type JobObserver } from '../events/observer.js';
+import { type RunInterceptor } from '../events/run-interceptor.js';
 import { isClass, isRecord } from './describe-value.js';
 import { isName, isNodeId, NAME_RULE, NODE_ID_RULE } from './names.js';
 import { type OptionRow, type Reader } from './option-reader.js';

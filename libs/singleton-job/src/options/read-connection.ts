@@ -1,6 +1,6 @@
-import { type RedisConnectionOptions } from '../store/index.js';
+import { type RedisConnectionOptions } from '../store/redis/redis-clients.js';
 import { describeUrl, describeValue, isPlainObject, isRecord } from './describe-value.js';
-import { OptionReader, type Place, readOption, type Reader } from './option-reader.js';
+import { OptionReader, type Place, type Reader, readOption } from './option-reader.js';
 import { matching } from './readers.js';
 
 const URL_FIX = "write it as 'redis://host:6379', or 'rediss://host:6379' for TLS";

@@ -1,4 +1,4 @@
-import { type RedisConnectionOptions } from '../store/index.js';
+import { type RedisConnectionOptions } from '../store/redis/redis-clients.js';
 import { isPlainObject, isRecord } from './describe-value.js';
 import { OptionReader, type Place, type Reader, withDefaults } from './option-reader.js';
 import { matching } from './readers.js';

@@ -1,4 +1,4 @@
-import { type LockStore } from '../store/index.js';
+import { type LockStore } from '../store/lock-store.js';
 import { type Reader } from './option-reader.js';
 
 const STORE_METHODS: Record<Exclude<keyof LockStore, 'name' | 'isSubscribed'>, true> = {

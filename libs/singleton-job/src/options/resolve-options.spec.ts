@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { inspect } from 'node:util';
 import { Cluster, Redis } from 'ioredis';
-import { InvalidOptionsError } from '../errors/index.js';
-import { type LockStore } from '../store/index.js';
+import { InvalidOptionsError } from '../errors/mistakes.errors.js';
+import { type LockStore } from '../store/lock-store.js';
 import { type Environment, misspeltVariables } from './environment.js';
 import { MODULE_OPTIONS } from './module-option-table.js';
 import { resolveOptions } from './resolve-options.js';

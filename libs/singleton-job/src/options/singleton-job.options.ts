@@ -1,5 +1,7 @@
-import { type JobObserver, type RunInterceptor } from '../events/index.js';
-import { type LockStore, type RedisConnectionOptions } from '../store/index.js';
+import { type JobObserver } from '../events/observer.js';
+import { type RunInterceptor } from '../events/run-interceptor.js';
+import { type LockStore } from '../store/lock-store.js';
+import { type RedisConnectionOptions } from '../store/redis/redis-clients.js';
 import { type Duration } from './duration.js';
 import { type JobOverrides } from './job.options.js';
 

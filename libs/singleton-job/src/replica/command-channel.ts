@@ -1,4 +1,6 @@
-import { type Election, type Replica, type Term } from '../leadership/index.js';
+import { type Election } from '../leadership/election.js';
+import { type Replica } from '../leadership/replica.js';
+import { type Term } from '../leadership/term.js';
 import {
   holderName,
   type JobCommandReply,
@@ -6,8 +8,10 @@ import {
   lockLifeMs,
   type LockMessage,
   type RenewResult,
-} from '../store/index.js';
-import { instant, sleep, unlessAborted } from '../time/index.js';
+} from '../store/lock-store.js';
+import { instant } from '../time/clock.js';
+import { sleep } from '../time/sleep.js';
+import { unlessAborted } from '../time/unless-aborted.js';
 import { type JobSupervisor, type JobWorkers, type ManagedJob } from './job-supervisor.js';
 
 /** What a request wants of the leader, or of every replica. */

@@ -1,6 +1,6 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { describe, expect, it } from '@jest/globals';
-import { resolveOptions } from '../options/index.js';
+import { resolveOptions } from '../options/resolve-options.js';
 import { createReplica, createReplicaId, createStore } from './create-replica.js';
 
 describe('A replica', () => {

@@ -1,25 +1,26 @@
 import { randomBytes } from 'node:crypto';
-import { InvalidOptionsError, messageOf } from '../errors/index.js';
-import {
-  diagnostics,
-  type JobObserver,
-  LoggingObserver,
-  type LogSink,
-  type Notify,
-  notifyAll,
-  type RunInterceptor,
-} from '../events/index.js';
-import { type HeartbeatBackup, Replica } from '../leadership/index.js';
-import { LockService } from '../locks/index.js';
-import { describeStore, type ResolvedOptions } from '../options/index.js';
-import { InMemoryLockStore, InMemoryServer, type LockStore } from '../store/index.js';
-import { type Clock, SystemClock } from '../time/index.js';
-import { SingletonJobRegistry } from './job-registry.js';
+import { messageOf } from '../errors/message-of.js';
+import { InvalidOptionsError } from '../errors/mistakes.errors.js';
+import { diagnostics } from '../events/diagnostics.js';
+import { type Notify } from '../events/events.js';
+import { LoggingObserver, type LogSink } from '../events/logging-observer.js';
+import { type JobObserver, notifyAll } from '../events/observer.js';
+import { type RunInterceptor } from '../events/run-interceptor.js';
+import { type HeartbeatBackup } from '../leadership/heartbeat-backup.js';
+import { Replica } from '../leadership/replica.js';
+import { LockService } from '../locks/lock.service.js';
+import { describeStore } from '../options/describe-connection.js';
+import { type ResolvedOptions } from '../options/resolve-options.js';
+import { type LockStore } from '../store/lock-store.js';
+import { InMemoryLockStore, InMemoryServer } from '../store/memory/in-memory-store.js';
+import { type Clock } from '../time/clock.js';
+import { SystemClock } from '../time/system-clock.js';
+import { CommandChannel } from './command-channel.js';
 import { HeartbeatThread } from './heartbeat-thread.js';
+import { JobCommands } from './job-commands.js';
+import { SingletonJobRegistry } from './job-registry.js';
 import { JobStatistics } from './job-statistics.js';
 import { JobSupervisor } from './job-supervisor.js';
-import { JobCommands } from './job-commands.js';
-import { CommandChannel } from './command-channel.js';
 import { SingletonJobHealth } from './singleton-job-health.js';
 
 /** The parts that the module adds, and that a test replaces. */
@@ -103,7 +104,7 @@ export async function createStore({ store, connection, projectName }: ResolvedOp
   // without a connection nothing is enabled, and nothing uses the store
   if (store === 'memory' || connection === undefined)
     return new InMemoryLockStore(new InMemoryServer(new SystemClock()));
-  const { RedisLockStore } = await import('../store/redis/index.js').catch(explainMissingClient);
+  const { RedisLockStore } = await import('../store/redis/redis-lock-store.js').catch(explainMissingClient);
   return new RedisLockStore({ projectName, connection });
 }
 

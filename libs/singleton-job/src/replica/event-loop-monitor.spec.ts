@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { interval } from '../schedule/index.js';
+import { interval } from '../schedule/interval.js';
 import { job, lasting } from '../testing/specs/job.js';
 import { useReplicas } from '../testing/specs/use-replicas.js';
 

@@ -1,6 +1,6 @@
-import { type Notify } from '../events/index.js';
-import { type Clock, type Timer } from '../time/index.js';
-import { type JobRunner } from '../runs/index.js';
+import { type Notify } from '../events/events.js';
+import { type JobRunner } from '../runs/job-runner.js';
+import { type Clock, type Timer } from '../time/clock.js';
 
 const LOOK_EVERY_MS = 250;
 /** A block of the event loop is reported if it is at least this long. */

@@ -2,8 +2,10 @@ import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
-import { InvalidOptionsError, messageOf } from '../errors/index.js';
-import { heartbeatThreadFailed, type Notify } from '../events/index.js';
+import { messageOf } from '../errors/message-of.js';
+import { InvalidOptionsError } from '../errors/mistakes.errors.js';
+import { type Notify } from '../events/events.js';
+import { heartbeatThreadFailed } from '../events/warnings.js';
 import {
   HEARTBEAT_THREAD,
   type HeartbeatThreadData,
@@ -11,9 +13,9 @@ import {
   READY,
   type Unreachable,
 } from '../heartbeat-thread/thread-data.js';
-import { type BackupReport, type HeartbeatBackup, type MainThreadState } from '../leadership/index.js';
-import { type HeartbeatThreadOptions } from '../options/index.js';
-import { type RedisConnectionOptions } from '../store/index.js';
+import { type BackupReport, type HeartbeatBackup, type MainThreadState } from '../leadership/heartbeat-backup.js';
+import { type HeartbeatThreadOptions } from '../options/singleton-job.options.js';
+import { type RedisConnectionOptions } from '../store/redis/redis-clients.js';
 import { libraryFile } from './library-file.js';
 
 /** How long to wait for `ready`: a wrong file may never send it. */

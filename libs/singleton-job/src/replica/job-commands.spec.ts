@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { type Job } from '../discovery/index.js';
-import { cron, interval } from '../schedule/index.js';
-import { type JobCommandRequest } from '../store/index.js';
+import { type Job } from '../discovery/job.js';
+import { cron } from '../schedule/cron/cron.js';
+import { interval } from '../schedule/interval.js';
+import { type JobCommandRequest } from '../store/lock-store.js';
 import { settle } from '../testing/index.js';
 import { type TestReplica, type TestReplicaOptions } from '../testing/replicas/test-replica.js';
 import { job, lasting } from '../testing/specs/job.js';

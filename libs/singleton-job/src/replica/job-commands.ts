@@ -1,11 +1,11 @@
-import { asLockStoreError, LockStoreError } from '../errors/index.js';
-import { type Replica } from '../leadership/index.js';
-import { type RenewResult, replicaOf, type SetPausedResult } from '../store/index.js';
-import { unlessAborted } from '../time/index.js';
-import { type ManagedJob } from './job-supervisor.js';
+import { asLockStoreError, LockStoreError } from '../errors/lock-store.error.js';
+import { type Replica } from '../leadership/replica.js';
+import { type RenewResult, replicaOf, type SetPausedResult } from '../store/lock-store.js';
+import { unlessAborted } from '../time/unless-aborted.js';
+import { type Action, type Call, type CommandChannel, type Reply } from './command-channel.js';
 import { type PauseResult, type ResumeResult, type StepDownResult, type TriggerResult } from './job-status.js';
+import { type ManagedJob } from './job-supervisor.js';
 import { leaderOf } from './leader-of.js';
-import { type Action, type Call, type Reply, type CommandChannel } from './command-channel.js';
 
 /** Sends each command to the replica that leads the job. The store keeps a pause. The message about it only makes every replica read it there. */
 export class JobCommands {

@@ -1,10 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
-import { InvalidJobsError, UnknownJobError } from '../errors/index.js';
-import { cron, interval } from '../schedule/index.js';
-import { type SingletonJobRegistry } from './job-registry.js';
-import { type JobStatus } from './job-status.js';
+import { UnknownJobError } from '../errors/job-registry.errors.js';
+import { InvalidJobsError } from '../errors/mistakes.errors.js';
+import { cron } from '../schedule/cron/cron.js';
+import { interval } from '../schedule/interval.js';
 import { job, lasting } from '../testing/specs/job.js';
 import { useReplicas } from '../testing/specs/use-replicas.js';
+import { type SingletonJobRegistry } from './job-registry.js';
+import { type JobStatus } from './job-status.js';
 
 const MINUTELY = cron('* * * * *', { timeZone: 'UTC' });
 

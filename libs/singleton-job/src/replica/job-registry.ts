@@ -1,7 +1,11 @@
-import { ambiguousVariables, defineRegisteredJob, type Job, type JobRegistration } from '../discovery/index.js';
-import { InvalidJobsError, InvalidOptionsError, UnknownJobError } from '../errors/index.js';
-import { didYouMean, type ResolvedOptions } from '../options/index.js';
-import { type Clock } from '../time/index.js';
+import { ambiguousVariables } from '../discovery/check-names.js';
+import { defineRegisteredJob, type JobRegistration } from '../discovery/job-registration.js';
+import { type Job } from '../discovery/job.js';
+import { UnknownJobError } from '../errors/job-registry.errors.js';
+import { InvalidJobsError, InvalidOptionsError } from '../errors/mistakes.errors.js';
+import { type ResolvedOptions } from '../options/resolve-options.js';
+import { didYouMean } from '../options/suggest.js';
+import { type Clock } from '../time/clock.js';
 import { type JobCommands } from './job-commands.js';
 import { type JobStatistics } from './job-statistics.js';
 import {

@@ -1,5 +1,7 @@
-import { type JobEvents, type JobObserver, type RunEnded } from '../events/index.js';
-import { messageOf } from '../errors/index.js';
+import { messageOf } from '../errors/message-of.js';
+import { type JobEvents } from '../events/events.js';
+import { type JobObserver } from '../events/observer.js';
+import { type RunEnded } from '../events/run-info.js';
 import { type JobCounters, type LastRun, type RunOutcome } from './job-status.js';
 
 type Counters = { -readonly [K in keyof JobCounters]: JobCounters[K] };

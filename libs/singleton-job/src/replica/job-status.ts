@@ -1,4 +1,4 @@
-import { type RunEnded, type ScheduleKind } from '../events/index.js';
+import { type RunEnded, type ScheduleKind } from '../events/run-info.js';
 
 /**
  * The role of this replica for a job:

@@ -1,6 +1,7 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import { LockStoreError } from '../errors/index.js';
-import { cron, interval } from '../schedule/index.js';
+import { LockStoreError } from '../errors/lock-store.error.js';
+import { cron } from '../schedule/cron/cron.js';
+import { interval } from '../schedule/interval.js';
 import { type Outcome } from '../testing/replicas/faulty-store.js';
 import { job, lasting } from '../testing/specs/job.js';
 import { leadership } from '../testing/specs/stories.js';

@@ -1,9 +1,12 @@
-import { type Job } from '../discovery/index.js';
-import { Election, type Replica, type Term } from '../leadership/index.js';
-import { type LogSink, type RunInterceptor } from '../events/index.js';
-import { type ResolvedOptions } from '../options/index.js';
-import { JobRunner } from '../runs/index.js';
-import { SharedInterval } from '../time/index.js';
+import { type Job } from '../discovery/job.js';
+import { type LogSink } from '../events/logging-observer.js';
+import { type RunInterceptor } from '../events/run-interceptor.js';
+import { Election } from '../leadership/election.js';
+import { type Replica } from '../leadership/replica.js';
+import { type Term } from '../leadership/term.js';
+import { type ResolvedOptions } from '../options/resolve-options.js';
+import { JobRunner } from '../runs/job-runner.js';
+import { SharedInterval } from '../time/shared-interval.js';
 import { EventLoopMonitor } from './event-loop-monitor.js';
 import { ShutdownDeadlines } from './shutdown-deadlines.js';
 import { StatusLog } from './status-log.js';

@@ -1,8 +1,8 @@
-import { type Job } from '../discovery/index.js';
-import { type Term } from '../leadership/index.js';
-import { type RunInfo } from '../events/index.js';
-import { type Clock } from '../time/index.js';
-import { firstIntervalRun } from '../runs/index.js';
+import { type Job } from '../discovery/job.js';
+import { type RunInfo } from '../events/run-info.js';
+import { type Term } from '../leadership/term.js';
+import { firstIntervalRun } from '../runs/interval-loop.js';
+import { type Clock } from '../time/clock.js';
 import { type LastRun } from './job-status.js';
 
 /** The state of one job on this replica. */

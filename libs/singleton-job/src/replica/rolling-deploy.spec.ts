@@ -1,6 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { type Job } from '../discovery/index.js';
-import { cron, fixedRate, interval } from '../schedule/index.js';
+import { type Job } from '../discovery/job.js';
+import { cron } from '../schedule/cron/cron.js';
+import { fixedRate } from '../schedule/fixed-rate.js';
+import { interval } from '../schedule/interval.js';
 import { type TestReplica } from '../testing/replicas/test-replica.js';
 import { job, lasting } from '../testing/specs/job.js';
 import { useReplicas } from '../testing/specs/use-replicas.js';

@@ -1,4 +1,5 @@
-import { type Clock, within } from '../time/index.js';
+import { type Clock } from '../time/clock.js';
+import { within } from '../time/within.js';
 
 /** How long a run may take after its signal fired, and how long the last releases may take after that. */
 const ABORT_MS = 1_000;

@@ -1,4 +1,4 @@
-import { showDuration } from '../events/index.js';
+import { showDuration } from '../events/show-duration.js';
 import { type ManagedJob } from './job-supervisor.js';
 
 /** `app.enableShutdownHooks()` may come after `app.listen()`. */

@@ -1,11 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
-import { type Job } from '../discovery/index.js';
-import { type AnySchedule, cron, fixedRate, interval } from '../schedule/index.js';
+import { type Job } from '../discovery/job.js';
+import { cron } from '../schedule/cron/cron.js';
+import { fixedRate } from '../schedule/fixed-rate.js';
+import { interval } from '../schedule/interval.js';
+import { type AnySchedule } from '../schedule/schedule.js';
 import { ManualClock } from '../testing/index.js';
-import { type Instant } from '../time/index.js';
-import { type JobActivity, overdueSince } from './overdue.js';
 import { job, lasting } from '../testing/specs/job.js';
 import { useReplicas } from '../testing/specs/use-replicas.js';
+import { type Instant } from '../time/clock.js';
+import { type JobActivity, overdueSince } from './overdue.js';
 
 const MINUTE_MS = 60_000;
 const WELL = { unreachable: [], overdue: [], leaderless: [] };

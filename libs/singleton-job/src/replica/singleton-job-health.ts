@@ -1,5 +1,5 @@
-import { type Replica } from '../leadership/index.js';
-import { type ResolvedOptions } from '../options/index.js';
+import { type Replica } from '../leadership/replica.js';
+import { type ResolvedOptions } from '../options/resolve-options.js';
 import { type JobStatistics } from './job-statistics.js';
 import { type JobSupervisor, type ManagedJob } from './job-supervisor.js';
 import { overdueSince } from './overdue.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { type LogSink } from '../events/index.js';
-import { interval } from '../schedule/index.js';
+import { type LogSink } from '../events/logging-observer.js';
+import { interval } from '../schedule/interval.js';
 import { job, lasting } from '../testing/specs/job.js';
 import { useReplicas } from '../testing/specs/use-replicas.js';
 

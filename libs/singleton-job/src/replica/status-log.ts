@@ -1,7 +1,8 @@
-import { type LogSink, showDuration } from '../events/index.js';
-import { listSome } from '../options/index.js';
-import { replicaOf } from '../store/index.js';
-import { type Clock, type Timer } from '../time/index.js';
+import { type LogSink } from '../events/logging-observer.js';
+import { showDuration } from '../events/show-duration.js';
+import { listSome } from '../options/describe-value.js';
+import { replicaOf } from '../store/lock-store.js';
+import { type Clock, type Timer } from '../time/clock.js';
 import { type ManagedJob } from './job-supervisor.js';
 import { isoOf } from './next-due.js';
 

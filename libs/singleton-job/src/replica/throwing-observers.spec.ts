@@ -1,7 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import { type Job } from '../discovery/index.js';
-import { type JobEvents, type JobObserver, type RunInterceptor } from '../events/index.js';
-import { cron, interval } from '../schedule/index.js';
+import { type Job } from '../discovery/job.js';
+import { type JobEvents } from '../events/events.js';
+import { type JobObserver } from '../events/observer.js';
+import { type RunInterceptor } from '../events/run-interceptor.js';
+import { cron } from '../schedule/cron/cron.js';
+import { interval } from '../schedule/interval.js';
 import { type RecordedEvent } from '../testing/index.js';
 import { job, lasting } from '../testing/specs/job.js';
 import { keptLog } from '../testing/specs/kept-log.js';

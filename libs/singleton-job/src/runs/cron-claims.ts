@@ -1,9 +1,10 @@
-import { clockAhead, type RunCause } from '../events/index.js';
-import { type CronSchedule } from '../schedule/index.js';
-import { holderName } from '../store/index.js';
-import { unlessAborted } from '../time/index.js';
-import { MAX_SLEEP_MS, type TickLoopParts } from './tick-loop.js';
+import { type RunCause } from '../events/run-info.js';
+import { clockAhead } from '../events/warnings.js';
+import { type CronSchedule } from '../schedule/schedule.js';
+import { holderName } from '../store/lock-store.js';
+import { unlessAborted } from '../time/unless-aborted.js';
 import { reportIfAnyMissed, reportMissed, reportOverlap } from './reports.js';
+import { MAX_SLEEP_MS, type TickLoopParts } from './tick-loop.js';
 
 /** A tick that is noticed within this time is on time, even with a smaller misfire grace. */
 export const ON_TIME_MS = 1_000;

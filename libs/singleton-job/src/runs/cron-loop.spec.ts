@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { type Job } from '../discovery/index.js';
-import { clockAhead } from '../events/index.js';
-import { cron, fixedRate } from '../schedule/index.js';
+import { type Job } from '../discovery/job.js';
+import { clockAhead } from '../events/warnings.js';
+import { cron } from '../schedule/cron/cron.js';
+import { fixedRate } from '../schedule/fixed-rate.js';
 import { type TestReplica } from '../testing/replicas/test-replica.js';
 import { job, lasting } from '../testing/specs/job.js';
 import { useReplicas } from '../testing/specs/use-replicas.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { fixedRate } from '../schedule/index.js';
+import { fixedRate } from '../schedule/fixed-rate.js';
 import { job, lasting } from '../testing/specs/job.js';
 import { useReplicas } from '../testing/specs/use-replicas.js';
 

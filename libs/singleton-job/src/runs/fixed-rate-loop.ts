@@ -1,5 +1,5 @@
-import { type TickDropReason } from '../events/index.js';
-import { type FixedRateSchedule } from '../schedule/index.js';
+import { type TickDropReason } from '../events/reasons.js';
+import { type FixedRateSchedule } from '../schedule/schedule.js';
 import { MAX_SLEEP_MS, type TickLoopParts } from './tick-loop.js';
 
 /**

@@ -1,12 +1,12 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { describe, expect, it } from '@jest/globals';
-import { LeaseLostError } from '../errors/index.js';
-import { type RunInterceptor } from '../events/index.js';
+import { LeaseLostError } from '../errors/run.errors.js';
+import { type RunInterceptor } from '../events/run-interceptor.js';
 import { FakeRun } from '../testing/index.js';
 import { settle } from '../testing/manual-clock.js';
-import { intercept } from './intercept.js';
 import { job, lasting } from '../testing/specs/job.js';
 import { useReplicas } from '../testing/specs/use-replicas.js';
+import { intercept } from './intercept.js';
 
 const runs = (story: readonly string[]) => story.filter((line) => /run/.test(line));
 

@@ -1,5 +1,5 @@
-import { type JobRun } from '../decorators/index.js';
-import { type RunInterceptor } from '../events/index.js';
+import { type JobRun } from '../decorators/job-run.js';
+import { type RunInterceptor } from '../events/run-interceptor.js';
 
 /** Calls `work` within the interceptors, the first one outermost. */
 export function intercept(interceptors: readonly RunInterceptor[], run: JobRun, work: () => unknown): unknown {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { interval } from '../schedule/index.js';
-import { job, lasting } from '../testing/specs/job.js';
+import { interval } from '../schedule/interval.js';
 import { type TestReplica } from '../testing/replicas/test-replica.js';
+import { job, lasting } from '../testing/specs/job.js';
 import { timesOf } from '../testing/specs/stories.js';
 import { useReplicas } from '../testing/specs/use-replicas.js';
 

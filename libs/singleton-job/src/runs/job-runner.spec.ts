@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { LeaseLostError, RunAbortedError } from '../errors/index.js';
-import { interval } from '../schedule/index.js';
-import { JobRun } from '../decorators/index.js';
+import { JobRun } from '../decorators/job-run.js';
+import { LeaseLostError, RunAbortedError } from '../errors/run.errors.js';
+import { interval } from '../schedule/interval.js';
 import { job, lasting } from '../testing/specs/job.js';
 import { useReplicas } from '../testing/specs/use-replicas.js';
 

@@ -1,14 +1,16 @@
-import { type Job } from '../discovery/index.js';
-import { type Term } from '../leadership/index.js';
-import { type RunInfo } from '../events/index.js';
-import { LinkedAbortController, onAbort, Sleeper } from '../time/index.js';
+import { type Job } from '../discovery/job.js';
+import { type RunInfo } from '../events/run-info.js';
+import { type Term } from '../leadership/term.js';
+import { LinkedAbortController } from '../time/linked-abort-controller.js';
+import { onAbort } from '../time/on-abort.js';
+import { Sleeper } from '../time/sleeper.js';
 import { cronLoop } from './cron-loop.js';
 import { fixedRateLoop } from './fixed-rate-loop.js';
 import { intervalLoop, noteIntervalEnd, noteIntervalStart } from './interval-loop.js';
-import { reportUnhandled } from './unhandled-occurrences.js';
 import { type RunnerParts } from './run-handle.js';
 import { SingleFlight } from './single-flight.js';
 import { type TickLoopParts } from './tick-loop.js';
+import { reportUnhandled } from './unhandled-occurrences.js';
 
 /** The run that was started, or why no run was started. */
 type Triggered = RunInfo | 'running' | 'lease-unconfirmed';

@@ -1,9 +1,11 @@
-import { type RunAbortCode, RunAbortedError } from '../errors/index.js';
-import { type Notify, type RunInfo, type RunInterceptor } from '../events/index.js';
-import { JobRun, type RunControl } from '../decorators/index.js';
-import { type Job } from '../discovery/index.js';
-import { type Term } from '../leadership/index.js';
-import { type Clock, type Timer } from '../time/index.js';
+import { JobRun, type RunControl } from '../decorators/job-run.js';
+import { type Job } from '../discovery/job.js';
+import { type RunAbortCode, RunAbortedError } from '../errors/run.errors.js';
+import { type Notify } from '../events/events.js';
+import { type RunInfo } from '../events/run-info.js';
+import { type RunInterceptor } from '../events/run-interceptor.js';
+import { type Term } from '../leadership/term.js';
+import { type Clock, type Timer } from '../time/clock.js';
 import { intercept } from './intercept.js';
 
 /** The cause of a run, and the instant for which it is started. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { type Job } from '../discovery/index.js';
-import { cron } from '../schedule/index.js';
+import { type Job } from '../discovery/job.js';
+import { cron } from '../schedule/cron/cron.js';
 import { type TestReplica } from '../testing/replicas/test-replica.js';
 import { job } from '../testing/specs/job.js';
 import { useReplicas } from '../testing/specs/use-replicas.js';

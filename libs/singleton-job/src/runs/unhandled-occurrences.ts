@@ -1,6 +1,6 @@
-import { replicaOf } from '../store/index.js';
-import { type TickLoopParts } from './tick-loop.js';
+import { replicaOf } from '../store/lock-store.js';
 import { reportIfAnyMissed, reportMissed } from './reports.js';
+import { type TickLoopParts } from './tick-loop.js';
 
 /** Reports the occurrences that earlier leaders left unhandled. None of them is started. */
 export function reportUnhandled(parts: TickLoopParts): void {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { JobRun } from '../decorators/index.js';
-import { LeaseLostError, type RunAbortCode, RunAbortedError } from '../errors/index.js';
+import { JobRun } from '../decorators/job-run.js';
+import { LeaseLostError, type RunAbortCode, RunAbortedError } from '../errors/run.errors.js';
 import { FakeRun } from './fake-run.js';
 
 describe('a fake run', () => {

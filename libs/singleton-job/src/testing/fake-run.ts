@@ -1,6 +1,6 @@
-import { JobRun } from '../decorators/index.js';
-import { type RunAbortCode, RunAbortedError } from '../errors/index.js';
-import { type RunInfo } from '../events/index.js';
+import { JobRun } from '../decorators/job-run.js';
+import { type RunAbortCode, RunAbortedError } from '../errors/run.errors.js';
+import { type RunInfo } from '../events/run-info.js';
 
 type Settable<T> = { readonly [K in keyof T]?: T[K] | undefined };
 

@@ -1,14 +1,15 @@
 /** For tests of applications and of stores: clocks, runs, replicas in memory, the contract of a store. */
-export { InMemoryLockStore, type ServerData } from '../store/index.js';
-export { type Clock, type Timer } from '../time/index.js';
+export { type ServerData } from '../store/memory/in-memory-sessions.js';
+export { InMemoryLockStore } from '../store/memory/in-memory-store.js';
+export { type Clock, type Timer } from '../time/clock.js';
 export { FakeRun, type FakeRunOptions } from './fake-run.js';
 export {
   describeLockStore,
   type LockStoreSuite,
-  type LockStoreWorld,
   type OptionalChapter,
   type TestRunner,
-} from './lock-store-contract/index.js';
+} from './lock-store-contract/describe-lock-store.js';
+export { type LockStoreWorld } from './lock-store-contract/lock-store-world.js';
 export { ManualClock, settle } from './manual-clock.js';
 export { type RecordedEvent, RecordingObserver } from './recording-observer.js';
 export { type InMemoryReplica, type InMemoryReplicaOptions } from './replicas/in-memory-replica.js';

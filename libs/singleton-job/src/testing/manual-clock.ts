@@ -1,4 +1,5 @@
-import { type Clock, sleep, type Timer } from '../time/index.js';
+import { type Clock, type Timer } from '../time/clock.js';
+import { sleep } from '../time/sleep.js';
 
 interface PendingTimer {
   readonly dueMs: number;

@@ -1,11 +1,6 @@
-import {
-  emptyData,
-  type Holder,
-  InMemoryServer,
-  type ListedSession,
-  type ServerData,
-  type SessionId,
-} from '../store/index.js';
+import { type Holder, type ListedSession, type SessionId } from '../store/lock-store.js';
+import { emptyData, type ServerData } from '../store/memory/in-memory-sessions.js';
+import { InMemoryServer } from '../store/memory/in-memory-store.js';
 
 /** A server in memory with the faults of a real one. */
 export class TestServer extends InMemoryServer {

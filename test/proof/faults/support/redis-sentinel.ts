@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis';
-import { type RedisConnectionOptions } from '../../../../libs/singleton-job/src/store/index.js';
+import { type RedisConnectionOptions } from '../../../../libs/singleton-job/src/store/redis/redis-clients.js';
 import { RedisServer } from '../../../../tools/replicas/redis/index.js';
 import { until } from '../../../../tools/replicas/until.js';
 

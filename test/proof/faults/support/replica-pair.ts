@@ -1,12 +1,14 @@
 import { type Redis } from 'ioredis';
-import { type Job } from '../../../../libs/singleton-job/src/discovery/index.js';
-import { type RedisConnectionOptions } from '../../../../libs/singleton-job/src/store/index.js';
-import { type SingletonJobOptions } from '../../../../libs/singleton-job/src/options/index.js';
-import { cron, fixedRate, interval } from '../../../../libs/singleton-job/src/schedule/index.js';
+import { type Job } from '../../../../libs/singleton-job/src/discovery/job.js';
+import { type SingletonJobOptions } from '../../../../libs/singleton-job/src/options/singleton-job.options.js';
+import { cron } from '../../../../libs/singleton-job/src/schedule/cron/cron.js';
+import { fixedRate } from '../../../../libs/singleton-job/src/schedule/fixed-rate.js';
+import { interval } from '../../../../libs/singleton-job/src/schedule/interval.js';
+import { type RedisConnectionOptions } from '../../../../libs/singleton-job/src/store/redis/redis-clients.js';
+import { job } from '../../../../libs/singleton-job/src/testing/specs/job.js';
 import { PATIENCE_MS } from '../../../../tools/replicas/busy-machine.js';
 import { type RecordedRun } from '../../../../tools/replicas/history.js';
 import { until, type UntilOptions } from '../../../../tools/replicas/until.js';
-import { job } from '../../../../libs/singleton-job/src/testing/specs/job.js';
 import { InProcessReplica } from './in-process-replica.js';
 import { RunHistory } from './run-history.js';
 

@@ -1,9 +1,9 @@
 import { setMaxListeners } from 'node:events';
 import { describe, expect, it } from '@jest/globals';
-import { LockStoreError, type LockStoreErrorCode } from '../../errors/index.js';
-import { ManualClock, RecordingObserver, settle } from '../../testing/index.js';
+import { LockStoreError, type LockStoreErrorCode } from '../../errors/lock-store.error.js';
 import { Listeners } from '../../store/listeners.js';
-import { type LockStore } from '../../store/index.js';
+import { type LockStore } from '../../store/lock-store.js';
+import { ManualClock, RecordingObserver, settle } from '../../testing/index.js';
 import { type RequestKind, StoreClient } from './store-client.js';
 
 const lost = () => new LockStoreError('STORE_UNREACHABLE', 'the connection was closed');

@@ -1,16 +1,12 @@
 import { setMaxListeners } from 'node:events';
-import { asLockStoreError, type LockStoreError } from '../../errors/index.js';
-import { type Notify } from '../../events/index.js';
-import {
-  backoffMs,
-  type BackoffPolicy,
-  type Clock,
-  Condition,
-  LinkedAbortController,
-  shortPauseMs,
-  unlessAborted,
-} from '../../time/index.js';
-import { type LockStore } from '../../store/index.js';
+import { asLockStoreError, type LockStoreError } from '../../errors/lock-store.error.js';
+import { type Notify } from '../../events/events.js';
+import { type LockStore } from '../../store/lock-store.js';
+import { backoffMs, type BackoffPolicy, shortPauseMs } from '../../time/backoff.js';
+import { type Clock } from '../../time/clock.js';
+import { Condition } from '../../time/condition.js';
+import { LinkedAbortController } from '../../time/linked-abort-controller.js';
+import { unlessAborted } from '../../time/unless-aborted.js';
 import { nextReminderMs, ReportedErrors } from './reported-errors.js';
 
 /** What a request does to a lock, or to sessions. */

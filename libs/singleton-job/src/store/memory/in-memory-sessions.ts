@@ -1,4 +1,4 @@
-import { type Clock } from '../../time/index.js';
+import { type Clock } from '../../time/clock.js';
 import {
   type HeartbeatRequest,
   type HeartbeatResult,

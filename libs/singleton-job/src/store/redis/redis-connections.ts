@@ -1,4 +1,4 @@
-import { LockStoreError } from '../../errors/index.js';
+import { LockStoreError } from '../../errors/lock-store.error.js';
 import { type Listeners } from '../listeners.js';
 import { ReconnectingClient } from './reconnecting-client.js';
 import {
@@ -9,7 +9,7 @@ import {
   type RedisClients,
   type RedisConnectionOptions,
 } from './redis-clients.js';
-import { isConnectionLoss, isDemotion, isUnknownScript, redisError, isUnavailable } from './redis-errors.js';
+import { isConnectionLoss, isDemotion, isUnavailable, isUnknownScript, redisError } from './redis-errors.js';
 import { type FailedRequest } from './redis-fixes.js';
 import { type Script } from './script.js';
 import { SCRIPTS } from './scripts.js';

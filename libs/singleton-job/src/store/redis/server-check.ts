@@ -1,9 +1,9 @@
+import { LockStoreError } from '../../errors/lock-store.error.js';
+import { type StoreWarning } from '../lock-store.js';
 import { isCluster, type RedisClient } from './redis-clients.js';
 import { isConnectionLoss } from './redis-errors.js';
-import { evictionWarning } from './redis-warnings.js';
 import { IS_CLUSTER, IS_SENTINEL } from './redis-fixes.js';
-import { LockStoreError } from '../../errors/index.js';
-import { type StoreWarning } from '../lock-store.js';
+import { evictionWarning } from './redis-warnings.js';
 
 /** The only policy under which a server never drops a key before it expires. */
 const NO_EVICTION = 'noeviction';

@@ -1,4 +1,4 @@
-import { type Holder, type LockStore } from '../../store/index.js';
+import { type Holder, type LockStore } from '../../store/lock-store.js';
 
 /** A store for two replicas, and the faults that a test can cause. */
 export interface LockStoreWorld {

@@ -1,5 +1,5 @@
 import { deepEqual } from 'node:assert/strict';
-import { type LockStore, type StoreMessage } from '../../store/index.js';
+import { type LockStore, type StoreMessage } from '../../store/lock-store.js';
 import { acquireRequest, eventually, granted } from './requests.js';
 import { type Rules } from './scene.js';
 

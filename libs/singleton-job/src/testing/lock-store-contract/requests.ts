@@ -8,7 +8,7 @@ import {
   type Refusal,
   type SessionResult,
   type SessionToKeep,
-} from '../../store/index.js';
+} from '../../store/lock-store.js';
 
 /** Long enough that nothing ends while a test runs. */
 export const LONG_MS = 600_000;

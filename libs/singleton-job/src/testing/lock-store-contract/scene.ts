@@ -8,7 +8,7 @@ import {
   type RenewResult,
   type SetPausedResult,
   type StateUpdate,
-} from '../../store/index.js';
+} from '../../store/lock-store.js';
 import { type LockStoreWorld } from './lock-store-world.js';
 import { LONG_MS } from './requests.js';
 

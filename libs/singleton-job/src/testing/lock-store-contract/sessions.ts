@@ -1,5 +1,5 @@
 import { deepEqual, equal, notEqual } from 'node:assert/strict';
-import { type HeartbeatResult } from '../../store/index.js';
+import { type HeartbeatResult } from '../../store/lock-store.js';
 import { above, includes } from './assertions.js';
 import { heartbeat, kept, LONG_MS, sessionOfReplica } from './requests.js';
 import { type Rules } from './scene.js';

@@ -15,7 +15,7 @@ import {
   type SetPausedRequest,
   type SetPausedResult,
   type StoreMessage,
-} from '../../store/index.js';
+} from '../../store/lock-store.js';
 
 /** A request from a process to its store. */
 export type ForwardedRequest =

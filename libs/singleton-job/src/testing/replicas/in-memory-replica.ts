@@ -1,5 +1,5 @@
-import { type JobObserver } from '../../events/index.js';
-import { type SingletonJobOptions } from '../../options/index.js';
+import { type JobObserver } from '../../events/observer.js';
+import { type SingletonJobOptions } from '../../options/singleton-job.options.js';
 import { type RecordingObserver } from '../recording-observer.js';
 import { type TestReplica } from './test-replica.js';
 

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { Cron, FixedRate, type JobRun } from '../../decorators/index.js';
-import { InvalidJobsError, InvalidOptionsError } from '../../errors/index.js';
+import { type JobRun } from '../../decorators/job-run.js';
+import { Cron, FixedRate } from '../../decorators/job.decorators.js';
+import { InvalidJobsError, InvalidOptionsError } from '../../errors/mistakes.errors.js';
 import { type ManualClock } from '../manual-clock.js';
 import { InMemoryReplicas } from './in-memory-replicas.js';
 

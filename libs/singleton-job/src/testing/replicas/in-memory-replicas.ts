@@ -1,7 +1,7 @@
-import { exploreInstances } from '../../discovery/index.js';
-import { replicaOf } from '../../store/index.js';
-import { type TestServer } from '../test-server.js';
+import { exploreInstances } from '../../discovery/explore-instances.js';
+import { replicaOf } from '../../store/lock-store.js';
 import { type ManualClock } from '../manual-clock.js';
+import { type TestServer } from '../test-server.js';
 import { InMemoryReplica, type InMemoryReplicaOptions } from './in-memory-replica.js';
 import { TestReplicas } from './test-replicas.js';
 

@@ -1,13 +1,16 @@
-import { type Job } from '../../discovery/index.js';
-import { type JobObserver, type LogSink, type RunInterceptor } from '../../events/index.js';
+import { type Job } from '../../discovery/job.js';
+import { type LogSink } from '../../events/logging-observer.js';
+import { type JobObserver } from '../../events/observer.js';
+import { type RunInterceptor } from '../../events/run-interceptor.js';
 import { BackupHeartbeats } from '../../heartbeat-thread/backup-heartbeats.js';
-import { type BackupReport, type HeartbeatBackup } from '../../leadership/index.js';
-import { resolveOptions, type ResolvedOptions, type SingletonJobOptions } from '../../options/index.js';
-import { type ApplicationReplica, createReplica } from '../../replica/index.js';
-import { InMemoryLockStore } from '../../store/index.js';
-import { type TestServer } from '../test-server.js';
-import { type Clock } from '../../time/index.js';
+import { type BackupReport, type HeartbeatBackup } from '../../leadership/heartbeat-backup.js';
+import { type ResolvedOptions, resolveOptions } from '../../options/resolve-options.js';
+import { type SingletonJobOptions } from '../../options/singleton-job.options.js';
+import { type ApplicationReplica, createReplica } from '../../replica/create-replica.js';
+import { InMemoryLockStore } from '../../store/memory/in-memory-store.js';
+import { type Clock } from '../../time/clock.js';
 import { RecordingObserver } from '../recording-observer.js';
+import { type TestServer } from '../test-server.js';
 import { FaultyStore } from './faulty-store.js';
 import { ReplicaClock } from './replica-clock.js';
 
