@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis';
-import { type LockStoreError } from '../../libs/singleton-job/src/errors/lock-store.error.js';
+import { type LockStoreError } from '../../libs/singleton-job/src/base/errors/lock-store.error.js';
 import {
   RedisLockStore,
   type RedisLockStoreOptions,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { InvalidOptionsError } from '../../libs/singleton-job/src/errors/mistakes.errors.js';
+import { InvalidOptionsError } from '../../libs/singleton-job/src/base/errors/mistakes.errors.js';
 import { formatDuration } from '../../libs/singleton-job/src/options/duration.js';
 import { optionsOf } from '../../libs/singleton-job/src/options/job-option-table.js';
 import { MODULE_OPTIONS } from '../../libs/singleton-job/src/options/module-option-table.js';
@@ -169,9 +169,7 @@ describe('the architecture', () => {
     const folders = readdirSync(join(ROOT, 'libs/singleton-job/src'), { withFileTypes: true })
       .filter((entry) => entry.isDirectory())
       .map(({ name }) => name);
-    const listed = [...read('ARCHITECTURE.md').matchAll(/^\| `([\w-]+)` \| [^|]+ \| [^|]+ \|$/gm)].map(
-      ([, name]) => name,
-    );
+    const listed = [...read('ARCHITECTURE.md').matchAll(/^\| `([\w-]+)` \| [^|]+ \|$/gm)].map(([, name]) => name);
     expect(listed.filter((name) => folders.includes(name ?? '')).toSorted()).toEqual(folders.toSorted());
   });
 });

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { describe, expect, it } from '@jest/globals';
-import { diagnostics } from '../../libs/singleton-job/src/events/diagnostics.js';
-import { type JobObserver, notifyAll } from '../../libs/singleton-job/src/events/observer.js';
+import { diagnostics } from '../../libs/singleton-job/src/base/events/diagnostics.js';
+import { type JobObserver, notifyAll } from '../../libs/singleton-job/src/base/events/observer.js';
 import { attempt } from '../../tools/workspace/command.js';
 import { startApplication } from '../support/nest-application.js';
 import { useRedis } from '../../tools/replicas/redis/use-redis.js';

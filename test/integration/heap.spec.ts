@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from '@jest/globals';
 import { resolveOptions } from '../../libs/singleton-job/src/options/resolve-options.js';
-import { createReplica } from '../../libs/singleton-job/src/replica/create-replica.js';
+import { createReplica } from '../../libs/singleton-job/src/control/create-replica.js';
 import { InMemoryLockStore, ManualClock, TestServer } from '../../libs/singleton-job/src/testing/index.js';
 
 setFlagsFromString('--expose-gc');

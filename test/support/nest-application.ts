@@ -6,8 +6,8 @@ import {
   SingletonJobModule,
   type SingletonJobOptions,
 } from 'nestjs-singleton-job';
-import { JobExplorer } from '../../libs/singleton-job/src/discovery/job-explorer.js';
-import { type Job } from '../../libs/singleton-job/src/discovery/job.js';
+import { JobExplorer } from '../../libs/singleton-job/src/nest/job-explorer.js';
+import { type Job } from '../../libs/singleton-job/src/jobs/job.js';
 
 /** Options that need neither Redis nor time: jobs are discovered and checked, none runs. */
 export const DISABLED: SingletonJobOptions = { projectName: 'test', enabled: false };

@@ -1,7 +1,7 @@
 import { type AcquireRequest, type AcquireResult } from 'nestjs-singleton-job';
 import { InMemoryLockStore } from '../../libs/singleton-job/src/store/memory/in-memory-store.js';
 import { TestServer } from '../../libs/singleton-job/src/testing/index.js';
-import { SystemClock } from '../../libs/singleton-job/src/time/system-clock.js';
+import { SystemClock } from '../../libs/singleton-job/src/base/time/system-clock.js';
 
 /** A store in memory that records the calls of open, acquire and close. */
 export class RecordingStore extends InMemoryLockStore {

@@ -1,15 +1,15 @@
-export { JobRun } from './decorators/job-run.js';
-export { Cron, FixedRate, Interval, type JobDecorator } from './decorators/job.decorators.js';
-export { type JobEventDecorator, OnJobEvent } from './decorators/on-job-event.js';
-export { type JobRegistration, type RegisteredSchedule } from './discovery/job-registration.js';
-export { UnknownJobError } from './errors/job-registry.errors.js';
-export { LockStoreError, type LockStoreErrorCode } from './errors/lock-store.error.js';
-export { LockLostError, LocksClosedError, LockUnavailableError } from './errors/lock.errors.js';
-export { InvalidJobsError, InvalidLockError, InvalidOptionsError } from './errors/mistakes.errors.js';
-export { LeaseLostError, type RunAbortCode, RunAbortedError } from './errors/run.errors.js';
-export { SingletonJobError } from './errors/singleton-job.error.js';
-export { JOB_EVENTS, type JobEvent, type JobEvents } from './events/events.js';
-export { type JobObserver } from './events/observer.js';
+export { JobRun } from './jobs/job-run.js';
+export { Cron, FixedRate, Interval, type JobDecorator } from './jobs/job.decorators.js';
+export { type JobEventDecorator, OnJobEvent } from './jobs/on-job-event.js';
+export { type JobRegistration, type RegisteredSchedule } from './jobs/job-registration.js';
+export { UnknownJobError } from './base/errors/job-registry.errors.js';
+export { LockStoreError, type LockStoreErrorCode } from './base/errors/lock-store.error.js';
+export { LockLostError, LocksClosedError, LockUnavailableError } from './base/errors/lock.errors.js';
+export { InvalidJobsError, InvalidLockError, InvalidOptionsError } from './base/errors/mistakes.errors.js';
+export { LeaseLostError, type RunAbortCode, RunAbortedError } from './base/errors/run.errors.js';
+export { SingletonJobError } from './base/errors/singleton-job.error.js';
+export { JOB_EVENTS, type JobEvent, type JobEvents } from './base/events/events.js';
+export { type JobObserver } from './base/events/observer.js';
 export {
   type LeadershipGain,
   type LeadershipLoss,
@@ -17,9 +17,9 @@ export {
   type MissReason,
   type TickDropReason,
   type WarningCode,
-} from './events/reasons.js';
-export { type RunCause, type RunEnded, type RunInfo, type ScheduleKind } from './events/run-info.js';
-export { type InterceptedRun, type RunInterceptor } from './events/run-interceptor.js';
+} from './base/events/reasons.js';
+export { type RunCause, type RunEnded, type RunInfo, type ScheduleKind } from './base/events/run-info.js';
+export { type InterceptedRun, type RunInterceptor } from './base/events/run-interceptor.js';
 export { LockHandle } from './locks/lock-handle.js';
 export { type LockKey, type LockOptions } from './locks/lock-request.js';
 export { LockService } from './locks/lock.service.js';
@@ -40,7 +40,7 @@ export {
   type SingletonJobOptionsFactory,
 } from './options/singleton-job.options.js';
 export { SINGLETON_JOB_OPTIONS } from './options/tokens.js';
-export { SingletonJobRegistry } from './replica/job-registry.js';
+export { SingletonJobRegistry } from './control/job-registry.js';
 export {
   type JobCounters,
   type JobRole,
@@ -51,10 +51,10 @@ export {
   type RunOutcome,
   type StepDownResult,
   type TriggerResult,
-} from './replica/job-status.js';
-export { type HealthReport, type OverdueJob, SingletonJobHealth } from './replica/singleton-job-health.js';
+} from './control/job-status.js';
+export { type HealthReport, type OverdueJob, SingletonJobHealth } from './control/singleton-job-health.js';
 export { CronExpression } from './schedule/cron/cron-expression.js';
-export { type SingletonJobAsyncOptions, SingletonJobModule } from './singleton-job.module.js';
+export { type SingletonJobAsyncOptions, SingletonJobModule } from './nest/singleton-job.module.js';
 export {
   type AcquireRequest,
   type AcquireResult,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { messageOf } from '../../../libs/singleton-job/src/errors/message-of.js';
+import { messageOf } from '../../../libs/singleton-job/src/base/errors/message-of.js';
 import { type RedisServerOptions } from '../../../tools/replicas/redis/index.js';
 import { SILENT, SLACK_MS } from '../../../tools/replicas/busy-machine.js';
 import { LOCK_EXPIRY_MS } from './support/in-process-replica.js';

@@ -1,5 +1,5 @@
-import { asLockStoreError, LockStoreError } from '../../../libs/singleton-job/src/errors/lock-store.error.js';
-import { type Timer } from '../../../libs/singleton-job/src/time/clock.js';
+import { asLockStoreError, LockStoreError } from '../../../libs/singleton-job/src/base/errors/lock-store.error.js';
+import { type Timer } from '../../../libs/singleton-job/src/base/time/clock.js';
 import { type Chance } from './chance.js';
 import { Pipe } from './pipe.js';
 import { type ProcessClock } from './process-clock.js';

@@ -1,4 +1,4 @@
-import { LockStoreError } from '../../../libs/singleton-job/src/errors/lock-store.error.js';
+import { LockStoreError } from '../../../libs/singleton-job/src/base/errors/lock-store.error.js';
 import { emptyData } from '../../../libs/singleton-job/src/store/memory/in-memory-sessions.js';
 import { SimulatedCluster } from './simulated-cluster.js';
 import { type Place } from './place.js';

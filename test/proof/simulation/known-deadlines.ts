@@ -1,5 +1,5 @@
 import { type Holder, sessionOf } from '../../../libs/singleton-job/src/store/lock-store.js';
-import { type Instant } from '../../../libs/singleton-job/src/time/clock.js';
+import { type Instant } from '../../../libs/singleton-job/src/base/time/clock.js';
 import { type ProcessClock } from './process-clock.js';
 
 /** Until when each process may rely on its sessions and locks, by its own clocks. */

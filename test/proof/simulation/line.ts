@@ -1,4 +1,4 @@
-import { type Timer } from '../../../libs/singleton-job/src/time/clock.js';
+import { type Timer } from '../../../libs/singleton-job/src/base/time/clock.js';
 import { Connection, type ConnectionParts } from './connection.js';
 
 export interface LineParts extends Omit<ConnectionParts, 'onEnd'> {

@@ -1,4 +1,4 @@
-import { type JobEvents } from '../../../libs/singleton-job/src/events/events.js';
+import { type JobEvents } from '../../../libs/singleton-job/src/base/events/events.js';
 import { type AcquireRequest, type AcquireResult } from '../../../libs/singleton-job/src/store/lock-store.js';
 import { type CronJob, type Report } from './history.js';
 import { type Setting } from './plan.js';

@@ -1,4 +1,4 @@
-import { type Clock, type Timer } from '../../../libs/singleton-job/src/time/clock.js';
+import { type Clock, type Timer } from '../../../libs/singleton-job/src/base/time/clock.js';
 import { type Happening, type World } from './world.js';
 
 export interface ClockFaults {

@@ -1,5 +1,5 @@
-import { type JobRun } from '../../../libs/singleton-job/src/decorators/job-run.js';
-import { type JobEvents, type Notify } from '../../../libs/singleton-job/src/events/events.js';
+import { type JobRun } from '../../../libs/singleton-job/src/jobs/job-run.js';
+import { type JobEvents, type Notify } from '../../../libs/singleton-job/src/base/events/events.js';
 import { deadlineOf } from '../../../libs/singleton-job/src/leadership/lease.js';
 import {
   type AcquireRequest,

@@ -13,7 +13,7 @@ import {
 } from '../../../libs/singleton-job/src/store/lock-store.js';
 import { type ServerData } from '../../../libs/singleton-job/src/store/memory/in-memory-sessions.js';
 import { TestServer } from '../../../libs/singleton-job/src/testing/index.js';
-import { type Clock } from '../../../libs/singleton-job/src/time/clock.js';
+import { type Clock } from '../../../libs/singleton-job/src/base/time/clock.js';
 
 /** A cluster of two nodes. This one has the sessions, the other one has the locks and states of all jobs. */
 export class SimulatedCluster extends TestServer {

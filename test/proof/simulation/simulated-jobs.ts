@@ -1,5 +1,5 @@
-import { type JobRun } from '../../../libs/singleton-job/src/decorators/job-run.js';
-import { type Job } from '../../../libs/singleton-job/src/discovery/job.js';
+import { type JobRun } from '../../../libs/singleton-job/src/jobs/job-run.js';
+import { type Job } from '../../../libs/singleton-job/src/jobs/job.js';
 import { fixedRate } from '../../../libs/singleton-job/src/schedule/fixed-rate.js';
 import { interval } from '../../../libs/singleton-job/src/schedule/interval.js';
 import { type AnySchedule, type CronSchedule } from '../../../libs/singleton-job/src/schedule/schedule.js';

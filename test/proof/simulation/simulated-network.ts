@@ -1,4 +1,4 @@
-import { LockStoreError } from '../../../libs/singleton-job/src/errors/lock-store.error.js';
+import { LockStoreError } from '../../../libs/singleton-job/src/base/errors/lock-store.error.js';
 import { Listeners } from '../../../libs/singleton-job/src/store/listeners.js';
 import {
   type AcquireRequest,
@@ -19,7 +19,7 @@ import {
   type StoreMessage,
 } from '../../../libs/singleton-job/src/store/lock-store.js';
 import { type TestServer } from '../../../libs/singleton-job/src/testing/index.js';
-import { instant, type Instant, type Timer } from '../../../libs/singleton-job/src/time/clock.js';
+import { instant, type Instant, type Timer } from '../../../libs/singleton-job/src/base/time/clock.js';
 import { type Chance } from './chance.js';
 import { type Connection } from './connection.js';
 import { Line } from './line.js';

@@ -1,8 +1,8 @@
-import { type Job } from '../../../libs/singleton-job/src/discovery/job.js';
-import { type JobObserver } from '../../../libs/singleton-job/src/events/observer.js';
+import { type Job } from '../../../libs/singleton-job/src/jobs/job.js';
+import { type JobObserver } from '../../../libs/singleton-job/src/base/events/observer.js';
 import { type ResolvedOptions } from '../../../libs/singleton-job/src/options/resolve-options.js';
-import { type ApplicationReplica, createReplica } from '../../../libs/singleton-job/src/replica/create-replica.js';
-import { type JobSupervisor } from '../../../libs/singleton-job/src/replica/job-supervisor.js';
+import { type ApplicationReplica, createReplica } from '../../../libs/singleton-job/src/control/create-replica.js';
+import { type JobSupervisor } from '../../../libs/singleton-job/src/runs/job-supervisor.js';
 import { type TestServer } from '../../../libs/singleton-job/src/testing/index.js';
 import { type Chance } from './chance.js';
 import { type JobName, type Step } from './plan.js';

@@ -1,4 +1,4 @@
-import { type LockStoreError } from '../../../libs/singleton-job/src/errors/lock-store.error.js';
+import { type LockStoreError } from '../../../libs/singleton-job/src/base/errors/lock-store.error.js';
 import { type TestServer } from '../../../libs/singleton-job/src/testing/index.js';
 import { type Request } from './plan.js';
 import { type World } from './world.js';

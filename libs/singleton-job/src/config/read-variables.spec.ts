@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { Cron, FixedRate } from '../decorators/job.decorators.js';
-import { exploreInstances } from '../discovery/explore-instances.js';
-import { type Job } from '../discovery/job.js';
-import { type InvalidJobsError, type InvalidOptionsError } from '../errors/mistakes.errors.js';
+import { Cron, FixedRate } from '../jobs/job.decorators.js';
+import { exploreInstances } from '../jobs/explore-instances.js';
+import { type Job } from '../jobs/job.js';
+import { type InvalidJobsError, type InvalidOptionsError } from '../base/errors/mistakes.errors.js';
 import { OVERRIDES } from '../options/job-option-table.js';
 import { MODULE_OPTIONS } from '../options/module-option-table.js';
 import { type OptionTable } from '../options/option-reader.js';

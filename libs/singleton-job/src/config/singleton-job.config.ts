@@ -1,5 +1,5 @@
 import { type ConfigFactoryKeyHost, registerAs } from '@nestjs/config';
-import { InvalidOptionsError } from '../errors/mistakes.errors.js';
+import { InvalidOptionsError } from '../base/errors/mistakes.errors.js';
 import { type OptionsFromEnvironment, readVariables } from './read-variables.js';
 
 const PREFIX = /^[A-Z][A-Z\d]*(_[A-Z\d]+)*$/;

@@ -5,7 +5,7 @@ import { InMemoryLockStore } from '../store/memory/in-memory-store.js';
 import { ManualClock, TestServer } from '../testing/index.js';
 import { FaultyStore } from '../testing/replicas/faulty-store.js';
 import { ReplicaClock } from '../testing/replicas/replica-clock.js';
-import { instant } from '../time/clock.js';
+import { instant } from '../base/time/clock.js';
 import { BackupHeartbeats } from './backup-heartbeats.js';
 
 const ID = 'a.1@10000';

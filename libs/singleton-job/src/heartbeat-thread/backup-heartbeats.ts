@@ -1,8 +1,8 @@
-import { type LockStoreError } from '../errors/lock-store.error.js';
+import { type LockStoreError } from '../base/errors/lock-store.error.js';
 import { type BackupReport, type KeptSession, type MainThreadState } from '../leadership/heartbeat-backup.js';
 import { deadlineOf, isBefore } from '../leadership/lease.js';
 import { type HeartbeatRequest, type HeartbeatResult, type LockStore, type SessionId } from '../store/lock-store.js';
-import { type Clock, type Instant, instant, type Timer } from '../time/clock.js';
+import { type Clock, type Instant, instant, type Timer } from '../base/time/clock.js';
 
 /** The main thread is late when its next heartbeat is overdue by a quarter of an interval. */
 const LATE_AFTER_INTERVALS = 1.25;

@@ -5,7 +5,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { type MainThreadState } from '../leadership/heartbeat-backup.js';
 import { RedisLockStore } from '../store/redis/redis-lock-store.js';
-import { SystemClock } from '../time/system-clock.js';
+import { SystemClock } from '../base/time/system-clock.js';
 import { BackupHeartbeats } from './backup-heartbeats.js';
 import {
   HEARTBEAT_THREAD,

@@ -1,7 +1,7 @@
-import { type LockStoreError } from '../errors/lock-store.error.js';
-import { lockTtlRestored } from '../events/warnings.js';
+import { type LockStoreError } from '../base/errors/lock-store.error.js';
+import { lockTtlRestored } from '../base/events/warnings.js';
 import { type AcquireRequest, type Grant, type Holder, type Refusal } from '../store/lock-store.js';
-import { Semaphore } from '../time/semaphore.js';
+import { Semaphore } from '../base/time/semaphore.js';
 import { type LockMessages } from './lock-messages.js';
 import { type ReplicaContext } from './replica.js';
 

@@ -1,5 +1,5 @@
 import { type AcquireRequest, type HeartbeatReference, type HeartbeatResult } from '../store/lock-store.js';
-import { type Clock, type Instant } from '../time/clock.js';
+import { type Clock, type Instant } from '../base/time/clock.js';
 import { type BackupReport, type MainThreadState } from './heartbeat-backup.js';
 import { isBefore } from './lease.js';
 import { StoreClock } from './store-clock.js';

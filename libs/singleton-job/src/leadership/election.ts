@@ -1,9 +1,9 @@
-import { type LeadershipReleaseReason } from '../events/reasons.js';
-import { runnerFailed } from '../events/warnings.js';
+import { type LeadershipReleaseReason } from '../base/events/reasons.js';
+import { runnerFailed } from '../base/events/warnings.js';
 import { type Holder } from '../store/lock-store.js';
-import { backoffMs } from '../time/backoff.js';
-import { onAbort } from '../time/on-abort.js';
-import { sleep } from '../time/sleep.js';
+import { backoffMs } from '../base/time/backoff.js';
+import { onAbort } from '../base/time/on-abort.js';
+import { sleep } from '../base/time/sleep.js';
 import { type ElectionOptions, Follower } from './follower.js';
 import { type Replica } from './replica.js';
 import { type Term } from './term.js';

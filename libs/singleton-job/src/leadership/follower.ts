@@ -1,4 +1,4 @@
-import { pauseLost } from '../events/warnings.js';
+import { pauseLost } from '../base/events/warnings.js';
 import {
   type AcquireRequest,
   type Grant,
@@ -8,10 +8,10 @@ import {
   type SessionId,
   sessionOf,
 } from '../store/lock-store.js';
-import { shortPauseMs } from '../time/backoff.js';
-import { instant, type Instant } from '../time/clock.js';
-import { LinkedAbortController } from '../time/linked-abort-controller.js';
-import { onAbort } from '../time/on-abort.js';
+import { shortPauseMs } from '../base/time/backoff.js';
+import { instant, type Instant } from '../base/time/clock.js';
+import { LinkedAbortController } from '../base/time/linked-abort-controller.js';
+import { onAbort } from '../base/time/on-abort.js';
 import { KnownHolder } from './known-holder.js';
 import { deadlineOf, isBefore, TTL_JITTER_MS } from './lease.js';
 import { type LockNews, type LockWaiter } from './lock-messages.js';

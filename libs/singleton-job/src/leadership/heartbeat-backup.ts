@@ -1,5 +1,5 @@
 import { type HeartbeatReference, type HeartbeatRequest, type SessionId } from '../store/lock-store.js';
-import { type Instant } from '../time/clock.js';
+import { type Instant } from '../base/time/clock.js';
 
 /** A session as the main thread or the heartbeat thread knows it. */
 export interface KeptSession {

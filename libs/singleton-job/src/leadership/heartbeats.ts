@@ -1,6 +1,6 @@
 import { type HeartbeatRequest, type HeartbeatResult } from '../store/lock-store.js';
-import { instant, type Instant, type Timer } from '../time/clock.js';
-import { Condition } from '../time/condition.js';
+import { instant, type Instant, type Timer } from '../base/time/clock.js';
+import { Condition } from '../base/time/condition.js';
 import { type AfterRestart } from './after-restart.js';
 import { type HeartbeatBackup } from './heartbeat-backup.js';
 import { type ReplicaContext } from './replica.js';

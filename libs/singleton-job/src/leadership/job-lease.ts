@@ -1,5 +1,5 @@
 import { lockLifeMs } from '../store/lock-store.js';
-import { type Instant } from '../time/clock.js';
+import { type Instant } from '../base/time/clock.js';
 import { deadlineOf, earlier, later, safetyMarginMs } from './lease.js';
 import { type Session } from './session.js';
 

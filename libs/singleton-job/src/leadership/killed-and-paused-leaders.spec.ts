@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { type JobRun } from '../decorators/job-run.js';
-import { type Job } from '../discovery/job.js';
-import { LeaseLostError } from '../errors/run.errors.js';
+import { type JobRun } from '../jobs/job-run.js';
+import { type Job } from '../jobs/job.js';
+import { LeaseLostError } from '../base/errors/run.errors.js';
 import { cron } from '../schedule/cron/cron.js';
 import { interval } from '../schedule/interval.js';
 import { type Outcome } from '../testing/replicas/faulty-store.js';
@@ -10,7 +10,7 @@ import { type TestReplica } from '../testing/replicas/test-replica.js';
 import { job, lasting } from '../testing/specs/job.js';
 import { timesOf } from '../testing/specs/stories.js';
 import { useReplicas } from '../testing/specs/use-replicas.js';
-import { type Clock } from '../time/clock.js';
+import { type Clock } from '../base/time/clock.js';
 
 const LOCK_EXPIRY_MS = 10_000;
 const every10Seconds = cron('*/10 * * * * *', { timeZone: 'UTC', jobName: 'report' });

@@ -1,4 +1,4 @@
-import { type JobEvents } from '../events/events.js';
+import { type JobEvents } from '../base/events/events.js';
 import {
   type Grant,
   type Holder,

@@ -1,4 +1,4 @@
-import { type Clock, instant, type Instant } from '../time/clock.js';
+import { type Clock, instant, type Instant } from '../base/time/clock.js';
 
 /**
  * Until when a replica may rely on an answer of the store: the time at which the request was *sent* plus nine tenths of the new life.

@@ -1,5 +1,5 @@
 import { type LockMessage, type ReleaseRequest, replicaOf, sessionOf } from '../store/lock-store.js';
-import { type Timer } from '../time/clock.js';
+import { type Timer } from '../base/time/clock.js';
 import { type Renewals } from './renewals.js';
 import { type ReplicaContext } from './replica.js';
 

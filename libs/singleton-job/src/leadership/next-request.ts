@@ -1,5 +1,5 @@
 import { lockLifeMs } from '../store/lock-store.js';
-import { Sleeper } from '../time/sleeper.js';
+import { Sleeper } from '../base/time/sleeper.js';
 import { type KnownHolder } from './known-holder.js';
 import { AFTER_TTL_MS, afterTtlMs } from './lease.js';
 import { type Replica } from './replica.js';

@@ -1,5 +1,5 @@
-import { type Clock } from '../time/clock.js';
-import { SharedInterval } from '../time/shared-interval.js';
+import { type Clock } from '../base/time/clock.js';
+import { SharedInterval } from '../base/time/shared-interval.js';
 
 /** Renews a lock that this replica holds: of a job, or of a caller of `LockService`. One renewal is under way at a time. */
 export class LockRenewal {

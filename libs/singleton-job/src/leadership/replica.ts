@@ -1,9 +1,9 @@
 import { setMaxListeners } from 'node:events';
-import { type Notify } from '../events/events.js';
+import { type Notify } from '../base/events/events.js';
 import { type LockStore } from '../store/lock-store.js';
-import { type BackoffPolicy } from '../time/backoff.js';
-import { type Clock } from '../time/clock.js';
-import { within } from '../time/within.js';
+import { type BackoffPolicy } from '../base/time/backoff.js';
+import { type Clock } from '../base/time/clock.js';
+import { within } from '../base/time/within.js';
 import { Acquirer } from './acquirer.js';
 import { AfterRestart } from './after-restart.js';
 import { type HeartbeatBackup } from './heartbeat-backup.js';

@@ -1,13 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
-import { type JobRun } from '../decorators/job-run.js';
-import { type Job } from '../discovery/job.js';
-import { type JobEvents } from '../events/events.js';
+import { type JobRun } from '../jobs/job-run.js';
+import { type Job } from '../jobs/job.js';
+import { type JobEvents } from '../base/events/events.js';
 import { interval } from '../schedule/interval.js';
 import { type TestReplica } from '../testing/replicas/test-replica.js';
 import { TestReplicas } from '../testing/replicas/test-replicas.js';
 import { job } from '../testing/specs/job.js';
-import { type Clock } from '../time/clock.js';
-import { sleep } from '../time/sleep.js';
+import { type Clock } from '../base/time/clock.js';
+import { sleep } from '../base/time/sleep.js';
 
 const LOCK_EXPIRY_MS = 10_000;
 

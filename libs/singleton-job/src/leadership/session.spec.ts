@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { ManualClock } from '../testing/index.js';
-import { instant } from '../time/clock.js';
+import { instant } from '../base/time/clock.js';
 import { Session } from './session.js';
 
 function setup() {

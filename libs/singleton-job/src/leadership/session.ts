@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { type SessionId } from '../store/lock-store.js';
-import { atDeadline } from '../time/at-deadline.js';
-import { type Clock, type Instant, type Timer } from '../time/clock.js';
+import { atDeadline } from '../base/time/at-deadline.js';
+import { type Clock, type Instant, type Timer } from '../base/time/clock.js';
 import { deadlineOf, isBefore } from './lease.js';
 
 /**

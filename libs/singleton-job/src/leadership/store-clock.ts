@@ -1,4 +1,4 @@
-import { type Clock, type Instant } from '../time/clock.js';
+import { type Clock, type Instant } from '../base/time/clock.js';
 
 /** The clock of the store: its latest answer plus the monotonic time since then. */
 export class StoreClock {

@@ -1,5 +1,5 @@
 import { type ClaimResult, type Holder, type RenewResult, type StateUpdate } from '../store/lock-store.js';
-import { instant, type Instant } from '../time/clock.js';
+import { instant, type Instant } from '../base/time/clock.js';
 import { type JobLease } from './job-lease.js';
 import { LockRenewal } from './renewals.js';
 import { type Replica } from './replica.js';

@@ -1,9 +1,9 @@
 import { type ClaimResult, type Grant, type Holder, type RenewResult } from '../store/lock-store.js';
-import { atDeadline } from '../time/at-deadline.js';
-import { instant, type Instant, type Timer } from '../time/clock.js';
-import { onAbort } from '../time/on-abort.js';
-import { sleep } from '../time/sleep.js';
-import { within } from '../time/within.js';
+import { atDeadline } from '../base/time/at-deadline.js';
+import { instant, type Instant, type Timer } from '../base/time/clock.js';
+import { onAbort } from '../base/time/on-abort.js';
+import { sleep } from '../base/time/sleep.js';
+import { within } from '../base/time/within.js';
 import { JobLease } from './job-lease.js';
 import { type Takeover } from './known-holder.js';
 import { isBefore } from './lease.js';

@@ -1,13 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
-import { type JobRun } from '../decorators/job-run.js';
-import { type JobEvents } from '../events/events.js';
+import { type JobRun } from '../jobs/job-run.js';
+import { type JobEvents } from '../base/events/events.js';
 import { cron } from '../schedule/cron/cron.js';
 import { fixedRate } from '../schedule/fixed-rate.js';
 import { type TestReplica } from '../testing/replicas/test-replica.js';
 import { job } from '../testing/specs/job.js';
 import { timesOf } from '../testing/specs/stories.js';
 import { useReplicas } from '../testing/specs/use-replicas.js';
-import { sleep } from '../time/sleep.js';
+import { sleep } from '../base/time/sleep.js';
 
 const every10Seconds = cron('*/10 * * * * *', { timeZone: 'UTC', jobName: 'report' });
 const DAY_MS = 24 * 3_600_000;

@@ -1,5 +1,5 @@
 import { type Grant, type Refusal } from '../store/lock-store.js';
-import { type Clock } from '../time/clock.js';
+import { type Clock } from '../base/time/clock.js';
 
 /** The store keeps the state of a lock for so long after the last grant or renewal. Later tokens are larger without it, too. */
 export const STATE_LIFE_MS = 24 * 60 * 60 * 1_000;

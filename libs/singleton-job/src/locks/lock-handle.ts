@@ -1,4 +1,4 @@
-import { LockLostError } from '../errors/lock.errors.js';
+import { LockLostError } from '../base/errors/lock.errors.js';
 import { type LockLease } from './lock-lease.js';
 
 /**

@@ -2,9 +2,9 @@ import { deadlineOf, isBefore, later } from '../leadership/lease.js';
 import { LockRenewal } from '../leadership/renewals.js';
 import { type Replica } from '../leadership/replica.js';
 import { type Grant, type Holder } from '../store/lock-store.js';
-import { atDeadline } from '../time/at-deadline.js';
-import { instant, type Instant, type Timer } from '../time/clock.js';
-import { onAbort } from '../time/on-abort.js';
+import { atDeadline } from '../base/time/at-deadline.js';
+import { instant, type Instant, type Timer } from '../base/time/clock.js';
+import { onAbort } from '../base/time/on-abort.js';
 import { STATE_LIFE_MS } from './known-locks.js';
 
 interface LockLeaseFacts {

@@ -1,4 +1,4 @@
-import { InvalidLockError } from '../errors/mistakes.errors.js';
+import { InvalidLockError } from '../base/errors/mistakes.errors.js';
 import { describeValue, isRecord } from '../options/describe-value.js';
 import { type Duration } from '../options/duration.js';
 import { OptionReader, type OptionRow, withDefaults } from '../options/option-reader.js';

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { LockStoreError } from '../errors/lock-store.error.js';
-import { LockLostError, LocksClosedError, LockUnavailableError } from '../errors/lock.errors.js';
-import { messageOf } from '../errors/message-of.js';
-import { InvalidLockError } from '../errors/mistakes.errors.js';
+import { LockStoreError } from '../base/errors/lock-store.error.js';
+import { LockLostError, LocksClosedError, LockUnavailableError } from '../base/errors/lock.errors.js';
+import { messageOf } from '../base/errors/message-of.js';
+import { InvalidLockError } from '../base/errors/mistakes.errors.js';
 import { Replica } from '../leadership/replica.js';
 import { resolveOptions } from '../options/resolve-options.js';
 import { InMemoryLockStore } from '../store/memory/in-memory-store.js';

@@ -1,11 +1,11 @@
 import { setMaxListeners } from 'node:events';
-import { LockStoreError } from '../errors/lock-store.error.js';
-import { givenKey, LocksClosedError, LockUnavailableError } from '../errors/lock.errors.js';
-import { InvalidLockError } from '../errors/mistakes.errors.js';
+import { LockStoreError } from '../base/errors/lock-store.error.js';
+import { givenKey, LocksClosedError, LockUnavailableError } from '../base/errors/lock.errors.js';
+import { InvalidLockError } from '../base/errors/mistakes.errors.js';
 import { type Replica } from '../leadership/replica.js';
 import { type ResolvedOptions } from '../options/resolve-options.js';
-import { LinkedAbortController } from '../time/linked-abort-controller.js';
-import { within } from '../time/within.js';
+import { LinkedAbortController } from '../base/time/linked-abort-controller.js';
+import { within } from '../base/time/within.js';
 import { KnownLocks } from './known-locks.js';
 import { LockHandle } from './lock-handle.js';
 import { type LockLease } from './lock-lease.js';

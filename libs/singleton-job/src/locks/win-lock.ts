@@ -1,12 +1,12 @@
-import { LockStoreError } from '../errors/lock-store.error.js';
-import { givenKey } from '../errors/lock.errors.js';
+import { LockStoreError } from '../base/errors/lock-store.error.js';
+import { givenKey } from '../base/errors/lock.errors.js';
 import { afterTtlMs, deadlineOf, isBefore } from '../leadership/lease.js';
 import { type LockWaiter } from '../leadership/lock-messages.js';
 import { type Replica } from '../leadership/replica.js';
 import { type AcquireRequest, type Holder, type Refusal } from '../store/lock-store.js';
-import { instant } from '../time/clock.js';
-import { LinkedAbortController } from '../time/linked-abort-controller.js';
-import { Sleeper } from '../time/sleeper.js';
+import { instant } from '../base/time/clock.js';
+import { LinkedAbortController } from '../base/time/linked-abort-controller.js';
+import { Sleeper } from '../base/time/sleeper.js';
 import { type KnownLock, STATE_LIFE_MS } from './known-locks.js';
 import { LockLease } from './lock-lease.js';
 import { type LockRequest } from './lock-request.js';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { SpanStatusCode } from '@opentelemetry/api';
 import { InMemorySpanExporter, NodeTracerProvider, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-node';
-import { type JobRun } from '../decorators/job-run.js';
-import { LeaseLostError } from '../errors/run.errors.js';
+import { type JobRun } from '../jobs/job-run.js';
+import { LeaseLostError } from '../base/errors/run.errors.js';
 import { type TestReplica } from '../testing/replicas/test-replica.js';
 import { job } from '../testing/specs/job.js';
 import { useReplicas } from '../testing/specs/use-replicas.js';

@@ -1,8 +1,8 @@
 import { Inject, Injectable, Optional } from '@nestjs/common';
 import { type Attributes, type Span, SpanStatusCode, trace, type Tracer } from '@opentelemetry/api';
-import { messageOf } from '../errors/message-of.js';
-import { type RunAbortCode, RunAbortedError } from '../errors/run.errors.js';
-import { type InterceptedRun, type RunInterceptor } from '../events/run-interceptor.js';
+import { messageOf } from '../base/errors/message-of.js';
+import { type RunAbortCode, RunAbortedError } from '../base/errors/run.errors.js';
+import { type InterceptedRun, type RunInterceptor } from '../base/events/run-interceptor.js';
 import { JOB_NAME, OPEN_TELEMETRY_OPTIONS, type OpenTelemetryOptions, SCOPE } from './open-telemetry.options.js';
 
 /** Makes a span for each run. Spans of the job's own calls become its children. */

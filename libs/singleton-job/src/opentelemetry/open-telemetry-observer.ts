@@ -1,9 +1,9 @@
 import { Inject, Injectable, type OnApplicationShutdown, Optional } from '@nestjs/common';
 import { type BatchObservableResult, type Meter, metrics } from '@opentelemetry/api';
-import { type JobEvents } from '../events/events.js';
-import { type JobObserver } from '../events/observer.js';
-import { SingletonJobRegistry } from '../replica/job-registry.js';
-import { type JobStatus, type RunOutcome } from '../replica/job-status.js';
+import { type JobEvents } from '../base/events/events.js';
+import { type JobObserver } from '../base/events/observer.js';
+import { SingletonJobRegistry } from '../control/job-registry.js';
+import { type JobStatus, type RunOutcome } from '../control/job-status.js';
 import { type Instruments, makeInstruments } from './instruments.js';
 import { JOB_NAME, OPEN_TELEMETRY_OPTIONS, type OpenTelemetryOptions, SCOPE } from './open-telemetry.options.js';
 

@@ -1,5 +1,5 @@
 import { type DynamicModule, Inject, Module } from '@nestjs/common';
-import { type ApplicationReplica, REPLICA } from '../replica/create-replica.js';
+import { type ApplicationReplica, REPLICA } from '../control/create-replica.js';
 import { OpenTelemetryInterceptor } from './open-telemetry-interceptor.js';
 import { OpenTelemetryObserver } from './open-telemetry-observer.js';
 import { OPEN_TELEMETRY_OPTIONS, type OpenTelemetryOptions } from './open-telemetry.options.js';

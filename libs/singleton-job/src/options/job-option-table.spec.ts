@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { Cron, FixedRate, Interval, type JobDecorator } from '../decorators/job.decorators.js';
-import { exploreInstances } from '../discovery/explore-instances.js';
-import { type ScheduleKind } from '../events/run-info.js';
+import { Cron, FixedRate, Interval, type JobDecorator } from '../jobs/job.decorators.js';
+import { exploreInstances } from '../jobs/explore-instances.js';
+import { type ScheduleKind } from '../base/events/run-info.js';
 import { optionsOf, OVERRIDES } from './job-option-table.js';
 import { resolveOptions } from './resolve-options.js';
 

@@ -1,4 +1,4 @@
-import { type ScheduleKind } from '../events/run-info.js';
+import { type ScheduleKind } from '../base/events/run-info.js';
 import { type CronOptions, type FixedRateOptions, type JobOptions, type JobOverrides } from './job.options.js';
 import { isName, NAME_RULE } from './names.js';
 import { type Given, type OptionRow } from './option-reader.js';

@@ -1,5 +1,5 @@
-import { type JobObserver } from '../events/observer.js';
-import { type RunInterceptor } from '../events/run-interceptor.js';
+import { type JobObserver } from '../base/events/observer.js';
+import { type RunInterceptor } from '../base/events/run-interceptor.js';
 import { isClass, isRecord } from './describe-value.js';
 import { isName, isNodeId, NAME_RULE, NODE_ID_RULE } from './names.js';
 import { type OptionRow, type Reader } from './option-reader.js';

@@ -1,4 +1,4 @@
-import { isTimeZone } from '../time/is-time-zone.js';
+import { isTimeZone } from '../base/time/is-time-zone.js';
 import { durationFix, formatDuration, parseDuration } from './duration.js';
 import { type Reader } from './option-reader.js';
 import { didYouMean } from './suggest.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { inspect } from 'node:util';
 import { Cluster, Redis } from 'ioredis';
-import { InvalidOptionsError } from '../errors/mistakes.errors.js';
+import { InvalidOptionsError } from '../base/errors/mistakes.errors.js';
 import { type LockStore } from '../store/lock-store.js';
 import { type Environment, misspeltVariables } from './environment.js';
 import { MODULE_OPTIONS } from './module-option-table.js';

@@ -1,4 +1,4 @@
-import { InvalidOptionsError } from '../errors/mistakes.errors.js';
+import { InvalidOptionsError } from '../base/errors/mistakes.errors.js';
 import { describeValue, isRecord } from './describe-value.js';
 import { formatDuration } from './duration.js';
 import { ENABLED_VARIABLE, type Environment, processEnvironment } from './environment.js';

@@ -1,5 +1,5 @@
-import { type JobObserver } from '../events/observer.js';
-import { type RunInterceptor } from '../events/run-interceptor.js';
+import { type JobObserver } from '../base/events/observer.js';
+import { type RunInterceptor } from '../base/events/run-interceptor.js';
 import { type LockStore } from '../store/lock-store.js';
 import { type RedisConnectionOptions } from '../store/redis/redis-clients.js';
 import { type Duration } from './duration.js';

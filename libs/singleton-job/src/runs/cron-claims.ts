@@ -1,8 +1,8 @@
-import { type RunCause } from '../events/run-info.js';
-import { clockAhead } from '../events/warnings.js';
+import { type RunCause } from '../base/events/run-info.js';
+import { clockAhead } from '../base/events/warnings.js';
 import { type CronSchedule } from '../schedule/schedule.js';
 import { holderName } from '../store/lock-store.js';
-import { unlessAborted } from '../time/unless-aborted.js';
+import { unlessAborted } from '../base/time/unless-aborted.js';
 import { reportIfAnyMissed, reportMissed, reportOverlap } from './reports.js';
 import { MAX_SLEEP_MS, type TickLoopParts } from './tick-loop.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { type Job } from '../discovery/job.js';
-import { clockAhead } from '../events/warnings.js';
+import { type Job } from '../jobs/job.js';
+import { clockAhead } from '../base/events/warnings.js';
 import { cron } from '../schedule/cron/cron.js';
 import { fixedRate } from '../schedule/fixed-rate.js';
 import { type TestReplica } from '../testing/replicas/test-replica.js';

@@ -1,5 +1,5 @@
 import { type CronSchedule } from '../schedule/schedule.js';
-import { unlessAborted } from '../time/unless-aborted.js';
+import { unlessAborted } from '../base/time/unless-aborted.js';
 import { CronClaims, ON_TIME_MS } from './cron-claims.js';
 import { MAX_SLEEP_MS, type TickLoopParts } from './tick-loop.js';
 

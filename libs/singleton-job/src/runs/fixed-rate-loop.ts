@@ -1,4 +1,4 @@
-import { type TickDropReason } from '../events/reasons.js';
+import { type TickDropReason } from '../base/events/reasons.js';
 import { type FixedRateSchedule } from '../schedule/schedule.js';
 import { MAX_SLEEP_MS, type TickLoopParts } from './tick-loop.js';
 

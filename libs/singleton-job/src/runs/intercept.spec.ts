@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { describe, expect, it } from '@jest/globals';
-import { LeaseLostError } from '../errors/run.errors.js';
-import { type RunInterceptor } from '../events/run-interceptor.js';
+import { LeaseLostError } from '../base/errors/run.errors.js';
+import { type RunInterceptor } from '../base/events/run-interceptor.js';
 import { FakeRun } from '../testing/index.js';
 import { settle } from '../testing/manual-clock.js';
 import { job, lasting } from '../testing/specs/job.js';

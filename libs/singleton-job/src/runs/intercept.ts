@@ -1,5 +1,5 @@
-import { type JobRun } from '../decorators/job-run.js';
-import { type RunInterceptor } from '../events/run-interceptor.js';
+import { type JobRun } from '../jobs/job-run.js';
+import { type RunInterceptor } from '../base/events/run-interceptor.js';
 
 /** Calls `work` within the interceptors, the first one outermost. */
 export function intercept(interceptors: readonly RunInterceptor[], run: JobRun, work: () => unknown): unknown {

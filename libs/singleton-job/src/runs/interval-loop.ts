@@ -1,7 +1,7 @@
-import { type Job } from '../discovery/job.js';
+import { type Job } from '../jobs/job.js';
 import { type Term } from '../leadership/term.js';
 import { type IntervalSchedule } from '../schedule/schedule.js';
-import { unlessAborted } from '../time/unless-aborted.js';
+import { unlessAborted } from '../base/time/unless-aborted.js';
 import { type TickLoopParts } from './tick-loop.js';
 
 /** With a longer delay than this, start and end of a run are recorded at once, otherwise the end with the next renewal. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { JobRun } from '../decorators/job-run.js';
-import { LeaseLostError, RunAbortedError } from '../errors/run.errors.js';
+import { JobRun } from '../jobs/job-run.js';
+import { LeaseLostError, RunAbortedError } from '../base/errors/run.errors.js';
 import { interval } from '../schedule/interval.js';
 import { job, lasting } from '../testing/specs/job.js';
 import { useReplicas } from '../testing/specs/use-replicas.js';

@@ -1,9 +1,9 @@
-import { type Job } from '../discovery/job.js';
-import { type RunInfo } from '../events/run-info.js';
+import { type Job } from '../jobs/job.js';
+import { type RunInfo } from '../base/events/run-info.js';
 import { type Term } from '../leadership/term.js';
-import { LinkedAbortController } from '../time/linked-abort-controller.js';
-import { onAbort } from '../time/on-abort.js';
-import { Sleeper } from '../time/sleeper.js';
+import { LinkedAbortController } from '../base/time/linked-abort-controller.js';
+import { onAbort } from '../base/time/on-abort.js';
+import { Sleeper } from '../base/time/sleeper.js';
 import { cronLoop } from './cron-loop.js';
 import { fixedRateLoop } from './fixed-rate-loop.js';
 import { intervalLoop, noteIntervalEnd, noteIntervalStart } from './interval-loop.js';

@@ -1,4 +1,4 @@
-import { type MissReason } from '../events/reasons.js';
+import { type MissReason } from '../base/events/reasons.js';
 import { type TickLoopParts } from './tick-loop.js';
 
 /** Occurrences are counted up to this, so that a long outage does not block the event loop. */

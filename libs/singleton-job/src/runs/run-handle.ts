@@ -1,11 +1,11 @@
-import { JobRun, type RunControl } from '../decorators/job-run.js';
-import { type Job } from '../discovery/job.js';
-import { type RunAbortCode, RunAbortedError } from '../errors/run.errors.js';
-import { type Notify } from '../events/events.js';
-import { type RunInfo } from '../events/run-info.js';
-import { type RunInterceptor } from '../events/run-interceptor.js';
+import { JobRun, type RunControl } from '../jobs/job-run.js';
+import { type Job } from '../jobs/job.js';
+import { type RunAbortCode, RunAbortedError } from '../base/errors/run.errors.js';
+import { type Notify } from '../base/events/events.js';
+import { type RunInfo } from '../base/events/run-info.js';
+import { type RunInterceptor } from '../base/events/run-interceptor.js';
 import { type Term } from '../leadership/term.js';
-import { type Clock, type Timer } from '../time/clock.js';
+import { type Clock, type Timer } from '../base/time/clock.js';
 import { intercept } from './intercept.js';
 
 /** The cause of a run, and the instant for which it is started. */

@@ -1,7 +1,7 @@
-import { type RunAbortCode } from '../errors/run.errors.js';
-import { type RunInfo } from '../events/run-info.js';
+import { type RunAbortCode } from '../base/errors/run.errors.js';
+import { type RunInfo } from '../base/events/run-info.js';
 import { type Term } from '../leadership/term.js';
-import { instant } from '../time/clock.js';
+import { instant } from '../base/time/clock.js';
 import { RunHandle, type RunnerParts, type Tick } from './run-handle.js';
 
 /** Two clocks that differ by less agree: they are read one after the other. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { type Job } from '../discovery/job.js';
+import { type Job } from '../jobs/job.js';
 import { cron } from '../schedule/cron/cron.js';
 import { type TestReplica } from '../testing/replicas/test-replica.js';
 import { job } from '../testing/specs/job.js';

@@ -1,8 +1,8 @@
-import { type Job } from '../discovery/job.js';
-import { type Notify } from '../events/events.js';
+import { type Job } from '../jobs/job.js';
+import { type Notify } from '../base/events/events.js';
 import { type Term } from '../leadership/term.js';
-import { type Clock } from '../time/clock.js';
-import { type Sleeper } from '../time/sleeper.js';
+import { type Clock } from '../base/time/clock.js';
+import { type Sleeper } from '../base/time/sleeper.js';
 import { type SingleFlight } from './single-flight.js';
 
 /** The parts of a tick loop during one term. */

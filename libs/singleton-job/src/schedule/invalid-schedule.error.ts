@@ -1,4 +1,4 @@
-import { SingletonJobError } from '../errors/singleton-job.error.js';
+import { SingletonJobError } from '../base/errors/singleton-job.error.js';
 
 /**
  * A schedule that cannot be built. The message says what was expected, what was given, and the fix. It follows the place of the

@@ -1,4 +1,4 @@
-import { type ScheduleKind } from '../events/run-info.js';
+import { type ScheduleKind } from '../base/events/run-info.js';
 
 /**
  * Computes when the next tick is due. A schedule holds no state and reads no clock: the same arguments give the same result on every

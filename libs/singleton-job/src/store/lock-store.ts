@@ -1,4 +1,4 @@
-import { type LockStoreError } from '../errors/lock-store.error.js';
+import { type LockStoreError } from '../base/errors/lock-store.error.js';
 
 /**
  * Where locks and sessions live: a store of this package, or one of your own.

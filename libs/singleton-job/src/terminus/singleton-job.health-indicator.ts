@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type HealthIndicatorResult, HealthIndicatorService } from '@nestjs/terminus';
-import { SingletonJobHealth } from '../replica/singleton-job-health.js';
+import { SingletonJobHealth } from '../control/singleton-job-health.js';
 
 /** Health checks of this replica for Terminus. Add it to the providers of the module that imports `TerminusModule`. */
 @Injectable()

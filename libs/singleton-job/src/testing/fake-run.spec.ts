@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { JobRun } from '../decorators/job-run.js';
-import { LeaseLostError, type RunAbortCode, RunAbortedError } from '../errors/run.errors.js';
+import { JobRun } from '../jobs/job-run.js';
+import { LeaseLostError, type RunAbortCode, RunAbortedError } from '../base/errors/run.errors.js';
 import { FakeRun } from './fake-run.js';
 
 describe('a fake run', () => {

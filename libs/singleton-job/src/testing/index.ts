@@ -1,7 +1,7 @@
 /** For tests of applications and of stores: clocks, runs, replicas in memory, the contract of a store. */
 export { type ServerData } from '../store/memory/in-memory-sessions.js';
 export { InMemoryLockStore } from '../store/memory/in-memory-store.js';
-export { type Clock, type Timer } from '../time/clock.js';
+export { type Clock, type Timer } from '../base/time/clock.js';
 export { FakeRun, type FakeRunOptions } from './fake-run.js';
 export {
   describeLockStore,

@@ -1,5 +1,5 @@
-import { type Clock, type Timer } from '../time/clock.js';
-import { sleep } from '../time/sleep.js';
+import { type Clock, type Timer } from '../base/time/clock.js';
+import { sleep } from '../base/time/sleep.js';
 
 interface PendingTimer {
   readonly dueMs: number;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { notifyAll } from '../events/observer.js';
+import { notifyAll } from '../base/events/observer.js';
 import { ManualClock } from './manual-clock.js';
 import { RecordingObserver } from './recording-observer.js';
 

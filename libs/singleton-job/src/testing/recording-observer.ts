@@ -1,7 +1,7 @@
-import { type JobEvent, type JobEvents, type Notify } from '../events/events.js';
-import { type JobObserver } from '../events/observer.js';
-import { type Clock } from '../time/clock.js';
-import { SystemClock } from '../time/system-clock.js';
+import { type JobEvent, type JobEvents, type Notify } from '../base/events/events.js';
+import { type JobObserver } from '../base/events/observer.js';
+import { type Clock } from '../base/time/clock.js';
+import { SystemClock } from '../base/time/system-clock.js';
 
 /** An event, and when it was reported in milliseconds of the clock's `now()`. */
 export type RecordedEvent = JobEvent & {

@@ -1,12 +1,12 @@
-import { type Job } from '../../../../libs/singleton-job/src/discovery/job.js';
+import { type Job } from '../../../../libs/singleton-job/src/jobs/job.js';
 import { resolveOptions } from '../../../../libs/singleton-job/src/options/resolve-options.js';
 import { type SingletonJobOptions } from '../../../../libs/singleton-job/src/options/singleton-job.options.js';
-import { createReplica, createReplicaId } from '../../../../libs/singleton-job/src/replica/create-replica.js';
-import { type JobSupervisor } from '../../../../libs/singleton-job/src/replica/job-supervisor.js';
+import { createReplica, createReplicaId } from '../../../../libs/singleton-job/src/control/create-replica.js';
+import { type JobSupervisor } from '../../../../libs/singleton-job/src/runs/job-supervisor.js';
 import { type RedisConnectionOptions } from '../../../../libs/singleton-job/src/store/redis/redis-clients.js';
 import { RedisLockStore } from '../../../../libs/singleton-job/src/store/redis/redis-lock-store.js';
 import { RecordingObserver } from '../../../../libs/singleton-job/src/testing/index.js';
-import { SystemClock } from '../../../../libs/singleton-job/src/time/system-clock.js';
+import { SystemClock } from '../../../../libs/singleton-job/src/base/time/system-clock.js';
 import { type Report, reportsIn } from '../../../../tools/replicas/history.js';
 import { LATE, SILENT } from '../../../../tools/replicas/busy-machine.js';
 

@@ -1,5 +1,5 @@
 import { type Redis } from 'ioredis';
-import { type Job } from '../../../../libs/singleton-job/src/discovery/job.js';
+import { type Job } from '../../../../libs/singleton-job/src/jobs/job.js';
 import { type SingletonJobOptions } from '../../../../libs/singleton-job/src/options/singleton-job.options.js';
 import { cron } from '../../../../libs/singleton-job/src/schedule/cron/cron.js';
 import { fixedRate } from '../../../../libs/singleton-job/src/schedule/fixed-rate.js';

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type JobRun } from '../../../../libs/singleton-job/src/decorators/job-run.js';
+import { type JobRun } from '../../../../libs/singleton-job/src/jobs/job-run.js';
 import {
   brokenFences,
   overlaps,

@@ -1,6 +1,6 @@
-import { type LockStoreError } from '../../errors/lock-store.error.js';
-import { type Notify } from '../../events/events.js';
-import { type Clock } from '../../time/clock.js';
+import { type LockStoreError } from '../../base/errors/lock-store.error.js';
+import { type Notify } from '../../base/events/events.js';
+import { type Clock } from '../../base/time/clock.js';
 import { type RequestKind } from './store-client.js';
 
 /** What failed: a request about one lock, or, without a name, something that all locks need. */

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { describe, expect, it } from '@jest/globals';
-import { LockStoreError, type LockStoreErrorCode } from '../../errors/lock-store.error.js';
+import { LockStoreError, type LockStoreErrorCode } from '../../base/errors/lock-store.error.js';
 import { Listeners } from '../../store/listeners.js';
 import { type LockStore } from '../../store/lock-store.js';
 import { ManualClock, RecordingObserver, settle } from '../../testing/index.js';

@@ -1,12 +1,12 @@
 import { setMaxListeners } from 'node:events';
-import { asLockStoreError, type LockStoreError } from '../../errors/lock-store.error.js';
-import { type Notify } from '../../events/events.js';
+import { asLockStoreError, type LockStoreError } from '../../base/errors/lock-store.error.js';
+import { type Notify } from '../../base/events/events.js';
 import { type LockStore } from '../../store/lock-store.js';
-import { backoffMs, type BackoffPolicy, shortPauseMs } from '../../time/backoff.js';
-import { type Clock } from '../../time/clock.js';
-import { Condition } from '../../time/condition.js';
-import { LinkedAbortController } from '../../time/linked-abort-controller.js';
-import { unlessAborted } from '../../time/unless-aborted.js';
+import { backoffMs, type BackoffPolicy, shortPauseMs } from '../../base/time/backoff.js';
+import { type Clock } from '../../base/time/clock.js';
+import { Condition } from '../../base/time/condition.js';
+import { LinkedAbortController } from '../../base/time/linked-abort-controller.js';
+import { unlessAborted } from '../../base/time/unless-aborted.js';
 import { nextReminderMs, ReportedErrors } from './reported-errors.js';
 
 /** What a request does to a lock, or to sessions. */

@@ -1,4 +1,4 @@
-import { LockStoreError } from '../../errors/lock-store.error.js';
+import { LockStoreError } from '../../base/errors/lock-store.error.js';
 import { type Listeners } from '../listeners.js';
 import { ReconnectingClient } from './reconnecting-client.js';
 import {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { inspect } from 'node:util';
-import { LockStoreError } from '../../errors/lock-store.error.js';
+import { LockStoreError } from '../../base/errors/lock-store.error.js';
 import { isDemotion, isMisconfiguration, isUnavailable, isUnknownScript, redisError } from './redis-errors.js';
 import { type FailedRequest } from './redis-fixes.js';
 import { ACQUIRE } from './scripts.js';

@@ -1,4 +1,4 @@
-import { LockStoreError, type LockStoreErrorCode } from '../../errors/lock-store.error.js';
+import { LockStoreError, type LockStoreErrorCode } from '../../base/errors/lock-store.error.js';
 import { type FailedRequest, fixFor } from './redis-fixes.js';
 
 // The whole message is searched: each server wraps an error inside a script in another text.

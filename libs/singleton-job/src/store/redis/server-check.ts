@@ -1,4 +1,4 @@
-import { LockStoreError } from '../../errors/lock-store.error.js';
+import { LockStoreError } from '../../base/errors/lock-store.error.js';
 import { type StoreWarning } from '../lock-store.js';
 import { isCluster, type RedisClient } from './redis-clients.js';
 import { isConnectionLoss } from './redis-errors.js';

@@ -1,5 +1,5 @@
 import { type Redis } from 'ioredis';
-import { showDuration } from '../../events/show-duration.js';
+import { showDuration } from '../../base/events/show-duration.js';
 
 /** How long nothing may arrive on a connection while a request waits for its answer. */
 const SILENCE_MS = 1_500;

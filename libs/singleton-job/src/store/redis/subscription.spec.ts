@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { EventEmitter } from 'node:events';
 import { type Redis } from 'ioredis';
-import { asLockStoreError } from '../../errors/lock-store.error.js';
+import { asLockStoreError } from '../../base/errors/lock-store.error.js';
 import { Listeners } from '../listeners.js';
 import { Subscription } from './subscription.js';
 

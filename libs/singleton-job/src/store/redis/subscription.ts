@@ -1,5 +1,5 @@
 import { type Redis } from 'ioredis';
-import { type LockStoreError } from '../../errors/lock-store.error.js';
+import { type LockStoreError } from '../../base/errors/lock-store.error.js';
 import { type Listeners } from '../listeners.js';
 import { ReconnectingClient } from './reconnecting-client.js';
 

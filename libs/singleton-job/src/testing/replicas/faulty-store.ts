@@ -1,6 +1,6 @@
-import { LockStoreError, type LockStoreErrorCode } from '../../errors/lock-store.error.js';
+import { LockStoreError, type LockStoreErrorCode } from '../../base/errors/lock-store.error.js';
 import { type LockStore } from '../../store/lock-store.js';
-import { type Clock, type Timer } from '../../time/clock.js';
+import { type Clock, type Timer } from '../../base/time/clock.js';
 import { type ForwardedRequest, ForwardingStore } from './forwarding-store.js';
 import { type ReplicaClock } from './replica-clock.js';
 

@@ -1,4 +1,4 @@
-import { type JobObserver } from '../../events/observer.js';
+import { type JobObserver } from '../../base/events/observer.js';
 import { type SingletonJobOptions } from '../../options/singleton-job.options.js';
 import { type RecordingObserver } from '../recording-observer.js';
 import { type TestReplica } from './test-replica.js';

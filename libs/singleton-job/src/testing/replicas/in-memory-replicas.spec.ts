@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { type JobRun } from '../../decorators/job-run.js';
-import { Cron, FixedRate } from '../../decorators/job.decorators.js';
-import { InvalidJobsError, InvalidOptionsError } from '../../errors/mistakes.errors.js';
+import { type JobRun } from '../../jobs/job-run.js';
+import { Cron, FixedRate } from '../../jobs/job.decorators.js';
+import { InvalidJobsError, InvalidOptionsError } from '../../base/errors/mistakes.errors.js';
 import { type ManualClock } from '../manual-clock.js';
 import { InMemoryReplicas } from './in-memory-replicas.js';
 

@@ -1,4 +1,4 @@
-import { type Clock, type Timer } from '../../time/clock.js';
+import { type Clock, type Timer } from '../../base/time/clock.js';
 
 /**
  * How a process is halted. `paused`: both of its clocks continue (SIGSTOP, a blocked event loop). `suspended`: its monotonic clock stops

@@ -1,0 +1,18 @@
+/** Each folder of the library, from the lowest, and the folders it may import besides itself: the import rule of ARCHITECTURE.md. */
+export const LAYERS = {
+  base: [],
+  store: ['base'],
+  schedule: ['base'],
+  options: ['base', 'store'],
+  jobs: ['base', 'schedule', 'options'],
+  leadership: ['base', 'store'],
+  locks: ['base', 'store', 'options', 'leadership'],
+  runs: ['base', 'store', 'schedule', 'options', 'jobs', 'leadership'],
+  'heartbeat-thread': ['base', 'store', 'leadership'],
+  control: ['base', 'store', 'options', 'jobs', 'leadership', 'locks', 'runs', 'heartbeat-thread'],
+  nest: ['base', 'options', 'jobs', 'locks', 'control'],
+  config: ['base', 'options'],
+  opentelemetry: ['base', 'options', 'control'],
+  terminus: ['control'],
+  testing: ['base', 'store', 'schedule', 'options', 'jobs', 'leadership', 'heartbeat-thread', 'control'],
+};

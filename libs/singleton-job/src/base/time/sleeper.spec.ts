@@ -1,0 +1,125 @@
+import { describe, expect, it } from '@jest/globals';
+import { ManualClock, settle } from '../../testing/manual-clock.js';
+import { type Timer } from './clock.js';
+import { Sleeper } from './sleeper.js';
+
+/** Its timers fire early, as those of Node do. */
+class EarlyClock extends ManualClock {
+  override setTimer(delayMs: number, fire: () => void): Timer {
+    return super.setTimer(delayMs - 0.5, fire);
+  }
+}
+
+function setup(clock = new ManualClock()) {
+  const quitting = new AbortController();
+  const sleeper = new Sleeper(clock, quitting.signal);
+  const woken: number[] = [];
+  const note = () => woken.push(clock.now());
+  const sleep = (delayMs: number, until?: Promise<void>) => sleeper.sleep(delayMs, until).then(note);
+  const untilDue = () => sleeper.untilDue().then(note);
+  return { clock, quitting, sleeper, sleep, untilDue, woken };
+}
+
+describe('A sleeper', () => {
+  it('sleeps again and again', async () => {
+    const { clock, sleep, woken } = setup();
+    void sleep(100);
+    await clock.advance(100);
+    void sleep(50);
+    await clock.advance(100);
+    expect(woken).toEqual([100, 150]);
+  });
+
+  it('wakes as soon as its signal aborts, and does not sleep again', async () => {
+    const { clock, quitting, sleep, woken } = setup();
+    void sleep(60_000);
+    await clock.advance(10);
+    quitting.abort();
+    await settle();
+    void sleep(60_000);
+    await settle();
+    expect(woken).toEqual([10, 10]);
+  });
+
+  it('sets a timer again that fires early', async () => {
+    const { clock, sleep, woken } = setup(new EarlyClock());
+    void sleep(3);
+    await clock.advance(2.9);
+    expect(woken).toEqual([]);
+    await clock.advance(1);
+    expect(woken).toEqual([3]);
+  });
+
+  it('keeps a wake-up that comes early while nothing sleeps, and all later ones', async () => {
+    const { clock, sleeper, untilDue, woken } = setup(new EarlyClock());
+    sleeper.wakeIn(3);
+    await clock.advance(2.6);
+    void untilDue();
+    await clock.advance(1);
+    sleeper.reset();
+    sleeper.wakeIn(5);
+    void untilDue();
+    await clock.advance(10);
+    expect(woken).toHaveLength(2);
+  });
+
+  it('wakes at the earliest due time that was set', async () => {
+    const { clock, sleeper, untilDue, woken } = setup();
+    void untilDue();
+    sleeper.wakeIn(5_000);
+    sleeper.wakeIn(1_000);
+    sleeper.wakeIn(3_000);
+    await clock.advance(10_000);
+    expect(woken).toEqual([1_000]);
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  it('wakes at once without a delay', async () => {
+    const { sleeper, untilDue, woken } = setup();
+    void untilDue();
+    sleeper.wakeIn(0);
+    await settle();
+    expect(woken).toEqual([0]);
+  });
+
+  it('does not sleep if its due time passed while nothing slept', async () => {
+    const { clock, sleeper, untilDue, woken } = setup();
+    sleeper.wakeIn(1_000);
+    await clock.advance(2_000);
+    void untilDue();
+    await settle();
+    expect(woken).toEqual([2_000]);
+  });
+
+  it('sleeps on when its due time is forgotten', async () => {
+    const { clock, sleeper, quitting, untilDue, woken } = setup();
+    void untilDue();
+    sleeper.wakeIn(1_000);
+    sleeper.reset();
+    await clock.advance(2_000);
+    expect([woken, clock.pendingTimers]).toEqual([[], 0]);
+    quitting.abort();
+    await settle();
+    expect(woken).toEqual([2_000]);
+  });
+
+  it('adds one handler to a promise that it gets several times', async () => {
+    const { clock, sleep } = setup();
+    let waits = 0;
+    const until = { then: () => void (waits += 1) } as unknown as Promise<void>;
+    for (let i = 0; i < 3; i++) {
+      void sleep(10, until);
+      await clock.advance(10);
+    }
+    expect(waits).toBe(1);
+  });
+
+  it('wakes when its promise resolves, and keeps no timer', async () => {
+    const { clock, sleep, woken } = setup();
+    const until = new Promise<void>((resolve) => clock.setTimer(10, resolve));
+    void sleep(60_000, until);
+    await clock.advance(10);
+    expect(woken).toEqual([10]);
+    expect(clock.pendingTimers).toBe(0);
+  });
+});

@@ -1,0 +1,126 @@
+import { randomBytes } from 'node:crypto';
+import { messageOf } from '../base/errors/message-of.js';
+import { InvalidOptionsError } from '../base/errors/mistakes.errors.js';
+import { diagnostics } from '../base/events/diagnostics.js';
+import { type Notify } from '../base/events/events.js';
+import { LoggingObserver, type LogSink } from '../base/events/logging-observer.js';
+import { type JobObserver, notifyAll } from '../base/events/observer.js';
+import { type RunInterceptor } from '../base/events/run-interceptor.js';
+import { type HeartbeatBackup } from '../leadership/heartbeat-backup.js';
+import { Replica } from '../leadership/replica.js';
+import { LockService } from '../locks/lock.service.js';
+import { describeStore } from '../options/describe-connection.js';
+import { type ResolvedOptions } from '../options/resolve-options.js';
+import { type LockStore } from '../store/lock-store.js';
+import { InMemoryLockStore, InMemoryServer } from '../store/memory/in-memory-store.js';
+import { type Clock } from '../base/time/clock.js';
+import { SystemClock } from '../base/time/system-clock.js';
+import { CommandChannel } from './command-channel.js';
+import { HeartbeatThread } from './heartbeat-thread.js';
+import { JobCommands } from './job-commands.js';
+import { SingletonJobRegistry } from './job-registry.js';
+import { JobStatistics } from './job-statistics.js';
+import { JobSupervisor } from '../runs/job-supervisor.js';
+import { SingletonJobHealth } from './singleton-job-health.js';
+
+/** The parts that the module adds, and that a test replaces. */
+interface ApplicationReplicaParts {
+  /** See {@link createStore}. */
+  readonly store: LockStore;
+  /** @default `nodeId` with a random part: see {@link createReplicaId} */
+  readonly id?: string;
+  readonly clock?: Clock;
+  /** In [0, 1). */
+  readonly random?: () => number;
+  /** @default no log */
+  readonly log?: LogSink;
+  /** Observers in addition to the log and the diagnostics channels. */
+  readonly observers?: readonly JobObserver[];
+  /** @default the heartbeat thread, if the options want one */
+  readonly backup?: HeartbeatBackup | undefined;
+}
+
+/** One process of the application. Jobs and `LockService` share its store and its connections. */
+export interface ApplicationReplica {
+  readonly leadership: Replica;
+  readonly supervisor: JobSupervisor;
+  readonly registry: SingletonJobRegistry;
+  readonly health: SingletonJobHealth;
+  readonly locks: LockService;
+  /** Start it before the jobs. Undefined: `heartbeatThread` is not set. */
+  readonly heartbeatThread: HeartbeatThread | undefined;
+  /** Observers may be added later. They get every event after that. */
+  readonly observers: JobObserver[];
+  /** Wrap each run of the jobs that start after they were added, the first one outermost. */
+  readonly interceptors: RunInterceptor[];
+}
+
+/** Injects the replica of this application. */
+export const REPLICA = Symbol('the replica of SingletonJobModule');
+
+/** Puts all parts of a replica together. Connects when the first job starts or the first lock is requested. */
+export function createReplica(options: ResolvedOptions, parts: ApplicationReplicaParts): ApplicationReplica {
+  const { projectName, heartbeatIntervalMs, maxBackoffDelayMs } = options;
+  const address = options.store === undefined ? describeStore(options) : undefined;
+  const { id = createReplicaId(options.nodeId), clock = new SystemClock(), random = Math.random, log, store } = parts;
+  const statistics = new JobStatistics();
+  const logging =
+    log === undefined
+      ? []
+      : [new LoggingObserver({ projectName, node: id, store: store.name, address }, log, () => clock.now())];
+  const observers: JobObserver[] = [...(parts.observers ?? [])];
+  const notify = notifyAll(observers, [statistics, ...logging, diagnostics]);
+  const interceptors: RunInterceptor[] = [];
+  const heartbeatThread = createHeartbeatThread(options, store.name, notify);
+  const { backup = heartbeatThread } = parts;
+  const leadership = new Replica(
+    { id, heartbeatIntervalMs, maxBackoffDelayMs },
+    { clock, notify, random, store, backup },
+  );
+  const supervisor = new JobSupervisor(options, leadership, interceptors, log);
+  const registry = new SingletonJobRegistry(options, {
+    supervisor,
+    statistics,
+    clock,
+    commands: new JobCommands(leadership, new CommandChannel(leadership, supervisor)),
+  });
+  const health = new SingletonJobHealth(options, { supervisor, statistics, leadership });
+  const locks = new LockService(options, leadership);
+  return { leadership, supervisor, registry, health, locks, heartbeatThread, observers, interceptors };
+}
+
+/** The `nodeId` with a random part, which is different for each process. */
+export function createReplicaId(nodeId: string): string {
+  return `${nodeId}-${randomBytes(4).toString('hex')}`;
+}
+
+/**
+ * The store of the options. The Redis client is loaded only if it is used.
+ *
+ * @throws InvalidOptionsError if it is not installed
+ */
+export async function createStore({ store, connection, projectName }: ResolvedOptions): Promise<LockStore> {
+  if (store !== undefined && store !== 'memory') return store;
+  // without a connection nothing is enabled, and nothing uses the store
+  if (store === 'memory' || connection === undefined)
+    return new InMemoryLockStore(new InMemoryServer(new SystemClock()));
+  const { RedisLockStore } = await import('../store/redis/redis-lock-store.js').catch(explainMissingClient);
+  return new RedisLockStore({ projectName, connection });
+}
+
+function explainMissingClient(error: unknown): never {
+  const isMissing = /Cannot find (package|module) 'ioredis'/.test(messageOf(error));
+  if (!isMissing) throw error;
+  const problem = "connection needs the package 'ioredis', which is not installed: run npm install ioredis";
+  throw new InvalidOptionsError([problem], { cause: error });
+}
+
+function createHeartbeatThread(
+  options: ResolvedOptions,
+  storeName: string,
+  notify: Notify,
+): HeartbeatThread | undefined {
+  const { enabled, connection, projectName, heartbeatThread } = options;
+  if (!enabled || connection === undefined || heartbeatThread === undefined) return undefined;
+  return new HeartbeatThread({ projectName, connection, storeName, options: heartbeatThread, notify });
+}

@@ -1,0 +1,313 @@
+import { describe, expect, it } from '@jest/globals';
+import { UnknownJobError } from '../base/errors/job-registry.errors.js';
+import { InvalidJobsError } from '../base/errors/mistakes.errors.js';
+import { cron } from '../schedule/cron/cron.js';
+import { interval } from '../schedule/interval.js';
+import { job, lasting } from '../testing/specs/job.js';
+import { useReplicas } from '../testing/specs/use-replicas.js';
+import { type SingletonJobRegistry } from './job-registry.js';
+import { type JobStatus } from './job-status.js';
+
+const MINUTELY = cron('* * * * *', { timeZone: 'UTC' });
+
+describe('The registry', () => {
+  const replicas = useReplicas();
+
+  const start = replicas.start.bind(replicas);
+
+  function statusOf({ registry }: { registry: SingletonJobRegistry }, name = 'tick'): JobStatus {
+    return registry.get(name);
+  }
+
+  describe('shows a job', () => {
+    it('on its leader and on its followers, which agree on the leader', async () => {
+      const a = start('a', [job({ run: lasting(replicas.clock, 300) })]);
+      const b = start('b', [job()]);
+      await replicas.clock.advance(2_100);
+      expect(statusOf(a)).toEqual({
+        name: 'tick',
+        kind: 'fixed-rate',
+        schedule: 'fixed-rate 1000ms offset 0ms',
+        lockExpiryMs: 10_000,
+        timeoutMs: null,
+        role: 'leader',
+        pausedAt: null,
+        leader: 'a',
+        fencingToken: a.observer.of('leadershipGained')[0]?.fencingToken,
+        leaseRemainingMs: 9_000 - 2_100,
+        runningSince: '2027-01-01T00:00:02.000Z',
+        lastRun: {
+          cause: 'schedule',
+          outcome: 'succeeded',
+          scheduledAt: '2027-01-01T00:00:01.000Z',
+          startedAt: '2027-01-01T00:00:01.000Z',
+          durationMs: 300,
+          fencingToken: a.observer.of('leadershipGained')[0]?.fencingToken,
+          error: null,
+        },
+        nextTickAt: '2027-01-01T00:00:03.000Z',
+        counters: { terms: 1, lostTerms: 0, succeeded: 1, failed: 0, cancelled: 0, dropped: 0, missed: 0 },
+      });
+      expect(statusOf(b)).toMatchObject({ role: 'follower', leader: 'a', fencingToken: null, leaseRemainingMs: null });
+      expect(a.registry.list()).toEqual([statusOf(a)]);
+    });
+
+    it('as plain data, after any outcome', async () => {
+      const jobs = [
+        job({ name: 'fails', run: () => Promise.reject(new Error('no feed')) }),
+        job({ name: 'off', enabled: false, timeoutMs: 500 }),
+        job({ name: 'every-minute', schedule: MINUTELY }),
+        job({ name: 'beat', schedule: interval(700), run: lasting(replicas.clock, 400) }),
+      ];
+      const a = start('a', jobs);
+      for (let passedMs = 0; passedMs < 65_000; passedMs += 6_500) {
+        await replicas.clock.advance(6_500);
+        expect(JSON.parse(JSON.stringify(a.registry.list()))).toEqual(a.registry.list());
+      }
+      expect(statusOf(a, 'fails').lastRun).toMatchObject({ outcome: 'failed', error: 'no feed' });
+      expect(statusOf(a, 'off')).toMatchObject({ role: 'disabled', leader: null, nextTickAt: null, timeoutMs: 500 });
+      expect(statusOf(a, 'every-minute').nextTickAt).toBe('2027-01-01T00:02:00.000Z');
+    });
+
+    it('whose lease was lost as a follower, while its run has not ended', async () => {
+      const a = start('a', [job({ run: lasting(replicas.clock, 60_000) })]);
+      await replicas.clock.advance(1_500);
+      a.store.outcome = () => 'request-lost';
+      await replicas.clock.advance(20_000);
+      expect(statusOf(a)).toMatchObject({ role: 'follower', leader: null, fencingToken: null, leaseRemainingMs: null });
+      expect(statusOf(a).runningSince).toBe('2027-01-01T00:00:01.000Z');
+      expect(statusOf(a).counters).toMatchObject({ terms: 1, lostTerms: 1 });
+    });
+
+    it('that is stopped, and one that is paused while its run continues', async () => {
+      const a = start('a', [job({ run: lasting(replicas.clock, 2_000) })]);
+      await replicas.clock.advance(1_500);
+      void a.registry.pause('tick');
+      await replicas.clock.advance(10);
+      expect(statusOf(a)).toMatchObject({ role: 'paused', leader: 'a', fencingToken: null });
+      await replicas.clock.advance(2_000);
+      expect(statusOf(a)).toMatchObject({ role: 'paused', leader: null, runningSince: null });
+      await a.supervisor.stop();
+      expect(statusOf(a).role).toBe('stopped');
+    });
+
+    it('with the next run of an interval, between two runs of the leader', async () => {
+      const beats = [job({ schedule: interval(10_000), run: lasting(replicas.clock, 500) })];
+      const a = start('a', beats);
+      const b = start('b', beats);
+      await replicas.clock.advance(400);
+      expect([statusOf(a).nextTickAt, statusOf(b).nextTickAt]).toEqual([null, null]);
+      await replicas.clock.advance(600);
+      expect([statusOf(a).nextTickAt, statusOf(b).nextTickAt]).toEqual(['2027-01-01T00:00:10.500Z', null]);
+      await a.registry.stepDown('tick');
+      await replicas.clock.advance(60_000);
+      await b.registry.stepDown('tick');
+      await replicas.clock.advance(0);
+      // the last run was another's
+      expect(statusOf(a)).toMatchObject({ role: 'leader', nextTickAt: null });
+    });
+  });
+
+  describe('triggers', () => {
+    it('a run on the leader, outside the schedule', async () => {
+      const a = start('a', [job({ schedule: MINUTELY })]);
+      await replicas.clock.advance(10_000);
+      const token = a.observer.of('leadershipGained')[0]?.fencingToken;
+      expect(await a.registry.trigger('tick')).toEqual({
+        started: true,
+        fencingToken: token,
+        startedAt: '2027-01-01T00:00:10.000Z',
+        by: 'a',
+      });
+      await replicas.clock.advance(60_000);
+      expect(a.observer.story.filter((line) => line.includes('runStarted'))).toEqual([
+        '10000 runStarted trigger',
+        '60000 runStarted schedule',
+      ]);
+      expect(a.store.count('claim')).toBe(1);
+    });
+
+    it('nothing while a run is in flight', async () => {
+      const a = start('a', [job({ run: lasting(replicas.clock, 400) })]);
+      await replicas.clock.advance(1_100);
+      expect(await a.registry.trigger('tick')).toEqual({ started: false, reason: 'running', leader: 'a', by: 'a' });
+    });
+
+    it('nothing while its lock is about to be released', async () => {
+      const a = start('a', [job({ schedule: MINUTELY })]);
+      await replicas.clock.advance(100);
+      let arrive: () => void = () => undefined;
+      a.store.answersAfter = new Promise<void>((resolve) => (arrive = resolve));
+      const stopped = a.supervisor.stop();
+      const triggered = a.registry.trigger('tick');
+      await replicas.clock.advance(2_000);
+      expect(await triggered).toEqual({ started: false, reason: 'no-answer', leader: null, by: null });
+      arrive();
+      await stopped;
+      expect(a.observer.of('runStarted')).toEqual([]);
+    });
+
+    it('a run once a lease in doubt is confirmed', async () => {
+      const a = start('a', [job({ schedule: MINUTELY })]);
+      await replicas.clock.advance(100);
+      a.clock.aheadMs = 10_000;
+      const sent = a.store.count('renew');
+      expect(await a.registry.trigger('tick')).toMatchObject({ started: true });
+      expect(a.store.count('renew')).toBe(sent + 1);
+    });
+
+    it('nothing while its lease is in doubt, and waits at most 2 s', async () => {
+      const a = start('a', [job({ schedule: MINUTELY })]);
+      await replicas.clock.advance(100);
+      a.clock.aheadMs = 10_000;
+      a.store.outcome = () => 'request-lost';
+      const triggered = a.registry.trigger('tick');
+      await replicas.clock.advance(2_000);
+      expect(await triggered).toEqual({ started: false, reason: 'lease-unconfirmed', leader: 'a', by: 'a' });
+    });
+
+    it('a run that no tick overlaps', async () => {
+      const a = start('a', [job({ run: lasting(replicas.clock, 600) })]);
+      await replicas.clock.advance(1_700);
+      await a.registry.trigger('tick');
+      await replicas.clock.advance(500);
+      expect(a.observer.story.filter((line) => !line.includes('leadership'))).toEqual([
+        '1000 runStarted schedule',
+        '1600 runSucceeded schedule',
+        '1700 runStarted trigger',
+        '2000 tickDropped overlap',
+      ]);
+      expect(statusOf(a).counters.dropped).toBe(1);
+    });
+
+    it('a run of an interval, and the delay counts from its end on any replica', async () => {
+      const beats = [job({ schedule: interval(10_000), run: lasting(replicas.clock, 500) })];
+      const a = start('a', beats);
+      await replicas.clock.advance(5_500);
+      await a.registry.trigger('tick');
+      await replicas.clock.advance(500);
+      expect(statusOf(a).nextTickAt).toBe('2027-01-01T00:00:16.000Z');
+      await replicas.clock.advance(10_500);
+      await a.registry.trigger('tick');
+      await replicas.clock.advance(500);
+      const b = start('b', beats);
+      await a.supervisor.stop();
+      await replicas.clock.advance(30_000);
+      const runs = [...a.observer.story, ...b.observer.story].filter((line) => line.includes('runStarted'));
+      expect(runs).toEqual([
+        '0 runStarted schedule',
+        '5500 runStarted trigger',
+        '16000 runStarted schedule',
+        '16500 runStarted trigger',
+        '27000 runStarted schedule',
+        '37500 runStarted schedule',
+      ]);
+    });
+
+    it('no unknown job, and suggests one, like every method', async () => {
+      const { registry } = start('a', [job({ name: 'price-tick' })]);
+      await expect(registry.trigger('price-tock')).rejects.toEqual(
+        new UnknownJobError('price-tock', "did you mean 'price-tick'?"),
+      );
+      expect(() => registry.get('price-tock')).toThrow(UnknownJobError);
+    });
+  });
+
+  describe('pauses', () => {
+    it('a job on all replicas; the next leader reports missed occurrences', async () => {
+      const minutely = [job({ schedule: MINUTELY, misfireGraceMs: 5_000 })];
+      const [a, b] = [start('a', minutely), start('b', minutely)];
+      await replicas.clock.advance(100);
+      await a.registry.pause('tick');
+      await replicas.clock.advance(3 * 60_000 + 30_000);
+      expect(replicas.server.holderOf('tick')).toBeUndefined();
+      void b.registry.resume('tick');
+      await replicas.clock.advance(100);
+      const [next = a] = [a, b].filter((replica) => statusOf(replica).role === 'leader');
+      expect(next.observer.of('occurrencesMissed')).toMatchObject([{ reason: 'late', count: 3 }]);
+      expect(statusOf(next).counters.missed).toBe(3);
+    });
+  });
+
+  describe('registers a job', () => {
+    it('that is elected and runs like any other, with its overrides', async () => {
+      const a = start('a', [], { options: { jobs: { beat: { delay: '2s' } } } });
+      a.registry.register({ name: 'beat', schedule: { delay: '1s' }, run: () => undefined, lockExpiry: '20s' });
+      await replicas.clock.advance(5_000);
+      expect(a.observer.of('runStarted')).toHaveLength(3);
+      expect(statusOf(a, 'beat')).toMatchObject({ schedule: 'interval 2000ms', lockExpiryMs: 20_000 });
+    });
+
+    it('only if its name is free', () => {
+      const { registry } = start('a', [job()]);
+      const registration = { name: 'tick', schedule: { period: '1s' }, run: () => undefined } as const;
+      expect(() => {
+        registry.register(registration);
+      }).toThrow("register('tick'): there is a job 'tick' already: give each a name of its own");
+      const { registry: early } = replicas.prepare('b', []);
+      early.register(registration);
+      expect(() => {
+        early.register(registration);
+      }).toThrow(InvalidJobsError);
+    });
+
+    it('not after the application has stopped', async () => {
+      const a = start('a', []);
+      await a.supervisor.stop();
+      expect(() => {
+        a.registry.register({ name: 'beat', schedule: { delay: '1s' }, run: () => undefined });
+      }).toThrow('the application has stopped');
+    });
+  });
+
+  describe('unregisters a job', () => {
+    it('when its run has ended, and then it can be registered again', async () => {
+      const a = start('a', [job({ run: lasting(replicas.clock, 3_000) })]);
+      const b = start('b', [job()]);
+      await replicas.clock.advance(1_500);
+      const gone = a.registry.unregister('tick');
+      expect(() => {
+        a.registry.register({ name: 'tick', schedule: { period: '1s' }, run: () => undefined });
+      }).toThrow('there is a job');
+      await replicas.clock.advance(2_500);
+      await gone;
+      expect(a.observer.story.at(-1)).toBe('4000 leadershipReleased unregistered');
+      expect(a.registry.list()).toEqual([]);
+      await replicas.clock.advance(60_000);
+      await b.registry.unregister('tick');
+      a.registry.register({ name: 'tick', schedule: { period: '1s' }, run: () => undefined });
+      await replicas.clock.advance(5_500);
+      expect(statusOf(a)).toMatchObject({ role: 'leader', counters: { terms: 1, succeeded: 5 } });
+    });
+
+    it('that is led, disabled, followed or waiting, at once', async () => {
+      const a = start('a', [job({ name: 'followed' })]);
+      await replicas.clock.advance(10);
+      const b = start('b', [
+        job({ name: 'followed' }),
+        job({ name: 'off', enabled: false }),
+        job({ name: 'late', initialDelayMs: 5_000 }),
+        job({ name: 'led' }),
+      ]);
+      await replicas.clock.advance(10);
+      await Promise.all(b.registry.list().map(({ name }) => b.registry.unregister(name)));
+      expect(b.registry.list()).toEqual([]);
+      await a.supervisor.stop();
+      await replicas.clock.advance(60_000);
+      expect(b.observer.of('leadershipGained')).toHaveLength(1);
+      b.registry.register({ name: 'led', schedule: { period: '1s' }, run: () => undefined });
+      await replicas.clock.advance(0);
+      expect(statusOf(b, 'led').role).toBe('leader');
+    });
+
+    it('that was registered before the start, and refuses an unknown one', async () => {
+      const { registry } = replicas.prepare('a', []);
+      registry.register({ name: 'beat', schedule: { delay: '1s' }, run: () => undefined });
+      await registry.unregister('beat');
+      expect(registry.list()).toEqual([]);
+      await expect(registry.unregister('beat')).rejects.toThrow(
+        "there is no job 'beat' here: jobs are found when the application starts",
+      );
+    });
+  });
+});

@@ -1,0 +1,193 @@
+import { ambiguousVariables } from '../jobs/check-names.js';
+import { defineRegisteredJob, type JobRegistration } from '../jobs/job-registration.js';
+import { type Job } from '../jobs/job.js';
+import { UnknownJobError } from '../base/errors/job-registry.errors.js';
+import { InvalidJobsError, InvalidOptionsError } from '../base/errors/mistakes.errors.js';
+import { type ResolvedOptions } from '../options/resolve-options.js';
+import { didYouMean } from '../options/suggest.js';
+import { type Clock } from '../base/time/clock.js';
+import { type JobCommands } from './job-commands.js';
+import { type JobStatistics } from './job-statistics.js';
+import {
+  type JobRole,
+  type JobStatus,
+  type PauseResult,
+  type ResumeResult,
+  type StepDownResult,
+  type TriggerResult,
+} from './job-status.js';
+import { type JobSupervisor, type ManagedJob } from '../runs/job-supervisor.js';
+import { leaderOf } from './leader-of.js';
+import { isoOf } from '../base/time/iso-of.js';
+import { nextDue } from './next-due.js';
+
+const NOWHERE_TITLE = 'trigger(), pause(), resume() and stepDown() need a connection';
+const NOWHERE =
+  'connection must be given to steer jobs of other replicas, got undefined: the registry needs a Redis URL also where enabled is false';
+
+/**
+ * Shows the jobs of this replica, and steers them on all replicas. Inject it into any provider. The guide is docs/managing-jobs.md.
+ *
+ * @example `constructor(private readonly jobs: SingletonJobRegistry) {}`
+ */
+export class SingletonJobRegistry {
+  /** The module makes it. @internal */
+  constructor(
+    private readonly options: ResolvedOptions,
+    private readonly parts: {
+      readonly supervisor: JobSupervisor;
+      readonly statistics: JobStatistics;
+      readonly clock: Clock;
+      readonly commands: JobCommands;
+    },
+  ) {}
+
+  /** Every job of this replica, also disabled ones. Decorated jobs are found when the application starts. */
+  list(): JobStatus[] {
+    return this.parts.supervisor.jobs.map((managed) => this.#statusOf(managed));
+  }
+
+  /**
+   * The status of one job. If the job may not exist, search in {@link list} instead.
+   *
+   * @throws UnknownJobError
+   */
+  get(name: string): JobStatus {
+    return this.#statusOf(this.#managed(name));
+  }
+
+  /**
+   * Runs a job now on the replica that leads it, unless a run is in flight. Claims nothing: the schedule continues as if it had not
+   * happened, but for an interval, whose next run comes a delay after this one. Resolves within 2 s.
+   *
+   * @throws UnknownJobError
+   * @example
+   * const result = await jobs.trigger('daily-report');
+   * if (!result.started) console.log(result.reason, result.leader);
+   */
+  trigger(name: string): Promise<TriggerResult> {
+    return this.#command(name, (managed, commands) => commands.trigger(managed));
+  }
+
+  /**
+   * Pauses a job on all replicas until it is resumed, also beyond restarts and deploys. The leader lets its run in flight end and
+   * gives the lock back. The next leader reports what was missed. Resolves when the pause is stored and the leader has begun to give
+   * the job back, or has not answered within 2 s.
+   *
+   * @throws UnknownJobError
+   * @throws LockStoreError when the store has not confirmed the pause within 2 s, or the application stopped first
+   * @example await jobs.pause('daily-report');
+   */
+  pause(name: string): Promise<PauseResult> {
+    return this.#command(name, (managed, commands) => commands.pause(managed));
+  }
+
+  /**
+   * Ends the pause of a job on all replicas. Does nothing if the job is not paused.
+   *
+   * @throws UnknownJobError
+   * @throws LockStoreError when the store has not confirmed it within 2 s, or the application stopped first
+   * @example await jobs.resume('daily-report');
+   */
+  resume(name: string): Promise<ResumeResult> {
+    return this.#command(name, (managed, commands) => commands.resume(managed));
+  }
+
+  /**
+   * Gives a job to another replica: its leader releases the lock, once the run in flight has ended, and does not compete for 2 s.
+   * Resolves when the leader has begun to, within 2 s.
+   *
+   * @throws UnknownJobError
+   * @example await jobs.stepDown('daily-report');
+   */
+  stepDown(name: string): Promise<StepDownResult> {
+    return this.#command(name, (managed, commands) => commands.stepDown(managed));
+  }
+
+  /**
+   * Adds a job that is not decorated. It is checked at once. This replica competes for it when the application has started. Register the
+   * job on every replica: a replica without it does not take over.
+   *
+   * @throws InvalidJobsError with every mistake, or if there is a job of this name already, or one for which the same variables stand
+   */
+  register(registration: JobRegistration): void {
+    const { supervisor } = this.parts;
+    const job = defineRegisteredJob(registration, this.options);
+    if (supervisor.find(job.name) !== undefined) throw new InvalidJobsError([takenName(job)]);
+    const ambiguous = ambiguousVariables([...supervisor.jobs.map((other) => other.job.name), job.name], this.options);
+    if (ambiguous.length > 0) throw new InvalidJobsError(ambiguous);
+    if (supervisor.state === 'stopped') throw new InvalidJobsError([`${job.location}: the application has stopped`]);
+    supervisor.add(job);
+  }
+
+  /**
+   * Removes a job from this replica, also a decorated one. Resolves when the run in flight has ended and the lock is released.
+   *
+   * @throws UnknownJobError
+   */
+  async unregister(name: string): Promise<void> {
+    this.#managed(name);
+    await this.parts.supervisor.remove(name);
+    this.parts.statistics.forget(name);
+  }
+
+  // async, so that an unknown name rejects instead of throwing
+  async #command<T>(name: string, act: (managed: ManagedJob, commands: JobCommands) => Promise<T>): Promise<T> {
+    const managed = this.#managed(name);
+    const { connection, store } = this.options;
+    if (connection === undefined && store === undefined)
+      throw new InvalidOptionsError([NOWHERE], { title: NOWHERE_TITLE });
+    return act(managed, this.parts.commands);
+  }
+
+  #managed(name: string): ManagedJob {
+    const { supervisor } = this.parts;
+    const managed = supervisor.find(name);
+    if (managed !== undefined) return managed;
+    const known = supervisor.jobs.map(({ job }) => job.name);
+    throw new UnknownJobError(name, didYouMean(name, known, this.#whyUnknown(known)));
+  }
+
+  #whyUnknown(known: readonly string[]): string {
+    if (this.parts.supervisor.state === 'new')
+      return 'jobs are found when the application starts, after onModuleInit of every other module';
+    return known.length === 0 ? 'it has no jobs' : `the jobs are ${known.join(', ')}`;
+  }
+
+  #statusOf(managed: ManagedJob): JobStatus {
+    const { job, workers } = managed;
+    const term = workers?.election.term;
+    const pausedAt = workers?.election.pausedAt;
+    const role = this.#roleOf(managed);
+    const lastRun = this.parts.statistics.lastRunOf(job.name);
+    return {
+      name: job.name,
+      kind: job.schedule.kind,
+      schedule: job.schedule.description,
+      lockExpiryMs: job.lockExpiryMs,
+      timeoutMs: job.timeoutMs ?? null,
+      role,
+      pausedAt: isoOf(pausedAt),
+      leader: leaderOf(workers?.election.leader),
+      fencingToken: term?.fencingToken ?? null,
+      leaseRemainingMs: term === undefined ? null : Math.max(Math.round(term.remainingMs), 0),
+      runningSince: workers?.runner.runs.inFlight?.startedAt.toISOString() ?? null,
+      lastRun,
+      nextTickAt:
+        role === 'disabled' || pausedAt !== undefined ? null : nextDue(managed, lastRun, this.parts.clock.wallNow()),
+      counters: this.parts.statistics.countersOf(job.name),
+    };
+  }
+
+  #roleOf({ job, workers }: ManagedJob): JobRole {
+    const { supervisor } = this.parts;
+    if (!this.options.enabled || !job.enabled) return 'disabled';
+    if (supervisor.state === 'stopped') return 'stopped';
+    if (workers?.election.pausedAt !== undefined) return 'paused';
+    return workers?.election.term === undefined ? 'follower' : 'leader';
+  }
+}
+
+function takenName({ name, location }: Job): string {
+  return `${location}: there is a job '${name}' already: give each a name of its own`;
+}

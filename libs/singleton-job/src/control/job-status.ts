@@ -1,0 +1,141 @@
+import { type RunEnded, type ScheduleKind } from '../base/events/run-info.js';
+
+/**
+ * The role of this replica for a job:
+ *
+ * - `leader`: it leads the job;
+ * - `follower`: it competes for the job;
+ * - `paused`: the job is paused on all replicas;
+ * - `disabled`: it does not compete for the job;
+ * - `stopped`: the application stops.
+ */
+export type JobRole = 'leader' | 'follower' | 'paused' | 'disabled' | 'stopped';
+
+/** How a run ended: it returned, it threw, or it threw after its signal had fired. */
+export type RunOutcome = 'succeeded' | 'failed' | 'cancelled';
+
+/** The newest run of a job that has ended on this replica. */
+export interface LastRun extends Pick<RunEnded, 'cause' | 'durationMs' | 'fencingToken'> {
+  /** How it ended. */
+  readonly outcome: RunOutcome;
+  /** ISO 8601. */
+  readonly scheduledAt: string;
+  /** ISO 8601. */
+  readonly startedAt: string;
+  /** The message of the error of a failed run. */
+  readonly error: string | null;
+}
+
+/** What this replica has counted since it started. */
+export interface JobCounters {
+  /** Terms that it led. */
+  readonly terms: number;
+  /** Terms that it lost: see `leadershipLost`. */
+  readonly lostTerms: number;
+  /** Runs that returned. */
+  readonly succeeded: number;
+  /** Runs that threw. */
+  readonly failed: number;
+  /** Runs that threw after their signal had fired. */
+  readonly cancelled: number;
+  /** Ticks that it did not start as the leader: see `tickDropped`. */
+  readonly dropped: number;
+  /** Cron occurrences that it reported as not started: see `occurrencesMissed`. */
+  readonly missed: number;
+}
+
+/** A job as this replica sees it: plain data that can be written as JSON. */
+export interface JobStatus {
+  /** Name of the job. */
+  readonly name: string;
+  /** The kind of its schedule. */
+  readonly kind: ScheduleKind;
+  /** For example `fixed-rate 500ms offset 0ms` or `cron 0 3 * * * UTC`. */
+  readonly schedule: string;
+  /** Its `lockExpiry` in milliseconds. */
+  readonly lockExpiryMs: number;
+  /** Its `timeout` in milliseconds. Null: it has none. */
+  readonly timeoutMs: number | null;
+  /** The role of this replica for the job. */
+  readonly role: JobRole;
+  /**
+   * When the job was paused on all replicas, by the clock of Redis, ISO 8601. Null: it is not, as far as this replica knows. A replica
+   * on which the job is disabled never knows it.
+   */
+  readonly pausedAt: string | null;
+  /**
+   * The leader as this replica knows it: `nodeId` with its random part. Null: there is none, or none is known. A replica on which the job is
+   * disabled never knows it.
+   */
+  readonly leader: string | null;
+  /** The fencing token of the term of this replica. Null: this replica does not lead. */
+  readonly fencingToken: number | null;
+  /** Milliseconds until the safe deadline of the term, unless the lease is renewed. Null: this replica does not lead. */
+  readonly leaseRemainingMs: number | null;
+  /** When the run in flight began, ISO 8601. Null: there is none. */
+  readonly runningSince: string | null;
+  /** The newest run that has ended on this replica. Null: none has. */
+  readonly lastRun: LastRun | null;
+  /**
+   * When the next tick is due on the leader, ISO 8601. For an interval only the leader knows it, and only between two runs; otherwise null.
+   * Null also while the job is disabled here, or paused on all replicas.
+   */
+  readonly nextTickAt: string | null;
+  /** What this replica has counted since it started. */
+  readonly counters: JobCounters;
+}
+
+/** The result of a request to run a job now. */
+export type TriggerResult =
+  | ({
+      /** The run has begun. The call does not wait for its end. */
+      readonly started: true;
+      /** The replica that runs it: `nodeId` with its random part. */
+      readonly by: string;
+    } & Pick<LastRun, 'fencingToken' | 'startedAt'>)
+  | {
+      /** No run was started. */
+      readonly started: false;
+      /**
+       * - `running`: a run is in flight.
+       * - `paused`: the job is paused on all replicas.
+       * - `lease-unconfirmed`: the leader starts no run at the moment, because it stops or its lease is in doubt.
+       * - `no-answer`: no replica leads, or none answered within 2 s, because the store or the messages are away. A reply can get lost:
+       *   then the run has started all the same. After the 2 s no replica starts it any more.
+       */
+      readonly reason: 'running' | 'paused' | 'lease-unconfirmed' | 'no-answer';
+      /** The leader as this replica knows it. Null: none is known. */
+      readonly leader: string | null;
+      /** The replica that answered. Null: none did. */
+      readonly by: string | null;
+    };
+
+/** The result of a request to give a job to another replica. `by` is the replica that gives it back. Null: none. */
+export type StepDownResult =
+  | {
+      /** The job is being given back. */
+      readonly steppedDown: true;
+      /** The replica that gives it back. */
+      readonly by: string;
+    }
+  | {
+      /** No replica gives it back. */
+      readonly steppedDown: false;
+      /** No replica. */
+      readonly by: null;
+    };
+
+/** The job is paused. */
+export interface PauseResult {
+  /**
+   * The replica that gives the job back. Null: there was no leader, or it did not answer within 2 s. Then it gives the job back with its
+   * next renewal, within 10 s.
+   */
+  readonly by: string | null;
+}
+
+/** The job is no longer paused. */
+export interface ResumeResult {
+  /** The replica that leads the job. Null: no leader answered within 2 s. */
+  readonly by: string | null;
+}

@@ -1,0 +1,53 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { job } from '../testing/specs/job.js';
+import { type ManagedJob } from '../runs/job-supervisor.js';
+import { watchShutdownHooks } from './shutdown-hooks.js';
+
+describe('An application without shutdown hooks', () => {
+  beforeEach(() => {
+    jest.useFakeTimers();
+  });
+  afterEach(() => {
+    jest.useRealTimers();
+  });
+
+  const running: ManagedJob = { job: job({ lockExpiryMs: 60_000 }), workers: {} as ManagedJob['workers'] };
+  const disabled: ManagedJob = { job: job(), workers: undefined };
+
+  /** What is written in the first minute. */
+  function warnings(
+    jobs: readonly ManagedJob[],
+    {
+      env = {},
+      listeners = 0,
+      isStopped = false,
+    }: { env?: NodeJS.ProcessEnv; listeners?: number; isStopped?: boolean },
+  ): readonly string[] {
+    const written: string[] = [];
+    const host = { env, listenerCount: (event: string | symbol) => (event === 'SIGTERM' ? listeners : 0) };
+    const stop = watchShutdownHooks({ jobs: () => jobs, warn: (message) => written.push(message), host });
+    if (isStopped) stop();
+    jest.advanceTimersByTime(60_000);
+    return written;
+  }
+
+  it('logs one warning with the cost and the fix', () => {
+    expect(warnings([disabled, running], { env: { NODE_ENV: 'production' } })).toEqual([
+      'nothing listens for SIGTERM: a stop of this process cuts its runs off, and its jobs have no leader until their ' +
+        'lockExpiry is over (up to 60.0 s). Call app.enableShutdownHooks() in main.ts',
+    ]);
+  });
+
+  it('logs nothing without jobs, after a stop, or if something listens for SIGTERM', () => {
+    expect(warnings([disabled], {})).toEqual([]);
+    expect(warnings([running], { isStopped: true })).toEqual([]);
+    expect(warnings([running], { listeners: 1 })).toEqual([]);
+  });
+
+  it.each([{ JEST_WORKER_ID: '1' }, { VITEST: 'true' }, { NODE_TEST_CONTEXT: 'child-v8' }, { NODE_ENV: 'test' }])(
+    'logs nothing in a test runner: %j',
+    (env) => {
+      expect(warnings([running], { env })).toEqual([]);
+    },
+  );
+});

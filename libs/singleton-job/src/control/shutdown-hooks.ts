@@ -1,0 +1,38 @@
+import { showDuration } from '../base/events/show-duration.js';
+import { type ManagedJob } from '../runs/job-supervisor.js';
+
+/** `app.enableShutdownHooks()` may come after `app.listen()`. */
+const LOOK_AFTER_MS = 5_000;
+
+interface ShutdownHooksParts {
+  readonly jobs: () => readonly ManagedJob[];
+  readonly warn: (message: string) => void;
+  readonly host?: Pick<NodeJS.Process, 'env' | 'listenerCount'>;
+}
+
+/**
+ * Warns some seconds after the start if jobs run in this process and nothing listens for SIGTERM. It never warns in a test runner, which
+ * sends no signals. The returned function cancels the warning.
+ */
+export function watchShutdownHooks({ jobs, warn, host = process }: ShutdownHooksParts): () => void {
+  if (isTestRunner(host.env)) return () => undefined;
+  const timer = setTimeout(() => {
+    const expiriesMs = jobs().flatMap(({ job, workers }) => (workers === undefined ? [] : job.lockExpiryMs));
+    if (expiriesMs.length === 0 || host.listenerCount('SIGTERM') > 0) return;
+    const expiry = showDuration(Math.max(...expiriesMs));
+    warn(
+      'nothing listens for SIGTERM: a stop of this process cuts its runs off, and its jobs have no leader until their ' +
+        `lockExpiry is over (up to ${expiry}). Call app.enableShutdownHooks() in main.ts`,
+    );
+  }, LOOK_AFTER_MS);
+  timer.unref();
+  return () => {
+    clearTimeout(timer);
+  };
+}
+
+/** Jest, Vitest and `node --test` set these variables in the processes of tests. */
+function isTestRunner(env: NodeJS.ProcessEnv): boolean {
+  const isSet = ['JEST_WORKER_ID', 'VITEST', 'NODE_TEST_CONTEXT'].some((name) => env[name] !== undefined);
+  return isSet || env['NODE_ENV'] === 'test';
+}

@@ -1,0 +1,242 @@
+import { describe, expect, it } from '@jest/globals';
+import { type Job } from '../jobs/job.js';
+import { cron } from '../schedule/cron/cron.js';
+import { fixedRate } from '../schedule/fixed-rate.js';
+import { interval } from '../schedule/interval.js';
+import { type AnySchedule } from '../schedule/schedule.js';
+import { ManualClock } from '../testing/index.js';
+import { job, lasting } from '../testing/specs/job.js';
+import { useReplicas } from '../testing/specs/use-replicas.js';
+import { type Instant } from '../base/time/clock.js';
+import { type JobActivity, overdueSince } from './overdue.js';
+
+const MINUTE_MS = 60_000;
+const WELL = { unreachable: [], overdue: [], leaderless: [] };
+const hanging = (): Promise<never> => new Promise(() => undefined);
+
+describe('The health of a replica', () => {
+  const replicas = useReplicas();
+
+  const startWith = (...jobs: Job[]) => replicas.start('a', jobs);
+
+  it('stays good while jobs of every kind run on time', async () => {
+    const { health } = startWith(
+      job({ name: 'often', schedule: fixedRate(10_000, { offsetMs: 0 }) }),
+      job({ name: 'seldom', schedule: fixedRate(6 * MINUTE_MS, { offsetMs: 0 }) }),
+      job({ name: 'dropping', schedule: fixedRate(5_000, { offsetMs: 0 }), run: lasting(replicas.clock, 20_000) }),
+      job({ name: 'pausing', schedule: interval(2 * MINUTE_MS), run: lasting(replicas.clock, MINUTE_MS) }),
+      job({ name: 'report', schedule: cron('*/5 * * * *', { timeZone: 'UTC' }) }),
+    );
+    await replicas.clock.advance(1);
+    for (let minute = 0; minute < 15; minute++) {
+      expect(health.report()).toEqual(WELL);
+      await replicas.clock.advance(MINUTE_MS);
+    }
+  });
+
+  it.each([
+    ['its timeout and a lockExpiry', 3_000, 13_000, true],
+    ['two lockExpiries, where it has no timeout', undefined, 20_000, false],
+  ])('is bad when a run lasts longer than the next tick and %s', async (_, timeoutMs, patienceMs, isStuck) => {
+    const { health } = startWith(job({ timeoutMs, run: hanging }));
+    // started at 1 s, the next is due at 2 s
+    await replicas.clock.advance(2_000 + patienceMs);
+    expect(health.report()).toEqual(WELL);
+    await replicas.clock.advance(1);
+    expect(health.report().overdue).toEqual([
+      {
+        name: 'tick',
+        dueAt: '2027-01-01T00:00:02.000Z',
+        runningSince: '2027-01-01T00:00:01.000Z',
+        isStuck,
+      },
+    ]);
+  });
+
+  it('lets the run of an interval take any time, unless it has a timeout', async () => {
+    const schedule = interval(1_000);
+    const { health } = startWith(
+      job({ name: 'free', schedule, run: hanging }),
+      job({ name: 'bound', schedule, run: hanging, timeoutMs: 3_000 }),
+    );
+    await replicas.clock.advance(MINUTE_MS);
+    expect(health.report().overdue.map(({ name }) => name)).toEqual(['bound']);
+  });
+
+  it('is bad while the store is unreachable for longer than lockExpiry', async () => {
+    const { health, store } = startWith(job());
+    await replicas.clock.advance(1_000);
+    store.partition();
+    await replicas.clock.advance(12_000);
+    expect(health.report().unreachable).toEqual([]);
+    // the lock of the lost term is released while it may be alive
+    await replicas.clock.advance(30_000);
+    expect(health.report()).toEqual({
+      unreachable: [{ job: null, forMs: expect.any(Number) }],
+      overdue: [],
+      leaderless: ['tick'],
+    });
+    store.heal();
+    await replicas.clock.advance(12_000);
+    expect(health.report()).toEqual(WELL);
+  });
+
+  it('is good again after an outage, also if the job that noticed it was unregistered', async () => {
+    const { health, store, supervisor } = startWith(job());
+    await replicas.clock.advance(1_000);
+    store.partition();
+    await replicas.clock.advance(30_000);
+    await Promise.all([supervisor.remove('tick'), replicas.clock.advance(30_000)]);
+    expect(health.report().unreachable).toEqual([{ job: null, forMs: expect.any(Number) }]);
+    store.heal();
+    await replicas.clock.advance(1_000);
+    expect(health.report()).toEqual(WELL);
+  });
+
+  it('judges a job that was unregistered and registered again by its new term only', async () => {
+    const slow = job({ schedule: fixedRate(10_000, { offsetMs: 0 }) });
+    const { health, supervisor } = startWith(slow);
+    await replicas.clock.advance(MINUTE_MS);
+    await supervisor.remove('tick');
+    await replicas.clock.advance(60 * MINUTE_MS);
+    expect(health.report()).toEqual(WELL);
+    supervisor.add(slow);
+    await replicas.clock.advance(1);
+    expect(health.report()).toEqual(WELL);
+  });
+
+  describe('while requests of one job only are not answered', () => {
+    async function failingJob() {
+      const world = startWith(job({ name: 'broken' }), job({ name: 'well' }));
+      await replicas.clock.advance(1_000);
+      world.store.outcome = (_command, name) => (name === 'broken' ? 'STORE_UNREACHABLE' : 'answered');
+      await replicas.clock.advance(60_000);
+      return world;
+    }
+
+    it('is bad, and names the job', async () => {
+      const { health } = await failingJob();
+      expect(health.report().unreachable).toEqual([{ job: 'broken', forMs: expect.any(Number) }]);
+    });
+
+    it('is good again, without an event, when that job is no longer requested', async () => {
+      const { health, supervisor, observer } = await failingJob();
+      await Promise.all([supervisor.remove('broken'), replicas.clock.advance(45_000)]);
+      expect(health.report()).toEqual(WELL);
+      expect(observer.of('storeRecovered').filter(({ job: name }) => name === 'broken')).toEqual([]);
+    });
+
+    it('is good again while its lost run ignores the signal, and reports it once', async () => {
+      const stuck = job({ name: 'broken', run: () => new Promise<void>(() => undefined) });
+      const { health, store, observer } = startWith(stuck, job({ name: 'well' }));
+      await replicas.clock.advance(2_500);
+      store.outcome = (_command, name) => (name === 'broken' ? 'STORE_UNREACHABLE' : 'answered');
+      await replicas.clock.advance(40_000);
+      expect(observer.of('storeUnreachable').filter(({ job: name }) => name === 'broken')).toHaveLength(1);
+      expect(health.report().unreachable).toEqual([]);
+    });
+
+    it('is reported, and again after a minute, also when its term ends', async () => {
+      const { health, observer } = await failingJob();
+      await replicas.clock.advance(20_000);
+      const reports = observer.of('storeUnreachable').filter(({ job: name }) => name === 'broken');
+      expect(reports.map(({ outageMs }) => outageMs)).toEqual([0, 60_000]);
+      const begun = observer.of('storeUnreachable').filter(({ outageMs }) => outageMs === 0);
+      expect(begun.length - observer.of('storeRecovered').length).toBe(1);
+      expect(health.report().unreachable).toHaveLength(1);
+    });
+
+    it('stops without reporting a recovery', async () => {
+      const { supervisor, observer } = await failingJob();
+      await Promise.all([supervisor.stop(), replicas.clock.advance(30_000)]);
+      expect(observer.of('storeUnreachable').at(-1)?.job).toBe('broken');
+      expect(observer.of('storeRecovered').filter(({ job: name }) => name === 'broken')).toEqual([]);
+    });
+  });
+
+  it('reports no missing leader during its own initial delay', async () => {
+    const { health } = startWith(job({ initialDelayMs: MINUTE_MS }));
+    await replicas.clock.advance(MINUTE_MS - 1);
+    expect(health.report()).toEqual(WELL);
+  });
+
+  it('reports no missing leader while it stands back for the others', async () => {
+    const { health, supervisor } = startWith(job());
+    await replicas.clock.advance(1_500);
+    supervisor.find('tick')?.workers?.election.stepDown();
+    await replicas.clock.advance(0);
+    expect(health.report()).toEqual(WELL);
+  });
+
+  it('is good while a run of a lost term does not end', async () => {
+    const { health, store } = startWith(job({ timeoutMs: 3_000, run: hanging }));
+    await replicas.clock.advance(1_500);
+    expect(replicas.server.holderOf('tick')).toMatch(/^a\./);
+    replicas.server.free('tick');
+    await replicas.clock.advance(MINUTE_MS);
+    expect(store.count('acquire')).toBe(1);
+    expect(health.report()).toEqual(WELL);
+  });
+
+  it('is bad while a run that does not end keeps the lock of a job that steps down', async () => {
+    const { health, registry } = startWith(job({ timeoutMs: 3_000, run: hanging }));
+    await replicas.clock.advance(1_500);
+    void registry.stepDown('tick');
+    await replicas.clock.advance(MINUTE_MS);
+    expect(health.report()).toMatchObject({ overdue: [{ name: 'tick', isStuck: true }], leaderless: [] });
+  });
+
+  it('reports no missing leader for a paused or disabled job', async () => {
+    const { health, registry } = startWith(job(), job({ name: 'off', enabled: false }));
+    expect(health.report().leaderless).toEqual(['tick']);
+    await replicas.clock.advance(1);
+    expect(health.report()).toEqual(WELL);
+    await registry.pause('tick');
+    expect(health.report()).toEqual(WELL);
+  });
+});
+
+describe('A leader without a run in flight', () => {
+  const AT = Date.parse('2027-01-01T03:00:00Z');
+  const daily = cron('0 3 * * *', { timeZone: 'UTC' });
+  interface Overrides {
+    readonly last?: number;
+    readonly storeNow?: number;
+    readonly began?: Instant;
+    readonly schedule?: AnySchedule;
+  }
+  const setup = (overrides: Overrides = {}) => {
+    const clock = new ManualClock(AT + 25 * 60 * MINUTE_MS);
+    const { last = 0, storeNow = clock.wallNow(), began = { now: 0, wall: AT - 1_000 }, schedule = daily } = overrides;
+    const term = {
+      storeClock: { now: () => storeNow },
+      startedAt: began,
+      newestTick: last,
+      backlog: { grantedAt: 0 },
+    };
+    const activity = { job: job({ schedule }), term, lastRun: null, inFlight: undefined };
+    return { clock, activity: activity as unknown as JobActivity };
+  };
+
+  it('is late when an occurrence did not run', () => {
+    const { activity, clock } = setup();
+    expect(overdueSince(activity, clock)).toBe(AT);
+  });
+
+  it.each([
+    ['that another replica has taken', { last: AT + 24 * 60 * MINUTE_MS }],
+    ['that came before it led', { began: { now: 0, wall: AT + 24 * 60 * MINUTE_MS } }],
+    ['that is due by a clock which has been stepped forward', { storeNow: AT - 500 }],
+  ])('is not late for an occurrence %s', (_, overrides) => {
+    const { activity, clock } = setup(overrides);
+    expect(overdueSince(activity, clock)).toBeUndefined();
+  });
+
+  it('is late when the delay of an interval has passed long ago', () => {
+    const schedule = interval(1_000);
+    const { activity, clock } = setup({ schedule, began: { now: -30_000, wall: 0 } });
+    expect(overdueSince(activity, clock)).toBe(clock.wallNow() - 30_000);
+    const { activity: punctual } = setup({ schedule, began: { now: -20_000, wall: 0 } });
+    expect(overdueSince(punctual, clock)).toBeUndefined();
+  });
+});

@@ -1,0 +1,97 @@
+import { type Replica } from '../leadership/replica.js';
+import { type ResolvedOptions } from '../options/resolve-options.js';
+import { type JobStatistics } from './job-statistics.js';
+import { type JobSupervisor, type ManagedJob } from '../runs/job-supervisor.js';
+import { overdueSince } from './overdue.js';
+
+/** A job that should have run. */
+export interface OverdueJob {
+  /** Name of the job. */
+  readonly name: string;
+  /** When the tick was due that did not run, ISO 8601. */
+  readonly dueAt: string;
+  /** When the run in flight began, ISO 8601. Null: there is none. */
+  readonly runningSince: string | null;
+  /**
+   * True: a restart of the process is the fix. No run is in flight, or a run has outlived its `timeout`. A run without a `timeout` may take
+   * any time.
+   */
+  readonly isStuck: boolean;
+}
+
+/** What is wrong with the jobs of this replica: plain data that can be written as JSON. */
+export interface HealthReport {
+  /** The jobs for which the store has not answered for longer than `lockExpiry`. */
+  readonly unreachable: readonly {
+    /** Name of the job. Null: all jobs. */
+    readonly job: string | null;
+    /** For how long, in milliseconds. */
+    readonly forMs: number;
+  }[];
+  /**
+   * Jobs that this replica leads and that are late: they did not run by their next tick plus `timeout` (or `lockExpiry` without one) plus
+   * `lockExpiry`. A job that is paused on all replicas is never late.
+   */
+  readonly overdue: readonly OverdueJob[];
+  /**
+   * Jobs that this replica competes for and that have no known leader. Jobs that are paused on all replicas are left out. This replica does
+   * not compete for a job
+   *
+   * - that is disabled here;
+   * - during its `initialDelay`;
+   * - for 2 s after it stepped down;
+   * - while a run of a lost term has not ended.
+   */
+  readonly leaderless: readonly string[];
+}
+
+/**
+ * Reports what is wrong with the jobs of this replica. It sends nothing to the store. Inject it into any provider.
+ *
+ * @example `constructor(private readonly health: SingletonJobHealth) {}`
+ */
+export class SingletonJobHealth {
+  /** The module makes it. @internal */
+  constructor(
+    private readonly options: ResolvedOptions,
+    private readonly parts: {
+      readonly supervisor: JobSupervisor;
+      readonly statistics: JobStatistics;
+      readonly leadership: Replica;
+    },
+  ) {}
+
+  /** The current report. It is empty before the application has started, and when it stops. */
+  report(): HealthReport {
+    const { jobs, state } = this.parts.supervisor;
+    if (state !== 'started') return { unreachable: [], overdue: [], leaderless: [] };
+    return {
+      unreachable: this.#unreachable(),
+      overdue: jobs.flatMap((managed) => this.#overdue(managed) ?? []),
+      leaderless: jobs.filter(({ workers }) => workers?.election.follower.isLeaderless).map(({ job }) => job.name),
+    };
+  }
+
+  #unreachable(): HealthReport['unreachable'] {
+    const { supervisor, leadership } = this.parts;
+    const expiryOf = (job: string | undefined): number =>
+      (job === undefined ? undefined : supervisor.find(job)?.job.lockExpiryMs) ?? this.options.lockExpiryMs;
+    return leadership.context.client.outages
+      .filter(([job, forMs]) => forMs > expiryOf(job))
+      .map(([job, forMs]) => ({ job: job ?? null, forMs: Math.round(forMs) }));
+  }
+
+  #overdue({ job, workers }: ManagedJob): OverdueJob | undefined {
+    if (workers === undefined || workers.election.pausedAt !== undefined) return undefined;
+    // a run of a lost term does not stop another replica from leading
+    const inFlight = workers.election.hasLock ? workers.runner.runs.inFlight : undefined;
+    const { name } = job;
+    const lastRun = this.parts.statistics.lastRunOf(name);
+    const { term } = workers.election;
+    const due = overdueSince({ job, term, lastRun, inFlight }, this.parts.leadership.context.clock);
+    if (due === undefined) return undefined;
+    const runningSince = inFlight?.startedAt.toISOString() ?? null;
+    const isStuck = inFlight === undefined || job.timeoutMs !== undefined;
+    return { name, dueAt: new Date(due).toISOString(), runningSince, isStuck };
+  }
+}

@@ -1,0 +1,47 @@
+import { describe, expect, it } from '@jest/globals';
+import { FixedRate } from './job.decorators.js';
+import { type InvalidJobsError, type InvalidOptionsError } from '../base/errors/mistakes.errors.js';
+import { resolveOptions } from '../options/resolve-options.js';
+import { FROM_VARIABLES } from '../options/variables.js';
+import { exploreInstances } from './explore-instances.js';
+
+class Prices {
+  @FixedRate('1s', { name: 'tick', timeout: 0, offset: '2s' })
+  tick(): void {}
+}
+
+/** The mistakes of the job with these overrides in code and in variables. */
+function problemsOf(inCode: object, inVariables: Readonly<Record<string, unknown>> = {}): readonly string[] {
+  const variables = { prefix: 'APP_JOBS__TICK__', values: inVariables, problems: [] };
+  const jobs = { tick: inCode, TICK: inVariables };
+  const fromVariables = { prefix: 'APP_', values: {}, problems: [], jobs: { TICK: variables } };
+  try {
+    const options = { projectName: 'test', enabled: false, jobs, [FROM_VARIABLES]: fromVariables };
+    exploreInstances([new Prices()], resolveOptions(options));
+    return [];
+  } catch (error: unknown) {
+    return (error as InvalidJobsError | InvalidOptionsError).problems;
+  }
+}
+
+describe('a value that another place overrides', () => {
+  it('is reported with its place if it is wrong', () => {
+    const OWN = [
+      'Prices.tick: @FixedRate timeout must be at least 1ms, got 0ms: raise it',
+      'Prices.tick: offset must be less than the period (1s), got 2s: take what remains after division by the period',
+    ];
+    expect(problemsOf({ timeout: '5s', offset: 0 })).toEqual(OWN);
+    expect(problemsOf({ timeout: 0 }, { timeout: '0s' })).toEqual([
+      'jobs.tick.timeout must be at least 1ms, got 0ms: raise it',
+      'APP_JOBS__TICK__TIMEOUT: timeout must be at least 1ms, got 0ms: raise it',
+    ]);
+  });
+
+  it('makes a wrong schedule together with it, and both places are named', () => {
+    const [, , merged] = problemsOf({ period: '3s' }, { offset: '4s' });
+    expect(merged).toBe(
+      'APP_JOBS__TICK__OFFSET, jobs.tick (Prices.tick): offset must be less than the period (3s), got 4s: ' +
+        'take what remains after division by the period',
+    );
+  });
+});

@@ -1,0 +1,158 @@
+import { type JobMetadata } from './job-metadata.js';
+import { describeValue, isRecord } from '../options/describe-value.js';
+import { formatDuration } from '../options/duration.js';
+import { argumentOf, type GivenJobOptions, JOB_OPTIONS, optionsOf, rowsOf } from '../options/job-option-table.js';
+import { OptionReader, Place, readOption, withDefaults } from '../options/option-reader.js';
+import { overridesOf, readJobOptions } from '../options/read-overrides.js';
+import { type ResolvedOptions } from '../options/resolve-options.js';
+import { cron } from '../schedule/cron/cron.js';
+import { fixedRate } from '../schedule/fixed-rate.js';
+import { interval } from '../schedule/interval.js';
+import { InvalidScheduleError } from '../schedule/invalid-schedule.error.js';
+import { type AnySchedule } from '../schedule/schedule.js';
+import { hasLastingName, type JobCandidate } from './job-candidate.js';
+import { type Job } from './job.js';
+
+/** Checks a job with its overrides. Undefined: there were mistakes, which are noted with their places. */
+export function defineJob(candidate: JobCandidate, options: ResolvedOptions, problems: string[]): Job | undefined {
+  const { location, name, mistake, invoke } = candidate;
+  const [metadata] = candidate.metadata;
+  if (mistake !== undefined || metadata === undefined) {
+    problems.push(`${location}: ${mistake ?? 'has no decorator'}`);
+    return undefined;
+  }
+  const before = problems.length;
+  const { kind } = metadata;
+  const declared = readDeclared(candidate, metadata, problems);
+  const overrides = name === undefined ? {} : overridesOf(name, options);
+  problems.push(...misplaced(overrides, kind));
+
+  const settings = withDefaults(JOB_OPTIONS, { ...declared, ...overrides });
+  const origins = rowsOf(overrides).flatMap(([option, row]) =>
+    row.isOfSchedule === true && row.kinds.includes(kind) ? (overrides[option]?.origin ?? []) : [],
+  );
+  const build = (from: typeof settings, place: string): AnySchedule | undefined =>
+    attempt(() => scheduleOf(kind, from, options.timeZone, name ?? location), `${place}: `, problems);
+  // a wrong schedule is a mistake also if an override replaces it
+  const ownSchedule = build(withDefaults(JOB_OPTIONS, declared), location);
+  const places = [...new Set(origins)].join(', ');
+  const schedule = origins.length === 0 ? ownSchedule : build(settings, `${places} (${location})`);
+  if (name === undefined || schedule === undefined || problems.length > before) return undefined;
+
+  const { enabled, timeoutMs, overlap, initialDelayMs, lockExpiryMs = options.lockExpiryMs } = settings;
+  const warnAfterMs = settings.warnAfterMs ?? options.warnAfterMs;
+  return Object.freeze({
+    name,
+    location,
+    schedule,
+    enabled,
+    lockExpiryMs,
+    timeoutMs,
+    warnAfterMs: warnAfterMs === false ? undefined : warnAfterMs,
+    overlap,
+    initialDelayMs,
+    misfireGraceMs: settings.misfireGraceMs ?? options.misfireGraceMs ?? defaultMisfireGraceMs(options, lockExpiryMs),
+    invoke,
+  });
+}
+
+/** Reads the arguments of a decorator. */
+function readDeclared(candidate: JobCandidate, metadata: JobMetadata, problems: string[]): GivenJobOptions {
+  const { location } = candidate;
+  const { decorator, kind, options, schedule, surplus } = metadata;
+  if (surplus !== undefined) {
+    const fix = `write the name among the options, as in ${decorator}('1s', { name: 'heartbeat', timeout: '5s' })`;
+    problems.push(`${location}: ${decorator} must have two arguments at most, got ${surplus}: ${fix}`);
+  }
+  if (options !== undefined && !isRecord(options)) {
+    const fix = "write them as { name: 'price-tick' }";
+    problems.push(`${location}: ${decorator} options must be an object, got ${describeValue(options)}: ${fix}`);
+  }
+  const raw = isRecord(options) ? options : {};
+  const place = (key: string): Place => new Place(`${location}: ${decorator} ${key}`, location, problems);
+  if (raw['name'] === undefined) checkNameless(candidate, place('name'));
+  const reader = new OptionReader({ raw, prefix: `${location}: ${decorator} `, origin: location }, problems);
+  const given = readJobOptions(reader, optionsOf(kind));
+  const argument = argumentOf(kind);
+  const row = { ...JOB_OPTIONS[argument], isRequired: true } as const;
+  const written = readOption(row, schedule, place(argument === 'cron' ? 'expression' : argument));
+  return { ...given, ...(written !== undefined && { [argument]: written }) };
+}
+
+/** Notes why a job without a `name` option has no name. */
+function checkNameless({ name, location, className }: JobCandidate, at: Place): void {
+  if (name !== undefined) return;
+  const fix = "name the job, as in { name: 'price-tick' }";
+  if (className === undefined) {
+    JOB_OPTIONS.name.read(undefined, at);
+  } else if (hasLastingName(className)) {
+    at.note(`must be given, got undefined while '${location}' cannot be a name: ${fix}`);
+  } else {
+    const what =
+      className === '' ? 'the class has no name' : `the class name '${className}' looks like that of a minifier`;
+    const why = `${what}, and the name of the job must be the same on all replicas`;
+    at.note(`must be given, got undefined: ${why}: ${fix}`);
+  }
+}
+
+const PHRASES = { 'fixed-rate': 'a fixed-rate job', interval: 'an interval job', cron: 'a cron job' } as const;
+
+/** A sentence about each option of an override that its kind of job does not have. */
+function misplaced(overrides: GivenJobOptions, kind: AnySchedule['kind']): string[] {
+  return rowsOf(overrides).flatMap(([option, { kinds, isArgument, fix }]) => {
+    if (kinds.includes(kind)) return [];
+    const instead = isArgument === true ? `its schedule is set by ${argumentOf(kind)}` : fix;
+    return `${overrides[option]?.path} is no option of ${PHRASES[kind]}: ${instead ?? 'leave it out'}`;
+  });
+}
+
+type ScheduleSettings = Partial<
+  Pick<ReturnType<typeof withDefaults<typeof JOB_OPTIONS>>, 'periodMs' | 'offsetMs' | 'delayMs' | 'cron' | 'timeZone'>
+>;
+
+/**
+ * The schedule. Undefined: there is none without the first argument, whose mistake is noted.
+ *
+ * @throws InvalidScheduleError
+ */
+function scheduleOf(
+  kind: AnySchedule['kind'],
+  { periodMs, offsetMs, delayMs, cron: expression, timeZone }: ScheduleSettings,
+  zoneOfModule: string,
+  jobName: string,
+): AnySchedule | undefined {
+  switch (kind) {
+    case 'fixed-rate':
+      return periodMs === undefined ? undefined : grid(periodMs, offsetMs);
+    case 'interval':
+      return delayMs === undefined ? undefined : interval(delayMs);
+    case 'cron':
+      return expression === undefined ? undefined : cron(expression, { timeZone: timeZone ?? zoneOfModule, jobName });
+  }
+}
+
+function grid(periodMs: number, offsetMs = 0): AnySchedule {
+  if (offsetMs < periodMs) return fixedRate(periodMs, { offsetMs });
+  const fix = 'take what remains after division by the period';
+  const [period, offset] = [formatDuration(periodMs), formatDuration(offsetMs)];
+  throw new InvalidScheduleError(`offset must be less than the period (${period}), got ${offset}: ${fix}`);
+}
+
+/** The schedule. Undefined: it has a mistake, which is noted. */
+function attempt(build: () => AnySchedule | undefined, prefix: string, problems: string[]): AnySchedule | undefined {
+  try {
+    return build();
+  } catch (error: unknown) {
+    if (!(error instanceof InvalidScheduleError)) throw error;
+    problems.push(`${prefix}${error.message}`);
+    return undefined;
+  }
+}
+
+/**
+ * The misfire grace of a cron job if neither the job nor the module sets it. It is long enough for a leader to drain, or for the session
+ * of a killed leader to end, and for the next leader to take over, with one `lockExpiry` to spare.
+ */
+function defaultMisfireGraceMs(options: ResolvedOptions, lockExpiryMs: number): number {
+  return options.shutdownTimeoutMs + 2 * lockExpiryMs + options.heartbeatIntervalMs;
+}

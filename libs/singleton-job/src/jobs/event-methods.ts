@@ -1,0 +1,48 @@
+import { recordedEvents } from './on-job-event.js';
+import { JOB_EVENTS } from '../base/events/events.js';
+import { type JobObserver } from '../base/events/observer.js';
+import { describeValue } from '../options/describe-value.js';
+import { didYouMean } from '../options/suggest.js';
+import { callOf, type JobHost, scopeMistake } from './job-candidate.js';
+import { classOf, descriptorOf } from './prototype.js';
+
+const SEE = 'JobEvents has their names';
+
+/** The methods of a host with `@OnJobEvent`, as observers. Mistakes are noted and left out. */
+export function eventMethodsOf(host: JobHost, problems: string[]): readonly JobObserver[] {
+  const { prototype } = host;
+  return [prototype, classOf(prototype)].flatMap((target) =>
+    [...recordedEvents(target)].flatMap(([member, events]) => {
+      const mistake =
+        placeMistake(target, member) ?? scopeMistake(host, '@OnJobEvent', 'method') ?? nameMistake(events);
+      if (mistake !== undefined) {
+        problems.push(`${locationOf(prototype, member)}: ${mistake}`);
+        return [];
+      }
+      return events.map((event): JobObserver => ({ [event]: callOf(host, member) }));
+    }),
+  );
+}
+
+/** A decorator on a class has no member. */
+function locationOf(prototype: object, member: string | symbol | undefined): string {
+  const { name } = classOf(prototype);
+  return member === undefined ? name : `${name}.${String(member)}`;
+}
+
+/** TypeScript refuses most of these places. */
+function placeMistake(target: object, member: string | symbol | undefined): string | undefined {
+  const fix = 'put it above a method of the provider';
+  const isStatic = typeof target === 'function';
+  if (member === undefined) return `@OnJobEvent must be on a method, got the class: ${fix}`;
+  if (!isStatic && typeof descriptorOf(target, member)?.value === 'function') return undefined;
+  return `@OnJobEvent must be on a method of an instance, got ${isStatic ? 'a static member' : 'a property'}: ${fix}`;
+}
+
+function nameMistake(events: readonly unknown[]): string | undefined {
+  const names = Object.keys(JOB_EVENTS);
+  const unknown = events.find((event) => !names.includes(event as string));
+  if (unknown === undefined) return undefined;
+  const fix = typeof unknown === 'string' ? didYouMean(unknown, names, SEE) : SEE;
+  return `@OnJobEvent must name an event, got ${describeValue(unknown)}: ${fix}`;
+}

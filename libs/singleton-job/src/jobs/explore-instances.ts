@@ -1,0 +1,25 @@
+import { InvalidJobsError } from '../base/errors/mistakes.errors.js';
+import { type ResolvedOptions } from '../options/resolve-options.js';
+import { checkDuplicates } from './check-names.js';
+import { defineJob } from './define-job.js';
+import { candidatesOf } from './job-candidate.js';
+import { type Job } from './job.js';
+
+/**
+ * The jobs of some objects, found by the rules of the explorer but without a container.
+ *
+ * @throws InvalidJobsError with every mistake
+ */
+export function exploreInstances(hosts: readonly object[], options: ResolvedOptions): readonly Job[] {
+  const problems: string[] = [];
+  const candidates = hosts.flatMap((instance) => {
+    const prototype = Object.getPrototypeOf(instance) as object;
+    return candidatesOf({ prototype, instance, scope: 'singleton', module: { name: 'this test' } });
+  });
+  const jobs = candidates.flatMap((candidate) => defineJob(candidate, options, problems) ?? []);
+  checkDuplicates(candidates, [], problems);
+  if (candidates.length === 0)
+    problems.push('no object has a decorated method: pass instances of the classes that have jobs');
+  if (problems.length > 0) throw new InvalidJobsError(problems);
+  return jobs;
+}

@@ -1,0 +1,114 @@
+import { type JobMetadata, recordedJobs } from './job-metadata.js';
+import { type JobRun } from './job-run.js';
+import { isRecord } from '../options/describe-value.js';
+import { isName } from '../options/names.js';
+import { isOfNestSchedule } from './nest-schedule.js';
+import { classOf, descriptorOf } from './prototype.js';
+
+/** A decorated member or a registration that was found, and is not checked yet. */
+export interface JobCandidate {
+  /** `Class.method`, or `register('name')`, for messages. */
+  readonly location: string;
+  /** One entry for each decorator. A registration has one entry. */
+  readonly metadata: readonly JobMetadata[];
+  /** The name in its options, otherwise its location. Undefined: a mistake, so that it has no name. */
+  readonly name: string | undefined;
+  /** Why it cannot be a job, with any options. */
+  readonly mistake?: string | undefined;
+  /** The class of the instance. A registration has no class and no module. */
+  readonly className?: string;
+  readonly module?: { readonly name: string } | undefined;
+  readonly invoke: (run: JobRun) => unknown;
+}
+
+/** A provider or controller, whose members may be decorated. */
+export interface JobHost {
+  readonly prototype: object;
+  /** The object whose method is called. Undefined: the container keeps no single instance. */
+  readonly instance: object | undefined;
+  readonly scope: 'singleton' | 'transient' | 'request' | 'request-by-dependency';
+  /** The module that provides it. */
+  readonly module: { readonly name: string } | undefined;
+}
+
+/** The decorated members of a host, its own and inherited ones. Only the prototype is read, and no getter is called. */
+export function candidatesOf(host: JobHost): readonly JobCandidate[] {
+  const { prototype, module } = host;
+  const { name: className } = classOf(prototype);
+  return [prototype, classOf(prototype)].flatMap((target) =>
+    [...recordedJobs(target)].map(([member, metadata]) => {
+      const location = [className || '(anonymous class)', ...(isOfClass(member) ? [] : [String(member)])].join('.');
+      const mistake =
+        decoratorMistake(metadata, target, member) ?? scopeMistake(host, metadata[0]?.decorator ?? '', 'job');
+      const name = mistake === undefined ? nameOf(className, location, metadata) : undefined;
+      return { location, metadata, name, mistake, className, module, invoke: callOf(host, member) };
+    }),
+  );
+}
+
+/** Calls a member of a host. It is looked up at each call, so that spies and wrappers are called. */
+export function callOf({ instance }: JobHost, member: string | symbol): (argument: unknown) => unknown {
+  return (argument) => {
+    const method: unknown = Reflect.get(instance as object, member);
+    return Reflect.apply(method as (argument: unknown) => unknown, instance, [argument]);
+  };
+}
+
+/** Whether the decorator is on a class. TypeScript refuses that, JavaScript calls the decorator without a member. */
+function isOfClass(member: unknown): boolean {
+  return member === undefined;
+}
+
+/** The raw `name` in the options of a decorator. */
+export function givenName(metadata: JobMetadata | undefined): unknown {
+  return isRecord(metadata?.options) ? metadata.options['name'] : undefined;
+}
+
+/** Whether a class name is not from a minifier, which may give another name in the next build. */
+export function hasLastingName(className: string): boolean {
+  return className.length > 2;
+}
+
+function nameOf(className: string, location: string, [metadata]: readonly JobMetadata[]): string | undefined {
+  const given = givenName(metadata);
+  if (given !== undefined) return isName(given) ? given : undefined;
+  return hasLastingName(className) && isName(location) ? location : undefined;
+}
+
+function decoratorMistake(
+  metadata: readonly JobMetadata[],
+  target: object,
+  member: string | symbol,
+): string | undefined {
+  const decorators = metadata.map(({ decorator }) => decorator);
+  const [decorator = ''] = decorators;
+  const descriptor = descriptorOf(target, member);
+  if (decorators.length > 1) {
+    return `must have one decorator, got ${decorators.join(' and ')}: give each schedule a method of its own`;
+  }
+  if (isOfClass(member)) return `${decorator} must be on a method, got the class: put it above the method that it runs`;
+  if (typeof target === 'function') {
+    return `${decorator} must be on a method of an instance, got a static method: make it one of the provider`;
+  }
+  if (isOfNestSchedule(descriptor?.value)) {
+    const fix = 'remove that of @nestjs/schedule, which runs the method on every replica';
+    return `must have one decorator, got ${decorator} and one of @nestjs/schedule: ${fix}`;
+  }
+  if (typeof descriptor?.value === 'function') return undefined;
+  const isAccessor = descriptor?.get !== undefined || descriptor?.set !== undefined;
+  const shape = isAccessor ? 'a getter or setter' : 'a property';
+  return `${decorator} must be on a method, got ${shape}: write it as async ${String(member)}(run) { … }`;
+}
+
+const SCOPES = {
+  transient: 'is transient',
+  request: 'is request-scoped',
+  'request-by-dependency': 'depends on something request-scoped',
+} as const;
+
+/** `what`: the job or the method that must move. */
+export function scopeMistake({ prototype, scope }: JobHost, decorator: string, what: string): string | undefined {
+  if (scope === 'singleton') return undefined;
+  const fix = `move the ${what} into a provider of its own, which gets what it needs by ModuleRef.resolve()`;
+  return `${decorator} must be on a singleton, got ${classOf(prototype).name}, which ${SCOPES[scope]}: ${fix}`;
+}

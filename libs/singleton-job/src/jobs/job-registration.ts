@@ -1,0 +1,112 @@
+import { type JobRun } from './job-run.js';
+import { InvalidJobsError } from '../base/errors/mistakes.errors.js';
+import { describeValue, isRecord } from '../options/describe-value.js';
+import { type Duration } from '../options/duration.js';
+import { JOB_OPTIONS } from '../options/job-option-table.js';
+import { type CronOptions, type FixedRateOptions } from '../options/job.options.js';
+import { isName } from '../options/names.js';
+import { Place } from '../options/option-reader.js';
+import { type ResolvedOptions } from '../options/resolve-options.js';
+import { defineJob } from './define-job.js';
+import { type JobCandidate } from './job-candidate.js';
+import { type Job } from './job.js';
+
+/** When a registered job is due: a period, a delay after each run, or a cron expression. */
+export type RegisteredSchedule =
+  | {
+      /** A fixed rate: the time from tick to tick. At least 50 ms. */
+      readonly period: Duration;
+      /** Moves the grid of ticks. Without it, ticks are multiples of the period since the epoch. @default 0 */
+      readonly offset?: Duration | undefined;
+    }
+  | {
+      /** An interval: the time from the end of a run to the start of the next run. */
+      readonly delay: Duration;
+    }
+  | {
+      /** A cron expression of 5 fields, or of 6 with seconds in front. */
+      readonly cron: string;
+      /** IANA name of the time zone of the expression. @default the `timeZone` of the module */
+      readonly timeZone?: string | undefined;
+    };
+
+/**
+ * A job that is not a decorated method. For jobs that are known only at run time, and for modules that are loaded lazily.
+ *
+ * @example
+ * ```ts
+ * jobs.register({ name: 'sync-acme', schedule: { period: '10m' }, run: (run) => sync('acme', { signal: run.signal }) });
+ * ```
+ */
+export interface JobRegistration
+  extends Omit<FixedRateOptions, 'name' | 'offset'>, Omit<CronOptions, 'name' | 'timeZone'> {
+  /** Its name in keys, logs and overrides. The same on all replicas. */
+  readonly name: string;
+  /** When it is due. */
+  readonly schedule: RegisteredSchedule;
+  /** Runs it. */
+  readonly run: (run: JobRun) => unknown;
+}
+
+const KINDS = { period: 'fixed-rate', delay: 'interval', cron: 'cron' } as const;
+const ARGUMENTS = ['period', 'delay', 'cron'] as const;
+type Argument = (typeof ARGUMENTS)[number];
+/** The options of a schedule beside its first one. */
+const BESIDE: Readonly<Record<Argument, readonly string[]>> = { period: ['offset'], delay: [], cron: ['timeZone'] };
+const SCHEDULE_FIX = "write it as { period: '500ms' }, { delay: '1s' } or { cron: '0 3 * * *', timeZone: 'UTC' }";
+
+/**
+ * Checks a registered job and applies its overrides.
+ *
+ * @throws InvalidJobsError with every mistake
+ */
+export function defineRegisteredJob(registration: unknown, options: ResolvedOptions): Job {
+  const problems: string[] = [];
+  const candidate = readRegistration(registration, problems);
+  const job = candidate === undefined ? undefined : defineJob(candidate, options, problems);
+  if (job === undefined || problems.length > 0) throw new InvalidJobsError(problems);
+  return job;
+}
+
+/** The registration as a candidate. Undefined: the kind of its schedule is not known. */
+function readRegistration(registration: unknown, problems: string[]): JobCandidate | undefined {
+  if (!isRecord(registration)) {
+    const fix = "pass { name: 'price-tick', schedule: { period: '500ms' }, run }";
+    problems.push(`register() must be given an object, got ${describeValue(registration)}: ${fix}`);
+    return undefined;
+  }
+  const { schedule, run, ...options } = registration;
+  const name = isName(options['name']) ? options['name'] : undefined;
+  const location = `register(${name === undefined ? '' : `'${name}'`})`;
+  if (typeof run !== 'function') {
+    problems.push(`${location}: run must be a function, got ${describeValue(run)}: it is called with each JobRun`);
+  }
+  const argument = readArgument(location, schedule, problems);
+  if (argument === undefined) {
+    // the other options depend on the kind
+    JOB_OPTIONS.name.read(options['name'], new Place(`${location}: its name`, location, problems));
+    return undefined;
+  }
+  const { [argument]: first, ...others } = schedule as Record<string, unknown>;
+  const beside = Object.entries(others).filter(([, value]) => value !== undefined);
+  const isKnown = ([key]: readonly [string, unknown]): boolean => BESIDE[argument].includes(key);
+  for (const [key] of beside.filter((entry) => !isKnown(entry))) {
+    problems.push(`${location}: schedule.${key} is no part of a schedule: write it beside schedule, or leave it out`);
+  }
+  const all = { ...Object.fromEntries(beside.filter(isKnown)), ...options };
+  return {
+    location,
+    name,
+    metadata: [{ kind: KINDS[argument], decorator: 'its', schedule: first, options: all }],
+    invoke: (jobRun) => (run as JobRegistration['run'])(jobRun),
+  };
+}
+
+function readArgument(location: string, schedule: unknown, problems: string[]): Argument | undefined {
+  const given = isRecord(schedule) ? ARGUMENTS.filter((key) => schedule[key] !== undefined) : [];
+  const [argument] = given;
+  if (argument !== undefined && given.length === 1) return argument;
+  const got = given.length > 1 ? `${given.join(' and ')} together` : describeValue(schedule);
+  problems.push(`${location}: schedule must have one of period, delay and cron, got ${got}: ${SCHEDULE_FIX}`);
+  return undefined;
+}

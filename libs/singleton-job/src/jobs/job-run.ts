@@ -1,0 +1,81 @@
+import { LeaseLostError } from '../base/errors/run.errors.js';
+import { type RunCause, type RunInfo, type ScheduleKind } from '../base/events/run-info.js';
+import { type InterceptedRun } from '../base/events/run-interceptor.js';
+
+/** The state of a run that a {@link JobRun} reads. */
+export interface RunControl {
+  /** Fires when the run must end. Created at first use: most runs never use it. */
+  readonly signal: AbortSignal;
+  /** Whether the lease of the run holds at this moment. */
+  isValid(): boolean;
+}
+
+/**
+ * The argument of a job method: which run this is, and how to know that it must stop.
+ *
+ * @example
+ * ```ts
+ * @FixedRate('1s', { name: 'price-tick' })
+ * async tick(run: JobRun): Promise<void> {
+ *   const price = await pull({ signal: run.signal });
+ *   run.assertLeader();
+ *   await write(price, run.fencingToken);
+ * }
+ * ```
+ */
+export class JobRun implements InterceptedRun {
+  /** Name of the job. */
+  readonly job: string;
+  /** The kind of its schedule. */
+  readonly kind: ScheduleKind;
+  /** Why the run was started. */
+  readonly cause: RunCause;
+  /** The slot or the occurrence, not the time the run began. For an interval or a trigger: when the run was due. */
+  readonly scheduledAt: Date;
+  /** When the run began, by the wall clock of this replica. */
+  readonly startedAt: Date;
+  /**
+   * Larger than that of every run under an earlier leader of this job. Pass it to the resource that you write to, and let it refuse
+   * smaller tokens. Nothing else stops a process that was paused between its last check and its write.
+   */
+  readonly fencingToken: number;
+  readonly #control: RunControl;
+  #wasRefused = false;
+
+  /** Runs are made by the library. @internal */
+  constructor(info: RunInfo, control: RunControl) {
+    this.job = info.job;
+    this.kind = info.kind;
+    this.cause = info.cause;
+    // copies: the job could change a Date that observers also get
+    this.scheduledAt = new Date(info.scheduledAt);
+    this.startedAt = new Date(info.startedAt);
+    this.fencingToken = info.fencingToken;
+    this.#control = control;
+  }
+
+  /**
+   * Fires when the run must end: the lease is no longer valid, the application stops, the timeout has passed, or a newer tick is
+   * due. Its reason is a `RunAbortedError`. The `code` of that error says why.
+   */
+  get signal(): AbortSignal {
+    return this.#control.signal;
+  }
+
+  /**
+   * Throws a `LeaseLostError` if this replica may no longer lead the job. It works also when a blocked event loop has kept the signal from
+   * firing. It only reads the local clocks and sends nothing: call it right before each side effect.
+   */
+  assertLeader(): void {
+    this.#wasRefused = !this.#control.isValid();
+    if (this.#wasRefused) throw new LeaseLostError(this.job);
+  }
+
+  /**
+   * Whether the last call of `assertLeader()` threw. A run that throws after that counts as cancelled, also with another error and also if
+   * its signal has not fired. (It may never fire if only the wall clock is in doubt.)
+   */
+  get wasRefused(): boolean {
+    return this.#wasRefused;
+  }
+}

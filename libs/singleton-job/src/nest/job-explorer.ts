@@ -1,0 +1,93 @@
+import { Inject, Injectable, Logger, Scope } from '@nestjs/common';
+import { DiscoveryService } from '@nestjs/core';
+import { type JobObserver } from '../base/events/observer.js';
+import { isClass } from '../options/describe-value.js';
+import { type ResolvedOptions } from '../options/resolve-options.js';
+import { RESOLVED_OPTIONS } from '../options/tokens.js';
+import { ambiguousVariables, checkDuplicates, namesOf, unknownOverrides } from '../jobs/check-names.js';
+import { defineJob } from '../jobs/define-job.js';
+import { eventMethodsOf } from '../jobs/event-methods.js';
+import { candidatesOf, type JobHost } from '../jobs/job-candidate.js';
+import { type Job } from '../jobs/job.js';
+import { methodsOfNestSchedule, type NestScheduleMethods, SCHEDULE_MODULE_OPTIONS } from '../jobs/nest-schedule.js';
+
+type Wrapper = ReturnType<DiscoveryService['getProviders']>[number];
+
+const OR_IGNORE =
+  '(or set ignoreUnknownJobs: true, where the provider of the job is left out or replaced, as in a test)';
+
+/** Finds the jobs of the application among all its providers and controllers. */
+@Injectable()
+export class JobExplorer {
+  readonly #logger = new Logger('SingletonJobModule');
+
+  constructor(
+    @Inject(DiscoveryService) private readonly discovery: DiscoveryService,
+    @Inject(RESOLVED_OPTIONS) private readonly options: ResolvedOptions,
+  ) {}
+
+  /**
+   * Every decorated job, checked and with its overrides applied. Jobs with mistakes are left out, and every mistake is noted.
+   * `registered` are the jobs that the application has registered so far. Call it in `onModuleInit` or later, when all providers exist.
+   *
+   * One case is not found: a decorated method of an object from a request-scoped or transient factory whose token is not a class. Only a
+   * call of the factory would show the object.
+   */
+  explore(registered: readonly Job[], problems: string[]): readonly Job[] {
+    const candidates = this.#hosts().flatMap(candidatesOf);
+    const jobs = candidates.flatMap((candidate) => defineJob(candidate, this.options, problems) ?? []);
+    checkDuplicates(candidates, registered, problems);
+    problems.push(...ambiguousVariables(namesOf(candidates, registered), this.options));
+    const unknown = unknownOverrides(candidates, registered, this.options);
+    if (this.options.ignoreUnknownJobs) for (const problem of unknown) this.#logger.debug(`ignored: ${problem}`);
+    else problems.push(...unknown.map((problem) => `${problem} ${OR_IGNORE}`));
+    return jobs;
+  }
+
+  /** The methods with `@OnJobEvent` of all providers and controllers, as observers. Mistakes are noted. */
+  eventMethods(problems: string[]): readonly JobObserver[] {
+    return this.#hosts().flatMap((host) => eventMethodsOf(host, problems));
+  }
+
+  /** The methods that `@nestjs/schedule` runs beside the jobs, or would run if its module were imported. */
+  nestScheduleMethods(): NestScheduleMethods {
+    const isModuleImported = this.discovery.getProviders().some(({ token }) => token === SCHEDULE_MODULE_OPTIONS);
+    const locations = this.#hosts()
+      // @nestjs/schedule does not run request-scoped methods, and warns about them itself
+      .filter(({ scope }) => !isModuleImported || scope === 'singleton' || scope === 'transient')
+      .flatMap(({ prototype }) => methodsOfNestSchedule(prototype));
+    return { locations: [...new Set(locations)], isModuleImported };
+  }
+
+  #hosts(): JobHost[] {
+    const hosts = new Map<object, JobHost>();
+    for (const wrapper of [...this.discovery.getProviders(), ...this.discovery.getControllers()]) {
+      // an object counts once, also with an alias or a second token
+      const host = wrapper.isAlias ? undefined : hostOf(wrapper);
+      const key = host?.instance ?? wrapper;
+      if (host !== undefined && !hosts.has(key)) hosts.set(key, host);
+    }
+    return [...hosts.values()];
+  }
+}
+
+function hostOf(wrapper: Wrapper): JobHost | undefined {
+  const scope = scopeOf(wrapper);
+  const module = wrapper.host;
+  if (scope !== 'singleton') {
+    // there is no instance; assume that a factory with a class as its token returns an instance of it
+    const type: unknown = wrapper.isNotMetatype ? wrapper.token : wrapper.metatype;
+    return isClass(type) ? { prototype: type.prototype as object, instance: undefined, scope, module } : undefined;
+  }
+  const instance: unknown = wrapper.instance;
+  if (typeof instance !== 'object' || instance === null) return undefined;
+  const prototype = Object.getPrototypeOf(instance) as object | null;
+  return prototype === null ? undefined : { prototype, instance, scope, module };
+}
+
+function scopeOf(wrapper: Wrapper): JobHost['scope'] {
+  // Nest counts a transient provider as static, but the container has only an empty object for it
+  if (wrapper.isTransient) return 'transient';
+  if (wrapper.isDependencyTreeStatic()) return 'singleton';
+  return wrapper.scope === Scope.REQUEST ? 'request' : 'request-by-dependency';
+}

@@ -1,0 +1,210 @@
+import {
+  type ConfigurableModuleAsyncOptions,
+  ConfigurableModuleBuilder,
+  type DynamicModule,
+  Global,
+  Inject,
+  Logger,
+  Module,
+  type OnApplicationBootstrap,
+  type OnApplicationShutdown,
+  type OnModuleDestroy,
+  type OnModuleInit,
+} from '@nestjs/common';
+import { DiscoveryModule, ModuleRef, ModulesContainer } from '@nestjs/core';
+import { describeJobs } from '../jobs/describe-jobs.js';
+import { JobExplorer } from './job-explorer.js';
+import { type Job } from '../jobs/job.js';
+import { findOwnModule, MODULE_MARK, startLastStopFirst } from './module-distance.js';
+import { resolveExtensions } from './resolve-extensions.js';
+import { InvalidJobsError, InvalidOptionsError } from '../base/errors/mistakes.errors.js';
+import { LockService } from '../locks/lock.service.js';
+import { describeStore } from '../options/describe-connection.js';
+import { isRecord } from '../options/describe-value.js';
+import { ENABLED_VARIABLE, misspeltVariables } from '../options/environment.js';
+import { type ResolvedOptions, resolveOptions } from '../options/resolve-options.js';
+import { type ExtensionClass, type SingletonJobOptions } from '../options/singleton-job.options.js';
+import { RESOLVED_OPTIONS, SINGLETON_JOB_OPTIONS } from '../options/tokens.js';
+import { type ApplicationReplica, createReplica, createStore, REPLICA } from '../control/create-replica.js';
+import { SingletonJobRegistry } from '../control/job-registry.js';
+import { watchShutdownHooks } from '../control/shutdown-hooks.js';
+import { SingletonJobHealth } from '../control/singleton-job-health.js';
+
+const { ConfigurableModuleClass } = new ConfigurableModuleBuilder<SingletonJobOptions>({
+  optionsInjectionToken: SINGLETON_JOB_OPTIONS,
+})
+  .setClassMethodName('forRoot')
+  .setFactoryMethodName('createSingletonJobOptions')
+  .build();
+
+type AsyncOptions = ConfigurableModuleAsyncOptions<SingletonJobOptions, 'createSingletonJobOptions'>;
+
+/** What `forRootAsync()` takes: `imports`, and one of `useFactory` (with `inject`), `useClass` and `useExisting`. */
+export type SingletonJobAsyncOptions = { [K in keyof AsyncOptions]: AsyncOptions[K] | undefined };
+
+const AFTER_EVERYTHING_ELSE =
+  'This version of Nest does not let SingletonJobModule start last and stop first: ' +
+  'host jobs in feature modules, and import SingletonJobModule last';
+
+const NO_JOBS =
+  'found no jobs: no provider or controller of an imported module has a method with @FixedRate, @Interval or @Cron. ' +
+  'Add the class that has one to the providers of a module. If you only use LockService, ignore this';
+
+const SWITCH_IMPORT = "To run them on one replica: import { Cron, Interval } from 'nestjs-singleton-job'";
+
+const IN_MEMORY = "store: 'memory' is seen by this process only: with a second replica every job runs twice";
+
+/**
+ * Runs the decorated methods of the application. Import it once, in the root module. It is global.
+ *
+ * @example
+ * ```ts
+ * @Module({ imports: [SingletonJobModule.forRoot({ projectName: 'shop', connection: 'redis://localhost:6379' })] })
+ * export class AppModule {}
+ * ```
+ */
+@Global()
+@Module({
+  imports: [DiscoveryModule],
+  providers: [
+    {
+      provide: RESOLVED_OPTIONS,
+      // optional, so that the error for a missing forRoot() is ours, not one of Nest
+      inject: [ModulesContainer, { token: SINGLETON_JOB_OPTIONS, optional: true }],
+      useFactory: (modules: ModulesContainer, raw: unknown) => {
+        findOwnModule(modules.values());
+        return resolveOptions(raw);
+      },
+    },
+    JobExplorer,
+    {
+      provide: REPLICA,
+      inject: [RESOLVED_OPTIONS],
+      useFactory: async (options: ResolvedOptions) =>
+        createReplica(options, { store: await createStore(options), log: new Logger('SingletonJob') }),
+    },
+    { provide: SingletonJobRegistry, inject: [REPLICA], useFactory: ({ registry }: ApplicationReplica) => registry },
+    { provide: SingletonJobHealth, inject: [REPLICA], useFactory: ({ health }: ApplicationReplica) => health },
+    { provide: LockService, inject: [REPLICA], useFactory: ({ locks }: ApplicationReplica) => locks },
+  ],
+  exports: [RESOLVED_OPTIONS, REPLICA, SingletonJobRegistry, SingletonJobHealth, LockService],
+})
+export class SingletonJobModule
+  extends ConfigurableModuleClass
+  implements OnModuleInit, OnApplicationBootstrap, OnModuleDestroy, OnApplicationShutdown
+{
+  /** Marks this class as the module for other copies of the library. */
+  static readonly [MODULE_MARK] = true;
+
+  readonly #logger = new Logger(SingletonJobModule.name);
+  #unwatchHooks: (() => void) | undefined;
+
+  /** Called by Nest. @internal */
+  constructor(
+    @Inject(ModulesContainer) modules: ModulesContainer,
+    @Inject(ModuleRef) private readonly moduleRef: ModuleRef,
+    @Inject(RESOLVED_OPTIONS) private readonly options: ResolvedOptions,
+    @Inject(JobExplorer) private readonly explorer: JobExplorer,
+    @Inject(REPLICA) private readonly replica: ApplicationReplica,
+  ) {
+    super();
+    // here and not in a hook: Nest sorts its modules once, at the first hook
+    if (!startLastStopFirst(findOwnModule(modules.values()))) this.#logger.warn(AFTER_EVERYTHING_ELSE);
+  }
+
+  /** Configures the module with these options. */
+  static override forRoot(options: SingletonJobOptions): DynamicModule {
+    return super.forRoot(options);
+  }
+
+  /**
+   * Configures the module with options from a factory, a class or `ConfigModule`: `forRootAsync(singletonJobConfig.asProvider())`.
+   *
+   * @throws InvalidOptionsError unless there is one of `useFactory`, `useClass` and `useExisting`
+   */
+  static override forRootAsync(options: SingletonJobAsyncOptions): DynamicModule {
+    const given: Partial<SingletonJobAsyncOptions> = isRecord(options) ? options : {};
+    const sources = (['useFactory', 'useClass', 'useExisting'] as const).filter((key) => given[key] !== undefined);
+    if (sources.length === 1) return super.forRootAsync(options);
+    const [got, fix] =
+      sources.length === 0 ? ['none', 'give it one of them, or call forRoot()'] : [sources.join(' and '), 'keep one'];
+    const expected = 'one of useFactory, useClass and useExisting';
+    throw new InvalidOptionsError([`forRootAsync() must have ${expected}, got ${got}: ${fix}`]);
+  }
+
+  /** Called by Nest. */
+  async onModuleInit(): Promise<void> {
+    const { options, replica } = this;
+    const { supervisor } = replica;
+    const mistakes: { jobs: string[]; extensions: string[] } = { jobs: [], extensions: [] };
+    const registered = supervisor.jobs.map(({ job }) => job);
+    const found = this.explorer.explore(registered, mistakes.jobs);
+    const eventMethods = this.explorer.eventMethods(mistakes.jobs);
+    const lookUp = <T>(extension: ExtensionClass<T>): T => this.moduleRef.get<T>(extension, { strict: false });
+    const observers = resolveExtensions(options.observers, { what: 'observers', lookUp }, mistakes.extensions);
+    const interceptors = resolveExtensions(options.interceptors, { what: 'interceptors', lookUp }, mistakes.extensions);
+    if (mistakes.jobs.length > 0) throw new InvalidJobsError([...mistakes.jobs, ...mistakes.extensions]);
+    if (mistakes.extensions.length > 0) throw new InvalidOptionsError(mistakes.extensions);
+
+    await replica.heartbeatThread?.start();
+    for (const job of found) supervisor.add(job);
+    replica.observers.push(...observers, ...eventMethods);
+    replica.interceptors.push(...interceptors);
+    this.#announce([...registered, ...found]);
+  }
+
+  #announce(jobs: readonly Job[]): void {
+    const { enabled, disabledBy, store } = this.options;
+    if (jobs.length > 0) {
+      const { line, all } = describeJobs(jobs, enabled ? describeStore(this.options) : undefined);
+      this.#logger.log(`${line}${disabledBy === undefined ? '' : `; ${disabledBy}, none runs`}`);
+      if (all !== undefined) this.#logger.debug(all);
+    }
+    if (enabled) for (const name of misspeltVariables()) this.#logger.warn(misspelt(name));
+    if (enabled && store === 'memory' && jobs.some((job) => job.enabled)) this.#logger.warn(IN_MEMORY);
+    this.#announceNestSchedule(jobs.length > 0);
+  }
+
+  /** A method of `@nestjs/schedule` may have been meant to be a job. Without one, and without jobs, there may be a mistake too. */
+  #announceNestSchedule(hasJobs: boolean): void {
+    const { locations, isModuleImported } = this.explorer.nestScheduleMethods();
+    const names = locations.join(', ');
+    if (names === '') {
+      if (this.options.enabled && !hasJobs) this.#logger.warn(NO_JOBS);
+    } else if (isModuleImported) {
+      const line = `these run on every replica, by @nestjs/schedule: ${names}. ${SWITCH_IMPORT}`;
+      this.#logger[hasJobs ? 'log' : 'warn'](line);
+    } else {
+      const why = 'They have decorators of @nestjs/schedule, and its ScheduleModule is not imported';
+      this.#logger.warn(`these never run: ${names}. ${why}. ${SWITCH_IMPORT}`);
+    }
+  }
+
+  /** Called by Nest. */
+  onApplicationBootstrap(): void {
+    // does nothing after a stop: an HTTP application may be closed while it starts
+    const { supervisor } = this.replica;
+    supervisor.start();
+    if (supervisor.state !== 'started') return;
+    const warn = (message: string): void => {
+      this.#logger.warn(message);
+    };
+    this.#unwatchHooks = watchShutdownHooks({ jobs: () => supervisor.jobs, warn });
+  }
+
+  /** Called by Nest. */
+  async onModuleDestroy(): Promise<void> {
+    this.#unwatchHooks?.();
+    await this.replica.supervisor.stop();
+  }
+
+  /** Called by Nest. */
+  async onApplicationShutdown(): Promise<void> {
+    await this.replica.locks.close();
+    await this.replica.supervisor.close();
+  }
+}
+
+function misspelt(name: string): string {
+  return `${name} is set, and ${ENABLED_VARIABLE} is not: to switch all jobs off, set ${ENABLED_VARIABLE}=false`;
+}

@@ -1,0 +1,51 @@
+import { type Notify } from '../base/events/events.js';
+import { type JobRunner } from './job-runner.js';
+import { type Clock, type Timer } from '../base/time/clock.js';
+
+const LOOK_EVERY_MS = 250;
+/** A block of the event loop is reported if it is at least this long. */
+const WARN_AFTER_MS = 1_000;
+
+/**
+ * Notices when the event loop of a leader was blocked for a second or longer. No heartbeats are sent during that time. A stopped process
+ * or a suspended host looks the same.
+ */
+export class EventLoopMonitor {
+  #timer: Timer | undefined;
+  #terms = 0;
+
+  constructor(
+    private readonly parts: {
+      readonly clock: Clock;
+      readonly notify: Notify;
+      readonly runners: () => Iterable<JobRunner>;
+    },
+  ) {}
+
+  /** Watches until every term that joined has left. */
+  join(): () => void {
+    this.#terms += 1;
+    if (this.#terms === 1) this.#watch();
+    return () => {
+      this.#terms -= 1;
+      if (this.#terms === 0) this.stop();
+    };
+  }
+
+  stop(): void {
+    this.#timer?.cancel();
+  }
+
+  #watch(): void {
+    const { clock, notify, runners } = this.parts;
+    const setAtMs = clock.now();
+    this.#timer = clock.setTimer(LOOK_EVERY_MS, () => {
+      const blockedMs = clock.now() - setAtMs - LOOK_EVERY_MS;
+      if (blockedMs >= WARN_AFTER_MS) {
+        const jobs = [...runners()].filter(({ runs }) => runs.ranSince(setAtMs)).map(({ job }) => job.name);
+        notify('eventLoopBlocked', { blockedMs, jobs: Object.freeze(jobs) });
+      }
+      this.#watch();
+    });
+  }
+}

@@ -1,0 +1,267 @@
+import { describe, expect, it, jest } from '@jest/globals';
+import { LockStoreError } from '../base/errors/lock-store.error.js';
+import { cron } from '../schedule/cron/cron.js';
+import { interval } from '../schedule/interval.js';
+import { type Outcome } from '../testing/replicas/faulty-store.js';
+import { job, lasting } from '../testing/specs/job.js';
+import { leadership } from '../testing/specs/stories.js';
+import { useReplicas } from '../testing/specs/use-replicas.js';
+
+const once = interval(3_600_000);
+
+describe('A group of replicas', () => {
+  const replicas = useReplicas();
+
+  it('runs a job on exactly one of them', async () => {
+    const a = replicas.start('a', [job()]);
+    const b = replicas.start('b', [job()]);
+    await replicas.clock.advance(3_500);
+    expect(a.observer.story).toEqual([
+      '0 leadershipGained',
+      '1000 runStarted schedule',
+      '1000 runSucceeded schedule',
+      '2000 runStarted schedule',
+      '2000 runSucceeded schedule',
+      '3000 runStarted schedule',
+      '3000 runSucceeded schedule',
+    ]);
+    expect(b.observer.story).toEqual([]);
+  });
+
+  it('does not compete for a disabled job', async () => {
+    const a = replicas.start('a', [job({ enabled: false }), job({ name: 'other' })]);
+    await replicas.clock.advance(100);
+    expect(a.observer.of('leadershipGained').map((event) => event.job)).toEqual(['other']);
+  });
+
+  it('never lets two runs of a job overlap while its leaders come and go', async () => {
+    let inFlight = 0;
+    let most = 0;
+    const run = async (): Promise<void> => {
+      inFlight += 1;
+      most = Math.max(most, inFlight);
+      await new Promise<void>((resolve) => replicas.clock.setTimer(1_300, resolve));
+      inFlight -= 1;
+    };
+    for (const name of ['a', 'b', 'c', 'd', 'e']) {
+      const leader = replicas.start(name, [job({ run })]);
+      await replicas.clock.advance(2_500);
+      void leader.supervisor.stop();
+    }
+    await replicas.clock.advance(5_000);
+    expect(most).toBe(1);
+  });
+});
+
+describe('A start', () => {
+  const replicas = useReplicas();
+
+  it('does nothing after a stop', async () => {
+    const { supervisor, store } = replicas.prepare('a', [job()]);
+    const open = jest.spyOn(store, 'open');
+    await supervisor.stop();
+    supervisor.start();
+    await replicas.clock.advance(5_000);
+    expect(open).not.toHaveBeenCalled();
+    expect(store.count('acquire')).toBe(0);
+  });
+
+  it('does nothing the second time', async () => {
+    const a = replicas.start('a', [job()]);
+    a.supervisor.start();
+    await replicas.clock.advance(1_500);
+    expect(a.store.count('acquire')).toBe(1);
+    expect(a.observer.story).toEqual(['0 leadershipGained', '1000 runStarted schedule', '1000 runSucceeded schedule']);
+  });
+});
+
+describe('A stop', () => {
+  const replicas = useReplicas();
+
+  it('lets a run in flight finish and starts no other', async () => {
+    const a = replicas.start('a', [job({ run: lasting(replicas.clock, 3_500) })]);
+    await replicas.clock.advance(1_500);
+    const stopped = a.supervisor.stop();
+    await replicas.clock.advance(3_500);
+    await stopped;
+    expect(a.observer.story).toEqual([
+      '0 leadershipGained',
+      '1000 runStarted schedule',
+      '4500 runSucceeded schedule',
+      '4500 leadershipReleased shutdown',
+    ]);
+  });
+
+  it('releases idle jobs at once, and others when their own run has ended', async () => {
+    const a = replicas.start('a', [
+      job({ name: 'idle', schedule: once }),
+      job({ name: 'short', schedule: once, run: lasting(replicas.clock, 2_000) }),
+      job({ name: 'long', schedule: once, run: lasting(replicas.clock, 5_000) }),
+    ]);
+    await replicas.clock.advance(1_000);
+    void a.supervisor.stop();
+    await replicas.clock.advance(7_000);
+    const released = a.observer.events.filter(({ event }) => event === 'leadershipReleased');
+    expect(released.map(({ atMs, payload }) => [atMs, 'job' in payload && payload.job])).toEqual([
+      [1_000, 'idle'],
+      [2_000, 'short'],
+      [5_000, 'long'],
+    ]);
+  });
+
+  it('aborts runs 2 s before shutdownTimeout, and releases their jobs when they end', async () => {
+    const a = replicas.start('a', [job({ schedule: once, run: lasting(replicas.clock, 60_000, { obedient: true }) })]);
+    await replicas.clock.advance(1_000);
+    const stopped = a.supervisor.stop();
+    await replicas.clock.advance(6_000);
+    await stopped;
+    expect(a.observer.story).toEqual([
+      '0 leadershipGained',
+      '0 runStarted schedule',
+      '7000 runCancelled schedule SHUTDOWN',
+      '7000 leadershipReleased shutdown',
+    ]);
+  });
+
+  it('never releases the lock of a run that ignores its signal', async () => {
+    const a = replicas.start('a', [job({ schedule: once, run: lasting(replicas.clock, 60_000) })]);
+    await replicas.clock.advance(1_000);
+    let hasStopped = false;
+    void a.supervisor.stop().then(() => (hasStopped = true));
+    await replicas.clock.advance(6_900);
+    expect(hasStopped).toBe(false);
+    await replicas.clock.advance(100);
+    expect(hasStopped).toBe(true);
+    const b = replicas.start('b', [job({ schedule: once })]);
+    await replicas.clock.advance(12_000);
+    expect(b.observer.story).toEqual([]);
+    await a.supervisor.close();
+    expect(a.store.count('release')).toBe(0);
+    await replicas.clock.advance(10_100);
+    expect(leadership(b)).toHaveLength(1);
+  });
+
+  it('waits 2 s at most for its releases while nothing is answered', async () => {
+    const a = replicas.start('a', [job(), job({ name: 'other' })]);
+    await replicas.clock.advance(100);
+    a.store.partition();
+    let hasStopped = false;
+    void a.supervisor.stop().then(() => (hasStopped = true));
+    await replicas.clock.advance(1_900);
+    expect(hasStopped).toBe(false);
+    await replicas.clock.advance(100);
+    expect(hasStopped).toBe(true);
+    await a.supervisor.close();
+    expect(a.observer.of('leadershipReleased').map(({ confirmed }) => confirmed)).toEqual([false, false]);
+  });
+
+  it('starts no run for a claim that is answered late; the next leader reports it', async () => {
+    const secondly = cron('*/10 * * * * *', { timeZone: 'UTC', jobName: 'report' });
+    const report = () => job({ name: 'report', schedule: secondly });
+    const a = replicas.start('a', [report()]);
+    await replicas.clock.advance(9_900);
+    let isHung = true;
+    a.store.outcome = () => (isHung ? 'STORE_UNREACHABLE' : 'answered');
+    await replicas.clock.advance(200);
+    void a.supervisor.stop();
+    await replicas.clock.advance(6_200);
+    isHung = false;
+    await replicas.clock.advance(1_500);
+    expect(a.observer.of('runStarted')).toEqual([]);
+    const b = replicas.start('b', [report()]);
+    await replicas.clock.advance(1_000);
+    expect(b.observer.of('occurrencesMissed')).toMatchObject([{ reason: 'start-not-confirmed', claimedBy: 'a' }]);
+  });
+
+  it('reports no lost lease and no outage when it closes during a run', async () => {
+    const a = replicas.start('a', [job({ schedule: once, timeoutMs: 600_000, run: lasting(replicas.clock, 60_000) })]);
+    await replicas.clock.advance(1_000);
+    const closed = a.supervisor.close();
+    await replicas.clock.advance(8_000);
+    await closed;
+    // only the run's own timer is left: nothing of the library keeps the process alive
+    expect(replicas.clock.pendingTimers).toBe(1);
+    await replicas.clock.advance(60_000);
+    expect(a.observer.story.slice(2)).toEqual(['8000 leadershipReleased shutdown', '60000 runSucceeded schedule']);
+    expect(a.observer.of('leadershipReleased')).toMatchObject([{ confirmed: false, runInFlight: true }]);
+  });
+
+  it('retries a release while there is time, so that the next leader takes over at once', async () => {
+    const a = replicas.start('a', [job()]);
+    const b = replicas.start('b', [job()]);
+    await replicas.clock.advance(3_100);
+    a.store.outcome = () => 'STORE_UNREACHABLE';
+    void a.supervisor.stop();
+    await replicas.clock.advance(6_000);
+    a.store.outcome = () => 'answered';
+    await replicas.clock.advance(700);
+    expect(leadership(b)).toHaveLength(1);
+  });
+
+  it('sends a release again after its connection was closed', async () => {
+    const a = replicas.start('a', [job()]);
+    const b = replicas.start('b', [job()]);
+    await replicas.clock.advance(100);
+    let isFirst = true;
+    a.store.outcome = (request) => {
+      if (request !== 'release' || !isFirst) return 'answered';
+      isFirst = false;
+      return 'request-lost';
+    };
+    void a.supervisor.stop();
+    await replicas.clock.advance(2_000);
+    expect(leadership(a).at(-1)).toMatch(/^1850 leadershipReleased shutdown$/);
+    expect(leadership(b)).toHaveLength(1);
+  });
+
+  it('accepts a late answer, so that a slow connection does not delay the hand-over', async () => {
+    const a = replicas.start('a', [job()]);
+    const b = replicas.start('b', [job()]);
+    await replicas.clock.advance(100);
+    a.store.delayMs = 1_500;
+    void a.supervisor.stop();
+    await replicas.clock.advance(3_500);
+    expect(leadership(b)).toHaveLength(1);
+  });
+
+  it.each<Outcome>(['STORE_MISCONFIGURED', 'STORE_REFUSED_WRITE'])(
+    'does not wait for acquire requests that the store answers with %s',
+    async (outcome) => {
+      const a = replicas.start('a', [job()], { network: { outcome: () => outcome } });
+      await replicas.clock.advance(10_000);
+      let hasStopped = false;
+      void a.supervisor.stop().then(() => (hasStopped = true));
+      await replicas.clock.advance(0);
+      expect(hasStopped).toBe(true);
+    },
+  );
+
+  it('ends at once when the last acquire request is refused', async () => {
+    let refuse: (error: Error) => void = () => undefined;
+    const a = replicas.start('a', [job()], {
+      network: { answersAfter: new Promise<void>((_, reject) => (refuse = reject)) },
+    });
+    await replicas.clock.advance(100);
+    let hasStopped = false;
+    void a.supervisor.stop().then(() => (hasStopped = true));
+    a.store.answersAfter = undefined;
+    refuse(new LockStoreError('STORE_MISCONFIGURED', 'NOPERM'));
+    await replicas.clock.advance(100);
+    expect(hasStopped).toBe(true);
+  });
+
+  it('happens once, also if stop() is called several times', async () => {
+    const a = replicas.start('a', [job()]);
+    await replicas.clock.advance(100);
+    expect(a.supervisor.stop()).toBe(a.supervisor.stop());
+    await a.supervisor.stop();
+    expect(a.store.count('release')).toBe(1);
+  });
+
+  it('does nothing before the start', async () => {
+    const a = replicas.start('a', []);
+    await a.supervisor.stop();
+    await a.supervisor.close();
+    expect(a.store.sent).toEqual([]);
+  });
+});

@@ -1,0 +1,154 @@
+import { type Job } from '../jobs/job.js';
+import { type LogSink } from '../base/events/logging-observer.js';
+import { type RunInterceptor } from '../base/events/run-interceptor.js';
+import { Election } from '../leadership/election.js';
+import { type Replica } from '../leadership/replica.js';
+import { type Term } from '../leadership/term.js';
+import { type ResolvedOptions } from '../options/resolve-options.js';
+import { JobRunner } from './job-runner.js';
+import { SharedInterval } from '../base/time/shared-interval.js';
+import { EventLoopMonitor } from './event-loop-monitor.js';
+import { ShutdownDeadlines } from './shutdown-deadlines.js';
+import { StatusLog } from './status-log.js';
+
+/** The election and the runner of a job. */
+export interface JobWorkers {
+  readonly runner: JobRunner;
+  readonly election: Election;
+  /** Resolves when the lock is released and no run is in flight. */
+  readonly ended: Promise<void>;
+}
+
+/** A job of this replica. Without workers: it is disabled, or not started yet. */
+export interface ManagedJob {
+  readonly job: Job;
+  readonly workers: JobWorkers | undefined;
+}
+
+/** Runs all jobs of one process: an election and a runner for each, from the start of the application to its stop. */
+export class JobSupervisor {
+  readonly #jobs = new Map<string, ManagedJob>();
+  readonly #monitor: EventLoopMonitor;
+  /** Checks for slow runs: a timer for each run would cost more than most runs. */
+  readonly #slowRuns: SharedInterval;
+  readonly #log: StatusLog | undefined;
+  #state: 'new' | 'started' | 'stopped' = 'new';
+  #stopped: Promise<void> | undefined;
+
+  constructor(
+    private readonly options: ResolvedOptions,
+    private readonly replica: Replica,
+    private readonly interceptors: readonly RunInterceptor[],
+    log?: LogSink,
+  ) {
+    const { clock, notify } = replica.context;
+    const { projectName, heartbeatIntervalMs } = options;
+    if (log !== undefined) {
+      this.#log = new StatusLog({ jobs: () => this.jobs, clock, log, projectName, lookEveryMs: heartbeatIntervalMs });
+    }
+    const runners = () => this.#workers().map(({ runner }) => runner);
+    this.#monitor = new EventLoopMonitor({ clock, notify, runners });
+    this.#slowRuns = new SharedInterval(clock, heartbeatIntervalMs);
+  }
+
+  /** Every job, enabled or not, in the order in which they were added. */
+  get jobs(): readonly ManagedJob[] {
+    return [...this.#jobs.values()];
+  }
+
+  find(name: string): ManagedJob | undefined {
+    return this.#jobs.get(name);
+  }
+
+  get state(): 'new' | 'started' | 'stopped' {
+    return this.#state;
+  }
+
+  /**
+   * Begins to compete for every job. It does not wait for the store and does not fail without it. A second call does nothing, nor does a call
+   * after a stop: Nest may continue the start of an application that was closed while it started.
+   */
+  start(): void {
+    if (this.#state !== 'new') return;
+    this.#state = 'started';
+    for (const { job } of this.#jobs.values()) this.add(job);
+  }
+
+  /** Adds a job, and competes for it when the replica has started. */
+  add(job: Job): void {
+    const isRun = this.#state === 'started' && this.options.enabled && job.enabled;
+    const workers = isRun ? this.#compete(job) : undefined;
+    this.#jobs.set(job.name, { job, workers });
+  }
+
+  /** Starts no new run of a job. Resolves when the run in flight has ended and the lock is released. */
+  async remove(name: string): Promise<void> {
+    const managed = this.#jobs.get(name);
+    managed?.workers?.election.stop('unregistered');
+    await managed?.workers?.ended;
+    if (this.#jobs.get(name) !== managed) return;
+    this.#jobs.delete(name);
+  }
+
+  /**
+   * Starts no new run, and releases each job when its run has ended. Resolves after `shutdownTimeout` at the latest. Later calls return
+   * the same promise.
+   */
+  stop(): Promise<void> {
+    this.#stopped ??= this.#stop();
+    return this.#stopped;
+  }
+
+  /** Ends renewals and connections after a stop. A run that is still in flight has been aborted, and its lock expires by itself. */
+  async close(): Promise<void> {
+    await this.stop();
+    this.#monitor.stop();
+    this.#slowRuns.stop();
+    await this.replica.close();
+  }
+
+  /** Begins to compete for a job. The first one opens the connection. */
+  #compete(job: Job): JobWorkers {
+    const { replica, interceptors } = this;
+    const { clock, notify } = replica.context;
+    const runner = new JobRunner({ job, interceptors, clock, notify });
+    const election = new Election(replica, job, (term, stop) => this.#lead(runner, term, stop));
+    const ended = election.run();
+    replica.open();
+    this.#log?.start();
+    return { runner, election, ended };
+  }
+
+  /** Watches for slow runs and a blocked event loop during a term. */
+  async #lead(runner: JobRunner, term: Term, stop: AbortSignal): Promise<void> {
+    const leaves = [
+      this.#monitor.join(),
+      this.#slowRuns.add(() => {
+        runner.runs.reportIfSlow();
+      }),
+    ];
+    try {
+      await runner.lead(term, stop);
+    } finally {
+      for (const leave of leaves) leave();
+    }
+  }
+
+  #workers(): JobWorkers[] {
+    return [...this.#jobs.values()].flatMap(({ workers }) => workers ?? []);
+  }
+
+  async #stop(): Promise<void> {
+    this.#state = 'stopped';
+    const workers = this.#workers();
+    const plan = new ShutdownDeadlines(this.replica.context.clock, this.options.shutdownTimeoutMs);
+    this.#log?.stop(plan.abortAfterMs);
+    const ends = (some: readonly JobWorkers[]) => Promise.all(some.map(({ ended }) => ended));
+    for (const { election } of workers) election.stop();
+
+    await plan.untilAbort(ends(workers));
+    for (const { runner } of workers) runner.runs.close('SHUTDOWN');
+    await plan.untilRelease(ends(workers.filter(({ runner }) => runner.runs.isBusy)));
+    await plan.untilEnd(ends(workers.filter(({ runner }) => !runner.runs.isBusy)));
+  }
+}

@@ -1,0 +1,114 @@
+import { type LogSink } from '../base/events/logging-observer.js';
+import { showDuration } from '../base/events/show-duration.js';
+import { listSome } from '../options/describe-value.js';
+import { replicaOf } from '../store/lock-store.js';
+import { type Clock, type Timer } from '../base/time/clock.js';
+import { type ManagedJob } from './job-supervisor.js';
+import { isoOf } from '../base/time/iso-of.js';
+
+/** A line names so many jobs. The others are a count. */
+const MOST_NAMED = 10;
+
+interface StatusLogParts {
+  readonly jobs: () => readonly ManagedJob[];
+  readonly clock: Clock;
+  readonly log: LogSink;
+  readonly projectName: string;
+  readonly lookEveryMs: number;
+}
+
+/** Writes what no event says: which replicas this one follows, which jobs are paused, and which runs a stop waits for. */
+export class StatusLog {
+  /** The leader of each job that another replica led at the last look. */
+  #followed: ReadonlyMap<string, string> = new Map();
+  #hasWritten = false;
+  /** The jobs that were paused at the last look, and since when. */
+  #pauses: ReadonlyMap<string, number> = new Map();
+  #timer: Timer | undefined;
+
+  constructor(private readonly parts: StatusLogParts) {}
+
+  /**
+   * Looks at intervals which other replicas lead. What it finds first is one line for each leader at log level. Later changes are debug
+   * lines. It also finds which jobs are paused on all replicas, and which no longer are. Does nothing the second time.
+   */
+  start(): void {
+    if (this.#timer === undefined) this.#lookLater();
+  }
+
+  /** Writes for which runs a stop waits, if any, and how long at most. Looks no more. */
+  stop(abortAfterMs: number): void {
+    this.#timer?.cancel();
+    const runs = this.parts.jobs().flatMap(({ job, workers }) => {
+      const elapsedMs = workers?.runner.runs.elapsedMs;
+      return elapsedMs === undefined ? [] : `${job.name} (running for ${showDuration(elapsedMs)})`;
+    });
+    if (runs.length === 0) return;
+    const limit = `waiting up to ${showDuration(abortAfterMs)} for runs in flight, then aborting them`;
+    this.#write('log', `stopping: ${limit}: ${listSome(runs, MOST_NAMED)}`);
+  }
+
+  #lookLater(): void {
+    const { clock, lookEveryMs } = this.parts;
+    this.#timer = clock.setTimer(lookEveryMs, () => {
+      this.#look();
+      this.#lookLater();
+    });
+  }
+
+  #look(): void {
+    this.#lookAtLeaders();
+    this.#lookAtPauses();
+  }
+
+  #lookAtLeaders(): void {
+    const followed = new Map<string, string>();
+    const changed = new Map<string, { readonly jobs: string[]; readonly end: string }>();
+    for (const { job, workers } of this.parts.jobs()) {
+      const holder = workers?.election.follower.otherHolder;
+      if (holder === undefined) continue;
+      const replica = replicaOf(holder);
+      const leader = replica ?? `'${holder}'`;
+      followed.set(job.name, leader);
+      if (this.#followed.get(job.name) === leader) continue;
+      // a holder that is not of this library has no session
+      const found = changed.get(leader) ?? { jobs: [], end: replica === undefined ? 'lock expires' : 'session ends' };
+      found.jobs.push(job.name);
+      changed.set(leader, found);
+    }
+    for (const [leader, { jobs, end }] of changed) {
+      const line = `follows ${leader} for ${countOf(jobs)}; takes over when its ${end}`;
+      this.#write(this.#hasWritten ? 'debug' : 'log', line);
+    }
+    this.#hasWritten ||= changed.size > 0;
+    this.#followed = followed;
+  }
+
+  #lookAtPauses(): void {
+    const pauses = new Map<string, number>();
+    const begun: string[] = [];
+    const ended: string[] = [];
+    for (const { job, workers } of this.parts.jobs()) {
+      if (workers === undefined) continue;
+      const { name } = job;
+      const { pausedAt, lostPausedAt } = workers.election.follower.watermarks;
+      const before = this.#pauses.get(name);
+      if (pausedAt !== undefined) pauses.set(name, pausedAt);
+      if (pausedAt !== undefined && pausedAt !== before) begun.push(`${name} since ${isoOf(pausedAt)}`);
+      // a pause that the store has lost is a warning
+      if (pausedAt === undefined && before !== lostPausedAt && before !== undefined) ended.push(name);
+    }
+    if (begun.length > 0) this.#write('log', `paused on all replicas: ${countOf(begun)}; start one with resume()`);
+    if (ended.length > 0) this.#write('log', `no longer paused on all replicas: ${countOf(ended)}`);
+    this.#pauses = pauses;
+  }
+
+  #write(level: 'log' | 'debug', line: string): void {
+    const { log, projectName } = this.parts;
+    log[level](`[${projectName}] ${line}`);
+  }
+}
+
+function countOf(jobs: readonly string[]): string {
+  return `${jobs.length} ${jobs.length === 1 ? 'job' : 'jobs'} (${listSome(jobs, MOST_NAMED)})`;
+}
