@@ -136,8 +136,7 @@ describe('The registry', () => {
     it('nothing while its lock is about to be released', async () => {
       const a = start('a', [job({ schedule: MINUTELY })]);
       await replicas.clock.advance(100);
-      let arrive: () => void = () => undefined;
-      a.store.answersAfter = new Promise<void>((resolve) => (arrive = resolve));
+      const arrive = a.store.holdAnswers();
       const stopped = a.supervisor.stop();
       const triggered = a.registry.trigger('tick');
       await replicas.clock.advance(2_000);

@@ -233,8 +233,7 @@ describe('An election', () => {
       replicas.server.occupy('tick', 'another', 3_000);
       const a = replicas.start('a', [job()]);
       await replicas.clock.advance(2_999);
-      let arrive: () => void = () => undefined;
-      a.store.answersAfter = new Promise((resolve) => (arrive = resolve));
+      const arrive = a.store.holdAnswers();
       await replicas.clock.advance(50);
       // granted
       expect(replicas.server.holderOf('tick')).toMatch(/^a\.1@/);

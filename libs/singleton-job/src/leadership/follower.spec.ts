@@ -423,8 +423,7 @@ describe('A replica that follows hundreds of jobs', () => {
     const before = b.store.count('acquire');
     await replicas.clock.advance(9_501);
     // each answer takes 1.4 s from now on
-    let arrive: () => void = () => undefined;
-    b.store.answersAfter = new Promise((resolve) => (arrive = resolve));
+    const arrive = b.store.holdAnswers();
     await replicas.clock.advance(1_400);
     arrive();
     b.store.answersAfter = undefined;

@@ -50,8 +50,7 @@ describe('Incidents of other systems', () => {
       const a = replicas.start('a', [job()]);
       await replicas.clock.advance(9_900);
       const holder = replicas.server.holderOf('tick') ?? '';
-      let arrive: () => void = () => undefined;
-      a.store.answersAfter = new Promise((resolve) => (arrive = resolve));
+      const arrive = a.store.holdAnswers();
       await replicas.clock.advance(150);
       expect(a.store.count('renew')).toBe(2);
       a.store.answersAfter = undefined;

@@ -393,8 +393,7 @@ describe('LockService', () => {
 
     it('and releases a lock that is granted after the wait', async () => {
       const a = start('a');
-      let arrive: () => void = () => undefined;
-      a.store.answersAfter = new Promise<void>((resolve) => (arrive = resolve));
+      const arrive = a.store.holdAnswers();
       const controller = new AbortController();
       const waited = timed(a.locks.tryAcquire(KEY, { signal: controller.signal }));
       await clock.advance(100);
@@ -506,8 +505,7 @@ describe('LockService', () => {
 
     it('but not when an answer took longer than its lease: it sends the request again', async () => {
       const a = start('a');
-      let arrive: () => void = () => undefined;
-      a.store.answersAfter = new Promise<void>((resolve) => (arrive = resolve));
+      const arrive = a.store.holdAnswers();
       const attempt = timed(a.locks.tryAcquire(KEY, { wait: '60s' }));
       await clock.advance(500);
       await clock.block(30_000);

@@ -522,8 +522,7 @@ describe('A cron job', () => {
     it('does not start a claimed occurrence after a suspension until the lease is confirmed', async () => {
       const a = replicas.start('a', [everyTenMinutes()]);
       await replicas.clock.advance(PERIOD - 1_000);
-      let arrive: () => void = () => undefined;
-      a.store.answersAfter = new Promise((resolve) => (arrive = resolve));
+      const arrive = a.store.holdAnswers();
       await replicas.clock.advance(1_000);
       replicas.clock.stepWall(20_000);
       a.store.answersAfter = undefined;
@@ -554,8 +553,7 @@ describe('A cron job', () => {
   it('runs a claimed occurrence when a stop comes between its claim and its run', async () => {
     const a = replicas.start('a', [everyTenMinutes({ run: lasting(replicas.clock, 1_000) })]);
     await replicas.clock.advance(PERIOD - 1_000);
-    let arrive: () => void = () => undefined;
-    a.store.answersAfter = new Promise((resolve) => (arrive = resolve));
+    const arrive = a.store.holdAnswers();
     await replicas.clock.advance(1_100);
     const stopped = a.supervisor.stop();
     arrive();

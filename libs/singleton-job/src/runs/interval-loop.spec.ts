@@ -274,8 +274,7 @@ describe('An interval job', () => {
     const a = replicas.start('a', [job({ schedule: interval(1_000) })]);
     await replicas.clock.advance(500);
     a.clock.aheadMs = 60_000;
-    let arrive: () => void = () => undefined;
-    a.store.answersAfter = new Promise((resolve) => (arrive = resolve));
+    const arrive = a.store.holdAnswers();
     await replicas.clock.advance(1_000);
     expect(a.store.count('renew')).toBe(2);
     arrive();

@@ -192,8 +192,7 @@ describe('A triggered run of an interval with a long delay', () => {
       replicas.begin();
       const a = replicas.start('a', [job({ schedule: interval(60_000), run: lasting(replicas.clock, 30_000) })]);
       await replicas.clock.advance(31_500);
-      let answer: () => void = () => undefined;
-      a.store.answersAfter = new Promise((resolve) => (answer = resolve));
+      const answer = a.store.holdAnswers();
       const triggered = a.registry.trigger('tick');
       await replicas.clock.advance(10);
       answer();

@@ -88,6 +88,13 @@ export class FaultyStore extends ForwardingStore {
     this.#retry?.cancel();
   }
 
+  /** Holds back every answer, once its request was carried out. The returned function lets them arrive. */
+  holdAnswers(): () => void {
+    let arrive: () => void = () => undefined;
+    this.answersAfter = new Promise((resolve) => (arrive = resolve));
+    return arrive;
+  }
+
   /** How many times a request was sent. */
   count(request: ForwardedRequest): number {
     return this.sent.filter((sent) => sent.request === request).length;
