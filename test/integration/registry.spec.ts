@@ -234,57 +234,29 @@ describe('SingletonJobRegistry', () => {
       expect(await problemsOf(startDisabled(twice))).toMatchSnapshot();
     });
 
-    it.each<[string, unknown, readonly string[]]>([
-      [
-        'what is no object',
-        7,
-        ["register() must be given an object, got 7: pass { name: 'price-tick', schedule: { period: '500ms' }, run }"],
-      ],
-      [
-        'everything missing',
-        {},
-        [
-          'register(): run must be a function, got undefined: it is called with each JobRun',
-          "register(): schedule must have one of period, delay and cron, got undefined: write it as { period: '500ms' }, { delay: '1s' } or { cron: '0 3 * * *', timeZone: 'UTC' }",
-          "register(): its name must be a name without braces, colons, slashes, spaces and control characters, got undefined: name the job, as in { name: 'price-tick' }",
-        ],
-      ],
-      [
-        'two schedules',
-        { ...beat(), schedule: { delay: '1s', period: '1s' } },
-        [expect.stringContaining('got period and delay together') as unknown as string],
-      ],
+    it.each<[string, unknown]>([
+      ['what is no object', 7],
+      ['everything missing', {}],
+      ['two schedules', { ...beat(), schedule: { delay: '1s', period: '1s' } }],
       [
         'what does not belong to a schedule',
         { ...beat(), schedule: { delay: '1s', lockExpiry: '5s', offset: undefined } },
-        ["register('beat'): schedule.lockExpiry is no part of a schedule: write it beside schedule, or leave it out"],
       ],
       [
         'options of other kinds, and values that are none',
         { ...beat(), name: 'a b', overlap: 'skip', timeout: 'long', lockExpiry: '10ms', nonsense: 1 },
-        ['overlap', 'nonsense', 'name', 'lockExpiry', 'timeout'].map(
-          (option) => expect.stringContaining(`register(): its ${option} `) as unknown as string,
-        ),
       ],
-      [
-        'an expression that is none',
-        { ...beat(), schedule: { cron: 'never', timeZone: 'Mars/Phobos' } },
-        [
-          expect.stringContaining('cron') as unknown as string,
-          expect.stringContaining('Mars/Phobos') as unknown as string,
-        ],
-      ],
-    ])('and refuses %s', async (_, registration, problems) => {
+      ['an expression that is none', { ...beat(), schedule: { cron: 'never', timeZone: 'Mars/Phobos' } }],
+    ])('and refuses %s', async (_, registration) => {
       await using application = await startDisabled({});
       const registry = application.app.get(SingletonJobRegistry);
-      let reported: readonly string[] = [];
+      let reported: unknown;
       try {
         registry.register(registration as JobRegistration);
       } catch (error: unknown) {
         if (error instanceof InvalidJobsError) reported = error.problems;
       }
-      expect(reported.toSorted()).toEqual(expect.arrayContaining(problems as unknown[]));
-      expect(reported).toHaveLength(problems.length);
+      expect(reported).toMatchSnapshot();
       expect(registry.list()).toEqual([]);
     });
 
