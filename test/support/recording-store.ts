@@ -1,4 +1,4 @@
-import { type AcquireRequest, type AcquireResult } from 'nestjs-singleton-job';
+import { type AcquireRequest, type AcquireResult } from 'nestjs-singleton-job/store';
 import { InMemoryLockStore } from '../../libs/singleton-job/src/store/memory/in-memory-store.js';
 import { TestServer } from '../../libs/singleton-job/src/testing/index.js';
 import { SystemClock } from '../../libs/singleton-job/src/base/time/system-clock.js';

@@ -55,42 +55,5 @@ export {
 export { type HealthReport, type OverdueJob, SingletonJobHealth } from './control/singleton-job-health.js';
 export { CronExpression } from './schedule/cron/cron-expression.js';
 export { type SingletonJobAsyncOptions, SingletonJobModule } from './nest/singleton-job.module.js';
-export {
-  type AcquireRequest,
-  type AcquireResult,
-  CLAIM_LEAD_MS,
-  type ClaimOutcome,
-  type ClaimRequest,
-  type ClaimResult,
-  type Grant,
-  type HeartbeatReference,
-  type HeartbeatRequest,
-  type HeartbeatResult,
-  type Holder,
-  type JobCommandReply,
-  type JobCommandRequest,
-  type JobState,
-  type ListedSession,
-  lockExpiryOf,
-  lockLifeMs,
-  type LockMessage,
-  type LockStore,
-  type LockStoreListener,
-  type Refusal,
-  type RefusalReason,
-  type ReleaseRequest,
-  type ReleaseResult,
-  type RenewRequest,
-  type RenewResult,
-  replicaOf,
-  type SessionId,
-  sessionOf,
-  type SessionResult,
-  type SessionToKeep,
-  type SetPausedRequest,
-  type SetPausedResult,
-  type StateUpdate,
-  type StoreMessage,
-  type StoreWarning,
-} from './store/lock-store.js';
+export { type LockStore } from './store/lock-store.js';
 export { type ClusterConnection, type RedisConnectionOptions } from './store/redis/redis-clients.js';

@@ -7,6 +7,7 @@ const require = createRequire(import.meta.url);
 const EXPECTED = {
   config: 'createSingletonJobConfig',
   opentelemetry: 'SingletonJobOpenTelemetryModule',
+  store: 'lockLifeMs',
   terminus: 'SingletonJobHealthIndicator',
   testing: 'ManualClock',
 };
