@@ -23,7 +23,7 @@ describe('The library', () => {
 
   it('loads the Redis client with that store', async () => {
     const make = `
-      const { createStore } = await import('${LIBRARY}/replica/index.ts');
+      const { createStore } = await import('${LIBRARY}/control/create-replica.ts');
       await createStore({ projectName: 'p', connection: 'redis://127.0.0.1:1' });`;
     expect(await loadedBy(make)).toEqual(['ioredis']);
   });
