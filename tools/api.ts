@@ -34,7 +34,7 @@ function report(name: string): void {
       compiler: { tsconfigFilePath: project },
       newlineKind: 'lf',
       apiReport: { enabled: true, reportFileName: name, reportFolder: REPORTS, reportTempFolder: WORK },
-      // TypeDoc reads the docstrings: `npm run docs:api` fails on a wrong one, and on a type that should be exported
+      // TypeDoc reads the docstrings: the step `docs` of `npm run verify` fails on a wrong one, and on a type that should be exported
       messages: {
         compilerMessageReporting: { default: { logLevel: ExtractorLogLevel.Error } },
         tsdocMessageReporting: { default: ignored },

@@ -59,7 +59,7 @@ export interface JobStatus {
   /** The role of this replica for the job. */
   readonly role: JobRole;
   /**
-   * When the job was paused on all replicas, by the clock of Redis, ISO 8601. Null: it is not, as far as this replica knows. A replica
+   * When the job was paused on all replicas, by the clock of the store, ISO 8601. Null: it is not, as far as this replica knows. A replica
    * on which the job is disabled never knows it.
    */
   readonly pausedAt: string | null;

@@ -307,7 +307,7 @@ export interface JobState {
   readonly handled: number | undefined;
   /** The newest slot of a fixed rate whose run began. */
   readonly slot: number | undefined;
-  /** When the last run of an interval began. Only a long delay records it: see `runs/interval-loop.ts`. */
+  /** When the last run of an interval began. Only delays above 10 s record it. */
   readonly runStartedAt: number | undefined;
   /** When the last run of an interval ended. */
   readonly runEndedAt: number | undefined;

@@ -48,7 +48,7 @@ export interface JobEvents {
   /**
    * This replica gave a term back, after the run had ended. Not called for a term that was lost before.
    *
-   * `confirmed` is false when Redis did not answer. It is also false with `runInFlight`: a run that ignores its abort still runs when
+   * `confirmed` is false when the store did not answer. It is also false with `runInFlight`: a run that ignores its abort still runs when
    * the connections are closed. In both cases the lock expires by itself.
    */
   leadershipReleased: {
@@ -58,7 +58,7 @@ export interface JobEvents {
     readonly fencingToken: number;
     /** Why the term was given back. */
     readonly reason: LeadershipReleaseReason;
-    /** Whether Redis confirmed it. False: the lock expires by itself. */
+    /** Whether the store confirmed it. False: the lock expires by itself. */
     readonly confirmed: boolean;
     /** Whether a run that ignored its abort is still in flight. */
     readonly runInFlight: boolean;
@@ -75,7 +75,7 @@ export interface JobEvents {
     readonly fencingToken: number;
     /** From the request until its answer, in milliseconds. */
     readonly roundTripMs: number;
-    /** How far the clock of Redis is ahead of this replica's, in milliseconds. It is exact to half a round trip. */
+    /** How far the clock of the store is ahead of this replica's, in milliseconds. It is exact to half a round trip. */
     readonly clockOffsetMs: number;
   };
 
@@ -186,18 +186,18 @@ export interface JobEvents {
     readonly job?: string;
     /** How long the outage lasted, in milliseconds. */
     readonly outageMs: number;
-    /** True: Redis restarted, or is another server now. A job without a leader gets one after its `lockExpiry`. Left out: not known. */
+    /** True: the store restarted, or is another server now. A job without a leader gets one after its `lockExpiry`. Left out: not known. */
     readonly hasRestarted?: true;
   };
   /**
-   * Redis denies a request of this job: a permission is missing, the key has another type, or too few replicas of Redis are connected.
+   * The store denies a request of this job: a permission is missing, the key has another type, or too few replicas of Redis are connected.
    * Without a `job` it denies what all jobs need: scripts, heartbeats, messages about releases and grants, or a new connection. A person
    * must change something. Sent again after 1 min, 2 min, 4 min and so on while requests are denied. Not called when they work again.
    */
   requestDenied: {
     /** Name of the job. Left out: all jobs need what is denied. */
     readonly job?: string;
-    /** The answer of Redis. */
+    /** The answer of the store. */
     readonly error: LockStoreError;
     /** For how long requests have been denied, in milliseconds. 0 at first. */
     readonly deniedMs: number;
@@ -237,10 +237,10 @@ export interface JobEvents {
 export const JOB_EVENTS = Object.freeze({
   leadershipGained: 'This replica became the leader of the job.',
   leadershipLost:
-    'This replica lost its lease: Redis did not confirm it in time, or the lock is gone. A run in progress is aborted.',
+    'This replica lost its lease: the store did not confirm it in time, or the lock is gone. A run in progress is aborted.',
   leadershipReleased:
-    'This replica gave up leadership. `confirmed: false`: Redis did not confirm it, and another replica leads when the session ends.',
-  leaseRenewed: 'Redis confirmed the lock of this leader.',
+    'This replica gave up leadership. `confirmed: false`: the store did not confirm it, and another replica leads when the session ends.',
+  leaseRenewed: 'The store confirmed the lock of this leader.',
   runStarted: 'A run starts.',
   runSucceeded: 'The job returned, even if its signal had fired before.',
   runFailed: 'The job threw or rejected.',
@@ -250,9 +250,10 @@ export const JOB_EVENTS = Object.freeze({
   tickDropped: 'The leader skipped `count` ticks. The newest was due at `scheduledAt`.',
   occurrencesMissed: 'The cron ticks after `from` and up to `to` will not run. One replica reports them.',
   eventLoopBlocked: 'The event loop was blocked for 1 s or longer. `jobs` had a run in progress.',
-  storeUnreachable: 'Redis does not answer. With `job`: only about the lock of that job. Again after 1, 2, 4, … min.',
+  storeUnreachable:
+    'The store does not answer. With `job`: only about the lock of that job. Again after 1, 2, 4, … min.',
   storeRecovered: 'The outage of `storeUnreachable` is over.',
-  requestDenied: 'Redis denies a request. With `job`: only about the lock of that job. Again after 1, 2, 4, … min.',
+  requestDenied: 'The store denies a request. With `job`: only about the lock of that job. Again after 1, 2, 4, … min.',
   warning: 'A rare condition that a person should look at. `message` says what to do.',
   observerFailed: 'An observer threw or rejected. Not sent for a failure in `observerFailed` itself.',
 } satisfies Readonly<Record<keyof JobEvents, string>>);
