@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { Cron, FixedRate } from '../jobs/job.decorators.js';
-import { exploreInstances } from '../jobs/explore-instances.js';
+import { exploreInstances } from '../testing/explore-instances.js';
 import { type Job } from '../jobs/job.js';
 import { type InvalidJobsError, type InvalidOptionsError } from '../base/errors/mistakes.errors.js';
 import { OVERRIDES } from '../options/job-option-table.js';

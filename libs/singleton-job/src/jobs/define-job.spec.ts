@@ -3,7 +3,7 @@ import { FixedRate } from './job.decorators.js';
 import { type InvalidJobsError, type InvalidOptionsError } from '../base/errors/mistakes.errors.js';
 import { resolveOptions } from '../options/resolve-options.js';
 import { FROM_VARIABLES } from '../options/variables.js';
-import { exploreInstances } from './explore-instances.js';
+import { exploreInstances } from '../testing/explore-instances.js';
 
 class Prices {
   @FixedRate('1s', { name: 'tick', timeout: 0, offset: '2s' })

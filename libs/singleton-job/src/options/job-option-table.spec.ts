@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { Cron, FixedRate, Interval, type JobDecorator } from '../jobs/job.decorators.js';
-import { exploreInstances } from '../jobs/explore-instances.js';
+import { exploreInstances } from '../testing/explore-instances.js';
 import { type ScheduleKind } from '../base/events/run-info.js';
 import { optionsOf, OVERRIDES } from './job-option-table.js';
 import { resolveOptions } from './resolve-options.js';

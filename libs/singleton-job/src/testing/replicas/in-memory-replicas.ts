@@ -1,4 +1,4 @@
-import { exploreInstances } from '../../jobs/explore-instances.js';
+import { exploreInstances } from '../explore-instances.js';
 import { replicaOf } from '../../store/lock-store.js';
 import { type ManualClock } from '../manual-clock.js';
 import { type TestServer } from '../test-server.js';

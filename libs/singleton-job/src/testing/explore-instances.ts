@@ -1,9 +1,9 @@
 import { InvalidJobsError } from '../base/errors/mistakes.errors.js';
 import { type ResolvedOptions } from '../options/resolve-options.js';
-import { checkDuplicates } from './check-names.js';
-import { defineJob } from './define-job.js';
-import { candidatesOf } from './job-candidate.js';
-import { type Job } from './job.js';
+import { checkDuplicates } from '../jobs/check-names.js';
+import { defineJob } from '../jobs/define-job.js';
+import { candidatesOf } from '../jobs/job-candidate.js';
+import { type Job } from '../jobs/job.js';
 
 /**
  * The jobs of some objects, found by the rules of the explorer but without a container.
