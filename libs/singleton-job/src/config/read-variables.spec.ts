@@ -144,6 +144,13 @@ describe('the variables of a job', () => {
     expect(problemsOf({ ...fromVariables, jobs: { ...fromVariables.jobs } })).toEqual([]);
   });
 
+  it('are named with what was meant where jobs of code replaces them and they set no option', () => {
+    const fromVariables = read({ SINGLETON_JOB_JOBS__PRICE_TICK__PERIODD: '2s' });
+    expect(problemsOf({ ...fromVariables, jobs: {} })).toEqual([
+      expect.stringMatching(/^SINGLETON_JOB_JOBS__PRICE_TICK__PERIODD.*PERIOD/),
+    ]);
+  });
+
   it('stand for every character that is no letter and no digit by an underscore', () => {
     class Odd {
       @FixedRate('1s', { name: 'a--b.Ç2_' })

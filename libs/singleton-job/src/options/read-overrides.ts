@@ -39,9 +39,12 @@ export function readOverrides(
 }
 
 /** Code may have replaced `jobs` after a spread. */
-function checkKept({ prefix, values }: OptionVariables, raw: unknown, problems: string[]): void {
+function checkKept({ prefix, values, problems: misspelt }: OptionVariables, raw: unknown, problems: string[]): void {
   const set = Object.keys(values).filter((option) => values[option] !== undefined);
   if (isRecord(raw) && set.every((option) => raw[option] === values[option])) return;
+  // nothing else reads this section
+  problems.push(...misspelt);
+  if (set.length === 0) return;
   const names = set.map((option) => `${prefix}${optionInVariable(option)}`).join(', ');
   const fix = 'Write jobs: { ...fromEnvironment.jobs, … }, where fromEnvironment is what singletonJobConfig returns';
   problems.push(`${names}: jobs in code replaces what variables set. ${fix}`);

@@ -21,6 +21,9 @@ export const readStore: Reader<LockStore | 'memory'> = (store, at) => {
   if (typeof store !== 'object' || store === null)
     return at.refuse(store, "a LockStore or 'memory'", 'leave it out to use Redis, and set connection');
   const missing = Object.keys(STORE_METHODS).filter((method) => typeof Reflect.get(store, method) !== 'function');
+  const name: unknown = Reflect.get(store, 'name');
+  if (typeof name !== 'string' || name === '') missing.push('name');
   if (missing.length === 0) return store as LockStore;
-  return at.refuse(store, 'a LockStore', `implement ${missing.map((method) => `${method}()`).join(', ')}`);
+  const members = missing.map((member) => (member === 'name' ? "name, such as 'MongoDB'" : `${member}()`));
+  return at.refuse(store, 'a LockStore', `implement ${members.join(', ')}`);
 };

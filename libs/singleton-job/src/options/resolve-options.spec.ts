@@ -13,7 +13,8 @@ const REQUIRED = { projectName: 'myapp', connection: 'redis://localhost:6379' };
 
 const nothing = () => undefined;
 
-const STORE: Record<Exclude<keyof LockStore, 'name' | 'isSubscribed'>, () => unknown> = {
+const STORE: Record<Exclude<keyof LockStore, 'name' | 'isSubscribed'>, () => unknown> & { name: string } = {
+  name: 'own',
   heartbeat: nothing,
   endSession: nothing,
   acquire: nothing,
