@@ -21,6 +21,11 @@ const RUNS = 'singleton_job.runs';
 
 const collected = async () => (await collectedMetrics()).scopeMetrics.flatMap(({ metrics }) => metrics);
 
+it('the module refuses to be imported twice, which would count every run twice', async () => {
+  const twice = [SingletonJobOpenTelemetryModule, SingletonJobOpenTelemetryModule.forRoot({})];
+  await expect(startDisabled({ imports: twice })).rejects.toThrow(/must be imported once/);
+});
+
 describe('the metrics', () => {
   it('are those of the table in docs/observability.md: instrument, kind, unit, attributes', async () => {
     const page = readFileSync(join(import.meta.dirname, '../../docs/observability.md'), 'utf8');
