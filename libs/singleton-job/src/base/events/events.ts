@@ -14,7 +14,7 @@ import { type RunEnded, type RunInfo, type ScheduleKind } from './run-info.js';
  * Every event of the library and its payload. Names are in the past tense. Each replica reports only its own events.
  * Locks of `LockService` have only the events of the store. Their `job` begins with `lock/`.
  *
- * To add an event, add it here and to {@link JOB_EVENTS}, then run `npm run api`.
+ * To add an event, add it here and to {@link JOB_EVENTS}, add a row to `docs/observability.md`, then run `npm run api`.
  */
 export interface JobEvents {
   /**
@@ -229,7 +229,7 @@ export interface JobEvents {
 }
 
 /**
- * All events, with their meaning in one line. The diagnostics channels and the table in `docs/observability.md` are made from it.
+ * All events, with their meaning in one line. The diagnostics channels are made from it.
  *
  * @example
  * for (const event of Object.keys(JOB_EVENTS)) subscribe(`nestjs-singleton-job:${event}`, print);
