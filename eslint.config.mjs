@@ -28,9 +28,9 @@ const workspaceZones = [
     message: 'tools/ may import only itself and the library: tests and measurements are built on it.',
   },
   {
-    target: ['./libs/**', './apps/**', './bench/**', './test/!(proof)/**'],
-    from: './test/proof',
-    message: 'Nothing but the proof itself imports test/proof/.',
+    target: ['./libs/**', './apps/**', './bench/**', './test/!(simulation|faults)/**'],
+    from: ['./test/simulation', './test/faults'],
+    message: 'Nothing else imports test/simulation/ and test/faults/.',
   },
   {
     target: './bench/**',
@@ -153,7 +153,7 @@ export default tseslint.config(
   },
   {
     // programs that people start
-    files: ['tools/**/*.ts', 'bench/**/*.ts', 'test/proof/*.ts', 'test/proof/simulation/command/*.ts'],
+    files: ['tools/**/*.ts', 'bench/**/*.ts', 'test/simulation/command/*.ts'],
     rules: { 'no-console': 'off' },
   },
   {

@@ -25,7 +25,7 @@ const shared = {
   modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/.cache/', '<rootDir>/apps/reports/'],
 };
 
-/** Every project is one kind of test. `npm test` runs all but the proof. */
+/** Every project is one kind of test. `npm test` runs all but the faults. */
 export default {
   // A test that waits says for how long, and for what. This ends what waits for nothing. It is longer than all that a test may wait for on a
   // busy machine, or that the first start of a Redis takes to fetch it.
@@ -41,7 +41,7 @@ export default {
     {
       ...shared,
       displayName: 'simulation',
-      testMatch: ['<rootDir>/test/proof/simulation/**/*.spec.ts'],
+      testMatch: ['<rootDir>/test/simulation/**/*.spec.ts'],
       testPathIgnorePatterns: ['rolling-restart'],
     },
     { ...shared, displayName: 'docs', testMatch: ['<rootDir>/test/docs/**/*.spec.ts'] },
@@ -56,8 +56,8 @@ export default {
     },
     {
       ...shared,
-      displayName: 'proof',
-      testMatch: ['<rootDir>/test/proof/{faults,processes}/**/*.spec.ts', '**/rolling-restart.spec.ts'],
+      displayName: 'faults',
+      testMatch: ['<rootDir>/test/faults/**/*.spec.ts', '**/rolling-restart.spec.ts'],
       globalSetup: '<rootDir>/test/support/build-applications.ts',
     },
   ],

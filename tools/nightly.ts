@@ -6,10 +6,10 @@ import { runTests } from './workspace/tests.js';
 /** What takes too long for every commit. */
 const PARTS: Readonly<Record<string, () => Promise<boolean>>> = {
   'faults on real servers and processes': async () => {
-    const { passed, failed } = await runTests([], ['proof']);
+    const { passed, failed } = await runTests([], ['faults']);
     return failed === 0 && passed > 0;
   },
-  '10,000 simulated stories': () => endsWell('test/proof/simulate.ts', '--seeds', '10000'),
+  '10,000 simulated stories': () => endsWell('test/simulation/command/simulate.ts', '--seeds', '10000'),
   'every measure of the benchmark once': () => endsWell('bench/main.ts', '--quick'),
   'the report service, also in Chromium': () => endsWell('tools/reports.ts', 'test'),
 };

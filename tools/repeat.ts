@@ -3,7 +3,7 @@ import { startLoad } from './workspace/load.js';
 import { runTests } from './workspace/tests.js';
 
 /** `npx tsx tools/repeat.ts 20 [arguments of jest]`: what depends on timing, again and again on a machine without a free core. */
-const TIMED = ['contract', 'integration', 'processes', 'proof'];
+const TIMED = ['contract', 'integration', 'processes', 'faults'];
 
 const [count = '20', ...args] = process.argv.slice(2);
 const rounds = Number(count);

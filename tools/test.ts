@@ -3,7 +3,7 @@ import { runTests } from './workspace/tests.js';
 
 /**
  * `npm test` runs the projects unit, docs, types, simulation, contract, integration and processes. `npm test -- <arguments of jest>`
- * chooses a part, such as the path of a spec or `--selectProjects proof`.
+ * chooses a part, such as the path of a spec or `--selectProjects faults`.
  */
 const result = await runTests(process.argv.slice(2));
 await record('tests', result);

@@ -17,7 +17,7 @@ function expectSound(workers: Workers): void {
   expect(brokenFences(workers.runs())).toEqual([]);
 }
 
-/** One test for each promise of docs/guarantees.md, on three real processes: P1 is the first one. The proof has the others. */
+/** One test for each promise of docs/guarantees.md, on three real processes: P1 is the first one. `test/faults/` has the others. */
 describe('Three processes keep', () => {
   it.concurrent(
     'P1, P6: a leader that is suspended past its lease starts nothing, and its run is aborted',

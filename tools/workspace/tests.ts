@@ -19,13 +19,13 @@ interface Group {
   readonly workers: number;
 }
 
-/** What runs together, one group after the other. The proof runs only where it is named. */
+/** What runs together, one group after the other. Faults run only where they are named. */
 const GROUPS: readonly Group[] = [
   // these compute, nearly without a pause
   { projects: ['unit', 'docs', 'types', 'simulation'], workers: availableParallelism() },
   // these mostly wait
   { projects: ['contract', 'integration', 'processes'], workers: 3 },
-  { projects: ['proof'], workers: 3 },
+  { projects: ['faults'], workers: 3 },
 ];
 
 const TESTED = ['unit', 'docs', 'types', 'simulation', 'contract', 'integration', 'processes'];

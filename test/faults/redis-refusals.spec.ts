@@ -1,0 +1,139 @@
+import { describe, expect, it } from '@jest/globals';
+import { type Redis } from 'ioredis';
+import { lockLifeMs } from '../../libs/singleton-job/src/store/lock-store.js';
+import { RedisServer } from '../../tools/replicas/redis/index.js';
+import { SLACK_MS } from '../../tools/replicas/busy-machine.js';
+import { ReplicaPair } from './support/replica-pair.js';
+import { LOCK_EXPIRY_MS } from './support/in-process-replica.js';
+import { adminClient } from './support/fault-run.js';
+
+interface World {
+  readonly admin: Redis;
+  readonly pair: ReplicaPair;
+}
+
+interface Refusal {
+  readonly name: string;
+  readonly begin: (run: World) => unknown;
+  readonly end: (run: World) => unknown;
+  /** The text of its one log line. */
+  readonly says: RegExp;
+  /** The jobs that have no leader during the fault. @default all */
+  readonly jobs?: readonly string[];
+  /** Whether the replicas give neither a name nor a password. */
+  readonly isAnonymous?: boolean;
+  /** Whether heartbeats continue. Then the terms end with their locks, which live longer than a session. */
+  readonly permitsHeartbeats?: boolean;
+}
+
+const PERMITTED = ['on', '>secret', 'resetkeys', 'resetchannels', '~*', '&*', '+@all'];
+const permit = (admin: Redis, ...rules: string[]): Promise<unknown> =>
+  admin.call('ACL', 'SETUSER', 'jobs', 'reset', ...PERMITTED, ...rules);
+
+const REFUSALS: readonly Refusal[] = [
+  {
+    name: 'requires a password',
+    begin: async ({ admin }) => {
+      await admin.config('SET', 'requirepass', 'secret');
+      for (const type of ['normal', 'pubsub']) await admin.call('CLIENT', 'KILL', 'TYPE', type, 'SKIPME', 'yes');
+    },
+    end: ({ admin }) => admin.config('SET', 'requirepass', ''),
+    says: /NOAUTH/,
+    isAnonymous: true,
+  },
+  {
+    name: 'requires another password',
+    begin: async ({ admin }) => {
+      await admin.call('ACL', 'SETUSER', 'jobs', 'resetpass', '>another');
+      await admin.call('CLIENT', 'KILL', 'USER', 'jobs');
+    },
+    end: ({ admin }) => permit(admin),
+    says: /WRONGPASS/,
+  },
+  {
+    name: 'no longer permits scripts',
+    begin: ({ admin }) => permit(admin, '-@scripting'),
+    end: ({ admin }) => permit(admin),
+    says: /NOPERM .*evalsha/,
+  },
+  {
+    name: 'no longer permits a command of the scripts',
+    begin: ({ admin }) => permit(admin, '-pexpire', '-set'),
+    end: ({ admin }) => permit(admin),
+    says: /can't run this command|NOPERM/,
+    permitsHeartbeats: true,
+  },
+  {
+    name: 'no longer permits the keys',
+    begin: ({ admin }) => permit(admin, 'resetkeys', '~other:*'),
+    end: ({ admin }) => permit(admin),
+    says: /NOPERM/,
+  },
+  {
+    name: 'has another type under the key of a lock',
+    begin: async ({ admin, pair }) => {
+      await admin.multi().del(pair.lock('heartbeat')).lpush(pair.lock('heartbeat'), 'not a lock').exec();
+    },
+    end: ({ admin, pair }) => admin.del(pair.lock('heartbeat')),
+    says: /heartbeat:lock' with WRONGTYPE/,
+    jobs: ['heartbeat'],
+    permitsHeartbeats: true,
+  },
+  {
+    name: 'has another type under the key of a state',
+    begin: async ({ admin, pair }) => {
+      await admin.multi().del(pair.state('heartbeat')).set(pair.state('heartbeat'), 'not a state').exec();
+    },
+    end: ({ admin, pair }) => admin.del(pair.state('heartbeat')),
+    says: /heartbeat:lock' with WRONGTYPE/,
+    jobs: ['heartbeat'],
+    permitsHeartbeats: true,
+  },
+];
+
+describe('a Redis that', () => {
+  it.concurrent.each(REFUSALS)(
+    '$name is logged once for each command, and jobs go on after the fix',
+    async ({ begin, end, says, jobs, isAnonymous = false, permitsHeartbeats = false }) => {
+      await using server = await RedisServer.start();
+      using outside = adminClient(server);
+      const { admin } = outside;
+      await permit(admin);
+      const url = isAnonymous ? server.url : server.url.replace('//', '//jobs:secret@');
+      await using pair = await ReplicaPair.start([url, url]);
+      const { leader } = pair;
+      const concerned = jobs ?? pair.jobNames;
+      const counts = pair.replicas.map(({ warnings }) => warnings.length);
+      const faultRun = { admin, pair };
+
+      await begin(faultRun);
+      await pair.until('the terms are over', () => concerned.every((name) => !leader.leads.has(name)), {
+        withinMs: (permitsHeartbeats ? lockLifeMs(LOCK_EXPIRY_MS) : LOCK_EXPIRY_MS) + SLACK_MS,
+      });
+      await pair.until('both warn', () =>
+        pair.replicas.every(({ warnings }) => warnings.some((line) => says.test(line))),
+      );
+      const overMs = performance.now();
+      await new Promise((resolve) => setTimeout(resolve, LOCK_EXPIRY_MS + 1_000));
+      const endsMs = performance.now();
+      await end(faultRun);
+      await pair.goesOn();
+
+      const during = pair.runs.filter(({ startedAtMs }) => startedAtMs > overMs && startedAtMs < endsMs);
+      expect(during.filter(({ job }) => concerned.includes(job))).toEqual([]);
+      expect(new Set(during.map(({ job }) => job)).size).toBe(pair.jobNames.length - concerned.length);
+      expect(pair.violations()).toEqual([]);
+      pair.replicas.forEach(({ warnings }, index) => {
+        // a replica may notice its lost connection before Redis refuses it
+        const others = /became LEADER|Redis is unavailable, .*(closed|ECONNRESET|ECONNREFUSED|EPIPE)/;
+        const since = warnings
+          .slice(counts[index])
+          .filter((line) => !others.test(line) && !line.includes('lost leadership'));
+        expect(since).toEqual(since.map(() => expect.stringMatching(says)));
+        const commands = since.map((line) => /answered '(\w+)'/.exec(line)?.[1]);
+        expect([since.length > 0, commands]).toEqual([true, [...new Set(commands)]]);
+        if (!permitsHeartbeats) expect(since).toHaveLength(1);
+      });
+    },
+  );
+});

@@ -1,0 +1,84 @@
+import { type Job } from '../../../libs/singleton-job/src/jobs/job.js';
+import { resolveOptions } from '../../../libs/singleton-job/src/options/resolve-options.js';
+import { type SingletonJobOptions } from '../../../libs/singleton-job/src/options/singleton-job.options.js';
+import { createReplica, createReplicaId } from '../../../libs/singleton-job/src/control/create-replica.js';
+import { type JobSupervisor } from '../../../libs/singleton-job/src/runs/job-supervisor.js';
+import { type RedisConnectionOptions } from '../../../libs/singleton-job/src/store/redis/redis-clients.js';
+import { RedisLockStore } from '../../../libs/singleton-job/src/store/redis/redis-lock-store.js';
+import { RecordingObserver } from '../../../libs/singleton-job/src/testing/index.js';
+import { SystemClock } from '../../../libs/singleton-job/src/base/time/system-clock.js';
+import { type Report, reportsIn } from '../../../tools/replicas/history.js';
+import { LATE, SILENT } from '../../../tools/replicas/busy-machine.js';
+
+export interface ReplicaOptions {
+  readonly node: string;
+  readonly project: string;
+  readonly connection: RedisConnectionOptions;
+  readonly jobs: readonly Job[];
+  readonly options: Partial<SingletonJobOptions> | undefined;
+}
+
+export const HEARTBEAT_INTERVAL_MS = 200;
+/** So long that a lease survives seconds without a CPU. */
+export const LOCK_EXPIRY_MS = 4_000;
+
+/** One real replica, with its log and its events. */
+export class InProcessReplica {
+  readonly node: string;
+  /**
+   * As `warn: message`. Three kinds are left out: debug lines, lines about a busy machine, and lines about missed occurrences, which the
+   * history checks.
+   */
+  readonly lines: string[] = [];
+  readonly observer = new RecordingObserver(new SystemClock());
+  readonly store: RedisLockStore;
+  readonly supervisor: JobSupervisor;
+
+  constructor({ node, project, connection, jobs, options = {} }: ReplicaOptions) {
+    this.node = node;
+    const resolved = resolveOptions({
+      projectName: project,
+      connection,
+      heartbeatInterval: HEARTBEAT_INTERVAL_MS,
+      lockExpiry: LOCK_EXPIRY_MS,
+      maxBackoffDelay: 1_000,
+      shutdownTimeout: '3s',
+      ...options,
+    });
+    this.store = new RedisLockStore({ projectName: project, connection });
+    const write = (level: string) => (message: string) => {
+      if (!LATE.test(message)) this.lines.push(`${level}: ${message}`);
+    };
+    const sink = { error: write('error'), warn: write('warn'), log: write('log'), debug: () => undefined };
+    const id = createReplicaId(node);
+    const { supervisor } = createReplica(resolved, { id, store: this.store, log: sink, observers: [this.observer] });
+    for (const job of jobs) supervisor.add(job);
+    supervisor.start();
+    this.supervisor = supervisor;
+  }
+
+  static lockExpiryMs({ lockExpiry = LOCK_EXPIRY_MS }: Partial<SingletonJobOptions> = {}): number {
+    return typeof lockExpiry === 'number' ? lockExpiry : LOCK_EXPIRY_MS;
+  }
+
+  /** The jobs that it leads at the moment, by its own events. */
+  get leads(): ReadonlySet<string> {
+    const leads = new Set<string>();
+    for (const { event, payload } of this.observer.events) {
+      if (event === 'leadershipGained') leads.add(payload.job);
+      if (event === 'leadershipLost' || event === 'leadershipReleased') leads.delete(payload.job);
+    }
+    return leads;
+  }
+
+  /** Its log lines of level warn and error. That an answer took too long is left out. */
+  get warnings(): string[] {
+    return this.lines.filter((line) => /^(warn|error): /.test(line) && !SILENT.test(line));
+  }
+
+  /** Its log lines about occurrences that were not started. */
+  reports(): Report[] {
+    const { node } = this;
+    return this.observer.events.flatMap(({ atMs, event, payload }) => reportsIn(event, payload, { node, atMs }));
+  }
+}

@@ -1,0 +1,286 @@
+import { type JobRun } from '../../libs/singleton-job/src/jobs/job-run.js';
+import { type JobEvents, type Notify } from '../../libs/singleton-job/src/base/events/events.js';
+import { deadlineOf } from '../../libs/singleton-job/src/leadership/lease.js';
+import {
+  type AcquireRequest,
+  type AcquireResult,
+  type HeartbeatRequest,
+  type Holder,
+  lockExpiryOf,
+  type ReleaseRequest,
+  type ReleaseResult,
+  replicaOf,
+  sessionOf,
+} from '../../libs/singleton-job/src/store/lock-store.js';
+import { type TestServer } from '../../libs/singleton-job/src/testing/index.js';
+import { type Candidate } from './calm-checks.js';
+import { JOBS, longestExpiryMs, type Request, type Setting } from './plan.js';
+import { type ProcessClock } from './process-clock.js';
+import { type DoubleLead, type LockGrant, type Run, type Vacancy, type Window } from './history.js';
+import { KnownDeadlines } from './known-deadlines.js';
+import { OccurrenceWatch } from './occurrence-watch.js';
+import { type Reading } from './simulated-network.js';
+import { type World } from './world.js';
+
+type Open<T> = { -readonly [K in keyof T]: T[K] };
+
+/** A process as the recorder sees it. */
+export interface Watched extends Candidate {
+  readonly name: string;
+  readonly clock: ProcessClock;
+  readonly startedMs: number;
+  /** Whether it would start a run of a job now, or when it wakes up. */
+  leads(job: string): boolean;
+}
+
+export interface RecorderParts {
+  readonly world: World;
+  readonly setting: Setting;
+  readonly server: TestServer;
+  /** Only kills: then a successor must lead as soon as the session of the dead process has ended. */
+  readonly onlyKills: boolean;
+  /** Called with a line for everything that happens. */
+  readonly print: ((line: string) => void) | undefined;
+}
+
+/** From the end of a session to the next leader. */
+const SUCCESSION_MS = 50;
+/** The additional time for each replica that counts as alive, because a survivor also waits for dead replicas. */
+const SPREAD_MS = 15;
+/** How far the clocks of this simulation may drift apart during a lease. */
+const DRIFT = 0.005;
+/** A process that has just started may not know of the others. */
+const NEWCOMER_MS = 500;
+
+/** Records every run of all processes in true time, the rest of its lease by the clocks of its process, and the lock in the store. */
+export class Recorder {
+  readonly runs: Open<Run>[] = [];
+  readonly windows: Open<Window>[] = [];
+  readonly doubleLeads: DoubleLead[] = [];
+  readonly vacancies: Vacancy[] = [];
+  readonly grants: LockGrant[] = [];
+  readonly occurrences: OccurrenceWatch;
+  readonly #parts: RecorderParts;
+  readonly #processes = new Map<string, Watched>();
+  readonly #deadlines = new KnownDeadlines();
+  /** The holder of each term. */
+  readonly #holders = new Map<string, Holder>();
+  /** The token of the term in which a process leads a job, by its own events. */
+  readonly #terms = new Map<string, number>();
+  /** When the server carried out the last heartbeat of a session. */
+  readonly #heartbeats = new Map<string, number>();
+  /** Processes that have read the answer to a heartbeat. */
+  readonly #acquainted = new Set<string>();
+  /** When processes have ended: Infinity for those that live. */
+  readonly #ends = new Map<string, number>();
+  /** Until when they may lead beside a leader that they cannot know of. */
+  readonly #newcomers = new Map<string, number>();
+  /** When data was lost. */
+  readonly #losses: number[] = [];
+
+  constructor(parts: RecorderParts) {
+    this.#parts = parts;
+    this.occurrences = new OccurrenceWatch(parts.setting.version.cronSeconds * 1_000);
+  }
+
+  /** From now on, for so long, a fault that the promises exclude may break a rule. */
+  allow({ forMs, ...window }: Omit<Window, 'fromMs' | 'untilMs'> & { readonly forMs: number }): void {
+    const { nowMs } = this.#parts.world;
+    this.windows.push({ ...window, fromMs: nowMs, untilMs: nowMs + forMs });
+  }
+
+  /** The store has lost data. A process that starts now knows nothing of what was lost. */
+  dataLost(): void {
+    const { nowMs } = this.#parts.world;
+    this.#losses.push(nowMs);
+    // a second loss may hit what a new process had gained wrongly after the first
+    for (const [process, untilMs] of this.#newcomers) if (untilMs > nowMs) this.#allowNewcomer(process, nowMs);
+  }
+
+  watch(process: Watched): void {
+    this.#processes.set(process.name, process);
+    this.#ends.set(process.name, Infinity);
+  }
+
+  /** The answers that a process reads. */
+  reading(process: string): Reading {
+    return {
+      heartbeat: (request, result, sent) => {
+        this.#meet(process);
+        for (const [index, { id, lockExpiryMs }] of request.sessions.entries()) {
+          if (result.sessions[index]?.status !== 'ended')
+            this.#deadlines.confirm(process, id, deadlineOf(sent, lockExpiryMs));
+        }
+      },
+      lock: ({ name, holder, lifeMs }, sent, token) => {
+        this.#deadlines.confirm(process, `${name} ${holder}`, deadlineOf(sent, lifeMs));
+        if (token !== undefined) this.#holders.set(`${process} ${name} ${String(token)}`, holder);
+      },
+    };
+  }
+
+  /** The server has carried out a request, maybe of a process that is gone. */
+  carriedOut(clock: ProcessClock, request: Request, body: object, answer: unknown): void {
+    const { world } = this.#parts;
+    if (request === 'heartbeat') {
+      for (const { id } of (body as HeartbeatRequest).sessions) this.#heartbeats.set(id, world.nowMs);
+    }
+    if (request === 'release' && (answer as ReleaseResult).released) {
+      const { name, holder } = body as ReleaseRequest;
+      for (const run of this.runs) {
+        if (run.job === name && run.process === replicaOf(holder) && run.endedMs !== undefined)
+          run.endRecordedMs ??= world.nowMs;
+      }
+    }
+    if (request === 'acquire') this.occurrences.answered(body as AcquireRequest, answer as AcquireResult, world.nowMs);
+    if (request === 'acquire' && clock.hasEnded && (answer as AcquireResult).granted)
+      this.#expectSuccessor((body as AcquireRequest).name, (body as AcquireRequest).holder);
+  }
+
+  /** A run begins; returns what to call when its signal fires, and when it has settled. */
+  began(
+    process: Watched,
+    run: JobRun,
+    { kind, settleMs }: Pick<Run, 'kind' | 'settleMs'>,
+  ): { aborted: () => void; ended: () => void } {
+    const { job, fencingToken, scheduledAt } = run;
+    const { name, clock } = process;
+    const isInTerm = this.#terms.get(`${name} ${job}`) === fencingToken;
+    const holder = this.#holders.get(`${name} ${job} ${String(fencingToken)}`) ?? '';
+    const open: Open<Run> = {
+      job,
+      kind,
+      process: name,
+      scheduledAt: scheduledAt.getTime(),
+      startedMs: this.#parts.world.nowMs,
+      settleMs,
+      leaseLeftMs: isInTerm ? this.#deadlines.leaseLeftMs(process, job, holder) : -Infinity,
+      heldLock: this.#holdsLock(job, holder),
+    };
+    if (!clock.hasEnded) this.runs.push(open);
+    this.#seeOthers(name, job);
+    return {
+      aborted: () => {
+        open.abortedMs ??= this.#parts.world.nowMs;
+      },
+      ended: () => {
+        open.endedMs ??= this.#parts.world.nowMs;
+      },
+    };
+  }
+
+  /** A process is gone, and so are its runs. */
+  ended(process: string): void {
+    for (const run of this.runs) if (run.process === process) run.endedMs ??= this.#parts.world.nowMs;
+    this.#processes.delete(process);
+    this.#ends.set(process, this.#parts.world.nowMs);
+    for (const job of JOBS) {
+      const holder = this.#parts.server.holderOf(job);
+      if (holder !== undefined && replicaOf(holder) === process) this.#expectSuccessor(job, holder);
+    }
+  }
+
+  /** A job has no leader, or no run, although it has been calm for long enough. */
+  missed(rule: Vacancy['rule'], job: string, calmFromMs: number): void {
+    const since = `it has been calm since ${calmFromMs.toFixed(1)}`;
+    this.vacancies.push({ rule, job, since, dueMs: this.#parts.world.nowMs });
+  }
+
+  isLed(job: string): boolean {
+    return [...this.#processes.values()].some((process) => process.isLeading(job));
+  }
+
+  /** The processes that have not ended. */
+  get living(): Iterable<Watched> {
+    return this.#processes.values();
+  }
+
+  note(line: string): void {
+    this.#parts.print?.(`${this.#parts.world.nowMs.toFixed(1).padStart(9)} ${line}`);
+  }
+
+  get isPrinting(): boolean {
+    return this.#parts.print !== undefined;
+  }
+
+  /** Observes the events of a process while it lives. */
+  listenTo(process: string, clock: ProcessClock): Notify {
+    return (event, payload) => {
+      if (clock.hasEnded) return;
+      if (this.isPrinting) this.note(`${process} ${event} ${JSON.stringify(payload)}`);
+      this.occurrences.heard(event, payload, this.#parts.world.nowMs);
+      if (event === 'leadershipGained') {
+        const { job, fencingToken } = payload as JobEvents['leadershipGained'];
+        this.#terms.set(`${process} ${job}`, fencingToken);
+        this.#seeOthers(process, job);
+      }
+      if (event === 'leaseRenewed') {
+        const { job } = payload as JobEvents['leaseRenewed'];
+        if (this.#processes.get(process)?.leads(job) === true) this.#seeOthers(process, job);
+      }
+      if (event === 'leadershipLost' || event === 'leadershipReleased')
+        this.#terms.delete(`${process} ${(payload as JobEvents['leadershipLost']).job}`);
+    };
+  }
+
+  /** `process` leads a job at this moment. No other process may. */
+  #seeOthers(process: string, job: string): void {
+    for (const other of this.#processes.values()) {
+      if (other.name === process || !other.leads(job)) continue;
+      this.doubleLeads.push({ job, processes: [other.name, process], atMs: this.#parts.world.nowMs });
+    }
+  }
+
+  #holdsLock(job: string, holder: Holder): boolean {
+    const { server } = this.#parts;
+    const session = sessionOf(holder);
+    // a session that is not listed has not ended
+    return server.holderOf(job) === holder && session !== undefined && server.sessionOf(session)?.hasEnded !== true;
+  }
+
+  /** How many processes may count as alive: also dead ones with a session that has not ended. */
+  #countedAsAlive(nowMs: number): number {
+    const sinceMs = nowMs - longestExpiryMs(this.#parts.setting);
+    return [...this.#ends.values()].filter((endedMs) => endedMs >= sinceMs).length;
+  }
+
+  /** The first answer that a process reads. It cannot know what was lost before. */
+  #meet(process: string): void {
+    if (this.#acquainted.has(process)) return;
+    this.#acquainted.add(process);
+    for (const lossMs of this.#losses) this.#allowNewcomer(process, lossMs);
+  }
+
+  #allowNewcomer(process: string, lossMs: number): void {
+    const { world, setting } = this.#parts;
+    const untilMs = lossMs + longestExpiryMs(setting) * (1 + DRIFT);
+    if (untilMs <= world.nowMs) return;
+    this.#newcomers.set(process, untilMs);
+    this.allow({ rules: ['two-leaders', 'two-runs'], process, forMs: untilMs - world.nowMs });
+  }
+
+  /** The process of `holder` is dead: another replica must lead when its session has ended. */
+  #expectSuccessor(job: string, holder: Holder): void {
+    const { onlyKills, world, server, setting } = this.#parts;
+    const session = sessionOf(holder);
+    const heartbeatMs = this.#heartbeats.get(session ?? '');
+    if (!onlyKills || session === undefined || heartbeatMs === undefined) return;
+    const expiryMs = (lockExpiryOf(session) / setting.serverRate) * (1 + DRIFT);
+    const dueMs = heartbeatMs + expiryMs + Math.max(SUCCESSION_MS, SPREAD_MS * this.#countedAsAlive(heartbeatMs));
+    if (world.nowMs < dueMs) {
+      // a heartbeat may be under way, and more processes may die
+      world.at(dueMs, () => {
+        this.#expectSuccessor(job, holder);
+      });
+      return;
+    }
+    const hasSurvivor = [...this.#processes.values()].some(({ startedMs }) => startedMs <= dueMs - NEWCOMER_MS);
+    if (!hasSurvivor || server.holderOf(job) !== holder) return;
+    this.vacancies.push({
+      rule: 'no-leader',
+      job,
+      since: `${holder} is dead, its last heartbeat was at ${heartbeatMs.toFixed(1)}`,
+      dueMs,
+    });
+  }
+}

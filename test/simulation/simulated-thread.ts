@@ -1,0 +1,72 @@
+import { BackupHeartbeats } from '../../libs/singleton-job/src/heartbeat-thread/backup-heartbeats.js';
+import {
+  type BackupReport,
+  type HeartbeatBackup,
+  type MainThreadState,
+} from '../../libs/singleton-job/src/leadership/heartbeat-backup.js';
+import { type Chance } from './chance.js';
+import { Pipe } from './pipe.js';
+import { type ProcessClock } from './process-clock.js';
+import { type SimulatedNetwork } from './simulated-network.js';
+import { type World } from './world.js';
+
+interface ThreadParts {
+  readonly world: World;
+  readonly chance: Chance;
+  /** Shows the same time as the clock of the main thread, and is never blocked. */
+  readonly clock: ProcessClock;
+  /** A connection of its own. */
+  readonly network: SimulatedNetwork;
+}
+
+/** The longest time that a message between the threads takes. */
+const MESSAGE_MS = 2;
+
+/** The heartbeat thread of a process. Messages between the two threads arrive in order, a moment later. */
+export class SimulatedThread implements HeartbeatBackup {
+  readonly clock: ProcessClock;
+  readonly network: SimulatedNetwork;
+  readonly #states: Pipe;
+  readonly #heartbeats: BackupHeartbeats;
+  readonly #reports: BackupReport[] = [];
+
+  constructor({ world, chance, clock, network }: ThreadParts) {
+    this.clock = clock;
+    this.network = network;
+    const pipe = (): Pipe => new Pipe({ world, travelMs: () => chance.between(0, MESSAGE_MS), isOpen: () => true });
+    this.#states = pipe();
+    const reports = pipe();
+    this.#heartbeats = new BackupHeartbeats({
+      store: network,
+      clock,
+      report: (report) => {
+        // the main thread reads what has arrived even while its loop is blocked
+        reports.send(() => this.#reports.push(report));
+      },
+      reportUnreachable: () => undefined,
+    });
+  }
+
+  update(state: MainThreadState): void {
+    this.#states.send(() => {
+      this.clock.deliver(() => {
+        this.#heartbeats.receive(state);
+      });
+    });
+  }
+
+  takeReports(): readonly BackupReport[] {
+    return this.#reports.splice(0);
+  }
+
+  close(): Promise<void> {
+    this.end();
+    return Promise.resolve();
+  }
+
+  /** It is terminated. What it has sent still arrives. */
+  end(): void {
+    this.clock.end();
+    this.network.end();
+  }
+}
