@@ -9,7 +9,7 @@ const PARTS: Readonly<Record<string, () => Promise<boolean>>> = {
     const { passed, failed } = await runTests([], ['faults']);
     return failed === 0 && passed > 0;
   },
-  '10,000 simulated stories': () => endsWell('test/simulation/command/simulate.ts', '--seeds', '10000'),
+  '10,000 simulated scenarios': () => endsWell('test/simulation/command/simulate.ts', '--seeds', '10000'),
   'every measure of the benchmark once': () => endsWell('bench/main.ts', '--quick'),
   'the report service, also in Chromium': () => endsWell('tools/reports.ts', 'test'),
 };

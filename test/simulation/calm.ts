@@ -1,4 +1,4 @@
-import { type Happening, type World } from './world.js';
+import { type Happening, type Timeline } from './timeline.js';
 
 /** What must be true when nothing was disturbed for long enough. */
 export interface CalmCheck {
@@ -13,7 +13,7 @@ export class Calm {
   #endsMs = 0;
 
   constructor(
-    private readonly world: World,
+    private readonly timeline: Timeline,
     private readonly checks: readonly CalmCheck[],
   ) {
     this.disturbed();
@@ -26,12 +26,12 @@ export class Calm {
 
   /** A fault begins or ends: each check has its bound from now on. */
   disturbed(): void {
-    const { nowMs } = this.world;
+    const { nowMs } = this.timeline;
     for (const happening of this.#pending) happening.callOff();
     this.#pending = this.checks.map((one) => {
       const atMs = nowMs + one.boundMs(nowMs);
       this.#endsMs = Math.max(this.#endsMs, atMs);
-      return this.world.at(atMs, () => {
+      return this.timeline.at(atMs, () => {
         one.check(nowMs);
       });
     });

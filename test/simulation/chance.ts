@@ -1,4 +1,4 @@
-/** Reproducible chance: the same seed gives the same story. (The mulberry32 generator.) */
+/** Reproducible chance: the same seed gives the same scenario. (The mulberry32 generator.) */
 export class Chance {
   #state: number;
 

@@ -5,10 +5,10 @@ import { Pipe } from './pipe.js';
 import { type ProcessClock } from './process-clock.js';
 import { type Client, type SimulatedServer } from './simulated-server.js';
 import { TRAVEL_MS, type NetworkConditions } from './network-conditions.js';
-import { type World } from './world.js';
+import { type Timeline } from './timeline.js';
 
 export interface ConnectionParts {
-  readonly world: World;
+  readonly timeline: Timeline;
   readonly clock: ProcessClock;
   readonly server: SimulatedServer;
   readonly chance: Chance;
@@ -38,15 +38,15 @@ export class Connection implements Client {
 
   constructor(parts: ConnectionParts) {
     this.#parts = parts;
-    const { world, server } = parts;
+    const { timeline, server } = parts;
     this.#start = server.start;
     const travelMs = (): number => this.#travelMs();
     const way = (blocked: NetworkConditions['way']) => (): boolean => {
       const now = parts.conditions().way;
       return now !== 'silent' && now !== blocked;
     };
-    this.#there = new Pipe({ world, travelMs, isOpen: way('mute'), arrivedLate: server.arrivedLate });
-    this.#back = new Pipe({ world, travelMs, isOpen: way('deaf') });
+    this.#there = new Pipe({ timeline, travelMs, isOpen: way('mute'), arrivedLate: server.arrivedLate });
+    this.#back = new Pipe({ timeline, travelMs, isOpen: way('deaf') });
     server.connect(this);
   }
 
@@ -173,13 +173,13 @@ export class Connection implements Client {
   /** Time in which the process was halted does not count. Before the end it reads once more. */
   #look(): void {
     if (this.#unanswered.size === 0 || !this.#isOpen) return;
-    const { clock, world } = this.#parts;
+    const { clock, timeline } = this.#parts;
     const elapsedMs = clock.now() - this.#lookedMs;
     if (this.#hasArrived) this.#startAnew();
     else this.#silentMs += Math.min(elapsedMs, 2 * LOOK_MS);
     this.#lookedMs = clock.now();
     if (this.#silentMs >= SILENCE_MS)
-      world.after(0, () => {
+      timeline.after(0, () => {
         clock.deliver(() => {
           if (this.#unanswered.size === 0 || this.#hasArrived) return;
           if (this.#parts.chance.happens(0.3)) this.#loseWhatIsUnderWay();

@@ -6,7 +6,7 @@ import { type Fault, JOBS, longestExpiryMs, type Setting, type Temper } from './
 /** A resume is carried out within this time, if nothing fails. */
 const RESUMED_WITHIN_MS = 50;
 
-/** In some stories a version with another cron schedule or other leases is rolled out, and sometimes rolled back. */
+/** In some scenarios a version with another cron schedule or other leases is rolled out, and sometimes rolled back. */
 export function drawRollOut({ chance, setting, places }: Draw): [Setting, Fault[]] {
   if (!chance.happens(0.15)) return [setting, []];
   const { faultsForMs, version } = setting;
@@ -25,7 +25,7 @@ export function drawRollOut({ chance, setting, places }: Draw): [Setting, Fault[
   return [rolled, restarts];
 }
 
-/** In some stories leaders step down, sometimes several times in a row. */
+/** In some scenarios leaders step down, sometimes several times in a row. */
 export function drawStepDowns({ chance, setting: { faultsForMs, heartbeatIntervalMs }, places }: Draw): Fault[] {
   if (!chance.happens(0.2)) return [];
   const faults: Fault[] = [];
@@ -51,7 +51,7 @@ export function drawBlocks(draw: Draw): Fault[] {
   return faults;
 }
 
-/** In some stories the clock of the store is set. */
+/** In some scenarios the clock of the store is set. */
 export function drawStoreClockSteps(draw: Draw): Fault[] {
   const { chance, setting } = draw;
   if (!chance.happens(0.1)) return [];
@@ -62,7 +62,7 @@ export function drawStoreClockSteps(draw: Draw): Fault[] {
   }));
 }
 
-/** In some stories a part of the processes dies for good in the end: the others must take over without a newcomer. */
+/** In some scenarios a part of the processes dies for good in the end: the others must take over without a newcomer. */
 export function drawAbsences(draw: Draw): Fault[] {
   const { chance, setting, places } = draw;
   if (!chance.happens(0.25)) return [];
@@ -78,7 +78,7 @@ export function drawAbsences(draw: Draw): Fault[] {
     }));
 }
 
-/** In some stories the clock of the store is wrong by minutes, or is set right again. */
+/** In some scenarios the clock of the store is wrong by minutes, or is set right again. */
 export function drawStoreClockJumps({ chance, setting }: Draw): Fault[] {
   if (!chance.happens(0.12)) return [];
   return Array.from({ length: chance.pick([1, 1, 2]) }, () => ({
@@ -88,7 +88,7 @@ export function drawStoreClockJumps({ chance, setting }: Draw): Fault[] {
   }));
 }
 
-/** In some stories processes unregister jobs, some for good. */
+/** In some scenarios processes unregister jobs, some for good. */
 export function drawUnregistrations(draw: Draw): Fault[] {
   const { chance, setting, places } = draw;
   if (!chance.happens(0.2)) return [];
@@ -101,7 +101,7 @@ export function drawUnregistrations(draw: Draw): Fault[] {
   }));
 }
 
-/** In some stories jobs are paused on all replicas for a while. */
+/** In some scenarios jobs are paused on all replicas for a while. */
 export function drawPauses(draw: Draw): Fault[] {
   const { chance, setting, places } = draw;
   if (!chance.happens(0.2)) return [];
@@ -114,7 +114,7 @@ export function drawPauses(draw: Draw): Fault[] {
   }));
 }
 
-/** In some stories a pause ends in the end, and no replica gets the message. The one that ended it may die then. Heartbeats show it. */
+/** In some scenarios a pause ends in the end, and no replica gets the message. The one that ended it may die then. Heartbeats show it. */
 export function drawLostResumes({ chance, setting, places }: Draw): Fault[] {
   if (!chance.happens(0.05)) return [];
   const lostFromMs = setting.faultsForMs - 2 * RESUMED_WITHIN_MS;
@@ -137,7 +137,7 @@ export function drawLostResumes({ chance, setting, places }: Draw): Fault[] {
   ];
 }
 
-/** In some stories the first leaders die with their first grants. */
+/** In some scenarios the first leaders die with their first grants. */
 export function drawFirstDeaths(draw: Draw): Fault[] {
   const { chance, places } = draw;
   if (!chance.happens(0.03)) return [];

@@ -18,7 +18,7 @@ import { drawEarlyTimersMs, drawLockExpiryMs, drawSetting, drawThreads } from '.
 import { withLongLeasesBefore, withOtherKinds } from './draw-versions.js';
 import { type Fault, type Plan, type Temper } from './plan.js';
 
-/** The story of a seed. */
+/** The scenario of a seed. */
 export function drawPlan(seed: number): Plan {
   const chance = Chance.of(seed, 'plan');
   const temper = chance.pick<Temper>([

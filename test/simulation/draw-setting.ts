@@ -47,18 +47,18 @@ export function drawExpiries(chance: Chance): Version['lockExpiryMs'] {
   return { grid: chance.pick(tiers), pause: chance.pick(tiers), cron: chance.pick(tiers) };
 }
 
-/** In some stories all replicas have a heartbeat thread, in some a part of them. */
+/** In some scenarios all replicas have a heartbeat thread, in some a part of them. */
 export function drawThreads(chance: Chance, places: number): boolean[] {
   const share = chance.pick([0, 0, 0.5, 1]);
   return Array.from({ length: places }, () => chance.happens(share));
 }
 
-/** In some stories timers fire early, as those of Node.js do. */
+/** In some scenarios timers fire early, as those of Node.js do. */
 export function drawEarlyTimersMs(chance: Chance): number {
   return chance.pick([0, MOST_EARLY_MS]);
 }
 
-/** In some stories the processes also use `LockService`. */
+/** In some scenarios the processes also use `LockService`. */
 export function drawLockExpiryMs(chance: Chance): number | undefined {
   return chance.happens(0.15) ? chance.pick([800, 3_000]) : undefined;
 }

@@ -27,7 +27,7 @@ export function withOtherKinds(plan: Plan, chance: Chance): Plan {
   };
 }
 
-/** Some stories begin with a version that has a long `lockExpiry`. It is rolled out and its leases end before the first fault. */
+/** Some scenarios begin with a version that has a long `lockExpiry`. It is rolled out and its leases end before the first fault. */
 export function withLongLeasesBefore(plan: Plan, chance: Chance): Plan {
   const { setting } = plan;
   if (setting.rollOutMs < Infinity || !chance.happens(0.03)) return plan;

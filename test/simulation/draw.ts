@@ -4,7 +4,7 @@ import { type ClockFaults } from './process-clock.js';
 
 const DAY_MS = 86_400_000;
 
-/** What the faults of a story are drawn from. */
+/** What the faults of a scenario are drawn from. */
 export interface Draw {
   readonly chance: Chance;
   readonly setting: Setting;

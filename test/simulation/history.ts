@@ -52,7 +52,7 @@ export interface Report {
   readonly atMs: number;
 }
 
-/** A cron job that has one schedule in the whole story. */
+/** A cron job that has one schedule in the whole scenario. */
 export interface CronJob {
   readonly everyMs: number;
   /** Its occurrences count from here. Undefined: it was never granted. */

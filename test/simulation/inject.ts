@@ -9,15 +9,15 @@ import { type SimulatedServer } from './simulated-server.js';
 import { type NetworkConditions } from './network-conditions.js';
 import { windowsOf } from './windows.js';
 import { type Recorder } from './recorder.js';
-import { type World } from './world.js';
+import { type Timeline } from './timeline.js';
 
 /** Between two clicks. */
 const DOUBLE_CLICK_MS = 2;
 
-/** Where a story is played. */
+/** Where a scenario is played. */
 export interface StoryContext {
   readonly plan: Plan;
-  readonly world: World;
+  readonly timeline: Timeline;
   readonly places: readonly Place[];
   readonly server: SimulatedServer;
   readonly serverClock: ProcessClock;
@@ -126,7 +126,7 @@ function injectIntoProcess(fault: FaultOfProcess, injection: Injection): void {
       return;
     case 'crash':
       target.crashAt(fault.step, () => {
-        if (fault.step === 'renew sent') context.recorder.occurrences.crashedAtRenewal(context.world.nowMs);
+        if (fault.step === 'renew sent') context.recorder.occurrences.crashedAtRenewal(context.timeline.nowMs);
         die(fault, injection);
       });
       return;
@@ -182,7 +182,7 @@ function injectIntoProcess(fault: FaultOfProcess, injection: Injection): void {
 }
 
 /** Notes in the recorder which rules may break from now on, because the promises exclude this fault. */
-function allow(fault: Fault, { recorder, plan, world: { nowMs } }: StoryContext, target?: SimulatedProcess): void {
+function allow(fault: Fault, { recorder, plan, timeline: { nowMs } }: StoryContext, target?: SimulatedProcess): void {
   for (const { ofEarlierRuns = false, firstStartedWithinMs, ...window } of windowsOf(fault, plan)) {
     if (window.forMs <= 0) continue;
     recorder.allow({
@@ -245,18 +245,18 @@ function failOver(fault: Extract<Fault, { readonly kind: 'node-failover' }>, con
 }
 
 /** A fault ends. */
-function later({ world, disturb }: StoryContext, afterMs: number, end: () => void): void {
-  world.after(afterMs, () => {
+function later({ timeline, disturb }: StoryContext, afterMs: number, end: () => void): void {
+  timeline.after(afterMs, () => {
     disturb();
     end();
   });
 }
 
 /** By the process at this place, or the next one that lives. A person clicks twice. */
-function resumeJob(job: JobName, place: number, { places, world }: StoryContext): void {
+function resumeJob(job: JobName, place: number, { places, timeline }: StoryContext): void {
   const process = [...places.slice(place), ...places].find((one) => one.process !== undefined)?.process;
   process?.resumeJob(job);
-  world.after(DOUBLE_CLICK_MS, () => process?.resumeJob(job));
+  timeline.after(DOUBLE_CLICK_MS, () => process?.resumeJob(job));
 }
 
 function die(restart: Restart, injection: Injection): void {

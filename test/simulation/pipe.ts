@@ -1,7 +1,7 @@
-import { type World } from './world.js';
+import { type Timeline } from './timeline.js';
 
 export interface PipeParts {
-  readonly world: World;
+  readonly timeline: Timeline;
   /** The latency of the next data, unless earlier data takes longer. */
   readonly travelMs: () => number;
   /** Whether data arrives at the moment. */
@@ -22,9 +22,9 @@ export class Pipe {
   }
 
   send(arrive: () => void): void {
-    const { world, travelMs } = this.#parts;
-    this.#lastMs = Math.max(this.#lastMs, world.nowMs + travelMs());
-    world.at(this.#lastMs, () => {
+    const { timeline, travelMs } = this.#parts;
+    this.#lastMs = Math.max(this.#lastMs, timeline.nowMs + travelMs());
+    timeline.at(this.#lastMs, () => {
       this.#arrive(arrive);
     });
   }
@@ -34,7 +34,7 @@ export class Pipe {
     if (!this.#parts.isOpen()) return;
     const held = this.#held;
     this.#held = [];
-    for (const arrive of held) this.#parts.world.after(0, arrive);
+    for (const arrive of held) this.#parts.timeline.after(0, arrive);
   }
 
   /** Data that has not arrived by now arrives so much later, on another path. Infinity: never. */
@@ -48,7 +48,7 @@ export class Pipe {
   #arrive(arrive: () => void): void {
     if (this.#lateMs !== undefined) {
       if (this.#lateMs < Infinity)
-        this.#parts.world.after(this.#lateMs, () => {
+        this.#parts.timeline.after(this.#lateMs, () => {
           this.#parts.arrivedLate?.();
           arrive();
         });

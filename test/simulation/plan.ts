@@ -2,7 +2,7 @@ import { lockLifeMs } from '../../libs/singleton-job/src/store/lock-store.js';
 import { type ClockFaults } from './process-clock.js';
 import { type NetworkConditions, conditionsInWords } from './network-conditions.js';
 
-/** A story before it is played: everything that its seed draws. So a part of it can be left out. */
+/** A scenario before it is played: everything that its seed draws. So a part of it can be left out. */
 export interface Plan {
   readonly seed: number;
   readonly setting: Setting;
@@ -12,7 +12,7 @@ export interface Plan {
   readonly faults: readonly Fault[];
 }
 
-/** The faults of a story: only deaths of processes, all faults except losses of data, or all faults. */
+/** The faults of a scenario: only deaths of processes, all faults except losses of data, or all faults. */
 export type Temper = 'kills' | 'mild' | 'harsh';
 
 /** The jobs of every process. At first one of each kind. */
@@ -30,7 +30,7 @@ export interface Version {
   readonly cronSeconds: number;
 }
 
-/** The settings of the replicas, and the length of the story. */
+/** The settings of the replicas, and the length of the scenario. */
 export interface Setting {
   readonly heartbeatIntervalMs: number;
   readonly shutdownTimeoutMs: number;

@@ -8,35 +8,35 @@ export interface SeedsToPlay {
   readonly options?: PlayOptions;
 }
 
-/** A rule that a story broke. */
+/** A rule that a scenario broke. */
 export interface Failure extends Violation {
   readonly seed: number;
 }
 
 export interface Played {
-  readonly stories: number;
+  readonly scenarios: number;
   readonly runs: number;
-  /** Each rule that a story broke once, with the first evidence of it. */
+  /** Each rule that a scenario broke once, with the first evidence of it. */
   readonly failures: readonly Failure[];
 }
 
-/** Plays the stories of many seeds, one after another. */
+/** Plays the scenarios of many seeds, one after another. */
 export async function playSeeds(seeds: SeedsToPlay): Promise<Played> {
   const { first, count, options } = seeds;
   const failures: Failure[] = [];
   let runs = 0;
-  let stories = 0;
+  let scenarios = 0;
   for (let seed = first; seed < first + count; seed++) {
     const { history, violations } = await play(drawPlan(seed), options);
-    stories += 1;
+    scenarios += 1;
     runs += history.runs.length;
     const rules = new Map(violations.toReversed().map((violation) => [violation.rule, violation]));
     for (const violation of rules.values()) failures.push({ seed, ...violation });
   }
-  return { stories, runs, failures };
+  return { scenarios, runs, failures };
 }
 
-/** The story of one seed. */
+/** The scenario of one seed. */
 export function simulate(seed: number) {
   return play(drawPlan(seed));
 }

@@ -19,12 +19,12 @@ import { SimulatedServer } from './simulated-server.js';
 import { type StoryContext, inject } from './inject.js';
 import { keepsCron } from './occurrence-watch.js';
 import { Recorder } from './recorder.js';
-import { World } from './world.js';
+import { Timeline } from './timeline.js';
 
 /** Replaces the server of the processes by a faulty one, to show that the rules notice it. */
 export type ServerMutation = (server: TestServer) => TestServer;
 
-/** Options for playing a story. */
+/** Options for playing a scenario. */
 export interface PlayOptions {
   readonly mutate?: ServerMutation;
   /** Called with a line for everything that happens. */
@@ -38,37 +38,37 @@ export interface Outcome {
 
 const PLACES = 'abcdefgh';
 
-/** Plays a story: its faults, a calm after them, and the rules that it breaks. The same plan is the same story. */
+/** Plays a scenario: its faults, a calm after them, and the rules that it breaks. The same plan is the same scenario. */
 export async function play(plan: Plan, options: PlayOptions = {}): Promise<Outcome> {
   const { setting } = plan;
-  const world = new World();
-  const serverClock = new ProcessClock(world, { aheadMs: 0, rate: setting.serverRate });
+  const timeline = new Timeline();
+  const serverClock = new ProcessClock(timeline, { aheadMs: 0, rate: setting.serverRate });
   const data = setting.isCluster ? new SimulatedCluster(serverClock) : new TestServer(serverClock);
   const onlyKills = plan.faults.every(({ kind }) => kind === 'kill' || kind === 'crash');
-  const recorder = new Recorder({ world, setting, server: data, onlyKills, print: options.print });
+  const recorder = new Recorder({ timeline, setting, server: data, onlyKills, print: options.print });
   const disturb = (): void => {
     calm.disturbed();
   };
-  const server = new SimulatedServer({ world, data, isProxied: setting.isProxied, arrivedLate: disturb });
-  const locks = new LockWatch(world, recorder);
-  const places = placesOf({ plan, world, recorder, server, locks, mutate: options.mutate });
-  const calm = new Calm(world, calmChecks({ plan, recorder, server, locks }));
-  const context: StoryContext = { plan, world, places, server, serverClock, recorder, disturb };
+  const server = new SimulatedServer({ timeline, data, isProxied: setting.isProxied, arrivedLate: disturb });
+  const locks = new LockWatch(timeline, recorder);
+  const places = placesOf({ plan, timeline, recorder, server, locks, mutate: options.mutate });
+  const calm = new Calm(timeline, calmChecks({ plan, recorder, server, locks }));
+  const context: StoryContext = { plan, timeline, places, server, serverClock, recorder, disturb };
   plan.clocks.forEach((clock, index) => places[index]?.start(clock));
   for (const fault of plan.faults) {
-    world.at(fault.atMs, () => {
+    timeline.at(fault.atMs, () => {
       recorder.note(`*** ${faultInWords(fault)}`);
       inject(fault, context);
     });
   }
-  await world.passUntil(setting.faultsForMs);
-  while (world.nowMs < calm.endsMs) {
+  await timeline.passUntil(setting.faultsForMs);
+  while (timeline.nowMs < calm.endsMs) {
     for (const { process } of places) process?.spare();
-    await world.passUntil(calm.endsMs);
+    await timeline.passUntil(calm.endsMs);
   }
   const history: History = {
     // the runs in flight have run until now
-    runs: recorder.runs.map((run) => ({ endedMs: world.nowMs, ...run })),
+    runs: recorder.runs.map((run) => ({ endedMs: timeline.nowMs, ...run })),
     doubleLeads: recorder.doubleLeads,
     vacancies: recorder.vacancies,
     grants: recorder.grants,
@@ -82,14 +82,14 @@ export async function play(plan: Plan, options: PlayOptions = {}): Promise<Outco
 
 interface PlaceParts {
   readonly plan: Plan;
-  readonly world: World;
+  readonly timeline: Timeline;
   readonly recorder: Recorder;
   readonly server: SimulatedServer;
   readonly locks: LockWatch;
   readonly mutate: ServerMutation | undefined;
 }
 
-function placesOf({ plan, world, recorder, server, locks, mutate }: PlaceParts): Place[] {
+function placesOf({ plan, timeline, recorder, server, locks, mutate }: PlaceParts): Place[] {
   const { setting, seed } = plan;
   const { data } = server;
   const options = {
@@ -98,9 +98,9 @@ function placesOf({ plan, world, recorder, server, locks, mutate }: PlaceParts):
     shutdownTimeoutMs: setting.shutdownTimeoutMs,
   };
   const start = (hasThread: boolean, name: string, clockFaults: ClockFaults): SimulatedProcess => {
-    const version = versionAt(world.nowMs, setting);
+    const version = versionAt(timeline.nowMs, setting);
     return new SimulatedProcess(name, {
-      world,
+      timeline,
       recorder,
       server,
       options,

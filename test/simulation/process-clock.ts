@@ -1,5 +1,5 @@
 import { type Clock, type Timer } from '../../libs/singleton-job/src/base/time/clock.js';
-import { type Happening, type World } from './world.js';
+import { type Happening, type Timeline } from './timeline.js';
 
 export interface ClockFaults {
   /** How far the wall clock is ahead of true time. */
@@ -28,7 +28,7 @@ export type Standstill = 'paused' | 'suspended' | 'frozen';
  * process is halted or the thread is blocked. When it continues, the timers that came due fire before it reads from the network.
  */
 export class ProcessClock implements Clock {
-  readonly #world: World;
+  readonly #timeline: Timeline;
   readonly #rate: number;
   readonly #earlyMs: () => number;
   #aheadMs: number;
@@ -42,8 +42,8 @@ export class ProcessClock implements Clock {
   #heldArrivals: (() => void)[] = [];
 
   /** `earlyMs`: how early the next timer fires. */
-  constructor(world: World, { aheadMs, rate }: ClockFaults, earlyMs = () => 0) {
-    this.#world = world;
+  constructor(timeline: Timeline, { aheadMs, rate }: ClockFaults, earlyMs = () => 0) {
+    this.#timeline = timeline;
     this.#earlyMs = earlyMs;
     this.#aheadMs = aheadMs;
     this.#rate = rate;
@@ -65,7 +65,7 @@ export class ProcessClock implements Clock {
     let happening: Happening;
     let isPending = true;
     const arm = (): void => {
-      happening = this.#world.after((dueMs - this.now()) / this.#rate + ROUNDING_MS, () => {
+      happening = this.#timeline.after((dueMs - this.now()) / this.#rate + ROUNDING_MS, () => {
         this.#whenRunning(this.#heldTimers, wake);
       });
     };
@@ -125,13 +125,13 @@ export class ProcessClock implements Clock {
   halt(how: Standstill): void {
     if (this.#state !== 'running') return;
     this.#state = how;
-    this.#haltedAtMs = this.#world.nowMs;
+    this.#haltedAtMs = this.#timeline.nowMs;
   }
 
   goOn(): void {
     if (this.#state === 'ended') return;
-    if (this.#state === 'suspended') this.#suspendedForMs += this.#world.nowMs - this.#haltedAtMs;
-    if (this.#state === 'frozen') this.#frozenForMs += this.#world.nowMs - this.#haltedAtMs;
+    if (this.#state === 'suspended') this.#suspendedForMs += this.#timeline.nowMs - this.#haltedAtMs;
+    if (this.#state === 'frozen') this.#frozenForMs += this.#timeline.nowMs - this.#haltedAtMs;
     this.#state = 'running';
     if (this.#isBlocked) return;
     const timers = this.#heldTimers;
@@ -140,11 +140,11 @@ export class ProcessClock implements Clock {
     this.#heldArrivals = [];
     // each in its own turn, as in an event loop
     for (const go of timers)
-      this.#world.after(0, () => {
+      this.#timeline.after(0, () => {
         this.#whenRunning(this.#heldTimers, go);
       });
     for (const go of arrivals)
-      this.#world.after(0, () => {
+      this.#timeline.after(0, () => {
         this.#whenRunning(this.#heldArrivals, go);
       });
   }
@@ -172,7 +172,7 @@ export class ProcessClock implements Clock {
   }
 
   #trueNow(standsStill: boolean): number {
-    return standsStill ? this.#haltedAtMs : this.#world.nowMs;
+    return standsStill ? this.#haltedAtMs : this.#timeline.nowMs;
   }
 
   #whenRunning(held: (() => void)[], go: () => void): void {

@@ -20,7 +20,7 @@ import { type DoubleLead, type LockGrant, type Run, type Vacancy, type Window } 
 import { KnownDeadlines } from './known-deadlines.js';
 import { OccurrenceWatch } from './occurrence-watch.js';
 import { type Reading } from './simulated-network.js';
-import { type World } from './world.js';
+import { type Timeline } from './timeline.js';
 
 type Open<T> = { -readonly [K in keyof T]: T[K] };
 
@@ -34,7 +34,7 @@ export interface Watched extends Candidate {
 }
 
 export interface RecorderParts {
-  readonly world: World;
+  readonly timeline: Timeline;
   readonly setting: Setting;
   readonly server: TestServer;
   /** Only kills: then a successor must lead as soon as the session of the dead process has ended. */
@@ -85,13 +85,13 @@ export class Recorder {
 
   /** From now on, for so long, a fault that the promises exclude may break a rule. */
   allow({ forMs, ...window }: Omit<Window, 'fromMs' | 'untilMs'> & { readonly forMs: number }): void {
-    const { nowMs } = this.#parts.world;
+    const { nowMs } = this.#parts.timeline;
     this.windows.push({ ...window, fromMs: nowMs, untilMs: nowMs + forMs });
   }
 
   /** The store has lost data. A process that starts now knows nothing of what was lost. */
   dataLost(): void {
-    const { nowMs } = this.#parts.world;
+    const { nowMs } = this.#parts.timeline;
     this.#losses.push(nowMs);
     // a second loss may hit what a new process had gained wrongly after the first
     for (const [process, untilMs] of this.#newcomers) if (untilMs > nowMs) this.#allowNewcomer(process, nowMs);
@@ -121,18 +121,18 @@ export class Recorder {
 
   /** The server has carried out a request, maybe of a process that is gone. */
   carriedOut(clock: ProcessClock, request: Request, body: object, answer: unknown): void {
-    const { world } = this.#parts;
+    const { timeline } = this.#parts;
     if (request === 'heartbeat') {
-      for (const { id } of (body as HeartbeatRequest).sessions) this.#heartbeats.set(id, world.nowMs);
+      for (const { id } of (body as HeartbeatRequest).sessions) this.#heartbeats.set(id, timeline.nowMs);
     }
     if (request === 'release' && (answer as ReleaseResult).released) {
       const { name, holder } = body as ReleaseRequest;
       for (const run of this.runs) {
         if (run.job === name && run.process === replicaOf(holder) && run.endedMs !== undefined)
-          run.endRecordedMs ??= world.nowMs;
+          run.endRecordedMs ??= timeline.nowMs;
       }
     }
-    if (request === 'acquire') this.occurrences.answered(body as AcquireRequest, answer as AcquireResult, world.nowMs);
+    if (request === 'acquire') this.occurrences.answered(body as AcquireRequest, answer as AcquireResult, timeline.nowMs);
     if (request === 'acquire' && clock.hasEnded && (answer as AcquireResult).granted)
       this.#expectSuccessor((body as AcquireRequest).name, (body as AcquireRequest).holder);
   }
@@ -152,7 +152,7 @@ export class Recorder {
       kind,
       process: name,
       scheduledAt: scheduledAt.getTime(),
-      startedMs: this.#parts.world.nowMs,
+      startedMs: this.#parts.timeline.nowMs,
       settleMs,
       leaseLeftMs: isInTerm ? this.#deadlines.leaseLeftMs(process, job, holder) : -Infinity,
       heldLock: this.#holdsLock(job, holder),
@@ -161,19 +161,19 @@ export class Recorder {
     this.#seeOthers(name, job);
     return {
       aborted: () => {
-        open.abortedMs ??= this.#parts.world.nowMs;
+        open.abortedMs ??= this.#parts.timeline.nowMs;
       },
       ended: () => {
-        open.endedMs ??= this.#parts.world.nowMs;
+        open.endedMs ??= this.#parts.timeline.nowMs;
       },
     };
   }
 
   /** A process is gone, and so are its runs. */
   ended(process: string): void {
-    for (const run of this.runs) if (run.process === process) run.endedMs ??= this.#parts.world.nowMs;
+    for (const run of this.runs) if (run.process === process) run.endedMs ??= this.#parts.timeline.nowMs;
     this.#processes.delete(process);
-    this.#ends.set(process, this.#parts.world.nowMs);
+    this.#ends.set(process, this.#parts.timeline.nowMs);
     for (const job of JOBS) {
       const holder = this.#parts.server.holderOf(job);
       if (holder !== undefined && replicaOf(holder) === process) this.#expectSuccessor(job, holder);
@@ -183,7 +183,7 @@ export class Recorder {
   /** A job has no leader, or no run, although it has been calm for long enough. */
   missed(rule: Vacancy['rule'], job: string, calmFromMs: number): void {
     const since = `it has been calm since ${calmFromMs.toFixed(1)}`;
-    this.vacancies.push({ rule, job, since, dueMs: this.#parts.world.nowMs });
+    this.vacancies.push({ rule, job, since, dueMs: this.#parts.timeline.nowMs });
   }
 
   isLed(job: string): boolean {
@@ -196,7 +196,7 @@ export class Recorder {
   }
 
   note(line: string): void {
-    this.#parts.print?.(`${this.#parts.world.nowMs.toFixed(1).padStart(9)} ${line}`);
+    this.#parts.print?.(`${this.#parts.timeline.nowMs.toFixed(1).padStart(9)} ${line}`);
   }
 
   get isPrinting(): boolean {
@@ -208,7 +208,7 @@ export class Recorder {
     return (event, payload) => {
       if (clock.hasEnded) return;
       if (this.isPrinting) this.note(`${process} ${event} ${JSON.stringify(payload)}`);
-      this.occurrences.heard(event, payload, this.#parts.world.nowMs);
+      this.occurrences.heard(event, payload, this.#parts.timeline.nowMs);
       if (event === 'leadershipGained') {
         const { job, fencingToken } = payload as JobEvents['leadershipGained'];
         this.#terms.set(`${process} ${job}`, fencingToken);
@@ -227,7 +227,7 @@ export class Recorder {
   #seeOthers(process: string, job: string): void {
     for (const other of this.#processes.values()) {
       if (other.name === process || !other.leads(job)) continue;
-      this.doubleLeads.push({ job, processes: [other.name, process], atMs: this.#parts.world.nowMs });
+      this.doubleLeads.push({ job, processes: [other.name, process], atMs: this.#parts.timeline.nowMs });
     }
   }
 
@@ -252,24 +252,24 @@ export class Recorder {
   }
 
   #allowNewcomer(process: string, lossMs: number): void {
-    const { world, setting } = this.#parts;
+    const { timeline, setting } = this.#parts;
     const untilMs = lossMs + longestExpiryMs(setting) * (1 + DRIFT);
-    if (untilMs <= world.nowMs) return;
+    if (untilMs <= timeline.nowMs) return;
     this.#newcomers.set(process, untilMs);
-    this.allow({ rules: ['two-leaders', 'two-runs'], process, forMs: untilMs - world.nowMs });
+    this.allow({ rules: ['two-leaders', 'two-runs'], process, forMs: untilMs - timeline.nowMs });
   }
 
   /** The process of `holder` is dead: another replica must lead when its session has ended. */
   #expectSuccessor(job: string, holder: Holder): void {
-    const { onlyKills, world, server, setting } = this.#parts;
+    const { onlyKills, timeline, server, setting } = this.#parts;
     const session = sessionOf(holder);
     const heartbeatMs = this.#heartbeats.get(session ?? '');
     if (!onlyKills || session === undefined || heartbeatMs === undefined) return;
     const expiryMs = (lockExpiryOf(session) / setting.serverRate) * (1 + DRIFT);
     const dueMs = heartbeatMs + expiryMs + Math.max(SUCCESSION_MS, SPREAD_MS * this.#countedAsAlive(heartbeatMs));
-    if (world.nowMs < dueMs) {
+    if (timeline.nowMs < dueMs) {
       // a heartbeat may be under way, and more processes may die
-      world.at(dueMs, () => {
+      timeline.at(dueMs, () => {
         this.#expectSuccessor(job, holder);
       });
       return;

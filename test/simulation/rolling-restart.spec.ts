@@ -5,7 +5,7 @@ const SEEDS = Number(process.env['ROLLING_RESTARTS'] ?? 20);
 const [REPLICAS, JOBS] = [5, 100];
 
 describe('After a rolling restart', () => {
-  it(`the fullest replica leads at most twice the average, in ${SEEDS} stories`, async () => {
+  it(`the fullest replica leads at most twice the average, in ${SEEDS} scenarios`, async () => {
     for (let seed = 1; seed <= SEEDS; seed++) {
       const led = await afterRollingRestart({ seed, replicas: REPLICAS, jobs: JOBS });
       expect({ seed, led: led.reduce((sum, jobs) => sum + jobs) }).toEqual({ seed, led: JOBS });

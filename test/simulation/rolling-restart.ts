@@ -5,7 +5,7 @@ import { Chance } from './chance.js';
 import { ProcessClock } from './process-clock.js';
 import { SimulatedNetwork } from './simulated-network.js';
 import { SimulatedServer } from './simulated-server.js';
-import { World } from './world.js';
+import { Timeline } from './timeline.js';
 
 export interface RollingRestart {
   readonly seed: number;
@@ -20,25 +20,25 @@ const PAUSE_MS = 500;
 
 /** How many jobs each replica leads after all replicas were replaced, one after another. At first each leads the same number. */
 export async function afterRollingRestart({ seed, replicas, jobs }: RollingRestart): Promise<number[]> {
-  const world = new World();
-  const clock = new ProcessClock(world, { aheadMs: 0, rate: 1 });
-  const server = new SimulatedServer({ world, data: new TestServer(clock), isProxied: false });
-  const start = (name: string): CompetingReplica => new CompetingReplica({ name, seed, world, clock, server });
+  const timeline = new Timeline();
+  const clock = new ProcessClock(timeline, { aheadMs: 0, rate: 1 });
+  const server = new SimulatedServer({ timeline, data: new TestServer(clock), isProxied: false });
+  const start = (name: string): CompetingReplica => new CompetingReplica({ name, seed, timeline, clock, server });
   const all = Array.from({ length: jobs }, (_, index) => `job-${index}`);
   const running = Array.from({ length: replicas }, (_, index) => start(`${index}-0`));
   for (const [index, job] of all.entries()) running[index % replicas]?.compete(job);
-  await world.passUntil(START_MS);
+  await timeline.passUntil(START_MS);
   for (const [index, job] of all.entries()) {
     for (const [other, replica] of running.entries()) if (other !== index % replicas) replica.compete(job);
   }
-  await world.passUntil(world.nowMs + PAUSE_MS);
+  await timeline.passUntil(timeline.nowMs + PAUSE_MS);
   for (const [index, replica] of running.entries()) {
     replica.stop();
-    await world.passUntil(world.nowMs + PAUSE_MS);
+    await timeline.passUntil(timeline.nowMs + PAUSE_MS);
     const next = start(`${index}-1`);
     for (const job of all) next.compete(job);
     running[index] = next;
-    await world.passUntil(world.nowMs + PAUSE_MS);
+    await timeline.passUntil(timeline.nowMs + PAUSE_MS);
   }
   const led = running.map((replica) => replica.leadingCount);
   for (const replica of running) replica.stop();
@@ -48,7 +48,7 @@ export async function afterRollingRestart({ seed, replicas, jobs }: RollingResta
 interface CompetingParts {
   readonly name: string;
   readonly seed: number;
-  readonly world: World;
+  readonly timeline: Timeline;
   readonly clock: ProcessClock;
   readonly server: SimulatedServer;
 }
@@ -58,9 +58,9 @@ class CompetingReplica {
   readonly #replica: Replica;
   readonly #elections: Election[] = [];
 
-  constructor({ name, seed, world, clock, server }: CompetingParts) {
+  constructor({ name, seed, timeline, clock, server }: CompetingParts) {
     const store = new SimulatedNetwork({
-      world,
+      timeline,
       clock,
       server,
       data: server.data,

@@ -4,7 +4,7 @@ let drain: (() => void) | undefined;
 
 /**
  * From now on the worlds of this process settle by emptying the queue of microtasks directly, instead of waiting for a turn of the event
- * loop for each event. The stories are the same and take half the time. This needs a flag of V8, so it is only for processes that do
+ * loop for each event. The scenarios are the same and take half the time. This needs a flag of V8, so it is only for processes that do
  * nothing else.
  */
 export function settleOnTheSpot(): void {

@@ -3,7 +3,7 @@ import { play, type PlayOptions } from './play.js';
 import { type Rule } from './history.js';
 
 /**
- * The smallest story found that still breaks a rule. It first leaves out faults, many at once and then one by one. Then it shortens the
+ * The smallest scenario found that still breaks a rule. It first leaves out faults, many at once and then one by one. Then it shortens the
  * faults that last.
  */
 export async function shrink(plan: Plan, rule: Rule, options: PlayOptions = {}): Promise<Plan> {

@@ -3,9 +3,9 @@ import { type LockService } from '../../libs/singleton-job/src/locks/lock.servic
 import { type Chance } from './chance.js';
 import { type ProcessClock } from './process-clock.js';
 import { type Recorder } from './recorder.js';
-import { type World } from './world.js';
+import { type Timeline } from './timeline.js';
 
-/** The lock that the processes of a story take beside their jobs. */
+/** The lock that the processes of a scenario take beside their jobs. */
 export const LOCK = 'lock/shared';
 
 const WAIT_MS = 60_000;
@@ -19,19 +19,19 @@ export class LockWatch {
   #takenMs = 0;
 
   constructor(
-    private readonly world: World,
+    private readonly timeline: Timeline,
     private readonly recorder: Recorder,
   ) {}
 
   waits(process: string): void {
-    this.#waitsSince.set(process, this.world.nowMs);
+    this.#waitsSince.set(process, this.timeline.nowMs);
   }
 
   /** The wait is over, with or without the lock. */
   answered(process: string, handle?: LockHandle): void {
     this.#waitsSince.delete(process);
     if (handle === undefined) return;
-    const { nowMs: atMs } = this.world;
+    const { nowMs: atMs } = this.timeline;
     this.recorder.note(`${process} takes ${LOCK} with token ${String(handle.fencingToken)}`);
     for (const [other, held] of this.#holders) {
       if (other !== process && held.isHeld())

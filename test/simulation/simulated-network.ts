@@ -27,7 +27,7 @@ import { type Request, type Step } from './plan.js';
 import { type ProcessClock } from './process-clock.js';
 import { type SimulatedServer } from './simulated-server.js';
 import { GOOD_CONDITIONS, type NetworkConditions } from './network-conditions.js';
-import { type World } from './world.js';
+import { type Timeline } from './timeline.js';
 
 /** What a process has read: the store has extended its sessions, or confirmed a lock. */
 export interface Reading {
@@ -37,7 +37,7 @@ export interface Reading {
 }
 
 export interface NetworkParts {
-  readonly world: World;
+  readonly timeline: Timeline;
   readonly clock: ProcessClock;
   readonly server: SimulatedServer;
   /** How the server carries out a request: correctly, or with a mistake. */
@@ -68,8 +68,8 @@ export class SimulatedNetwork implements LockStore {
 
   constructor(parts: NetworkParts) {
     this.#parts = parts;
-    const { world, clock, server, chance, subscribes = true } = parts;
-    const common = { world, clock, server, chance, conditions: () => this.#conditions };
+    const { timeline, clock, server, chance, subscribes = true } = parts;
+    const common = { timeline, clock, server, chance, conditions: () => this.#conditions };
     this.#requests = new Line({
       ...common,
       isProxied: server.isProxied,
@@ -252,7 +252,7 @@ export class SimulatedNetwork implements LockStore {
   /** The server sends messages on this connection from now on. */
   #subscribe(connection: Connection): void {
     const { data } = this.#parts.server;
-    const { chance, world } = this.#parts;
+    const { chance, timeline } = this.#parts;
     this.#unsubscribe?.();
     this.#unsubscribe = data.addListener({
       message: (message) => {
@@ -263,7 +263,7 @@ export class SimulatedNetwork implements LockStore {
             if (this.isSubscribed) this.#listeners.each((listener) => listener.message?.(message));
           });
         };
-        if (chance.happens(lateMessages)) world.after(chance.between(0, lateMs), push);
+        if (chance.happens(lateMessages)) timeline.after(chance.between(0, lateMs), push);
         else push();
       },
     });

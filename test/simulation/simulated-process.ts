@@ -13,10 +13,10 @@ import { SimulatedNetwork } from './simulated-network.js';
 import { type SimulatedServer } from './simulated-server.js';
 import { SimulatedThread } from './simulated-thread.js';
 import { type Watched, type Recorder } from './recorder.js';
-import { type World } from './world.js';
+import { type Timeline } from './timeline.js';
 
 export interface ProcessParts {
-  readonly world: World;
+  readonly timeline: Timeline;
   readonly recorder: Recorder;
   /** Of its network. */
   readonly chance: Chance;
@@ -55,10 +55,10 @@ export class SimulatedProcess implements Watched {
     readonly name: string,
     parts: ProcessParts,
   ) {
-    const { world, recorder, chance, threadChance, options, random, clockFaults, earlyMs } = parts;
+    const { timeline, recorder, chance, threadChance, options, random, clockFaults, earlyMs } = parts;
     this.#parts = parts;
-    this.startedMs = world.nowMs;
-    this.clock = new ProcessClock(world, clockFaults, earlyMs);
+    this.startedMs = timeline.nowMs;
+    this.clock = new ProcessClock(timeline, clockFaults, earlyMs);
     this.#network = this.#connect(name, this.clock, chance);
     this.#thread = threadChance && this.#startThread(threadChance);
     recorder.note(`${name} starts`);
@@ -194,19 +194,19 @@ export class SimulatedProcess implements Watched {
 
   /** SIGTERM: resolves when the process would exit. */
   async stop(): Promise<void> {
-    const { world, recorder } = this.#parts;
+    const { timeline, recorder } = this.#parts;
     recorder.note(`${this.name} is stopped`);
     await this.#supervisor.stop();
     await this.#replica.locks.close();
     await this.#supervisor.close();
-    await new Promise<void>((resolve) => world.after(LAST_MOMENT_MS, resolve));
+    await new Promise<void>((resolve) => timeline.after(LAST_MOMENT_MS, resolve));
     if (!this.clock.hasEnded) this.#end('has stopped');
   }
 
   #connect(name: string, clock: ProcessClock, chance: Chance, subscribes = true): SimulatedNetwork {
-    const { world, recorder, server, data } = this.#parts;
+    const { timeline, recorder, server, data } = this.#parts;
     return new SimulatedNetwork({
-      world,
+      timeline,
       chance,
       server,
       data,
@@ -227,10 +227,10 @@ export class SimulatedProcess implements Watched {
   }
 
   #startThread(chance: Chance): SimulatedThread {
-    const { world, clockFaults } = this.#parts;
-    const clock = new ProcessClock(world, clockFaults);
+    const { timeline, clockFaults } = this.#parts;
+    const clock = new ProcessClock(timeline, clockFaults);
     const network = this.#connect(`${this.name}'s thread`, clock, chance, false);
-    return new SimulatedThread({ world, chance, clock, network });
+    return new SimulatedThread({ timeline, chance, clock, network });
   }
 
   #end(how: string): void {

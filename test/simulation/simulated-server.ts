@@ -1,7 +1,7 @@
 import { type LockStoreError } from '../../libs/singleton-job/src/base/errors/lock-store.error.js';
 import { type TestServer } from '../../libs/singleton-job/src/testing/index.js';
 import { type Request } from './plan.js';
-import { type World } from './world.js';
+import { type Timeline } from './timeline.js';
 
 /** A connection as the server has it. */
 export interface Client {
@@ -10,7 +10,7 @@ export interface Client {
 }
 
 export interface SimulatedServerParts {
-  readonly world: World;
+  readonly timeline: Timeline;
   /** Its data, and how it carries out requests. */
   readonly data: TestServer;
   /** A proxy is in front of it. It keeps the request connections during a restart, and forwards the waiting requests. */
@@ -24,7 +24,7 @@ export class SimulatedServer {
   readonly data: TestServer;
   readonly isProxied: boolean;
   readonly arrivedLate: () => void;
-  readonly #world: World;
+  readonly #timeline: Timeline;
   readonly #clients = new Set<Client>();
   #hangs = 0;
   #downs = 0;
@@ -33,8 +33,8 @@ export class SimulatedServer {
   /** Requests that it answers with an error. */
   readonly refused = new Map<Request, LockStoreError>();
 
-  constructor({ world, data, isProxied, arrivedLate = () => undefined }: SimulatedServerParts) {
-    this.#world = world;
+  constructor({ timeline, data, isProxied, arrivedLate = () => undefined }: SimulatedServerParts) {
+    this.#timeline = timeline;
     this.data = data;
     this.isProxied = isProxied;
     this.arrivedLate = arrivedLate;
@@ -99,6 +99,6 @@ export class SimulatedServer {
     if (this.#hangs > 0 || this.isDown) return;
     const held = this.#held;
     this.#held = [];
-    for (const carryOut of held) this.#world.after(0, carryOut);
+    for (const carryOut of held) this.#timeline.after(0, carryOut);
   }
 }

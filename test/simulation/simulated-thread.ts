@@ -8,10 +8,10 @@ import { type Chance } from './chance.js';
 import { Pipe } from './pipe.js';
 import { type ProcessClock } from './process-clock.js';
 import { type SimulatedNetwork } from './simulated-network.js';
-import { type World } from './world.js';
+import { type Timeline } from './timeline.js';
 
 interface ThreadParts {
-  readonly world: World;
+  readonly timeline: Timeline;
   readonly chance: Chance;
   /** Shows the same time as the clock of the main thread, and is never blocked. */
   readonly clock: ProcessClock;
@@ -30,10 +30,10 @@ export class SimulatedThread implements HeartbeatBackup {
   readonly #heartbeats: BackupHeartbeats;
   readonly #reports: BackupReport[] = [];
 
-  constructor({ world, chance, clock, network }: ThreadParts) {
+  constructor({ timeline, chance, clock, network }: ThreadParts) {
     this.clock = clock;
     this.network = network;
-    const pipe = (): Pipe => new Pipe({ world, travelMs: () => chance.between(0, MESSAGE_MS), isOpen: () => true });
+    const pipe = (): Pipe => new Pipe({ timeline, travelMs: () => chance.between(0, MESSAGE_MS), isOpen: () => true });
     this.#states = pipe();
     const reports = pipe();
     this.#heartbeats = new BackupHeartbeats({

@@ -11,7 +11,7 @@ const FIRST_SEED = Number(process.env['SIMULATION_FIRST_SEED'] ?? 1);
 
 const MOST_STORIES = 35;
 
-/** The rules among `wanted` that no story breaks. Ends with the story that breaks the last one. */
+/** The rules among `wanted` that no scenario breaks. Ends with the scenario that breaks the last one. */
 async function unbroken(mutate: ServerMutation, ...wanted: readonly Rule[]): Promise<readonly Rule[]> {
   const missing = new Set(wanted);
   for (let seed = 1; seed <= MOST_STORIES && missing.size > 0; seed++) {
@@ -45,19 +45,19 @@ const endsTooEarly: ServerMutation = (server) =>
   });
 
 describe('Under random faults of network, clocks, processes and Redis', () => {
-  it(`every rule is kept in ${SEEDS} stories from seed ${FIRST_SEED} on`, async () => {
-    const { failures, stories, runs } = await playInShards({ first: FIRST_SEED, count: SEEDS });
+  it(`every rule is kept in ${SEEDS} scenarios from seed ${FIRST_SEED} on`, async () => {
+    const { failures, scenarios, runs } = await playInShards({ first: FIRST_SEED, count: SEEDS });
     expect(failures.slice(0, 5).map(failureInWords).join('\n\n')).toBe('');
-    expect(stories).toBe(SEEDS);
+    expect(scenarios).toBe(SEEDS);
     expect(runs).toBeGreaterThan(SEEDS * 25);
   });
 
-  it('a failure prints the command that repeats its story', () => {
+  it('a failure prints the command that repeats its scenario', () => {
     const failure = { seed: 7, rule: 'two-leaders', evidence: 'two at once' } as const;
     expect(failureInWords(failure)).toMatch(/^seed 7 breaks 'two-leaders':\ntwo at once\n.*--shrink 7$/);
   });
 
-  it('a failed story is reduced to the events that it needs', async () => {
+  it('a failed scenario is reduced to the events that it needs', async () => {
     const options = { mutate: endsTooEarly };
     const plan = drawPlan(1);
     const [violation] = (await play(plan, options)).violations;
@@ -70,7 +70,7 @@ describe('Under random faults of network, clocks, processes and Redis', () => {
     for (const [index] of faults.entries()) expect(await isBrokenBy(faults.toSpliced(index, 1))).toBe(false);
   });
 
-  it('one seed gives one story', async () => {
+  it('one seed gives one scenario', async () => {
     expect(await simulate(7)).toEqual(await simulate(7));
   });
 
@@ -86,7 +86,7 @@ describe('Under random faults of network, clocks, processes and Redis', () => {
     expect([await isAnyLost(true), await isAnyLost(false)]).toEqual([false, true]);
   });
 
-  it('a story is the same in another process', async () => {
+  it('a scenario is the same in another process', async () => {
     const seeds = { first: 1, count: 10 };
     expect(await playInShards(seeds)).toEqual(await playSeeds(seeds));
   });

@@ -115,7 +115,7 @@ export class Workers implements AsyncDisposable {
 
   /** Waits until `holds`, and fails with everything that happened last if that takes too long. */
   until(what: string, holds: () => boolean, options?: Pick<UntilOptions, 'withinMs'>): Promise<void> {
-    return until(what, holds, { ...options, details: () => this.#story() });
+    return until(what, holds, { ...options, details: () => this.#scenario() });
   }
 
   /** Waits until every job that is due often has been run by a replica after `sinceMs`. */
@@ -137,7 +137,7 @@ export class Workers implements AsyncDisposable {
     await this.kill();
   }
 
-  #story(): string {
+  #scenario(): string {
     const reported = this.events.map(({ atMs, node, event, payload }) => ({
       atMs,
       text: `${node} ${event} ${JSON.stringify(payload)}`,

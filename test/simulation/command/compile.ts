@@ -4,12 +4,12 @@ import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:f
 import { dirname, join } from 'node:path';
 import { ROOT } from '../../../tools/workspace/paths.js';
 
-/** The sources that a story needs, without specs. */
+/** The sources that a scenario needs, without specs. */
 const SOURCES = ['libs/singleton-job/src', 'test/simulation'];
 const CACHE = join(ROOT, '.cache/simulation');
 
 /**
- * Compiles the simulation once for plain Node.js. That plays a story several times as fast as a program that compiles while it loads,
+ * Compiles the simulation once for plain Node.js. That plays a scenario several times as fast as a program that compiles while it loads,
  * because names of functions are not kept and there is no sandbox of a test framework.
  * Returns the folder, which has the same paths as the workspace.
  */

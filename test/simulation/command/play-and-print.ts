@@ -2,21 +2,21 @@ import { type Failure } from '../simulation.js';
 import { failureInWords } from './failure-in-words.js';
 import { playInShards, type ShardedSeeds } from './shards.js';
 
-/** Plays stories, prints the progress and the failures. Returns whether every rule was kept. */
+/** Plays scenarios, prints the progress and the failures. Returns whether every rule was kept. */
 export async function playAndPrint(seeds: Omit<ShardedSeeds, 'onProgress'>): Promise<boolean> {
   const startedAt = performance.now();
   const seconds = (): string => ((performance.now() - startedAt) / 1_000).toFixed(1);
   let printed = 0;
-  const { stories, runs, failures } = await playInShards({
+  const { scenarios, runs, failures } = await playInShards({
     ...seeds,
     onProgress: (played, found) => {
       if (played - printed < 5_000) return;
       printed = played;
-      console.log(`${played} of ${seeds.count} stories, ${found.length} failures, ${seconds()} s`);
+      console.log(`${played} of ${seeds.count} scenarios, ${found.length} failures, ${seconds()} s`);
     },
   });
   for (const failure of failures.slice(0, 10)) console.log(`\n${failureInWords(failure)}`);
-  console.log(`\n${stories} stories, ${runs} runs, ${failures.length} failures, ${seconds()} s`);
+  console.log(`\n${scenarios} scenarios, ${runs} runs, ${failures.length} failures, ${seconds()} s`);
   for (const [rule, seeds] of byRule(failures)) console.log(`${rule}: seeds ${seeds.slice(0, 10).join(' ')}`);
   return failures.length === 0;
 }

@@ -1,6 +1,6 @@
 import { faultInWords, play, type Plan, settingInWords, shrink } from '../simulation.js';
 
-/** Reduces a story to the faults that break its first rule, and prints it. */
+/** Reduces a scenario to the faults that break its first rule, and prints it. */
 export async function shrinkAndPrint(plan: Plan): Promise<boolean> {
   const { violations } = await play(plan);
   const [violation] = violations;
@@ -11,7 +11,7 @@ export async function shrinkAndPrint(plan: Plan): Promise<boolean> {
   return replay(await shrink(plan, violation.rule));
 }
 
-/** Prints a story from the beginning to the end. Returns whether every rule was kept. */
+/** Prints a scenario from the beginning to the end. Returns whether every rule was kept. */
 export async function replay(plan: Plan): Promise<boolean> {
   console.log(`seed ${plan.seed}: ${settingInWords(plan)}`);
   for (const fault of plan.faults) console.log(faultInWords(fault));

@@ -10,13 +10,13 @@ const CHUNK = 50;
 const ENOUGH_FAILURES = 20;
 
 export interface ShardedSeeds extends Omit<SeedsToPlay, 'options'> {
-  /** No further stories begin after this time. @default Infinity */
+  /** No further scenarios begin after this time. @default Infinity */
   readonly forMs?: number;
-  /** Called after each chunk with the number of played stories. */
-  readonly onProgress?: (stories: number, failures: readonly Failure[]) => void;
+  /** Called after each chunk with the number of played scenarios. */
+  readonly onProgress?: (scenarios: number, failures: readonly Failure[]) => void;
 }
 
-/** Plays the stories of many seeds in as many processes as there are cores. */
+/** Plays the scenarios of many seeds in as many processes as there are cores. */
 export async function playInShards({ onProgress, forMs = Infinity, ...seeds }: ShardedSeeds): Promise<Played> {
   const folder = await compileSimulation();
   const chunks = chunksOf(seeds);
@@ -24,8 +24,8 @@ export async function playInShards({ onProgress, forMs = Infinity, ...seeds }: S
   const endsAtMs = performance.now() + forMs;
   const add = (part: Played): boolean => {
     played.push(part);
-    const { stories, failures } = total(played);
-    onProgress?.(stories, failures);
+    const { scenarios, failures } = total(played);
+    onProgress?.(scenarios, failures);
     return failures.length < ENOUGH_FAILURES && performance.now() < endsAtMs;
   };
   const shards = Math.min(availableParallelism(), chunks.length);
@@ -54,7 +54,7 @@ async function playShard(folder: string, chunks: SeedsToPlay[], add: (part: Play
   }
 }
 
-/** Rejects if the process ends first, because a story crashed it. */
+/** Rejects if the process ends first, because a scenario crashed it. */
 function answer(child: ChildProcess, chunk: SeedsToPlay): Promise<Played> {
   return new Promise((resolve, reject) => {
     const gone = (code: number | null): void => {
@@ -73,7 +73,7 @@ function answer(child: ChildProcess, chunk: SeedsToPlay): Promise<Played> {
 function total(parts: readonly Played[]): Played {
   const sum = (of: (part: Played) => number): number => parts.reduce((so, part) => so + of(part), 0);
   return {
-    stories: sum(({ stories }) => stories),
+    scenarios: sum(({ scenarios }) => scenarios),
     runs: sum(({ runs }) => runs),
     failures: parts.flatMap(({ failures }) => failures).sort((a, b) => a.seed - b.seed),
   };

@@ -4,8 +4,8 @@ import { playAndPrint } from './play-and-print.js';
 import { replay, shrinkAndPrint } from './replay.js';
 
 /**
- * `npm run simulate -- --seeds 100000 --first 1`: plays that many stories in all cores.
- * `npm run simulate -- --replay 4711`: prints the story of one seed. `--shrink 4711`: reduces it to what matters.
+ * `npm run simulate -- --seeds 100000 --first 1`: plays that many scenarios in all cores.
+ * `npm run simulate -- --replay 4711`: prints the scenario of one seed. `--shrink 4711`: reduces it to what matters.
  */
 const { values } = parseArgs({
   options: {

@@ -2,7 +2,7 @@ import { playSeeds, type SeedsToPlay, settleOnTheSpot } from '../simulation.js';
 
 /** A process that plays the given seeds, and nothing else. */
 settleOnTheSpot();
-// a story has many errors, and their stacks are not needed
+// a scenario has many errors, and their stacks are not needed
 Error.stackTraceLimit = 0;
 
 process.on('message', (seeds: SeedsToPlay) => {

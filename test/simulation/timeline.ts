@@ -13,7 +13,7 @@ interface Entry {
 }
 
 /** True time, which no replica can see, and all events that will happen in it, in order. */
-export class World {
+export class Timeline {
   #nowMs = 0;
   #order = 0;
   /** A binary heap, the earliest first. */
