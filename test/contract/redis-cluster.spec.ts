@@ -45,7 +45,7 @@ describeLockStore(
   {
     name: 'the Redis lock store on a cluster',
     leaveOut: ['a restart', 'a clock that is set back', 'an outdated heartbeat'],
-    makeWorld: async () => {
+    makeFixture: async () => {
       const projectName = nextProject();
       const [{ store }, { store: other }] = await Promise.all([
         connect({ nodes: cluster.addresses }, projectName),

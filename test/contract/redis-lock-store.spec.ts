@@ -19,7 +19,7 @@ describeLockStore(
   {
     name: 'the Redis lock store',
     leaveOut: ['a clock that is set back'],
-    makeWorld: async () => {
+    makeFixture: async () => {
       const { raw, server } = fixture;
       const projectName = `p-${randomUUID()}`;
       const stores = await Promise.all([fixture.connect({ projectName }), fixture.connect({ projectName })]);

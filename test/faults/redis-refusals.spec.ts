@@ -7,15 +7,15 @@ import { ReplicaPair } from './support/replica-pair.js';
 import { LOCK_EXPIRY_MS } from './support/in-process-replica.js';
 import { adminClient } from './support/fault-run.js';
 
-interface World {
+interface Refused {
   readonly admin: Redis;
   readonly pair: ReplicaPair;
 }
 
 interface Refusal {
   readonly name: string;
-  readonly begin: (run: World) => unknown;
-  readonly end: (run: World) => unknown;
+  readonly begin: (run: Refused) => unknown;
+  readonly end: (run: Refused) => unknown;
   /** The text of its one log line. */
   readonly says: RegExp;
   /** The jobs that have no leader during the fault. @default all */

@@ -5,7 +5,7 @@ import { type LockStore } from 'nestjs-singleton-job';
 import { describeLockStore } from 'nestjs-singleton-job/testing';
 import { attempt } from '../../tools/workspace/command.js';
 import { ROOT } from '../../tools/workspace/paths.js';
-import { inMemoryWorld } from '../support/in-memory-world.js';
+import { inMemoryFixture } from '../support/in-memory-fixture.js';
 
 const SAMPLES = join(import.meta.dirname, 'testing-samples');
 
@@ -26,7 +26,7 @@ async function brokenRules(breakage: Breakage): Promise<{ readonly broken: strin
   };
   describeLockStore(runner, {
     name: 'a store',
-    makeWorld: () => inMemoryWorld((whole) => breaking(whole, breakage(whole))),
+    makeFixture: () => inMemoryFixture((whole) => breaking(whole, breakage(whole))),
   });
   const broken: string[] = [];
   for (const { title, run } of tests) await run().catch(() => broken.push(title));

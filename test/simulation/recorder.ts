@@ -132,7 +132,8 @@ export class Recorder {
           run.endRecordedMs ??= timeline.nowMs;
       }
     }
-    if (request === 'acquire') this.occurrences.answered(body as AcquireRequest, answer as AcquireResult, timeline.nowMs);
+    if (request === 'acquire')
+      this.occurrences.answered(body as AcquireRequest, answer as AcquireResult, timeline.nowMs);
     if (request === 'acquire' && clock.hasEnded && (answer as AcquireResult).granted)
       this.#expectSuccessor((body as AcquireRequest).name, (body as AcquireRequest).holder);
   }

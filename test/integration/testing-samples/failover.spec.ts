@@ -20,8 +20,8 @@ it('hands over after the run when the leader stops', async () => {
   const stopped = a.stop(); // not awaited here: the clock must advance first
   await replicas.clock.advance(2_000);
   await stopped;
-  expect(a.story.slice(-2)).toEqual(['2300 runSucceeded schedule', '2300 leadershipReleased shutdown']);
-  expect(b.story).toEqual(['2300 leadershipGained', '4000 runStarted schedule']);
+  expect(a.eventLines.slice(-2)).toEqual(['2300 runSucceeded schedule', '2300 leadershipReleased shutdown']);
+  expect(b.eventLines).toEqual(['2300 leadershipGained', '4000 runStarted schedule']);
 });
 
 it('has a new leader when the session of a killed leader ends', async () => {

@@ -5,7 +5,7 @@ describeLockStore(
   { describe, it },
   {
     name: 'my store',
-    makeWorld: () => {
+    makeFixture: () => {
       const clock = new ManualClock();
       const server = new TestServer(clock); // your server
       const [store, other] = [new InMemoryLockStore(server), new InMemoryLockStore(server)]; // two connections to it

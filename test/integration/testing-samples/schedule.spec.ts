@@ -7,7 +7,7 @@ it('drops a tick that is due during a slow run', async () => {
   const replicas = new InMemoryReplicas('2027-01-01T00:00:00Z');
   const a = replicas.start('a', [new Prices(new FakeApi(3_000, replicas.clock))]);
   await replicas.clock.advance(6_000);
-  expect(a.story).toEqual([
+  expect(a.eventLines).toEqual([
     '0 leadershipGained',
     '2000 runStarted schedule',
     '4000 tickDropped overlap',

@@ -6,7 +6,7 @@ import { type JobCommandRequest } from '../store/lock-store.js';
 import { settle } from '../testing/index.js';
 import { type TestReplica, type TestReplicaOptions } from '../testing/replicas/test-replica.js';
 import { job, lasting } from '../testing/specs/job.js';
-import { leadership } from '../testing/specs/stories.js';
+import { leadership } from '../testing/specs/event-lines.js';
 import { useReplicas } from '../testing/specs/use-replicas.js';
 
 const MINUTELY = cron('* * * * *', { timeZone: 'UTC' });
@@ -265,7 +265,7 @@ describe('Any replica', () => {
         by: 'c',
       });
       await passes(3_600_000);
-      expect([...b.observer.story, ...c.observer.story]).toEqual([]);
+      expect([...b.observer.eventLines, ...c.observer.eventLines]).toEqual([]);
       for (const { health } of [a, b, c]) expect(health.report()).toMatchObject({ leaderless: [], overdue: [] });
     });
 
@@ -285,7 +285,10 @@ describe('Any replica', () => {
       expect(a.health.report().overdue).toEqual([]);
       expect(await answer(b.registry.trigger('tick'), 0)).toMatchObject({ reason: 'paused' });
       await passes(10_000);
-      expect(a.observer.story.slice(-2)).toEqual(['61000 runSucceeded schedule', '61000 leadershipReleased paused']);
+      expect(a.observer.eventLines.slice(-2)).toEqual([
+        '61000 runSucceeded schedule',
+        '61000 leadershipReleased paused',
+      ]);
     });
 
     it('without a leader, at once', async () => {
@@ -379,7 +382,7 @@ describe('Any replica', () => {
       const d = replicas.start('d', [job()]);
       await passes(60_000);
       expect(rolesOf(d)).toEqual([['paused', '2027-01-01T00:00:00.100Z']]);
-      expect(d.observer.story).toEqual([]);
+      expect(d.observer.eventLines).toEqual([]);
       expect(await answer(d.registry.resume('tick'), 0)).toEqual({ by: 'd' });
     });
 

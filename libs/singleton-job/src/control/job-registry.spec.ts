@@ -120,7 +120,7 @@ describe('The registry', () => {
         by: 'a',
       });
       await replicas.clock.advance(60_000);
-      expect(a.observer.story.filter((line) => line.includes('runStarted'))).toEqual([
+      expect(a.observer.eventLines.filter((line) => line.includes('runStarted'))).toEqual([
         '10000 runStarted trigger',
         '60000 runStarted schedule',
       ]);
@@ -170,7 +170,7 @@ describe('The registry', () => {
       await replicas.clock.advance(1_700);
       await a.registry.trigger('tick');
       await replicas.clock.advance(500);
-      expect(a.observer.story.filter((line) => !line.includes('leadership'))).toEqual([
+      expect(a.observer.eventLines.filter((line) => !line.includes('leadership'))).toEqual([
         '1000 runStarted schedule',
         '1600 runSucceeded schedule',
         '1700 runStarted trigger',
@@ -192,7 +192,7 @@ describe('The registry', () => {
       const b = start('b', beats);
       await a.supervisor.stop();
       await replicas.clock.advance(30_000);
-      const runs = [...a.observer.story, ...b.observer.story].filter((line) => line.includes('runStarted'));
+      const runs = [...a.observer.eventLines, ...b.observer.eventLines].filter((line) => line.includes('runStarted'));
       expect(runs).toEqual([
         '0 runStarted schedule',
         '5500 runStarted trigger',
@@ -270,7 +270,7 @@ describe('The registry', () => {
       }).toThrow('there is a job');
       await replicas.clock.advance(2_500);
       await gone;
-      expect(a.observer.story.at(-1)).toBe('4000 leadershipReleased unregistered');
+      expect(a.observer.eventLines.at(-1)).toBe('4000 leadershipReleased unregistered');
       expect(a.registry.list()).toEqual([]);
       await replicas.clock.advance(60_000);
       await b.registry.unregister('tick');

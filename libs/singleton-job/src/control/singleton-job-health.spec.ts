@@ -107,11 +107,11 @@ describe('The health of a replica', () => {
 
   describe('while requests of one job only are not answered', () => {
     async function failingJob() {
-      const world = startWith(job({ name: 'broken' }), job({ name: 'well' }));
+      const fixture = startWith(job({ name: 'broken' }), job({ name: 'well' }));
       await replicas.clock.advance(1_000);
-      world.store.outcome = (_command, name) => (name === 'broken' ? 'STORE_UNREACHABLE' : 'answered');
+      fixture.store.outcome = (_command, name) => (name === 'broken' ? 'STORE_UNREACHABLE' : 'answered');
       await replicas.clock.advance(60_000);
-      return world;
+      return fixture;
     }
 
     it('is bad, and names the job', async () => {

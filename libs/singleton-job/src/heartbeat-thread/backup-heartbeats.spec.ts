@@ -69,14 +69,14 @@ function setup({ isNameless = false }: SetupOptions = {}) {
 }
 
 describe('Heartbeats of the backup', () => {
-  let world: ReturnType<typeof setup>;
+  let fixture: ReturnType<typeof setup>;
   beforeEach(() => {
-    world = setup();
+    fixture = setup();
   });
-  afterEach(() => world.end());
+  afterEach(() => fixture.end());
 
   it('are not sent while the main thread is on time', async () => {
-    const { common, mainBeats, beats } = world;
+    const { common, mainBeats, beats } = fixture;
     for (let beat = 0; beat < 20; beat++) {
       mainBeats();
       await common.advance(INTERVAL_MS);
@@ -85,7 +85,7 @@ describe('Heartbeats of the backup', () => {
   });
 
   it('are sent when that of the main thread is overdue, and extend its sessions', async () => {
-    const { common, server, mainBeats, reports, extendedAt } = world;
+    const { common, server, mainBeats, reports, extendedAt } = fixture;
     mainBeats();
     await common.advance(12_000);
     expect(extendedAt().slice(0, 3)).toEqual([3_750, 4_500, 5_250]);
@@ -95,7 +95,7 @@ describe('Heartbeats of the backup', () => {
   });
 
   it('are reported with the time at which they were sent', async () => {
-    const { common, store, mainBeats, reports } = world;
+    const { common, store, mainBeats, reports } = fixture;
     mainBeats();
     store.delayMs = 500;
     await common.advance(4_300);
@@ -103,7 +103,7 @@ describe('Heartbeats of the backup', () => {
   });
 
   it('transfer only what has changed since the main thread had the list', async () => {
-    const { common, server, store, mainBeats } = world;
+    const { common, server, store, mainBeats } = fixture;
     const sizes: number[] = [];
     const heartbeat = store.heartbeat.bind(store);
     store.heartbeat = async (request) => {
@@ -121,7 +121,7 @@ describe('Heartbeats of the backup', () => {
   });
 
   it('end as soon as the main thread is back', async () => {
-    const { common, mainBeats, beats } = world;
+    const { common, mainBeats, beats } = fixture;
     mainBeats();
     await common.advance(5_000);
     mainBeats();
@@ -131,7 +131,7 @@ describe('Heartbeats of the backup', () => {
   });
 
   it('go on by their own extensions, also before the main thread knows of them', async () => {
-    const { common, backup, mainBeats, extendedAt } = world;
+    const { common, backup, mainBeats, extendedAt } = fixture;
     const before = mainBeats();
     await common.advance(8_000);
     backup.receive({ ...before, sentMs: 8_000 });
@@ -140,7 +140,7 @@ describe('Heartbeats of the backup', () => {
   });
 
   it('end when the main thread has been silent for 20 s', async () => {
-    const { common, server, mainBeats, extendedAt } = world;
+    const { common, server, mainBeats, extendedAt } = fixture;
     mainBeats();
     await common.advance(60_000);
     expect(extendedAt().at(-1)).toBe(19_500);
@@ -148,7 +148,7 @@ describe('Heartbeats of the backup', () => {
   });
 
   it('report once that they had no connection for 10 s while the main thread had one', async () => {
-    const { common, store, mainBeats, unreachable } = world;
+    const { common, store, mainBeats, unreachable } = fixture;
     const beatFor = async (ms: number): Promise<void> => {
       for (let passedMs = 0; passedMs < ms; passedMs += INTERVAL_MS) {
         mainBeats();
@@ -170,7 +170,7 @@ describe('Heartbeats of the backup', () => {
   });
 
   it('leave out sessions that the main thread has given up', async () => {
-    const { common, backup, mainBeats, beats } = world;
+    const { common, backup, mainBeats, beats } = fixture;
     const state = mainBeats();
     await common.advance(4_000);
     backup.receive({ ...state, sessions: [] });
@@ -180,7 +180,7 @@ describe('Heartbeats of the backup', () => {
   });
 
   it('extend nothing after a restart until the new server has answered the main thread', async () => {
-    const { common, server, mainBeats, extendedAt, beats } = world;
+    const { common, server, mainBeats, extendedAt, beats } = fixture;
     mainBeats();
     await common.advance(5_000);
     server.restart(server.snapshot());
@@ -193,7 +193,7 @@ describe('Heartbeats of the backup', () => {
   });
 
   it('extend nothing by an answer to a request from before the leases were frozen', async () => {
-    const { common, store, mainBeats, reports } = world;
+    const { common, store, mainBeats, reports } = fixture;
     mainBeats();
     store.delayMs = 1_000;
     await common.advance(4_000);
@@ -203,7 +203,7 @@ describe('Heartbeats of the backup', () => {
   });
 
   it('extend nothing after a lost list until the next answer to the main thread', async () => {
-    const { common, server, backup, mainBeats, reports, extendedAt } = world;
+    const { common, server, backup, mainBeats, reports, extendedAt } = fixture;
     const before = mainBeats();
     await common.advance(4_000);
     server.loseSessions();
@@ -219,7 +219,7 @@ describe('Heartbeats of the backup', () => {
   });
 
   it('extend no session whose deadline has passed when the answer arrives', async () => {
-    const { common, clock, store, mainBeats, extendedAt, beats } = world;
+    const { common, clock, store, mainBeats, extendedAt, beats } = fixture;
     mainBeats();
     store.answersAfter = new Promise((resolve) => common.setTimer(9_000, resolve));
     await common.advance(4_000);
@@ -232,7 +232,7 @@ describe('Heartbeats of the backup', () => {
   });
 
   it('extend no session whose deadline has passed on the wall clock', async () => {
-    const { common, clock, mainBeats, extendedAt, beats } = world;
+    const { common, clock, mainBeats, extendedAt, beats } = fixture;
     mainBeats();
     clock.aheadMs = 10_000;
     await common.advance(8_000);
@@ -241,7 +241,7 @@ describe('Heartbeats of the backup', () => {
   });
 
   it('are never sent again for a session that the store answered as ended', async () => {
-    const { common, server, backup, mainBeats, extendedAt, beats } = world;
+    const { common, server, backup, mainBeats, extendedAt, beats } = fixture;
     const state = mainBeats();
     await common.advance(4_000);
     server.endSession({ id: ID, lockExpiryMs: LOCK_EXPIRY_MS, confirmedEnd: undefined });
@@ -254,7 +254,7 @@ describe('Heartbeats of the backup', () => {
   });
 
   it('extend nothing by the answer of a server without an id', async () => {
-    const { common, store, mainBeats, extendedAt } = world;
+    const { common, store, mainBeats, extendedAt } = fixture;
     const heartbeat = store.heartbeat.bind(store);
     store.heartbeat = async (request) => ({ ...(await heartbeat(request)), serverId: undefined });
     mainBeats();
@@ -263,7 +263,7 @@ describe('Heartbeats of the backup', () => {
   });
 
   it('that fail are sent again at the next check', async () => {
-    const { common, store, mainBeats, extendedAt } = world;
+    const { common, store, mainBeats, extendedAt } = fixture;
     mainBeats();
     store.outcome = () => 'STORE_UNREACHABLE';
     await common.advance(5_000);

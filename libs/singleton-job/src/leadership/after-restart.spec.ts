@@ -4,7 +4,7 @@ import { settle } from '../testing/index.js';
 import { type TestReplica, type TestReplicaOptions } from '../testing/replicas/test-replica.js';
 import { type TestReplicas } from '../testing/replicas/test-replicas.js';
 import { job, lasting } from '../testing/specs/job.js';
-import { leadership, timesOf } from '../testing/specs/stories.js';
+import { leadership, timesOf } from '../testing/specs/event-lines.js';
 import { useReplicas } from '../testing/specs/use-replicas.js';
 import { type TestServer } from '../testing/test-server.js';
 

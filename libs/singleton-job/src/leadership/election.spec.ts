@@ -4,7 +4,7 @@ import { settle } from '../testing/index.js';
 import { acquireRequest } from '../testing/lock-store-contract/requests.js';
 import { type ForwardedRequest } from '../testing/replicas/forwarding-store.js';
 import { job, lasting } from '../testing/specs/job.js';
-import { leadership } from '../testing/specs/stories.js';
+import { leadership } from '../testing/specs/event-lines.js';
 import { useReplicas } from '../testing/specs/use-replicas.js';
 
 /** Only who leads and why, without the runs. */
@@ -36,7 +36,7 @@ describe('An election', () => {
       const b = replicas.start('b', [job()]);
       await replicas.clock.advance(600_000);
       expect(leadership(a)).toEqual(['0 leadershipGained']);
-      expect(b.observer.story).toEqual([]);
+      expect(b.observer.eventLines).toEqual([]);
     });
 
     it('sends a heartbeat per replica in 3 s, a renewal per job in 10 s, and nothing for a tick', async () => {
@@ -80,7 +80,7 @@ describe('An election', () => {
       await replicas.clock.advance(4_999);
       expect(a.store.count('acquire')).toBe(0);
       await replicas.clock.advance(1);
-      expect(a.observer.story).toEqual(['5000 leadershipGained']);
+      expect(a.observer.eventLines).toEqual(['5000 leadershipGained']);
     });
   });
 
@@ -92,7 +92,7 @@ describe('An election', () => {
       await a.supervisor.stop();
       await replicas.clock.advance(0);
       expect(leadership(a)).toEqual(['0 leadershipGained', '1500 leadershipReleased shutdown']);
-      expect(b.observer.story).toEqual(['1500 leadershipGained']);
+      expect(b.observer.eventLines).toEqual(['1500 leadershipGained']);
     });
 
     it('renews the lock until the run has ended, and only then releases it', async () => {
@@ -106,7 +106,7 @@ describe('An election', () => {
       // at the start, and after 10 s
       expect(a.store.count('renew')).toBe(2);
       expect(a.store.count('release')).toBe(0);
-      expect(b.observer.story).toEqual([]);
+      expect(b.observer.eventLines).toEqual([]);
       await replicas.clock.advance(100);
       await stopped;
       expect(leadership(a).at(-1)).toBe('13000 leadershipReleased shutdown');
@@ -151,7 +151,7 @@ describe('An election', () => {
       await replicas.clock.advance(600);
       expect([a.store.count('release'), a.store.count('renew')]).toEqual([1, 0]);
       expect(replicas.server.holderOf('tick')).toBeUndefined();
-      expect(a.observer.story).toEqual([]);
+      expect(a.observer.eventLines).toEqual([]);
     });
 
     it('releases the lock of an unanswered acquire request once it has a connection', async () => {
@@ -174,7 +174,7 @@ describe('An election', () => {
       // the last heartbeat was at 3000
       a.store.partition();
       await replicas.clock.advance(12_000);
-      expect(a.observer.story.filter((line) => /leadership|Unreach/.test(line))).toEqual([
+      expect(a.observer.eventLines.filter((line) => /leadership|Unreach/.test(line))).toEqual([
         '0 leadershipGained',
         '7500 storeUnreachable',
         '12000 leadershipLost expired',
@@ -324,7 +324,7 @@ describe('An election', () => {
       a.store.heal();
       b.store.heal();
       await replicas.clock.advance(10_000);
-      expect(a.observer.story.filter((line) => /leadership|store/.test(line))).toEqual([
+      expect(a.observer.eventLines.filter((line) => /leadership|store/.test(line))).toEqual([
         '0 leadershipGained',
         '0 leadershipGained',
         '7500 storeUnreachable',
@@ -371,7 +371,7 @@ describe('An election', () => {
     it('leads as soon as a full server has room again', async () => {
       const a = replicas.start('a', [job()], { network: { outcome: () => 'STORE_REFUSED_WRITE' } });
       await replicas.clock.advance(50_000);
-      expect(a.observer.story).toEqual(['0 requestDenied']);
+      expect(a.observer.eventLines).toEqual(['0 requestDenied']);
       a.store.outcome = () => 'answered';
       await replicas.clock.advance(3_000);
       expect(leadership(a)).toHaveLength(1);
@@ -382,7 +382,7 @@ describe('An election', () => {
       await replicas.clock.advance(1_500);
       a.store.outcome = () => 'STORE_MISCONFIGURED';
       await replicas.clock.advance(50_000);
-      expect(a.observer.story.filter((line) => /leadership|store|request/.test(line))).toEqual([
+      expect(a.observer.eventLines.filter((line) => /leadership|store|request/.test(line))).toEqual([
         '0 leadershipGained',
         '3000 requestDenied',
         '9000 leadershipLost expired',
@@ -397,7 +397,7 @@ describe('An election', () => {
     it('releases the lock, reports it, and waits so that another replica can lead', async () => {
       const a = replicas.start('a', [job({ schedule: brokenSchedule() })]);
       await settle();
-      expect(a.observer.story).toEqual([
+      expect(a.observer.eventLines).toEqual([
         '0 leadershipGained',
         '0 warning RUNNER_FAILED',
         '0 leadershipReleased runner-failed',
@@ -411,7 +411,7 @@ describe('An election', () => {
     it('starts again with growing delays when no other replica leads', async () => {
       const a = replicas.start('a', [job({ schedule: brokenSchedule() })], { random: () => 0.5 });
       await replicas.clock.advance(60_000);
-      expect(a.observer.story.filter((line) => line.includes('Gained'))).toEqual([
+      expect(a.observer.eventLines.filter((line) => line.includes('Gained'))).toEqual([
         '0 leadershipGained',
         '6000 leadershipGained',
         '18000 leadershipGained',

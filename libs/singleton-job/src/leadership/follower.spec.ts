@@ -4,7 +4,7 @@ import { type LockMessage } from '../store/lock-store.js';
 import { settle } from '../testing/index.js';
 import { type TestReplica, type TestReplicaOptions } from '../testing/replicas/test-replica.js';
 import { job, lasting } from '../testing/specs/job.js';
-import { leadership, timesOf } from '../testing/specs/stories.js';
+import { leadership, timesOf } from '../testing/specs/event-lines.js';
 import { useReplicas } from '../testing/specs/use-replicas.js';
 
 const electionOf = ({ supervisor }: TestReplica) => supervisor.find('tick')?.workers?.election;
@@ -103,7 +103,7 @@ describe('A follower', () => {
     replicas.server.occupy('tick', 'another-client');
     const a = replicas.start('a', [job()]);
     await replicas.clock.advance(35_000);
-    expect(a.observer.story).toEqual(['0 warning LOCK_TTL_RESTORED']);
+    expect(a.observer.eventLines).toEqual(['0 warning LOCK_TTL_RESTORED']);
     await replicas.clock.advance(3_000);
     expect(leadership(a)).toEqual([expect.stringMatching(/^3\d{4} leadershipGained$/)]);
   });
@@ -213,7 +213,7 @@ describe('A lock whose holder has no session', () => {
     await replicas.clock.advance(12_500);
     // at the start, and at 3, 6, 9 and 12 seconds
     expect(a.store.count('acquire')).toBe(5);
-    expect(a.observer.story).toEqual([]);
+    expect(a.observer.eventLines).toEqual([]);
     replicas.server.free('tick');
     await replicas.clock.advance(3_000);
     expect(timesOf(a, 'leadershipGained')).toEqual([15_000]);

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { type HeartbeatRequest } from '../store/lock-store.js';
 import { type TestReplica } from '../testing/replicas/test-replica.js';
 import { job } from '../testing/specs/job.js';
-import { leadership } from '../testing/specs/stories.js';
+import { leadership } from '../testing/specs/event-lines.js';
 import { useReplicas } from '../testing/specs/use-replicas.js';
 import { type BackupReport, type MainThreadState } from './heartbeat-backup.js';
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { interval } from '../schedule/interval.js';
 import { type TestReplica } from '../testing/replicas/test-replica.js';
 import { job, lasting } from '../testing/specs/job.js';
-import { leadership, timesOf } from '../testing/specs/stories.js';
+import { leadership, timesOf } from '../testing/specs/event-lines.js';
 import { useReplicas } from '../testing/specs/use-replicas.js';
 
 const once = interval(3_600_000);

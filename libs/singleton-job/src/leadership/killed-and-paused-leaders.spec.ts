@@ -8,7 +8,7 @@ import { type Outcome } from '../testing/replicas/faulty-store.js';
 import { type ForwardedRequest } from '../testing/replicas/forwarding-store.js';
 import { type TestReplica } from '../testing/replicas/test-replica.js';
 import { job, lasting } from '../testing/specs/job.js';
-import { timesOf } from '../testing/specs/stories.js';
+import { timesOf } from '../testing/specs/event-lines.js';
 import { useReplicas } from '../testing/specs/use-replicas.js';
 import { type Clock } from '../base/time/clock.js';
 

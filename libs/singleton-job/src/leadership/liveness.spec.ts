@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { interval } from '../schedule/interval.js';
 import { job } from '../testing/specs/job.js';
-import { timesOf } from '../testing/specs/stories.js';
+import { timesOf } from '../testing/specs/event-lines.js';
 import { useReplicas } from '../testing/specs/use-replicas.js';
 
 const HOUR = 3_600_000;

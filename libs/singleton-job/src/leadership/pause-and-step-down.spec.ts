@@ -3,7 +3,7 @@ import { type Election } from './election.js';
 import { type TestReplica } from '../testing/replicas/test-replica.js';
 import { type TestReplicas } from '../testing/replicas/test-replicas.js';
 import { job, lasting } from '../testing/specs/job.js';
-import { leadership } from '../testing/specs/stories.js';
+import { leadership } from '../testing/specs/event-lines.js';
 import { useReplicas } from '../testing/specs/use-replicas.js';
 
 function electionOf({ supervisor }: TestReplica, name = 'tick'): Election {
@@ -45,7 +45,7 @@ describe('A replica that unregisters a job', () => {
     await replicas.clock.advance(200);
     expect(a.store.count('release')).toBe(1);
     expect(replicas.server.holderOf('tick')).toBeUndefined();
-    expect(a.observer.story).toEqual([]);
+    expect(a.observer.eventLines).toEqual([]);
   });
 
   it('stops following at once', async () => {
@@ -55,7 +55,7 @@ describe('A replica that unregisters a job', () => {
     expect(await isDone(replicas, b.supervisor.remove('tick'))).toBe(true);
     await a.supervisor.stop();
     await replicas.clock.advance(60_000);
-    expect(b.observer.story).toEqual([]);
+    expect(b.observer.eventLines).toEqual([]);
   });
 });
 
@@ -68,7 +68,7 @@ describe('A replica of a paused job', () => {
     await a.registry.pause('tick');
     void a.registry.resume('tick');
     await replicas.clock.advance(6_000);
-    expect(a.observer.story.filter((line) => /run|leadership/.test(line))).toEqual([
+    expect(a.observer.eventLines.filter((line) => /run|leadership/.test(line))).toEqual([
       '0 leadershipGained',
       '1000 runStarted schedule',
       '6000 runSucceeded schedule',

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { job } from '../testing/specs/job.js';
-import { timesOf } from '../testing/specs/stories.js';
+import { timesOf } from '../testing/specs/event-lines.js';
 import { useReplicas } from '../testing/specs/use-replicas.js';
 import { safetyNetMs } from './request-times.js';
 

@@ -3,7 +3,7 @@ import { interval } from '../schedule/interval.js';
 import { type HeartbeatRequest } from '../store/lock-store.js';
 import { type TestReplica } from '../testing/replicas/test-replica.js';
 import { job, lasting } from '../testing/specs/job.js';
-import { leadership, timesOf } from '../testing/specs/stories.js';
+import { leadership, timesOf } from '../testing/specs/event-lines.js';
 import { useReplicas } from '../testing/specs/use-replicas.js';
 
 const LOCK_EXPIRY_MS = 10_000;

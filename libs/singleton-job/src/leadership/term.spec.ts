@@ -36,7 +36,7 @@ describe('The lease of a term', () => {
     a.store.outcome = (request) => (request === 'renew' ? 'STORE_UNREACHABLE' : 'answered');
     await replicas.clock.advance(40_000);
     // nine tenths of 35 s
-    expect(a.observer.story.filter((line) => line.includes('leadership')).slice(0, 3)).toEqual([
+    expect(a.observer.eventLines.filter((line) => line.includes('leadership')).slice(0, 3)).toEqual([
       '0 leadershipGained',
       '31500 leadershipLost expired',
       '31500 leadershipGained',

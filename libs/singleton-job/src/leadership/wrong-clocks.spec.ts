@@ -5,7 +5,7 @@ import { cron } from '../schedule/cron/cron.js';
 import { fixedRate } from '../schedule/fixed-rate.js';
 import { type TestReplica } from '../testing/replicas/test-replica.js';
 import { job } from '../testing/specs/job.js';
-import { timesOf } from '../testing/specs/stories.js';
+import { timesOf } from '../testing/specs/event-lines.js';
 import { useReplicas } from '../testing/specs/use-replicas.js';
 import { sleep } from '../base/time/sleep.js';
 

@@ -535,12 +535,12 @@ describe('LockService', () => {
 
     it('while one holder has the lock and others request it in vain', async () => {
       const { a } = await failingLock();
-      const events = a.observer.story.length;
+      const events = a.observer.eventLines.length;
       const refused = timed(a.locks.tryAcquire('broken'));
       await clock.advance(5_000);
       expect((await refused)[1]).toBeInstanceOf(LockStoreError);
       expect(troubles(a)).toEqual([BROKEN]);
-      expect(a.observer.story).toHaveLength(events);
+      expect(a.observer.eventLines).toHaveLength(events);
     });
 
     it('but not when the lock was lost, released by its owner or not', async () => {

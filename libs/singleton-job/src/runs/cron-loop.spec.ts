@@ -47,7 +47,7 @@ describe('A cron job', () => {
   it('does not run old occurrences when it is new', async () => {
     const a = replicas.start('a', [everyMinute()]);
     await replicas.clock.advance(500);
-    expect(a.observer.story).toEqual(['0 leadershipGained']);
+    expect(a.observer.eventLines).toEqual(['0 leadershipGained']);
   });
 
   describe('after a change of leader', () => {
@@ -559,7 +559,7 @@ describe('A cron job', () => {
     arrive();
     await replicas.clock.advance(1_200);
     await stopped;
-    expect(a.observer.story.slice(-3)).toEqual([
+    expect(a.observer.eventLines.slice(-3)).toEqual([
       '600100 runStarted schedule',
       '601100 runSucceeded schedule',
       '601100 leadershipReleased shutdown',

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { cron } from '../schedule/cron/cron.js';
 import { type TestReplica } from '../testing/replicas/test-replica.js';
 import { job } from '../testing/specs/job.js';
-import { timesOf } from '../testing/specs/stories.js';
+import { timesOf } from '../testing/specs/event-lines.js';
 import { useReplicas } from '../testing/specs/use-replicas.js';
 
 const everyMinute = (overrides: Parameters<typeof job>[0] = {}) =>

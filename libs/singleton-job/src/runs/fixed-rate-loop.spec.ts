@@ -4,7 +4,7 @@ import { job, lasting } from '../testing/specs/job.js';
 import { useReplicas } from '../testing/specs/use-replicas.js';
 
 const everyHalfSecond = fixedRate(500, { offsetMs: 0 });
-const runs = (story: readonly string[]) => story.filter((line) => /run|tick/.test(line));
+const runs = (lines: readonly string[]) => lines.filter((line) => /run|tick/.test(line));
 
 describe('A fixed-rate job', () => {
   const replicas = useReplicas();
@@ -13,7 +13,7 @@ describe('A fixed-rate job', () => {
     const run = lasting(replicas.clock, 700);
     const a = replicas.start('a', [job({ schedule: everyHalfSecond, run })]);
     await replicas.clock.advance(2_400);
-    expect(runs(a.observer.story)).toEqual([
+    expect(runs(a.observer.eventLines)).toEqual([
       '500 runStarted schedule',
       '1000 tickDropped overlap',
       '1200 runSucceeded schedule',
@@ -54,7 +54,7 @@ describe('A fixed-rate job', () => {
     await replicas.clock.advance(600);
     await replicas.clock.block(2_000);
     await replicas.clock.advance(500);
-    expect(runs(a.observer.story)).toEqual([
+    expect(runs(a.observer.eventLines)).toEqual([
       '500 runStarted schedule',
       '500 runSucceeded schedule',
       '2600 tickDropped late',
@@ -104,7 +104,7 @@ describe('A fixed-rate job', () => {
     await replicas.clock.advance(400);
     await replicas.clock.block(11_000);
     expect(a.observer.of('runStarted')).toEqual([]);
-    expect(runs(a.observer.story)).toContain('11400 tickDropped lease-unconfirmed');
+    expect(runs(a.observer.eventLines)).toContain('11400 tickDropped lease-unconfirmed');
   });
 
   it('drops ticks while the wall clock is past the deadline, until a renewal is confirmed', async () => {
@@ -112,7 +112,7 @@ describe('A fixed-rate job', () => {
     await replicas.clock.advance(1_500);
     a.clock.aheadMs = 60_000;
     await replicas.clock.advance(2_500);
-    expect(a.observer.story).toEqual([
+    expect(a.observer.eventLines).toEqual([
       '0 leadershipGained',
       '1000 runStarted schedule',
       '1000 runSucceeded schedule',
@@ -130,7 +130,7 @@ describe('A fixed-rate job', () => {
       const run = lasting(replicas.clock, 5_000, { obedient: true });
       const a = replicas.start('a', [job({ schedule: everyHalfSecond, overlap: 'cancel-other', run })]);
       await replicas.clock.advance(1_200);
-      expect(runs(a.observer.story)).toEqual([
+      expect(runs(a.observer.eventLines)).toEqual([
         '500 runStarted schedule',
         '1000 runCancelled schedule SUPERSEDED',
         '1000 runStarted schedule',
@@ -141,7 +141,7 @@ describe('A fixed-rate job', () => {
       const run = lasting(replicas.clock, 1_700);
       const a = replicas.start('a', [job({ schedule: everyHalfSecond, overlap: 'cancel-other', run })]);
       await replicas.clock.advance(2_300);
-      expect(runs(a.observer.story)).toEqual([
+      expect(runs(a.observer.eventLines)).toEqual([
         '500 runStarted schedule',
         '1500 tickDropped overlap',
         '2000 tickDropped overlap',

@@ -8,7 +8,7 @@ import { job, lasting } from '../testing/specs/job.js';
 import { useReplicas } from '../testing/specs/use-replicas.js';
 import { intercept } from './intercept.js';
 
-const runs = (story: readonly string[]) => story.filter((line) => /run/.test(line));
+const runs = (lines: readonly string[]) => lines.filter((line) => /run/.test(line));
 
 describe('Interceptors', () => {
   const replicas = useReplicas();
@@ -102,8 +102,8 @@ describe('Interceptors', () => {
       interceptors: [{ intercept: (_, next) => next().catch(() => 0) }],
     });
     await replicas.clock.advance(1_000);
-    expect(runs(a.observer.story)).toEqual(['1000 runStarted schedule', '1000 runFailed schedule']);
-    expect(runs(b.observer.story)).toEqual(['1000 runStarted schedule', '1000 runSucceeded schedule']);
+    expect(runs(a.observer.eventLines)).toEqual(['1000 runStarted schedule', '1000 runFailed schedule']);
+    expect(runs(b.observer.eventLines)).toEqual(['1000 runStarted schedule', '1000 runSucceeded schedule']);
   });
 
   it('that do not wait for the job do not end its run or the process', async () => {
@@ -118,7 +118,7 @@ describe('Interceptors', () => {
     const careless: RunInterceptor = { intercept: (_, next) => void next() };
     const a = replicas.start('a', [work], { interceptors: [careless] });
     await replicas.clock.advance(2_600);
-    expect(runs(a.observer.story)).toEqual(['1000 runStarted schedule', '2500 runSucceeded schedule']);
+    expect(runs(a.observer.eventLines)).toEqual(['1000 runStarted schedule', '2500 runSucceeded schedule']);
     expect(began).toBe(1);
   });
 
@@ -143,7 +143,7 @@ describe('Interceptors', () => {
     const work = job({ run: () => (began += 1), timeoutMs: 500 });
     const a = replicas.start('a', [work], { interceptors: [slow] });
     await replicas.clock.advance(1_600);
-    expect(runs(a.observer.story)).toEqual(['1000 runStarted schedule', '1500 runCancelled schedule TIMEOUT']);
+    expect(runs(a.observer.eventLines)).toEqual(['1000 runStarted schedule', '1500 runCancelled schedule TIMEOUT']);
     expect(began).toBe(0);
   });
 

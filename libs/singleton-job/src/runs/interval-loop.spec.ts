@@ -2,10 +2,10 @@ import { describe, expect, it } from '@jest/globals';
 import { interval } from '../schedule/interval.js';
 import { type TestReplica } from '../testing/replicas/test-replica.js';
 import { job, lasting } from '../testing/specs/job.js';
-import { timesOf } from '../testing/specs/stories.js';
+import { timesOf } from '../testing/specs/event-lines.js';
 import { useReplicas } from '../testing/specs/use-replicas.js';
 
-const runs = (story: readonly string[]) => story.filter((line) => /run/.test(line));
+const runs = (lines: readonly string[]) => lines.filter((line) => /run/.test(line));
 
 describe('An interval job', () => {
   const replicas = useReplicas();
@@ -13,7 +13,7 @@ describe('An interval job', () => {
   it('runs at once on a new leader, and then waits from the end of each run', async () => {
     const a = replicas.start('a', [job({ schedule: interval(1_000), run: lasting(replicas.clock, 300) })]);
     await replicas.clock.advance(3_000);
-    expect(runs(a.observer.story)).toEqual([
+    expect(runs(a.observer.eventLines)).toEqual([
       '0 runStarted schedule',
       '300 runSucceeded schedule',
       '1300 runStarted schedule',
@@ -30,7 +30,7 @@ describe('An interval job', () => {
     await a.supervisor.stop();
     await replicas.clock.advance(55_000);
     expect(a.observer.of('runStarted')).toHaveLength(1);
-    expect(runs(b.observer.story)).toEqual(['60000 runStarted schedule', '60000 runSucceeded schedule']);
+    expect(runs(b.observer.eventLines)).toEqual(['60000 runStarted schedule', '60000 runSucceeded schedule']);
   });
 
   it('records the end of a run with the next renewal if its delay is short', async () => {
@@ -47,7 +47,7 @@ describe('An interval job', () => {
     a.store.outcome = () => 'request-lost';
     await replicas.clock.advance(55_000);
     expect(a.observer.of('runStarted')).toHaveLength(1);
-    expect(runs(b.observer.story)).toEqual(['60000 runStarted schedule', '60000 runSucceeded schedule']);
+    expect(runs(b.observer.eventLines)).toEqual(['60000 runStarted schedule', '60000 runSucceeded schedule']);
   });
 
   it('keeps a long delay when the leader is killed right after its run', async () => {
@@ -89,8 +89,8 @@ describe('An interval job', () => {
 
     it('in a run, counts from the end of its lease', async () => {
       const b = await killedAfter(30_500);
-      expect(b.observer.story).toContain('40001 leadershipGained');
-      expect(runs(b.observer.story)[0]).toBe('59000 runStarted schedule');
+      expect(b.observer.eventLines).toContain('40001 leadershipGained');
+      expect(runs(b.observer.eventLines)[0]).toBe('59000 runStarted schedule');
     });
 
     it('with a short delay, also counts from the end of its lease', async () => {
@@ -100,7 +100,7 @@ describe('An interval job', () => {
       // in its third run, which began at 18 s, after the heartbeat of that moment was sent
       a.kill();
       await replicas.clock.advance(30_000);
-      expect(runs(b.observer.story)[0]).toBe('35000 runStarted schedule');
+      expect(runs(b.observer.eventLines)[0]).toBe('35000 runStarted schedule');
     });
 
     it('keeps the delay also across a leader that hands over before its first run', async () => {
@@ -112,7 +112,7 @@ describe('An interval job', () => {
       expect(b.observer.of('leadershipGained')).toHaveLength(1);
       const c = replicas.start('c', [job({ schedule: interval(8_000) })]);
       await Promise.all([b.supervisor.close(), replicas.clock.advance(20_000)]);
-      expect(runs(c.observer.story)[0]).toBe('35000 runStarted schedule');
+      expect(runs(c.observer.eventLines)[0]).toBe('35000 runStarted schedule');
     });
 
     it.each([
@@ -152,8 +152,8 @@ describe('An interval job', () => {
 
     it('when the next run was due before the end of its lease, counts from there', async () => {
       const b = await killedAfter(19_000);
-      expect(b.observer.story).toContain('28001 leadershipGained');
-      expect(runs(b.observer.story)[0]).toBe('47000 runStarted schedule');
+      expect(b.observer.eventLines).toContain('28001 leadershipGained');
+      expect(runs(b.observer.eventLines)[0]).toBe('47000 runStarted schedule');
     });
   });
 
@@ -164,7 +164,7 @@ describe('An interval job', () => {
     await replicas.clock.advance(20_000);
     a.store.outcome = () => 'answered';
     await replicas.clock.advance(60_000);
-    expect(runs(a.observer.story).slice(2)).toEqual(['65000 runStarted schedule', '70000 runSucceeded schedule']);
+    expect(runs(a.observer.eventLines).slice(2)).toEqual(['65000 runStarted schedule', '70000 runSucceeded schedule']);
   });
 
   it('runs at once when the delay has passed before a replica led', async () => {
@@ -174,7 +174,7 @@ describe('An interval job', () => {
     await replicas.clock.advance(30_000);
     const b = replicas.start('b', [job({ schedule: interval(5_000) })]);
     await replicas.clock.advance(1_000);
-    expect(runs(b.observer.story)).toEqual(['31000 runStarted schedule', '31000 runSucceeded schedule']);
+    expect(runs(b.observer.eventLines)).toEqual(['31000 runStarted schedule', '31000 runSucceeded schedule']);
   });
 
   it('counts a changed delay from the end of the last run too', async () => {
@@ -183,7 +183,7 @@ describe('An interval job', () => {
     await a.supervisor.stop();
     const b = replicas.start('b', [job({ schedule: interval(30_000) })]);
     await replicas.clock.advance(40_000);
-    expect(runs(b.observer.story)[0]).toBe('30000 runStarted schedule');
+    expect(runs(b.observer.eventLines)[0]).toBe('30000 runStarted schedule');
   });
 
   it('waits no longer than its delay after the clock of the store was set back', async () => {
@@ -194,7 +194,7 @@ describe('An interval job', () => {
     replicas.clock.stepWall(-3_600_000);
     await a.supervisor.stop();
     await replicas.clock.advance(61_000);
-    expect(runs(b.observer.story)).toContain('191000 runStarted schedule');
+    expect(runs(b.observer.eventLines)).toContain('191000 runStarted schedule');
   });
 
   it('records the start of a run with a long delay before its method is called', async () => {
@@ -231,7 +231,7 @@ describe('An interval job', () => {
     const b = replicas.start('b', [job({ schedule: interval(600_000) })], { network: { isSubscribed: false } });
     await replicas.clock.advance(585_200);
     await Promise.all([a.supervisor.close(), replicas.clock.advance(10_000)]);
-    expect(runs(b.observer.story)[0]).toBe('600000 runStarted schedule');
+    expect(runs(b.observer.eventLines)[0]).toBe('600000 runStarted schedule');
   });
 
   it('runs also while its leader changes more often than its delay after the clock of the store was set back', async () => {
@@ -259,7 +259,7 @@ describe('An interval job', () => {
     await replicas.clock.advance(3_000);
     a.store.outcome = (request) => (request === 'renew' ? 'request-lost' : 'answered');
     await replicas.clock.advance(3_000);
-    expect(runs(a.observer.story).slice(2)).toEqual(['20250 runStarted schedule', '20250 runSucceeded schedule']);
+    expect(runs(a.observer.eventLines).slice(2)).toEqual(['20250 runStarted schedule', '20250 runSucceeded schedule']);
   });
 
   it('is not disturbed by a wall clock that steps', async () => {
@@ -279,7 +279,7 @@ describe('An interval job', () => {
     expect(a.store.count('renew')).toBe(2);
     arrive();
     await replicas.clock.advance(200);
-    expect(runs(a.observer.story).slice(2)).toEqual(['1500 runStarted schedule', '1500 runSucceeded schedule']);
+    expect(runs(a.observer.eventLines).slice(2)).toEqual(['1500 runStarted schedule', '1500 runSucceeded schedule']);
   });
 
   it('counts no delay from a run whose method was never called', async () => {

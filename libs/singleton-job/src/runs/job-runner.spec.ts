@@ -5,7 +5,7 @@ import { interval } from '../schedule/interval.js';
 import { job, lasting } from '../testing/specs/job.js';
 import { useReplicas } from '../testing/specs/use-replicas.js';
 
-const runs = (story: readonly string[]) => story.filter((line) => /run/.test(line));
+const runs = (lines: readonly string[]) => lines.filter((line) => /run/.test(line));
 const once = interval(3_600_000);
 
 describe('A run', () => {
@@ -61,7 +61,7 @@ describe('A run', () => {
       }),
     ]);
     await replicas.clock.advance(3_000);
-    expect(runs(a.observer.story)).toEqual(['0 runStarted schedule', '2000 runCancelled schedule TIMEOUT']);
+    expect(runs(a.observer.eventLines)).toEqual(['0 runStarted schedule', '2000 runCancelled schedule TIMEOUT']);
     expect(reasons).toEqual([expect.any(RunAbortedError)]);
     expect(reasons[0]).toMatchObject({ code: 'TIMEOUT', job: 'tick' });
   });
@@ -69,7 +69,7 @@ describe('A run', () => {
   it('succeeds if it returns in spite of its signal', async () => {
     const a = replicas.start('a', [job({ schedule: once, timeoutMs: 1_000, run: lasting(replicas.clock, 2_000) })]);
     await replicas.clock.advance(3_000);
-    expect(runs(a.observer.story)).toEqual(['0 runStarted schedule', '2000 runSucceeded schedule']);
+    expect(runs(a.observer.eventLines)).toEqual(['0 runStarted schedule', '2000 runSucceeded schedule']);
   });
 
   it('is aborted at the safe deadline itself when its lease is not renewed', async () => {
@@ -78,7 +78,7 @@ describe('A run', () => {
     await replicas.clock.advance(100);
     a.store.outcome = () => 'request-lost';
     await replicas.clock.advance(20_000);
-    expect(runs(a.observer.story)).toEqual(['0 runStarted schedule', '9000 runCancelled schedule LEASE_LOST']);
+    expect(runs(a.observer.eventLines)).toEqual(['0 runStarted schedule', '9000 runCancelled schedule LEASE_LOST']);
   });
 
   it('learns from assertLeader() that its lease is over, also before a timer fires', async () => {
@@ -138,7 +138,7 @@ describe('A run', () => {
       const a = await started();
       a.store.partition();
       await replicas.clock.advance(5_000);
-      expect(runs(a.observer.story)).toContain('7000 runCancelled schedule LEASE_LOST');
+      expect(runs(a.observer.eventLines)).toContain('7000 runCancelled schedule LEASE_LOST');
     });
 
     it('continues while heartbeats are answered', async () => {

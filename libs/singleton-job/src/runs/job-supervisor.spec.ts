@@ -4,7 +4,7 @@ import { cron } from '../schedule/cron/cron.js';
 import { interval } from '../schedule/interval.js';
 import { type Outcome } from '../testing/replicas/faulty-store.js';
 import { job, lasting } from '../testing/specs/job.js';
-import { leadership } from '../testing/specs/stories.js';
+import { leadership } from '../testing/specs/event-lines.js';
 import { useReplicas } from '../testing/specs/use-replicas.js';
 
 const once = interval(3_600_000);
@@ -16,7 +16,7 @@ describe('A group of replicas', () => {
     const a = replicas.start('a', [job()]);
     const b = replicas.start('b', [job()]);
     await replicas.clock.advance(3_500);
-    expect(a.observer.story).toEqual([
+    expect(a.observer.eventLines).toEqual([
       '0 leadershipGained',
       '1000 runStarted schedule',
       '1000 runSucceeded schedule',
@@ -25,7 +25,7 @@ describe('A group of replicas', () => {
       '3000 runStarted schedule',
       '3000 runSucceeded schedule',
     ]);
-    expect(b.observer.story).toEqual([]);
+    expect(b.observer.eventLines).toEqual([]);
   });
 
   it('does not compete for a disabled job', async () => {
@@ -71,7 +71,11 @@ describe('A start', () => {
     a.supervisor.start();
     await replicas.clock.advance(1_500);
     expect(a.store.count('acquire')).toBe(1);
-    expect(a.observer.story).toEqual(['0 leadershipGained', '1000 runStarted schedule', '1000 runSucceeded schedule']);
+    expect(a.observer.eventLines).toEqual([
+      '0 leadershipGained',
+      '1000 runStarted schedule',
+      '1000 runSucceeded schedule',
+    ]);
   });
 });
 
@@ -84,7 +88,7 @@ describe('A stop', () => {
     const stopped = a.supervisor.stop();
     await replicas.clock.advance(3_500);
     await stopped;
-    expect(a.observer.story).toEqual([
+    expect(a.observer.eventLines).toEqual([
       '0 leadershipGained',
       '1000 runStarted schedule',
       '4500 runSucceeded schedule',
@@ -115,7 +119,7 @@ describe('A stop', () => {
     const stopped = a.supervisor.stop();
     await replicas.clock.advance(6_000);
     await stopped;
-    expect(a.observer.story).toEqual([
+    expect(a.observer.eventLines).toEqual([
       '0 leadershipGained',
       '0 runStarted schedule',
       '7000 runCancelled schedule SHUTDOWN',
@@ -134,7 +138,7 @@ describe('A stop', () => {
     expect(hasStopped).toBe(true);
     const b = replicas.start('b', [job({ schedule: once })]);
     await replicas.clock.advance(12_000);
-    expect(b.observer.story).toEqual([]);
+    expect(b.observer.eventLines).toEqual([]);
     await a.supervisor.close();
     expect(a.store.count('release')).toBe(0);
     await replicas.clock.advance(10_100);
@@ -182,7 +186,7 @@ describe('A stop', () => {
     // only the run's own timer is left: nothing of the library keeps the process alive
     expect(replicas.clock.pendingTimers).toBe(1);
     await replicas.clock.advance(60_000);
-    expect(a.observer.story.slice(2)).toEqual(['8000 leadershipReleased shutdown', '60000 runSucceeded schedule']);
+    expect(a.observer.eventLines.slice(2)).toEqual(['8000 leadershipReleased shutdown', '60000 runSucceeded schedule']);
     expect(a.observer.of('leadershipReleased')).toMatchObject([{ confirmed: false, runInFlight: true }]);
   });
 

@@ -9,7 +9,7 @@ import { job, lasting } from '../testing/specs/job.js';
 import { keptLog } from '../testing/specs/kept-log.js';
 import { useReplicas } from '../testing/specs/use-replicas.js';
 
-const runs = (story: readonly string[]) => story.filter((line) => /run[SFC]/.test(line));
+const runs = (lines: readonly string[]) => lines.filter((line) => /run[SFC]/.test(line));
 const once = interval(3_600_000);
 const never = (): Promise<void> => new Promise(() => undefined);
 
@@ -73,7 +73,7 @@ describe('A misbehaving job', () => {
     const log = keptLog();
     const a = replicas.start('a', [job({ run })], { observers: [log.observer] });
     await replicas.clock.advance(2_000);
-    expect(runs(a.observer.story)).toEqual([
+    expect(runs(a.observer.eventLines)).toEqual([
       '1000 runStarted schedule',
       '1000 runFailed schedule',
       '2000 runStarted schedule',
@@ -143,7 +143,7 @@ describe('A misbehaving job', () => {
   ])('succeeds once when it returns %s', async (_what, run) => {
     const a = replicas.start('a', [job({ run })]);
     await replicas.clock.advance(1_000);
-    expect(runs(a.observer.story)).toEqual(['1000 runStarted schedule', '1000 runSucceeded schedule']);
+    expect(runs(a.observer.eventLines)).toEqual(['1000 runStarted schedule', '1000 runSucceeded schedule']);
   });
 
   describe('that never ends', () => {
@@ -191,7 +191,7 @@ describe('A misbehaving job', () => {
       });
     const a = replicas.start('a', [job({ schedule: once, timeoutMs: 500, run })]);
     await replicas.clock.advance(1_000);
-    expect(runs(a.observer.story)).toEqual(['0 runStarted schedule', '500 runCancelled schedule TIMEOUT']);
+    expect(runs(a.observer.eventLines)).toEqual(['0 runStarted schedule', '500 runCancelled schedule TIMEOUT']);
   });
 
   it('can check the lease of its run after its end', async () => {
@@ -210,7 +210,7 @@ describe('A misbehaving job', () => {
     const a = replicas.start('a', [job({ run: () => stop() }), job({ name: 'other', schedule: once })]);
     stop = () => a.supervisor.close();
     await replicas.clock.advance(9_000);
-    expect(a.observer.story.slice(-4)).toEqual([
+    expect(a.observer.eventLines.slice(-4)).toEqual([
       '1000 runStarted schedule',
       '1000 leadershipReleased shutdown',
       '8000 leadershipReleased shutdown',
@@ -224,7 +224,7 @@ describe('A misbehaving job', () => {
     const a = replicas.start('a', [job({ schedule: once, run })]);
     stop = () => a.supervisor.stop();
     await replicas.clock.advance(0);
-    expect(a.observer.story).toEqual([
+    expect(a.observer.eventLines).toEqual([
       '0 leadershipGained',
       '0 runStarted schedule',
       '0 runSucceeded schedule',

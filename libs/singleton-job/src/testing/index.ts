@@ -6,10 +6,10 @@ export { FakeRun, type FakeRunOptions } from './fake-run.js';
 export {
   describeLockStore,
   type LockStoreSuite,
-  type OptionalChapter,
+  type OptionalGroup,
   type TestRunner,
 } from './lock-store-contract/describe-lock-store.js';
-export { type LockStoreWorld } from './lock-store-contract/lock-store-world.js';
+export { type LockStoreFixture } from './lock-store-contract/lock-store-fixture.js';
 export { ManualClock, settle } from './manual-clock.js';
 export { type RecordedEvent, RecordingObserver } from './recording-observer.js';
 export { type InMemoryReplica, type InMemoryReplicaOptions } from './replicas/in-memory-replica.js';

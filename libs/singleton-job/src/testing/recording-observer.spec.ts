@@ -11,7 +11,7 @@ describe('a recording observer', () => {
     notify('leadershipGained', { job: 'price-tick', fencingToken: 7, because: 'first' });
     await clock.advance(500);
     notify('leadershipLost', { job: 'price-tick', fencingToken: 7, reason: 'expired' });
-    expect(recorder.story).toEqual(['0 leadershipGained', '500 leadershipLost expired']);
+    expect(recorder.eventLines).toEqual(['0 leadershipGained', '500 leadershipLost expired']);
     expect(recorder.of('leadershipGained')).toEqual([{ job: 'price-tick', fencingToken: 7, because: 'first' }]);
   });
 });

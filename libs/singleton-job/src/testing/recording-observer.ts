@@ -37,7 +37,7 @@ export class RecordingObserver implements JobObserver {
    * One line for each event, such as `500 runStarted` or `1000 tickDropped overlap`: time, event, and reason if there is one. Renewals are
    * left out.
    */
-  get story(): string[] {
+  get eventLines(): string[] {
     const shown = this.events.filter(({ event }) => event !== 'leaseRenewed');
     return shown.map(({ atMs, event, payload }) => [Math.round(atMs), event, ...why(payload)].join(' '));
   }

@@ -45,7 +45,7 @@ function setup({ greets = true } = {}) {
   const deny = (error: LockStoreError): void => {
     listeners.each((listener) => listener.messagesDenied?.(error));
   };
-  const story = () => observer.story;
+  const lines = () => observer.eventLines;
   return {
     clock,
     client,
@@ -57,7 +57,7 @@ function setup({ greets = true } = {}) {
     greeted: () => greeted?.(),
     log,
     note,
-    story,
+    lines,
     observer,
   };
 }
@@ -84,82 +84,82 @@ const failing = (code: LockStoreErrorCode) => (): Promise<string> => Promise.rej
 
 describe('A request', () => {
   it('is sent once per connection, also if its answer takes long', async () => {
-    const world = setup();
-    world.open();
+    const fixture = setup();
+    fixture.open();
     await settle();
-    const { sent, start } = request(world);
+    const { sent, start } = request(fixture);
     const answer = start();
-    await world.clock.advance(600_000);
+    await fixture.clock.advance(600_000);
     expect(sent).toHaveLength(1);
     sent[0]?.resolve('late');
     expect(await answer).toBe('late');
   });
 
   it('is sent again on the next connection, if its own has ended', async () => {
-    const world = setup();
-    world.open();
+    const fixture = setup();
+    fixture.open();
     await settle();
-    const { sent, start } = request(world);
+    const { sent, start } = request(fixture);
     const answer = start();
     await settle();
-    world.cut(sent);
-    await world.clock.advance(60_000);
+    fixture.cut(sent);
+    await fixture.clock.advance(60_000);
     expect(sent).toHaveLength(1);
-    world.connect();
+    fixture.connect();
     await settle();
     expect(sent).toHaveLength(2);
     sent[1]?.resolve('again');
     expect(await answer).toBe('again');
-    expect(world.story()).toEqual(['0 storeUnreachable', '60000 storeRecovered']);
+    expect(fixture.lines()).toEqual(['0 storeUnreachable', '60000 storeRecovered']);
   });
 
   it('waits for the connection, and for the answer to the heartbeat that is sent first on it', async () => {
-    const world = setup({ greets: false });
-    world.open();
-    const { start, stop } = request(world);
+    const fixture = setup({ greets: false });
+    fixture.open();
+    const { start, stop } = request(fixture);
     const answer = start();
-    await world.clock.advance(1_000);
-    expect(world.log).toEqual(['greet@0']);
-    world.greeted();
+    await fixture.clock.advance(1_000);
+    expect(fixture.log).toEqual(['greet@0']);
+    fixture.greeted();
     await settle();
-    expect(world.log).toEqual(['greet@0', 'ready@1000', 'send tick@1000']);
-    await world.client.close();
+    expect(fixture.log).toEqual(['greet@0', 'ready@1000', 'send tick@1000']);
+    await fixture.client.close();
     stop.abort();
     expect(await answer).toBeUndefined();
   });
 
   it('does not wait for a first heartbeat that hangs, once a later one is answered', async () => {
-    const world = setup({ greets: false });
-    world.open();
-    const { sent, start, stop } = request(world);
+    const fixture = setup({ greets: false });
+    fixture.open();
+    const { sent, start, stop } = request(fixture);
     const answer = start();
-    await world.clock.advance(3_000);
-    world.client.heartbeatAnswered();
+    await fixture.clock.advance(3_000);
+    fixture.client.heartbeatAnswered();
     await settle();
     expect(sent).toHaveLength(1);
-    world.greeted();
+    fixture.greeted();
     await settle();
-    expect(world.log).toEqual(['greet@0', 'ready@3000', 'send tick@3000']);
+    expect(fixture.log).toEqual(['greet@0', 'ready@3000', 'send tick@3000']);
     stop.abort();
     await answer;
   });
 
   it('is not sent after a first heartbeat whose connection has ended', async () => {
-    const world = setup({ greets: false });
-    world.open();
-    const { sent, start, stop } = request(world);
+    const fixture = setup({ greets: false });
+    fixture.open();
+    const { sent, start, stop } = request(fixture);
     const answer = start();
     await settle();
-    world.cut();
-    world.greeted();
+    fixture.cut();
+    fixture.greeted();
     await settle();
     expect(sent).toEqual([]);
-    world.connect();
+    fixture.connect();
     await settle();
     expect(sent).toEqual([]);
-    world.greeted();
+    fixture.greeted();
     await settle();
-    expect(world.log.slice(-2)).toEqual(['ready again@0', 'send tick@0']);
+    expect(fixture.log.slice(-2)).toEqual(['ready again@0', 'send tick@0']);
     stop.abort();
     expect(await answer).toBeUndefined();
   });
@@ -167,8 +167,8 @@ describe('A request', () => {
   it.each<RequestKind>(['renew', 'claim', 'release'])(
     'to %s a lock is sent again every quarter to half a second after an error of the store',
     async (kind) => {
-      const world = setup();
-      world.open();
+      const fixture = setup();
+      fixture.open();
       await settle();
       const stop = new AbortController();
       let sent = 0;
@@ -176,27 +176,27 @@ describe('A request', () => {
         sent += 1;
         return failing('STORE_MISCONFIGURED')();
       };
-      const answer = world.client.untilAnswered({ name: 'tick', kind, signal: stop.signal, send });
-      await world.clock.advance(10_000);
+      const answer = fixture.client.untilAnswered({ name: 'tick', kind, signal: stop.signal, send });
+      await fixture.clock.advance(10_000);
       expect(sent).toBe(41);
       stop.abort();
       expect(await answer).toBeUndefined();
-      expect(world.clock.pendingTimers).toBe(0);
+      expect(fixture.clock.pendingTimers).toBe(0);
     },
   );
 
   it('to acquire a lock is sent again with growing delays after an error that needs a person', async () => {
-    const world = setup();
-    world.open();
+    const fixture = setup();
+    fixture.open();
     await settle();
     const stop = new AbortController();
     const sentAtMs: number[] = [];
     const send = () => {
-      sentAtMs.push(world.clock.now());
+      sentAtMs.push(fixture.clock.now());
       return failing('STORE_MISCONFIGURED')();
     };
-    const answer = world.client.untilAnswered({ name: 'tick', kind: 'acquire', signal: stop.signal, send });
-    await world.clock.advance(70_000);
+    const answer = fixture.client.untilAnswered({ name: 'tick', kind: 'acquire', signal: stop.signal, send });
+    await fixture.clock.advance(70_000);
     // a fifth less than 3, 6, 12, 24 and 30 s
     expect(sentAtMs).toEqual([0, 2_400, 7_200, 16_800, 36_000, 60_000]);
     stop.abort();
@@ -204,8 +204,8 @@ describe('A request', () => {
   });
 
   it('ends its back-off with a new connection', async () => {
-    const world = setup();
-    world.open();
+    const fixture = setup();
+    fixture.open();
     await settle();
     const stop = new AbortController();
     let sent = 0;
@@ -213,10 +213,10 @@ describe('A request', () => {
       sent += 1;
       return failing('STORE_MISCONFIGURED')();
     };
-    const answer = world.client.untilAnswered({ name: 'tick', kind: 'acquire', signal: stop.signal, send });
-    await world.clock.advance(1_000);
-    world.cut();
-    world.connect();
+    const answer = fixture.client.untilAnswered({ name: 'tick', kind: 'acquire', signal: stop.signal, send });
+    await fixture.clock.advance(1_000);
+    fixture.cut();
+    fixture.connect();
     await settle();
     expect(sent).toBe(2);
     stop.abort();
@@ -224,30 +224,30 @@ describe('A request', () => {
   });
 
   it('ends its back-off when a request of the same kind works for another lock', async () => {
-    const world = setup();
-    world.open();
+    const fixture = setup();
+    fixture.open();
     await settle();
     const stop = new AbortController();
     let isDenied = true;
     const send = () => (isDenied ? failing('STORE_MISCONFIGURED')() : Promise.resolve('done'));
-    const start = (name: string) => world.client.untilAnswered({ name, kind: 'acquire', signal: stop.signal, send });
+    const start = (name: string) => fixture.client.untilAnswered({ name, kind: 'acquire', signal: stop.signal, send });
     const first = start('one');
-    await world.clock.advance(2_000);
+    await fixture.clock.advance(2_000);
     const second = start('two');
     await settle();
     isDenied = false;
     // the first is sent again after 2.4 s
-    await world.clock.advance(400);
+    await fixture.clock.advance(400);
     expect(await Promise.all([first, second])).toEqual(['done', 'done']);
-    expect(world.clock.pendingTimers).toBe(0);
+    expect(fixture.clock.pendingTimers).toBe(0);
   });
 
   it('is not awaited after its signal has aborted', async () => {
-    const world = setup();
-    const waiting = [request(world), request(world)];
+    const fixture = setup();
+    const waiting = [request(fixture), request(fixture)];
     const [early, late] = waiting as [(typeof waiting)[0], (typeof waiting)[0]];
     const waitsForConnection = early.start();
-    world.open();
+    fixture.open();
     await settle();
     const waitsForAnswer = late.start();
     for (const { stop } of waiting) stop.abort();
@@ -255,17 +255,17 @@ describe('A request', () => {
   });
 
   it('is not sent at all if its signal has aborted before', async () => {
-    const world = setup();
-    world.open();
+    const fixture = setup();
+    fixture.open();
     await settle();
-    const { sent, start } = request(world);
+    const { sent, start } = request(fixture);
     expect(await start(AbortSignal.abort())).toBeUndefined();
     expect(sent).toEqual([]);
   });
 
   it('that throws counts as rejected', async () => {
-    const world = setup();
-    world.open();
+    const fixture = setup();
+    fixture.open();
     await settle();
     let isFirst = true;
     const send = () => {
@@ -274,46 +274,46 @@ describe('A request', () => {
       throw new TypeError('no connection');
     };
     const signal = new AbortController().signal;
-    const answer = world.client.untilAnswered({ name: 'tick', kind: 'renew', signal, send });
-    await world.clock.advance(250);
+    const answer = fixture.client.untilAnswered({ name: 'tick', kind: 'renew', signal, send });
+    await fixture.clock.advance(250);
     expect(await answer).toBe('done');
   });
 });
 
 describe('A request with a time limit', () => {
   it('ends with its limit while there is no connection', async () => {
-    const world = setup();
-    world.open();
+    const fixture = setup();
+    fixture.open();
     await settle();
-    world.cut();
-    const { send, sent } = request(world);
-    const answer = world.client.answeredWithin({ name: 'tick', kind: 'acquire', send }, 2_000);
-    await world.clock.advance(2_000);
+    fixture.cut();
+    const { send, sent } = request(fixture);
+    const answer = fixture.client.answeredWithin({ name: 'tick', kind: 'acquire', send }, 2_000);
+    await fixture.clock.advance(2_000);
     expect(await answer).toBeUndefined();
     expect(sent).toEqual([]);
-    expect(world.clock.pendingTimers).toBe(0);
+    expect(fixture.clock.pendingTimers).toBe(0);
   });
 
   it('ends with its limit while it is not answered', async () => {
-    const world = setup();
-    world.open();
+    const fixture = setup();
+    fixture.open();
     await settle();
-    const { send } = request(world);
-    const answer = world.client.answeredWithin({ name: 'tick', kind: 'acquire', send }, 2_000);
-    await world.clock.advance(2_000);
+    const { send } = request(fixture);
+    const answer = fixture.client.answeredWithin({ name: 'tick', kind: 'acquire', send }, 2_000);
+    await fixture.clock.advance(2_000);
     expect(await answer).toBeUndefined();
-    expect(world.clock.pendingTimers).toBe(0);
+    expect(fixture.clock.pendingTimers).toBe(0);
   });
 
   it('ends with its limit while it backs off', async () => {
-    const world = setup();
-    world.open();
+    const fixture = setup();
+    fixture.open();
     await settle();
     const send = failing('STORE_MISCONFIGURED');
-    const answer = world.client.answeredWithin({ name: 'tick', kind: 'acquire', send }, 2_000);
-    await world.clock.advance(2_000);
+    const answer = fixture.client.answeredWithin({ name: 'tick', kind: 'acquire', send }, 2_000);
+    await fixture.clock.advance(2_000);
     expect(await answer).toBeUndefined();
-    expect(world.clock.pendingTimers).toBe(0);
+    expect(fixture.clock.pendingTimers).toBe(0);
   });
 
   it('has ended before it begins once the client is closed', async () => {
@@ -323,25 +323,25 @@ describe('A request with a time limit', () => {
   });
 
   it('ends when the client is closed', async () => {
-    const world = setup();
-    world.open();
+    const fixture = setup();
+    fixture.open();
     await settle();
-    const { send } = request(world);
-    const answer = world.client.answeredWithin({ name: 'tick', kind: 'release', send }, 60_000);
-    await world.client.close();
+    const { send } = request(fixture);
+    const answer = fixture.client.answeredWithin({ name: 'tick', kind: 'release', send }, 60_000);
+    await fixture.client.close();
     expect(await answer).toBeUndefined();
-    expect(world.clock.pendingTimers).toBe(0);
+    expect(fixture.clock.pendingTimers).toBe(0);
   });
 
   it('in the background continues, and drained() waits for it', async () => {
-    const world = setup();
-    world.open();
+    const fixture = setup();
+    fixture.open();
     await settle();
-    const { send, sent } = request(world);
-    world.client.inBackground({ name: 'tick', kind: 'release', send }, 60_000);
+    const { send, sent } = request(fixture);
+    fixture.client.inBackground({ name: 'tick', kind: 'release', send }, 60_000);
     let isDrained = false;
-    void world.client.drained().then(() => (isDrained = true));
-    await world.clock.advance(1_000);
+    void fixture.client.drained().then(() => (isDrained = true));
+    await fixture.clock.advance(1_000);
     expect(isDrained).toBe(false);
     sent[0]?.resolve('released');
     await settle();
@@ -351,63 +351,63 @@ describe('A request with a time limit', () => {
 
 describe('An error of the store', () => {
   const setupFailing = async () => {
-    const world = setup();
-    world.open();
+    const fixture = setup();
+    fixture.open();
     await settle();
     const stop = new AbortController();
     setMaxListeners(0, stop.signal);
     const fate: { code: LockStoreErrorCode | undefined } = { code: 'STORE_MISCONFIGURED' };
     const start = (name: string, kind: RequestKind = 'renew') =>
-      world.client.untilAnswered({
+      fixture.client.untilAnswered({
         name,
         kind,
         signal: stop.signal,
         send: () => (fate.code === undefined ? Promise.resolve('done') : failing(fate.code)()),
       });
-    return { ...world, start, stop, fate };
+    return { ...fixture, start, stop, fate };
   };
 
   it('is reported once for each job, until it works again', async () => {
-    const { start, stop, fate, clock, story } = await setupFailing();
+    const { start, stop, fate, clock, lines } = await setupFailing();
     const answers = [start('one'), start('two')];
     await clock.advance(10_000);
-    expect(story()).toEqual(['0 requestDenied', '0 requestDenied']);
+    expect(lines()).toEqual(['0 requestDenied', '0 requestDenied']);
     fate.code = undefined;
     await clock.advance(1_000);
     await Promise.all(answers);
     fate.code = 'STORE_MISCONFIGURED';
     void start('one');
     await settle();
-    expect(story()).toHaveLength(3);
+    expect(lines()).toHaveLength(3);
     stop.abort();
   });
 
   it('is reported once, also if the request is given up and sent again', async () => {
-    const world = await setupFailing();
+    const fixture = await setupFailing();
     for (let round = 0; round < 3; round += 1) {
-      const limited = world.client.answeredWithin(
+      const limited = fixture.client.answeredWithin(
         { name: 'one', kind: 'acquire', send: failing('STORE_MISCONFIGURED') },
         1_000,
       );
-      await world.clock.advance(1_000);
+      await fixture.clock.advance(1_000);
       await limited;
     }
-    expect(world.story()).toEqual(['0 requestDenied']);
+    expect(fixture.lines()).toEqual(['0 requestDenied']);
   });
 
   it('about an unreachable store is an outage of that job, from the second in a row', async () => {
-    const { start, fate, clock, story, client } = await setupFailing();
+    const { start, fate, clock, lines, client } = await setupFailing();
     fate.code = 'STORE_UNREACHABLE';
     const answer = start('one');
     await clock.advance(100);
-    expect(story()).toEqual([]);
+    expect(lines()).toEqual([]);
     await clock.advance(200);
-    expect(story()).toEqual(['250 storeUnreachable']);
+    expect(lines()).toEqual(['250 storeUnreachable']);
     expect(client.outages).toEqual([['one', 50]]);
     fate.code = undefined;
     await clock.advance(250);
     await answer;
-    expect(story()).toEqual(['250 storeUnreachable', '500 storeRecovered']);
+    expect(lines()).toEqual(['250 storeUnreachable', '500 storeRecovered']);
     expect(client.outages).toEqual([]);
   });
 
@@ -477,14 +477,14 @@ describe('An error of the store', () => {
   });
 
   it('is forgotten for the oldest of more than 1,000 names', async () => {
-    const { start, stop, story } = await setupFailing();
+    const { start, stop, lines } = await setupFailing();
     for (let name = 0; name <= 1_000; name += 1) void start(`tenant-${name}`, 'acquire');
     await settle();
-    expect(story()).toHaveLength(1_001);
+    expect(lines()).toHaveLength(1_001);
     void start('tenant-0', 'acquire');
     void start('tenant-1000', 'acquire');
     await settle();
-    expect(story()).toHaveLength(1_002);
+    expect(lines()).toHaveLength(1_002);
     stop.abort();
     await settle();
   });
@@ -492,61 +492,61 @@ describe('An error of the store', () => {
 
 describe('An outage', () => {
   it('is reported once when it begins and once when the first heartbeat after it is answered', async () => {
-    const world = setup({ greets: false });
-    world.open();
-    world.greeted();
+    const fixture = setup({ greets: false });
+    fixture.open();
+    fixture.greeted();
     await settle();
-    world.cut();
-    world.cut();
-    await world.clock.advance(5_000);
-    expect(world.client.outages).toEqual([[undefined, 5_000]]);
-    world.connect();
-    await world.clock.advance(1_000);
+    fixture.cut();
+    fixture.cut();
+    await fixture.clock.advance(5_000);
+    expect(fixture.client.outages).toEqual([[undefined, 5_000]]);
+    fixture.connect();
+    await fixture.clock.advance(1_000);
     // cut again before the heartbeat is answered: it is still the same outage
-    world.cut();
-    await world.clock.advance(1_000);
-    world.connect();
-    world.greeted();
+    fixture.cut();
+    await fixture.clock.advance(1_000);
+    fixture.connect();
+    fixture.greeted();
     await settle();
-    expect(world.story()).toEqual(['0 storeUnreachable', '7000 storeRecovered']);
-    expect(world.client.outages).toEqual([]);
+    expect(fixture.lines()).toEqual(['0 storeUnreachable', '7000 storeRecovered']);
+    expect(fixture.client.outages).toEqual([]);
   });
 
   it('is reported again after 1, 2 and 4 minutes, by the heartbeats that fail meanwhile', async () => {
-    const world = setup();
-    world.open();
+    const fixture = setup();
+    fixture.open();
     await settle();
-    world.cut();
+    fixture.cut();
     for (let beat = 0; beat < 100; beat += 1) {
-      await world.clock.advance(3_000);
-      world.client.heartbeatFailed(lost(), beat);
+      await fixture.clock.advance(3_000);
+      fixture.client.heartbeatFailed(lost(), beat);
     }
-    const minutes = world.observer.of('storeUnreachable').map(({ outageMs }) => outageMs / 60_000);
+    const minutes = fixture.observer.of('storeUnreachable').map(({ outageMs }) => outageMs / 60_000);
     expect(minutes).toEqual([0, 1, 2, 4]);
   });
 
   it('that a person must end is reported once as denied, if it did not begin so', async () => {
     const denied = new LockStoreError('STORE_MISCONFIGURED', 'WRONGPASS', { affectsAllJobs: true });
-    const world = setup();
-    world.open();
+    const fixture = setup();
+    fixture.open();
     await settle();
-    world.cut();
-    for (let attempt = 0; attempt < 2; attempt += 1) world.disconnect(denied);
-    expect(world.story()).toEqual(['0 storeUnreachable', '0 requestDenied']);
+    fixture.cut();
+    for (let attempt = 0; attempt < 2; attempt += 1) fixture.disconnect(denied);
+    expect(fixture.lines()).toEqual(['0 storeUnreachable', '0 requestDenied']);
 
     const other = setup();
     other.open();
     await settle();
     for (let attempt = 0; attempt < 2; attempt += 1) other.disconnect(denied);
-    expect(other.story()).toEqual(['0 storeUnreachable']);
+    expect(other.lines()).toEqual(['0 storeUnreachable']);
   });
 
   it('is not reported once the client is closed', async () => {
-    const world = setup();
-    world.open();
+    const fixture = setup();
+    fixture.open();
     await settle();
-    await world.client.close();
-    world.cut();
-    expect(world.story()).toEqual([]);
+    await fixture.client.close();
+    fixture.cut();
+    expect(fixture.lines()).toEqual([]);
   });
 });

@@ -1,6 +1,6 @@
 import { above, includes } from './assertions.js';
 import { acquireRequest, granted, refused } from './requests.js';
-import { type Rules, type Scene } from './scene.js';
+import { type Rules, type RuleContext } from './rule-context.js';
 
 export const CLAIM: Rules = {
   'takes an occurrence once, and all older ones with it': async ({ store, claim }) => {
@@ -59,12 +59,12 @@ export const CLAIM: Rules = {
     includes(result, { outcome: 'not-leader', holder: undefined, claimed: 0 });
   },
 
-  'is a renewal too, also when the outcome is: claimed': (scene) => renews(scene, 20),
-  'is a renewal too, also when the outcome is: taken': (scene) => renews(scene, -20),
-  'is a renewal too, also when the outcome is: too early': (scene) => renews(scene, 120_000),
+  'is a renewal too, also when the outcome is: claimed': (context) => renews(context, 20),
+  'is a renewal too, also when the outcome is: taken': (context) => renews(context, -20),
+  'is a renewal too, also when the outcome is: too early': (context) => renews(context, 120_000),
 };
 
-async function renews({ store, other, renew, claim }: Scene, aheadMs: number): Promise<void> {
+async function renews({ store, other, renew, claim }: RuleContext, aheadMs: number): Promise<void> {
   const { token, storeTime: at } = await granted(store, acquireRequest('a#1', { lifeMs: 30_000 }));
   await renew('a#1', { claimed: at }, { lifeMs: 30_000 });
   const update = { runEndedAt: at - 100 };

@@ -1,7 +1,7 @@
 import { equal } from 'node:assert/strict';
 import { above, atLeast, includes, sameResult } from './assertions.js';
 import { acquireRequest, granted, refused } from './requests.js';
-import { type Rules } from './scene.js';
+import { type Rules } from './rule-context.js';
 
 /** Ahead of every clock. */
 const far = (): number => Date.now() + 10 ** 12;
@@ -19,10 +19,10 @@ export const FENCING_TOKEN: Rules = {
     includes(await granted(store, acquireRequest('a#1', { seenToken })), { token: seenToken + 1 });
   },
 
-  'grows also after a loss of data, which a new stateCreatedAt shows': async ({ world, store, other }) => {
+  'grows also after a loss of data, which a new stateCreatedAt shows': async ({ fixture, store, other }) => {
     const before = await granted(store, acquireRequest('a#1', { seenToken: far() }));
-    await world.passTime(5);
-    await world.loseData();
+    await fixture.passTime(5);
+    await fixture.loseData();
     const after = await granted(other, acquireRequest('b#1', { seenToken: before.token }));
     above(after.token, before.token);
     above(after.stateCreatedAt, before.stateCreatedAt);
@@ -41,8 +41,8 @@ export const FENCING_TOKEN: Rules = {
     above(again.token, token + 10);
   },
 
-  'is granted again to the holder of a lock that has lost its state': async ({ world, store, other }) => {
-    await world.occupy('price-tick', 'a#1');
+  'is granted again to the holder of a lock that has lost its state': async ({ fixture, store, other }) => {
+    await fixture.occupy('price-tick', 'a#1');
     const { token, storeTime } = await granted(store, acquireRequest('a#1', { lifeMs: 30_000 }));
     atLeast(token, storeTime);
     equal((await refused(other, acquireRequest('b#1'))).ttlRestored, false);

@@ -1,16 +1,16 @@
 import { equal, notEqual } from 'node:assert/strict';
 import { above, atLeast, includes } from './assertions.js';
 import { heartbeat, kept, LONG_MS, sessionOfReplica } from './requests.js';
-import { type Rules } from './scene.js';
+import { type Rules } from './rule-context.js';
 
 const SHORT_MS = 40;
 
 export const HEARTBEAT: Rules = {
-  'gives a session its full life from now': async ({ world, store }) => {
+  'gives a session its full life from now': async ({ fixture, store }) => {
     const session = sessionOfReplica('a');
     const first = await heartbeat(store, [session]);
     includes(first.sessions[0] ?? {}, { status: 'extended', end: first.storeTime + LONG_MS });
-    await world.passTime(5);
+    await fixture.passTime(5);
     const second = await heartbeat(store, [{ ...session, confirmedEnd: first.sessions[0]?.end }]);
     includes(second.sessions[0] ?? {}, { status: 'extended', end: second.storeTime + LONG_MS });
     above(second.storeTime, first.storeTime);
@@ -24,14 +24,14 @@ export const HEARTBEAT: Rules = {
     includes(changes.get(session.id) ?? {}, { hasEnded: false, end: storeTime + LONG_MS / 2 });
   },
 
-  'has a result for each session of the request, in the same order': async ({ world, store }) => {
+  'has a result for each session of the request, in the same order': async ({ fixture, store }) => {
     const [ended, alive, fresh] = [
       sessionOfReplica('a', { id: 'a.1@40', lockExpiryMs: SHORT_MS }),
       sessionOfReplica('a', { id: 'a.2@600000' }),
       sessionOfReplica('a', { id: 'a.3@800', lockExpiryMs: 800 }),
     ];
     await heartbeat(store, [ended, alive]);
-    await world.passTime(2 * SHORT_MS);
+    await fixture.passTime(2 * SHORT_MS);
     const { sessions, storeTime } = await heartbeat(store, [alive, ended, fresh]);
     equal(sessions.map(({ status }) => status).join(), 'extended,ended,extended');
     equal(sessions[0]?.end, storeTime + LONG_MS);
@@ -45,11 +45,11 @@ export const HEARTBEAT: Rules = {
     includes(await heartbeat(other, [], before), { isWholeList: false, version: before.version });
   },
 
-  'returns the id of the server, since when it runs, and its time': async ({ world, store, other }) => {
+  'returns the id of the server, since when it runs, and its time': async ({ fixture, store, other }) => {
     const first = await heartbeat(store, []);
     notEqual(first.serverId, undefined);
     atLeast(first.storeTime, first.serverSince);
-    await world.passTime(5);
+    await fixture.passTime(5);
     const { serverId, serverSince } = await heartbeat(other, [sessionOfReplica('b')]);
     includes(first, { serverId, serverSince });
   },

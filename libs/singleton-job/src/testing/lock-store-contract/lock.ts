@@ -1,7 +1,7 @@
 import { equal } from 'node:assert/strict';
 import { above, atMost, includes, sameResult } from './assertions.js';
 import { acquireRequest, eventually, granted, LONG_MS, refused } from './requests.js';
-import { type Rules } from './scene.js';
+import { type Rules } from './rule-context.js';
 
 export const LOCK: Rules = {
   'is granted to the first request, and refused to the second, with the holder': async ({ store, other }) => {
@@ -38,10 +38,10 @@ export const LOCK: Rules = {
     equal(results.filter((result) => result.granted).length, 1);
   },
 
-  'is free when its life has passed without a renewal': async ({ world, store, other, renew }) => {
+  'is free when its life has passed without a renewal': async ({ fixture, store, other, renew }) => {
     await granted(store, acquireRequest('a#1', { lifeMs: 20 }));
     await eventually('the lock expires', async () => {
-      await world.passTime(10);
+      await fixture.passTime(10);
       return (await other.acquire(acquireRequest('b#1'))).granted || undefined;
     });
     includes(await renew('a#1'), { held: false, holder: 'b#1' });
@@ -93,8 +93,8 @@ export const LOCK: Rules = {
     sameResult(await granted(other, acquireRequest('a#2', { lifeMs: 60_000 })), { ...second, previousHolder: 'a#2' });
   },
 
-  'without a time to live gets one from the first refusal': async ({ world, store }) => {
-    await world.occupy('price-tick', 'another-client');
+  'without a time to live gets one from the first refusal': async ({ fixture, store }) => {
+    await fixture.occupy('price-tick', 'another-client');
     const refusal = await refused(store, acquireRequest('a#1', { lifeMs: 60_000 }));
     includes(refusal, { holder: 'another-client', ttlMs: 60_000, ttlRestored: true });
     const again = await refused(store, acquireRequest('a#1', { lifeMs: 90_000 }));
@@ -102,8 +102,8 @@ export const LOCK: Rules = {
     atMost(again.ttlMs, 60_000);
   },
 
-  'that is refused gets no state': async ({ world, store }) => {
-    await world.occupy('price-tick', 'another-client');
+  'that is refused gets no state': async ({ fixture, store }) => {
+    await fixture.occupy('price-tick', 'another-client');
     const nothing = { token: 0, stateCreatedAt: undefined, schedule: undefined, claimed: undefined };
     includes(await refused(store, acquireRequest('a#1', { seenToken: 5 })), nothing);
     includes(await refused(store, acquireRequest('a#2', { stateLifeMs: LONG_MS })), nothing);

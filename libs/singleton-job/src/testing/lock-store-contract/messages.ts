@@ -1,7 +1,7 @@
 import { deepEqual } from 'node:assert/strict';
 import { type LockStore, type StoreMessage } from '../../store/lock-store.js';
 import { acquireRequest, eventually, granted } from './requests.js';
-import { type Rules } from './scene.js';
+import { type Rules } from './rule-context.js';
 
 const GRANTED: StoreMessage = {
   kind: 'granted',

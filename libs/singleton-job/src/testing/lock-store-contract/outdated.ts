@@ -1,6 +1,6 @@
 import { includes } from './assertions.js';
 import { acquireRequest, granted, heartbeat, refused } from './requests.js';
-import { type Rules } from './scene.js';
+import { type Rules } from './rule-context.js';
 
 export const OUTDATED_STATE: Rules = {
   'is one that differs from the state that the request knows': async ({ store, other, release }) => {
@@ -11,9 +11,9 @@ export const OUTDATED_STATE: Rules = {
     await granted(other, acquireRequest('b#1', { knownStateCreatedAt: stateCreatedAt }));
   },
 
-  'is one that was lost': async ({ world, store, other }) => {
+  'is one that was lost': async ({ fixture, store, other }) => {
     const { stateCreatedAt } = await granted(store, acquireRequest('a#1'));
-    await world.loseData();
+    await fixture.loseData();
     const outdated = acquireRequest('b#1', { knownStateCreatedAt: stateCreatedAt, isFirstStart: true });
     includes(await refused(other, outdated), { reason: 'outdated', stateCreatedAt: undefined });
   },
@@ -37,11 +37,11 @@ export const OUTDATED_HEARTBEAT: Rules = {
     includes(await refused(store, request), { reason: 'outdated', holder: undefined });
   },
 
-  'is one from before a loss of data': async ({ world, store, other }) => {
+  'is one from before a loss of data': async ({ fixture, store, other }) => {
     const before = await heartbeat(store, []);
     await granted(store, acquireRequest('a#1', { name: 'one', heartbeat: before }));
-    await world.passTime(5);
-    await world.loseData();
+    await fixture.passTime(5);
+    await fixture.loseData();
     const request = acquireRequest('a#1', { heartbeat: before, isFirstStart: true });
     includes(await refused(store, request), { reason: 'outdated' });
     const after = await heartbeat(other, []);
@@ -49,12 +49,12 @@ export const OUTDATED_HEARTBEAT: Rules = {
     await granted(store, { ...request, heartbeat: after });
   },
 
-  'is the reason of a refusal also if the request was granted before': async ({ world, store }) => {
+  'is the reason of a refusal also if the request was granted before': async ({ fixture, store }) => {
     const before = await heartbeat(store, []);
     const request = acquireRequest('a#1', { heartbeat: before });
     await granted(store, request);
-    await world.loseData();
-    await world.occupy('price-tick', 'a#1');
+    await fixture.loseData();
+    await fixture.occupy('price-tick', 'a#1');
     includes(await refused(store, request), { reason: 'outdated', holder: 'a#1' });
   },
 

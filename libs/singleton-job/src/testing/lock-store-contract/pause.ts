@@ -1,13 +1,13 @@
 import { deepEqual } from 'node:assert/strict';
 import { above, includes, sameResult } from './assertions.js';
 import { acquireRequest, granted, heartbeat, LONG_MS, refused, sessionOfReplica } from './requests.js';
-import { type Rules } from './scene.js';
+import { type Rules } from './rule-context.js';
 
 export const PAUSE: Rules = {
-  'returns since when the job is paused, and the holder of its lock': async ({ world, store, setPaused }) => {
+  'returns since when the job is paused, and the holder of its lock': async ({ fixture, store, setPaused }) => {
     const first = await setPaused(true);
     includes(first, { pausedAt: first.storeTime, holder: undefined });
-    await world.passTime(5);
+    await fixture.passTime(5);
     includes(await setPaused(true), { pausedAt: first.pausedAt });
     includes(await setPaused(false), { pausedAt: undefined, holder: undefined });
     includes(await setPaused(false), { pausedAt: undefined });
@@ -119,9 +119,9 @@ export const PAUSE: Rules = {
     deepEqual(grant.token > next, true);
   },
 
-  'is lost with the data': async ({ world, store, setPaused }) => {
+  'is lost with the data': async ({ fixture, store, setPaused }) => {
     await setPaused(true);
-    await world.loseData();
+    await fixture.loseData();
     includes(await granted(store, acquireRequest('a#1')), { pausedAt: undefined });
   },
 };

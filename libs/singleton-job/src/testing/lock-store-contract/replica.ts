@@ -1,7 +1,7 @@
 import { equal, rejects } from 'node:assert/strict';
 import { includes } from './assertions.js';
 import { acquireRequest, granted, heartbeat, refused, sessionOfReplica } from './requests.js';
-import { type Rules } from './scene.js';
+import { type Rules } from './rule-context.js';
 
 export const REPLICA: Rules = {
   'that sends several requests at once has them carried out in their order': async ({ store, renew, release }) => {

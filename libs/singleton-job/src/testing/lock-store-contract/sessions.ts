@@ -2,14 +2,14 @@ import { deepEqual, equal, notEqual } from 'node:assert/strict';
 import { type HeartbeatResult } from '../../store/lock-store.js';
 import { above, includes } from './assertions.js';
 import { heartbeat, kept, LONG_MS, sessionOfReplica } from './requests.js';
-import { type Rules } from './scene.js';
+import { type Rules } from './rule-context.js';
 
 const SHORT_MS = 40;
 
 export const LIST_OF_SESSIONS: Rules = {
-  'is sent whole to a replica that has none, ended sessions included': async ({ world, store, other }) => {
+  'is sent whole to a replica that has none, ended sessions included': async ({ fixture, store, other }) => {
     const dead = await kept(store, sessionOfReplica('dead', { lockExpiryMs: SHORT_MS }));
-    await world.passTime(2 * SHORT_MS);
+    await fixture.passTime(2 * SHORT_MS);
     const alive = await kept(store, sessionOfReplica('a'));
     const { changes, ...result } = await heartbeat(other, []);
     includes(result, { isWholeList: true, listedCount: 2 });
@@ -19,11 +19,11 @@ export const LIST_OF_SESSIONS: Rules = {
     });
   },
 
-  'does not change while sessions are only extended': async ({ world, store, other }) => {
+  'does not change while sessions are only extended': async ({ fixture, store, other }) => {
     const session = sessionOfReplica('a');
     const { end } = await kept(store, session);
     const known = await heartbeat(other, []);
-    await world.passTime(5);
+    await fixture.passTime(5);
     await kept(store, { ...session, confirmedEnd: end });
     const { changes, ...result } = await heartbeat(other, [], known);
     deepEqual([...changes], []);
@@ -40,7 +40,7 @@ export const LIST_OF_SESSIONS: Rules = {
     includes(result, { isWholeList: false, listedCount: 2 });
   },
 
-  'sends a session that has ended, once': async ({ world, store, other }) => {
+  'sends a session that has ended, once': async ({ fixture, store, other }) => {
     await kept(store, sessionOfReplica('a', { lockExpiryMs: SHORT_MS }));
     const session = sessionOfReplica('b');
     const { end } = await kept(store, session);
@@ -48,7 +48,7 @@ export const LIST_OF_SESSIONS: Rules = {
     await store.endSession({ ...session, confirmedEnd: end });
     const second = await heartbeat(other, [], known);
     deepEqual(second.changes.get(session.id), { hasEnded: true, end });
-    await world.passTime(2 * SHORT_MS);
+    await fixture.passTime(2 * SHORT_MS);
     const third = await heartbeat(other, [], second);
     // on a busy machine it had ended by the second heartbeat
     includes(third.changes.get('a.1@40') ?? second.changes.get('a.1@40') ?? {}, { hasEnded: true });
@@ -82,12 +82,12 @@ export const LIST_OF_SESSIONS: Rules = {
     }
   },
 
-  'that was lost shows by its number': async ({ world, store, other }) => {
+  'that was lost shows by its number': async ({ fixture, store, other }) => {
     const session = sessionOfReplica('a');
     const { end } = await kept(store, session);
     await kept(store, sessionOfReplica('dead'));
     const known = await heartbeat(other, []);
-    await world.loseSessions();
+    await fixture.loseSessions();
     includes(await heartbeat(other, [], known), { isWholeList: false, listedCount: 0 });
     await kept(store, { ...session, confirmedEnd: end });
     const result = await heartbeat(other, [], known);
@@ -96,22 +96,22 @@ export const LIST_OF_SESSIONS: Rules = {
     equal(list(await heartbeat(other, [])), 'a.1@600000');
   },
 
-  'that was lost lists each session again whose confirmed end has not passed': async ({ world, store, other }) => {
+  'that was lost lists each session again whose confirmed end has not passed': async ({ fixture, store, other }) => {
     const session = sessionOfReplica('a');
     const { end } = await kept(store, session);
     const before = await heartbeat(other, []);
-    await world.loseSessions();
+    await fixture.loseSessions();
     const { sessions, storeTime, ...result } = await heartbeat(store, [{ ...session, confirmedEnd: end }]);
     deepEqual(sessions, [{ status: 'listed-again', end: storeTime + LONG_MS }]);
     includes(result, { serverId: before.serverId, serverSince: before.serverSince });
     notEqual(result.version, before.version);
   },
 
-  'that was lost does not list a session again whose confirmed end has passed': async ({ world, store, other }) => {
+  'that was lost does not list a session again whose confirmed end has passed': async ({ fixture, store, other }) => {
     const session = sessionOfReplica('a', { lockExpiryMs: SHORT_MS });
     const confirmedEnd = (await kept(store, session)).end;
-    await world.loseSessions();
-    await world.passTime(2 * SHORT_MS);
+    await fixture.loseSessions();
+    await fixture.passTime(2 * SHORT_MS);
     deepEqual(await kept(store, { ...session, confirmedEnd }), { status: 'ended', end: confirmedEnd });
     // and not as ended, because the heartbeat may be an old one that arrives late
     equal(list(await heartbeat(other, [])), '');
@@ -139,17 +139,17 @@ export const LIST_OF_SESSIONS: Rules = {
 };
 
 export const END_OF_SESSION: Rules = {
-  'is final: a session whose time has passed is never extended again': async ({ world, store }) => {
+  'is final: a session whose time has passed is never extended again': async ({ fixture, store }) => {
     const session = sessionOfReplica('a', { lockExpiryMs: SHORT_MS });
     const { end } = await kept(store, session);
-    await world.passTime(2 * SHORT_MS);
+    await fixture.passTime(2 * SHORT_MS);
     deepEqual(await kept(store, { ...session, confirmedEnd: end }), { status: 'ended', end });
     deepEqual(await kept(store, { ...session, lockExpiryMs: LONG_MS }), { status: 'ended', end });
   },
 
-  'is noticed at the heartbeat of any replica': async ({ world, store, other }) => {
+  'is noticed at the heartbeat of any replica': async ({ fixture, store, other }) => {
     const { end } = await kept(store, sessionOfReplica('a', { lockExpiryMs: SHORT_MS }));
-    await world.passTime(2 * SHORT_MS);
+    await fixture.passTime(2 * SHORT_MS);
     const { changes } = await heartbeat(other, [sessionOfReplica('b')]);
     deepEqual(changes.get('a.1@40'), { hasEnded: true, end });
   },
@@ -164,10 +164,10 @@ export const END_OF_SESSION: Rules = {
     deepEqual(changes.get(session.id), { hasEnded: true, end });
   },
 
-  'is final also when the list was lost before': async ({ world, store, other }) => {
+  'is final also when the list was lost before': async ({ fixture, store, other }) => {
     const session = sessionOfReplica('a');
     const confirmedEnd = (await kept(store, session)).end;
-    await world.loseSessions();
+    await fixture.loseSessions();
     await store.endSession({ ...session, confirmedEnd });
     deepEqual(await kept(store, { ...session, confirmedEnd }), { status: 'ended', end: confirmedEnd });
     includes((await heartbeat(other, [])).changes.get(session.id) ?? {}, { hasEnded: true, end: confirmedEnd });

@@ -1,6 +1,6 @@
 import { atMost, includes, sameResult } from './assertions.js';
 import { acquireRequest, granted, refused } from './requests.js';
-import { type Rules } from './scene.js';
+import { type Rules } from './rule-context.js';
 
 const NOTHING = {
   claimed: undefined,
@@ -20,7 +20,7 @@ export const STATE: Rules = {
   },
 
   'survives from leader to leader, and a grant changes only the token': async ({
-    world,
+    fixture,
     store,
     other,
     claim,
@@ -38,7 +38,7 @@ export const STATE: Rules = {
       schedule: 'x',
       stateCreatedAt,
     };
-    await world.passTime(5);
+    await fixture.passTime(5);
     includes(await granted(other, acquireRequest('b#1')), kept);
     includes(await granted(other, acquireRequest('b#1')), kept);
     includes(await refused(store, acquireRequest('a#2')), kept);
@@ -135,17 +135,22 @@ export const STATE: Rules = {
     includes({ holder, isAlive: ttlMs > 0 }, { holder: 'a#1', isAlive: true });
   },
 
-  'that is lost is not created again by a release without an update': async ({ world, store, other, release }) => {
+  'that is lost is not created again by a release without an update': async ({ fixture, store, other, release }) => {
     await granted(store, acquireRequest('a#1'));
-    await world.loseState('price-tick');
+    await fixture.loseState('price-tick');
     includes(await release('a#1'), { released: true });
-    await world.occupy('price-tick', 'another-client');
+    await fixture.occupy('price-tick', 'another-client');
     includes(await refused(other, acquireRequest('b#1')), { ...NOTHING, token: 0, stateCreatedAt: undefined });
   },
 
-  'that is lost while a leader continues contains what the leader records': async ({ world, store, other, renew }) => {
+  'that is lost while a leader continues contains what the leader records': async ({
+    fixture,
+    store,
+    other,
+    renew,
+  }) => {
     const { storeTime: at } = await granted(store, acquireRequest('a#1'));
-    await world.loseState('price-tick');
+    await fixture.loseState('price-tick');
     await renew('a#1', { handled: at, schedule: 'x' });
     const refusal = await refused(other, acquireRequest('b#1'));
     includes(refusal, { handled: at, claimed: at, schedule: 'x', stateCreatedAt: undefined, token: 0 });

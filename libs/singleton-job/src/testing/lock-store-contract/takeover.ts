@@ -1,6 +1,6 @@
 import { above, includes } from './assertions.js';
 import { acquireRequest, eventually, granted, refused } from './requests.js';
-import { type Rules } from './scene.js';
+import { type Rules } from './rule-context.js';
 
 const HOLDER = 'eu.1@pod-a.2@10000#17';
 
@@ -44,15 +44,15 @@ export const TAKEOVER: Rules = {
     above(second.token, first.token);
   },
 
-  'is refused while a holder lives that names no session': async ({ world, store }) => {
+  'is refused while a holder lives that names no session': async ({ fixture, store }) => {
     for (const holder of ['another-client', 'pod-a#3', 'pod-a.1@10000']) {
-      await world.occupy('price-tick', holder, 60_000);
+      await fixture.occupy('price-tick', holder, 60_000);
       const request = acquireRequest('pod-a.1@10000#4', { endedSession: 'pod-a.1@10000' });
       includes(await refused(store, request), { reason: 'held', holder });
     }
-    await world.occupy('price-tick', 'another-client', 20);
+    await fixture.occupy('price-tick', 'another-client', 20);
     await eventually('the foreign lock expires', async () => {
-      await world.passTime(10);
+      await fixture.passTime(10);
       return (await store.acquire(acquireRequest('a.1@10000#1'))).granted || undefined;
     });
   },

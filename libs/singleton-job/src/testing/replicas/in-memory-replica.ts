@@ -33,8 +33,8 @@ export class InMemoryReplica {
   }
 
   /** One line for each event: `['0 leadershipGained', '0 runStarted schedule', …]`. */
-  get story(): readonly string[] {
-    return this.observer.story;
+  get eventLines(): readonly string[] {
+    return this.observer.eventLines;
   }
 
   /**

@@ -73,12 +73,12 @@ describe('replicas in memory', () => {
     a.partition();
     await passes(2_500);
     expect(reports.aborted).toBe('LEASE_LOST');
-    const lostAt = Number(a.story.find((line) => line.includes('leadershipLost'))?.split(' ')[0]);
-    const gainedAt = Number(b.story.find((line) => line.includes('leadershipGained'))?.split(' ')[0]);
+    const lostAt = Number(a.eventLines.find((line) => line.includes('leadershipLost'))?.split(' ')[0]);
+    const gainedAt = Number(b.eventLines.find((line) => line.includes('leadershipGained'))?.split(' ')[0]);
     expect(gainedAt).toBeGreaterThan(lostAt);
     a.heal();
     await passes(2_000);
-    expect(a.story.at(-1)).toContain('storeRecovered');
+    expect(a.eventLines.at(-1)).toContain('storeRecovered');
   });
 
   it('run a cron job by the wall clock of the test', async () => {

@@ -88,9 +88,9 @@ async function main(): Promise<void> {
     for (const [place, importsAt] of Object.entries(PLACES)) {
       const jobs = SingletonJobModule.forRoot({ projectName: 'consumer', store: 'memory' });
       const outcome = await outcomeOf({ ...root, imports: importsAt(jobs, root.imports) });
-      const story = `a job of ${host}, SingletonJobModule imported ${place}: ${outcome}`;
-      if (outcome !== 'used its database to the end') throw new Error(story);
-      console.log(story);
+      const sentence = `a job of ${host}, SingletonJobModule imported ${place}: ${outcome}`;
+      if (outcome !== 'used its database to the end') throw new Error(sentence);
+      console.log(sentence);
     }
   }
 }

@@ -1,7 +1,7 @@
 import { type Holder, type LockStore } from '../../store/lock-store.js';
 
 /** A store for two replicas, and the faults that a test can cause. */
-export interface LockStoreWorld {
+export interface LockStoreFixture {
   /** Open and subscribed. */
   readonly store: LockStore;
   /** The same locks as another replica sees them. Open and subscribed. */
@@ -14,9 +14,9 @@ export interface LockStoreWorld {
   loseSessions(): Promise<void>;
   /** Deletes the state of a lock and nothing else. */
   loseState(name: string): Promise<void>;
-  /** Another server takes over, with the same data. For the chapter `a restart`. */
+  /** Another server takes over, with the same data. For the group `a restart`. */
   restart?(): Promise<void>;
-  /** Sets the clock of the store back. For the chapter `a clock that is set back`. */
+  /** Sets the clock of the store back. For the group `a clock that is set back`. */
   setClockBack?(ms: number): Promise<void>;
   /** Lets time pass for the store: by waiting, or by moving its clock. */
   passTime(ms: number): Promise<void>;

@@ -1,8 +1,8 @@
 import { type LockStore } from 'nestjs-singleton-job';
-import { InMemoryLockStore, type LockStoreWorld, ManualClock, TestServer } from 'nestjs-singleton-job/testing';
+import { InMemoryLockStore, type LockStoreFixture, ManualClock, TestServer } from 'nestjs-singleton-job/testing';
 
 /** Two stores in memory on one server, for the rules of a store. `adapt` changes each of them. */
-export function inMemoryWorld(adapt: (store: LockStore) => LockStore = (store) => store): LockStoreWorld {
+export function inMemoryFixture(adapt: (store: LockStore) => LockStore = (store) => store): LockStoreFixture {
   const clock = new ManualClock();
   const server = new TestServer(clock);
   const [store, other] = [adapt(new InMemoryLockStore(server)), adapt(new InMemoryLockStore(server))];

@@ -3,9 +3,9 @@ import { type TestReplica } from '../replicas/test-replica.js';
 
 type Observed = Pick<TestReplica, 'observer'>;
 
-/** The lines of a story about leadership. */
+/** The lines about leadership. */
 export function leadership({ observer }: Observed): string[] {
-  return observer.story.filter((line) => line.includes('leadership'));
+  return observer.eventLines.filter((line) => line.includes('leadership'));
 }
 
 /** When an event happened. */

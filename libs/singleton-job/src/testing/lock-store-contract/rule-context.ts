@@ -9,12 +9,12 @@ import {
   type SetPausedResult,
   type StateUpdate,
 } from '../../store/lock-store.js';
-import { type LockStoreWorld } from './lock-store-world.js';
+import { type LockStoreFixture } from './lock-store-fixture.js';
 import { LONG_MS } from './requests.js';
 
-/** The arguments of a rule: its own world, and the requests of its first replica for one job. */
-export interface Scene {
-  readonly world: LockStoreWorld;
+/** The arguments of a rule: its own fixture, and the requests of its first replica for one job. */
+export interface RuleContext {
+  readonly fixture: LockStoreFixture;
   readonly store: LockStore;
   readonly other: LockStore;
   readonly renew: (holder: Holder, update?: StateUpdate, rest?: Partial<RenewRequest>) => Promise<RenewResult>;
@@ -27,13 +27,13 @@ export interface Scene {
 }
 
 /** Rules by their names. A broken rule rejects. */
-export type Rules = Readonly<Record<string, (scene: Scene) => Promise<void>>>;
+export type Rules = Readonly<Record<string, (context: RuleContext) => Promise<void>>>;
 
-export function sceneIn(world: LockStoreWorld): Scene {
-  const { store, other } = world;
+export function ruleContext(fixture: LockStoreFixture): RuleContext {
+  const { store, other } = fixture;
   const name = 'price-tick';
   return {
-    world,
+    fixture,
     store,
     other,
     renew: (holder, update = {}, rest = {}) => store.renew({ name, holder, lifeMs: LONG_MS, update, ...rest }),
