@@ -43,7 +43,7 @@ describe('every command of an ended term', () => {
   it('changes nothing when it is carried out again', async () => {
     await using faultRun = await FaultRun.start();
     const { pair, proxies, server, admin } = faultRun;
-    await pair.leader.supervisor.stop();
+    await pair.leader.pool.stop();
     await pair.until('the follower leads', () => pair.follower.leads.size === pair.jobNames.length);
     await pair.goesOn();
 

@@ -34,7 +34,7 @@ describe('a slot that moves to another node of a cluster', () => {
     expect(pair.replicas.flatMap(({ warnings }) => warnings)).toEqual([]);
 
     await pair.untilServerIsKnown();
-    await pair.leader.supervisor.stop();
+    await pair.leader.pool.stop();
     // long before the locks expire
     await pair.goesOn({ withinMs: 8_000 });
     expect(pair.follower.leads.size).toBe(pair.jobNames.length);
@@ -56,7 +56,7 @@ describe('a node of a cluster that is configured as one server', () => {
       expect(line).toContain('connection: { nodes: [{ host, port }] }');
       expect([others, replica.leads.size]).toEqual([[], 0]);
       const stoppedMs = performance.now();
-      await replica.supervisor.close();
+      await replica.pool.close();
       expect(performance.now() - stoppedMs).toBeLessThan(1_000 + SLACK_MS);
     },
   );

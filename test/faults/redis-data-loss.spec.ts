@@ -184,7 +184,7 @@ describe('a state that is deleted', () => {
     const { pair, admin } = faultRun;
     for (const name of pair.jobNames) await admin.del(pair.state(name));
     await pair.goesOn();
-    await pair.leader.supervisor.stop();
+    await pair.leader.pool.stop();
     await pair.goesOn({ withinMs: LOCK_EXPIRY_MS + 1_000 + SLACK_MS });
     expect(pair.follower.leads.size).toBe(pair.jobNames.length);
     expect(pair.violations()).toEqual([]);

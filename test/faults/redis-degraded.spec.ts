@@ -20,7 +20,7 @@ describe('a Redis that is full and evicts nothing', () => {
     expect(leader.leads.size).toBe(pair.jobNames.length);
 
     await pair.untilServerIsKnown();
-    await leader.supervisor.stop();
+    await leader.pool.stop();
     expect(leader.observer.of('leadershipReleased').map(({ confirmed }) => confirmed)).toEqual([true, true, true]);
     await pair.goesOn({ withinMs: 1_000 + SLACK_MS });
     expect(follower.leads.size).toBe(pair.jobNames.length);
@@ -53,7 +53,7 @@ describe('a Redis that no longer permits the channel', () => {
 
     await pair.untilServerIsKnown();
     // it ends its session when it closes
-    await leader.supervisor.close();
+    await leader.pool.close();
     await pair.goesOn({ withinMs: HEARTBEAT_INTERVAL_MS + 1_000 + SLACK_MS });
     expect(follower.leads.size).toBe(pair.jobNames.length);
 

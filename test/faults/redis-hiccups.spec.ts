@@ -67,7 +67,7 @@ describe('a Redis that', () => {
       for (const { warnings } of pair.replicas) expect(warnings.length).toBeLessThanOrEqual(mayBeLogged ? 1 : 0);
 
       await pair.untilServerIsKnown();
-      await leader.supervisor.stop();
+      await leader.pool.stop();
       await pair.until('the follower leads', () => follower.leads.size === pair.jobNames.length, { withinMs: 7_000 });
       expect(pair.violations()).toEqual([]);
     },

@@ -84,7 +84,7 @@ describe('a deposed primary that still serves one of the replicas', () => {
     await pair.until('the deposed leader knows', () => leader.leads.size === 0);
     await pair.goesOn();
     expect(tokensOf(follower, job)).toEqual([rightful]);
-    await follower.supervisor.stop();
+    await follower.pool.stop();
     await pair.until('the other leads', () => leader.leads.has(job));
     expect(Math.max(...tokensOf(leader, job))).toBeGreaterThan(later);
   });

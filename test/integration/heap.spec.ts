@@ -17,7 +17,7 @@ describe('Ticks', () => {
   it('use no more memory after a million of them', async () => {
     const clock = new ManualClock();
     const store = new InMemoryLockStore(new TestServer(clock));
-    const { registry, supervisor } = createReplica(resolveOptions({ projectName: 'heap', store }), { clock, store });
+    const { registry, pool } = createReplica(resolveOptions({ projectName: 'heap', store }), { clock, store });
     let runs = 0;
     const run = ({ signal }: { signal: AbortSignal }) => {
       // every other job looks at its signal
@@ -25,15 +25,15 @@ describe('Ticks', () => {
       runs += 1;
     };
     registry.register({ name: 'tick', schedule: { period: '10ms' }, run });
-    supervisor.start();
+    pool.start();
     await clock.advance(100_000);
     const before = heapBytes();
     await clock.advance(10_000_000);
     expect(runs).toBeGreaterThan(1_000_000);
     // a byte for each tick would be as much
     expect(heapBytes() - before).toBeLessThan(1_000_000);
-    await supervisor.stop();
-    await supervisor.close();
+    await pool.stop();
+    await pool.close();
     expect(clock.pendingTimers).toBe(0);
   }, 180_000);
 });

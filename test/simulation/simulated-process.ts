@@ -2,7 +2,7 @@ import { type Job } from '../../libs/singleton-job/src/jobs/job.js';
 import { type JobObserver } from '../../libs/singleton-job/src/base/events/observer.js';
 import { type ResolvedOptions } from '../../libs/singleton-job/src/options/resolve-options.js';
 import { type ApplicationReplica, createReplica } from '../../libs/singleton-job/src/control/create-replica.js';
-import { type JobSupervisor } from '../../libs/singleton-job/src/runs/job-supervisor.js';
+import { type JobPool } from '../../libs/singleton-job/src/runs/job-pool.js';
 import { type TestServer } from '../../libs/singleton-job/src/testing/index.js';
 import { type Chance } from './chance.js';
 import { type JobName, type Step } from './plan.js';
@@ -73,15 +73,15 @@ export class SimulatedProcess implements Watched {
     const replica = { id: name, clock: this.clock, store: this.#network, random, observers, backup: this.#thread };
     this.#replica = createReplica(options, replica);
     this.#jobs = parts.jobs(this);
-    for (const job of this.#jobs) this.#supervisor.add(job);
+    for (const job of this.#jobs) this.#pool.add(job);
     recorder.watch(this);
-    this.#supervisor.start();
+    this.#pool.start();
     const { lock } = parts;
     if (lock !== undefined) void useLock({ name, clock: this.clock, locks: this.#replica.locks, ...lock });
   }
 
-  get #supervisor(): JobSupervisor {
-    return this.#replica.supervisor;
+  get #pool(): JobPool {
+    return this.#replica.pool;
   }
 
   set conditions(conditions: NetworkConditions) {
@@ -125,18 +125,18 @@ export class SimulatedProcess implements Watched {
   }
 
   leads(job: string): boolean {
-    return this.#supervisor.find(job)?.workers?.election.term?.isValid() === true;
+    return this.#pool.find(job)?.active?.election.term?.isValid() === true;
   }
 
   /** True also if its wall clock was set and the next tick confirms the lease. */
   isLeading(job: string): boolean {
     // what the heartbeat thread has confirmed for a blocked process, as each of its decisions would take it
     this.#replica.leadership.heartbeats.takeReports();
-    return this.#isAwake && this.#supervisor.find(job)?.workers?.election.hasLock === true;
+    return this.#isAwake && this.#pool.find(job)?.active?.election.hasLock === true;
   }
 
   couldLeadSince(job: string, sinceMs: number): boolean {
-    const competes = this.#supervisor.state === 'started' && this.#supervisor.find(job)?.workers !== undefined;
+    const competes = this.#pool.state === 'started' && this.#pool.find(job)?.active !== undefined;
     return competes && this.startedMs <= sinceMs && this.#isAwake && this.#network.isGood;
   }
 
@@ -162,20 +162,19 @@ export class SimulatedProcess implements Watched {
 
   /** Steps down from every job that it leads. */
   stepDown(): void {
-    for (const { workers } of this.#supervisor.jobs) workers?.election.stepDown();
+    for (const { active } of this.#pool.jobs) active?.election.stepDown();
   }
 
   /** Lives on without a job. */
   unregister(job: JobName): void {
-    void this.#replica.supervisor.remove(job);
+    void this.#replica.pool.remove(job);
   }
 
   /** Competes for a job again, unless it still waits for its last run. */
   register(job: JobName): void {
-    const { supervisor } = this.#replica;
+    const { pool } = this.#replica;
     const definition = this.#jobs.find(({ name }) => name === job);
-    if (definition !== undefined && supervisor.find(job) === undefined && !this.clock.hasEnded)
-      supervisor.add(definition);
+    if (definition !== undefined && pool.find(job) === undefined && !this.clock.hasEnded) pool.add(definition);
   }
 
   /** Pauses a job on all replicas. If the store does not answer, it is not known whether it is paused. */
@@ -196,9 +195,9 @@ export class SimulatedProcess implements Watched {
   async stop(): Promise<void> {
     const { timeline, recorder } = this.#parts;
     recorder.note(`${this.name} is stopped`);
-    await this.#supervisor.stop();
+    await this.#pool.stop();
     await this.#replica.locks.close();
-    await this.#supervisor.close();
+    await this.#pool.close();
     await new Promise<void>((resolve) => timeline.after(LAST_MOMENT_MS, resolve));
     if (!this.clock.hasEnded) this.#end('has stopped');
   }

@@ -2,7 +2,7 @@ import { type Job } from '../../../libs/singleton-job/src/jobs/job.js';
 import { resolveOptions } from '../../../libs/singleton-job/src/options/resolve-options.js';
 import { type SingletonJobOptions } from '../../../libs/singleton-job/src/options/singleton-job.options.js';
 import { createReplica, createReplicaId } from '../../../libs/singleton-job/src/control/create-replica.js';
-import { type JobSupervisor } from '../../../libs/singleton-job/src/runs/job-supervisor.js';
+import { type JobPool } from '../../../libs/singleton-job/src/runs/job-pool.js';
 import { type RedisConnectionOptions } from '../../../libs/singleton-job/src/store/redis/redis-clients.js';
 import { RedisLockStore } from '../../../libs/singleton-job/src/store/redis/redis-lock-store.js';
 import { RecordingObserver } from '../../../libs/singleton-job/src/testing/index.js';
@@ -32,7 +32,7 @@ export class InProcessReplica {
   readonly lines: string[] = [];
   readonly observer = new RecordingObserver(new SystemClock());
   readonly store: RedisLockStore;
-  readonly supervisor: JobSupervisor;
+  readonly pool: JobPool;
 
   constructor({ node, project, connection, jobs, options = {} }: ReplicaOptions) {
     this.node = node;
@@ -51,10 +51,10 @@ export class InProcessReplica {
     };
     const sink = { error: write('error'), warn: write('warn'), log: write('log'), debug: () => undefined };
     const id = createReplicaId(node);
-    const { supervisor } = createReplica(resolved, { id, store: this.store, log: sink, observers: [this.observer] });
-    for (const job of jobs) supervisor.add(job);
-    supervisor.start();
-    this.supervisor = supervisor;
+    const { pool } = createReplica(resolved, { id, store: this.store, log: sink, observers: [this.observer] });
+    for (const job of jobs) pool.add(job);
+    pool.start();
+    this.pool = pool;
   }
 
   static lockExpiryMs({ lockExpiry = LOCK_EXPIRY_MS }: Partial<SingletonJobOptions> = {}): number {

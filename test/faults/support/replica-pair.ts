@@ -117,7 +117,7 @@ export class ReplicaPair implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all(this.replicas.map(({ supervisor }) => supervisor.close()));
+    await Promise.all(this.replicas.map(({ pool }) => pool.close()));
   }
 
   #begin(node: string, connection: RedisConnectionOptions): InProcessReplica {

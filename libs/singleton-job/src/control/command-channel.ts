@@ -12,7 +12,7 @@ import {
 import { instant } from '../base/time/clock.js';
 import { sleep } from '../base/time/sleep.js';
 import { unlessAborted } from '../base/time/unless-aborted.js';
-import { type JobSupervisor, type JobWorkers, type ManagedJob } from '../runs/job-supervisor.js';
+import { type JobPool, type ActiveJob, type JobEntry } from '../runs/job-pool.js';
 
 /** What a request wants of the leader, or of every replica. */
 export type Action = JobCommandRequest['action'];
@@ -49,7 +49,7 @@ export class CommandChannel {
 
   constructor(
     private readonly replica: Replica,
-    private readonly supervisor: JobSupervisor,
+    private readonly pool: JobPool,
   ) {
     replica.context.client.store.addListener({
       message: (message) => {
@@ -64,7 +64,7 @@ export class CommandChannel {
    * Reads the holder of the lock, the pause of the job and the time of the store. It sends a renewal for a holder that never has the lock,
    * which changes nothing. On a cluster the time is of the node on which the leader renews. Undefined: there was no answer.
    */
-  async readLock({ job: { name, lockExpiryMs } }: ManagedJob, { signal }: Call): Promise<RenewResult | undefined> {
+  async readLock({ job: { name, lockExpiryMs } }: JobEntry, { signal }: Call): Promise<RenewResult | undefined> {
     const { replica } = this;
     replica.open();
     const request = { name, holder: replica.acquirer.nextHolder(), lifeMs: lockLifeMs(lockExpiryMs), update: {} };
@@ -93,7 +93,7 @@ export class CommandChannel {
   }
 
   /** A request that expires no later than the call ends. `storeTime` may have been read right before the answer arrived. */
-  request(action: Action, { job: { name } }: ManagedJob, storeTime: number, { endMs }: Call): JobCommandRequest {
+  request(action: Action, { job: { name } }: JobEntry, storeTime: number, { endMs }: Call): JobCommandRequest {
     this.#requests += 1;
     const id = `${this.replica.context.id}#${this.#requests}`;
     const expiresAt = Math.floor(storeTime + endMs - this.replica.context.clock.now());
@@ -112,9 +112,9 @@ export class CommandChannel {
   }
 
   async #receive(request: JobCommandRequest): Promise<void> {
-    const managed = this.supervisor.find(request.name);
-    if (managed?.workers === undefined || this.#isDuplicate(request)) return;
-    const outcome = await this.#carryOut(request, managed, managed.workers);
+    const entry = this.pool.find(request.name);
+    if (entry?.active === undefined || this.#isDuplicate(request)) return;
+    const outcome = await this.#carryOut(request, entry, entry.active);
     if (outcome === undefined) return;
     this.publish({ kind: 'reply', id: request.id, replicaId: this.replica.context.id, ...outcome });
   }
@@ -122,8 +122,8 @@ export class CommandChannel {
   /** Undefined: this replica does not act on the request. */
   async #carryOut(
     { action, expiresAt }: JobCommandRequest,
-    managed: ManagedJob,
-    { election, runner }: JobWorkers,
+    entry: JobEntry,
+    { election, runner }: ActiveJob,
   ): Promise<Outcome | undefined> {
     switch (action) {
       case 'trigger': {
@@ -143,19 +143,19 @@ export class CommandChannel {
       case 'pause': {
         // it may have given the lock back by the time it has read the pause
         const { hasLock } = election;
-        await this.#readPause(managed, election);
+        await this.#readPause(entry, election);
         return hasLock && election.pausedAt !== undefined ? DONE : undefined;
       }
       case 'resume':
-        await this.#readPause(managed, election);
+        await this.#readPause(entry, election);
         return election.term === undefined ? undefined : DONE;
     }
   }
 
   /** Reads in the store whether the job is paused. A message may be late, so it says nothing about that by itself. */
-  async #readPause(managed: ManagedJob, election: Election): Promise<void> {
+  async #readPause(entry: JobEntry, election: Election): Promise<void> {
     if (election.follower.pauseChanged()) return;
-    const lock = await this.withTimeout((call) => this.readLock(managed, call));
+    const lock = await this.withTimeout((call) => this.readLock(entry, call));
     if (lock !== undefined) election.learnPause(lock.pausedAt);
   }
 

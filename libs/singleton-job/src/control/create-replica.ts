@@ -20,7 +20,7 @@ import { HeartbeatThread } from './heartbeat-thread.js';
 import { JobCommands } from './job-commands.js';
 import { SingletonJobRegistry } from './job-registry.js';
 import { JobStatistics } from './job-statistics.js';
-import { JobSupervisor } from '../runs/job-supervisor.js';
+import { JobPool } from '../runs/job-pool.js';
 import { SingletonJobHealth } from './singleton-job-health.js';
 
 /** The parts that the module adds, and that a test replaces. */
@@ -43,7 +43,7 @@ interface ApplicationReplicaParts {
 /** One process of the application. Jobs and `LockService` share its store and its connections. */
 export interface ApplicationReplica {
   readonly leadership: Replica;
-  readonly supervisor: JobSupervisor;
+  readonly pool: JobPool;
   readonly registry: SingletonJobRegistry;
   readonly health: SingletonJobHealth;
   readonly locks: LockService;
@@ -77,16 +77,16 @@ export function createReplica(options: ResolvedOptions, parts: ApplicationReplic
     { id, heartbeatIntervalMs, maxBackoffDelayMs },
     { clock, notify, random, store, backup },
   );
-  const supervisor = new JobSupervisor(options, leadership, interceptors, log);
+  const pool = new JobPool(options, leadership, interceptors, log);
   const registry = new SingletonJobRegistry(options, {
-    supervisor,
+    pool,
     statistics,
     clock,
-    commands: new JobCommands(leadership, new CommandChannel(leadership, supervisor)),
+    commands: new JobCommands(leadership, new CommandChannel(leadership, pool)),
   });
-  const health = new SingletonJobHealth(options, { supervisor, statistics, leadership });
+  const health = new SingletonJobHealth(options, { pool, statistics, leadership });
   const locks = new LockService(options, leadership);
-  return { leadership, supervisor, registry, health, locks, heartbeatThread, observers, interceptors };
+  return { leadership, pool, registry, health, locks, heartbeatThread, observers, interceptors };
 }
 
 /** The `nodeId` with a random part, which is different for each process. */

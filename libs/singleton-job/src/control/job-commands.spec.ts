@@ -224,7 +224,7 @@ describe('Any replica', () => {
       b.store.losesMessages = true;
       const call = b.registry.trigger('tick');
       await passes(0);
-      void b.supervisor.close();
+      void b.pool.close();
       expect(await answer(call, 0)).toMatchObject(NO_ANSWER);
       expect(await answer(b.registry.trigger('tick'), 0)).toMatchObject(NO_ANSWER);
     });
@@ -378,7 +378,7 @@ describe('Any replica', () => {
     it('beyond the end of every replica', async () => {
       const { a, b, c } = await three();
       await answer(b.registry.pause('tick'));
-      for (const { supervisor } of [a, b, c]) await answer(supervisor.close());
+      for (const { pool } of [a, b, c]) await answer(pool.close());
       const d = replicas.start('d', [job()]);
       await passes(60_000);
       expect(rolesOf(d)).toEqual([['paused', '2027-01-01T00:00:00.100Z']]);
@@ -426,7 +426,7 @@ describe('Any replica', () => {
       b.store.answersAfter = new Promise(() => undefined);
       const call = b.registry.pause('tick');
       await passes(0);
-      const closed = b.supervisor.close();
+      const closed = b.pool.close();
       await passes(1_000);
       await closed;
       expect(await answer(call, 0)).toMatchObject({
@@ -436,7 +436,7 @@ describe('Any replica', () => {
 
     it('not once the application has stopped, and sends nothing', async () => {
       const { b } = await three();
-      await answer(b.supervisor.close());
+      await answer(b.pool.close());
       expect(await answer(b.registry.pause('tick'), 0)).toMatchObject({
         wasSent: false,
         message: 'tick: the job was not paused (the application is stopping). Try again.',

@@ -4,7 +4,7 @@ import { type RenewResult, replicaOf, type SetPausedResult } from '../store/lock
 import { unlessAborted } from '../base/time/unless-aborted.js';
 import { type Action, type Call, type CommandChannel, type Reply } from './command-channel.js';
 import { type PauseResult, type ResumeResult, type StepDownResult, type TriggerResult } from './job-status.js';
-import { type ManagedJob } from '../runs/job-supervisor.js';
+import { type JobEntry } from '../runs/job-pool.js';
 import { leaderOf } from './leader-of.js';
 
 /** Sends each command to the replica that leads the job. The store keeps a pause. The message about it only makes every replica read it there. */
@@ -15,16 +15,16 @@ export class JobCommands {
   ) {}
 
   /** Runs the job now on the replica that leads it. */
-  trigger(managed: ManagedJob): Promise<TriggerResult> {
+  trigger(entry: JobEntry): Promise<TriggerResult> {
     return this.channel.withTimeout(async (call) => {
-      const here = await this.#triggerHere(managed, call);
+      const here = await this.#triggerHere(entry, call);
       if (here !== undefined) return here;
-      const lock = await this.channel.readLock(managed, call);
-      const known = managed.workers?.election.follower.otherHolder;
+      const lock = await this.channel.readLock(entry, call);
+      const known = entry.active?.election.follower.otherHolder;
       const leader = leaderOf(lock === undefined ? known : lock.holder);
       if (lock?.pausedAt !== undefined)
         return { started: false, reason: 'paused', leader, by: this.replica.context.id };
-      const reply = await this.#sendToLeader('trigger', managed, lock, call);
+      const reply = await this.#sendToLeader('trigger', entry, lock, call);
       if (reply === undefined) return { started: false, reason: 'no-answer', leader, by: null };
       const { replicaId: by, outcome, run } = reply;
       if (run !== null) return { started: true, ...run, startedAt: new Date(run.startedAt).toISOString(), by };
@@ -33,24 +33,24 @@ export class JobCommands {
   }
 
   /** Makes the leader of the job step down. Resolves when the leader has begun to. */
-  async stepDown(managed: ManagedJob): Promise<StepDownResult> {
-    const { workers } = managed;
-    if (workers?.election.term !== undefined) {
-      workers.election.stepDown();
+  async stepDown(entry: JobEntry): Promise<StepDownResult> {
+    const { active } = entry;
+    if (active?.election.term !== undefined) {
+      active.election.stepDown();
       return { steppedDown: true, by: this.replica.context.id };
     }
     return this.channel.withTimeout(async (call) => {
-      const lock = await this.channel.readLock(managed, call);
-      const reply = await this.#sendToLeader('step-down', managed, lock, call);
+      const lock = await this.channel.readLock(entry, call);
+      const reply = await this.#sendToLeader('step-down', entry, lock, call);
       return reply === undefined ? { steppedDown: false, by: null } : { steppedDown: true, by: reply.replicaId };
     });
   }
 
   /** @throws LockStoreError when the store has not answered */
-  pause(managed: ManagedJob): Promise<PauseResult> {
+  pause(entry: JobEntry): Promise<PauseResult> {
     return this.channel.withTimeout(async (call) => {
-      const { holder, storeTime } = await this.#setPaused(managed, true, call);
-      const request = this.channel.request('pause', managed, storeTime, call);
+      const { holder, storeTime } = await this.#setPaused(entry, true, call);
+      const request = this.channel.request('pause', entry, storeTime, call);
       const isOwn = holder !== undefined && replicaOf(holder) === this.replica.context.id;
       if (holder !== undefined && !isOwn) {
         // the leader replies only once
@@ -63,37 +63,33 @@ export class JobCommands {
   }
 
   /** @throws LockStoreError when the store has not answered */
-  resume(managed: ManagedJob): Promise<ResumeResult> {
+  resume(entry: JobEntry): Promise<ResumeResult> {
     return this.channel.withTimeout(async (call) => {
-      const { storeTime } = await this.#setPaused(managed, false, call);
+      const { storeTime } = await this.#setPaused(entry, false, call);
       if (!this.replica.messages.isSubscribed) {
         // the others need not wait; this replica may be the only one, and receives its own request later
-        this.channel.publish(this.channel.request('resume', managed, storeTime, call));
+        this.channel.publish(this.channel.request('resume', entry, storeTime, call));
         await this.channel.untilSubscribed(call);
       }
-      const reply = await this.channel.send(this.channel.request('resume', managed, storeTime, call), call);
+      const reply = await this.channel.send(this.channel.request('resume', entry, storeTime, call), call);
       return { by: reply?.replicaId ?? null };
     });
   }
 
   /** Undefined: this replica does not lead the job, or is about to release its lock. */
-  async #triggerHere({ workers }: ManagedJob, { signal }: Call): Promise<TriggerResult | undefined> {
-    const led = workers?.election.term;
+  async #triggerHere({ active }: JobEntry, { signal }: Call): Promise<TriggerResult | undefined> {
+    const led = active?.election.term;
     if (led !== undefined) await unlessAborted(led.untilValid(), signal);
-    const term = workers?.election.term;
-    if (workers === undefined || term === undefined) return undefined;
-    const triggered = await workers.runner.trigger(term);
+    const term = active?.election.term;
+    if (active === undefined || term === undefined) return undefined;
+    const triggered = await active.runner.trigger(term);
     const by = this.replica.context.id;
     if (typeof triggered === 'string')
-      return { started: false, reason: triggered, leader: leaderOf(workers.election.leader), by };
+      return { started: false, reason: triggered, leader: leaderOf(active.election.leader), by };
     return { started: true, fencingToken: triggered.fencingToken, startedAt: triggered.startedAt.toISOString(), by };
   }
 
-  async #setPaused(
-    { job: { name }, workers }: ManagedJob,
-    isPaused: boolean,
-    { signal }: Call,
-  ): Promise<SetPausedResult> {
+  async #setPaused({ job: { name }, active }: JobEntry, isPaused: boolean, { signal }: Call): Promise<SetPausedResult> {
     const { client } = this.replica.context;
     this.replica.open();
     const isSent = !signal.aborted;
@@ -103,7 +99,7 @@ export class JobCommands {
         const why = client.closing.aborted ? 'the application is stopping' : 'no answer from the store within 2 s';
         throw new LockStoreError('STORE_UNREACHABLE', why, { wasSent: isSent });
       }
-      workers?.election.learnPause(answer.value.pausedAt);
+      active?.election.learnPause(answer.value.pausedAt);
       return answer.value;
     } catch (thrown: unknown) {
       const { code, message, wasSent } = asLockStoreError(thrown);
@@ -119,12 +115,12 @@ export class JobCommands {
    */
   async #sendToLeader(
     action: Action,
-    managed: ManagedJob,
+    entry: JobEntry,
     lock: RenewResult | undefined,
     call: Call,
   ): Promise<Reply | undefined> {
     if (lock?.holder === undefined) return undefined;
-    const request = this.channel.request(action, managed, lock.storeTime, call);
+    const request = this.channel.request(action, entry, lock.storeTime, call);
     await this.channel.untilSubscribed(call);
     return call.signal.aborted ? undefined : this.channel.send(request, call);
   }

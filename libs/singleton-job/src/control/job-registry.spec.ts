@@ -87,7 +87,7 @@ describe('The registry', () => {
       expect(statusOf(a)).toMatchObject({ role: 'paused', leader: 'a', fencingToken: null });
       await replicas.clock.advance(2_000);
       expect(statusOf(a)).toMatchObject({ role: 'paused', leader: null, runningSince: null });
-      await a.supervisor.stop();
+      await a.pool.stop();
       expect(statusOf(a).role).toBe('stopped');
     });
 
@@ -137,7 +137,7 @@ describe('The registry', () => {
       const a = start('a', [job({ schedule: MINUTELY })]);
       await replicas.clock.advance(100);
       const arrive = a.store.holdAnswers();
-      const stopped = a.supervisor.stop();
+      const stopped = a.pool.stop();
       const triggered = a.registry.trigger('tick');
       await replicas.clock.advance(2_000);
       expect(await triggered).toEqual({ started: false, reason: 'no-answer', leader: null, by: null });
@@ -190,7 +190,7 @@ describe('The registry', () => {
       await a.registry.trigger('tick');
       await replicas.clock.advance(500);
       const b = start('b', beats);
-      await a.supervisor.stop();
+      await a.pool.stop();
       await replicas.clock.advance(30_000);
       const runs = [...a.observer.eventLines, ...b.observer.eventLines].filter((line) => line.includes('runStarted'));
       expect(runs).toEqual([
@@ -252,7 +252,7 @@ describe('The registry', () => {
 
     it('not after the application has stopped', async () => {
       const a = start('a', []);
-      await a.supervisor.stop();
+      await a.pool.stop();
       expect(() => {
         a.registry.register({ name: 'beat', schedule: { delay: '1s' }, run: () => undefined });
       }).toThrow('the application has stopped');
@@ -291,7 +291,7 @@ describe('The registry', () => {
       await replicas.clock.advance(10);
       await Promise.all(b.registry.list().map(({ name }) => b.registry.unregister(name)));
       expect(b.registry.list()).toEqual([]);
-      await a.supervisor.stop();
+      await a.pool.stop();
       await replicas.clock.advance(60_000);
       expect(b.observer.of('leadershipGained')).toHaveLength(1);
       b.registry.register({ name: 'led', schedule: { period: '1s' }, run: () => undefined });

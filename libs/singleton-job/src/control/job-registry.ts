@@ -16,7 +16,7 @@ import {
   type StepDownResult,
   type TriggerResult,
 } from './job-status.js';
-import { type JobSupervisor, type ManagedJob } from '../runs/job-supervisor.js';
+import { type JobPool, type JobEntry } from '../runs/job-pool.js';
 import { leaderOf } from './leader-of.js';
 import { isoOf } from '../base/time/iso-of.js';
 import { nextDue } from './next-due.js';
@@ -35,7 +35,7 @@ export class SingletonJobRegistry {
   constructor(
     private readonly options: ResolvedOptions,
     private readonly parts: {
-      readonly supervisor: JobSupervisor;
+      readonly pool: JobPool;
       readonly statistics: JobStatistics;
       readonly clock: Clock;
       readonly commands: JobCommands;
@@ -44,7 +44,7 @@ export class SingletonJobRegistry {
 
   /** Every job of this replica, also disabled ones. Decorated jobs are found when the application starts. */
   list(): JobStatus[] {
-    return this.parts.supervisor.jobs.map((managed) => this.#statusOf(managed));
+    return this.parts.pool.jobs.map((entry) => this.#statusOf(entry));
   }
 
   /**
@@ -53,7 +53,7 @@ export class SingletonJobRegistry {
    * @throws UnknownJobError
    */
   get(name: string): JobStatus {
-    return this.#statusOf(this.#managed(name));
+    return this.#statusOf(this.#entry(name));
   }
 
   /**
@@ -66,7 +66,7 @@ export class SingletonJobRegistry {
    * if (!result.started) console.log(result.reason, result.leader);
    */
   trigger(name: string): Promise<TriggerResult> {
-    return this.#command(name, (managed, commands) => commands.trigger(managed));
+    return this.#command(name, (entry, commands) => commands.trigger(entry));
   }
 
   /**
@@ -79,7 +79,7 @@ export class SingletonJobRegistry {
    * @example await jobs.pause('daily-report');
    */
   pause(name: string): Promise<PauseResult> {
-    return this.#command(name, (managed, commands) => commands.pause(managed));
+    return this.#command(name, (entry, commands) => commands.pause(entry));
   }
 
   /**
@@ -90,7 +90,7 @@ export class SingletonJobRegistry {
    * @example await jobs.resume('daily-report');
    */
   resume(name: string): Promise<ResumeResult> {
-    return this.#command(name, (managed, commands) => commands.resume(managed));
+    return this.#command(name, (entry, commands) => commands.resume(entry));
   }
 
   /**
@@ -101,7 +101,7 @@ export class SingletonJobRegistry {
    * @example await jobs.stepDown('daily-report');
    */
   stepDown(name: string): Promise<StepDownResult> {
-    return this.#command(name, (managed, commands) => commands.stepDown(managed));
+    return this.#command(name, (entry, commands) => commands.stepDown(entry));
   }
 
   /**
@@ -111,13 +111,13 @@ export class SingletonJobRegistry {
    * @throws InvalidJobsError with every mistake, or if there is a job of this name already, or one for which the same variables stand
    */
   register(registration: JobRegistration): void {
-    const { supervisor } = this.parts;
+    const { pool } = this.parts;
     const job = defineRegisteredJob(registration, this.options);
-    if (supervisor.find(job.name) !== undefined) throw new InvalidJobsError([takenName(job)]);
-    const ambiguous = ambiguousVariables([...supervisor.jobs.map((other) => other.job.name), job.name], this.options);
+    if (pool.find(job.name) !== undefined) throw new InvalidJobsError([takenName(job)]);
+    const ambiguous = ambiguousVariables([...pool.jobs.map((other) => other.job.name), job.name], this.options);
     if (ambiguous.length > 0) throw new InvalidJobsError(ambiguous);
-    if (supervisor.state === 'stopped') throw new InvalidJobsError([`${job.location}: the application has stopped`]);
-    supervisor.add(job);
+    if (pool.state === 'stopped') throw new InvalidJobsError([`${job.location}: the application has stopped`]);
+    pool.add(job);
   }
 
   /**
@@ -126,39 +126,39 @@ export class SingletonJobRegistry {
    * @throws UnknownJobError
    */
   async unregister(name: string): Promise<void> {
-    this.#managed(name);
-    await this.parts.supervisor.remove(name);
+    this.#entry(name);
+    await this.parts.pool.remove(name);
     this.parts.statistics.forget(name);
   }
 
   // async, so that an unknown name rejects instead of throwing
-  async #command<T>(name: string, act: (managed: ManagedJob, commands: JobCommands) => Promise<T>): Promise<T> {
-    const managed = this.#managed(name);
+  async #command<T>(name: string, act: (entry: JobEntry, commands: JobCommands) => Promise<T>): Promise<T> {
+    const entry = this.#entry(name);
     const { connection, store } = this.options;
     if (connection === undefined && store === undefined)
       throw new InvalidOptionsError([NOWHERE], { title: NOWHERE_TITLE });
-    return act(managed, this.parts.commands);
+    return act(entry, this.parts.commands);
   }
 
-  #managed(name: string): ManagedJob {
-    const { supervisor } = this.parts;
-    const managed = supervisor.find(name);
-    if (managed !== undefined) return managed;
-    const known = supervisor.jobs.map(({ job }) => job.name);
+  #entry(name: string): JobEntry {
+    const { pool } = this.parts;
+    const entry = pool.find(name);
+    if (entry !== undefined) return entry;
+    const known = pool.jobs.map(({ job }) => job.name);
     throw new UnknownJobError(name, didYouMean(name, known, this.#whyUnknown(known)));
   }
 
   #whyUnknown(known: readonly string[]): string {
-    if (this.parts.supervisor.state === 'new')
+    if (this.parts.pool.state === 'new')
       return 'jobs are found when the application starts, after onModuleInit of every other module';
     return known.length === 0 ? 'it has no jobs' : `the jobs are ${known.join(', ')}`;
   }
 
-  #statusOf(managed: ManagedJob): JobStatus {
-    const { job, workers } = managed;
-    const term = workers?.election.term;
-    const pausedAt = workers?.election.pausedAt;
-    const role = this.#roleOf(managed);
+  #statusOf(entry: JobEntry): JobStatus {
+    const { job, active } = entry;
+    const term = active?.election.term;
+    const pausedAt = active?.election.pausedAt;
+    const role = this.#roleOf(entry);
     const lastRun = this.parts.statistics.lastRunOf(job.name);
     return {
       name: job.name,
@@ -168,23 +168,23 @@ export class SingletonJobRegistry {
       timeoutMs: job.timeoutMs ?? null,
       role,
       pausedAt: isoOf(pausedAt),
-      leader: leaderOf(workers?.election.leader),
+      leader: leaderOf(active?.election.leader),
       fencingToken: term?.fencingToken ?? null,
       leaseRemainingMs: term === undefined ? null : Math.max(Math.round(term.remainingMs), 0),
-      runningSince: workers?.runner.runs.inFlight?.startedAt.toISOString() ?? null,
+      runningSince: active?.runner.runs.inFlight?.startedAt.toISOString() ?? null,
       lastRun,
       nextTickAt:
-        role === 'disabled' || pausedAt !== undefined ? null : nextDue(managed, lastRun, this.parts.clock.wallNow()),
+        role === 'disabled' || pausedAt !== undefined ? null : nextDue(entry, lastRun, this.parts.clock.wallNow()),
       counters: this.parts.statistics.countersOf(job.name),
     };
   }
 
-  #roleOf({ job, workers }: ManagedJob): JobRole {
-    const { supervisor } = this.parts;
+  #roleOf({ job, active }: JobEntry): JobRole {
+    const { pool } = this.parts;
     if (!this.options.enabled || !job.enabled) return 'disabled';
-    if (supervisor.state === 'stopped') return 'stopped';
-    if (workers?.election.pausedAt !== undefined) return 'paused';
-    return workers?.election.term === undefined ? 'follower' : 'leader';
+    if (pool.state === 'stopped') return 'stopped';
+    if (active?.election.pausedAt !== undefined) return 'paused';
+    return active?.election.term === undefined ? 'follower' : 'leader';
   }
 }
 

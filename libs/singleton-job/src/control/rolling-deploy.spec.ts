@@ -81,7 +81,7 @@ describe('In a rolling deploy', () => {
     ] as const) {
       await replicas.clock.advance(23_400);
       const leader = started.at(-2);
-      void leader?.supervisor.stop();
+      void leader?.pool.stop();
       await replicas.clock.advance(1);
       started.push(replicas.start(name, [version]));
     }
@@ -162,7 +162,7 @@ describe('In a rolling deploy', () => {
     const a = replicas.start('a', [job({ run, overlap: 'skip' })]);
     const b = replicas.start('b', [job({ run, overlap: 'cancel-other' })]);
     await replicas.clock.advance(10_100);
-    void a.supervisor.stop();
+    void a.pool.stop();
     await replicas.clock.advance(10_000);
     expect(a.observer.of('runCancelled')).toEqual([]);
     expect(a.observer.of('tickDropped').length).toBeGreaterThan(3);
@@ -180,7 +180,7 @@ describe('In a rolling deploy', () => {
     const without = replicas.start('b', [job()]);
     const c = replicas.start('c', [job(), job({ name: 'report' })]);
     await replicas.clock.advance(5_500);
-    await a.supervisor.stop();
+    await a.pool.stop();
     await replicas.clock.advance(5_000);
     expect(without.store.sent.filter(({ name }) => name === 'report')).toEqual([]);
     expect(c.observer.of('leadershipGained').map((gained) => gained.job)).toContain('report');
@@ -195,7 +195,7 @@ describe('In a rolling deploy', () => {
     await replicas.clock.advance(15_000);
     const b = replicas.start('b', [job({ name: 'daily-report', schedule: every(10) })]);
     await replicas.clock.advance(20_000);
-    await a.supervisor.stop();
+    await a.pool.stop();
     await replicas.clock.advance(20_000);
     expect(startedBy(a)).toEqual([10, 20, 30]);
     expect(startedBy(b)).toEqual([20, 30, 40, 50]);

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { job } from '../testing/specs/job.js';
-import { type ManagedJob } from '../runs/job-supervisor.js';
+import { type JobEntry } from '../runs/job-pool.js';
 import { watchShutdownHooks } from './shutdown-hooks.js';
 
 describe('An application without shutdown hooks', () => {
@@ -11,12 +11,12 @@ describe('An application without shutdown hooks', () => {
     jest.useRealTimers();
   });
 
-  const running: ManagedJob = { job: job({ lockExpiryMs: 60_000 }), workers: {} as ManagedJob['workers'] };
-  const disabled: ManagedJob = { job: job(), workers: undefined };
+  const running: JobEntry = { job: job({ lockExpiryMs: 60_000 }), active: {} as JobEntry['active'] };
+  const disabled: JobEntry = { job: job(), active: undefined };
 
   /** What is written in the first minute. */
   function warnings(
-    jobs: readonly ManagedJob[],
+    jobs: readonly JobEntry[],
     {
       env = {},
       listeners = 0,

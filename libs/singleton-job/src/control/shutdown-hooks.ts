@@ -1,11 +1,11 @@
 import { showDuration } from '../base/events/show-duration.js';
-import { type ManagedJob } from '../runs/job-supervisor.js';
+import { type JobEntry } from '../runs/job-pool.js';
 
 /** `app.enableShutdownHooks()` may come after `app.listen()`. */
 const LOOK_AFTER_MS = 5_000;
 
 interface ShutdownHooksParts {
-  readonly jobs: () => readonly ManagedJob[];
+  readonly jobs: () => readonly JobEntry[];
   readonly warn: (message: string) => void;
   readonly host?: Pick<NodeJS.Process, 'env' | 'listenerCount'>;
 }
@@ -17,7 +17,7 @@ interface ShutdownHooksParts {
 export function watchShutdownHooks({ jobs, warn, host = process }: ShutdownHooksParts): () => void {
   if (isTestRunner(host.env)) return () => undefined;
   const timer = setTimeout(() => {
-    const expiriesMs = jobs().flatMap(({ job, workers }) => (workers === undefined ? [] : job.lockExpiryMs));
+    const expiriesMs = jobs().flatMap(({ job, active }) => (active === undefined ? [] : job.lockExpiryMs));
     if (expiriesMs.length === 0 || host.listenerCount('SIGTERM') > 0) return;
     const expiry = showDuration(Math.max(...expiriesMs));
     warn(

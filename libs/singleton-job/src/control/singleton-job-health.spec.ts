@@ -82,11 +82,11 @@ describe('The health of a replica', () => {
   });
 
   it('is good again after an outage, also if the job that noticed it was unregistered', async () => {
-    const { health, store, supervisor } = startWith(job());
+    const { health, store, pool } = startWith(job());
     await replicas.clock.advance(1_000);
     store.partition();
     await replicas.clock.advance(30_000);
-    await Promise.all([supervisor.remove('tick'), replicas.clock.advance(30_000)]);
+    await Promise.all([pool.remove('tick'), replicas.clock.advance(30_000)]);
     expect(health.report().unreachable).toEqual([{ job: null, forMs: expect.any(Number) }]);
     store.heal();
     await replicas.clock.advance(1_000);
@@ -95,12 +95,12 @@ describe('The health of a replica', () => {
 
   it('judges a job that was unregistered and registered again by its new term only', async () => {
     const slow = job({ schedule: fixedRate(10_000, { offsetMs: 0 }) });
-    const { health, supervisor } = startWith(slow);
+    const { health, pool } = startWith(slow);
     await replicas.clock.advance(MINUTE_MS);
-    await supervisor.remove('tick');
+    await pool.remove('tick');
     await replicas.clock.advance(60 * MINUTE_MS);
     expect(health.report()).toEqual(WELL);
-    supervisor.add(slow);
+    pool.add(slow);
     await replicas.clock.advance(1);
     expect(health.report()).toEqual(WELL);
   });
@@ -120,8 +120,8 @@ describe('The health of a replica', () => {
     });
 
     it('is good again, without an event, when that job is no longer requested', async () => {
-      const { health, supervisor, observer } = await failingJob();
-      await Promise.all([supervisor.remove('broken'), replicas.clock.advance(45_000)]);
+      const { health, pool, observer } = await failingJob();
+      await Promise.all([pool.remove('broken'), replicas.clock.advance(45_000)]);
       expect(health.report()).toEqual(WELL);
       expect(observer.of('storeRecovered').filter(({ job: name }) => name === 'broken')).toEqual([]);
     });
@@ -147,8 +147,8 @@ describe('The health of a replica', () => {
     });
 
     it('stops without reporting a recovery', async () => {
-      const { supervisor, observer } = await failingJob();
-      await Promise.all([supervisor.stop(), replicas.clock.advance(30_000)]);
+      const { pool, observer } = await failingJob();
+      await Promise.all([pool.stop(), replicas.clock.advance(30_000)]);
       expect(observer.of('storeUnreachable').at(-1)?.job).toBe('broken');
       expect(observer.of('storeRecovered').filter(({ job: name }) => name === 'broken')).toEqual([]);
     });
@@ -161,9 +161,9 @@ describe('The health of a replica', () => {
   });
 
   it('reports no missing leader while it stands back for the others', async () => {
-    const { health, supervisor } = startWith(job());
+    const { health, pool } = startWith(job());
     await replicas.clock.advance(1_500);
-    supervisor.find('tick')?.workers?.election.stepDown();
+    pool.find('tick')?.active?.election.stepDown();
     await replicas.clock.advance(0);
     expect(health.report()).toEqual(WELL);
   });

@@ -1,7 +1,7 @@
 import { type Replica } from '../leadership/replica.js';
 import { type ResolvedOptions } from '../options/resolve-options.js';
 import { type JobStatistics } from './job-statistics.js';
-import { type JobSupervisor, type ManagedJob } from '../runs/job-supervisor.js';
+import { type JobPool, type JobEntry } from '../runs/job-pool.js';
 import { overdueSince } from './overdue.js';
 
 /** A job that should have run. */
@@ -55,7 +55,7 @@ export class SingletonJobHealth {
   constructor(
     private readonly options: ResolvedOptions,
     private readonly parts: {
-      readonly supervisor: JobSupervisor;
+      readonly pool: JobPool;
       readonly statistics: JobStatistics;
       readonly leadership: Replica;
     },
@@ -63,31 +63,31 @@ export class SingletonJobHealth {
 
   /** The current report. It is empty before the application has started, and when it stops. */
   report(): HealthReport {
-    const { jobs, state } = this.parts.supervisor;
+    const { jobs, state } = this.parts.pool;
     if (state !== 'started') return { unreachable: [], overdue: [], leaderless: [] };
     return {
       unreachable: this.#unreachable(),
-      overdue: jobs.flatMap((managed) => this.#overdue(managed) ?? []),
-      leaderless: jobs.filter(({ workers }) => workers?.election.follower.isLeaderless).map(({ job }) => job.name),
+      overdue: jobs.flatMap((entry) => this.#overdue(entry) ?? []),
+      leaderless: jobs.filter(({ active }) => active?.election.follower.isLeaderless).map(({ job }) => job.name),
     };
   }
 
   #unreachable(): HealthReport['unreachable'] {
-    const { supervisor, leadership } = this.parts;
+    const { pool, leadership } = this.parts;
     const expiryOf = (job: string | undefined): number =>
-      (job === undefined ? undefined : supervisor.find(job)?.job.lockExpiryMs) ?? this.options.lockExpiryMs;
+      (job === undefined ? undefined : pool.find(job)?.job.lockExpiryMs) ?? this.options.lockExpiryMs;
     return leadership.context.client.outages
       .filter(([job, forMs]) => forMs > expiryOf(job))
       .map(([job, forMs]) => ({ job: job ?? null, forMs: Math.round(forMs) }));
   }
 
-  #overdue({ job, workers }: ManagedJob): OverdueJob | undefined {
-    if (workers === undefined || workers.election.pausedAt !== undefined) return undefined;
+  #overdue({ job, active }: JobEntry): OverdueJob | undefined {
+    if (active === undefined || active.election.pausedAt !== undefined) return undefined;
     // a run of a lost term does not stop another replica from leading
-    const inFlight = workers.election.hasLock ? workers.runner.runs.inFlight : undefined;
+    const inFlight = active.election.hasLock ? active.runner.runs.inFlight : undefined;
     const { name } = job;
     const lastRun = this.parts.statistics.lastRunOf(name);
-    const { term } = workers.election;
+    const { term } = active.election;
     const due = overdueSince({ job, term, lastRun, inFlight }, this.parts.leadership.context.clock);
     if (due === undefined) return undefined;
     const runningSince = inFlight?.startedAt.toISOString() ?? null;

@@ -79,7 +79,7 @@ describe('A misbehaving observer', () => {
     await replicas.clock.advance(25_000);
     a.store.outcome = () => 'answered';
     await replicas.clock.advance(15_000);
-    void a.supervisor.stop();
+    void a.pool.stop();
     await replicas.clock.advance(10_000);
     return a.observer;
   };
@@ -177,7 +177,7 @@ describe('An observer of a starting run that uses up the lease', () => {
     });
     const before = replicas.start('before', [work]);
     await replicas.clock.advance(5_000);
-    await before.supervisor.close();
+    await before.pool.close();
     await replicas.clock.advance(26_000);
     const a = replicas.start('a', [work], { observers: [blockAt('occurrencesMissed')] });
     await replicas.clock.advance(1_000);

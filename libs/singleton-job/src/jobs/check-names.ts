@@ -1,17 +1,13 @@
 import { type ResolvedOptions } from '../options/resolve-options.js';
 import { didYouMean, suggest } from '../options/suggest.js';
 import { jobInVariable } from '../options/variables.js';
-import { givenName, type JobCandidate } from './job-candidate.js';
+import { givenName, type FoundMethod } from './found-method.js';
 import { type Job } from './job.js';
 
 /** Notes jobs that share a name: their locks would be the same. */
-export function checkDuplicates(
-  candidates: readonly JobCandidate[],
-  registered: readonly Job[],
-  problems: string[],
-): void {
-  for (const name of new Set(candidates.flatMap((candidate) => candidate.name ?? []))) {
-    const found = candidates.filter((candidate) => candidate.name === name);
+export function checkDuplicates(methods: readonly FoundMethod[], registered: readonly Job[], problems: string[]): void {
+  for (const name of new Set(methods.flatMap((method) => method.name ?? []))) {
+    const found = methods.filter((method) => method.name === name);
     const other = registered.find((job) => job.name === name);
     if (other !== undefined) {
       const locations = [other, ...found].map(({ location }) => location).join(' and ');
@@ -25,7 +21,7 @@ export function checkDuplicates(
   }
 }
 
-function duplicateFix(found: readonly JobCandidate[]): string {
+function duplicateFix(found: readonly FoundMethod[]): string {
   const [first, ...others] = found;
   const className = first?.className ?? '';
   if (others.every(({ location }) => location === first?.location)) {
@@ -42,12 +38,12 @@ function duplicateFix(found: readonly JobCandidate[]): string {
 
 /** A sentence about each override whose job does not exist. Left out: an override that may be meant for a job with a wrong name. */
 export function unknownOverrides(
-  candidates: readonly JobCandidate[],
+  methods: readonly FoundMethod[],
   registered: readonly Job[],
   options: ResolvedOptions,
 ): string[] {
-  const names = namesOf(candidates, registered);
-  const mistaken = candidates.flatMap((candidate) => (candidate.name === undefined ? namesTried(candidate) : []));
+  const names = namesOf(methods, registered);
+  const mistaken = methods.flatMap((method) => (method.name === undefined ? namesTried(method) : []));
   const byName = Object.keys(options.jobs).map((name) => ({ name, place: `jobs.${name}` }));
   return [
     ...unknownIn(byName, names, mistaken),
@@ -66,8 +62,8 @@ export function ambiguousVariables(names: readonly string[], options: ResolvedOp
 }
 
 /** The names of all jobs, each once. */
-export function namesOf(candidates: readonly JobCandidate[], registered: readonly Job[]): readonly string[] {
-  return [...new Set([...registered, ...candidates].flatMap(({ name }) => name ?? []))];
+export function namesOf(methods: readonly FoundMethod[], registered: readonly Job[]): readonly string[] {
+  return [...new Set([...registered, ...methods].flatMap(({ name }) => name ?? []))];
 }
 
 interface GivenName {
@@ -93,6 +89,6 @@ function jobsOfVariables({ jobVariables }: ResolvedOptions): readonly GivenName[
 }
 
 /** The names that a job with a mistake may have been meant to have. */
-function namesTried({ location, metadata }: JobCandidate): string[] {
+function namesTried({ location, metadata }: FoundMethod): string[] {
   return [location, ...metadata.map(givenName).filter((name) => typeof name === 'string')];
 }

@@ -10,20 +10,20 @@ import { fixedRate } from '../schedule/fixed-rate.js';
 import { interval } from '../schedule/interval.js';
 import { InvalidScheduleError } from '../schedule/invalid-schedule.error.js';
 import { type AnySchedule } from '../schedule/schedule.js';
-import { hasLastingName, type JobCandidate } from './job-candidate.js';
+import { hasLastingName, type FoundMethod } from './found-method.js';
 import { type Job } from './job.js';
 
 /** Checks a job with its overrides. Undefined: there were mistakes, which are noted with their places. */
-export function defineJob(candidate: JobCandidate, options: ResolvedOptions, problems: string[]): Job | undefined {
-  const { location, name, mistake, invoke } = candidate;
-  const [metadata] = candidate.metadata;
+export function defineJob(method: FoundMethod, options: ResolvedOptions, problems: string[]): Job | undefined {
+  const { location, name, mistake, invoke } = method;
+  const [metadata] = method.metadata;
   if (mistake !== undefined || metadata === undefined) {
     problems.push(`${location}: ${mistake ?? 'has no decorator'}`);
     return undefined;
   }
   const before = problems.length;
   const { kind } = metadata;
-  const declared = readDeclared(candidate, metadata, problems);
+  const declared = readDeclared(method, metadata, problems);
   const overrides = name === undefined ? {} : overridesOf(name, options);
   problems.push(...misplaced(overrides, kind));
 
@@ -57,8 +57,8 @@ export function defineJob(candidate: JobCandidate, options: ResolvedOptions, pro
 }
 
 /** Reads the arguments of a decorator. */
-function readDeclared(candidate: JobCandidate, metadata: JobMetadata, problems: string[]): GivenJobOptions {
-  const { location } = candidate;
+function readDeclared(method: FoundMethod, metadata: JobMetadata, problems: string[]): GivenJobOptions {
+  const { location } = method;
   const { decorator, kind, options, schedule, surplus } = metadata;
   if (surplus !== undefined) {
     const fix = `write the name among the options, as in ${decorator}('1s', { name: 'heartbeat', timeout: '5s' })`;
@@ -70,7 +70,7 @@ function readDeclared(candidate: JobCandidate, metadata: JobMetadata, problems: 
   }
   const raw = isRecord(options) ? options : {};
   const place = (key: string): Place => new Place(`${location}: ${decorator} ${key}`, location, problems);
-  if (raw['name'] === undefined) checkNameless(candidate, place('name'));
+  if (raw['name'] === undefined) checkNameless(method, place('name'));
   const reader = new OptionReader({ raw, prefix: `${location}: ${decorator} `, origin: location }, problems);
   const given = readJobOptions(reader, optionsOf(kind));
   const argument = argumentOf(kind);
@@ -80,7 +80,7 @@ function readDeclared(candidate: JobCandidate, metadata: JobMetadata, problems: 
 }
 
 /** Notes why a job without a `name` option has no name. */
-function checkNameless({ name, location, className }: JobCandidate, at: Place): void {
+function checkNameless({ name, location, className }: FoundMethod, at: Place): void {
   if (name !== undefined) return;
   const fix = "name the job, as in { name: 'price-tick' }";
   if (className === undefined) {

@@ -3,23 +3,23 @@ import { JOB_EVENTS } from '../base/events/events.js';
 import { type JobObserver } from '../base/events/observer.js';
 import { describeValue } from '../options/describe-value.js';
 import { didYouMean } from '../options/suggest.js';
-import { callOf, type JobHost, scopeMistake } from './job-candidate.js';
+import { callOf, type ProviderRef, scopeMistake } from './found-method.js';
 import { classOf, descriptorOf } from './prototype.js';
 
 const SEE = 'JobEvents has their names';
 
-/** The methods of a host with `@OnJobEvent`, as observers. Mistakes are noted and left out. */
-export function eventMethodsOf(host: JobHost, problems: string[]): readonly JobObserver[] {
-  const { prototype } = host;
+/** The methods of a provider with `@OnJobEvent`, as observers. Mistakes are noted and left out. */
+export function eventMethodsOf(provider: ProviderRef, problems: string[]): readonly JobObserver[] {
+  const { prototype } = provider;
   return [prototype, classOf(prototype)].flatMap((target) =>
     [...recordedEvents(target)].flatMap(([member, events]) => {
       const mistake =
-        placeMistake(target, member) ?? scopeMistake(host, '@OnJobEvent', 'method') ?? nameMistake(events);
+        placeMistake(target, member) ?? scopeMistake(provider, '@OnJobEvent', 'method') ?? nameMistake(events);
       if (mistake !== undefined) {
         problems.push(`${locationOf(prototype, member)}: ${mistake}`);
         return [];
       }
-      return events.map((event): JobObserver => ({ [event]: callOf(host, member) }));
+      return events.map((event): JobObserver => ({ [event]: callOf(provider, member) }));
     }),
   );
 }

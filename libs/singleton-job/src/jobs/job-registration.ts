@@ -8,7 +8,7 @@ import { isName } from '../options/names.js';
 import { Place } from '../options/option-reader.js';
 import { type ResolvedOptions } from '../options/resolve-options.js';
 import { defineJob } from './define-job.js';
-import { type JobCandidate } from './job-candidate.js';
+import { type FoundMethod } from './found-method.js';
 import { type Job } from './job.js';
 
 /** When a registered job is due: a period, a delay after each run, or a cron expression. */
@@ -62,14 +62,14 @@ const SCHEDULE_FIX = "write it as { period: '500ms' }, { delay: '1s' } or { cron
  */
 export function defineRegisteredJob(registration: unknown, options: ResolvedOptions): Job {
   const problems: string[] = [];
-  const candidate = readRegistration(registration, problems);
-  const job = candidate === undefined ? undefined : defineJob(candidate, options, problems);
+  const method = readRegistration(registration, problems);
+  const job = method === undefined ? undefined : defineJob(method, options, problems);
   if (job === undefined || problems.length > 0) throw new InvalidJobsError(problems);
   return job;
 }
 
-/** The registration as a candidate. Undefined: the kind of its schedule is not known. */
-function readRegistration(registration: unknown, problems: string[]): JobCandidate | undefined {
+/** The registration as if it were a method that was found. Undefined: the kind of its schedule is not known. */
+function readRegistration(registration: unknown, problems: string[]): FoundMethod | undefined {
   if (!isRecord(registration)) {
     const fix = "pass { name: 'price-tick', schedule: { period: '500ms' }, run }";
     problems.push(`register() must be given an object, got ${describeValue(registration)}: ${fix}`);

@@ -93,7 +93,7 @@ describe('After Redis has restarted without its data', () => {
     await replicas.clock.advance(4_000);
     restart(replicas, [b]);
     await replicas.clock.advance(1_000);
-    b.supervisor.add(job());
+    b.pool.add(job());
     await replicas.clock.advance(60_000);
     const gained = b.observer.events.filter(
       ({ event, payload }) => event === 'leadershipGained' && 'job' in payload && payload.job === 'tick',
@@ -184,7 +184,7 @@ describe('After Redis has restarted with old data', () => {
     const a = replicas.start('a', [job()]);
     await replicas.clock.advance(1_000);
     const snapshot = replicas.server.snapshot();
-    a.supervisor.find('tick')?.workers?.election.stepDown();
+    a.pool.find('tick')?.active?.election.stepDown();
     await replicas.clock.advance(0);
     await replicas.clock.advance(3_000);
     const b = replicas.start('b', [job()]);
@@ -199,7 +199,7 @@ describe('After Redis has restarted with old data', () => {
     const [a, b] = pair(replicas);
     await replicas.clock.advance(1_000);
     const snapshot = replicas.server.snapshot();
-    a.supervisor.find('tick')?.workers?.election.stepDown();
+    a.pool.find('tick')?.active?.election.stepDown();
     await replicas.clock.advance(0);
     await replicas.clock.advance(4_000);
     expect(timesOf(b, 'leadershipGained')).toEqual([1_000]);
@@ -215,7 +215,7 @@ describe('After Redis has restarted with old data', () => {
     await replicas.clock.advance(1_000);
     const b = replicas.start('b', [job()]);
     const snapshot = replicas.server.snapshot();
-    await a.supervisor.remove('tick');
+    await a.pool.remove('tick');
     await replicas.clock.advance(4_000);
     restart(replicas, [a, b], snapshot);
     await replicas.clock.advance(60_000);
@@ -260,7 +260,7 @@ describe('A release soon after a restart of the store', () => {
     restart(replicas, [a, b], replicas.server.snapshot());
     await replicas.clock.advance(1_000);
     b.store.losesMessages = isLost;
-    await a.supervisor.stop();
+    await a.pool.stop();
     await replicas.clock.advance(60_000);
     expect(timesOf(b, 'leadershipGained')).toEqual([4_000 + RECONNECT_MS + LOCK_EXPIRY_MS + 1]);
   });
@@ -289,7 +289,7 @@ describe('The exemption of the old leader from the wait after a restart', () => 
     await replicas.clock.advance(4_000);
     // it does not receive the grant of the next leader
     a.store.losesMessages = true;
-    a.supervisor.find('tick')?.workers?.election.stepDown();
+    a.pool.find('tick')?.active?.election.stepDown();
     await replicas.clock.advance(0);
     await replicas.clock.advance(0);
     expect(timesOf(b, 'leadershipGained')).toEqual([4_000]);
@@ -390,7 +390,7 @@ describe('A lease after a restart of the store', () => {
     const a = replicas.prepare('a', [job()]);
     const heartbeat = a.store.heartbeat.bind(a.store);
     a.store.heartbeat = async (request) => ({ ...(await heartbeat(request)), serverId: undefined, serverSince: 0 });
-    a.supervisor.start();
+    a.pool.start();
     await replicas.clock.advance(4_000);
     a.store.outcome = (request) => (request === 'renew' || request === 'acquire' ? 'STORE_UNREACHABLE' : 'answered');
     restart(replicas, [a], replicas.server.snapshot());
@@ -480,7 +480,7 @@ describe('An outdated request, when no heartbeat is answered', () => {
     a.store.outcome = (request) => (request === 'heartbeat' ? 'STORE_REFUSED_WRITE' : 'answered');
     // behind a proxy: the connection stands
     replicas.server.restart();
-    a.supervisor.add(job());
+    a.pool.add(job());
     await replicas.clock.advance(1_000);
     expect(a.store.count('acquire')).toBeLessThanOrEqual(1 + 5);
   });
@@ -502,7 +502,7 @@ describe('A first start', () => {
     await replicas.clock.advance(1_000);
     const b = replicas.start('b', [job()]);
     await replicas.clock.advance(1_000);
-    await a.supervisor.stop();
+    await a.pool.stop();
     await replicas.clock.advance(1_000);
     expect(timesOf(b, 'leadershipGained')).toEqual([2_000]);
   });
@@ -513,7 +513,7 @@ describe('A first start', () => {
     restart(replicas, [a, b]);
     await replicas.clock.advance(2_000);
     expect(a.observer.of('leadershipGained')).toHaveLength(2);
-    await a.supervisor.stop();
+    await a.pool.stop();
     await replicas.clock.advance(60_000);
     expect(timesOf(b, 'leadershipGained')).toEqual([4_000 + RECONNECT_MS + LOCK_EXPIRY_MS + 1]);
   });
@@ -521,7 +521,7 @@ describe('A first start', () => {
   it('is not assumed for a job whose state is older than the server', async () => {
     const a = replicas.start('a', [job()]);
     await replicas.clock.advance(60_000);
-    await a.supervisor.stop();
+    await a.pool.stop();
     // the lock is released, and the state is what a snapshot has kept
     replicas.server.restart(replicas.server.snapshot());
     const restartedAt = replicas.clock.now();

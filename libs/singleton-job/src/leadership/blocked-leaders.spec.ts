@@ -152,7 +152,7 @@ describe('A leader with a heartbeat thread', () => {
 
   it('ends its sessions when it stops, and its thread stops sending', async () => {
     const { a } = await start();
-    const stopped = a.supervisor.close();
+    const stopped = a.pool.close();
     await replicas.clock.advance(10_000);
     await stopped;
     await block(a, 12_000);

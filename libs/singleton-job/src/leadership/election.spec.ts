@@ -68,7 +68,7 @@ describe('An election', () => {
       const a = replicas.start('a', [job()]);
       await replicas.clock.advance(500);
       const b = replicas.start('b', [job()]);
-      await a.supervisor.stop();
+      await a.pool.stop();
       await replicas.clock.advance(500);
       const tokens = [...a.observer.of('leadershipGained'), ...b.observer.of('leadershipGained')];
       expect(tokens).toHaveLength(2);
@@ -89,7 +89,7 @@ describe('An election', () => {
       const a = replicas.start('a', [job()]);
       const b = replicas.start('b', [job()]);
       await replicas.clock.advance(1_500);
-      await a.supervisor.stop();
+      await a.pool.stop();
       await replicas.clock.advance(0);
       expect(leadership(a)).toEqual(['0 leadershipGained', '1500 leadershipReleased shutdown']);
       expect(b.observer.eventLines).toEqual(['1500 leadershipGained']);
@@ -100,7 +100,7 @@ describe('An election', () => {
         options: { shutdownTimeout: '20s' },
       });
       await replicas.clock.advance(1_500);
-      const stopped = a.supervisor.stop();
+      const stopped = a.pool.stop();
       const b = replicas.start('b', [job()]);
       await replicas.clock.advance(11_400);
       // at the start, and after 10 s
@@ -117,7 +117,7 @@ describe('An election', () => {
       const a = replicas.start('a', [job({ run: lasting(replicas.clock, 60_000) })]);
       const b = replicas.start('b', [job()]);
       await replicas.clock.advance(3_500);
-      const closed = a.supervisor.close();
+      const closed = a.pool.close();
       await replicas.clock.advance(8_000);
       await closed;
       expect([a.store.count('release'), a.store.count('endSession')]).toEqual([0, 0]);
@@ -133,7 +133,7 @@ describe('An election', () => {
       const b = replicas.start('b', [job()]);
       await replicas.clock.advance(3_500);
       b.store.losesMessages = true;
-      await a.supervisor.close();
+      await a.pool.close();
       const commands = a.store.sent.map(({ request }) => request);
       expect(commands.slice(-2)).toEqual(['release', 'endSession']);
       await replicas.clock.advance(10_000);
@@ -145,7 +145,7 @@ describe('An election', () => {
       await replicas.clock.advance(400);
       expect(a.store.count('acquire')).toBe(1);
       let hasStopped = false;
-      void a.supervisor.stop().then(() => (hasStopped = true));
+      void a.pool.stop().then(() => (hasStopped = true));
       await settle();
       expect(hasStopped).toBe(true);
       await replicas.clock.advance(600);
@@ -159,7 +159,7 @@ describe('An election', () => {
       const a = replicas.start('a', [job()], { network: { outcome } });
       await replicas.clock.advance(100);
       expect(replicas.server.holderOf('tick')).toMatch(/^a\./);
-      await a.supervisor.stop();
+      await a.pool.stop();
       await replicas.clock.advance(2_000);
       expect(replicas.server.holderOf('tick')).toBeUndefined();
       expect(a.observer.of('leadershipGained')).toEqual([]);
@@ -216,7 +216,7 @@ describe('An election', () => {
     it('counts the lease of a repeated request from the repeat that was answered', async () => {
       const a = replicas.start('a', [job({ lockExpiryMs: 100_000 })], { network: { outcome: loseFirst('acquire') } });
       await replicas.clock.advance(2_000);
-      const [deadline] = [a.supervisor.find('tick')?.workers?.election.term?.deadline.now];
+      const [deadline] = [a.pool.find('tick')?.active?.election.term?.deadline.now];
       // that of the heartbeat at 1750
       expect(deadline).toBe(1_750 + 90_000);
     });
@@ -281,7 +281,7 @@ describe('An election', () => {
       const a = replicas.start('a', [job()]);
       await replicas.clock.advance(100);
       a.store.outcome = loseFirst('release', 'request-lost');
-      const stopped = a.supervisor.stop();
+      const stopped = a.pool.stop();
       await replicas.clock.advance(1_800);
       await stopped;
       expect(replicas.server.holderOf('tick')).toBeUndefined();

@@ -7,7 +7,7 @@ import { job, lasting } from '../testing/specs/job.js';
 import { leadership, timesOf } from '../testing/specs/event-lines.js';
 import { useReplicas } from '../testing/specs/use-replicas.js';
 
-const electionOf = ({ supervisor }: TestReplica) => supervisor.find('tick')?.workers?.election;
+const electionOf = ({ pool }: TestReplica) => pool.find('tick')?.active?.election;
 
 const releaseOf = (holder: string, token: number): LockMessage => ({
   kind: 'released',
@@ -29,7 +29,7 @@ describe('A follower', () => {
     const d = replicas.start('d', [job()], { random });
     await replicas.clock.advance(1_500);
     const requests = [c, d].map(({ store }) => store.count('acquire'));
-    await a.supervisor.close();
+    await a.pool.close();
     await replicas.clock.advance(100);
     expect(timesOf(b, 'leadershipGained')).toHaveLength(1);
     // the grant came before their random time was over
@@ -70,7 +70,7 @@ describe('A follower', () => {
     const b = replicas.start('b', [job()], { network: { delayMs: 300 } });
     // its request is carried out at 400, and answered at 700
     await replicas.clock.advance(400);
-    await a.supervisor.remove('tick');
+    await a.pool.remove('tick');
     await replicas.clock.advance(1_000);
     // 700, and a request
     expect(timesOf(b, 'leadershipGained')).toEqual([1_000]);
@@ -80,7 +80,7 @@ describe('A follower', () => {
     const b = replicas.start('b', [job({ name: 'other' })]);
     await replicas.clock.advance(0);
     replicas.server.occupy('tick', 'b.1@10000#0', 35_000);
-    b.supervisor.add(job());
+    b.pool.add(job());
     await replicas.clock.advance(0);
     expect(timesOf(b, 'leadershipGained')).toHaveLength(2);
   });
@@ -93,7 +93,7 @@ describe('A follower', () => {
       released: () => (calls += 1),
       subscriptionChanged: () => undefined,
     });
-    await b.supervisor.remove('tick');
+    await b.pool.remove('tick');
     await settle();
     expect(calls).toBe(1);
     leave();
@@ -117,7 +117,7 @@ describe('A replica that releases a lock and stays alive', () => {
   it('publishes the release again after a second, at most three times', async () => {
     const a = replicas.start('a', [job()]);
     await replicas.clock.advance(500);
-    await a.supervisor.remove('tick');
+    await a.pool.remove('tick');
     await replicas.clock.advance(900);
     expect(releases(a)).toBe(0);
     await replicas.clock.advance(100);
@@ -129,7 +129,7 @@ describe('A replica that releases a lock and stays alive', () => {
   it('publishes it again also while a shutdown waits for another job', async () => {
     const a = replicas.start('a', [job(), job({ name: 'long', run: lasting(replicas.clock, 20_000) })]);
     await replicas.clock.advance(500);
-    void a.supervisor.stop();
+    void a.pool.stop();
     await replicas.clock.advance(1_000);
     expect(releases(a)).toBe(1);
   });
@@ -139,7 +139,7 @@ describe('A replica that releases a lock and stays alive', () => {
     const b = replicas.start('b', [job()]);
     await replicas.clock.advance(500);
     b.store.losesMessages = true;
-    await a.supervisor.remove('tick');
+    await a.pool.remove('tick');
     b.store.losesMessages = false;
     await replicas.clock.advance(60_000);
     expect(releases(a)).toBe(1);
@@ -149,8 +149,8 @@ describe('A replica that releases a lock and stays alive', () => {
   it('stops publishing when it leads again', async () => {
     const a = replicas.start('a', [job()]);
     await replicas.clock.advance(500);
-    await a.supervisor.remove('tick');
-    a.supervisor.add(job());
+    await a.pool.remove('tick');
+    a.pool.add(job());
     await replicas.clock.advance(60_000);
     expect(releases(a)).toBe(0);
   });
@@ -158,7 +158,7 @@ describe('A replica that releases a lock and stays alive', () => {
   it('continues to publish after a grant that is older than the release', async () => {
     const a = replicas.start('a', [job()]);
     await replicas.clock.advance(500);
-    await a.supervisor.remove('tick');
+    await a.pool.remove('tick');
     replicas.server.publish(grantOf('b.1@10000#1', 5));
     await replicas.clock.advance(60_000);
     expect(releases(a)).toBe(3);
@@ -278,7 +278,7 @@ describe('A follower without a subscription', () => {
     const b = replicas.start('b', [job()], { random: () => 0.5 });
     await replicas.clock.advance(10_500);
     b.store.unsubscribe();
-    await a.supervisor.remove('tick');
+    await a.pool.remove('tick');
     await replicas.clock.advance(60_000);
     expect(timesOf(b, 'leadershipGained')).toEqual([15_500]);
   });
@@ -289,7 +289,7 @@ describe('A follower without a subscription', () => {
     await replicas.clock.advance(10_500);
     b.store.unsubscribe();
     await replicas.clock.advance(1_500);
-    await a.supervisor.remove('tick');
+    await a.pool.remove('tick');
     b.store.subscribe();
     await replicas.clock.advance(60_000);
     expect(timesOf(b, 'leadershipGained')).toEqual([13_000]);
@@ -306,7 +306,7 @@ describe('After a release or a death', () => {
     const a = replicas.start('a', [job()]);
     const [b] = start(1, () => 0.99);
     await replicas.clock.advance(3_500);
-    await a.supervisor.remove('tick');
+    await a.pool.remove('tick');
     await replicas.clock.advance(0);
     expect(b === undefined ? [] : timesOf(b, 'leadershipGained')).toEqual([3_500]);
   });
@@ -321,7 +321,7 @@ describe('After a release or a death', () => {
     });
     await replicas.clock.advance(3_500);
     const before = others.map(({ store }) => store.count('acquire'));
-    await a.supervisor.remove('tick');
+    await a.pool.remove('tick');
     await replicas.clock.advance(0);
     expect(others.map(({ store }) => store.count('acquire'))).toEqual(before);
     await replicas.clock.advance(60);
@@ -340,7 +340,7 @@ describe('After a release or a death', () => {
     const idle = replicas.start('idle', [job()], { random });
     await replicas.clock.advance(3_500);
     expect(timesOf(busy, 'leadershipGained')).toHaveLength(2);
-    await a.supervisor.remove('tick');
+    await a.pool.remove('tick');
     await replicas.clock.advance(60);
     expect(timesOf(idle, 'leadershipGained')).toEqual([3_500 + Math.ceil(0.5 * 5 * 0.5)]);
     expect(timesOf(busy, 'leadershipGained')).toHaveLength(2);
@@ -447,14 +447,14 @@ describe('The server that keeps a lock', () => {
       const result = await acquire(request);
       return { ...result, serverId: `node-${String(known.length)}` };
     };
-    b.supervisor.start();
+    b.pool.start();
     await replicas.clock.advance(1_000);
     b.store.reconnect();
     await replicas.clock.advance(20_000);
     expect(known.slice(0, 2)).toEqual([undefined, 'node-1']);
-    await Promise.all([b.supervisor.remove('tick'), replicas.clock.advance(1_000)]);
+    await Promise.all([b.pool.remove('tick'), replicas.clock.advance(1_000)]);
     known.length = 0;
-    b.supervisor.add(job());
+    b.pool.add(job());
     await replicas.clock.advance(1_000);
     expect(known).toEqual([undefined]);
     expect(leadership(a)).toHaveLength(1);

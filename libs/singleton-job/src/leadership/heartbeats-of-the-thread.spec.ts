@@ -116,16 +116,16 @@ describe('The sessions of a replica with a heartbeat thread', () => {
 
   it('are not sent to it when no job needs them', async () => {
     const { a, sentIds } = await start();
-    a.supervisor.add(job({ name: 'short', lockExpiryMs: 2_000 }));
+    a.pool.add(job({ name: 'short', lockExpiryMs: 2_000 }));
     await replicas.clock.advance(1_000);
     expect(sentIds()).toEqual([ID, 'a.2@2000']);
-    await Promise.all([a.supervisor.remove('short'), replicas.clock.advance(100)]);
+    await Promise.all([a.pool.remove('short'), replicas.clock.advance(100)]);
     expect(sentIds()).toEqual([ID]);
   });
 
   it('are not sent to it when the replica stops', async () => {
     const { a, sentIds } = await start();
-    await Promise.all([a.supervisor.close(), replicas.clock.advance(100)]);
+    await Promise.all([a.pool.close(), replicas.clock.advance(100)]);
     expect(sentIds()).toEqual([]);
   });
 
@@ -134,7 +134,7 @@ describe('The sessions of a replica with a heartbeat thread', () => {
     const a = replicas.start('a', [job({ run: () => new Promise(() => undefined) })], { backup: fake.backup });
     await replicas.clock.advance(5_100);
     expect(fake.sentIds()).toEqual([ID]);
-    await Promise.all([a.supervisor.close(), replicas.clock.advance(20_000)]);
+    await Promise.all([a.pool.close(), replicas.clock.advance(20_000)]);
     expect([a.observer.of('runSucceeded'), fake.sentIds()]).toEqual([[], []]);
   });
 });

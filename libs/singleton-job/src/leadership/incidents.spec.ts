@@ -54,7 +54,7 @@ describe('Incidents of other systems', () => {
       await replicas.clock.advance(150);
       expect(a.store.count('renew')).toBe(2);
       a.store.answersAfter = undefined;
-      const stopped = a.supervisor.stop();
+      const stopped = a.pool.stop();
       await replicas.clock.advance(0);
       arrive();
       await stopped;

@@ -88,7 +88,7 @@ const dieInItsStop =
   (request: ForwardedRequest, outcome: Outcome): Arrangement =>
   (leader) => {
     dieWith(request, outcome)(leader);
-    leader.clock.setTimer(1_500, () => void leader.supervisor.stop());
+    leader.clock.setTimer(1_500, () => void leader.pool.stop());
   };
 
 const STARTED = 'a started 10 schedule';

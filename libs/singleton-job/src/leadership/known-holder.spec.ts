@@ -51,7 +51,7 @@ describe('A new leader reports why it leads:', () => {
   it('the lock was free, if it never saw the leader before', async () => {
     const a = replicas.start('a', [job()]);
     await replicas.clock.advance(100);
-    await a.supervisor.close();
+    await a.pool.close();
     const b = replicas.start('b', [job()]);
     await replicas.clock.advance(100);
     expect(origins(b)).toEqual(['lock-free']);

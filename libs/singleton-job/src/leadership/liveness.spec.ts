@@ -15,7 +15,7 @@ describe('A job waits for its next leader', () => {
     await replicas.clock.advance(1_000);
     const b = replicas.start('b', [job({ lockExpiryMs: 10_000 })]);
     await replicas.clock.advance(1_000);
-    await old.supervisor.close();
+    await old.pool.close();
     await replicas.clock.advance(2 * HOUR);
     const failedMs = replicas.clock.now();
     b.store.partition();
@@ -35,7 +35,7 @@ describe('A job waits for its next leader', () => {
       const [b, c] = [replicas.start('b', jobs(), { random }), replicas.start('c', jobs(), { random })];
       await replicas.clock.advance(30_000);
       const snapshot = replicas.server.snapshot();
-      const removed = a.supervisor.remove('tick');
+      const removed = a.pool.remove('tick');
       await replicas.clock.advance(200);
       await removed;
       const restoredMs = replicas.clock.now();
@@ -53,7 +53,7 @@ describe('A job waits for its next leader', () => {
     const others = Array.from({ length: count - 1 }, (_, i) => replicas.start(`r${i}`, [job()], { random }));
     await replicas.clock.advance(20_000);
     const oldHolder = replicas.server.holderOf('tick') ?? '';
-    const removed = c.supervisor.remove('tick');
+    const removed = c.pool.remove('tick');
     await replicas.clock.advance(500);
     await removed;
     // the shard of the lock is not the server of the sessions, so no heartbeat shows its failover

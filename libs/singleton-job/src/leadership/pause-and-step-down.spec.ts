@@ -6,8 +6,8 @@ import { job, lasting } from '../testing/specs/job.js';
 import { leadership } from '../testing/specs/event-lines.js';
 import { useReplicas } from '../testing/specs/use-replicas.js';
 
-function electionOf({ supervisor }: TestReplica, name = 'tick'): Election {
-  const election = supervisor.find(name)?.workers?.election;
+function electionOf({ pool }: TestReplica, name = 'tick'): Election {
+  const election = pool.find(name)?.active?.election;
   if (election === undefined) throw new Error(`nothing competes for '${name}'`);
   return election;
 }
@@ -27,7 +27,7 @@ describe('A replica that unregisters a job', () => {
     const a = replicas.start('a', [job({ lockExpiryMs: 10_000, run: lasting(replicas.clock, 30_000) })]);
     const b = replicas.start('b', [job()]);
     await replicas.clock.advance(1_500);
-    const removed = a.supervisor.remove('tick');
+    const removed = a.pool.remove('tick');
     await replicas.clock.advance(29_000);
     expect(await isDone(replicas, removed)).toBe(false);
     expect(replicas.server.holderOf('tick')).toMatch(/^a\./);
@@ -41,7 +41,7 @@ describe('A replica that unregisters a job', () => {
     const a = replicas.start('a', [job()], { network: { delayMs: 100 } });
     await replicas.clock.advance(150);
     expect(a.store.count('acquire')).toBe(1);
-    expect(await isDone(replicas, a.supervisor.remove('tick'))).toBe(true);
+    expect(await isDone(replicas, a.pool.remove('tick'))).toBe(true);
     await replicas.clock.advance(200);
     expect(a.store.count('release')).toBe(1);
     expect(replicas.server.holderOf('tick')).toBeUndefined();
@@ -52,8 +52,8 @@ describe('A replica that unregisters a job', () => {
     const a = replicas.start('a', [job()]);
     const b = replicas.start('b', [job()]);
     await replicas.clock.advance(500);
-    expect(await isDone(replicas, b.supervisor.remove('tick'))).toBe(true);
-    await a.supervisor.stop();
+    expect(await isDone(replicas, b.pool.remove('tick'))).toBe(true);
+    await a.pool.stop();
     await replicas.clock.advance(60_000);
     expect(b.observer.eventLines).toEqual([]);
   });
@@ -83,7 +83,7 @@ describe('A replica of a paused job', () => {
     await replicas.clock.advance(100);
     await a.registry.pause('tick');
     await replicas.clock.advance(0);
-    expect(await isDone(replicas, a.supervisor.stop())).toBe(true);
+    expect(await isDone(replicas, a.pool.stop())).toBe(true);
     await replicas.clock.advance(60_000);
     expect(leadership(a)).toEqual(['0 leadershipGained', '100 leadershipReleased paused']);
   });
@@ -91,7 +91,7 @@ describe('A replica of a paused job', () => {
   it('during a stop changes nothing about that', async () => {
     const a = replicas.start('a', [job({ run: lasting(replicas.clock, 3_000) })]);
     await replicas.clock.advance(1_500);
-    const stopped = a.supervisor.stop();
+    const stopped = a.pool.stop();
     await a.registry.pause('tick');
     await replicas.clock.advance(3_000);
     await stopped;
@@ -141,7 +141,7 @@ describe('A replica that steps down', () => {
     const b = replicas.start('b', [job()]);
     await replicas.clock.advance(100);
     electionOf(b).stepDown();
-    await a.supervisor.stop();
+    await a.pool.stop();
     await replicas.clock.advance(0);
     expect(leadership(b)).toEqual(['200 leadershipGained']);
   });
@@ -167,7 +167,7 @@ describe('A replica that steps down', () => {
     a.store.outcome = () => 'request-lost';
     await replicas.clock.advance(15_000);
     a.store.outcome = () => 'answered';
-    await b.supervisor.remove('tick');
+    await b.pool.remove('tick');
     await replicas.clock.advance(5_000);
     expect(replicas.server.holderOf('tick')).toBeUndefined();
     await replicas.clock.advance(6_000);
@@ -179,7 +179,7 @@ describe('A replica that steps down', () => {
     await replicas.clock.advance(500);
     electionOf(a).stepDown();
     await replicas.clock.advance(0);
-    expect(await isDone(replicas, a.supervisor.stop())).toBe(true);
+    expect(await isDone(replicas, a.pool.stop())).toBe(true);
   });
 });
 

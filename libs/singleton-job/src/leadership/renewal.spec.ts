@@ -46,7 +46,7 @@ describe('The renewal of a lock', () => {
       updates.push(request.update);
       return renew(request);
     };
-    a.supervisor.start();
+    a.pool.start();
     await replicas.clock.advance(5_500);
     const now = Date.UTC(2027, 0, 1);
     const sent = a.store.sent.map(({ request }) => request).filter((request) => /renew|claim/.test(request));

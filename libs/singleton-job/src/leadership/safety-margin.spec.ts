@@ -36,7 +36,7 @@ async function succession({
   last.store.outcome = () => 'request-lost';
   await replicas.clock.advance(3 * LOCK_EXPIRY_MS);
   last.store.outcome = () => 'answered';
-  await Promise.all([last.supervisor.close(), replicas.clock.advance(LOCK_EXPIRY_MS), next.supervisor.close()]);
+  await Promise.all([last.pool.close(), replicas.clock.advance(LOCK_EXPIRY_MS), next.pool.close()]);
   return { last, next };
 }
 

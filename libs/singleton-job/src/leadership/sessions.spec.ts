@@ -29,7 +29,7 @@ describe('Heartbeats', () => {
       job({ name: 'short', lockExpiryMs: 2_000 }),
     ]);
     const heartbeats = recordHeartbeats(a);
-    a.supervisor.start();
+    a.pool.start();
     await replicas.clock.advance(60_000);
     const ids = heartbeats.at(-1)?.request.sessions.map(({ id }) => id);
     expect(ids).toEqual(['a.1@10000', 'a.2@2000']);
@@ -45,7 +45,7 @@ describe('Heartbeats', () => {
   ])('are sent often enough for the shortest lockExpiry: for %i ms every %i ms', async (lockExpiryMs, everyMs) => {
     const a = replicas.prepare('a', [job({ lockExpiryMs }), job({ name: 'long', lockExpiryMs: 3_600_000 })]);
     const heartbeats = recordHeartbeats(a);
-    a.supervisor.start();
+    a.pool.start();
     await replicas.clock.advance(60_000);
     const [last = 0, before = 0] = heartbeats.map(({ atMs }) => atMs).reverse();
     expect(last - before).toBe(everyMs);
@@ -54,9 +54,9 @@ describe('Heartbeats', () => {
   it('are sent sooner as soon as a job with a shorter lockExpiry is added', async () => {
     const a = replicas.prepare('a', [job()]);
     const heartbeats = recordHeartbeats(a);
-    a.supervisor.start();
+    a.pool.start();
     await replicas.clock.advance(10_000);
-    a.supervisor.add(job({ name: 'short', lockExpiryMs: 800 }));
+    a.pool.add(job({ name: 'short', lockExpiryMs: 800 }));
     await replicas.clock.advance(1_000);
     expect(heartbeats.map(({ atMs }) => atMs).filter((atMs) => atMs >= 10_000)).toEqual([
       10_000, 10_200, 10_400, 10_600, 10_800, 11_000,
@@ -66,9 +66,9 @@ describe('Heartbeats', () => {
   it('leave out a session whose last job is gone, and end it in the store', async () => {
     const a = replicas.prepare('a', [job(), job({ name: 'short', lockExpiryMs: 800 })]);
     const heartbeats = recordHeartbeats(a);
-    a.supervisor.start();
+    a.pool.start();
     await replicas.clock.advance(10_000);
-    await Promise.all([a.supervisor.remove('short'), replicas.clock.advance(1_000)]);
+    await Promise.all([a.pool.remove('short'), replicas.clock.advance(1_000)]);
     expect(a.store.count('endSession')).toBe(1);
     heartbeats.length = 0;
     await replicas.clock.advance(9_000);
@@ -90,7 +90,7 @@ describe('Heartbeats', () => {
   it('carry the end that the store confirmed last', async () => {
     const a = replicas.prepare('a', [job()]);
     const heartbeats = recordHeartbeats(a);
-    a.supervisor.start();
+    a.pool.start();
     await replicas.clock.advance(6_000);
     const ends = heartbeats.map(({ request }) => request.sessions[0]?.confirmedEnd);
     expect(ends[0]).toBeUndefined();
@@ -100,7 +100,7 @@ describe('Heartbeats', () => {
   it('know the version of the list and the server that it comes from', async () => {
     const a = replicas.prepare('a', [job()]);
     const heartbeats = recordHeartbeats(a);
-    a.supervisor.start();
+    a.pool.start();
     await replicas.clock.advance(6_000);
     const { server } = replicas.server.snapshot();
     expect(heartbeats[0]?.request.knownList).toBeUndefined();
@@ -116,7 +116,7 @@ describe('Heartbeats', () => {
       sizes.push(`${String(a.clock.now())}: ${String(changes.size)}`);
       return { changes, ...result };
     };
-    a.supervisor.start();
+    a.pool.start();
     await replicas.clock.advance(4_000);
     sizes.length = 0;
     const b = replicas.start('b', [job()]);
@@ -130,7 +130,7 @@ describe('Heartbeats', () => {
   it('ask for the whole list at once when the store has lost sessions', async () => {
     const a = replicas.prepare('a', [job()]);
     const heartbeats = recordHeartbeats(a);
-    a.supervisor.start();
+    a.pool.start();
     const b = replicas.start('b', [job()]);
     await replicas.clock.advance(5_000);
     b.kill();
@@ -146,7 +146,7 @@ describe('Heartbeats', () => {
   it('end when the replica stops, and so do its sessions', async () => {
     const a = replicas.start('a', [job(), job({ name: 'short', lockExpiryMs: 2_000 })]);
     await replicas.clock.advance(5_000);
-    await a.supervisor.close();
+    await a.pool.close();
     const sent = a.store.sent.length;
     await replicas.clock.advance(60_000);
     expect(a.store.sent).toHaveLength(sent);

@@ -43,7 +43,7 @@ async function suspended({ setBackMs = 0, isCutOff = false, losesMessages = fals
   first.clock.resume();
   await replicas.clock.advance(30_000);
   first.store.heal();
-  await Promise.all([first.supervisor.close(), replicas.clock.advance(LOCK_EXPIRY_MS), next.supervisor.close()]);
+  await Promise.all([first.pool.close(), replicas.clock.advance(LOCK_EXPIRY_MS), next.pool.close()]);
   const stale = startsOf(first)
     .map((started) => ({ ...started, lateMs: started.atMs - wokenMs }))
     .filter(({ lateMs }) => lateMs >= 0);

@@ -6,8 +6,8 @@ import { job, lasting } from '../testing/specs/job.js';
 import { useReplicas } from '../testing/specs/use-replicas.js';
 import { type Term } from './term.js';
 
-function termOf({ supervisor }: TestReplica): Term {
-  const term = supervisor.find('tick')?.workers?.election.term;
+function termOf({ pool }: TestReplica): Term {
+  const term = pool.find('tick')?.active?.election.term;
   if (term === undefined) throw new Error('this replica does not lead');
   return term;
 }

@@ -36,7 +36,7 @@ describe('Replicas whose wall clocks are wrong', () => {
       job({ name: 'grid', schedule: fixedRate(1_000, { offsetMs: 0 }), run }),
     ]);
     replica.clock.aheadMs = aheadMs;
-    replica.supervisor.start();
+    replica.pool.start();
     return replica;
   };
 
@@ -56,14 +56,14 @@ describe('Replicas whose wall clocks are wrong', () => {
     await replicas.clock.advance(33_000);
     first.clock.aheadMs += step;
     await replicas.clock.advance(12_000);
-    void first.supervisor.stop();
+    void first.pool.stop();
     await replicas.clock.advance(15_000);
     const third = start('c', a, seen);
     second.clock.aheadMs += step;
     await replicas.clock.advance(33_000);
     second.clock.aheadMs -= 2 * step;
     await replicas.clock.advance(12_000);
-    void second.supervisor.stop();
+    void second.pool.stop();
     await replicas.clock.advance(45_000);
 
     const all = [first, second, third];

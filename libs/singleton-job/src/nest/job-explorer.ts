@@ -7,7 +7,7 @@ import { RESOLVED_OPTIONS } from '../options/tokens.js';
 import { ambiguousVariables, checkDuplicates, namesOf, unknownOverrides } from '../jobs/check-names.js';
 import { defineJob } from '../jobs/define-job.js';
 import { eventMethodsOf } from '../jobs/event-methods.js';
-import { candidatesOf, type JobHost } from '../jobs/job-candidate.js';
+import { foundMethodsOf, type ProviderRef } from '../jobs/found-method.js';
 import { type Job } from '../jobs/job.js';
 import { methodsOfNestSchedule, type NestScheduleMethods, SCHEDULE_MODULE_OPTIONS } from '../jobs/nest-schedule.js';
 
@@ -34,11 +34,11 @@ export class JobExplorer {
    * call of the factory would show the object.
    */
   explore(registered: readonly Job[], problems: string[]): readonly Job[] {
-    const candidates = this.#hosts().flatMap(candidatesOf);
-    const jobs = candidates.flatMap((candidate) => defineJob(candidate, this.options, problems) ?? []);
-    checkDuplicates(candidates, registered, problems);
-    problems.push(...ambiguousVariables(namesOf(candidates, registered), this.options));
-    const unknown = unknownOverrides(candidates, registered, this.options);
+    const methods = this.#providers().flatMap(foundMethodsOf);
+    const jobs = methods.flatMap((method) => defineJob(method, this.options, problems) ?? []);
+    checkDuplicates(methods, registered, problems);
+    problems.push(...ambiguousVariables(namesOf(methods, registered), this.options));
+    const unknown = unknownOverrides(methods, registered, this.options);
     if (this.options.ignoreUnknownJobs) for (const problem of unknown) this.#logger.debug(`ignored: ${problem}`);
     else problems.push(...unknown.map((problem) => `${problem} ${OR_IGNORE}`));
     return jobs;
@@ -46,32 +46,32 @@ export class JobExplorer {
 
   /** The methods with `@OnJobEvent` of all providers and controllers, as observers. Mistakes are noted. */
   eventMethods(problems: string[]): readonly JobObserver[] {
-    return this.#hosts().flatMap((host) => eventMethodsOf(host, problems));
+    return this.#providers().flatMap((provider) => eventMethodsOf(provider, problems));
   }
 
   /** The methods that `@nestjs/schedule` runs beside the jobs, or would run if its module were imported. */
   nestScheduleMethods(): NestScheduleMethods {
     const isModuleImported = this.discovery.getProviders().some(({ token }) => token === SCHEDULE_MODULE_OPTIONS);
-    const locations = this.#hosts()
+    const locations = this.#providers()
       // @nestjs/schedule does not run request-scoped methods, and warns about them itself
       .filter(({ scope }) => !isModuleImported || scope === 'singleton' || scope === 'transient')
       .flatMap(({ prototype }) => methodsOfNestSchedule(prototype));
     return { locations: [...new Set(locations)], isModuleImported };
   }
 
-  #hosts(): JobHost[] {
-    const hosts = new Map<object, JobHost>();
+  #providers(): ProviderRef[] {
+    const providers = new Map<object, ProviderRef>();
     for (const wrapper of [...this.discovery.getProviders(), ...this.discovery.getControllers()]) {
       // an object counts once, also with an alias or a second token
-      const host = wrapper.isAlias ? undefined : hostOf(wrapper);
-      const key = host?.instance ?? wrapper;
-      if (host !== undefined && !hosts.has(key)) hosts.set(key, host);
+      const provider = wrapper.isAlias ? undefined : providerRefOf(wrapper);
+      const key = provider?.instance ?? wrapper;
+      if (provider !== undefined && !providers.has(key)) providers.set(key, provider);
     }
-    return [...hosts.values()];
+    return [...providers.values()];
   }
 }
 
-function hostOf(wrapper: Wrapper): JobHost | undefined {
+function providerRefOf(wrapper: Wrapper): ProviderRef | undefined {
   const scope = scopeOf(wrapper);
   const module = wrapper.host;
   if (scope !== 'singleton') {
@@ -85,7 +85,7 @@ function hostOf(wrapper: Wrapper): JobHost | undefined {
   return prototype === null ? undefined : { prototype, instance, scope, module };
 }
 
-function scopeOf(wrapper: Wrapper): JobHost['scope'] {
+function scopeOf(wrapper: Wrapper): ProviderRef['scope'] {
   // Nest counts a transient provider as static, but the container has only an empty object for it
   if (wrapper.isTransient) return 'transient';
   if (wrapper.isDependencyTreeStatic()) return 'singleton';

@@ -16,7 +16,7 @@ import { describeJobs } from '../jobs/describe-jobs.js';
 import { JobExplorer } from './job-explorer.js';
 import { type Job } from '../jobs/job.js';
 import { findOwnModule, MODULE_MARK, startLastStopFirst } from './module-distance.js';
-import { resolveExtensions } from './resolve-extensions.js';
+import { resolveProviders } from './resolve-providers.js';
 import { InvalidJobsError, InvalidOptionsError } from '../base/errors/mistakes.errors.js';
 import { LockService } from '../locks/lock.service.js';
 import { describeStore } from '../options/describe-connection.js';
@@ -135,19 +135,19 @@ export class SingletonJobModule
   /** Called by Nest. */
   async onModuleInit(): Promise<void> {
     const { options, replica } = this;
-    const { supervisor } = replica;
+    const { pool } = replica;
     const mistakes: { jobs: string[]; extensions: string[] } = { jobs: [], extensions: [] };
-    const registered = supervisor.jobs.map(({ job }) => job);
+    const registered = pool.jobs.map(({ job }) => job);
     const found = this.explorer.explore(registered, mistakes.jobs);
     const eventMethods = this.explorer.eventMethods(mistakes.jobs);
     const lookUp = <T>(extension: ExtensionClass<T>): T => this.moduleRef.get<T>(extension, { strict: false });
-    const observers = resolveExtensions(options.observers, { what: 'observers', lookUp }, mistakes.extensions);
-    const interceptors = resolveExtensions(options.interceptors, { what: 'interceptors', lookUp }, mistakes.extensions);
+    const observers = resolveProviders(options.observers, { what: 'observers', lookUp }, mistakes.extensions);
+    const interceptors = resolveProviders(options.interceptors, { what: 'interceptors', lookUp }, mistakes.extensions);
     if (mistakes.jobs.length > 0) throw new InvalidJobsError([...mistakes.jobs, ...mistakes.extensions]);
     if (mistakes.extensions.length > 0) throw new InvalidOptionsError(mistakes.extensions);
 
     await replica.heartbeatThread?.start();
-    for (const job of found) supervisor.add(job);
+    for (const job of found) pool.add(job);
     replica.observers.push(...observers, ...eventMethods);
     replica.interceptors.push(...interceptors);
     this.#announce([...registered, ...found]);
@@ -183,25 +183,25 @@ export class SingletonJobModule
   /** Called by Nest. */
   onApplicationBootstrap(): void {
     // does nothing after a stop: an HTTP application may be closed while it starts
-    const { supervisor } = this.replica;
-    supervisor.start();
-    if (supervisor.state !== 'started') return;
+    const { pool } = this.replica;
+    pool.start();
+    if (pool.state !== 'started') return;
     const warn = (message: string): void => {
       this.#logger.warn(message);
     };
-    this.#unwatchHooks = watchShutdownHooks({ jobs: () => supervisor.jobs, warn });
+    this.#unwatchHooks = watchShutdownHooks({ jobs: () => pool.jobs, warn });
   }
 
   /** Called by Nest. */
   async onModuleDestroy(): Promise<void> {
     this.#unwatchHooks?.();
-    await this.replica.supervisor.stop();
+    await this.replica.pool.stop();
   }
 
   /** Called by Nest. */
   async onApplicationShutdown(): Promise<void> {
     await this.replica.locks.close();
-    await this.replica.supervisor.close();
+    await this.replica.pool.close();
   }
 }
 

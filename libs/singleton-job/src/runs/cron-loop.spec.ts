@@ -64,7 +64,7 @@ describe('A cron job', () => {
     it('reports occurrences older than the misfire grace, as one event', async () => {
       const a = replicas.start('a', [everyTenMinutes()]);
       await replicas.clock.advance(MINUTE);
-      await a.supervisor.stop();
+      await a.pool.stop();
       await replicas.clock.advance(3 * PERIOD);
       const b = replicas.start('b', [everyTenMinutes()]);
       await replicas.clock.advance(1_000);
@@ -75,7 +75,7 @@ describe('A cron job', () => {
     it('runs the newest missed occurrence within the grace and reports the others', async () => {
       const a = replicas.start('a', [everyMinute()]);
       await replicas.clock.advance(90_000);
-      await a.supervisor.stop();
+      await a.pool.stop();
       await replicas.clock.advance(10 * MINUTE - 90_000 + 5_000);
       const b = replicas.start('b', [everyMinute()]);
       await replicas.clock.advance(1_000);
@@ -100,7 +100,7 @@ describe('A cron job', () => {
       const b = replicas.start('b', [everyTenMinutes()]);
       b.clock.aheadMs = -10_000;
       await replicas.clock.advance(PERIOD + 1_000);
-      await a.supervisor.stop();
+      await a.pool.stop();
       await replicas.clock.advance(PERIOD + MINUTE);
       expect(runsOf(a, b)).toEqual(['a 00:10:00 schedule', 'b 00:20:00 schedule']);
       expect(missedOf(a, b)).toEqual([]);
@@ -215,7 +215,7 @@ describe('A cron job', () => {
     it('counts no occurrences for a job that had another kind before', async () => {
       const a = replicas.start('a', [job({ name: 'report' })]);
       await replicas.clock.advance(2_000);
-      await a.supervisor.stop();
+      await a.pool.stop();
       await replicas.clock.advance(3 * PERIOD);
       const b = replicas.start('b', [everyTenMinutes()]);
       await replicas.clock.advance(1_000);
@@ -249,9 +249,9 @@ describe('A cron job', () => {
       await replicas.clock.advance(500);
       const c = replicas.start('c', [everyMinute()]);
       await replicas.clock.advance(500);
-      void a.supervisor.stop();
+      void a.pool.stop();
       await replicas.clock.advance(2 * MINUTE);
-      void b.supervisor.stop();
+      void b.pool.stop();
       await replicas.clock.advance(2 * MINUTE);
       expect(runsOf(b, c)).toEqual([
         'b 00:02:00 schedule',
@@ -265,7 +265,7 @@ describe('A cron job', () => {
     it('reports the occurrences that a changed schedule leaves behind', async () => {
       const a = replicas.start('a', [everyTenMinutes()]);
       await replicas.clock.advance(MINUTE);
-      await a.supervisor.stop();
+      await a.pool.stop();
       await replicas.clock.advance(2 * PERIOD);
       const b = replicas.start('b', [everyTenMinutes({ schedule: at('5-59/10 * * * *') })]);
       await replicas.clock.advance(PERIOD);
@@ -276,7 +276,7 @@ describe('A cron job', () => {
     it('reports them also when the first grant under the new schedule was never answered', async () => {
       const a = replicas.start('a', [everyTenMinutes()]);
       await replicas.clock.advance(MINUTE);
-      await a.supervisor.stop();
+      await a.pool.stop();
       await replicas.clock.advance(2 * PERIOD);
       const changed = everyTenMinutes({ schedule: at('5-59/10 * * * *') });
       const b = replicas.start('b', [changed], {
@@ -293,7 +293,7 @@ describe('A cron job', () => {
     it('reports them once, also if a failover loses the report and it leads again', async () => {
       const a = replicas.start('a', [everyTenMinutes()]);
       await replicas.clock.advance(MINUTE);
-      await a.supervisor.stop();
+      await a.pool.stop();
       await replicas.clock.advance(2 * PERIOD);
       const snapshot = replicas.server.snapshot();
       const b = replicas.start('b', [everyTenMinutes({ schedule: at('5-59/10 * * * *') })]);
@@ -307,7 +307,7 @@ describe('A cron job', () => {
     it('reports each once, also if its term ends before the record and it leads again', async () => {
       const a = replicas.start('a', [everyTenMinutes()]);
       await replicas.clock.advance(MINUTE);
-      await a.supervisor.stop();
+      await a.pool.stop();
       await replicas.clock.advance(2 * PERIOD);
       const b = replicas.start('b', [everyTenMinutes({ schedule: at('5-59/10 * * * *') })]);
       b.store.outcome = (request) =>
@@ -320,7 +320,7 @@ describe('A cron job', () => {
     });
 
     it.each([
-      ['gives the lock back', ({ supervisor }: TestReplica) => void supervisor.stop()],
+      ['gives the lock back', ({ pool }: TestReplica) => void pool.stop()],
       ['is killed', ({ store }: TestReplica) => void (store.outcome = () => 'request-lost')],
     ])('starts no occurrence again whose claim a failover lost, if its leader continues and %s', async (_, end) => {
       const a = replicas.start('a', [everyTenMinutes()]);
@@ -555,7 +555,7 @@ describe('A cron job', () => {
     await replicas.clock.advance(PERIOD - 1_000);
     const arrive = a.store.holdAnswers();
     await replicas.clock.advance(1_100);
-    const stopped = a.supervisor.stop();
+    const stopped = a.pool.stop();
     arrive();
     await replicas.clock.advance(1_200);
     await stopped;

@@ -42,7 +42,7 @@ describe('A fixed-rate job', () => {
     const b = replicas.start('b', [ticking]);
     b.clock.aheadMs = -250;
     await replicas.clock.advance(1_010);
-    await a.supervisor.stop();
+    await a.pool.stop();
     await replicas.clock.advance(1_500);
     expect(b.observer.of('leadershipGained')).toHaveLength(1);
     expect(new Set(slots).size).toBe(slots.length);
@@ -93,7 +93,7 @@ describe('A fixed-rate job', () => {
     const ahead = replicas.start('ahead', [job({ schedule: everyHalfSecond })]);
     ahead.clock.aheadMs = 86_400_000;
     await replicas.clock.advance(5_000);
-    await ahead.supervisor.stop();
+    await ahead.pool.stop();
     const b = replicas.start('b', [job({ schedule: everyHalfSecond })]);
     await replicas.clock.advance(1_000);
     expect(b.observer.of('runStarted')).toHaveLength(2);

@@ -27,7 +27,7 @@ describe('An interval job', () => {
     const a = replicas.start('a', [job({ schedule: interval(60_000) })]);
     await replicas.clock.advance(10_000);
     const b = replicas.start('b', [job({ schedule: interval(60_000) })]);
-    await a.supervisor.stop();
+    await a.pool.stop();
     await replicas.clock.advance(55_000);
     expect(a.observer.of('runStarted')).toHaveLength(1);
     expect(runs(b.observer.eventLines)).toEqual(['60000 runStarted schedule', '60000 runSucceeded schedule']);
@@ -111,7 +111,7 @@ describe('An interval job', () => {
       await replicas.clock.advance(12_000);
       expect(b.observer.of('leadershipGained')).toHaveLength(1);
       const c = replicas.start('c', [job({ schedule: interval(8_000) })]);
-      await Promise.all([b.supervisor.close(), replicas.clock.advance(20_000)]);
+      await Promise.all([b.pool.close(), replicas.clock.advance(20_000)]);
       expect(runs(c.observer.eventLines)[0]).toBe('35000 runStarted schedule');
     });
 
@@ -170,7 +170,7 @@ describe('An interval job', () => {
   it('runs at once when the delay has passed before a replica led', async () => {
     const a = replicas.start('a', [job({ schedule: interval(5_000) })]);
     await replicas.clock.advance(1_000);
-    await a.supervisor.stop();
+    await a.pool.stop();
     await replicas.clock.advance(30_000);
     const b = replicas.start('b', [job({ schedule: interval(5_000) })]);
     await replicas.clock.advance(1_000);
@@ -180,7 +180,7 @@ describe('An interval job', () => {
   it('counts a changed delay from the end of the last run too', async () => {
     const a = replicas.start('a', [job({ schedule: interval(60_000) })]);
     await replicas.clock.advance(1_000);
-    await a.supervisor.stop();
+    await a.pool.stop();
     const b = replicas.start('b', [job({ schedule: interval(30_000) })]);
     await replicas.clock.advance(40_000);
     expect(runs(b.observer.eventLines)[0]).toBe('30000 runStarted schedule');
@@ -192,7 +192,7 @@ describe('An interval job', () => {
     const b = replicas.start('b', [job({ schedule: interval(60_000) })]);
     await replicas.clock.advance(1_000);
     replicas.clock.stepWall(-3_600_000);
-    await a.supervisor.stop();
+    await a.pool.stop();
     await replicas.clock.advance(61_000);
     expect(runs(b.observer.eventLines)).toContain('191000 runStarted schedule');
   });
@@ -211,7 +211,7 @@ describe('An interval job', () => {
     const b = replicas.start('b', [job({ schedule: interval(60_000) })]);
     const [endedAt = NaN] = timesOf(a, 'runSucceeded');
     await replicas.clock.advance(endedAt + 60_002 - replicas.clock.now());
-    await Promise.all([a.supervisor.close(), replicas.clock.advance(50_000)]);
+    await Promise.all([a.pool.close(), replicas.clock.advance(50_000)]);
     expect(timesOf(a, 'runStarted')).toHaveLength(2);
     expect(timesOf(b, 'runStarted')).toHaveLength(0);
   });
@@ -230,7 +230,7 @@ describe('An interval job', () => {
     await replicas.clock.advance(10_000);
     const b = replicas.start('b', [job({ schedule: interval(600_000) })], { network: { isSubscribed: false } });
     await replicas.clock.advance(585_200);
-    await Promise.all([a.supervisor.close(), replicas.clock.advance(10_000)]);
+    await Promise.all([a.pool.close(), replicas.clock.advance(10_000)]);
     expect(runs(b.observer.eventLines)[0]).toBe('600000 runStarted schedule');
   });
 
@@ -243,7 +243,7 @@ describe('An interval job', () => {
     for (let n = 1; n <= 10; n += 1) {
       const next = replicas.start(`r${String(n)}`, jobs());
       await replicas.clock.advance(1_000);
-      await Promise.all([leader.supervisor.close(), replicas.clock.advance(54_000)]);
+      await Promise.all([leader.pool.close(), replicas.clock.advance(54_000)]);
       runsAfter += next.observer.of('runStarted').length;
       leader = next;
     }

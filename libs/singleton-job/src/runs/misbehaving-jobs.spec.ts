@@ -175,7 +175,7 @@ describe('A misbehaving job', () => {
       replicas.server.free('tick');
       await replicas.clock.advance(60_000);
       let hasStopped = false;
-      void a.supervisor.stop().then(() => (hasStopped = true));
+      void a.pool.stop().then(() => (hasStopped = true));
       await replicas.clock.advance(8_000);
       expect(hasStopped).toBe(true);
       expect(a.store.count('release')).toBe(0);
@@ -200,7 +200,7 @@ describe('A misbehaving job', () => {
     await replicas.clock.advance(1_000);
     const [run] = kept;
     expect(() => run?.assertLeader()).not.toThrow();
-    await a.supervisor.stop();
+    await a.pool.stop();
     expect(() => run?.assertLeader()).toThrow(LeaseLostError);
     expect(run?.signal.aborted).toBe(false);
   });
@@ -208,7 +208,7 @@ describe('A misbehaving job', () => {
   it('that waits for the stop of its own application delays it by shutdownTimeout at most', async () => {
     let stop = never;
     const a = replicas.start('a', [job({ run: () => stop() }), job({ name: 'other', schedule: once })]);
-    stop = () => a.supervisor.close();
+    stop = () => a.pool.close();
     await replicas.clock.advance(9_000);
     expect(a.observer.eventLines.slice(-4)).toEqual([
       '1000 runStarted schedule',
@@ -222,7 +222,7 @@ describe('A misbehaving job', () => {
     let stop = never;
     const run = (): void => void stop();
     const a = replicas.start('a', [job({ schedule: once, run })]);
-    stop = () => a.supervisor.stop();
+    stop = () => a.pool.stop();
     await replicas.clock.advance(0);
     expect(a.observer.eventLines).toEqual([
       '0 leadershipGained',
@@ -269,7 +269,7 @@ describe('A misbehaving job', () => {
       await replicas.clock.advance(60_000);
       a.store.outcome = () => 'answered';
       await replicas.clock.advance(60_000);
-      await a.supervisor.close();
+      await a.pool.close();
       expect(warnings).toEqual([]);
     } finally {
       realProcess.off('warning', warn);

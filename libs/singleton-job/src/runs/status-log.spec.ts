@@ -94,13 +94,13 @@ describe('The log of a replica', () => {
       { log },
     );
     await replicas.clock.advance(4_200);
-    void a.supervisor.stop();
+    void a.pool.stop();
     expect(lines).toEqual([
       'log [test] stopping: waiting up to 6.0 s for runs in flight, then aborting them: ' +
         'price-tick (running for 4.2 s), sync (running for 3.2 s)',
     ]);
     const idle = statusLines();
-    await replicas.start('b', [], idle).supervisor.stop();
+    await replicas.start('b', [], idle).pool.stop();
     expect(idle.lines).toEqual([]);
   });
 });

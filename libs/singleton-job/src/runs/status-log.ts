@@ -3,14 +3,14 @@ import { showDuration } from '../base/events/show-duration.js';
 import { listSome } from '../options/describe-value.js';
 import { replicaOf } from '../store/lock-store.js';
 import { type Clock, type Timer } from '../base/time/clock.js';
-import { type ManagedJob } from './job-supervisor.js';
+import { type JobEntry } from './job-pool.js';
 import { isoOf } from '../base/time/iso-of.js';
 
 /** A line names so many jobs. The others are a count. */
 const MOST_NAMED = 10;
 
 interface StatusLogParts {
-  readonly jobs: () => readonly ManagedJob[];
+  readonly jobs: () => readonly JobEntry[];
   readonly clock: Clock;
   readonly log: LogSink;
   readonly projectName: string;
@@ -39,8 +39,8 @@ export class StatusLog {
   /** Writes for which runs a stop waits, if any, and how long at most. Looks no more. */
   stop(abortAfterMs: number): void {
     this.#timer?.cancel();
-    const runs = this.parts.jobs().flatMap(({ job, workers }) => {
-      const elapsedMs = workers?.runner.runs.elapsedMs;
+    const runs = this.parts.jobs().flatMap(({ job, active }) => {
+      const elapsedMs = active?.runner.runs.elapsedMs;
       return elapsedMs === undefined ? [] : `${job.name} (running for ${showDuration(elapsedMs)})`;
     });
     if (runs.length === 0) return;
@@ -64,8 +64,8 @@ export class StatusLog {
   #lookAtLeaders(): void {
     const followed = new Map<string, string>();
     const changed = new Map<string, { readonly jobs: string[]; readonly end: string }>();
-    for (const { job, workers } of this.parts.jobs()) {
-      const holder = workers?.election.follower.otherHolder;
+    for (const { job, active } of this.parts.jobs()) {
+      const holder = active?.election.follower.otherHolder;
       if (holder === undefined) continue;
       const replica = replicaOf(holder);
       const leader = replica ?? `'${holder}'`;
@@ -88,10 +88,10 @@ export class StatusLog {
     const pauses = new Map<string, number>();
     const begun: string[] = [];
     const ended: string[] = [];
-    for (const { job, workers } of this.parts.jobs()) {
-      if (workers === undefined) continue;
+    for (const { job, active } of this.parts.jobs()) {
+      if (active === undefined) continue;
       const { name } = job;
-      const { pausedAt, lostPausedAt } = workers.election.follower.watermarks;
+      const { pausedAt, lostPausedAt } = active.election.follower.watermarks;
       const before = this.#pauses.get(name);
       if (pausedAt !== undefined) pauses.set(name, pausedAt);
       if (pausedAt !== undefined && pausedAt !== before) begun.push(`${name} since ${isoOf(pausedAt)}`);

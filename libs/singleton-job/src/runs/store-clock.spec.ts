@@ -64,7 +64,7 @@ describe('When the clock of Redis is stepped', () => {
     const [a, b] = await stepped(-STEP_MS);
     await replicas.clock.advance(60_000);
     expect(a.observer.of('leadershipLost')).toEqual([]);
-    await Promise.all([a.supervisor.stop(), replicas.clock.advance(HEARTBEAT_MS)]);
+    await Promise.all([a.pool.stop(), replicas.clock.advance(HEARTBEAT_MS)]);
     expect(gainsOf(b)[0]).toBeGreaterThan(gainsOf(a)[0] ?? NaN);
     await replicas.clock.advance(STEP_MS);
     const started = startsOf(a, b);

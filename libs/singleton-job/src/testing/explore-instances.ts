@@ -2,7 +2,7 @@ import { InvalidJobsError } from '../base/errors/mistakes.errors.js';
 import { type ResolvedOptions } from '../options/resolve-options.js';
 import { checkDuplicates } from '../jobs/check-names.js';
 import { defineJob } from '../jobs/define-job.js';
-import { candidatesOf } from '../jobs/job-candidate.js';
+import { foundMethodsOf } from '../jobs/found-method.js';
 import { type Job } from '../jobs/job.js';
 
 /**
@@ -14,7 +14,7 @@ export function exploreInstances(hosts: readonly object[], options: ResolvedOpti
   const problems: string[] = [];
   const candidates = hosts.flatMap((instance) => {
     const prototype = Object.getPrototypeOf(instance) as object;
-    return candidatesOf({ prototype, instance, scope: 'singleton', module: { name: 'this test' } });
+    return foundMethodsOf({ prototype, instance, scope: 'singleton', module: { name: 'this test' } });
   });
   const jobs = candidates.flatMap((candidate) => defineJob(candidate, options, problems) ?? []);
   checkDuplicates(candidates, [], problems);

@@ -42,7 +42,7 @@ export class InMemoryReplica {
    * advance the clock meanwhile.
    */
   stop(): Promise<void> {
-    return this.#replica.clock.isKilled ? Promise.resolve() : this.#replica.supervisor.close();
+    return this.#replica.clock.isKilled ? Promise.resolve() : this.#replica.pool.close();
   }
 
   /**

@@ -41,7 +41,7 @@ interface TestThread {
 }
 
 /** One replica of {@link TestReplicas}. Everything is real except its clock, its random numbers and its network. */
-export interface TestReplica extends Pick<ApplicationReplica, 'supervisor' | 'registry' | 'health'> {
+export interface TestReplica extends Pick<ApplicationReplica, 'pool' | 'registry' | 'health'> {
   readonly name: string;
   readonly clock: ReplicaClock;
   /** Its events, at the common time, until it is killed. */
@@ -98,7 +98,7 @@ export function createTestReplica(
   const created = createReplica(options, parts);
   created.interceptors.push(...interceptors);
   const jobs = typeof jobsOfReplica === 'function' ? jobsOfReplica({ clock, options }) : jobsOfReplica;
-  for (const job of jobs) created.supervisor.add(job);
+  for (const job of jobs) created.pool.add(job);
   const kill = (): void => {
     for (const each of [{ clock, store }, thread]) {
       each?.clock.kill();
@@ -107,8 +107,8 @@ export function createTestReplica(
     // what a killed process does before its turn is over reaches no observer
     created.observers.length = 0;
   };
-  const { leadership, supervisor, registry, health } = created;
-  return { name, clock, observer, store, leadership, supervisor, registry, health, thread, kill };
+  const { leadership, pool, registry, health } = created;
+  return { name, clock, observer, store, leadership, pool, registry, health, thread, kill };
 }
 
 function createThread({ time, server }: Omit<Surroundings, 'name'>, rate: number): TestThread {

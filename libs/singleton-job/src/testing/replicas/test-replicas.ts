@@ -38,7 +38,7 @@ export class TestReplicas {
   /** A replica that has started. It competes for its jobs as soon as the clock is advanced, also by 0. */
   start(name: string, jobs: JobsOfReplica, options?: TestReplicaOptions): TestReplica {
     const replica = this.prepare(name, jobs, options);
-    replica.supervisor.start();
+    replica.pool.start();
     return replica;
   }
 
@@ -56,7 +56,7 @@ export class TestReplicas {
       clock.resume();
       thread?.clock.resume();
     }
-    const closed = Promise.all(alive.map(({ supervisor }) => supervisor.close()));
+    const closed = Promise.all(alive.map(({ pool }) => pool.close()));
     await this.clock.advance(LONG_MS);
     await closed;
     await settle();

@@ -12,22 +12,22 @@ import { ShutdownDeadlines } from './shutdown-deadlines.js';
 import { StatusLog } from './status-log.js';
 
 /** The election and the runner of a job. */
-export interface JobWorkers {
+export interface ActiveJob {
   readonly runner: JobRunner;
   readonly election: Election;
   /** Resolves when the lock is released and no run is in flight. */
   readonly ended: Promise<void>;
 }
 
-/** A job of this replica. Without workers: it is disabled, or not started yet. */
-export interface ManagedJob {
+/** A job of this replica. Without `active`: it is disabled, or not started yet. */
+export interface JobEntry {
   readonly job: Job;
-  readonly workers: JobWorkers | undefined;
+  readonly active: ActiveJob | undefined;
 }
 
 /** Runs all jobs of one process: an election and a runner for each, from the start of the application to its stop. */
-export class JobSupervisor {
-  readonly #jobs = new Map<string, ManagedJob>();
+export class JobPool {
+  readonly #jobs = new Map<string, JobEntry>();
   readonly #monitor: EventLoopMonitor;
   /** Checks for slow runs: a timer for each run would cost more than most runs. */
   readonly #slowRuns: SharedInterval;
@@ -46,17 +46,17 @@ export class JobSupervisor {
     if (log !== undefined) {
       this.#log = new StatusLog({ jobs: () => this.jobs, clock, log, projectName, lookEveryMs: heartbeatIntervalMs });
     }
-    const runners = () => this.#workers().map(({ runner }) => runner);
+    const runners = () => this.#active().map(({ runner }) => runner);
     this.#monitor = new EventLoopMonitor({ clock, notify, runners });
     this.#slowRuns = new SharedInterval(clock, heartbeatIntervalMs);
   }
 
   /** Every job, enabled or not, in the order in which they were added. */
-  get jobs(): readonly ManagedJob[] {
+  get jobs(): readonly JobEntry[] {
     return [...this.#jobs.values()];
   }
 
-  find(name: string): ManagedJob | undefined {
+  find(name: string): JobEntry | undefined {
     return this.#jobs.get(name);
   }
 
@@ -77,16 +77,16 @@ export class JobSupervisor {
   /** Adds a job, and competes for it when the replica has started. */
   add(job: Job): void {
     const isRun = this.#state === 'started' && this.options.enabled && job.enabled;
-    const workers = isRun ? this.#compete(job) : undefined;
-    this.#jobs.set(job.name, { job, workers });
+    const active = isRun ? this.#compete(job) : undefined;
+    this.#jobs.set(job.name, { job, active });
   }
 
   /** Starts no new run of a job. Resolves when the run in flight has ended and the lock is released. */
   async remove(name: string): Promise<void> {
-    const managed = this.#jobs.get(name);
-    managed?.workers?.election.stop('unregistered');
-    await managed?.workers?.ended;
-    if (this.#jobs.get(name) !== managed) return;
+    const entry = this.#jobs.get(name);
+    entry?.active?.election.stop('unregistered');
+    await entry?.active?.ended;
+    if (this.#jobs.get(name) !== entry) return;
     this.#jobs.delete(name);
   }
 
@@ -108,7 +108,7 @@ export class JobSupervisor {
   }
 
   /** Begins to compete for a job. The first one opens the connection. */
-  #compete(job: Job): JobWorkers {
+  #compete(job: Job): ActiveJob {
     const { replica, interceptors } = this;
     const { clock, notify } = replica.context;
     const runner = new JobRunner({ job, interceptors, clock, notify });
@@ -134,21 +134,21 @@ export class JobSupervisor {
     }
   }
 
-  #workers(): JobWorkers[] {
-    return [...this.#jobs.values()].flatMap(({ workers }) => workers ?? []);
+  #active(): ActiveJob[] {
+    return [...this.#jobs.values()].flatMap(({ active }) => active ?? []);
   }
 
   async #stop(): Promise<void> {
     this.#state = 'stopped';
-    const workers = this.#workers();
+    const active = this.#active();
     const plan = new ShutdownDeadlines(this.replica.context.clock, this.options.shutdownTimeoutMs);
     this.#log?.stop(plan.abortAfterMs);
-    const ends = (some: readonly JobWorkers[]) => Promise.all(some.map(({ ended }) => ended));
-    for (const { election } of workers) election.stop();
+    const ends = (some: readonly ActiveJob[]) => Promise.all(some.map(({ ended }) => ended));
+    for (const { election } of active) election.stop();
 
-    await plan.untilAbort(ends(workers));
-    for (const { runner } of workers) runner.runs.close('SHUTDOWN');
-    await plan.untilRelease(ends(workers.filter(({ runner }) => runner.runs.isBusy)));
-    await plan.untilEnd(ends(workers.filter(({ runner }) => !runner.runs.isBusy)));
+    await plan.untilAbort(ends(active));
+    for (const { runner } of active) runner.runs.close('SHUTDOWN');
+    await plan.untilRelease(ends(active.filter(({ runner }) => runner.runs.isBusy)));
+    await plan.untilEnd(ends(active.filter(({ runner }) => !runner.runs.isBusy)));
   }
 }

@@ -9,7 +9,7 @@ interface ExtensionLookup {
 }
 
 /** The extensions in the options. A class is replaced by its instance in the application. Mistakes are noted and left out. */
-export function resolveExtensions<T extends object>(
+export function resolveProviders<T extends object>(
   extensions: readonly (T | ExtensionClass<T>)[],
   { what, lookUp }: ExtensionLookup,
   problems: string[],

@@ -6,7 +6,7 @@ import { isOfNestSchedule } from './nest-schedule.js';
 import { classOf, descriptorOf } from './prototype.js';
 
 /** A decorated member or a registration that was found, and is not checked yet. */
-export interface JobCandidate {
+export interface FoundMethod {
   /** `Class.method`, or `register('name')`, for messages. */
   readonly location: string;
   /** One entry for each decorator. A registration has one entry. */
@@ -22,7 +22,7 @@ export interface JobCandidate {
 }
 
 /** A provider or controller, whose members may be decorated. */
-export interface JobHost {
+export interface ProviderRef {
   readonly prototype: object;
   /** The object whose method is called. Undefined: the container keeps no single instance. */
   readonly instance: object | undefined;
@@ -31,23 +31,23 @@ export interface JobHost {
   readonly module: { readonly name: string } | undefined;
 }
 
-/** The decorated members of a host, its own and inherited ones. Only the prototype is read, and no getter is called. */
-export function candidatesOf(host: JobHost): readonly JobCandidate[] {
-  const { prototype, module } = host;
+/** The decorated members of a provider, its own and inherited ones. Only the prototype is read, and no getter is called. */
+export function foundMethodsOf(provider: ProviderRef): readonly FoundMethod[] {
+  const { prototype, module } = provider;
   const { name: className } = classOf(prototype);
   return [prototype, classOf(prototype)].flatMap((target) =>
     [...recordedJobs(target)].map(([member, metadata]) => {
       const location = [className || '(anonymous class)', ...(isOfClass(member) ? [] : [String(member)])].join('.');
       const mistake =
-        decoratorMistake(metadata, target, member) ?? scopeMistake(host, metadata[0]?.decorator ?? '', 'job');
+        decoratorMistake(metadata, target, member) ?? scopeMistake(provider, metadata[0]?.decorator ?? '', 'job');
       const name = mistake === undefined ? nameOf(className, location, metadata) : undefined;
-      return { location, metadata, name, mistake, className, module, invoke: callOf(host, member) };
+      return { location, metadata, name, mistake, className, module, invoke: callOf(provider, member) };
     }),
   );
 }
 
-/** Calls a member of a host. It is looked up at each call, so that spies and wrappers are called. */
-export function callOf({ instance }: JobHost, member: string | symbol): (argument: unknown) => unknown {
+/** Calls a member of a provider. It is looked up at each call, so that spies and wrappers are called. */
+export function callOf({ instance }: ProviderRef, member: string | symbol): (argument: unknown) => unknown {
   return (argument) => {
     const method: unknown = Reflect.get(instance as object, member);
     return Reflect.apply(method as (argument: unknown) => unknown, instance, [argument]);
@@ -107,7 +107,7 @@ const SCOPES = {
 } as const;
 
 /** `what`: the job or the method that must move. */
-export function scopeMistake({ prototype, scope }: JobHost, decorator: string, what: string): string | undefined {
+export function scopeMistake({ prototype, scope }: ProviderRef, decorator: string, what: string): string | undefined {
   if (scope === 'singleton') return undefined;
   const fix = `move the ${what} into a provider of its own, which gets what it needs by ModuleRef.resolve()`;
   return `${decorator} must be on a singleton, got ${classOf(prototype).name}, which ${SCOPES[scope]}: ${fix}`;

@@ -46,7 +46,7 @@ describe('A group of replicas', () => {
     for (const name of ['a', 'b', 'c', 'd', 'e']) {
       const leader = replicas.start(name, [job({ run })]);
       await replicas.clock.advance(2_500);
-      void leader.supervisor.stop();
+      void leader.pool.stop();
     }
     await replicas.clock.advance(5_000);
     expect(most).toBe(1);
@@ -57,10 +57,10 @@ describe('A start', () => {
   const replicas = useReplicas();
 
   it('does nothing after a stop', async () => {
-    const { supervisor, store } = replicas.prepare('a', [job()]);
+    const { pool, store } = replicas.prepare('a', [job()]);
     const open = jest.spyOn(store, 'open');
-    await supervisor.stop();
-    supervisor.start();
+    await pool.stop();
+    pool.start();
     await replicas.clock.advance(5_000);
     expect(open).not.toHaveBeenCalled();
     expect(store.count('acquire')).toBe(0);
@@ -68,7 +68,7 @@ describe('A start', () => {
 
   it('does nothing the second time', async () => {
     const a = replicas.start('a', [job()]);
-    a.supervisor.start();
+    a.pool.start();
     await replicas.clock.advance(1_500);
     expect(a.store.count('acquire')).toBe(1);
     expect(a.observer.eventLines).toEqual([
@@ -85,7 +85,7 @@ describe('A stop', () => {
   it('lets a run in flight finish and starts no other', async () => {
     const a = replicas.start('a', [job({ run: lasting(replicas.clock, 3_500) })]);
     await replicas.clock.advance(1_500);
-    const stopped = a.supervisor.stop();
+    const stopped = a.pool.stop();
     await replicas.clock.advance(3_500);
     await stopped;
     expect(a.observer.eventLines).toEqual([
@@ -103,7 +103,7 @@ describe('A stop', () => {
       job({ name: 'long', schedule: once, run: lasting(replicas.clock, 5_000) }),
     ]);
     await replicas.clock.advance(1_000);
-    void a.supervisor.stop();
+    void a.pool.stop();
     await replicas.clock.advance(7_000);
     const released = a.observer.events.filter(({ event }) => event === 'leadershipReleased');
     expect(released.map(({ atMs, payload }) => [atMs, 'job' in payload && payload.job])).toEqual([
@@ -116,7 +116,7 @@ describe('A stop', () => {
   it('aborts runs 2 s before shutdownTimeout, and releases their jobs when they end', async () => {
     const a = replicas.start('a', [job({ schedule: once, run: lasting(replicas.clock, 60_000, { obedient: true }) })]);
     await replicas.clock.advance(1_000);
-    const stopped = a.supervisor.stop();
+    const stopped = a.pool.stop();
     await replicas.clock.advance(6_000);
     await stopped;
     expect(a.observer.eventLines).toEqual([
@@ -131,7 +131,7 @@ describe('A stop', () => {
     const a = replicas.start('a', [job({ schedule: once, run: lasting(replicas.clock, 60_000) })]);
     await replicas.clock.advance(1_000);
     let hasStopped = false;
-    void a.supervisor.stop().then(() => (hasStopped = true));
+    void a.pool.stop().then(() => (hasStopped = true));
     await replicas.clock.advance(6_900);
     expect(hasStopped).toBe(false);
     await replicas.clock.advance(100);
@@ -139,7 +139,7 @@ describe('A stop', () => {
     const b = replicas.start('b', [job({ schedule: once })]);
     await replicas.clock.advance(12_000);
     expect(b.observer.eventLines).toEqual([]);
-    await a.supervisor.close();
+    await a.pool.close();
     expect(a.store.count('release')).toBe(0);
     await replicas.clock.advance(10_100);
     expect(leadership(b)).toHaveLength(1);
@@ -150,12 +150,12 @@ describe('A stop', () => {
     await replicas.clock.advance(100);
     a.store.partition();
     let hasStopped = false;
-    void a.supervisor.stop().then(() => (hasStopped = true));
+    void a.pool.stop().then(() => (hasStopped = true));
     await replicas.clock.advance(1_900);
     expect(hasStopped).toBe(false);
     await replicas.clock.advance(100);
     expect(hasStopped).toBe(true);
-    await a.supervisor.close();
+    await a.pool.close();
     expect(a.observer.of('leadershipReleased').map(({ confirmed }) => confirmed)).toEqual([false, false]);
   });
 
@@ -167,7 +167,7 @@ describe('A stop', () => {
     let isHung = true;
     a.store.outcome = () => (isHung ? 'STORE_UNREACHABLE' : 'answered');
     await replicas.clock.advance(200);
-    void a.supervisor.stop();
+    void a.pool.stop();
     await replicas.clock.advance(6_200);
     isHung = false;
     await replicas.clock.advance(1_500);
@@ -180,7 +180,7 @@ describe('A stop', () => {
   it('reports no lost lease and no outage when it closes during a run', async () => {
     const a = replicas.start('a', [job({ schedule: once, timeoutMs: 600_000, run: lasting(replicas.clock, 60_000) })]);
     await replicas.clock.advance(1_000);
-    const closed = a.supervisor.close();
+    const closed = a.pool.close();
     await replicas.clock.advance(8_000);
     await closed;
     // only the run's own timer is left: nothing of the library keeps the process alive
@@ -195,7 +195,7 @@ describe('A stop', () => {
     const b = replicas.start('b', [job()]);
     await replicas.clock.advance(3_100);
     a.store.outcome = () => 'STORE_UNREACHABLE';
-    void a.supervisor.stop();
+    void a.pool.stop();
     await replicas.clock.advance(6_000);
     a.store.outcome = () => 'answered';
     await replicas.clock.advance(700);
@@ -212,7 +212,7 @@ describe('A stop', () => {
       isFirst = false;
       return 'request-lost';
     };
-    void a.supervisor.stop();
+    void a.pool.stop();
     await replicas.clock.advance(2_000);
     expect(leadership(a).at(-1)).toMatch(/^1850 leadershipReleased shutdown$/);
     expect(leadership(b)).toHaveLength(1);
@@ -223,7 +223,7 @@ describe('A stop', () => {
     const b = replicas.start('b', [job()]);
     await replicas.clock.advance(100);
     a.store.delayMs = 1_500;
-    void a.supervisor.stop();
+    void a.pool.stop();
     await replicas.clock.advance(3_500);
     expect(leadership(b)).toHaveLength(1);
   });
@@ -234,7 +234,7 @@ describe('A stop', () => {
       const a = replicas.start('a', [job()], { network: { outcome: () => outcome } });
       await replicas.clock.advance(10_000);
       let hasStopped = false;
-      void a.supervisor.stop().then(() => (hasStopped = true));
+      void a.pool.stop().then(() => (hasStopped = true));
       await replicas.clock.advance(0);
       expect(hasStopped).toBe(true);
     },
@@ -247,7 +247,7 @@ describe('A stop', () => {
     });
     await replicas.clock.advance(100);
     let hasStopped = false;
-    void a.supervisor.stop().then(() => (hasStopped = true));
+    void a.pool.stop().then(() => (hasStopped = true));
     a.store.answersAfter = undefined;
     refuse(new LockStoreError('STORE_MISCONFIGURED', 'NOPERM'));
     await replicas.clock.advance(100);
@@ -257,15 +257,15 @@ describe('A stop', () => {
   it('happens once, also if stop() is called several times', async () => {
     const a = replicas.start('a', [job()]);
     await replicas.clock.advance(100);
-    expect(a.supervisor.stop()).toBe(a.supervisor.stop());
-    await a.supervisor.stop();
+    expect(a.pool.stop()).toBe(a.pool.stop());
+    await a.pool.stop();
     expect(a.store.count('release')).toBe(1);
   });
 
   it('does nothing before the start', async () => {
     const a = replicas.start('a', []);
-    await a.supervisor.stop();
-    await a.supervisor.close();
+    await a.pool.stop();
+    await a.pool.close();
     expect(a.store.sent).toEqual([]);
   });
 });
