@@ -42,7 +42,7 @@ export async function startApplication(root: ModuleMetadata): Promise<StartedApp
   return {
     app,
     logger,
-    jobs: () => app.get(JobExplorer, { strict: false }).explore([], []),
+    jobs: () => app.get(JobExplorer, { strict: false }).explore([], []).jobs,
     [Symbol.asyncDispose]: () => app.close(),
   };
 }

@@ -16,6 +16,14 @@ type Wrapper = ReturnType<DiscoveryService['getProviders']>[number];
 const OR_IGNORE =
   '(or set ignoreUnknownJobs: true, where the provider of the job is left out or replaced, as in a test)';
 
+/** What the explorer finds. */
+export interface Explored {
+  readonly jobs: readonly Job[];
+  /** The methods with `@OnJobEvent`. */
+  readonly eventMethods: readonly JobObserver[];
+  readonly nestSchedule: NestScheduleMethods;
+}
+
 /** Finds the jobs of the application among all its providers and controllers. */
 @Injectable()
 export class JobExplorer {
@@ -27,32 +35,29 @@ export class JobExplorer {
   ) {}
 
   /**
-   * Every decorated job, checked and with its overrides applied. Jobs with mistakes are left out, and every mistake is noted.
+   * Every decorated method. Jobs are checked and their overrides applied. Methods with mistakes are left out, and every mistake is noted.
    * `registered` are the jobs that the application has registered so far. Call it in `onModuleInit` or later, when all providers exist.
    *
    * One case is not found: a decorated method of an object from a request-scoped or transient factory whose token is not a class. Only a
    * call of the factory would show the object.
    */
-  explore(registered: readonly Job[], problems: string[]): readonly Job[] {
-    const methods = this.#providers().flatMap(foundMethodsOf);
+  explore(registered: readonly Job[], problems: string[]): Explored {
+    const providers = this.#providers();
+    const methods = providers.flatMap(foundMethodsOf);
     const jobs = methods.flatMap((method) => defineJob(method, this.options, problems) ?? []);
     checkDuplicates(methods, registered, problems);
     problems.push(...ambiguousVariables(namesOf(methods, registered), this.options));
     const unknown = unknownOverrides(methods, registered, this.options);
     if (this.options.ignoreUnknownJobs) for (const problem of unknown) this.#logger.debug(`ignored: ${problem}`);
     else problems.push(...unknown.map((problem) => `${problem} ${OR_IGNORE}`));
-    return jobs;
-  }
-
-  /** The methods with `@OnJobEvent` of all providers and controllers, as observers. Mistakes are noted. */
-  eventMethods(problems: string[]): readonly JobObserver[] {
-    return this.#providers().flatMap((provider) => eventMethodsOf(provider, problems));
+    const eventMethods = providers.flatMap((provider) => eventMethodsOf(provider, problems));
+    return { jobs, eventMethods, nestSchedule: this.#nestSchedule(providers) };
   }
 
   /** The methods that `@nestjs/schedule` runs beside the jobs, or would run if its module were imported. */
-  nestScheduleMethods(): NestScheduleMethods {
+  #nestSchedule(providers: readonly ProviderRef[]): NestScheduleMethods {
     const isModuleImported = this.discovery.getProviders().some(({ token }) => token === SCHEDULE_MODULE_OPTIONS);
-    const locations = this.#providers()
+    const locations = providers
       // @nestjs/schedule does not run request-scoped methods, and warns about them itself
       .filter(({ scope }) => !isModuleImported || scope === 'singleton' || scope === 'transient')
       .flatMap(({ prototype }) => methodsOfNestSchedule(prototype));

@@ -15,6 +15,7 @@ import { DiscoveryModule, ModuleRef, ModulesContainer } from '@nestjs/core';
 import { describeJobs } from '../jobs/describe-jobs.js';
 import { JobExplorer } from './job-explorer.js';
 import { type Job } from '../jobs/job.js';
+import { type NestScheduleMethods } from '../jobs/nest-schedule.js';
 import { findOwnModule, MODULE_MARK, startLastStopFirst } from './module-distance.js';
 import { resolveProviders } from './resolve-providers.js';
 import { InvalidJobsError, InvalidOptionsError } from '../base/errors/mistakes.errors.js';
@@ -138,8 +139,7 @@ export class SingletonJobModule
     const { pool } = replica;
     const mistakes: { jobs: string[]; extensions: string[] } = { jobs: [], extensions: [] };
     const registered = pool.jobs.map(({ job }) => job);
-    const found = this.explorer.explore(registered, mistakes.jobs);
-    const eventMethods = this.explorer.eventMethods(mistakes.jobs);
+    const { jobs, eventMethods, nestSchedule } = this.explorer.explore(registered, mistakes.jobs);
     const lookUp = <T>(extension: ExtensionClass<T>): T => this.moduleRef.get<T>(extension, { strict: false });
     const observers = resolveProviders(options.observers, { what: 'observers', lookUp }, mistakes.extensions);
     const interceptors = resolveProviders(options.interceptors, { what: 'interceptors', lookUp }, mistakes.extensions);
@@ -147,10 +147,11 @@ export class SingletonJobModule
     if (mistakes.extensions.length > 0) throw new InvalidOptionsError(mistakes.extensions);
 
     await replica.heartbeatThread?.start();
-    for (const job of found) pool.add(job);
+    for (const job of jobs) pool.add(job);
     replica.observers.push(...observers, ...eventMethods);
     replica.interceptors.push(...interceptors);
-    this.#announce([...registered, ...found]);
+    this.#announce([...registered, ...jobs]);
+    this.#announceNestSchedule(nestSchedule, registered.length + jobs.length > 0);
   }
 
   #announce(jobs: readonly Job[]): void {
@@ -162,12 +163,10 @@ export class SingletonJobModule
     }
     if (enabled) for (const name of misspeltVariables()) this.#logger.warn(misspelt(name));
     if (enabled && store === 'memory' && jobs.some((job) => job.enabled)) this.#logger.warn(IN_MEMORY);
-    this.#announceNestSchedule(jobs.length > 0);
   }
 
   /** A method of `@nestjs/schedule` may have been meant to be a job. Without one, and without jobs, there may be a mistake too. */
-  #announceNestSchedule(hasJobs: boolean): void {
-    const { locations, isModuleImported } = this.explorer.nestScheduleMethods();
+  #announceNestSchedule({ locations, isModuleImported }: NestScheduleMethods, hasJobs: boolean): void {
     const names = locations.join(', ');
     if (names === '') {
       if (this.options.enabled && !hasJobs) this.#logger.warn(NO_JOBS);
