@@ -3,8 +3,8 @@ import { JOB_EVENTS } from '../base/events/events.js';
 import { type JobObserver } from '../base/events/observer.js';
 import { describeValue } from '../options/describe-value.js';
 import { didYouMean } from '../options/suggest.js';
-import { callOf, type ProviderRef, scopeMistake } from './found-method.js';
-import { classOf, descriptorOf } from './prototype.js';
+import { callOf, placeMistake, type ProviderRef, scopeMistake } from './found-method.js';
+import { classOf } from './prototype.js';
 
 const SEE = 'JobEvents has their names';
 
@@ -14,7 +14,9 @@ export function eventMethodsOf(provider: ProviderRef, problems: string[]): reado
   return [prototype, classOf(prototype)].flatMap((target) =>
     [...recordedEvents(target)].flatMap(([member, events]) => {
       const mistake =
-        placeMistake(target, member) ?? scopeMistake(provider, '@OnJobEvent', 'method') ?? nameMistake(events);
+        placeMistake('@OnJobEvent', target, member, 'payload') ??
+        scopeMistake(provider, '@OnJobEvent', 'method') ??
+        nameMistake(events);
       if (mistake !== undefined) {
         problems.push(`${locationOf(prototype, member)}: ${mistake}`);
         return [];
@@ -28,15 +30,6 @@ export function eventMethodsOf(provider: ProviderRef, problems: string[]): reado
 function locationOf(prototype: object, member: string | symbol | undefined): string {
   const { name } = classOf(prototype);
   return member === undefined ? name : `${name}.${String(member)}`;
-}
-
-/** TypeScript refuses most of these places. */
-function placeMistake(target: object, member: string | symbol | undefined): string | undefined {
-  const fix = 'put it above a method of the provider';
-  const isStatic = typeof target === 'function';
-  if (member === undefined) return `@OnJobEvent must be on a method, got the class: ${fix}`;
-  if (!isStatic && typeof descriptorOf(target, member)?.value === 'function') return undefined;
-  return `@OnJobEvent must be on a method of an instance, got ${isStatic ? 'a static member' : 'a property'}: ${fix}`;
 }
 
 function nameMistake(events: readonly unknown[]): string | undefined {

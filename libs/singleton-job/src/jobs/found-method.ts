@@ -82,22 +82,31 @@ function decoratorMistake(
 ): string | undefined {
   const decorators = metadata.map(({ decorator }) => decorator);
   const [decorator = ''] = decorators;
-  const descriptor = descriptorOf(target, member);
   if (decorators.length > 1) {
     return `must have one decorator, got ${decorators.join(' and ')}: give each schedule a method of its own`;
   }
+  const mistake = placeMistake(decorator, target, member);
+  if (mistake !== undefined || !isOfNestSchedule(descriptorOf(target, member)?.value)) return mistake;
+  const fix = 'remove that of @nestjs/schedule, which runs the method on every replica';
+  return `must have one decorator, got ${decorator} and one of @nestjs/schedule: ${fix}`;
+}
+
+/** Undefined: it is on a method of an instance. TypeScript refuses most other places, JavaScript does not. */
+export function placeMistake(
+  decorator: string,
+  target: object,
+  member: string | symbol,
+  parameter = 'run',
+): string | undefined {
   if (isOfClass(member)) return `${decorator} must be on a method, got the class: put it above the method that it runs`;
   if (typeof target === 'function') {
     return `${decorator} must be on a method of an instance, got a static method: make it one of the provider`;
   }
-  if (isOfNestSchedule(descriptor?.value)) {
-    const fix = 'remove that of @nestjs/schedule, which runs the method on every replica';
-    return `must have one decorator, got ${decorator} and one of @nestjs/schedule: ${fix}`;
-  }
+  const descriptor = descriptorOf(target, member);
   if (typeof descriptor?.value === 'function') return undefined;
   const isAccessor = descriptor?.get !== undefined || descriptor?.set !== undefined;
   const shape = isAccessor ? 'a getter or setter' : 'a property';
-  return `${decorator} must be on a method, got ${shape}: write it as async ${String(member)}(run) { … }`;
+  return `${decorator} must be on a method, got ${shape}: write it as async ${String(member)}(${parameter}) { … }`;
 }
 
 const SCOPES = {
