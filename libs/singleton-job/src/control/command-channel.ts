@@ -140,12 +140,10 @@ export class CommandChannel {
         election.stepDown();
         return DONE;
       }
-      case 'pause': {
-        // it may have given the lock back by the time it has read the pause
-        const { hasLock } = election;
+      case 'pause':
         await this.#readPause(entry, election);
-        return hasLock && election.pausedAt !== undefined ? DONE : undefined;
-      }
+        // its own renewal may have read the pause before the request arrived
+        return election.ledUntilPause ? DONE : undefined;
       case 'resume':
         await this.#readPause(entry, election);
         return election.term === undefined ? undefined : DONE;

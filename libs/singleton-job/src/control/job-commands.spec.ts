@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { type Job } from '../jobs/job.js';
 import { cron } from '../schedule/cron/cron.js';
+import { sleep } from '../base/time/sleep.js';
 import { interval } from '../schedule/interval.js';
 import { type JobCommandRequest } from '../store/lock-store.js';
 import { settle } from '../testing/index.js';
@@ -289,6 +290,19 @@ describe('Any replica', () => {
         '61000 runSucceeded schedule',
         '61000 leadershipReleased paused',
       ]);
+    });
+
+    it('whose leader has released it by the time the message arrives', async () => {
+      const { a, b } = await three();
+      const publish = b.store.publish.bind(b.store);
+      b.store.publish = async (message) => {
+        await sleep(replicas.clock, 1_000, new AbortController().signal);
+        await publish(message);
+      };
+      // the leader renews its lock at 10 s
+      await passes(9_400);
+      expect(await answer(b.registry.pause('tick'))).toEqual({ by: 'a' });
+      expect(leadership(a)).toEqual(['0 leadershipGained', '10000 leadershipReleased paused']);
     });
 
     it('without a leader, at once', async () => {

@@ -33,6 +33,8 @@ export class Election {
   #reason: LeadershipReleaseReason = 'shutdown';
   #term: Term | undefined;
   #failures = 0;
+  /** When the pause began that this replica learned while it had the lock. */
+  #pauseAsLeader: number | undefined;
 
   constructor(
     private readonly replica: Replica,
@@ -60,6 +62,11 @@ export class Election {
   /** Whether this replica has the lock: also while it waits for a run to end before it gives the lock back. */
   get hasLock(): boolean {
     return this.#held !== undefined;
+  }
+
+  /** Whether the pause of now found this replica with the lock. It may have released it since. */
+  get ledUntilPause(): boolean {
+    return this.pausedAt !== undefined && this.pausedAt === this.#pauseAsLeader;
   }
 
   /** A lost term does not count, even if a run of it has not ended yet. */
@@ -102,7 +109,9 @@ export class Election {
   /** The store has answered whether the job is paused on all replicas. A leader gives its term back. */
   learnPause(pausedAt: number | undefined): void {
     this.follower.watermarks.pausedAt = pausedAt;
-    if (pausedAt !== undefined) this.#endRound('paused');
+    if (pausedAt === undefined) return;
+    if (this.hasLock) this.#pauseAsLeader = pausedAt;
+    this.#endRound('paused');
   }
 
   /** Gives the term back once the run in flight has ended. Then it waits, so that other replicas acquire the lock first. */
