@@ -227,6 +227,35 @@ describe('an ACL user of a cluster', () => {
   });
 });
 
+describe('a password of a cluster that changes', () => {
+  it('is read anew when a node refuses the old one', async () => {
+    let password = 'first';
+    const setUser = async () => {
+      const rights = `reset on >${password} ~* &* +@all`.split(' ');
+      for (const { admin } of cluster.nodes) await admin.call('ACL', 'SETUSER', 'rotated', ...rights);
+    };
+    const read = () => ({ nodes: cluster.addresses, options: { redisOptions: { username: 'rotated', password } } });
+    await setUser();
+    const store = new RedisLockStore({
+      projectName: nextProject(),
+      connection: read(),
+      readConnection: () => Promise.resolve(read()),
+    });
+    store.open();
+    try {
+      await eventually('the store is subscribed', () => store.isSubscribed || undefined);
+      await granted(store, acquireRequest('a#1'));
+      password = 'second';
+      await setUser();
+      for (const { admin } of cluster.nodes) await admin.call('CLIENT', 'KILL', 'USER', 'rotated');
+      await eventually('the store leads again', () => store.acquire(acquireRequest('a#1')).catch(() => undefined));
+      await eventually('the store is subscribed again', () => store.isSubscribed || undefined);
+    } finally {
+      await store.close();
+    }
+  });
+});
+
 describe('a connection may be given as', () => {
   const forms: [string, () => { source: RedisConnectionOptions; end?: () => void }][] = [
     ['the nodes of a cluster', () => ({ source: { nodes: cluster.addresses, options: { scaleReads: 'all' } } })],

@@ -63,6 +63,12 @@ const CONNECTIONS: Row[] = [
   ['a / in a password', { connection: 'rediss://user:12/3@cache' }],
   ['a % in a password', { connection: 'redis://:100%@cache' }],
   ['a database that is no number', { connection: 'redis://cache:6379/main' }],
+  ['a function for a password', { connection: { host: 'cache', password: () => 'secret' } }],
+  [
+    'a function for a password of a cluster',
+    { connection: { nodes: [6379], options: { redisOptions: { password: () => 'secret' } } } },
+  ],
+  ['a function that returns a mistake', { store: undefined, connection: () => 'localhost:6379' }],
   ['a prefix in a URL', { connection: 'redis://cache?keyPrefix=x' }],
   ['a URL among options', { connection: { url: 'redis://user:secret@cache' } }],
   ['options of another client', { connection: { socket: { host: 'cache' } } }],

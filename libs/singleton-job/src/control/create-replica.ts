@@ -99,13 +99,18 @@ export function createReplicaId(nodeId: string): string {
  *
  * @throws InvalidOptionsError if it is not installed
  */
-export async function createStore({ store, connection, projectName }: ResolvedOptions): Promise<LockStore> {
+export async function createStore({
+  store,
+  connection,
+  readConnection,
+  projectName,
+}: ResolvedOptions): Promise<LockStore> {
   if (store !== undefined && store !== 'memory') return store;
   // without a connection nothing is enabled, and nothing uses the store
   if (store === 'memory' || connection === undefined)
     return new InMemoryLockStore(new InMemoryServer(new SystemClock()));
   const { RedisLockStore } = await import('../store/redis/redis-lock-store.js').catch(explainMissingClient);
-  return new RedisLockStore({ projectName, connection });
+  return new RedisLockStore({ projectName, connection, readConnection });
 }
 
 function explainMissingClient(error: unknown): never {
@@ -120,7 +125,7 @@ function createHeartbeatThread(
   storeName: string,
   notify: Notify,
 ): HeartbeatThread | undefined {
-  const { enabled, connection, projectName, heartbeatThread } = options;
+  const { enabled, connection, readConnection, projectName, heartbeatThread } = options;
   if (!enabled || connection === undefined || heartbeatThread === undefined) return undefined;
-  return new HeartbeatThread({ projectName, connection, storeName, options: heartbeatThread, notify });
+  return new HeartbeatThread({ projectName, connection, readConnection, storeName, options: heartbeatThread, notify });
 }

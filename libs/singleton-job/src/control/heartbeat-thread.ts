@@ -11,11 +11,12 @@ import {
   type HeartbeatThreadData,
   monotonicOriginMs,
   READY,
-  type Unreachable,
+  type ThreadMessage,
+  WANTS_CONNECTION,
 } from '../heartbeat-thread/thread-data.js';
 import { type BackupReport, type HeartbeatBackup, type MainThreadState } from '../leadership/heartbeat-backup.js';
 import { type HeartbeatThreadOptions } from '../options/singleton-job.options.js';
-import { type RedisConnectionOptions } from '../store/redis/redis-clients.js';
+import { type ReadConnection, type RedisConnectionOptions } from '../store/redis/redis-clients.js';
 import { libraryFile } from './library-file.js';
 
 /** How long to wait for `ready`: a wrong file may never send it. */
@@ -27,6 +28,7 @@ const BUNDLE_FIX =
 interface HeartbeatThreadParts {
   readonly projectName: string;
   readonly connection: RedisConnectionOptions;
+  readonly readConnection: ReadConnection | undefined;
   /** The name of the store of the main thread. */
   readonly storeName: string;
   readonly options: Partial<HeartbeatThreadOptions>;
@@ -48,13 +50,14 @@ export class HeartbeatThread implements HeartbeatBackup {
    * @throws InvalidOptionsError if its file cannot be run
    */
   async start(): Promise<void> {
-    const { projectName, connection, storeName, options } = this.parts;
+    const { projectName, connection, readConnection, options } = this.parts;
     const file = options.workerFile ?? libraryFile('heartbeat-thread/index');
     const { port1, port2 } = new MessageChannel();
     const workerData: HeartbeatThreadData = {
       kind: HEARTBEAT_THREAD,
       projectName,
       connection,
+      isReadAnew: readConnection !== undefined,
       originMs: monotonicOriginMs(),
       port: port2,
     };
@@ -67,8 +70,9 @@ export class HeartbeatThread implements HeartbeatBackup {
       });
       this.#worker = worker;
       await untilReady(worker);
-      worker.on('message', ({ unreachable }: Unreachable) => {
-        this.#fail(new Error(`it cannot reach ${storeName}: ${unreachable}`));
+      worker.on('message', (message: ThreadMessage) => {
+        if (message === WANTS_CONNECTION) void this.#sendConnection(worker);
+        else this.#fail(new Error(`it cannot reach ${this.parts.storeName}: ${message.unreachable}`));
       });
       worker.on('error', (error) => {
         this.#fail(error);
@@ -104,6 +108,14 @@ export class HeartbeatThread implements HeartbeatBackup {
     this.#port?.close();
     this.#port = undefined;
     await this.#worker?.terminate();
+  }
+
+  async #sendConnection(worker: Worker): Promise<void> {
+    try {
+      worker.postMessage(await this.parts.readConnection?.());
+    } catch {
+      // the thread goes on with the last one, and says so if that does not work
+    }
   }
 
   #fail(error: unknown): void {

@@ -2,8 +2,10 @@
  * The program of the heartbeat thread: see the option `heartbeatThread`. It runs only in a thread that the library has started. It does
  * nothing when it is imported elsewhere.
  */
+import { once } from 'node:events';
 import { parentPort, workerData } from 'node:worker_threads';
 import { type MainThreadState } from '../leadership/heartbeat-backup.js';
+import { type ReadConnection, type RedisConnectionOptions } from '../store/redis/redis-clients.js';
 import { RedisLockStore } from '../store/redis/redis-lock-store.js';
 import { SystemClock } from '../base/time/system-clock.js';
 import { BackupHeartbeats } from './backup-heartbeats.js';
@@ -12,7 +14,8 @@ import {
   type HeartbeatThreadData,
   monotonicOriginMs,
   READY,
-  type Unreachable,
+  type ThreadMessage,
+  WANTS_CONNECTION,
 } from './thread-data.js';
 
 /** The clock of the main thread: `performance.now()` begins at 0 in each thread. */
@@ -33,16 +36,35 @@ function isOurs(data: unknown): data is HeartbeatThreadData {
   return typeof data === 'object' && data !== null && Reflect.get(data, 'kind') === HEARTBEAT_THREAD;
 }
 
-function run({ projectName, connection, originMs, port }: HeartbeatThreadData): void {
+/** How long to wait for the connection. A main thread that is blocked does not answer: then the last connection has to do. */
+const CONNECTION_LIMIT_MS = 250;
+
+/** Asks the main thread for the connection of each client. */
+function askMainThread(first: RedisConnectionOptions): ReadConnection {
+  let latest = first;
+  parentPort?.on('message', (connection: RedisConnectionOptions) => {
+    latest = connection;
+  });
+  return async () => {
+    parentPort?.postMessage(WANTS_CONNECTION satisfies ThreadMessage);
+    if (parentPort !== null) {
+      await once(parentPort, 'message', { signal: AbortSignal.timeout(CONNECTION_LIMIT_MS) }).catch(() => undefined);
+    }
+    return latest;
+  };
+}
+
+function run({ projectName, connection, isReadAnew, originMs, port }: HeartbeatThreadData): void {
+  const readConnection = isReadAnew ? askMainThread(connection) : undefined;
   const heartbeats = new BackupHeartbeats({
     // only the main thread needs messages
-    store: new RedisLockStore({ projectName, connection, subscribes: false }),
+    store: new RedisLockStore({ projectName, connection, readConnection, subscribes: false }),
     clock: new MainThreadClock(originMs),
     report: (report) => {
       port.postMessage(report);
     },
     reportUnreachable: (error) => {
-      parentPort?.postMessage({ unreachable: error.message } satisfies Unreachable);
+      parentPort?.postMessage({ unreachable: error.message } satisfies ThreadMessage);
     },
   });
   port.on('message', (state: MainThreadState) => {

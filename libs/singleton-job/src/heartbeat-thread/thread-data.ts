@@ -1,12 +1,14 @@
 import { type MessagePort } from 'node:worker_threads';
 import { type RedisConnectionOptions } from '../store/redis/redis-clients.js';
 
-/** What the heartbeat thread gets at its start. It sends `ready` and {@link Unreachable} to its parent port, and all else to `port`. */
+/** What the heartbeat thread gets at its start. It sends `ready` and {@link ThreadMessage} to its parent port, and all else to `port`. */
 export interface HeartbeatThreadData {
   /** Distinguishes this thread from others that load the same file. */
   readonly kind: typeof HEARTBEAT_THREAD;
   readonly projectName: string;
   readonly connection: RedisConnectionOptions;
+  /** Whether the thread asks the main thread for the connection of each client: see {@link WANTS_CONNECTION}. */
+  readonly isReadAnew: boolean;
   /** {@link monotonicOriginMs} of the main thread. */
   readonly originMs: number;
   /** Receives `MainThreadState`, sends `BackupReport`. */
@@ -16,10 +18,11 @@ export interface HeartbeatThreadData {
 export const HEARTBEAT_THREAD = 'nestjs-singleton-job:heartbeat-thread';
 export const READY = 'ready';
 
-/** The thread has no connection to the store, though the main thread has one. */
-export interface Unreachable {
-  readonly unreachable: string;
-}
+/** The main thread posts the connection to the thread, which has no function to call. */
+export const WANTS_CONNECTION = 'wants connection';
+
+/** `unreachable`: the thread has no connection to the store, though the main thread has one. */
+export type ThreadMessage = typeof WANTS_CONNECTION | { readonly unreachable: string };
 
 const READINGS = 10;
 

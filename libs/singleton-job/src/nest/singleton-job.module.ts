@@ -23,7 +23,8 @@ import { LockService } from '../locks/lock.service.js';
 import { describeStore } from '../options/describe-connection.js';
 import { isRecord } from '../options/describe-value.js';
 import { ENABLED_VARIABLE, misspeltVariables } from '../options/environment.js';
-import { type ResolvedOptions, resolveOptions } from '../options/resolve-options.js';
+import { resolveModuleOptions } from '../options/resolve-module-options.js';
+import { type ResolvedOptions } from '../options/resolve-options.js';
 import { type ExtensionClass, type SingletonJobOptions } from '../options/singleton-job.options.js';
 import { RESOLVED_OPTIONS, SINGLETON_JOB_OPTIONS } from '../options/tokens.js';
 import { type ApplicationReplica, createReplica, createStore, REPLICA } from '../control/create-replica.js';
@@ -74,7 +75,7 @@ const IN_MEMORY = "store: 'memory' is seen by this process only: with a second r
       inject: [ModulesContainer, { token: SINGLETON_JOB_OPTIONS, optional: true }],
       useFactory: (modules: ModulesContainer, raw: unknown) => {
         findOwnModule(modules.values());
-        return resolveOptions(raw);
+        return resolveModuleOptions(raw);
       },
     },
     JobExplorer,

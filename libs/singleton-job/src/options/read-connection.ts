@@ -12,6 +12,15 @@ const FOREIGN_OPTIONS = ['url', 'socket', 'hostname', 'database'];
 
 const NO_KEY_PREFIX = 'is not supported: the keys begin with projectName, so set that instead';
 
+const NO_PASSWORD_FUNCTION =
+  'must be a text, got a function: write connection itself as a function, which is called for each new client, ' +
+  'as in connection: async () => ({ host, password: await token() })';
+
+/** Whether it names a cluster. */
+export function isClusterConnection(connection: RedisConnectionOptions | undefined): boolean {
+  return typeof connection === 'object' && 'nodes' in connection;
+}
+
 /** Reads `connection`. No message repeats a text that may contain a password. */
 export const readConnection: Reader<RedisConnectionOptions> = (connection, at) => {
   if (typeof connection === 'string') checkUrl(connection, at);
@@ -75,6 +84,7 @@ function checkCluster(raw: Readonly<Record<string, unknown>>, at: Place): void {
     ['options.redisOptions', options['redisOptions']],
   ] as const) {
     if (hasKeyPrefix(some)) at.in(`${place}.keyPrefix`).note(NO_KEY_PREFIX);
+    checkPassword(some, at.in(place));
   }
 }
 
@@ -99,6 +109,7 @@ const SERVER = {
 /** ioredis has many other options, which are not checked. */
 function checkServer(raw: Readonly<Record<string, unknown>>, at: Place): void {
   if (hasKeyPrefix(raw)) at.in('keyPrefix').note(NO_KEY_PREFIX);
+  checkPassword(raw, at);
   for (const option of FOREIGN_OPTIONS.filter((name) => raw[name] !== undefined)) {
     const fix = "pass the URL itself, as in connection: 'redis://host:6379', or write { host, port, db }";
     at.in(option).note(`is no option of ioredis, which would connect to localhost: ${fix}`);
@@ -112,6 +123,10 @@ function readHost(host: unknown, at: Place): string | undefined {
     return at.refuse(host, 'the name or address of a host', "give it a value such as 'localhost', or leave it out");
   at.note("must be a name or an address, got a URL: pass it as connection: 'redis://host:6379'");
   return undefined;
+}
+
+function checkPassword(raw: unknown, at: Place): void {
+  if (isRecord(raw) && typeof raw['password'] === 'function') at.in('password').note(NO_PASSWORD_FUNCTION);
 }
 
 function isPort(value: unknown): value is number | string {

@@ -2,6 +2,7 @@ import { InvalidOptionsError } from '../base/errors/mistakes.errors.js';
 import { describeValue, isRecord } from './describe-value.js';
 import { formatDuration } from './duration.js';
 import { ENABLED_VARIABLE, type Environment, processEnvironment } from './environment.js';
+import { type ReadConnection } from '../store/redis/redis-clients.js';
 import { MODULE_OPTION_FIXES, MODULE_OPTIONS } from './module-option-table.js';
 import { toNodeId } from './names.js';
 import { type Given, OptionReader, type Resolved, withDefaults } from './option-reader.js';
@@ -21,6 +22,8 @@ export interface ResolvedOptions
   readonly nodeId: string;
   /** Why no job runs: `enabled: false`, or the variable of the environment. Undefined while `enabled` is true. */
   readonly disabledBy: string | undefined;
+  /** Reads `connection` anew. Undefined: it is the same for every client. */
+  readonly readConnection?: ReadConnection | undefined;
 }
 
 /** A session outlives two lost heartbeats. */

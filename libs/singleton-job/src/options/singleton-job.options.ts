@@ -40,8 +40,17 @@ export interface SingletonJobOptions {
   /** The first part of every key and channel. Replicas of one application share it; other applications on the same Redis must not. */
   readonly projectName: string;
 
-  /** Where Redis is. Required unless there is a `store`, which wins, or `enabled` is false. */
-  readonly connection?: RedisConnectionOptions | undefined;
+  /**
+   * Where Redis is. Required unless there is a `store`, which wins, or `enabled` is false.
+   *
+   * A function returns any of the other forms, also as a promise: for passwords that change, such as the tokens of IAM. It is called once
+   * at start-up, which fails if it fails, and again for each new client. If it then fails, or takes longer than 10 s, the client connects
+   * later. What it returns may change, but not from one server to a cluster or back.
+   *
+   * @example `connection: async () => ({ host: 'redis', username: 'app', password: await token(), tls: {} })`
+   */
+  readonly connection?:
+    RedisConnectionOptions | (() => RedisConnectionOptions | Promise<RedisConnectionOptions>) | undefined;
 
   /**
    * A store that replaces Redis: your own, or `'memory'`. The locks in `'memory'` belong to this process only, so every replica runs every
@@ -70,7 +79,7 @@ export interface SingletonJobOptions {
    * Keeps the sessions of this process alive for up to 20 s while a job blocks the event loop. A worker thread with its own connection
    * sends the heartbeats. On: a long computation does not cost the lead. Off: one connection and one thread less.
    *
-   * - `connection` must be a URL, or options without functions: the thread gets a copy.
+   * - `connection` must be a URL, or options without functions, or a function that returns one of these: the thread gets a copy.
    * - The Redis user needs `+info`. Without it the thread sends nothing.
    * - A bundle needs `{ workerFile }`.
    * - Locks of `LockService` have no session. They expire as without the thread.

@@ -43,7 +43,7 @@ describe('A client that is replaced', () => {
       create: () => {
         pauses.push(10 * Math.round((Date.now() - failedAt) / 10));
         failedAt = Date.now();
-        return new FakeClient(server.isDown) as unknown as Redis;
+        return Promise.resolve(new FakeClient(server.isDown) as unknown as Redis);
       },
       onReady: () => undefined,
       onLost: () => undefined,

@@ -2,19 +2,21 @@ import { type EventEmitter } from 'node:events';
 import { type Redis } from 'ioredis';
 import { reconnectDelayMs } from './reconnect-delay.js';
 import { DISCONNECT_TIMEOUT_MS, isCluster, nodesOf, type RedisClient } from './redis-clients.js';
-import { isMisconfiguration, failureText } from './redis-errors.js';
+import { failureText, isMisconfiguration, isWrongPassword } from './redis-errors.js';
 import { tlsFix } from './redis-fixes.js';
 import { SilentConnectionError, SocketWatchdog } from './socket-watchdog.js';
 
 interface ReconnectingClientOptions<C extends RedisClient> {
-  /** Creates a client that is not connected yet. Undefined: there is nothing to connect to at the moment. */
-  readonly create: () => C | undefined;
+  /** Creates a client that is not connected yet. Undefined: there is nothing to connect to at the moment. Called anew after a rejection. */
+  readonly create: () => Promise<C | undefined>;
   readonly onReady: (client: C) => void;
   /**
    * The first attempt failed, or the connection ended. Called once until the next `onReady`. Called once more if a later attempt
    * shows that a person must change something, such as the password.
    */
   readonly onLost: (reason: unknown) => void;
+  /** Whether a new client may have another password. Then a node of a cluster that refuses the old one means a new client. */
+  readonly hasNewPasswords?: boolean;
   /** For the jitter of the delay between two attempts. In [0, 1). */
   readonly random: () => number;
 }
@@ -60,7 +62,7 @@ export class ReconnectingClient<C extends RedisClient> {
     if (this.#isOpen) return;
     this.#isOpen = true;
     this.#firstAttempt = new Promise((resolve) => (this.#endFirstAttempt = resolve));
-    this.#connect();
+    void this.#connect();
   }
 
   /** Closes the connection of this client, unless it has been replaced already, and connects anew. */
@@ -91,8 +93,15 @@ export class ReconnectingClient<C extends RedisClient> {
     });
   }
 
-  #connect(): void {
-    const client = this.#options.create();
+  async #connect(): Promise<void> {
+    let client: C | undefined;
+    try {
+      client = await this.#options.create();
+    } catch (error: unknown) {
+      this.#lose(undefined, error);
+      return;
+    }
+    if (!this.#isOpen) return;
     this.#current = client;
     if (client === undefined) {
       this.#retryLater();
@@ -112,7 +121,10 @@ export class ReconnectingClient<C extends RedisClient> {
     };
     events.on('error', failed);
     if (isCluster(client)) {
-      events.on('node error', failed);
+      events.on('node error', (error: unknown) => {
+        failed(error);
+        if (this.#options.hasNewPasswords === true && isWrongPassword(error)) this.drop(client, error);
+      });
       events.on('+node', (node: Redis) => {
         new SocketWatchdog(node);
         if (client.status === 'ready') connectSoon(node);
@@ -144,7 +156,7 @@ export class ReconnectingClient<C extends RedisClient> {
     this.#options.onReady(client);
   }
 
-  #lose(client: C, reason: unknown): void {
+  #lose(client: C | undefined, reason: unknown): void {
     if (client !== this.#current) return;
     this.#current = undefined;
     this.#isReady = false;
@@ -166,7 +178,7 @@ export class ReconnectingClient<C extends RedisClient> {
 
   #connectAfter(delayMs: number): void {
     this.#retry = setTimeout(() => {
-      this.#connect();
+      void this.#connect();
     }, delayMs);
   }
 }

@@ -14,6 +14,9 @@ export interface ClusterConnection {
  */
 export type RedisConnectionOptions = string | RedisOptions | ClusterConnection | Redis | Cluster;
 
+/** Reads the connection anew: its password may have changed. */
+export type ReadConnection = () => Promise<RedisConnectionOptions>;
+
 export type RedisClient = Redis | Cluster;
 
 const CONNECT_TIMEOUT_MS = 1_000;
@@ -72,25 +75,33 @@ export interface RedisClients {
   readonly isCluster: boolean;
   /** The number of the database. 0 on a cluster, which has no others. */
   readonly database: number;
-  readonly commands: () => RedisClient;
+  readonly commands: () => Promise<RedisClient>;
   /** The client for the subscription, which needs its own. Undefined while no node of a cluster is known. */
-  readonly subscriber: (connected: RedisClient | undefined) => Redis | undefined;
+  readonly subscriber: (connected: RedisClient | undefined) => Promise<Redis | undefined>;
 }
 
-export function redisClients(source: RedisConnectionOptions, random: () => number): RedisClients {
-  const original = originalClient(source);
-  if (!isCluster(original)) {
-    const duplicate = (): Redis => original.duplicate(ONE_SERVER);
-    return { isCluster: false, database: original.options.db ?? 0, commands: duplicate, subscriber: duplicate };
-  }
+/** `read` gives the connection of each client, which is of the same kind as `source`. Without it each is a duplicate of `source`. */
+export function redisClients(
+  source: RedisConnectionOptions,
+  random: () => number,
+  read?: ReadConnection,
+): RedisClients {
+  const first = originalClient(source);
+  const original = async (): Promise<RedisClient> => (read === undefined ? first : originalClient(await read()));
+  const oneServer = async (): Promise<Redis> => ((await original()) as Redis).duplicate(ONE_SERVER);
+  if (!isCluster(first))
+    return { isCluster: false, database: first.options.db ?? 0, commands: oneServer, subscriber: oneServer };
   return {
     isCluster: true,
     database: 0,
-    commands: () => original.duplicate([], CLUSTER),
-    subscriber: (connected) => {
+    commands: async () => ((await original()) as Cluster).duplicate([], CLUSTER),
+    subscriber: async (connected) => {
       // each node of a cluster passes on what is published on any other
       const nodes = connected === undefined ? [] : nodesOf(connected);
-      return nodes[Math.floor(random() * nodes.length)]?.duplicate(ONE_SERVER);
+      const node = nodes[Math.floor(random() * nodes.length)];
+      if (node === undefined) return undefined;
+      const { username, password } = ((await original()) as Cluster).options.redisOptions ?? {};
+      return node.duplicate({ ...ONE_SERVER, ...(read === undefined ? {} : { username, password }) });
     },
   };
 }

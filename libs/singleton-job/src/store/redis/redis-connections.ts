@@ -7,6 +7,7 @@ import {
   type RedisClient,
   redisClients,
   type RedisClients,
+  type ReadConnection,
   type RedisConnectionOptions,
 } from './redis-clients.js';
 import { isConnectionLoss, isDemotion, isUnavailable, isUnknownScript, redisError } from './redis-errors.js';
@@ -19,6 +20,8 @@ import { Subscription } from './subscription.js';
 interface RedisConnectionsOptions {
   readonly projectName: string;
   readonly connection: RedisConnectionOptions;
+  /** Called for each new client. @default every client has `connection` */
+  readonly readConnection?: ReadConnection | undefined;
   /** Undefined: there is no subscription. */
   readonly channel: string | undefined;
   readonly listeners: Listeners;
@@ -42,8 +45,9 @@ export class RedisConnections {
   #isCorked = false;
   #isClosed = false;
 
-  constructor({ projectName, connection, channel, listeners, onMessage, random }: RedisConnectionsOptions) {
-    const clients = redisClients(connection, random);
+  constructor(options: RedisConnectionsOptions) {
+    const { projectName, connection, readConnection, channel, listeners, onMessage, random } = options;
+    const clients = redisClients(connection, random, readConnection);
     const checkServer = serverCheck({
       warn: (warning) => {
         listeners.each((listener) => listener.warning?.(warning));
@@ -67,6 +71,7 @@ export class RedisConnections {
         const error = this.#notConnected(reason);
         listeners.each((listener) => listener.disconnected?.(error));
       },
+      hasNewPasswords: readConnection !== undefined,
       random,
     });
     const create = () => clients.subscriber(this.#commands.client);

@@ -33,6 +33,10 @@ export function isMisconfiguration(error: unknown): boolean {
   return codeOf(failureText(error)) === 'STORE_MISCONFIGURED';
 }
 
+export function isWrongPassword(error: unknown): boolean {
+  return /\b(NOAUTH|WRONGPASS)\b|invalid password/.test(failureText(error));
+}
+
 /** Whether this server is not the primary, or no longer: its host name has to be looked up again. */
 export function isDemotion(error: unknown): boolean {
   return NO_LONGER_PRIMARY.test(failureText(error));

@@ -19,7 +19,7 @@ import {
   type StoreMessage,
 } from '../lock-store.js';
 import { readMessage, writeMessage } from './lock-message.js';
-import { type RedisConnectionOptions } from './redis-clients.js';
+import { type ReadConnection, type RedisConnectionOptions } from './redis-clients.js';
 import { RedisConnections } from './redis-connections.js';
 import { readAcquire, readClaim, readHeartbeat, Reply } from './redis-replies.js';
 import { RESTARTS_HIDDEN } from './redis-warnings.js';
@@ -31,6 +31,8 @@ export interface RedisLockStoreOptions {
   /** First part of every key, and of the channel. */
   readonly projectName: string;
   readonly connection: RedisConnectionOptions;
+  /** Called for each new client. What it returns is of the same kind. @default every client has `connection` */
+  readonly readConnection?: ReadConnection | undefined;
   /** False: messages are not received, and there is no connection for them. @default true */
   readonly subscribes?: boolean;
   /** For the delays between two attempts to connect. In [0, 1). @default Math.random */
@@ -50,7 +52,8 @@ export class RedisLockStore implements LockStore {
   readonly #redis: RedisConnections;
   #areRestartsHidden = false;
 
-  constructor({ projectName, connection, subscribes = true, random = Math.random }: RedisLockStoreOptions) {
+  constructor(options: RedisLockStoreOptions) {
+    const { projectName, connection, readConnection, subscribes = true, random = Math.random } = options;
     this.#project = projectName;
     this.#channel = `${projectName}:events`;
     const sessions = `{${projectName}:sessions}`;
@@ -58,6 +61,7 @@ export class RedisLockStore implements LockStore {
     this.#redis = new RedisConnections({
       projectName,
       connection,
+      readConnection,
       channel: subscribes ? this.#channel : undefined,
       listeners: this.#listeners,
       onMessage: (text) => {

@@ -47,7 +47,7 @@ describe('A subscription', () => {
     const client = new FakeClient();
     const subscription = new Subscription({
       channel: 'myapp:events',
-      create: () => client as unknown as Redis,
+      create: () => Promise.resolve(client as unknown as Redis),
       listeners: new Listeners(),
       onMessage: () => undefined,
       denied: asLockStoreError,

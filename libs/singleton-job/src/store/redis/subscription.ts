@@ -9,7 +9,7 @@ interface SubscriptionOptions {
   readonly channel: string;
   readonly listeners: Listeners;
   /** Creates a client for the subscription only. Undefined while there is nothing to connect to. */
-  readonly create: () => Redis | undefined;
+  readonly create: () => Promise<Redis | undefined>;
   readonly onMessage: (text: string) => void;
   /** Turns what Redis answered to `subscribe` into an error of the store. */
   readonly denied: (error: unknown) => LockStoreError;

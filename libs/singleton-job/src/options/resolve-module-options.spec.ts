@@ -1,0 +1,77 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { resolveModuleOptions } from './resolve-module-options.js';
+
+const resolve = (connection: unknown, rest = {}) => resolveModuleOptions({ projectName: 'test', connection, ...rest });
+const CLUSTER = { nodes: [{ host: 'redis-0', port: 6379 }] };
+
+/** A function that returns the next of these at each call, and fails with an error. */
+function connections(...results: unknown[]): () => Promise<unknown> {
+  return async () => {
+    const result = results.shift();
+    if (result instanceof Error) throw result;
+    return result;
+  };
+}
+
+describe('A connection that is a function', () => {
+  it('is called at start-up and for each new client', async () => {
+    const { connection, readConnection } = await resolve(connections('redis://a:1', { host: 'b' }, 'redis://c:3'));
+    expect(connection).toBe('redis://a:1');
+    expect([await readConnection?.(), await readConnection?.()]).toEqual([{ host: 'b' }, 'redis://c:3']);
+  });
+
+  it('may return it at once', async () => {
+    expect((await resolve(() => 'redis://a:1')).connection).toBe('redis://a:1');
+  });
+
+  it.each([
+    ['a store wins', { store: 'memory' }],
+    ['all jobs are off', { enabled: false }],
+  ])('is not called where %s', async (_why, rest) => {
+    const { connection, readConnection } = await resolve(connections(new Error('called')), rest);
+    expect([connection, readConnection]).toEqual([undefined, undefined]);
+  });
+
+  it('does not hide other mistakes when it fails', async () => {
+    const problems = ['connection is a function, and it failed: sealed', expect.stringMatching(/^nodeId must/)];
+    await expect(resolve(connections(new Error('sealed')), { nodeId: '' })).rejects.toMatchObject({ problems });
+  });
+
+  it.each([
+    ['fails', connections(new Error('Vault is sealed')), 'connection is a function, and it failed: Vault is sealed'],
+    ['returns another kind', connections('http://a'), /^connection must be a redis:\/\/ or rediss:\/\/ URL, got/],
+    [
+      'returns a client with another keyPrefix',
+      connections({ keyPrefix: 'a' }),
+      /^connection.keyPrefix is not supported/,
+    ],
+  ])('is a mistake in the options if it %s', async (_how, connection, problem) => {
+    const message = expect.stringMatching(problem) as unknown;
+    await expect(resolve(connection)).rejects.toMatchObject({ problems: [message] });
+  });
+
+  it('fails a later client if what it returns is wrong, or another kind', async () => {
+    const { readConnection } = await resolve(connections('redis://a:1', '', CLUSTER, new Error('sealed')));
+    const prefix = 'what the function connection returns must';
+    await expect(readConnection?.()).rejects.toThrow(`${prefix} be a redis:// or rediss:// URL, got ''`);
+    await expect(readConnection?.()).rejects.toThrow(`${prefix} stay one server, got a cluster`);
+    await expect(readConnection?.()).rejects.toThrow('connection is a function, and it failed: sealed');
+  });
+
+  describe('that does not answer', () => {
+    beforeEach(() => {
+      jest.useFakeTimers();
+    });
+    afterEach(() => {
+      jest.useRealTimers();
+    });
+
+    it('fails after 10 s', async () => {
+      const answer = expect(resolve(() => new Promise(() => undefined))).rejects.toMatchObject({
+        problems: ['connection is a function, and it failed: it did not answer within 10 s'],
+      });
+      await jest.advanceTimersByTimeAsync(10_000);
+      await answer;
+    });
+  });
+});
