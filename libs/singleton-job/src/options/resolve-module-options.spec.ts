@@ -24,12 +24,15 @@ describe('A connection that is a function', () => {
     expect((await resolve(() => 'redis://a:1')).connection).toBe('redis://a:1');
   });
 
-  it.each([
-    ['a store wins', { store: 'memory' }],
-    ['all jobs are off', { enabled: false }],
-  ])('is not called where %s', async (_why, rest) => {
-    const { connection, readConnection } = await resolve(connections(new Error('called')), rest);
+  it('is not called where a store wins', async () => {
+    const { connection, readConnection } = await resolve(connections(), { store: 'memory' });
     expect([connection, readConnection]).toEqual([undefined, undefined]);
+  });
+
+  it('may fail where all jobs are off, which only locks and commands notice', async () => {
+    const { connection } = await resolve(connections('redis://a:1'), { enabled: false });
+    const without = await resolve(connections(new Error('sealed')), { enabled: false });
+    expect([connection, without.connection]).toEqual(['redis://a:1', undefined]);
   });
 
   it('does not hide other mistakes when it fails', async () => {

@@ -17,13 +17,18 @@ const ANSWER_LIMIT_MS = 10_000;
  */
 export async function resolveModuleOptions(raw: unknown): Promise<ResolvedOptions> {
   if (!isRecord(raw) || typeof raw['connection'] !== 'function') return resolveOptions(raw);
-  const withoutConnection = { ...raw, connection: undefined };
-  // a store wins, and an application without jobs connects to nothing
-  if (problemsOf(withoutConnection).length === 0) return resolveOptions(withoutConnection);
-  const call = callOf(raw['connection'] as () => unknown);
-  const connection = await call().catch((error: unknown) => {
+  const { connection: read, ...others } = raw;
+  // a store wins, so that nothing needs the connection
+  if (others['store'] !== undefined) return resolveOptions(others);
+  const call = callOf(read as () => unknown);
+  let connection: unknown;
+  try {
+    connection = await call();
+  } catch (error: unknown) {
+    // an application without jobs starts all the same
+    if (problemsOf(others).length === 0) return resolveOptions(others);
     throw new InvalidOptionsError([messageOf(error), ...problemsOf({ ...raw, connection: {} })], { cause: error });
-  });
+  }
   const options = resolveOptions({ ...raw, connection });
   const readAgain = async () => checked(await call(), options.connection);
   return Object.freeze({ ...options, readConnection: readAgain satisfies ReadConnection });
