@@ -104,7 +104,6 @@ describe('The log', () => {
       ),
     ],
     ['warning', { code: 'EVICTION_POSSIBLE', message: 'may lose locks when Redis is full' }],
-    ['warning', { code: 'EVICTION_UNKNOWN', message: 'cannot read the maxmemory-policy of Redis' }],
     ['warning', lockTtlRestored('report', 'old-app')],
     ['warning', runnerFailed('report', new Error('bug'))],
     ['warning', pauseLost('report', Date.parse('2027-01-01T00:01:00.020Z'), 'Redis')],

@@ -169,11 +169,9 @@ export class LoggingObserver implements JobObserver {
     this.sink.error(`${this.#name(job)} ${what}${since} (${messageOf(error)}); ${this.#retrying(job)}`);
   }
 
-  warning({ code, message, job, error }: JobEvents['warning']): void {
+  warning({ message, job, error }: JobEvents['warning']): void {
     const line = `${this.#name(job)} ${message}`;
     if (error !== undefined) this.sink.error(line, stackOf(error));
-    // RESTARTS_HIDDEN names the same missing permission
-    else if (code === 'EVICTION_UNKNOWN') this.sink.debug(line);
     else this.sink.warn(line);
   }
 

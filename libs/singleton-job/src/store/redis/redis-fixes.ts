@@ -11,7 +11,7 @@ export interface FailedRequest {
 }
 
 /** The rights of an ACL user, in the words of ACL SETUSER. The documentation has the same line. */
-export function aclRights(projectName: string): string {
+function aclRights(projectName: string): string {
   const keys = `~${projectName}:* ~{${projectName}:* &${projectName}:events`;
   return `${keys} +@read +@write -@dangerous +@scripting +subscribe +publish +info +time`;
 }

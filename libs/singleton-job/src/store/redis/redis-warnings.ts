@@ -1,11 +1,7 @@
 import { type StoreWarning } from '../lock-store.js';
 
-/** The `maxmemory-policy` is not `noeviction`. Undefined: the server does not show it. */
-export function evictionWarning(policy: string | undefined): StoreWarning {
-  if (policy === undefined) {
-    const message = 'cannot read the maxmemory-policy of Redis: INFO is not permitted. It has to be noeviction';
-    return { code: 'EVICTION_UNKNOWN', message };
-  }
+/** The `maxmemory-policy` is not `noeviction`. */
+export function evictionWarning(policy: string): StoreWarning {
   const message =
     'may lose locks when Redis is full, and run jobs twice: ' +
     `its maxmemory-policy is ${policy}. Set it to noeviction`;

@@ -31,7 +31,8 @@ export function serverCheck({ warn, wrongServer }: ServerCheckParts): (client: R
           return;
         }
         const policy = policyOf(infos);
-        if (!isKnown && policy !== NO_EVICTION) warn(evictionWarning(policy));
+        // where it is hidden, RESTARTS_HIDDEN names the missing right
+        if (!isKnown && policy !== undefined && policy !== NO_EVICTION) warn(evictionWarning(policy));
         isKnown = true;
       },
       () => {
