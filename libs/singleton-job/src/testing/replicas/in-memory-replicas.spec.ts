@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type JobRun } from '../../jobs/job-run.js';
+import { type JobEvents } from '../../base/events/events.js';
+import { OnJobEvent } from '../../jobs/on-job-event.js';
 import { Cron, FixedRate } from '../../jobs/job.decorators.js';
 import { InvalidJobsError, InvalidOptionsError } from '../../base/errors/mistakes.errors.js';
 import { type ManualClock } from '../manual-clock.js';
@@ -62,6 +64,21 @@ describe('replicas in memory', () => {
     delete process.env['SINGLETON_JOB_ENABLED'];
     await passes(3_000);
     expect(prices.runs.length).toBe(3);
+  });
+
+  it('call the methods with @OnJobEvent', async () => {
+    class Starts {
+      readonly jobs: string[] = [];
+
+      @OnJobEvent('runStarted')
+      note({ job }: JobEvents['runStarted']): void {
+        this.jobs.push(job);
+      }
+    }
+    const starts = new Starts();
+    replicas.start('a', [new Prices(), starts]);
+    await passes(1_000);
+    expect(starts.jobs).toEqual(['price-tick']);
   });
 
   it('abort the run of a leader that is partitioned before another one leads', async () => {

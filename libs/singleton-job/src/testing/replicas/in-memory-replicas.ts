@@ -1,4 +1,4 @@
-import { exploreInstances } from '../explore-instances.js';
+import { eventMethodsOfInstances, exploreInstances } from '../explore-instances.js';
 import { replicaOf } from '../../store/lock-store.js';
 import { type ManualClock } from '../manual-clock.js';
 import { type TestServer } from '../test-server.js';
@@ -29,13 +29,14 @@ export class InMemoryReplicas {
   }
 
   /**
-   * Starts a replica with the decorated methods of `instances`. It competes for its jobs as soon as the clock is advanced, also by 0. Give
+   * Starts a replica with the decorated methods of `instances`, those with `@OnJobEvent` too. It competes for its jobs as soon as the clock is advanced, also by 0. Give
    * each replica its own instances, as in separate processes, unless they should share data.
    *
    * @throws InvalidOptionsError and InvalidJobsError, as an application does at its start
    */
   start(name: string, instances: readonly object[], options: InMemoryReplicaOptions = {}): InMemoryReplica {
-    const { observers = [], ...given } = options;
+    const { observers: extra = [], ...given } = options;
+    const observers = [...extra, ...eventMethodsOfInstances(instances)];
     const jobs: Parameters<TestReplicas['start']>[1] = (replica) => exploreInstances(instances, replica.options);
     return new InMemoryReplica(this.#replicas.start(name, jobs, { observers, options: given }));
   }
