@@ -84,7 +84,7 @@ const CONNECTIONS: Row[] = [
 
 const PARTS: Row[] = [
   ['a store that is none', { store: {} }],
-  ['a URL for a store', { store: 'redis://user:secret@cache' }],
+  ['a URL for a store', { store: 'redis://user:secret@cache?password=secret' }],
   ['observers without brackets', { observers: { runFailed: () => undefined } }],
   ['an observer that is a function', { observers: [() => undefined] }],
   ['a zone with a typing mistake', { timeZone: 'Asia/Singapor' }],

@@ -19,7 +19,7 @@ export function describeValue(value: unknown): string {
   }
 }
 
-/** A text that should be a URL, without user, password and query. */
+/** A text that should be a URL, without user, password and query, which may contain a password too. */
 export function describeUrl(text: string): string {
   return withoutCredentials(text).replace(/\?.*$/s, '?…');
 }
@@ -49,7 +49,7 @@ export function isPlainObject(value: unknown): value is Record<string, unknown> 
 }
 
 function quote(text: string): string {
-  const harmless = withoutCredentials(text);
+  const harmless = /^\w+:\/\//.test(text) ? describeUrl(text) : withoutCredentials(text);
   const shown = harmless.length > LONGEST_TEXT ? `${harmless.slice(0, LONGEST_TEXT)}…` : harmless;
   // line breaks and other control characters become visible
   return `'${JSON.stringify(shown).slice(1, -1).replaceAll('\\"', '"')}'`;
