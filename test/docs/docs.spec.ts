@@ -149,17 +149,10 @@ describe('docs/options.md', () => {
 
 const titleOf = (adr: string): string => linesOf(join(ADR, adr))[0]?.replace(/^# \d+\. /, '') ?? '';
 
-/** As the index says it after the title. Undefined: the decision stands. */
-function supersededBy(adr: string): string | undefined {
-  const [, inPart, number] =
-    /^\*\*Status\.\*\* Superseded( in part)? by \[ADR (\d+)\]/m.exec(read(join(ADR, adr))) ?? [];
-  return number === undefined ? undefined : ` (${inPart === undefined ? '' : 'in part '}superseded by ${number})`;
-}
-
 describe('the decisions', () => {
-  it('are listed in the index, with their titles and successors', () => {
+  it('are listed in the index, with their titles', () => {
     const listed = [...read(join(ADR, 'README.md')).matchAll(/^- \[\d{4}\]\(([^)]+)\) (.+)$/gm)];
-    const titles = adrs.map((name) => [name, `${titleOf(name)}${supersededBy(name) ?? ''}`]);
+    const titles = adrs.map((name) => [name, titleOf(name)]);
     expect(listed.map(([, name, title]) => [name, title])).toEqual(titles);
   });
 });

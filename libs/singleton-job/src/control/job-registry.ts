@@ -23,7 +23,7 @@ import { nextDue } from './next-due.js';
 
 const NOWHERE_TITLE = 'trigger(), pause(), resume() and stepDown() need a connection';
 const NOWHERE =
-  'connection must be given to steer jobs of other replicas, got undefined: the registry needs a Redis URL also where enabled is false';
+  'connection must be given to steer jobs of other replicas, got undefined: set it, also where enabled is false';
 
 /**
  * Shows the jobs of this replica, and steers them on all replicas. Inject it into any provider. The guide is docs/managing-jobs.md.

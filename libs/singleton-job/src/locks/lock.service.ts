@@ -16,8 +16,7 @@ import { winLock } from './win-lock.js';
 const RECALL_MS = 500;
 const GIVE_BACK_MS = 500;
 
-const NOWHERE =
-  'connection must be given to lock anything, got undefined: LockService needs a Redis URL also where enabled is false';
+const NOWHERE = 'connection must be given to lock anything, got undefined: set it, also where enabled is false';
 
 type LockedFunction<T> = (lock: LockHandle) => T | Promise<T>;
 

@@ -20,7 +20,7 @@ export type OptionTable = Readonly<Record<string, OptionRow>>;
 type ValueOf<R extends OptionRow> = Exclude<ReturnType<R['read']>, undefined>;
 
 /** The value of an option, and where it stands. */
-export interface GivenOption<T = unknown> {
+interface GivenOption<T = unknown> {
   readonly value: T;
   /** Its place in messages: `jobs.price-tick.period`. */
   readonly path: string;
