@@ -1,10 +1,10 @@
 import { type EventEmitter } from 'node:events';
 import { type Redis } from 'ioredis';
-import { reconnectDelayMs } from './reconnect-delay.js';
+import { reconnectDelayMs } from '../reconnect-delay.js';
 import { DISCONNECT_TIMEOUT_MS, isCluster, nodesOf, type RedisClient } from './redis-clients.js';
 import { failureText, isMisconfiguration, isWrongPassword } from './redis-errors.js';
 import { tlsFix } from './redis-fixes.js';
-import { SilentConnectionError, SocketWatchdog } from './socket-watchdog.js';
+import { SilenceWatchdog, SilentConnectionError } from '../silence-watchdog.js';
 
 interface ReconnectingClientOptions<C extends RedisClient> {
   /** Creates a client that is not connected yet. Undefined: there is nothing to connect to at the moment. Called anew after a rejection. */
@@ -126,11 +126,11 @@ export class ReconnectingClient<C extends RedisClient> {
         if (this.#options.hasNewPasswords === true && isWrongPassword(error)) this.drop(client, error);
       });
       events.on('+node', (node: Redis) => {
-        new SocketWatchdog(node);
+        watchSilence(node);
         if (client.status === 'ready') connectSoon(node);
       });
     } else {
-      new SocketWatchdog(client);
+      watchSilence(client);
     }
     let hasAnswered = false;
     events.once('ready', () => {
@@ -189,6 +189,22 @@ function whyNeverReady(client: RedisClient, failure: unknown = 'the connection w
   const message = failureText(failure);
   const fix = tlsFix(message, client.options.tls !== undefined);
   return fix === undefined ? failure : new Error(`${message.replace(/[.:\s]+$/, '')}. ${fix}`, { cause: failure });
+}
+
+function watchSilence(redis: Redis): void {
+  const watchdog = new SilenceWatchdog({
+    socket: () => redis.stream,
+    close: (error) => {
+      redis.stream.destroy(error);
+    },
+  });
+  // every command passes here, also those that ioredis sends by itself; its own queue is private
+  const send = redis.sendCommand.bind(redis);
+  redis.sendCommand = (command, stream) => {
+    const sent = send(command, stream);
+    watchdog.watch(command.promise as Promise<unknown>);
+    return sent;
+  };
 }
 
 function destroySocket(node: Redis): void {

@@ -18,7 +18,7 @@ import {
   type StateUpdate,
   type StoreMessage,
 } from '../lock-store.js';
-import { readMessage, writeMessage } from './lock-message.js';
+import { readMessage, writeMessage } from '../lock-message.js';
 import { type ReadConnection, type RedisConnectionOptions } from './redis-clients.js';
 import { RedisConnections } from './redis-connections.js';
 import { readAcquire, readClaim, readHeartbeat, Reply } from './redis-replies.js';

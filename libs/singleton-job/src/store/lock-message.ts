@@ -1,4 +1,4 @@
-import { type JobCommandReply, type JobCommandRequest, type LockMessage, type StoreMessage } from '../lock-store.js';
+import { type JobCommandReply, type JobCommandRequest, type LockMessage, type StoreMessage } from './lock-store.js';
 
 const VERSION = 1;
 const ACTIONS = ['trigger', 'step-down', 'pause', 'resume'] as const satisfies JobCommandRequest['action'][];

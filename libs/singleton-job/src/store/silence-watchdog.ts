@@ -1,5 +1,4 @@
-import { type Redis } from 'ioredis';
-import { showDuration } from '../../base/events/show-duration.js';
+import { showDuration } from '../base/events/show-duration.js';
 
 /** How long nothing may arrive on a connection while a request waits for its answer. */
 const SILENCE_MS = 1_500;
@@ -12,6 +11,20 @@ export class SilentConnectionError extends Error {
   }
 }
 
+/** What the watchdog reads of a connection. */
+export interface Socket {
+  readonly bytesRead: number;
+  /** A client has its own time-out for a socket that is still connecting. */
+  readonly connecting: boolean;
+}
+
+interface SilenceWatchdogOptions {
+  /** Undefined: there is none yet. */
+  readonly socket: () => Socket | undefined;
+  /** Closes the connection. */
+  readonly close: (error: SilentConnectionError) => void;
+}
+
 /**
  * Closes a connection on which nothing arrives for 1.5 s while a request waits for its answer. The handshake counts as a request: a
  * server may accept connections and then hang.
@@ -19,27 +32,20 @@ export class SilentConnectionError extends Error {
  * Time during which the event loop is blocked does not count. Before the connection is closed, the event loop reads once more: a
  * process that was blocked or stopped finds the answers that arrived in the meantime.
  */
-export class SocketWatchdog {
-  readonly #redis: Redis;
+export class SilenceWatchdog {
+  readonly #options: SilenceWatchdogOptions;
   readonly #waiting = new Set<Promise<unknown>>();
   #timer: NodeJS.Timeout | undefined;
-  #seen: Progress;
+  #seen: { readonly socket: Socket | undefined; readonly bytesRead: number } | undefined;
   #lookedAt = 0;
   #silentMs = 0;
 
-  constructor(redis: Redis) {
-    this.#redis = redis;
-    this.#seen = progressOf(redis);
-    // every command passes here, also those that ioredis sends by itself; its own queue is private
-    const send = redis.sendCommand.bind(redis);
-    redis.sendCommand = (command, stream) => {
-      const sent = send(command, stream);
-      this.#watch(command.promise as Promise<unknown>);
-      return sent;
-    };
+  constructor(options: SilenceWatchdogOptions) {
+    this.#options = options;
   }
 
-  #watch(answer: Promise<unknown>): void {
+  /** Watches the connection until this answer has arrived. */
+  watch(answer: Promise<unknown>): void {
     if (this.#waiting.size === 0) this.#startAnew();
     this.#waiting.add(answer);
     const settled = (): void => {
@@ -50,7 +56,8 @@ export class SocketWatchdog {
   }
 
   #startAnew(): void {
-    this.#seen = progressOf(this.#redis);
+    const socket = this.#options.socket();
+    this.#seen = { socket, bytesRead: socket?.bytesRead ?? 0 };
     this.#lookedAt = performance.now();
     this.#silentMs = 0;
   }
@@ -79,23 +86,11 @@ export class SocketWatchdog {
   #closeIfStillSilent(): void {
     if (this.#waiting.size === 0 || this.#hasMoved()) return;
     this.#silentMs = 0;
-    this.#redis.stream.destroy(new SilentConnectionError());
+    this.#options.close(new SilentConnectionError());
   }
 
   #hasMoved(): boolean {
-    const { stream, bytesRead, isConnecting } = progressOf(this.#redis);
-    // ioredis has its own time-out for a socket that is still connecting
-    return isConnecting || stream !== this.#seen.stream || bytesRead !== this.#seen.bytesRead;
+    const socket = this.#options.socket();
+    return socket?.connecting !== false || socket !== this.#seen?.socket || socket.bytesRead !== this.#seen.bytesRead;
   }
-}
-
-interface Progress {
-  readonly stream: unknown;
-  readonly bytesRead: number;
-  readonly isConnecting: boolean;
-}
-
-function progressOf(redis: Redis): Progress {
-  const stream = redis.stream as Redis['stream'] | undefined;
-  return { stream, bytesRead: stream?.bytesRead ?? 0, isConnecting: stream?.connecting ?? true };
 }
