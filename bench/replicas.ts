@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type RecordedRun } from '../tools/replicas/history.js';
 import { recordedRuns } from '../tools/replicas/recorded-runs.js';
-import { guard } from '../tools/replicas/redis/guard.js';
+import { guard } from '../tools/replicas/guard.js';
 import { type OwnServer } from '../tools/replicas/servers.js';
 import { until } from '../tools/replicas/until.js';
 import { WorkerProcess } from '../tools/replicas/worker-process.js';

@@ -5,7 +5,7 @@ import { type RedisConnectionOptions } from '../../libs/singleton-job/src/store/
 import { RedisLockStore } from '../../libs/singleton-job/src/store/redis/redis-lock-store.js';
 import { eventually } from '../../libs/singleton-job/src/testing/lock-store-contract/requests.js';
 import { RedisServer } from '../../tools/replicas/redis/index.js';
-import { freePort } from '../../tools/replicas/redis/free-port.js';
+import { freePort } from '../../tools/replicas/free-port.js';
 import { RedisCluster } from '../../tools/replicas/redis/redis-cluster.js';
 import { TlsCertificate } from '../support/tls-certificate.js';
 

@@ -9,6 +9,7 @@ import {
 import { InMemoryLockStore } from '../../libs/singleton-job/src/store/memory/in-memory-store.js';
 import { ManualClock, TestServer } from '../../libs/singleton-job/src/testing/index.js';
 import { LONG_MS } from '../../libs/singleton-job/src/testing/lock-store-contract/requests.js';
+import { NO_STATE, PostgresFixture } from './postgres-fixture.js';
 import { RedisFixture } from './redis-fixture.js';
 
 /** What a request knows of the last heartbeat: all of it, something else, or nothing. */
@@ -263,54 +264,122 @@ class Replica {
 
 type Answer = Awaited<ReturnType<LockStore['acquire' | 'renew' | 'claim' | 'release' | 'setPaused']>> | HeartbeatResult;
 
-describe('Redis and memory', () => {
-  let fixture: RedisFixture;
-  let redis: LockStore;
+/** A store on a server, and the faults of a sequence. */
+interface Served extends AsyncDisposable {
+  readonly store: LockStore;
+  /** The time of the server. */
+  now(): Promise<number>;
+  interfere(taken: Step): Promise<void>;
+  /** The numbers of the state, by their names. */
+  state(): Promise<Record<string, unknown>>;
+}
+
+async function onRedis(): Promise<Served> {
+  const fixture = await RedisFixture.start();
+  const { raw } = fixture;
   const projectName = `p-${randomUUID()}`;
   const lock = `${projectName}:job:lock`;
   const state = `{${lock}}:state`;
   const sessions = `{${projectName}:sessions}`;
+  return {
+    store: (await fixture.connect({ projectName })).store,
+    now: async () => {
+      const [seconds, micros] = await raw.time();
+      return Number(seconds) * 1_000 + Math.floor(Number(micros) / 1_000);
+    },
+    interfere: async (taken) => {
+      const isMet = (await raw.hexists(`${sessions}:server`, 'seen')) === 1;
+      if (taken.kind === 'heartbeat' && taken.isAfterRestart) await raw.hset(`${sessions}:server`, 'runId', 'another');
+      if (taken.kind === 'heartbeat' && taken.isAfterStepBack && isMet)
+        await raw.hset(`${sessions}:server`, 'seen', LATER);
+      if (taken.kind === 'occupy') await raw.set(lock, taken.holder);
+      if (taken.kind === 'freeLock') await raw.del(lock);
+      if (taken.kind === 'loseState') await raw.del(state);
+      if (taken.kind === 'loseSessions') await raw.del(sessions);
+      if (taken.kind === 'loseData') await raw.del(lock, state, sessions, `${sessions}:server`);
+    },
+    state: () => raw.hgetall(state),
+    [Symbol.asyncDispose]: () => fixture[Symbol.asyncDispose](),
+  };
+}
+
+async function onPostgres(): Promise<Served> {
+  const fixture = await PostgresFixture.start();
+  const projectName = `p-${randomUUID()}`;
+  const { store } = await fixture.connect({ projectName });
+  const raw = await fixture.client();
+  const run = async (sql: string, ...values: unknown[]) =>
+    (await raw.query<Record<string, unknown>>(sql.replaceAll('FROM ', 'FROM singleton_job.'), values)).rows;
+  const inProject = (sql: string, ...values: unknown[]) => run(`${sql} project = '${projectName}'`, ...values);
+  const servers = 'UPDATE singleton_job.servers SET';
+  return {
+    store,
+    now: async () => Number((await raw.query<{ now: string }>('SELECT singleton_job.now_1() AS now')).rows[0]?.now),
+    interfere: async (taken) => {
+      if (taken.kind === 'heartbeat' && taken.isAfterRestart) await inProject(`${servers} server_id = 'another' WHERE`);
+      if (taken.kind === 'heartbeat' && taken.isAfterStepBack)
+        await inProject(
+          `UPDATE singleton_job.sessions SET seen = $1
+          WHERE project IN (SELECT project FROM servers WHERE server_id IS NOT NULL) AND`,
+          LATER,
+        );
+      if (taken.kind === 'occupy')
+        await run(
+          `INSERT INTO singleton_job.locks (project, name, holder) VALUES ('${projectName}', 'job', $1)
+          ON CONFLICT (project, name) DO UPDATE SET holder = excluded.holder, expires_at = NULL`,
+          taken.holder,
+        );
+      if (taken.kind === 'freeLock')
+        await inProject('UPDATE singleton_job.locks SET holder = NULL, expires_at = NULL WHERE');
+      if (taken.kind === 'loseState') await inProject(`UPDATE singleton_job.locks SET ${NO_STATE} WHERE`);
+      if (taken.kind === 'loseSessions' || taken.kind === 'loseData') await inProject('DELETE FROM sessions WHERE');
+      if (taken.kind === 'loseData')
+        for (const table of ['servers', 'locks']) await inProject(`DELETE FROM ${table} WHERE`);
+    },
+    state: async () => {
+      const [row = {}] = await inProject('SELECT * FROM locks WHERE');
+      const { created_at: createdAt, run_started_at: runStartedAt, run_ended_at: runEndedAt, ...others } = row;
+      const fields = { ...others, createdAt, runStartedAt, runEndedAt };
+      return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
+    },
+    [Symbol.asyncDispose]: async () => {
+      await raw.end();
+      await fixture[Symbol.asyncDispose]();
+    },
+  };
+}
+
+describe.each([
+  ['Redis', onRedis],
+  ['PostgreSQL', onPostgres],
+])('%s and memory', (_name, start) => {
+  let served: Served;
 
   beforeAll(async () => {
-    fixture = await RedisFixture.start();
-    redis = (await fixture.connect({ projectName })).store;
+    served = await start();
   });
 
   afterAll(async () => {
-    await fixture[Symbol.asyncDispose]();
+    await served[Symbol.asyncDispose]();
   });
-
-  const interfere = async (taken: Step): Promise<void> => {
-    const { raw } = fixture;
-    const isMet = (await raw.hexists(`${sessions}:server`, 'seen')) === 1;
-    if (taken.kind === 'heartbeat' && taken.isAfterRestart) await raw.hset(`${sessions}:server`, 'runId', 'another');
-    if (taken.kind === 'heartbeat' && taken.isAfterStepBack && isMet)
-      await raw.hset(`${sessions}:server`, 'seen', LATER);
-    if (taken.kind === 'occupy') await raw.set(lock, taken.holder);
-    if (taken.kind === 'freeLock') await raw.del(lock);
-    if (taken.kind === 'loseState') await raw.del(state);
-    if (taken.kind === 'loseSessions') await raw.del(sessions);
-    if (taken.kind === 'loseData') await raw.del(lock, state, sessions, `${sessions}:server`);
-  };
 
   it('answer every sequence of requests in the same way, and late requests lower nothing', async () => {
     await fc.assert(
       fc.asyncProperty(sequence(1), async (steps) => {
-        await interfere({ kind: 'loseData' });
-        const [seconds, micros] = await fixture.raw.time();
-        const begin = Number(seconds) * 1_000 + Math.floor(Number(micros) / 1_000);
+        await served.interfere({ kind: 'loseData' });
+        const begin = await served.now();
         const clock = new ManualClock(begin);
         const server = new SteppedServer(clock);
-        const [one, two] = [new Replica(redis, begin), new Replica(new InMemoryLockStore(server), begin)];
-        let before: Record<string, string> = {};
+        const [one, two] = [new Replica(served.store, begin), new Replica(new InMemoryLockStore(server), begin)];
+        let before: Record<string, unknown> = {};
         for (const taken of steps) {
-          await interfere(taken);
+          await served.interfere(taken);
           interfereInMemory(server, taken);
           const answer = await one.send(taken);
           // the other store takes the step at the very same time
           if (answer !== undefined) clock.stepWall(answer.storeTime - clock.wallNow());
           expect(comparable(await two.send(taken))).toEqual(comparable(answer));
-          const after = await fixture.raw.hgetall(state);
+          const after = await served.state();
           if (taken.kind !== 'loseData' && taken.kind !== 'loseState') expectNothingLowered(before, after);
           before = after;
         }
@@ -318,7 +387,9 @@ describe('Redis and memory', () => {
       { numRuns: 300 },
     );
   });
+});
 
+describe('The steps', () => {
   it('are compared on sequences that meet every kind of answer', async () => {
     const seen = new Set<string>();
     await fc.assert(
@@ -386,7 +457,7 @@ function kindsOf(answer: Answer | undefined): string[] {
 }
 
 /**
- * Redis has a run id of its own, and reads its clock again for the rest of a life. The end of a session does not say when it was
+ * A server has an id of its own. Redis reads its clock again for the rest of a life. The end of a session does not say when it was
  * recorded, so the versions may differ. The changes of the list show that they grow together.
  */
 function comparable(answer: Answer | undefined): object | undefined {
@@ -401,7 +472,7 @@ function comparable(answer: Answer | undefined): object | undefined {
   };
 }
 
-function expectNothingLowered(before: Record<string, string>, after: Record<string, string>): void {
+function expectNothingLowered(before: Record<string, unknown>, after: Record<string, unknown>): void {
   for (const field of ['token', 'createdAt', 'claimed', 'handled', 'slot', 'runStartedAt', 'runEndedAt']) {
     const [old, now] = [before[field], after[field]];
     if (old !== undefined) expect({ field, value: Number(now) >= Number(old) }).toEqual({ field, value: true });

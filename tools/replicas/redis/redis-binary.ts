@@ -2,7 +2,7 @@ import { execFile, spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { guard } from './guard.js';
+import { guard } from '../guard.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

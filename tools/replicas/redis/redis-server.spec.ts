@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { freePort } from './free-port.js';
+import { freePort } from '../free-port.js';
 import { provideRedis } from './provide-redis.js';
 import { isSupported } from './redis-binary.js';
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Redis } from 'ioredis';
-import { freePort } from './free-port.js';
+import { freePort } from '../free-port.js';
 import { locateRedisServer } from './locate-redis-server.js';
 import { launch, type RedisBinary, type RunningRedis } from './redis-binary.js';
 

@@ -19,7 +19,7 @@ export function guard(pid: number, dir = ''): Guard {
   if (process.platform === 'win32') return IDLE;
   const script = 'cat >/dev/null; kill -9 "$1" 2>/dev/null; test -z "$2" || { sleep 0.2; rm -rf "$2"; }';
   // in a process group of its own: Ctrl-C on the terminal must reach us first
-  const shell = spawn('sh', ['-c', script, 'redis-guard', String(pid), dir], {
+  const shell = spawn('sh', ['-c', script, 'server-guard', String(pid), dir], {
     stdio: ['pipe', 'ignore', 'ignore'],
     detached: true,
   });

@@ -1,0 +1,76 @@
+import { type EventEmitter } from 'node:events';
+import { LockStoreError } from '../../base/errors/lock-store.error.js';
+
+/** Options of a client of `pg`. It has many more than these. */
+export interface PostgresConfig {
+  readonly connectionString?: string | undefined;
+  readonly host?: string | undefined;
+  readonly port?: number | undefined;
+  readonly database?: string | undefined;
+  readonly user?: string | undefined;
+  readonly password?: string | undefined;
+  readonly ssl?: unknown;
+}
+
+/** A `Pool` of `pg`. Only its options are used: the library opens its own connections, so that a busy pool costs no lead. */
+export interface PostgresPool {
+  readonly options: object;
+  connect(...args: never[]): unknown;
+}
+
+/** Where PostgreSQL is: a URL, or options or a pool of `pg`. */
+export type PostgresConnectionOptions = string | { readonly postgres: PostgresConfig | PostgresPool };
+
+export type ReadPostgresConnection = () => Promise<PostgresConnectionOptions>;
+
+export type Row = Readonly<Record<string, unknown>>;
+
+/** The part of a client of `pg` that is used here. */
+export interface PostgresClient extends EventEmitter {
+  readonly connection: {
+    readonly stream: { readonly bytesRead: number; readonly connecting: boolean; destroy(error?: Error): unknown };
+  };
+  connect(): Promise<unknown>;
+  query(text: string, values?: readonly unknown[]): Promise<{ readonly rows: readonly Row[] }>;
+  end(): Promise<void>;
+}
+
+const CONNECT_TIMEOUT_MS = 1_000;
+
+/** Creates clients that are not connected. The only place that loads `pg`. */
+export async function postgresClient(connection: PostgresConnectionOptions): Promise<PostgresClient> {
+  const { Client } = await load();
+  return new Client({
+    ...configOf(connection),
+    // the only option of the start that a pooler lets pass
+    application_name: 'nestjs-singleton-job',
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    keepAlive: true,
+  });
+}
+
+async function load(): Promise<{ readonly Client: new (config: object) => PostgresClient }> {
+  try {
+    const loaded: unknown = await import('pg');
+    return (Reflect.get(loaded as object, 'default') ?? loaded) as { Client: new (config: object) => PostgresClient };
+  } catch (error) {
+    const message = "connection names PostgreSQL, and the package 'pg' cannot be loaded: npm install pg";
+    throw new LockStoreError('STORE_MISCONFIGURED', message, { cause: error, wasSent: false, affectsAllJobs: true });
+  }
+}
+
+function configOf(connection: PostgresConnectionOptions): object {
+  if (typeof connection === 'string') return { connectionString: connection };
+  const { postgres } = connection;
+  const config = isPool(postgres) ? postgres.options : postgres;
+  // a pool hides these two from a spread
+  return {
+    ...config,
+    password: Reflect.get(config, 'password') as unknown,
+    ssl: Reflect.get(config, 'ssl') as unknown,
+  };
+}
+
+export function isPool(postgres: PostgresConfig | PostgresPool): postgres is PostgresPool {
+  return typeof Reflect.get(postgres, 'connect') === 'function';
+}

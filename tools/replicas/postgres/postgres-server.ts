@@ -1,0 +1,239 @@
+import { execFile, spawn } from 'node:child_process';
+import { chownSync, closeSync, openSync, readdirSync, readFileSync } from 'node:fs';
+import { access, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { Client } from 'pg';
+import { freePort } from '../free-port.js';
+import { guard } from '../guard.js';
+
+const START_LIMIT_MS = 30_000;
+const DEBIAN = '/usr/lib/postgresql';
+const NOT_FOUND = `No PostgreSQL to start: none on the PATH. Install PostgreSQL 13 or later:
+  Debian, Ubuntu   sudo apt-get install postgresql
+  macOS            brew install postgresql
+or set POSTGRES_BIN to the folder with postgres and initdb.`;
+
+/** postgres refuses to run as root. */
+const USER = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+
+interface Running {
+  readonly pid: number;
+  readonly exited: Promise<void>;
+}
+
+/**
+ * A private PostgreSQL on a free loopback port. It can be stopped, killed, hung and started again. Its files outlive a kill, as those of a
+ * crashed server do. It ends with this process, for any reason.
+ */
+export class PostgresServer implements AsyncDisposable {
+  readonly #bin: string;
+  readonly #dir: string;
+  readonly #args: readonly string[];
+  readonly port: number;
+  #running: Running | undefined;
+
+  private constructor(bin: string, dir: string, port: number, args: readonly string[]) {
+    this.#bin = bin;
+    this.#dir = dir;
+    this.port = port;
+    this.#args = args;
+  }
+
+  /** Resolves once the server accepts connections. `args` are more arguments of postgres, such as `['-c', 'max_connections=10']`. */
+  static async start(args: readonly string[] = []): Promise<PostgresServer> {
+    const bin = await locate();
+    const dir = await mkdtemp(join(tmpdir(), 'singleton-job-postgres-'));
+    if (USER.uid !== undefined) chownSync(dir, USER.uid, USER.gid);
+    const init = ['--pgdata', join(dir, 'data'), '--username', 'postgres', '--auth', 'trust'];
+    await promisify(execFile)(join(bin, 'initdb'), [...init, '--encoding', 'UTF8', '--no-locale', '--no-sync'], USER);
+    const server = new PostgresServer(bin, dir, await freePort(), args);
+    await server.up();
+    return server;
+  }
+
+  get url(): string {
+    return this.urlOf('postgres');
+  }
+
+  /** The URL for another role, which needs no password. */
+  urlOf(role: string): string {
+    return `postgresql://${role}@127.0.0.1:${String(this.port)}/postgres`;
+  }
+
+  /** Which PostgreSQL this is, for one line of a log. */
+  get source(): string {
+    return join(this.#bin, 'postgres');
+  }
+
+  /** Starts a server that is down, on the same port and with its files. */
+  async up(): Promise<void> {
+    if (this.#running !== undefined) return;
+    const running = this.#launch();
+    const ended = new AbortController();
+    void running.exited.then(() => {
+      ended.abort();
+    });
+    const giveUpAt = performance.now() + START_LIMIT_MS;
+    while (!(await this.#isAnswering())) {
+      if (ended.signal.aborted || performance.now() > giveUpAt) {
+        signalAll(running.pid, 'SIGKILL');
+        const log = await readFile(join(this.#dir, 'log'), 'utf8');
+        throw new Error(`PostgreSQL (${this.source}) did not start on port ${String(this.port)}:\n${log}`);
+      }
+      await delay(20);
+    }
+    this.#running = running;
+  }
+
+  /** Shuts it down: it ends all connections, and its data is kept. */
+  down(): Promise<void> {
+    return this.#end('SIGINT');
+  }
+
+  async restart(): Promise<void> {
+    await this.down();
+    await this.up();
+  }
+
+  /** Ends all its processes as a crash of the machine does. `up()` starts it again with all that was committed. */
+  kill(): Promise<void> {
+    return this.#end('SIGKILL');
+  }
+
+  /** Hangs it: connections stay open, and nothing is answered until `resume()`. */
+  pause(): Promise<void> {
+    if (this.#running !== undefined) signalAll(this.#running.pid, 'SIGSTOP');
+    return Promise.resolve();
+  }
+
+  resume(): Promise<void> {
+    if (this.#running !== undefined) signalAll(this.#running.pid, 'SIGCONT');
+    return Promise.resolve();
+  }
+
+  /** Ends it for good and removes its files. */
+  async stop(): Promise<void> {
+    await this.#end('SIGKILL');
+    await rm(this.#dir, { recursive: true, force: true, maxRetries: 5 });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+  }
+
+  #launch(): Running {
+    const settings = {
+      listen_addresses: '127.0.0.1',
+      port: this.port,
+      unix_socket_directories: '',
+      // a killed process loses nothing by it, only a machine without power would
+      fsync: 'off',
+      shared_buffers: '16MB',
+    };
+    const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${String(value)}`]);
+    const log = openSync(join(this.#dir, 'log'), 'a');
+    const child = spawn(this.source, ['-D', join(this.#dir, 'data'), ...args, ...this.#args], {
+      ...USER,
+      cwd: this.#dir,
+      stdio: ['ignore', log, log],
+      // in a process group of its own: Ctrl-C is for the program that uses it, which stops it last
+      detached: true,
+    });
+    closeSync(log);
+    const { pid } = child;
+    if (pid === undefined) throw new Error(`${this.source} cannot be started`);
+    const guarded = guard(pid, this.#dir);
+    const exited = new Promise<void>((resolve) => {
+      child.once('exit', () => {
+        guarded.dismiss();
+        resolve();
+      });
+    });
+    // a server that was not stopped must not keep this process alive; the guard ends it
+    child.unref();
+    return { pid, exited };
+  }
+
+  async #isAnswering(): Promise<boolean> {
+    const client = new Client({ connectionString: this.url, connectionTimeoutMillis: 500 });
+    client.on('error', () => undefined);
+    try {
+      await client.connect();
+      return true;
+    } catch {
+      return false;
+    } finally {
+      await client.end().catch(() => undefined);
+    }
+  }
+
+  async #end(signal: 'SIGINT' | 'SIGKILL'): Promise<void> {
+    const running = this.#running;
+    this.#running = undefined;
+    if (running === undefined) return;
+    // a process that hangs does not shut down
+    signalAll(running.pid, 'SIGCONT');
+    if (signal === 'SIGKILL') signalAll(running.pid, signal);
+    else process.kill(running.pid, signal);
+    await running.exited;
+  }
+}
+
+/** Sends a signal to the server and to the process of each connection. */
+function signalAll(pid: number, signal: NodeJS.Signals): void {
+  for (const each of [pid, ...childrenOf(pid)]) {
+    try {
+      process.kill(each, signal);
+    } catch {
+      // it has ended meanwhile
+    }
+  }
+}
+
+function childrenOf(pid: number): number[] {
+  const parentOf = (child: string): number => {
+    try {
+      return Number(/\) \S (\d+)/.exec(readFileSync(`/proc/${child}/stat`, 'utf8'))?.[1]);
+    } catch {
+      return NaN;
+    }
+  };
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name) && parentOf(name) === pid)
+    .map(Number);
+}
+
+let located: Promise<string> | undefined;
+
+/** The folder with the programs, from the first of: POSTGRES_BIN, the PATH, the packages of Debian or Ubuntu. */
+function locate(): Promise<string> {
+  return (located ??= (async () => {
+    const chosen = process.env['POSTGRES_BIN'];
+    const folders =
+      chosen === undefined ? [...(process.env['PATH'] ?? '').split(delimiter), ...debianFolders()] : [chosen];
+    for (const folder of folders) {
+      if (await isThere(join(folder, 'initdb'))) return folder;
+    }
+    throw new Error(NOT_FOUND);
+  })());
+}
+
+function debianFolders(): string[] {
+  try {
+    return readdirSync(DEBIAN)
+      .toSorted((a, b) => Number(b) - Number(a))
+      .map((version) => join(DEBIAN, version, 'bin'));
+  } catch {
+    return [];
+  }
+}
+
+function isThere(file: string): Promise<boolean> {
+  return access(file).then(
+    () => true,
+    () => false,
+  );
+}
