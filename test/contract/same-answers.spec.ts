@@ -316,7 +316,8 @@ async function onPostgres(): Promise<Served> {
     store,
     now: async () => Number((await raw.query<{ now: string }>('SELECT singleton_job.now_1() AS now')).rows[0]?.now),
     interfere: async (taken) => {
-      if (taken.kind === 'heartbeat' && taken.isAfterRestart) await inProject(`${servers} server_id = 'another' WHERE`);
+      if (taken.kind === 'heartbeat' && taken.isAfterRestart)
+        await inProject(`${servers} server_id = 'another' WHERE server_id IS NOT NULL AND`);
       if (taken.kind === 'heartbeat' && taken.isAfterStepBack)
         await inProject(
           `UPDATE singleton_job.sessions SET seen = $1

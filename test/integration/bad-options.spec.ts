@@ -1,7 +1,12 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { Cluster, Redis } from 'ioredis';
+import pg from 'pg';
 import { SingletonJobModule, type SingletonJobOptions } from 'nestjs-singleton-job';
 import { problemsOf, startApplication } from '../support/nest-application.js';
+
+const { Pool } = pg;
+const ENDED_POOL = new Pool();
+await ENDED_POOL.end();
 
 type Row = readonly [mistake: string, options: Record<string, unknown>];
 
@@ -69,6 +74,19 @@ const CONNECTIONS: Row[] = [
     { connection: { nodes: [6379], options: { redisOptions: { password: () => 'secret' } } } },
   ],
   ['a function that returns a mistake', { store: undefined, connection: () => 'localhost:6379' }],
+  ['a URL of MySQL', { connection: 'mysql://user:secret@db/shop' }],
+  ['a # in a password of PostgreSQL', { connection: 'postgresql://user:s3c#ret@db/shop' }],
+  ['a URL of PostgreSQL without a host', { connection: 'postgresql:' }],
+  ['no options of PostgreSQL', { connection: { postgres: undefined } }],
+  ['a URL in place of options of PostgreSQL', { connection: { postgres: 'postgresql://user:secret@db/shop' } }],
+  ['a URL among options of PostgreSQL', { connection: { postgres: { url: 'postgresql://user:secret@db/shop' } } }],
+  ['a wrong port of PostgreSQL', { connection: { postgres: { port: Number(undefined) } } }],
+  ['a function for a password of PostgreSQL', { connection: { postgres: { password: () => 'secret' } } }],
+  ['a schema beside PostgreSQL options', { connection: { postgres: {}, schema: 'jobs' } }],
+  ['a pool that has ended', { connection: { postgres: ENDED_POOL } }],
+  ['a pool and a heartbeat thread', { store: undefined, heartbeatThread: true, connection: { postgres: new Pool() } }],
+  ['a schema that needs quotes', { connection: 'postgresql://db/shop', schema: 'My-Jobs' }],
+  ['a schema with Redis', { connection: 'redis://cache', schema: 'jobs' }],
   ['a prefix in a URL', { connection: 'redis://cache?keyPrefix=x' }],
   ['a URL among options', { connection: { url: 'redis://user:secret@cache' } }],
   ['options of another client', { connection: { socket: { host: 'cache' } } }],

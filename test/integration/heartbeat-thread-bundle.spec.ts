@@ -9,7 +9,7 @@ import { ROOT } from '../../tools/workspace/paths.js';
 const MAIN = `
   import { HeartbeatThread } from './control/heartbeat-thread.ts';
   const options = process.argv[2] === undefined ? {} : { workerFile: process.argv[2] };
-  const thread = new HeartbeatThread({ projectName: 'p', connection: 'redis://127.0.0.1:1', options, notify: () => {} });
+  const thread = new HeartbeatThread({ store: { projectName: 'p', connection: process.argv[3] ?? 'redis://127.0.0.1:1' }, options, notify: () => {} });
   thread.start().then(() => { console.log('started'); return thread.close(); }, ({ message }) => console.log(message));`;
 
 describe('In a bundle, the heartbeat thread', () => {
@@ -39,6 +39,10 @@ describe('In a bundle, the heartbeat thread', () => {
 
   it('is started from the file that workerFile names', async () => {
     expect(await run('./thread.cjs')).toBe('started');
+  });
+
+  it('also with PostgreSQL, which loads pg from node_modules', async () => {
+    expect(await run('./thread.cjs', 'postgresql://127.0.0.1:1/p')).toBe('started');
   });
 
   it('is not found without workerFile, and the mistake says what to do', async () => {

@@ -7,24 +7,24 @@ async function loadedBy(program: string): Promise<string[]> {
     const { createRequire } = await import('node:module');
     const files = Object.keys(createRequire(process.cwd() + '/').cache);
     const isLoaded = (name) => files.some((file) => file.includes('/node_modules/' + name + '/'));
-    console.log(JSON.stringify(['ioredis', '@opentelemetry/api'].filter(isLoaded)));`;
+    console.log(JSON.stringify(['ioredis', 'pg', '@opentelemetry/api'].filter(isLoaded)));`;
   return JSON.parse(await node('tsx/dist/cli.mjs', ['-e', `(async () => {${program}${print}})()`])) as string[];
 }
 
 const LIBRARY = './libs/singleton-job/src';
 
 describe('The library', () => {
-  it.each(['index.ts', 'testing/index.ts'])(
-    'loads nothing for Redis until a store in Redis is made: %s',
-    async (entry) => {
-      expect(await loadedBy(`await import('${LIBRARY}/${entry}');`)).toEqual([]);
-    },
-  );
+  it.each(['index.ts', 'testing/index.ts'])('loads no client until a store is made: %s', async (entry) => {
+    expect(await loadedBy(`await import('${LIBRARY}/${entry}');`)).toEqual([]);
+  });
 
-  it('loads the Redis client with that store', async () => {
+  it.each([
+    ['ioredis', 'redis://127.0.0.1:1'],
+    ['pg', 'postgresql://127.0.0.1:1/p'],
+  ])('loads %s only, for the connection %s', async (client, connection) => {
     const make = `
       const { createStore } = await import('${LIBRARY}/control/create-replica.ts');
-      await createStore({ projectName: 'p', connection: 'redis://127.0.0.1:1' });`;
-    expect(await loadedBy(make)).toEqual(['ioredis']);
+      await createStore({ projectName: 'p', connection: '${connection}' });`;
+    expect(await loadedBy(make)).toEqual([client]);
   });
 });

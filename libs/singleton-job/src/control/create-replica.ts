@@ -1,6 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { messageOf } from '../base/errors/message-of.js';
-import { InvalidOptionsError } from '../base/errors/mistakes.errors.js';
 import { diagnostics } from '../base/events/diagnostics.js';
 import { type Notify } from '../base/events/events.js';
 import { LoggingObserver, type LogSink } from '../base/events/logging-observer.js';
@@ -12,6 +10,7 @@ import { LockService } from '../locks/lock.service.js';
 import { describeStore } from '../options/describe-connection.js';
 import { type ResolvedOptions } from '../options/resolve-options.js';
 import { type LockStore } from '../store/lock-store.js';
+import { openStore } from '../store/open-store.js';
 import { InMemoryLockStore, InMemoryServer } from '../store/memory/in-memory-store.js';
 import { type Clock } from '../base/time/clock.js';
 import { SystemClock } from '../base/time/system-clock.js';
@@ -95,29 +94,17 @@ export function createReplicaId(nodeId: string): string {
 }
 
 /**
- * The store of the options. The Redis client is loaded only if it is used.
+ * The store of the options.
  *
- * @throws InvalidOptionsError if it is not installed
+ * @throws InvalidOptionsError if the package of its client is not installed
  */
-export async function createStore({
-  store,
-  connection,
-  readConnection,
-  projectName,
-}: ResolvedOptions): Promise<LockStore> {
-  if (store !== undefined && store !== 'memory') return store;
+export function createStore({ store, connection, ...options }: ResolvedOptions): Promise<LockStore> {
+  if (store !== undefined && store !== 'memory') return Promise.resolve(store);
   // without a connection nothing is enabled, and nothing uses the store
   if (store === 'memory' || connection === undefined)
-    return new InMemoryLockStore(new InMemoryServer(new SystemClock()));
-  const { RedisLockStore } = await import('../store/redis/redis-lock-store.js').catch(explainMissingClient);
-  return new RedisLockStore({ projectName, connection, readConnection });
-}
-
-function explainMissingClient(error: unknown): never {
-  const isMissing = /Cannot find (package|module) 'ioredis'/.test(messageOf(error));
-  if (!isMissing) throw error;
-  const problem = "connection needs the package 'ioredis', which is not installed: run npm install ioredis";
-  throw new InvalidOptionsError([problem], { cause: error });
+    return Promise.resolve(new InMemoryLockStore(new InMemoryServer(new SystemClock())));
+  const { projectName, readConnection, schema, migrate } = options;
+  return openStore({ projectName, connection, readConnection, schema, migrate });
 }
 
 function createHeartbeatThread(
@@ -125,7 +112,8 @@ function createHeartbeatThread(
   storeName: string,
   notify: Notify,
 ): HeartbeatThread | undefined {
-  const { enabled, connection, readConnection, projectName, heartbeatThread } = options;
+  const { enabled, connection, readConnection, projectName, schema, heartbeatThread } = options;
   if (!enabled || connection === undefined || heartbeatThread === undefined) return undefined;
-  return new HeartbeatThread({ projectName, connection, readConnection, storeName, options: heartbeatThread, notify });
+  const store = { projectName, connection, readConnection, schema };
+  return new HeartbeatThread({ store, storeName, options: heartbeatThread, notify });
 }

@@ -16,7 +16,7 @@ import {
 } from '../heartbeat-thread/thread-data.js';
 import { type BackupReport, type HeartbeatBackup, type MainThreadState } from '../leadership/heartbeat-backup.js';
 import { type HeartbeatThreadOptions } from '../options/singleton-job.options.js';
-import { type ReadConnection, type RedisConnectionOptions } from '../store/redis/redis-clients.js';
+import { type StoreOptions } from '../store/open-store.js';
 import { libraryFile } from './library-file.js';
 
 /** How long to wait for `ready`: a wrong file may never send it. */
@@ -26,9 +26,8 @@ const BUNDLE_FIX =
   'in a bundle, emit nestjs-singleton-job/heartbeat-thread as a file of its own and name it in heartbeatThread: { workerFile }';
 
 interface HeartbeatThreadParts {
-  readonly projectName: string;
-  readonly connection: RedisConnectionOptions;
-  readonly readConnection: ReadConnection | undefined;
+  /** Where the main thread has its sessions. */
+  readonly store: Pick<StoreOptions, 'projectName' | 'connection' | 'readConnection' | 'schema'>;
   /** The name of the store of the main thread. */
   readonly storeName: string;
   readonly options: Partial<HeartbeatThreadOptions>;
@@ -50,13 +49,13 @@ export class HeartbeatThread implements HeartbeatBackup {
    * @throws InvalidOptionsError if its file cannot be run
    */
   async start(): Promise<void> {
-    const { projectName, connection, readConnection, options } = this.parts;
+    const { store, options } = this.parts;
+    const { readConnection, ...cloned } = store;
     const file = options.workerFile ?? libraryFile('heartbeat-thread/index');
     const { port1, port2 } = new MessageChannel();
     const workerData: HeartbeatThreadData = {
       kind: HEARTBEAT_THREAD,
-      projectName,
-      connection,
+      store: cloned,
       isReadAnew: readConnection !== undefined,
       originMs: monotonicOriginMs(),
       port: port2,
@@ -112,7 +111,7 @@ export class HeartbeatThread implements HeartbeatBackup {
 
   async #sendConnection(worker: Worker): Promise<void> {
     try {
-      worker.postMessage(await this.parts.readConnection?.());
+      worker.postMessage(await this.parts.store.readConnection?.());
     } catch {
       // the thread goes on with the last one, and says so if that does not work
     }

@@ -5,8 +5,7 @@
 import { once } from 'node:events';
 import { parentPort, workerData } from 'node:worker_threads';
 import { type MainThreadState } from '../leadership/heartbeat-backup.js';
-import { type ReadConnection, type RedisConnectionOptions } from '../store/redis/redis-clients.js';
-import { RedisLockStore } from '../store/redis/redis-lock-store.js';
+import { type ConnectionOptions, openStore, type ReadConnection } from '../store/open-store.js';
 import { SystemClock } from '../base/time/system-clock.js';
 import { BackupHeartbeats } from './backup-heartbeats.js';
 import {
@@ -40,9 +39,9 @@ function isOurs(data: unknown): data is HeartbeatThreadData {
 const CONNECTION_LIMIT_MS = 250;
 
 /** Asks the main thread for the connection of each client. */
-function askMainThread(first: RedisConnectionOptions): ReadConnection {
+function askMainThread(first: ConnectionOptions): ReadConnection {
   let latest = first;
-  parentPort?.on('message', (connection: RedisConnectionOptions) => {
+  parentPort?.on('message', (connection: ConnectionOptions) => {
     latest = connection;
   });
   return async () => {
@@ -54,11 +53,11 @@ function askMainThread(first: RedisConnectionOptions): ReadConnection {
   };
 }
 
-function run({ projectName, connection, isReadAnew, originMs, port }: HeartbeatThreadData): void {
-  const readConnection = isReadAnew ? askMainThread(connection) : undefined;
+async function run({ store, isReadAnew, originMs, port }: HeartbeatThreadData): Promise<void> {
+  const readConnection = isReadAnew ? askMainThread(store.connection) : undefined;
   const heartbeats = new BackupHeartbeats({
     // only the main thread needs messages
-    store: new RedisLockStore({ projectName, connection, readConnection, subscribes: false }),
+    store: await openStore({ ...store, readConnection, subscribes: false }),
     clock: new MainThreadClock(originMs),
     report: (report) => {
       port.postMessage(report);
@@ -74,6 +73,8 @@ function run({ projectName, connection, isReadAnew, originMs, port }: HeartbeatT
 
 const data: unknown = workerData;
 if (isOurs(data)) {
-  run(data);
-  parentPort?.postMessage(READY);
+  // no await here: CommonJS has none at the top of a module
+  void run(data).then(() => {
+    parentPort?.postMessage(READY);
+  });
 }

@@ -1,12 +1,12 @@
 import { type MessagePort } from 'node:worker_threads';
-import { type RedisConnectionOptions } from '../store/redis/redis-clients.js';
+import { type StoreOptions } from '../store/open-store.js';
 
 /** What the heartbeat thread gets at its start. It sends `ready` and {@link ThreadMessage} to its parent port, and all else to `port`. */
 export interface HeartbeatThreadData {
   /** Distinguishes this thread from others that load the same file. */
   readonly kind: typeof HEARTBEAT_THREAD;
-  readonly projectName: string;
-  readonly connection: RedisConnectionOptions;
+  /** The store of the main thread, which creates what is missing in it. */
+  readonly store: Pick<StoreOptions, 'projectName' | 'connection' | 'schema'>;
   /** Whether the thread asks the main thread for the connection of each client: see {@link WANTS_CONNECTION}. */
   readonly isReadAnew: boolean;
   /** {@link monotonicOriginMs} of the main thread. */

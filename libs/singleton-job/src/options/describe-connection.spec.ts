@@ -1,8 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { Cluster, Redis } from 'ioredis';
+import pg from 'pg';
 import { describeStore } from './describe-connection.js';
 import { type ResolvedOptions } from './resolve-options.js';
 
+const { Pool } = pg;
 const lazyConnect = true;
 const SENTINEL = { name: 'main', sentinels: [{ host: 's1' }, { host: 's2', port: 1 }], password: 'secret' };
 const NODES = ['redis://:secret@a:1', 'b:2', 7000, { host: 'd' }];
@@ -20,6 +22,10 @@ describe('The log says where the locks are, without a secret:', () => {
     ['redis://cache:7/3', new Redis('redis://user:secret@cache:7/3', { lazyConnect })],
     ["Redis 'main' of Sentinel s1:26379, s2:1", new Redis({ ...SENTINEL, lazyConnect })],
     ['Redis Cluster a:1, b:2, localhost:7000 and 1 more', new Cluster(NODES, { lazyConnect })],
+    ['postgresql://…@db/shop?…', 'postgresql://user:secret@db/shop?password=secret'],
+    ['postgres://…@db/shop', { postgres: { connectionString: 'postgres://user:secret@db/shop' } }],
+    ['postgresql://db:5433/shop', { postgres: new Pool({ host: 'db', port: 5433, database: 'shop', password: 'x' }) }],
+    ['postgresql://localhost:5432/', { postgres: {} }],
   ])('%s', (shown, connection) => {
     expect(describeStore({ store: undefined, connection })).toBe(shown);
   });

@@ -1,4 +1,4 @@
-import { type RedisConnectionOptions } from '../store/redis/redis-clients.js';
+import { type ConnectionOptions, isPostgres } from '../store/open-store.js';
 import { describeUrl, isRecord, listSome } from './describe-value.js';
 import { type ResolvedOptions } from './resolve-options.js';
 
@@ -14,13 +14,25 @@ export function describeStore({
   return connection === undefined ? undefined : describeConnection(connection);
 }
 
-function describeConnection(connection: RedisConnectionOptions): string {
+function describeConnection(connection: ConnectionOptions): string {
   if (typeof connection === 'string') return describeUrl(connection);
+  if (isPostgres(connection)) return describePostgres(connection.postgres);
   // a client of a cluster keeps the nodes that it was made with, and one of a server its options
   const nodes: unknown = Reflect.get(connection, 'startupNodes') ?? Reflect.get(connection, 'nodes');
   if (Array.isArray(nodes)) return `Redis Cluster ${describeNodes(nodes)}`;
   const options: unknown = Reflect.get(connection, 'options');
   return describeServer(isRecord(options) ? options : (connection as Record<string, unknown>));
+}
+
+/** Options of `pg`, or a pool with them. */
+function describePostgres(postgres: object): string {
+  const options: unknown = Reflect.get(postgres, 'options');
+  const { connectionString, host, port, database } = (isRecord(options) ? options : postgres) as Record<
+    string,
+    unknown
+  >;
+  if (typeof connectionString === 'string') return describeUrl(connectionString);
+  return `postgresql://${textOf(host, 'localhost')}:${textOf(port, '5432')}/${textOf(database, '')}`;
 }
 
 function describeServer(options: Record<string, unknown>): string {

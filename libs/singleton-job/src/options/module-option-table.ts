@@ -17,6 +17,9 @@ type ModuleOptionTable = {
   };
 };
 
+const isSchema = (value: unknown): value is string =>
+  typeof value === 'string' && /^[a-z_][a-z0-9_]{0,62}$/.test(value);
+
 /** Whether a class is a provider is known only to the container. */
 const isObserver = (value: unknown): value is JobObserver | ObserverClass =>
   isClass(value) || (typeof value === 'object' && value !== null);
@@ -31,6 +34,11 @@ export const MODULE_OPTIONS = {
     isRequired: true,
   },
   connection: { variable: 'text', read: readConnection },
+  schema: {
+    variable: 'text',
+    read: matching(isSchema, 'a name of lower case letters, digits and _, at most 63', "call it as in 'singleton_job'"),
+  },
+  migrate: { variable: 'boolean', read: boolean },
   store: { variable: 'none', read: readStore },
   heartbeatInterval: { variable: 'duration', read: duration({ leastMs: 50 }), default: 3_000 },
   lockExpiry: { variable: 'duration', read: expiry, default: 10_000 },
@@ -74,6 +82,7 @@ const IN_CONNECTION = "set connection, as in connection: 'redis://host:6379'";
 export const MODULE_OPTION_FIXES = {
   keyPrefix: 'the keys begin with projectName, so set that instead',
   redis: IN_CONNECTION,
+  postgres: "set connection, as in connection: 'postgresql://host/database'",
   url: IN_CONNECTION,
   host: IN_CONNECTION,
   port: IN_CONNECTION,

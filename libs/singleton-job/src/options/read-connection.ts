@@ -1,11 +1,14 @@
-import { type RedisConnectionOptions } from '../store/redis/redis-clients.js';
+import { type ConnectionOptions, isPostgres } from '../store/open-store.js';
 import { describeUrl, describeValue, isPlainObject, isRecord } from './describe-value.js';
 import { OptionReader, type Place, type Reader, readOption } from './option-reader.js';
+import { checkPostgres, checkPostgresUrl } from './read-postgres.js';
 import { matching } from './readers.js';
 
-const URL_FIX = "write it as 'redis://host:6379', or 'rediss://host:6379' for TLS";
+const URL_FIX =
+  "write it as 'redis://host:6379', 'rediss://host:6379' for TLS, or 'postgresql://user:password@host/database'";
 
-const KINDS = 'a redis:// or rediss:// URL, options of ioredis, { nodes, options } of a cluster, or an ioredis client';
+const KINDS =
+  'a URL of Redis or PostgreSQL, options of ioredis, { nodes, options } of a cluster, an ioredis client, or { postgres }';
 
 /** Options of other clients. ioredis ignores them and connects to localhost. */
 const FOREIGN_OPTIONS = ['url', 'socket', 'hostname', 'database'];
@@ -16,30 +19,31 @@ const NO_PASSWORD_FUNCTION =
   'must be a text, got a function: write connection itself as a function, which is called for each new client, ' +
   'as in connection: async () => ({ host, password: await token() })';
 
-/** Whether it names a cluster. */
-export function isClusterConnection(connection: RedisConnectionOptions | undefined): boolean {
-  return typeof connection === 'object' && 'nodes' in connection;
-}
-
 /** Reads `connection`. No message repeats a text that may contain a password. */
-export const readConnection: Reader<RedisConnectionOptions> = (connection, at) => {
+export const readConnection: Reader<ConnectionOptions> = (connection, at) => {
   if (typeof connection === 'string') checkUrl(connection, at);
   else if (isRedisClient(connection)) checkClient(connection, at);
   else if (!isRecord(connection)) return at.refuse(connection, KINDS, URL_FIX);
+  else if ('postgres' in connection) checkPostgres(connection, at);
   else if ('nodes' in connection) checkCluster(connection, at);
   else if (isForeign(connection)) return at.refuse(connection, KINDS, 'pass a URL instead, or a client of ioredis');
   else checkServer(connection, at);
-  return copy(connection) as RedisConnectionOptions;
+  return copy(connection) as ConnectionOptions;
 };
 
 function checkUrl(text: string, at: Place): void {
+  if (isPostgres(text)) {
+    checkPostgresUrl(text, at);
+    return;
+  }
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const got = describeValue(describeUrl(text));
   if (isUnencoded(text, url)) {
     const fix = 'encode user and password with encodeURIComponent()';
     at.note(`must have no #, /, ? or single % before the '@', got ${got} with one: ${fix}`);
   } else if (url === undefined || !/^rediss?:$/.test(url.protocol) || url.hostname === '') {
-    at.note(`must be a redis:// or rediss:// URL, got ${got}: ${URL_FIX}`);
+    const fix = /^\w+sql:|^mongodb/.test(text) ? 'the locks can be in Redis or PostgreSQL only' : URL_FIX;
+    at.note(`must be a redis://, rediss:// or postgresql:// URL, got ${got}: ${fix}`);
   } else {
     if (!/^\/?$|^\/\d+$/.test(url.pathname)) {
       const fix = "write it as in 'redis://host:6379/0', or leave it out";

@@ -1,4 +1,4 @@
-import { type RedisConnectionOptions } from '../store/redis/redis-clients.js';
+import { type ConnectionOptions } from '../store/open-store.js';
 import { isPlainObject, isRecord } from './describe-value.js';
 import { OptionReader, type Place, type Reader, withDefaults } from './option-reader.js';
 import { matching } from './readers.js';
@@ -32,7 +32,7 @@ export const readHeartbeatThread: Reader<Partial<HeartbeatThreadOptions>> = (val
 };
 
 /** Notes a `connection` that cannot be passed to a thread. */
-export function checkThreadConnection(connection: RedisConnectionOptions | undefined, at: Place): void {
+export function checkThreadConnection(connection: ConnectionOptions | undefined, at: Place): void {
   if (canBeCloned(connection)) return;
   const path = functionIn(connection, at.path);
   if (path === undefined) at.note(NO_CLIENT);
@@ -50,7 +50,7 @@ function functionIn(value: unknown, place: string): string | undefined {
   return undefined;
 }
 
-function canBeCloned(connection: RedisConnectionOptions | undefined): boolean {
+function canBeCloned(connection: ConnectionOptions | undefined): boolean {
   try {
     structuredClone(connection);
     return true;

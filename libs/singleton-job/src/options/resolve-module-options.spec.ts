@@ -42,7 +42,11 @@ describe('A connection that is a function', () => {
 
   it.each([
     ['fails', connections(new Error('Vault is sealed')), 'connection is a function, and it failed: Vault is sealed'],
-    ['returns another kind', connections('http://a'), /^connection must be a redis:\/\/ or rediss:\/\/ URL, got/],
+    [
+      'returns another kind',
+      connections('http://a'),
+      /^connection must be a redis:\/\/, rediss:\/\/ or postgresql:\/\/ URL, got/,
+    ],
     [
       'returns a client with another keyPrefix',
       connections({ keyPrefix: 'a' }),
@@ -54,10 +58,13 @@ describe('A connection that is a function', () => {
   });
 
   it('fails a later client if what it returns is wrong, or another kind', async () => {
-    const { readConnection } = await resolve(connections('redis://a:1', '', CLUSTER, new Error('sealed')));
+    const { readConnection } = await resolve(
+      connections('redis://a:1', '', CLUSTER, 'postgres://a', new Error('sealed')),
+    );
     const prefix = 'what the function connection returns must';
-    await expect(readConnection?.()).rejects.toThrow(`${prefix} be a redis:// or rediss:// URL, got ''`);
-    await expect(readConnection?.()).rejects.toThrow(`${prefix} stay one server, got a cluster`);
+    await expect(readConnection?.()).rejects.toThrow(`${prefix} be a redis://, rediss:// or postgresql:// URL, got ''`);
+    await expect(readConnection?.()).rejects.toThrow(`${prefix} stay one Redis server, got a Redis Cluster`);
+    await expect(readConnection?.()).rejects.toThrow(`${prefix} stay one Redis server, got a PostgreSQL`);
     await expect(readConnection?.()).rejects.toThrow('connection is a function, and it failed: sealed');
   });
 

@@ -1,9 +1,9 @@
 import { InvalidOptionsError } from '../base/errors/mistakes.errors.js';
 import { messageOf } from '../base/errors/message-of.js';
-import { type ReadConnection, type RedisConnectionOptions } from '../store/redis/redis-clients.js';
+import { type ConnectionOptions, isPostgres, type ReadConnection } from '../store/open-store.js';
 import { isRecord } from './describe-value.js';
 import { Place } from './option-reader.js';
-import { isClusterConnection, readConnection } from './read-connection.js';
+import { readConnection } from './read-connection.js';
 import { type ResolvedOptions, resolveOptions } from './resolve-options.js';
 
 /** Longer than a service for secrets takes to answer. */
@@ -62,13 +62,16 @@ function callOf(read: () => unknown): () => Promise<unknown> {
   };
 }
 
-function checked(value: unknown, first: RedisConnectionOptions | undefined): RedisConnectionOptions {
+function checked(value: unknown, first: ConnectionOptions | undefined): ConnectionOptions {
   const problems: string[] = [];
   const connection = readConnection(value, new Place('what the function connection returns', '', problems));
   if (connection === undefined || problems.length > 0) throw new Error(problems.join('; '));
-  if (isClusterConnection(connection) !== isClusterConnection(first)) {
-    const [now, before] = isClusterConnection(connection) ? ['a cluster', 'one server'] : ['one server', 'a cluster'];
-    throw new Error(`what the function connection returns must stay ${before}, got ${now}: restart to change it`);
-  }
-  return connection;
+  const [now, before] = [kindOf(connection), kindOf(first)];
+  if (now === before) return connection;
+  throw new Error(`what the function connection returns must stay ${before}, got ${now}: restart to change it`);
+}
+
+function kindOf(connection: ConnectionOptions | undefined): string {
+  if (isPostgres(connection)) return 'a PostgreSQL';
+  return typeof connection === 'object' && 'nodes' in connection ? 'a Redis Cluster' : 'one Redis server';
 }

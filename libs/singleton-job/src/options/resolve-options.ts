@@ -2,7 +2,7 @@ import { InvalidOptionsError } from '../base/errors/mistakes.errors.js';
 import { describeValue, isRecord } from './describe-value.js';
 import { formatDuration } from './duration.js';
 import { ENABLED_VARIABLE, type Environment, processEnvironment } from './environment.js';
-import { type ReadConnection } from '../store/redis/redis-clients.js';
+import { isPostgres, type ReadConnection } from '../store/open-store.js';
 import { MODULE_OPTION_FIXES, MODULE_OPTIONS } from './module-option-table.js';
 import { toNodeId } from './names.js';
 import { type Given, OptionReader, type Resolved, withDefaults } from './option-reader.js';
@@ -64,13 +64,17 @@ function read(raw: Readonly<Record<string, unknown>>, environment: Environment, 
   }
   if (raw['connection'] === undefined && raw['store'] === undefined && disabledBy === undefined) {
     const fix =
-      "pass a Redis URL, and check the variable that it comes from; or enabled: false to run no jobs, or store: 'memory' for a single process";
+      "pass a URL of Redis or PostgreSQL, and check the variable that it comes from; or enabled: false to run no jobs, or store: 'memory' for a single process";
     reader.at('connection').note(`must be given, got undefined: ${fix}`);
   }
   if (heartbeatThread !== undefined && raw['store'] !== undefined) {
-    reader.at('heartbeatThread').note('needs Redis, got a store: leave one of the two out');
+    reader.at('heartbeatThread').note('needs a connection, got a store: leave one of the two out');
   } else if (heartbeatThread !== undefined) {
     checkThreadConnection(resolved.connection, reader.at('connection'));
+  }
+  if (resolved.connection !== undefined && !isPostgres(resolved.connection)) {
+    for (const key of ['schema', 'migrate'].filter((name) => raw[name] !== undefined))
+      reader.at(key).note('is for PostgreSQL, got a connection to Redis: leave it out');
   }
   checkTimings(raw, given, { ...resolved, heartbeatIntervalMs }, reader);
   return {

@@ -1,7 +1,7 @@
 import { type JobObserver } from '../base/events/observer.js';
 import { type RunInterceptor } from '../base/events/run-interceptor.js';
 import { type LockStore } from '../store/lock-store.js';
-import { type RedisConnectionOptions } from '../store/redis/redis-clients.js';
+import { type ConnectionOptions } from '../store/open-store.js';
 import { type Duration } from './duration.js';
 import { type JobOverrides } from './job.options.js';
 
@@ -37,23 +37,38 @@ export interface HeartbeatThreadOptions {
  * ```
  */
 export interface SingletonJobOptions {
-  /** The first part of every key and channel. Replicas of one application share it; other applications on the same Redis must not. */
+  /** The first part of every key and channel. Replicas of one application share it; other applications on the same server must not. */
   readonly projectName: string;
 
   /**
-   * Where Redis is. Required unless there is a `store`, which wins, or `enabled` is false.
+   * Where Redis or PostgreSQL is: a URL `redis:`, `rediss:` or `postgresql:`, options of ioredis or a client of it, `{ nodes, options }` of
+   * a Redis Cluster, or `{ postgres }` with options or a `Pool` of `pg`. Required unless there is a `store`, which wins, or `enabled` is false.
    *
    * A function returns any of the other forms, also as a promise: for passwords that change, such as the tokens of IAM. It is called once
    * at start-up, which fails if it fails, and again for each new client. If it then fails, or takes longer than 10 s, the client connects
-   * later. What it returns may change, but not from one server to a cluster or back.
+   * later. What it returns may change, but not its kind: one Redis server, a Redis Cluster or a PostgreSQL.
    *
    * @example `connection: async () => ({ host: 'redis', username: 'app', password: await token(), tls: {} })`
    */
-  readonly connection?:
-    RedisConnectionOptions | (() => RedisConnectionOptions | Promise<RedisConnectionOptions>) | undefined;
+  readonly connection?: ConnectionOptions | (() => ConnectionOptions | Promise<ConnectionOptions>) | undefined;
 
   /**
-   * A store that replaces Redis: your own, or `'memory'`. The locks in `'memory'` belong to this process only, so every replica runs every
+   * The schema of a PostgreSQL in which the tables and functions are. Applications with a `projectName` of their own may share one.
+   *
+   * @default 'singleton_job'
+   */
+  readonly schema?: string | undefined;
+
+  /**
+   * Whether the library creates what is missing in the schema of a PostgreSQL. False: you run the SQL of `postgresMigrations()` yourself,
+   * and a start without it fails.
+   *
+   * @default true
+   */
+  readonly migrate?: boolean | undefined;
+
+  /**
+   * A store that replaces the connection: your own, or `'memory'`. The locks in `'memory'` belong to this process only, so every replica runs every
    * job. In production `'memory'` also needs `allowInMemoryStore`.
    */
   readonly store?: LockStore | 'memory' | undefined;
@@ -67,7 +82,7 @@ export interface SingletonJobOptions {
   readonly heartbeatInterval?: Duration | undefined;
 
   /**
-   * How long a killed leader keeps the lead. More: it is replaced later. Less: a shorter pause of the process or of Redis costs the lead.
+   * How long a killed leader keeps the lead. More: it is replaced later. Less: a shorter pause of the process or of the server costs the lead.
    * With `'800ms'`, half a second without an answer is enough. From 500 ms to 1 day, and at least 3 × `heartbeatInterval` if that is set.
    * A job can have its own.
    *
@@ -80,7 +95,7 @@ export interface SingletonJobOptions {
    * sends the heartbeats. On: a long computation does not cost the lead. Off: one connection and one thread less.
    *
    * - `connection` must be a URL, or options without functions, or a function that returns one of these: the thread gets a copy.
-   * - The Redis user needs `+info`. Without it the thread sends nothing.
+   * - A Redis user needs `+info`. Without it the thread sends nothing.
    * - A bundle needs `{ workerFile }`.
    * - Locks of `LockService` have no session. They expire as without the thread.
    *
@@ -89,7 +104,7 @@ export interface SingletonJobOptions {
   readonly heartbeatThread?: boolean | HeartbeatThreadOptions | undefined;
 
   /**
-   * The longest back-off of a lock request that Redis denies (permissions, a key of another type), and of a runner that broke. More:
+   * The longest back-off of a lock request that the server denies (permissions, a key of another type), and of a runner that broke. More:
    * fewer requests. Less: the job continues sooner after the fix. At least `heartbeatInterval`. It does not concern outages: the client
    * reconnects every 0.25 to 0.7 s.
    *
@@ -137,7 +152,7 @@ export interface SingletonJobOptions {
   readonly warnAfter?: Duration | false | undefined;
 
   /**
-   * False: jobs are found and checked, but none runs. The application connects to Redis when `LockService` takes its first lock. For a
+   * False: jobs are found and checked, but none runs. The application connects when `LockService` takes its first lock. For a
    * seed script, a REPL or an end-to-end test.
    *
    * The environment variable `SINGLETON_JOB_ENABLED=false` does the same, also if this option is true. Any value of the variable except

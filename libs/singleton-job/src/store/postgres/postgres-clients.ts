@@ -1,5 +1,4 @@
 import { type EventEmitter } from 'node:events';
-import { LockStoreError } from '../../base/errors/lock-store.error.js';
 
 /** Options of a client of `pg`. It has many more than these. */
 export interface PostgresConfig {
@@ -39,7 +38,7 @@ const CONNECT_TIMEOUT_MS = 1_000;
 
 /** Creates clients that are not connected. The only place that loads `pg`. */
 export async function postgresClient(connection: PostgresConnectionOptions): Promise<PostgresClient> {
-  const { Client } = await load();
+  const { Client } = await loadClient();
   return new Client({
     ...configOf(connection),
     // the only option of the start that a pooler lets pass
@@ -49,14 +48,11 @@ export async function postgresClient(connection: PostgresConnectionOptions): Pro
   });
 }
 
-async function load(): Promise<{ readonly Client: new (config: object) => PostgresClient }> {
-  try {
-    const loaded: unknown = await import('pg');
-    return (Reflect.get(loaded as object, 'default') ?? loaded) as { Client: new (config: object) => PostgresClient };
-  } catch (error) {
-    const message = "connection names PostgreSQL, and the package 'pg' cannot be loaded: npm install pg";
-    throw new LockStoreError('STORE_MISCONFIGURED', message, { cause: error, wasSent: false, affectsAllJobs: true });
-  }
+/** Loads `pg`. Rejects if it is not installed. */
+export async function loadClient(): Promise<{ readonly Client: new (config: object) => PostgresClient }> {
+  // not into a bundle: most applications do not have it
+  const loaded: unknown = await import(/* webpackIgnore: true */ 'pg');
+  return (Reflect.get(loaded as object, 'default') ?? loaded) as { Client: new (config: object) => PostgresClient };
 }
 
 function configOf(connection: PostgresConnectionOptions): object {

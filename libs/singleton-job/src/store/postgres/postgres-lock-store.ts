@@ -27,7 +27,7 @@ import { postgresClient, type PostgresConnectionOptions, type ReadPostgresConnec
 import { isQueueFull, postgresError, sqlState } from './postgres-errors.js';
 import { PostgresLane, type Query } from './postgres-lane.js';
 import { PostgresSubscription } from './postgres-subscription.js';
-import { LATEST, migrationSql } from './postgres-schema.js';
+import { LATEST, postgresMigrations } from './postgres-schema.js';
 import { readAcquire, readClaim, readHeartbeat, readRenew, readSetPaused } from './postgres-replies.js';
 
 export interface PostgresLockStoreOptions {
@@ -210,7 +210,7 @@ export class PostgresLockStore implements LockStore {
         throw misconfigured(`The schema ${this.#schema} is not complete: ${fix}`);
       }
       try {
-        await query(migrationSql(this.#schema));
+        await query(postgresMigrations(this.#schema));
         return;
       } catch (error: unknown) {
         if (sqlState(error) === '42501') throw this.#cannotMigrate(error);

@@ -55,10 +55,13 @@ ${FUNCTIONS}
 export const LATEST = STEPS.length;
 
 /**
- * The SQL that brings a database to the newest step, for teams that run their migrations themselves. It does nothing on one that is there
- * already. One statement, so that it is carried out as a whole or not at all.
+ * The SQL that brings a PostgreSQL to the newest version of the schema, for teams that run their migrations themselves: see the option
+ * `migrate`. It is one statement, which is carried out as a whole or not at all, and changes nothing where all is there.
+ *
+ * @param schema as in the option `schema`
+ * @example `await client.query(postgresMigrations())`
  */
-export function migrationSql(schema: string): string {
+export function postgresMigrations(schema = 'singleton_job'): string {
   const steps = STEPS.map((step, index) => {
     const number = index + 1;
     return `IF NOT EXISTS (SELECT FROM {schema}.migrations WHERE number = ${number}) THEN

@@ -15,7 +15,7 @@ export interface ClusterConnection {
 export type RedisConnectionOptions = string | RedisOptions | ClusterConnection | Redis | Cluster;
 
 /** Reads the connection anew: its password may have changed. */
-export type ReadConnection = () => Promise<RedisConnectionOptions>;
+export type ReadRedisConnection = () => Promise<RedisConnectionOptions>;
 
 export type RedisClient = Redis | Cluster;
 
@@ -84,7 +84,7 @@ export interface RedisClients {
 export function redisClients(
   source: RedisConnectionOptions,
   random: () => number,
-  read?: ReadConnection,
+  read?: ReadRedisConnection,
 ): RedisClients {
   const first = originalClient(source);
   const original = async (): Promise<RedisClient> => (read === undefined ? first : originalClient(await read()));

@@ -7,7 +7,7 @@ import {
   type RedisClient,
   redisClients,
   type RedisClients,
-  type ReadConnection,
+  type ReadRedisConnection,
   type RedisConnectionOptions,
 } from './redis-clients.js';
 import { isConnectionLoss, isDemotion, isUnavailable, isUnknownScript, redisError } from './redis-errors.js';
@@ -21,7 +21,7 @@ interface RedisConnectionsOptions {
   readonly projectName: string;
   readonly connection: RedisConnectionOptions;
   /** Called for each new client. @default every client has `connection` */
-  readonly readConnection?: ReadConnection | undefined;
+  readonly readConnection?: ReadRedisConnection | undefined;
   /** Undefined: there is no subscription. */
   readonly channel: string | undefined;
   readonly listeners: Listeners;

@@ -19,7 +19,7 @@ import {
   type StoreMessage,
 } from '../lock-store.js';
 import { readMessage, writeMessage } from '../lock-message.js';
-import { type ReadConnection, type RedisConnectionOptions } from './redis-clients.js';
+import { type ReadRedisConnection, type RedisConnectionOptions } from './redis-clients.js';
 import { RedisConnections } from './redis-connections.js';
 import { readAcquire, readClaim, readHeartbeat, Reply } from './redis-replies.js';
 import { RESTARTS_HIDDEN } from './redis-warnings.js';
@@ -32,7 +32,7 @@ export interface RedisLockStoreOptions {
   readonly projectName: string;
   readonly connection: RedisConnectionOptions;
   /** Called for each new client. What it returns is of the same kind. @default every client has `connection` */
-  readonly readConnection?: ReadConnection | undefined;
+  readonly readConnection?: ReadRedisConnection | undefined;
   /** False: messages are not received, and there is no connection for them. @default true */
   readonly subscribes?: boolean;
   /** For the delays between two attempts to connect. In [0, 1). @default Math.random */
