@@ -1,5 +1,7 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Redis } from 'ioredis';
+import { Client } from 'pg';
 import { monitored } from '../tools/replicas/redis/monitor.js';
 import { type OwnServer, type ServerKind, SERVERS } from '../tools/replicas/servers.js';
 import { type Contestant } from './contestants.js';
@@ -27,7 +29,10 @@ interface Load {
   readonly cpuMsPerSecond: (url: string, windowMs: number) => Promise<number>;
 }
 
-const LOADS: Readonly<Record<ServerKind, Load>> = { redis: { commandsPerSecond, cpuMsPerSecond } };
+const LOADS: Readonly<Record<ServerKind, Load>> = {
+  redis: { commandsPerSecond, cpuMsPerSecond },
+  postgres: { commandsPerSecond: statementsPerSecond, cpuMsPerSecond: cpuMsOfProcesses },
+};
 
 export function loadOf({ contestant }: { readonly contestant: Contestant }): Load {
   return LOADS[contestant.server];
@@ -58,4 +63,64 @@ async function cpuMs(redis: Redis): Promise<number> {
   const info = await redis.info('cpu');
   const [user, system] = ['user', 'sys'].map((part) => new RegExp(`^used_cpu_${part}:([\\d.]+)`, 'm').exec(info)?.[1]);
   return (Number(user) + Number(system)) * 1_000;
+}
+
+/** Each statement of the library is a transaction of its own. */
+async function statementsPerSecond(url: string, windowMs: number): Promise<number> {
+  const client = new Client(url);
+  await client.connect();
+  try {
+    const before = await transactions(client);
+    await delay(windowMs);
+    return (((await transactions(client)) - before) / windowMs) * 1_000;
+  } finally {
+    await client.end();
+  }
+}
+
+/** Idle connections report theirs within a second. */
+async function transactions(client: Client): Promise<number> {
+  await delay(1_100);
+  const { rows } = await client.query<{ count: string }>(
+    'SELECT xact_commit AS count FROM pg_stat_database WHERE datname = current_database()',
+  );
+  return Number(rows[0]?.count);
+}
+
+async function cpuMsOfProcesses(url: string, windowMs: number): Promise<number> {
+  const client = new Client(url);
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+    const postmaster = parentOf(rows[0]?.pid ?? 0);
+    const before = cpuMsBelow(postmaster);
+    await delay(windowMs);
+    return ((cpuMsBelow(postmaster) - before) / windowMs) * 1_000;
+  } finally {
+    await client.end();
+  }
+}
+
+/** The fields of `/proc/<pid>/stat` after the name, which may contain spaces. */
+function statOf(pid: number | string): string[] {
+  return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+}
+
+function parentOf(pid: number | string): number {
+  return Number(statOf(pid)[1]);
+}
+
+/** CPU time of a server and of its living connections; a tick of the kernel is 10 ms. */
+function cpuMsBelow(postmaster: number): number {
+  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  return pids.reduce((sum, pid) => {
+    try {
+      if (Number(pid) !== postmaster && parentOf(pid) !== postmaster) return sum;
+      const stat = statOf(pid);
+      return sum + 10 * (Number(stat[11]) + Number(stat[12]));
+    } catch {
+      // it has ended
+      return sum;
+    }
+  }, 0);
 }

@@ -458,12 +458,12 @@ function kindsOf(answer: Answer | undefined): string[] {
 }
 
 /**
- * A server has an id of its own. Redis reads its clock again for the rest of a life. The end of a session does not say when it was
+ * A server has an id of its own, and PostgreSQL lets locks of sessions live longer. The end of a session does not say when it was
  * recorded, so the versions may differ. The changes of the list show that they grow together.
  */
 function comparable(answer: Answer | undefined): object | undefined {
   if (answer === undefined) return undefined;
-  if ('ttlMs' in answer) return { ...answer, ttlMs: Math.round(answer.ttlMs / 60_000) };
+  if ('ttlMs' in answer) return { ...answer, ttlMs: answer.ttlMs > 0 };
   if (!('serverSince' in answer)) return answer;
   return {
     ...answer,

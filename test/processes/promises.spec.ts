@@ -1,16 +1,31 @@
-import { describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { setTimeout as delay } from 'node:timers/promises';
 import { SLACK_MS } from '../../tools/replicas/busy-machine.js';
 import { brokenFences, overlaps, reportsIn, unaccountedOccurrences } from '../../tools/replicas/history.js';
+import { PostgresServer } from '../../tools/replicas/postgres/postgres-server.js';
 import { monitored } from '../../tools/replicas/redis/monitor.js';
-import { useRedis, useRedisServer } from '../../tools/replicas/redis/use-redis.js';
+import { type OwnServer, SERVERS } from '../../tools/replicas/servers.js';
 import { LASTING, LOCK_EXPIRY_MS, Workers } from '../../tools/replicas/workers.js';
 
 /** Every run lasts longer than a lock lives without renewals. */
 const LONG_RUNS = { PRICE_TICK_SLOW_EVERY: '1', PRICE_TICK_SLOW_FOR: '7s', SINGLETON_JOB_SHUTDOWN_TIMEOUT: '30s' };
 
-const redis = useRedis();
-const ownServer = useRedisServer();
+async function commandsOfRedis({ url }: OwnServer, during: () => Promise<void>): Promise<string[]> {
+  const lines: string[] = [];
+  await monitored(url, (line) => lines.push(line), during);
+  // not what a script does: that is one command
+  return lines.filter((line) => !line.includes(' lua]'));
+}
+
+async function commandsOfPostgres(server: OwnServer & Partial<Pick<PostgresServer, 'log'>>, during: () => Promise<void>): Promise<string[]> {
+  const log = async () => (await server.log?.()) ?? '';
+  const before = (await log()).length;
+  await during();
+  return (await log())
+    .slice(before)
+    .split('\n')
+    .filter((line) => line.includes('DETAIL:'));
+}
 
 function expectSound(workers: Workers): void {
   expect(overlaps(workers.runs())).toEqual([]);
@@ -18,11 +33,30 @@ function expectSound(workers: Workers): void {
 }
 
 /** One test for each promise of docs/guarantees.md, on three real processes: P1 is the first one. `test/faults/` has the others. */
-describe('Three processes keep', () => {
+describe.each([
+  { name: 'Redis', start: SERVERS.redis, commandsDuring: commandsOfRedis },
+  {
+    name: 'PostgreSQL',
+    start: () => PostgresServer.start(['-c', 'log_statement=all']),
+    commandsDuring: commandsOfPostgres,
+  },
+])('Three processes keep on $name', ({ start, commandsDuring }) => {
+  let server: OwnServer;
+  /** For the test that shuts it down. */
+  let outage: OwnServer;
+
+  beforeAll(async () => {
+    [server, outage] = await Promise.all([start(), start()]);
+  });
+
+  afterAll(async () => {
+    await Promise.all([server.stop(), outage.stop()]);
+  });
+
   it.concurrent(
     'P1, P6: a leader that is suspended past its lease starts nothing, and its run is aborted',
     async () => {
-      await using workers = await Workers.start(redis().url, LONG_RUNS);
+      await using workers = await Workers.start(server.url, LONG_RUNS);
       const run = await workers.freshRun('price-tick');
       const leader = workers.leaderOf('price-tick');
       const suspendedAtMs = leader.suspend();
@@ -48,7 +82,7 @@ describe('Three processes keep', () => {
   );
 
   it.concurrent('P2, P4: a killed leader is replaced when its session ends, under a larger token', async () => {
-    await using workers = await Workers.start(redis().url);
+    await using workers = await Workers.start(server.url);
     await workers.untilJobsGoOn(Date.now());
     const leader = workers.leaderOf('price-tick');
     const [before] = workers.eventsOf('price-tick', 'leadershipGained');
@@ -64,7 +98,7 @@ describe('Three processes keep', () => {
 
   it.concurrent('P3: each cron occurrence is started or reported once, with clocks a second apart', async () => {
     const everySecond = { SINGLETON_JOB_JOBS__DAILY_REPORT__CRON: '* * * * * *' };
-    await using workers = await Workers.start(redis().url, everySecond, { clocksAheadMs: [-500, 0, 500] });
+    await using workers = await Workers.start(server.url, everySecond, { clocksAheadMs: [-500, 0, 500] });
     const nodes = () => new Set(workers.runs('daily-report').map(({ node }) => node)).size;
     await workers.until('it runs', () => nodes() === 1);
     await workers.leaderOf('daily-report').stop();
@@ -83,7 +117,7 @@ describe('Three processes keep', () => {
   it.concurrent(
     'P4, P5: a leader that is stopped renews its lock until its run has ended, then hands over',
     async () => {
-      await using workers = await Workers.start(redis().url, LONG_RUNS);
+      await using workers = await Workers.start(server.url, LONG_RUNS);
       const run = await workers.freshRun('price-tick');
       const leader = workers.leaderOf('price-tick');
       const stoppedAtMs = Date.now();
@@ -101,31 +135,24 @@ describe('Three processes keep', () => {
     },
   );
 
-  it.concurrent('P7: a tick costs Redis nothing', async () => {
-    await using workers = await Workers.start(redis().url, LASTING);
-    const commands: string[] = [];
+  it.concurrent('P7: a tick costs the server nothing', async () => {
+    await using workers = await Workers.start(server.url, LASTING);
     const ticks = () => workers.runs('price-tick').length + workers.runs('heartbeat').length;
     const before = ticks();
-    await monitored(
-      redis().url,
-      (line) => {
-        // not what a script does: that is one command
-        if (!line.includes(' lua]') && line.includes(`${workers.project}:`)) commands.push(line);
-      },
-      () => workers.until('many ticks ran', () => ticks() > before + 60),
-    );
+    const all = await commandsDuring(server, () => workers.until('many ticks ran', () => ticks() > before + 60));
+    const commands = all.filter((line) => line.includes(workers.project));
     // a renewal of each lock every 10 s, and what each replica sends when it starts; heartbeats name no job
-    const namesJob = (line: string): boolean => line.includes('price-tick') || line.includes(':heartbeat:');
+    const namesJob = (line: string): boolean => /price-tick|:heartbeat:|"heartbeat"/.test(line);
     expect(commands.filter(namesJob).length).toBeLessThan(20);
     expect(commands.length).toBeGreaterThan(5);
   });
 
-  it.concurrent('P4, P8: jobs go on after an outage of Redis, and no process ends', async () => {
-    await using workers = await Workers.start(ownServer().url);
+  it.concurrent('P4, P8: jobs go on after an outage, and no process ends', async () => {
+    await using workers = await Workers.start(outage.url);
     await workers.untilJobsGoOn(Date.now());
-    await ownServer().down();
+    await outage.down();
     await delay(LOCK_EXPIRY_MS + 1_000);
-    await ownServer().up();
+    await outage.up();
     await workers.untilJobsGoOn(Date.now(), { withinMs: 2 * LOCK_EXPIRY_MS + 1_000 + SLACK_MS });
     expect(workers.running).toHaveLength(3);
     expect(await workers.stop()).toEqual(Array(3).fill({ code: 0, signal: null }));

@@ -15,7 +15,7 @@ describe('a worker', () => {
         SINGLETON_JOB_LOCK_EXPIRY: '10 s',
       },
       [
-        '- SINGLETON_JOB_CONNECTION: connection must be a redis:// or rediss:// URL',
+        '- SINGLETON_JOB_CONNECTION: connection must be a redis://, rediss:// or postgresql:// URL',
         '- SINGLETON_JOB_LOCK_EXPIRY: lockExpiry must be a duration such as 500 (milliseconds)',
       ],
     ],

@@ -6,18 +6,26 @@ import { delimiter, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { Client } from 'pg';
+import { ROOT } from '../../workspace/paths.js';
 import { freePort } from '../free-port.js';
+import { unpackDebian } from '../debian-packages.js';
 import { guard } from '../guard.js';
 
 const START_LIMIT_MS = 30_000;
-const DEBIAN = '/usr/lib/postgresql';
-const NOT_FOUND = `No PostgreSQL to start: none on the PATH. Install PostgreSQL 13 or later:
+const DEBIAN = 'usr/lib/postgresql';
+const NOT_FOUND = `No PostgreSQL to start: none on the PATH, and none to be had as a Debian package. Install PostgreSQL 13 or later:
   Debian, Ubuntu   sudo apt-get install postgresql
   macOS            brew install postgresql
 or set POSTGRES_BIN to the folder with postgres and initdb.`;
 
 /** postgres refuses to run as root. */
 const USER = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+
+interface Binaries {
+  readonly bin: string;
+  /** The environment that they find their libraries in. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
 
 interface Running {
   readonly pid: number;
@@ -29,14 +37,14 @@ interface Running {
  * crashed server do. It ends with this process, for any reason.
  */
 export class PostgresServer implements AsyncDisposable {
-  readonly #bin: string;
+  readonly #binaries: Binaries;
   readonly #dir: string;
   readonly #args: readonly string[];
   readonly port: number;
   #running: Running | undefined;
 
-  private constructor(bin: string, dir: string, port: number, args: readonly string[]) {
-    this.#bin = bin;
+  private constructor(binaries: Binaries, dir: string, port: number, args: readonly string[]) {
+    this.#binaries = binaries;
     this.#dir = dir;
     this.port = port;
     this.#args = args;
@@ -44,12 +52,16 @@ export class PostgresServer implements AsyncDisposable {
 
   /** Resolves once the server accepts connections. `args` are more arguments of postgres, such as `['-c', 'max_connections=10']`. */
   static async start(args: readonly string[] = []): Promise<PostgresServer> {
-    const bin = await locate();
+    const binaries = await locate();
     const dir = await mkdtemp(join(tmpdir(), 'singleton-job-postgres-'));
     if (USER.uid !== undefined) chownSync(dir, USER.uid, USER.gid);
     const init = ['--pgdata', join(dir, 'data'), '--username', 'postgres', '--auth', 'trust'];
-    await promisify(execFile)(join(bin, 'initdb'), [...init, '--encoding', 'UTF8', '--no-locale', '--no-sync'], USER);
-    const server = new PostgresServer(bin, dir, await freePort(), args);
+    await promisify(execFile)(
+      join(binaries.bin, 'initdb'),
+      [...init, '--encoding', 'UTF8', '--no-locale', '--no-sync'],
+      { ...USER, env: binaries.env },
+    );
+    const server = new PostgresServer(binaries, dir, await freePort(), args);
     await server.up();
     return server;
   }
@@ -65,7 +77,7 @@ export class PostgresServer implements AsyncDisposable {
 
   /** Which PostgreSQL this is, for one line of a log. */
   get source(): string {
-    return join(this.#bin, 'postgres');
+    return join(this.#binaries.bin, 'postgres');
   }
 
   /** Starts a server that is down, on the same port and with its files. */
@@ -80,8 +92,7 @@ export class PostgresServer implements AsyncDisposable {
     while (!(await this.#isAnswering())) {
       if (ended.signal.aborted || performance.now() > giveUpAt) {
         signalAll(running.pid, 'SIGKILL');
-        const log = await readFile(join(this.#dir, 'log'), 'utf8');
-        throw new Error(`PostgreSQL (${this.source}) did not start on port ${String(this.port)}:\n${log}`);
+        throw new Error(`PostgreSQL (${this.source}) did not start on port ${String(this.port)}:\n${await this.log()}`);
       }
       await delay(20);
     }
@@ -101,6 +112,11 @@ export class PostgresServer implements AsyncDisposable {
   /** Ends all its processes as a crash of the machine does. `up()` starts it again with all that was committed. */
   kill(): Promise<void> {
     return this.#end('SIGKILL');
+  }
+
+  /** The log of the server; with `log_statement = 'all'` it has each statement with its parameters. */
+  log(): Promise<string> {
+    return readFile(join(this.#dir, 'log'), 'utf8');
   }
 
   /** Hangs it: connections stay open, and nothing is answered until `resume()`. */
@@ -137,6 +153,7 @@ export class PostgresServer implements AsyncDisposable {
     const log = openSync(join(this.#dir, 'log'), 'a');
     const child = spawn(this.source, ['-D', join(this.#dir, 'data'), ...args, ...this.#args], {
       ...USER,
+      env: this.#binaries.env,
       cwd: this.#dir,
       stdio: ['ignore', log, log],
       // in a process group of its own: Ctrl-C is for the program that uses it, which stops it last
@@ -206,34 +223,45 @@ function childrenOf(pid: number): number[] {
     .map(Number);
 }
 
-let located: Promise<string> | undefined;
+let located: Promise<Binaries> | undefined;
 
-/** The folder with the programs, from the first of: POSTGRES_BIN, the PATH, the packages of Debian or Ubuntu. */
-function locate(): Promise<string> {
+/**
+ * The programs of a PostgreSQL, from the first of: POSTGRES_BIN, the PATH, the installed packages of Debian or Ubuntu, such packages fetched
+ * once without root.
+ */
+function locate(): Promise<Binaries> {
   return (located ??= (async () => {
-    const chosen = process.env['POSTGRES_BIN'];
-    const folders =
-      chosen === undefined ? [...(process.env['PATH'] ?? '').split(delimiter), ...debianFolders()] : [chosen];
-    for (const folder of folders) {
-      if (await isThere(join(folder, 'initdb'))) return folder;
-    }
-    throw new Error(NOT_FOUND);
+    const { env } = process;
+    const chosen = env['POSTGRES_BIN'];
+    const onPath = (env['PATH'] ?? '').split(delimiter);
+    const installed = await firstWith(chosen === undefined ? [...onPath, ...versions('/')] : [chosen]);
+    if (installed !== undefined) return { bin: installed, env };
+    const unpacked = chosen === undefined ? await unpackDebian('postgres', ['postgresql']) : undefined;
+    const bin = await firstWith(versions(unpacked?.root ?? ROOT));
+    if (bin === undefined || unpacked === undefined) throw new Error(NOT_FOUND);
+    return { bin, env: unpacked.env };
   })());
 }
 
-function debianFolders(): string[] {
+/** The newest first. */
+function versions(root: string): string[] {
+  const folder = join(root, DEBIAN);
   try {
-    return readdirSync(DEBIAN)
+    return readdirSync(folder)
       .toSorted((a, b) => Number(b) - Number(a))
-      .map((version) => join(DEBIAN, version, 'bin'));
+      .map((version) => join(folder, version, 'bin'));
   } catch {
     return [];
   }
 }
 
-function isThere(file: string): Promise<boolean> {
-  return access(file).then(
-    () => true,
-    () => false,
-  );
+async function firstWith(folders: readonly string[]): Promise<string | undefined> {
+  for (const folder of folders) {
+    const isThere = await access(join(folder, 'initdb')).then(
+      () => true,
+      () => false,
+    );
+    if (isThere) return folder;
+  }
+  return undefined;
 }

@@ -1,5 +1,5 @@
 import { delimiter, join } from 'node:path';
-import { unpackDebianRedis } from './debian-packages.js';
+import { unpackDebian } from '../debian-packages.js';
 import { isSupported, type RedisBinary, redisBinary } from './redis-binary.js';
 
 const NOT_FOUND = `No Redis to start: none on the PATH, and none to be had as a Debian package. Install Redis 6.2 or later:
@@ -30,7 +30,8 @@ async function locate(): Promise<RedisBinary> {
       if (binary !== undefined && isSupported(binary.version)) return binary;
     }
   }
-  const unpacked = await unpackDebianRedis();
+  const debian = await unpackDebian('redis', ['redis-server', 'redis-tools']);
+  const unpacked = debian && (await redisBinary(join(debian.root, 'usr/bin/redis-server'), debian.env));
   return unpacked !== undefined && isSupported(unpacked.version) ? unpacked : fail(NOT_FOUND);
 }
 

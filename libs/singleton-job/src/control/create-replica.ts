@@ -112,8 +112,8 @@ function createHeartbeatThread(
   storeName: string,
   notify: Notify,
 ): HeartbeatThread | undefined {
-  const { enabled, connection, readConnection, projectName, schema, heartbeatThread } = options;
+  const { enabled, connection, readConnection, projectName, schema, migrate, heartbeatThread } = options;
   if (!enabled || connection === undefined || heartbeatThread === undefined) return undefined;
-  const store = { projectName, connection, readConnection, schema };
+  const store = { projectName, connection, readConnection, schema, migrate };
   return new HeartbeatThread({ store, storeName, options: heartbeatThread, notify });
 }

@@ -27,7 +27,7 @@ const BUNDLE_FIX =
 
 interface HeartbeatThreadParts {
   /** Where the main thread has its sessions. */
-  readonly store: Pick<StoreOptions, 'projectName' | 'connection' | 'readConnection' | 'schema'>;
+  readonly store: Pick<StoreOptions, 'projectName' | 'connection' | 'readConnection' | 'schema' | 'migrate'>;
   /** The name of the store of the main thread. */
   readonly storeName: string;
   readonly options: Partial<HeartbeatThreadOptions>;

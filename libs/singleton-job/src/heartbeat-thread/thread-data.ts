@@ -5,8 +5,8 @@ import { type StoreOptions } from '../store/open-store.js';
 export interface HeartbeatThreadData {
   /** Distinguishes this thread from others that load the same file. */
   readonly kind: typeof HEARTBEAT_THREAD;
-  /** The store of the main thread, which creates what is missing in it. */
-  readonly store: Pick<StoreOptions, 'projectName' | 'connection' | 'schema'>;
+  /** Where the main thread has its sessions. */
+  readonly store: Pick<StoreOptions, 'projectName' | 'connection' | 'schema' | 'migrate'>;
   /** Whether the thread asks the main thread for the connection of each client: see {@link WANTS_CONNECTION}. */
   readonly isReadAnew: boolean;
   /** {@link monotonicOriginMs} of the main thread. */

@@ -2,18 +2,27 @@ import { type EventEmitter } from 'node:events';
 
 /** Options of a client of `pg`. It has many more than these. */
 export interface PostgresConfig {
+  /** A URL, in place of the other fields. */
   readonly connectionString?: string | undefined;
+  /** Name or address of the server. @default 'localhost' */
   readonly host?: string | undefined;
+  /** @default 5432 */
   readonly port?: number | undefined;
+  /** @default the name of the user */
   readonly database?: string | undefined;
+  /** The role. */
   readonly user?: string | undefined;
+  /** A text. For one that changes, write `connection` as a function. */
   readonly password?: string | undefined;
+  /** As in `pg`: `true`, or options of TLS. @default no TLS */
   readonly ssl?: unknown;
 }
 
 /** A `Pool` of `pg`. Only its options are used: the library opens its own connections, so that a busy pool costs no lead. */
 export interface PostgresPool {
+  /** Those of its clients. */
   readonly options: object;
+  /** Tells a pool from options. */
   connect(...args: never[]): unknown;
 }
 
