@@ -17,7 +17,10 @@ async function commandsOfRedis({ url }: OwnServer, during: () => Promise<void>):
   return lines.filter((line) => !line.includes(' lua]'));
 }
 
-async function commandsOfPostgres(server: OwnServer & Partial<Pick<PostgresServer, 'log'>>, during: () => Promise<void>): Promise<string[]> {
+async function commandsOfPostgres(
+  server: OwnServer & Partial<Pick<PostgresServer, 'log'>>,
+  during: () => Promise<void>,
+): Promise<string[]> {
   const log = async () => (await server.log?.()) ?? '';
   const before = (await log()).length;
   await during();

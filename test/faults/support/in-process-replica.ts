@@ -3,7 +3,9 @@ import { resolveOptions } from '../../../libs/singleton-job/src/options/resolve-
 import { type SingletonJobOptions } from '../../../libs/singleton-job/src/options/singleton-job.options.js';
 import { createReplica, createReplicaId } from '../../../libs/singleton-job/src/control/create-replica.js';
 import { type JobPool } from '../../../libs/singleton-job/src/runs/job-pool.js';
-import { type RedisConnectionOptions } from '../../../libs/singleton-job/src/store/redis/redis-clients.js';
+import { type LockStore } from '../../../libs/singleton-job/src/store/lock-store.js';
+import { type ConnectionOptions, isPostgres } from '../../../libs/singleton-job/src/store/open-store.js';
+import { PostgresLockStore } from '../../../libs/singleton-job/src/store/postgres/postgres-lock-store.js';
 import { RedisLockStore } from '../../../libs/singleton-job/src/store/redis/redis-lock-store.js';
 import { RecordingObserver } from '../../../libs/singleton-job/src/testing/index.js';
 import { SystemClock } from '../../../libs/singleton-job/src/base/time/system-clock.js';
@@ -13,7 +15,7 @@ import { LATE, SILENT } from '../../../tools/replicas/busy-machine.js';
 export interface ReplicaOptions {
   readonly node: string;
   readonly project: string;
-  readonly connection: RedisConnectionOptions;
+  readonly connection: ConnectionOptions;
   readonly jobs: readonly Job[];
   readonly options: Partial<SingletonJobOptions> | undefined;
 }
@@ -31,7 +33,7 @@ export class InProcessReplica {
    */
   readonly lines: string[] = [];
   readonly observer = new RecordingObserver(new SystemClock());
-  readonly store: RedisLockStore;
+  readonly store: LockStore;
   readonly pool: JobPool;
 
   constructor({ node, project, connection, jobs, options = {} }: ReplicaOptions) {
@@ -45,7 +47,9 @@ export class InProcessReplica {
       shutdownTimeout: '3s',
       ...options,
     });
-    this.store = new RedisLockStore({ projectName: project, connection });
+    this.store = isPostgres(connection)
+      ? new PostgresLockStore({ projectName: project, connection })
+      : new RedisLockStore({ projectName: project, connection });
     const write = (level: string) => (message: string) => {
       if (!LATE.test(message)) this.lines.push(`${level}: ${message}`);
     };

@@ -4,7 +4,7 @@ import { type SingletonJobOptions } from '../../../libs/singleton-job/src/option
 import { cron } from '../../../libs/singleton-job/src/schedule/cron/cron.js';
 import { fixedRate } from '../../../libs/singleton-job/src/schedule/fixed-rate.js';
 import { interval } from '../../../libs/singleton-job/src/schedule/interval.js';
-import { type RedisConnectionOptions } from '../../../libs/singleton-job/src/store/redis/redis-clients.js';
+import { type ConnectionOptions } from '../../../libs/singleton-job/src/store/open-store.js';
 import { job } from '../../../libs/singleton-job/src/testing/specs/job.js';
 import { PATIENCE_MS } from '../../../tools/replicas/busy-machine.js';
 import { type RecordedRun } from '../../../tools/replicas/history.js';
@@ -18,6 +18,8 @@ const FAULT_RUN_JOBS = ['price-tick', 'heartbeat', 'report'] as const;
 export interface PairOptions {
   readonly options?: Partial<SingletonJobOptions>;
   readonly jobs?: readonly Partial<Job>[];
+  /** Messages do not arrive. @default false */
+  readonly isWithoutMessages?: boolean;
 }
 
 let pairs = 0;
@@ -36,7 +38,7 @@ export class ReplicaPair implements AsyncDisposable {
   private constructor(private readonly settings: PairOptions) {}
 
   static async start(
-    [leader, follower]: readonly [RedisConnectionOptions, RedisConnectionOptions],
+    [leader, follower]: readonly [ConnectionOptions, ConnectionOptions],
     settings: PairOptions = {},
   ): Promise<ReplicaPair> {
     const pair = new ReplicaPair(settings);
@@ -45,7 +47,8 @@ export class ReplicaPair implements AsyncDisposable {
       await pair.until('the first replica leads each job', () => pair.leader.leads.size === pair.jobNames.length);
       pair.#startedAtMs = performance.now();
       pair.#follower = pair.#begin('b', follower);
-      await pair.until('the second one is connected', () => pair.follower.store.isSubscribed);
+      if (settings.isWithoutMessages !== true)
+        await pair.until('the second one is connected', () => pair.follower.store.isSubscribed);
       await pair.goesOn();
       return pair;
     } catch (error: unknown) {
@@ -120,7 +123,7 @@ export class ReplicaPair implements AsyncDisposable {
     await Promise.all(this.replicas.map(({ pool }) => pool.close()));
   }
 
-  #begin(node: string, connection: RedisConnectionOptions): InProcessReplica {
+  #begin(node: string, connection: ConnectionOptions): InProcessReplica {
     const jobs = this.settings.jobs?.map((own) => this.#job(node, own)) ?? this.#usual(node);
     return new InProcessReplica({ node, project: this.project, connection, jobs, options: this.settings.options });
   }

@@ -1,8 +1,8 @@
 import { execFile, spawn } from 'node:child_process';
 import { chownSync, closeSync, openSync, readdirSync, readFileSync } from 'node:fs';
-import { access, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { access, mkdtemp, readFile, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { Client } from 'pg';
@@ -53,8 +53,7 @@ export class PostgresServer implements AsyncDisposable {
   /** Resolves once the server accepts connections. `args` are more arguments of postgres, such as `['-c', 'max_connections=10']`. */
   static async start(args: readonly string[] = []): Promise<PostgresServer> {
     const binaries = await locate();
-    const dir = await mkdtemp(join(tmpdir(), 'singleton-job-postgres-'));
-    if (USER.uid !== undefined) chownSync(dir, USER.uid, USER.gid);
+    const dir = await ownFolder();
     const init = ['--pgdata', join(dir, 'data'), '--username', 'postgres', '--auth', 'trust'];
     await promisify(execFile)(
       join(binaries.bin, 'initdb'),
@@ -64,6 +63,32 @@ export class PostgresServer implements AsyncDisposable {
     const server = new PostgresServer(binaries, dir, await freePort(), args);
     await server.up();
     return server;
+  }
+
+  /** A streaming standby of this server, which takes no writes until it is promoted. */
+  async standby(): Promise<PostgresServer> {
+    const dir = await ownFolder();
+    const from = ['--dbname', `${this.url}?application_name=standby`, '--pgdata', join(dir, 'data')];
+    await this.#program('pg_basebackup', ...from, '--write-recovery-conf', '--checkpoint', 'fast');
+    const server = new PostgresServer(this.#binaries, dir, await freePort(), this.#args);
+    await server.up();
+    return server;
+  }
+
+  /** Makes a standby a primary. */
+  async promote(): Promise<void> {
+    await this.#program('pg_ctl', 'promote', '--wait', '--pgdata', join(this.#dir, 'data'));
+  }
+
+  /** A copy of the files of a server that is down, to which the returned function goes back. */
+  async snapshot(): Promise<() => Promise<void>> {
+    const [data, copy] = [join(this.#dir, 'data'), join(this.#dir, 'copy')];
+    const copyTo = (from: string, to: string) => promisify(execFile)('cp', ['--archive', from, to]);
+    await copyTo(data, copy);
+    return async () => {
+      await rm(data, { recursive: true });
+      await copyTo(copy, data);
+    };
   }
 
   get url(): string {
@@ -174,6 +199,14 @@ export class PostgresServer implements AsyncDisposable {
     return { pid, exited };
   }
 
+  async #program(name: string, ...args: readonly string[]): Promise<void> {
+    await promisify(execFile)(join(this.#binaries.bin, name), args, {
+      ...USER,
+      env: this.#binaries.env,
+      cwd: this.#dir,
+    });
+  }
+
   async #isAnswering(): Promise<boolean> {
     const client = new Client({ connectionString: this.url, connectionTimeoutMillis: 500 });
     client.on('error', () => undefined);
@@ -197,6 +230,12 @@ export class PostgresServer implements AsyncDisposable {
     else process.kill(running.pid, signal);
     await running.exited;
   }
+}
+
+async function ownFolder(): Promise<string> {
+  const dir = await mkdtemp(join(tmpdir(), 'singleton-job-postgres-'));
+  if (USER.uid !== undefined) chownSync(dir, USER.uid, USER.gid);
+  return dir;
 }
 
 /** Sends a signal to the server and to the process of each connection. */
@@ -261,7 +300,8 @@ async function firstWith(folders: readonly string[]): Promise<string | undefined
       () => true,
       () => false,
     );
-    if (isThere) return folder;
+    // a link may stand alone on the PATH
+    if (isThere) return dirname(await realpath(join(folder, 'initdb')));
   }
   return undefined;
 }

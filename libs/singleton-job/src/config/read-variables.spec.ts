@@ -209,7 +209,9 @@ describe('a mistake in a variable names the variable', () => {
 
   it('and never shows a password', () => {
     const [problem] = problemsOf(read({ SINGLETON_JOB_CONNECTION: 'http://me:secret@cache' }));
-    expect(problem).toMatch(/^SINGLETON_JOB_CONNECTION: connection must be a redis:\/\/ or rediss:\/\/ URL/);
+    expect(problem).toMatch(
+      /^SINGLETON_JOB_CONNECTION: connection must be a redis:\/\/, rediss:\/\/ or postgresql:\/\/ URL/,
+    );
     expect(problem).not.toContain('secret');
   });
 

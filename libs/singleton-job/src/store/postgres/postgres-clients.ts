@@ -47,7 +47,7 @@ const CONNECT_TIMEOUT_MS = 1_000;
 
 /** Creates clients that are not connected. The only place that loads `pg`. */
 export async function postgresClient(connection: PostgresConnectionOptions): Promise<PostgresClient> {
-  const { Client } = await loadClient();
+  const Client = await loadClient();
   return new Client({
     ...configOf(connection),
     // the only option of the start that a pooler lets pass
@@ -57,11 +57,16 @@ export async function postgresClient(connection: PostgresConnectionOptions): Pro
   });
 }
 
-/** Loads `pg`. Rejects if it is not installed. */
-export async function loadClient(): Promise<{ readonly Client: new (config: object) => PostgresClient }> {
+type Constructor = new (config: object) => PostgresClient;
+let loaded: Promise<Constructor> | undefined;
+
+/** Loads `pg`, once. Rejects if it is not installed. */
+export function loadClient(): Promise<Constructor> {
   // not into a bundle: most applications do not have it
-  const loaded: unknown = await import(/* webpackIgnore: true */ 'pg');
-  return (Reflect.get(loaded as object, 'default') ?? loaded) as { Client: new (config: object) => PostgresClient };
+  loaded ??= import(/* webpackIgnore: true */ 'pg').then(
+    (pg: object) => (Reflect.get(pg, 'default') as { readonly Client: Constructor }).Client,
+  );
+  return loaded;
 }
 
 function configOf(connection: PostgresConnectionOptions): object {

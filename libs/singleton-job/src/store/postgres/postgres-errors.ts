@@ -1,5 +1,4 @@
 import { LockStoreError, type LockStoreErrorCode } from '../../base/errors/lock-store.error.js';
-import { messageOf } from '../../base/errors/message-of.js';
 import { grantSql } from './postgres-schema.js';
 
 /** What the library knows about a failed request. */
@@ -62,12 +61,18 @@ export function postgresError(error: unknown, request: FailedRequest): LockStore
   const state = sqlState(error);
   const row = ROWS.find(({ states }) => states.test(state));
   const code = row?.code ?? 'STORE_UNREACHABLE';
-  const message = messageOf(error).replace(/[.\s]+$/, '') || String(Reflect.get(Object(error), 'code'));
+  const message = textOf(error).replace(/[.\s]+$/, '');
   const what = step === undefined ? 'is not connected:' : `did not carry out '${step}':`;
   const shown = state === '' ? message : `${message} (${state})`;
   const fix = typeof row?.fix === 'function' ? row.fix(request) : row?.fix;
   const text = `PostgreSQL ${what} ${shown}${fix === undefined ? '' : `. ${fix}`}`;
   return new LockStoreError(code, text, { cause: error, wasSent, affectsAllJobs: code !== 'STORE_UNREACHABLE' });
+}
+
+/** An error of several addresses has no message but a code. */
+function textOf(error: unknown): string {
+  const { message, code } = Object(error) as { readonly message?: unknown; readonly code?: unknown };
+  return String(message === undefined ? error : message === '' ? code : message);
 }
 
 /** Whether this server is a standby, or became one while the connection stayed open. */

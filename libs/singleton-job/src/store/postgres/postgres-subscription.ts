@@ -31,6 +31,7 @@ export class PostgresSubscription {
   readonly #test = `test ${randomUUID()}`;
   #isSubscribed = false;
   #hasArrived = false;
+  #wasSent = false;
   #isWarned = false;
   #timer: NodeJS.Timeout | undefined;
 
@@ -73,7 +74,11 @@ export class PostgresSubscription {
   #sendTest(): void {
     clearTimeout(this.#timer);
     this.#hasArrived = false;
-    this.#options.notify(this.#test).catch(() => undefined);
+    this.#wasSent = false;
+    this.#options.notify(this.#test).then(
+      () => (this.#wasSent = true),
+      () => undefined,
+    );
     this.#timer = setTimeout(() => {
       if (!this.#hasArrived) this.#miss();
       this.#sendTest();
@@ -88,9 +93,8 @@ export class PostgresSubscription {
   }
 
   #miss(): void {
-    const isFirst = !this.#isWarned && !this.#isSubscribed;
     this.#unsubscribe();
-    if (!isFirst) return;
+    if (this.#isWarned || !this.#wasSent) return;
     this.#isWarned = true;
     this.#options.listeners.each((listener) => listener.warning?.(NO_MESSAGES));
   }

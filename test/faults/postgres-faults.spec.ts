@@ -1,0 +1,173 @@
+import { describe, expect, it } from '@jest/globals';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Client } from 'pg';
+import { SLACK_MS } from '../../tools/replicas/busy-machine.js';
+import { Pgbouncer } from '../../tools/replicas/postgres/pgbouncer.js';
+import { PostgresServer } from '../../tools/replicas/postgres/postgres-server.js';
+import { TcpProxy } from '../../tools/replicas/tcp-proxy.js';
+import { HEARTBEAT_INTERVAL_MS, LOCK_EXPIRY_MS } from './support/in-process-replica.js';
+import { ReplicaPair } from './support/replica-pair.js';
+
+/** P4: after an outage that is longer than a lease, no replica leads for one lock expiry. */
+const BACK_MS = LOCK_EXPIRY_MS + 1_000 + SLACK_MS;
+
+async function run(server: PostgresServer, ...statements: readonly string[]): Promise<void> {
+  const client = new Client(server.url);
+  await client.connect();
+  for (const statement of statements) await client.query(statement);
+  await client.end();
+}
+
+interface Fault {
+  readonly name: string;
+  readonly happen: (server: PostgresServer) => Promise<void>;
+}
+
+const SHORT: readonly Fault[] = [
+  {
+    name: 'is killed and starts again at once',
+    happen: async (server) => {
+      await server.kill();
+      await server.up();
+    },
+  },
+  {
+    name: 'closes every connection',
+    happen: (server) =>
+      run(
+        server,
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'nestjs-singleton-job'",
+      ),
+  },
+];
+
+const LONG: readonly Fault[] = [
+  {
+    name: 'hangs for 10 s',
+    happen: async (server) => {
+      await server.pause();
+      await delay(10_000);
+      await server.resume();
+    },
+  },
+  {
+    name: 'is down for longer than a lease',
+    happen: async (server) => {
+      await server.down();
+      await delay(LOCK_EXPIRY_MS + 2_000);
+      await server.up();
+    },
+  },
+  {
+    name: 'waits for a synchronous standby that is gone',
+    happen: async (server) => {
+      await run(server, "ALTER SYSTEM SET synchronous_standby_names = 'gone'", 'SELECT pg_reload_conf()');
+      await delay(LOCK_EXPIRY_MS + 2_000);
+      await run(server, 'ALTER SYSTEM RESET synchronous_standby_names', 'SELECT pg_reload_conf()');
+    },
+  },
+  {
+    name: 'takes the rights of the role away, and gives them back',
+    happen: async (server) => {
+      const [tables, role] = ['ALL FUNCTIONS IN SCHEMA singleton_job', 'app'];
+      await run(server, `REVOKE EXECUTE ON ${tables} FROM ${role}`);
+      await delay(LOCK_EXPIRY_MS + 2_000);
+      await run(server, `GRANT EXECUTE ON ${tables} TO ${role}`);
+    },
+  },
+];
+
+describe('a PostgreSQL that', () => {
+  it.concurrent.each(SHORT)('$name costs no lead', async ({ happen }) => {
+    await using server = await PostgresServer.start();
+    await using pair = await ReplicaPair.start([server.url, server.url]);
+    for (let round = 0; round < 3; round++) {
+      await happen(server);
+      await pair.goesOn();
+    }
+    expect(pair.violations()).toEqual([]);
+    for (const { observer } of pair.replicas) expect(observer.of('leadershipLost')).toEqual([]);
+  });
+
+  it.concurrent.each(LONG)('$name ends the leases, and jobs go on by themselves', async ({ happen }) => {
+    await using server = await PostgresServer.start();
+    await using first = await ReplicaPair.start([server.url, server.url]);
+    await first[Symbol.asyncDispose]();
+    await run(server, 'CREATE ROLE app LOGIN', ...GRANTS);
+    const url = server.urlOf('app');
+    await using pair = await ReplicaPair.start([url, url]);
+    await happen(server);
+    await pair.goesOn({ withinMs: 2 * BACK_MS });
+    expect(pair.violations()).toEqual([]);
+    expect(pair.leader.observer.of('leadershipLost').length).toBeGreaterThan(0);
+    const errors = pair.leader.lines.filter((line) => line.startsWith('error: '));
+    expect(errors.length).toBeGreaterThan(0);
+    expect(errors.length).toBeLessThan(12);
+  });
+
+  it.concurrent('is restored from an older copy is another server, and tokens go on growing', async () => {
+    await using server = await PostgresServer.start();
+    await using pair = await ReplicaPair.start([server.url, server.url]);
+    await server.down();
+    const restore = await server.snapshot();
+    await server.up();
+    await pair.goesOn();
+    await pair.leader.pool.close();
+    await pair.until('the other one leads', () => pair.follower.leads.size === pair.jobNames.length);
+    await server.down();
+    await restore();
+    await server.up();
+    await pair.goesOn({ withinMs: 2 * BACK_MS });
+    expect(pair.violations().filter((text) => !text.startsWith('overlap'))).toEqual([]);
+    expect(pair.violations()).toEqual([]);
+  });
+
+  it.concurrent('is killed is replaced by its standby, and jobs go on there', async () => {
+    await using primary = await PostgresServer.start();
+    await using standby = await primary.standby();
+    await using proxy = await TcpProxy.start(primary.port);
+    const url = `${proxy.url.replace('redis://', 'postgresql://postgres@')}/postgres`;
+    await using pair = await ReplicaPair.start([url, url]);
+    await primary.kill();
+    await standby.promote();
+    proxy.redirect(standby.port);
+    await pair.goesOn({ withinMs: 2 * BACK_MS });
+    expect(pair.violations()).toEqual([]);
+  });
+
+  it.concurrent('is a standby is refused, and the log says so', async () => {
+    await using primary = await PostgresServer.start();
+    await using pair = await ReplicaPair.start([primary.url, primary.url]);
+    await using standby = await primary.standby();
+    await using proxy = await TcpProxy.start(primary.port);
+    const url = `${proxy.url.replace('redis://', 'postgresql://postgres@')}/postgres`;
+    await using moved = await ReplicaPair.start([url, primary.url]);
+    proxy.redirect(standby.port);
+    await moved.until('it says so', () => moved.leader.lines.some((line) => line.includes('is a standby')));
+    await moved.goesOn();
+    expect([...pair.violations(), ...moved.violations()]).toEqual([]);
+  });
+});
+
+/** Those of docs/production/postgresql.md. */
+const GRANTS = [
+  'GRANT USAGE ON SCHEMA singleton_job TO app',
+  'GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA singleton_job TO app',
+  'GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA singleton_job TO app',
+];
+
+describe('pgbouncer in transaction mode', () => {
+  it('delivers no messages, which is said once, and jobs go on and are handed over', async () => {
+    await using server = await PostgresServer.start();
+    await using pooler = await Pgbouncer.start(server);
+    await using pair = await ReplicaPair.start([pooler.url, pooler.url], { isWithoutMessages: true });
+    const warned = () => pair.replicas.map(({ observer }) => observer.of('warning').map(({ code }) => code));
+    await pair.until('both have said it', () => warned().every((codes) => codes.length > 0));
+    const stoppedAt = performance.now();
+    await pair.leader.pool.close();
+    await pair.until('the other one leads', () => pair.follower.leads.size === pair.jobNames.length);
+    expect(performance.now() - stoppedAt).toBeLessThan(HEARTBEAT_INTERVAL_MS + 1_000 + SLACK_MS);
+    expect(warned()).toEqual([['MESSAGES_NOT_DELIVERED'], ['MESSAGES_NOT_DELIVERED']]);
+    expect(pair.violations()).toEqual([]);
+  });
+});
