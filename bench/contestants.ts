@@ -23,6 +23,13 @@ export const bareNest = contestant('bare Nest application', 'bare-nest');
 export const idleRedis = contestant('two idle Redis connections', 'idle-redis');
 export const singletonJob = contestant('singleton-job', 'singleton-job');
 export const singletonJobShort = contestant('singleton-job, 800 ms', 'singleton-job', { lockExpiry: '800ms' });
+export const onPostgres = contestant('singleton-job on PostgreSQL', 'singleton-job', {}, 'postgres');
+export const onPostgresShort = contestant(
+  'singleton-job on PostgreSQL, 800 ms',
+  'singleton-job',
+  { lockExpiry: '800ms' },
+  'postgres',
+);
 export const heartbeatThread = contestant('singleton-job, heartbeatThread', 'singleton-job', { heartbeatThread: true });
 export const schedule = contestant('@nestjs/schedule', 'nest-schedule');
 export const lockPerTick = contestant('schedule + lock per tick', 'lock-per-tick');
@@ -35,6 +42,8 @@ export const electionPerJob = contestant('original design', 'election-per-job');
 const RIVALS: readonly Contestant[] = [
   singletonJob,
   singletonJobShort,
+  onPostgres,
+  onPostgresShort,
   schedule,
   lockPerTick,
   keyPerSlot,
@@ -45,6 +54,7 @@ const RIVALS: readonly Contestant[] = [
 
 const QUICK_RIVALS: readonly Contestant[] = [
   singletonJobShort,
+  onPostgresShort,
   schedule,
   withLeaseOfASecond(lockPerTick, { lockMs: 1_000 }),
   keyPerSlot,

@@ -8,7 +8,7 @@ const INSTALLED = join(BENCH, 'node_modules/nestjs-singleton-job');
 
 /** Builds and packs the library of a checkout and installs the tarball here, as an application would. */
 export async function installLibrary(checkout: string): Promise<void> {
-  await npm(['run', 'pack'], { cwd: checkout });
+  await run(process.execPath, ['--import', 'tsx', 'tools/pack.ts'], { cwd: checkout });
   const manifest = await readFile(join(checkout, 'libs/singleton-job/package.json'), 'utf8');
   const { version } = JSON.parse(manifest) as { version: string };
   await rm(INSTALLED, { recursive: true, force: true });

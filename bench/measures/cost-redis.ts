@@ -1,18 +1,36 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { bullmq, electionPerJob, keyPerSlot, lockPerTick, singletonJob, singletonJobShort } from '../contestants.js';
+import {
+  bullmq,
+  electionPerJob,
+  keyPerSlot,
+  lockPerTick,
+  onPostgres,
+  onPostgresShort,
+  singletonJob,
+  singletonJobShort,
+} from '../contestants.js';
 import { withRatio } from '../figures.js';
 import { type Measure, sideBySide } from '../measure.js';
 import { manyJobs, Replicas } from '../replicas.js';
 import { loadOf } from '../servers.js';
 
-const CONTESTANTS = [electionPerJob, singletonJob, singletonJobShort, lockPerTick, keyPerSlot, bullmq];
+const CONTESTANTS = [
+  electionPerJob,
+  singletonJob,
+  singletonJobShort,
+  onPostgres,
+  onPostgresShort,
+  lockPerTick,
+  keyPerSlot,
+  bullmq,
+];
 
 export const costOfRedis: Measure = {
   name: 'cost-redis',
-  title: 'Load of Redis',
+  title: 'Load of the server',
   about:
-    'Three replicas and 100 jobs of 500 ms that do nothing. A command is what a client sends, not what a script does. Two windows follow each ' +
-    'other: CPU time first, then MONITOR counts.',
+    'Three replicas and 100 jobs of 500 ms that do nothing. A command is what a client sends, not what a script or a function does. Two windows follow each ' +
+    'other: CPU time first, then the commands of Redis by MONITOR, the transactions of PostgreSQL by its statistics.',
   run: async ({ pick }) => {
     const rows = await sideBySide(CONTESTANTS, async (contestant) => {
       await using replicas = await Replicas.start(contestant, {
@@ -26,7 +44,7 @@ export const costOfRedis: Measure = {
       // leases are renewed every 10 s, so commands are counted over two of these
       const { cpuMsPerSecond, commandsPerSecond } = loadOf(replicas);
       const cpu = await cpuMsPerSecond(url, pick(10_000, 1_000));
-      return { 'commands per s': await commandsPerSecond(url, pick(20_000, 2_000)), 'Redis CPU, ms per s': cpu };
+      return { 'commands per s': await commandsPerSecond(url, pick(20_000, 2_000)), 'server CPU, ms per s': cpu };
     });
     return withRatio(rows, 'commands per s', electionPerJob.name);
   },

@@ -1,5 +1,5 @@
 import { overlaps } from '../../tools/replicas/history.js';
-import { bullmqOne, type Contestant, rivals, singletonJobShort } from '../contestants.js';
+import { bullmqOne, type Contestant, onPostgresShort, rivals, singletonJobShort } from '../contestants.js';
 import { figure, type Row } from '../figures.js';
 import { type Measure, type Scale, sideBySide, times } from '../measure.js';
 import { HALF_SECOND, Replicas } from '../replicas.js';
@@ -16,7 +16,7 @@ export const failover: Measure = {
 };
 
 function killsOf(contestant: Contestant, { pick }: Scale): number {
-  if (contestant === singletonJobShort) return pick(15, 3);
+  if (contestant === singletonJobShort || contestant === onPostgresShort) return pick(15, 3);
   // a queue that waits for a stalled run does so for up to a minute
   return pick(contestant === bullmqOne ? 2 : 3, 1);
 }

@@ -30,6 +30,8 @@ interface Binaries {
 interface Running {
   readonly pid: number;
   readonly exited: Promise<void>;
+  /** Keeps this process alive until the server has ended. */
+  ref(): void;
 }
 
 /**
@@ -196,7 +198,10 @@ export class PostgresServer implements AsyncDisposable {
     });
     // a server that was not stopped must not keep this process alive; the guard ends it
     child.unref();
-    return { pid, exited };
+    const ref = (): void => {
+      child.ref();
+    };
+    return { pid, exited, ref };
   }
 
   async #program(name: string, ...args: readonly string[]): Promise<void> {
@@ -224,6 +229,7 @@ export class PostgresServer implements AsyncDisposable {
     const running = this.#running;
     this.#running = undefined;
     if (running === undefined) return;
+    running.ref();
     // a process that hangs does not shut down
     signalAll(running.pid, 'SIGCONT');
     if (signal === 'SIGKILL') signalAll(running.pid, signal);
