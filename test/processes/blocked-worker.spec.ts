@@ -1,18 +1,26 @@
-import { describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { setTimeout as delay } from 'node:timers/promises';
 import { overlaps } from '../../tools/replicas/history.js';
-import { useRedis } from '../../tools/replicas/redis/use-redis.js';
+import { type OwnServer, SERVER_KINDS, SERVERS } from '../../tools/replicas/servers.js';
 import { JOBS, LOCK_EXPIRY_MS, Workers } from '../../tools/replicas/workers.js';
 
 /** A report computes for twice as long as a session lives. */
 const COMPUTES_MS = 2 * LOCK_EXPIRY_MS;
 const COMPUTES = { DAILY_REPORT_TAKES: '10ms', DAILY_REPORT_COMPUTES: `${COMPUTES_MS}ms` };
 
-const redis = useRedis();
+describe.each(SERVER_KINDS)('Three processes with heartbeat threads on %s', (kind) => {
+  let server: OwnServer;
 
-describe('Three processes with heartbeat threads', () => {
+  beforeAll(async () => {
+    server = await SERVERS[kind]();
+  });
+
+  afterAll(async () => {
+    await server.stop();
+  });
+
   it('keep their leaders while one is blocked for twice its lockExpiry', async () => {
-    await using workers = await Workers.start(redis().url, { ...COMPUTES, SINGLETON_JOB_HEARTBEAT_THREAD: 'true' });
+    await using workers = await Workers.start(server.url, { ...COMPUTES, SINGLETON_JOB_HEARTBEAT_THREAD: 'true' });
     await workers.untilJobsGoOn(Date.now());
     const leaders = JOBS.map((job) => workers.leaderOf(job));
     const leader = workers.leaderOf('daily-report');
