@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { singletonJob } from '../contestants.js';
+import { type Contestant, onPostgres, singletonJob } from '../contestants.js';
 import { type Row } from '../figures.js';
 import { type Measure, repeat, type Scale } from '../measure.js';
 import { cpuOf, manyJobs, Replicas, usageOf } from '../replicas.js';
 import { loadOf } from '../servers.js';
 
-type Size = readonly [jobs: number, replicas: number];
+type Size = readonly [jobs: number, replicas: number, on?: Contestant];
 
 /** What is measured at once: large ones beside small ones. */
 const GROUPS: readonly (readonly Size[])[] = [
@@ -14,6 +14,12 @@ const GROUPS: readonly (readonly Size[])[] = [
     [10, 3],
     [1, 3],
     [100, 6],
+  ],
+  [
+    [1, 3, onPostgres],
+    [100, 3, onPostgres],
+    [100, 12, onPostgres],
+    [1_000, 3, onPostgres],
   ],
   [
     [1_000, 3],
@@ -26,6 +32,7 @@ const QUICK_GROUPS: typeof GROUPS = [
   [
     [10, 2],
     [50, 3],
+    [50, 3, onPostgres],
   ],
 ];
 
@@ -33,7 +40,7 @@ export const growth: Measure = {
   name: 'growth',
   title: 'How the library grows',
   about:
-    'Empty jobs of 500 ms. The first replica leads all jobs and the last one follows. A command is what a client sends to Redis.',
+    'Empty jobs of 500 ms. The first replica leads all jobs and the last one follows. A command is what a client sends to the server.',
   run: async (scale) => {
     const rows: Row[] = [];
     for (const group of scale.pick(GROUPS, QUICK_GROUPS)) {
@@ -43,8 +50,8 @@ export const growth: Measure = {
   },
 };
 
-async function measure([jobs, count]: Size, { pick }: Scale): Promise<Row> {
-  await using replicas = await Replicas.start(singletonJob, { jobs: manyJobs(jobs), count, reports: 'nothing' });
+async function measure([jobs, count, on = singletonJob]: Size, { pick }: Scale): Promise<Row> {
+  await using replicas = await Replicas.start(on, { jobs: manyJobs(jobs), count, reports: 'nothing' });
   // followers send one more request within 10 s of their start
   await delay(pick(10_000, 500));
   // all leases are renewed every 10 s, so commands are counted over two of these
@@ -53,7 +60,8 @@ async function measure([jobs, count]: Size, { pick }: Scale): Promise<Row> {
     repeat(2, () => usageIn(replicas, windowMs)),
     loadOf(replicas).commandsPerSecond(replicas.server.url, 2 * windowMs),
   ]);
-  return { name: `${jobs} jobs × ${count} replicas`, cells: { ...cells, 'commands per s': commands } };
+  const where = on === singletonJob ? '' : ' on PostgreSQL';
+  return { name: `${jobs} jobs × ${count} replicas${where}`, cells: { ...cells, 'commands per s': commands } };
 }
 
 async function usageIn({ first, last }: Replicas, windowMs: number): Promise<Row['cells']> {
