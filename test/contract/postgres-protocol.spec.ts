@@ -256,6 +256,24 @@ describe('a server', () => {
     await eventually('it answers', () => heartbeat(store, []).catch(() => undefined));
   });
 
+  it('that waits for a synchronous standby keeps no process of a connection that was closed for its silence', async () => {
+    await using own = await PostgresFixture.start();
+    const { store, events } = own.begin({ subscribes: false });
+    await eventually('it is connected', () => events.includes('connected') || undefined);
+    await own.sql("ALTER SYSTEM SET synchronous_standby_names = 'gone'");
+    await own.sql('SELECT pg_reload_conf()');
+    const waiting = () => own.sql("SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep'");
+    const isConfirmed = await eventually('the setting is in force', async () => {
+      const answer = heartbeat(store, [sessionOfReplica('a')]).then(
+        () => undefined,
+        () => false,
+      );
+      return answer;
+    });
+    expect(isConfirmed).toBe(false);
+    await eventually('it is gone', async () => (await waiting()).length === 0 || undefined);
+  });
+
   it('that was killed is another server when it is back, with all that it confirmed', async () => {
     await using own = await PostgresFixture.start();
     const { store, events } = await own.connect();

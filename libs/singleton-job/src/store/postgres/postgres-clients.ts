@@ -1,4 +1,5 @@
 import { type EventEmitter } from 'node:events';
+import { connect } from 'node:net';
 
 /** Options of a client of `pg`. It has many more than these. */
 export interface PostgresConfig {
@@ -35,6 +36,11 @@ export type Row = Readonly<Record<string, unknown>>;
 
 /** The part of a client of `pg` that is used here. */
 export interface PostgresClient extends EventEmitter {
+  readonly host: string;
+  readonly port: number;
+  /** Those of its process on the server. Null: it has not connected. */
+  readonly processID: number | null;
+  readonly secretKey: number | null;
   readonly connection: {
     readonly stream: { readonly bytesRead: number; readonly connecting: boolean; destroy(error?: Error): unknown };
   };
@@ -55,6 +61,24 @@ export async function postgresClient(connection: PostgresConnectionOptions): Pro
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     keepAlive: true,
   });
+}
+
+const CANCEL_REQUEST = 80_877_102;
+const CANCEL_TIMEOUT_MS = 1_000;
+
+/**
+ * Asks the server to end what it does for a client, by a connection of its own. A process that waits for a synchronous standby does not
+ * notice that its client is gone, and keeps its row locks. The server sends no answer, and takes the request without TLS too.
+ */
+export function cancelQuery({ host, port, processID, secretKey }: PostgresClient): void {
+  if (processID === null || secretKey === null) return;
+  const request = Buffer.alloc(16);
+  for (const [index, field] of [request.length, CANCEL_REQUEST, processID, secretKey].entries())
+    request.writeInt32BE(field, 4 * index);
+  const socket = host.startsWith('/') ? connect(`${host}/.s.PGSQL.${String(port)}`) : connect(port, host);
+  socket.on('error', () => undefined);
+  socket.setTimeout(CANCEL_TIMEOUT_MS, () => socket.destroy());
+  socket.unref().end(request);
 }
 
 type Constructor = new (config: object) => PostgresClient;

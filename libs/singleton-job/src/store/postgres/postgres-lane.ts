@@ -1,10 +1,14 @@
 import { LockStoreError } from '../../base/errors/lock-store.error.js';
 import { reconnectDelayMs } from '../reconnect-delay.js';
-import { SilenceWatchdog } from '../silence-watchdog.js';
-import { type PostgresClient, type Row } from './postgres-clients.js';
+import { SilenceWatchdog, SilentConnectionError } from '../silence-watchdog.js';
+import { cancelQuery, type PostgresClient, type Row } from './postgres-clients.js';
 import { isDemotion } from './postgres-errors.js';
 
 export type Query = (text: string, values?: readonly unknown[]) => Promise<readonly Row[]>;
+
+/** After so many silent connections in a row, the next one comes late: on the server each may have left a process with row locks. */
+const MOST_SILENT = 3;
+const SILENT_DELAY_MS = 5_000;
 
 interface PostgresLaneOptions {
   /** Creates a client that is not connected yet. Called anew after a rejection. */
@@ -31,6 +35,8 @@ export class PostgresLane {
   #isLossReported = false;
   #isMisconfigurationReported = false;
   #failures = 0;
+  /** Connections that were closed for their silence since the last answer. */
+  #silent = 0;
   #failure: LockStoreError | undefined;
   #retry: NodeJS.Timeout | undefined;
   #last: Promise<unknown> = Promise.resolve();
@@ -84,7 +90,9 @@ export class PostgresLane {
     const client = this.#client;
     if (client === undefined || !this.#isReady) throw this.#notConnected();
     try {
-      return (await client.query(text, values)).rows;
+      const { rows } = await client.query(text, values);
+      this.#silent = 0;
+      return rows;
     } catch (error: unknown) {
       if (isDemotion(error)) void this.#dropIfStandby(client, error);
       // the request says only that the connection ended; the connection knows why
@@ -168,6 +176,10 @@ export class PostgresLane {
     this.#isReady = false;
     const error = this.#options.toError(reason);
     this.#failure = error;
+    if (client !== undefined && reason instanceof SilentConnectionError) {
+      this.#silent += 1;
+      cancelQuery(client);
+    }
     client?.connection.stream.destroy();
     this.#endFirstAttempt();
     if (!this.#isOpen) return;
@@ -175,11 +187,7 @@ export class PostgresLane {
     if (!this.#isLossReported || isNewMisconfiguration) this.#options.onLost?.(error);
     this.#isLossReported = true;
     this.#isMisconfigurationReported ||= isNewMisconfiguration;
-    this.#retry = setTimeout(
-      () => {
-        void this.#connect();
-      },
-      reconnectDelayMs(this.#failures++, this.#options.random),
-    );
+    const delayMs = reconnectDelayMs(this.#failures++, this.#options.random);
+    this.#retry = setTimeout(() => void this.#connect(), this.#silent < MOST_SILENT ? delayMs : SILENT_DELAY_MS);
   }
 }
