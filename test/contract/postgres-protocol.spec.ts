@@ -215,6 +215,14 @@ describe('a role', () => {
     expect(disconnected).toEqual([]);
   });
 
+  it('that meets a server older than 13 is told so', async () => {
+    await fixture.sql(`CREATE SCHEMA old; CREATE FUNCTION old.current_setting(text) RETURNS text LANGUAGE sql AS $$ SELECT '120019' $$;
+      CREATE ROLE late LOGIN SUPERUSER; ALTER ROLE late SET search_path = old, pg_catalog`);
+    const { store } = fixture.begin({ connection: fixture.server.urlOf('late') });
+    const message = expect.stringContaining('needs PostgreSQL 13 or later') as unknown;
+    await expect(heartbeat(store, [])).rejects.toMatchObject({ code: 'STORE_MISCONFIGURED', message });
+  });
+
   it.each([
     ['that does not exist', (url: string) => url.replace('postgres@', 'nobody@'), 'Check user and password'],
     ['for a missing database', (url: string) => url.replace(/postgres$/, 'shop'), 'Check the name of the database'],

@@ -18,6 +18,14 @@ async function run(server: PostgresServer, ...statements: readonly string[]): Pr
   await client.end();
 }
 
+function portOf(proxy: TcpProxy): number {
+  return Number(new URL(proxy.url).port);
+}
+
+function urlOf(proxy: TcpProxy): string {
+  return `postgresql://postgres@127.0.0.1:${String(portOf(proxy))}/postgres`;
+}
+
 interface Fault {
   readonly name: string;
   readonly happen: (server: PostgresServer) => Promise<void>;
@@ -75,13 +83,29 @@ const LONG: readonly Fault[] = [
       await run(server, `GRANT EXECUTE ON ${tables} TO ${role}`);
     },
   },
+  {
+    name: 'has no disk left',
+    happen: async (server) => {
+      const full = "RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = 'disk_full'";
+      await run(
+        server,
+        `CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN ${full}; END $$`,
+        ...['sessions', 'locks'].map(
+          (table) =>
+            `CREATE TRIGGER full_disk BEFORE INSERT OR UPDATE ON singleton_job.${table} EXECUTE FUNCTION full_disk()`,
+        ),
+      );
+      await delay(LOCK_EXPIRY_MS + 2_000);
+      await run(server, 'DROP FUNCTION full_disk CASCADE');
+    },
+  },
 ];
 
 describe('a PostgreSQL that', () => {
   it.concurrent.each(SHORT)('$name costs no lead', async ({ happen }) => {
     await using server = await PostgresServer.start();
     await using pair = await ReplicaPair.start([server.url, server.url]);
-    for (let round = 0; round < 3; round++) {
+    for (let round = 0; round < 10; round++) {
       await happen(server);
       await pair.goesOn();
     }
@@ -122,12 +146,15 @@ describe('a PostgreSQL that', () => {
     expect(pair.violations()).toEqual([]);
   });
 
-  it.concurrent('is killed is replaced by its standby, and jobs go on there', async () => {
+  it.concurrent('is killed is replaced by a standby without the last second, and jobs go on there', async () => {
     await using primary = await PostgresServer.start();
-    await using standby = await primary.standby();
+    await using link = await TcpProxy.start(primary.port);
+    await using standby = await primary.standby(portOf(link));
     await using proxy = await TcpProxy.start(primary.port);
-    const url = `${proxy.url.replace('redis://', 'postgresql://postgres@')}/postgres`;
+    const url = urlOf(proxy);
     await using pair = await ReplicaPair.start([url, url]);
+    link.freeze();
+    await delay(1_000);
     await primary.kill();
     await standby.promote();
     proxy.redirect(standby.port);
@@ -135,13 +162,42 @@ describe('a PostgreSQL that', () => {
     expect(pair.violations()).toEqual([]);
   });
 
+  it.concurrent('still takes writes beside its promoted standby has its own leader, until it is gone', async () => {
+    await using primary = await PostgresServer.start();
+    await using link = await TcpProxy.start(primary.port);
+    await using standby = await primary.standby(portOf(link));
+    await using left = await TcpProxy.start(primary.port);
+    await using right = await TcpProxy.start(primary.port);
+    await using pair = await ReplicaPair.start([urlOf(left), urlOf(right)]);
+    const { leader, follower } = pair;
+    const splitMs = performance.now();
+    link.freeze();
+    await standby.promote();
+    right.redirect(standby.port);
+    const lead = () => follower.leads.size === pair.jobNames.length;
+    await pair.until('the other side has a leader', lead, { withinMs: 2 * BACK_MS });
+    const bothMs = performance.now();
+    await pair.until('both have led', () => performance.now() > bothMs + LOCK_EXPIRY_MS);
+    for (const of of pair.replicas) {
+      expect(of.leads.size).toBe(pair.jobNames.length);
+      expect(pair.violations({ of, sinceMs: splitMs })).toEqual([]);
+    }
+
+    await primary.kill();
+    left.redirect(standby.port);
+    await pair.until('the deposed leader knows', () => leader.leads.size === 0);
+    const knownMs = performance.now();
+    await pair.goesOn();
+    expect(follower.leads.size).toBe(pair.jobNames.length);
+    expect(pair.violations({ sinceMs: knownMs })).toEqual([]);
+  });
+
   it.concurrent('is a standby is refused, and the log says so', async () => {
     await using primary = await PostgresServer.start();
     await using pair = await ReplicaPair.start([primary.url, primary.url]);
     await using standby = await primary.standby();
     await using proxy = await TcpProxy.start(primary.port);
-    const url = `${proxy.url.replace('redis://', 'postgresql://postgres@')}/postgres`;
-    await using moved = await ReplicaPair.start([url, primary.url]);
+    await using moved = await ReplicaPair.start([urlOf(proxy), primary.url]);
     proxy.redirect(standby.port);
     await moved.until('it says so', () => moved.leader.lines.some((line) => line.includes('is a standby')));
     await moved.goesOn();
@@ -156,10 +212,10 @@ const GRANTS = [
   'GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA singleton_job TO app',
 ];
 
-describe('pgbouncer in transaction mode', () => {
+describe.each(['transaction', 'statement'] as const)('pgbouncer in %s mode', (mode) => {
   it('delivers no messages, which is said once, and jobs go on and are handed over', async () => {
     await using server = await PostgresServer.start();
-    await using pooler = await Pgbouncer.start(server);
+    await using pooler = await Pgbouncer.start(server, mode);
     await using pair = await ReplicaPair.start([pooler.url, pooler.url], { isWithoutMessages: true });
     const warned = () => pair.replicas.map(({ observer }) => observer.of('warning').map(({ code }) => code));
     await pair.until('both have said it', () => warned().every((codes) => codes.length > 0));

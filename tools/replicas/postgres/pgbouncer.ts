@@ -10,14 +10,14 @@ import { type PostgresServer } from './postgres-server.js';
 /** pgbouncer refuses to run as root. */
 const USER = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 
-/** A pgbouncer in transaction mode before a server. */
+/** A pgbouncer before a server. */
 export class Pgbouncer implements AsyncDisposable {
   private constructor(
     readonly url: string,
     private readonly end: () => Promise<void>,
   ) {}
 
-  static async start(server: PostgresServer): Promise<Pgbouncer> {
+  static async start(server: PostgresServer, mode: 'transaction' | 'statement'): Promise<Pgbouncer> {
     const { file, env } = await locate();
     const dir = await mkdtemp(join(tmpdir(), 'singleton-job-pgbouncer-'));
     await chmod(dir, 0o755);
@@ -26,7 +26,7 @@ export class Pgbouncer implements AsyncDisposable {
       listen_addr: '127.0.0.1',
       listen_port: port,
       auth_type: 'any',
-      pool_mode: 'transaction',
+      pool_mode: mode,
       default_pool_size: 4,
     };
     const lines = Object.entries(settings).map(([name, value]) => `${name} = ${String(value)}`);

@@ -67,10 +67,11 @@ export class PostgresServer implements AsyncDisposable {
     return server;
   }
 
-  /** A streaming standby of this server, which takes no writes until it is promoted. */
-  async standby(): Promise<PostgresServer> {
+  /** A streaming standby of this server, which takes no writes until it is promoted. `port` may be that of a proxy between the two. */
+  async standby(port = this.port): Promise<PostgresServer> {
     const dir = await ownFolder();
-    const from = ['--dbname', `${this.url}?application_name=standby`, '--pgdata', join(dir, 'data')];
+    const url = `postgresql://postgres@127.0.0.1:${String(port)}/postgres?application_name=standby`;
+    const from = ['--dbname', url, '--pgdata', join(dir, 'data')];
     await this.#program('pg_basebackup', ...from, '--write-recovery-conf', '--checkpoint', 'fast');
     const server = new PostgresServer(this.#binaries, dir, await freePort(), this.#args);
     await server.up();
