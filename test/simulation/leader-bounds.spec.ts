@@ -47,7 +47,7 @@ describe('The longest time without a leader', () => {
     expect(leaderBoundMs(plan, 'grid', 2_000)).toBeGreaterThan(35_000);
   });
 
-  it.each([-120_000, 120_000])('does not grow when the clock of the store is set by %i ms', (byMs) => {
+  it.each([-120_000, 60_000])('does not grow when the clock of the store is set by %i ms', (byMs) => {
     const plan = planWith([{ kind: 'store-clock-step', atMs: 2_000, byMs }]);
     expect(leaderBoundMs(plan, 'grid', 2_000)).toBe(leaderBoundMs(planWith([]), 'grid', 2_000));
   });

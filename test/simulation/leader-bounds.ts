@@ -16,6 +16,9 @@ const WITHOUT_MESSAGES_MS = 10_000;
 /** The longest pause of a request that the store denies. */
 const LONGEST_BACKOFF_MS = 30_000;
 
+/** A session with a short `lockExpiry` is listed for so long after its end. */
+const FORGOTTEN_MS = 70_000;
+
 /**
  * How long a job may have no leader after the last event that disturbs the replicas, while a connected replica competes for it. It is the
  * rule of `lockExpiry`: the old lease ends, and the next heartbeat shows it. After some faults a lock has to run out instead.
@@ -70,6 +73,8 @@ function firstVersionStopsMs({ setting, faults, clocks }: Plan): number {
 /** A lock may name a session that no heartbeat lists, or a replica that does not use it. */
 function leavesLock(fault: Fault): boolean {
   if (fault.kind === 'node-failover') return fault.lostMs > 0;
+  // a session that ended so long ago is not listed any more; its replica may have asked for a lock before it knew
+  if (fault.kind === 'store-clock-step') return fault.byMs > FORGOTTEN_MS;
   return fault.kind === 'sessions-deleted' || fault.kind === 'restart-older';
 }
 
