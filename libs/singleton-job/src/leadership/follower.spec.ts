@@ -250,6 +250,22 @@ describe('The safety net', () => {
     expect(requests).toBeLessThanOrEqual(minutes * 1.4);
   });
 
+  it('rides beside a heartbeat, so that the requests of all jobs leave together', async () => {
+    const jobs = Array.from({ length: 20 }, (_, index) => job({ name: `job-${index}` }));
+    let chance = 0;
+    replicas.start('a', jobs);
+    const b = replicas.start('b', jobs, { random: () => (chance = (chance + 0.618) % 1) });
+    await replicas.clock.advance(30_000);
+    const at: Record<string, number[]> = { acquire: [], heartbeat: [] };
+    b.store.outcome = (request) => {
+      at[request]?.push(replicas.clock.now());
+      return 'answered';
+    };
+    await replicas.clock.advance(300_000);
+    expect(at['acquire']?.length).toBeGreaterThan(60);
+    expect(at['acquire']?.filter((ms) => !at['heartbeat']?.includes(ms))).toEqual([]);
+  });
+
   it('finds a lock that was deleted', async () => {
     const a = replicas.start('a', [job()]);
     const b = replicas.start('b', [job()]);

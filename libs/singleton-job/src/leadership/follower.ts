@@ -127,6 +127,7 @@ export class Follower implements LockWaiter {
 
   heartbeatAnswered(): void {
     if (this.#known.isForeign) this.#next.in(0);
+    else this.#next.heartbeatAnswered();
   }
 
   onStoreRestart(): void {

@@ -12,7 +12,7 @@ const REQUEST_WITHIN_MS = 10_000;
 const RENEWAL_CHECK_MS = 1.5 * RENEWAL_INTERVAL_MS;
 
 interface NextRequestParts {
-  readonly replica: Pick<Replica, 'context' | 'jobs' | 'list' | 'messages'>;
+  readonly replica: Pick<Replica, 'context' | 'heartbeats' | 'jobs' | 'list' | 'messages'>;
   readonly lockExpiryMs: number;
   readonly holder: KnownHolder;
   /** How long no replica may take the lock after a restart of the store: see `AfterRestart.waitMs`. */
@@ -25,6 +25,8 @@ export class NextRequest {
   #sleeper: Sleeper | undefined;
   /** The store may have restored the lock of a replica that does not renew it. A request at this time shows whether it does. */
   #renewalCheckAtMs = -Infinity;
+  /** From when on the next heartbeat is followed by a request. Those of all jobs leave together, so a store can take them as one. */
+  #safetyNetAtMs = Infinity;
 
   constructor(private readonly parts: NextRequestParts) {}
 
@@ -54,6 +56,7 @@ export class NextRequest {
   /** Forgets all reasons. */
   reset(): void {
     this.#sleeper?.reset();
+    this.#safetyNetAtMs = Infinity;
   }
 
   /** After `delayMs` at the latest. */
@@ -105,11 +108,15 @@ export class NextRequest {
   /** Now and then, because messages may get lost. */
   asSafetyNet(): void {
     const { lockExpiryMs, replica } = this.parts;
-    const { context, jobs, list, messages } = replica;
-    const { random } = context;
-    if (!messages.isSubscribed) this.in(REQUEST_WITHIN_MS * (1 - random() / 10));
+    const { context, heartbeats, jobs, list, messages } = replica;
     const followers = list.livingCount(lockExpiryMs) - 1;
-    this.in(safetyNetMs({ followers, jobs: jobs.competing }, random));
+    const delayMs = safetyNetMs({ followers, jobs: jobs.competing }, context.random);
+    const longestMs = messages.isSubscribed ? Infinity : REQUEST_WITHIN_MS - heartbeats.intervalMs;
+    this.#safetyNetAtMs = context.clock.now() + Math.min(delayMs, longestMs);
+  }
+
+  heartbeatAnswered(): void {
+    if (this.parts.replica.context.clock.now() >= this.#safetyNetAtMs) this.in(0);
   }
 
   #spreadMs(): number {
