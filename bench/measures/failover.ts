@@ -1,6 +1,14 @@
 import { overlaps } from '../../tools/replicas/history.js';
-import { bullmqOne, type Contestant, onPostgresShort, rivals, singletonJobShort } from '../contestants.js';
-import { figure, type Row } from '../figures.js';
+import {
+  bullmqOne,
+  type Contestant,
+  onPostgres,
+  onPostgresShort,
+  rivals,
+  singletonJob,
+  singletonJobShort,
+} from '../contestants.js';
+import { figure, percentile, type Row } from '../figures.js';
 import { type Measure, type Scale, sideBySide, times } from '../measure.js';
 import { HALF_SECOND, Replicas } from '../replicas.js';
 
@@ -16,7 +24,8 @@ export const failover: Measure = {
 };
 
 function killsOf(contestant: Contestant, { pick }: Scale): number {
-  if (contestant === singletonJobShort || contestant === onPostgresShort) return pick(15, 3);
+  if (contestant === singletonJobShort || contestant === onPostgresShort) return pick(100, 3);
+  if (contestant === singletonJob || contestant === onPostgres) return pick(30, 1);
   // a queue that waits for a stalled run does so for up to a minute
   return pick(contestant === bullmqOne ? 2 : 3, 1);
 }
@@ -40,6 +49,7 @@ async function measure(contestant: Contestant, scale: Scale): Promise<Row['cells
   return {
     kills,
     'kill to the next leader, ms': leads.length === 0 ? '' : figure(leads),
+    'the same, 99 %': leads.length === 0 ? '' : percentile(leads, 0.99),
     'kill to the next run, ms': figure(runs),
     'overlapping runs': overlaps(replicas.runs).length,
   };

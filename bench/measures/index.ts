@@ -7,6 +7,7 @@ import { failover } from './failover.js';
 import { growth } from './growth.js';
 import { handOver } from './hand-over.js';
 import { memory } from './memory.js';
+import { oldSnapshot } from './old-snapshot.js';
 import { overlap } from './overlap.js';
 import { precision } from './precision.js';
 import { redisGone } from './redis-gone.js';
@@ -20,6 +21,7 @@ export const MEASURES: readonly Measure[] = [
   costOfLeader,
   costOfFollower,
   costOfRedis,
+  oldSnapshot,
   memory,
   start,
   handOver,
