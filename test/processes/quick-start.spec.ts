@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DIST, ROOT } from '../../tools/workspace/paths.js';
 import { useRedisServer } from '../../tools/replicas/redis/use-redis.js';
+import { SERVER_KINDS, SERVERS } from '../../tools/replicas/servers.js';
 import { until } from '../../tools/replicas/until.js';
 
 const redis = useRedisServer();
@@ -78,10 +79,20 @@ describe('the quick start of the README', () => {
     expect(leader.output).toContain('released leadership (shutdown');
   });
 
-  it('reads its options and those of its job from variables, and starts its heartbeat thread', async () => {
+  it('leads on a PostgreSQL by DATABASE_URL', async () => {
+    await using postgres = await SERVERS.postgres();
+    const leader = start('main', { DATABASE_URL: postgres.url });
+    await leader.logged(/\[shop:price-tick\] became LEADER/);
+    await leader.logged(/updated the prices/);
+    await leader.stop('SIGTERM');
+    expect(leader.output).toContain('released leadership (shutdown');
+  });
+
+  it.each(SERVER_KINDS)('reads options from variables and starts its heartbeat thread: %s', async (kind) => {
+    await using server = await SERVERS[kind]();
     const replica = start('from-environment', {
       SINGLETON_JOB_PROJECT_NAME: 'market',
-      SINGLETON_JOB_CONNECTION: redis().url,
+      SINGLETON_JOB_CONNECTION: server.url,
       SINGLETON_JOB_JOBS__PRICE_TICK__PERIOD: '1s',
       SINGLETON_JOB_HEARTBEAT_THREAD: 'true',
     });
