@@ -1,11 +1,19 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Injectable } from '@nestjs/common';
 import { build } from 'esbuild';
 import { Redis } from 'ioredis';
-import { FixedRate, type JobEvents, type JobObserver, SingletonJobModule } from 'nestjs-singleton-job';
+import { Client } from 'pg';
+import {
+  type ConnectionOptions,
+  FixedRate,
+  type JobEvents,
+  type JobObserver,
+  SingletonJobModule,
+} from 'nestjs-singleton-job';
+import { PostgresServer } from '../../tools/replicas/postgres/postgres-server.js';
 import { RedisServer } from '../../tools/replicas/redis/index.js';
 import { until } from '../../tools/replicas/until.js';
 import { ROOT } from '../../tools/workspace/paths.js';
@@ -53,45 +61,98 @@ describe('A password that changes while the application runs', () => {
   });
 
   it.each([
-    ['no heartbeat thread', false, 2],
-    ['a heartbeat thread', true, 3],
-  ])('costs no lead, with %s', async (_name, hasThread, connections) => {
-    await using server = await RedisServer.start();
-    const admin = new Redis(server.port);
+    ['Redis', 'no', 2],
+    ['Redis', 'a', 3],
+    ['PostgreSQL', 'no', 3],
+    ['PostgreSQL', 'a', 4],
+  ] as const)('costs no lead on %s, with %s heartbeat thread', async (store, hasThread, connections) => {
+    await using server = await (store === 'Redis' ? rotatingRedis() : rotatingPostgres(folder));
+    await server.setPassword('first');
     let password = 'first';
-    await admin.config('SET', 'requirepass', password);
     const [ticks, losses] = [new Ticks(), new Losses()];
     const module = SingletonJobModule.forRoot({
       projectName: 'myapp',
-      connection: async () => ({ host: '127.0.0.1', port: server.port, password }),
+      connection: async () => server.connection(password),
       // a busy machine reconnects within it
       lockExpiry: '10s',
-      heartbeatThread: hasThread ? { workerFile } : false,
+      heartbeatThread: hasThread === 'a' ? { workerFile } : false,
       observers: [losses],
     });
-    const isConnected = async () => {
+    const isConnected = async () => (await server.connections()) === connections;
+    await using started = await startApplication({
+      imports: [module],
+      providers: [{ provide: Ticks, useValue: ticks }],
+    });
+    await until('the job runs', () => started.app.get(Ticks).count > 0);
+    await until('every client is connected', isConnected);
+    await server.setPassword('second');
+    password = 'second';
+    await server.cutConnections();
+    await until('every client is connected again', isConnected);
+    const { count } = ticks;
+    await until('the job runs on', () => ticks.count > count);
+    expect(losses.reasons).toEqual([]);
+  });
+});
+
+/** A server that asks for a password. */
+interface RotatingServer extends AsyncDisposable {
+  connection(password: string): ConnectionOptions;
+  setPassword(password: string): Promise<void>;
+  /** How many connections there are, besides its own. */
+  connections(): Promise<number>;
+  cutConnections(): Promise<void>;
+}
+
+async function rotatingRedis(): Promise<RotatingServer> {
+  const server = await RedisServer.start();
+  const admin = new Redis(server.port);
+  const own = await admin.client('ID');
+  return {
+    connection: (password) => ({ host: '127.0.0.1', port: server.port, password }),
+    setPassword: async (password) => {
+      await admin.config('SET', 'requirepass', password);
+    },
+    connections: async () => {
       const clients = String(await admin.client('LIST'))
         .trim()
         .split('\n');
-      return clients.filter((client) => !client.includes(`id=${String(own)} `)).length === connections;
-    };
-    const own = await admin.client('ID');
-    try {
-      await using started = await startApplication({
-        imports: [module],
-        providers: [{ provide: Ticks, useValue: ticks }],
-      });
-      await until('the job runs', () => started.app.get(Ticks).count > 0);
-      await until('every client is connected', isConnected);
-      password = 'second';
-      await admin.config('SET', 'requirepass', password);
+      return clients.filter((client) => !client.includes(`id=${String(own)} `)).length;
+    },
+    cutConnections: async () => {
       for (const type of ['normal', 'pubsub']) await admin.call('CLIENT', 'KILL', 'TYPE', type, 'SKIPME', 'yes');
-      await until('every client is connected again', isConnected);
-      const { count } = ticks;
-      await until('the job runs on', () => ticks.count > count);
-      expect(losses.reasons).toEqual([]);
-    } finally {
+    },
+    [Symbol.asyncDispose]: async () => {
       admin.disconnect();
-    }
-  });
-});
+      await server.stop();
+    },
+  };
+}
+
+async function rotatingPostgres(folder: string): Promise<RotatingServer> {
+  const rules = join(folder, 'pg_hba.conf');
+  await writeFile(rules, 'host all app 127.0.0.1/32 scram-sha-256\nhost all all 127.0.0.1/32 trust\n');
+  // the server runs as another user where this process is root
+  await chmod(folder, 0o755);
+  const server = await PostgresServer.start(['-c', `hba_file=${rules}`]);
+  const admin = new Client(server.url);
+  await admin.connect();
+  await admin.query('CREATE ROLE app LOGIN; GRANT CREATE ON DATABASE postgres TO app');
+  const ofRole = "FROM pg_stat_activity WHERE usename = 'app'";
+  return {
+    connection: (password) => ({
+      postgres: { host: '127.0.0.1', port: server.port, user: 'app', database: 'postgres', password },
+    }),
+    setPassword: async (password) => {
+      await admin.query(`ALTER ROLE app PASSWORD '${password}'`);
+    },
+    connections: async () => (await admin.query(`SELECT ${ofRole}`)).rowCount ?? 0,
+    cutConnections: async () => {
+      await admin.query(`SELECT pg_terminate_backend(pid) ${ofRole}`);
+    },
+    [Symbol.asyncDispose]: async () => {
+      await admin.end();
+      await server.stop();
+    },
+  };
+}

@@ -40,7 +40,7 @@ export interface PostgresLockStoreOptions {
   readonly schema?: string | undefined;
   /** Whether the store creates what is missing in the schema. @default true */
   readonly migrate?: boolean | undefined;
-  /** False: messages are not received, and there is no connection for them. @default true */
+  /** False: messages are not received, and all requests go by one connection. Enough for heartbeats. @default true */
   readonly subscribes?: boolean;
   /** For the delays between two attempts to connect. In [0, 1). @default Math.random */
   readonly random?: () => number;
@@ -61,9 +61,9 @@ export class PostgresLockStore implements LockStore {
   readonly #migrates: boolean;
   readonly #channel: string;
   readonly #listeners = new Listeners();
-  /** Nothing that waits for the row of a lock delays a heartbeat. */
   readonly #heartbeats: PostgresLane;
-  readonly #locks: PostgresLane;
+  /** A lane of its own, so that nothing that waits for the row of a lock delays a heartbeat. */
+  readonly #locks: PostgresLane | undefined;
   readonly #batch = new PostgresBatch((steps) => this.#runSteps(steps));
   readonly #subscription: PostgresSubscription | undefined;
   #role: string | undefined;
@@ -85,17 +85,17 @@ export class PostgresLockStore implements LockStore {
       ...lane,
       prepare: (query) => this.#prepare(query),
       onReady: () => {
-        this.#locks.open();
+        this.#locks?.open();
         this.#subscription?.open();
         this.#listeners.each((listener) => listener.connected?.());
       },
       onLost: (error) => {
-        this.#locks.drop(error);
+        this.#locks?.drop(error);
         this.#listeners.each((listener) => listener.disconnected?.(error));
       },
     });
-    this.#locks = new PostgresLane(lane);
     if (!subscribes) return;
+    this.#locks = new PostgresLane(lane);
     this.#subscription = new PostgresSubscription({
       channel: this.#channel,
       listeners: this.#listeners,
@@ -160,7 +160,7 @@ export class PostgresLockStore implements LockStore {
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#heartbeats.close(), this.#locks.close(), this.#subscription?.close()]);
+    await Promise.all([this.#heartbeats.close(), this.#locks?.close(), this.#subscription?.close()]);
   }
 
   async #runSteps(steps: readonly LockStep[]): Promise<readonly (Answer | null)[]> {
@@ -180,7 +180,7 @@ export class PostgresLockStore implements LockStore {
   }
 
   #laneOfLocks(): PostgresLane {
-    return this.#locks.isReady ? this.#locks : this.#heartbeats;
+    return this.#locks?.isReady === true ? this.#locks : this.#heartbeats;
   }
 
   async #call(lane: PostgresLane, step: string, args: string, values: readonly unknown[]): Promise<unknown> {
