@@ -1,4 +1,4 @@
-import { type Happening, type Timeline } from './timeline.js';
+import { type ScheduledEvent, type Timeline } from './timeline.js';
 
 /** What must be true when nothing was disturbed for long enough. */
 export interface CalmCheck {
@@ -9,7 +9,7 @@ export interface CalmCheck {
 
 /** Makes each check whenever nothing was disturbed for its bound: between two faults, and after the last one. */
 export class Calm {
-  #pending: readonly Happening[] = [];
+  #pending: readonly ScheduledEvent[] = [];
   #endsMs = 0;
 
   constructor(

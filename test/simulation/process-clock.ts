@@ -1,5 +1,5 @@
 import { type Clock, type Timer } from '../../libs/singleton-job/src/base/time/clock.js';
-import { type Happening, type Timeline } from './timeline.js';
+import { type ScheduledEvent, type Timeline } from './timeline.js';
 
 export interface ClockFaults {
   /** How far the wall clock is ahead of true time. */
@@ -62,10 +62,10 @@ export class ProcessClock implements Clock {
   setTimer(delayMs: number, fire: () => void): Timer {
     const startMs = this.now();
     const dueMs = Math.max(startMs + delayMs - this.#earlyMs(), startMs);
-    let happening: Happening;
+    let event: ScheduledEvent;
     let isPending = true;
     const arm = (): void => {
-      happening = this.#timeline.after((dueMs - this.now()) / this.#rate + ROUNDING_MS, () => {
+      event = this.#timeline.after((dueMs - this.now()) / this.#rate + ROUNDING_MS, () => {
         this.#whenRunning(this.#heldTimers, wake);
       });
     };
@@ -84,7 +84,7 @@ export class ProcessClock implements Clock {
       cancel: () => {
         if (!isPending) return;
         isPending = false;
-        happening.callOff();
+        event.callOff();
         if (this.#heldTimers.length > 0) this.#heldTimers = this.#heldTimers.filter((held) => held !== wake);
       },
     };

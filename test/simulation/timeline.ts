@@ -1,7 +1,7 @@
 import { eachSettled } from './settle.js';
 
 /** Something that will happen at a moment of true time, unless it is cancelled. */
-export interface Happening {
+export interface ScheduledEvent {
   callOff(): void;
 }
 
@@ -23,12 +23,12 @@ export class Timeline {
     return this.#nowMs;
   }
 
-  after(delayMs: number, happen: () => void): Happening {
+  after(delayMs: number, happen: () => void): ScheduledEvent {
     return this.at(this.#nowMs + Math.max(delayMs, 0), happen);
   }
 
   /** Timers of the same moment fire in the order in which they were set. */
-  at(atMs: number, happen: () => void): Happening {
+  at(atMs: number, happen: () => void): ScheduledEvent {
     const entry: Entry = { atMs: Math.max(atMs, this.#nowMs), order: this.#order++, happen, isOff: false };
     this.#push(entry);
     return {

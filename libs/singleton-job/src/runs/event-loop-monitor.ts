@@ -22,8 +22,8 @@ export class EventLoopMonitor {
     },
   ) {}
 
-  /** Watches until every term that joined has left. */
-  join(): () => void {
+  /** Watches during a term, until the returned function is called. */
+  addTerm(): () => void {
     this.#terms += 1;
     if (this.#terms === 1) this.#watch();
     return () => {

@@ -121,8 +121,8 @@ export class JobPool {
 
   /** Watches for slow runs and a blocked event loop during a term. */
   async #lead(runner: JobRunner, term: Term, stop: AbortSignal): Promise<void> {
-    const leaves = [
-      this.#monitor.join(),
+    const removals = [
+      this.#monitor.addTerm(),
       this.#slowRuns.add(() => {
         runner.runs.reportIfSlow();
       }),
@@ -130,7 +130,7 @@ export class JobPool {
     try {
       await runner.lead(term, stop);
     } finally {
-      for (const leave of leaves) leave();
+      for (const remove of removals) remove();
     }
   }
 
