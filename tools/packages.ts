@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { Consumer, type ConsumerKind } from './packages/consumer.js';
 import { provideRedis } from './replicas/redis/index.js';
+import { PostgresServer } from './replicas/postgres/postgres-server.js';
 import { tool } from './workspace/command.js';
 import { inWords } from './workspace/counts.js';
 import { holds } from './workspace/holds.js';
@@ -24,18 +25,21 @@ const KINDS: readonly ConsumerKind[] = [
 
 /**
  * `npm run test:packages [-- <name>…]`: the packed tarball in applications outside the checkout. Each is installed, type-checked,
- * built, run on a real Redis until it ends by itself, tested with its own test runner, bundled, and made a single executable.
+ * built, run on a real Redis and a real PostgreSQL until it ends by itself, tested with its own test runner, bundled, and made a single
+ * executable.
  */
 const wanted = process.argv.slice(2);
 const packed = await tool('pack.ts');
 const tarball = join(ROOT, packed.trim().split('\n').at(-1) ?? '');
 await using redis = await provideRedis();
+await using postgres = await PostgresServer.start();
+const urls = { redis: redis.url, postgres: postgres.url };
 
 let passed = 0;
 let failed = 0;
 for (const kind of KINDS) {
   if (wanted.length > 0 && !wanted.includes(kind.name)) continue;
-  await using consumer = await Consumer.create(kind, redis.url);
+  await using consumer = await Consumer.create(kind, urls);
   for (const [rule, check] of checksOf(consumer)) {
     if (await holds(`${kind.name} ${rule}`, check)) passed++;
     else {
@@ -68,7 +72,8 @@ function checksOf(consumer: Consumer): readonly Check[] {
     ['runs no job twice with two copies', () => consumer.runScript('second-copy.mjs')],
     ['loads every entry point, which needs its own peer only', () => consumer.checkEntryPoints()],
     ['starts its heartbeat thread', () => consumer.runScript('heartbeat-thread.mjs')],
-    ['runs its job and ends', () => consumer.boot()],
+    ['runs its job on Redis and ends', () => consumer.boot('redis')],
+    ['runs its job on PostgreSQL and ends', () => consumer.boot('postgres')],
     ['stops its jobs before what they use, in nine set-ups', () => consumer.runScript('dist/stop-order.js')],
     ...tests,
     ...(isBundled ? bundles : []),

@@ -1,4 +1,4 @@
-// @nestjs/config, OpenTelemetry and Terminus are not installed here: an application without their entry points must work.
+// @nestjs/config, OpenTelemetry, Terminus and pg are not installed here: an application that does not use them must work.
 import 'reflect-metadata';
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
@@ -15,4 +15,13 @@ for (const [entry, peer] of [
 ]) {
   await assert.rejects(import(`nestjs-singleton-job/${entry}`), (error) => error.message.includes(peer));
 }
+const { SingletonJobModule } = await import('nestjs-singleton-job');
+const { NestFactory } = await import('@nestjs/core');
+const onPostgres = SingletonJobModule.forRoot({ projectName: 'consumer', connection: 'postgresql://127.0.0.1:1/shop' });
+class AppModule {}
+const start = NestFactory.createApplicationContext(
+  { module: AppModule, imports: [onPostgres] },
+  { logger: false, abortOnError: false },
+);
+await assert.rejects(start, (error) => error.message.includes('npm install pg'));
 console.log('what is not used need not be installed');
