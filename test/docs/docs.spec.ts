@@ -137,7 +137,7 @@ describe('docs/options.md', () => {
 
   it('has every option of a job, with the kinds that take it', () => {
     const rows = rowsUnder('job option', PAGE).map(([name = '', kinds = '']) => ({ name: name.slice(1, -1), kinds }));
-    for (const kind of ['fixed-rate', 'interval', 'cron'] as const) {
+    for (const kind of ['fixed-rate', 'interval', 'cron', 'while-leader'] as const) {
       const documented = rows.filter(({ kinds }) => kinds === 'all' || kinds.includes(kind.replace('-', ' ')));
       expect([kind, documented.map(({ name }) => name).toSorted()]).toEqual([
         kind,

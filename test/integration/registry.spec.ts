@@ -237,6 +237,8 @@ describe('SingletonJobRegistry', () => {
     it.each<[string, unknown]>([
       ['what is no object', 7],
       ['everything missing', {}],
+      ['leadership that is turned off', { ...beat(), schedule: { whileLeader: false } }],
+      ['options that a @WhileLeader job does not have', { ...beat(), schedule: { whileLeader: true }, timeout: '5s' }],
       ['two schedules', { ...beat(), schedule: { delay: '1s', period: '1s' } }],
       [
         'what does not belong to a schedule',

@@ -1,5 +1,5 @@
 export { JobRun } from './jobs/job-run.js';
-export { Cron, FixedRate, Interval, type JobDecorator } from './jobs/job.decorators.js';
+export { Cron, FixedRate, Interval, type JobDecorator, WhileLeader } from './jobs/job.decorators.js';
 export { type JobEventDecorator, OnJobEvent } from './jobs/on-job-event.js';
 export { type JobRegistration, type RegisteredSchedule } from './jobs/job-registration.js';
 export { UnknownJobError } from './base/errors/job-registry.errors.js';
@@ -31,6 +31,7 @@ export {
   type JobOptions,
   type JobOverrides,
   type Overlap,
+  type WhileLeaderOptions,
 } from './options/job.options.js';
 export {
   type HeartbeatThreadOptions,

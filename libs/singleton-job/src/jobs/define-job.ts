@@ -8,6 +8,7 @@ import { type ResolvedOptions } from '../options/resolve-options.js';
 import { cron } from '../schedule/cron/cron.js';
 import { fixedRate } from '../schedule/fixed-rate.js';
 import { interval } from '../schedule/interval.js';
+import { whileLeader } from '../schedule/while-leader.js';
 import { InvalidScheduleError } from '../schedule/invalid-schedule.error.js';
 import { type AnySchedule } from '../schedule/schedule.js';
 import { hasLastingName, type FoundMethod } from './found-method.js';
@@ -74,6 +75,7 @@ function readDeclared(method: FoundMethod, metadata: JobMetadata, problems: stri
   const reader = new OptionReader({ raw, prefix: `${location}: ${decorator} `, origin: location }, problems);
   const given = readJobOptions(reader, optionsOf(kind));
   const argument = argumentOf(kind);
+  if (argument === undefined) return given;
   const row = { ...JOB_OPTIONS[argument], isRequired: true } as const;
   const written = readOption(row, schedule, place(argument === 'cron' ? 'expression' : argument));
   return { ...given, ...(written !== undefined && { [argument]: written }) };
@@ -95,19 +97,29 @@ function checkNameless({ name, location, className }: FoundMethod, at: Place): v
   }
 }
 
-const PHRASES = { 'fixed-rate': 'a fixed-rate job', interval: 'an interval job', cron: 'a cron job' } as const;
+const PHRASES = {
+  'fixed-rate': 'a fixed-rate job',
+  interval: 'an interval job',
+  cron: 'a cron job',
+  'while-leader': 'a @WhileLeader job',
+} as const;
 
 /** A sentence about each option of an override that its kind of job does not have. */
 function misplaced(overrides: GivenJobOptions, kind: AnySchedule['kind']): string[] {
   return rowsOf(overrides).flatMap(([option, { kinds, isArgument, fix }]) => {
     if (kinds.includes(kind)) return [];
-    const instead = isArgument === true ? `its schedule is set by ${argumentOf(kind)}` : fix;
+    const argument = argumentOf(kind);
+    const instead =
+      isArgument !== true ? fix : argument === undefined ? undefined : `its schedule is set by ${argument}`;
     return `${overrides[option]?.path} is no option of ${PHRASES[kind]}: ${instead ?? 'leave it out'}`;
   });
 }
 
 type ScheduleSettings = Partial<
-  Pick<ReturnType<typeof withDefaults<typeof JOB_OPTIONS>>, 'periodMs' | 'offsetMs' | 'delayMs' | 'cron' | 'timeZone'>
+  Pick<
+    ReturnType<typeof withDefaults<typeof JOB_OPTIONS>>,
+    'periodMs' | 'offsetMs' | 'delayMs' | 'cron' | 'timeZone' | 'restartDelayMs'
+  >
 >;
 
 /**
@@ -117,7 +129,7 @@ type ScheduleSettings = Partial<
  */
 function scheduleOf(
   kind: AnySchedule['kind'],
-  { periodMs, offsetMs, delayMs, cron: expression, timeZone }: ScheduleSettings,
+  { periodMs, offsetMs, delayMs, cron: expression, timeZone, restartDelayMs }: ScheduleSettings,
   zoneOfModule: string,
   jobName: string,
 ): AnySchedule | undefined {
@@ -128,6 +140,8 @@ function scheduleOf(
       return delayMs === undefined ? undefined : interval(delayMs);
     case 'cron':
       return expression === undefined ? undefined : cron(expression, { timeZone: timeZone ?? zoneOfModule, jobName });
+    case 'while-leader':
+      return restartDelayMs === undefined ? undefined : whileLeader(restartDelayMs);
   }
 }
 

@@ -30,5 +30,7 @@ function describeSchedule(schedule: AnySchedule): string {
       return `${formatDuration(schedule.delayMs)} after each run`;
     case 'cron':
       return schedule.description.replace(/^cron /, '');
+    case 'while-leader':
+      return schedule.description;
   }
 }

@@ -3,7 +3,7 @@ import { InvalidJobsError } from '../base/errors/mistakes.errors.js';
 import { describeValue, isRecord } from '../options/describe-value.js';
 import { type Duration } from '../options/duration.js';
 import { JOB_OPTIONS } from '../options/job-option-table.js';
-import { type CronOptions, type FixedRateOptions } from '../options/job.options.js';
+import { type CronOptions, type FixedRateOptions, type WhileLeaderOptions } from '../options/job.options.js';
 import { isName } from '../options/names.js';
 import { Place } from '../options/option-reader.js';
 import { type ResolvedOptions } from '../options/resolve-options.js';
@@ -11,7 +11,7 @@ import { defineJob } from './define-job.js';
 import { type FoundMethod } from './found-method.js';
 import { type Job } from './job.js';
 
-/** When a registered job is due: a period, a delay after each run, or a cron expression. */
+/** When a registered job is due: a period, a delay after each run, a cron expression, or for as long as a replica leads. */
 export type RegisteredSchedule =
   | {
       /** A fixed rate: the time from tick to tick. At least 50 ms. */
@@ -28,7 +28,11 @@ export type RegisteredSchedule =
       readonly cron: string;
       /** IANA name of the time zone of the expression. @default the `timeZone` of the module */
       readonly timeZone?: string | undefined;
-    };
+    }
+  | ({
+      /** No schedule: one call lasts as long as a replica leads. */
+      readonly whileLeader: true;
+    } & Pick<WhileLeaderOptions, 'restartDelay'>);
 
 /**
  * A job that is not a decorated method. For jobs that are known only at run time, and for modules that are loaded lazily.
@@ -48,12 +52,18 @@ export interface JobRegistration
   readonly run: (run: JobRun) => unknown;
 }
 
-const KINDS = { period: 'fixed-rate', delay: 'interval', cron: 'cron' } as const;
-const ARGUMENTS = ['period', 'delay', 'cron'] as const;
+const KINDS = { period: 'fixed-rate', delay: 'interval', cron: 'cron', whileLeader: 'while-leader' } as const;
+const ARGUMENTS = ['period', 'delay', 'cron', 'whileLeader'] as const;
 type Argument = (typeof ARGUMENTS)[number];
 /** The options of a schedule beside its first one. */
-const BESIDE: Readonly<Record<Argument, readonly string[]>> = { period: ['offset'], delay: [], cron: ['timeZone'] };
-const SCHEDULE_FIX = "write it as { period: '500ms' }, { delay: '1s' } or { cron: '0 3 * * *', timeZone: 'UTC' }";
+const BESIDE: Readonly<Record<Argument, readonly string[]>> = {
+  period: ['offset'],
+  delay: [],
+  cron: ['timeZone'],
+  whileLeader: ['restartDelay'],
+};
+const SCHEDULE_FIX =
+  "write it as { period: '500ms' }, { delay: '1s' }, { cron: '0 3 * * *', timeZone: 'UTC' } or { whileLeader: true }";
 
 /**
  * Checks a registered job and applies its overrides.
@@ -105,8 +115,11 @@ function readRegistration(registration: unknown, problems: string[]): FoundMetho
 function readArgument(location: string, schedule: unknown, problems: string[]): Argument | undefined {
   const given = isRecord(schedule) ? ARGUMENTS.filter((key) => schedule[key] !== undefined) : [];
   const [argument] = given;
-  if (argument !== undefined && given.length === 1) return argument;
+  const isTurnedOff = isRecord(schedule) && argument === 'whileLeader' && schedule['whileLeader'] !== true;
+  if (argument !== undefined && given.length === 1 && !isTurnedOff) return argument;
   const got = given.length > 1 ? `${given.join(' and ')} together` : describeValue(schedule);
-  problems.push(`${location}: schedule must have one of period, delay and cron, got ${got}: ${SCHEDULE_FIX}`);
+  problems.push(
+    `${location}: schedule must have one of period, delay, cron and whileLeader, got ${got}: ${SCHEDULE_FIX}`,
+  );
   return undefined;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { type JobMetadata, recordedJobs } from './job-metadata.js';
-import { Cron, FixedRate, Interval } from './job.decorators.js';
+import { Cron, FixedRate, Interval, WhileLeader } from './job.decorators.js';
 
 function recordedBy(prototype: object): Record<string, readonly JobMetadata[]> {
   return Object.fromEntries([...recordedJobs(prototype)].map(([name, jobs]) => [String(name), jobs]));
@@ -19,6 +19,12 @@ describe('a decorator', () => {
 
     @Cron('0 3 * * *')
     report(): void {}
+
+    @WhileLeader('feed', { restartDelay: '5s' })
+    feed(): void {}
+
+    @WhileLeader()
+    nameless(): void {}
   }
 
   it('records its arguments without checking them', () => {
@@ -27,6 +33,8 @@ describe('a decorator', () => {
       beat: [{ kind: 'interval', decorator: '@Interval', schedule: '1s', options: undefined }],
       named: [{ kind: 'interval', decorator: '@Interval', schedule: 1_000, options: { name: 'named' } }],
       report: [{ kind: 'cron', decorator: '@Cron', schedule: '0 3 * * *', options: undefined }],
+      feed: [{ kind: 'while-leader', decorator: '@WhileLeader', options: { restartDelay: '5s', name: 'feed' } }],
+      nameless: [{ kind: 'while-leader', decorator: '@WhileLeader' }],
     });
   });
 
@@ -34,7 +42,15 @@ describe('a decorator', () => {
     const tick: unknown = Object.getOwnPropertyDescriptor(Prices.prototype, 'tick')?.value;
 
     expect(Reflect.getMetadataKeys(tick as object)).toEqual([]);
-    expect(Object.getOwnPropertyNames(Prices.prototype)).toEqual(['constructor', 'tick', 'beat', 'named', 'report']);
+    expect(Object.getOwnPropertyNames(Prices.prototype)).toEqual([
+      'constructor',
+      'tick',
+      'beat',
+      'named',
+      'report',
+      'feed',
+      'nameless',
+    ]);
   });
 
   it('of a subclass does not reach the base class', () => {

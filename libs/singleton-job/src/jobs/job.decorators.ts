@@ -1,5 +1,11 @@
+import { isRecord } from '../options/describe-value.js';
 import { type Duration } from '../options/duration.js';
-import { type CronOptions, type FixedRateOptions, type IntervalOptions } from '../options/job.options.js';
+import {
+  type CronOptions,
+  type FixedRateOptions,
+  type IntervalOptions,
+  type WhileLeaderOptions,
+} from '../options/job.options.js';
 import { type JobMetadata, recordJob } from './job-metadata.js';
 import { type JobRun } from './job-run.js';
 
@@ -50,6 +56,33 @@ export function Interval(
  */
 export function Cron(expression: string, options?: CronOptions): JobDecorator {
   return record({ kind: 'cron', decorator: '@Cron', schedule: expression, options });
+}
+
+/**
+ * Leader election without a schedule: calls the method when this replica becomes the leader of the job. The call lasts until the leadership
+ * or the application ends: then its signal fires at once, and another replica leads as soon as the method has settled.
+ *
+ * If the method returns or throws while this replica leads, it is called again after `restartDelay`. After three throws in a row the replica
+ * steps down, so that another one tries. A method that has not settled 10 s after its signal is reported as slow.
+ *
+ * @example
+ * ```ts
+ * @WhileLeader('order-feed')
+ * async consume({ signal }: JobRun): Promise<void> {
+ *   for await (const order of this.orders.subscribe({ signal })) await this.handle(order);
+ * }
+ * ```
+ */
+export function WhileLeader(name: string, options?: Omit<WhileLeaderOptions, 'name'>): JobDecorator;
+/** The same with the name among the options, or without one. */
+export function WhileLeader(options?: WhileLeaderOptions): JobDecorator;
+export function WhileLeader(...given: [first?: unknown, second?: unknown, ...more: unknown[]]): JobDecorator {
+  const [first, second] = given;
+  const isNamed = typeof first === 'string';
+  const options =
+    isNamed && (second === undefined || isRecord(second)) ? { ...second, name: first } : (second ?? first);
+  const surplus = given.length > (isNamed ? 2 : 1) ? { surplus: given.length } : {};
+  return record({ kind: 'while-leader', decorator: '@WhileLeader', schedule: undefined, options, ...surplus });
 }
 
 function record(metadata: JobMetadata): JobDecorator {

@@ -9,7 +9,7 @@ import { type Replica } from './replica.js';
 import { type Term } from './term.js';
 
 /**
- * Runs the job during a term, until the term or `stop` ends. Settles once nothing of the job runs any more. If it settles before either
+ * Runs the job during a term, until the term ends or `stop` aborts, whose reason is a `LeadershipReleaseReason`. Settles once nothing of the job runs any more. If it settles before either
  * ends, with or without an error, the term is given back.
  */
 type Lead = (term: Term, stop: AbortSignal) => Promise<void>;
@@ -122,7 +122,7 @@ export class Election {
   #endRound(reason: LeadershipReleaseReason): void {
     if (this.#round?.signal.aborted !== false) return;
     this.#reason = reason;
-    this.#round.abort();
+    this.#round.abort(reason);
   }
 
   /** Resolves to how long it does not compete after that. */

@@ -98,9 +98,10 @@ export class OpenTelemetryObserver implements JobObserver, OnApplicationShutdown
   /** Observes every gauge each time: the SDK keeps exporting the last value of a gauge that is no longer observed. */
   #observeJob(result: BatchObservableResult, status: JobStatus): void {
     const { isLeader, isPaused, leaseRemaining, runAge, nextTick } = this.#instruments;
-    const { name, role, pausedAt, leaseRemainingMs, runningSince, nextTickAt } = status;
+    const { name, kind, role, pausedAt, leaseRemainingMs, runningSince, nextTickAt } = status;
     const job = { [JOB_NAME]: name };
-    const runAgeMs = runningSince === null ? 0 : Date.now() - Date.parse(runningSince);
+    // a run of @WhileLeader may take any time
+    const runAgeMs = runningSince === null || kind === 'while-leader' ? 0 : Date.now() - Date.parse(runningSince);
     result.observe(isLeader, role === 'leader' ? 1 : 0, job);
     result.observe(isPaused, pausedAt === null ? 0 : 1, job);
     result.observe(leaseRemaining, (leaseRemainingMs ?? 0) / MS_PER_SECOND, job);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { Cron, FixedRate, Interval, type JobDecorator } from '../jobs/job.decorators.js';
+import { Cron, FixedRate, Interval, type JobDecorator, WhileLeader } from '../jobs/job.decorators.js';
 import { exploreInstances } from '../testing/explore-instances.js';
 import { type ScheduleKind } from '../base/events/run-info.js';
 import { optionsOf, OVERRIDES } from './job-option-table.js';
@@ -14,6 +14,7 @@ const DECORATORS: Readonly<Record<ScheduleKind, (options: object) => JobDecorato
   'fixed-rate': (options) => FixedRate('1s', options),
   interval: (options) => Interval('1s', options),
   cron: (options) => Cron('0 3 * * *', options),
+  'while-leader': (options) => WhileLeader(options),
 };
 
 function wrong(names: readonly string[]): Record<string, unknown> {

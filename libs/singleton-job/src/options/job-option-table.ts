@@ -26,7 +26,9 @@ type JobOptionTable = {
   };
 };
 
-const ALL: readonly ScheduleKind[] = ['fixed-rate', 'interval', 'cron'];
+const TICKING: readonly ScheduleKind[] = ['fixed-rate', 'interval', 'cron'];
+const ALL: readonly ScheduleKind[] = [...TICKING, 'while-leader'];
+const WHILE_LEADER_FIX = 'a run of @WhileLeader lasts as long as its replica leads; leave it out';
 
 const isTrue = (value: unknown): value is true => value === true;
 const isOverlap = (value: unknown): value is 'skip' | 'cancel-other' => value === 'skip' || value === 'cancel-other';
@@ -49,11 +51,11 @@ export const JOB_OPTIONS = {
   enabled: { kinds: ALL, variable: 'boolean', read: boolean, default: true },
   disabled: { kinds: ALL, variable: 'boolean', read: boolean },
   lockExpiry: { kinds: ALL, variable: 'duration', read: expiry },
-  timeout: { kinds: ALL, variable: 'duration', read: duration() },
-  warnAfter: { kinds: ALL, variable: 'duration', read: durationOrFalse },
+  timeout: { kinds: TICKING, variable: 'duration', read: duration(), fix: WHILE_LEADER_FIX },
+  warnAfter: { kinds: TICKING, variable: 'duration', read: durationOrFalse, fix: WHILE_LEADER_FIX },
   initialDelay: { kinds: ALL, variable: 'duration', read: duration({ leastMs: 0 }), default: 0 },
   waitForCompletion: {
-    kinds: ALL,
+    kinds: TICKING,
     variable: 'none',
     read: matching(
       isTrue,
@@ -92,6 +94,14 @@ export const JOB_OPTIONS = {
     variable: 'duration',
     read: duration({ leastMs: 0 }),
     fix: 'only cron jobs have occurrences that can be late; leave it out',
+  },
+  restartDelay: {
+    kinds: ['while-leader'],
+    variable: 'duration',
+    read: duration(),
+    default: 1_000,
+    isOfSchedule: true,
+    fix: 'only a run of @WhileLeader is started again; leave it out',
   },
   period: {
     kinds: ['fixed-rate'],
@@ -146,9 +156,9 @@ export function optionsOf(kind: ScheduleKind): Partial<JobOptionRows> {
   return rowsWith(({ kinds, isArgument }) => kinds.includes(kind) && isArgument !== true);
 }
 
-/** The name of the first argument of the decorator, in overrides. */
-export function argumentOf(kind: ScheduleKind): 'period' | 'delay' | 'cron' {
-  return ({ 'fixed-rate': 'period', interval: 'delay', cron: 'cron' } as const)[kind];
+/** The name of the first argument of the decorator, in overrides. Undefined: it says nothing of a schedule. */
+export function argumentOf(kind: ScheduleKind): 'period' | 'delay' | 'cron' | undefined {
+  return ({ 'fixed-rate': 'period', interval: 'delay', cron: 'cron', 'while-leader': undefined } as const)[kind];
 }
 
 /** The options of an override, each with its row. */

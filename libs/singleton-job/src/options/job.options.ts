@@ -3,8 +3,8 @@ import { type Duration } from './duration.js';
 /** What happens to a tick that is due while a run of the same job is in flight. */
 export type Overlap = 'skip' | 'cancel-other';
 
-/** The options that every job has. */
-export interface JobOptions {
+/** The options that every job has, with ticks or without. */
+interface AnyJobOptions {
   /**
    * The name of the job in keys, logs and `jobs` overrides. No braces, colons, slashes or spaces. Replicas that use different names run
    * two different jobs: if you change the name, both run during a rolling deploy.
@@ -32,6 +32,17 @@ export interface JobOptions {
   readonly lockExpiry?: Duration | undefined;
 
   /**
+   * How long this replica waits after its start until it competes for the job. For a job that needs something which is not ready at
+   * start-up. Zero is allowed.
+   *
+   * @default 0
+   */
+  readonly initialDelay?: Duration | undefined;
+}
+
+/** The options that every job with ticks has. */
+export interface JobOptions extends AnyJobOptions {
+  /**
    * Aborts the signal of a run that takes longer. More: a stuck run blocks the job for longer. Less: a slow run is aborted. A run that
    * ignores its signal continues, and so do the heartbeats.
    *
@@ -42,19 +53,11 @@ export interface JobOptions {
   /**
    * Reports a run that takes longer as slow (`runSlow`, a warning in the log), and again each time its age has doubled. The run continues.
    * The report comes up to one `heartbeatInterval` later; a run that ends before it is not reported. More: fewer warnings. Less: a stuck
-   * run is noticed sooner. `false`: never, for a job whose run lasts as long as its replica leads.
+   * run is noticed sooner. `false`: never.
    *
    * @default the `warnAfter` of the module
    */
   readonly warnAfter?: Duration | false | undefined;
-
-  /**
-   * How long this replica waits after its start until it competes for the job. For a job that needs something which is not ready at
-   * start-up. Zero is allowed.
-   *
-   * @default 0
-   */
-  readonly initialDelay?: Duration | undefined;
 
   /** Accepted for classes that come from `@nestjs/schedule`. It changes nothing: a job never overlaps with itself. See `overlap`. */
   readonly waitForCompletion?: true | undefined;
@@ -115,12 +118,29 @@ export interface CronOptions extends JobOptions, OverlapOption {
 }
 
 /**
+ * Options of `@WhileLeader`. A call lasts as long as the leadership, so there is no `timeout` and no `warnAfter`.
+ *
+ * @example `@WhileLeader('order-feed', { restartDelay: '5s' })`
+ */
+export interface WhileLeaderOptions extends AnyJobOptions {
+  /**
+   * From the end of a call to the next one, while this replica leads. After each throw in a row it doubles, up to 30 s or this delay.
+   *
+   * @default '1s'
+   */
+  readonly restartDelay?: Duration | undefined;
+}
+
+/**
  * The options of a job that `jobs` of the module may change: all but its name and its kind.
  *
  * @example `jobs: { 'daily-report': { cron: '0 4 * * *', lockExpiry: '60s' } }`
  */
 export interface JobOverrides
-  extends Omit<FixedRateOptions, 'name' | 'waitForCompletion'>, Omit<CronOptions, 'name' | 'waitForCompletion'> {
+  extends
+    Omit<FixedRateOptions, 'name' | 'waitForCompletion'>,
+    Omit<CronOptions, 'name' | 'waitForCompletion'>,
+    Omit<WhileLeaderOptions, 'name'> {
   /** The period of a fixed-rate job. */
   readonly period?: Duration | undefined;
   /** The delay of an interval job. */

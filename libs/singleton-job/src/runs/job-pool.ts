@@ -111,7 +111,10 @@ export class JobPool {
   #compete(job: Job): ActiveJob {
     const { replica, interceptors } = this;
     const { clock, notify } = replica.context;
-    const runner = new JobRunner({ job, interceptors, clock, notify });
+    const stepDown = (): void => {
+      election.stepDown();
+    };
+    const runner = new JobRunner({ job, interceptors, clock, notify, stepDown });
     const election = new Election(replica, job, (term, stop) => this.#lead(runner, term, stop));
     const ended = election.run();
     replica.open();

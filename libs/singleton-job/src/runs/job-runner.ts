@@ -11,9 +11,15 @@ import { type RunnerParts } from './run-handle.js';
 import { SingleFlight } from './single-flight.js';
 import { type TickLoopParts } from './tick-loop.js';
 import { reportUnhandled } from './unhandled-occurrences.js';
+import { whileLeaderLoop } from './while-leader-loop.js';
 
 /** The run that was started, or why no run was started. */
 type Triggered = RunInfo | 'running' | 'lease-unconfirmed';
+
+interface JobRunnerParts extends RunnerParts {
+  /** Gives the leadership to another replica. */
+  readonly stepDown: () => void;
+}
 
 /** Runs one job during the terms that its election wins, one at a time. */
 export class JobRunner {
@@ -22,7 +28,7 @@ export class JobRunner {
   /** Aborts when the ticks of the present term, or the last one, end. */
   #quit: AbortSignal | undefined;
 
-  constructor(private readonly parts: RunnerParts) {
+  constructor(private readonly parts: JobRunnerParts) {
     this.runs = new SingleFlight({
       ...parts,
       onEnd: (term) => {
@@ -48,7 +54,14 @@ export class JobRunner {
       runs.abort('LEASE_LOST');
     });
     try {
-      const parts: TickLoopParts = { ...this.parts, term, runs, quit, sleeper: new Sleeper(this.parts.clock, quit) };
+      const parts: TickLoopParts = {
+        ...this.parts,
+        term,
+        runs,
+        stop,
+        quit,
+        sleeper: new Sleeper(this.parts.clock, quit),
+      };
       reportUnhandled(parts);
       await tickLoop(parts);
     } finally {
@@ -79,5 +92,7 @@ function tickLoop(parts: TickLoopParts): Promise<void> {
       return intervalLoop(schedule, parts);
     case 'cron':
       return cronLoop(schedule, parts);
+    case 'while-leader':
+      return whileLeaderLoop(schedule, parts);
   }
 }

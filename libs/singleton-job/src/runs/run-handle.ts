@@ -28,6 +28,8 @@ export class RunHandle implements RunControl {
   readonly #startedMs: number;
   #aborting: AbortController | undefined;
   #abortCode: RunAbortCode | undefined;
+  #abortedMs = Infinity;
+  #hasFailed = false;
   #wasCalled = false;
   /** Undefined once the run has ended or was aborted. */
   #timers: Timer[] | undefined = [];
@@ -75,6 +77,16 @@ export class RunHandle implements RunControl {
     return this.parts.clock.now() - this.#startedMs;
   }
 
+  /** How long ago the signal fired, in milliseconds. -Infinity: it has not. */
+  get sinceAbortMs(): number {
+    return this.parts.clock.now() - this.#abortedMs;
+  }
+
+  /** Whether the method threw, and not because its signal had fired. */
+  get hasFailed(): boolean {
+    return this.#hasFailed;
+  }
+
   /** Why the signal has fired. Undefined: it has not. */
   get abortCode(): RunAbortCode | undefined {
     return this.#abortCode;
@@ -89,6 +101,7 @@ export class RunHandle implements RunControl {
   abort(code: RunAbortCode): void {
     if (this.#abortCode !== undefined) return;
     this.#abortCode = code;
+    this.#abortedMs = this.parts.clock.now();
     // the timers of a run that never ends must not keep the process alive
     this.#cancelTimers();
     if (this.#aborting !== undefined) this.#fire(this.#aborting, code);
@@ -106,6 +119,7 @@ export class RunHandle implements RunControl {
       // the clocks show the deadline before a timer can fire the signal
       if (run.wasRefused) this.abort('LEASE_LOST');
       // a job that rejects after its signal fired was cancelled and did not fail
+      this.#hasFailed = this.#abortCode === undefined;
       if (this.#abortCode === undefined) notify('runFailed', { ...this.#withDuration(), error });
       else notify('runCancelled', { ...this.#withDuration(), code: this.#abortCode });
     } finally {

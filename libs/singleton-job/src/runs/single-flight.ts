@@ -6,6 +6,10 @@ import { RunHandle, type RunnerParts, type Tick } from './run-handle.js';
 
 /** Two clocks that differ by less agree: they are read one after the other. */
 const IN_STEP_MS = 10;
+/** A run of `@WhileLeader` that has not ended so long after its signal is reported. */
+const SETTLE_LIMIT_MS = 10_000;
+/** A run that lasted so long before it threw does not count as one of several in a row. */
+const HEALTHY_RUN_MS = 30_000;
 
 interface SingleFlightParts extends RunnerParts {
   /** Called when a run of this term has ended, if its method was called. */
@@ -19,6 +23,7 @@ export class SingleFlight {
   /** The run that was last reported as slow, and why it was aborted by then. */
   #slow: { readonly run: RunHandle; readonly abortCode: RunAbortCode | undefined } | undefined;
   #endedAtMs = -Infinity;
+  #failures = 0;
   #isClosed = false;
 
   constructor(private readonly parts: SingleFlightParts) {}
@@ -35,6 +40,11 @@ export class SingleFlight {
   /** When the latest run ended, monotonic; -Infinity while none has. */
   get endedAtMs(): number {
     return this.#endedAtMs;
+  }
+
+  /** How many runs in a row have thrown. One that lasted 30 s or longer before it threw is the first of its row. */
+  get failures(): number {
+    return this.#failures;
   }
 
   /** Whether a run was in flight at any time since `sinceMs`, monotonic. */
@@ -63,6 +73,8 @@ export class SingleFlight {
       this.#inFlight = undefined;
       if (!run.wasCalled) return;
       this.#endedAtMs = this.parts.clock.now();
+      if (run.hasFailed) this.#failures = run.elapsedMs < HEALTHY_RUN_MS ? this.#failures + 1 : 1;
+      else if (run.abortCode === undefined) this.#failures = 0;
       this.parts.onEnd(term);
     });
     return run.info;
@@ -84,13 +96,18 @@ export class SingleFlight {
     return this.#idle;
   }
 
-  /** Reports a run that takes longer than `warnAfter`, once, and once more if it continues after its abort. */
+  /**
+   * Reports a run that takes longer than `warnAfter`, once, and once more if it continues after its abort. A run of `@WhileLeader` takes any
+   * time, but not after its abort.
+   */
   reportIfSlow(): void {
     const run = this.#inFlight;
     const { notify, job } = this.parts;
-    const { warnAfterMs } = job;
-    if (run === undefined || warnAfterMs === undefined || run.elapsedMs < warnAfterMs) return;
+    if (run === undefined) return;
     const { info, elapsedMs, abortCode } = run;
+    const isWhileLeader = job.schedule.kind === 'while-leader';
+    const warnAfterMs = isWhileLeader ? SETTLE_LIMIT_MS : (job.warnAfterMs ?? Infinity);
+    if ((isWhileLeader ? run.sinceAbortMs : elapsedMs) < warnAfterMs) return;
     if (this.#slow?.run === run && this.#slow.abortCode === abortCode) return;
     this.#slow = { run, abortCode };
     notify('runSlow', { ...info, elapsedMs, warnAfterMs, ...(abortCode !== undefined && { abortCode }) });

@@ -41,7 +41,9 @@ export class StatusLog {
     this.#timer?.cancel();
     const runs = this.parts.jobs().flatMap(({ job, active }) => {
       const elapsedMs = active?.runner.runs.elapsedMs;
-      return elapsedMs === undefined ? [] : `${job.name} (running for ${showDuration(elapsedMs)})`;
+      // its signal fires at once
+      const isAborted = job.schedule.kind === 'while-leader';
+      return elapsedMs === undefined || isAborted ? [] : `${job.name} (running for ${showDuration(elapsedMs)})`;
     });
     if (runs.length === 0) return;
     const limit = `waiting up to ${showDuration(abortAfterMs)} for runs in flight, then aborting them`;

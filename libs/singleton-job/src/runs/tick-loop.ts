@@ -14,6 +14,10 @@ export interface TickLoopParts {
   readonly notify: Notify;
   /** Aborts when the term ends or the application stops. No tick is fired after that. */
   readonly quit: AbortSignal;
+  /** Aborts when the leadership is given back, with a `LeadershipReleaseReason`. */
+  readonly stop: AbortSignal;
+  /** Gives the leadership to another replica. */
+  readonly stepDown: () => void;
   /** Its sleeps end when `quit` aborts. */
   readonly sleeper: Sleeper;
 }

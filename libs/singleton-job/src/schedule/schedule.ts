@@ -43,5 +43,12 @@ export interface CronSchedule extends Schedule {
   count(after: number, upTo: number, limit: number): number;
 }
 
-/** The three kinds, distinguished by `kind`. */
-export type AnySchedule = FixedRateSchedule | IntervalSchedule | CronSchedule;
+/** No ticks: a run lasts as long as the leadership. */
+export interface WhileLeaderSchedule extends Schedule {
+  readonly kind: 'while-leader';
+  /** From the end of a run to the start of the next one, while the leadership lasts. */
+  readonly restartDelayMs: number;
+}
+
+/** All kinds, distinguished by `kind`. */
+export type AnySchedule = FixedRateSchedule | IntervalSchedule | CronSchedule | WhileLeaderSchedule;

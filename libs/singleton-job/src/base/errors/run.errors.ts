@@ -4,16 +4,18 @@ import { SingletonJobError } from './singleton-job.error.js';
  * Why the signal of a run was aborted:
  *
  * - `LEASE_LOST`: this replica may no longer lead the job;
- * - `SHUTDOWN`: the application stops, and the run has used its part of `shutdownTimeout`;
+ * - `SHUTDOWN`: the application stops, and the run has used its part of `shutdownTimeout`, which `@WhileLeader` does not wait for;
+ * - `STEPPED_DOWN`: a `@WhileLeader` job was paused or unregistered, or this replica steps down;
  * - `TIMEOUT`: the run took longer than the `timeout` of the job;
  * - `SUPERSEDED`: a newer tick is due, and `overlap` is `'cancel-other'`.
  */
-export type RunAbortCode = 'LEASE_LOST' | 'SHUTDOWN' | 'TIMEOUT' | 'SUPERSEDED';
+export type RunAbortCode = 'LEASE_LOST' | 'SHUTDOWN' | 'STEPPED_DOWN' | 'TIMEOUT' | 'SUPERSEDED';
 
 /** What each code means, for messages. */
 export const ABORT_REASONS: Readonly<Record<RunAbortCode, string>> = {
   LEASE_LOST: 'this replica may no longer lead the job',
-  SHUTDOWN: 'the application is stopping and its shutdownTimeout is nearly over',
+  SHUTDOWN: 'the application is stopping and does not wait any longer',
+  STEPPED_DOWN: 'this replica gives the job back',
   TIMEOUT: 'the run took longer than the timeout of the job',
   SUPERSEDED: "a newer tick is due and the job's overlap is 'cancel-other'",
 };

@@ -98,10 +98,11 @@ export class LoggingObserver implements JobObserver {
     this.sink.error(`${this.#name(job)} failed after ${showDuration(durationMs)}: ${messageOf(error)}`, stackOf(error));
   }
 
-  runCancelled({ job, durationMs, code }: JobEvents['runCancelled']): void {
+  runCancelled({ job, kind, durationMs, code }: JobEvents['runCancelled']): void {
     const line = `${this.#name(job)} was cancelled after ${showDuration(durationMs)} (${code}): ${ABORT_REASONS[code]}`;
-    // a lost lease has its own line, and superseding is what the job asked for
-    if (code === 'LEASE_LOST' || code === 'SUPERSEDED') this.sink.debug(line);
+    // a lost lease has its own line, superseding is what the job asked for, and every @WhileLeader run ends so
+    const isExpected = code === 'LEASE_LOST' || code === 'SUPERSEDED' || kind === 'while-leader';
+    if (isExpected) this.sink.debug(line);
     else this.sink.warn(line);
   }
 

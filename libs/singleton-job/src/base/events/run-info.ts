@@ -1,5 +1,5 @@
-/** The kind of a schedule: `@FixedRate`, `@Interval` or `@Cron`. */
-export type ScheduleKind = 'fixed-rate' | 'interval' | 'cron';
+/** The kind of a schedule: `@FixedRate`, `@Interval`, `@Cron` or `@WhileLeader`. */
+export type ScheduleKind = 'fixed-rate' | 'interval' | 'cron' | 'while-leader';
 
 /** Why a run was started: its schedule, an occurrence that no replica started in time, or a call of the registry. */
 export type RunCause = 'schedule' | 'misfire' | 'trigger';

@@ -1,0 +1,119 @@
+import { describe, expect, it } from '@jest/globals';
+import { type JobRun } from '../jobs/job-run.js';
+import { whileLeader } from '../schedule/while-leader.js';
+import { type TestReplica } from '../testing/replicas/test-replica.js';
+import { leadership, timesOf } from '../testing/specs/event-lines.js';
+import { job, lasting } from '../testing/specs/job.js';
+import { useReplicas } from '../testing/specs/use-replicas.js';
+
+const DAY_MS = 86_400_000;
+
+describe('A @WhileLeader job', () => {
+  const replicas = useReplicas();
+  const feed = (run: (run: JobRun) => unknown, restartDelayMs = 1_000) =>
+    job({ schedule: whileLeader(restartDelayMs), warnAfterMs: undefined, run });
+  const consuming = () => feed(lasting(replicas.clock, DAY_MS, { obedient: true }));
+  const failing = () =>
+    feed(() => {
+      throw new Error('refused');
+    });
+  const calls = (replica: TestReplica) => timesOf(replica, 'runStarted');
+
+  it('is called when its replica becomes the leader, once', async () => {
+    const a = replicas.start('a', [consuming()]);
+    const b = replicas.start('b', [consuming()]);
+    await replicas.clock.advance(3_600_000);
+    expect([a, b].map(calls)).toEqual([[0], []]);
+    expect(a.observer.of('runSlow')).toEqual([]);
+    expect(a.registry.get('tick')).toMatchObject({
+      kind: 'while-leader',
+      nextTickAt: null,
+      schedule: 'while leader',
+    });
+    expect(a.health.report().overdue).toEqual([]);
+  });
+
+  it('is told at once that the application stops, and another replica calls it when it has settled', async () => {
+    const settling = (run: JobRun) =>
+      new Promise<void>((resolve) => {
+        run.signal.addEventListener('abort', () => replicas.clock.setTimer(200, resolve));
+      });
+    const a = replicas.start('a', [feed(settling)]);
+    const b = replicas.start('b', [consuming()]);
+    await replicas.clock.advance(5_000);
+    void a.pool.stop();
+    await replicas.clock.advance(250);
+    expect(leadership(a)).toEqual(['0 leadershipGained', '5200 leadershipReleased shutdown']);
+    expect(calls(b)).toEqual([5_200]);
+  });
+
+  it.each([
+    ['pause', 'STEPPED_DOWN', (replica: TestReplica) => replica.registry.pause('tick')],
+    ['stepDown', 'STEPPED_DOWN', (replica: TestReplica) => replica.registry.stepDown('tick')],
+    ['unregister', 'STEPPED_DOWN', (replica: TestReplica) => replica.registry.unregister('tick')],
+  ])('is told at once by %s()', async (_name, code, act) => {
+    const a = replicas.start('a', [consuming()]);
+    await replicas.clock.advance(5_000);
+    void act(a);
+    await replicas.clock.advance(10);
+    expect(a.observer.of('runCancelled')).toMatchObject([{ code, durationMs: 5_000 }]);
+    expect(a.observer.of('leadershipReleased')).toHaveLength(1);
+  });
+
+  it('is told that the lease has ended', async () => {
+    const a = replicas.start('a', [consuming()]);
+    await replicas.clock.advance(1_000);
+    a.store.outcome = () => 'request-lost';
+    await replicas.clock.advance(20_000);
+    expect(a.observer.of('runCancelled')).toMatchObject([{ code: 'LEASE_LOST' }]);
+  });
+
+  it('is called again after restartDelay when it has returned', async () => {
+    const a = replicas.start('a', [feed(lasting(replicas.clock, 500), 2_000)]);
+    await replicas.clock.advance(6_000);
+    expect(calls(a)).toEqual([0, 2_500, 5_000]);
+  });
+
+  it('waits twice as long after each throw, up to 30 s, and steps down after every third', async () => {
+    const a = replicas.start('a', [failing()]);
+    await replicas.clock.advance(120_000);
+    expect(calls(a)).toEqual([0, 1_000, 3_000, 7_000, 15_000, 31_000, 61_000, 91_000]);
+    expect(
+      leadership(a)
+        .filter((line) => line.includes('Released'))
+        .slice(0, 2),
+    ).toEqual(['3000 leadershipReleased stepped-down', '31000 leadershipReleased stepped-down']);
+  });
+
+  it('is tried by another replica after three throws', async () => {
+    const a = replicas.start('a', [failing()]);
+    const b = replicas.start('b', [consuming()]);
+    await replicas.clock.advance(60_000);
+    expect([a, b].map(calls)).toEqual([[0, 1_000, 3_000], [3_000]]);
+  });
+
+  it('starts to count throws anew after a call that lasted 30 s', async () => {
+    let lastsMs = 100;
+    const a = replicas.start('a', [
+      feed(async (run) => {
+        await lasting(replicas.clock, lastsMs)(run);
+        throw new Error('the connection is gone');
+      }),
+    ]);
+    await replicas.clock.advance(1_500);
+    lastsMs = 40_000;
+    await replicas.clock.advance(100_000);
+    expect(calls(a)).toEqual([0, 1_100, 3_200, 44_200, 85_200]);
+    expect(a.observer.of('leadershipReleased')).toEqual([]);
+  });
+
+  it('is reported once if it has not settled 10 s after its signal', async () => {
+    const a = replicas.start('a', [feed(lasting(replicas.clock, 60_000))]);
+    await replicas.clock.advance(1_000);
+    void a.registry.stepDown('tick');
+    await replicas.clock.advance(10_000);
+    expect(a.observer.of('runSlow')).toEqual([]);
+    await replicas.clock.advance(30_000);
+    expect(a.observer.of('runSlow')).toMatchObject([{ abortCode: 'STEPPED_DOWN', warnAfterMs: 10_000 }]);
+  });
+});

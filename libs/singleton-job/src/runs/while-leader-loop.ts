@@ -1,0 +1,42 @@
+import { type WhileLeaderSchedule } from '../schedule/schedule.js';
+import { onAbort } from '../base/time/on-abort.js';
+import { unlessAborted } from '../base/time/unless-aborted.js';
+import { type TickLoopParts } from './tick-loop.js';
+
+/** The delay after a throw grows up to this, unless `restartDelay` is longer. */
+const MAX_RESTART_DELAY_MS = 30_000;
+/** After so many throws in a row another replica tries: the cause may be this replica. */
+const THROWS_UNTIL_STEP_DOWN = 3;
+
+/**
+ * Calls the method at once, and again when it has ended while this replica still leads. Its signal fires as soon as the leadership or the
+ * application ends, so that the lock is free when the method has settled.
+ */
+export async function whileLeaderLoop(schedule: WhileLeaderSchedule, parts: TickLoopParts): Promise<void> {
+  const { clock, quit, sleeper, stepDown, stop, term, runs } = parts;
+  const remove = onAbort(quit, () => {
+    if (term.signal.aborted) runs.abort('LEASE_LOST');
+    else runs.abort(stop.reason === 'shutdown' ? 'SHUTDOWN' : 'STEPPED_DOWN');
+  });
+  // a leader that failed before waits also in its next term
+  let dueMs = runs.failures === 0 ? -Infinity : restartDueMs(schedule, parts);
+  try {
+    while (!quit.aborted) {
+      const waitMs = dueMs - clock.now();
+      if (runs.isBusy) {
+        await runs.whenIdle();
+        dueMs = restartDueMs(schedule, parts);
+        if (runs.failures > 0 && runs.failures % THROWS_UNTIL_STEP_DOWN === 0) stepDown();
+      } else if (waitMs > 0) await sleeper.sleep(waitMs);
+      else if (!term.isValid()) await unlessAborted(term.untilValid(), quit);
+      else runs.start({ scheduledAt: new Date(clock.wallNow()), cause: 'schedule' }, term);
+    }
+  } finally {
+    remove();
+  }
+}
+
+function restartDueMs({ restartDelayMs }: WhileLeaderSchedule, { runs }: TickLoopParts): number {
+  const grown = restartDelayMs * 2 ** Math.max(runs.failures - 1, 0);
+  return runs.endedAtMs + Math.max(restartDelayMs, Math.min(grown, MAX_RESTART_DELAY_MS));
+}
