@@ -53,6 +53,7 @@ describe('the metrics', () => {
     expect(valuesOf('is_leader')).toEqual([1]);
     expect(valuesOf('lease_remaining_seconds')).toEqual([9]);
     expect(valuesOf('next_tick_timestamp_seconds')).toEqual([AT.getTime() / 1_000]);
+    expect(valuesOf('last_success_timestamp_seconds')).toEqual([(AT.getTime() + 1) / 1_000]);
     expect(valuesOf('clock_offset_seconds')).toEqual([0.25]);
     expect(valuesOf('ticks_dropped')).toEqual([3]);
     expect(valuesOf('occurrences_missed')).toEqual([4]);
@@ -105,10 +106,12 @@ describe('the metrics', () => {
       'singleton_job.lease_remaining_seconds': 0,
       'singleton_job.run_age_seconds': 0,
       'singleton_job.next_tick_timestamp_seconds': 0,
+      'singleton_job.last_success_timestamp_seconds': 0,
       'singleton_job.clock_offset_seconds': 0,
     };
     observer.leaseRenewed({ job: 'a', fencingToken: 1, roundTripMs: 1, clockOffsetMs: 250 });
-    expect(Object.values(await gauges())).not.toContain(0);
+    const zeros = Object.entries(await gauges()).filter(([, value]) => value === 0);
+    expect(zeros.map(([name]) => name)).toEqual(['singleton_job.last_success_timestamp_seconds']);
     status = {
       name: 'a',
       role: 'follower',

@@ -28,6 +28,11 @@ export function makeInstruments(meter: Meter) {
     leaseRemaining: gauge('lease_remaining_seconds', 'Until the safe deadline of the lease; 0 without one', inSeconds),
     runAge: gauge('run_age_seconds', 'How long the run in flight has taken so far; 0 without one', inSeconds),
     nextTick: gauge('next_tick_timestamp_seconds', 'When the next tick is due, Unix time; 0 if unknown', inSeconds),
+    lastSuccess: gauge(
+      'last_success_timestamp_seconds',
+      'When a run last succeeded on this replica, Unix time; 0 if none has',
+      inSeconds,
+    ),
     clockOffset: gauge('clock_offset_seconds', 'How far the clock of the store is ahead of this one', inSeconds),
     transitions: counter('leadership_transitions', '{transition}', 'Terms that began and ended'),
     runs: counter('runs', '{run}', 'Runs that have ended'),

@@ -14,6 +14,8 @@ const MS_PER_SECOND = 1_000;
 export class OpenTelemetryObserver implements JobObserver, OnApplicationShutdown {
   readonly #instruments: Instruments;
   readonly #stopObserving: () => void;
+  /** When a run of each job last succeeded here. */
+  readonly #succeededAt = new Map<string, number>();
   #clockOffsetMs = 0;
 
   constructor(
@@ -50,6 +52,7 @@ export class OpenTelemetryObserver implements JobObserver, OnApplicationShutdown
   }
 
   runSucceeded(run: JobEvents['runSucceeded']): void {
+    this.#succeededAt.set(run.job, run.startedAt.getTime() + run.durationMs);
     this.#ended(run, 'succeeded');
   }
 
@@ -80,8 +83,8 @@ export class OpenTelemetryObserver implements JobObserver, OnApplicationShutdown
   }
 
   #observeGauges(meter: Meter): () => void {
-    const { isLeader, isPaused, leaseRemaining, runAge, nextTick, clockOffset } = this.#instruments;
-    const gauges = [isLeader, isPaused, leaseRemaining, runAge, nextTick, clockOffset];
+    const { isLeader, isPaused, leaseRemaining, runAge, nextTick, lastSuccess, clockOffset } = this.#instruments;
+    const gauges = [isLeader, isPaused, leaseRemaining, runAge, nextTick, lastSuccess, clockOffset];
     const observe = (result: BatchObservableResult): void => {
       const jobs = this.registry.list().filter(({ role }) => role !== 'disabled');
       for (const status of jobs) this.#observeJob(result, status);
@@ -97,7 +100,7 @@ export class OpenTelemetryObserver implements JobObserver, OnApplicationShutdown
 
   /** Observes every gauge each time: the SDK keeps exporting the last value of a gauge that is no longer observed. */
   #observeJob(result: BatchObservableResult, status: JobStatus): void {
-    const { isLeader, isPaused, leaseRemaining, runAge, nextTick } = this.#instruments;
+    const { isLeader, isPaused, leaseRemaining, runAge, nextTick, lastSuccess } = this.#instruments;
     const { name, kind, role, pausedAt, leaseRemainingMs, runningSince, nextTickAt } = status;
     const job = { [JOB_NAME]: name };
     // a run of @WhileLeader may take any time
@@ -106,6 +109,7 @@ export class OpenTelemetryObserver implements JobObserver, OnApplicationShutdown
     result.observe(isPaused, pausedAt === null ? 0 : 1, job);
     result.observe(leaseRemaining, (leaseRemainingMs ?? 0) / MS_PER_SECOND, job);
     result.observe(runAge, runAgeMs / MS_PER_SECOND, job);
+    result.observe(lastSuccess, (this.#succeededAt.get(name) ?? 0) / MS_PER_SECOND, job);
     result.observe(nextTick, (nextTickAt === null ? 0 : Date.parse(nextTickAt)) / MS_PER_SECOND, job);
   }
 }
