@@ -1,4 +1,4 @@
-export { JobRun } from './jobs/job-run.js';
+export { JobRun, type MissedOccurrences } from './jobs/job-run.js';
 export { Cron, FixedRate, Interval, type JobDecorator, WhileLeader } from './jobs/job.decorators.js';
 export { type JobEventDecorator, OnJobEvent } from './jobs/on-job-event.js';
 export { type JobRegistration, type RegisteredSchedule } from './jobs/job-registration.js';

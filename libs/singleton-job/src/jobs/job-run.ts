@@ -2,8 +2,26 @@ import { LeaseLostError } from '../base/errors/run.errors.js';
 import { type RunCause, type RunInfo, type ScheduleKind } from '../base/events/run-info.js';
 import { type InterceptedRun } from '../base/events/run-interceptor.js';
 
+/**
+ * The occurrences of a cron job that no replica started since its last run: those that were missed, and those that were dropped during a
+ * run. A run that failed counts as started.
+ */
+export interface MissedOccurrences {
+  /** The last occurrence that was started, or when the schedule began. */
+  readonly from: Date;
+  /** The last occurrence that was not started. */
+  readonly to: Date;
+  /** How many there are after `from` and up to `to`, counted up to 1,000. */
+  readonly count: number;
+  /** Some of them may have run: the store has lost data, or a leader ended before its start was confirmed. */
+  readonly mayHaveRun: boolean;
+}
+
 /** The state of a run that a {@link JobRun} reads. */
 export interface RunControl {
+  readonly missed?: MissedOccurrences | null;
+  /** In milliseconds since the epoch. Computed at first use. */
+  readonly previousScheduledAt?: number | undefined;
   /** Fires when the run must end. Created at first use: most runs never use it. */
   readonly signal: AbortSignal;
   /** Whether the lease of the run holds at this moment. */
@@ -60,6 +78,22 @@ export class JobRun implements InterceptedRun {
    */
   get signal(): AbortSignal {
     return this.#control.signal;
+  }
+
+  /**
+   * What a cron run makes up for: the occurrences since the last run that were not started. Null: there are none, or the run was triggered,
+   * or is of another kind.
+   *
+   * @example `const since = run.missed?.from ?? run.previousScheduledAt;`
+   */
+  get missed(): MissedOccurrences | null {
+    return this.#control.missed ?? null;
+  }
+
+  /** The occurrence before this one by the schedule of a cron job, whether it ran or not. Null for another kind. */
+  get previousScheduledAt(): Date | null {
+    const previous = this.#control.previousScheduledAt;
+    return previous === undefined ? null : new Date(previous);
   }
 
   /**

@@ -218,7 +218,7 @@ export class Term {
     this.facts.watermarks.raise({ handled: scheduledAt });
   }
 
-  /** The run of this slot of a fixed rate has begun. The next request records it. */
+  /** The run of this slot of a fixed rate, or of this occurrence, has begun. The next request records it. */
   slotFired(slot: number): void {
     this.facts.watermarks.raise({ slot });
   }

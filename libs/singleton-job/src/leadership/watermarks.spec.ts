@@ -147,7 +147,8 @@ describe('What a new leader finds', () => {
       unconfirmed: undefined,
       replaced: undefined,
       lost: undefined,
-      slot: 0,
+      ran: 1_000,
+      slot: 1_000,
       runStartedAt: undefined,
       runEndedAt: undefined,
     });

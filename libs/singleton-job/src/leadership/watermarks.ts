@@ -15,6 +15,8 @@ export interface Backlog {
   readonly lost: { readonly after: number } | undefined;
   /** Claims of occurrences that came due before this time may be lost. */
   readonly claimsLostBefore: number;
+  /** The newest occurrence of a cron job whose run began. Its schedule began then if it never ran. Not known of another kind: 0. */
+  readonly ran: number;
   /** The newest slot of a fixed rate whose run began, 0 if none. */
   readonly slot: number;
   /** When the last run of an interval began and ended. Undefined: not known. */
@@ -118,10 +120,12 @@ export class Watermarks {
     this.#cutRuns(grant.storeTime);
     // undefined: no leader has recorded anything since the state was created
     const previous = grant.schedule ?? (knowsAll ? schedule : undefined);
-    const { claimed = 0, handled = 0 } = this.#progress;
+    const { claimed = 0, handled = 0, slot = after } = this.#progress;
     const hasChanged = previous !== schedule;
-    if (hasChanged && isCron(schedule))
-      this.raise({ claimed: previous === undefined ? grant.stateCreatedAt : grant.storeTime });
+    if (hasChanged && isCron(schedule)) {
+      const beginsAt = previous === undefined ? grant.stateCreatedAt : grant.storeTime;
+      this.raise({ claimed: beginsAt, slot: beginsAt });
+    }
     this.raise({ handled: this.#progress.claimed });
     const isUnconfirmed = previous !== undefined && handled < claimed;
     const isReplaced = hasChanged && isCron(previous) && this.claimed > claimed;
@@ -132,6 +136,7 @@ export class Watermarks {
       unconfirmed: isUnconfirmed ? { handled, claimed, claimedBy } : undefined,
       replaced: isReplaced ? { after: claimed } : undefined,
       lost: isLost ? { after } : undefined,
+      ran: isCron(schedule) ? Math.min(hasChanged && !isLost ? this.claimed : slot, this.claimed) : 0,
       slot: this.#progress.slot ?? 0,
       runStartedAt: this.#progress.runStartedAt,
       runEndedAt: this.#progress.runEndedAt,

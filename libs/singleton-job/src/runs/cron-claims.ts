@@ -1,9 +1,10 @@
 import { type RunCause } from '../base/events/run-info.js';
 import { clockAhead } from '../base/events/warnings.js';
+import { type MissedOccurrences } from '../jobs/job-run.js';
 import { type CronSchedule } from '../schedule/schedule.js';
 import { holderName } from '../store/lock-store.js';
 import { unlessAborted } from '../base/time/unless-aborted.js';
-import { reportIfAnyMissed, reportMissed, reportOverlap } from './reports.js';
+import { COUNT_LIMIT, reportIfAnyMissed, reportMissed, reportOverlap } from './reports.js';
 import { MAX_SLEEP_MS, type TickLoopParts } from './tick-loop.js';
 
 /** A tick that is noticed within this time is on time, even with a smaller misfire grace. */
@@ -27,10 +28,19 @@ interface DueOccurrences {
 
 /** Starts or reports each occurrence once across all replicas. */
 export class CronClaims {
+  /** The newest occurrence whose run began. */
+  #ran: number;
+  /** Up to this occurrence some that were reported may have run: see {@link MissedOccurrences}. */
+  #doubtfulUpTo: number;
+
   constructor(
     private readonly schedule: CronSchedule,
     private readonly parts: TickLoopParts,
-  ) {}
+  ) {
+    const { ran, unconfirmed, lost, claimed } = parts.term.backlog;
+    this.#ran = ran;
+    this.#doubtfulUpTo = lost === undefined ? (unconfirmed?.claimed ?? 0) : claimed;
+  }
 
   /**
    * Claims the newest due occurrence, and with it all older ones. Runs it if it may still start, and reports the others. Resolves to the
@@ -53,8 +63,7 @@ export class CronClaims {
   /** Claims and reports occurrences whose claims may be lost in the store. Resolves as {@link claimAndRun}. */
   claimAsLost(after: number, upTo: number): Promise<number> {
     return this.#claim(after, upTo, () => {
-      reportIfAnyMissed(this.parts, { reason: 'state-lost', after, upTo });
-      this.parts.term.handled(upTo);
+      this.#reportLost(after, upTo);
     });
   }
 
@@ -72,8 +81,7 @@ export class CronClaims {
       case 'taken': {
         // no other replica can claim during this term: the store has restored a lost claim
         const upTo = Math.max(newest, answer.claimed);
-        reportIfAnyMissed(this.parts, { reason: 'state-lost', after, upTo });
-        term.handled(upTo);
+        this.#reportLost(after, upTo);
         return upTo;
       }
       case 'too-early': {
@@ -103,9 +111,28 @@ export class CronClaims {
       if (runs.isBusy || hasWaited) reportOverlap(this.parts, after, unstarted);
       else reportMissed(this.parts, { reason: 'late', after, upTo: unstarted });
     }
-    if (starts) runs.start({ scheduledAt: new Date(newest), cause }, term);
+    if (starts) {
+      runs.start({ scheduledAt: new Date(newest), cause, missed: this.#missedBefore(newest) }, term);
+      this.#ran = newest;
+      term.slotFired(newest);
+    }
     term.handled(newest);
     // records the start at once: without it the next leader would report the run as not confirmed
     if (starts) void term.renewAfresh();
+  }
+
+  #reportLost(after: number, upTo: number): void {
+    reportIfAnyMissed(this.parts, { reason: 'state-lost', after, upTo });
+    this.parts.term.handled(upTo);
+    this.#doubtfulUpTo = upTo;
+  }
+
+  /** The occurrences that did not start since the last run, before this one. */
+  #missedBefore(scheduledAt: number): MissedOccurrences | null {
+    const from = this.#ran;
+    const to = this.schedule.latest(from, scheduledAt - 1);
+    if (to === undefined) return null;
+    const count = this.schedule.count(from, to, COUNT_LIMIT);
+    return Object.freeze({ from: new Date(from), to: new Date(to), count, mayHaveRun: from < this.#doubtfulUpTo });
   }
 }

@@ -2,7 +2,7 @@ import { type MissReason } from '../base/events/reasons.js';
 import { type TickLoopParts } from './tick-loop.js';
 
 /** Occurrences are counted up to this, so that a long outage does not block the event loop. */
-const COUNT_LIMIT = 1_000;
+export const COUNT_LIMIT = 1_000;
 
 interface Missed {
   readonly reason: MissReason;

@@ -1,4 +1,4 @@
-import { JobRun, type RunControl } from '../jobs/job-run.js';
+import { JobRun, type MissedOccurrences, type RunControl } from '../jobs/job-run.js';
 import { type Job } from '../jobs/job.js';
 import { type RunAbortCode, RunAbortedError } from '../base/errors/run.errors.js';
 import { type Notify } from '../base/events/events.js';
@@ -9,7 +9,10 @@ import { type Clock, type Timer } from '../base/time/clock.js';
 import { intercept } from './intercept.js';
 
 /** The cause of a run, and the instant for which it is started. */
-export type Tick = Pick<RunInfo, 'cause' | 'scheduledAt'>;
+export interface Tick extends Pick<RunInfo, 'cause' | 'scheduledAt'> {
+  /** What a cron run makes up for. @default nothing */
+  readonly missed?: MissedOccurrences | null;
+}
 
 /** What a run needs beside its term. */
 export interface RunnerParts {
@@ -25,6 +28,7 @@ export class RunHandle implements RunControl {
   /** Resolves when the method has ended. Never rejects. */
   readonly ended: Promise<void>;
   readonly info: RunInfo;
+  readonly missed: MissedOccurrences | null;
   readonly #startedMs: number;
   #aborting: AbortController | undefined;
   #abortCode: RunAbortCode | undefined;
@@ -36,12 +40,13 @@ export class RunHandle implements RunControl {
 
   constructor(
     private readonly parts: RunnerParts,
-    { scheduledAt, cause }: Tick,
+    { scheduledAt, cause, missed = null }: Tick,
     readonly term: Term,
   ) {
     const { job, clock, notify } = parts;
     const { name, schedule, timeoutMs } = job;
     const { fencingToken } = term;
+    this.missed = missed;
     const startedAt = new Date(clock.wallNow());
     this.info = Object.freeze({ job: name, kind: schedule.kind, cause, scheduledAt, startedAt, fencingToken });
     notify('runStarted', this.info);
@@ -61,6 +66,11 @@ export class RunHandle implements RunControl {
       if (this.#abortCode !== undefined) this.#fire(this.#aborting, this.#abortCode);
     }
     return this.#aborting.signal;
+  }
+
+  get previousScheduledAt(): number | undefined {
+    const { schedule } = this.parts.job;
+    return schedule.kind === 'cron' ? schedule.latest(-Infinity, this.info.scheduledAt.getTime() - 1) : undefined;
   }
 
   isValid(): boolean {

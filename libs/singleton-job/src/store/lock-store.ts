@@ -305,7 +305,7 @@ export interface JobState {
   readonly claimedBy: string | undefined;
   /** The newest occurrence whose run began, or that was reported. Below `claimed`: a run was claimed and maybe never began. */
   readonly handled: number | undefined;
-  /** The newest slot of a fixed rate whose run began. */
+  /** The newest slot of a fixed rate, or occurrence of a cron job, whose run began. A new cron schedule begins at its first grant. */
   readonly slot: number | undefined;
   /** When the last run of an interval began. Only delays above 10 s record it. */
   readonly runStartedAt: number | undefined;

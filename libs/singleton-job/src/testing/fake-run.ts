@@ -1,4 +1,4 @@
-import { JobRun } from '../jobs/job-run.js';
+import { JobRun, type MissedOccurrences } from '../jobs/job-run.js';
 import { type RunAbortCode, RunAbortedError } from '../base/errors/run.errors.js';
 import { type RunInfo } from '../base/events/run-info.js';
 
@@ -6,6 +6,10 @@ type Settable<T> = { readonly [K in keyof T]?: T[K] | undefined };
 
 /** The fields of a fake run. By default it is a fixed-rate run in the year 2027. */
 export interface FakeRunOptions extends Settable<RunInfo> {
+  /** @default null */
+  readonly missed?: MissedOccurrences | null | undefined;
+  /** @default null */
+  readonly previousScheduledAt?: Date | null | undefined;
   /** A signal that also aborts the run, with its own reason. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -23,12 +27,15 @@ export class FakeRun extends JobRun {
     scheduledAt = new Date('2027-01-01T00:00:00Z'),
     startedAt = scheduledAt,
     fencingToken = 1,
+    missed = null,
+    previousScheduledAt = null,
   }: FakeRunOptions = {}) {
     const controller = new AbortController();
     const lease = { isValid: true };
     const all: RunInfo = { job, kind, cause, scheduledAt, startedAt, fencingToken };
     const either = signal === undefined ? controller.signal : AbortSignal.any([controller.signal, signal]);
-    super(all, { signal: either, isValid: () => lease.isValid });
+    const previous = previousScheduledAt?.getTime();
+    super(all, { signal: either, isValid: () => lease.isValid, missed, previousScheduledAt: previous });
     this.#controller = controller;
     this.#lease = lease;
   }
