@@ -123,7 +123,7 @@ describe('the health of a replica, over HTTP', () => {
         const { jobs } = await replica.untilSays('ready', 503, 'error');
         expect(jobs).toEqual({
           status: 'down',
-          unreachable: [{ job: null, forMs: expect.any(Number) }],
+          unreachable: [{ store: 'Redis', forMs: expect.any(Number) }],
           overdue: [],
           leaderless: ['prices'],
         });

@@ -173,8 +173,7 @@ export class SingletonJobRegistry {
       leaseRemainingMs: term === undefined ? null : Math.max(Math.round(term.remainingMs), 0),
       runningSince: active?.runner.runs.inFlight?.startedAt.toISOString() ?? null,
       lastRun,
-      nextTickAt:
-        role === 'disabled' || pausedAt !== undefined ? null : nextDue(entry, lastRun, this.parts.clock.wallNow()),
+      nextTickAt: pausedAt !== undefined ? null : nextDue(entry, lastRun, this.parts.clock.wallNow()),
       counters: this.parts.statistics.countersOf(job.name),
     };
   }

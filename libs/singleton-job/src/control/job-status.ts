@@ -78,7 +78,7 @@ export interface JobStatus {
   readonly lastRun: LastRun | null;
   /**
    * When the next tick is due on the leader, ISO 8601. For an interval only the leader knows it, and only between two runs; otherwise null.
-   * Null also while the job is disabled here, or paused on all replicas.
+   * Null also for `@WhileLeader`, and while the job is paused on all replicas, as far as this replica knows.
    */
   readonly nextTickAt: string | null;
   /** What this replica has counted since it started. */
@@ -100,10 +100,11 @@ export type TriggerResult =
        * - `running`: a run is in flight.
        * - `paused`: the job is paused on all replicas.
        * - `lease-unconfirmed`: the leader starts no run at the moment, because it stops or its lease is in doubt.
-       * - `no-answer`: no replica leads, or none answered within 2 s, because the store or the messages are away. A reply can get lost:
+       * - `unreachable`: the store did not answer, so no replica was asked.
+       * - `no-answer`: no replica leads, or none answered within 2 s, because messages do not arrive. A reply can get lost:
        *   then the run has started all the same. After the 2 s no replica starts it any more.
        */
-      readonly reason: 'running' | 'paused' | 'lease-unconfirmed' | 'no-answer';
+      readonly reason: 'running' | 'paused' | 'lease-unconfirmed' | 'unreachable' | 'no-answer';
       /** The leader as this replica knows it. Null: none is known. */
       readonly leader: string | null;
       /** The replica that answered. Null: none did. */

@@ -72,7 +72,7 @@ describe('The health of a replica', () => {
     // the lock of the lost term is released while it may be alive
     await replicas.clock.advance(30_000);
     expect(health.report()).toEqual({
-      unreachable: [{ job: null, forMs: expect.any(Number) }],
+      unreachable: [{ store: 'memory', forMs: expect.any(Number) }],
       overdue: [],
       leaderless: ['tick'],
     });
@@ -87,7 +87,7 @@ describe('The health of a replica', () => {
     store.partition();
     await replicas.clock.advance(30_000);
     await Promise.all([pool.remove('tick'), replicas.clock.advance(30_000)]);
-    expect(health.report().unreachable).toEqual([{ job: null, forMs: expect.any(Number) }]);
+    expect(health.report().unreachable).toEqual([{ store: 'memory', forMs: expect.any(Number) }]);
     store.heal();
     await replicas.clock.advance(1_000);
     expect(health.report()).toEqual(WELL);
@@ -116,7 +116,7 @@ describe('The health of a replica', () => {
 
     it('is bad, and names the job', async () => {
       const { health } = await failingJob();
-      expect(health.report().unreachable).toEqual([{ job: 'broken', forMs: expect.any(Number) }]);
+      expect(health.report().unreachable).toEqual([{ store: 'memory', job: 'broken', forMs: expect.any(Number) }]);
     });
 
     it('is good again, without an event, when that job is no longer requested', async () => {

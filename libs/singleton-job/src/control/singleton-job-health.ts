@@ -23,8 +23,10 @@ export interface OverdueJob {
 export interface HealthReport {
   /** The jobs for which the store has not answered for longer than `lockExpiry`. */
   readonly unreachable: readonly {
-    /** Name of the job. Null: all jobs. */
-    readonly job: string | null;
+    /** The name of the store: `Redis`. */
+    readonly store: string;
+    /** The only job that is affected. Left out: all are. */
+    readonly job?: string;
     /** For how long, in milliseconds. */
     readonly forMs: number;
   }[];
@@ -76,9 +78,14 @@ export class SingletonJobHealth {
     const { pool, leadership } = this.parts;
     const expiryOf = (job: string | undefined): number =>
       (job === undefined ? undefined : pool.find(job)?.job.lockExpiryMs) ?? this.options.lockExpiryMs;
-    return leadership.context.client.outages
+    const { client } = leadership.context;
+    return client.outages
       .filter(([job, forMs]) => forMs > expiryOf(job))
-      .map(([job, forMs]) => ({ job: job ?? null, forMs: Math.round(forMs) }));
+      .map(([job, forMs]) => ({
+        store: client.store.name,
+        ...(job !== undefined && { job }),
+        forMs: Math.round(forMs),
+      }));
   }
 
   #overdue({ job, active }: JobEntry): OverdueJob | undefined {
