@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { LockLostError } from '../base/errors/lock.errors.js';
 import { type LockLease } from './lock-lease.js';
 
@@ -51,6 +52,11 @@ export class LockHandle implements AsyncDisposable {
   /** Releases the lock at the end of an `await using` block. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.release();
+  }
+
+  /** What `console.log` shows. @internal */
+  [inspect.custom](): string {
+    return `LockHandle { key: '${this.key}', fencingToken: ${this.fencingToken} }`;
   }
 
   /** Fires the signal of a lock that is about to be released at a stop. For `LockService`. @internal */

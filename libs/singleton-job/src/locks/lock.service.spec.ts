@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { inspect } from 'node:util';
 import { LockStoreError } from '../base/errors/lock-store.error.js';
 import { LockLostError, LocksClosedError, LockUnavailableError } from '../base/errors/lock.errors.js';
 import { messageOf } from '../base/errors/message-of.js';
@@ -203,6 +204,11 @@ describe('LockService', () => {
       await clock.advance(3_000);
       const { handle } = await next(a);
       expect(handle.fencingToken).toBeGreaterThan(fencingToken);
+    });
+
+    it('grants a handle that prints its key and its token only', async () => {
+      const handle = await acquired(start('a'));
+      expect(inspect(handle)).toBe(`LockHandle { key: '${handle.key}', fencingToken: ${handle.fencingToken} }`);
     });
 
     it('grants a lock that this process saw held only when it is no longer valid for its holder', async () => {
