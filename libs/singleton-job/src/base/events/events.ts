@@ -191,8 +191,7 @@ export interface JobEvents {
   };
   /**
    * The store denies a request of this job: a permission is missing, the key has another type, or too few replicas of Redis are connected.
-   * Without a `job` it denies what all jobs need: scripts, heartbeats, messages about releases and grants, or a new connection. A person
-   * must change something. Sent again after 1 min, 2 min, 4 min and so on while requests are denied. Not called when they work again.
+   * Without a `job` it denies what all jobs need: scripts, heartbeats or a new connection. A person must change something. Sent again after 1 min, 2 min, 4 min and so on while requests are denied. Not called when they work again.
    */
   requestDenied: {
     /** Name of the job. Left out: all jobs need what is denied. */

@@ -44,7 +44,9 @@ export type MissReason = 'late' | 'start-not-confirmed' | 'schedule-changed' | '
  * - `PAUSE_LOST`: the store lost its data, and with it the pause of a job. The job runs again.
  * - `HEARTBEAT_THREAD_FAILED`: the heartbeat thread ended, or had no connection for 10 s while the main thread had one. The main thread
  *   still renews the leases, but they no longer outlast a blocked event loop. Once, and until the process is restarted. Not at a stop.
+ * - `MESSAGES_DENIED`: the user of the store may not send or receive messages. Jobs run without them. Again after 1 min, 2 min, 4 min and so
+ *   on, until it may.
  * - `RUNNER_FAILED`: the library itself failed while it led a job. Its term is given back, and the job starts again.
  */
 export type WarningCode =
-  'CLOCK_AHEAD' | 'LOCK_TTL_RESTORED' | 'PAUSE_LOST' | 'HEARTBEAT_THREAD_FAILED' | 'RUNNER_FAILED';
+  'CLOCK_AHEAD' | 'LOCK_TTL_RESTORED' | 'PAUSE_LOST' | 'HEARTBEAT_THREAD_FAILED' | 'MESSAGES_DENIED' | 'RUNNER_FAILED';

@@ -371,7 +371,7 @@ describe('An error of the store', () => {
     const { start, stop, fate, clock, lines } = await setupFailing();
     const answers = [start('one'), start('two')];
     await clock.advance(10_000);
-    expect(lines()).toEqual(['0 requestDenied', '0 requestDenied']);
+    expect(lines()).toEqual(['0 requestDenied one', '0 requestDenied two']);
     fate.code = undefined;
     await clock.advance(1_000);
     await Promise.all(answers);
@@ -461,7 +461,8 @@ describe('An error of the store', () => {
     deny(new LockStoreError('STORE_MISCONFIGURED', 'the channel', { affectsAllJobs: true }));
     void start('one');
     await settle();
-    expect(observer.of('requestDenied')).toHaveLength(2);
+    expect(observer.of('warning')).toMatchObject([{ code: 'MESSAGES_DENIED' }]);
+    expect(observer.of('requestDenied')).toMatchObject([{ job: 'one' }]);
     stop.abort();
     await settle();
   });

@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { asLockStoreError, type LockStoreError } from '../../base/errors/lock-store.error.js';
 import { type Notify } from '../../base/events/events.js';
+import { messagesDenied } from '../../base/events/warnings.js';
 import { type LockStore } from '../../store/lock-store.js';
 import { backoffMs, type BackoffPolicy, shortPauseMs } from '../../base/time/backoff.js';
 import { type Clock } from '../../base/time/clock.js';
@@ -84,7 +85,10 @@ export class StoreClient {
       if (!this.#isClosed) parts.notify(event, payload);
     };
     this.#reported = new ReportedErrors(parts.clock, notify);
-    this.#reportedMessages = new ReportedErrors(parts.clock, notify);
+    this.#reportedMessages = new ReportedErrors(parts.clock, (event, payload) => {
+      if (event === 'requestDenied' && 'error' in payload)
+        notify('warning', messagesDenied(payload.error as LockStoreError, parts.store.name));
+    });
     parts.store.addListener({
       connected: () => {
         if (this.#state === 'down') this.#connect();
