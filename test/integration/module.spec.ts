@@ -332,6 +332,16 @@ describe('observers', () => {
     expect(await runStarted.promise).toMatchObject({ job: 'Prices.tick' });
   });
 
+  it('that handle no event keep the application from starting', async () => {
+    class Misspelt {
+      onRunFailed(): void {}
+    }
+    const start = () => startWith(new Misspelt() as JobObserver, MetricsModule);
+    expect(await problemsOf(start())).toEqual([
+      expect.stringMatching(/^observers must handle an event, got Misspelt, which handles none: /),
+    ]);
+  });
+
   it('that are no provider keep the application from starting', async () => {
     expect(await problemsOf(startWith(Metrics))).toMatchSnapshot();
   });

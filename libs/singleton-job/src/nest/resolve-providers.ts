@@ -1,3 +1,5 @@
+import { JOB_EVENTS } from '../base/events/events.js';
+import { type JobObserver } from '../base/events/observer.js';
 import { isClass } from '../options/describe-value.js';
 import { type ExtensionClass } from '../options/singleton-job.options.js';
 
@@ -6,6 +8,20 @@ interface ExtensionLookup {
   readonly what: string;
   /** The instance of a class in the application. Throws if the class is no provider or no singleton. */
   readonly lookUp: <T>(extension: ExtensionClass<T>) => T;
+}
+
+/** Notes the observers that handle no event: a method with a wrong name is never called. */
+export function checkObservers(observers: readonly JobObserver[], problems: string[]): void {
+  const names: readonly string[] = [...Object.keys(JOB_EVENTS), 'onEvent'];
+  for (const observer of observers) {
+    if (names.some((name) => typeof Reflect.get(observer, name) === 'function')) continue;
+    const fix = 'name a method after an event, such as runFailed, or onEvent for all';
+    problems.push(`observers must handle an event, got ${describeObserver(observer)}, which handles none: ${fix}`);
+  }
+}
+
+function describeObserver({ constructor: { name } }: object): string {
+  return name === 'Object' ? 'an object' : name;
 }
 
 /** The extensions in the options. A class is replaced by its instance in the application. Mistakes are noted and left out. */

@@ -17,7 +17,7 @@ import { JobExplorer } from './job-explorer.js';
 import { type Job } from '../jobs/job.js';
 import { type NestScheduleMethods } from '../jobs/nest-schedule.js';
 import { findOwnModule, MODULE_MARK, startLastStopFirst } from './module-distance.js';
-import { resolveProviders } from './resolve-providers.js';
+import { checkObservers, resolveProviders } from './resolve-providers.js';
 import { InvalidJobsError, InvalidOptionsError } from '../base/errors/mistakes.errors.js';
 import { LockService } from '../locks/lock.service.js';
 import { describeStore } from '../options/describe-connection.js';
@@ -143,6 +143,7 @@ export class SingletonJobModule
     const { jobs, eventMethods, nestSchedule } = this.explorer.explore(registered, mistakes.jobs);
     const lookUp = <T>(extension: ExtensionClass<T>): T => this.moduleRef.get<T>(extension, { strict: false });
     const observers = resolveProviders(options.observers, { what: 'observers', lookUp }, mistakes.extensions);
+    checkObservers(observers, mistakes.extensions);
     const interceptors = resolveProviders(options.interceptors, { what: 'interceptors', lookUp }, mistakes.extensions);
     if (mistakes.jobs.length > 0) throw new InvalidJobsError([...mistakes.jobs, ...mistakes.extensions]);
     if (mistakes.extensions.length > 0) throw new InvalidOptionsError(mistakes.extensions);
