@@ -325,8 +325,8 @@ describe('An election', () => {
       b.store.heal();
       await replicas.clock.advance(10_000);
       expect(a.observer.eventLines.filter((line) => /leadership|store/.test(line))).toEqual([
-        '0 leadershipGained',
-        '0 leadershipGained',
+        '0 leadershipGained tick',
+        '0 leadershipGained other',
         '7500 storeUnreachable',
         '10750 storeRecovered',
       ]);

@@ -211,10 +211,10 @@ describe('A misbehaving job', () => {
     stop = () => a.pool.close();
     await replicas.clock.advance(9_000);
     expect(a.observer.eventLines.slice(-4)).toEqual([
-      '1000 runStarted schedule',
-      '1000 leadershipReleased shutdown',
-      '8000 leadershipReleased shutdown',
-      '8000 runSucceeded schedule',
+      '1000 runStarted tick schedule',
+      '1000 leadershipReleased other shutdown',
+      '8000 leadershipReleased tick shutdown',
+      '8000 runSucceeded tick schedule',
     ]);
   });
 

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { type JobRun } from '../../jobs/job-run.js';
 import { type JobEvents } from '../../base/events/events.js';
 import { OnJobEvent } from '../../jobs/on-job-event.js';
@@ -119,6 +119,32 @@ describe('replicas in memory', () => {
     a.kill();
     await passes(5_000);
     expect(heard).toEqual(['price-tick']);
+  });
+
+  it('name the job in each line when there are several', async () => {
+    const a = replicas.start('a', [new Prices(), new Reports(replicas.clock)]);
+    await passes(1_000);
+    expect(a.eventLines).toContain('1000 runStarted price-tick schedule');
+  });
+
+  it('say at the end which runs wait for something that the clock does not move', async () => {
+    class Real {
+      @FixedRate('1s', { name: 'real' })
+      run(): Promise<void> {
+        return new Promise(() => undefined);
+      }
+    }
+    replicas.start('a', [new Real()]);
+    await passes(1_000);
+    const warn = jest.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
+    try {
+      await replicas.end();
+      expect(warn.mock.calls).toEqual([
+        [expect.stringMatching(/^runs have not ended: real of a\./), 'SingletonJobWarning'],
+      ]);
+    } finally {
+      warn.mockRestore();
+    }
   });
 
   it('refuse what an application refuses at its start', () => {

@@ -47,8 +47,14 @@ export class InMemoryReplicas {
     return holder === undefined ? undefined : replicaOf(holder);
   }
 
-  /** Stops every replica, and moves the clock as far as needed. No timer is left. Call it at the end of a test. */
-  end(): Promise<void> {
-    return this.#replicas.end();
+  /**
+   * Stops every replica, and moves the clock as far as needed. No timer is left. Call it at the end of a test. A run that has not ended then
+   * is a warning of the process: it may wait for a real timer, which this clock does not move.
+   */
+  async end(): Promise<void> {
+    const unended = await this.#replicas.end();
+    if (unended.length === 0) return;
+    const why = 'They may wait for real timers or I/O, which the clock of this test does not move';
+    process.emitWarning(`runs have not ended: ${unended.join(', ')}. ${why}`, 'SingletonJobWarning');
   }
 }

@@ -49,8 +49,10 @@ export class TestReplicas {
     return replica;
   }
 
-  /** Resumes and stops every process, so that no timer is left. Moves the clock as far as needed. */
-  async end(): Promise<void> {
+  /**
+   * Resumes and stops every process, so that no timer is left. Moves the clock as far as needed. Resolves to the runs that have not ended.
+   */
+  async end(): Promise<string[]> {
     const alive = this.#replicas.filter(({ clock }) => !clock.isKilled);
     for (const { clock, thread } of alive) {
       clock.resume();
@@ -60,5 +62,8 @@ export class TestReplicas {
     await this.clock.advance(LONG_MS);
     await closed;
     await settle();
+    return alive.flatMap(({ name, pool }) =>
+      pool.jobs.filter(({ active }) => active?.runner.runs.isBusy).map(({ job }) => `${job.name} of ${name}`),
+    );
   }
 }
