@@ -10,7 +10,14 @@ import {
   type ReadRedisConnection,
   type RedisConnectionOptions,
 } from './redis-clients.js';
-import { isConnectionLoss, isDemotion, isUnavailable, isUnknownScript, redisError } from './redis-errors.js';
+import {
+  isConnectionLoss,
+  isDemotion,
+  isMisconfiguration,
+  isUnavailable,
+  isUnknownScript,
+  redisError,
+} from './redis-errors.js';
 import { type FailedRequest } from './redis-fixes.js';
 import { type Script } from './script.js';
 import { SCRIPTS } from './scripts.js';
@@ -114,6 +121,16 @@ export class RedisConnections {
         throw error;
       }),
     );
+  }
+
+  /** Whether this user may ask for INFO. True if there is no answer. */
+  async isInfoPermitted(): Promise<boolean> {
+    try {
+      await this.#send({ command: 'info', key: '' }, (client) => client.info('server'));
+      return true;
+    } catch (error: unknown) {
+      return !isMisconfiguration(error);
+    }
   }
 
   async publish(channel: string, message: string): Promise<void> {

@@ -37,6 +37,8 @@ const MESSAGES: readonly (readonly [said: string, about: FailedRequest])[] = [
   ["READONLY You can't write against a read only replica.", CONNECTION],
   ["OOM command not allowed when used memory > 'maxmemory'.", RENEWAL],
   ['NOPROTO unsupported protocol version', CONNECTION],
+  ['ERR This Redis command is not allowed from script script: 6f2, on @user_script:2.', RENEWAL],
+  ["ERR unknown command 'evalsha', with args beginning with: ", RENEWAL],
   ['All sentinels are unreachable and retry is disabled. Last error: ERR No such master with that name', CONNECTION],
   ['self-signed certificate', CONNECTION],
   ['no answer within 1.5 s', RENEWAL],
@@ -59,6 +61,8 @@ const MISCONFIGURED = [
   "ERR unknown command 'evalsha', with args beginning with: ",
   'ERR Unknown Redis command called from script script: 6f2, on @user_script:9.',
   'ERR DB index is out of range',
+  'ERR This Redis command is not allowed from script script: 6f2, on @user_script:2.',
+  'ERR scripting support is disabled',
 ];
 
 const REFUSED = [

@@ -3,7 +3,7 @@ import { type FailedRequest, fixFor } from './redis-fixes.js';
 
 // The whole message is searched: each server wraps an error inside a script in another text.
 const NEEDS_A_PERSON =
-  /\b(NOAUTH|WRONGPASS|NOPERM|WRONGTYPE|CROSSSLOT)\b|invalid password|unknown (redis )?(sub)?command|the user executing the script can't|can't publish|DB index is out of range|SELECT is not allowed in cluster|certificate/i;
+  /\b(NOAUTH|WRONGPASS|NOPERM|WRONGTYPE|CROSSSLOT)\b|invalid password|unknown (redis )?(sub)?command|the user executing the script can't|can't publish|DB index is out of range|SELECT is not allowed in cluster|certificate|not allowed from script|script(s|ing)? (support )?(is |are )?(disabled|not supported)|without any input keys/i;
 const ANOTHER_NODE = /\b(MOVED|ASK|CROSSSLOT)\b/;
 const REFUSES_WRITES = /\b(OOM|MISCONF|NOREPLICAS)\b/;
 const NO_LONGER_PRIMARY = /\b(READONLY|MASTERDOWN)\b/;

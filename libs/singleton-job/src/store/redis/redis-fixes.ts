@@ -45,6 +45,10 @@ const FIXES: readonly (readonly [RegExp, Fix])[] = [
   ],
   [/No such master/, 'The Sentinels do not know this name: check name in connection'],
   [/All sentinels are unreachable/, 'Check sentinels, and sentinelPassword, in connection'],
+  [
+    /not allowed from script|script(s|ing)? (support )?(is |are )?(disabled|not supported)|without any input keys|unknown command ['`]?(eval|script)/i,
+    'This service does not run the scripts of this library: see the table of services on the page about Redis in production',
+  ],
   [/unknown (redis )?(sub)?command/i, 'This library needs Redis 6.2, Valkey 7.2 or later, with scripts'],
   [/DB index is out of range/, 'Redis has fewer databases: lower the number at the end of the URL, or db'],
   [

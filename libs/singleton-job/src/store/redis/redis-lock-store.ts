@@ -22,7 +22,7 @@ import { readMessage, writeMessage } from '../lock-message.js';
 import { type ReadRedisConnection, type RedisConnectionOptions } from './redis-clients.js';
 import { RedisConnections } from './redis-connections.js';
 import { readAcquire, readClaim, readHeartbeat, Reply } from './redis-replies.js';
-import { RESTARTS_HIDDEN } from './redis-warnings.js';
+import { RESTARTS_HIDDEN, RESTARTS_NOT_SHOWN } from './redis-warnings.js';
 import { type Script } from './script.js';
 import { ACQUIRE, CLAIM, RAISE_PAUSES, RELEASE, RENEW, SET_PAUSED } from './scripts.js';
 import { END_SESSION, HEARTBEAT } from './session-scripts.js';
@@ -82,7 +82,10 @@ export class RedisLockStore implements LockStore {
     const result = readHeartbeat(await this.#run(HEARTBEAT, this.#sessionKeys, args));
     if (result.serverId === undefined && !this.#areRestartsHidden) {
       this.#areRestartsHidden = true;
-      this.#listeners.each((listener) => listener.warning?.(RESTARTS_HIDDEN));
+      void this.#redis.isInfoPermitted().then((isPermitted) => {
+        const warning = isPermitted ? RESTARTS_NOT_SHOWN : RESTARTS_HIDDEN;
+        this.#listeners.each((listener) => listener.warning?.(warning));
+      });
     }
     return result;
   }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { evictionWarning, RESTARTS_HIDDEN } from './redis-warnings.js';
+import { evictionWarning, RESTARTS_HIDDEN, RESTARTS_NOT_SHOWN } from './redis-warnings.js';
 
 describe('A warning of the Redis store says what to do', () => {
   it('about a policy that evicts keys', () => {
@@ -13,5 +13,6 @@ describe('A warning of the Redis store says what to do', () => {
       'cannot tell a restart of Redis from a short outage, because INFO is not permitted. After a restart two ' +
         'replicas may lead a job for up to its lockExpiry. Permit +info and +time in the ACL',
     );
+    expect(RESTARTS_NOT_SHOWN.message).not.toContain('Permit');
   });
 });
