@@ -5,6 +5,7 @@ import { Interval as NestInterval, ScheduleModule } from '@nestjs/schedule';
 import { Test } from '@nestjs/testing';
 import {
   Cron,
+  duration,
   FixedRate,
   Interval,
   type JobObserver,
@@ -34,7 +35,7 @@ class SettingsModule {}
 const configuration = registerAs('singletonJob', () => ({
   ...DISABLED,
   projectName: 'from-config',
-  lockExpiry: '20s',
+  lockExpiry: duration('20s'),
 }));
 
 const CONFIG = ConfigModule.forRoot({ ignoreEnvFile: true, load: [configuration, () => ({ name: 'from-service' })] });

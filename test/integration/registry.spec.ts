@@ -263,7 +263,7 @@ describe('SingletonJobRegistry', () => {
     });
 
     it('and accepts an override for a later one only with ignoreUnknownJobs', async () => {
-      const jobs = { beat: { delay: '7s' } };
+      const jobs = { beat: { delay: '7s' } } as const;
       expect(await problemsOf(startDisabled({ providers: [Prices] }, { jobs }))).toEqual([
         expect.stringContaining('jobs.beat is no job of this application'),
       ]);

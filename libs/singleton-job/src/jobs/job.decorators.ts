@@ -39,7 +39,7 @@ export function Interval(delay: Duration, options?: IntervalOptions): JobDecorat
 /** The same with a name as the first argument, as in `@nestjs/schedule`. */
 export function Interval(name: string, delay: Duration): JobDecorator;
 export function Interval(
-  ...given: [first: Duration, second?: IntervalOptions | Duration, ...more: unknown[]]
+  ...given: [first: string | number, second?: IntervalOptions | Duration, ...more: unknown[]]
 ): JobDecorator {
   const [first, second, ...more] = given;
   const isNamed = typeof second === 'string' || typeof second === 'number';

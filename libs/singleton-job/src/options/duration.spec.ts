@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { durationFix, formatDuration, parseDuration } from './duration.js';
+import { InvalidOptionsError } from '../base/errors/mistakes.errors.js';
+import { duration, durationFix, formatDuration, parseDuration } from './duration.js';
 
 describe('a duration', () => {
   it.each([
@@ -35,6 +36,12 @@ describe('a duration', () => {
         expect(parseDuration(shown.includes('.') ? ms : shown)).toBe(ms);
       }),
     );
+  });
+
+  it('of a text that is known only at run time is checked', () => {
+    expect(duration('5m')).toBe('5m');
+    expect(() => duration('5 sec')).toThrow(InvalidOptionsError);
+    expect(() => duration('')).toThrow(/got '': give it a value/);
   });
 
   it.each([

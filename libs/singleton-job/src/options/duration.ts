@@ -1,12 +1,29 @@
+import { InvalidOptionsError } from '../base/errors/mistakes.errors.js';
+import { describeValue } from './describe-value.js';
+
 /**
  * A length of time: whole milliseconds as a number, or a whole number with a unit as a string: `'500ms'`, `'3s'`,
- * `'5m'` (minutes), `'2h'`, `'1d'`. At least one millisecond unless an option says that zero is allowed.
+ * `'5m'` (minutes), `'2h'`, `'1d'`. At least one millisecond unless an option says that zero is allowed. For a text that is known only at run
+ * time, such as that of a variable, see {@link duration}.
  */
-export type Duration = number | string;
+export type Duration = number | `${number}${keyof typeof UNIT_MS}`;
 
 const UNIT_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
 const PATTERN = /^(?<count>\d+)(?<unit>ms|s|m|h|d)$/;
+
+/**
+ * Checks a text that is known only at run time.
+ *
+ * @throws InvalidOptionsError if it is no duration
+ * @example `@FixedRate(duration(process.env.PERIOD ?? '5m'))`
+ */
+export function duration(text: string): Duration {
+  if (parseDuration(text) !== undefined) return text as Duration;
+  throw new InvalidOptionsError([
+    `duration() must be given a text such as '500ms', '3s' or '5m', got ${describeValue(text)}: ${durationFix(text)}`,
+  ]);
+}
 
 /** The milliseconds of a duration; undefined if it is none. Zero is a duration: callers that need more check it. */
 export function parseDuration(value: unknown): number | undefined {

@@ -5,6 +5,7 @@ import { OnJobEvent } from '../../jobs/on-job-event.js';
 import { Cron, FixedRate } from '../../jobs/job.decorators.js';
 import { InvalidJobsError, InvalidOptionsError } from '../../base/errors/mistakes.errors.js';
 import { type ManualClock } from '../manual-clock.js';
+import { type Duration } from '../../options/duration.js';
 import { InMemoryReplicas } from './in-memory-replicas.js';
 
 class Prices {
@@ -149,7 +150,7 @@ describe('replicas in memory', () => {
 
   it('refuse what an application refuses at its start', () => {
     class Wrong {
-      @FixedRate('no time at all', { name: 'wrong' })
+      @FixedRate('no time at all' as Duration, { name: 'wrong' })
       run(): void {}
     }
     expect(() => replicas.start('a', [new Wrong()])).toThrow(InvalidJobsError);
