@@ -476,3 +476,22 @@ describe('The server that keeps a lock', () => {
     expect(leadership(a)).toHaveLength(1);
   });
 });
+
+describe('A follower', () => {
+  const replicas = useReplicas();
+
+  it('says once that the leader has another schedule', async () => {
+    const hourly = job({ schedule: cron('0 * * * *', { jobName: 'tick' }) });
+    const daily = job({ schedule: cron('0 3 * * *', { jobName: 'tick' }) });
+    const a = replicas.start('a', [hourly]);
+    await replicas.clock.advance(1_000);
+    const b = replicas.start('b', [daily]);
+    const c = replicas.start('c', [hourly]);
+    await replicas.clock.advance(10 * 60_000);
+    const warned = [a, b, c].map(({ observer }) => observer.of('warning').map(({ code, message }) => [code, message]));
+    const message = expect.stringMatching(
+      /^has the schedule 'cron 0 3 .* here, and 'cron 0 \* .* on a, which leads it\./,
+    );
+    expect(warned).toEqual([[], [['SCHEDULE_DIFFERS', message]], []]);
+  });
+});

@@ -1,8 +1,9 @@
-import { pauseLost } from '../base/events/warnings.js';
+import { pauseLost, scheduleDiffers } from '../base/events/warnings.js';
 import {
   type AcquireRequest,
   type Grant,
   type Holder,
+  holderName,
   lockLifeMs,
   type Refusal,
   type SessionId,
@@ -53,6 +54,8 @@ export class Follower implements LockWaiter {
   readonly #next: NextRequest;
   /** The last term of this replica. Undefined once another replica is known to have led since. */
   #lastTerm: Term | undefined;
+  /** The schedule of another leader that was last reported. */
+  #otherSchedule: string | undefined;
   /** The request that still waits in the queue of acquire requests. */
   #queued: AbortController | undefined;
 
@@ -247,6 +250,7 @@ export class Follower implements LockWaiter {
       notify('warning', pauseLost(name, lostPausedAt, client.store.name));
     if (holder === undefined) this.#known.free();
     else this.#follow(holder);
+    if (holder !== undefined) this.#compareSchedule(refusal.schedule, holder);
     switch (reason) {
       case 'held':
         this.#next.whileHeld(refusal.ttlMs);
@@ -260,6 +264,14 @@ export class Follower implements LockWaiter {
       case 'outdated':
         await this.#outdated(stop);
     }
+  }
+
+  /** Two versions of the application, or two applications with one `projectName`, disagree. */
+  #compareSchedule(theirs: string | undefined, holder: Holder): void {
+    const { name, schedule } = this.options;
+    if (theirs === undefined || theirs === schedule.description || theirs === this.#otherSchedule) return;
+    this.#otherSchedule = theirs;
+    this.replica.context.notify('warning', scheduleDiffers(name, schedule.description, theirs, holderName(holder)));
   }
 
   /** The request relied on old facts, so a heartbeat comes first. */

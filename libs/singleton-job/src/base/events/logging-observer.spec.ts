@@ -1,9 +1,18 @@
 import { describe, expect, it } from '@jest/globals';
+import { setImmediate } from 'node:timers/promises';
 import { LockStoreError } from '../errors/lock-store.error.js';
 import { type JobEvents } from './events.js';
 import { LoggingObserver } from './logging-observer.js';
 import { notifyAll } from './observer.js';
-import { clockAhead, heartbeatThreadFailed, lockTtlRestored, pauseLost, runnerFailed } from './warnings.js';
+import {
+  clockAhead,
+  heartbeatThreadFailed,
+  lockTtlRestored,
+  messagesDenied,
+  pauseLost,
+  runnerFailed,
+  scheduleDiffers,
+} from './warnings.js';
 
 const RUN = {
   job: 'report',
@@ -29,6 +38,21 @@ function setup(now?: () => number) {
 }
 
 describe('The log', () => {
+  it('has ten lines and a count for leaderships of one turn', async () => {
+    const { lines, notify } = setup();
+    const gain = () => {
+      for (let i = 0; i < 100; i++) notify('leadershipGained', { job: `job-${i}`, fencingToken: 1, because: 'first' });
+    };
+    gain();
+    await setImmediate();
+    const shown = () => lines.filter((line) => line.startsWith('log'));
+    expect([shown().length, lines.length]).toEqual([11, 101]);
+    expect(shown().at(-1)).toBe('log [myapp] became LEADER of 90 more: job-10, job-11, job-12, job-13, job-14, …');
+    gain();
+    await setImmediate();
+    expect(shown()).toHaveLength(22);
+  });
+
   it.each<{ [E in keyof JobEvents]: readonly [E, JobEvents[E]] }[keyof JobEvents]>([
     ['leadershipGained', { job: 'report', fencingToken: 42, because: 'first' }],
     ['leadershipGained', { job: 'report', fencingToken: 42, because: 'released', after: 'pod-2-00000000' }],
@@ -106,6 +130,8 @@ describe('The log', () => {
     ['warning', { code: 'EVICTION_POSSIBLE', message: 'may lose locks when Redis is full' }],
     ['warning', lockTtlRestored('report', 'old-app')],
     ['warning', runnerFailed('report', new Error('bug'))],
+    ['warning', scheduleDiffers('report', 'cron 0 4 * * * UTC', 'cron 0 3 * * * UTC', 'pod-2-00000000')],
+    ['warning', messagesDenied(new LockStoreError('STORE_MISCONFIGURED', 'NOPERM'), 'Redis')],
     ['warning', pauseLost('report', Date.parse('2027-01-01T00:01:00.020Z'), 'Redis')],
     ['observerFailed', { event: 'runFailed', error: new Error('oops') }],
   ])('has one clear line for %s', (event, payload) => {

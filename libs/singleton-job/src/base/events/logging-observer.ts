@@ -3,6 +3,7 @@ import { ABORT_REASONS } from '../errors/run.errors.js';
 import { type JobEvents } from './events.js';
 import { type JobObserver } from './observer.js';
 import { type LeadershipGain } from './reasons.js';
+import { LogBurst } from './log-burst.js';
 import { showDuration } from './show-duration.js';
 
 /** The logger that the observer writes to, for example a `Logger` of Nest. */
@@ -48,6 +49,8 @@ const BLOCK_COUNTS_MS = 1_000;
 /** Writes the lines for an operator: one line for each fact, once. */
 export class LoggingObserver implements JobObserver {
   readonly #brokenAt = new Set<keyof JobEvents>();
+  readonly #gained: LogBurst;
+  readonly #released: LogBurst;
   /** How long the event loop was blocked, and when that ended, monotonic. */
   #block = { ms: 0, endedAt: -Infinity };
 
@@ -56,13 +59,18 @@ export class LoggingObserver implements JobObserver {
     private readonly sink: LogSink,
     /** Monotonic. */
     private readonly now = () => performance.now(),
-  ) {}
+  ) {
+    const more = (what: string) => (jobs: string) => `${this.#name(undefined)} ${what} ${jobs}`;
+    this.#gained = new LogBurst(sink, more('became LEADER of'));
+    this.#released = new LogBurst(sink, more('released leadership of'));
+  }
 
   leadershipGained({ job, fencingToken, because, after }: JobEvents['leadershipGained']): void {
     const isOwn = after === this.replica.node;
     const expired = 'the lease of this replica had expired';
     const why = isOwn && because === 'session-ended' ? expired : whyGained(because, isOwn ? 'this replica' : after);
-    this.sink.log(
+    this.#gained.write(
+      job,
       `${this.#name(job)} became LEADER (fencing token ${fencingToken}, node ${this.replica.node}): ${why}`,
     );
   }
@@ -80,7 +88,7 @@ export class LoggingObserver implements JobObserver {
 
   leadershipReleased({ job, reason, confirmed, runInFlight }: JobEvents['leadershipReleased']): void {
     const why = `(${reason}, node ${this.replica.node})`;
-    if (confirmed) this.sink.log(`${this.#name(job)} released leadership ${why}`);
+    if (confirmed) this.#released.write(job, `${this.#name(job)} released leadership ${why}`);
     else if (runInFlight) {
       this.sink.warn(
         `${this.#name(job)} could not release leadership ${why}: a run ignored its abort and is still running. ` +

@@ -46,7 +46,15 @@ export type MissReason = 'late' | 'start-not-confirmed' | 'schedule-changed' | '
  *   still renews the leases, but they no longer outlast a blocked event loop. Once, and until the process is restarted. Not at a stop.
  * - `MESSAGES_DENIED`: the user of the store may not send or receive messages. Jobs run without them. Again after 1 min, 2 min, 4 min and so
  *   on, until it may.
+ * - `SCHEDULE_DIFFERS`: the leader of a job has another schedule than this replica. Once for each schedule: after a change until the deploy
+ *   has ended, or for ever if two applications have one `projectName`.
  * - `RUNNER_FAILED`: the library itself failed while it led a job. Its term is given back, and the job starts again.
  */
 export type WarningCode =
-  'CLOCK_AHEAD' | 'LOCK_TTL_RESTORED' | 'PAUSE_LOST' | 'HEARTBEAT_THREAD_FAILED' | 'MESSAGES_DENIED' | 'RUNNER_FAILED';
+  | 'CLOCK_AHEAD'
+  | 'LOCK_TTL_RESTORED'
+  | 'PAUSE_LOST'
+  | 'HEARTBEAT_THREAD_FAILED'
+  | 'MESSAGES_DENIED'
+  | 'SCHEDULE_DIFFERS'
+  | 'RUNNER_FAILED';

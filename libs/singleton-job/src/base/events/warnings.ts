@@ -48,6 +48,14 @@ export function messagesDenied(error: LockStoreError, store: string): Warning {
   return { code: 'MESSAGES_DENIED', message };
 }
 
+/** The leader of a job runs another version of the application, or another application. */
+export function scheduleDiffers(job: string, mine: string, theirs: string, leader: string): Warning {
+  const message =
+    `has the schedule '${mine}' here, and '${theirs}' on ${leader}, which leads it. That is so during a deploy of a change. If it stays, ` +
+    'two applications have one projectName, or an old version still runs';
+  return { code: 'SCHEDULE_DIFFERS', message, job };
+}
+
 export function runnerFailed(job: string, error: unknown): Warning {
   const message =
     `gives up leadership after an error of the library (${messageOf(error)}). Another replica takes over. ` +
