@@ -13,6 +13,7 @@ export const LAYERS = {
   nest: ['base', 'options', 'jobs', 'locks', 'control'],
   config: ['base', 'options'],
   opentelemetry: ['base', 'options', 'control'],
+  'current-run': ['base'],
   terminus: ['control'],
   testing: ['base', 'store', 'schedule', 'options', 'jobs', 'leadership', 'heartbeat-thread', 'control'],
 };

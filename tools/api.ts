@@ -10,7 +10,7 @@ import { LIBRARY, ROOT } from './workspace/paths.js';
  */
 const isCheck = process.argv.includes('--check');
 
-const ENTRY_POINTS = ['main', 'config', 'opentelemetry', 'store', 'terminus', 'testing'];
+const ENTRY_POINTS = ['main', 'config', 'current-run', 'opentelemetry', 'store', 'terminus', 'testing'];
 const REPORTS = join(LIBRARY, 'api');
 const WORK = join(ROOT, '.cache/api');
 const TYPES = join(WORK, 'types');

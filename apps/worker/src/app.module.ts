@@ -5,7 +5,6 @@ import { SingletonJobModule } from 'nestjs-singleton-job';
 import { SingletonJobHealthIndicator } from 'nestjs-singleton-job/terminus';
 import { singletonJobConfig } from './config/singleton-job.config.js';
 import { workerConfig } from './config/worker.config.js';
-import { RunContext } from './context/run-context.js';
 import { EventFeed } from './events/event-feed.js';
 import { EventsController } from './events/events.controller.js';
 import { HealthController } from './health/health.controller.js';
@@ -37,7 +36,6 @@ import { SpanExport } from './tracing/span-export.js';
     DailyReport,
     ReportArchive,
     EventFeed,
-    RunContext,
     SpanExport,
     SingletonJobHealthIndicator,
   ],

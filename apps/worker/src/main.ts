@@ -7,7 +7,7 @@ import { SingletonJobError } from 'nestjs-singleton-job';
 import { AppModule } from './app.module.js';
 import { InvalidEnvironmentError } from './config/environment.js';
 import { workerConfig } from './config/worker.config.js';
-import { RunLogger } from './context/run-logger.js';
+import { RunLogger } from './run-logger.js';
 import { EventFeed } from './events/event-feed.js';
 
 async function bootstrap(): Promise<void> {

@@ -1,7 +1,7 @@
 import { registerAs } from '@nestjs/config';
 import { type SingletonJobOptions } from 'nestjs-singleton-job';
 import { singletonJobConfig as fromEnvironment } from 'nestjs-singleton-job/config';
-import { RunContext } from '../context/run-context.js';
+import { currentRunInterceptor } from 'nestjs-singleton-job/current-run';
 import { EventFeed } from '../events/event-feed.js';
 
 const DEFAULTS = { projectName: 'myapp', connection: 'redis://127.0.0.1:6379' };
@@ -12,6 +12,6 @@ export const singletonJobConfig = registerAs('singletonJob', () => {
     ...DEFAULTS,
     ...fromEnvironment(),
     observers: [EventFeed],
-    interceptors: [RunContext],
+    interceptors: [currentRunInterceptor],
   } satisfies SingletonJobOptions;
 });

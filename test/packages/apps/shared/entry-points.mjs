@@ -6,6 +6,7 @@ import { createRequire } from 'node:module';
 const require = createRequire(import.meta.url);
 const EXPECTED = {
   config: 'createSingletonJobConfig',
+  'current-run': 'currentRun',
   opentelemetry: 'SingletonJobOpenTelemetryModule',
   store: 'lockLifeMs',
   terminus: 'SingletonJobHealthIndicator',

@@ -1,0 +1,31 @@
+import { describe, expect, it } from '@jest/globals';
+import { job } from '../testing/specs/job.js';
+import { useReplicas } from '../testing/specs/use-replicas.js';
+import { currentRun, currentRunInterceptor } from './index.js';
+
+describe('The current run', () => {
+  const replicas = useReplicas();
+
+  it('is known at any depth below the method, of each job its own', async () => {
+    const seen: unknown[] = [];
+    const below = async () => {
+      await Promise.resolve();
+      seen.push(currentRun()?.job);
+    };
+    const run = async () => {
+      await below();
+    };
+    const interceptors = [currentRunInterceptor];
+    replicas.start('a', [job({ name: 'one', run }), job({ name: 'two', run })], { interceptors });
+    await replicas.clock.advance(1_000);
+    expect(seen.toSorted()).toEqual(['one', 'two']);
+    expect(currentRun()).toBeUndefined();
+  });
+
+  it('is not known without the interceptor', async () => {
+    let seen: unknown = 'nothing ran';
+    replicas.start('a', [job({ run: () => (seen = currentRun()) })]);
+    await replicas.clock.advance(1_000);
+    expect(seen).toBeUndefined();
+  });
+});
