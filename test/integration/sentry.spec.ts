@@ -1,0 +1,50 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, jest } from '@jest/globals';
+import * as Sentry from '@sentry/node';
+import { Injectable } from '@nestjs/common';
+import { FixedRate, SingletonJobModule } from 'nestjs-singleton-job';
+import { until } from '../../tools/replicas/until.js';
+import { startApplication } from '../support/nest-application.js';
+import { sentryErrors } from './sentry-errors.js';
+
+@Injectable()
+class Broken {
+  @FixedRate('50ms', { name: 'broken' })
+  run(): void {
+    throw new Error('no prices today');
+  }
+}
+
+describe('The interceptor for Sentry', () => {
+  it('is the one of the recipes', () => {
+    const page = readFileSync(join(import.meta.dirname, '../../docs/recipes.md'), 'utf8');
+    expect(page).toContain(readFileSync(join(import.meta.dirname, 'sentry-errors.ts'), 'utf8'));
+  });
+
+  it('sends the error of a job, with the job as a tag', async () => {
+    const sent: string[] = [];
+    // it says that it cannot instrument modules under Jest
+    jest.spyOn(console, 'warn').mockImplementation(() => undefined);
+    Sentry.init({
+      dsn: 'https://public@127.0.0.1/1',
+      defaultIntegrations: false,
+      transport: () => ({
+        send: (envelope) => {
+          sent.push(JSON.stringify(envelope));
+          return Promise.resolve({});
+        },
+        flush: () => Promise.resolve(true),
+      }),
+    });
+    await using application = await startApplication({
+      imports: [SingletonJobModule.forRoot({ projectName: 'shop', store: 'memory', interceptors: [sentryErrors] })],
+      providers: [Broken],
+    });
+    expect(application.app).toBeDefined();
+    await until('an error is sent', () => sent.length > 0);
+    await Sentry.close();
+    expect(sent[0]).toContain('"value":"no prices today"');
+    expect(sent[0]).toContain('"tags":{"job":"broken"}');
+  });
+});
