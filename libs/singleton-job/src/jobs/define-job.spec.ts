@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { FixedRate } from './job.decorators.js';
+import { Cron, FixedRate } from './job.decorators.js';
 import { type InvalidJobsError, type InvalidOptionsError } from '../base/errors/mistakes.errors.js';
 import { resolveOptions } from '../options/resolve-options.js';
 import { FROM_VARIABLES } from '../options/variables.js';
@@ -43,5 +43,22 @@ describe('a value that another place overrides', () => {
       'APP_JOBS__TICK__OFFSET, jobs.tick (Prices.tick): offset must be less than the period (3s), got 4s: ' +
         'take what remains after division by the period',
     );
+  });
+});
+
+describe('A schedule', () => {
+  it('has the shift and the jitter of its options', () => {
+    class Spread {
+      @FixedRate('1h', { name: 'spread', offset: 'H', jitter: '30s' })
+      tick(): void {}
+
+      @Cron('0 3 * * *', { name: 'nightly', jitter: '10m' })
+      nightly(): void {}
+    }
+    const jobs = exploreInstances([new Spread()], resolveOptions({ projectName: 'test', enabled: false }));
+    expect(jobs.map(({ schedule }) => schedule.description)).toEqual([
+      expect.stringMatching(/^fixed-rate 3600000ms offset [1-9]\d*ms jitter 30000ms$/),
+      'cron 0 3 * * * UTC jitter 600000ms',
+    ]);
   });
 });

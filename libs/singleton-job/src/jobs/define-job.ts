@@ -8,9 +8,11 @@ import { type ResolvedOptions } from '../options/resolve-options.js';
 import { cron } from '../schedule/cron/cron.js';
 import { fixedRate } from '../schedule/fixed-rate.js';
 import { interval } from '../schedule/interval.js';
+import { hashOf } from '../schedule/hash.js';
+import { jitteredCron, jitteredRate } from '../schedule/jitter.js';
 import { whileLeader } from '../schedule/while-leader.js';
 import { InvalidScheduleError } from '../schedule/invalid-schedule.error.js';
-import { type AnySchedule } from '../schedule/schedule.js';
+import { type AnySchedule, type CronSchedule } from '../schedule/schedule.js';
 import { hasLastingName, type FoundMethod } from './found-method.js';
 import { type Job } from './job.js';
 
@@ -118,7 +120,7 @@ function misplaced(overrides: GivenJobOptions, kind: AnySchedule['kind']): strin
 type ScheduleSettings = Partial<
   Pick<
     ReturnType<typeof withDefaults<typeof JOB_OPTIONS>>,
-    'periodMs' | 'offsetMs' | 'delayMs' | 'cron' | 'timeZone' | 'restartDelayMs'
+    'periodMs' | 'offsetMs' | 'delayMs' | 'cron' | 'timeZone' | 'jitterMs' | 'restartDelayMs'
   >
 >;
 
@@ -129,24 +131,39 @@ type ScheduleSettings = Partial<
  */
 function scheduleOf(
   kind: AnySchedule['kind'],
-  { periodMs, offsetMs, delayMs, cron: expression, timeZone, restartDelayMs }: ScheduleSettings,
+  { periodMs, offsetMs, delayMs, cron: expression, timeZone, jitterMs = 0, restartDelayMs }: ScheduleSettings,
   zoneOfModule: string,
   jobName: string,
 ): AnySchedule | undefined {
   switch (kind) {
     case 'fixed-rate':
-      return periodMs === undefined ? undefined : grid(periodMs, offsetMs);
+      return periodMs === undefined ? undefined : grid(periodMs, { offsetMs, jitterMs, jobName });
     case 'interval':
       return delayMs === undefined ? undefined : interval(delayMs);
     case 'cron':
-      return expression === undefined ? undefined : cron(expression, { timeZone: timeZone ?? zoneOfModule, jobName });
+      if (expression === undefined) return undefined;
+      return occurrences(cron(expression, { timeZone: timeZone ?? zoneOfModule, jobName }), { jitterMs, jobName });
     case 'while-leader':
       return restartDelayMs === undefined ? undefined : whileLeader(restartDelayMs);
   }
 }
 
-function grid(periodMs: number, offsetMs = 0): AnySchedule {
-  if (offsetMs < periodMs) return fixedRate(periodMs, { offsetMs });
+interface Shift {
+  readonly jitterMs: number;
+  readonly jobName: string;
+}
+
+function occurrences(schedule: CronSchedule, shift: Shift): AnySchedule {
+  return shift.jitterMs === 0 ? schedule : jitteredCron(schedule, shift);
+}
+
+function grid(
+  periodMs: number,
+  { offsetMs: given = 0, ...shift }: Shift & { readonly offsetMs?: number | 'H' },
+): AnySchedule {
+  const offsetMs = given === 'H' ? hashOf(`offset ${shift.jobName}`) % periodMs : given;
+  const schedule = fixedRate(periodMs, { offsetMs });
+  if (offsetMs < periodMs) return shift.jitterMs === 0 ? schedule : jitteredRate(schedule, shift);
   const fix = 'take what remains after division by the period';
   const [period, offset] = [formatDuration(periodMs), formatDuration(offsetMs)];
   throw new InvalidScheduleError(`offset must be less than the period (${period}), got ${offset}: ${fix}`);

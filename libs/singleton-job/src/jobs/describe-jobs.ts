@@ -25,7 +25,7 @@ function describeJob({ name, schedule, enabled }: Job): string {
 function describeSchedule(schedule: AnySchedule): string {
   switch (schedule.kind) {
     case 'fixed-rate':
-      return `every ${formatDuration(schedule.periodMs)}`;
+      return `every ${formatDuration(schedule.periodMs)}${/ jitter .*/.exec(schedule.description)?.[0] ?? ''}`;
     case 'interval':
       return `${formatDuration(schedule.delayMs)} after each run`;
     case 'cron':

@@ -63,8 +63,8 @@ export interface JobOptions extends AnyJobOptions {
   readonly waitForCompletion?: true | undefined;
 }
 
-/** For jobs whose ticks do not wait for the last run. */
-interface OverlapOption {
+/** For jobs with planned ticks, which do not wait for the last run. */
+interface PlannedOptions {
   /**
    * What happens to a tick that is due while a run is in flight. `'skip'` drops and reports the tick. `'cancel-other'` aborts the run,
    * waits until it has ended, and then runs the newest tick that came due.
@@ -72,6 +72,15 @@ interface OverlapOption {
    * @default 'skip'
    */
   readonly overlap?: Overlap | undefined;
+
+  /**
+   * Delays each tick by less than this, so that many jobs or many customers do not begin at the same instant. The delay of a tick is
+   * computed from the name of the job and the time of the tick, so it is the same on every replica, and less than the distance to the next
+   * tick. `run.scheduledAt` is the delayed time. Zero is allowed.
+   *
+   * @default 0
+   */
+  readonly jitter?: Duration | undefined;
 }
 
 /**
@@ -79,13 +88,14 @@ interface OverlapOption {
  *
  * @example `@FixedRate('500ms', { name: 'price-tick', overlap: 'cancel-other', offset: '100ms' })`
  */
-export interface FixedRateOptions extends JobOptions, OverlapOption {
+export interface FixedRateOptions extends JobOptions, PlannedOptions {
   /**
-   * Moves the grid of ticks, so that jobs with the same period do not all run at the same instant. Zero is allowed.
+   * Moves the grid of ticks, so that jobs with the same period do not all run at the same instant. Less than the period. Zero is allowed.
+   * `'H'`: by a hash of the name of the job.
    *
    * @default 0
    */
-  readonly offset?: Duration | undefined;
+  readonly offset?: Duration | 'H' | undefined;
 }
 
 /**
@@ -100,7 +110,7 @@ export type IntervalOptions = JobOptions;
  *
  * @example `@Cron('0 3 * * *', { name: 'daily-report', timeZone: 'Asia/Singapore', timeout: '5m' })`
  */
-export interface CronOptions extends JobOptions, OverlapOption {
+export interface CronOptions extends JobOptions, PlannedOptions {
   /**
    * IANA name of the time zone of the expression.
    *

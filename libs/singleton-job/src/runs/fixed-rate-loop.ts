@@ -29,8 +29,8 @@ export async function fixedRateLoop(schedule: FixedRateSchedule, parts: TickLoop
       continue;
     }
     last = schedule.latest(now);
-    const missed = (last - due) / periodMs;
-    if (missed > 0) drop(parts, 'late', last - periodMs, missed);
+    const missed = Math.round((schedule.slotOf(last) - schedule.slotOf(due)) / periodMs);
+    if (missed > 0) drop(parts, 'late', schedule.latest(last - 1), missed);
     if (job.overlap === 'cancel-other' && runs.isBusy) {
       if (waiting !== undefined) drop(parts, 'overlap', waiting, 1);
       runs.abort('SUPERSEDED');

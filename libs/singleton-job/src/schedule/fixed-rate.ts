@@ -19,6 +19,7 @@ export function fixedRate(periodMs: number, { offsetMs = 0 }: Grid = {}): FixedR
     description: `fixed-rate ${periodMs}ms offset ${offsetMs}ms`,
     periodMs,
     latest,
+    slotOf: (tick: number) => tick,
     next: (previous: number) => latest(previous) + periodMs,
   });
 }

@@ -24,6 +24,8 @@ export interface FixedRateSchedule extends Schedule {
   next(previous: number): number;
   /** The newest tick at or before `instant`. */
   latest(instant: number): number;
+  /** The slot of the grid that a tick belongs to: a tick may be delayed by a jitter. */
+  slotOf(tick: number): number;
 }
 
 /** A pause after the end of each run. */

@@ -1,5 +1,5 @@
 import { CronExpressionParser } from 'cron-parser';
-import { createHash } from 'node:crypto';
+import { hashOf } from '../hash.js';
 
 export type FieldName = 'second' | 'minute' | 'hour' | 'day' | 'month' | 'weekday';
 
@@ -90,9 +90,4 @@ function withoutHash(element: string, name: FieldName, jobName: string): string 
   const choices = high - low + 1;
   if (form['step'] === undefined) return String(low + (hash % choices));
   return `${low + (hash % Math.min(step, choices))}-${high}/${step}`;
-}
-
-/** Must never change: replicas of different versions must have the same values of `H`. */
-function hashOf(seed: string): number {
-  return createHash('sha256').update(seed).digest().readUInt32BE();
 }
