@@ -6,7 +6,7 @@ import { describeValue } from './describe-value.js';
  * `'5m'` (minutes), `'2h'`, `'1d'`. At least one millisecond unless an option says that zero is allowed. For a text that is known only at run
  * time, such as that of a variable, see {@link duration}.
  */
-export type Duration = number | `${number}${keyof typeof UNIT_MS}`;
+export type Duration = number | `${number}${'ms' | 's' | 'm' | 'h' | 'd'}`;
 
 const UNIT_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
