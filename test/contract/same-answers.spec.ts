@@ -95,6 +95,7 @@ const update = fc.record(
     runStartedAt: longAgo,
     runEndedAt: longAgo,
     schedule: fc.constantFrom('x', 'x', 'y'),
+    lastRun: fc.constantFrom('01 a', '02 b', '03 c'),
   },
   { requiredKeys: [] },
 );

@@ -44,6 +44,7 @@ export { SINGLETON_JOB_OPTIONS } from './options/tokens.js';
 export { SingletonJobRegistry } from './control/job-registry.js';
 export {
   type JobCounters,
+  type JobOverview,
   type JobRole,
   type JobStatus,
   type LastRun,

@@ -17,6 +17,7 @@ import { SystemClock } from '../base/time/system-clock.js';
 import { CommandChannel } from './command-channel.js';
 import { HeartbeatThread } from './heartbeat-thread.js';
 import { JobCommands } from './job-commands.js';
+import { JobOverviews } from './job-overviews.js';
 import { SingletonJobRegistry } from './job-registry.js';
 import { JobStatistics } from './job-statistics.js';
 import { JobPool } from '../runs/job-pool.js';
@@ -82,6 +83,7 @@ export function createReplica(options: ResolvedOptions, parts: ApplicationReplic
     statistics,
     clock,
     commands: new JobCommands(leadership, new CommandChannel(leadership, pool)),
+    overviews: new JobOverviews(leadership, pool),
   });
   const health = new SingletonJobHealth(options, { pool, statistics, leadership });
   const locks = new LockService(options, leadership);

@@ -6,6 +6,7 @@ import { InvalidJobsError, InvalidOptionsError } from '../base/errors/mistakes.e
 import { type ResolvedOptions } from '../options/resolve-options.js';
 import { didYouMean } from '../options/suggest.js';
 import { type Clock } from '../base/time/clock.js';
+import { type JobOverviews } from './job-overviews.js';
 import { type JobCommands } from './job-commands.js';
 import { type JobStatistics } from './job-statistics.js';
 import {
@@ -15,13 +16,14 @@ import {
   type ResumeResult,
   type StepDownResult,
   type TriggerResult,
+  type JobOverview,
 } from './job-status.js';
 import { type JobPool, type JobEntry } from '../runs/job-pool.js';
 import { leaderOf } from './leader-of.js';
 import { isoOf } from '../base/time/iso-of.js';
 import { nextDue } from './next-due.js';
 
-const NOWHERE_TITLE = 'trigger(), pause(), resume() and stepDown() need a connection';
+const NOWHERE_TITLE = 'overview(), trigger(), pause(), resume() and stepDown() need a connection';
 const NOWHERE =
   'connection must be given to steer jobs of other replicas, got undefined: set it, also where enabled is false';
 
@@ -39,6 +41,7 @@ export class SingletonJobRegistry {
       readonly statistics: JobStatistics;
       readonly clock: Clock;
       readonly commands: JobCommands;
+      readonly overviews: JobOverviews;
     },
   ) {}
 
@@ -54,6 +57,17 @@ export class SingletonJobRegistry {
    */
   get(name: string): JobStatus {
     return this.#statusOf(this.#entry(name));
+  }
+
+  /**
+   * Every job of this application as the store knows it: leader, pause, next tick and last run, from any replica. It sends one read for 100
+   * jobs, at most every 2 s.
+   *
+   * @throws LockStoreError when the store has not answered within 2 s
+   */
+  async overview(): Promise<readonly JobOverview[]> {
+    this.#assertConnected();
+    return this.parts.overviews.read();
   }
 
   /**
@@ -134,10 +148,14 @@ export class SingletonJobRegistry {
   // async, so that an unknown name rejects instead of throwing
   async #command<T>(name: string, act: (entry: JobEntry, commands: JobCommands) => Promise<T>): Promise<T> {
     const entry = this.#entry(name);
+    this.#assertConnected();
+    return act(entry, this.parts.commands);
+  }
+
+  #assertConnected(): void {
     const { connection, store } = this.options;
     if (connection === undefined && store === undefined)
       throw new InvalidOptionsError([NOWHERE], { title: NOWHERE_TITLE });
-    return act(entry, this.parts.commands);
   }
 
   #entry(name: string): JobEntry {

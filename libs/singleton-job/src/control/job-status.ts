@@ -85,6 +85,32 @@ export interface JobStatus {
   readonly counters: JobCounters;
 }
 
+/** A job as the store knows it, whichever replica leads it: plain data that can be written as JSON. */
+export interface JobOverview extends Pick<JobStatus, 'name' | 'kind' | 'schedule' | 'pausedAt'> {
+  /** The replica that has the lock: `nodeId` with its random part. Null: none. A killed leader has it until another one takes over. */
+  readonly leader: string | null;
+  /** When the next tick is due, ISO 8601, by the schedule of this replica. Null: it is paused, `@WhileLeader`, or an interval in a run. */
+  readonly nextTickAt: string | null;
+  /**
+   * The last run on any replica. A leader records it with its next renewal, so it may be 10 s old: `recordedAt` says when. Null: none is
+   * known.
+   */
+  readonly lastRun: {
+    /** ISO 8601, by the clock of its replica. */
+    readonly startedAt: string;
+    /** Null: it had not ended when it was recorded. It runs, or its replica has crashed. */
+    readonly endedAt: string | null;
+    /** Null: it had not ended when it was recorded. */
+    readonly outcome: RunOutcome | null;
+    /** The first 200 characters of the message of the error of a failed run. */
+    readonly error: string | null;
+    /** The replica: `nodeId` with its random part. */
+    readonly by: string;
+    /** When the leader recorded it, ISO 8601. */
+    readonly recordedAt: string;
+  } | null;
+}
+
 /** The result of a request to run a job now. */
 export type TriggerResult =
   | ({

@@ -223,6 +223,11 @@ export class Term {
     this.facts.watermarks.raise({ slot });
   }
 
+  /** A run has begun. `describe` gives its record, which each request sends from now on. */
+  runBegan(describe: () => string): void {
+    this.facts.watermarks.runBegan(describe);
+  }
+
   /** An interval run is about to begin. Resolves when the store has recorded that, after 0.25 s at the latest. */
   async runStarts(): Promise<void> {
     this.facts.watermarks.raise({ runStartedAt: this.storeClock.nowAtMost() });

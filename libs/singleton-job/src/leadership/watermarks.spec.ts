@@ -9,6 +9,7 @@ const NOTHING = {
   slot: undefined,
   runStartedAt: undefined,
   runEndedAt: undefined,
+  lastRun: undefined,
   schedule: undefined,
   pausedAt: undefined,
 };

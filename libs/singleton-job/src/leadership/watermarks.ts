@@ -46,6 +46,7 @@ export class Watermarks {
   #stateCreatedAt: number | undefined;
   #isNew = true;
   #progress: Progress = {};
+  #lastRun: (() => string) | undefined;
   /** Whether the store has confirmed a request of the present term. */
   #isRecorded = false;
 
@@ -164,12 +165,18 @@ export class Watermarks {
    */
   update(schedule: string): StateUpdate {
     const { claimed, ...progress } = this.#progress;
-    return this.#isRecorded ? progress : { ...progress, claimed, schedule };
+    const lastRun = this.#lastRun && { lastRun: this.#lastRun() };
+    return this.#isRecorded ? { ...progress, ...lastRun } : { ...progress, ...lastRun, claimed, schedule };
   }
 
   /** Sent with the release. It has the claim too, which a store that lost its last writes may not have. */
   lastUpdate(schedule: string): StateUpdate {
     return { ...this.update(schedule), claimed: this.#progress.claimed };
+  }
+
+  /** A run has begun. `describe` gives its record, which each request sends from now on. */
+  runBegan(describe: () => string): void {
+    this.#lastRun = describe;
   }
 
   /** A request of this leader was confirmed. */

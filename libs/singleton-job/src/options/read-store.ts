@@ -1,7 +1,7 @@
 import { type LockStore } from '../store/lock-store.js';
 import { type Reader } from './option-reader.js';
 
-const STORE_METHODS: Record<Exclude<keyof LockStore, 'name' | 'isSubscribed'>, true> = {
+const STORE_METHODS: Record<Exclude<keyof LockStore, 'name' | 'isSubscribed' | 'readLocks'>, true> = {
   heartbeat: true,
   endSession: true,
   acquire: true,

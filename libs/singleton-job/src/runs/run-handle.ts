@@ -1,12 +1,15 @@
 import { JobRun, type MissedOccurrences, type RunControl } from '../jobs/job-run.js';
 import { type Job } from '../jobs/job.js';
+import { messageOf } from '../base/errors/message-of.js';
 import { type RunAbortCode, RunAbortedError } from '../base/errors/run.errors.js';
 import { type Notify } from '../base/events/events.js';
 import { type RunInfo } from '../base/events/run-info.js';
 import { type RunInterceptor } from '../base/events/run-interceptor.js';
 import { type Term } from '../leadership/term.js';
 import { type Clock, type Timer } from '../base/time/clock.js';
+import { holderName } from '../store/lock-store.js';
 import { intercept } from './intercept.js';
+import { type RunRecord } from './last-run.js';
 
 /** The cause of a run, and the instant for which it is started. */
 export interface Tick extends Pick<RunInfo, 'cause' | 'scheduledAt'> {
@@ -29,11 +32,12 @@ export class RunHandle implements RunControl {
   readonly ended: Promise<void>;
   readonly info: RunInfo;
   readonly missed: MissedOccurrences | null;
+  /** For other replicas. It keeps nothing else of the run in memory. */
+  readonly record: RunRecord;
   readonly #startedMs: number;
   #aborting: AbortController | undefined;
   #abortCode: RunAbortCode | undefined;
   #abortedMs = Infinity;
-  #hasFailed = false;
   #wasCalled = false;
   /** Undefined once the run has ended or was aborted. */
   #timers: Timer[] | undefined = [];
@@ -49,6 +53,13 @@ export class RunHandle implements RunControl {
     this.missed = missed;
     const startedAt = new Date(clock.wallNow());
     this.info = Object.freeze({ job: name, kind: schedule.kind, cause, scheduledAt, startedAt, fencingToken });
+    this.record = {
+      startedAt: startedAt.getTime(),
+      endedAt: undefined,
+      outcome: undefined,
+      error: undefined,
+      by: holderName(term.holder),
+    };
     notify('runStarted', this.info);
     this.#startedMs = clock.now();
     if (timeoutMs !== undefined) {
@@ -92,11 +103,6 @@ export class RunHandle implements RunControl {
     return this.parts.clock.now() - this.#abortedMs;
   }
 
-  /** Whether the method threw, and not because its signal had fired. */
-  get hasFailed(): boolean {
-    return this.#hasFailed;
-  }
-
   /** Why the signal has fired. Undefined: it has not. */
   get abortCode(): RunAbortCode | undefined {
     return this.#abortCode;
@@ -124,15 +130,22 @@ export class RunHandle implements RunControl {
       run.assertLeader();
       this.#wasCalled = true;
       await intercept(interceptors, run, () => job.invoke(run));
+      this.record.outcome = 'succeeded';
       notify('runSucceeded', this.#withDuration());
     } catch (error: unknown) {
       // the clocks show the deadline before a timer can fire the signal
       if (run.wasRefused) this.abort('LEASE_LOST');
       // a job that rejects after its signal fired was cancelled and did not fail
-      this.#hasFailed = this.#abortCode === undefined;
-      if (this.#abortCode === undefined) notify('runFailed', { ...this.#withDuration(), error });
-      else notify('runCancelled', { ...this.#withDuration(), code: this.#abortCode });
+      if (this.#abortCode === undefined) {
+        this.record.outcome = 'failed';
+        this.record.error = messageOf(error);
+        notify('runFailed', { ...this.#withDuration(), error });
+      } else {
+        this.record.outcome = 'cancelled';
+        notify('runCancelled', { ...this.#withDuration(), code: this.#abortCode });
+      }
     } finally {
+      this.record.endedAt = Math.round(this.parts.clock.wallNow());
       this.#cancelTimers();
     }
   }

@@ -1,7 +1,8 @@
 import { type RunAbortCode } from '../base/errors/run.errors.js';
 import { type RunInfo } from '../base/events/run-info.js';
 import { type Term } from '../leadership/term.js';
-import { instant } from '../base/time/clock.js';
+import { type Clock, instant } from '../base/time/clock.js';
+import { type RunRecord, writeLastRun } from './last-run.js';
 import { RunHandle, type RunnerParts, type Tick } from './run-handle.js';
 
 /** Two clocks that differ by less agree: they are read one after the other. */
@@ -24,6 +25,7 @@ export class SingleFlight {
   #slow: { readonly run: RunHandle; readonly abortCode: RunAbortCode | undefined } | undefined;
   #endedAtMs = -Infinity;
   #failures = 0;
+  #started = 0;
   #isClosed = false;
 
   constructor(private readonly parts: SingleFlightParts) {}
@@ -66,6 +68,8 @@ export class SingleFlight {
   start(tick: Tick, term: Term): RunInfo {
     const run = new RunHandle(this.parts, tick, term);
     this.#inFlight = run;
+    this.#started += 1;
+    term.runBegan(describer(run.record, { token: term.fencingToken, number: this.#started }, this.parts.clock));
     // the term ended while the run began, so the listeners of its signal could not abort the run yet
     if (term.signal.aborted) run.abort('LEASE_LOST');
     this.#watchWallClock(run, term);
@@ -73,7 +77,7 @@ export class SingleFlight {
       this.#inFlight = undefined;
       if (!run.wasCalled) return;
       this.#endedAtMs = this.parts.clock.now();
-      if (run.hasFailed) this.#failures = run.elapsedMs < HEALTHY_RUN_MS ? this.#failures + 1 : 1;
+      if (run.record.outcome === 'failed') this.#failures = run.elapsedMs < HEALTHY_RUN_MS ? this.#failures + 1 : 1;
       else if (run.abortCode === undefined) this.#failures = 0;
       this.parts.onEnd(term);
     });
@@ -127,4 +131,13 @@ export class SingleFlight {
       else run.abort('LEASE_LOST');
     });
   }
+}
+
+/** Outside of the class, so that it keeps nothing else of the run in memory. */
+function describer(
+  record: RunRecord,
+  order: { readonly token: number; readonly number: number },
+  clock: Clock,
+): () => string {
+  return () => writeLastRun(record, { ...order, recordedAt: Math.round(clock.wallNow()) });
 }

@@ -18,6 +18,7 @@ export {
   lockExpiryOf,
   lockLifeMs,
   type LockMessage,
+  type LockOverview,
   type LockStore,
   type LockStoreListener,
   type Refusal,

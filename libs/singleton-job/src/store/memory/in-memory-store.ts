@@ -11,6 +11,7 @@ import {
   type HeartbeatResult,
   type Holder,
   type JobState,
+  type LockOverview,
   type LockStore,
   type LockStoreListener,
   type RefusalReason,
@@ -112,6 +113,14 @@ export class InMemoryServer extends InMemorySessions {
     return { pausedAt, holder: this.lockOf(name, now)?.holder, storeTime: now };
   }
 
+  readLocks(names: readonly string[]): LockOverview[] {
+    const now = this.now();
+    return names.map((name) => {
+      const { lastRun, pausedAt } = this.#stateOf(name, now);
+      return { holder: this.lockOf(name, now)?.holder, lastRun, pausedAt };
+    });
+  }
+
   publish(message: StoreMessage): void {
     queueMicrotask(() => {
       this.#listeners.each((listener) => listener.message?.(message));
@@ -173,6 +182,7 @@ export class InMemoryServer extends InMemorySessions {
       slot: highest(state.slot, update.slot),
       runStartedAt: newestTime(state.runStartedAt, update.runStartedAt, now),
       runEndedAt: newestTime(state.runEndedAt, update.runEndedAt, now),
+      lastRun: (update.lastRun ?? '') > (state.lastRun ?? '') ? update.lastRun : state.lastRun,
       schedule: update.schedule ?? state.schedule,
     });
   }
@@ -213,8 +223,8 @@ function highest(stored: number | undefined, value: number | undefined): number 
 }
 
 function jobState(state: State): JobState {
-  const { claimed, claimedBy, handled, slot, runStartedAt, runEndedAt, schedule, pausedAt } = state;
-  return { claimed, claimedBy, handled, slot, runStartedAt, runEndedAt, schedule, pausedAt };
+  const { claimed, claimedBy, handled, slot, runStartedAt, runEndedAt, lastRun, schedule, pausedAt } = state;
+  return { claimed, claimedBy, handled, slot, runStartedAt, runEndedAt, lastRun, schedule, pausedAt };
 }
 
 /**
@@ -269,6 +279,10 @@ export class InMemoryLockStore implements LockStore {
 
   setPaused(request: SetPausedRequest): Promise<SetPausedResult> {
     return this.#answer((server) => server.setPaused(request));
+  }
+
+  readLocks(names: readonly string[]): Promise<readonly LockOverview[]> {
+    return this.#answer((server) => server.readLocks(names));
   }
 
   publish(message: StoreMessage): Promise<void> {

@@ -162,6 +162,7 @@ BEGIN
   -- no run began or ended in the future: the clock may have been set back
   IF u ? 'runStartedAt' THEN l.run_started_at := least(greatest(l.run_started_at, (u->>'runStartedAt')::bigint), now); END IF;
   IF u ? 'runEndedAt' THEN l.run_ended_at := least(greatest(l.run_ended_at, (u->>'runEndedAt')::bigint), now); END IF;
+  l.last_run := greatest(l.last_run, (u->>'lastRun') COLLATE "C");
   l.schedule := coalesce(u->>'schedule', l.schedule);
   RETURN l;
 END $$;
@@ -231,7 +232,7 @@ BEGIN
     before := l;
     IF l.state_expires_at < now THEN
       l.token := 0; l.created_at := NULL; l.claimed := NULL; l.claimed_by := NULL; l.handled := NULL; l.slot := NULL;
-      l.run_started_at := NULL; l.run_ended_at := NULL; l.schedule := NULL; l.paused_at := NULL; l.state_expires_at := NULL;
+      l.run_started_at := NULL; l.run_ended_at := NULL; l.last_run := NULL; l.schedule := NULL; l.paused_at := NULL; l.state_expires_at := NULL;
     END IF;
     held := CASE WHEN coalesce(l.expires_at >= now, true) THEN l.holder END;
     answer := jsonb_build_object('now', now, 'holder', held, 'pausedAt', l.paused_at);
@@ -254,7 +255,7 @@ BEGIN
       END;
       answer := answer || jsonb_build_object(
         'claimed', l.claimed, 'claimedBy', l.claimed_by, 'handled', l.handled, 'slot', l.slot, 'runStartedAt', l.run_started_at,
-        'runEndedAt', l.run_ended_at, 'schedule', l.schedule);
+        'runEndedAt', l.run_ended_at, 'lastRun', l.last_run, 'schedule', l.schedule);
       IF reason IS NULL THEN
         IF held IS DISTINCT FROM wanted OR l.token = 0 OR l.token < (step->>'seenToken')::bigint THEN
           l.token := greatest(l.token + 1, now, (step->>'seenToken')::bigint + 1);
@@ -305,7 +306,7 @@ BEGIN
     ELSIF l IS DISTINCT FROM before THEN
       UPDATE {schema}.locks SET holder = l.holder, expires_at = l.expires_at, token = l.token, created_at = l.created_at, claimed = l.claimed,
         claimed_by = l.claimed_by, handled = l.handled, slot = l.slot, run_started_at = l.run_started_at, run_ended_at = l.run_ended_at,
-        schedule = l.schedule, paused_at = l.paused_at, state_expires_at = l.state_expires_at
+        last_run = l.last_run, schedule = l.schedule, paused_at = l.paused_at, state_expires_at = l.state_expires_at
       WHERE project = a_project AND name = a_name;
     END IF;
   END LOOP;

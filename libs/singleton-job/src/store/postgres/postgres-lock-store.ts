@@ -11,6 +11,7 @@ import {
   type HeartbeatRequest,
   type HeartbeatResult,
   type LockMessage,
+  type LockOverview,
   type LockStore,
   type LockStoreListener,
   type ReleaseRequest,
@@ -28,7 +29,7 @@ import { isQueueFull, postgresError, sqlState } from './postgres-errors.js';
 import { PostgresLane, type Query } from './postgres-lane.js';
 import { PostgresSubscription } from './postgres-subscription.js';
 import { LATEST, postgresMigrations } from './postgres-schema.js';
-import { readAcquire, readClaim, readHeartbeat, readRenew, readSetPaused } from './postgres-replies.js';
+import { readAcquire, readClaim, readHeartbeat, readLock, readRenew, readSetPaused } from './postgres-replies.js';
 
 export interface PostgresLockStoreOptions {
   /** First part of the key of every row. */
@@ -145,6 +146,19 @@ export class PostgresLockStore implements LockStore {
 
   async setPaused(request: SetPausedRequest): Promise<SetPausedResult> {
     return readSetPaused(await this.#batch.add({ op: 'setPaused', ...request }));
+  }
+
+  async readLocks(names: readonly string[]): Promise<readonly LockOverview[]> {
+    const s = `"${this.#schema}"`;
+    const rows = await this.#laneOfLocks().query(
+      'overview',
+      `SELECT CASE WHEN coalesce(expires_at >= ${s}.now_1(), true) THEN holder END AS holder, last_run AS "lastRun",
+        paused_at::double precision AS "pausedAt"
+        FROM unnest($2::text[]) WITH ORDINALITY AS wanted (name, place)
+        LEFT JOIN ${s}.locks ON locks.project = $1 AND locks.name = wanted.name ORDER BY place`,
+      [this.#project, names],
+    );
+    return rows.map(readLock);
   }
 
   async publish(message: StoreMessage): Promise<void> {

@@ -5,6 +5,7 @@ import {
   type ClaimResult,
   type HeartbeatResult,
   type JobState,
+  type LockOverview,
   type RefusalReason,
   type RenewResult,
   type SessionId,
@@ -77,6 +78,14 @@ export function readSetPaused(answer: Answer): SetPausedResult {
   };
 }
 
+export function readLock(row: Answer): LockOverview {
+  return {
+    holder: optionalText(row, 'holder'),
+    lastRun: optionalText(row, 'lastRun'),
+    pausedAt: optionalNumber(row, 'pausedAt'),
+  };
+}
+
 function readState(answer: Answer): JobState {
   return {
     claimed: optionalNumber(answer, 'claimed'),
@@ -85,6 +94,7 @@ function readState(answer: Answer): JobState {
     slot: optionalNumber(answer, 'slot'),
     runStartedAt: optionalNumber(answer, 'runStartedAt'),
     runEndedAt: optionalNumber(answer, 'runEndedAt'),
+    lastRun: optionalText(answer, 'lastRun'),
     schedule: optionalText(answer, 'schedule'),
     pausedAt: optionalNumber(answer, 'pausedAt'),
   };

@@ -42,6 +42,7 @@ CREATE TABLE {schema}.locks (
   slot bigint,
   run_started_at bigint,
   run_ended_at bigint,
+  last_run text COLLATE "C",
   schedule text,
   paused_at bigint,
   state_expires_at bigint,

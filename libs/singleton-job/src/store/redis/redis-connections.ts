@@ -123,6 +123,14 @@ export class RedisConnections {
     );
   }
 
+  get(key: string): Promise<string | null> {
+    return this.#send({ command: 'get', key }, (client) => client.get(key));
+  }
+
+  hmget(key: string, ...fields: string[]): Promise<(string | null)[]> {
+    return this.#send({ command: 'hmget', key }, (client) => client.hmget(key, ...fields));
+  }
+
   /** Whether this user may ask for INFO. True if there is no answer. */
   async isInfoPermitted(): Promise<boolean> {
     try {

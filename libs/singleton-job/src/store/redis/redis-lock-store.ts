@@ -6,6 +6,7 @@ import {
   type ClaimResult,
   type HeartbeatRequest,
   type HeartbeatResult,
+  type LockOverview,
   type LockStore,
   type LockStoreListener,
   type ReleaseRequest,
@@ -149,6 +150,21 @@ export class RedisLockStore implements LockStore {
     return { storeTime: reply.number(0), holder: reply.optionalText(1), pausedAt: reply.optionalNumber(2) };
   }
 
+  /** All commands leave in one write. On a cluster each goes to its node. */
+  async readLocks(names: readonly string[]): Promise<readonly LockOverview[]> {
+    return Promise.all(
+      names.map(async (name) => {
+        const [lock, state] = this.#lockKeys(name);
+        const [holder, [lastRun, paused]] = await Promise.all([
+          this.#redis.get(lock),
+          this.#redis.hmget(state, 'lastRun', 'paused'),
+        ]);
+        const pausedAt = paused === null || paused === undefined ? undefined : Number(paused);
+        return { holder: holder ?? undefined, lastRun: lastRun ?? undefined, pausedAt };
+      }),
+    );
+  }
+
   publish(message: StoreMessage): Promise<void> {
     return this.#redis.publish(this.#channel, this.#written(message));
   }
@@ -186,8 +202,9 @@ export class RedisLockStore implements LockStore {
   }
 }
 
-function written({ claimed, handled, slot, runStartedAt, runEndedAt, schedule }: StateUpdate): Arguments {
-  return [claimed, handled, slot, whole(runStartedAt), whole(runEndedAt), schedule].map((value) => value ?? '');
+function written({ claimed, handled, slot, runStartedAt, runEndedAt, schedule, lastRun }: StateUpdate): Arguments {
+  const fields = [claimed, handled, slot, whole(runStartedAt), whole(runEndedAt), schedule, lastRun];
+  return fields.map((value) => value ?? '');
 }
 
 function whole(time: number | undefined): number | undefined {

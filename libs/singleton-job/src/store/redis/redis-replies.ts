@@ -135,6 +135,7 @@ function readState(reply: Reply): JobState {
     runStartedAt: reply.storedNumber(13),
     runEndedAt: reply.storedNumber(14),
     schedule: reply.optionalText(15),
+    lastRun: reply.optionalText(16),
   };
 }
 

@@ -23,7 +23,7 @@ export const ACQUIRE = script(
 local life, seenToken, endedSession, knownRunId, knownSince = ARGV[2], tonumber(ARGV[3]), ARGV[4], ARGV[5], ARGV[6]
 local knownStateCreatedAt, notBefore, isFirstStart, stateLife = ARGV[7], tonumber(ARGV[8]), ARGV[9] == '1', ARGV[10]
 local fields = redis.call('HMGET', state, 'token', 'createdAt', 'paused', 'claimed', 'claimedBy', 'handled', 'slot', 'runStartedAt',
-  'runEndedAt', 'schedule')
+  'runEndedAt', 'schedule', 'lastRun')
 local token, createdAt, paused = tonumber(fields[1]) or 0, tonumber(fields[2]), tonumber(fields[3])
 
 local function sessionOf(value) return string.match(value, '^(.*%.%d+@%d+)#[^#]*$') end
@@ -66,16 +66,16 @@ return { reason or 'granted', now, runId, current, ttl, isRestored, token, creat
 `,
 );
 
-// ARGV[2] to [7]: claimed, handled, slot, runStartedAt, runEndedAt and schedule, '' keeps a field as it is. The field `lastRun` is reserved.
+// ARGV[2] to [8]: claimed, handled, slot, runStartedAt, runEndedAt, schedule and lastRun, '' keeps a field as it is.
 const RECORD = `
 local NUMBERS = { 'claimed', 'handled', 'slot', 'runStartedAt', 'runEndedAt' }
 local function pausedAt() return tonumber(redis.call('HGET', state, 'paused')) end
 -- returns when the job was paused
 local function record()
-  local fields = redis.call('HMGET', state, 'paused', 'schedule', unpack(NUMBERS))
+  local fields = redis.call('HMGET', state, 'paused', 'schedule', 'lastRun', unpack(NUMBERS))
   local function raise(i, given)
     if not given then return end
-    local stored = tonumber(fields[i + 2]) or -1
+    local stored = tonumber(fields[i + 3]) or -1
     local newest = math.max(stored, given)
     -- no run began or ended in the future: the clock may have been set back
     if i > 3 then newest = math.min(newest, now) end
@@ -88,6 +88,7 @@ local function record()
   raise(1, claimed and handled and math.max(claimed, handled) or claimed or handled)
   for i = 2, #NUMBERS do raise(i, tonumber(ARGV[i + 1])) end
   if ARGV[7] ~= '' and ARGV[7] ~= fields[2] then redis.call('HSET', state, 'schedule', ARGV[7]) end
+  if ARGV[8] > (fields[3] or '') then redis.call('HSET', state, 'lastRun', ARGV[8]) end
   return tonumber(fields[1])
 end
 `;
@@ -97,9 +98,9 @@ export const RENEW = script(
   'renew',
   `${COMMON}${LOCK}${HOLDER}${RECORD}
 if current ~= holder then return { 0, current, now, pausedAt() } end
-redis.call('PEXPIRE', lock, ARGV[8])
+redis.call('PEXPIRE', lock, ARGV[9])
 local paused = record()
-if ARGV[9] ~= '' then redis.call('PEXPIRE', state, ARGV[9]) end
+if ARGV[10] ~= '' then redis.call('PEXPIRE', state, ARGV[10]) end
 return { 1, current, now, paused }
 `,
 );
@@ -110,9 +111,9 @@ export const CLAIM = script(
   `${COMMON}${LOCK}${HOLDER}${RECORD}
 local function newestClaimed() return tonumber(redis.call('HGET', state, 'claimed')) or 0 end
 if current ~= holder then return { 'not-leader', newestClaimed(), current, now, pausedAt() } end
-redis.call('PEXPIRE', lock, ARGV[8])
+redis.call('PEXPIRE', lock, ARGV[9])
 local paused = record()
-local claimedBy, scheduledAt, newest = holder .. ' ' .. ARGV[9], tonumber(ARGV[10]), newestClaimed()
+local claimedBy, scheduledAt, newest = holder .. ' ' .. ARGV[10], tonumber(ARGV[11]), newestClaimed()
 local function outcome()
   if scheduledAt > now + ${CLAIM_LEAD_MS} then return 'too-early' end
   if scheduledAt == newest and redis.call('HGET', state, 'claimedBy') == claimedBy then return 'already-ours' end
@@ -134,7 +135,7 @@ export const RELEASE = script(
 if current ~= holder then return { 0, now, '' } end
 redis.call('DEL', lock)
 record()
-local published = redis.pcall('PUBLISH', ARGV[8], ARGV[9])
+local published = redis.pcall('PUBLISH', ARGV[9], ARGV[10])
 return { 1, now, type(published) == 'table' and published.err or '' }
 `,
 );

@@ -9,6 +9,7 @@ const NOTHING = {
   slot: undefined,
   runStartedAt: undefined,
   runEndedAt: undefined,
+  lastRun: undefined,
   schedule: undefined,
   pausedAt: undefined,
 };
@@ -63,6 +64,27 @@ export const STATE: Rules = {
     includes(await refused(other, acquireRequest('b#1')), update);
     await release('a#1', { claimed: at, handled: at, runEndedAt: at - 100 });
     includes(await granted(other, acquireRequest('b#1')), update);
+  },
+
+  'keeps the last run with the greatest digits': async ({ store, other, renew }) => {
+    await granted(store, acquireRequest('a#1'));
+    await renew('a#1', { lastRun: '0012 b' });
+    await renew('a#1', { lastRun: '0011 c' });
+    includes(await refused(other, acquireRequest('b#1')), { lastRun: '0012 b' });
+    await renew('a#1');
+    await renew('a#1', { lastRun: '0013 a' });
+    includes(await refused(other, acquireRequest('b#1')), { lastRun: '0013 a' });
+  },
+
+  'of many locks is read at once, in their order': async ({ store, renew, setPaused }) => {
+    if (store.readLocks === undefined) return;
+    await granted(store, acquireRequest('a#1'));
+    await renew('a#1', { lastRun: '0012 b' });
+    await setPaused(true);
+    const [none = {}, lock] = await store.readLocks(['another', acquireRequest('a#1').name]);
+    includes(none, { holder: undefined, lastRun: undefined, pausedAt: undefined });
+    includes(lock ?? {}, { holder: 'a#1', lastRun: '0012 b' });
+    atMost(lock?.pausedAt ?? NaN, Number.MAX_SAFE_INTEGER);
   },
 
   'keeps each field that an update leaves out': async ({ store, other, renew }) => {

@@ -5,6 +5,7 @@ import {
   type ClaimResult,
   type HeartbeatRequest,
   type HeartbeatResult,
+  type LockOverview,
   type LockStore,
   type LockStoreListener,
   type ReleaseRequest,
@@ -19,7 +20,7 @@ import {
 
 /** A request from a process to its store. */
 export type ForwardedRequest =
-  'heartbeat' | 'endSession' | 'acquire' | 'renew' | 'claim' | 'release' | 'setPaused' | 'publish';
+  'heartbeat' | 'endSession' | 'acquire' | 'renew' | 'claim' | 'release' | 'setPaused' | 'readLocks' | 'publish';
 
 /** A store in front of another store. It decides what happens to each request and each message on its way. */
 export abstract class ForwardingStore implements LockStore {
@@ -65,6 +66,10 @@ export abstract class ForwardingStore implements LockStore {
 
   setPaused(request: SetPausedRequest): Promise<SetPausedResult> {
     return this.send('setPaused', request.name, () => this.store.setPaused(request));
+  }
+
+  readLocks(names: readonly string[]): Promise<readonly LockOverview[]> {
+    return this.send('readLocks', '', () => this.store.readLocks?.(names) ?? Promise.resolve([]));
   }
 
   publish(message: StoreMessage): Promise<void> {

@@ -1,0 +1,53 @@
+/** What is known of a run, for other replicas. */
+export interface RunRecord {
+  /** When it began, by the wall clock of its replica, in milliseconds since the epoch. */
+  readonly startedAt: number;
+  /** When it ended. Undefined: it has not. */
+  endedAt: number | undefined;
+  outcome: 'succeeded' | 'failed' | 'cancelled' | undefined;
+  /** The message of the error of a failed run. */
+  error: string | undefined;
+  /** `nodeId` with its random part. */
+  readonly by: string;
+}
+
+/** The last run of a job, as the store has it. One record is no history. */
+export interface RecordedRun extends Readonly<RunRecord> {
+  /** When it was recorded, by the wall clock of its replica. */
+  readonly recordedAt: number;
+}
+
+interface Order {
+  /** The fencing token of its term. */
+  readonly token: number;
+  /** Grows with each run of a replica. */
+  readonly number: number;
+  readonly recordedAt: number;
+}
+
+const MOST_OF_ERROR = 200;
+const TOKEN_DIGITS = 16;
+const ORDER_DIGITS = 10;
+
+/**
+ * A record begins with digits, by which the store keeps the newest one: the fencing token, then the number of the run, then whether it has
+ * ended.
+ */
+export function writeLastRun(run: RunRecord, { token, number, recordedAt }: Order): string {
+  const order = 2 * number + (run.endedAt === undefined ? 0 : 1);
+  const digits = `${String(token).padStart(TOKEN_DIGITS, '0')}${String(order).padStart(ORDER_DIGITS, '0')}`;
+  return `${digits} ${JSON.stringify({ ...run, error: run.error?.slice(0, MOST_OF_ERROR), recordedAt })}`;
+}
+
+/** Undefined: there is none, or another program wrote the field. */
+export function readLastRun(text: string | undefined): RecordedRun | undefined {
+  const [, json = ''] = /^\d+ (.*)$/s.exec(text ?? '') ?? [];
+  try {
+    const run = JSON.parse(json) as Partial<RecordedRun>;
+    const { startedAt, endedAt, outcome, error, by, recordedAt } = run;
+    if (startedAt === undefined || by === undefined || recordedAt === undefined) return undefined;
+    return { startedAt, endedAt, outcome, error, by, recordedAt };
+  } catch {
+    return undefined;
+  }
+}
