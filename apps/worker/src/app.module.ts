@@ -10,6 +10,7 @@ import { EventsController } from './events/events.controller.js';
 import { HealthController } from './health/health.controller.js';
 import { Heartbeat } from './heartbeat/heartbeat.js';
 import { JobsController } from './jobs/jobs.controller.js';
+import { OverviewController } from './jobs/overview.controller.js';
 import { MetricsModule } from './metrics/metrics.module.js';
 import { PriceFeed } from './prices/price-feed.js';
 import { PriceImport } from './prices/price-import.js';
@@ -27,7 +28,7 @@ import { SpanExport } from './tracing/span-export.js';
     TerminusModule.forRoot({ logger: false }),
     MetricsModule,
   ],
-  controllers: [HealthController, JobsController, PricesController, EventsController],
+  controllers: [OverviewController, HealthController, JobsController, PricesController, EventsController],
   providers: [
     Heartbeat,
     Prices,

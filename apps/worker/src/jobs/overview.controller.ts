@@ -1,0 +1,22 @@
+import { Controller, Get, Header, UseFilters } from '@nestjs/common';
+import { type JobOverview, SingletonJobRegistry } from 'nestjs-singleton-job';
+import { LockFilter } from '../prices/lock.filter.js';
+import { PAGE } from './page.js';
+
+/** All jobs, from any replica. */
+@Controller()
+@UseFilters(LockFilter)
+export class OverviewController {
+  constructor(private readonly jobs: SingletonJobRegistry) {}
+
+  @Get()
+  @Header('content-type', 'text/html; charset=utf-8')
+  page(): string {
+    return PAGE;
+  }
+
+  @Get('overview')
+  overview(): Promise<readonly JobOverview[]> {
+    return this.jobs.overview();
+  }
+}

@@ -1,0 +1,92 @@
+/** The page of the jobs: it reads `/overview` every 2 s, and its buttons call the routes of the jobs. */
+export const PAGE = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Jobs</title>
+<style>
+  body { font: 16px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 70rem; padding: 0 1rem; }
+  .scroll { overflow-x: auto; }
+  table { border-collapse: collapse; width: 100%; }
+  th, td { border-bottom: 1px solid #ccc; padding: .5rem; text-align: left; vertical-align: top; }
+  td.failed { color: #a00000; }
+  button { font: inherit; margin-right: .25rem; }
+  [role=alert] { color: #a00000; min-height: 1.5em; }
+</style>
+</head>
+<body>
+<h1>Jobs</h1>
+<p role="alert"></p>
+<div class="scroll">
+<table>
+  <thead><tr><th>Job</th><th>Schedule</th><th>Leader</th><th>Last run</th><th>Next tick</th><th>Actions</th></tr></thead>
+  <tbody></tbody>
+</table>
+</div>
+<script type="module">
+  const body = document.querySelector('tbody');
+  const alert = document.querySelector('[role=alert]');
+  const time = (iso) => (iso === null ? '' : new Date(iso).toLocaleTimeString());
+
+  function cell(row, text, className = '') {
+    const td = row.insertCell();
+    td.textContent = text;
+    td.className = className;
+  }
+
+  function lastRun({ lastRun: run }) {
+    if (run === null) return 'none known';
+    if (run.outcome === null) return 'began ' + time(run.startedAt) + ' on ' + run.by + ', not ended at ' + time(run.recordedAt);
+    return run.outcome + ' ' + time(run.endedAt) + ' on ' + run.by + (run.error === null ? '' : ': ' + run.error);
+  }
+
+  function button(row, name, action, label) {
+    const element = document.createElement('button');
+    element.textContent = label;
+    element.addEventListener('click', () => act(name, action));
+    row.lastElementChild.append(element);
+  }
+
+  function show(job) {
+    const row = body.insertRow();
+    cell(row, job.name);
+    cell(row, job.schedule);
+    cell(row, job.pausedAt === null ? (job.leader ?? 'none') : 'paused since ' + time(job.pausedAt));
+    cell(row, lastRun(job), job.lastRun?.outcome ?? '');
+    cell(row, time(job.nextTickAt));
+    cell(row, '');
+    button(row, job.name, 'trigger', 'Run now');
+    if (job.pausedAt === null) button(row, job.name, 'pause', 'Pause');
+    else button(row, job.name, 'resume', 'Resume');
+  }
+
+  async function act(name, action) {
+    const response = await fetch('/jobs/' + encodeURIComponent(name) + '/' + action, { method: 'POST' });
+    const answer = await response.json();
+    alert.textContent = response.ok ? '' : name + ': ' + (answer.reason ?? answer.message);
+    await read();
+  }
+
+  async function read() {
+    try {
+      const response = await fetch('/overview');
+      const answer = await response.json();
+      if (!response.ok) throw new Error(answer.message);
+      // a button that is being used keeps its place
+      const focused = document.activeElement?.closest('tr')?.rowIndex;
+      const label = document.activeElement?.textContent;
+      body.replaceChildren();
+      answer.forEach(show);
+      if (focused !== undefined) [...document.querySelectorAll('tr')[focused].querySelectorAll('button')].find((each) => each.textContent === label)?.focus();
+    } catch (error) {
+      alert.textContent = 'No overview: ' + error.message;
+    }
+  }
+
+  await read();
+  setInterval(read, 2_000);
+</script>
+</body>
+</html>
+`;
