@@ -1,3 +1,4 @@
+import { type Occurrences, windowsOf } from './cron/occurrences.js';
 import { hashOf } from './hash.js';
 import { type CronSchedule, type FixedRateSchedule } from './schedule.js';
 
@@ -31,33 +32,18 @@ export function jitteredRate(base: FixedRateSchedule, jitter: Jitter): FixedRate
 
 /** The occurrences of a cron expression, each delayed, as {@link jitteredRate} does it. */
 export function jitteredCron(base: CronSchedule, jitter: Jitter): CronSchedule {
-  const { next, latest } = jittered(
-    { next: (previous) => base.next(previous), latest: (upTo) => base.latest(-Infinity, upTo) },
-    jitter,
-  );
+  const occurrences = {
+    next: (previous: number) => base.next(previous),
+    latest: (upTo: number) => base.latest(-Infinity, upTo),
+  };
   return Object.freeze({
     ...base,
     description: describe(base.description, jitter),
-    next,
-    latest: (after: number, upTo: number) => {
-      const newest = latest(upTo);
-      return newest !== undefined && newest > after ? newest : undefined;
-    },
-    count: (after: number, upTo: number, limit: number) => {
-      let count = 0;
-      for (let at = next(after); at !== undefined && at <= upTo && count < limit; at = next(at)) count++;
-      return count;
-    },
+    ...windowsOf(jittered(occurrences, jitter)),
   });
 }
 
-interface Ticks {
-  readonly next: (previous: number) => number | undefined;
-  /** The newest tick at or before an instant. */
-  readonly latest: (upTo: number) => number | undefined;
-}
-
-function jittered(base: Ticks, { jitterMs, jobName }: Jitter): Ticks {
+function jittered(base: Occurrences, { jitterMs, jobName }: Jitter): Occurrences {
   const delayed = (tick: number): number => {
     const distanceMs = (base.next(tick) ?? Infinity) - tick;
     return tick + Math.floor((hashOf(`jitter ${jobName} ${tick}`) / HASHES) * Math.min(jitterMs, distanceMs));

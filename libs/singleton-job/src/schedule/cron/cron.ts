@@ -4,6 +4,7 @@ import { elapsedTimes } from './elapsed-times.js';
 import { fixedTimes } from './fixed-times.js';
 import { InvalidScheduleError } from '../invalid-schedule.error.js';
 import { LocalCalendar } from './local-calendar.js';
+import { windowsOf } from './occurrences.js';
 import { type CronSchedule } from '../schedule.js';
 import { TimeZone } from './time-zone.js';
 
@@ -40,8 +41,8 @@ export function cron(expression: string, { timeZone = 'UTC', jobName = '' }: Cro
   const fields = readFields(text, jobName);
   const zone = TimeZone.of(timeZone);
   const calendar = new LocalCalendar(fields);
-  const { next, latest } = followsElapsedTime(text) ? elapsedTimes(calendar, zone) : fixedTimes(calendar, zone);
-  if (next(REFERENCE) === undefined) {
+  const occurrences = followsElapsedTime(text) ? elapsedTimes(calendar, zone) : fixedTimes(calendar, zone);
+  if (occurrences.next(REFERENCE) === undefined) {
     throw new InvalidScheduleError(
       `cron expression must fire at some time, got '${text.canonical}', which never does: check its day and month`,
     );
@@ -51,16 +52,7 @@ export function cron(expression: string, { timeZone = 'UTC', jobName = '' }: Cro
     kind: 'cron' as const,
     description: `cron ${text.canonical} ${zone.name}`,
     timeZone: zone.name,
-    next,
-    latest: (after: number, upTo: number) => {
-      const newest = latest(upTo);
-      return newest !== undefined && newest > after ? newest : undefined;
-    },
-    count: (after: number, upTo: number, limit: number) => {
-      let count = 0;
-      for (let at = next(after); at !== undefined && at <= upTo && count < limit; at = next(at)) count++;
-      return count;
-    },
+    ...windowsOf(occurrences),
   });
 }
 
