@@ -349,6 +349,8 @@ describe('without Redis', () => {
     await using world = await World.start();
     const web = await world.web();
     const id = await web.submit();
+    // otherwise Redis may hang before the leader has enqueued the daily report and the clean-up
+    await until('the report and what is seeded', async () => (await web.metric(/queue_depth.*prioritized/)) === 3);
     const submit = async (key: string) => {
       const headers = { 'idempotency-key': key };
       const signal = AbortSignal.timeout(10_000);
