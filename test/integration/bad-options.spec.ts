@@ -119,6 +119,7 @@ const PARTS: Row[] = [
 const THREADS: Row[] = [
   ['a heartbeat thread in words', { heartbeatThread: 'on' }],
   ['a heartbeat thread with a store', { heartbeatThread: true }],
+  ['a crash hand-over without a thread', { store: undefined, connection: 'redis://cache', crashHandover: true }],
   [
     'a worker file that is a number',
     { store: undefined, connection: 'redis://cache', heartbeatThread: { workerFile: 3 } },

@@ -71,6 +71,8 @@ export type WorkerVariables = Readonly<Record<string, string>>;
 interface WorkerProcessOptions {
   /** The JavaScript file to run. A program other than the worker must send the same events. @default {@link WORKER} */
   readonly program?: string;
+  /** Further arguments of Node. */
+  readonly execArgv?: readonly string[];
   /** Whether it behaves as process 1 of a container. @default true */
   readonly isProcessOne?: boolean;
   /** Whether it stops itself when this process is gone. @default false */
@@ -95,7 +97,14 @@ export class WorkerProcess {
     variables: WorkerVariables,
     options: WorkerProcessOptions = {},
   ) {
-    const { program = WORKER, isProcessOne = true, stopsWithParent = false, clockAheadMs = 0, onEvent } = options;
+    const {
+      program = WORKER,
+      execArgv = [],
+      isProcessOne = true,
+      stopsWithParent = false,
+      clockAheadMs = 0,
+      onEvent,
+    } = options;
     this.#child = fork(program, [], {
       // nothing of the shell that runs the tests: only what a spec says configures the worker
       env: { PATH: process.env['PATH'], SINGLETON_JOB_NODE_ID: node, ...variables },
@@ -103,6 +112,7 @@ export class WorkerProcess {
         ...(isProcessOne ? AS_PROCESS_ONE : []),
         ...(stopsWithParent ? STOPS_WITH_PARENT : []),
         ...withClockAhead(clockAheadMs),
+        ...execArgv,
       ],
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });

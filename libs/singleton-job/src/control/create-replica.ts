@@ -69,9 +69,11 @@ export function createReplica(options: ResolvedOptions, parts: ApplicationReplic
       ? []
       : [new LoggingObserver({ projectName, node: id, store: store.name, address }, log, () => clock.now())];
   const observers: JobObserver[] = [...(parts.observers ?? [])];
-  const notify = notifyAll(observers, [statistics, ...logging, diagnostics]);
+  const own: JobObserver[] = [statistics, ...logging, diagnostics];
+  const notify = notifyAll(observers, own);
   const interceptors: RunInterceptor[] = [];
   const heartbeatThread = createHeartbeatThread(options, store.name, notify);
+  if (heartbeatThread !== undefined) own.push(heartbeatThread);
   const { backup = heartbeatThread } = parts;
   const leadership = new Replica(
     { id, heartbeatIntervalMs, maxBackoffDelayMs },
@@ -114,8 +116,8 @@ function createHeartbeatThread(
   storeName: string,
   notify: Notify,
 ): HeartbeatThread | undefined {
-  const { enabled, connection, readConnection, projectName, schema, migrate, heartbeatThread } = options;
+  const { enabled, connection, readConnection, projectName, schema, migrate, heartbeatThread, crashHandover } = options;
   if (!enabled || connection === undefined || heartbeatThread === undefined) return undefined;
   const store = { projectName, connection, readConnection, schema, migrate };
-  return new HeartbeatThread({ store, storeName, options: heartbeatThread, notify });
+  return new HeartbeatThread({ store, storeName, options: heartbeatThread, crashHandover, notify });
 }

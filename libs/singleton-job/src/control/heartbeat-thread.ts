@@ -5,6 +5,7 @@ import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from '
 import { messageOf } from '../base/errors/message-of.js';
 import { InvalidOptionsError } from '../base/errors/mistakes.errors.js';
 import { type Notify } from '../base/events/events.js';
+import { type JobObserver } from '../base/events/observer.js';
 import { heartbeatThreadFailed } from '../base/events/warnings.js';
 import {
   HEARTBEAT_THREAD,
@@ -17,6 +18,7 @@ import {
 import { type BackupReport, type HeartbeatBackup, type MainThreadState } from '../leadership/heartbeat-backup.js';
 import { type HeartbeatThreadOptions } from '../options/singleton-job.options.js';
 import { type StoreOptions } from '../store/open-store.js';
+import { CrashHandover } from './crash-handover.js';
 import { libraryFile } from './library-file.js';
 
 /** How long to wait for `ready`: a wrong file may never send it. */
@@ -31,13 +33,16 @@ interface HeartbeatThreadParts {
   /** The name of the store of the main thread. */
   readonly storeName: string;
   readonly options: Partial<HeartbeatThreadOptions>;
+  /** Whether the thread ends the sessions when the process ends by itself: the option `crashHandover`. */
+  readonly crashHandover: boolean;
   readonly notify: Notify;
 }
 
 /** The worker thread that sends heartbeats while this one is blocked: see `BackupHeartbeats`. */
-export class HeartbeatThread implements HeartbeatBackup {
+export class HeartbeatThread implements HeartbeatBackup, Pick<JobObserver, 'leadershipGained'> {
   #worker: Worker | undefined;
   #port: MessagePort | undefined;
+  #crashHandover: CrashHandover | undefined;
   #isClosed = false;
   #hasFailed = false;
 
@@ -53,12 +58,14 @@ export class HeartbeatThread implements HeartbeatBackup {
     const { readConnection, ...cloned } = store;
     const file = options.workerFile ?? libraryFile('heartbeat-thread/index');
     const { port1, port2 } = new MessageChannel();
+    const crashHandover = new CrashHandover(port1);
     const workerData: HeartbeatThreadData = {
       kind: HEARTBEAT_THREAD,
       store: cloned,
       isReadAnew: readConnection !== undefined,
       originMs: monotonicOriginMs(),
       port: port2,
+      ended: crashHandover.ended,
     };
     try {
       if (file === undefined) throw new NoFileError('this copy of the library has no path');
@@ -82,12 +89,19 @@ export class HeartbeatThread implements HeartbeatBackup {
       // the thread does not keep the process alive
       worker.unref();
       this.#port = port1;
+      if (this.parts.crashHandover) this.#crashHandover = crashHandover;
+      this.leadershipGained();
     } catch (error: unknown) {
       port1.close();
       await this.close();
       const problem = `heartbeatThread could not start '${String(file)}': ${messageOf(error)}`;
       throw new InvalidOptionsError([isNotFound(error) ? `${problem}: ${BUNDLE_FIX}` : problem], { cause: error });
     }
+  }
+
+  /** Other listeners of `exit` may have been added before ours since. */
+  leadershipGained(): void {
+    this.#crashHandover?.listenFirst();
   }
 
   update(state: MainThreadState): void {
@@ -104,6 +118,7 @@ export class HeartbeatThread implements HeartbeatBackup {
 
   async close(): Promise<void> {
     this.#isClosed = true;
+    this.#crashHandover?.stop();
     this.#port?.close();
     this.#port = undefined;
     await this.#worker?.terminate();
@@ -120,6 +135,7 @@ export class HeartbeatThread implements HeartbeatBackup {
   #fail(error: unknown): void {
     if (this.#isClosed || this.#hasFailed) return;
     this.#hasFailed = true;
+    this.#crashHandover?.stop();
     this.parts.notify('warning', heartbeatThreadFailed(error));
   }
 }

@@ -62,6 +62,23 @@ export class BackupHeartbeats {
     this.#scheduleCheck();
   }
 
+  /**
+   * The process ends, and nothing of it runs any more: ends its sessions in the store, and publishes that. So other replicas need not wait
+   * for the ends of the sessions, nor for their next heartbeat. Never rejects.
+   */
+  async endSessions(): Promise<void> {
+    const { store } = this.parts;
+    const sessions = [...this.#sessions.values()];
+    this.#timer?.cancel();
+    this.#sessions = new Map();
+    try {
+      await Promise.all(sessions.map((session) => store.endSession(session)));
+      if (sessions.length > 0) await store.publish({ kind: 'sessions-ended', sessions: sessions.map(({ id }) => id) });
+    } catch {
+      // the store is away: the sessions end by themselves
+    }
+  }
+
   close(): Promise<void> {
     this.#timer?.cancel();
     return this.parts.store.close();

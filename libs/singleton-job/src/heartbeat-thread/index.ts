@@ -12,6 +12,7 @@ import {
   HEARTBEAT_THREAD,
   type HeartbeatThreadData,
   monotonicOriginMs,
+  PROCESS_ENDS,
   READY,
   type ThreadMessage,
   WANTS_CONNECTION,
@@ -53,7 +54,7 @@ function askMainThread(first: ConnectionOptions): ReadConnection {
   };
 }
 
-async function run({ store, isReadAnew, originMs, port }: HeartbeatThreadData): Promise<void> {
+async function run({ store, isReadAnew, originMs, port, ended }: HeartbeatThreadData): Promise<void> {
   const readConnection = isReadAnew ? askMainThread(store.connection) : undefined;
   const heartbeats = new BackupHeartbeats({
     // only the main thread needs messages
@@ -66,9 +67,19 @@ async function run({ store, isReadAnew, originMs, port }: HeartbeatThreadData): 
       parentPort?.postMessage({ unreachable: error.message } satisfies ThreadMessage);
     },
   });
-  port.on('message', (state: MainThreadState) => {
-    heartbeats.receive(state);
+  port.on('message', (message: MainThreadState | typeof PROCESS_ENDS) => {
+    if (message !== PROCESS_ENDS) heartbeats.receive(message);
+    else
+      void heartbeats.endSessions().then(() => {
+        wake(ended);
+      });
   });
+}
+
+function wake(waiting: SharedArrayBuffer): void {
+  const cell = new Int32Array(waiting);
+  Atomics.store(cell, 0, 1);
+  Atomics.notify(cell, 0);
 }
 
 const data: unknown = workerData;

@@ -11,12 +11,17 @@ export interface HeartbeatThreadData {
   readonly isReadAnew: boolean;
   /** {@link monotonicOriginMs} of the main thread. */
   readonly originMs: number;
-  /** Receives `MainThreadState`, sends `BackupReport`. */
+  /** Receives `MainThreadState` and {@link PROCESS_ENDS}, sends `BackupReport`. */
   readonly port: MessagePort;
+  /** An `Int32Array` of length 1, on which the main thread waits after {@link PROCESS_ENDS}. */
+  readonly ended: SharedArrayBuffer;
 }
 
 export const HEARTBEAT_THREAD = 'nestjs-singleton-job:heartbeat-thread';
 export const READY = 'ready';
+
+/** The main thread is in its `exit` event: the thread ends the sessions, and then wakes the main thread. */
+export const PROCESS_ENDS = 'process ends';
 
 /** The main thread posts the connection to the thread, which has no function to call. */
 export const WANTS_CONNECTION = 'wants connection';

@@ -214,11 +214,13 @@ export class Follower implements LockWaiter {
     // the first sending of a repeated request may have been granted: then only the request says whose session had ended
     const previous = grant.previousHolder === holder ? endedSession : sessionOfPrevious(grant);
     const takeover = this.#known.takenBy(holder, grant, endedSession);
+    const endOfLease = this.#known.endOfLease(previous, grant.storeTime);
     const backlog = {
       grantedAt: grant.storeTime,
       ...this.watermarks.grantedToUs(grant, schedule.description, knowsAll),
       claimsLostBefore: knowsAll ? 0 : restarts.claimsLostBefore,
-      leaseEndedAt: this.#known.leaseEndOf(previous),
+      leaseEndedAt: endOfLease?.at,
+      crashedReplica: endOfLease?.crashedReplica,
     };
     const { watermarks } = this;
     const facts = { name, holder, session, grant, sent: at, isUpToDate, watermarks, backlog, takeover };

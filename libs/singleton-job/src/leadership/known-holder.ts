@@ -15,6 +15,13 @@ import { type SessionList } from './session-list.js';
 /** Why a term began: two fields of `leadershipGained`. */
 export type Takeover = Pick<JobEvents['leadershipGained'], 'because' | 'after'>;
 
+interface EndOfLease {
+  /** By the clock of the store. */
+  readonly at: number;
+  /** The replica that ended its session itself, with the lock in its hands. Undefined: the session ended by itself. */
+  readonly crashedReplica: string | undefined;
+}
+
 /** What a follower knows about the holder of a lock, and about the last one. */
 export class KnownHolder {
   #holder: Holder | undefined;
@@ -105,11 +112,19 @@ export class KnownHolder {
     return { because: hasEnded ? 'session-ended' : (last.end ?? 'lock-free'), after };
   }
 
-  /** When the lease of the last leader ended. Undefined: not by the end of its session, or it was this replica, which knows its runs. */
-  leaseEndOf(session: SessionId | undefined): number | undefined {
-    if (session === undefined || replicaOf(session) === this.replicaId) return undefined;
+  /**
+   * The end of the lease of the last leader, whose `session` has ended, as a new leader finds it at `grantedAt`. Undefined: it was this
+   * replica, which knows its runs, or the session is not known.
+   */
+  endOfLease(session: SessionId | undefined, grantedAt: number): EndOfLease | undefined {
+    const replica = session === undefined ? undefined : replicaOf(session);
+    if (session === undefined || replica === undefined || replica === this.replicaId) return undefined;
     const heartbeatAt = this.list.lastHeartbeatOf(session);
+    if (heartbeatAt === undefined) return undefined;
     const lifeMs = lockExpiryOf(session);
-    return heartbeatAt === undefined ? undefined : heartbeatAt + lifeMs - safetyMarginMs(lifeMs);
+    // a process that crashes ends its session before its time
+    return heartbeatAt + lifeMs > grantedAt
+      ? { at: grantedAt, crashedReplica: replica }
+      : { at: heartbeatAt + lifeMs - safetyMarginMs(lifeMs), crashedReplica: undefined };
   }
 }

@@ -88,6 +88,11 @@ export class Replica {
       warning: (warning) => {
         notify('warning', warning);
       },
+      message: (message) => {
+        // the store decides which sessions have ended, not the message
+        const isNews = message.kind === 'sessions-ended' && message.sessions.some((id) => !list.hasEnded(id));
+        if (isNews) void this.heartbeats.send();
+      },
     });
   }
 

@@ -228,6 +228,12 @@ export class Term {
     this.facts.watermarks.runBegan(describe);
   }
 
+  /** Like {@link runBegan}, for a run that is about to begin. Resolves when the store has recorded that, after 0.25 s at the latest. */
+  async runBegins(describe: () => string): Promise<void> {
+    this.runBegan(describe);
+    await within(this.replica.context.clock, RECORD_START_MS, this.renewAfresh());
+  }
+
   /** An interval run is about to begin. Resolves when the store has recorded that, after 0.25 s at the latest. */
   async runStarts(): Promise<void> {
     this.facts.watermarks.raise({ runStartedAt: this.storeClock.nowAtMost() });

@@ -24,6 +24,10 @@ export interface Backlog {
   readonly runEndedAt: number | undefined;
   /** When the lease of a last leader ended that may have started runs until then. Undefined: its session is not known to have ended. */
   readonly leaseEndedAt: number | undefined;
+  /** The last leader, if it ended its session itself when its process crashed. Undefined: it did not. */
+  readonly crashedReplica: string | undefined;
+  /** The record of the last run. */
+  readonly lastRun: string | undefined;
 }
 
 /** How far leaders got. Each number only grows. */
@@ -113,7 +117,7 @@ export class Watermarks {
     grant: Grant,
     schedule: string,
     knowsAll = false,
-  ): Omit<Backlog, 'grantedAt' | 'claimsLostBefore' | 'leaseEndedAt'> {
+  ): Omit<Backlog, 'grantedAt' | 'claimsLostBefore' | 'leaseEndedAt' | 'crashedReplica'> {
     const { claimed: claimedBefore = 0, handled: after = 0 } = this.#progress;
     this.#isNew = this.#isRecorded = false;
     this.#stateCreatedAt = grant.stateCreatedAt;
@@ -141,6 +145,7 @@ export class Watermarks {
       slot: this.#progress.slot ?? 0,
       runStartedAt: this.#progress.runStartedAt,
       runEndedAt: this.#progress.runEndedAt,
+      lastRun: grant.lastRun,
     };
   }
 

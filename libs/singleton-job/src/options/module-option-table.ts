@@ -44,6 +44,7 @@ export const MODULE_OPTIONS = {
   lockExpiry: { variable: 'duration', read: expiry, default: 10_000 },
   maxBackoffDelay: { variable: 'duration', read: duration(), default: 30_000 },
   heartbeatThread: { variable: 'boolean', read: readHeartbeatThread },
+  crashHandover: { variable: 'boolean', read: boolean, default: true },
   nodeId: {
     variable: 'text',
     read: matching(

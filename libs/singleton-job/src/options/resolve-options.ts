@@ -67,6 +67,8 @@ function read(raw: Readonly<Record<string, unknown>>, environment: Environment, 
       "pass a URL of Redis or PostgreSQL, and check the variable that it comes from; or enabled: false to run no jobs, or store: 'memory' for a single process";
     reader.at('connection').note(`must be given, got undefined: ${fix}`);
   }
+  if (given.crashHandover?.value === true && heartbeatThread === undefined)
+    reader.at('crashHandover').note('needs the heartbeat thread: set heartbeatThread: true, or leave it out');
   if (heartbeatThread !== undefined && raw['store'] !== undefined) {
     reader.at('heartbeatThread').note('needs a connection, got a store: leave one of the two out');
   } else if (heartbeatThread !== undefined) {

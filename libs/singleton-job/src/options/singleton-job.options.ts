@@ -104,6 +104,15 @@ export interface SingletonJobOptions {
   readonly heartbeatThread?: boolean | HeartbeatThreadOptions | undefined;
 
   /**
+   * With `heartbeatThread`: a process that ends by an uncaught exception, an unhandled rejection or `process.exit()` ends its sessions in
+   * the store, so that another replica leads within milliseconds. The process waits for that, for 0.2 s at most. Set it to `false` if a
+   * job has work in a worker thread or in a child process, which may outlive the process by a moment.
+   *
+   * @default true
+   */
+  readonly crashHandover?: boolean | undefined;
+
+  /**
    * The longest back-off of a lock request that the server denies (permissions, a key of another type), and of a runner that broke. More:
    * fewer requests. Less: the job continues sooner after the fix. At least `heartbeatInterval`. It does not concern outages: the client
    * reconnects every 0.25 to 0.7 s.

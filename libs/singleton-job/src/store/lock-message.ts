@@ -1,4 +1,10 @@
-import { type JobCommandReply, type JobCommandRequest, type LockMessage, type StoreMessage } from './lock-store.js';
+import {
+  type JobCommandReply,
+  type JobCommandRequest,
+  type LockMessage,
+  type SessionsEndedMessage,
+  type StoreMessage,
+} from './lock-store.js';
 
 const VERSION = 1;
 const ACTIONS = ['trigger', 'step-down', 'pause', 'resume'] as const satisfies JobCommandRequest['action'][];
@@ -20,6 +26,8 @@ export function readMessage(text: string, ownDatabase: number): StoreMessage | u
     case 'granted':
     case 'released':
       return readLocks(fields['kind'], fields);
+    case 'sessions-ended':
+      return readSessions(fields);
     case 'request':
       return readRequest(fields);
     case 'reply':
@@ -38,6 +46,11 @@ function packed(message: StoreMessage): object {
 function readLocks(kind: LockMessage['kind'], { locks }: Fields): LockMessage | undefined {
   if (!Array.isArray(locks) || !locks.every(isLock)) return undefined;
   return { kind, locks: locks.map(([name, holder, token]) => ({ name, holder, token })) };
+}
+
+function readSessions({ sessions }: Fields): SessionsEndedMessage | undefined {
+  const isList = Array.isArray(sessions) && sessions.every((session) => typeof session === 'string');
+  return isList ? { kind: 'sessions-ended', sessions } : undefined;
 }
 
 function readRequest({ id, action, name, expiresAt }: Fields): JobCommandRequest | undefined {

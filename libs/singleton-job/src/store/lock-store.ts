@@ -442,7 +442,7 @@ export interface SetPausedResult {
 }
 
 /** A message between replicas. A store does not deliver a kind that it does not know: a later version of the library sent it. */
-export type StoreMessage = LockMessage | JobCommandRequest | JobCommandReply;
+export type StoreMessage = LockMessage | SessionsEndedMessage | JobCommandRequest | JobCommandReply;
 
 /** Locks that were granted or released. Messages may arrive late or out of order; a larger token is newer. */
 export interface LockMessage {
@@ -457,6 +457,14 @@ export interface LockMessage {
     /** The fencing token of the term. 0 for a release: the lock may never have been granted. */
     readonly token: number;
   }[];
+}
+
+/** Sessions that a process ended in the store right before it ended itself. Replicas read that with a heartbeat, which they send at once. */
+export interface SessionsEndedMessage {
+  /** The kind of the message. */
+  readonly kind: 'sessions-ended';
+  /** The sessions of the process. */
+  readonly sessions: readonly SessionId[];
 }
 
 /**

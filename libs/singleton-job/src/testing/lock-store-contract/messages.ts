@@ -19,13 +19,14 @@ export const MESSAGES: Rules = {
     deepEqual(await first(others), GRANTED);
   },
 
-  'may be a request or a reply, and arrives as it was sent': async ({ store, other }) => {
+  'may be about sessions, a request or a reply, and arrives as it was sent': async ({ store, other }) => {
     const messages = received(other);
     const sent: StoreMessage[] = [
       { kind: 'request', id: 'eu.1@pod-a#1', action: 'trigger', name: 'Prices.import', expiresAt: 1_767_000_000_001 },
       { kind: 'request', id: 'a#2', action: 'step-down', name: 'price-tick', expiresAt: 1 },
       { kind: 'request', id: 'a#3', action: 'pause', name: 'price-tick', expiresAt: 1 },
       { kind: 'request', id: 'a#4', action: 'resume', name: 'price-tick', expiresAt: 1 },
+      { kind: 'sessions-ended', sessions: ['eu.1@pod-a.2@10000', 'eu.1@pod-a.3@800'] },
       { kind: 'reply', id: 'a#1', replicaId: 'b', outcome: 'done', run: { fencingToken: 7, startedAt: 8 } },
       { kind: 'reply', id: 'a#2', replicaId: 'b', outcome: 'done', run: null },
       { kind: 'reply', id: 'a#3', replicaId: 'b', outcome: 'running', run: null },

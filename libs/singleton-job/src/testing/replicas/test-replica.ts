@@ -38,6 +38,8 @@ interface TestThread {
   readonly clock: ReplicaClock;
   readonly store: FaultyStore;
   readonly backup: HeartbeatBackup;
+  /** The process is in its `exit` event. */
+  endSessions(): Promise<void>;
 }
 
 /** One replica of {@link TestReplicas}. Everything is real except its clock, its random numbers and its network. */
@@ -51,6 +53,8 @@ export interface TestReplica extends Pick<ApplicationReplica, 'pool' | 'registry
   readonly thread: TestThread | undefined;
   /** Ends its process as SIGKILL does: it sends, receives and reports nothing after that, and no timer fires. */
   kill(): void;
+  /** Ends its process as an uncaught exception does. Its thread, if it has one, ends the sessions. */
+  crash(): void;
 }
 
 /** The jobs of a replica, or a function that creates them from its clock and its options. */
@@ -99,16 +103,26 @@ export function createTestReplica(
   created.interceptors.push(...interceptors);
   const jobs = typeof jobsOfReplica === 'function' ? jobsOfReplica({ clock, options }) : jobsOfReplica;
   for (const job of jobs) created.pool.add(job);
-  const kill = (): void => {
-    for (const each of [{ clock, store }, thread]) {
-      each?.clock.kill();
-      each?.store.kill();
-    }
+  const killMain = (): void => {
+    clock.kill();
+    store.kill();
     // what a killed process does before its turn is over reaches no observer
     created.observers.length = 0;
   };
+  const killThread = (): void => {
+    thread?.clock.kill();
+    thread?.store.kill();
+  };
+  const kill = (): void => {
+    killMain();
+    killThread();
+  };
+  const crash = (): void => {
+    killMain();
+    void thread?.endSessions().then(killThread);
+  };
   const { leadership, pool, registry, health } = created;
-  return { name, clock, observer, store, leadership, pool, registry, health, thread, kill };
+  return { name, clock, observer, store, leadership, pool, registry, health, thread, kill, crash };
 }
 
 function createThread({ time, server }: Omit<Surroundings, 'name'>, rate: number): TestThread {
@@ -128,5 +142,5 @@ function createThread({ time, server }: Omit<Surroundings, 'name'>, rate: number
     takeReports: () => reports.splice(0),
     close: () => heartbeats.close(),
   };
-  return { clock, store, backup };
+  return { clock, store, backup, endSessions: () => heartbeats.endSessions() };
 }
