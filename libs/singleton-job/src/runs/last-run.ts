@@ -1,3 +1,7 @@
+import { type Term } from '../leadership/term.js';
+import { type Backlog } from '../leadership/watermarks.js';
+import { holderName } from '../store/lock-store.js';
+
 /** What is known of a run, for other replicas. */
 export interface RunRecord {
   /** When it began, by the wall clock of its replica, in milliseconds since the epoch. */
@@ -9,6 +13,8 @@ export interface RunRecord {
   error: string | undefined;
   /** `nodeId` with its random part. */
   readonly by: string;
+  /** How many runs in a row before this one ended with a crash of their process. Undefined: none. */
+  readonly crashes?: number | undefined;
 }
 
 /** The last run of a job, as the store has it. One record is no history. */
@@ -23,6 +29,12 @@ interface Order {
   /** Grows with each run of a replica. */
   readonly number: number;
   readonly recordedAt: number;
+}
+
+/** The record of a run that begins. */
+export function newRecord(startedAt: number, { holder }: Term, crashes: number | undefined): RunRecord {
+  const by = holderName(holder);
+  return { startedAt, endedAt: undefined, outcome: undefined, error: undefined, by, crashes };
 }
 
 const MOST_OF_ERROR = 200;
@@ -44,10 +56,23 @@ export function readLastRun(text: string | undefined): RecordedRun | undefined {
   const [, json = ''] = /^\d+ (.*)$/s.exec(text ?? '') ?? [];
   try {
     const run = JSON.parse(json) as Partial<RecordedRun>;
-    const { startedAt, endedAt, outcome, error, by, recordedAt } = run;
+    const { startedAt, endedAt, outcome, error, by, crashes, recordedAt } = run;
     if (startedAt === undefined || by === undefined || recordedAt === undefined) return undefined;
-    return { startedAt, endedAt, outcome, error, by, recordedAt };
+    return { startedAt, endedAt, outcome, error, by, crashes, recordedAt };
   } catch {
     return undefined;
   }
+}
+
+/** A run that lasted so long is not the cause of what ended it. */
+export const HEALTHY_RUN_MS = 30_000;
+
+/** How many runs in a row ended with a crash of their process, on any replica: a run may be the cause. 0: the last one did not. */
+export function crashesBefore({ crashedReplica, lastRun }: Backlog): number {
+  if (crashedReplica === undefined) return 0;
+  const run = readLastRun(lastRun);
+  // its record did not reach the store before the crash
+  if (run?.by !== crashedReplica) return 1;
+  if (run.endedAt !== undefined) return 0;
+  return run.recordedAt - run.startedAt < HEALTHY_RUN_MS ? (run.crashes ?? 0) + 1 : 1;
 }

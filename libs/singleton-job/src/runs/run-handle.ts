@@ -7,14 +7,15 @@ import { type RunInfo } from '../base/events/run-info.js';
 import { type RunInterceptor } from '../base/events/run-interceptor.js';
 import { type Term } from '../leadership/term.js';
 import { type Clock, type Timer } from '../base/time/clock.js';
-import { holderName } from '../store/lock-store.js';
 import { intercept } from './intercept.js';
-import { type RunRecord } from './last-run.js';
+import { newRecord, type RunRecord } from './last-run.js';
 
 /** The cause of a run, and the instant for which it is started. */
 export interface Tick extends Pick<RunInfo, 'cause' | 'scheduledAt'> {
   /** What a cron run makes up for. @default nothing */
   readonly missed?: MissedOccurrences | null;
+  /** How many runs before this one ended with a crash of their process. @default none */
+  readonly crashes?: number | undefined;
 }
 
 /** What a run needs beside its term. */
@@ -44,7 +45,7 @@ export class RunHandle implements RunControl {
 
   constructor(
     private readonly parts: RunnerParts,
-    { scheduledAt, cause, missed = null }: Tick,
+    { scheduledAt, cause, missed = null, crashes }: Tick,
     readonly term: Term,
   ) {
     const { job, clock, notify } = parts;
@@ -53,13 +54,7 @@ export class RunHandle implements RunControl {
     this.missed = missed;
     const startedAt = new Date(clock.wallNow());
     this.info = Object.freeze({ job: name, kind: schedule.kind, cause, scheduledAt, startedAt, fencingToken });
-    this.record = {
-      startedAt: startedAt.getTime(),
-      endedAt: undefined,
-      outcome: undefined,
-      error: undefined,
-      by: holderName(term.holder),
-    };
+    this.record = newRecord(startedAt.getTime(), term, crashes);
     notify('runStarted', this.info);
     this.#startedMs = clock.now();
     if (timeoutMs !== undefined) {

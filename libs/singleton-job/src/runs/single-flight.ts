@@ -2,15 +2,13 @@ import { type RunAbortCode } from '../base/errors/run.errors.js';
 import { type RunInfo } from '../base/events/run-info.js';
 import { type Term } from '../leadership/term.js';
 import { type Clock, instant } from '../base/time/clock.js';
-import { type RunRecord, writeLastRun } from './last-run.js';
+import { HEALTHY_RUN_MS, newRecord, type RunRecord, writeLastRun } from './last-run.js';
 import { RunHandle, type RunnerParts, type Tick } from './run-handle.js';
 
 /** Two clocks that differ by less agree: they are read one after the other. */
 const IN_STEP_MS = 10;
 /** A run of `@WhileLeader` that has not ended so long after its signal is reported. */
 const SETTLE_LIMIT_MS = 10_000;
-/** A run that lasted so long before it threw does not count as one of several in a row. */
-const HEALTHY_RUN_MS = 30_000;
 
 interface SingleFlightParts extends RunnerParts {
   /** Called when a run of this term has ended, if its method was called. */
@@ -62,6 +60,13 @@ export class SingleFlight {
   /** How long the run in flight has been running; undefined if there is none. */
   get elapsedMs(): number | undefined {
     return this.#inFlight?.elapsedMs;
+  }
+
+  /** Records in the store that a run is about to begin. For a run that may end its process. */
+  async announce(crashes: number, term: Term): Promise<void> {
+    const { clock } = this.parts;
+    const record = newRecord(Math.floor(clock.wallNow()), term, crashes);
+    await term.runBegins(describer(record, { token: term.fencingToken, number: 0 }, clock));
   }
 
   /** Starts a run. None may be in flight. */

@@ -116,4 +116,44 @@ describe('A @WhileLeader job', () => {
     await replicas.clock.advance(30_000);
     expect(a.observer.of('runSlow')).toMatchObject([{ abortCode: 'STEPPED_DOWN', warnAfterMs: 10_000 }]);
   });
+
+  describe('whose run ends its process', () => {
+    /** Starts replicas that crash `afterMs` after the method was called. Resolves to when it was called on each. */
+    const poison = async (names: readonly string[], afterMs: number): Promise<number[]> => {
+      const calledAtMs: number[] = [];
+      for (const name of names) {
+        const crashing = feed(() => {
+          calledAtMs.push(Math.round(replicas.clock.now()));
+          replicas.clock.setTimer(afterMs, () => {
+            replica.crash();
+          });
+          return new Promise(() => undefined);
+        });
+        const replica = replicas.start(name, [crashing], { hasThread: true });
+        await replicas.clock.advance(10);
+      }
+      await replicas.clock.advance(200_000);
+      return calledAtMs;
+    };
+    const gaps = (times: readonly number[]) =>
+      times.slice(1).map((atMs, index) => Math.round((atMs - (times[index] ?? 0)) / 100) / 10);
+
+    it('is called after restartDelay on the next one, and after twice as long on each further one', async () => {
+      expect(gaps(await poison(['a', 'b', 'c', 'd', 'e'], 100))).toEqual([1.1, 2.1, 4.1, 8.1]);
+    });
+
+    it('counts from the start again after a run of 30 s', async () => {
+      expect(gaps(await poison(['a', 'b', 'c'], 45_000))).toEqual([46, 46]);
+    });
+  });
+
+  it('waits for nothing when the last leader crashed between two calls', async () => {
+    const a = replicas.start('a', [feed(lasting(replicas.clock, 10), 60_000)], { hasThread: true });
+    await replicas.clock.advance(100);
+    const b = replicas.start('b', [consuming()]);
+    await replicas.clock.advance(15_000);
+    a.crash();
+    await replicas.clock.advance(100);
+    expect(calls(b)).toHaveLength(1);
+  });
 });

@@ -1,6 +1,7 @@
 import { type WhileLeaderSchedule } from '../schedule/schedule.js';
 import { onAbort } from '../base/time/on-abort.js';
 import { unlessAborted } from '../base/time/unless-aborted.js';
+import { crashesBefore } from './last-run.js';
 import { type TickLoopParts } from './tick-loop.js';
 
 /** The delay after a throw grows up to this, unless `restartDelay` is longer. */
@@ -18,8 +19,12 @@ export async function whileLeaderLoop(schedule: WhileLeaderSchedule, parts: Tick
     if (term.signal.aborted) runs.abort('LEASE_LOST');
     else runs.abort(stop.reason === 'shutdown' ? 'SHUTDOWN' : 'STEPPED_DOWN');
   });
+  // a run of the last leader may have ended its process, and would end this one
+  let crashes = crashesBefore(term.backlog);
+  let isAnnounced = false;
+  const afterCrashMs = crashes === 0 ? -Infinity : term.startedAt.now + delayMs(schedule, crashes);
   // a leader that failed before waits also in its next term
-  let dueMs = runs.failures === 0 ? -Infinity : restartDueMs(schedule, parts);
+  let dueMs = Math.max(afterCrashMs, runs.failures === 0 ? -Infinity : restartDueMs(schedule, parts));
   try {
     while (!quit.aborted) {
       const waitMs = dueMs - clock.now();
@@ -29,14 +34,26 @@ export async function whileLeaderLoop(schedule: WhileLeaderSchedule, parts: Tick
         if (runs.failures > 0 && runs.failures % THROWS_UNTIL_STEP_DOWN === 0) stepDown();
       } else if (waitMs > 0) await sleeper.sleep(waitMs);
       else if (!term.isValid()) await unlessAborted(term.untilValid(), quit);
-      else runs.start({ scheduledAt: new Date(clock.wallNow()), cause: 'schedule' }, term);
+      else if (crashes > 0 && !isAnnounced) {
+        // so that the next leader counts on if this run ends the process too
+        await runs.announce(crashes, term);
+        isAnnounced = true;
+      } else {
+        runs.start({ scheduledAt: new Date(clock.wallNow()), cause: 'schedule', crashes }, term);
+        crashes = 0;
+      }
     }
   } finally {
     remove();
   }
 }
 
-function restartDueMs({ restartDelayMs }: WhileLeaderSchedule, { runs }: TickLoopParts): number {
-  const grown = restartDelayMs * 2 ** Math.max(runs.failures - 1, 0);
-  return runs.endedAtMs + Math.max(restartDelayMs, Math.min(grown, MAX_RESTART_DELAY_MS));
+function restartDueMs(schedule: WhileLeaderSchedule, { runs }: TickLoopParts): number {
+  return runs.endedAtMs + delayMs(schedule, runs.failures);
+}
+
+/** The delay after so many failures in a row. */
+function delayMs({ restartDelayMs }: WhileLeaderSchedule, failures: number): number {
+  const grown = restartDelayMs * 2 ** Math.max(failures - 1, 0);
+  return Math.max(restartDelayMs, Math.min(grown, MAX_RESTART_DELAY_MS));
 }
