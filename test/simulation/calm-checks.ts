@@ -39,7 +39,8 @@ function leaderCheck(job: JobName, { plan, recorder, server }: CalmParts): CalmC
     check: (calmFromMs) => {
       const processes = [...recorder.living];
       const mayBeLed = server.isWell && server.data.snapshot().states.get(job)?.pausedAt === undefined;
-      if (processes.some((process) => process.isLeading(job)) || !mayBeLed) return;
+      if (processes.some((process) => process.isLeading(job)) || !mayBeLed || recorder.handOvers.isUnderWay(job))
+        return;
       if (processes.some((process) => process.couldLeadSince(job, calmFromMs)))
         recorder.missed('no-leader', job, calmFromMs);
     },

@@ -11,12 +11,18 @@ export interface CalmCheck {
 export class Calm {
   #pending: readonly ScheduledEvent[] = [];
   #endsMs = 0;
+  #sinceMs = 0;
 
   constructor(
     private readonly timeline: Timeline,
     private readonly checks: readonly CalmCheck[],
   ) {
     this.disturbed();
+  }
+
+  /** When something was last disturbed. */
+  get sinceMs(): number {
+    return this.#sinceMs;
   }
 
   /** When all checks will have been made, unless something is disturbed before. */
@@ -27,6 +33,7 @@ export class Calm {
   /** A fault begins or ends: each check has its bound from now on. */
   disturbed(): void {
     const { nowMs } = this.timeline;
+    this.#sinceMs = nowMs;
     for (const happening of this.#pending) happening.callOff();
     this.#pending = this.checks.map((one) => {
       const atMs = nowMs + one.boundMs(nowMs);

@@ -24,6 +24,16 @@ export function drawDeath(draw: Draw, atMs: number): readonly Fault[] {
   return [{ kind: 'crash', atMs, place, step: drawStep(chance), ...restart }];
 }
 
+/** Deaths, and leaders that give their jobs back. */
+export function drawEnd(draw: Draw, atMs: number): readonly Fault[] {
+  const { chance, places } = draw;
+  const place = drawPlace(chance, places);
+  if (chance.happens(0.5)) return drawDeath(draw, atMs);
+  return [
+    chance.happens(0.3) ? { kind: 'step-down', atMs, place } : { kind: 'stop', atMs, place, ...drawRestart(draw) },
+  ];
+}
+
 export function drawMild(draw: Draw, atMs: number): readonly Fault[] {
   const { chance, places } = draw;
   const place = drawPlace(chance, places);

@@ -13,7 +13,7 @@ import {
   drawStoreClockSteps,
   drawUnregistrations,
 } from './draw-extra.js';
-import { drawDeath, drawFaults, drawHarsh, drawMild } from './draw-faults.js';
+import { drawEnd, drawFaults, drawHarsh, drawMild } from './draw-faults.js';
 import { drawEarlyTimersMs, drawLockExpiryMs, drawSetting, drawThreads } from './draw-setting.js';
 import { withLongLeasesBefore, withOtherKinds } from './draw-versions.js';
 import { type Fault, type Plan, type Temper } from './plan.js';
@@ -22,7 +22,7 @@ import { type Fault, type Plan, type Temper } from './plan.js';
 export function drawPlan(seed: number): Plan {
   const chance = Chance.of(seed, 'plan');
   const temper = chance.pick<Temper>([
-    'kills',
+    'ends',
     'mild',
     'mild',
     'mild',
@@ -40,8 +40,8 @@ export function drawPlan(seed: number): Plan {
   const lockExpiryMs = drawLockExpiryMs(Chance.of(seed, 'locks'));
   const drawn = { ...drawSetting(chance, temper), threads, earlyTimersMs, isCluster, lockExpiryMs };
   const clocks = Array.from({ length: places }, () => drawClock(chance));
-  if (temper === 'kills') {
-    const faults = drawFaults({ chance, setting: drawn, places }, drawDeath);
+  if (temper === 'ends') {
+    const faults = drawFaults({ chance, setting: drawn, places }, drawEnd);
     return { seed, setting: drawn, clocks, faults };
   }
   const [setting, restarts] = drawRollOut({ chance: Chance.of(seed, 'roll-out'), setting: drawn, places });

@@ -23,14 +23,14 @@ export function drawSetting(
     rollOutMs: Infinity,
     rollBackMs: Infinity,
     overlap: chance.pick(['skip', 'cancel-other']),
-    ignoringSignal: temper === 'kills' ? 0 : chance.pick([0, 0, 0, 0.3]),
+    ignoringSignal: temper === 'ends' ? 0 : chance.pick([0, 0, 0, 0.3]),
     serverRate: chance.between(0.998, 1.002),
-    isProxied: temper !== 'kills' && chance.happens(0.2),
+    isProxied: temper !== 'ends' && chance.happens(0.2),
     faultsForMs: 6_000 + 5 * longestMs,
   };
 }
 
-const KINDS: Version['kinds'] = { grid: 'fixed-rate', pause: 'interval', cron: 'cron' };
+const KINDS: Version['kinds'] = { grid: 'fixed-rate', pause: 'interval', cron: 'cron', feed: 'while-leader' };
 
 /** Short leases, so that many faults fit into a short time. The default. And mixed leases. */
 export function drawExpiries(chance: Chance): Version['lockExpiryMs'] {
@@ -44,7 +44,8 @@ export function drawExpiries(chance: Chance): Version['lockExpiryMs'] {
     [3_000, 10_000],
     [10_000],
   ]);
-  return { grid: chance.pick(tiers), pause: chance.pick(tiers), cron: chance.pick(tiers) };
+  const pick = (): number => chance.pick(tiers);
+  return { grid: pick(), pause: pick(), cron: pick(), feed: pick() };
 }
 
 /** In some scenarios all replicas have a heartbeat thread, in some a part of them. */

@@ -1,6 +1,6 @@
 import { type Chance } from './chance.js';
 import { type Draw, drawExpiryMs, drawPlace, rollingRestart } from './draw.js';
-import { type Fault, type Kind, type Plan, type Version } from './plan.js';
+import { type Fault, type Plan, type Version } from './plan.js';
 
 /** Until all processes are new, and have ended what the old ones left. */
 const QUIET_MS = 20_000;
@@ -10,11 +10,11 @@ const ROLL_OUT_MS = 5_000;
 export function withOtherKinds(plan: Plan, chance: Chance): Plan {
   const { setting } = plan;
   if (setting.rollOutMs === Infinity || !chance.happens(0.5)) return plan;
-  const kinds = chance.pick<Readonly<Record<'grid' | 'pause' | 'cron', Kind>>>([
-    { grid: 'cron', pause: 'interval', cron: 'fixed-rate' },
-    { grid: 'cron', pause: 'interval', cron: 'fixed-rate' },
-    { grid: 'interval', pause: 'cron', cron: 'fixed-rate' },
-    { grid: 'cron', pause: 'fixed-rate', cron: 'interval' },
+  const kinds = chance.pick<Version['kinds']>([
+    { grid: 'cron', pause: 'interval', cron: 'fixed-rate', feed: 'while-leader' },
+    { grid: 'cron', pause: 'interval', cron: 'while-leader', feed: 'fixed-rate' },
+    { grid: 'while-leader', pause: 'cron', cron: 'fixed-rate', feed: 'interval' },
+    { grid: 'cron', pause: 'while-leader', cron: 'interval', feed: 'cron' },
   ]);
   const aheadMs = (): number => chance.pick([0, 0, 3_000, 30_000]);
   return {
@@ -55,7 +55,8 @@ export function withLongLeasesBefore(plan: Plan, chance: Chance): Plan {
 }
 
 function withExpiry(version: Version, lockExpiryMs: number): Version {
-  return { ...version, lockExpiryMs: { grid: lockExpiryMs, pause: lockExpiryMs, cron: lockExpiryMs } };
+  const expiries = { grid: lockExpiryMs, pause: lockExpiryMs, cron: lockExpiryMs, feed: lockExpiryMs };
+  return { ...version, lockExpiryMs: expiries };
 }
 
 /** One replica is left when the store fails over. */

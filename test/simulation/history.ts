@@ -1,8 +1,10 @@
+import { type Kind } from './plan.js';
+
 /** A run of a job in true time, as seen from outside all replicas. */
 export interface Run {
   readonly job: string;
   /** The kind of the schedule. Only occurrences of cron start once. */
-  readonly kind: 'fixed-rate' | 'interval' | 'cron';
+  readonly kind: Kind;
   readonly process: string;
   /** Of a cron run: the occurrence, in milliseconds since the epoch. */
   readonly scheduledAt: number;
@@ -11,6 +13,8 @@ export interface Run {
   readonly endedMs?: number;
   /** When the store got the end of it, with the release of its lock. */
   readonly endRecordedMs?: number;
+  /** When its replica was stopped, stepped down or lost the lease. Left out: not during this run. */
+  readonly signalDueMs?: number;
   /** When its signal fired. */
   readonly abortedMs?: number;
   /** How long it may take to settle after its signal. After that, only its fencing token protects the data. */
@@ -30,7 +34,7 @@ export interface DoubleLead {
 
 /** A job without a leader, or without a run, at the moment at which it should have one. */
 export interface Vacancy {
-  readonly rule: 'no-leader' | 'no-run';
+  readonly rule: 'no-leader' | 'no-run' | 'no-hand-over';
   readonly job: string;
   /** What happened before. */
   readonly since: string;
@@ -73,8 +77,10 @@ export type Rule =
   | 'occurrence-lost'
   | 'run-too-early'
   | 'token-fell'
+  | 'signal-late'
   | 'no-leader'
-  | 'no-run';
+  | 'no-run'
+  | 'no-hand-over';
 
 /** A time in which a rule may break, because of a fault that the promises exclude. */
 export interface Window {

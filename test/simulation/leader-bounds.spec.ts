@@ -3,7 +3,7 @@ import { drawPlan } from './draw-plan.js';
 import { leaderBoundMs } from './leader-bounds.js';
 import { type Fault, type Plan, type Version } from './plan.js';
 
-const expiry = (ms: number): Version['lockExpiryMs'] => ({ grid: ms, pause: ms, cron: ms });
+const expiry = (ms: number): Version['lockExpiryMs'] => ({ grid: ms, pause: ms, cron: ms, feed: ms });
 const CLOCK = { aheadMs: 0, rate: 1 };
 
 /** All replicas of the first version are replaced at 1 s. */

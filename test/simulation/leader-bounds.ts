@@ -28,9 +28,12 @@ export function leaderBoundMs(plan: Plan, job: JobName, calmFromMs: number): num
   const faults = plan.faults.filter(({ atMs }) => atMs <= calmFromMs);
   const expiryMs = longestInForceMs(plan, job, calmFromMs);
   const has = (kind: Fault['kind']): boolean => faults.some((fault) => fault.kind === kind);
+  const mayThrow = [setting.version, setting.next].some(({ kinds }) => kinds[job] === 'while-leader');
   const noticedMs = setting.heartbeatIntervalMs + RECONNECT_MS;
   const settledMs =
-    (setting.ignoringSignal > 0 ? LONGEST_RUN_MS : 0) + (has('step-down') ? STAND_BACK_MS : 0) + backoffMs(plan);
+    (setting.ignoringSignal > 0 ? LONGEST_RUN_MS : 0) +
+    (has('step-down') || mayThrow ? STAND_BACK_MS : 0) +
+    backoffMs(plan);
   const lockMs = faults.some((fault) => leavesLock(fault)) ? lockLifeMs(expiryMs) + setBackMs(faults) : 0;
   const messagesMs = has('unregister') ? WITHOUT_MESSAGES_MS : 0;
   return (

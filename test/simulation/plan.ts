@@ -12,15 +12,15 @@ export interface Plan {
   readonly faults: readonly Fault[];
 }
 
-/** The faults of a scenario: only deaths of processes, all faults except losses of data, or all faults. */
-export type Temper = 'kills' | 'mild' | 'harsh';
+/** The faults of a scenario: only ends of processes and of leaderships, all faults except losses of data, or all faults. */
+export type Temper = 'ends' | 'mild' | 'harsh';
 
 /** The jobs of every process. At first one of each kind. */
-export const JOBS = ['grid', 'pause', 'cron'] as const;
+export const JOBS = ['grid', 'pause', 'cron', 'feed'] as const;
 export type JobName = (typeof JOBS)[number];
 
 /** The kind of a schedule. */
-export type Kind = 'fixed-rate' | 'interval' | 'cron';
+export type Kind = 'fixed-rate' | 'interval' | 'cron' | 'while-leader';
 
 /** What a new version of the application changes. */
 export interface Version {
@@ -64,6 +64,13 @@ export interface Setting {
 /** The longest `lockExpiry` of a setting: all leases have ended so long after the store was last reached. */
 export function longestExpiryMs({ version, next }: Setting): number {
   return Math.max(...Object.values(version.lockExpiryMs), ...Object.values(next.lockExpiryMs));
+}
+
+/** Whether only processes and leaderships end, and every run obeys its signal. */
+export function hasOnlyEnds({ faults, setting }: Plan): boolean {
+  return (
+    setting.ignoringSignal === 0 && faults.every(({ kind }) => ['kill', 'crash', 'stop', 'step-down'].includes(kind))
+  );
 }
 
 /** Whether the interval job has its schedule in all versions. */

@@ -7,7 +7,17 @@ import { Chance } from './chance.js';
 import { Place } from './place.js';
 import { Calm } from './calm.js';
 import { calmChecks } from './calm-checks.js';
-import { faultInWords, keepsInterval, type Plan, type Setting, type Version } from './plan.js';
+import { leaderBoundMs } from './leader-bounds.js';
+import {
+  faultInWords,
+  hasOnlyEnds,
+  type JobName,
+  keepsInterval,
+  longestExpiryMs,
+  type Plan,
+  type Setting,
+  type Version,
+} from './plan.js';
 import { type ClockFaults, ProcessClock } from './process-clock.js';
 import { type History, type Violation } from './history.js';
 import { check } from './rules.js';
@@ -44,8 +54,11 @@ export async function play(plan: Plan, options: PlayOptions = {}): Promise<Outco
   const timeline = new Timeline();
   const serverClock = new ProcessClock(timeline, { aheadMs: 0, rate: setting.serverRate });
   const data = setting.isCluster ? new SimulatedCluster(serverClock) : new TestServer(serverClock);
-  const onlyKills = plan.faults.every(({ kind }) => kind === 'kill' || kind === 'crash');
-  const recorder = new Recorder({ timeline, setting, server: data, onlyKills, print: options.print });
+  const onlyEnds = hasOnlyEnds(plan);
+  const isOrderly = (job: JobName, sinceMs: number): boolean =>
+    // no replica takes a lock that is released in the first lease of a server
+    sinceMs > (onlyEnds ? 2 * longestExpiryMs(setting) : calm.sinceMs + leaderBoundMs(plan, job, calm.sinceMs));
+  const recorder = new Recorder({ timeline, setting, server: data, onlyEnds, isOrderly, print: options.print });
   const disturb = (): void => {
     calm.disturbed();
   };

@@ -14,7 +14,9 @@ import {
 } from '../../libs/singleton-job/src/store/lock-store.js';
 import { type TestServer } from '../../libs/singleton-job/src/testing/index.js';
 import { type Candidate } from './calm-checks.js';
-import { JOBS, longestExpiryMs, type Request, type Setting } from './plan.js';
+import { type CallEnd, CallWatch } from './call-watch.js';
+import { HandOverWatch } from './hand-over-watch.js';
+import { type JobName, JOBS, type Kind, longestExpiryMs, type Request, type Setting } from './plan.js';
 import { type ProcessClock } from './process-clock.js';
 import { type DoubleLead, type LockGrant, type Run, type Vacancy, type Window } from './history.js';
 import { KnownDeadlines } from './known-deadlines.js';
@@ -31,14 +33,17 @@ export interface Watched extends Candidate {
   readonly startedMs: number;
   /** Whether it would start a run of a job now, or when it wakes up. */
   leads(job: string): boolean;
+  kindOf(job: string): Kind | undefined;
 }
 
 export interface RecorderParts {
   readonly timeline: Timeline;
   readonly setting: Setting;
   readonly server: TestServer;
-  /** Only kills: then a successor must lead as soon as the session of the dead process has ended. */
-  readonly onlyKills: boolean;
+  /** Only ends of processes and of leaderships: then a successor must lead as soon as the session of a dead process has ended. */
+  readonly onlyEnds: boolean;
+  /** Whether no fault could have delayed what began then. */
+  readonly isOrderly: (job: JobName, sinceMs: number) => boolean;
   /** Called with a line for everything that happens. */
   readonly print: ((line: string) => void) | undefined;
 }
@@ -60,6 +65,8 @@ export class Recorder {
   readonly vacancies: Vacancy[] = [];
   readonly grants: LockGrant[] = [];
   readonly occurrences: OccurrenceWatch;
+  readonly handOvers: HandOverWatch;
+  readonly #calls: CallWatch;
   readonly #parts: RecorderParts;
   readonly #processes = new Map<string, Watched>();
   readonly #deadlines = new KnownDeadlines();
@@ -81,6 +88,19 @@ export class Recorder {
   constructor(parts: RecorderParts) {
     this.#parts = parts;
     this.occurrences = new OccurrenceWatch(parts.setting.version.cronSeconds * 1_000);
+    const { timeline, server, isOrderly } = parts;
+    const missed = (vacancy: Vacancy): void => {
+      this.vacancies.push(vacancy);
+    };
+    this.#calls = new CallWatch(timeline, missed);
+    this.handOvers = new HandOverWatch({
+      timeline,
+      missed,
+      living: () => this.living,
+      holderOf: (job) => processOf(server.holderOf(job)),
+      isOrderly: (job, sinceMs) => isOrderly(job as JobName, sinceMs),
+      boundMs: () => this.#successionMs(timeline.nowMs),
+    });
   }
 
   /** From now on, for so long, a fault that the promises exclude may break a rule. */
@@ -131,6 +151,8 @@ export class Recorder {
         if (run.job === name && run.process === replicaOf(holder) && run.endedMs !== undefined)
           run.endRecordedMs ??= timeline.nowMs;
       }
+      const process = replicaOf(holder);
+      if (isJob(name) && process !== undefined) this.handOvers.expect(name, process, `${process} has released it`);
     }
     if (request === 'acquire')
       this.occurrences.answered(body as AcquireRequest, answer as AcquireResult, timeline.nowMs);
@@ -143,7 +165,7 @@ export class Recorder {
     process: Watched,
     run: JobRun,
     { kind, settleMs }: Pick<Run, 'kind' | 'settleMs'>,
-  ): { aborted: () => void; ended: () => void } {
+  ): { aborted: () => void; ended: (how: CallEnd) => void } {
     const { job, fencingToken, scheduledAt } = run;
     const { name, clock } = process;
     const isInTerm = this.#terms.get(`${name} ${job}`) === fencingToken;
@@ -159,15 +181,24 @@ export class Recorder {
       heldLock: this.#holdsLock(job, holder),
     };
     if (!clock.hasEnded) this.runs.push(open);
+    if (kind === 'while-leader') this.#calls.began(process, job);
     this.#seeOthers(name, job);
     return {
       aborted: () => {
         open.abortedMs ??= this.#parts.timeline.nowMs;
       },
-      ended: () => {
+      ended: (how) => {
         open.endedMs ??= this.#parts.timeline.nowMs;
+        if (kind === 'while-leader' && this.#calls.ended(process, job, how))
+          this.handOvers.expect(job, name, `its method has thrown three times in a row on ${name}`);
       },
     };
+  }
+
+  /** The signal of a run of this process must fire now. */
+  signalDue(process: string, job: string): void {
+    const run = this.runs.findLast((one) => one.process === process && one.job === job);
+    if (run !== undefined && run.endedMs === undefined) run.signalDueMs ??= this.#parts.timeline.nowMs;
   }
 
   /** A process is gone, and so are its runs. */
@@ -214,6 +245,13 @@ export class Recorder {
         const { job, fencingToken } = payload as JobEvents['leadershipGained'];
         this.#terms.set(`${process} ${job}`, fencingToken);
         this.#seeOthers(process, job);
+        const leader = this.#processes.get(process);
+        if (leader?.kindOf(job) === 'while-leader') this.#calls.led(leader, job);
+      }
+      if (event === 'leadershipLost') this.signalDue(process, (payload as JobEvents['leadershipLost']).job);
+      if (event === 'leadershipReleased') {
+        const { job, reason } = payload as JobEvents['leadershipReleased'];
+        if (reason === 'stepped-down') this.handOvers.steppedDown(process, job);
       }
       if (event === 'leaseRenewed') {
         const { job } = payload as JobEvents['leaseRenewed'];
@@ -239,6 +277,11 @@ export class Recorder {
     return server.holderOf(job) === holder && session !== undefined && server.sessionOf(session)?.hasEnded !== true;
   }
 
+  /** How long after the end of a lease another replica leads, at most. */
+  #successionMs(sinceMs: number): number {
+    return Math.max(SUCCESSION_MS, SPREAD_MS * this.#countedAsAlive(sinceMs));
+  }
+
   /** How many processes may count as alive: also dead ones with a session that has not ended. */
   #countedAsAlive(nowMs: number): number {
     const sinceMs = nowMs - longestExpiryMs(this.#parts.setting);
@@ -262,12 +305,12 @@ export class Recorder {
 
   /** The process of `holder` is dead: another replica must lead when its session has ended. */
   #expectSuccessor(job: string, holder: Holder): void {
-    const { onlyKills, timeline, server, setting } = this.#parts;
+    const { onlyEnds, timeline, server, setting } = this.#parts;
     const session = sessionOf(holder);
     const heartbeatMs = this.#heartbeats.get(session ?? '');
-    if (!onlyKills || session === undefined || heartbeatMs === undefined) return;
+    if (!onlyEnds || session === undefined || heartbeatMs === undefined) return;
     const expiryMs = (lockExpiryOf(session) / setting.serverRate) * (1 + DRIFT);
-    const dueMs = heartbeatMs + expiryMs + Math.max(SUCCESSION_MS, SPREAD_MS * this.#countedAsAlive(heartbeatMs));
+    const dueMs = heartbeatMs + expiryMs + this.#successionMs(heartbeatMs);
     if (timeline.nowMs < dueMs) {
       // a heartbeat may be under way, and more processes may die
       timeline.at(dueMs, () => {
@@ -275,7 +318,9 @@ export class Recorder {
       });
       return;
     }
-    const hasSurvivor = [...this.#processes.values()].some(({ startedMs }) => startedMs <= dueMs - NEWCOMER_MS);
+    const hasSurvivor = [...this.living].some(
+      (one) => one.couldLeadSince(job, dueMs - NEWCOMER_MS) && !this.handOvers.standsBack(one.name, job),
+    );
     if (!hasSurvivor || server.holderOf(job) !== holder) return;
     this.vacancies.push({
       rule: 'no-leader',
@@ -284,4 +329,12 @@ export class Recorder {
       dueMs,
     });
   }
+}
+
+function processOf(holder: Holder | undefined): string | undefined {
+  return holder === undefined ? undefined : replicaOf(holder);
+}
+
+function isJob(name: string): name is JobName {
+  return (JOBS as readonly string[]).includes(name);
 }

@@ -192,6 +192,18 @@ describe('An interval job', () => {
   });
 });
 
+describe('The signal of a run', () => {
+  it('fires at once when its replica gives the job back or loses the lease, unless the run has ended', () => {
+    expect(broken([run({ signalDueMs: 5, abortedMs: 5 })])).toEqual([]);
+    expect(broken([run({ signalDueMs: 10 })])).toEqual([]);
+  });
+
+  it('breaks the rule if it fires later, or never', () => {
+    expect(broken([run({ signalDueMs: 5, abortedMs: 6 })])).toEqual(['signal-late']);
+    expect(broken([run({ signalDueMs: 5 })])).toEqual(['signal-late']);
+  });
+});
+
 describe('A lock of LockService', () => {
   it('gives each holder a larger token', () => {
     const grants = [5, 7, 6].map((token, atMs) => ({ lock: 'import', process: 'a', token, atMs }));

@@ -12,6 +12,7 @@ export function check(history: History): Violation[] {
     ...lostOccurrences(history),
     ...runsTooEarly(history),
     ...tokensFell(history),
+    ...lateSignals(history),
     ...missing(history),
   ];
 }
@@ -87,6 +88,15 @@ function tokensFell(history: History): Violation[] {
   });
 }
 
+/** The signal of a run fires at once when its lease is lost, and that of `@WhileLeader` also when its replica stops or steps down. */
+function lateSignals({ runs }: History): Violation[] {
+  return runs
+    .filter(({ signalDueMs = Infinity, abortedMs = Infinity, endedMs = Infinity }) => {
+      return Math.min(abortedMs, endedMs) > signalDueMs;
+    })
+    .map((run) => violation('signal-late', run));
+}
+
 /** Each job has a leader, and runs, when nothing has failed for long enough. */
 function missing(history: History): Violation[] {
   return history.vacancies
@@ -96,6 +106,6 @@ function missing(history: History): Violation[] {
     })
     .map(({ rule, job, since, dueMs }) => ({
       rule,
-      evidence: `${job} has no ${rule === 'no-leader' ? 'leader' : 'run'} at ${dueMs.toFixed(1)}: ${since}`,
+      evidence: `${job} has no ${rule === 'no-run' ? 'run' : 'leader'} at ${dueMs.toFixed(1)}: ${since}`,
     }));
 }

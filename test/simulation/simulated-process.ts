@@ -5,7 +5,7 @@ import { type ApplicationReplica, createReplica } from '../../libs/singleton-job
 import { type JobPool } from '../../libs/singleton-job/src/runs/job-pool.js';
 import { type TestServer } from '../../libs/singleton-job/src/testing/index.js';
 import { type Chance } from './chance.js';
-import { type JobName, type Step } from './plan.js';
+import { type JobName, JOBS, type Kind, type Step } from './plan.js';
 import { type ClockFaults, ProcessClock, type Standstill } from './process-clock.js';
 import { type NetworkConditions } from './network-conditions.js';
 import { type LockWatch, useLock } from './simulated-locks.js';
@@ -128,6 +128,10 @@ export class SimulatedProcess implements Watched {
     return this.#pool.find(job)?.active?.election.term?.isValid() === true;
   }
 
+  kindOf(job: string): Kind | undefined {
+    return this.#jobs.find(({ name }) => name === job)?.schedule.kind;
+  }
+
   /** True also if its wall clock was set and the next tick confirms the lease. */
   isLeading(job: string): boolean {
     // what the heartbeat thread has confirmed for a blocked process, as each of its decisions would take it
@@ -162,11 +166,13 @@ export class SimulatedProcess implements Watched {
 
   /** Steps down from every job that it leads. */
   stepDown(): void {
+    for (const job of JOBS) if (this.leads(job)) this.#endsCalls(job);
     for (const { active } of this.#pool.jobs) active?.election.stepDown();
   }
 
   /** Lives on without a job. */
   unregister(job: JobName): void {
+    this.#endsCalls(job);
     void this.#replica.pool.remove(job);
   }
 
@@ -195,11 +201,17 @@ export class SimulatedProcess implements Watched {
   async stop(): Promise<void> {
     const { timeline, recorder } = this.#parts;
     recorder.note(`${this.name} is stopped`);
+    for (const job of JOBS) this.#endsCalls(job);
     await this.#pool.stop();
     await this.#replica.locks.close();
     await this.#pool.close();
     await new Promise<void>((resolve) => timeline.after(LAST_MOMENT_MS, resolve));
     if (!this.clock.hasEnded) this.#end('has stopped');
+  }
+
+  /** The signal of a call of `@WhileLeader` fires at once when its replica gives the job back. */
+  #endsCalls(job: JobName): void {
+    if (this.kindOf(job) === 'while-leader') this.#parts.recorder.signalDue(this.name, job);
   }
 
   #connect(name: string, clock: ProcessClock, chance: Chance, subscribes = true): SimulatedNetwork {

@@ -59,7 +59,7 @@ describe('Under random faults of network, clocks, processes and Redis', () => {
 
   it('a failed scenario is reduced to the events that it needs', async () => {
     const options = { mutate: endsTooEarly };
-    const plan = drawPlan(1);
+    const plan = drawPlan(9);
     const [violation] = (await play(plan, options)).violations;
     const rule = violation?.rule ?? 'two-leaders';
     const { faults } = await shrink(plan, rule, options);
@@ -153,6 +153,14 @@ describe('The rules notice', () => {
         },
       });
     expect(await unbroken(mutate, 'two-leaders')).toEqual([]);
+  });
+
+  it('a server that keeps a released lock: no other replica leads at once', async () => {
+    const mutate: ServerMutation = (server) =>
+      worse(server, {
+        release: (request) => ({ ...server.release({ ...request, holder: 'another' }), released: true }),
+      });
+    expect(await unbroken(mutate, 'no-hand-over')).toEqual([]);
   });
 
   it('a server that forgets when runs ended: an interval job runs too early', async () => {
