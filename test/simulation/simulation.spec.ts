@@ -59,7 +59,7 @@ describe('Under random faults of network, clocks, processes and Redis', () => {
 
   it('a failed scenario is reduced to the events that it needs', async () => {
     const options = { mutate: endsTooEarly };
-    const plan = drawPlan(9);
+    const plan = drawPlan(19);
     const [violation] = (await play(plan, options)).violations;
     const rule = violation?.rule ?? 'two-leaders';
     const { faults } = await shrink(plan, rule, options);
