@@ -24,12 +24,16 @@ const LONGEST_DELAY_MS = 30_000;
 const THROWS_UNTIL_STEP_DOWN = 3;
 /** From the time at which a call is due to the call. */
 const PROMPT_MS = 50;
+/** After a crash a leader records that a call begins, and waits for the answer no longer. */
+const RECORD_MS = 250;
 /** How much slower than true time a clock of this simulation may be. */
 const DRIFT = 1.01;
 
 /** Whether each leader of a `@WhileLeader` job calls the method when it becomes the leader, and again after a call that has ended. */
 export class CallWatch {
   readonly #calls = new Map<string, Calls>();
+  /** How many leaders of a job have crashed since a call last returned. */
+  readonly #crashes = new Map<string, number>();
 
   constructor(
     private readonly timeline: Timeline,
@@ -37,7 +41,15 @@ export class CallWatch {
   ) {}
 
   led(process: Caller, job: string): void {
+    const crashes = this.#crashes.get(job) ?? 0;
+    const calls = this.#of(process, job);
+    if (crashes > 0) calls.nextMs = Math.max(calls.nextMs, process.clock.now() + delayAfter(crashes) + RECORD_MS);
     this.#expect(process, job);
+  }
+
+  /** The process of a leader has crashed: the next one calls the method later. */
+  crashed(job: string): void {
+    this.#crashes.set(job, (this.#crashes.get(job) ?? 0) + 1);
   }
 
   began(process: Caller, job: string): void {
@@ -49,8 +61,8 @@ export class CallWatch {
     const calls = this.#of(process, job);
     if (how === 'threw') calls.throws += 1;
     if (how === 'returned') calls.throws = 0;
-    const delayMs = RESTART_DELAY_MS * 2 ** Math.max(calls.throws - 1, 0);
-    calls.nextMs = process.clock.now() + Math.min(delayMs, LONGEST_DELAY_MS);
+    if (how === 'returned') this.#crashes.delete(job);
+    calls.nextMs = process.clock.now() + delayAfter(calls.throws);
     const stepsDown = how === 'threw' && calls.throws % THROWS_UNTIL_STEP_DOWN === 0;
     if (!stepsDown) this.#expect(process, job);
     return stepsDown;
@@ -76,4 +88,8 @@ export class CallWatch {
     this.#calls.set(key, calls);
     return calls;
   }
+}
+
+function delayAfter(failures: number): number {
+  return Math.min(RESTART_DELAY_MS * 2 ** Math.max(failures - 1, 0), LONGEST_DELAY_MS);
 }

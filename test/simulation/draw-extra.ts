@@ -101,6 +101,18 @@ export function drawUnregistrations(draw: Draw): Fault[] {
   }));
 }
 
+/** With heartbeat threads, some processes end by an exception, sometimes one after the other. */
+export function drawExits(draw: Draw): Fault[] {
+  const { chance, setting, places } = draw;
+  if (!setting.threads.includes(true) || chance.happens(0.4)) return [];
+  return Array.from({ length: chance.pick([1, 2, 4]) }, () => ({
+    kind: 'exit',
+    atMs: chance.between(0.05, 1) * setting.faultsForMs,
+    place: drawPlace(chance, places),
+    ...drawRestart(draw),
+  }));
+}
+
 /** In some scenarios jobs are paused on all replicas for a while. */
 export function drawPauses(draw: Draw): Fault[] {
   const { chance, setting, places } = draw;

@@ -3,6 +3,7 @@ import { type Draw, drawClock } from './draw.js';
 import {
   drawAbsences,
   drawBlocks,
+  drawExits,
   drawFirstDeaths,
   drawLostResumes,
   drawNodeFailovers,
@@ -56,6 +57,7 @@ export function drawPlan(seed: number): Plan {
     ...drawStoreClockJumps(of('store-clock-jumps')),
     ...drawUnregistrations(of('unregister')),
     ...drawPauses(of('pauses')),
+    ...drawExits(of('exits')),
     ...drawLostResumes(of('lost-resumes')),
     ...drawFirstDeaths(of('first-deaths')),
     ...drawNodeFailovers(of('nodes'), temper),

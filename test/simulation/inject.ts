@@ -92,6 +92,7 @@ export function inject(fault: Fault, context: StoryContext): void {
       data.forget(fault.job);
       return;
     case 'kill':
+    case 'exit':
     case 'crash':
     case 'stop':
     case 'pause':
@@ -123,6 +124,11 @@ function injectIntoProcess(fault: FaultOfProcess, injection: Injection): void {
   switch (fault.kind) {
     case 'kill':
       die(fault, injection);
+      return;
+    case 'exit':
+      target.exit();
+      place.leave();
+      comeBack(fault, injection);
       return;
     case 'crash':
       target.crashAt(fault.step, () => {

@@ -117,6 +117,8 @@ export type Fault =
   | (AtPlace & Restart & { readonly kind: 'kill' })
   /** The process dies the next time that it reaches this step. */
   | (AtPlace & Restart & { readonly kind: 'crash'; readonly step: Step })
+  /** The process ends by an uncaught exception. Its heartbeat thread, if it has one, ends its sessions meanwhile. */
+  | (AtPlace & Restart & { readonly kind: 'exit' })
   | (AtPlace & Restart & { readonly kind: 'stop' })
   /** The process is halted: see `Standstill`. */
   | (AtPlace & { readonly kind: 'pause' | 'suspend' | 'freeze'; readonly forMs: number })
@@ -179,6 +181,7 @@ export function faultInWords(fault: Fault): string {
 function detail(fault: Fault): string {
   switch (fault.kind) {
     case 'kill':
+    case 'exit':
     case 'stop':
       return `back after ${inWords(fault)}`;
     case 'crash':

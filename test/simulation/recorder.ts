@@ -109,6 +109,11 @@ export class Recorder {
     this.windows.push({ ...window, fromMs: nowMs, untilMs: nowMs + forMs });
   }
 
+  /** The process of a leader has crashed. */
+  crashed(job: string): void {
+    this.#calls.crashed(job);
+  }
+
   /** The store has lost data. A process that starts now knows nothing of what was lost. */
   dataLost(): void {
     const { nowMs } = this.#parts.timeline;

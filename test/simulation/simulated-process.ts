@@ -197,6 +197,18 @@ export class SimulatedProcess implements Watched {
     this.#end('is killed');
   }
 
+  /** An uncaught exception. A process that is halted or blocked has none: it is killed. */
+  exit(): void {
+    if (!this.clock.isRunning) {
+      this.kill();
+      return;
+    }
+    const { recorder } = this.#parts;
+    for (const job of JOBS) if (this.isLeading(job)) recorder.crashed(job);
+    this.#endMain('crashes');
+    this.#thread?.exit();
+  }
+
   /** SIGTERM: resolves when the process would exit. */
   async stop(): Promise<void> {
     const { timeline, recorder } = this.#parts;
@@ -245,10 +257,14 @@ export class SimulatedProcess implements Watched {
   }
 
   #end(how: string): void {
+    this.#endMain(how);
+    this.#thread?.end();
+  }
+
+  #endMain(how: string): void {
     const { recorder } = this.#parts;
     this.clock.end();
     this.#network.end();
-    this.#thread?.end();
     recorder.note(`${this.name} ${how}`);
     recorder.ended(this.name);
     this.#parts.lock?.watch.ended(this.name);

@@ -21,6 +21,8 @@ interface ThreadParts {
 
 /** The longest time that a message between the threads takes. */
 const MESSAGE_MS = 2;
+/** How long the main thread waits for it in its `exit` event. */
+const EXIT_WAIT_MS = 200;
 
 /** The heartbeat thread of a process. Messages between the two threads arrive in order, a moment later. */
 export class SimulatedThread implements HeartbeatBackup {
@@ -62,6 +64,19 @@ export class SimulatedThread implements HeartbeatBackup {
   close(): Promise<void> {
     this.end();
     return Promise.resolve();
+  }
+
+  /** The main thread is in its `exit` event, and waits for no longer than 0.2 s. */
+  exit(): void {
+    const end = (): void => {
+      this.end();
+    };
+    this.clock.setTimer(EXIT_WAIT_MS, end);
+    this.#states.send(() => {
+      this.clock.deliver(() => {
+        void this.#heartbeats.endSessions().then(end);
+      });
+    });
   }
 
   /** It is terminated. What it has sent still arrives. */

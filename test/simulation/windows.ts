@@ -72,6 +72,7 @@ export function windowsOf(fault: Fault, plan: Plan): readonly WindowOfFault[] {
       return [lead(fault.forMs + longestMs), withSlowStoreTime(fault.forMs, setting)];
     // a lease covers this fault
     case 'kill':
+    case 'exit':
     case 'crash':
     case 'stop':
     case 'step-down':
