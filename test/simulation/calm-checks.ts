@@ -9,6 +9,8 @@ import { type SimulatedServer } from './simulated-server.js';
 export interface Candidate {
   /** Whether it has competed for a job since then, is not halted, and reaches the store. */
   couldLeadSince(job: string, sinceMs: number): boolean;
+  /** Whether it is not halted, and its network is good. */
+  readonly reachesStore: boolean;
   /** Whether it has the lock, and is not halted. */
   isLeading(job: string): boolean;
 }
@@ -65,7 +67,8 @@ function lockCheck({ plan, recorder, server, locks }: CalmParts): CalmCheck {
   return {
     boundMs: () => lockBoundMs(plan),
     check: (calmFromMs) => {
-      if (server.isWell && locks.isStuckSince(calmFromMs)) recorder.missed('no-leader', LOCK, calmFromMs);
+      const reaching = new Set([...recorder.living].filter((one) => one.reachesStore).map(({ name }) => name));
+      if (server.isWell && locks.isStuckSince(calmFromMs, reaching)) recorder.missed('no-leader', LOCK, calmFromMs);
     },
   };
 }

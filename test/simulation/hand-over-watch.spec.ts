@@ -49,6 +49,12 @@ describe('A job that its leader gives back', () => {
     expect(await missedAfterRelease()).toEqual([]);
   });
 
+  it('is not given back if its leader dies at this moment', async () => {
+    holder = 'a';
+    living = ['b'];
+    expect(await missedAfterRelease()).toEqual([]);
+  });
+
   it('may be without a leader for longer during a fault', async () => {
     isOrderly = false;
     expect(await missedAfterRelease()).toEqual([]);

@@ -39,8 +39,11 @@ export class HandOverWatch {
     const { nowMs } = timeline;
     this.#begun.set(job, nowMs);
     timeline.after(boundMs(), () => {
-      const isTaken = ![undefined, process].includes(holderOf(job));
-      if (isTaken || this.#begun.get(job) !== nowMs || !isOrderly(job, nowMs)) return;
+      const holder = holderOf(job);
+      const isTaken = holder !== undefined && holder !== process;
+      // its lock ends with its session
+      const isDead = holder === process && ![...living()].some(({ name }) => name === process);
+      if (isTaken || isDead || this.#begun.get(job) !== nowMs || !isOrderly(job, nowMs)) return;
       const successor = [...living()].find(
         (other) =>
           other.name !== process && other.couldLeadSince(job, nowMs - NEWCOMER_MS) && !this.standsBack(other.name, job),

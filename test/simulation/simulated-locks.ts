@@ -47,10 +47,11 @@ export class LockWatch {
     this.#holders.delete(process);
   }
 
-  /** Whether a request waits since then and no process has taken the lock. */
-  isStuckSince(sinceMs: number): boolean {
+  /** Whether a request of one of these processes waits since then and no process has taken the lock. */
+  isStuckSince(sinceMs: number, processes: ReadonlySet<string>): boolean {
     const isHeld = [...this.#holders.values()].some((handle) => handle.isHeld());
-    return !isHeld && this.#takenMs < sinceMs && [...this.#waitsSince.values()].some((waitsMs) => waitsMs <= sinceMs);
+    const waiting = [...this.#waitsSince].filter(([process, waitsMs]) => waitsMs <= sinceMs && processes.has(process));
+    return !isHeld && this.#takenMs < sinceMs && waiting.length > 0;
   }
 }
 

@@ -141,7 +141,11 @@ export class SimulatedProcess implements Watched {
 
   couldLeadSince(job: string, sinceMs: number): boolean {
     const competes = this.#pool.state === 'started' && this.#pool.find(job)?.active !== undefined;
-    return competes && this.startedMs <= sinceMs && this.#isAwake && this.#network.isGood;
+    return competes && this.startedMs <= sinceMs && this.reachesStore;
+  }
+
+  get reachesStore(): boolean {
+    return this.#isAwake && this.#network.isGood;
   }
 
   /** A heartbeat thread leads for a main thread that is blocked. */
