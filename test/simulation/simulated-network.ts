@@ -253,6 +253,8 @@ export class SimulatedNetwork implements LockStore {
   #subscribe(connection: Connection): void {
     const { data } = this.#parts.server;
     const { chance, timeline } = this.#parts;
+    // a late request of an old connection does not change the new one
+    if (!connection.isOpen) return;
     this.#unsubscribe?.();
     this.#unsubscribe = data.addListener({
       message: (message) => {
