@@ -22,6 +22,8 @@ export interface Backlog {
   /** When the last run of an interval began and ended. Undefined: not known. */
   readonly runStartedAt: number | undefined;
   readonly runEndedAt: number | undefined;
+  /** The later of the two that the store had recorded. This replica may know a later run of its own, of which the last leader did not know. */
+  readonly recordedRunAt: number | undefined;
   /** When the lease of a last leader ended that may have started runs until then. Undefined: its session is not known to have ended. */
   readonly leaseEndedAt: number | undefined;
   /** The last leader, if it ended its session itself when its process crashed. Undefined: it did not. */
@@ -145,6 +147,7 @@ export class Watermarks {
       slot: this.#progress.slot ?? 0,
       runStartedAt: this.#progress.runStartedAt,
       runEndedAt: this.#progress.runEndedAt,
+      recordedRunAt: latest(grant.runStartedAt, grant.runEndedAt),
       lastRun: grant.lastRun,
     };
   }

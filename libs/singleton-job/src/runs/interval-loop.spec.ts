@@ -1,3 +1,4 @@
+import { type JobRun } from '../jobs/job-run.js';
 import { describe, expect, it } from '@jest/globals';
 import { interval } from '../schedule/interval.js';
 import { type TestReplica } from '../testing/replicas/test-replica.js';
@@ -155,6 +156,26 @@ describe('An interval job', () => {
       expect(b.observer.eventLines).toContain('28001 leadershipGained');
       expect(runs(b.observer.eventLines)[0]).toBe('47000 runStarted schedule');
     });
+  });
+
+  it('keeps the delay after the run of another leader that was never recorded, also if a run of its own ended meanwhile', async () => {
+    const jobs = (firstMs: number) => {
+      let runs = 0;
+      const run = (given: JobRun) => lasting(replicas.clock, runs++ === 0 ? firstMs : 1)(given);
+      return [job({ schedule: interval(7_900), run })];
+    };
+    const a = replicas.start('a', jobs(18_000));
+    await replicas.clock.advance(100);
+    const b = replicas.start('b', jobs(1));
+    a.store.partition();
+    await replicas.clock.advance(12_000);
+    a.store.heal();
+    await replicas.clock.advance(4_400);
+    b.store.partition();
+    await replicas.clock.advance(40_000);
+    const lastOfB = timesOf(b, 'runStarted').at(-1) ?? NaN;
+    expect(timesOf(a, 'runStarted').at(1)).toBeGreaterThanOrEqual(lastOfB + 7_900);
+    b.store.heal();
   });
 
   it('keeps the delay across its own lost term whose run was never recorded', async () => {

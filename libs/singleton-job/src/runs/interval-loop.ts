@@ -57,9 +57,10 @@ export function noteIntervalEnd({ schedule }: Job, term: Term): void {
  * ended. So an end at that time is presumed if a run had begun, or was due by then: `presumedEnd`, by the clock of the store.
  */
 export function firstIntervalRun(schedule: IntervalSchedule, { startedAt, backlog }: Term) {
-  const { grantedAt, runStartedAt = -Infinity, runEndedAt = -Infinity, leaseEndedAt = -Infinity } = backlog;
+  const { grantedAt, recordedRunAt = -Infinity, leaseEndedAt = -Infinity } = backlog;
+  const { runStartedAt = -Infinity, runEndedAt = -Infinity } = backlog;
   const known = Math.max(runStartedAt, runEndedAt);
-  const isPresumed = runStartedAt > runEndedAt || schedule.next(known) < leaseEndedAt;
+  const isPresumed = runStartedAt > runEndedAt || schedule.next(recordedRunAt) < leaseEndedAt;
   const lastEnd = isPresumed ? Math.max(known, leaseEndedAt) : known;
   const delayMs = Math.min(Math.max(schedule.next(lastEnd) - grantedAt, 0), schedule.delayMs);
   return { dueMs: startedAt.now + delayMs, presumedEnd: isPresumed ? lastEnd : undefined };
