@@ -34,6 +34,11 @@ export const heartbeatThread = contestant('singleton-job, heartbeatThread', 'sin
 export const schedule = contestant('@nestjs/schedule', 'nest-schedule');
 export const lockPerTick = contestant('schedule + lock per tick', 'lock-per-tick');
 export const keyPerSlot = contestant('schedule + key per slot', 'key-per-slot');
+/** The registry has no `@nestjs/locks` to install: this is the design that its documentation describes. */
+export const nestLocks = contestant('@nestjs/locks design', 'one-instance');
+export const nestLocksOneRun = contestant('@nestjs/locks design, without overlapping', 'one-instance', {
+  withoutOverlapping: true,
+});
 export const bullmq = contestant('BullMQ', 'bullmq');
 export const bullmqOne = contestant('BullMQ, global concurrency 1', 'bullmq', { globalConcurrency: 1 });
 export const electionPerJob = contestant('original design', 'election-per-job');
@@ -47,6 +52,7 @@ const RIVALS: readonly Contestant[] = [
   schedule,
   lockPerTick,
   keyPerSlot,
+  nestLocksOneRun,
   bullmq,
   bullmqOne,
   electionPerJob,
@@ -58,6 +64,7 @@ const QUICK_RIVALS: readonly Contestant[] = [
   schedule,
   withLeaseOfASecond(lockPerTick, { lockMs: 1_000 }),
   keyPerSlot,
+  withLeaseOfASecond(nestLocksOneRun, { ttlMs: 1_000 }),
   withLeaseOfASecond(bullmqOne, { lockDuration: 1_000, stalledInterval: 1_000 }),
   withLeaseOfASecond(electionPerJob, { heartbeatMs: 300, expiryMs: 1_000 }),
 ];

@@ -4,6 +4,8 @@ import {
   electionPerJob,
   keyPerSlot,
   lockPerTick,
+  nestLocks,
+  nestLocksOneRun,
   onPostgres,
   onPostgresShort,
   singletonJob,
@@ -22,6 +24,8 @@ const CONTESTANTS = [
   onPostgresShort,
   lockPerTick,
   keyPerSlot,
+  nestLocks,
+  nestLocksOneRun,
   bullmq,
 ];
 
