@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import ts from 'typescript';
 import { ROOT } from './workspace/paths.js';
 
-/** `npm run size`: lines of TypeScript code by folder, without comments, blank lines and imports. */
+/** `npx tsx tools/size.ts`: lines of TypeScript code by folder, without comments, blank lines and imports. */
 const SRC = 'libs/singleton-job/src';
 
 const sizes = ['libs', 'apps', 'test', 'tools', 'bench']
