@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { parse } from 'yaml';
 import { InvalidOptionsError } from '../../libs/singleton-job/src/base/errors/mistakes.errors.js';
 import { formatDuration } from '../../libs/singleton-job/src/options/duration.js';
 import { optionsOf } from '../../libs/singleton-job/src/options/job-option-table.js';
@@ -16,7 +17,7 @@ const adrs = readdirSync(join(ROOT, ADR))
   .toSorted();
 
 const pages = [
-  ...['README.md', 'ARCHITECTURE.md', 'CHANGELOG.md', 'CONTRIBUTING.md'],
+  ...['README.md', 'ARCHITECTURE.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md'],
   ...['apps', 'docs', 'libs', 'test'].flatMap(pagesUnder),
 ];
 
@@ -97,6 +98,15 @@ describe('the documentation', () => {
   });
 });
 
+describe('the policy and the forms for issues', () => {
+  it('lead to private reports in the repository of the manifest', () => {
+    const { repository } = JSON.parse(read('package.json')) as { repository: string };
+    for (const file of ['SECURITY.md', '.github/ISSUE_TEMPLATE/config.yml']) {
+      expect([file, read(file).match(/https:[^)\s]+/g)]).toEqual([file, [`${repository}/security/advisories/new`]]);
+    }
+  });
+});
+
 describe('the README', () => {
   it('begins with the code of the minimal application', () => {
     const [, quickStart] = /^```ts\n([^]*?)^```$/m.exec(readme) ?? [];
@@ -114,6 +124,33 @@ describe('the README', () => {
       .join('\n');
     const unused = entryPoints.filter((path) => !worker.includes(`'${join('nestjs-singleton-job', path)}'`));
     expect(unused).toEqual([]);
+  });
+});
+
+describe('docs/README.md', () => {
+  it('lists every page of the guide: the package has it as llms.txt', () => {
+    const listed = [...read('docs/README.md').matchAll(/^- \[.+?\]\(([^)]+)\): /gm)].map(([, page = '']) => page);
+    const guide = pagesUnder('docs').map((page) => page.slice('docs/'.length));
+    const others = ['README.md', ...guide.filter((page) => page.startsWith('adr/'))];
+    expect(guide.filter((page) => ![...listed, ...others].includes(page))).toEqual([]);
+  });
+});
+
+describe('docs/getting-started.md', () => {
+  it('says which versions are tested, as CI tests them', () => {
+    type Matrix = Readonly<Record<string, readonly string[]>>;
+    const ci = parse(read('.github/workflows/ci.yml')) as {
+      jobs: Readonly<Record<string, { strategy: { matrix: Matrix } }>>;
+    };
+    const matrix = (job: string): readonly string[] => Object.values(ci.jobs[job]?.strategy.matrix ?? {}).flat();
+    const servers = (name: string): string[] =>
+      matrix('redis').flatMap((server) => (server.startsWith(name) ? [server.replace(/.* /, '')] : []));
+    const rows = rowsUnder('you need', 'docs/getting-started.md');
+    const tested = new Map(rows.map(([name = '', , versions]) => [name, versions]));
+    expect(tested.get('Node')).toBe(matrix('everything').join(', '));
+    expect(tested.get('Redis')).toBe(servers('redis').join(', '));
+    expect(tested.get('or Valkey')).toBe(servers('valkey').join(', '));
+    expect(tested.get('[PostgreSQL](production/postgresql.md)')).toBe(matrix('postgresql').join(', '));
   });
 });
 
