@@ -31,6 +31,12 @@ export const onPostgresShort = contestant(
   'postgres',
 );
 export const heartbeatThread = contestant('singleton-job, heartbeatThread', 'singleton-job', { heartbeatThread: true });
+export const heartbeatThreadOnPostgres = contestant(
+  'singleton-job on PostgreSQL, heartbeatThread',
+  'singleton-job',
+  { heartbeatThread: true },
+  'postgres',
+);
 export const schedule = contestant('@nestjs/schedule', 'nest-schedule');
 export const lockPerTick = contestant('schedule + lock per tick', 'lock-per-tick');
 export const keyPerSlot = contestant('schedule + key per slot', 'key-per-slot');

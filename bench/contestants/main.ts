@@ -73,6 +73,13 @@ function answerTo(question: string): unknown {
     blocksMs = Number(question.slice('block '.length));
     return true;
   }
+  if (question === 'exit') process.exit(1);
+  if (question === 'exception') {
+    setImmediate(() => {
+      throw new Error('thrown on purpose');
+    });
+    return true;
+  }
   if (question === 'lateness') {
     const result = structuredClone(lateMs);
     for (const late of Object.values(lateMs)) late.length = 0;

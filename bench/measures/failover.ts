@@ -10,6 +10,7 @@ import {
 } from '../contestants.js';
 import { figure, percentile, type Row } from '../figures.js';
 import { type Measure, type Scale, sideBySide, times } from '../measure.js';
+import { type WorkerProcess } from '../../tools/replicas/worker-process.js';
 import { HALF_SECOND, Replicas } from '../replicas.js';
 
 export const failover: Measure = {
@@ -20,7 +21,10 @@ export const failover: Measure = {
     'in its place. An overlap is a pair of runs at the same time; the run of a killed process ends with it.',
   mostlyWaits: true,
 
-  run: (scale) => sideBySide(rivals(scale.isQuick), (one) => measure(one, scale)),
+  run: (scale) =>
+    sideBySide(rivals(scale.isQuick), (one) =>
+      afterEnds(one, scale, { word: 'kill', ends: killsOf(one, scale), end: (victim) => victim.kill() }),
+    ),
 };
 
 function killsOf(contestant: Contestant, { pick }: Scale): number {
@@ -30,27 +34,40 @@ function killsOf(contestant: Contestant, { pick }: Scale): number {
   return pick(contestant === bullmqOne ? 2 : 3, 1);
 }
 
-async function measure(contestant: Contestant, scale: Scale): Promise<Row['cells']> {
+interface Ends {
+  /** What ends the processes. */
+  readonly word: string;
+  /** How many of them. */
+  readonly ends: number;
+  /** Resolves when the process has ended. */
+  readonly end: (victim: WorkerProcess) => Promise<unknown>;
+}
+
+/** Ends one leader in mid-run after the other, and measures when another replica leads and runs the job. */
+export async function afterEnds(
+  contestant: Contestant,
+  scale: Scale,
+  { word, ends, end }: Ends,
+): Promise<Row['cells']> {
   await using replicas = await Replicas.start(contestant, { jobs: [HALF_SECOND], count: scale.pick(3, 2) });
-  const kills = killsOf(contestant, scale);
   const leads: number[] = [];
-  const runs = await times(kills, async (index) => {
+  const runs = await times(ends, async (index) => {
     const victim = await replicas.freshRun();
-    const killedAtMs = Date.now();
-    await victim.kill();
-    const { startedAtMs } = await replicas.runAfter(killedAtMs, victim);
+    const endedAtMs = Date.now();
+    await end(victim);
+    const { startedAtMs } = await replicas.runAfter(endedAtMs, victim);
     const gained = replicas.all
       .flatMap(({ events }) => events)
-      .find(({ event, atMs }) => event === 'leadershipGained' && atMs > killedAtMs);
-    if (gained !== undefined) leads.push(gained.atMs - killedAtMs);
-    if (index + 1 < kills) await replicas.add(1);
-    return startedAtMs - killedAtMs;
+      .find(({ event, atMs }) => event === 'leadershipGained' && atMs > endedAtMs);
+    if (gained !== undefined) leads.push(gained.atMs - endedAtMs);
+    if (index + 1 < ends) await replicas.add(1);
+    return startedAtMs - endedAtMs;
   });
   return {
-    kills,
-    'kill to the next leader, ms': leads.length === 0 ? '' : figure(leads),
+    [`${word}s`]: ends,
+    [`${word} to the next leader, ms`]: leads.length === 0 ? '' : figure(leads),
     'the same, 99 %': leads.length === 0 ? '' : percentile(leads, 0.99),
-    'kill to the next run, ms': figure(runs),
+    [`${word} to the next run, ms`]: figure(runs),
     'overlapping runs': overlaps(replicas.runs).length,
   };
 }

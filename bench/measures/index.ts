@@ -3,6 +3,7 @@ import { costOfFollower } from './cost-follower.js';
 import { costOfLeader } from './cost-leader.js';
 import { costOfRedis } from './cost-redis.js';
 import { costOfRun } from './cost-run.js';
+import { crash } from './crash.js';
 import { failover } from './failover.js';
 import { growth } from './growth.js';
 import { handOver } from './hand-over.js';
@@ -26,6 +27,7 @@ export const MEASURES: readonly Measure[] = [
   start,
   handOver,
   failover,
+  crash,
   overlap,
   redisGone,
   blockedLoop,
