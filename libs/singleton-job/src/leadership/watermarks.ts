@@ -154,9 +154,9 @@ export class Watermarks {
 
   /** A replica got this far. Nothing is lowered, and a handled occurrence counts as claimed. */
   raise(progress: Progress): void {
-    const raised: Progress = { ...this.#progress };
+    const raised = this.#progress;
     for (const field of FIELDS) raised[field] = latest(raised[field], progress[field]);
-    this.#progress = { ...raised, claimed: latest(raised.claimed, raised.handled) };
+    raised.claimed = latest(raised.claimed, raised.handled);
   }
 
   /** No run began or ended in the future: the clock of the store was set back. */
