@@ -152,8 +152,10 @@ export class Term {
 
   /** Whether a run may start now. Called again before each run. Past the deadline it first takes what the heartbeat thread has confirmed. */
   isValid(): boolean {
-    if (!isBefore(this.replica.context.clock, this.deadline)) this.replica.heartbeats.takeReports();
-    return this.#ended === undefined && isBefore(this.replica.context.clock, this.deadline);
+    const { context, heartbeats } = this.replica;
+    if (isBefore(context.clock, this.deadline)) return this.#ended === undefined;
+    heartbeats.takeReports();
+    return this.#ended === undefined && isBefore(context.clock, this.deadline);
   }
 
   /** Whether the term is over, also if its signal could not fire yet. */
