@@ -7,7 +7,7 @@ import { MAX_SLEEP_MS, type TickLoopParts } from './tick-loop.js';
  * every turn: a timer that fires early sleeps again, and after a blocked event loop one late tick is fired.
  */
 export async function fixedRateLoop(schedule: FixedRateSchedule, parts: TickLoopParts): Promise<void> {
-  const { clock, quit, sleeper, term, runs, job } = parts;
+  const { clock, sleeper, term, runs, job } = parts;
   const { periodMs } = schedule;
   const startedAt = clock.wallNow();
   // The slot that the last leader fired is not fired again. A slot far ahead comes from a wrong clock and is ignored.
@@ -16,7 +16,7 @@ export async function fixedRateLoop(schedule: FixedRateSchedule, parts: TickLoop
   /** The newest tick that waits for a superseded run to end. */
   let waiting: number | undefined;
 
-  while (!quit.aborted) {
+  while (!sleeper.isOver) {
     if (waiting !== undefined && !runs.isBusy) {
       fire(waiting, parts);
       waiting = undefined;

@@ -17,7 +17,7 @@ export async function intervalLoop(schedule: IntervalSchedule, parts: TickLoopPa
   // the next leader must not start the run earlier if this one hands over before it is due
   if (presumedEnd !== undefined) term.runEnded(presumedEnd);
 
-  while (!quit.aborted) {
+  while (!sleeper.isOver) {
     // a triggered run counts too: the next run comes one delay after its end
     const due = Math.max(firstDue, schedule.next(runs.endedAtMs));
     const waitMs = due - clock.now();

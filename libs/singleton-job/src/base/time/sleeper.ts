@@ -11,20 +11,31 @@ export class Sleeper {
   #timer: Timer | undefined;
   #resolve: (() => void) | undefined;
   #until: Promise<unknown> | undefined;
+  #isOver: boolean;
 
   constructor(
     private readonly clock: Clock,
-    private readonly signal: AbortSignal,
+    signal: AbortSignal,
   ) {
-    signal.addEventListener('abort', this.#wake);
+    this.#isOver = signal.aborted;
+    signal.addEventListener('abort', () => {
+      this.#isOver = true;
+      this.#wake();
+    });
+  }
+
+  /** Whether the signal has aborted. A loop reads it at each turn, where `signal.aborted` is slow. */
+  get isOver(): boolean {
+    return this.#isOver;
   }
 
   /** Resolves at the due time and never before, unless the signal aborts. */
   untilDue(): Promise<void> {
-    if (this.signal.aborted || this.clock.now() >= this.#dueMs) return Promise.resolve();
+    const restMs = this.#dueMs - this.clock.now();
+    if (this.#isOver || restMs <= 0) return Promise.resolve();
     return new Promise((resolve) => {
       this.#resolve = resolve;
-      this.#arm();
+      this.#arm(restMs);
     });
   }
 
@@ -61,14 +72,13 @@ export class Sleeper {
   }
 
   /** Rounded down: rounded up, it would be late by up to a millisecond. */
-  #arm(): void {
-    if (this.#dueMs === Infinity) return;
-    const restMs = this.#dueMs - this.clock.now();
-    this.#timer = this.clock.setTimer(Math.max(Math.floor(restMs), 1), this.#fired);
+  #arm(restMs: number): void {
+    if (restMs !== Infinity) this.#timer = this.clock.setTimer(Math.max(Math.floor(restMs), 1), this.#fired);
   }
 
   readonly #fired = (): void => {
-    if (this.clock.now() < this.#dueMs) this.#arm();
+    const restMs = this.#dueMs - this.clock.now();
+    if (restMs > 0) this.#arm(restMs);
     else this.#wake();
   };
 
