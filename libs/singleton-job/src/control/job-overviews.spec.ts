@@ -93,11 +93,10 @@ describe('The overview of all jobs', () => {
       startedAt: START,
       endedAt: START,
       outcome: 'cancelled',
-      by: 'web-1-4d020223',
     } as const;
     const text = writeLastRun(
       { ...run, error: 'x'.repeat(1_000) },
-      { token: 2 ** 53 - 1, number: 123_456, recordedAt: START },
+      { holder: 'web-1-4d020223.1@10000#1', token: 2 ** 53 - 1, number: 123_456, recordedAt: START },
     );
     expect(text.length).toBeLessThan(400);
   });

@@ -1,6 +1,5 @@
-import { type Term } from '../leadership/term.js';
 import { type Backlog } from '../leadership/watermarks.js';
-import { holderName } from '../store/lock-store.js';
+import { type Holder, holderName } from '../store/lock-store.js';
 
 /** What is known of a run, for other replicas. */
 export interface RunRecord {
@@ -11,19 +10,21 @@ export interface RunRecord {
   outcome: 'succeeded' | 'failed' | 'cancelled' | undefined;
   /** The message of the error of a failed run. */
   error: string | undefined;
-  /** `nodeId` with its random part. */
-  readonly by: string;
   /** How many runs in a row before this one ended with a crash of their process. Undefined: none. */
   readonly crashes?: number | undefined;
 }
 
 /** The last run of a job, as the store has it. One record is no history. */
 export interface RecordedRun extends Readonly<RunRecord> {
+  /** `nodeId` with its random part. */
+  readonly by: string;
   /** When it was recorded, by the wall clock of its replica. */
   readonly recordedAt: number;
 }
 
-interface Order {
+/** Which run it is, and when it was recorded. */
+export interface RunOrigin {
+  readonly holder: Holder;
   /** The fencing token of its term. */
   readonly token: number;
   /** Grows with each run of a replica. */
@@ -32,9 +33,8 @@ interface Order {
 }
 
 /** The record of a run that begins. */
-export function newRecord(startedAt: number, { holder }: Term, crashes: number | undefined): RunRecord {
-  const by = holderName(holder);
-  return { startedAt, endedAt: undefined, outcome: undefined, error: undefined, by, crashes };
+export function newRecord(startedAt: number, crashes?: number): RunRecord {
+  return { startedAt, endedAt: undefined, outcome: undefined, error: undefined, crashes };
 }
 
 const MOST_OF_ERROR = 200;
@@ -45,10 +45,11 @@ const ORDER_DIGITS = 10;
  * A record begins with digits, by which the store keeps the newest one: the fencing token, then the number of the run, then whether it has
  * ended.
  */
-export function writeLastRun(run: RunRecord, { token, number, recordedAt }: Order): string {
+export function writeLastRun(run: RunRecord, { holder, token, number, recordedAt }: RunOrigin): string {
   const order = 2 * number + (run.endedAt === undefined ? 0 : 1);
   const digits = `${String(token).padStart(TOKEN_DIGITS, '0')}${String(order).padStart(ORDER_DIGITS, '0')}`;
-  return `${digits} ${JSON.stringify({ ...run, error: run.error?.slice(0, MOST_OF_ERROR), recordedAt })}`;
+  const error = run.error?.slice(0, MOST_OF_ERROR);
+  return `${digits} ${JSON.stringify({ ...run, error, by: holderName(holder), recordedAt })}`;
 }
 
 /** Undefined: there is none, or another program wrote the field. */

@@ -3,7 +3,7 @@ import { type Job } from '../jobs/job.js';
 import { messageOf } from '../base/errors/message-of.js';
 import { type RunAbortCode, RunAbortedError } from '../base/errors/run.errors.js';
 import { type Notify } from '../base/events/events.js';
-import { type RunInfo } from '../base/events/run-info.js';
+import { type RunEnded, type RunInfo } from '../base/events/run-info.js';
 import { type RunInterceptor } from '../base/events/run-interceptor.js';
 import { type Term } from '../leadership/term.js';
 import { type Clock, type Timer } from '../base/time/clock.js';
@@ -29,8 +29,6 @@ export interface RunnerParts {
 
 /** One run, from its start until the method has ended, also if it ignores its signal. */
 export class RunHandle implements RunControl {
-  /** Resolves when the method has ended. Never rejects. */
-  readonly ended: Promise<void>;
   readonly info: RunInfo;
   readonly missed: MissedOccurrences | null;
   /** For other replicas. It keeps nothing else of the run in memory. */
@@ -54,7 +52,7 @@ export class RunHandle implements RunControl {
     this.missed = missed;
     const startedAt = new Date(clock.wallNow());
     this.info = Object.freeze({ job: name, kind: schedule.kind, cause, scheduledAt, startedAt, fencingToken });
-    this.record = newRecord(startedAt.getTime(), term, crashes);
+    this.record = newRecord(startedAt.getTime(), crashes);
     notify('runStarted', this.info);
     this.#startedMs = clock.now();
     if (timeoutMs !== undefined) {
@@ -62,7 +60,6 @@ export class RunHandle implements RunControl {
         this.abort('TIMEOUT');
       });
     }
-    this.ended = this.#run(new JobRun(this.info, this));
   }
 
   /** Created at first use: an AbortController costs more than the rest of an empty run. */
@@ -118,8 +115,10 @@ export class RunHandle implements RunControl {
     if (this.#aborting !== undefined) this.#fire(this.#aborting, code);
   }
 
-  async #run(run: JobRun): Promise<void> {
+  /** Calls the method, and `onEnd` when it has ended: never before this returns. Resolves right after that, and never rejects. */
+  async begin(onEnd: (run: RunHandle) => void): Promise<void> {
     const { job, notify, interceptors } = this.parts;
+    const run = new JobRun(this.info, this);
     try {
       // the lease may have ended while observers of runStarted were called
       run.assertLeader();
@@ -139,14 +138,19 @@ export class RunHandle implements RunControl {
         this.record.outcome = 'cancelled';
         notify('runCancelled', { ...this.#withDuration(), code: this.#abortCode });
       }
+      // a method may throw before this function returns
+      await Promise.resolve();
     } finally {
       this.record.endedAt = Math.round(this.parts.clock.wallNow());
       this.#cancelTimers();
+      onEnd(this);
     }
   }
 
-  #withDuration() {
-    return { ...this.info, durationMs: this.elapsedMs };
+  /** Each property by name: a spread of a frozen object is slow. */
+  #withDuration(): RunEnded {
+    const { job, kind, cause, scheduledAt, startedAt, fencingToken } = this.info;
+    return { job, kind, cause, scheduledAt, startedAt, fencingToken, durationMs: this.elapsedMs };
   }
 
   #fire(aborting: AbortController, code: RunAbortCode): void {

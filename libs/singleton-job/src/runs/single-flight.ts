@@ -2,7 +2,7 @@ import { type RunAbortCode } from '../base/errors/run.errors.js';
 import { type RunInfo } from '../base/events/run-info.js';
 import { type Term } from '../leadership/term.js';
 import { type Clock, instant } from '../base/time/clock.js';
-import { HEALTHY_RUN_MS, newRecord, type RunRecord, writeLastRun } from './last-run.js';
+import { HEALTHY_RUN_MS, newRecord, type RunOrigin, type RunRecord, writeLastRun } from './last-run.js';
 import { RunHandle, type RunnerParts, type Tick } from './run-handle.js';
 
 /** Two clocks that differ by less agree: they are read one after the other. */
@@ -65,29 +65,33 @@ export class SingleFlight {
   /** Records in the store that a run is about to begin. For a run that may end its process. */
   async announce(crashes: number, term: Term): Promise<void> {
     const { clock } = this.parts;
-    const record = newRecord(Math.floor(clock.wallNow()), term, crashes);
-    await term.runBegins(describer(record, { token: term.fencingToken, number: 0 }, clock));
+    const record = newRecord(Math.floor(clock.wallNow()), crashes);
+    const origin = { holder: term.holder, token: term.fencingToken, number: 0 };
+    await term.runBegins(describer(record, origin, clock));
   }
 
   /** Starts a run. None may be in flight. */
   start(tick: Tick, term: Term): RunInfo {
     const run = new RunHandle(this.parts, tick, term);
+    this.#idle = run.begin(this.#ended);
     this.#inFlight = run;
     this.#started += 1;
-    term.runBegan(describer(run.record, { token: term.fencingToken, number: this.#started }, this.parts.clock));
+    const origin = { holder: term.holder, token: term.fencingToken, number: this.#started };
+    term.runBegan(describer(run.record, origin, this.parts.clock));
     // the term ended while the run began, so the listeners of its signal could not abort the run yet
-    if (term.signal.aborted) run.abort('LEASE_LOST');
+    if (term.end !== undefined) run.abort('LEASE_LOST');
     this.#watchWallClock(run, term);
-    this.#idle = run.ended.then(() => {
-      this.#inFlight = undefined;
-      if (!run.wasCalled) return;
-      this.#endedAtMs = this.parts.clock.now();
-      if (run.record.outcome === 'failed') this.#failures = run.elapsedMs < HEALTHY_RUN_MS ? this.#failures + 1 : 1;
-      else if (run.abortCode === undefined) this.#failures = 0;
-      this.parts.onEnd(term);
-    });
     return run.info;
   }
+
+  readonly #ended = (run: RunHandle): void => {
+    this.#inFlight = undefined;
+    if (!run.wasCalled) return;
+    this.#endedAtMs = this.parts.clock.now();
+    if (run.record.outcome === 'failed') this.#failures = run.elapsedMs < HEALTHY_RUN_MS ? this.#failures + 1 : 1;
+    else if (run.abortCode === undefined) this.#failures = 0;
+    this.parts.onEnd(run.term);
+  };
 
   /** Aborts the run in flight, if there is one. */
   abort(code: RunAbortCode): void {
@@ -139,10 +143,6 @@ export class SingleFlight {
 }
 
 /** Outside of the class, so that it keeps nothing else of the run in memory. */
-function describer(
-  record: RunRecord,
-  order: { readonly token: number; readonly number: number },
-  clock: Clock,
-): () => string {
-  return () => writeLastRun(record, { ...order, recordedAt: Math.round(clock.wallNow()) });
+function describer(record: RunRecord, origin: Omit<RunOrigin, 'recordedAt'>, clock: Clock): () => string {
+  return () => writeLastRun(record, { ...origin, recordedAt: Math.round(clock.wallNow()) });
 }
