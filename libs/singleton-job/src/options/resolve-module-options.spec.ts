@@ -40,8 +40,14 @@ describe('A connection that is a function', () => {
     await expect(resolve(connections(new Error('sealed')), { nodeId: '' })).rejects.toMatchObject({ problems });
   });
 
+  it('is no mistake in the options if it fails', async () => {
+    await expect(resolve(connections(new Error('Vault is sealed')))).rejects.toMatchObject({
+      code: 'STORE_UNREACHABLE',
+      message: expect.stringContaining('connection is a function, and it failed: Vault is sealed') as unknown,
+    });
+  });
+
   it.each([
-    ['fails', connections(new Error('Vault is sealed')), 'connection is a function, and it failed: Vault is sealed'],
     [
       'returns another kind',
       connections('http://a'),
@@ -57,18 +63,13 @@ describe('A connection that is a function', () => {
     await expect(resolve(connection)).rejects.toMatchObject({ problems: [message] });
   });
 
-  it('fails a later client if what it returns is wrong, or another kind', async () => {
-    const { readConnection } = await resolve(
-      connections('redis://a:1', '', CLUSTER, 'postgres://a', new Error('sealed')),
-    );
-    const prefix = 'what the function connection returns must';
-    await expect(readConnection?.()).rejects.toThrow(`${prefix} be a redis://, rediss:// or postgresql:// URL, got ''`);
-    await expect(readConnection?.()).rejects.toThrow(`${prefix} stay one Redis server, got a Redis Cluster`);
-    await expect(readConnection?.()).rejects.toThrow(`${prefix} stay one Redis server, got a PostgreSQL`);
-    await expect(readConnection?.()).rejects.toThrow('connection is a function, and it failed: sealed');
+  it('is called once for clients that connect at the same time', async () => {
+    const { readConnection } = await resolve(connections('redis://a:1', 'redis://b:2', 'redis://c:3'));
+    expect(await Promise.all([readConnection?.(), readConnection?.()])).toEqual(['redis://b:2', 'redis://b:2']);
+    expect(await readConnection?.()).toBe('redis://c:3');
   });
 
-  describe('that does not answer', () => {
+  describe('and time', () => {
     beforeEach(() => {
       jest.useFakeTimers();
     });
@@ -76,12 +77,42 @@ describe('A connection that is a function', () => {
       jest.useRealTimers();
     });
 
-    it('fails after 10 s', async () => {
-      const answer = expect(resolve(() => new Promise(() => undefined))).rejects.toMatchObject({
-        problems: ['connection is a function, and it failed: it did not answer within 10 s'],
-      });
+    it('fails a later client if what it returns is wrong, or another kind', async () => {
+      const { readConnection } = await resolve(connections('redis://a:1', '', CLUSTER, 'postgres://a'));
+      const prefix = 'what the function connection returns must';
+      for (const mistake of [
+        "be a redis://, rediss:// or postgresql:// URL, got ''",
+        'stay one Redis server, got a Redis Cluster',
+        'stay one Redis server, got a PostgreSQL',
+      ]) {
+        await expect(readConnection?.()).rejects.toThrow(`${prefix} ${mistake}`);
+        jest.advanceTimersByTime(1_000);
+      }
+    });
+
+    it('is not called again in the second in which it failed', async () => {
+      const { readConnection } = await resolve(connections('redis://a:1', new Error('sealed'), 'redis://b:2'));
+      const sealed = 'connection is a function, and it failed: sealed';
+      await expect(readConnection?.()).rejects.toThrow(sealed);
+      jest.advanceTimersByTime(999);
+      await expect(readConnection?.()).rejects.toThrow(sealed);
+      jest.advanceTimersByTime(1);
+      expect(await readConnection?.()).toBe('redis://b:2');
+    });
+
+    it('fails after 10 s without an answer at start-up', async () => {
+      const answer = expect(resolve(() => new Promise(() => undefined))).rejects.toThrow('not answer within 10 s');
       await jest.advanceTimersByTimeAsync(10_000);
       await answer;
+    });
+
+    it('is called anew by the next client after 3 s without an answer', async () => {
+      const answers = ['redis://a:1', new Promise(() => undefined), 'redis://b:2'];
+      const { readConnection } = await resolve(() => answers.shift());
+      const hanging = expect(readConnection?.()).rejects.toThrow('it did not answer within 3 s');
+      await jest.advanceTimersByTimeAsync(3_000);
+      await hanging;
+      expect(await readConnection?.()).toBe('redis://b:2');
     });
   });
 });
