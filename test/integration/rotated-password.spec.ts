@@ -93,6 +93,24 @@ describe('A password that changes while the application runs', () => {
     await until('the job runs on', () => ticks.count > count);
     expect(losses.reasons).toEqual([]);
   });
+
+  it.each(['Redis', 'PostgreSQL'])('says at once why the function failed on %s', async (store) => {
+    await using server = await (store === 'Redis' ? rotatingRedis() : rotatingPostgres(folder));
+    await server.setPassword('first');
+    let isSealed = false;
+    const connection = async () => {
+      if (isSealed) throw new Error('Vault is sealed');
+      return server.connection('first');
+    };
+    await using started = await startApplication({
+      imports: [SingletonJobModule.forRoot({ projectName: 'myapp', connection })],
+      providers: [Ticks],
+    });
+    await until('the job runs', () => started.app.get(Ticks).count > 0);
+    isSealed = true;
+    await server.cutConnections();
+    await until('the log has the cause', () => started.logger.lines.some((line) => line.includes('Vault is sealed')));
+  });
 });
 
 /** A server that asks for a password. */

@@ -103,7 +103,7 @@ export interface LockStoreListener {
   connected?(): void;
   /**
    * There is no connection. All open requests are rejected, and all later ones until `connected`. Called once more during an outage if
-   * a person must change something, such as the password. A store without connections never calls it.
+   * its cause shows only then, and if a person must change something, such as the password. A store without connections never calls it.
    */
   disconnected?(error: LockStoreError): void;
   /** Messages are received from now on. Messages that were sent before are lost. */

@@ -165,8 +165,9 @@ export interface JobEvents {
 
   /**
    * An outage begins: this process has lost its connection to the store, or cannot connect. With a `job`, two requests in a row about its
-   * lock have failed, as on a cluster with a missing shard. Sent again after 1 min, 2 min, 4 min and so on of the same outage. Not called
-   * for a single failed request, for a request that the store denies, nor after the connections are closed.
+   * lock have failed, as on a cluster with a missing shard. Sent again after 1 min, 2 min, 4 min and so on of the same outage, and once when
+   * its cause shows only later: the function `connection` failed. Not called for a single failed request, for a request that the store
+   * denies, nor after the connections are closed.
    */
   storeUnreachable: {
     /** Name of the job whose lock cannot be reached. Left out: the connection is lost. */

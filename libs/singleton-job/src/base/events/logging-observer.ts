@@ -223,7 +223,7 @@ function describeOutage(store: string, job: string | undefined, outageMs: number
   const state =
     outageMs === 0 ? `${store} is unavailable` : `${store} has been unavailable for ${showDuration(outageMs)}`;
   if (job !== undefined) return `${state}, for this ${isLock(job) ? 'lock' : 'job'} only`;
-  return outageMs === 0 ? `${state}, and every job and lock needs it` : `no job or lock works: ${state}`;
+  return `${state}, and every job and lock needs it`;
 }
 
 /** Of `LockService`; no job has a slash in its name. */

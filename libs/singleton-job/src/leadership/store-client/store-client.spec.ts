@@ -542,6 +542,20 @@ describe('An outage', () => {
     expect(other.lines()).toEqual(['0 storeUnreachable']);
   });
 
+  it('is reported once more when its cause shows later', async () => {
+    const fixture = setup();
+    fixture.open();
+    await settle();
+    fixture.cut();
+    await fixture.clock.advance(300);
+    for (const cause of ['Vault is sealed', 'Vault is sealed', 'no route'])
+      fixture.disconnect(new LockStoreError('STORE_UNREACHABLE', cause));
+    expect(fixture.observer.of('storeUnreachable')).toMatchObject([
+      { outageMs: 0 },
+      { outageMs: 300, error: { message: 'Vault is sealed' } },
+    ]);
+  });
+
   it('is not reported once the client is closed', async () => {
     const fixture = setup();
     fixture.open();

@@ -39,6 +39,8 @@ interface Outage {
   remindAtMs: number;
   /** True after the report that a person must change something. */
   isDenied: boolean;
+  /** The message of its report. Undefined after the report of a cause that showed only later. */
+  reported: string | undefined;
   /** True after the first heartbeat found another server, or one that restarted. */
   hasRestarted: boolean;
 }
@@ -246,6 +248,7 @@ export class StoreClient {
   }
 
   #disconnect(error: LockStoreError): void {
+    const wasDown = this.#state === 'down';
     this.#state = 'down';
     this.#connection += 1;
     if (this.#isClosed) return;
@@ -254,16 +257,20 @@ export class StoreClient {
       this.#denial = error;
       this.#ready.notify();
     }
+    const now = this.parts.clock.now();
     if (this.#outage !== undefined) {
       // The outage was reported when it began. Only now it shows that a person must end it.
       if (isDenied && !this.#outage.isDenied) {
         this.#reported.failed({ name: undefined, kind: 'connection' }, error, 1);
         this.#outage.isDenied = true;
+      } else if (wasDown && !isDenied && ![undefined, error.message].includes(this.#outage.reported)) {
+        this.#outage.reported = undefined;
+        this.parts.notify('storeUnreachable', { error, outageMs: now - this.#outage.sinceMs });
       }
       return;
     }
-    const sinceMs = this.parts.clock.now();
-    this.#outage = { sinceMs, isDenied, hasRestarted: false, remindAtMs: nextReminderMs(sinceMs, sinceMs) };
+    const remindAtMs = nextReminderMs(now, now);
+    this.#outage = { sinceMs: now, isDenied, reported: error.message, hasRestarted: false, remindAtMs };
     this.parts.notify('storeUnreachable', { error, outageMs: 0 });
   }
 

@@ -1,5 +1,6 @@
 import { LockStoreError } from '../../base/errors/lock-store.error.js';
 import { reconnectDelayMs } from '../reconnect-delay.js';
+import { ReportedLosses } from '../reported-losses.js';
 import { SilenceWatchdog, SilentConnectionError } from '../silence-watchdog.js';
 import { cancelQuery, type PostgresClient, type Row } from './postgres-clients.js';
 import { isDemotion } from './postgres-errors.js';
@@ -16,7 +17,10 @@ interface PostgresLaneOptions {
   /** What to do on each new connection before anything else is sent on it. */
   readonly prepare?: (query: Query, client: PostgresClient) => Promise<void>;
   readonly onReady?: () => void;
-  /** The first attempt failed, or the connection ended, or a later attempt shows that a person must change something. */
+  /**
+   * The first attempt failed, or the connection ended. Called once more if `create` rejects at a later attempt, and if one shows that a
+   * person must change something.
+   */
   readonly onLost?: (error: LockStoreError) => void;
   readonly toError: (error: unknown, step?: string) => LockStoreError;
   /** In [0, 1). */
@@ -32,8 +36,7 @@ export class PostgresLane {
   #client: PostgresClient | undefined;
   #isReady = false;
   #isOpen = false;
-  #isLossReported = false;
-  #isMisconfigurationReported = false;
+  readonly #reported = new ReportedLosses();
   #failures = 0;
   /** Connections that were closed for their silence since the last answer. */
   #silent = 0;
@@ -133,8 +136,7 @@ export class PostgresLane {
     this.#failures = 0;
     this.#failure = undefined;
     this.#isReady = true;
-    this.#isLossReported = false;
-    this.#isMisconfigurationReported = false;
+    this.#reported.clear();
     this.#endFirstAttempt();
     this.#options.onReady?.();
   }
@@ -183,10 +185,7 @@ export class PostgresLane {
     client?.connection.stream.destroy();
     this.#endFirstAttempt();
     if (!this.#isOpen) return;
-    const isNewMisconfiguration = error.code === 'STORE_MISCONFIGURED' && !this.#isMisconfigurationReported;
-    if (!this.#isLossReported || isNewMisconfiguration) this.#options.onLost?.(error);
-    this.#isLossReported = true;
-    this.#isMisconfigurationReported ||= isNewMisconfiguration;
+    if (this.#reported.isNews(client, error.code === 'STORE_MISCONFIGURED')) this.#options.onLost?.(error);
     const delayMs = reconnectDelayMs(this.#failures++, this.#options.random);
     this.#retry = setTimeout(() => void this.#connect(), this.#silent < MOST_SILENT ? delayMs : SILENT_DELAY_MS);
   }

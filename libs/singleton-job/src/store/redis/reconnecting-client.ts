@@ -1,6 +1,7 @@
 import { type EventEmitter } from 'node:events';
 import { type Redis } from 'ioredis';
 import { reconnectDelayMs } from '../reconnect-delay.js';
+import { ReportedLosses } from '../reported-losses.js';
 import { DISCONNECT_TIMEOUT_MS, isCluster, nodesOf, type RedisClient } from './redis-clients.js';
 import { failureText, isMisconfiguration, isWrongPassword } from './redis-errors.js';
 import { tlsFix } from './redis-fixes.js';
@@ -11,8 +12,8 @@ interface ReconnectingClientOptions<C extends RedisClient> {
   readonly create: () => Promise<C | undefined>;
   readonly onReady: (client: C) => void;
   /**
-   * The first attempt failed, or the connection ended. Called once until the next `onReady`. Called once more if a later attempt
-   * shows that a person must change something, such as the password.
+   * The first attempt failed, or the connection ended. Called once until the next `onReady`. Called once more if `create` rejects at a
+   * later attempt, and if one shows that a person must change something, such as the password.
    */
   readonly onLost: (reason: unknown) => void;
   /** Whether a new client may have another password. Then a node of a cluster that refuses the old one means a new client. */
@@ -30,8 +31,7 @@ export class ReconnectingClient<C extends RedisClient> {
   #current: C | undefined;
   #isReady = false;
   #isOpen = false;
-  #isLossReported = false;
-  #isMisconfigurationReported = false;
+  readonly #reported = new ReportedLosses();
   #failure: unknown;
   /** Since a connection worked. */
   #failures = 0;
@@ -150,8 +150,7 @@ export class ReconnectingClient<C extends RedisClient> {
     this.#failure = undefined;
     this.#failures = 0;
     this.#isReady = true;
-    this.#isLossReported = false;
-    this.#isMisconfigurationReported = false;
+    this.#reported.clear();
     this.#endFirstAttempt();
     this.#options.onReady(client);
   }
@@ -163,10 +162,7 @@ export class ReconnectingClient<C extends RedisClient> {
     this.#failure = reason ?? this.#failure ?? 'the connection was closed';
     this.#endFirstAttempt();
     if (!this.#isOpen) return;
-    const isNewMisconfiguration = isMisconfiguration(this.#failure) && !this.#isMisconfigurationReported;
-    if (!this.#isLossReported || isNewMisconfiguration) this.#options.onLost(this.#failure);
-    this.#isLossReported = true;
-    this.#isMisconfigurationReported ||= isNewMisconfiguration;
+    if (this.#reported.isNews(client, isMisconfiguration(this.#failure))) this.#options.onLost(this.#failure);
     if (reason instanceof SilentConnectionError) this.#connectAfter(0);
     else this.#retryLater();
   }
