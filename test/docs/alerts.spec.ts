@@ -17,6 +17,7 @@ const REASONS: Readonly<Record<LeadershipLoss | LeadershipReleaseReason, true>> 
   preempted: true,
   shutdown: true,
   'runner-failed': true,
+  'failed-calls': true,
   paused: true,
   'stepped-down': true,
   unregistered: true,

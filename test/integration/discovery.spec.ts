@@ -19,6 +19,7 @@ import {
   type JobRun,
   SingletonJobModule,
   type SingletonJobOptions,
+  WhileLeader,
 } from 'nestjs-singleton-job';
 import { FakeRun } from 'nestjs-singleton-job/testing';
 import { DISABLED, problemsOf, type StartedApplication, startDisabled } from '../support/nest-application.js';
@@ -312,6 +313,15 @@ describe('the application does not start with', () => {
 
     expect(await problemsOf(startDisabled({ providers: [job()] }))).toMatchSnapshot();
     expect(await problemsOf(startDisabled({ providers: [job('price-tick')] }))).toEqual([]);
+  });
+
+  it('with the form of its decorator', async () => {
+    class t {
+      @WhileLeader()
+      consume(): void {}
+    }
+    const [problem] = await problemsOf(startDisabled({ providers: [t] }));
+    expect(problem).toContain("name the job, as in @WhileLeader('order-feed')");
   });
 });
 

@@ -67,7 +67,19 @@ export function createReplica(options: ResolvedOptions, parts: ApplicationReplic
   const logging =
     log === undefined
       ? []
-      : [new LoggingObserver({ projectName, node: id, store: store.name, address }, log, () => clock.now())];
+      : [
+          new LoggingObserver(
+            {
+              projectName,
+              node: id,
+              store: store.name,
+              address,
+              hasHeartbeatThread: options.heartbeatThread !== undefined,
+            },
+            log,
+            () => clock.now(),
+          ),
+        ];
   const observers: JobObserver[] = [...(parts.observers ?? [])];
   const own: JobObserver[] = [statistics, ...logging, diagnostics];
   const notify = notifyAll(observers, own);

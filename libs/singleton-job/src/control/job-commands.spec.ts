@@ -228,7 +228,7 @@ describe('Any replica', () => {
       await passes(0);
       void b.pool.close();
       expect(await answer(call, 0)).toMatchObject(NO_ANSWER);
-      expect(await answer(b.registry.trigger('tick'), 0)).toMatchObject(UNREACHABLE);
+      expect(await answer(b.registry.trigger('tick'), 0)).toMatchObject({ ...NO_ANSWER, reason: 'stopping' });
     });
   });
 

@@ -22,7 +22,10 @@ export class JobCommands {
       const lock = await this.channel.readLock(entry, call);
       const known = entry.active?.election.follower.otherHolder;
       const leader = leaderOf(lock === undefined ? known : lock.holder);
-      if (lock === undefined) return { started: false, reason: 'unreachable', leader, by: null };
+      if (lock === undefined) {
+        const reason = this.replica.context.client.closing.aborted ? 'stopping' : 'unreachable';
+        return { started: false, reason, leader, by: null };
+      }
       if (lock.pausedAt !== undefined) return { started: false, reason: 'paused', leader, by: this.replica.context.id };
       const reply = await this.#sendToLeader('trigger', entry, lock, call);
       if (reply === undefined) return { started: false, reason: 'no-answer', leader, by: null };

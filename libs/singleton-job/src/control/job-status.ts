@@ -127,10 +127,11 @@ export type TriggerResult =
        * - `paused`: the job is paused on all replicas.
        * - `lease-unconfirmed`: the leader starts no run at the moment, because it stops or its lease is in doubt.
        * - `unreachable`: the store did not answer, so no replica was asked.
+       * - `stopping`: this process has stopped and closed its connections, so no replica was asked.
        * - `no-answer`: no replica leads, or none answered within 2 s, because messages do not arrive. A reply can get lost:
        *   then the run has started all the same. After the 2 s no replica starts it any more.
        */
-      readonly reason: 'running' | 'paused' | 'lease-unconfirmed' | 'unreachable' | 'no-answer';
+      readonly reason: 'running' | 'paused' | 'lease-unconfirmed' | 'unreachable' | 'stopping' | 'no-answer';
       /** The leader as this replica knows it. Null: none is known. */
       readonly leader: string | null;
       /** The replica that answered. Null: none did. */

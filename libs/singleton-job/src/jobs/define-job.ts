@@ -73,7 +73,7 @@ function readDeclared(method: FoundMethod, metadata: JobMetadata, problems: stri
   }
   const raw = isRecord(options) ? options : {};
   const place = (key: string): Place => new Place(`${location}: ${decorator} ${key}`, location, problems);
-  if (raw['name'] === undefined) checkNameless(method, place('name'));
+  if (raw['name'] === undefined) checkNameless(method, place('name'), kind);
   const reader = new OptionReader({ raw, prefix: `${location}: ${decorator} `, origin: location }, problems);
   const given = readJobOptions(reader, optionsOf(kind));
   const argument = argumentOf(kind);
@@ -84,9 +84,9 @@ function readDeclared(method: FoundMethod, metadata: JobMetadata, problems: stri
 }
 
 /** Notes why a job without a `name` option has no name. */
-function checkNameless({ name, location, className }: FoundMethod, at: Place): void {
+function checkNameless({ name, location, className }: FoundMethod, at: Place, kind: AnySchedule['kind']): void {
   if (name !== undefined) return;
-  const fix = "name the job, as in { name: 'price-tick' }";
+  const fix = `name the job, as in ${kind === 'while-leader' ? "@WhileLeader('order-feed')" : "{ name: 'price-tick' }"}`;
   if (className === undefined) {
     JOB_OPTIONS.name.read(undefined, at);
   } else if (hasLastingName(className)) {

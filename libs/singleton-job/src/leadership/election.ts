@@ -17,6 +17,9 @@ type Lead = (term: Term, stop: AbortSignal) => Promise<void>;
 /** Why an election stops competing for good. */
 type StopReason = Extract<LeadershipReleaseReason, 'shutdown' | 'unregistered'>;
 
+/** Why a replica lets another one lead. */
+type StepDownReason = Extract<LeadershipReleaseReason, 'stepped-down' | 'failed-calls'>;
+
 /** How long a replica waits after it stepped down or its runner failed, so that others acquire the lock first. */
 const COOLDOWN_MS = 2_000;
 
@@ -115,8 +118,8 @@ export class Election {
   }
 
   /** Gives the term back once the run in flight has ended. Then it waits, so that other replicas acquire the lock first. */
-  stepDown(): void {
-    if (this.term !== undefined) this.#endRound('stepped-down');
+  stepDown(reason: StepDownReason = 'stepped-down'): void {
+    if (this.term !== undefined) this.#endRound(reason);
   }
 
   #endRound(reason: LeadershipReleaseReason): void {
@@ -194,7 +197,7 @@ export class Election {
   /** How long this replica waits so that others acquire first. A runner may fail on this replica only. */
   #cooldownAfter(reason: LeadershipReleaseReason): number {
     const { settings, random } = this.replica.context;
-    if (reason === 'stepped-down') return COOLDOWN_MS;
+    if (reason === 'stepped-down' || reason === 'failed-calls') return COOLDOWN_MS;
     return reason === 'runner-failed' ? Math.max(COOLDOWN_MS, backoffMs(this.#failures, settings, random)) : 0;
   }
 }

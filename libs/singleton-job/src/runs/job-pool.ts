@@ -112,7 +112,7 @@ export class JobPool {
     const { replica, interceptors } = this;
     const { clock, notify } = replica.context;
     const stepDown = (): void => {
-      election.stepDown();
+      election.stepDown('failed-calls');
     };
     const runner = new JobRunner({ job, interceptors, clock, notify, stepDown });
     const election = new Election(replica, job, (term, stop) => this.#lead(runner, term, stop));
@@ -152,6 +152,7 @@ export class JobPool {
     await plan.untilAbort(ends(active));
     for (const { runner } of active) runner.runs.close('SHUTDOWN');
     await plan.untilRelease(ends(active.filter(({ runner }) => runner.runs.isBusy)));
+    this.#log?.close();
     await plan.untilEnd(ends(active.filter(({ runner }) => !runner.runs.isBusy)));
   }
 }

@@ -17,7 +17,7 @@ import { whileLeaderLoop } from './while-leader-loop.js';
 type Triggered = RunInfo | 'running' | 'lease-unconfirmed';
 
 interface JobRunnerParts extends RunnerParts {
-  /** Gives the leadership to another replica. */
+  /** Gives the leadership to another replica, because several calls in a row have failed. */
   readonly stepDown: () => void;
 }
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { type LogSink } from '../base/events/logging-observer.js';
 import { interval } from '../schedule/interval.js';
+import { whileLeader } from '../schedule/while-leader.js';
 import { job, lasting } from '../testing/specs/job.js';
 import { useReplicas } from '../testing/specs/use-replicas.js';
 
@@ -102,5 +103,22 @@ describe('The log of a replica', () => {
     const idle = statusLines();
     await replicas.start('b', [], idle).pool.stop();
     expect(idle.lines).toEqual([]);
+  });
+
+  it('says a second later that a stop waits for a @WhileLeader run that ignores its signal', async () => {
+    const { log, lines } = statusLines();
+    const ignoring = lasting(replicas.clock, 60_000);
+    const feed = (name: string, run = ignoring) => job({ name, schedule: whileLeader(1_000), run });
+    const a = replicas.start(
+      'a',
+      [feed('order-feed'), feed('price-feed', lasting(replicas.clock, 60_000, { obedient: true }))],
+      { log },
+    );
+    await replicas.clock.advance(4_000);
+    void a.pool.stop();
+    await replicas.clock.advance(8_000);
+    expect(lines.filter((line) => line.startsWith('log'))).toEqual([
+      'log [test] stopping: waiting up to 6.0 s more for runs whose signal has fired: order-feed (running for 5.0 s)',
+    ]);
   });
 });

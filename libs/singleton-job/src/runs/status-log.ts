@@ -1,4 +1,5 @@
 import { type LogSink } from '../base/events/logging-observer.js';
+import { type ScheduleKind } from '../base/events/run-info.js';
 import { showDuration } from '../base/events/show-duration.js';
 import { listSome } from '../options/describe-value.js';
 import { replicaOf } from '../store/lock-store.js';
@@ -8,6 +9,8 @@ import { isoOf } from '../base/time/iso-of.js';
 
 /** A line names so many jobs. The others are a count. */
 const MOST_NAMED = 10;
+/** What the last part of a stop for runs, after their abort, takes as well. */
+const SETTLE_MS = 1_000;
 
 interface StatusLogParts {
   readonly jobs: () => readonly JobEntry[];
@@ -36,18 +39,31 @@ export class StatusLog {
     if (this.#timer === undefined) this.#lookLater();
   }
 
-  /** Writes for which runs a stop waits, if any, and how long at most. Looks no more. */
+  /**
+   * Writes for which runs a stop waits, if any, and how long at most. A run of `@WhileLeader`, whose signal fires at once, has a second to
+   * end. Looks no more.
+   */
   stop(abortAfterMs: number): void {
     this.#timer?.cancel();
+    const limit = `up to ${showDuration(abortAfterMs)}`;
+    this.#writeRuns(`waiting ${limit} for runs in flight, then aborting them`, (kind) => kind !== 'while-leader');
+    this.#timer = this.parts.clock.setTimer(SETTLE_MS, () => {
+      this.#writeRuns(`waiting ${limit} more for runs whose signal has fired`, (kind) => kind === 'while-leader');
+    });
+  }
+
+  /** The stop waits for no run any more. */
+  close(): void {
+    this.#timer?.cancel();
+  }
+
+  #writeRuns(what: string, isWanted: (kind: ScheduleKind) => boolean): void {
     const runs = this.parts.jobs().flatMap(({ job, active }) => {
       const elapsedMs = active?.runner.runs.elapsedMs;
-      // its signal fires at once
-      const isAborted = job.schedule.kind === 'while-leader';
-      return elapsedMs === undefined || isAborted ? [] : `${job.name} (running for ${showDuration(elapsedMs)})`;
+      const isShown = elapsedMs !== undefined && isWanted(job.schedule.kind);
+      return isShown ? `${job.name} (running for ${showDuration(elapsedMs)})` : [];
     });
-    if (runs.length === 0) return;
-    const limit = `waiting up to ${showDuration(abortAfterMs)} for runs in flight, then aborting them`;
-    this.#write('log', `stopping: ${limit}: ${listSome(runs, MOST_NAMED)}`);
+    if (runs.length > 0) this.#write('log', `stopping: ${what}: ${listSome(runs, MOST_NAMED)}`);
   }
 
   #lookLater(): void {

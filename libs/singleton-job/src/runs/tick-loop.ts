@@ -16,7 +16,7 @@ export interface TickLoopParts {
   readonly quit: AbortSignal;
   /** Aborts when the leadership is given back, with a `LeadershipReleaseReason`. */
   readonly stop: AbortSignal;
-  /** Gives the leadership to another replica. */
+  /** Gives the leadership to another replica, because several calls in a row have failed. */
   readonly stepDown: () => void;
   /** Its sleeps end when `quit` aborts. */
   readonly sleeper: Sleeper;

@@ -82,7 +82,7 @@ describe('A @WhileLeader job', () => {
       leadership(a)
         .filter((line) => line.includes('Released'))
         .slice(0, 2),
-    ).toEqual(['3000 leadershipReleased stepped-down', '31000 leadershipReleased stepped-down']);
+    ).toEqual(['3000 leadershipReleased failed-calls', '31000 leadershipReleased failed-calls']);
   });
 
   it('is tried by another replica after three throws', async () => {

@@ -23,14 +23,14 @@ const RUN = {
   fencingToken: 42,
 };
 
-function setup(now?: () => number) {
+function setup(now?: () => number, replica = {}) {
   const lines: string[] = [];
   const write = (level: string) => (message: string) => {
     lines.push(`${level} ${message}`);
   };
   const sink = { error: write('error'), warn: write('warn'), log: write('log'), debug: write('debug') };
   const observer = new LoggingObserver(
-    { projectName: 'myapp', node: 'pod-1-ab12cd34', store: 'Redis', address: 'redis://cache:6379' },
+    { projectName: 'myapp', node: 'pod-1-ab12cd34', store: 'Redis', address: 'redis://cache:6379', ...replica },
     sink,
     now,
   );
@@ -74,6 +74,10 @@ describe('The log', () => {
     [
       'leadershipReleased',
       { job: 'report', fencingToken: 42, reason: 'shutdown', confirmed: false, runInFlight: true },
+    ],
+    [
+      'leadershipReleased',
+      { job: 'report', fencingToken: 42, reason: 'failed-calls', confirmed: true, runInFlight: false },
     ],
     ['runFailed', { ...RUN, durationMs: 12_345, error: new Error('boom') }],
     ['runFailed', { ...RUN, durationMs: 1, error: Object.create(null) as unknown }],
@@ -152,6 +156,12 @@ describe('The log', () => {
     now += afterMs;
     notify('leadershipLost', { job: 'report', fencingToken: 42, reason });
     expect(lines.at(-1)).toContain(why);
+  });
+
+  it('does not advise a heartbeat thread where there is one', () => {
+    const { lines, notify } = setup(undefined, { hasHeartbeatThread: true });
+    notify('eventLoopBlocked', { blockedMs: 4_200, jobs: [] });
+    expect(lines).toEqual([expect.not.stringContaining('heartbeatThread')]);
   });
 
   it('has no line for a run that begins and succeeds', () => {

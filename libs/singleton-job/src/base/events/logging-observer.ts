@@ -23,6 +23,8 @@ interface LoggedReplica {
   readonly store: string;
   /** Where it is, without user and password. Undefined: not known. */
   readonly address?: string | undefined;
+  /** @default false */
+  readonly hasHeartbeatThread?: boolean;
 }
 
 const LOST = {
@@ -67,7 +69,7 @@ export class LoggingObserver implements JobObserver {
 
   leadershipGained({ job, fencingToken, because, after }: JobEvents['leadershipGained']): void {
     const isOwn = after === this.replica.node;
-    const expired = 'the lease of this replica had expired';
+    const expired = 'it leads again after its own lease expired';
     const why = isOwn && because === 'session-ended' ? expired : whyGained(because, isOwn ? 'this replica' : after);
     this.#gained.write(
       job,
@@ -88,7 +90,8 @@ export class LoggingObserver implements JobObserver {
 
   leadershipReleased({ job, reason, confirmed, runInFlight }: JobEvents['leadershipReleased']): void {
     const why = `(${reason}, node ${this.replica.node})`;
-    if (confirmed) this.#released.write(job, `${this.#name(job)} released leadership ${why}`);
+    const calls = reason === 'failed-calls' ? ': 3 calls in a row failed' : '';
+    if (confirmed) this.#released.write(job, `${this.#name(job)} released leadership ${why}${calls}`);
     else if (runInFlight) {
       this.sink.warn(
         `${this.#name(job)} could not release leadership ${why}: a run ignored its abort and is still running. ` +
@@ -147,9 +150,10 @@ export class LoggingObserver implements JobObserver {
   eventLoopBlocked({ blockedMs, jobs }: JobEvents['eventLoopBlocked']): void {
     this.#block = { ms: blockedMs, endedAt: this.now() };
     const who = jobs.length === 0 ? 'no job was running' : `while these ran: ${jobs.join(', ')}`;
+    const thread = this.replica.hasHeartbeatThread === true ? '' : 'heartbeatThread or ';
     this.sink.warn(
       `the event loop of ${this.replica.node} was blocked for ${showDuration(blockedMs)}, ${who}. Move the computation ` +
-        'into a worker thread, or keep leases through such a block with heartbeatThread or a longer lockExpiry',
+        `into a worker thread, or keep leases through such a block with ${thread}a longer lockExpiry`,
     );
   }
 

@@ -9,8 +9,12 @@ export type LeadershipGain = 'first' | 'released' | 'session-ended' | 'lock-free
 /** How a term was lost. `expired`: the lease was not confirmed before its deadline. `preempted`: another holder has the lock. */
 export type LeadershipLoss = 'expired' | 'preempted';
 
-/** Why this replica gave a term back: the application stops, the runner broke, or a method of the registry was called. */
-export type LeadershipReleaseReason = 'shutdown' | 'runner-failed' | 'paused' | 'stepped-down' | 'unregistered';
+/**
+ * Why this replica gave a term back: the application stops, the runner broke, three calls of a `@WhileLeader` method in a row failed
+ * (`failed-calls`), or a method of the registry was called.
+ */
+export type LeadershipReleaseReason =
+  'shutdown' | 'runner-failed' | 'failed-calls' | 'paused' | 'stepped-down' | 'unregistered';
 
 /**
  * Why the leader did not start a tick:
