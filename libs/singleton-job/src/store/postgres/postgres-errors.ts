@@ -65,8 +65,9 @@ export function postgresError(error: unknown, request: FailedRequest): LockStore
   const what = step === undefined ? 'is not connected:' : `did not carry out '${step}':`;
   const shown = state === '' ? message : `${message} (${state})`;
   const fix = typeof row?.fix === 'function' ? row.fix(request) : row?.fix;
+  const affectsAllJobs = step === undefined || code !== 'STORE_UNREACHABLE';
   const text = `PostgreSQL ${what} ${shown}${fix === undefined ? '' : `. ${fix}`}`;
-  return new LockStoreError(code, text, { cause: error, wasSent, affectsAllJobs: code !== 'STORE_UNREACHABLE' });
+  return new LockStoreError(code, text, { cause: error, wasSent, affectsAllJobs });
 }
 
 /** An error of several addresses has no message but a code. */

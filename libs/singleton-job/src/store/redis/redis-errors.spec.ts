@@ -130,6 +130,7 @@ describe('an error of Redis', () => {
     expect(affectsAllJobs('WRONGTYPE Operation against a key holding the wrong kind of value')).toBe(false);
     expect(affectsAllJobs('NOPERM this user has no permissions', RENEWAL_ON_CLUSTER)).toBe(false);
     expect(affectsAllJobs('LOADING Redis is loading the dataset in memory')).toBe(false);
+    expect(redisError('the connection was closed', { ...RENEWAL, command: undefined }).affectsAllJobs).toBe(true);
   });
 
   it('keeps its cause, but not the arguments of the command', () => {

@@ -22,7 +22,8 @@ export function redisError(error: unknown, request: FailedRequest): LockStoreErr
   const isWrongNode = !isCluster && ANOTHER_NODE.test(message);
   const code = isWrongNode ? 'STORE_MISCONFIGURED' : codeOf(message);
   // each node of a cluster has its own rights and its own memory
-  const affectsAllJobs = code !== 'STORE_UNREACHABLE' && !isCluster && !concernsOneLock(error, isCluster);
+  const isAboutAll = code !== 'STORE_UNREACHABLE' && !isCluster && !concernsOneLock(error, isCluster);
+  const affectsAllJobs = request.command === undefined || isAboutAll;
   const fix = fixFor(message, request);
   const text = `${happened(message, ANSWER.test(failureText(error)), request)}${fix === undefined ? '' : `. ${fix}`}`;
   return new LockStoreError(code, text, { cause: error, wasSent, affectsAllJobs });
