@@ -129,7 +129,8 @@ function checkTimings(
 
 type TimingName = 'heartbeatInterval' | 'lockExpiry' | 'maxBackoffDelay';
 
-/** The heartbeat interval if the module sets only `lockExpiry`: a quarter of it, at most the default. */
+/** The heartbeat interval if the module sets only `lockExpiry`: a quarter of one that is shorter than the default. */
 function heartbeatIntervalFor(lockExpiryMs: number): number {
-  return Math.min(MODULE_OPTIONS.heartbeatInterval.default, Math.floor(lockExpiryMs / 4));
+  const { lockExpiry, heartbeatInterval } = MODULE_OPTIONS;
+  return lockExpiryMs < lockExpiry.default ? Math.floor(lockExpiryMs / 4) : heartbeatInterval.default;
 }

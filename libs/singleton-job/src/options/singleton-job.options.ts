@@ -77,7 +77,7 @@ export interface SingletonJobOptions {
    * How often a replica sends a heartbeat, one for all its jobs. More: fewer commands. Less: a lost lease is noticed sooner. At least
    * 50 ms. If three do not fit into the `lockExpiry` of a job, the replica uses a quarter of that `lockExpiry` instead.
    *
-   * @default '3s', or a quarter of the module's `lockExpiry` if that is set and shorter
+   * @default '3s', or a quarter of the module's `lockExpiry` if that is set and below 10 s
    */
   readonly heartbeatInterval?: Duration | undefined;
 
