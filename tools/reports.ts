@@ -18,6 +18,8 @@ const USERS = [
   { name: 'bob', token: 'token-of-bob-for-the-sample' },
 ];
 
+const OPERATOR_TOKEN = 'token-of-the-operator-of-the-sample';
+const ESLINT = join(ROOT, 'node_modules/eslint/bin/eslint.js');
 const CHROMIUM = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
 
 const [command, ...flags] = process.argv.slice(2);
@@ -46,28 +48,65 @@ async function requireChromium(): Promise<void> {
   }
 }
 
-/** Installs the library as it would be published, and compiles the application. */
+/** Installs the library as it would be published, and compiles the application. A step whose result is there already is left out. */
 async function build(): Promise<void> {
-  if (!(await isPacked())) {
-    console.log('packs the library');
-    await tool('pack.ts');
-  }
-  await npm(['ci'], { cwd: APP });
-  await rm(join(APP, 'dist'), { recursive: true, force: true });
-  await npm(['run', 'build'], { cwd: APP });
+  const tarball = join(DIST, await tarballName());
+  await step('packs the library', tarball, [LIBRARY], () => tool('pack.ts'));
+  const inputs = [tarball, join(APP, 'package.json'), join(APP, 'package-lock.json')];
+  await step('installs apps/reports', join(APP, 'node_modules/.package-lock.json'), inputs, () =>
+    npm(['ci'], { cwd: APP }),
+  );
+  const sources = ['src', 'test', 'tsconfig.json', 'node_modules/.package-lock.json'].map((name) => join(APP, name));
+  await step('compiles apps/reports', join(APP, 'dist/src/page/index.html'), sources, async () => {
+    await rm(join(APP, 'dist'), { recursive: true, force: true });
+    await npm(['run', 'build'], { cwd: APP });
+  });
 }
 
-/** Whether the package is younger than every file of the library. */
-async function isPacked(): Promise<boolean> {
+/** Says what it does and how long it took, because a first start takes a minute or two. */
+async function step(
+  name: string,
+  result: string,
+  inputs: readonly string[],
+  act: () => Promise<unknown>,
+): Promise<void> {
+  if ((await newest([result])) > (await newest(inputs))) return;
+  const startedAt = Date.now();
+  process.stdout.write(`${name} … `);
+  await act();
+  console.log(`${String(Math.round((Date.now() - startedAt) / 1_000))} s`);
+}
+
+async function tarballName(): Promise<string> {
   const { name, version } = JSON.parse(await readFile(join(LIBRARY, 'package.json'), 'utf8')) as Record<string, string>;
-  const tarball = await stat(join(DIST, `${String(name)}-${String(version)}.tgz`)).catch(() => undefined);
-  const files = await readdir(LIBRARY, { recursive: true });
-  const changed = await Promise.all(files.map(async (file) => (await stat(join(LIBRARY, file))).mtimeMs));
-  return tarball !== undefined && tarball.mtimeMs > Math.max(...changed);
+  return `${String(name)}-${String(version)}.tgz`;
+}
+
+/** When the newest of these files, or files in these folders, was changed. 0: one is missing. */
+async function newest(paths: readonly string[]): Promise<number> {
+  const times = await Promise.all(
+    paths.map(async (path) => {
+      const found = await stat(path).catch(() => undefined);
+      if (found?.isDirectory() !== true) return [found?.mtimeMs ?? 0];
+      const files = await readdir(path, { recursive: true });
+      return Promise.all(files.map(async (file) => (await stat(join(path, file))).mtimeMs));
+    }),
+  );
+  return Math.max(...times.flat());
+}
+
+/** The root is linted without this package, whose dependencies a fresh clone does not have. */
+async function lint(): Promise<boolean> {
+  const { code, output } = await attempt(process.execPath, [ESLINT, 'apps/reports', '--max-warnings', '0'], {
+    env: { LINT_REPORTS: 'yes' },
+  });
+  console.log(code === 0 ? 'eslint apps/reports: no mistakes' : output);
+  return code === 0;
 }
 
 /** Two test files at a time: they mostly wait. */
 async function test(folders: readonly string[]): Promise<void> {
+  const isClean = await lint();
   const redis = await locateRedisServer();
   const inFolder = async (folder: string): Promise<string[]> =>
     (await readdir(join(APP, folder))).filter((file) => file.endsWith('.test.js')).map((file) => join(folder, file));
@@ -77,7 +116,8 @@ async function test(folders: readonly string[]): Promise<void> {
     const tap = join(results, 'tests.tap');
     const shown = ['--test-reporter=spec', '--test-reporter-destination=stdout'];
     const counted = ['--test-reporter=tap', `--test-reporter-destination=${tap}`];
-    const limits = ['--test-concurrency=2', '--test-timeout=200000'];
+    // ends a file that waits for nothing: on a machine that is busy with other work a file takes some minutes
+    const limits = ['--test-concurrency=2', '--test-timeout=600000'];
     const options = ['--enable-source-maps', '--test', ...limits, ...shown, ...counted];
     const { code } = await attempt(process.execPath, [...options, ...files], {
       cwd: APP,
@@ -87,7 +127,8 @@ async function test(folders: readonly string[]): Promise<void> {
     const text = await readFile(tap, 'utf8');
     const count = (what: string): number => Number(new RegExp(`^# ${what} (\\d+)$`, 'm').exec(text)?.[1] ?? 0);
     const [passed, failed] = [count('pass'), count('fail') + count('cancelled')];
-    const counts = { passed, failed: failed === 0 && (code !== 0 || passed === 0) ? 1 : failed };
+    const hasFailed = code !== 0 || passed === 0 || !isClean;
+    const counts = { passed, failed: failed === 0 && hasFailed ? 1 : failed };
     await record('reports', counts);
     console.log(inWords(counts));
     if (counts.failed > 0) process.exitCode = 1;
@@ -98,10 +139,11 @@ async function test(folders: readonly string[]): Promise<void> {
 
 /** Runs until Ctrl-C, which the terminal sends to the programs as well. */
 async function start(): Promise<void> {
+  console.log('starts two web replicas and two workers');
   await using redis = await provideRedis();
   // a borrowed Redis may have data already
   if (process.env['REDIS_URL'] === undefined) await addHistory(redis.url);
-  const env = { USERS: JSON.stringify(USERS), ...process.env, REDIS_URL: redis.url };
+  const env = { USERS: JSON.stringify(USERS), OPERATOR_TOKEN, ...process.env, REDIS_URL: redis.url };
   const programs = ['web', 'web', 'worker', 'worker'].map((name, i) =>
     launch(name, { ...env, NODE_ID: `${name}-${String((i % 2) + 1)}` }),
   );
@@ -121,9 +163,12 @@ function launch(name: string, env: NodeJS.ProcessEnv): ChildProcess {
   createInterface({ input: program.stdout }).on('line', (line) => {
     console.log(`${String(env['NODE_ID'])}  ${line}`);
     const url = /\[Web\] .*answers at (http:[\w./:]+)/.exec(line)?.[1];
-    const token = USERS[0]?.token ?? '';
-    if (url !== undefined)
-      console.log(`\n  Open ${url} and sign in with ${env['USERS']?.includes(token) === true ? token : 'a token'}\n`);
+    if (url === undefined) return;
+    const tokens =
+      process.env['USERS'] === undefined
+        ? `${USERS[0]?.token ?? ''}, or as the operator with ${OPERATOR_TOKEN}`
+        : 'a token';
+    console.log(`\n  Open ${url} and sign in with ${tokens}\n`);
   });
   return program;
 }

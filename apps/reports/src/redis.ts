@@ -1,42 +1,23 @@
-import { type ArgumentsHost, Catch, type FactoryProvider, type OnApplicationShutdown } from '@nestjs/common';
+import { type ArgumentsHost, Catch, type OnApplicationShutdown } from '@nestjs/common';
 import { BaseExceptionFilter } from '@nestjs/core';
 import type { Response } from 'express';
-import { Redis, type RedisOptions } from 'ioredis';
-import { settings } from './settings.js';
+import { Redis } from 'ioredis';
+import { type Settings } from './settings.js';
 
-const retryStrategy = (): number => 500;
-
-/** For requests over HTTP: a command that Redis cannot take now fails now, and a connection that hangs is closed. Nothing waits in memory. */
-export const FAIL_FAST = {
-  retryStrategy,
-  enableOfflineQueue: false,
-  maxRetriesPerRequest: 0,
-  socketTimeout: 2_000,
-} satisfies RedisOptions;
-
-/** For work that no request waits for: commands wait until Redis is back. */
-export const WAIT = { retryStrategy, maxRetriesPerRequest: null } satisfies RedisOptions;
-
-/** Results, checkpoints, idempotency keys, the run history. BullMQ has connections of its own. */
+/** Results, checkpoints, idempotency keys, the run history. The jobs have a connection of their own. */
 export class AppRedis extends Redis implements OnApplicationShutdown {
+  /** `isPatient`: commands wait until Redis is back. Otherwise they fail now, and nothing waits in memory: for requests over HTTP. */
+  constructor({ REDIS_URL, PROJECT_NAME }: Settings, isPatient: boolean) {
+    const failFast = { enableOfflineQueue: false, maxRetriesPerRequest: 0, socketTimeout: 2_000 };
+    const shared = { keyPrefix: `${PROJECT_NAME}:`, retryStrategy: () => 500 };
+    super(REDIS_URL, { ...shared, ...(isPatient ? { maxRetriesPerRequest: null } : failFast) });
+    // the commands that need the connection fail or wait by themselves
+    this.on('error', () => undefined);
+  }
+
   onApplicationShutdown(): void {
     this.disconnect();
   }
-}
-
-export function appRedis(options: typeof FAIL_FAST | typeof WAIT): FactoryProvider<AppRedis> {
-  const useFactory = (): AppRedis => {
-    const redis = new AppRedis(settings.redisUrl, options);
-    // the commands that need the connection fail or wait by themselves
-    redis.on('error', () => undefined);
-    return redis;
-  };
-  return { provide: AppRedis, useFactory };
-}
-
-/** A key of this application. */
-export function key(...parts: readonly string[]): string {
-  return [settings.projectName, ...parts].join(':');
 }
 
 const REDIS_IS_AWAY =

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { JobEvents, JobObserver, RunOutcome } from 'nestjs-singleton-job';
-import { AppRedis, key } from '../redis.js';
+import { AppRedis } from '../redis.js';
 
 /** One run of a singleton job. Its id in the stream begins with the time at which it ended. */
 export interface RecordedRun {
@@ -13,7 +13,7 @@ export interface RecordedRun {
   readonly error: string;
 }
 
-const STREAM = key('runs');
+const STREAM = 'runs';
 const MOST_RUNS = 100_000;
 export const PAGE_SIZE = 500;
 

@@ -1,73 +1,40 @@
-import { Injectable, type MessageEvent, type OnApplicationShutdown } from '@nestjs/common';
+import { Inject, Injectable, type MessageEvent } from '@nestjs/common';
 import { metrics } from '@opentelemetry/api';
-import { QueueEvents } from 'bullmq';
-import {
-  catchError,
-  concatMap,
-  defer,
-  filter,
-  finalize,
-  interval,
-  map,
-  merge,
-  type Observable,
-  of,
-  Subject,
-} from 'rxjs';
-import { takeUntil, takeWhile, throttleTime, timer } from 'rxjs';
-import { hasEnded } from '../durable-jobs/job-states.js';
-import { type JobInfo, JobStore, QUEUE } from '../durable-jobs/job-store.js';
-import { WAIT } from '../redis.js';
-import { settings } from '../settings.js';
+import { catchError, defer, exhaustMap, finalize, map, type Observable, of, takeUntil, takeWhile, timer } from 'rxjs';
+import { hasEnded, type JobInfo, JobStore } from '../durable-jobs/job-store.js';
+import { type Settings, settings } from '../settings.js';
+import { toBody } from './report-view.js';
 
-const NOT_OFTENER_THAN_MS = 1_000;
-/** Also without a change: it keeps proxies from closing the connection, and covers an event that was lost in an outage. */
-const AT_LEAST_EVERY_MS = 15_000;
+const EVERY_MS = 1_000;
 
-/** Streams the status of jobs. One connection to Redis serves all clients of this process. */
+/** Streams the status of reports once a second. Also without a change, which keeps proxies from closing the connection. */
 @Injectable()
-export class ProgressFeed implements OnApplicationShutdown {
-  readonly #changes = new Subject<string>();
-  readonly #events = new QueueEvents(QUEUE, {
-    connection: { url: settings.redisUrl, ...WAIT },
-    prefix: settings.projectName,
-  });
+export class ProgressFeed {
   readonly #open = metrics.getMeter('durable-jobs').createUpDownCounter('durable_jobs_progress_streams');
 
-  constructor(private readonly store: JobStore) {
-    const onEvent = ({ jobId }: { jobId: string }): void => {
-      this.#changes.next(jobId);
-    };
-    for (const event of ['waiting', 'active', 'progress', 'delayed', 'completed', 'failed', 'removed'] as const) {
-      this.#events.on(event, onEvent);
-    }
-    this.#events.on('error', () => undefined);
+  constructor(
+    private readonly store: JobStore,
+    @Inject(settings.KEY) private readonly env: Settings,
+  ) {
     this.#open.add(0);
   }
 
-  /** The status now and after each change, until the job has ended. */
-  of(id: string, toBody: (info: JobInfo) => object): Observable<MessageEvent> {
-    const changes = this.#changes.pipe(filter((changed) => changed === id));
+  /** Ends with the report, or after `STREAM_LIMIT_MS`: then the client connects again. */
+  of(id: string): Observable<MessageEvent> {
     const opened = defer(() => {
       this.#open.add(1);
-      return merge(of(id), changes, interval(AT_LEAST_EVERY_MS));
+      return timer(0, EVERY_MS);
     });
     return opened.pipe(
-      throttleTime(NOT_OFTENER_THAN_MS, undefined, { leading: true, trailing: true }),
-      concatMap(() => this.store.find(id)),
-      takeWhile((info) => info !== null && !hasEnded(info.status), true),
-      filter((info) => info !== null),
+      exhaustMap(() => this.store.getStatus(id)),
+      takeWhile((info): info is JobInfo => info !== null),
+      takeWhile(({ status }) => !hasEnded(status), true),
       map((info) => ({ type: 'status', data: toBody(info) })),
-      takeUntil(timer(settings.http.streamLimit)),
+      takeUntil(timer(this.env.STREAM_LIMIT_MS)),
       catchError(() => of({ type: 'unavailable', data: { message: 'Redis cannot be reached. Connect again.' } })),
       finalize(() => {
         this.#open.add(-1);
       }),
     );
-  }
-
-  /** Does not wait: BullMQ's `close()` never resolves while Redis is away. */
-  onApplicationShutdown(): void {
-    this.#events.close().catch(() => undefined);
   }
 }

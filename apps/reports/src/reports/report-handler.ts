@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type JobContext, JobHandler } from '../durable-jobs/job-handler.js';
 import { PAGE_SIZE, type RecordedRun, RunHistory } from '../history/run-history.js';
-import { settings } from '../settings.js';
 import type { ReportRequest } from './report-request.js';
 import { ReportStore } from './report-store.js';
 
@@ -16,8 +15,6 @@ export interface ReportPayload extends Omit<ReportRequest, 'from' | 'to'> {
 const COLUMNS = ['job', 'outcome', 'scheduledAt', 'durationMs', 'fencingToken', 'error'] as const;
 const HEADER = `${COLUMNS.join(',')}\n`;
 
-const { retryDelay, timeout, expected } = settings.report;
-
 @Injectable()
 export class ReportHandler {
   constructor(
@@ -26,7 +23,7 @@ export class ReportHandler {
   ) {}
 
   /** Continues after the last page that any worker has saved. */
-  @JobHandler('report', { retries: 3, retryDelay, timeout, expected })
+  @JobHandler('report', { retries: 3, retryDelay: 1_000, timeout: 300_000 })
   async write(
     payload: ReportPayload,
     { id, signal, progress, throwIfStopping }: JobContext,

@@ -1,6 +1,6 @@
-import { Injectable } from '@nestjs/common';
-import { AppRedis, key } from '../redis.js';
-import { settings } from '../settings.js';
+import { Inject, Injectable } from '@nestjs/common';
+import { AppRedis } from '../redis.js';
+import { type Settings, settings } from '../settings.js';
 
 /** How far a report has come. */
 export interface Checkpoint {
@@ -10,24 +10,30 @@ export interface Checkpoint {
   readonly rows: number;
 }
 
-const { resultTtl } = settings.report;
 const pageField = (page: number): string => `page-${String(page).padStart(6, '0')}`;
 
-/** Checkpoints and results, each with its time to live. All keys are made of the job's id, so writing twice is harmless. */
+/** Checkpoints and results, each with its time to live, and which reports a user has. */
 @Injectable()
 export class ReportStore {
-  constructor(private readonly redis: AppRedis) {}
+  readonly #ttl: number;
+
+  constructor(
+    private readonly redis: AppRedis,
+    @Inject(settings.KEY) { RESULT_TTL_MS }: Settings,
+  ) {
+    this.#ttl = RESULT_TTL_MS;
+  }
 
   async checkpoint(id: string): Promise<Checkpoint | undefined> {
-    const [cursor, pages, rows] = await this.redis.hmget(key('checkpoint', id), 'cursor', 'pages', 'rows');
+    const [cursor, pages, rows] = await this.redis.hmget(`checkpoint:${id}`, 'cursor', 'pages', 'rows');
     return cursor ? { cursor, pages: Number(pages), rows: Number(rows) } : undefined;
   }
 
   /** Saves a page and how far the report has come, in one step. */
   async savePage(id: string, page: string, checkpoint: Checkpoint): Promise<void> {
-    const hash = key('checkpoint', id);
-    const saving = this.redis.multi().hset(hash, { ...checkpoint, [pageField(checkpoint.pages)]: page });
-    await saving.pexpire(hash, resultTtl).exec();
+    const key = `checkpoint:${id}`;
+    const saving = this.redis.multi().hset(key, { ...checkpoint, [pageField(checkpoint.pages)]: page });
+    await saving.pexpire(key, this.#ttl).exec();
   }
 
   /**
@@ -35,18 +41,32 @@ export class ReportStore {
    * @throws Error if some have expired, so that the next run reads them again
    */
   async storeResult(id: string, header: string, count: number): Promise<void> {
-    const saved = await this.redis.hgetall(key('checkpoint', id));
+    const saved = await this.redis.hgetall(`checkpoint:${id}`);
     const fields = Object.keys(saved).filter((field) => field.startsWith('page-'));
     if (fields.length !== count) {
-      await this.redis.del(key('checkpoint', id));
-      throw new Error(`Pages have expired before the last one was read. RESULT_TTL_MS is too short.`);
+      await this.redis.del(`checkpoint:${id}`);
+      throw new Error('Pages have expired before the last one was read. RESULT_TTL_MS is too short.');
     }
     const pages = fields.sort().map((field) => saved[field]);
-    await this.redis.set(key('result', id), header + pages.join(''), 'PX', resultTtl);
+    await this.redis.set(`result:${id}`, header + pages.join(''), 'PX', this.#ttl);
   }
 
   /** Null when it has expired, or is not there yet. */
   async result(id: string): Promise<string | null> {
-    return this.redis.get(key('result', id));
+    return this.redis.get(`result:${id}`);
+  }
+
+  /** A report that is listed keeps its place. */
+  async list(user: string, id: string): Promise<void> {
+    await this.redis.zadd(`reports:${user}`, 'NX', Date.now(), id);
+  }
+
+  /** Ids, the newest first. */
+  async listed(user: string, offset: number, limit: number): Promise<string[]> {
+    return this.redis.zrevrange(`reports:${user}`, offset, offset + limit - 1);
+  }
+
+  async unlist(user: string, id: string): Promise<void> {
+    await this.redis.zrem(`reports:${user}`, id);
   }
 }

@@ -1,5 +1,4 @@
 import {
-  BadRequestException,
   Body,
   ConflictException,
   Controller,
@@ -21,25 +20,29 @@ import {
 } from '@nestjs/common';
 import type { Response } from 'express';
 import type { Observable } from 'rxjs';
-import { JobScheduler } from '../durable-jobs/job-scheduler.js';
-import type { JobInfo } from '../durable-jobs/job-store.js';
+import { z } from 'zod';
+import { DurableJobs } from '../durable-jobs/durable-jobs.js';
+import { type JobInfo, JobStore } from '../durable-jobs/job-store.js';
 import { RedisAwayFilter } from '../redis.js';
 import type { User } from '../settings.js';
 import { ProgressFeed } from './progress-feed.js';
 import type { ReportPayload } from './report-handler.js';
-import { readReportRequest } from './report-request.js';
+import { idempotencyKey, page, parse, reportRequest } from './report-request.js';
 import { ReportStore } from './report-store.js';
+import { toBody, urlOf } from './report-view.js';
 import { Submissions } from './submissions.js';
-import { BearerTokenGuard, CurrentUser } from './users.js';
+import { CurrentUser, UserGuard } from './users.js';
 
 const MAY_CHANGE = 'no-store, must-revalidate';
+const REQUEST = z.object({ 'Idempotency-Key': idempotencyKey, body: reportRequest });
 
 @Controller('api/reports')
-@UseGuards(BearerTokenGuard)
+@UseGuards(UserGuard)
 @UseFilters(RedisAwayFilter)
 export class ReportsController {
   constructor(
-    private readonly scheduler: JobScheduler,
+    private readonly jobs: DurableJobs,
+    private readonly store: JobStore,
     private readonly submissions: Submissions,
     private readonly reports: ReportStore,
     private readonly feed: ProgressFeed,
@@ -49,24 +52,24 @@ export class ReportsController {
   @HttpCode(202)
   async submit(
     @Body() body: unknown,
-    @Headers('idempotency-key') idempotencyKey: string | undefined,
+    @Headers('idempotency-key') key: string | undefined,
     @CurrentUser() user: User,
     @Res({ passthrough: true }) response: Response,
   ): Promise<object> {
-    const id = await this.submissions.submit(user, readReportRequest(body, idempotencyKey), idempotencyKey);
+    const request = parse(REQUEST, { 'Idempotency-Key': key, body });
+    const id = await this.submissions.submit(user, request.body, key);
+    const info = await this.store.getStatus(id);
     response.set({ Location: urlOf(id), 'Retry-After': '5', 'Cache-Control': MAY_CHANGE });
-    return { id, statusUrl: urlOf(id) };
+    return { id, status: info?.status ?? 'Pending', statusUrl: urlOf(id) };
   }
 
   @Get()
   @Header('Cache-Control', MAY_CHANGE)
-  async list(
-    @Query('offset') offset: string | undefined,
-    @Query('limit') limit: string | undefined,
-    @CurrentUser() user: User,
-  ): Promise<object[]> {
-    const found = await this.submissions.list(user, count('offset', offset, 0, 10_000), count('limit', limit, 20, 100));
-    return found.map(toBody);
+  async list(@Query() query: unknown, @CurrentUser() user: User): Promise<object[]> {
+    const { offset, limit } = parse(page, query);
+    const ids = await this.reports.listed(user.name, offset, limit);
+    const found = await Promise.all(ids.map((id) => this.store.getStatus(id)));
+    return found.filter((info) => info !== null).map(toBody);
   }
 
   @Get(':id')
@@ -98,8 +101,8 @@ export class ReportsController {
   @Delete(':id')
   async cancel(@Param('id') id: string, @CurrentUser() user: User, @Res({ passthrough: true }) response: Response) {
     await this.#find(id, user, { owned: true });
-    if (!(await this.scheduler.cancel(id))) throw new ConflictException('The report has ended');
-    const isCancelled = (await this.scheduler.getStatus(id))?.status === 'Cancelled';
+    if (!(await this.jobs.cancel(id))) throw new ConflictException('The report has ended');
+    const isCancelled = (await this.store.getStatus(id))?.status === 'Cancelled';
     response.status(isCancelled ? 204 : 202);
     if (!isCancelled) response.set({ Location: urlOf(id), 'Retry-After': '1' });
   }
@@ -108,19 +111,19 @@ export class ReportsController {
   @HttpCode(202)
   async retry(@Param('id') id: string, @CurrentUser() user: User, @Res({ passthrough: true }) response: Response) {
     await this.#find(id, user, { owned: true });
-    if (!(await this.scheduler.retry(id))) throw new ConflictException('Only a report that failed can be tried again');
+    if (!(await this.jobs.retry(id))) throw new ConflictException('Only a report that failed can be tried again');
     response.set({ Location: urlOf(id), 'Retry-After': '3' });
   }
 
   @Sse(':id/progress')
   async progress(@Param('id') id: string, @CurrentUser() user: User): Promise<Observable<MessageEvent>> {
     await this.#find(id, user);
-    return this.feed.of(id, toBody);
+    return this.feed.of(id);
   }
 
   /** Other users must not learn that the report exists: 404 and not 403. */
   async #find(id: string, user: User, { owned = false } = {}): Promise<JobInfo> {
-    const info = /^report-[\w-]+$/.test(id) ? await this.scheduler.getStatus(id) : null;
+    const info = /^report-[\w-]+$/.test(id) ? await this.store.getStatus(id) : null;
     const owner = info && (info.payload as ReportPayload).owner;
     const isVisible = owner === user.name || (owner === null && !owned);
     if (info?.type !== 'report' || !isVisible) throw new NotFoundException('There is no such report');
@@ -128,25 +131,8 @@ export class ReportsController {
   }
 }
 
-const urlOf = (id: string): string => `/api/reports/${id}`;
-
-function toBody(info: JobInfo) {
-  const { id, status, progress, attempts, error, createdAt, startedAt, completedAt, nextRunAt } = info;
-  const { title } = info.payload as ReportPayload;
-  return { id, title, status, progress, attempts, error, createdAt, startedAt, completedAt, nextRunAt };
-}
-
 /** A status that is final may be cached, by everybody if everybody may see it. */
 function cacheControl({ status, payload }: Pick<JobInfo, 'status' | 'payload'>): string {
   if (status !== 'Completed' && status !== 'Cancelled') return MAY_CHANGE;
   return `${(payload as ReportPayload).owner === null ? 'public' : 'private'}, max-age=3600`;
-}
-
-function count(name: string, text: string | undefined, fallback: number, most: number): number {
-  const value = Number(text ?? fallback);
-  if (Number.isInteger(value) && value >= 0 && value <= most) return value;
-  throw new BadRequestException({
-    statusCode: 400,
-    problems: [`${name} must be a whole number from 0 to ${String(most)}`],
-  });
 }

@@ -1,11 +1,9 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
+import { Webhook } from 'standardwebhooks';
 import { type JobContext, JobHandler } from '../durable-jobs/job-handler.js';
-import { hasEnded } from '../durable-jobs/job-states.js';
-import { JobStore } from '../durable-jobs/job-store.js';
-import { settings } from '../settings.js';
-import { ID_HEADER, sign, SIGNATURE_HEADER, TIMESTAMP_HEADER } from './verify-webhook.js';
-
-const { retryDelays, timeout } = settings.webhook;
+import { hasEnded, JobStore } from '../durable-jobs/job-store.js';
+import { reasonOf } from '../reports/report-view.js';
+import { type Settings, settings } from '../settings.js';
 
 interface WebhookPayload {
   readonly report: string;
@@ -17,23 +15,27 @@ interface WebhookPayload {
 /** Announces the end of a report to its owner. BullMQ starts it when the report has ended: it is the report's parent in a flow. */
 @Injectable()
 export class WebhookHandler {
-  constructor(private readonly store: JobStore) {}
+  constructor(
+    private readonly store: JobStore,
+    @Inject(settings.KEY) private readonly env: Settings,
+  ) {}
 
-  @JobHandler('webhook', { retries: retryDelays.length, retryDelay: retryDelays, timeout })
-  async deliver(payload: WebhookPayload, { id, signal, updatePayload }: JobContext): Promise<number | null> {
-    const webhook = settings.users.find(({ name }) => name === payload.user)?.webhook;
-    if (webhook === undefined) return null;
+  /** The delays are those of `WEBHOOK_RETRY_DELAYS_MS`. */
+  @JobHandler('webhook', { retries: 5, timeout: 10_000 })
+  async deliver(payload: WebhookPayload, { id, signal, updatePayload }: JobContext): Promise<number> {
+    const webhook = this.env.USERS.find(({ name }) => name === payload.user)?.webhook;
+    if (webhook === undefined) throw new Error(`${payload.user} has no webhook any more`);
     const body = payload.body ?? (await this.#announce(payload.report));
     if (payload.body === undefined) await updatePayload({ ...payload, body });
-    const timestamp = String(Math.floor(Date.now() / 1_000));
+    const now = new Date();
     const response = await fetch(webhook.url, {
       method: 'POST',
       headers: {
         'Content-Type': 'application/json',
         // the same for every retry: the receiver handles it once
-        [ID_HEADER]: id,
-        [TIMESTAMP_HEADER]: timestamp,
-        [SIGNATURE_HEADER]: `v1=${sign(webhook.secret, id, timestamp, body)}`,
+        'webhook-id': id,
+        'webhook-timestamp': String(Math.floor(now.getTime() / 1_000)),
+        'webhook-signature': new Webhook(webhook.secret).sign(id, now, body),
       },
       body,
       redirect: 'manual',
@@ -45,8 +47,9 @@ export class WebhookHandler {
   }
 
   async #announce(report: string): Promise<string> {
-    const { status, error } = (await this.store.find(report)) ?? { status: 'Cancelled', error: null };
+    const info = await this.store.getStatus(report);
     // one that has not ended was dead, and a person has retried it since
-    return JSON.stringify({ report, status: hasEnded(status) ? status : 'DeadLettered', error });
+    const status = info === null || hasEnded(info.status) ? (info?.status ?? 'Cancelled') : 'DeadLettered';
+    return JSON.stringify({ report, status, error: info && reasonOf({ ...info, status }) });
   }
 }

@@ -3,7 +3,14 @@ import type { JobInfo } from '../../src/durable-jobs/job-store.js';
 import { until } from './processes.js';
 import type { Replica } from './world.js';
 
-export const TOKENS = { ada: 'ada-token-0123456789', bob: 'bob-token-0123456789' };
+const USERS = { ada: 'ada-token-0123456789', bob: 'bob-token-0123456789' };
+export const TOKENS = { ...USERS, operator: 'operator-token-0123456789' };
+
+/** Their configuration: ada has a webhook. */
+export const usersWith = (webhook?: { readonly url: string; readonly secret: string }): string =>
+  JSON.stringify(
+    Object.entries(USERS).map(([name, token]) => ({ name, token, ...(name === 'ada' && webhook && { webhook }) })),
+  );
 
 interface RequestOptions {
   readonly method?: string;
@@ -81,7 +88,7 @@ export class Client {
   }
 
   /** Calls a method of a provider in a program of tests. */
-  async call<T>(provider: 'scheduler' | 'store', method: string, ...args: readonly unknown[]): Promise<T> {
+  async call<T>(provider: 'jobs' | 'store', method: string, ...args: readonly unknown[]): Promise<T> {
     const response = await this.request('/call', { method: 'POST', body: { provider, method, args } });
     const { result, error } = (await response.json()) as { result: T; error?: string };
     if (error !== undefined) throw new Error(error);

@@ -12,7 +12,9 @@ const children = new Set<ChildProcess>();
 process.on('exit', () => {
   for (const child of children) child.kill('SIGKILL');
 });
-process.on('SIGTERM', () => process.exit(1));
+process.on('SIGTERM', () => {
+  process.exit(1);
+});
 
 /** Waits until `check` gives something other than false, null or undefined. */
 export async function until<T>(
@@ -30,8 +32,8 @@ export async function until<T>(
 export interface Program {
   readonly child: ChildProcess;
   readonly exited: Promise<NodeJS.Signals | number | null>;
-  output(): string;
-  stop(signal?: NodeJS.Signals): Promise<NodeJS.Signals | number | null>;
+  readonly output: () => string;
+  readonly stop: (signal?: NodeJS.Signals) => Promise<NodeJS.Signals | number | null>;
 }
 
 export function run(command: string, args: readonly string[], env: NodeJS.ProcessEnv): Program {

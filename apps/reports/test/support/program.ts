@@ -3,15 +3,16 @@ import { Body, ConsoleLogger, Controller, Injectable, Post } from '@nestjs/commo
 import { ModuleRef } from '@nestjs/core';
 import { Test } from '@nestjs/testing';
 import { Job } from 'bullmq';
-import type { JobEvents } from 'nestjs-singleton-job';
+import type { JobEvents, JobRun } from 'nestjs-singleton-job';
 import { WebModule, WorkerModule } from '../../src/app.module.js';
+import { DurableJobs } from '../../src/durable-jobs/durable-jobs.js';
 import { type JobContext, JobHandler, JobHandlers } from '../../src/durable-jobs/job-handler.js';
-import { JobScheduler, JobSchedules } from '../../src/durable-jobs/job-scheduler.js';
 import { JobStore } from '../../src/durable-jobs/job-store.js';
 import { RunHistory } from '../../src/history/run-history.js';
 import { type Checkpoint, ReportStore } from '../../src/reports/report-store.js';
+import { Schedules } from '../../src/schedules.js';
 
-const { ROLE, DIE_AT, PAGE_TAKES_MS, SCHEDULE, CLOCK_AHEAD_MS } = process.env;
+const { ROLE, DIE_AT, PAGE_TAKES_MS, CLOCK_AHEAD_MS, TWICE, CATCH_UP } = process.env;
 const die = (): never => {
   process.kill(process.pid, 'SIGKILL');
   throw new Error('dead');
@@ -21,8 +22,9 @@ const print = (line: string): boolean => process.stdout.write(`${line}\n`);
 /** Dies after a report was claimed, before the first line of its handler. */
 @Injectable()
 class DyingHandlers extends JobHandlers {
-  override get(type: string) {
-    return type === 'report' && DIE_AT === 'claim' ? die() : super.get(type);
+  override find(type: string) {
+    const found = super.find(type);
+    return found && type === 'report' && DIE_AT === 'claim' ? { ...found, run: die } : found;
   }
 }
 
@@ -42,23 +44,24 @@ class DyingStore extends ReportStore {
 @Injectable()
 class SlowHistory extends RunHistory {
   override async page(span: { from: number; to: number }, cursor?: string) {
-    print(`reads after ${cursor ?? 'nothing'}`);
+    print(`reads after ${cursor ?? 'nothing'} from ${String(span.from)} to ${String(span.to)}`);
     await delay(Number(PAGE_TAKES_MS ?? 0));
     return super.page(span, cursor);
   }
 }
 
 @Injectable()
-class DyingSchedules extends JobSchedules {
-  override async tick(name: string, scheduledAt: Date): Promise<void> {
-    print(`tick of ${name} ${String(scheduledAt.getTime())}`);
-    if (DIE_AT === `tick of ${name}`) die();
-    await super.tick(name, scheduledAt);
+class DyingSchedules extends Schedules {
+  override async dailyReport(run: JobRun): Promise<void> {
+    const at = String(run.scheduledAt.getTime());
+    print(`${run.cause} of the daily report at ${at}`);
+    if (DIE_AT === 'tick' && run.cause !== 'trigger') die();
+    await super.dailyReport(run);
   }
 
-  /** Only the tick itself is to repair what a killed scheduler has left. */
-  override async leadershipGained(event: JobEvents['leadershipGained']): Promise<void> {
-    if (CLOCK_AHEAD_MS !== undefined) await super.leadershipGained(event);
+  /** Elsewhere a daily report would be one more report. */
+  override async catchUp(event: JobEvents['leadershipGained']): Promise<void> {
+    if (CATCH_UP !== undefined) await super.catchUp(event);
   }
 }
 
@@ -72,6 +75,7 @@ if (CLOCK_AHEAD_MS !== undefined) {
 }
 
 if (DIE_AT === 'complete') {
+  // eslint-disable-next-line @typescript-eslint/unbound-method -- it is called with its own this
   const complete = Job.prototype.moveToCompleted;
   Job.prototype.moveToCompleted = async function (...args) {
     await complete.apply(this, args);
@@ -98,11 +102,6 @@ class TestHandlers {
     await delay(10_000);
   }
 
-  @JobHandler('scheduled', SCHEDULE === undefined ? {} : { schedule: SCHEDULE })
-  async scheduled(): Promise<void> {
-    // nothing to do
-  }
-
   @JobHandler('fail', { retries: 2, retryDelay: 200 })
   async fail({ times }: { times: number }, { id }: JobContext): Promise<string> {
     const run = (this.#runs.get(id) ?? 0) + 1;
@@ -114,7 +113,16 @@ class TestHandlers {
   readonly #runs = new Map<string, number>();
 }
 
-const PROVIDERS = { scheduler: JobScheduler, store: JobStore };
+/** Started only where it is wanted. */
+@Injectable()
+class SecondEcho {
+  @JobHandler('echo')
+  async echo(): Promise<void> {
+    // never called
+  }
+}
+
+const PROVIDERS = { jobs: DurableJobs, store: JobStore };
 
 @Controller('call')
 class CallController {
@@ -139,14 +147,15 @@ class CallController {
 const module = Test.createTestingModule({
   imports: [ROLE === 'web' ? WebModule : WorkerModule],
   controllers: [CallController],
-  providers: [TestHandlers],
+  providers: [TestHandlers, ...(TWICE === undefined ? [] : [SecondEcho])],
 });
 module.overrideProvider(JobHandlers).useClass(DyingHandlers);
 module.overrideProvider(ReportStore).useClass(DyingStore);
 module.overrideProvider(RunHistory).useClass(SlowHistory);
-if (ROLE === 'web') module.overrideProvider(JobSchedules).useClass(DyingSchedules);
+if (ROLE === 'web') module.overrideProvider(Schedules).useClass(DyingSchedules);
 
 module.setLogger(new ConsoleLogger());
+// eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- Nest has a class for these, and takes any object
 const app = (await module.compile()).createNestApplication({ forceCloseConnections: true });
 app.enableShutdownHooks();
 await app.listen(0, '127.0.0.1');

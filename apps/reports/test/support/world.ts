@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import { Client, TOKENS } from './client.js';
+import { Client, TOKENS, usersWith } from './client.js';
 import { type Program, RedisServer, run, until } from './processes.js';
 
-const DIST = join(import.meta.dirname, '../..');
+const HERE = join(import.meta.dirname, '../../..');
 
 type Env = Readonly<Record<string, string | number>>;
 
@@ -20,12 +20,12 @@ export class World implements AsyncDisposable {
     readonly redis: RedisServer,
     env: Env,
   ) {
-    const users = Object.entries(TOKENS).map(([name, token]) => ({ name, token }));
     this.#env = {
       ...process.env,
       NO_COLOR: '1',
       REDIS_URL: redis.url,
-      USERS: JSON.stringify(users),
+      USERS: usersWith(),
+      OPERATOR_TOKEN: TOKENS.operator,
       LOCK_DURATION_MS: '1000',
       STALLED_INTERVAL_MS: '500',
       LOCK_EXPIRY_MS: '2000',
@@ -47,22 +47,23 @@ export class World implements AsyncDisposable {
     return world;
   }
 
-  async web(env: Env = {}): Promise<Client> {
-    return new Client(await this.#start('src/web.js', env));
+  /** `folder`: that has `dist`. */
+  async web(env: Env = {}, folder = HERE): Promise<Client> {
+    return new Client(await this.#start(join(folder, 'dist/src/web.js'), env));
   }
 
-  async worker(env: Env = {}): Promise<Replica> {
-    return this.#start('src/worker.js', env);
+  async worker(env: Env = {}, folder = HERE): Promise<Replica> {
+    return this.#start(join(folder, 'dist/src/worker.js'), env);
   }
 
   /** A web replica or a worker with a fault, with handlers for tests, and with `call()` to reach its providers. */
   async program(role: 'web' | 'worker', env: Env = {}): Promise<Client> {
-    return new Client(await this.#start('test/support/program.js', { ...env, ROLE: role }));
+    return new Client(await this.#start(join(import.meta.dirname, 'program.js'), { ...env, ROLE: role }));
   }
 
   /** A receiver of webhooks. */
   async receiver(env: Env): Promise<Replica> {
-    return this.#start('test/support/receiver.js', env);
+    return this.#start(join(import.meta.dirname, 'receiver.js'), env);
   }
 
   /** How often each job was completed. */
@@ -100,7 +101,7 @@ export class World implements AsyncDisposable {
   }
 
   async #start(script: string, env: Env): Promise<Replica> {
-    const program = run(process.execPath, [join(DIST, script)], { ...this.#env, ...asText(env) });
+    const program = run(process.execPath, [script], { ...this.#env, ...asText(env) });
     const find = () =>
       /answers at (http:\S+)/.exec(program.output())?.[1] ?? (program.child.exitCode === null ? null : '');
     const url = await until(script, find);
