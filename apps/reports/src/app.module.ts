@@ -76,6 +76,7 @@ function durableJobsOptions(env: Settings) {
   return {
     connection: env.REDIS_URL,
     prefix: env.PROJECT_NAME,
+    redisTimeout: env.REDIS_TIMEOUT_MS,
     worker: {
       name: env.NODE_ID,
       concurrency: env.CONCURRENCY,

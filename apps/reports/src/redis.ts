@@ -7,8 +7,8 @@ import { type Settings } from './settings.js';
 /** Results, checkpoints, idempotency keys, the run history. The jobs have a connection of their own. */
 export class AppRedis extends Redis implements OnApplicationShutdown {
   /** `isPatient`: commands wait until Redis is back. Otherwise they fail now, and nothing waits in memory: for requests over HTTP. */
-  constructor({ REDIS_URL, PROJECT_NAME }: Settings, isPatient: boolean) {
-    const failFast = { enableOfflineQueue: false, maxRetriesPerRequest: 0, socketTimeout: 2_000 };
+  constructor({ REDIS_URL, PROJECT_NAME, REDIS_TIMEOUT_MS }: Settings, isPatient: boolean) {
+    const failFast = { enableOfflineQueue: false, maxRetriesPerRequest: 0, socketTimeout: REDIS_TIMEOUT_MS };
     const shared = { keyPrefix: `${PROJECT_NAME}:`, retryStrategy: () => 500 };
     super(REDIS_URL, { ...shared, ...(isPatient ? { maxRetriesPerRequest: null } : failFast) });
     // the commands that need the connection fail or wait by themselves

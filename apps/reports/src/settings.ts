@@ -57,6 +57,7 @@ const variables = z
       .string()
       .regex(/^[\w-]+$/)
       .default('reports'),
+    REDIS_TIMEOUT_MS: milliseconds(2_000),
     HOST: z.string().default('127.0.0.1'),
     PORT: count(0, 0, 65_535),
     NODE_ID: z.string().default(`${hostname()}-${String(process.pid)}`),

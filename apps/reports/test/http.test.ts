@@ -350,7 +350,7 @@ describe('without Redis', () => {
   }
 
   it('that hangs, a request answers 503 as well, and does not wait in memory until Redis goes on', async () => {
-    await using world = await World.start();
+    await using world = await World.start({ REDIS_TIMEOUT_MS: 2_000 });
     const web = await world.web();
     const id = await web.submit();
     // otherwise Redis may hang before the leader has enqueued the daily report and the clean-up

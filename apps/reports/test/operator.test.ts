@@ -27,10 +27,12 @@ it('an operator lists, retries and cancels the jobs of all users and types', asy
     assert.equal(response.status, 404);
   }
   const webhook = await read<JobInfo & { history: JobAttempt[] }>(`/webhook-${mine}`);
-  assert.deepEqual([webhook.history.length, webhook.error], [6, 'fetch failed']);
+  assert.equal(webhook.error, 'fetch failed');
+  assert.ok(webhook.history.length >= 6);
   for (const { id } of dead) assert.equal((await ask(`/${id}/retry`, 'POST')).status, 202);
   await until('their deaths', async () => (await list()).length === 3);
-  assert.equal((await read<typeof webhook>(`/webhook-${mine}`)).history.length, 12);
+  const { history } = await read<typeof webhook>(`/webhook-${mine}`);
+  assert.ok(history.length >= webhook.history.length + 6);
 
   assert.equal((await ask(`/${mine}`, 'DELETE')).status, 409);
   const another = await web.submit({ job: 'other' });

@@ -22,8 +22,8 @@ function providersOf(runsJobs: boolean): Provider[] {
     {
       provide: JobsRedis,
       inject: [DURABLE_JOBS_OPTIONS],
-      useFactory: ({ connection, prefix = 'durable-jobs' }: DurableJobsOptions) =>
-        new JobsRedis(connection, prefix, runsJobs),
+      useFactory: ({ connection, prefix = 'durable-jobs', redisTimeout = 2_000 }: DurableJobsOptions) =>
+        new JobsRedis(connection, prefix, runsJobs ? undefined : redisTimeout),
     },
     {
       provide: Queue,

@@ -1,4 +1,5 @@
-import type { OnApplicationShutdown } from '@nestjs/common';
+import { once } from 'node:events';
+import type { OnApplicationShutdown, OnModuleInit } from '@nestjs/common';
 import type { Telemetry, WorkerOptions } from 'bullmq';
 import { Redis } from 'ioredis';
 import type { JobHandlerOptions } from './job-handler.js';
@@ -6,6 +7,8 @@ import type { JobHandlerOptions } from './job-handler.js';
 export interface DurableJobsOptions {
   /** URL of Redis. */
   readonly connection: string;
+  /** Milliseconds after which a process that runs no jobs gives up waiting for an answer of Redis. @default 2000 */
+  readonly redisTimeout?: number;
   /** First part of every key. Applications that share a Redis need different ones. @default 'durable-jobs' */
   readonly prefix?: string;
   /** Of BullMQ's worker. */
@@ -35,16 +38,23 @@ export const KEEP_DEAD_MS = 30 * 86_400_000;
  * The one connection of queue, worker and records. A process that runs jobs waits while Redis is away. One that only enqueues fails at
  * once: a request over HTTP must not wait, and nothing may be kept in memory.
  */
-export class JobsRedis extends Redis implements OnApplicationShutdown {
+export class JobsRedis extends Redis implements OnModuleInit, OnApplicationShutdown {
   constructor(
     connection: string,
     readonly prefix: string,
-    isPatient: boolean,
+    socketTimeout: number | undefined,
   ) {
-    const failFast = { enableOfflineQueue: false, maxRetriesPerRequest: 0, socketTimeout: 2_000 };
+    const failFast = { enableOfflineQueue: false, maxRetriesPerRequest: 0, socketTimeout };
+    const isPatient = socketTimeout === undefined;
     super(connection, { retryStrategy: () => 500, ...(isPatient ? { maxRetriesPerRequest: null } : failFast) });
     // the commands that need the connection fail or wait by themselves
     this.on('error', () => undefined);
+  }
+
+  /** A process that fails at once must not do so only because it has just started. */
+  async onModuleInit(): Promise<void> {
+    if (this.status === 'ready') return;
+    await once(this, 'ready', { signal: AbortSignal.timeout(5_000) }).catch(() => undefined);
   }
 
   key(...parts: readonly string[]): string {

@@ -7,6 +7,7 @@ import { until } from '../support/processes.js';
 import { World } from '../support/world.js';
 
 const RUNS = 1_200;
+const FLAGS = ['--no-sandbox', '--disable-quic', '--disable-background-networking', '--disable-component-update'];
 
 describe('the page', () => {
   let world: World;
@@ -15,8 +16,8 @@ describe('the page', () => {
   let page: Page;
   before(async () => {
     world = await World.start({}, { runs: RUNS });
-    [web] = await Promise.all([world.web(), world.program('worker', { PAGE_TAKES_MS: 1_500 })]);
-    browser = await chromium.launch({ executablePath: process.env['CHROMIUM'], args: ['--no-sandbox'] });
+    [web] = await Promise.all([world.program('web'), world.program('worker', { PAGE_TAKES_MS: 1_500 })]);
+    browser = await chromium.launch({ executablePath: process.env['CHROMIUM'], args: FLAGS });
   });
   after(async () => {
     await browser?.close();
@@ -26,16 +27,17 @@ describe('the page', () => {
   const row = (title: string) => page.getByRole('listitem').filter({ hasText: title });
   const untilStatus = (title: string, status: string) =>
     until(`${title} to be ${status}`, async () => (await row(title).locator('output').textContent()) === status);
-  const signIn = async (token: string) => {
+  const signIn = async (token: string, isOperator = false) => {
     assert.ok(browser);
     page = await browser.newPage();
     await page.goto(web.replica.url);
     await page.getByLabel('Token').fill(token);
+    if (isOperator) await page.getByLabel('I am the operator').check();
     await page.getByRole('button', { name: 'Sign in' }).click();
   };
   const write = async (title: string) => {
     await page.getByLabel('Title').fill(title);
-    await page.getByLabel('Job').fill('seeded');
+    await page.getByLabel('Job', { exact: true }).fill('seeded');
     await page.getByRole('button', { name: 'Write a report' }).click();
   };
 
@@ -59,6 +61,9 @@ describe('the page', () => {
     });
     const isPartial = (percent: number) => percent > 0 && percent < 100;
     assert.ok([...seen].some(isPartial), [...seen].join());
+    const boxOf = (name: string) => row('Weekly').locator(name).boundingBox();
+    const [status, bar] = await Promise.all([boxOf('output'), boxOf('progress')]);
+    assert.ok(status && bar && bar.y >= status.y + status.height, 'the bar is below the status');
     await untilStatus('Weekly', 'Completed');
     const [download] = await Promise.all([
       page.waitForEvent('download'),
@@ -83,5 +88,29 @@ describe('the page', () => {
     await signIn(TOKENS.bob);
     await page.getByRole('button', { name: 'Write a report' }).waitFor();
     assert.equal(await page.getByRole('listitem').count(), 0);
+  });
+
+  it('shows an operator the dead jobs of all users with their errors, and retries them', async () => {
+    const payload = { owner: 'bob', title: 'Dead', outcomes: [] };
+    const config = { timeout: 1_000, retries: 0 };
+    const id = await web.call<string>('jobs', 'scheduleRaw', 'report', payload, config, new Date().toISOString());
+    await signIn(TOKENS.operator, true);
+    await until('the dead report', async () => {
+      await page.getByLabel('Jobs of all users').selectOption('Completed');
+      await page.getByLabel('Jobs of all users').selectOption('DeadLettered');
+      return (await row(id).textContent())?.includes('timed out after 1000 ms');
+    });
+    assert.match((await row(id).textContent()) ?? '', /report of bob/);
+    await row(id).getByRole('button', { name: 'History' }).click();
+    await until('one attempt', async () => /timed out/.test((await row(id).locator('small').textContent()) ?? ''));
+
+    // nothing lies over anything else, at any width
+    for (const width of [360, 800, 1_400]) {
+      await page.setViewportSize({ width, height: 700 });
+      const isWide = await page.evaluate('document.documentElement.scrollWidth > innerWidth');
+      assert.equal(isWide, false, `${String(width)} pixels`);
+    }
+    await row(id).getByRole('button', { name: 'Retry' }).click();
+    await until('its retry', async () => (await web.call<{ attempts: number }>('store', 'getStatus', id)).attempts > 1);
   });
 });

@@ -11,7 +11,7 @@ export interface Replica extends Program {
   readonly url: string;
 }
 
-/** A Redis, and the programs of the application around it. Faults of workers are noticed within two seconds. */
+/** A Redis, and the programs of the application around it. Faults of workers are noticed within four seconds. */
 export class World implements AsyncDisposable {
   readonly #programs: Replica[] = [];
   readonly #env: NodeJS.ProcessEnv;
@@ -26,9 +26,11 @@ export class World implements AsyncDisposable {
       REDIS_URL: redis.url,
       USERS: usersWith(),
       OPERATOR_TOKEN: TOKENS.operator,
-      LOCK_DURATION_MS: '1000',
+      LOCK_DURATION_MS: '3000',
       STALLED_INTERVAL_MS: '500',
       LOCK_EXPIRY_MS: '2000',
+      // a busy machine is no outage
+      REDIS_TIMEOUT_MS: '30000',
       STOP_LIMIT_MS: '5000',
       ...asText(env),
     };
@@ -104,7 +106,7 @@ export class World implements AsyncDisposable {
     const program = run(process.execPath, [script], { ...this.#env, ...asText(env) });
     const find = () =>
       /answers at (http:\S+)/.exec(program.output())?.[1] ?? (program.child.exitCode === null ? null : '');
-    const url = await until(script, find);
+    const url = await until(script, find, 180_000);
     if (url === '') throw new Error(program.output());
     const replica = { ...program, url };
     this.#programs.push(replica);
