@@ -77,7 +77,7 @@ export class DurableJobs {
       const { data, opts } = this.#toBullJob(payloadOf(at, since), this.handlers.get(type).options, { id });
       // in one step: a job whose fire time is not remembered would come again, and one that is remembered only would be lost
       const transaction = (await this.queue.backend.client).multi();
-      await new Job(this.queue, type, data, opts, id).addJob(transaction as never);
+      await new Job(this.queue, type, data, opts, id).addJob(transaction);
       transaction.hset(key, { [run.job]: at.getTime() });
       run.assertLeader();
       for (const [error] of (await transaction.exec()) ?? []) if (error !== null) throw error;

@@ -11,7 +11,10 @@ const time = z.iso
 /** What a client requests. */
 export const reportRequest = z
   .strictObject({
-    title: z.string().trim().min(1).max(100),
+    title: z
+      .string('must be a text')
+      .trim()
+      .refine(({ length }) => length >= 1 && length <= 100, 'must have 1 to 100 characters'),
     from: time
       .refine((ms) => ms >= 0 && ms <= Date.now(), 'must not be in the future or before 1970')
       .nullable()

@@ -22,10 +22,12 @@ export async function until<T>(
   check: () => Promise<T> | T,
   limitMs = 60_000,
 ): Promise<Exclude<NonNullable<T>, false>> {
-  for (const end = Date.now() + limitMs; ; await delay(50)) {
+  const end = Date.now() + limitMs;
+  for (;;) {
     const value = await check();
     if (value !== false && value !== null && value !== undefined) return value as Exclude<NonNullable<T>, false>;
     if (Date.now() > end) throw new Error(`Waited ${String(limitMs)} ms for ${what}`);
+    await delay(50);
   }
 }
 
