@@ -40,10 +40,7 @@ describe('the daily report', { concurrency: true }, () => {
     const spans = [...worker.replica.output().matchAll(/reads after nothing from (\d+) to (\d+)/g)];
     const ends = spans.map(([, , to]) => Number(to) + 1);
     assert.equal(spans.length, times.length);
-    assert.ok(
-      ends.includes(claimed) && ends.every((end) => end % TICK_MS === 0),
-      `${String(claimed)} of ${ends.join()}`,
-    );
+    assert.ok(ends.every((end) => end % TICK_MS === 0) && (ends.at(-1) ?? 0) >= claimed, ends.join());
     assert.deepEqual(
       spans.map(([, from]) => Number(from)),
       [0, ...ends.slice(0, -1)],
