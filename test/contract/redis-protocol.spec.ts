@@ -217,12 +217,18 @@ describe('what Redis sees', () => {
       await store.publish({ kind: 'request', id: 'a#1', action: 'trigger', name: 'price-tick', expiresAt: 9 });
       const run = { fencingToken: 8, startedAt: 9 };
       await store.publish({ kind: 'reply', id: 'a#1', replicaId: 'b', outcome: 'done', run });
-      await eventually('all messages arrive', () => messages.at(3));
+      await store.publish({ kind: 'offer', id: 'a#2', replicaId: 'a', leading: 9, names: ['price-tick'] });
+      await store.publish({ kind: 'bid', id: 'a#2', replicaId: 'b', leading: 0, names: ['price-tick'] });
+      await store.publish({ kind: 'hand-over', replicaId: 'b', terms: [{ name: 'price-tick', token: 8 }] });
+      await eventually('all messages arrive', () => messages.at(6));
       expect(messages).toEqual([
         'myapp:events {"version":1,"database":0,"kind":"released","locks":[["price-tick","a#1",7]]}',
         'myapp:events {"version":1,"database":0,"kind":"granted","locks":[["price-tick","b.1@800#2",8]]}',
         'myapp:events {"version":1,"database":0,"kind":"request","id":"a#1","action":"trigger","name":"price-tick","expiresAt":9}',
         'myapp:events {"version":1,"database":0,"kind":"reply","id":"a#1","replicaId":"b","outcome":"done","run":{"fencingToken":8,"startedAt":9}}',
+        'myapp:events {"version":1,"database":0,"kind":"offer","id":"a#2","replicaId":"a","leading":9,"names":["price-tick"]}',
+        'myapp:events {"version":1,"database":0,"kind":"bid","id":"a#2","replicaId":"b","leading":0,"names":["price-tick"]}',
+        'myapp:events {"version":1,"database":0,"kind":"hand-over","replicaId":"b","terms":[{"name":"price-tick","token":8}]}',
       ]);
       listener.disconnect();
     });
@@ -242,6 +248,10 @@ describe('what Redis sees', () => {
         '{"version":1,"database":0,"kind":"request","id":"a#1","action":"trigger","name":"x","expiresAt":"1"}',
         '{"version":1,"database":0,"kind":"reply","id":"a#1","replicaId":"b","outcome":"odd","run":null}',
         '{"version":1,"database":0,"kind":"reply","id":"a#1","outcome":"done","run":null}',
+        '{"version":1,"database":0,"kind":"offer","id":"a#1","replicaId":"a","leading":"9","names":["x"]}',
+        '{"version":1,"database":0,"kind":"bid","id":"a#1","replicaId":"b","leading":0,"names":[7]}',
+        '{"version":1,"database":0,"kind":"hand-over","replicaId":"b","terms":[{"name":"x","token":"8"}]}',
+        '{"version":1,"database":0,"kind":"hand-over","terms":[{"name":"x","token":8}]}',
         '{"version":1,"database":0,"kind":"granted","locks":[["x","a#1","1"]]}',
         '{"version":1,"database":0,"kind":"granted","locks":[["x","a#1",1],null]}',
       ];

@@ -21,6 +21,7 @@ const REASONS: Readonly<Record<LeadershipLoss | LeadershipReleaseReason, true>> 
   paused: true,
   'stepped-down': true,
   unregistered: true,
+  rebalance: true,
 };
 
 interface Rule {

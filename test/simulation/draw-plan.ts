@@ -15,7 +15,7 @@ import {
   drawUnregistrations,
 } from './draw-extra.js';
 import { drawEnd, drawFaults, drawHarsh, drawMild } from './draw-faults.js';
-import { drawEarlyTimersMs, drawLockExpiryMs, drawSetting, drawThreads } from './draw-setting.js';
+import { drawEarlyTimersMs, drawLockExpiryMs, drawRebalance, drawSetting, drawThreads } from './draw-setting.js';
 import { withLongLeasesBefore, withOtherKinds } from './draw-versions.js';
 import { type Fault, type Plan, type Temper } from './plan.js';
 
@@ -39,7 +39,8 @@ export function drawPlan(seed: number): Plan {
   const earlyTimersMs = drawEarlyTimersMs(Chance.of(seed, 'timers'));
   const isCluster = Chance.of(seed, 'cluster').happens(0.12);
   const lockExpiryMs = drawLockExpiryMs(Chance.of(seed, 'locks'));
-  const drawn = { ...drawSetting(chance, temper), threads, earlyTimersMs, isCluster, lockExpiryMs };
+  const rebalance = drawRebalance(Chance.of(seed, 'rebalance'), temper);
+  const drawn = { ...drawSetting(chance, temper), threads, earlyTimersMs, isCluster, lockExpiryMs, rebalance };
   const clocks = Array.from({ length: places }, () => drawClock(chance));
   if (temper === 'ends') {
     const faults = drawFaults({ chance, setting: drawn, places }, drawEnd);

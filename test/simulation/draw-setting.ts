@@ -5,7 +5,7 @@ import { type Setting, type Temper, type Version } from './plan.js';
 export function drawSetting(
   chance: Chance,
   temper: Temper,
-): Omit<Setting, 'threads' | 'earlyTimersMs' | 'isCluster' | 'lockExpiryMs'> {
+): Omit<Setting, 'threads' | 'earlyTimersMs' | 'isCluster' | 'lockExpiryMs' | 'rebalance'> {
   const version = { kinds: KINDS, lockExpiryMs: drawExpiries(chance), cronSeconds: chance.pick([1, 1, 2, 5]) };
   const expiries = Object.values(version.lockExpiryMs);
   const longestMs = Math.max(...expiries);
@@ -57,6 +57,13 @@ export function drawThreads(chance: Chance, places: number): boolean[] {
 /** In some scenarios timers fire early, as those of Node.js do. */
 export function drawEarlyTimersMs(chance: Chance): number {
   return chance.pick([0, MOST_EARLY_MS]);
+}
+
+/** In most scenarios leaderships even out, in a fraction of the real times. A replica that has just given a job away is no successor. */
+export function drawRebalance(chance: Chance, temper: Temper): Setting['rebalance'] {
+  if (temper === 'ends' || chance.happens(0.1)) return undefined;
+  const intervalMs = chance.pick([500, 1_000, 3_000]);
+  return { intervalMs, answersMs: chance.pick([20, 100]), dueMs: chance.pick([5, 50]), stayMs: 10 * intervalMs };
 }
 
 /** In some scenarios the processes also use `LockService`. */

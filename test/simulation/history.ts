@@ -49,6 +49,14 @@ export interface LockGrant {
   readonly atMs: number;
 }
 
+/** A process that leads a job from now on, or has given it to a process that leads fewer. */
+export interface Leadership {
+  readonly job: string;
+  readonly process: string;
+  readonly what: 'gained' | 'moved';
+  readonly atMs: number;
+}
+
 /** Occurrences of a cron job that will not start: those after `after` and up to `upTo`, by the clock of the store. */
 export interface Report {
   readonly after: number;
@@ -78,6 +86,7 @@ export type Rule =
   | 'run-too-early'
   | 'token-fell'
   | 'signal-late'
+  | 'moved-twice'
   | 'no-leader'
   | 'no-run'
   | 'no-hand-over';
@@ -102,6 +111,10 @@ export interface History {
   readonly doubleLeads: readonly DoubleLead[];
   readonly vacancies: readonly Vacancy[];
   readonly grants: readonly LockGrant[];
+  /** In order. */
+  readonly leaderships: readonly Leadership[];
+  /** How long a job that was moved stays where it is. */
+  readonly stayMs: number;
   readonly windows: readonly Window[];
   /** The interval jobs, with the delay after each run. */
   readonly intervals: ReadonlyMap<string, number>;

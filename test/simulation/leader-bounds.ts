@@ -32,7 +32,7 @@ export function leaderBoundMs(plan: Plan, job: JobName, calmFromMs: number): num
   const noticedMs = setting.heartbeatIntervalMs + RECONNECT_MS;
   const settledMs =
     (setting.ignoringSignal > 0 ? LONGEST_RUN_MS : 0) +
-    (has('step-down') || mayThrow ? STAND_BACK_MS : 0) +
+    (has('step-down') || mayThrow || setting.rebalance ? STAND_BACK_MS : 0) +
     backoffMs(plan);
   const lockMs = faults.some((fault) => leavesLock(fault)) ? lockLifeMs(expiryMs) + setBackMs(faults) : 0;
   const messagesMs = has('unregister') ? WITHOUT_MESSAGES_MS : 0;

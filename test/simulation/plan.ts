@@ -1,3 +1,4 @@
+import { type RebalanceTimes } from '../../libs/singleton-job/src/options/resolve-options.js';
 import { lockLifeMs } from '../../libs/singleton-job/src/store/lock-store.js';
 import { type ClockFaults } from './process-clock.js';
 import { type NetworkConditions, conditionsInWords } from './network-conditions.js';
@@ -58,6 +59,8 @@ export interface Setting {
   readonly isCluster: boolean;
   /** Timers of the processes fire up to so much early. */
   readonly earlyTimersMs: number;
+  /** Leaderships even out in these times. Undefined: they do not. */
+  readonly rebalance: RebalanceTimes | undefined;
   readonly faultsForMs: number;
 }
 

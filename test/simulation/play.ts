@@ -58,10 +58,11 @@ export async function play(plan: Plan, options: PlayOptions = {}): Promise<Outco
   const isOrderly = (job: JobName, sinceMs: number): boolean =>
     // no replica takes a lock that is released in the first lease of a server
     sinceMs > (onlyEnds ? 2 * longestExpiryMs(setting) : calm.sinceMs + leaderBoundMs(plan, job, calm.sinceMs));
-  const recorder = new Recorder({ timeline, setting, server: data, onlyEnds, isOrderly, print: options.print });
   const disturb = (): void => {
     calm.disturbed();
   };
+  const { print } = options;
+  const recorder = new Recorder({ timeline, setting, server: data, onlyEnds, isOrderly, onMove: disturb, print });
   const server = new SimulatedServer({ timeline, data, isProxied: setting.isProxied, arrivedLate: disturb });
   const locks = new LockWatch(timeline, recorder);
   const places = placesOf({ plan, timeline, recorder, server, locks, mutate: options.mutate });
@@ -85,6 +86,9 @@ export async function play(plan: Plan, options: PlayOptions = {}): Promise<Outco
     doubleLeads: recorder.doubleLeads,
     vacancies: recorder.vacancies,
     grants: recorder.grants,
+    leaderships: recorder.leaderships,
+    // by the slowest clock
+    stayMs: 0.99 * (setting.rebalance?.stayMs ?? 0),
     windows: recorder.windows,
     intervals: new Map(keepsInterval(setting) ? [['pause', setting.delayMs]] : []),
     crons: new Map(keepsCron(setting) ? [['cron', recorder.occurrences.job]] : []),
@@ -109,6 +113,9 @@ function placesOf({ plan, timeline, recorder, server, locks, mutate }: PlacePart
     ...resolveOptions({ projectName: 'test', store: new InMemoryLockStore(data) }),
     heartbeatIntervalMs: setting.heartbeatIntervalMs,
     shutdownTimeoutMs: setting.shutdownTimeoutMs,
+    rebalance: setting.rebalance,
+    // jobs with another one do not move
+    lockExpiryMs: setting.version.lockExpiryMs.grid,
   };
   const start = (hasThread: boolean, name: string, clockFaults: ClockFaults): SimulatedProcess => {
     const version = versionAt(timeline.nowMs, setting);

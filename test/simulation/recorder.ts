@@ -18,7 +18,7 @@ import { type CallEnd, CallWatch } from './call-watch.js';
 import { HandOverWatch } from './hand-over-watch.js';
 import { type JobName, JOBS, type Kind, longestExpiryMs, type Request, type Setting } from './plan.js';
 import { type ProcessClock } from './process-clock.js';
-import { type DoubleLead, type LockGrant, type Run, type Vacancy, type Window } from './history.js';
+import { type DoubleLead, type Leadership, type LockGrant, type Run, type Vacancy, type Window } from './history.js';
 import { KnownDeadlines } from './known-deadlines.js';
 import { OccurrenceWatch } from './occurrence-watch.js';
 import { type Reading } from './simulated-network.js';
@@ -44,6 +44,8 @@ export interface RecorderParts {
   readonly onlyEnds: boolean;
   /** Whether no fault could have delayed what began then. */
   readonly isOrderly: (job: JobName, sinceMs: number) => boolean;
+  /** Called when a process has given a job to one that leads fewer. */
+  readonly onMove: () => void;
   /** Called with a line for everything that happens. */
   readonly print: ((line: string) => void) | undefined;
 }
@@ -64,6 +66,7 @@ export class Recorder {
   readonly doubleLeads: DoubleLead[] = [];
   readonly vacancies: Vacancy[] = [];
   readonly grants: LockGrant[] = [];
+  readonly leaderships: Leadership[] = [];
   readonly occurrences: OccurrenceWatch;
   readonly handOvers: HandOverWatch;
   readonly #calls: CallWatch;
@@ -249,6 +252,7 @@ export class Recorder {
       if (event === 'leadershipGained') {
         const { job, fencingToken } = payload as JobEvents['leadershipGained'];
         this.#terms.set(`${process} ${job}`, fencingToken);
+        this.leaderships.push({ job, process, what: 'gained', atMs: this.#parts.timeline.nowMs });
         this.#seeOthers(process, job);
         const leader = this.#processes.get(process);
         if (leader?.kindOf(job) === 'while-leader') this.#calls.led(leader, job);
@@ -256,7 +260,11 @@ export class Recorder {
       if (event === 'leadershipLost') this.signalDue(process, (payload as JobEvents['leadershipLost']).job);
       if (event === 'leadershipReleased') {
         const { job, reason } = payload as JobEvents['leadershipReleased'];
-        if (reason === 'stepped-down') this.handOvers.steppedDown(process, job);
+        if (reason === 'stepped-down' || reason === 'failed-calls') this.handOvers.steppedDown(process, job);
+        if (reason === 'rebalance') {
+          this.leaderships.push({ job, process, what: 'moved', atMs: this.#parts.timeline.nowMs });
+          this.#parts.onMove();
+        }
       }
       if (event === 'leaseRenewed') {
         const { job } = payload as JobEvents['leaseRenewed'];

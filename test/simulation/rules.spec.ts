@@ -29,6 +29,8 @@ const brokenIn = (history: Partial<History>): Rule[] =>
     doubleLeads: [],
     vacancies: [],
     grants: [],
+    leaderships: [],
+    stayMs: 100,
     windows: [],
     intervals: new Map(),
     crons: new Map(),
@@ -220,6 +222,8 @@ describe('A violation', () => {
       doubleLeads: [],
       vacancies: [],
       grants: [],
+      leaderships: [],
+      stayMs: 100,
       windows: [],
       intervals: new Map(),
       crons: new Map(),
@@ -241,5 +245,21 @@ describe('A violation', () => {
       'report is led by a and b at 5.0',
       'report has no leader at 7.0: a is dead',
     ]);
+  });
+});
+
+describe('No job moves twice in ten minutes', () => {
+  const move = (from: string, to: string, atMs: number) =>
+    [
+      { job: 'report', process: from, what: 'moved', atMs },
+      { job: 'report', process: to, what: 'gained', atMs: atMs + 1 },
+    ] as const;
+
+  it('is kept by a job that stays for so long', () => {
+    expect(brokenIn({ leaderships: [...move('a', 'b', 0), ...move('b', 'a', 100)] })).toEqual([]);
+  });
+
+  it('is broken by the process that got the job and gives it away sooner', () => {
+    expect(brokenIn({ leaderships: [...move('a', 'b', 0), ...move('b', 'a', 99)] })).toEqual(['moved-twice']);
   });
 });

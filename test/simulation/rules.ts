@@ -13,6 +13,7 @@ export function check(history: History): Violation[] {
     ...runsTooEarly(history),
     ...tokensFell(history),
     ...lateSignals(history),
+    ...movedTwice(history),
     ...missing(history),
   ];
 }
@@ -95,6 +96,21 @@ function lateSignals({ runs }: History): Violation[] {
       return Math.min(abortedMs, endedMs) > signalDueMs;
     })
     .map((run) => violation('signal-late', run));
+}
+
+/** No process gives a job away soon after another one has given it the job. */
+function movedTwice({ leaderships, stayMs }: History): Violation[] {
+  return leaderships.flatMap(({ job, process, what, atMs }, index) => {
+    if (what !== 'moved') return [];
+    const [taken, given] = leaderships
+      .slice(0, index)
+      .filter((earlier) => earlier.job === job)
+      .toReversed();
+    const isArrival = taken?.what === 'gained' && taken.process === process && given?.what === 'moved';
+    if (!isArrival || atMs - given.atMs >= stayMs) return [];
+    const evidence = `${job} moved from ${given.process} at ${given.atMs.toFixed(1)} and from ${process} at ${atMs.toFixed(1)}`;
+    return [{ rule: 'moved-twice', evidence }];
+  });
 }
 
 /** Each job has a leader, and runs, when nothing has failed for long enough. */

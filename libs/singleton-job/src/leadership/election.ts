@@ -18,7 +18,7 @@ type Lead = (term: Term, stop: AbortSignal) => Promise<void>;
 type StopReason = Extract<LeadershipReleaseReason, 'shutdown' | 'unregistered'>;
 
 /** Why a replica lets another one lead. */
-type StepDownReason = Extract<LeadershipReleaseReason, 'stepped-down' | 'failed-calls'>;
+type StepDownReason = Extract<LeadershipReleaseReason, 'stepped-down' | 'failed-calls' | 'rebalance'>;
 
 /** How long a replica waits after it stepped down or its runner failed, so that others acquire the lock first. */
 const COOLDOWN_MS = 2_000;
@@ -197,7 +197,7 @@ export class Election {
   /** How long this replica waits so that others acquire first. A runner may fail on this replica only. */
   #cooldownAfter(reason: LeadershipReleaseReason): number {
     const { settings, random } = this.replica.context;
-    if (reason === 'stepped-down' || reason === 'failed-calls') return COOLDOWN_MS;
+    if (['stepped-down', 'failed-calls', 'rebalance'].includes(reason)) return COOLDOWN_MS;
     return reason === 'runner-failed' ? Math.max(COOLDOWN_MS, backoffMs(this.#failures, settings, random)) : 0;
   }
 }

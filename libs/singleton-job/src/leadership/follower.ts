@@ -6,6 +6,7 @@ import {
   holderName,
   lockLifeMs,
   type Refusal,
+  replicaOf,
   type SessionId,
   sessionOf,
 } from '../store/lock-store.js';
@@ -24,6 +25,9 @@ import { Watermarks } from './watermarks.js';
 
 /** Why a queued request is cancelled: another replica was granted the lock. */
 const TAKEN = 'taken';
+
+/** How much longer the others wait when a leader releases its lock for one replica. */
+const HEAD_START_MS = 250;
 
 /** The options of an election. A `Job` has all of them. */
 export interface ElectionOptions {
@@ -56,6 +60,8 @@ export class Follower implements LockWaiter {
   #lastTerm: Term | undefined;
   /** The schedule of another leader that was last reported. */
   #otherSchedule: string | undefined;
+  /** The term that its leader was last about to release for one replica. */
+  #handOver: { readonly token: number; readonly isToUs: boolean } | undefined;
   /** The request that still waits in the queue of acquire requests. */
   #queued: AbortController | undefined;
 
@@ -86,6 +92,19 @@ export class Follower implements LockWaiter {
     return this.#next.isWanted && this.otherHolder === undefined && this.watermarks.pausedAt === undefined;
   }
 
+  /** Whether it would take the lock at once if `leader` released it, and the end of either session is noticed equally soon. */
+  canSucceed(leader: string): boolean {
+    const { otherHolder: holder } = this;
+    if (!this.#next.isWanted || holder === undefined || replicaOf(holder) !== leader) return false;
+    const isAlike = this.#known.lastExpiryMs === this.options.lockExpiryMs;
+    return isAlike && this.watermarks.pausedAt === undefined && this.replica.restarts.waitMs(this.#toTake) <= 0;
+  }
+
+  /** The leader is about to release the term of this token for one replica. */
+  handedOver(token: number, isToUs: boolean): void {
+    this.#handOver = { token, isToUs };
+  }
+
   /** Acquires the lock as soon as that is allowed. Undefined when `stop` aborted before. */
   campaign(stop: AbortSignal): Promise<Term | undefined> {
     return this.#next.each(stop, () => this.#acquire(stop));
@@ -105,7 +124,9 @@ export class Follower implements LockWaiter {
   released({ holder, token }: LockNews): void {
     if (!this.watermarks.released(token)) return;
     this.#known.released(holder);
-    this.#next.soon();
+    if (this.#handOver?.token !== token) this.#next.soon();
+    else if (this.#handOver.isToUs) this.#next.in(0);
+    else this.#next.soon(HEAD_START_MS);
   }
 
   /**

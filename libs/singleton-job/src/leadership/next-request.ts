@@ -64,9 +64,9 @@ export class NextRequest {
     this.#sleeper?.wakeIn(delayMs);
   }
 
-  /** After a short random wait, so that not all followers send a request at once. */
-  soon(): void {
-    this.in(this.#spreadMs());
+  /** After a short random wait, so that not all followers send a request at once. `extraMs` is added to it. */
+  soon(extraMs = 0): void {
+    this.in(extraMs + this.#spreadMs());
   }
 
   /** Within 10 s, so that not all followers of all jobs send a request at once. */

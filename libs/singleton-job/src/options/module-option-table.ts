@@ -59,6 +59,7 @@ export const MODULE_OPTIONS = {
   misfireGrace: { variable: 'duration', read: duration({ leastMs: 0 }) },
   warnAfter: { variable: 'duration', read: durationOrFalse, default: 8_000 },
   enabled: { variable: 'boolean', read: boolean, default: true },
+  rebalance: { variable: 'boolean', read: boolean, default: false },
   jobs: {
     variable: 'none',
     read: matching(isRecord, 'an object of overrides by job name', "write it as { 'price-tick': { period: '1s' } }"),

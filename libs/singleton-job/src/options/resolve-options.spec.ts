@@ -60,6 +60,7 @@ describe('the resolved options', () => {
       warnAfterMs: 8_000,
       enabled: true,
       disabledBy: undefined,
+      rebalance: undefined,
       jobs: {},
       jobVariables: {},
       ignoreUnknownJobs: false,

@@ -17,14 +17,35 @@ type GivenOptions = Given<typeof MODULE_OPTIONS>;
  * Connections, stores, observers and interceptors are the user's objects.
  */
 export interface ResolvedOptions
-  extends Omit<Resolved<typeof MODULE_OPTIONS>, 'nodeId' | 'jobs' | 'allowInMemoryStore'>, Overrides {
+  extends Omit<Resolved<typeof MODULE_OPTIONS>, 'nodeId' | 'jobs' | 'allowInMemoryStore' | 'rebalance'>, Overrides {
   /** Without the random part. */
   readonly nodeId: string;
   /** Why no job runs: `enabled: false`, or the variable of the environment. Undefined while `enabled` is true. */
   readonly disabledBy: string | undefined;
+  /** The times of rebalancing. Undefined: it is off. */
+  readonly rebalance: RebalanceTimes | undefined;
   /** Reads `connection` anew. Undefined: it is the same for every client. */
   readonly readConnection?: ReadConnection | undefined;
 }
+
+/** How leaderships even out. Tests shorten these times. */
+export interface RebalanceTimes {
+  /** A replica offers jobs at most this often. */
+  readonly intervalMs: number;
+  /** How long it waits for answers. */
+  readonly answersMs: number;
+  /** A job that is due sooner is not given away. */
+  readonly dueMs: number;
+  /** A job that has moved stays for this long. */
+  readonly stayMs: number;
+}
+
+const REBALANCE_TIMES: RebalanceTimes = Object.freeze({
+  intervalMs: 60_000,
+  answersMs: 1_000,
+  dueMs: 5_000,
+  stayMs: 600_000,
+});
 
 /** A session outlives two lost heartbeats. */
 const HEARTBEATS_PER_EXPIRY = 3;
@@ -86,6 +107,7 @@ function read(raw: Readonly<Record<string, unknown>>, environment: Environment, 
     nodeId: resolved.nodeId ?? toNodeId(environment.POD_NAME || environment.hostName || 'unknown-host'),
     enabled: disabledBy === undefined,
     disabledBy,
+    rebalance: resolved.rebalance ? REBALANCE_TIMES : undefined,
     ...readOverrides(jobs, variables, problems),
   };
 }

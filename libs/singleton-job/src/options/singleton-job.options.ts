@@ -172,6 +172,15 @@ export interface SingletonJobOptions {
   readonly enabled?: boolean | undefined;
 
   /**
+   * True: a replica that leads many jobs gives some to replicas that lead at least two fewer, about once a minute, until they are even. It
+   * gives no job that is in a run, that is due within 5 s or that has a `lockExpiry` of its own, and no `@WhileLeader` method. A job
+   * moves at most once in ten minutes. Set it on every replica. The guide is docs/production/sizing.md.
+   *
+   * @default false
+   */
+  readonly rebalance?: boolean | undefined;
+
+  /**
    * Changes to jobs by their name. A name that no job has is an error.
    *
    * @default {}

@@ -6,6 +6,7 @@ import { type Replica } from '../leadership/replica.js';
 import { type Term } from '../leadership/term.js';
 import { type ResolvedOptions } from '../options/resolve-options.js';
 import { JobRunner } from './job-runner.js';
+import { Rebalancing } from './rebalancing.js';
 import { SharedInterval } from '../base/time/shared-interval.js';
 import { EventLoopMonitor } from './event-loop-monitor.js';
 import { ShutdownDeadlines } from './shutdown-deadlines.js';
@@ -32,6 +33,7 @@ export class JobPool {
   /** Checks for slow runs: a timer for each run would cost more than most runs. */
   readonly #slowRuns: SharedInterval;
   readonly #log: StatusLog | undefined;
+  readonly #rebalancing: Rebalancing | undefined;
   #state: 'new' | 'started' | 'stopped' = 'new';
   #stopped: Promise<void> | undefined;
 
@@ -42,10 +44,12 @@ export class JobPool {
     log?: LogSink,
   ) {
     const { clock, notify } = replica.context;
-    const { projectName, heartbeatIntervalMs } = options;
+    const { projectName, heartbeatIntervalMs, rebalance: times, lockExpiryMs } = options;
     if (log !== undefined) {
       this.#log = new StatusLog({ jobs: () => this.jobs, clock, log, projectName, lookEveryMs: heartbeatIntervalMs });
     }
+    const jobs = () => this.#active();
+    this.#rebalancing = times && new Rebalancing({ replica, times, lockExpiryMs, jobs });
     const runners = () => this.#active().map(({ runner }) => runner);
     this.#monitor = new EventLoopMonitor({ clock, notify, runners });
     this.#slowRuns = new SharedInterval(clock, heartbeatIntervalMs);
@@ -72,6 +76,7 @@ export class JobPool {
     if (this.#state !== 'new') return;
     this.#state = 'started';
     for (const { job } of this.#jobs.values()) this.add(job);
+    if (this.options.enabled) void this.#rebalancing?.run();
   }
 
   /** Adds a job, and competes for it when the replica has started. */
@@ -143,6 +148,7 @@ export class JobPool {
 
   async #stop(): Promise<void> {
     this.#state = 'stopped';
+    this.#rebalancing?.stop();
     const active = this.#active();
     const plan = new ShutdownDeadlines(this.replica.context.clock, this.options.shutdownTimeoutMs);
     this.#log?.stop(plan.abortAfterMs);

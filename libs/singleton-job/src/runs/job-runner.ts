@@ -6,7 +6,7 @@ import { onAbort } from '../base/time/on-abort.js';
 import { Sleeper } from '../base/time/sleeper.js';
 import { cronLoop } from './cron-loop.js';
 import { fixedRateLoop } from './fixed-rate-loop.js';
-import { intervalLoop, noteIntervalEnd, noteIntervalStart } from './interval-loop.js';
+import { firstIntervalRun, intervalLoop, noteIntervalEnd, noteIntervalStart } from './interval-loop.js';
 import { type RunnerParts } from './run-handle.js';
 import { SingleFlight } from './single-flight.js';
 import { type TickLoopParts } from './tick-loop.js';
@@ -69,6 +69,16 @@ export class JobRunner {
       remove();
       quitting.dispose();
     }
+  }
+
+  /** How long until the next tick of this term is due. 0 during a run, and for a job without ticks. */
+  untilDueMs(term: Term): number {
+    const { runs } = this;
+    const { clock } = this.parts;
+    const { schedule } = this.job;
+    if (runs.isBusy || schedule.kind === 'while-leader') return 0;
+    if (schedule.kind !== 'interval') return (schedule.next(clock.wallNow()) ?? Infinity) - clock.wallNow();
+    return Math.max(firstIntervalRun(schedule, term).dueMs, schedule.next(runs.endedAtMs)) - clock.now();
   }
 
   /** Runs the job now, outside its schedule, unless a run is in flight or the term may not start a run. */

@@ -1,7 +1,9 @@
 import {
+  type HandOverMessage,
   type JobCommandReply,
   type JobCommandRequest,
   type LockMessage,
+  type OfferMessage,
   type SessionsEndedMessage,
   type StoreMessage,
 } from './lock-store.js';
@@ -32,6 +34,11 @@ export function readMessage(text: string, ownDatabase: number): StoreMessage | u
       return readRequest(fields);
     case 'reply':
       return readReply(fields);
+    case 'offer':
+    case 'bid':
+      return readOffer(fields['kind'], fields);
+    case 'hand-over':
+      return readHandOver(fields);
     default:
       return undefined;
   }
@@ -67,6 +74,22 @@ function readReply({ id, replicaId, outcome, run }: Fields): JobCommandReply | u
   const { fencingToken, startedAt } = Object(run) as Fields;
   const started = isInteger(fencingToken) && isInteger(startedAt) ? { fencingToken, startedAt } : null;
   return { kind: 'reply', id, replicaId, outcome: known, run: started };
+}
+
+function readOffer(kind: OfferMessage['kind'], fields: Fields): OfferMessage | undefined {
+  const { id, replicaId, leading, names } = fields;
+  if (typeof id !== 'string' || typeof replicaId !== 'string' || !isInteger(leading)) return undefined;
+  if (!Array.isArray(names) || !names.every((name) => typeof name === 'string')) return undefined;
+  return { kind, id, replicaId, leading, names };
+}
+
+function readHandOver({ replicaId, terms }: Fields): HandOverMessage | undefined {
+  if (typeof replicaId !== 'string' || !Array.isArray(terms)) return undefined;
+  const read = terms.map((term) => Object(term) as Fields);
+  const known = read.flatMap(({ name, token }) =>
+    typeof name === 'string' && isInteger(token) ? [{ name, token }] : [],
+  );
+  return known.length === terms.length ? { kind: 'hand-over', replicaId, terms: known } : undefined;
 }
 
 function isLock(value: unknown): value is [string, string, number] {

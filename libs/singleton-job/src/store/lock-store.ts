@@ -442,7 +442,8 @@ export interface SetPausedResult {
 }
 
 /** A message between replicas. A store does not deliver a kind that it does not know: a later version of the library sent it. */
-export type StoreMessage = LockMessage | SessionsEndedMessage | JobCommandRequest | JobCommandReply;
+export type StoreMessage =
+  LockMessage | SessionsEndedMessage | JobCommandRequest | JobCommandReply | OfferMessage | HandOverMessage;
 
 /** Locks that were granted or released. Messages may arrive late or out of order; a larger token is newer. */
 export interface LockMessage {
@@ -501,6 +502,38 @@ export interface JobCommandReply {
     /** Milliseconds since the epoch. */
     readonly startedAt: number;
   } | null;
+}
+
+/**
+ * How leaderships even out. With an `offer` a replica asks which replicas compete for some of its jobs and lead at least two jobs fewer. A
+ * `bid` is the answer.
+ */
+export interface OfferMessage {
+  /** The kind of the message. */
+  readonly kind: 'offer' | 'bid';
+  /** Unique for each offer. A bid has that of its offer. */
+  readonly id: string;
+  /** The replica that sends the message: its name as {@link replicaOf} returns it. */
+  readonly replicaId: string;
+  /** How many jobs this replica leads. */
+  readonly leading: number;
+  /** The jobs that are offered, or those of them that this replica would take. */
+  readonly names: readonly string[];
+}
+
+/** A leader is about to release jobs for one replica. That replica requests them at once, and the others wait longer than usual. */
+export interface HandOverMessage {
+  /** The kind of the message. */
+  readonly kind: 'hand-over';
+  /** The replica that takes them. */
+  readonly replicaId: string;
+  /** The terms that end. */
+  readonly terms: readonly {
+    /** Name of the job. */
+    readonly name: string;
+    /** The fencing token of the term. */
+    readonly token: number;
+  }[];
 }
 
 /** An occurrence further ahead of the clock of the store than this, in milliseconds, cannot be claimed yet. */

@@ -11,10 +11,10 @@ export type LeadershipLoss = 'expired' | 'preempted';
 
 /**
  * Why this replica gave a term back: the application stops, the runner broke, three calls of a `@WhileLeader` method in a row failed
- * (`failed-calls`), or a method of the registry was called.
+ * (`failed-calls`), a method of the registry was called, or a replica that leads fewer jobs takes the job (`rebalance`).
  */
 export type LeadershipReleaseReason =
-  'shutdown' | 'runner-failed' | 'failed-calls' | 'paused' | 'stepped-down' | 'unregistered';
+  'shutdown' | 'runner-failed' | 'failed-calls' | 'paused' | 'stepped-down' | 'unregistered' | 'rebalance';
 
 /**
  * Why the leader did not start a tick:

@@ -19,7 +19,10 @@ export const MESSAGES: Rules = {
     deepEqual(await first(others), GRANTED);
   },
 
-  'may be about sessions, a request or a reply, and arrives as it was sent': async ({ store, other }) => {
+  'may be about sessions, a request, a reply or about rebalancing, and arrives as it was sent': async ({
+    store,
+    other,
+  }) => {
     const messages = received(other);
     const sent: StoreMessage[] = [
       { kind: 'request', id: 'eu.1@pod-a#1', action: 'trigger', name: 'Prices.import', expiresAt: 1_767_000_000_001 },
@@ -31,6 +34,9 @@ export const MESSAGES: Rules = {
       { kind: 'reply', id: 'a#2', replicaId: 'b', outcome: 'done', run: null },
       { kind: 'reply', id: 'a#3', replicaId: 'b', outcome: 'running', run: null },
       { kind: 'reply', id: 'a#4', replicaId: 'b', outcome: 'lease-unconfirmed', run: null },
+      { kind: 'offer', id: 'a#5', replicaId: 'eu.1@pod-a', leading: 7, names: ['price-tick', 'Prices.import'] },
+      { kind: 'bid', id: 'a#5', replicaId: 'b', leading: 0, names: ['price-tick'] },
+      { kind: 'hand-over', replicaId: 'b', terms: [{ name: 'price-tick', token: 1_767_000_000_001 }] },
     ];
     for (const [index, message] of sent.entries()) {
       await store.publish(message);
