@@ -13,6 +13,7 @@ import { overlap } from './overlap.js';
 import { precision } from './precision.js';
 import { redisGone } from './redis-gone.js';
 import { blockedLoop, pausedLeader } from './standing-still.js';
+import { spread } from './spread.js';
 import { start } from './start.js';
 
 /** In the order in which they are run and shown. */
@@ -28,6 +29,7 @@ export const MEASURES: readonly Measure[] = [
   handOver,
   failover,
   crash,
+  spread,
   overlap,
   redisGone,
   blockedLoop,

@@ -55,6 +55,8 @@ export interface Leadership {
   readonly process: string;
   readonly what: 'gained' | 'moved';
   readonly atMs: number;
+  /** When the process started. It knows of no earlier move. */
+  readonly startedMs: number;
 }
 
 /** Occurrences of a cron job that will not start: those after `after` and up to `upTo`, by the clock of the store. */

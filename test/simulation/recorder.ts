@@ -252,7 +252,7 @@ export class Recorder {
       if (event === 'leadershipGained') {
         const { job, fencingToken } = payload as JobEvents['leadershipGained'];
         this.#terms.set(`${process} ${job}`, fencingToken);
-        this.leaderships.push({ job, process, what: 'gained', atMs: this.#parts.timeline.nowMs });
+        this.#noteLeadership(process, job, 'gained');
         this.#seeOthers(process, job);
         const leader = this.#processes.get(process);
         if (leader?.kindOf(job) === 'while-leader') this.#calls.led(leader, job);
@@ -262,7 +262,7 @@ export class Recorder {
         const { job, reason } = payload as JobEvents['leadershipReleased'];
         if (reason === 'stepped-down' || reason === 'failed-calls') this.handOvers.steppedDown(process, job);
         if (reason === 'rebalance') {
-          this.leaderships.push({ job, process, what: 'moved', atMs: this.#parts.timeline.nowMs });
+          this.#noteLeadership(process, job, 'moved');
           this.#parts.onMove();
         }
       }
@@ -273,6 +273,11 @@ export class Recorder {
       if (event === 'leadershipLost' || event === 'leadershipReleased')
         this.#terms.delete(`${process} ${(payload as JobEvents['leadershipLost']).job}`);
     };
+  }
+
+  #noteLeadership(process: string, job: string, what: Leadership['what']): void {
+    const startedMs = this.#processes.get(process)?.startedMs ?? 0;
+    this.leaderships.push({ job, process, what, atMs: this.#parts.timeline.nowMs, startedMs });
   }
 
   /** `process` leads a job at this moment. No other process may. */

@@ -249,14 +249,18 @@ describe('A violation', () => {
 });
 
 describe('No job moves twice in ten minutes', () => {
-  const move = (from: string, to: string, atMs: number) =>
+  const move = (from: string, to: string, atMs: number, startedMs = 0) =>
     [
-      { job: 'report', process: from, what: 'moved', atMs },
-      { job: 'report', process: to, what: 'gained', atMs: atMs + 1 },
+      { job: 'report', process: from, what: 'moved', atMs, startedMs },
+      { job: 'report', process: to, what: 'gained', atMs: atMs + 1, startedMs },
     ] as const;
 
   it('is kept by a job that stays for so long', () => {
     expect(brokenIn({ leaderships: [...move('a', 'b', 0), ...move('b', 'a', 100)] })).toEqual([]);
+  });
+
+  it('is kept by a process that has started since and took the job of one that died', () => {
+    expect(brokenIn({ leaderships: [...move('a', 'b', 0), ...move('b', 'a', 99, 1)] })).toEqual([]);
   });
 
   it('is broken by the process that got the job and gives it away sooner', () => {

@@ -98,16 +98,16 @@ function lateSignals({ runs }: History): Violation[] {
     .map((run) => violation('signal-late', run));
 }
 
-/** No process gives a job away soon after another one has given it the job. */
+/** No process gives a job away soon after it got the job from another one, unless it has started since. */
 function movedTwice({ leaderships, stayMs }: History): Violation[] {
-  return leaderships.flatMap(({ job, process, what, atMs }, index) => {
+  return leaderships.flatMap(({ job, process, what, atMs, startedMs }, index) => {
     if (what !== 'moved') return [];
     const [taken, given] = leaderships
       .slice(0, index)
       .filter((earlier) => earlier.job === job)
       .toReversed();
     const isArrival = taken?.what === 'gained' && taken.process === process && given?.what === 'moved';
-    if (!isArrival || atMs - given.atMs >= stayMs) return [];
+    if (!isArrival || startedMs > given.atMs || atMs - given.atMs >= stayMs) return [];
     const evidence = `${job} moved from ${given.process} at ${given.atMs.toFixed(1)} and from ${process} at ${atMs.toFixed(1)}`;
     return [{ rule: 'moved-twice', evidence }];
   });

@@ -202,14 +202,19 @@ describe('A hand-over', () => {
     expect(movedBy(a)).toEqual([]);
   });
 
-  it('that only the taker does not receive is a release as any other', async () => {
+  it('that only the taker does not receive is a release as any other, and counts as a move', async () => {
     const [a, b] = [start('a'), start('b', spread(2), { random: () => 0.5 })];
     await replicas.clock.advance(GIVEN_MS - 300);
     b.store.losesMessages = true;
     await replicas.clock.advance(500);
     b.store.losesMessages = false;
-    await replicas.clock.advance(1_000);
+    await replicas.clock.advance(10_000);
     expect(leadBy(a, b)).toEqual([1, 1]);
+    const { job: moved } = movedBy(a)[0] ?? {};
+    await a.pool.stop();
+    start('c');
+    await replicas.clock.advance(5 * MINUTE_MS);
+    expect(movedBy(b).map((move) => move.job)).toEqual(['job-0', 'job-1'].filter((name) => name !== moved));
   });
 
   it('does not begin without messages, or in the first lockExpiry after a restart of the store', async () => {

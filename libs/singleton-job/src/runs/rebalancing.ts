@@ -46,8 +46,8 @@ const MOST_SKIPPED_TURNS = 7;
  */
 export class Rebalancing {
   readonly #stop = new AbortController();
-  /** When each job was last handed over, as far as this replica knows, monotonic. */
-  readonly #movedAtMs = new Map<string, number>();
+  /** The last term of each job that was handed over, as far as this replica knows, and when: by the message, then by the release. Monotonic. */
+  readonly #moves = new Map<string, { readonly token: number; readonly atMs: number }>();
   /** When this replica last bid for each job, monotonic. */
   readonly #bidAtMs = new Map<string, number>();
   #offers = 0;
@@ -93,6 +93,9 @@ export class Rebalancing {
   #receive(message: StoreMessage): void {
     if (message.kind === 'offer') void this.#bid(message);
     if (message.kind === 'hand-over') this.#handedOver(message);
+    if (message.kind === 'released') {
+      for (const { name, token } of message.locks) if (this.#moves.get(name)?.token === token) this.#moved(name, token);
+    }
     if (message.kind !== 'bid') return;
     if (message.id === this.#open?.id) this.#open.bids.push(message);
     if (message.id === this.#answered?.id) this.#answered.others += 1;
@@ -127,23 +130,31 @@ export class Rebalancing {
   }
 
   #movable(): LedJob[] {
-    const { jobs, lockExpiryMs, times, replica } = this.parts;
-    const now = replica.context.clock.now();
+    const { jobs, lockExpiryMs, times } = this.parts;
     return jobs().flatMap(({ runner, election }) => {
       const { name, lockExpiryMs: ownMs } = runner.job;
       const { term } = election;
-      if (term === undefined || ownMs !== lockExpiryMs) return [];
-      return now < this.#lastMoveMs(name, term) + times.stayMs || !this.#isIdle({ runner, term })
+      if (term === undefined || ownMs !== lockExpiryMs || !this.#isIdle({ runner, term })) return [];
+      // the message of the hand-over may be lost: then the term began soon after a bid
+      const sinceBidMs = term.startedAt.now - (this.#bidAtMs.get(name) ?? -Infinity);
+      const isTaken = sinceBidMs >= 0 && sinceBidMs < TAKEN_WITHIN * times.answersMs;
+      return this.#stays(name) || (isTaken && this.#now < term.startedAt.now + times.stayMs)
         ? []
         : [{ runner, election, term }];
     });
   }
 
-  /** The hand-over may be lost: then the term began soon after a bid. */
-  #lastMoveMs(name: string, { startedAt }: Term): number {
-    const sinceBidMs = startedAt.now - (this.#bidAtMs.get(name) ?? -Infinity);
-    const isTaken = sinceBidMs >= 0 && sinceBidMs < TAKEN_WITHIN * this.parts.times.answersMs;
-    return Math.max(this.#movedAtMs.get(name) ?? -Infinity, isTaken ? startedAt.now : -Infinity);
+  /** Whether a job has moved a short time ago. */
+  #stays(name: string): boolean {
+    return this.#now < (this.#moves.get(name)?.atMs ?? -Infinity) + this.parts.times.stayMs;
+  }
+
+  #moved(name: string, token: number): void {
+    this.#moves.set(name, { token, atMs: this.#now });
+  }
+
+  get #now(): number {
+    return this.parts.replica.context.clock.now();
   }
 
   /** Whether nothing of the job happens soon. */
@@ -180,7 +191,7 @@ export class Rebalancing {
     for (const job of given) {
       // a run may have begun meanwhile
       if (this.#stop.signal.aborted || job.election.term !== job.term || !this.#isIdle(job)) continue;
-      this.#movedAtMs.set(job.runner.job.name, this.parts.replica.context.clock.now());
+      this.#moved(job.runner.job.name, job.term.fencingToken);
       job.election.stepDown('rebalance');
     }
   }
@@ -209,7 +220,8 @@ export class Rebalancing {
   #bidFor({ replicaId, leading, names }: OfferMessage): string[] {
     const { jobs, replica } = this.parts;
     if (leading - replica.jobs.leading < LEAST_DIFFERENCE) return [];
-    const wanted = new Set(names);
+    // its leader may have started since
+    const wanted = new Set(names.filter((name) => !this.#stays(name)));
     return jobs()
       .filter(({ runner, election }) => wanted.has(runner.job.name) && election.follower.canSucceed(replicaId))
       .map(({ runner }) => runner.job.name);
@@ -222,7 +234,7 @@ export class Rebalancing {
     for (const { runner, election } of jobs()) {
       const token = tokens.get(runner.job.name);
       if (token === undefined) continue;
-      this.#movedAtMs.set(runner.job.name, replica.context.clock.now());
+      this.#moved(runner.job.name, token);
       election.follower.handedOver(token, replicaId === replica.context.id);
     }
   }
