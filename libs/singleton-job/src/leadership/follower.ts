@@ -97,7 +97,7 @@ export class Follower implements LockWaiter {
     const { otherHolder: holder } = this;
     if (!this.#next.isWanted || holder === undefined || replicaOf(holder) !== leader) return false;
     const isAlike = this.#known.lastExpiryMs === this.options.lockExpiryMs;
-    return isAlike && this.watermarks.pausedAt === undefined && this.replica.restarts.waitMs(this.#toTake) <= 0;
+    return isAlike && this.replica.restarts.waitMs(this.#toTake) <= 0;
   }
 
   /** The leader is about to release the term of this token for one replica. */
