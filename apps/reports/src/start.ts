@@ -11,10 +11,7 @@ export async function start(module: Type, name: string): Promise<void> {
     const app = await NestFactory.create(module, { forceCloseConnections: true, abortOnError: false });
     const { HOST, PORT, STOP_LIMIT_MS } = app.get<Settings>(settings.KEY);
     app.enableShutdownHooks();
-    for (const signal of ['SIGTERM', 'SIGINT'])
-      process.once(signal, () => {
-        endWithin(STOP_LIMIT_MS);
-      });
+    limitStop(STOP_LIMIT_MS);
     await app.listen(PORT, HOST);
     new Logger(name).log(`answers at ${await app.getUrl()}`);
   } catch (error) {
@@ -24,11 +21,11 @@ export async function start(module: Type, name: string): Promise<void> {
   }
 }
 
-/** BullMQ waits for Redis when it closes, and a handler may ignore that its worker stops. */
-function endWithin(limitMs: number): void {
+/** Ends a process that does not stop in time: BullMQ waits for Redis when it closes, and a handler may ignore that its worker stops. */
+export function limitStop(limitMs: number): void {
   const end = (): never => {
     new Logger('Stop').warn(`did not stop within ${String(limitMs)} ms and ends now. Its jobs run again.`);
     process.exit(1);
   };
-  setTimeout(end, limitMs).unref();
+  for (const signal of ['SIGTERM', 'SIGINT']) process.once(signal, () => setTimeout(end, limitMs).unref());
 }

@@ -68,7 +68,7 @@ describe('a worker that is killed', () => {
 
 describe('without Redis', () => {
   it('a web replica and a worker with a running job are measured, and end on SIGTERM', async () => {
-    await using world = await World.start({ STOP_LIMIT_MS: 2_000 }, { runs: RUNS });
+    await using world = await World.start({ STOP_LIMIT_MS: 8_000 }, { runs: RUNS });
     const [web, worker] = await Promise.all([world.program('web'), world.program('worker', { PAGE_TAKES_MS: 500 })]);
     await web.untilStatus(await web.submit(), 'Running');
     await world.redis.down('SIGKILL');

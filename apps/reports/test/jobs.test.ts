@@ -159,14 +159,13 @@ describe('durable jobs', () => {
     assert.equal(await cancel(id), true);
     assert.equal((await status(id))?.status, 'Cancelled');
     assert.equal(await cancel(id), false);
-    const [listed] = await jobs('Cancelled');
-    assert.equal(listed?.id, id);
+    assert.ok((await jobs('Cancelled')).some((info) => info.id === id));
     await delay(1_000);
     assert.ok(!worker.replica.output().includes('never'));
   });
 
   it('are cancelled while they run: the signal fires, and nothing is tried again', async () => {
-    const id = await enqueue('sleep', { ms: 20_000 });
+    const id = await enqueue('sleep', { ms: 200_000 });
     await untilStatus(id, 'Running');
     assert.equal(await cancel(id), true);
     await untilStatus(id, 'Cancelled');
@@ -184,12 +183,12 @@ describe('durable jobs', () => {
 
     // a list is not read as a whole
     const runAt = new Date(Date.now() + 3_600_000).toISOString();
-    await Promise.all(Array.from({ length: 200 }, () => schedule({}, runAt)));
+    await Promise.all(Array.from({ length: 400 }, () => schedule({}, runAt)));
     const { client } = world.redis;
     await client.config('RESETSTAT');
     assert.equal((await jobs('Pending', 3, 2)).length, 2);
     const reads = Number(/cmdstat_hgetall:calls=(\d+)/.exec(await client.info('commandstats'))?.[1]);
-    assert.ok(reads > 0 && reads < 200, `${String(reads)} reads`);
+    assert.ok(reads > 0 && reads < 300, `${String(reads)} reads`);
   });
 
   it('of a killed worker are recovered, also when it was the second worker that was killed', async () => {
@@ -205,7 +204,7 @@ describe('durable jobs', () => {
   });
 
   it('of a paused worker are taken over, and their signal fires when that worker goes on', async () => {
-    const id = await enqueue('sleep', { ms: 20_000 });
+    const id = await enqueue('sleep', { ms: 200_000 });
     await untilStatus(id, 'Running');
     worker.replica.child.kill('SIGSTOP');
     const second = await world.program('worker');
@@ -220,7 +219,7 @@ describe('durable jobs', () => {
   });
 
   it('that were cancelled when their worker was killed are not run again', async () => {
-    const id = await enqueue('sleep', { ms: 20_000 });
+    const id = await enqueue('sleep', { ms: 200_000 });
     await untilStatus(id, 'Running');
     worker.replica.child.kill('SIGSTOP');
     await cancel(id);

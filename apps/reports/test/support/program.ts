@@ -11,6 +11,7 @@ import { JobStore } from '../../src/durable-jobs/job-store.js';
 import { RunHistory } from '../../src/history/run-history.js';
 import { type Checkpoint, ReportStore } from '../../src/reports/report-store.js';
 import { Schedules } from '../../src/schedules.js';
+import { limitStop } from '../../src/start.js';
 
 const { ROLE, DIE_AT, PAGE_TAKES_MS, CLOCK_AHEAD_MS, TWICE, CATCH_UP } = process.env;
 const die = (): never => {
@@ -91,7 +92,7 @@ class TestHandlers {
     return payload;
   }
 
-  @JobHandler('sleep', { timeout: 30_000 })
+  @JobHandler('sleep', { timeout: 300_000 })
   async sleep({ ms }: { ms: number }, { signal }: JobContext): Promise<void> {
     print('sleeps');
     await delay(ms, undefined, { signal }).catch(() => print('signal fired'));
@@ -158,5 +159,6 @@ module.setLogger(new ConsoleLogger());
 // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- Nest has a class for these, and takes any object
 const app = (await module.compile()).createNestApplication({ forceCloseConnections: true });
 app.enableShutdownHooks();
+limitStop(Number(process.env['STOP_LIMIT_MS']));
 await app.listen(0, '127.0.0.1');
 print(`answers at ${await app.getUrl()}`);
