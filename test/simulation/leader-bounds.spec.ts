@@ -19,6 +19,7 @@ function planWith(faults: readonly Fault[], lockExpiryMs = expiry(10_000), next 
       heartbeatIntervalMs: 1_000,
       shutdownTimeoutMs: 8_000,
       ignoringSignal: 0,
+      rebalance: undefined,
       version: { ...version, lockExpiryMs },
       next: { ...version, lockExpiryMs: next },
       rollOutMs: 1_000,

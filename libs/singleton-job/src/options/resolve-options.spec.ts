@@ -48,6 +48,7 @@ describe('the resolved options', () => {
     expect(resolveOptions(REQUIRED, ENVIRONMENT)).toEqual({
       projectName: 'myapp',
       connection: 'redis://localhost:6379',
+      crashHandover: true,
       store: undefined,
       heartbeatIntervalMs: 3_000,
       lockExpiryMs: 10_000,
