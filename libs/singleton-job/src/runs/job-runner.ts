@@ -77,8 +77,15 @@ export class JobRunner {
     const { clock } = this.parts;
     const { schedule } = this.job;
     if (runs.isBusy || schedule.kind === 'while-leader') return 0;
-    if (schedule.kind !== 'interval') return (schedule.next(clock.wallNow()) ?? Infinity) - clock.wallNow();
-    return Math.max(firstIntervalRun(schedule, term).dueMs, schedule.next(runs.endedAtMs)) - clock.now();
+    if (schedule.kind === 'interval')
+      return Math.max(firstIntervalRun(schedule, term).dueMs, schedule.next(runs.endedAtMs)) - clock.now();
+    const now = clock.wallNow();
+    if (schedule.kind === 'cron') {
+      // an occurrence may be due by either clock and not be claimed yet
+      const handled = Math.max(term.newestTick, term.backlog.claimed);
+      if (schedule.latest(handled, Math.max(now, term.storeClock.now())) !== undefined) return 0;
+    }
+    return (schedule.next(now) ?? Infinity) - now;
   }
 
   /** Runs the job now, outside its schedule, unless a run is in flight or the term may not start a run. */

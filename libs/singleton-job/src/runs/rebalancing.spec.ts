@@ -135,6 +135,20 @@ describe('Leaderships', () => {
     expect([leadBy(a, b), sent(a, 'offer')]).toEqual([[4, 0], 0]);
   });
 
+  it('stay for a cron job whose occurrence is due and not claimed yet', async () => {
+    const schedule = cron('44 * * * * *', { timeZone: 'UTC', jobName: 'cron' });
+    const jobs = spread(2, { schedule });
+    const a = replicas.start('a', jobs, ON);
+    replicas.start('b', jobs, ON);
+    await replicas.clock.advance(43_900);
+    a.store.delayMs = 3_000;
+    await replicas.clock.advance(2_000);
+    expect(sent(a, 'offer')).toBe(0);
+    a.store.delayMs = 0;
+    await advance(1);
+    expect(sent(a, 'offer')).toBe(1);
+  });
+
   it('move at most once in ten minutes, also when their replica then leads more', async () => {
     const jobs = spread(4);
     const [a, b] = [start(jobs), start(jobs)];
