@@ -9,7 +9,7 @@ import { drawPlan, play, playSeeds, type ServerMutation, shrink, simulate } from
 const SEEDS = Number(process.env['SIMULATION_SEEDS'] ?? 100);
 const FIRST_SEED = Number(process.env['SIMULATION_FIRST_SEED'] ?? 1);
 
-const MOST_STORIES = 35;
+const MOST_STORIES = 100;
 
 /** The rules among `wanted` that no scenario breaks. Ends with the scenario that breaks the last one. */
 async function unbroken(mutate: ServerMutation, ...wanted: readonly Rule[]): Promise<readonly Rule[]> {
