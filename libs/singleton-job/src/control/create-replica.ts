@@ -91,6 +91,7 @@ export function createReplica(options: ResolvedOptions, parts: ApplicationReplic
     { id, heartbeatIntervalMs, maxBackoffDelayMs },
     { clock, notify, random, store, backup },
   );
+  if (heartbeatThread !== undefined) heartbeatThread.revokeSessions = () => leadership.sessions.revoke();
   const pool = new JobPool(options, leadership, interceptors, log);
   const registry = new SingletonJobRegistry(options, {
     pool,

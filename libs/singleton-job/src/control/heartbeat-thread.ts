@@ -44,6 +44,8 @@ export class HeartbeatThread implements HeartbeatBackup, Pick<JobObserver, 'lead
   #port: MessagePort | undefined;
   #crashHandover: CrashHandover | undefined;
   #isClosed = false;
+  /** Called when the process ends: see {@link CrashHandover}. */
+  revokeSessions: () => () => void = () => () => undefined;
   #hasFailed = false;
 
   constructor(private readonly parts: HeartbeatThreadParts) {}
@@ -58,7 +60,7 @@ export class HeartbeatThread implements HeartbeatBackup, Pick<JobObserver, 'lead
     const { readConnection, ...cloned } = store;
     const file = options.workerFile ?? libraryFile('heartbeat-thread/index');
     const { port1, port2 } = new MessageChannel();
-    const crashHandover = new CrashHandover(port1);
+    const crashHandover = new CrashHandover(port1, () => this.revokeSessions());
     const workerData: HeartbeatThreadData = {
       kind: HEARTBEAT_THREAD,
       store: cloned,
@@ -84,6 +86,8 @@ export class HeartbeatThread implements HeartbeatBackup, Pick<JobObserver, 'lead
         this.#fail(error);
       });
       worker.on('exit', (code) => {
+        this.#crashHandover?.stop();
+        this.#crashHandover = undefined;
         this.#fail(new Error(`the thread ended with code ${code}`));
       });
       // the thread does not keep the process alive
@@ -135,7 +139,6 @@ export class HeartbeatThread implements HeartbeatBackup, Pick<JobObserver, 'lead
   #fail(error: unknown): void {
     if (this.#isClosed || this.#hasFailed) return;
     this.#hasFailed = true;
-    this.#crashHandover?.stop();
     this.parts.notify('warning', heartbeatThreadFailed(error));
   }
 }

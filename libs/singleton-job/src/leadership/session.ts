@@ -86,6 +86,14 @@ export class Session {
     if (this.#users === 0) this.listener.unused(this);
   }
 
+  /**
+   * The heartbeat thread has ended it in the store, because the process ends: no run may start from now on. If the process lives on after
+   * all, {@link end} follows.
+   */
+  revoke(): void {
+    this.#deadline = { now: -Infinity, wall: -Infinity };
+  }
+
   /** Marks the session as in use until the returned function is called. A session in use is not ended in the store. */
   addUser(): () => void {
     this.#users += 1;

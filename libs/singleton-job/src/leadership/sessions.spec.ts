@@ -183,6 +183,18 @@ describe('A session that has ended', () => {
     expect(a.store.count('endSession')).toBe(1);
   });
 
+  it('by the thread of a process that ends, but lives on after all, starts no run and aborts the one in flight', async () => {
+    const a = replicas.start('a', [job({ run: lasting(replicas.clock, 60_000, { obedient: true }) })]);
+    await replicas.clock.advance(1_500);
+    const term = a.pool.find('tick')?.active?.election.term;
+    expect(term?.isValid()).toBe(true);
+    const abortRuns = a.leadership.sessions.revoke();
+    expect(term?.isValid()).toBe(false);
+    abortRuns();
+    await replicas.clock.advance(10);
+    expect(a.observer.of('runCancelled')).toMatchObject([{ code: 'LEASE_LOST' }]);
+  });
+
   it('does not affect the sessions of another lockExpiry', async () => {
     const a = replicas.start('a', [job(), job({ name: 'short', lockExpiryMs: 2_000 })]);
     const b = replicas.start('b', [job(), job({ name: 'short', lockExpiryMs: 2_000 })]);

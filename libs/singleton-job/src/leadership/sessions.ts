@@ -48,6 +48,15 @@ export class Sessions {
     this.heartbeats().sessionsChanged();
   }
 
+  /** The heartbeat thread has ended all of them in the store, because the process ends. Returns a function for a process that lives on. */
+  revoke(): () => void {
+    const sessions = this.all;
+    for (const session of sessions) session.revoke();
+    return () => {
+      for (const session of sessions) session.end();
+    };
+  }
+
   #begin(lockExpiryMs: number): Session {
     this.#count += 1;
     const { id: replicaId, clock, client } = this.context;

@@ -68,12 +68,11 @@ export function readLastRun(text: string | undefined): RecordedRun | undefined {
 /** A run that lasted so long is not the cause of what ended it. */
 export const HEALTHY_RUN_MS = 30_000;
 
-/** How many runs in a row ended with a crash of their process, on any replica: a run may be the cause. 0: the last one did not. */
+/** How many leaders in a row crashed, as far as a run may be the cause. 0: the last one did not crash. */
 export function crashesBefore({ crashedReplica, lastRun }: Backlog): number {
   if (crashedReplica === undefined) return 0;
   const run = readLastRun(lastRun);
-  // its record did not reach the store before the crash
-  if (run?.by !== crashedReplica) return 1;
-  if (run.endedAt !== undefined) return 0;
-  return run.recordedAt - run.startedAt < HEALTHY_RUN_MS ? (run.crashes ?? 0) + 1 : 1;
+  // the record of its last run may not have reached the store: then this is the first crash, or an earlier run is recorded
+  const isInFlight = run?.by === crashedReplica && run.endedAt === undefined;
+  return isInFlight && run.recordedAt - run.startedAt < HEALTHY_RUN_MS ? (run.crashes ?? 0) + 1 : 1;
 }

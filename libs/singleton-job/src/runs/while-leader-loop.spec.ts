@@ -146,14 +146,4 @@ describe('A @WhileLeader job', () => {
       expect(gaps(await poison(['a', 'b', 'c'], 45_000))).toEqual([46, 46]);
     });
   });
-
-  it('waits for nothing when the last leader crashed between two calls', async () => {
-    const a = replicas.start('a', [feed(lasting(replicas.clock, 10), 60_000)], { hasThread: true });
-    await replicas.clock.advance(100);
-    const b = replicas.start('b', [consuming()]);
-    await replicas.clock.advance(15_000);
-    a.crash();
-    await replicas.clock.advance(100);
-    expect(calls(b)).toHaveLength(1);
-  });
 });

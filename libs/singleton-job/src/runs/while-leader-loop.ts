@@ -21,11 +21,12 @@ export async function whileLeaderLoop(schedule: WhileLeaderSchedule, parts: Tick
   });
   // a run of the last leader may have ended its process, and would end this one
   let crashes = crashesBefore(term.backlog);
-  let isAnnounced = false;
   const afterCrashMs = crashes === 0 ? -Infinity : term.startedAt.now + delayMs(schedule, crashes);
   // a leader that failed before waits also in its next term
   let dueMs = Math.max(afterCrashMs, runs.failures === 0 ? -Infinity : restartDueMs(schedule, parts));
   try {
+    // so that the next leader counts on if this process crashes too
+    if (crashes > 0) await runs.announce(crashes, term);
     while (!quit.aborted) {
       const waitMs = dueMs - clock.now();
       if (runs.isBusy) {
@@ -34,11 +35,7 @@ export async function whileLeaderLoop(schedule: WhileLeaderSchedule, parts: Tick
         if (runs.failures > 0 && runs.failures % THROWS_UNTIL_STEP_DOWN === 0) stepDown();
       } else if (waitMs > 0) await sleeper.sleep(waitMs);
       else if (!term.isValid()) await unlessAborted(term.untilValid(), quit);
-      else if (crashes > 0 && !isAnnounced) {
-        // so that the next leader counts on if this run ends the process too
-        await runs.announce(crashes, term);
-        isAnnounced = true;
-      } else {
+      else {
         runs.start({ scheduledAt: new Date(clock.wallNow()), cause: 'schedule', crashes }, term);
         crashes = 0;
       }
