@@ -94,7 +94,7 @@ export class DurableJobs {
     const info = await this.store.getStatus(id);
     if (info === null || !['Pending', 'Running', 'Failed'].includes(info.status)) return false;
     // the record first: a worker that claims the job meanwhile, or takes it over from a killed one, reads it
-    await this.store.recordCancellation(id);
+    await this.store.recordCancellation(info);
     await this.redis.publish(this.redis.key(CANCEL_CHANNEL), id);
     const job = await this.queue.getJob(id);
     await job?.removeDeduplicationKey();

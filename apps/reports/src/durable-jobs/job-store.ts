@@ -14,7 +14,7 @@ const STATES = {
   Completed: ['completed'],
   Failed: ['delayed'],
   DeadLettered: ['failed'],
-  Cancelled: ['failed', ...WAITING],
+  Cancelled: ['failed', ...WAITING, 'active'],
 } as const satisfies Readonly<Record<DurableJobStatus, readonly JobType[]>>;
 
 export const STATUSES = Object.keys(STATES) as DurableJobStatus[];
@@ -75,16 +75,11 @@ const CHUNK = 100;
 /** Reads jobs. */
 @Injectable()
 export class JobStore {
-  /** Ids of cancelled jobs, by time: BullMQ has no cancelled state. */
-  readonly #cancelled: string;
-
   constructor(
     private readonly queue: Queue<StoredJob>,
     private readonly redis: JobsRedis,
     @Inject(DURABLE_JOBS_OPTIONS) private readonly options: DurableJobsOptions,
-  ) {
-    this.#cancelled = redis.key('cancelled');
-  }
+  ) {}
 
   /** Null: the job is unknown, or kept no longer. */
   async getStatus(id: string): Promise<JobInfo | null> {
@@ -118,14 +113,16 @@ export class JobStore {
   }
 
   async isCancelled(id: string): Promise<boolean> {
-    return (await this.redis.zscore(this.#cancelled, id)) !== null;
+    return (await this.redis.get(this.#cancellation(id))) !== null;
   }
 
-  async recordCancellation(id: string): Promise<void> {
-    // longer than any job is kept after its end
-    const oldest = Date.now() - 2 * (this.options.keepDead ?? KEEP_DEAD_MS);
-    await this.redis.zadd(this.#cancelled, Date.now(), id);
-    await this.redis.zremrangebyscore(this.#cancelled, 0, oldest);
+  /** BullMQ has no cancelled state: the record has the status that the job had, for longer than any job is kept after its end. */
+  async recordCancellation({ id, status }: JobInfo): Promise<void> {
+    await this.redis.set(this.#cancellation(id), status, 'PX', 2 * (this.options.keepDead ?? KEEP_DEAD_MS));
+  }
+
+  #cancellation(id: string): string {
+    return this.redis.key('cancelled', id);
   }
 
   async #toInfo(job: Job<StoredJob>, state: string): Promise<JobInfo> {
@@ -136,7 +133,7 @@ export class JobStore {
     return {
       id,
       type: job.name,
-      status: statusOf(state, { isCancelled: await this.isCancelled(id), hasFailed: attemptsMade > 0 }),
+      status: statusOf(state, await this.redis.get(this.#cancellation(id)), attemptsMade),
       payload,
       attempts: job.attemptsStarted,
       maxRetries: (opts.attempts ?? 1) - 1,
@@ -154,16 +151,16 @@ export class JobStore {
   }
 }
 
-/** A cancellation wins over everything but a completion. A run that is cancelled goes on until its worker has ended it. */
-function statusOf(
-  state: string,
-  job: { readonly isCancelled: boolean; readonly hasFailed: boolean },
-): DurableJobStatus {
+/**
+ * A cancellation wins over everything but a completion. A run goes on until its worker has ended it. A job that was cancelled while it waited
+ * is active for a moment, when its worker passes over it.
+ */
+function statusOf(state: string, cancelledAs: string | null, attemptsMade: number): DurableJobStatus {
   if (state === 'completed') return 'Completed';
+  if (cancelledAs !== null && (state !== 'active' || cancelledAs !== 'Running')) return 'Cancelled';
   if (state === 'active') return 'Running';
-  if (job.isCancelled) return 'Cancelled';
   if (state === 'failed') return 'DeadLettered';
-  return state === 'delayed' && job.hasFailed ? 'Failed' : 'Pending';
+  return state === 'delayed' && attemptsMade > 0 ? 'Failed' : 'Pending';
 }
 
 const iso = (ms: number | undefined): string | null => (ms === undefined ? null : new Date(ms).toISOString());
