@@ -50,8 +50,9 @@ export const LIST_OF_SESSIONS: Rules = {
     deepEqual(second.changes.get(session.id), { hasEnded: true, end });
     await fixture.passTime(2 * SHORT_MS);
     const third = await heartbeat(other, [], second);
-    // on a busy machine it had ended by the second heartbeat
-    includes(third.changes.get('a.1@40') ?? second.changes.get('a.1@40') ?? {}, { hasEnded: true });
+    // on a busy machine it had ended by an earlier heartbeat
+    const [shown] = [third, second, known].flatMap(({ changes }) => changes.get('a.1@40') ?? []);
+    includes(shown ?? {}, { hasEnded: true });
     includes(third, { isWholeList: false, listedCount: 2 });
     const fourth = await heartbeat(other, [], third);
     equal(fourth.changes.size, 0);
