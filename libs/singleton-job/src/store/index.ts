@@ -33,6 +33,7 @@ export {
   type SessionId,
   sessionOf,
   type SessionResult,
+  type SessionsEndedMessage,
   type SessionToKeep,
   type SetPausedRequest,
   type SetPausedResult,
