@@ -239,15 +239,13 @@ describe('a role', () => {
 
 describe('a connection that is a function', () => {
   it('is read anew for each client', async () => {
-    await fixture.sql('CREATE ROLE second LOGIN SUPERUSER');
-    let role = 'postgres';
+    await fixture.sql('CREATE ROLE first LOGIN SUPERUSER; CREATE ROLE second LOGIN SUPERUSER');
+    let role = 'first';
     const readConnection = () => Promise.resolve(fixture.server.urlOf(role));
     const { store, events } = await fixture.connect({ projectName: project(), readConnection });
     role = 'second';
     events.length = 0;
-    await fixture.sql(
-      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'nestjs-singleton-job'",
-    );
+    await fixture.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'first'");
     await fixture.isConnected({ store, events, disconnected: [], warnings: [] });
     await eventually('all three are of the new role', async () => {
       const roles = await fixture.sql("SELECT FROM pg_stat_activity WHERE usename = 'second'");

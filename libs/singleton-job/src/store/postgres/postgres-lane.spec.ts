@@ -1,44 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { EventEmitter } from 'node:events';
 import { LockStoreError } from '../../base/errors/lock-store.error.js';
-import { type PostgresClient, type Row } from './postgres-clients.js';
+import { FakePostgresClient } from '../../testing/specs/fake-postgres-client.js';
 import { PostgresLane } from './postgres-lane.js';
-
-/** A client without a network, which answers or is silent. */
-class FakeClient extends EventEmitter implements PostgresClient {
-  readonly host = '';
-  readonly port = 0;
-  readonly processID = null;
-  readonly secretKey = null;
-  #fail: (error: Error) => void = () => undefined;
-  readonly connection = {
-    stream: {
-      bytesRead: 0,
-      connecting: false,
-      destroy: () => {
-        this.#fail(new Error('closed'));
-      },
-    },
-  };
-
-  constructor(private readonly server: { readonly isSilent: boolean }) {
-    super();
-  }
-
-  connect(): Promise<void> {
-    return Promise.resolve();
-  }
-
-  query(): Promise<{ rows: readonly Row[] }> {
-    if (!this.server.isSilent) return Promise.resolve({ rows: [] });
-    return new Promise((_resolve, reject) => (this.#fail = reject));
-  }
-
-  end(): Promise<void> {
-    this.connection.stream.destroy();
-    return Promise.resolve();
-  }
-}
 
 describe('a connection that is silent again and again', () => {
   beforeEach(() => {
@@ -55,7 +18,7 @@ describe('a connection that is silent again and again', () => {
     const lane: PostgresLane = new PostgresLane({
       create: () => {
         clients += 1;
-        return Promise.resolve(new FakeClient(server));
+        return Promise.resolve(new FakePostgresClient(server));
       },
       onReady: () => void lane.query('heartbeat', '', []).catch(() => undefined),
       toError: () => new LockStoreError('STORE_UNREACHABLE', 'silent'),

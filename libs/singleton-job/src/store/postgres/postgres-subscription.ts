@@ -4,6 +4,8 @@ import { type PostgresClient } from './postgres-clients.js';
 import { PostgresLane, type Query } from './postgres-lane.js';
 
 const TEST_MS = 3_000;
+/** The connection that sends may come back later than the one that listens. */
+const RESEND_MS = 250;
 
 const NO_MESSAGES = {
   code: 'MESSAGES_NOT_DELIVERED',
@@ -72,17 +74,23 @@ export class PostgresSubscription {
   }
 
   #sendTest(): void {
-    clearTimeout(this.#timer);
     this.#hasArrived = false;
     this.#wasSent = false;
     this.#options.notify(this.#test).then(
       () => (this.#wasSent = true),
-      () => undefined,
+      () => {
+        if (this.#lane.isReady && !this.#isSubscribed) this.#nextTest(RESEND_MS);
+      },
     );
+    this.#nextTest(TEST_MS);
+  }
+
+  #nextTest(delayMs: number): void {
+    clearTimeout(this.#timer);
     this.#timer = setTimeout(() => {
       if (!this.#hasArrived) this.#miss();
       this.#sendTest();
-    }, TEST_MS).unref();
+    }, delayMs).unref();
   }
 
   #arrived(): void {
