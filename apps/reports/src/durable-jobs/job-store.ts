@@ -47,7 +47,7 @@ export interface JobInfo {
   readonly timeout: number;
   /** Higher first. */
   readonly priority: number;
-  /** Of the latest failure: the text of the exception. It may name servers, so users do not see it. */
+  /** Of the latest failure, also if a later attempt succeeded: the text of the exception. It may name servers, so users do not see it. */
   readonly error: string | null;
   readonly createdAt: string;
   readonly startedAt: string | null;
