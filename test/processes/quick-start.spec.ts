@@ -26,6 +26,13 @@ function logInReadme(): { readonly leader: readonly RegExp[]; readonly follower:
   return { leader: log.trimEnd().split('\n').map(toPattern), follower: toPattern(follows) };
 }
 
+/** The variables that the page of the options shows. */
+function variablesInOptionsPage(): NodeJS.ProcessEnv {
+  const page = readFileSync(join(ROOT, 'docs/options.md'), 'utf8');
+  const lines = page.matchAll(/^(SINGLETON_JOB_\w+)="?(.*?)"?$/gm);
+  return Object.fromEntries([...lines].map(([, name = '', value = '']) => [name, value]));
+}
+
 /** A program of `apps/minimal` as one process. */
 class Replica {
   output = '';
@@ -96,8 +103,17 @@ describe('the quick start of the README', () => {
       SINGLETON_JOB_JOBS__PRICE_TICK__PERIOD: '1s',
       SINGLETON_JOB_HEARTBEAT_THREAD: 'true',
     });
-    await replica.logged(/found 1 job on .*: price-tick every 1s$/m);
+    await replica.logged(/found 2 jobs on .*: price-tick every 1s; daily-report 0 3 \* \* \* UTC$/m);
     await replica.logged(/\[market:price-tick\] became LEADER/);
     await replica.logged(/updated the prices/);
+  });
+
+  it('starts with all variables that the page of the options shows', async () => {
+    const variables = variablesInOptionsPage();
+    expect(Object.keys(variables).length).toBeGreaterThan(4);
+    const replica = start('from-environment', { ...variables, SINGLETON_JOB_CONNECTION: redis().url });
+    await replica.logged(/daily-report 0 4 \* \* \* UTC/);
+    await replica.logged(/\[shop:daily-report\] became LEADER/);
+    expect(replica.output).not.toMatch(/price-tick\] became LEADER/);
   });
 });

@@ -1,8 +1,18 @@
 import { Injectable, Logger, Module } from '@nestjs/common';
 import { ConfigModule } from '@nestjs/config';
 import { NestFactory } from '@nestjs/core';
-import { FixedRate, type JobRun, SingletonJobModule } from 'nestjs-singleton-job';
+import { Cron, FixedRate, type JobRun, SingletonJobModule } from 'nestjs-singleton-job';
 import { singletonJobConfig } from 'nestjs-singleton-job/config';
+
+@Injectable()
+export class Reports {
+  private readonly logger = new Logger(Reports.name);
+
+  @Cron('0 3 * * *', { name: 'daily-report' })
+  write(run: JobRun) {
+    this.logger.log(`wrote the report of ${run.scheduledAt.toISOString()}`);
+  }
+}
 
 @Injectable()
 export class Prices {
@@ -14,13 +24,13 @@ export class Prices {
   }
 }
 
-/** The quick start with its options in variables: SINGLETON_JOB_PROJECT_NAME, SINGLETON_JOB_CONNECTION and others. */
+/** Two jobs with their options in variables: those of docs/options.md, for example. */
 @Module({
   imports: [
     ConfigModule.forRoot({ ignoreEnvFile: true }),
     SingletonJobModule.forRootAsync(singletonJobConfig.asProvider()),
   ],
-  providers: [Prices],
+  providers: [Prices, Reports],
 })
 export class AppModule {}
 
