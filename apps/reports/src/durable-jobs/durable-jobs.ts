@@ -68,7 +68,7 @@ export class DurableJobs {
     const key = this.redis.key('fire-times');
     const newest = Number(await this.redis.hget(key, run.job));
     const [seconds] = await this.redis.time();
-    let since = newest > 0 ? new Date(newest) : (run.missed?.from ?? null);
+    let since = newest > 0 ? new Date(newest) : null;
     for (const at of [run.previousScheduledAt, run.cause === 'trigger' ? null : run.scheduledAt]) {
       // a trigger goes by the clock of its replica: if that is fast, the fire time comes later
       const isDue = at !== null && at.getTime() <= (Number(seconds) + 1) * 1_000;
