@@ -9,8 +9,8 @@ export const sentryErrors: RunInterceptor = {
       try {
         return await next();
       } catch (error) {
-        // a run that was told to stop did not fail
-        if (!run.signal.aborted) Sentry.captureException(error);
+        // a run that was told to stop, or that assertLeader() stopped, did not fail
+        if (!run.signal.aborted && !run.wasRefused) Sentry.captureException(error);
         throw error;
       }
     }),

@@ -49,7 +49,7 @@ const AFTER_EVERYTHING_ELSE =
   'host jobs in feature modules, and import SingletonJobModule last';
 
 const NO_JOBS =
-  'found no jobs: no provider or controller of an imported module has a method with @FixedRate, @Interval or @Cron. ' +
+  'found no jobs: no provider or controller of an imported module has a method with @FixedRate, @Interval, @Cron or @WhileLeader. ' +
   'Add the class that has one to the providers of a module. If you only use LockService, ignore this';
 
 const SWITCH_IMPORT = "To run them on one replica: import { Cron, Interval } from 'nestjs-singleton-job'";

@@ -51,7 +51,7 @@ export interface JobOptions extends AnyJobOptions {
   readonly timeout?: Duration | undefined;
 
   /**
-   * Reports a run that takes longer as slow (`runSlow`, a warning in the log), and again each time its age has doubled. The run continues.
+   * Reports a run that takes longer as slow (`runSlow`, a warning in the log), once, and once more if it continues after its abort. The run continues.
    * The report comes up to one `heartbeatInterval` later; a run that ends before it is not reported. More: fewer warnings. Less: a stuck
    * run is noticed sooner. `false`: never.
    *

@@ -45,7 +45,7 @@ export interface SingletonJobOptions {
    * a Redis Cluster, or `{ postgres }` with options or a `Pool` of `pg`. Required unless there is a `store`, which wins, or `enabled` is false.
    *
    * A function returns any of the other forms, also as a promise: for passwords that change, such as the tokens of IAM. It is called once
-   * at start-up, which fails if it fails, and again for each new client. If it then fails, or takes longer than 10 s, the client connects
+   * at start-up, which fails if it fails, and again for each new client. If it then fails, or takes longer than 3 s, the client connects
    * later. What it returns may change, but not its kind: one Redis server, a Redis Cluster or a PostgreSQL.
    *
    * @example `connection: async () => ({ host: 'redis', username: 'app', password: await token(), tls: {} })`
@@ -61,7 +61,7 @@ export interface SingletonJobOptions {
 
   /**
    * Whether the library creates what is missing in the schema of a PostgreSQL. False: you run the SQL of `postgresMigrations()` yourself,
-   * and a start without it fails.
+   * and until then no job runs: the log says what is missing.
    *
    * @default true
    */

@@ -244,7 +244,8 @@ export const JOB_EVENTS = Object.freeze({
   runStarted: 'A run starts.',
   runSucceeded: 'The job returned, even if its signal had fired before.',
   runFailed: 'The job threw or rejected.',
-  runCancelled: 'The job threw after its signal had fired, or the lease ended before the method was called.',
+  runCancelled:
+    'The job threw after its signal had fired or `assertLeader()` had thrown, or the lease ended before the method was called.',
   runSlow:
     'A run takes longer than `warnAfter` and is still running. Once for each run, and once more if it continues after its abort.',
   tickDropped: 'The leader skipped `count` ticks. The newest was due at `scheduledAt`.',
