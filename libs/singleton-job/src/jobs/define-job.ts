@@ -30,14 +30,15 @@ export function defineJob(method: FoundMethod, options: ResolvedOptions, problem
   const overrides = name === undefined ? {} : overridesOf(name, options);
   problems.push(...misplaced(overrides, kind));
 
-  const settings = withDefaults(JOB_OPTIONS, { ...declared, ...overrides });
+  const own = withDefaults(JOB_OPTIONS, declared);
+  const settings = rowsOf(overrides).length === 0 ? own : withDefaults(JOB_OPTIONS, { ...declared, ...overrides });
   const origins = rowsOf(overrides).flatMap(([option, row]) =>
     row.isOfSchedule === true && row.kinds.includes(kind) ? (overrides[option]?.origin ?? []) : [],
   );
   const build = (from: typeof settings, place: string): AnySchedule | undefined =>
     attempt(() => scheduleOf(kind, from, options.timeZone, name ?? location), `${place}: `, problems);
   // a wrong schedule is a mistake also if an override replaces it
-  const ownSchedule = build(withDefaults(JOB_OPTIONS, declared), location);
+  const ownSchedule = build(own, location);
   const places = [...new Set(origins)].join(', ');
   const schedule = origins.length === 0 ? ownSchedule : build(settings, `${places} (${location})`);
   if (name === undefined || schedule === undefined || problems.length > before) return undefined;

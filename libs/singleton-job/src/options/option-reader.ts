@@ -109,11 +109,13 @@ export class OptionReader {
       const sentence = fix ?? didYouMean(key, known, `the options are ${known.join(', ')}`);
       this.at(key).note(`is no option here: ${sentence}`);
     }
-    const given = Object.entries(table as OptionTable).flatMap(([key, row]) => {
+    const given: Record<string, GivenOption> = {};
+    for (const [key, row] of Object.entries(table as OptionTable)) {
+      if (raw[key] === undefined && row.isRequired !== true) continue;
       const option = readOption(row, raw[key], this.at(key));
-      return option === undefined ? [] : [[key, option] as const];
-    });
-    return Object.freeze(Object.fromEntries(given)) as Given<T>;
+      if (option !== undefined) given[key] = option;
+    }
+    return Object.freeze(given) as Given<T>;
   }
 }
 
@@ -125,9 +127,8 @@ export function readOption(row: OptionRow, raw: unknown, at: Place): GivenOption
 
 /** The values of all options of a table, with the defaults of those that are not given. */
 export function withDefaults<T extends OptionTable>(table: T, given: Given<T>): Resolved<T> {
-  const values = Object.entries(table).map(([key, row]) => [
-    row.variable === 'duration' ? `${key}Ms` : key,
-    given[key]?.value ?? row.default,
-  ]);
-  return Object.fromEntries(values) as Resolved<T>;
+  const values: Record<string, unknown> = {};
+  for (const [key, row] of Object.entries(table))
+    values[row.variable === 'duration' ? `${key}Ms` : key] = given[key]?.value ?? row.default;
+  return values as Resolved<T>;
 }
