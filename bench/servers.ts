@@ -21,10 +21,16 @@ export class Servers implements AsyncDisposable {
   }
 }
 
+interface Commands {
+  /** What clients send. */
+  readonly sent: number;
+  /** What Redis executes inside the scripts that they send. PostgreSQL does not count it. */
+  readonly inScripts?: number;
+}
+
 /** What clients cost a server. */
 interface Load {
-  /** What clients send in a second. What scripts execute does not count. */
-  readonly commandsPerSecond: (url: string, windowMs: number) => Promise<number>;
+  readonly commandsPerSecond: (url: string, windowMs: number) => Promise<Commands>;
   /** CPU time that the server uses, in milliseconds per second. */
   readonly cpuMsPerSecond: (url: string, windowMs: number) => Promise<number>;
 }
@@ -38,14 +44,15 @@ export function loadOf({ contestant }: { readonly contestant: Contestant }): Loa
   return LOADS[contestant.server];
 }
 
-async function commandsPerSecond(url: string, windowMs: number): Promise<number> {
-  let commands = 0;
+async function commandsPerSecond(url: string, windowMs: number): Promise<Commands> {
+  let [sent, inScripts] = [0, 0];
   const count = (line: string): void => {
     // of a script it is `[0 lua]`, of a client `[0 127.0.0.1:60866]`
-    if (!/^[\d.]+ \[\d+ lua\]/.test(line.replace('+', ''))) commands++;
+    if (/^[\d.]+ \[\d+ lua\]/.test(line.replace('+', ''))) inScripts++;
+    else sent++;
   };
   await monitored(url, count, () => delay(windowMs));
-  return (commands / windowMs) * 1_000;
+  return { sent: (sent / windowMs) * 1_000, inScripts: (inScripts / windowMs) * 1_000 };
 }
 
 async function cpuMsPerSecond(url: string, windowMs: number): Promise<number> {
@@ -66,13 +73,13 @@ async function cpuMs(redis: Redis): Promise<number> {
 }
 
 /** Each statement of the library is a transaction of its own. */
-async function statementsPerSecond(url: string, windowMs: number): Promise<number> {
+async function statementsPerSecond(url: string, windowMs: number): Promise<Commands> {
   const client = new Client(url);
   await client.connect();
   try {
     const before = await transactions(client);
     await delay(windowMs);
-    return (((await transactions(client)) - before) / windowMs) * 1_000;
+    return { sent: (((await transactions(client)) - before) / windowMs) * 1_000 };
   } finally {
     await client.end();
   }

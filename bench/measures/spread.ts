@@ -27,7 +27,7 @@ async function measure(contestant: Contestant, { pick }: Scale): Promise<Row['ce
     return { name: `job-${index}`, periodMs: MINUTE_MS, offsetMs: Math.floor((index * MINUTE_MS) / count) };
   });
   await using replicas = await Replicas.start(contestant, { jobs, count: pick(10, 3) });
-  const [, commands] = await Promise.all([
+  const [, { sent }] = await Promise.all([
     delay(pick(15 * MINUTE_MS, 2_000)),
     loadOf(replicas).commandsPerSecond(replicas.server.url, pick(15 * MINUTE_MS, 2_000)),
   ]);
@@ -39,7 +39,7 @@ async function measure(contestant: Contestant, { pick }: Scale): Promise<Row['ce
     'fewest after 15 min': Math.min(...led),
     'hand-overs': replicas.all.reduce((sum, { events }) => sum + countOf(events, 'leadershipLost'), 0),
     'late ticks, %': runs.length === 0 ? '' : (100 * late.length) / runs.length,
-    'commands per s': commands,
+    'commands per s': sent,
   };
 }
 
