@@ -1,5 +1,6 @@
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { build } from 'esbuild';
 import { node } from './workspace/command.js';
 import { DIST, LIBRARY, LIBRARY_BUILD } from './workspace/paths.js';
 import { fingerprintOf } from './workspace/sources.js';
@@ -8,9 +9,38 @@ import { fingerprintOf } from './workspace/sources.js';
 async function buildLibrary(): Promise<void> {
   await rm(LIBRARY_BUILD, { recursive: true, force: true });
   await node('typescript/bin/tsc', ['-p', join(LIBRARY, 'tsconfig.lib.json')]);
+  await joinModules(join(LIBRARY_BUILD, 'esm'));
   await node('typescript/bin/tsc', ['-p', join(LIBRARY, 'tsconfig.lib.cjs.json')]);
   // the manifest above says "module"; this folder is the other format
   await writeFile(join(LIBRARY_BUILD, 'cjs/package.json'), '{ "type": "commonjs" }\n');
+}
+
+/** Joins the modules of each entry point. A process that starts would read a file for each of them, which took most of the import. */
+async function joinModules(folder: string): Promise<void> {
+  const compiled = (await readdir(folder, { recursive: true })).filter((file) => file.endsWith('.js'));
+  const { outputFiles } = await build({
+    entryPoints: (await entryPoints()).map((entry) => join(folder, entry)),
+    outbase: folder,
+    outdir: folder,
+    chunkNames: 'shared/[name]-[hash]',
+    bundle: true,
+    splitting: true,
+    packages: 'external',
+    format: 'esm',
+    platform: 'node',
+    target: 'node20',
+    // Nest shows the names of classes
+    keepNames: true,
+    write: false,
+  });
+  for (const file of compiled) await rm(join(folder, file));
+  await mkdir(join(folder, 'shared'));
+  for (const { path, contents } of outputFiles) await writeFile(path, contents);
+}
+
+async function entryPoints(): Promise<readonly string[]> {
+  const { files } = JSON.parse(await readFile(join(LIBRARY, 'tsconfig.lib.json'), 'utf8')) as { files: string[] };
+  return files.map((file) => file.replace('src/', '').replace('.ts', '.js'));
 }
 
 const SHARED_SOURCES = ['libs/singleton-job/src', 'nest-cli.json', 'tsconfig.json', 'package-lock.json'];
