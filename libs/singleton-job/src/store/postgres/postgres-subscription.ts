@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { LockStoreError } from '../../base/errors/lock-store.error.js';
 import { type Listeners } from '../listeners.js';
 import { type PostgresClient } from './postgres-clients.js';
 import { PostgresLane, type Query } from './postgres-lane.js';
@@ -76,13 +77,15 @@ export class PostgresSubscription {
   #sendTest(): void {
     this.#hasArrived = false;
     this.#wasSent = false;
+    this.#nextTest(TEST_MS);
+    const timer = this.#timer;
     this.#options.notify(this.#test).then(
       () => (this.#wasSent = true),
-      () => {
-        if (this.#lane.isReady && !this.#isSubscribed) this.#nextTest(RESEND_MS);
+      (error: unknown) => {
+        const isAway = error instanceof LockStoreError && error.code === 'STORE_UNREACHABLE';
+        if (isAway && this.#timer === timer && this.#lane.isReady && !this.#isSubscribed) this.#nextTest(RESEND_MS);
       },
     );
-    this.#nextTest(TEST_MS);
   }
 
   #nextTest(delayMs: number): void {
