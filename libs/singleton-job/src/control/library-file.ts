@@ -2,8 +2,8 @@ import { dirname, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /**
- * The path of another file of the library, by its place beside this folder and without its extension. Undefined where this file has no
- * path.
+ * The path of another file of the library, by its place beside this folder and without its extension. In the built package this folder is
+ * `shared`. Undefined where this file has no path.
  *
  * The library is compiled twice from the same sources: `import.meta` does not compile to CommonJS, and ES modules have no `__filename`.
  * The stack knows the file in both. In a bundle this is the file of the bundle, and the other one is not beside it.
