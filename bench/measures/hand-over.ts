@@ -10,7 +10,6 @@ export const handOver: Measure = {
   about:
     'Three replicas, one job of 500 ms with runs of 200 ms. The process that runs the job gets a SIGTERM at a random time, as in a rolling ' +
     'deploy. The next run is the first one on another replica.',
-  mostlyWaits: true,
   run: (scale) => sideBySide(rivals(scale.isQuick), (one) => measure(one, scale)),
 };
 
