@@ -33,8 +33,8 @@ export const costOfRedis: Measure = {
   name: 'cost-redis',
   title: 'Load of the server',
   about:
-    'Three replicas and 100 jobs of 500 ms that do nothing. A command is what a client sends. What Redis executes inside its scripts is counted beside it. Two windows follow each ' +
-    'other: CPU time first, then the commands of Redis by MONITOR, the transactions of PostgreSQL by its statistics.',
+    'Three replicas and 100 jobs of 500 ms that do nothing. A command is what a client sends. What Redis executes inside its scripts is ' +
+    'counted beside it. Two windows follow each other: CPU time first, then the commands of Redis by MONITOR, the transactions of PostgreSQL by its statistics.',
   run: async ({ pick }) => {
     const rows = await sideBySide(CONTESTANTS, async (contestant) => {
       await using replicas = await Replicas.start(contestant, {

@@ -80,7 +80,7 @@ function readDeclared(method: FoundMethod, metadata: JobMetadata, problems: stri
   const argument = argumentOf(kind);
   if (argument === undefined) return given;
   const row = { ...JOB_OPTIONS[argument], isRequired: true } as const;
-  const written = readOption(row, schedule, place(argument === 'cron' ? 'expression' : argument));
+  const written = readOption(row, schedule, () => place(argument === 'cron' ? 'expression' : argument));
   return { ...given, ...(written !== undefined && { [argument]: written }) };
 }
 

@@ -111,17 +111,18 @@ export class OptionReader {
     }
     const given: Record<string, GivenOption> = {};
     for (const [key, row] of Object.entries(table as OptionTable)) {
-      if (raw[key] === undefined && row.isRequired !== true) continue;
-      const option = readOption(row, raw[key], this.at(key));
+      const option = readOption(row, raw[key], () => this.at(key));
       if (option !== undefined) given[key] = option;
     }
     return Object.freeze(given) as Given<T>;
   }
 }
 
-/** An option, unless it is not set or wrong. */
-export function readOption(row: OptionRow, raw: unknown, at: Place): GivenOption | undefined {
-  const value = raw === undefined && row.isRequired !== true ? undefined : row.read(raw, at);
+/** An option, unless it is not set or wrong. Most are not set, and need no place. */
+export function readOption(row: OptionRow, raw: unknown, placeOf: () => Place): GivenOption | undefined {
+  if (raw === undefined && row.isRequired !== true) return undefined;
+  const at = placeOf();
+  const value = row.read(raw, at);
   return value === undefined ? undefined : Object.freeze({ value, path: at.path, origin: at.origin });
 }
 

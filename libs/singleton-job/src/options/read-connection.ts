@@ -118,7 +118,7 @@ function checkServer(raw: Readonly<Record<string, unknown>>, at: Place): void {
     const fix = "pass the URL itself, as in connection: 'redis://host:6379', or write { host, port, db }";
     at.in(option).note(`is no option of ioredis, which would connect to localhost: ${fix}`);
   }
-  for (const [key, row] of Object.entries(SERVER)) readOption(row, raw[key], at.in(key));
+  for (const [key, row] of Object.entries(SERVER)) readOption(row, raw[key], () => at.in(key));
 }
 
 function readHost(host: unknown, at: Place): string | undefined {
