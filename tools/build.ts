@@ -29,13 +29,19 @@ async function joinModules(folder: string): Promise<void> {
     format: 'esm',
     platform: 'node',
     target: 'node20',
-    // Nest shows the names of classes
-    keepNames: true,
     write: false,
   });
   for (const file of compiled) await rm(join(folder, file));
   await mkdir(join(folder, 'shared'));
-  for (const { path, contents } of outputFiles) await writeFile(path, contents);
+  for (const { path, text } of outputFiles) await writeFile(path, withClassNames(text));
+}
+
+/**
+ * Gives decorated classes their names back: tsc assigns each to a variable of its own name, which makes esbuild rename the class, and Nest
+ * shows that name. esbuild's own remedy, `keepNames`, names every closure again each time that it is made: 3 MB for 1,000 jobs.
+ */
+function withClassNames(text: string): string {
+  return text.replaceAll(/^(var (\w+) = .*class \2)\d+ /gm, '$1 ');
 }
 
 async function entryPoints(): Promise<readonly string[]> {

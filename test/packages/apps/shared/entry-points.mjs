@@ -1,4 +1,4 @@
-// Each entry point gives the same copy to import and to require, and the build for CommonJS loads by itself.
+// Each entry point gives the same copy to import and to require, under its own names, and the build for CommonJS loads by itself.
 import 'reflect-metadata';
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
@@ -17,7 +17,10 @@ for (const [entry, name] of Object.entries(EXPECTED)) {
   const imported = await import(`nestjs-singleton-job/${entry}`);
   const required = require(`nestjs-singleton-job/${entry}`);
   assert.equal(typeof imported[name], 'function', `${entry} exports no ${name}`);
-  for (const key of Object.keys(imported)) assert.equal(required[key], imported[key], `two copies of ${key}`);
+  for (const [key, value] of Object.entries(imported)) {
+    assert.equal(required[key], value, `two copies of ${key}`);
+    if (String(value).startsWith('class')) assert.equal(value.name, key, 'joining the modules renamed a class');
+  }
   const built = require(`./node_modules/nestjs-singleton-job/dist/cjs/${entry}/index.js`);
   assert.deepEqual(Object.keys(built).sort(), Object.keys(imported).sort());
 }
