@@ -70,6 +70,7 @@ const CONNECTIONS: Row[] = [
   ['a % in a password', { connection: 'redis://:100%@cache' }],
   ['a database that is no number', { connection: 'redis://cache:6379/main' }],
   ['a function for a password', { connection: { host: 'cache', password: () => 'secret' } }],
+  ['a promise of a password', { connection: { host: 'cache', password: Promise.resolve('secret') } }],
   [
     'a function for a password of a cluster',
     { connection: { nodes: [6379], options: { redisOptions: { password: () => 'secret' } } } },

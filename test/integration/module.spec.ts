@@ -1,7 +1,7 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { Inject, Injectable, Module, type ModuleMetadata, Scope, type Type } from '@nestjs/common';
 import { ConfigModule, ConfigService, registerAs } from '@nestjs/config';
-import { Interval as NestInterval, ScheduleModule } from '@nestjs/schedule';
+import { Interval as NestInterval, ScheduleModule, Timeout as NestTimeout } from '@nestjs/schedule';
 import { Test } from '@nestjs/testing';
 import {
   Cron,
@@ -225,6 +225,26 @@ describe('the module logs at the start', () => {
     }
   });
 
+  it('variables of options that come from code, unless code sets the same', async () => {
+    const { env } = process;
+    process.env = {
+      ...env,
+      SINGLETON_JOB_LOCK_EXPIRY: '20s',
+      SINGLETON_JOB_TIME_ZONE: 'UTC',
+      SINGLETON_JOB_OTHER: 'x',
+    };
+    try {
+      const module = SingletonJobModule.forRoot({ projectName: 'test', store: 'memory', timeZone: 'UTC' });
+      expect(await linesOf({ providers: [Jobs] }, module)).toContainEqual(
+        expect.stringMatching(
+          /^warn: forRoot\(\) reads no variables, so these set nothing: SINGLETON_JOB_LOCK_EXPIRY\. /,
+        ),
+      );
+    } finally {
+      process.env = env;
+    }
+  });
+
   it('that it found none', async () => {
     const lines = await linesOf({});
 
@@ -247,6 +267,18 @@ describe('the module logs at the start', () => {
     const lines = await linesOf({ providers: [Timers], imports });
 
     expect(lines.filter((line) => line.startsWith('warn: '))).toEqual([expect.stringContaining(warning)]);
+  });
+
+  it('what to do with a @Timeout of @nestjs/schedule', async () => {
+    class Timers {
+      @NestTimeout(1_000_000)
+      warmUp(): void {}
+    }
+    expect(await linesOf({ providers: [Timers] })).toContainEqual(
+      expect.stringMatching(
+        /^warn: these never run: Timers\.warmUp\. .*: code for once after a start belongs in onAppl/,
+      ),
+    );
   });
 });
 
@@ -340,6 +372,17 @@ describe('observers', () => {
     const start = () => startWith(new Misspelt() as JobObserver, MetricsModule);
     expect(await problemsOf(start())).toEqual([
       expect.stringMatching(/^observers must handle an event, got Misspelt, which handles none: /),
+    ]);
+  });
+
+  it('with a misspelt event beside another one keep the application from starting', async () => {
+    class Misspelt {
+      runFailed(): void {}
+      runSucceded(): void {}
+      render(): void {}
+    }
+    expect(await problemsOf(startWith(new Misspelt(), MetricsModule))).toEqual([
+      "observers: Misspelt.runSucceded is no event: did you mean 'runSucceeded'?",
     ]);
   });
 

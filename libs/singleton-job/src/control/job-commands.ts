@@ -22,10 +22,7 @@ export class JobCommands {
       const lock = await this.channel.readLock(entry, call);
       const known = entry.active?.election.follower.otherHolder;
       const leader = leaderOf(lock === undefined ? known : lock.holder);
-      if (lock === undefined) {
-        const reason = this.replica.context.client.closing.aborted ? 'stopping' : 'unreachable';
-        return { started: false, reason, leader, by: null };
-      }
+      if (lock === undefined) return { started: false, reason: this.#whyUnread, leader, by: null };
       if (lock.pausedAt !== undefined) return { started: false, reason: 'paused', leader, by: this.replica.context.id };
       const reply = await this.#sendToLeader('trigger', entry, lock, call);
       if (reply === undefined) return { started: false, reason: 'no-answer', leader, by: null };
@@ -44,9 +41,16 @@ export class JobCommands {
     }
     return this.channel.withTimeout(async (call) => {
       const lock = await this.channel.readLock(entry, call);
+      if (lock === undefined) return { steppedDown: false, reason: this.#whyUnread, by: null };
       const reply = await this.#sendToLeader('step-down', entry, lock, call);
-      return reply === undefined ? { steppedDown: false, by: null } : { steppedDown: true, by: reply.replicaId };
+      if (reply === undefined) return { steppedDown: false, reason: 'no-answer', by: null };
+      return { steppedDown: true, by: reply.replicaId };
     });
+  }
+
+  /** Why the store did not say who has the lock. */
+  get #whyUnread(): 'stopping' | 'unreachable' {
+    return this.replica.context.client.closing.aborted ? 'stopping' : 'unreachable';
   }
 
   /** @throws LockStoreError when the store has not answered */
@@ -116,13 +120,8 @@ export class JobCommands {
    * Sends a request that only the leader acts on. Resolves to its reply, or to undefined if the job has no leader or the call ended first.
    * Sends nothing while this replica receives no messages, because it would not receive the reply either.
    */
-  async #sendToLeader(
-    action: Action,
-    entry: JobEntry,
-    lock: RenewResult | undefined,
-    call: Call,
-  ): Promise<Reply | undefined> {
-    if (lock?.holder === undefined) return undefined;
+  async #sendToLeader(action: Action, entry: JobEntry, lock: RenewResult, call: Call): Promise<Reply | undefined> {
+    if (lock.holder === undefined) return undefined;
     const request = this.channel.request(action, entry, lock.storeTime, call);
     await this.channel.untilSubscribed(call);
     return call.signal.aborted ? undefined : this.channel.send(request, call);

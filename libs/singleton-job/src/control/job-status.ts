@@ -149,6 +149,12 @@ export type StepDownResult =
   | {
       /** No replica gives it back. */
       readonly steppedDown: false;
+      /**
+       * - `unreachable`: the store did not answer, so no replica was asked.
+       * - `stopping`: this process has stopped and closed its connections, so no replica was asked.
+       * - `no-answer`: no replica leads, or none answered within 2 s. A reply can get lost: then the job was given back all the same.
+       */
+      readonly reason: 'unreachable' | 'stopping' | 'no-answer';
       /** No replica. */
       readonly by: null;
     };

@@ -2,6 +2,8 @@ import { classOf, descriptorOf, levelsOf } from './prototype.js';
 
 /** The key under which `@nestjs/schedule` marks the functions it runs. */
 const SCHEDULER_TYPE = 'SCHEDULER_TYPE';
+/** How it marks those with `@Timeout`. */
+const TIMEOUT_TYPE = 2;
 
 /**
  * The token of the options of `ScheduleModule`. It is safer than the class name: a module of the application may have the same name, and
@@ -15,6 +17,8 @@ export interface NestScheduleMethods {
   readonly locations: readonly string[];
   /** Whether they run, on every replica. */
   readonly isModuleImported: boolean;
+  /** Whether none of them has `@Cron` or `@Interval`. */
+  readonly areTimeouts: boolean;
 }
 
 /** Whether a method has a decorator of `@nestjs/schedule`. */
@@ -22,10 +26,15 @@ export function isOfNestSchedule(method: unknown): boolean {
   return typeof method === 'function' && Reflect.hasOwnMetadata(SCHEDULER_TYPE, method);
 }
 
-/** `Class.method` of those methods. `@nestjs/schedule` marks functions, so an override without its own decorator does not count. */
-export function methodsOfNestSchedule(prototype: object): readonly string[] {
+/** Those methods of a class. `@nestjs/schedule` marks functions, so an override without its own decorator does not count. */
+export function methodsOfNestSchedule(
+  prototype: object,
+): readonly { readonly location: string; readonly isTimeout: boolean }[] {
   const names = new Set([...levelsOf(prototype)].flatMap((level) => Object.getOwnPropertyNames(level)));
-  return [...names]
-    .filter((name) => isOfNestSchedule(descriptorOf(prototype, name)?.value))
-    .map((name) => `${classOf(prototype).name}.${name}`);
+  return [...names].flatMap((name) => {
+    const method: unknown = descriptorOf(prototype, name)?.value;
+    if (!isOfNestSchedule(method)) return [];
+    const isTimeout = Reflect.getOwnMetadata(SCHEDULER_TYPE, method as object) === TIMEOUT_TYPE;
+    return { location: `${classOf(prototype).name}.${name}`, isTimeout };
+  });
 }

@@ -57,11 +57,12 @@ export class JobExplorer {
   /** The methods that `@nestjs/schedule` runs beside the jobs, or would run if its module were imported. */
   #nestSchedule(providers: readonly ProviderRef[]): NestScheduleMethods {
     const isModuleImported = this.discovery.getProviders().some(({ token }) => token === SCHEDULE_MODULE_OPTIONS);
-    const locations = providers
+    const methods = providers
       // @nestjs/schedule does not run request-scoped methods, and warns about them itself
       .filter(({ scope }) => !isModuleImported || scope === 'singleton' || scope === 'transient')
       .flatMap(({ prototype }) => methodsOfNestSchedule(prototype));
-    return { locations: [...new Set(locations)], isModuleImported };
+    const locations = [...new Set(methods.map(({ location }) => location))];
+    return { locations, isModuleImported, areTimeouts: methods.every(({ isTimeout }) => isTimeout) };
   }
 
   #providers(): ProviderRef[] {

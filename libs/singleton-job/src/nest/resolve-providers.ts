@@ -1,6 +1,8 @@
 import { JOB_EVENTS } from '../base/events/events.js';
 import { type JobObserver } from '../base/events/observer.js';
 import { isClass } from '../options/describe-value.js';
+import { descriptorOf, levelsOf } from '../jobs/prototype.js';
+import { suggest } from '../options/suggest.js';
 import { type ExtensionClass } from '../options/singleton-job.options.js';
 
 interface ExtensionLookup {
@@ -10,14 +12,30 @@ interface ExtensionLookup {
   readonly lookUp: <T>(extension: ExtensionClass<T>) => T;
 }
 
-/** Notes the observers that handle no event: a method with a wrong name is never called. */
+/** Notes the observers that handle no event, or have a method that is probably meant for one: a wrong name is never called. */
 export function checkObservers(observers: readonly JobObserver[], problems: string[]): void {
   const names: readonly string[] = [...Object.keys(JOB_EVENTS), 'onEvent'];
   for (const observer of observers) {
-    if (names.some((name) => typeof Reflect.get(observer, name) === 'function')) continue;
-    const fix = 'name a method after an event, such as runFailed, or onEvent for all';
-    problems.push(`observers must handle an event, got ${describeObserver(observer)}, which handles none: ${fix}`);
+    const missing = names.filter((name) => typeof Reflect.get(observer, name) !== 'function');
+    const shown = describeObserver(observer);
+    if (missing.length === names.length) {
+      const fix = 'name a method after an event, such as runFailed, or onEvent for all';
+      problems.push(`observers must handle an event, got ${shown}, which handles none: ${fix}`);
+      continue;
+    }
+    for (const method of methodsOf(observer)) {
+      const meant = names.includes(method) ? undefined : suggest(method, missing, MOST_EDITS);
+      if (meant !== undefined) problems.push(`observers: ${shown}.${method} is no event: did you mean '${meant}'?`);
+    }
   }
+}
+
+/** A method of an observer may be a helper. This few wrong letters are a misspelling. */
+const MOST_EDITS = 2;
+
+function methodsOf(observer: object): readonly string[] {
+  const names = new Set([...levelsOf(observer)].flatMap((level) => Object.getOwnPropertyNames(level)));
+  return [...names].filter((name) => typeof descriptorOf(observer, name)?.value === 'function');
 }
 
 function describeObserver({ constructor: { name } }: object): string {

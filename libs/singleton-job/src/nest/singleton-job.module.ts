@@ -53,6 +53,7 @@ const NO_JOBS =
   'Add the class that has one to the providers of a module. If you only use LockService, ignore this';
 
 const SWITCH_IMPORT = "To run them on one replica: import { Cron, Interval } from 'nestjs-singleton-job'";
+const NO_TIMEOUT = '@Timeout has no counterpart here: code for once after a start belongs in onApplicationBootstrap()';
 
 const IN_MEMORY = "store: 'memory' is seen by this process only: with a second replica every job runs twice";
 
@@ -157,27 +158,29 @@ export class SingletonJobModule
   }
 
   #announce(jobs: readonly Job[]): void {
-    const { enabled, disabledBy, store } = this.options;
+    const { enabled, disabledBy, store, unreadVariables } = this.options;
     if (jobs.length > 0) {
       const { line, all } = describeJobs(jobs, enabled ? describeStore(this.options) : undefined);
       this.#logger.log(`${line}${disabledBy === undefined ? '' : `; ${disabledBy}, none runs`}`);
       if (all !== undefined) this.#logger.debug(all);
     }
     if (enabled) for (const name of misspeltVariables()) this.#logger.warn(misspelt(name));
+    if (enabled && unreadVariables.length > 0) this.#logger.warn(unread(unreadVariables));
     if (enabled && store === 'memory' && jobs.some((job) => job.enabled)) this.#logger.warn(IN_MEMORY);
   }
 
   /** A method of `@nestjs/schedule` may have been meant to be a job. Without one, and without jobs, there may be a mistake too. */
-  #announceNestSchedule({ locations, isModuleImported }: NestScheduleMethods, hasJobs: boolean): void {
+  #announceNestSchedule({ locations, isModuleImported, areTimeouts }: NestScheduleMethods, hasJobs: boolean): void {
     const names = locations.join(', ');
+    const fix = areTimeouts ? NO_TIMEOUT : SWITCH_IMPORT;
     if (names === '') {
       if (this.options.enabled && !hasJobs) this.#logger.warn(NO_JOBS);
     } else if (isModuleImported) {
-      const line = `these run on every replica, by @nestjs/schedule: ${names}. ${SWITCH_IMPORT}`;
+      const line = `these run on every replica, by @nestjs/schedule: ${names}. ${fix}`;
       this.#logger[hasJobs ? 'log' : 'warn'](line);
     } else {
       const why = 'They have decorators of @nestjs/schedule, and its ScheduleModule is not imported';
-      this.#logger.warn(`these never run: ${names}. ${why}. ${SWITCH_IMPORT}`);
+      this.#logger.warn(`these never run: ${names}. ${why}. ${fix}`);
     }
   }
 
@@ -208,4 +211,9 @@ export class SingletonJobModule
 
 function misspelt(name: string): string {
   return `${name} is set, and ${ENABLED_VARIABLE} is not: to switch all jobs off, set ${ENABLED_VARIABLE}=false`;
+}
+
+function unread(names: readonly string[]): string {
+  const fix = 'Take the options from singletonJobConfig of nestjs-singleton-job/config, or unset them';
+  return `forRoot() reads no variables, so these set nothing: ${names.join(', ')}. ${fix}`;
 }

@@ -1,6 +1,9 @@
 import { hostname } from 'node:os';
 import { editDistance } from './suggest.js';
 
+/** What the variables of `singletonJobConfig` begin with. */
+export const OPTION_PREFIX = 'SINGLETON_JOB_';
+
 /** The variable that switches all jobs off. */
 export const ENABLED_VARIABLE = 'SINGLETON_JOB_ENABLED';
 
@@ -10,11 +13,16 @@ export interface Environment {
   readonly NODE_ENV?: string | undefined;
   readonly POD_NAME?: string | undefined;
   readonly hostName: string;
+  /** The names of those that are set and begin with {@link OPTION_PREFIX}, but for the one that the library always reads. */
+  readonly optionVariables?: readonly string[];
 }
 
 export function processEnvironment(): Environment {
   const { NODE_ENV, POD_NAME, [ENABLED_VARIABLE]: enabled } = process.env;
-  return { NODE_ENV, POD_NAME, [ENABLED_VARIABLE]: enabled, hostName: hostname() };
+  const optionVariables = Object.keys(process.env).filter(
+    (name) => name.startsWith(OPTION_PREFIX) && name !== ENABLED_VARIABLE && process.env[name] !== '',
+  );
+  return { NODE_ENV, POD_NAME, [ENABLED_VARIABLE]: enabled, hostName: hostname(), optionVariables };
 }
 
 /** With another word or a digit it is another variable, and not a misspelling. */

@@ -15,8 +15,8 @@ const FOREIGN_OPTIONS = ['url', 'socket', 'hostname', 'database'];
 
 const NO_KEY_PREFIX = 'is not supported: the keys begin with projectName, so set that instead';
 
-const NO_PASSWORD_FUNCTION =
-  'must be a text, got a function: write connection itself as a function, which is called for each new client, ' +
+const PASSWORD_FIX =
+  'write connection itself as a function, which is called for each new client, ' +
   'as in connection: async () => ({ host, password: await token() })';
 
 /** Reads `connection`. No message repeats a text that may contain a password. */
@@ -130,7 +130,9 @@ function readHost(host: unknown, at: Place): string | undefined {
 }
 
 function checkPassword(raw: unknown, at: Place): void {
-  if (isRecord(raw) && typeof raw['password'] === 'function') at.in('password').note(NO_PASSWORD_FUNCTION);
+  const password = isRecord(raw) ? (raw['password'] ?? undefined) : undefined;
+  if (password !== undefined && typeof password !== 'string')
+    at.in('password').refuse(password, 'a text', PASSWORD_FIX);
 }
 
 function isPort(value: unknown): value is number | string {

@@ -61,6 +61,7 @@ describe('the resolved options', () => {
       warnAfterMs: 8_000,
       enabled: true,
       disabledBy: undefined,
+      unreadVariables: [],
       rebalance: undefined,
       jobs: {},
       jobVariables: {},

@@ -1,14 +1,14 @@
 import { InvalidOptionsError } from '../base/errors/mistakes.errors.js';
 import { describeValue, isRecord } from './describe-value.js';
 import { formatDuration } from './duration.js';
-import { ENABLED_VARIABLE, type Environment, processEnvironment } from './environment.js';
+import { ENABLED_VARIABLE, type Environment, OPTION_PREFIX, processEnvironment } from './environment.js';
 import { isPostgres, type ReadConnection } from '../store/open-store.js';
 import { MODULE_OPTION_FIXES, MODULE_OPTIONS } from './module-option-table.js';
 import { toNodeId } from './names.js';
 import { type Given, OptionReader, type Resolved, withDefaults } from './option-reader.js';
 import { checkThreadConnection } from './read-heartbeat-thread.js';
 import { type Overrides, readOverrides } from './read-overrides.js';
-import { variablesOf } from './variables.js';
+import { optionInVariable, variablesOf } from './variables.js';
 
 type GivenOptions = Given<typeof MODULE_OPTIONS>;
 
@@ -22,6 +22,8 @@ export interface ResolvedOptions
   readonly nodeId: string;
   /** Why no job runs: `enabled: false`, or the variable of the environment. Undefined while `enabled` is true. */
   readonly disabledBy: string | undefined;
+  /** The variables that look like options and set none, because the options come from code alone. */
+  readonly unreadVariables: readonly string[];
   /** The times of rebalancing. Undefined: it is off. */
   readonly rebalance: RebalanceTimes | undefined;
   /** Reads `connection` anew. Undefined: it is the same for every client. */
@@ -107,9 +109,22 @@ function read(raw: Readonly<Record<string, unknown>>, environment: Environment, 
     nodeId: resolved.nodeId ?? toNodeId(environment.POD_NAME || environment.hostName || 'unknown-host'),
     enabled: disabledBy === undefined,
     disabledBy,
+    unreadVariables: variables === undefined ? unreadVariables(raw, environment) : Object.freeze([]),
     rebalance: resolved.rebalance ? REBALANCE_TIMES : undefined,
     ...readOverrides(jobs, variables, problems),
   };
+}
+
+/** The variables of options that code leaves unset. Where code sets the option, it may have read the variable by itself. */
+function unreadVariables(
+  raw: Readonly<Record<string, unknown>>,
+  { optionVariables = [] }: Environment,
+): readonly string[] {
+  const unset = Object.keys(MODULE_OPTIONS).filter((key) => raw[key] === undefined);
+  const forms = unset.map((key) => `${OPTION_PREFIX}${optionInVariable(key)}`);
+  const ofJobs = raw['jobs'] === undefined ? `${OPTION_PREFIX}JOBS__` : undefined;
+  const isUnread = (name: string) => forms.includes(name) || (ofJobs !== undefined && name.startsWith(ofJobs));
+  return Object.freeze(optionVariables.filter(isUnread));
 }
 
 /** What switches all jobs off. A value that cannot be read also does: it may have been meant to. */

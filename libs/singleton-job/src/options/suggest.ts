@@ -1,7 +1,10 @@
 /** The candidate that `word` is probably a misspelling of; undefined if none is close. */
-export function suggest(word: string, candidates: Iterable<string>): string | undefined {
+export function suggest(
+  word: string,
+  candidates: Iterable<string>,
+  mostEdits = Math.max(2, Math.floor(word.length / 3)),
+): string | undefined {
   const lowered = word.toLowerCase();
-  const mostEdits = Math.max(2, Math.floor(word.length / 3));
   let best: string | undefined;
   let bestDistance = mostEdits + 1;
   for (const candidate of candidates) {
