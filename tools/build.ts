@@ -49,7 +49,13 @@ async function entryPoints(): Promise<readonly string[]> {
   return files.map((file) => file.replace('src/', '').replace('.ts', '.js'));
 }
 
-const SHARED_SOURCES = ['libs/singleton-job/src', 'nest-cli.json', 'tsconfig.json', 'package-lock.json'];
+const SHARED_SOURCES = [
+  'libs/singleton-job/src',
+  'nest-cli.json',
+  'tsconfig.json',
+  'package-lock.json',
+  'tools/build.ts',
+];
 
 /**
  * Compiles an application and the library's sources that it reaches; it needs no built library. A build of the same sources is kept, so
@@ -60,7 +66,38 @@ async function buildApplication(name: string): Promise<void> {
   const sources = await fingerprintOf([join('apps', name), ...SHARED_SOURCES]);
   if ((await readFile(stamp, 'utf8').catch(() => '')) === sources) return;
   await node('@nestjs/cli/bin/nest.js', ['build', name]);
+  if (name === 'worker') await joinWorker(join(DIST, 'apps/worker'));
   await writeFile(stamp, sources);
+}
+
+/** Packages that Nest loads only where an application uses them. */
+const UNUSED = ['@nestjs/microservices', '@nestjs/websockets', 'class-transformer', 'class-validator'];
+
+/**
+ * The worker and all its packages in one file, which starts with half the CPU time. Tests and the demo start it, some hundred times in
+ * all.
+ */
+async function joinWorker(folder: string): Promise<void> {
+  const requireHere =
+    "import { createRequire as inModule } from 'node:module'; const require = inModule(import.meta.url);";
+  await build({
+    entryPoints: {
+      'joined/main': join(folder, 'apps/worker/src/main.js'),
+      // beside it, where the library looks for its thread
+      'heartbeat-thread/index': join(folder, 'libs/singleton-job/src/heartbeat-thread/index.js'),
+    },
+    outdir: folder,
+    bundle: true,
+    external: UNUSED.flatMap((name) => [name, `${name}/*`]),
+    format: 'esm',
+    platform: 'node',
+    target: 'node20',
+    banner: { js: requireHere },
+    define: { __dirname: "'.'" },
+    // Nest shows the names of classes
+    keepNames: true,
+    logLevel: 'error',
+  });
 }
 
 const BUILDS = {

@@ -1,15 +1,39 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { build } from 'esbuild';
 import { type OwnServer, SERVER_KINDS, SERVERS } from '../../tools/replicas/servers.js';
 import { type WorkerEvent, WorkerProcess } from '../../tools/replicas/worker-process.js';
 import { Workers } from '../../tools/replicas/workers.js';
 import { ROOT } from '../../tools/workspace/paths.js';
 
-/** As the build of the worker leaves it: a thread cannot be started from TypeScript. */
-const THREAD = join(ROOT, 'dist/apps/worker/libs/singleton-job/src/heartbeat-thread/index.js');
 const PROGRAM = join(ROOT, 'test/support/crashing-application.ts');
+const THREAD = join(ROOT, 'libs/singleton-job/src/heartbeat-thread/index.ts');
 /** No session ends by itself within this time of a crash: the last heartbeat was 3 s ago at most, and a session lives 20 s. */
 const BEFORE_SESSIONS_END_MS = 15_000;
+
+/** The program and its thread, compiled once: sixteen processes start them, and a thread cannot be started from TypeScript. */
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(ROOT, '.cache/crashes-'));
+  await build({
+    entryPoints: { program: PROGRAM, thread: THREAD },
+    outdir: folder,
+    outExtension: { '.js': '.mjs' },
+    bundle: true,
+    splitting: true,
+    packages: 'external',
+    format: 'esm',
+    platform: 'node',
+    target: 'node20',
+    logLevel: 'error',
+  });
+});
+
+afterAll(async () => {
+  await rm(folder, { recursive: true, force: true });
+});
 
 describe.each(SERVER_KINDS)('When a process with a heartbeat thread crashes, on %s', (kind) => {
   let server: OwnServer;
@@ -22,14 +46,15 @@ describe.each(SERVER_KINDS)('When a process with a heartbeat thread crashes, on 
     await server.stop();
   });
 
-  const start = (variables: Readonly<Record<string, string>> = {}): Workers =>
+  /** In a project of its own: the session of a process that a test kills at its end lasts 20 s. */
+  const start = (project: string, variables: Readonly<Record<string, string>> = {}): Workers =>
     Workers.of(
       ...['a', 'b', 'c', 'd'].map(
         (node) =>
           new WorkerProcess(
             node,
-            { NODE: node, CONNECTION: server.url, THREAD, ...variables },
-            { program: PROGRAM, execArgv: ['--import', 'tsx'] },
+            { NODE: node, CONNECTION: server.url, PROJECT: project, THREAD: join(folder, 'thread.mjs'), ...variables },
+            { program: join(folder, 'program.mjs') },
           ),
       ),
     );
@@ -37,7 +62,7 @@ describe.each(SERVER_KINDS)('When a process with a heartbeat thread crashes, on 
     processes.events.filter(({ event }) => event === 'runStarted');
 
   it('in mid-run, another one leads long before the session ends', async () => {
-    await using processes = start();
+    await using processes = start('in-mid-run');
     await processes.until('all are ready', () => processes.all.every(({ isReady }) => isReady));
     for (const [index, signal] of (['SIGUSR2', 'SIGWINCH', 'SIGURG'] as const).entries()) {
       await processes.until('one runs the job', () => startsOf(processes).length > index, {
@@ -53,7 +78,7 @@ describe.each(SERVER_KINDS)('When a process with a heartbeat thread crashes, on 
   });
 
   it('because of its @WhileLeader method, each further one waits twice as long before it calls the method', async () => {
-    await using processes = start({ IS_POISONED: 'true' });
+    await using processes = start('poisoned', { IS_POISONED: 'true' });
     await processes.until('all have crashed', () => processes.running.length === 0);
     const times = startsOf(processes).map(({ atMs }) => atMs);
     const [first = 0, second = 0, third = 0] = times.slice(1).map((atMs, index) => atMs - (times[index] ?? 0));

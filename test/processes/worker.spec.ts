@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { useRedisServer } from '../../tools/replicas/redis/use-redis.js';
-import { WorkerProcess, type WorkerVariables } from '../../tools/replicas/worker-process.js';
+import { WORKER_AS_BUILT, WorkerProcess, type WorkerVariables } from '../../tools/replicas/worker-process.js';
 import { Workers } from '../../tools/replicas/workers.js';
 
 const redis = useRedisServer();
@@ -40,7 +40,8 @@ describe('a worker', () => {
 
   it('ends by the signal that stopped it, unless it is process 1 of a container', async () => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-      const worker = new WorkerProcess('a', { SINGLETON_JOB_CONNECTION: redis().url }, { isProcessOne: false });
+      const options = { program: WORKER_AS_BUILT, isProcessOne: false };
+      const worker = new WorkerProcess('a', { SINGLETON_JOB_CONNECTION: redis().url }, options);
       await Workers.of(worker).until('it is ready', () => worker.isReady);
       expect(await worker.stop(signal)).toEqual({ code: null, signal });
     }

@@ -4,7 +4,7 @@ import { NestFactory } from '@nestjs/core';
 import { FixedRate, type JobObserver, type JobRun, SingletonJobModule, WhileLeader } from 'nestjs-singleton-job';
 
 /** Started as a process by `crashes.spec.ts`, which crashes it by a signal. */
-const { CONNECTION, NODE, IS_POISONED, THREAD = '' } = process.env;
+const { CONNECTION, NODE, IS_POISONED, PROJECT = '', THREAD = '' } = process.env;
 
 function fail(): void {
   setImmediate(() => {
@@ -43,7 +43,7 @@ const reporter: JobObserver = {
 @Module({
   imports: [
     SingletonJobModule.forRoot({
-      projectName: 'crashes',
+      projectName: PROJECT,
       connection: CONNECTION,
       nodeId: NODE,
       lockExpiry: '20s',

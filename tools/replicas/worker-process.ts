@@ -6,7 +6,10 @@ import { ROOT } from '../workspace/paths.js';
 import { eachLine } from './each-line.js';
 
 /** What `npm run build -- worker` makes; the processes project builds it once for all specs. */
-const WORKER = join(ROOT, 'dist/apps/worker/apps/worker/src/main.js');
+const WORKER = join(ROOT, 'dist/apps/worker/joined/main.js');
+
+/** The same as users start it: file by file. */
+export const WORKER_AS_BUILT = join(ROOT, 'dist/apps/worker/apps/worker/src/main.js');
 
 /**
  * Process 1 of a container ignores a signal that nothing handles, so Nest's last one, to itself, ends nothing there. With
