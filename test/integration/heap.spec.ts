@@ -14,7 +14,7 @@ function heapBytes(): number {
 }
 
 describe('Ticks', () => {
-  it('use no more memory after a million of them', async () => {
+  it('use no more memory after 300,000 of them', async () => {
     const clock = new ManualClock();
     const store = new InMemoryLockStore(new TestServer(clock));
     const { registry, pool } = createReplica(resolveOptions({ projectName: 'heap', store }), { clock, store });
@@ -28,10 +28,10 @@ describe('Ticks', () => {
     pool.start();
     await clock.advance(100_000);
     const before = heapBytes();
-    await clock.advance(10_000_000);
-    expect(runs).toBeGreaterThan(1_000_000);
+    await clock.advance(3_000_000);
+    expect(runs).toBeGreaterThan(300_000);
     // a byte for each tick would be as much
-    expect(heapBytes() - before).toBeLessThan(1_000_000);
+    expect(heapBytes() - before).toBeLessThan(300_000);
     await pool.stop();
     await pool.close();
     expect(clock.pendingTimers).toBe(0);

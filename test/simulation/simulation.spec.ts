@@ -10,11 +10,13 @@ const SEEDS = Number(process.env['SIMULATION_SEEDS'] ?? 100);
 const FIRST_SEED = Number(process.env['SIMULATION_FIRST_SEED'] ?? 1);
 
 const MOST_STORIES = 100;
+/** The first scenario in which sessions that end too early let two runs go on. The search begins here, because it would last 10 s from 1 on. */
+const TWO_RUNS_SEED = 54;
 
-/** The rules among `wanted` that no scenario breaks. Ends with the scenario that breaks the last one. */
-async function unbroken(mutate: ServerMutation, ...wanted: readonly Rule[]): Promise<readonly Rule[]> {
+/** The rules among `wanted` that no scenario from seed `first` on breaks. Ends with the scenario that breaks the last one. */
+async function unbroken(mutate: ServerMutation, wanted: readonly Rule[], first = 1): Promise<readonly Rule[]> {
   const missing = new Set(wanted);
-  for (let seed = 1; seed <= MOST_STORIES && missing.size > 0; seed++) {
+  for (let seed = first; seed < first + MOST_STORIES && missing.size > 0; seed++) {
     const { failures } = await playSeeds({ first: seed, count: 1, options: { mutate } });
     for (const { rule } of failures) missing.delete(rule);
   }
@@ -87,20 +89,20 @@ describe('Under random faults of network, clocks, processes and Redis', () => {
   });
 
   it('a scenario is the same in another process', async () => {
-    const seeds = { first: 1, count: 10 };
+    const seeds = { first: 1, count: 4 };
     expect(await playInShards(seeds)).toEqual(await playSeeds(seeds));
   });
 });
 
 describe('The rules notice', () => {
   it('a server that ends sessions too early: two lead, and two runs go on', async () => {
-    expect(await unbroken(endsTooEarly, 'two-leaders', 'two-runs')).toEqual([]);
+    expect(await unbroken(endsTooEarly, ['two-leaders', 'two-runs'], TWO_RUNS_SEED)).toEqual([]);
   });
 
   it('a server that confirms every renewal: runs start although another replica has the lock', async () => {
     const mutate: ServerMutation = (server) =>
       worse(server, { renew: (request) => ({ ...server.renew(request), held: true, holder: request.holder }) });
-    expect(await unbroken(mutate, 'ended-lease')).toEqual([]);
+    expect(await unbroken(mutate, ['ended-lease'])).toEqual([]);
   });
 
   it('a server that lists no session as ended: no replica leads after a death', async () => {
@@ -112,7 +114,7 @@ describe('The rules notice', () => {
           return { ...result, changes: new Map(changes) };
         },
       });
-    expect(await unbroken(mutate, 'no-leader')).toEqual([]);
+    expect(await unbroken(mutate, ['no-leader'])).toEqual([]);
   });
 
   it('a server that grants a claim twice: an occurrence starts twice', async () => {
@@ -130,7 +132,7 @@ describe('The rules notice', () => {
           return { ...result, claimed, handled: claimed };
         },
       });
-    expect(await unbroken(mutate, 'started-twice')).toEqual([]);
+    expect(await unbroken(mutate, ['started-twice'])).toEqual([]);
   });
 
   it('a server that takes each claim for a run that has begun: an occurrence is neither started nor reported', async () => {
@@ -141,7 +143,7 @@ describe('The rules notice', () => {
           return { ...result, handled: result.claimed };
         },
       });
-    expect(await unbroken(mutate, 'occurrence-lost')).toEqual([]);
+    expect(await unbroken(mutate, ['occurrence-lost'])).toEqual([]);
   });
 
   it('a server that frees a lock of LockService for each request: two hold it', async () => {
@@ -152,7 +154,7 @@ describe('The rules notice', () => {
           return server.acquire(request);
         },
       });
-    expect(await unbroken(mutate, 'two-leaders')).toEqual([]);
+    expect(await unbroken(mutate, ['two-leaders'])).toEqual([]);
   });
 
   it('a server that keeps a released lock: no other replica leads at once', async () => {
@@ -160,12 +162,12 @@ describe('The rules notice', () => {
       worse(server, {
         release: (request) => ({ ...server.release({ ...request, holder: 'another' }), released: true }),
       });
-    expect(await unbroken(mutate, 'no-hand-over')).toEqual([]);
+    expect(await unbroken(mutate, ['no-hand-over'])).toEqual([]);
   });
 
   it('a server that forgets when runs ended: an interval job runs too early', async () => {
     const mutate: ServerMutation = (server) =>
       worse(server, { acquire: (request) => ({ ...server.acquire(request), runEndedAt: undefined }) });
-    expect(await unbroken(mutate, 'run-too-early')).toEqual([]);
+    expect(await unbroken(mutate, ['run-too-early'])).toEqual([]);
   });
 });

@@ -24,7 +24,7 @@ const GROUPS: readonly Group[] = [
   // these compute, nearly without a pause
   { projects: ['unit', 'docs', 'types', 'simulation'], workers: availableParallelism() },
   // these mostly wait
-  { projects: ['contract', 'integration', 'processes'], workers: 3 },
+  { projects: ['contract', 'integration', 'processes'], workers: 4 },
   { projects: ['faults'], workers: 3 },
 ];
 
