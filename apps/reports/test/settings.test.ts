@@ -88,7 +88,10 @@ describe('a process', () => {
     for (const name of ['dist/src', 'package.json']) await cp(join(here, name), join(image, name), { recursive: true });
     await symlink(join(here, 'node_modules'), join(image, 'node_modules'));
     try {
-      const [web, worker] = await Promise.all([world.web({}, image), world.worker({}, image)]);
+      const [web, worker] = await Promise.all([
+        world.web({}, join(image, 'dist')),
+        world.worker({}, join(image, 'dist')),
+      ]);
       const page = await fetch(web.replica.url);
       assert.match(page.headers.get('content-security-policy') ?? '', /script-src 'sha256-/);
       assert.match(await page.text(), /<h1>Reports/);

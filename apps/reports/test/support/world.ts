@@ -2,7 +2,8 @@ import { join } from 'node:path';
 import { Client, TOKENS, usersWith } from './client.js';
 import { type Program, RedisServer, run, until } from './processes.js';
 
-const HERE = join(import.meta.dirname, '../../..');
+/** The folder of the compiled programs, or of the same ones in other files. */
+const PROGRAMS = process.env['PROGRAMS'] ?? join(import.meta.dirname, '../..');
 
 type Env = Readonly<Record<string, string | number>>;
 
@@ -49,18 +50,18 @@ export class World implements AsyncDisposable {
     return world;
   }
 
-  /** `folder`: that has `dist`. */
-  async web(env: Env = {}, folder = HERE): Promise<Client> {
-    return new Client(await this.#start(join(folder, 'dist/src/web.js'), env));
+  /** `folder`: that has `src`. */
+  async web(env: Env = {}, folder = PROGRAMS): Promise<Client> {
+    return new Client(await this.#start(join(folder, 'src/web.js'), env));
   }
 
-  async worker(env: Env = {}, folder = HERE): Promise<Replica> {
-    return this.#start(join(folder, 'dist/src/worker.js'), env);
+  async worker(env: Env = {}, folder = PROGRAMS): Promise<Replica> {
+    return this.#start(join(folder, 'src/worker.js'), env);
   }
 
   /** A web replica or a worker with a fault, with handlers for tests, and with `call()` to reach its providers. */
   async program(role: 'web' | 'worker', env: Env = {}): Promise<Client> {
-    return new Client(await this.#start(join(import.meta.dirname, 'program.js'), { ...env, ROLE: role }));
+    return new Client(await this.#start(join(PROGRAMS, 'test/support/program.js'), { ...env, ROLE: role }));
   }
 
   /** A receiver of webhooks. */
