@@ -2,6 +2,7 @@ import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { node } from './workspace/command.js';
+import { joinPrograms } from './workspace/join-programs.js';
 import { DIST, LIBRARY, LIBRARY_BUILD } from './workspace/paths.js';
 import { fingerprintOf } from './workspace/sources.js';
 
@@ -55,6 +56,7 @@ const SHARED_SOURCES = [
   'tsconfig.json',
   'package-lock.json',
   'tools/build.ts',
+  'tools/workspace/join-programs.ts',
 ];
 
 /**
@@ -70,33 +72,15 @@ async function buildApplication(name: string): Promise<void> {
   await writeFile(stamp, sources);
 }
 
-/** Packages that Nest loads only where an application uses them. */
-const UNUSED = ['@nestjs/microservices', '@nestjs/websockets', 'class-transformer', 'class-validator'];
-
-/**
- * The worker and all its packages in one file, which starts with half the CPU time. Tests and the demo start it, some hundred times in
- * all.
- */
-async function joinWorker(folder: string): Promise<void> {
-  const requireHere =
-    "import { createRequire as inModule } from 'node:module'; const require = inModule(import.meta.url);";
-  await build({
+/** The worker, as tests and the demo start it. */
+function joinWorker(folder: string): Promise<void> {
+  return joinPrograms({
     entryPoints: {
       'joined/main': join(folder, 'apps/worker/src/main.js'),
       // beside it, where the library looks for its thread
       'heartbeat-thread/index': join(folder, 'libs/singleton-job/src/heartbeat-thread/index.js'),
     },
     outdir: folder,
-    bundle: true,
-    external: UNUSED.flatMap((name) => [name, `${name}/*`]),
-    format: 'esm',
-    platform: 'node',
-    target: 'node20',
-    banner: { js: requireHere },
-    define: { __dirname: "'.'" },
-    // Nest shows the names of classes
-    keepNames: true,
-    logLevel: 'error',
   });
 }
 

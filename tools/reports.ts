@@ -2,11 +2,11 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { access, constants, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { build } from 'esbuild';
 import { Redis } from 'ioredis';
 import { locateRedisServer, provideRedis } from './replicas/redis/index.js';
 import { attempt, npm, tool } from './workspace/command.js';
 import { inWords, record } from './workspace/counts.js';
+import { joinPrograms } from './workspace/join-programs.js';
 import { DIST, LIBRARY, ROOT } from './workspace/paths.js';
 
 /**
@@ -21,15 +21,13 @@ const USERS = [
 
 const OPERATOR_TOKEN = 'token-of-the-operator-of-the-sample';
 const ESLINT = join(ROOT, 'node_modules/eslint/bin/eslint.js');
-/** Packages that Nest loads only where an application uses them. */
-const UNUSED = ['@nestjs/microservices', '@nestjs/websockets', 'class-transformer', 'class-validator'];
 const CHROMIUM = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
 
 const [command, ...flags] = process.argv.slice(2);
 const isWithoutBrowser = flags.join(' ') === '--without browser';
 if (flags.length > 0 && !isWithoutBrowser) fail('usage: npm run reports [-- test [--without browser]]');
 if (command === 'test' && !isWithoutBrowser) await requireChromium();
-await prepare();
+await build();
 if (command === 'test') await test(isWithoutBrowser ? ['dist/test'] : ['dist/test', 'dist/test/browser']);
 else await start();
 
@@ -52,7 +50,7 @@ async function requireChromium(): Promise<void> {
 }
 
 /** Installs the library as it would be published, and compiles the application. A step whose result is there already is left out. */
-async function prepare(): Promise<void> {
+async function build(): Promise<void> {
   const tarball = join(DIST, await tarballName());
   await step('packs the library', tarball, [LIBRARY], () => tool('pack.ts'));
   const inputs = [tarball, join(APP, 'package.json'), join(APP, 'package-lock.json')];
@@ -66,28 +64,17 @@ async function prepare(): Promise<void> {
   });
 }
 
-/** The programs that the tests start, each in one file with all its packages: so a start takes half the CPU time. Returns their folder. */
-async function joinPrograms(): Promise<string> {
-  const folder = join(APP, 'dist/joined');
-  await build({
+/** The programs, as the tests start them. Returns their folder. */
+async function joinedPrograms(): Promise<string> {
+  const outdir = join(APP, 'dist/joined');
+  await joinPrograms({
     entryPoints: ['src/web.js', 'src/worker.js', 'test/support/program.js'].map((file) => join(APP, 'dist', file)),
     outbase: join(APP, 'dist'),
-    outdir: folder,
-    bundle: true,
-    external: UNUSED.flatMap((name) => [name, `${name}/*`]),
-    format: 'esm',
-    platform: 'node',
-    target: 'node20',
-    banner: {
-      js: "import { createRequire as inModule } from 'node:module'; const require = inModule(import.meta.url);",
-    },
+    outdir,
     // the controller of the page reads it from beside its own file
-    define: { __dirname: "'.'", 'import.meta.dirname': JSON.stringify(join(APP, 'dist/src/page')) },
-    // Nest shows the names of classes
-    keepNames: true,
-    logLevel: 'error',
+    define: { 'import.meta.dirname': JSON.stringify(join(APP, 'dist/src/page')) },
   });
-  return folder;
+  return outdir;
 }
 
 /** Says what it does and how long it took, because a first start takes a minute or two. */
@@ -148,7 +135,7 @@ async function test(folders: readonly string[]): Promise<void> {
     const options = ['--enable-source-maps', '--test', ...limits, ...shown, ...counted];
     const { code } = await attempt(process.execPath, [...options, ...files], {
       cwd: APP,
-      env: { ...redis.env, REDIS_SERVER_BINARY: redis.path, CHROMIUM, PROGRAMS: await joinPrograms() },
+      env: { ...redis.env, REDIS_SERVER_BINARY: redis.path, CHROMIUM, PROGRAMS: await joinedPrograms() },
       isShown: true,
     });
     const text = await readFile(tap, 'utf8');

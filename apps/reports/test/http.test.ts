@@ -299,6 +299,8 @@ describe('without Redis', () => {
     await using world = await World.start({ USERS: WITH_WEBHOOK });
     const web = await world.web();
     const id = await web.submit();
+    // otherwise Redis may be gone before the leader has enqueued the daily report and the clean-up
+    await until('the report and what is seeded', async () => (await web.metric(WAITING)) === 3);
     await world.redis.down();
     const routes = [
       ['POST', '/api/reports'],
@@ -329,7 +331,7 @@ describe('without Redis', () => {
       [[id, 'Pending']],
     );
     await late.submit();
-    await until('the report and what is seeded', async () => (await web.metric(WAITING)) === 4);
+    await until('the second report beside them', async () => (await web.metric(WAITING)) === 4);
   });
 
   for (const [setting, value] of [
