@@ -1,4 +1,4 @@
-import { classOf, descriptorOf, levelsOf } from './prototype.js';
+import { classOf, descriptorOf, methodNamesOf } from './prototype.js';
 
 /** The key under which `@nestjs/schedule` marks the functions it runs. */
 const SCHEDULER_TYPE = 'SCHEDULER_TYPE';
@@ -30,8 +30,7 @@ export function isOfNestSchedule(method: unknown): boolean {
 export function methodsOfNestSchedule(
   prototype: object,
 ): readonly { readonly location: string; readonly isTimeout: boolean }[] {
-  const names = new Set([...levelsOf(prototype)].flatMap((level) => Object.getOwnPropertyNames(level)));
-  return [...names].flatMap((name) => {
+  return methodNamesOf(prototype).flatMap((name) => {
     const method: unknown = descriptorOf(prototype, name)?.value;
     if (!isOfNestSchedule(method)) return [];
     const isTimeout = Reflect.getOwnMetadata(SCHEDULER_TYPE, method as object) === TIMEOUT_TYPE;

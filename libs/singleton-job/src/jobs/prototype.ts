@@ -19,3 +19,9 @@ export function* levelsOf(prototype: object): Generator<object> {
     yield level;
   }
 }
+
+/** The names of the methods of an object, its own and inherited. No getter is called. */
+export function methodNamesOf(object: object): readonly string[] {
+  const names = new Set([...levelsOf(object)].flatMap((level) => Object.getOwnPropertyNames(level)));
+  return [...names].filter((name) => typeof descriptorOf(object, name)?.value === 'function');
+}

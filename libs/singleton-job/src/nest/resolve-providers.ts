@@ -1,7 +1,7 @@
 import { JOB_EVENTS } from '../base/events/events.js';
 import { type JobObserver } from '../base/events/observer.js';
 import { isClass } from '../options/describe-value.js';
-import { descriptorOf, levelsOf } from '../jobs/prototype.js';
+import { methodNamesOf } from '../jobs/prototype.js';
 import { suggest } from '../options/suggest.js';
 import { type ExtensionClass } from '../options/singleton-job.options.js';
 
@@ -23,7 +23,7 @@ export function checkObservers(observers: readonly JobObserver[], problems: stri
       problems.push(`observers must handle an event, got ${shown}, which handles none: ${fix}`);
       continue;
     }
-    for (const method of methodsOf(observer)) {
+    for (const method of methodNamesOf(observer)) {
       const meant = names.includes(method) ? undefined : suggest(method, missing, MOST_EDITS);
       if (meant !== undefined) problems.push(`observers: ${shown}.${method} is no event: did you mean '${meant}'?`);
     }
@@ -32,11 +32,6 @@ export function checkObservers(observers: readonly JobObserver[], problems: stri
 
 /** A method of an observer may be a helper. This few wrong letters are a misspelling. */
 const MOST_EDITS = 2;
-
-function methodsOf(observer: object): readonly string[] {
-  const names = new Set([...levelsOf(observer)].flatMap((level) => Object.getOwnPropertyNames(level)));
-  return [...names].filter((name) => typeof descriptorOf(observer, name)?.value === 'function');
-}
 
 function describeObserver({ constructor: { name } }: object): string {
   return name === 'Object' ? 'an object' : name;
