@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { build } from 'esbuild';
 import { type OwnServer, SERVER_KINDS, SERVERS } from '../../tools/replicas/servers.js';
 import { type WorkerEvent, WorkerProcess } from '../../tools/replicas/worker-process.js';
 import { Workers } from '../../tools/replicas/workers.js';
+import { joinPrograms } from '../../tools/workspace/join-programs.js';
 import { ROOT } from '../../tools/workspace/paths.js';
 
 const PROGRAM = join(ROOT, 'test/support/crashing-application.ts');
@@ -17,18 +17,7 @@ let folder: string;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(ROOT, '.cache/crashes-'));
-  await build({
-    entryPoints: { program: PROGRAM, thread: THREAD },
-    outdir: folder,
-    outExtension: { '.js': '.mjs' },
-    bundle: true,
-    splitting: true,
-    packages: 'external',
-    format: 'esm',
-    platform: 'node',
-    target: 'node20',
-    logLevel: 'error',
-  });
+  await joinPrograms({ entryPoints: { program: PROGRAM, thread: THREAD }, outdir: folder });
 });
 
 afterAll(async () => {
@@ -53,8 +42,8 @@ describe.each(SERVER_KINDS)('When a process with a heartbeat thread crashes, on 
         (node) =>
           new WorkerProcess(
             node,
-            { NODE: node, CONNECTION: server.url, PROJECT: project, THREAD: join(folder, 'thread.mjs'), ...variables },
-            { program: join(folder, 'program.mjs') },
+            { NODE: node, CONNECTION: server.url, PROJECT: project, THREAD: join(folder, 'thread.js'), ...variables },
+            { program: join(folder, 'program.js') },
           ),
       ),
     );
