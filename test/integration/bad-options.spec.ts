@@ -70,6 +70,7 @@ const CONNECTIONS: Row[] = [
   ['a % in a password', { connection: 'redis://:100%@cache' }],
   ['a database that is no number', { connection: 'redis://cache:6379/main' }],
   ['a function for a password', { connection: { host: 'cache', password: () => 'secret' } }],
+  ['a number for a password', { connection: { host: 'cache', password: 123_456 } }],
   ['a promise of a password', { connection: { host: 'cache', password: Promise.resolve('secret') } }],
   [
     'a function for a password of a cluster',
@@ -83,6 +84,7 @@ const CONNECTIONS: Row[] = [
   ['a URL in place of options of PostgreSQL', { connection: { postgres: 'postgresql://user:secret@db/shop' } }],
   ['a URL among options of PostgreSQL', { connection: { postgres: { url: 'postgresql://user:secret@db/shop' } } }],
   ['a wrong port of PostgreSQL', { connection: { postgres: { port: Number(undefined) } } }],
+  ['a number for a password of PostgreSQL', { connection: { postgres: { password: 123_456 } } }],
   ['a function for a password of PostgreSQL', { connection: { postgres: { password: () => 'secret' } } }],
   ['a schema beside PostgreSQL options', { connection: { postgres: {}, schema: 'jobs' } }],
   ['a pool that has ended', { connection: { postgres: ENDED_POOL } }],

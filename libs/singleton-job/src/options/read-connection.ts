@@ -2,7 +2,7 @@ import { type ConnectionOptions, isPostgres } from '../store/open-store.js';
 import { describeUrl, describeValue, isPlainObject, isRecord } from './describe-value.js';
 import { OptionReader, type Place, type Reader, readOption } from './option-reader.js';
 import { checkPostgres, checkPostgresUrl } from './read-postgres.js';
-import { matching } from './readers.js';
+import { matching, password } from './readers.js';
 
 const URL_FIX =
   "write it as 'redis://host:6379', 'rediss://host:6379' for TLS, or 'postgresql://user:password@host/database'";
@@ -18,6 +18,8 @@ const NO_KEY_PREFIX = 'is not supported: the keys begin with projectName, so set
 const PASSWORD_FIX =
   'write connection itself as a function, which is called for each new client, ' +
   'as in connection: async () => ({ host, password: await token() })';
+
+const readPassword = password(PASSWORD_FIX);
 
 /** Reads `connection`. No message repeats a text that may contain a password. */
 export const readConnection: Reader<ConnectionOptions> = (connection, at) => {
@@ -130,9 +132,8 @@ function readHost(host: unknown, at: Place): string | undefined {
 }
 
 function checkPassword(raw: unknown, at: Place): void {
-  const password = isRecord(raw) ? (raw['password'] ?? undefined) : undefined;
-  if (password !== undefined && typeof password !== 'string')
-    at.in('password').refuse(password, 'a text', PASSWORD_FIX);
+  const given = isRecord(raw) ? (raw['password'] ?? undefined) : undefined;
+  if (given !== undefined) readPassword(given, at.in('password'));
 }
 
 function isPort(value: unknown): value is number | string {

@@ -1,6 +1,6 @@
 import { describeUrl, describeValue, isRecord } from './describe-value.js';
 import { OptionReader, type Place } from './option-reader.js';
-import { matching } from './readers.js';
+import { matching, password } from './readers.js';
 
 const URL_FIX = "write it as 'postgresql://user:password@host:5432/database'";
 const PASSWORD_FIX =
@@ -33,7 +33,7 @@ const CONFIG = {
       'give it a value such as 5432, or leave it out; Number(undefined) is NaN',
     ),
   },
-  password: { read: matching((value): value is string => typeof value === 'string', 'a text', PASSWORD_FIX) },
+  password: { read: password(PASSWORD_FIX) },
 } as const;
 
 /** Checks `{ postgres }`: options of `pg`, which has many others, or a pool. */

@@ -1,4 +1,5 @@
 import { isTimeZone } from '../base/time/is-time-zone.js';
+import { describeValue } from './describe-value.js';
 import { durationFix, formatDuration, parseDuration } from './duration.js';
 import { type Reader } from './option-reader.js';
 import { didYouMean } from './suggest.js';
@@ -62,6 +63,16 @@ export function matching<T>(
   fix: string | ((value: unknown) => string),
 ): Reader<T> {
   return (value, at) => (is(value) ? value : at.refuse(value, expected, typeof fix === 'string' ? fix : fix(value)));
+}
+
+/** Takes a password, which no message shows. `fix` says what to do instead of a function or a promise. */
+export function password(fix: string): Reader<string> {
+  return (value, at) => {
+    if (typeof value === 'string') return value;
+    const isDigits = typeof value === 'number' || typeof value === 'bigint';
+    at.note(`must be a text, got ${isDigits ? 'a number: put it in quotes' : `${describeValue(value)}: ${fix}`}`);
+    return undefined;
+  };
 }
 
 export const timeZone = matching(isTimeZone, 'an IANA time zone', (value) => {
