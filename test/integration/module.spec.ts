@@ -232,14 +232,19 @@ describe('the module logs at the start', () => {
       SINGLETON_JOB_LOCK_EXPIRY: '20s',
       SINGLETON_JOB_TIME_ZONE: 'UTC',
       SINGLETON_JOB_OTHER: 'x',
+      SINGLETON_JOB_JOBS__TICK__PERIOD: '5s',
+    };
+    const warningFor = async (options: Partial<SingletonJobOptions>) => {
+      const module = SingletonJobModule.forRoot({ projectName: 'test', store: 'memory', timeZone: 'UTC', ...options });
+      const lines = await linesOf({ providers: [Jobs] }, module);
+      return lines.flatMap(
+        (line) => /: the options come from code, so these variables set nothing: (.*?)\./.exec(line)?.[1] ?? [],
+      );
     };
     try {
-      const module = SingletonJobModule.forRoot({ projectName: 'test', store: 'memory', timeZone: 'UTC' });
-      expect(await linesOf({ providers: [Jobs] }, module)).toContainEqual(
-        expect.stringMatching(
-          /^warn: forRoot\(\) reads no variables, so these set nothing: SINGLETON_JOB_LOCK_EXPIRY\. /,
-        ),
-      );
+      expect(await warningFor({})).toEqual(['SINGLETON_JOB_LOCK_EXPIRY, SINGLETON_JOB_JOBS__TICK__PERIOD']);
+      expect(await warningFor({ jobs: {} })).toEqual(['SINGLETON_JOB_LOCK_EXPIRY']);
+      expect(await warningFor({ enabled: false })).toEqual([]);
     } finally {
       process.env = env;
     }
@@ -269,16 +274,22 @@ describe('the module logs at the start', () => {
     expect(lines.filter((line) => line.startsWith('warn: '))).toEqual([expect.stringContaining(warning)]);
   });
 
-  it('what to do with a @Timeout of @nestjs/schedule', async () => {
-    class Timers {
+  it('what to do with a @Timeout of @nestjs/schedule, also beside an @Interval', async () => {
+    class WarmUp {
       @NestTimeout(1_000_000)
       warmUp(): void {}
     }
-    expect(await linesOf({ providers: [Timers] })).toContainEqual(
-      expect.stringMatching(
-        /^warn: these never run: Timers\.warmUp\. .*: code for once after a start belongs in onAppl/,
-      ),
-    );
+    class Beat {
+      @NestInterval(1_000_000)
+      beat(): void {}
+    }
+    const [belongs, imports] = ['belongs in onApplicationBootstrap()', 'import { Cron, Interval }'];
+    const aboutBoth = await linesOf({ providers: [WarmUp, Beat] });
+    expect(aboutBoth).toContainEqual(expect.stringContaining(belongs));
+    expect(aboutBoth).toContainEqual(expect.stringContaining(imports));
+    const aboutOne = await linesOf({ providers: [WarmUp] });
+    expect(aboutOne).toContainEqual(expect.stringContaining(belongs));
+    expect(aboutOne).not.toContainEqual(expect.stringContaining(imports));
   });
 });
 
@@ -375,15 +386,15 @@ describe('observers', () => {
     ]);
   });
 
-  it('with a misspelt event beside another one keep the application from starting', async () => {
+  it('may have a misspelt event, of which the log warns, and helpers', async () => {
     class Misspelt {
       runFailed(): void {}
       runSucceded(): void {}
-      render(): void {}
+      toEvent(): void {}
     }
-    expect(await problemsOf(startWith(new Misspelt(), MetricsModule))).toEqual([
-      "observers: Misspelt.runSucceded is no event: did you mean 'runSucceeded'?",
-    ]);
+    await using started = await startWith(new Misspelt(), MetricsModule);
+    const about = "the observer Misspelt has a method 'runSucceded', which is no event: did you mean 'runSucceeded'?";
+    expect(started.logger.lines.filter((line) => line.includes('is no event'))).toEqual([`warn: ${about}`]);
   });
 
   it('that are no provider keep the application from starting', async () => {

@@ -1,5 +1,6 @@
 import { type ConfigFactoryKeyHost, registerAs } from '@nestjs/config';
 import { InvalidOptionsError } from '../base/errors/mistakes.errors.js';
+import { OPTION_PREFIX } from '../options/environment.js';
 import { type OptionsFromEnvironment, readVariables } from './read-variables.js';
 
 const PREFIX = /^[A-Z][A-Z\d]*(_[A-Z\d]+)*$/;
@@ -27,7 +28,7 @@ export interface SingletonJobConfigOptions {
  * ```
  */
 export function createSingletonJobConfig({
-  prefix = 'SINGLETON_JOB',
+  prefix = OPTION_PREFIX,
 }: SingletonJobConfigOptions = {}): SingletonJobConfig {
   if (!PREFIX.test(prefix)) {
     const given = `prefix must be capitals and digits with single underscores between them, got '${prefix}'`;

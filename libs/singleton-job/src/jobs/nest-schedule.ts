@@ -17,8 +17,10 @@ export interface NestScheduleMethods {
   readonly locations: readonly string[];
   /** Whether they run, on every replica. */
   readonly isModuleImported: boolean;
-  /** Whether none of them has `@Cron` or `@Interval`. */
-  readonly areTimeouts: boolean;
+  /** Whether some have `@Cron` or `@Interval`. */
+  readonly hasSchedules: boolean;
+  /** Whether some have `@Timeout`. */
+  readonly hasTimeouts: boolean;
 }
 
 /** Whether a method has a decorator of `@nestjs/schedule`. */

@@ -62,7 +62,12 @@ export class JobExplorer {
       .filter(({ scope }) => !isModuleImported || scope === 'singleton' || scope === 'transient')
       .flatMap(({ prototype }) => methodsOfNestSchedule(prototype));
     const locations = [...new Set(methods.map(({ location }) => location))];
-    return { locations, isModuleImported, areTimeouts: methods.every(({ isTimeout }) => isTimeout) };
+    return {
+      locations,
+      isModuleImported,
+      hasSchedules: methods.some(({ isTimeout }) => !isTimeout),
+      hasTimeouts: methods.some(({ isTimeout }) => isTimeout),
+    };
   }
 
   #providers(): ProviderRef[] {

@@ -12,26 +12,35 @@ interface ExtensionLookup {
   readonly lookUp: <T>(extension: ExtensionClass<T>) => T;
 }
 
-/** Notes the observers that handle no event, or have a method that is probably meant for one: a wrong name is never called. */
+const CALLBACKS: readonly string[] = [...Object.keys(JOB_EVENTS), 'onEvent'];
+
+/** Notes the observers that handle no event. */
 export function checkObservers(observers: readonly JobObserver[], problems: string[]): void {
-  const names: readonly string[] = [...Object.keys(JOB_EVENTS), 'onEvent'];
   for (const observer of observers) {
-    const missing = names.filter((name) => typeof Reflect.get(observer, name) !== 'function');
-    const shown = describeObserver(observer);
-    if (missing.length === names.length) {
-      const fix = 'name a method after an event, such as runFailed, or onEvent for all';
-      problems.push(`observers must handle an event, got ${shown}, which handles none: ${fix}`);
-      continue;
-    }
-    for (const method of methodNamesOf(observer)) {
-      const meant = names.includes(method) ? undefined : suggest(method, missing, MOST_EDITS);
-      if (meant !== undefined) problems.push(`observers: ${shown}.${method} is no event: did you mean '${meant}'?`);
-    }
+    if (CALLBACKS.some((name) => handles(observer, name))) continue;
+    const fix = 'name a method after an event, such as runFailed, or onEvent for all';
+    problems.push(`observers must handle an event, got ${describeObserver(observer)}, which handles none: ${fix}`);
   }
 }
 
-/** A method of an observer may be a helper. This few wrong letters are a misspelling. */
-const MOST_EDITS = 2;
+/** Warnings about methods of observers that are probably meant for an event: a wrong name is never called. */
+export function misspeltCallbacks(observers: readonly JobObserver[]): string[] {
+  return observers.flatMap((observer) => {
+    const missing = CALLBACKS.filter((name) => !handles(observer, name));
+    const others = methodNamesOf(observer).filter((name) => !CALLBACKS.includes(name));
+    return others.flatMap((name) => {
+      // a helper may have a short name like that of an event
+      const meant = suggest(name, missing, name.length < 10 ? 1 : 2);
+      return meant === undefined
+        ? []
+        : `the observer ${describeObserver(observer)} has a method '${name}', which is no event: did you mean '${meant}'?`;
+    });
+  });
+}
+
+function handles(observer: JobObserver, name: string): boolean {
+  return typeof Reflect.get(observer, name) === 'function';
+}
 
 function describeObserver({ constructor: { name } }: object): string {
   return name === 'Object' ? 'an object' : name;

@@ -17,7 +17,7 @@ import { JobExplorer } from './job-explorer.js';
 import { type Job } from '../jobs/job.js';
 import { type NestScheduleMethods } from '../jobs/nest-schedule.js';
 import { findOwnModule, MODULE_MARK, startLastStopFirst } from './module-distance.js';
-import { checkObservers, resolveProviders } from './resolve-providers.js';
+import { checkObservers, misspeltCallbacks, resolveProviders } from './resolve-providers.js';
 import { InvalidJobsError, InvalidOptionsError } from '../base/errors/mistakes.errors.js';
 import { LockService } from '../locks/lock.service.js';
 import { describeStore } from '../options/describe-connection.js';
@@ -53,7 +53,8 @@ const NO_JOBS =
   'Add the class that has one to the providers of a module. If you only use LockService, ignore this';
 
 const SWITCH_IMPORT = "To run them on one replica: import { Cron, Interval } from 'nestjs-singleton-job'";
-const NO_TIMEOUT = '@Timeout has no counterpart here: code for once after a start belongs in onApplicationBootstrap()';
+const NO_TIMEOUT =
+  '@Timeout has no counterpart here: what each replica does once after its start belongs in onApplicationBootstrap()';
 
 const IN_MEMORY = "store: 'memory' is seen by this process only: with a second replica every job runs twice";
 
@@ -153,6 +154,7 @@ export class SingletonJobModule
     for (const job of jobs) pool.add(job);
     replica.observers.push(...observers, ...eventMethods);
     replica.interceptors.push(...interceptors);
+    for (const warning of misspeltCallbacks(observers)) this.#logger.warn(warning);
     this.#announce([...registered, ...jobs]);
     this.#announceNestSchedule(nestSchedule, registered.length + jobs.length > 0);
   }
@@ -170,9 +172,10 @@ export class SingletonJobModule
   }
 
   /** A method of `@nestjs/schedule` may have been meant to be a job. Without one, and without jobs, there may be a mistake too. */
-  #announceNestSchedule({ locations, isModuleImported, areTimeouts }: NestScheduleMethods, hasJobs: boolean): void {
+  #announceNestSchedule(found: NestScheduleMethods, hasJobs: boolean): void {
+    const { locations, isModuleImported, hasSchedules, hasTimeouts } = found;
     const names = locations.join(', ');
-    const fix = areTimeouts ? NO_TIMEOUT : SWITCH_IMPORT;
+    const fix = [...(hasSchedules ? [SWITCH_IMPORT] : []), ...(hasTimeouts ? [NO_TIMEOUT] : [])].join('. ');
     if (names === '') {
       if (this.options.enabled && !hasJobs) this.#logger.warn(NO_JOBS);
     } else if (isModuleImported) {
@@ -215,5 +218,5 @@ function misspelt(name: string): string {
 
 function unread(names: readonly string[]): string {
   const fix = 'Take the options from singletonJobConfig of nestjs-singleton-job/config, or unset them';
-  return `forRoot() reads no variables, so these set nothing: ${names.join(', ')}. ${fix}`;
+  return `the options come from code, so these variables set nothing: ${names.join(', ')}. ${fix}`;
 }

@@ -1,8 +1,8 @@
 import { hostname } from 'node:os';
 import { editDistance } from './suggest.js';
 
-/** What the variables of `singletonJobConfig` begin with. */
-export const OPTION_PREFIX = 'SINGLETON_JOB_';
+/** What the variables of `singletonJobConfig` begin with, before `_`. */
+export const OPTION_PREFIX = 'SINGLETON_JOB';
 
 /** The variable that switches all jobs off. */
 export const ENABLED_VARIABLE = 'SINGLETON_JOB_ENABLED';
@@ -20,7 +20,7 @@ export interface Environment {
 export function processEnvironment(): Environment {
   const { NODE_ENV, POD_NAME, [ENABLED_VARIABLE]: enabled } = process.env;
   const optionVariables = Object.keys(process.env).filter(
-    (name) => name.startsWith(OPTION_PREFIX) && name !== ENABLED_VARIABLE && process.env[name] !== '',
+    (name) => name.startsWith(`${OPTION_PREFIX}_`) && name !== ENABLED_VARIABLE && process.env[name] !== '',
   );
   return { NODE_ENV, POD_NAME, [ENABLED_VARIABLE]: enabled, hostName: hostname(), optionVariables };
 }

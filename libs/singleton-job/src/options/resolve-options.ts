@@ -121,8 +121,8 @@ function unreadVariables(
   { optionVariables = [] }: Environment,
 ): readonly string[] {
   const unset = Object.keys(MODULE_OPTIONS).filter((key) => raw[key] === undefined);
-  const forms = unset.map((key) => `${OPTION_PREFIX}${optionInVariable(key)}`);
-  const ofJobs = raw['jobs'] === undefined ? `${OPTION_PREFIX}JOBS__` : undefined;
+  const forms = unset.map((key) => `${OPTION_PREFIX}_${optionInVariable(key)}`);
+  const ofJobs = raw['jobs'] === undefined ? `${OPTION_PREFIX}_JOBS__` : undefined;
   const isUnread = (name: string) => forms.includes(name) || (ofJobs !== undefined && name.startsWith(ofJobs));
   return Object.freeze(optionVariables.filter(isUnread));
 }
