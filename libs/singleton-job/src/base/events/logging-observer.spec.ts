@@ -146,9 +146,21 @@ describe('The log', () => {
   });
 
   it.each([
-    ['expired', 999, 'Redis did not confirm the lease in time, after the event loop was blocked for 9.5 s.'],
-    ['expired', 1_000, 'Redis did not confirm the lease in time.'],
-    ['preempted', 0, 'its lock was deleted, or another holder has it.'],
+    [
+      'expired',
+      999,
+      'Redis did not confirm the lease in time, after the event loop was blocked for 9.5 s. A run in progress is aborted. Any replica takes over',
+    ],
+    [
+      'expired',
+      1_000,
+      'Redis did not confirm the lease in time. A run in progress is aborted. A replica that reaches Redis takes over',
+    ],
+    [
+      'preempted',
+      0,
+      'or another holder has it. A run in progress is aborted. The holder leads, or any replica takes over',
+    ],
   ] as const)('says why a lease was lost (%s) %i ms after a block of the event loop', (reason, afterMs, why) => {
     let now = 50_000;
     const { lines, notify } = setup(() => now);

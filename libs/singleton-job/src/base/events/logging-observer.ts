@@ -82,7 +82,12 @@ export class LoggingObserver implements JobObserver {
     const { store } = this.replica;
     const isBlocked = reason === 'expired' && this.now() - endedAt < BLOCK_COUNTS_MS;
     const why = `${store} ${LOST[reason]}${isBlocked ? `, after the event loop was blocked for ${showDuration(ms)}` : ''}`;
-    const next = reason === 'expired' && !isBlocked ? `A replica that reaches ${store}` : 'Any replica';
+    const next =
+      reason === 'preempted'
+        ? 'The holder leads, or any replica'
+        : isBlocked
+          ? 'Any replica'
+          : `A replica that reaches ${store}`;
     this.sink.warn(
       `${this.#name(job)} lost leadership (fencing token ${fencingToken}): ${why}. ` +
         `A run in progress is aborted. ${next} takes over`,
