@@ -34,7 +34,9 @@ export async function conditions(isQuick: boolean): Promise<Report['conditions']
     'nestjs-singleton-job': await installedLibrary(),
     ...Object.fromEntries(await Promise.all(entries)),
     Node: process.version,
-    ...Object.fromEntries(sources.map(([kind, source]) => [kind, /\w+ server v=[\d.]+/.exec(source)?.[0] ?? source])),
+    ...Object.fromEntries(
+      sources.map(([kind, source]) => [kind, /\w+ server v=[\d.]+|PostgreSQL [\d.]+/.exec(source)?.[0] ?? source]),
+    ),
     machine: `${all.length} × ${all[0]?.model.trim() ?? 'CPU'}, ${Math.round(totalmem() / 2 ** 30)} GiB, ${type()}`,
     'load average at the end': loadavg()
       .map((load) => load.toFixed(1))

@@ -23,6 +23,8 @@ const USER = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 
 interface Binaries {
   readonly bin: string;
+  /** `PostgreSQL 15.18`. */
+  readonly version: string;
   /** The environment that they find their libraries in. */
   readonly env: Readonly<Record<string, string | undefined>>;
 }
@@ -72,7 +74,7 @@ export class PostgresServer implements AsyncDisposable {
     const dir = await ownFolder();
     const url = `postgresql://postgres@127.0.0.1:${String(port)}/postgres?application_name=standby`;
     const from = ['--dbname', url, '--pgdata', join(dir, 'data')];
-    await this.#program('pg_basebackup', ...from, '--write-recovery-conf', '--checkpoint', 'fast');
+    await this.#runProgram('pg_basebackup', ...from, '--write-recovery-conf', '--checkpoint', 'fast');
     const server = new PostgresServer(this.#binaries, dir, await freePort(), this.#args);
     await server.up();
     return server;
@@ -80,7 +82,7 @@ export class PostgresServer implements AsyncDisposable {
 
   /** Makes a standby a primary. */
   async promote(): Promise<void> {
-    await this.#program('pg_ctl', 'promote', '--wait', '--pgdata', join(this.#dir, 'data'));
+    await this.#runProgram('pg_ctl', 'promote', '--wait', '--pgdata', join(this.#dir, 'data'));
   }
 
   /** A copy of the files of a server that is down, to which the returned function goes back. */
@@ -105,6 +107,10 @@ export class PostgresServer implements AsyncDisposable {
 
   /** Which PostgreSQL this is, for one line of a log. */
   get source(): string {
+    return `${this.#program} (${this.#binaries.version})`;
+  }
+
+  get #program(): string {
     return join(this.#binaries.bin, 'postgres');
   }
 
@@ -179,7 +185,7 @@ export class PostgresServer implements AsyncDisposable {
     };
     const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${String(value)}`]);
     const log = openSync(join(this.#dir, 'log'), 'a');
-    const child = spawn(this.source, ['-D', join(this.#dir, 'data'), ...args, ...this.#args], {
+    const child = spawn(this.#program, ['-D', join(this.#dir, 'data'), ...args, ...this.#args], {
       ...USER,
       env: this.#binaries.env,
       cwd: this.#dir,
@@ -189,7 +195,7 @@ export class PostgresServer implements AsyncDisposable {
     });
     closeSync(log);
     const { pid } = child;
-    if (pid === undefined) throw new Error(`${this.source} cannot be started`);
+    if (pid === undefined) throw new Error(`${this.#program} cannot be started`);
     const guarded = guard(pid, this.#dir);
     const exited = new Promise<void>((resolve) => {
       child.once('exit', () => {
@@ -205,7 +211,7 @@ export class PostgresServer implements AsyncDisposable {
     return { pid, exited, ref };
   }
 
-  async #program(name: string, ...args: readonly string[]): Promise<void> {
+  async #runProgram(name: string, ...args: readonly string[]): Promise<void> {
     await promisify(execFile)(join(this.#binaries.bin, name), args, {
       ...USER,
       env: this.#binaries.env,
@@ -281,12 +287,17 @@ function locate(): Promise<Binaries> {
     const chosen = env['POSTGRES_BIN'];
     const onPath = (env['PATH'] ?? '').split(delimiter);
     const installed = await firstWith(chosen === undefined ? [...onPath, ...versions('/')] : [chosen]);
-    if (installed !== undefined) return { bin: installed, env };
+    if (installed !== undefined) return { bin: installed, version: await versionOf(installed, env), env };
     const unpacked = chosen === undefined ? await unpackDebian('postgres', ['postgresql']) : undefined;
     const bin = await firstWith(versions(unpacked?.root ?? ROOT));
     if (bin === undefined || unpacked === undefined) throw new Error(NOT_FOUND);
-    return { bin, env: unpacked.env };
+    return { bin, version: await versionOf(bin, unpacked.env), env: unpacked.env };
   })());
+}
+
+async function versionOf(bin: string, env: Binaries['env']): Promise<string> {
+  const { stdout } = await promisify(execFile)(join(bin, 'postgres'), ['--version'], { env });
+  return `PostgreSQL ${/[\d.]+/.exec(stdout)?.[0] ?? 'of an unknown version'}`;
 }
 
 /** The newest first. */
