@@ -4,6 +4,7 @@ import { figure, type Row } from '../figures.js';
 import { type Measure, type Scale, sideBySide, times } from '../measure.js';
 import { HALF_SECOND, Replicas } from '../replicas.js';
 
+/** It runs alone: a hand-over takes milliseconds, and beside another measure processes wait as long for a processor. */
 export const handOver: Measure = {
   name: 'hand-over',
   title: 'SIGTERM of the leader',

@@ -27,7 +27,7 @@ export class AppModule {}
 
 async function bootstrap() {
   const app = await NestFactory.createApplicationContext(AppModule);
-  app.enableShutdownHooks(); // on SIGTERM, end the run and hand over
+  app.enableShutdownHooks(); // on SIGTERM or Ctrl-C, end the run and hand over
 }
 
 void bootstrap();

@@ -1,9 +1,12 @@
-import { afterEach, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { InMemoryReplicas } from 'nestjs-singleton-job/testing';
 import { FakeApi } from './fakes.js';
 import { Prices } from './prices.js';
 
-const replicas = new InMemoryReplicas('2027-01-01T00:00:00Z');
+let replicas: InMemoryReplicas;
+beforeEach(() => {
+  replicas = new InMemoryReplicas('2027-01-01T00:00:00Z');
+});
 afterEach(() => replicas.end());
 
 it('drops a tick that is due during a slow run', async () => {

@@ -229,6 +229,7 @@ describe('Any replica', () => {
       void b.pool.close();
       expect(await answer(call, 0)).toMatchObject(NO_ANSWER);
       expect(await answer(b.registry.trigger('tick'), 0)).toMatchObject({ ...NO_ANSWER, reason: 'stopping' });
+      expect(await answer(b.registry.stepDown('tick'), 0)).toEqual({ ...NO_STEP_DOWN, reason: 'stopping' });
     });
   });
 

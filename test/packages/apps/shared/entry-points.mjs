@@ -19,7 +19,8 @@ for (const [entry, name] of Object.entries(EXPECTED)) {
   assert.equal(typeof imported[name], 'function', `${entry} exports no ${name}`);
   for (const [key, value] of Object.entries(imported)) {
     assert.equal(required[key], value, `two copies of ${key}`);
-    if (String(value).startsWith('class')) assert.equal(value.name, key, 'joining the modules renamed a class');
+    if (String(value).startsWith('class'))
+      assert.equal(value.name, key, `joining the modules renamed ${key} to ${value.name}`);
   }
   const built = require(`./node_modules/nestjs-singleton-job/dist/cjs/${entry}/index.js`);
   assert.deepEqual(Object.keys(built).sort(), Object.keys(imported).sort());
