@@ -28,11 +28,13 @@ const COOLDOWN_MS = 2_000;
  * {@link #serve}, which runs the job and then gives the term back. While a run of an earlier term has not ended, it does not compete.
  */
 export class Election {
-  readonly #stop = new AbortController();
+  #isStopped = false;
   /** What this replica knows of the other leaders. */
   readonly follower: Follower;
   /** From the start of a campaign to the end of its term. Aborted by a stop, by a pause, and when this replica steps down. */
   #round: AbortController | undefined;
+  /** Ends the initial delay, or the wait after a term, at a stop. */
+  #wait: AbortController | undefined;
   #reason: LeadershipReleaseReason = 'shutdown';
   #term: Term | undefined;
   #failures = 0;
@@ -79,10 +81,10 @@ export class Election {
 
   /** Competes for the job until it is stopped. Resolves when the lock is given back and nothing runs. Never rejects. */
   async run(): Promise<void> {
-    const { context, jobs, messages, sessions } = this.replica;
+    const { jobs, messages, sessions } = this.replica;
     const { initialDelayMs, name, lockExpiryMs } = this.options;
-    if (initialDelayMs > 0) await sleep(context.clock, initialDelayMs, this.#stop.signal);
-    if (this.#stop.signal.aborted) return;
+    if (initialDelayMs > 0) await this.#waitFor(initialDelayMs);
+    if (this.#isStopped) return;
     const removeJob = sessions.addJob(lockExpiryMs);
     const removeWaiter = messages.addWaiter(name, this.follower);
     jobs.competing += 1;
@@ -94,18 +96,26 @@ export class Election {
 
   /** One round after the other, from the start of a campaign to the end of its term. */
   async #rounds(): Promise<void> {
-    const { clock } = this.replica.context;
-    while (!this.#stop.signal.aborted) {
+    while (!this.#isStopped) {
       const round = new AbortController();
       this.#round = round;
       const cooldownMs = await this.#compete(round.signal);
-      if (cooldownMs > 0) await sleep(clock, cooldownMs, this.#stop.signal);
+      if (cooldownMs > 0) await this.#waitFor(cooldownMs);
     }
+  }
+
+  /** Resolves after `delayMs`, or at a stop. There is a controller only meanwhile: each costs half a kilobyte, of up to a thousand followers. */
+  async #waitFor(delayMs: number): Promise<void> {
+    if (this.#isStopped) return;
+    this.#wait = new AbortController();
+    await sleep(this.replica.context.clock, delayMs, this.#wait.signal);
+    this.#wait = undefined;
   }
 
   /** No new term begins from now on. The current term ends as soon as its runner has returned. */
   stop(reason: StopReason = 'shutdown'): void {
-    this.#stop.abort();
+    this.#isStopped = true;
+    this.#wait?.abort();
     this.#endRound(reason);
   }
 

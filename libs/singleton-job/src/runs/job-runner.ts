@@ -29,11 +29,8 @@ export class JobRunner {
   #quit: AbortSignal | undefined;
 
   constructor(private readonly parts: JobRunnerParts) {
-    this.runs = new SingleFlight({
-      ...parts,
-      onEnd: (term) => {
-        noteIntervalEnd(parts.job, term);
-      },
+    this.runs = new SingleFlight(parts, (term) => {
+      noteIntervalEnd(parts.job, term);
     });
   }
 

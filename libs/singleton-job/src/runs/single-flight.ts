@@ -10,11 +10,6 @@ const IN_STEP_MS = 10;
 /** A run of `@WhileLeader` that has not ended so long after its signal is reported. */
 const SETTLE_LIMIT_MS = 10_000;
 
-interface SingleFlightParts extends RunnerParts {
-  /** Called when a run of this term has ended, if its method was called. */
-  readonly onEnd: (term: Term) => void;
-}
-
 /** Allows one run of a job at a time. */
 export class SingleFlight {
   #inFlight: RunHandle | undefined;
@@ -26,7 +21,11 @@ export class SingleFlight {
   #started = 0;
   #isClosed = false;
 
-  constructor(private readonly parts: SingleFlightParts) {}
+  /** `onEnd` is called when a run of a term has ended, if its method was called. */
+  constructor(
+    private readonly parts: RunnerParts,
+    private readonly onEnd: (term: Term) => void,
+  ) {}
 
   get isBusy(): boolean {
     return this.#inFlight !== undefined;
@@ -90,7 +89,7 @@ export class SingleFlight {
     this.#endedAtMs = this.parts.clock.now();
     if (run.record.outcome === 'failed') this.#failures = run.elapsedMs < HEALTHY_RUN_MS ? this.#failures + 1 : 1;
     else if (run.abortCode === undefined) this.#failures = 0;
-    this.parts.onEnd(run.term);
+    this.onEnd(run.term);
   };
 
   /** Aborts the run in flight, if there is one. */
