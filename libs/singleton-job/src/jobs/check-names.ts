@@ -6,8 +6,7 @@ import { type Job } from './job.js';
 
 /** Notes jobs that share a name: their locks would be the same. */
 export function checkDuplicates(methods: readonly FoundMethod[], registered: readonly Job[], problems: string[]): void {
-  for (const name of new Set(methods.flatMap((method) => method.name ?? []))) {
-    const found = methods.filter((method) => method.name === name);
+  for (const [name, found] of byName(methods)) {
     const other = registered.find((job) => job.name === name);
     if (other !== undefined) {
       const locations = [other, ...found].map(({ location }) => location).join(' and ');
@@ -19,6 +18,17 @@ export function checkDuplicates(methods: readonly FoundMethod[], registered: rea
       problems.push(`job '${name}' must be declared once, got ${locations}: ${duplicateFix(found)}`);
     }
   }
+}
+
+function byName(methods: readonly FoundMethod[]): ReadonlyMap<string, readonly FoundMethod[]> {
+  const groups = new Map<string, FoundMethod[]>();
+  for (const method of methods) {
+    if (method.name === undefined) continue;
+    const group = groups.get(method.name);
+    if (group === undefined) groups.set(method.name, [method]);
+    else group.push(method);
+  }
+  return groups;
 }
 
 function duplicateFix(found: readonly FoundMethod[]): string {

@@ -1,7 +1,13 @@
 import { type JobMetadata } from './job-metadata.js';
 import { describeValue, isRecord } from '../options/describe-value.js';
 import { formatDuration } from '../options/duration.js';
-import { argumentOf, type GivenJobOptions, JOB_OPTIONS, optionsOf, rowsOf } from '../options/job-option-table.js';
+import {
+  argumentOf,
+  DECORATOR_OPTIONS,
+  type GivenJobOptions,
+  JOB_OPTIONS,
+  rowsOf,
+} from '../options/job-option-table.js';
 import { OptionReader, Place, readOption, withDefaults } from '../options/option-reader.js';
 import { overridesOf, readJobOptions } from '../options/read-overrides.js';
 import { type ResolvedOptions } from '../options/resolve-options.js';
@@ -76,7 +82,7 @@ function readDeclared(method: FoundMethod, metadata: JobMetadata, problems: stri
   const place = (key: string): Place => new Place(`${location}: ${decorator} ${key}`, location, problems);
   if (raw['name'] === undefined) checkNameless(method, place('name'), kind);
   const reader = new OptionReader({ raw, prefix: `${location}: ${decorator} `, origin: location }, problems);
-  const given = readJobOptions(reader, optionsOf(kind));
+  const given = readJobOptions(reader, DECORATOR_OPTIONS[kind]);
   const argument = argumentOf(kind);
   if (argument === undefined) return given;
   const row = { ...JOB_OPTIONS[argument], isRequired: true } as const;

@@ -1,4 +1,4 @@
-import { classOf, descriptorOf, methodNamesOf } from './prototype.js';
+import { classOf, methodsOf } from './prototype.js';
 
 /** The key under which `@nestjs/schedule` marks the functions it runs. */
 const SCHEDULER_TYPE = 'SCHEDULER_TYPE';
@@ -32,10 +32,9 @@ export function isOfNestSchedule(method: unknown): boolean {
 export function methodsOfNestSchedule(
   prototype: object,
 ): readonly { readonly location: string; readonly isTimeout: boolean }[] {
-  return methodNamesOf(prototype).flatMap((name) => {
-    const method: unknown = descriptorOf(prototype, name)?.value;
-    if (!isOfNestSchedule(method)) return [];
-    const isTimeout = Reflect.getOwnMetadata(SCHEDULER_TYPE, method as object) === TIMEOUT_TYPE;
-    return { location: `${classOf(prototype).name}.${name}`, isTimeout };
-  });
+  const marked = [...methodsOf(prototype)].filter(([, method]) => isOfNestSchedule(method));
+  return marked.map(([name, method]) => ({
+    location: `${classOf(prototype).name}.${name}`,
+    isTimeout: Reflect.getOwnMetadata(SCHEDULER_TYPE, method) === TIMEOUT_TYPE,
+  }));
 }

@@ -20,8 +20,16 @@ export function* levelsOf(prototype: object): Generator<object> {
   }
 }
 
-/** The names of the methods of an object, its own and inherited. No getter is called. */
-export function methodNamesOf(object: object): readonly string[] {
-  const names = new Set([...levelsOf(object)].flatMap((level) => Object.getOwnPropertyNames(level)));
-  return [...names].filter((name) => typeof descriptorOf(object, name)?.value === 'function');
+/** The methods of an object by their names, its own and inherited. No getter is called. */
+export function methodsOf(object: object): ReadonlyMap<string, object> {
+  const methods = new Map<string, object>();
+  const seen = new Set<string>();
+  for (const level of levelsOf(object)) {
+    for (const name of Object.getOwnPropertyNames(level)) {
+      const value: unknown = seen.has(name) ? undefined : Object.getOwnPropertyDescriptor(level, name)?.value;
+      if (typeof value === 'function') methods.set(name, value);
+      seen.add(name);
+    }
+  }
+  return methods;
 }

@@ -1,7 +1,7 @@
 import { JOB_EVENTS } from '../base/events/events.js';
 import { type JobObserver } from '../base/events/observer.js';
 import { isClass } from '../options/describe-value.js';
-import { methodNamesOf } from '../jobs/prototype.js';
+import { methodsOf } from '../jobs/prototype.js';
 import { suggest } from '../options/suggest.js';
 import { type ExtensionClass } from '../options/singleton-job.options.js';
 
@@ -27,7 +27,7 @@ export function checkObservers(observers: readonly JobObserver[], problems: stri
 export function misspeltCallbacks(observers: readonly JobObserver[]): string[] {
   return observers.flatMap((observer) => {
     const missing = CALLBACKS.filter((name) => !handles(observer, name));
-    const others = methodNamesOf(observer).filter((name) => !CALLBACKS.includes(name));
+    const others = [...methodsOf(observer).keys()].filter((name) => !CALLBACKS.includes(name));
     return others.flatMap((name) => {
       // a helper may have a short name like that of an event
       const meant = suggest(name, missing, name.length < 10 ? 1 : 2);

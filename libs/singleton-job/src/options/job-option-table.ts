@@ -158,10 +158,16 @@ export const OPTION_FIXES: Readonly<Record<string, string>> = {
   unrefTimeout: 'no timer keeps the process alive after app.close(); leave it out',
 };
 
-/** The options of the decorator of a kind of job. */
-export function optionsOf(kind: ScheduleKind): Partial<JobOptionRows> {
-  return rowsWith(({ kinds, isArgument }) => kinds.includes(kind) && isArgument !== true);
-}
+const ofDecorator = (kind: ScheduleKind): Partial<JobOptionRows> =>
+  rowsWith(({ kinds, isArgument }) => kinds.includes(kind) && isArgument !== true);
+
+/** The options of the decorator of each kind of job. */
+export const DECORATOR_OPTIONS: Readonly<Record<ScheduleKind, Partial<JobOptionRows>>> = {
+  'fixed-rate': ofDecorator('fixed-rate'),
+  interval: ofDecorator('interval'),
+  cron: ofDecorator('cron'),
+  'while-leader': ofDecorator('while-leader'),
+};
 
 /** The name of the first argument of the decorator, in overrides. Undefined: it says nothing of a schedule. */
 export function argumentOf(kind: ScheduleKind): 'period' | 'delay' | 'cron' | undefined {

@@ -100,11 +100,11 @@ export class OptionReader {
    */
   read<T extends OptionTable>(table: Partial<T>, fixes: Readonly<Record<string, string>> = {}): Given<T> {
     const { raw, variables } = this.source;
-    const known = Object.keys(table);
     this.problems.push(...(variables?.problems ?? []));
     for (const key of Object.keys(raw)) {
-      const isKnown = known.includes(key) || (key === FROM_VARIABLES && variables !== undefined);
+      const isKnown = Object.hasOwn(table, key) || (key === FROM_VARIABLES && variables !== undefined);
       if (isKnown || raw[key] === undefined) continue;
+      const known = Object.keys(table);
       const fix = Object.hasOwn(fixes, key) ? fixes[key] : undefined;
       const sentence = fix ?? didYouMean(key, known, `the options are ${known.join(', ')}`);
       this.at(key).note(`is no option here: ${sentence}`);
