@@ -3,7 +3,7 @@ import { type DynamicModule, Injectable, Module, type OnApplicationShutdown } fr
 import { NestFactory } from '@nestjs/core';
 import { Interval, ScheduleModule } from '@nestjs/schedule';
 import { type Host, type Job, type Start } from './contestant.js';
-import { jobClass } from './job-class.js';
+import { jobClasses } from './job-classes.js';
 
 /** `@nestjs/schedule` alone: every replica runs every job. */
 export const start: Start = (host) => startSchedule(host, (job) => () => job.run({}));
@@ -21,7 +21,7 @@ export async function startSchedule(
     }
   }
 
-  const Jobs = jobClass(jobs, method, ({ name, periodMs }) => Interval(name, periodMs));
+  const classes = jobClasses(jobs, method, ({ name, periodMs }) => Interval(name, periodMs));
 
   @Module({})
   class AppModule {}
@@ -29,7 +29,7 @@ export async function startSchedule(
   const root: DynamicModule = {
     module: AppModule,
     imports: [ScheduleModule.forRoot()],
-    providers: [Jobs, Connections],
+    providers: [...classes, Connections],
   };
   const app = await NestFactory.createApplicationContext(root);
   app.enableShutdownHooks();

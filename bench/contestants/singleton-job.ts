@@ -3,7 +3,7 @@ import { Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FixedRate, type JobObserver, type JobRun, SingletonJobModule } from 'nestjs-singleton-job';
 import { type Start } from './contestant.js';
-import { jobClass } from './job-class.js';
+import { jobClasses } from './job-classes.js';
 
 /** This library. `options` are those of its module. */
 export const start: Start = async ({ settings, jobs, leads, follows }) => {
@@ -18,7 +18,7 @@ export const start: Start = async ({ settings, jobs, leads, follows }) => {
       follows(job);
     },
   };
-  const Jobs = jobClass(
+  const classes = jobClasses(
     jobs,
     (job) => (run: JobRun) =>
       job.run({ scheduledAtMs: run.scheduledAt.getTime(), fencingToken: run.fencingToken, signal: run.signal }),
@@ -35,7 +35,7 @@ export const start: Start = async ({ settings, jobs, leads, follows }) => {
         ...settings.options,
       }),
     ],
-    providers: [Jobs],
+    providers: classes,
   })
   class AppModule {}
 
