@@ -1,7 +1,11 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { Cron, type JobEvents, type JobRun, OnJobEvent, SingletonJobRegistry } from 'nestjs-singleton-job';
 import { DurableJobs } from './durable-jobs/durable-jobs.js';
 import type { ReportPayload } from './reports/report-handler.js';
+
+/** How often a leader looks whether its last run has failed. */
+const LOOK_EVERY_MS = 5_000;
 
 /** The singleton jobs say when. They enqueue, and workers do the work. */
 @Injectable()
@@ -22,10 +26,18 @@ export class Schedules {
     await this.jobs.enqueueFireTimes(run, 'clean-up', () => ({}));
   }
 
-  /** The leader before may have ended between its claim and the enqueuing, and after a deployment there may be none to come for a day. */
+  /**
+   * Triggers the job until a run of this leader has succeeded, and again after a run that failed. Otherwise a fire time is up to a day late
+   * if the leader before ended between its claim and the enqueuing, if Redis was away, or after the first deployment.
+   */
   @OnJobEvent('leadershipGained')
-  async catchUp({ job }: JobEvents['leadershipGained']): Promise<void> {
-    await this.registry.trigger(job);
+  async catchUp({ job, fencingToken }: JobEvents['leadershipGained']): Promise<void> {
+    do {
+      const { lastRun } = this.registry.get(job);
+      const hasEnqueued = lastRun?.fencingToken === fencingToken && lastRun.outcome === 'succeeded';
+      if (!hasEnqueued) await this.registry.trigger(job);
+      await delay(LOOK_EVERY_MS, undefined, { ref: false });
+    } while (this.registry.get(job).fencingToken === fencingToken);
   }
 }
 

@@ -6,6 +6,8 @@ import { World } from './support/world.js';
 const TICK_MS = 3_000;
 const EVERY_TICK = '*/3 * * * * *';
 const YEARLY = '0 3 1 1 *';
+/** Longer than an outage in a test: the leader stays the leader. */
+const LOCK_EXPIRY_MS = 60_000;
 
 describe('the daily report', { concurrency: true }, () => {
   it('comes once for each fire time, although a leader was killed after its claim, and ended jobs were removed', async () => {
@@ -61,5 +63,27 @@ describe('the daily report', { concurrency: true }, () => {
     await until('the clean-up', async () => (await world.redis.client.hlen('reports:fire-times')) === 2);
     assert.deepEqual(await reports(), [newest]);
     assert.equal(await world.redis.client.hget('reports:fire-times', 'daily-report'), newest.slice('report-'.length));
+  });
+
+  it('comes within seconds of an outage that began between its claim and its enqueuing', async () => {
+    await using world = await World.start({ DAILY_CRON: '*/20 * * * * *', CATCH_UP: 'yes', LOCK_EXPIRY_MS });
+    const { replica } = await world.program('web', { AWAIT_OUTAGE: world.redis.url });
+    const find = () => /schedule of the daily report at (\d+)/.exec(replica.output())?.[1];
+    const at = await until('the run', find);
+    await world.redis.down();
+    await until('its failure', () => replica.output().includes('daily-report] failed after'));
+    await world.redis.up();
+    await until('the report', async () => (await world.redis.client.hget('reports:fire-times', 'daily-report')) === at);
+    assert.equal(replica.output().match(/schedule of the daily report/g)?.length, 1);
+    assert.equal(replica.output().match(/became LEADER/g)?.length, 2);
+  });
+
+  it('comes although the trigger of a new leader got no answer', async () => {
+    await using world = await World.start({ DAILY_CRON: YEARLY, CATCH_UP: 'yes', LOCK_EXPIRY_MS });
+    // a trigger is a message
+    await world.redis.client.acl('SETUSER', 'default', 'resetchannels');
+    const { replica } = await world.program('web');
+    await until('the report and the clean-up', async () => (await world.redis.client.hlen('reports:fire-times')) === 2);
+    assert.equal(replica.output().match(/became LEADER/g)?.length, 2);
   });
 });

@@ -3,6 +3,7 @@ import { Body, ConsoleLogger, Controller, Injectable, Post } from '@nestjs/commo
 import { ModuleRef } from '@nestjs/core';
 import { Test } from '@nestjs/testing';
 import { Job } from 'bullmq';
+import { Redis } from 'ioredis';
 import type { JobEvents, JobRun } from 'nestjs-singleton-job';
 import { WebModule, WorkerModule } from '../../src/app.module.js';
 import { DurableJobs } from '../../src/durable-jobs/durable-jobs.js';
@@ -13,7 +14,7 @@ import { type Checkpoint, ReportStore } from '../../src/reports/report-store.js'
 import { Schedules } from '../../src/schedules.js';
 import { limitStop } from '../../src/start.js';
 
-const { ROLE, DIE_AT, PAGE_TAKES_MS, CLOCK_AHEAD_MS, TWICE, CATCH_UP } = process.env;
+const { ROLE, DIE_AT, PAGE_TAKES_MS, CLOCK_AHEAD_MS, TWICE, CATCH_UP, AWAIT_OUTAGE } = process.env;
 const die = (): never => {
   process.kill(process.pid, 'SIGKILL');
   throw new Error('dead');
@@ -51,12 +52,17 @@ class SlowHistory extends RunHistory {
   }
 }
 
+/** `AWAIT_OUTAGE`: the URL of Redis. A run on schedule enqueues only when Redis has gone away. */
+const outage =
+  AWAIT_OUTAGE && new Promise((resolve) => new Redis(AWAIT_OUTAGE).on('error', () => undefined).once('close', resolve));
+
 @Injectable()
 class DyingSchedules extends Schedules {
   override async dailyReport(run: JobRun): Promise<void> {
     const at = String(run.scheduledAt.getTime());
     print(`${run.cause} of the daily report at ${at}`);
     if (DIE_AT === 'tick' && run.cause !== 'trigger') die();
+    if (run.cause === 'schedule') await outage;
     await super.dailyReport(run);
   }
 
