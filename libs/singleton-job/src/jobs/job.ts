@@ -21,5 +21,5 @@ export interface Job {
   /** How late a cron occurrence may still start. */
   readonly misfireGraceMs: number;
   /** Calls the method. */
-  invoke(run: JobRun): unknown;
+  readonly invoke: (run: JobRun) => unknown;
 }

@@ -1,10 +1,17 @@
 import { type JobRun } from '../jobs/job-run.js';
 import { type RunInterceptor } from '../base/events/run-interceptor.js';
 
-/** Calls `work` within the interceptors, the first one outermost. */
-export function intercept(interceptors: readonly RunInterceptor[], run: JobRun, work: () => unknown): unknown {
-  const [outermost, ...others] = interceptors;
-  return outermost === undefined ? work() : around(outermost, run, () => intercept(others, run, work));
+/** Calls `work` within the interceptors from `index` on, the first one outermost. */
+export function intercept(
+  interceptors: readonly RunInterceptor[],
+  run: JobRun,
+  work: (run: JobRun) => unknown,
+  index = 0,
+): unknown {
+  const outermost = interceptors[index];
+  return outermost === undefined
+    ? work(run)
+    : around(outermost, run, () => intercept(interceptors, run, work, index + 1));
 }
 
 /** Calls one interceptor around `inner`. In any case `inner` runs at most once, and has settled when this settles. */

@@ -123,7 +123,7 @@ export class RunHandle implements RunControl {
       // the lease may have ended while observers of runStarted were called
       run.assertLeader();
       this.#wasCalled = true;
-      await intercept(interceptors, run, () => job.invoke(run));
+      await intercept(interceptors, run, job.invoke);
       this.record.outcome = 'succeeded';
       notify('runSucceeded', this.#withDuration());
     } catch (error: unknown) {
