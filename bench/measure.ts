@@ -19,6 +19,9 @@ export interface Measure {
   readonly run: (scale: Scale) => Promise<readonly Row[]>;
 }
 
+/** By then V8 has compiled what runs often, and has collected what the start left, which it does some 15 s after it. */
+export const SETTLED_MS = 30_000;
+
 /** Measures all contestants at once; for measures that mostly wait. */
 export function sideBySide(
   contestants: readonly Contestant[],

@@ -21,7 +21,14 @@ export const start: Start = async ({ settings, jobs, leads, follows }) => {
   const classes = jobClasses(
     jobs,
     (job) => (run: JobRun) =>
-      job.run({ scheduledAtMs: run.scheduledAt.getTime(), fencingToken: run.fencingToken, signal: run.signal }),
+      job.run({
+        scheduledAtMs: run.scheduledAt.getTime(),
+        fencingToken: run.fencingToken,
+        // made at first use, which an empty run has none of
+        get signal() {
+          return run.signal;
+        },
+      }),
     ({ name, periodMs, offsetMs = 0 }) => FixedRate(periodMs, { name, offset: offsetMs }),
   );
 

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { electionPerJob, idleRedis, singletonJob, singletonJobShort } from '../contestants.js';
 import { combine, withRatio } from '../figures.js';
-import { type Measure, times } from '../measure.js';
+import { type Measure, SETTLED_MS, times } from '../measure.js';
 import { cpuOf, cpuRows, HALF_SECOND, withAll } from '../replicas.js';
 import { Servers } from '../servers.js';
 
@@ -11,7 +11,7 @@ export const costOfFollower: Measure = {
   name: 'cost-follower',
   title: 'CPU time of a follower',
   about:
-    'Two processes of each have one job, and the second follows. All are in the same window, once their code is compiled.',
+    'Two processes of each have one job, and the second follows. All are in the same window, once their start is over for V8 too.',
   run: async ({ pick }) => {
     await using servers = new Servers();
     const options = { jobs: [HALF_SECOND], count: 2, reports: 'nothing', servers } as const;
@@ -19,9 +19,9 @@ export const costOfFollower: Measure = {
       CONTESTANTS,
       () => options,
       async (followed) => {
-        await delay(pick(15_000, 500));
+        await delay(pick(SETTLED_MS, 500));
         return times(pick(3, 1), () =>
-          cpuRows(followed, 'CPU ms per s', ({ last }) => cpuOf(last, pick(6_000, 1_500))),
+          cpuRows(followed, 'CPU ms per s', ({ last }) => cpuOf(last, pick(12_000, 1_500))),
         );
       },
     );

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { bareTimer, bullmq, electionPerJob, keyPerSlot, lockPerTick, schedule, singletonJob } from '../contestants.js';
 import { type JobSpec } from '../contestants/contestant.js';
 import { combine, medianOf, type Row, withRatio } from '../figures.js';
-import { type Measure, times } from '../measure.js';
+import { type Measure, SETTLED_MS, times } from '../measure.js';
 import { cpuOf, withAll } from '../replicas.js';
 import { Servers } from '../servers.js';
 
@@ -16,7 +16,7 @@ export const costOfRun: Measure = {
   title: 'CPU time of an empty run',
   about:
     'One process runs 100 jobs of 100 ms that do nothing, and another one has the same jobs with nothing due. All are in the same window, ' +
-    'once their code is compiled. The CPU time of the second is taken from that of the first, and the rest is shared out to the runs.',
+    'once their start is over for V8 too. The CPU time of the second is taken from that of the first, and the rest is shared out to the runs.',
   run: async ({ pick }) => {
     await using servers = new Servers();
     const started = (periodMs: number) => ({ jobs: jobsOf(periodMs), count: 1, reports: 'nothing', servers }) as const;
@@ -24,7 +24,7 @@ export const costOfRun: Measure = {
       [...CONTESTANTS, ...CONTESTANTS],
       (index) => started(index < CONTESTANTS.length ? PERIOD_MS : NEVER_MS),
       async (all) => {
-        await delay(pick(12_000, 500));
+        await delay(pick(SETTLED_MS, 500));
         return times(pick(5, 1), async () => {
           const used = await Promise.all(all.map(({ first }) => cpuOf(first, pick(4_000, 1_000))));
           return CONTESTANTS.map(({ name }, index) => rowOf(name, used[index], used[index + CONTESTANTS.length]));
