@@ -4,12 +4,12 @@ import { Cron, type JobEvents, type JobRun, OnJobEvent, SingletonJobRegistry } f
 import { DurableJobs } from './durable-jobs/durable-jobs.js';
 import type { ReportPayload } from './reports/report-handler.js';
 
-/** How often a leader looks whether its last run has failed. */
-const LOOK_EVERY_MS = 5_000;
-
 /** The singleton jobs say when. They enqueue, and workers do the work. */
 @Injectable()
 export class Schedules {
+  /** How often a leader looks whether a fire time was left out. */
+  protected readonly lookEveryMs: number = 60_000;
+
   constructor(
     private readonly jobs: DurableJobs,
     private readonly registry: SingletonJobRegistry,
@@ -27,16 +27,19 @@ export class Schedules {
   }
 
   /**
-   * Triggers the job until a run of this leader has succeeded, and again after a run that failed. Otherwise a fire time is up to a day late
-   * if the leader before ended between its claim and the enqueuing, if Redis was away, or after the first deployment.
+   * While this replica leads, it triggers the job again until its last run has succeeded and no fire time was dropped or missed since. Otherwise a
+   * fire time is up to a day late if the leader before ended between its claim and the enqueuing, if Redis was away, or after the first deployment.
    */
   @OnJobEvent('leadershipGained')
   async catchUp({ job, fencingToken }: JobEvents['leadershipGained']): Promise<void> {
+    let seen = 0;
     do {
-      const { lastRun } = this.registry.get(job);
-      const hasEnqueued = lastRun?.fencingToken === fencingToken && lastRun.outcome === 'succeeded';
-      if (!hasEnqueued) await this.registry.trigger(job);
-      await delay(LOOK_EVERY_MS, undefined, { ref: false });
+      const { lastRun, counters } = this.registry.get(job);
+      const leftOut = counters.dropped + counters.missed;
+      const hasSucceeded = lastRun?.fencingToken === fencingToken && lastRun.outcome === 'succeeded';
+      const isDone = hasSucceeded && leftOut === seen;
+      if (!isDone && (await this.registry.trigger(job)).started) seen = leftOut;
+      await delay(this.lookEveryMs, undefined, { ref: false });
     } while (this.registry.get(job).fencingToken === fencingToken);
   }
 }

@@ -78,6 +78,13 @@ describe('the daily report', { concurrency: true }, () => {
     assert.equal(replica.output().match(/became LEADER/g)?.length, 2);
   });
 
+  it('comes within seconds of a fire time that was dropped during a triggered run', async () => {
+    await using world = await World.start({ DAILY_CRON: '*/20 * * * * *', CATCH_UP: 'yes' });
+    const { replica } = await world.program('web', { AWAIT_DROP: 'yes' });
+    const at = await until('the drop', () => /dropped the daily report at (\d+)/.exec(replica.output())?.[1]);
+    await until('the report', async () => (await world.redis.client.hget('reports:fire-times', 'daily-report')) === at);
+  });
+
   it('comes although the trigger of a new leader got no answer', async () => {
     await using world = await World.start({ DAILY_CRON: YEARLY, CATCH_UP: 'yes', LOCK_EXPIRY_MS });
     // a trigger is a message

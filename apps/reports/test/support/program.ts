@@ -4,7 +4,7 @@ import { ModuleRef } from '@nestjs/core';
 import { Test } from '@nestjs/testing';
 import { Job } from 'bullmq';
 import { Redis } from 'ioredis';
-import type { JobEvents, JobRun } from 'nestjs-singleton-job';
+import { type JobEvents, type JobRun, OnJobEvent } from 'nestjs-singleton-job';
 import { WebModule, WorkerModule } from '../../src/app.module.js';
 import { DurableJobs } from '../../src/durable-jobs/durable-jobs.js';
 import { type JobContext, JobHandler, JobHandlers } from '../../src/durable-jobs/job-handler.js';
@@ -14,7 +14,7 @@ import { type Checkpoint, ReportStore } from '../../src/reports/report-store.js'
 import { Schedules } from '../../src/schedules.js';
 import { limitStop } from '../../src/start.js';
 
-const { ROLE, DIE_AT, PAGE_TAKES_MS, CLOCK_AHEAD_MS, TWICE, CATCH_UP, AWAIT_OUTAGE } = process.env;
+const { ROLE, DIE_AT, PAGE_TAKES_MS, CLOCK_AHEAD_MS, TWICE, CATCH_UP, AWAIT_OUTAGE, AWAIT_DROP } = process.env;
 const die = (): never => {
   process.kill(process.pid, 'SIGKILL');
   throw new Error('dead');
@@ -56,14 +56,29 @@ class SlowHistory extends RunHistory {
 const outage =
   AWAIT_OUTAGE && new Promise((resolve) => new Redis(AWAIT_OUTAGE).on('error', () => undefined).once('close', resolve));
 
+/** `AWAIT_DROP`: a triggered run ends only when a fire time was dropped. */
+let onDrop: () => void;
+const drop = new Promise<void>((resolve) => {
+  onDrop = resolve;
+});
+
 @Injectable()
 class DyingSchedules extends Schedules {
+  protected override readonly lookEveryMs = 3_000;
+
+  @OnJobEvent('tickDropped')
+  dropped({ scheduledAt }: JobEvents['tickDropped']): void {
+    print(`dropped the daily report at ${String(scheduledAt.getTime())}`);
+    onDrop();
+  }
+
   override async dailyReport(run: JobRun): Promise<void> {
     const at = String(run.scheduledAt.getTime());
     print(`${run.cause} of the daily report at ${at}`);
     if (DIE_AT === 'tick' && run.cause !== 'trigger') die();
     if (run.cause === 'schedule') await outage;
     await super.dailyReport(run);
+    if (run.cause === 'trigger' && AWAIT_DROP !== undefined) await drop;
   }
 
   /** Elsewhere a daily report would be one more report. */
