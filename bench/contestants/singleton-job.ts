@@ -24,7 +24,7 @@ export const start: Start = async ({ settings, jobs, leads, follows }) => {
       job.run({
         scheduledAtMs: run.scheduledAt.getTime(),
         fencingToken: run.fencingToken,
-        // made at first use, which an empty run has none of
+        // created at first use: an empty run does not use it
         get signal() {
           return run.signal;
         },

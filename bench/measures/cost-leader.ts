@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { bareTimer, type Contestant, electionPerJob, singletonJob } from '../contestants.js';
 import { combine, join, type Row, withRatio } from '../figures.js';
-import { type Measure, type Scale, times } from '../measure.js';
+import { type Measure, type Scale, SETTLED_MS, times } from '../measure.js';
 import { cpuOf, cpuRows, manyJobs, withAll } from '../replicas.js';
 import { Servers } from '../servers.js';
 
@@ -11,7 +11,7 @@ export const costOfLeader: Measure = {
   name: 'cost-leader',
   title: 'CPU time of a leader',
   about:
-    'One process of each leads 100 or 1,000 jobs of 500 ms that do nothing, in the same window, once their code is compiled.',
+    'One process of each leads 100 or 1,000 jobs of 500 ms that do nothing, in the same window, 30 s after their start.',
   run: async (scale) => join(await times(2, (index) => measure([100, 1_000][index] ?? 1, scale))),
 };
 
@@ -24,7 +24,7 @@ async function measure(jobs: number, { pick }: Scale): Promise<Row[]> {
     CONTESTANTS,
     () => options,
     async (leaders) => {
-      await delay(pick(15_000, 1_000));
+      await delay(pick(SETTLED_MS, 1_000));
       return times(pick(3, 1), () => cpuRows(leaders, column, ({ first }) => cpuOf(first, windowMs)));
     },
   );

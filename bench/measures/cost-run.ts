@@ -15,8 +15,8 @@ export const costOfRun: Measure = {
   name: 'cost-run',
   title: 'CPU time of an empty run',
   about:
-    'One process runs 100 jobs of 100 ms that do nothing, and another one has the same jobs with nothing due. All are in the same window, ' +
-    'once their start is over for V8 too. The CPU time of the second is taken from that of the first, and the rest is shared out to the runs.',
+    'One process runs 100 jobs of 100 ms that do nothing and ask for no signal, and another one has the same jobs with nothing due. All are in the same window, ' +
+    '30 s after their start. The CPU time of the second is taken from that of the first, and the rest is shared out to the runs.',
   run: async ({ pick }) => {
     await using servers = new Servers();
     const started = (periodMs: number) => ({ jobs: jobsOf(periodMs), count: 1, reports: 'nothing', servers }) as const;

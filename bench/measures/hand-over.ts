@@ -1,17 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Contestant, rivals } from '../contestants.js';
 import { figure, type Row } from '../figures.js';
-import { type Measure, type Scale, sideBySide, times } from '../measure.js';
+import { inTurn, type Measure, type Scale, times } from '../measure.js';
 import { HALF_SECOND, Replicas } from '../replicas.js';
 
-/** It runs alone: a hand-over takes milliseconds, and beside another measure processes wait as long for a processor. */
+/** One contestant at a time: a hand-over takes milliseconds, and beside others processes wait as long for a processor. */
 export const handOver: Measure = {
   name: 'hand-over',
   title: 'SIGTERM of the leader',
   about:
     'Three replicas, one job of 500 ms with runs of 200 ms. The process that runs the job gets a SIGTERM at a random time, as in a rolling ' +
     'deploy. The next run is the first one on another replica.',
-  run: (scale) => sideBySide(rivals(scale.isQuick), (one) => measure(one, scale)),
+  run: (scale) => inTurn(rivals(scale.isQuick), (one) => measure(one, scale)),
 };
 
 async function measure(contestant: Contestant, { pick }: Scale): Promise<Row['cells']> {
