@@ -389,11 +389,11 @@ describe('observers', () => {
   it('may have a misspelt event, of which the log warns, and helpers', async () => {
     class Misspelt {
       runFailed(): void {}
-      runSucceded(): void {}
+      runStart(): void {}
       toEvent(): void {}
     }
     await using started = await startWith(new Misspelt(), MetricsModule);
-    const about = "the observer Misspelt has a method 'runSucceded', which is no event: did you mean 'runSucceeded'?";
+    const about = "the observer Misspelt has a method 'runStart', which is no event: did you mean 'runStarted'?";
     expect(started.logger.lines.filter((line) => line.includes('is no event'))).toEqual([`warn: ${about}`]);
   });
 

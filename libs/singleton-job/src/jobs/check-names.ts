@@ -6,7 +6,7 @@ import { type Job } from './job.js';
 
 /** Notes jobs that share a name: their locks would be the same. */
 export function checkDuplicates(methods: readonly FoundMethod[], registered: readonly Job[], problems: string[]): void {
-  for (const [name, found] of byName(methods)) {
+  for (const [name, found] of groupByName(methods)) {
     const other = registered.find((job) => job.name === name);
     if (other !== undefined) {
       const locations = [other, ...found].map(({ location }) => location).join(' and ');
@@ -20,7 +20,7 @@ export function checkDuplicates(methods: readonly FoundMethod[], registered: rea
   }
 }
 
-function byName(methods: readonly FoundMethod[]): ReadonlyMap<string, readonly FoundMethod[]> {
+function groupByName(methods: readonly FoundMethod[]): ReadonlyMap<string, readonly FoundMethod[]> {
   const groups = new Map<string, FoundMethod[]>();
   for (const method of methods) {
     if (method.name === undefined) continue;

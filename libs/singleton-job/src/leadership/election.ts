@@ -104,7 +104,7 @@ export class Election {
     }
   }
 
-  /** Resolves after `delayMs`, or at a stop. There is a controller only meanwhile: each costs half a kilobyte, of up to a thousand followers. */
+  /** Resolves after `delayMs`, or at a stop. There is a controller only meanwhile: it takes half a kilobyte, and a replica may follow 1,000 jobs. */
   async #waitFor(delayMs: number): Promise<void> {
     if (this.#isStopped) return;
     this.#wait = new AbortController();

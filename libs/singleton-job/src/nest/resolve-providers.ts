@@ -2,7 +2,7 @@ import { JOB_EVENTS } from '../base/events/events.js';
 import { type JobObserver } from '../base/events/observer.js';
 import { isClass } from '../options/describe-value.js';
 import { methodsOf } from '../jobs/prototype.js';
-import { suggest } from '../options/suggest.js';
+import { editDistance, suggest } from '../options/suggest.js';
 import { type ExtensionClass } from '../options/singleton-job.options.js';
 
 interface ExtensionLookup {
@@ -29,8 +29,9 @@ export function misspeltCallbacks(observers: readonly JobObserver[]): string[] {
     const missing = CALLBACKS.filter((name) => !handles(observer, name));
     const others = [...methodsOf(observer).keys()].filter((name) => !CALLBACKS.includes(name));
     return others.flatMap((name) => {
-      // a helper may have a short name like that of an event
-      const meant = suggest(name, missing, name.length < 10 ? 1 : 2);
+      const meant = suggest(name, missing, 2);
+      // toEvent and logEvent are helpers
+      if (meant === 'onEvent' && editDistance(name, meant) > 1) return [];
       return meant === undefined
         ? []
         : `the observer ${describeObserver(observer)} has a method '${name}', which is no event: did you mean '${meant}'?`;

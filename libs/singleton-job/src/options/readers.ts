@@ -69,7 +69,7 @@ export function matching<T>(
 export function password(fix: string): Reader<string> {
   return (value, at) => {
     if (typeof value === 'string') return value;
-    const isDigits = typeof value === 'number' || typeof value === 'bigint';
+    const isDigits = typeof value === 'bigint' || (typeof value === 'number' && !Number.isNaN(value));
     at.note(`must be a text, got ${isDigits ? 'a number: put it in quotes' : `${describeValue(value)}: ${fix}`}`);
     return undefined;
   };
