@@ -1,6 +1,12 @@
 import { mkdir } from 'node:fs/promises';
 import { basename, join, relative } from 'node:path';
-import { Extractor, ExtractorConfig, ExtractorLogLevel, type ExtractorMessage } from '@microsoft/api-extractor';
+import {
+  CompilerState,
+  Extractor,
+  ExtractorConfig,
+  ExtractorLogLevel,
+  type ExtractorMessage,
+} from '@microsoft/api-extractor';
 import { node } from './workspace/command.js';
 import { LIBRARY, ROOT } from './workspace/paths.js';
 
@@ -21,11 +27,15 @@ const IMPLEMENTATIONS = ['in-memory-store.d.ts', 'manual-clock.d.ts', 'open-tele
 const project = join(LIBRARY, 'tsconfig.lib.json');
 await node('typescript/bin/tsc', ['-p', project, '--emitDeclarationOnly', '--outDir', TYPES]);
 await mkdir(REPORTS, { recursive: true });
+// one compilation for all of them
+const compilerState = CompilerState.create(configOf('main'), {
+  additionalEntryPoints: ENTRY_POINTS.map((name) => configOf(name).mainEntryPointFilePath),
+});
 for (const name of ENTRY_POINTS) report(name);
 
-function report(name: string): void {
+function configOf(name: string): ExtractorConfig {
   const ignored = { logLevel: ExtractorLogLevel.None };
-  const config = ExtractorConfig.prepare({
+  return ExtractorConfig.prepare({
     configObjectFullPath: undefined,
     packageJsonFullPath: join(LIBRARY, 'package.json'),
     configObject: {
@@ -42,7 +52,11 @@ function report(name: string): void {
       },
     },
   });
-  const { apiReportChanged, errorCount } = Extractor.invoke(config, { localBuild: !isCheck, messageCallback: show });
+}
+
+function report(name: string): void {
+  const options = { compilerState, localBuild: !isCheck, messageCallback: show };
+  const { apiReportChanged, errorCount } = Extractor.invoke(configOf(name), options);
   if (errorCount > 0 || (isCheck && apiReportChanged)) process.exitCode = 1;
   if (apiReportChanged) {
     const file = relative(ROOT, join(REPORTS, `${name}.api.md`));
