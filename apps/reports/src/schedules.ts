@@ -7,7 +7,7 @@ import type { ReportPayload } from './reports/report-handler.js';
 /** The singleton jobs say when. They enqueue, and workers do the work. */
 @Injectable()
 export class Schedules {
-  /** How often a leader looks whether a fire time was left out. */
+  /** How often a leader looks whether a fire time was left out, in milliseconds. Tests look more often. */
   protected readonly lookEveryMs: number = 60_000;
 
   constructor(
@@ -27,8 +27,9 @@ export class Schedules {
   }
 
   /**
-   * While this replica leads, it triggers the job again until its last run has succeeded and no fire time was dropped or missed since. Otherwise a
-   * fire time is up to a day late if the leader before ended between its claim and the enqueuing, if Redis was away, or after the first deployment.
+   * While this replica leads, it looks once a minute. It triggers the job if its last run has not succeeded, or if a fire time was dropped or
+   * missed since its last trigger. Otherwise a fire time is up to a day late in three cases: the leader before ended between its claim and
+   * the enqueuing, Redis was away, or this is the first deployment.
    */
   @OnJobEvent('leadershipGained')
   async catchUp({ job, fencingToken }: JobEvents['leadershipGained']): Promise<void> {

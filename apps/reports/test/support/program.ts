@@ -67,7 +67,8 @@ class DyingSchedules extends Schedules {
   protected override readonly lookEveryMs = 3_000;
 
   @OnJobEvent('tickDropped')
-  dropped({ scheduledAt }: JobEvents['tickDropped']): void {
+  dropped({ job, scheduledAt }: JobEvents['tickDropped']): void {
+    if (job !== 'daily-report') return;
     print(`dropped the daily report at ${String(scheduledAt.getTime())}`);
     onDrop();
   }
