@@ -30,8 +30,8 @@ export function misspeltCallbacks(observers: readonly JobObserver[]): string[] {
     const others = [...methodsOf(observer).keys()].filter((name) => !CALLBACKS.includes(name));
     return others.flatMap((name) => {
       const meant = suggest(name, missing, 2);
-      // toEvent and logEvent are helpers
-      if (meant === 'onEvent' && editDistance(name, meant) > 1) return [];
+      // helpers such as toEvent and logEvent are two letters away from onEvent
+      if (meant === 'onEvent' && editDistance(name.toLowerCase(), meant.toLowerCase()) > 1) return [];
       return meant === undefined
         ? []
         : `the observer ${describeObserver(observer)} has a method '${name}', which is no event: did you mean '${meant}'?`;
