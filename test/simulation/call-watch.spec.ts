@@ -67,12 +67,4 @@ describe('A leader of a @WhileLeader job', () => {
     });
     expect(await missedAfter(1_800)).toEqual([]);
   });
-
-  it('may wait as after a crash when the record of the last call may be lost', async () => {
-    call('returned');
-    watch.dataLost();
-    watch.led(process(), 'feed');
-    expect(await missedAfter(1_200)).toEqual([1_060]);
-    expect(await missedAfter(150)).toEqual([1_060, 1_312.5]);
-  });
 });

@@ -32,7 +32,7 @@ const DRIFT = 1.01;
 /** Whether each leader of a `@WhileLeader` job calls the method when it becomes the leader, and again after a call that has ended. */
 export class CallWatch {
   readonly #calls = new Map<string, Calls>();
-  /** How many leaders of a job have crashed since a call last returned. Each job that had a leader is in it. */
+  /** How many leaders of a job have crashed since a call last returned. */
   readonly #crashes = new Map<string, number>();
 
   constructor(
@@ -42,7 +42,6 @@ export class CallWatch {
 
   led(process: Caller, job: string): void {
     const crashes = this.#crashes.get(job) ?? 0;
-    this.#crashes.set(job, crashes);
     const calls = this.#of(process, job);
     if (crashes > 0) calls.nextMs = Math.max(calls.nextMs, process.clock.now() + delayAfter(crashes) + RECORD_MS);
     this.#expect(process, job);
@@ -51,11 +50,6 @@ export class CallWatch {
   /** The process of a leader has crashed: the next one calls the method later. */
   crashed(job: string): void {
     this.#crashes.set(job, (this.#crashes.get(job) ?? 0) + 1);
-  }
-
-  /** Data is lost. What is left may show a call without its end, which the next leader takes for a crash. */
-  dataLost(): void {
-    for (const job of this.#crashes.keys()) this.crashed(job);
   }
 
   began(process: Caller, job: string): void {
@@ -67,7 +61,7 @@ export class CallWatch {
     const calls = this.#of(process, job);
     if (how === 'threw') calls.throws += 1;
     if (how === 'returned') calls.throws = 0;
-    if (how === 'returned') this.#crashes.set(job, 0);
+    if (how === 'returned') this.#crashes.delete(job);
     calls.nextMs = process.clock.now() + delayAfter(calls.throws);
     const stepsDown = how === 'threw' && calls.throws % THROWS_UNTIL_STEP_DOWN === 0;
     if (!stepsDown) this.#expect(process, job);

@@ -121,7 +121,6 @@ export class Recorder {
   dataLost(): void {
     const { nowMs } = this.#parts.timeline;
     this.#losses.push(nowMs);
-    this.#calls.dataLost();
     // a second loss may hit what a new process had gained wrongly after the first
     for (const [process, untilMs] of this.#newcomers) if (untilMs > nowMs) this.#allowNewcomer(process, nowMs);
   }
