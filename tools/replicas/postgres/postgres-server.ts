@@ -74,7 +74,7 @@ export class PostgresServer implements AsyncDisposable {
     const dir = await ownFolder();
     const url = `postgresql://postgres@127.0.0.1:${String(port)}/postgres?application_name=standby`;
     const from = ['--dbname', url, '--pgdata', join(dir, 'data')];
-    await this.#runProgram('pg_basebackup', ...from, '--write-recovery-conf', '--checkpoint', 'fast');
+    await this.#program('pg_basebackup', ...from, '--write-recovery-conf', '--checkpoint', 'fast');
     const server = new PostgresServer(this.#binaries, dir, await freePort(), this.#args);
     await server.up();
     return server;
@@ -82,7 +82,7 @@ export class PostgresServer implements AsyncDisposable {
 
   /** Makes a standby a primary. */
   async promote(): Promise<void> {
-    await this.#runProgram('pg_ctl', 'promote', '--wait', '--pgdata', join(this.#dir, 'data'));
+    await this.#program('pg_ctl', 'promote', '--wait', '--pgdata', join(this.#dir, 'data'));
   }
 
   /** A copy of the files of a server that is down, to which the returned function goes back. */
@@ -107,11 +107,11 @@ export class PostgresServer implements AsyncDisposable {
 
   /** Which PostgreSQL this is, for one line of a log. */
   get source(): string {
-    return `${this.#program} (${this.#binaries.version})`;
+    return `${this.#pathOf('postgres')} (${this.#binaries.version})`;
   }
 
-  get #program(): string {
-    return join(this.#binaries.bin, 'postgres');
+  #pathOf(program: string): string {
+    return join(this.#binaries.bin, program);
   }
 
   /** Starts a server that is down, on the same port and with its files. */
@@ -185,7 +185,7 @@ export class PostgresServer implements AsyncDisposable {
     };
     const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${String(value)}`]);
     const log = openSync(join(this.#dir, 'log'), 'a');
-    const child = spawn(this.#program, ['-D', join(this.#dir, 'data'), ...args, ...this.#args], {
+    const child = spawn(this.#pathOf('postgres'), ['-D', join(this.#dir, 'data'), ...args, ...this.#args], {
       ...USER,
       env: this.#binaries.env,
       cwd: this.#dir,
@@ -195,7 +195,7 @@ export class PostgresServer implements AsyncDisposable {
     });
     closeSync(log);
     const { pid } = child;
-    if (pid === undefined) throw new Error(`${this.#program} cannot be started`);
+    if (pid === undefined) throw new Error(`${this.#pathOf('postgres')} cannot be started`);
     const guarded = guard(pid, this.#dir);
     const exited = new Promise<void>((resolve) => {
       child.once('exit', () => {
@@ -211,8 +211,8 @@ export class PostgresServer implements AsyncDisposable {
     return { pid, exited, ref };
   }
 
-  async #runProgram(name: string, ...args: readonly string[]): Promise<void> {
-    await promisify(execFile)(join(this.#binaries.bin, name), args, {
+  async #program(name: string, ...args: readonly string[]): Promise<void> {
+    await promisify(execFile)(this.#pathOf(name), args, {
       ...USER,
       env: this.#binaries.env,
       cwd: this.#dir,
