@@ -2,6 +2,7 @@
 export const LAYERS = {
   base: [],
   store: ['base'],
+  core: ['base'],
   schedule: ['base'],
   options: ['base', 'store'],
   jobs: ['base', 'schedule', 'options'],

@@ -1,0 +1,131 @@
+import { Listeners } from './listeners.js';
+import {
+  type CasRequest,
+  type Incarnation,
+  type LeaseId,
+  lifeOf,
+  type Store,
+  type StoredRecord,
+  type StoreListener,
+  type SyncRequest,
+  type SyncResult,
+  type Write,
+} from './store.js';
+
+const NOT_NOTED: Incarnation = { id: '', since: 0, isFirst: false };
+
+/** All that a server keeps, and would lose at once. */
+export interface MemoryData {
+  /** With the server that noted it. Undefined: nothing is noted. */
+  noted: (Incarnation & { readonly server: string }) | undefined;
+  /** When each lease ends. */
+  readonly leases: Map<LeaseId, number>;
+  readonly records: Map<string, StoredRecord & { readonly forgetAt: number }>;
+}
+
+export function emptyData(): MemoryData {
+  return { noted: undefined, leases: new Map(), records: new Map() };
+}
+
+/** Leases and records in the memory of this process: the rules of a store in their shortest form. */
+export class MemoryServer {
+  protected data = emptyData();
+
+  /** `clock`: only its wall clock is read. `server`: which server this is. */
+  constructor(
+    private readonly clock: { wallNow(): number },
+    protected server = 'memory',
+  ) {}
+
+  readonly stores = new Set<MemoryStore>();
+
+  sync(request: SyncRequest): SyncResult {
+    const { renew, grant, revoke } = request;
+    const records = request.read.map((name) => this.#recordOf(name));
+    const time = this.now();
+    if (renew.length + grant.length > 0) this.#note(request.isNewcomer, time);
+    const { leases, noted = NOT_NOTED } = this.data;
+    for (const [id, end] of leases) {
+      if (end <= time) leases.delete(id);
+      else leases.set(id, Math.min(end, time + lifeOf(id)));
+    }
+    for (const id of [...renew.filter((one) => leases.has(one)), ...grant]) leases.set(id, time + lifeOf(id));
+    for (const id of revoke) leases.delete(id);
+    const { id, since, isFirst } = noted;
+    const remaining = new Map([...leases].map(([lease, end]) => [lease, end - time]));
+    return { time, incarnation: { id, since, isFirst }, leases: remaining, records };
+  }
+
+  compareAndSet({ incarnation, until, writes }: CasRequest): (number | undefined)[] {
+    const { noted } = this.data;
+    const time = this.now();
+    const isCurrent = noted?.id === incarnation && noted.server === this.server && time < until;
+    return writes.map((write) => (isCurrent ? this.#write(write, time) : undefined));
+  }
+
+  protected now(): number {
+    return Math.floor(this.clock.wallNow());
+  }
+
+  #note(isNewcomer: boolean, since: number): void {
+    const { noted } = this.data;
+    if (noted?.server === this.server) return;
+    const isFirst = noted === undefined && isNewcomer;
+    this.data.noted = { id: `${this.server}/${since}`, server: this.server, since, isFirst };
+  }
+
+  #recordOf(name: string): StoredRecord | undefined {
+    const record = this.data.records.get(name);
+    return record !== undefined && this.now() < record.forgetAt
+      ? { revision: record.revision, value: record.value }
+      : undefined;
+  }
+
+  #write({ name, ifRevision, value, forgetAfterMs = Infinity }: Write, time: number): number | undefined {
+    if ((this.#recordOf(name)?.revision ?? 0) !== ifRevision) return undefined;
+    const revision = Math.max(ifRevision + 1, time);
+    this.data.records.set(name, { revision, value, forgetAt: time + forgetAfterMs });
+    return revision;
+  }
+}
+
+/** A store in the memory of this process, for `store: 'memory'` and for tests. Stores of one server see the same. */
+export class MemoryStore implements Store {
+  readonly name = 'memory';
+  readonly #listeners = new Listeners();
+  #isOpen = false;
+
+  constructor(private readonly server: MemoryServer) {}
+
+  async sync(request: SyncRequest): Promise<SyncResult> {
+    return Promise.resolve(this.server.sync(request));
+  }
+
+  async compareAndSet(request: CasRequest): Promise<readonly (number | undefined)[]> {
+    return Promise.resolve(this.server.compareAndSet(request));
+  }
+
+  async publish(names: readonly string[] | '*'): Promise<void> {
+    await Promise.resolve();
+    for (const store of this.server.stores) store.#listeners.each((listener) => listener.hint?.(names));
+  }
+
+  addListener(listener: StoreListener): () => void {
+    return this.#listeners.add(listener);
+  }
+
+  open(): void {
+    if (this.#isOpen) return;
+    this.#isOpen = true;
+    this.server.stores.add(this);
+    queueMicrotask(() => {
+      this.#listeners.each((listener) => listener.connected?.());
+      this.#listeners.each((listener) => listener.listening?.(true));
+    });
+  }
+
+  async close(): Promise<void> {
+    this.server.stores.delete(this);
+    return Promise.resolve();
+  }
+}
