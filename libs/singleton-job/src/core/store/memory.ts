@@ -1,3 +1,4 @@
+import { LockStoreError } from '../../base/errors/lock-store.error.js';
 import { Listeners } from './listeners.js';
 import {
   type CasRequest,
@@ -11,6 +12,9 @@ import {
   type SyncResult,
   type Write,
 } from './store.js';
+
+/** How often records that may be forgotten are removed. Until then nobody sees them. */
+const SWEEP_EVERY_MS = 60_000;
 
 const NOT_NOTED: Incarnation = { id: '', since: 0, isFirst: false };
 
@@ -30,6 +34,7 @@ export function emptyData(): MemoryData {
 /** Leases and records in the memory of this process: the rules of a store in their shortest form. */
 export class MemoryServer {
   protected data = emptyData();
+  #sweepAt = 0;
 
   /** `clock`: only its wall clock is read. `server`: which server this is. */
   constructor(
@@ -41,8 +46,8 @@ export class MemoryServer {
 
   sync(request: SyncRequest): SyncResult {
     const { renew, grant, revoke } = request;
-    const records = request.read.map((name) => this.#recordOf(name));
     const time = this.now();
+    const records = request.read.map((name) => this.recordOf(name, time));
     if (renew.length + grant.length > 0) this.#note(request.isNewcomer, time);
     const { leases, noted = NOT_NOTED } = this.data;
     for (const [id, end] of leases) {
@@ -59,6 +64,7 @@ export class MemoryServer {
   compareAndSet({ incarnation, until, writes }: CasRequest): (number | undefined)[] {
     const { noted } = this.data;
     const time = this.now();
+    this.#sweep(time);
     const isCurrent = noted?.id === incarnation && noted.server === this.server && time < until;
     return writes.map((write) => (isCurrent ? this.#write(write, time) : undefined));
   }
@@ -74,18 +80,26 @@ export class MemoryServer {
     this.data.noted = { id: `${this.server}/${since}`, server: this.server, since, isFirst };
   }
 
-  #recordOf(name: string): StoredRecord | undefined {
+  /** As a replica sees it. */
+  protected recordOf(name: string, time: number): StoredRecord | 'unreadable' | undefined {
     const record = this.data.records.get(name);
-    return record !== undefined && this.now() < record.forgetAt
+    return record !== undefined && time < record.forgetAt
       ? { revision: record.revision, value: record.value }
       : undefined;
   }
 
   #write({ name, ifRevision, value, forgetAfterMs = Infinity }: Write, time: number): number | undefined {
-    if ((this.#recordOf(name)?.revision ?? 0) !== ifRevision) return undefined;
+    const record = this.recordOf(name, time);
+    if (record === 'unreadable' || (record?.revision ?? 0) !== ifRevision) return undefined;
     const revision = Math.max(ifRevision + 1, time);
     this.data.records.set(name, { revision, value, forgetAt: time + forgetAfterMs });
     return revision;
+  }
+
+  #sweep(time: number): void {
+    if (time < this.#sweepAt) return;
+    this.#sweepAt = time + SWEEP_EVERY_MS;
+    for (const [name, { forgetAt }] of this.data.records) if (forgetAt <= time) this.data.records.delete(name);
   }
 }
 
@@ -93,20 +107,22 @@ export class MemoryServer {
 export class MemoryStore implements Store {
   readonly name = 'memory';
   readonly #listeners = new Listeners();
-  #isOpen = false;
+  #state: 'new' | 'open' | 'closed' = 'new';
 
   constructor(private readonly server: MemoryServer) {}
 
   async sync(request: SyncRequest): Promise<SyncResult> {
-    return Promise.resolve(this.server.sync(request));
+    await this.#mustBeOpen();
+    return this.server.sync(request);
   }
 
   async compareAndSet(request: CasRequest): Promise<readonly (number | undefined)[]> {
-    return Promise.resolve(this.server.compareAndSet(request));
+    await this.#mustBeOpen();
+    return this.server.compareAndSet(request);
   }
 
   async publish(names: readonly string[] | '*'): Promise<void> {
-    await Promise.resolve();
+    await this.#mustBeOpen();
     for (const store of this.server.stores) store.#listeners.each((listener) => listener.hint?.(names));
   }
 
@@ -115,17 +131,25 @@ export class MemoryStore implements Store {
   }
 
   open(): void {
-    if (this.#isOpen) return;
-    this.#isOpen = true;
+    if (this.#state !== 'new') return;
+    this.#state = 'open';
     this.server.stores.add(this);
     queueMicrotask(() => {
+      if (this.#state !== 'open') return;
       this.#listeners.each((listener) => listener.connected?.());
       this.#listeners.each((listener) => listener.listening?.(true));
     });
   }
 
   async close(): Promise<void> {
+    this.#state = 'closed';
     this.server.stores.delete(this);
     return Promise.resolve();
+  }
+
+  /** Resolves in the next turn: a store in a process is asked and answers later too. */
+  async #mustBeOpen(): Promise<void> {
+    await Promise.resolve();
+    if (this.#state !== 'open') throw new LockStoreError('STORE_UNREACHABLE', `the store '${this.name}' is not open`);
   }
 }
