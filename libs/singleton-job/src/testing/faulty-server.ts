@@ -1,0 +1,55 @@
+import { emptyData, type MemoryData, MemoryServer } from '../core/store/memory.js';
+import { type StoredRecord } from '../core/store/store.js';
+
+/** A server in memory with the faults of a real one. */
+export class FaultyServer extends MemoryServer {
+  readonly #spoiled = new Set<string>();
+  #aheadMs = 0;
+  #starts = 1;
+
+  /** A copy of everything, as a server writes it to its disk. */
+  snapshot(): MemoryData {
+    return structuredClone(this.data);
+  }
+
+  /** Another server takes over: with the data of a snapshot, or with none. */
+  restart(snapshot: MemoryData = emptyData()): void {
+    this.data = structuredClone(snapshot);
+    this.#starts += 1;
+    this.server = `memory-${String(this.#starts)}`;
+  }
+
+  /** Loses everything and stays the same server. */
+  loseData(): void {
+    this.data = emptyData();
+  }
+
+  /** Loses the leases and the incarnation, which real servers keep together. */
+  loseLeases(): void {
+    this.data.leases.clear();
+    this.data.noted = undefined;
+  }
+
+  /** Loses one record and nothing else. */
+  loseRecord(name: string): void {
+    this.data.records.delete(name);
+  }
+
+  /** Makes a record unreadable, as a key of another type is. */
+  spoil(name: string): void {
+    this.#spoiled.add(name);
+  }
+
+  /** Sets the clock of the server ahead, or back. */
+  jump(byMs: number): void {
+    this.#aheadMs += byMs;
+  }
+
+  protected override now(): number {
+    return super.now() + this.#aheadMs;
+  }
+
+  protected override recordOf(name: string, time: number): StoredRecord | 'unreadable' | undefined {
+    return this.#spoiled.has(name) ? 'unreadable' : super.recordOf(name, time);
+  }
+}
