@@ -1,0 +1,214 @@
+/** What follows from what a replica has seen and the time: pure functions, each one rule. The order of the rules is in README.md. */
+import { type Instant } from '../../base/time/clock.js';
+import { type Incarnation, type LeaseId } from '../store/store.js';
+import {
+  type Command,
+  type Holder,
+  type JobRecord,
+  leaseOf,
+  type OwnFields,
+  replicaOf,
+  type RunRecord,
+  type SeenRecord,
+} from './record.js';
+
+/** What was seen of the store: see `View`. */
+export interface Sight {
+  readonly incarnation: Incarnation;
+  readonly metAt: Instant;
+  readonly metTime: number;
+  readonly knewAnother: boolean;
+  readonly longestLifeMs: number;
+  readonly leases: ReadonlyMap<LeaseId, number>;
+}
+
+/** Which of its own takes a replica knows of. */
+export interface Self {
+  readonly replicaId: string;
+  /** The holder of its present term. */
+  readonly holder: Holder | undefined;
+}
+
+/** Whether the holder has written the record in the present incarnation. */
+export function isOfNow(value: JobRecord | undefined, { incarnation }: Pick<Sight, 'incarnation'>): boolean {
+  return value?.incarnation === incarnation.id;
+}
+
+/** It names a lease of this replica, which has no such term: after a lost answer, a late request or an old snapshot. */
+export function isStray({ value }: SeenRecord, { replicaId, holder }: Self): boolean {
+  return value?.holder !== undefined && replicaOf(leaseOf(value.holder)) === replicaId && value.holder !== holder;
+}
+
+/** Whether a living leader holds the record. */
+export function isHeld(record: SeenRecord, self: Self, sight: Sight): boolean {
+  const { value } = record;
+  return (
+    value?.holder !== undefined &&
+    hasLivingLease(value.holder, sight) &&
+    isOfNow(value, sight) &&
+    !isStray(record, self)
+  );
+}
+
+/** Whether the others take it for held, although it is a stray. */
+export function mustRelease(record: SeenRecord, self: Self, sight: Sight): boolean {
+  const { value } = record;
+  if (value?.holder === undefined || !isStray(record, self)) return false;
+  return isOfNow(value, sight) && hasLivingLease(value.holder, sight);
+}
+
+function hasLivingLease(holder: Holder, { leases }: Sight): boolean {
+  return leases.has(leaseOf(holder));
+}
+
+/**
+ * Until then, by the monotonic clock, a leader that this replica cannot see may still lead: the leases of before end one life after `since`.
+ * -Infinity: there is no such leader.
+ *
+ * A replica that has known another incarnation counts from when it met this one, because a server of before may come back. A new process counts
+ * from `since`, by the clock of the store, or from when it met it, whichever ends sooner.
+ */
+export function graceEnd(
+  { value, revision }: SeenRecord,
+  sight: Sight,
+  { now, storeNow, lifeMs }: { readonly now: number; readonly storeNow: number; readonly lifeMs: number },
+): number {
+  const { incarnation, knewAnother, metAt, metTime, longestLifeMs } = sight;
+  // its lease was granted here, so its absence is certain
+  if (isOfNow(value, sight) && (!knewAnother || revision >= metTime)) return -Infinity;
+  const longest = Math.max(lifeMs, longestLifeMs);
+  if (knewAnother) return metAt.now + longest;
+  if (incarnation.isFirst && value?.holder === undefined) return -Infinity;
+  return Math.min(metAt.now + longest, now + incarnation.since + longest - storeNow);
+}
+
+/**
+ * How long a replica waits before it takes a free record, so that not all try at once and the least loaded tends to win. None for a lock, and
+ * none where no other replica is alive.
+ */
+export function takeDelayMs(
+  { others, led, jobs }: { readonly others: number; readonly led: number; readonly jobs: number },
+  random: () => number,
+): number {
+  if (others <= 0) return 0;
+  const fairShare = Math.max(jobs / (others + 1), 1);
+  return random() * 5 * others * (0.5 + led / fairShare);
+}
+
+/** Larger than every token that is known. At least the time of the store, so that it grows also after a loss of data. */
+export function nextFencingToken({ value }: SeenRecord, highestSeen: number, storeNow: number): number {
+  return Math.max((value?.fencingToken ?? 0) + 1, highestSeen + 1, storeNow);
+}
+
+/**
+ * Occurrences up to then may have been claimed in data that are gone, so they do not run: the time of the take if there is no record, and
+ * the moment at which this replica met the incarnation if the record is older. 0: no claim is lost.
+ */
+export function claimsLostUntil(
+  { value }: SeenRecord,
+  sight: Sight,
+  { storeNow, wallNow }: { readonly storeNow: number; readonly wallNow: number },
+): number {
+  if (value?.fencingToken === undefined) return Math.max(storeNow, wallNow);
+  return isOfNow(value, sight) ? 0 : Math.max(sight.incarnation.since, sight.metAt.wall);
+}
+
+/** The own fields of the last term of this replica, which the record may lack. */
+export interface Memory extends OwnFields {
+  readonly fencingToken?: number;
+}
+
+/** What earlier leaders leave: the record, or what this replica remembers if no later term has been there. */
+export function leftBehind(value: JobRecord, memory: Memory): OwnFields {
+  const isMine = (memory.fencingToken ?? -1) >= (value.fencingToken ?? 0);
+  const lastScheduledAt =
+    memory.lastScheduledAt === undefined
+      ? value.lastScheduledAt
+      : Math.max(value.lastScheduledAt ?? 0, memory.lastScheduledAt);
+  const run = isMine ? (memory.run ?? value.run) : value.run;
+  return { ...(lastScheduledAt !== undefined && { lastScheduledAt }), ...(run !== undefined && { run }) };
+}
+
+/** The last run of a leader that is gone gets an end, so that it is reported once. Undefined: it has one. */
+export function interruptedRun(run: RunRecord | undefined, storeNow: number): RunRecord | undefined {
+  if (run === undefined || run.endedAt !== undefined) return undefined;
+  return { ...run, endedAt: Math.max(run.startedAt, storeNow), outcome: 'interrupted' };
+}
+
+/** What a leader does about its term when it sees the record. */
+export type TermStep = 'serve' | 'reclaimed' | 'reclaim' | 'lost' | 'expired';
+
+/** A term as these rules see it. */
+export interface TermSight {
+  readonly holder: Holder;
+  readonly fencingToken: number;
+  /** The incarnation in which its record was written last. */
+  readonly incarnation: string;
+  /** In a new incarnation: the deadline until which the record must be written again. */
+  readonly reclaimBy: Instant | undefined;
+}
+
+/** Another holder, a deleted or an unreadable record ends a term. In a new incarnation the record is written again. */
+export function termStep(
+  term: TermSight,
+  record: SeenRecord,
+  sight: Sight,
+  { replicaId, mayReclaim }: { readonly replicaId: string; readonly mayReclaim: boolean },
+): TermStep {
+  const { value } = record;
+  const isOurs = value?.holder === term.holder && isOfNow(value, sight);
+  if (term.incarnation === sight.incarnation.id) return isOurs ? 'serve' : 'lost';
+  if (!mayReclaim) return 'expired';
+  if (isOurs) return 'reclaimed';
+  const isTaken = isHeld(record, { replicaId, holder: term.holder }, sight);
+  const isLater = (value?.fencingToken ?? 0) > term.fencingToken;
+  return isTaken || isLater || record.isUnreadable === true ? 'lost' : 'reclaim';
+}
+
+/** What a command asks of a leader, with its answer, while the record does not show the answer. */
+export interface Order {
+  readonly id: string;
+  readonly outcome: string;
+  /** Written together with the answer. */
+  readonly fields?: OwnFields;
+  /** Called when the record shows the answer. */
+  readonly act?: () => void;
+  /** Called if the record shows that the answer never arrived. */
+  readonly cancel?: () => void;
+}
+
+/**
+ * The record with the own fields of a term and the outcome of a command. `before`: as seen before a new incarnation. The own fields are written
+ * on the newer of the two, so that an old snapshot brings no old pause back; but on what is there if it was steered in this incarnation.
+ */
+export function patched(
+  record: SeenRecord,
+  {
+    own,
+    order,
+    before,
+  }: { readonly own: OwnFields; readonly order: Order | undefined; readonly before: SeenRecord | undefined },
+  incarnation: string,
+): JobRecord {
+  const isBeforeNewer =
+    before !== undefined && before.revision > record.revision && record.value?.steeredIn !== incarnation;
+  const there = isBeforeNewer ? before.value : record.value;
+  const value: JobRecord = { ...there, steeredIn: undefined, ...own, ...order?.fields };
+  if (order === undefined || value.command?.id !== order.id) return value;
+  return { ...value, command: { ...value.command, outcome: order.outcome } };
+}
+
+/** The record that a term leaves behind, or a stray one. */
+export function released(value: JobRecord, fields: OwnFields, incarnation: string): JobRecord {
+  return { ...value, ...fields, incarnation, holder: undefined };
+}
+
+/** What a leader does about the command in its record. */
+export function isToBeObeyed(
+  command: Command | undefined,
+  ignoredId: string | undefined,
+  storeNow: number,
+): command is Command {
+  if (command === undefined || command.outcome !== undefined || command.id === ignoredId) return false;
+  return storeNow < command.until;
+}

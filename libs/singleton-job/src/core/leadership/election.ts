@@ -1,0 +1,669 @@
+import { type LeadershipReleaseReason } from '../../base/events/reasons.js';
+import { type Clock } from '../../base/time/clock.js';
+import { type LeaseId, type Write } from '../store/store.js';
+import * as decide from './decide.js';
+import { COMMAND_MS, type Edit, type OpenEdit } from './edit.js';
+import { type Lease } from './lease.js';
+import {
+  ABSENT,
+  holderLifeMs,
+  type JobRecord,
+  leaseOf,
+  type OwnFields,
+  replicaOf,
+  type SeenRecord,
+  shows,
+} from './record.js';
+import { type Backlog, Term, type TermEnd } from './term.js';
+import { type View } from './view.js';
+
+/** A lock may be forgotten a day after its last write. One that is held for longer is written again before. */
+const FORGET_LOCK_MS = 24 * 3_600_000;
+const KEEP_LOCK_MS = FORGET_LOCK_MS / 3;
+/** Between two writes of a record that were not carried out. */
+const FIRST_PAUSE_MS = 250;
+const LONGEST_PAUSE_MS = 3_000;
+/** A replica does not compete for so long after it stepped down, so that others take the job. */
+export const STAND_BACK_MS = 2_000;
+
+/** What one replica is elected for: a job, or a lock. */
+export interface Candidate {
+  /** Name of the record. */
+  readonly name: string;
+  readonly kind: 'job' | 'lock';
+  /** `lockExpiry`. */
+  readonly lifeMs: number;
+  /** Nothing of it runs, and no run is about to start. After a change to true it calls {@link Election.look}. */
+  readonly isIdle: boolean;
+  /** The fields that a take writes, made from what earlier leaders left. */
+  inherit(left: OwnFields, backlog: Backlog): OwnFields;
+  /** A term begins. Its signal tells the end. */
+  lead(term: Term): void;
+  /** Starts nothing more in this term, which is given back as soon as it is idle. */
+  drain(reason: LeadershipReleaseReason): void;
+  /** A caller wants a run now: the answer, and what is done when the record shows it. */
+  trigger(term: Term, commandId: string): Omit<decide.Order, 'id'>;
+}
+
+/** Why a term began. */
+export interface Takeover {
+  readonly because: 'first' | 'released' | 'lease-ended' | 'free';
+  /** The last leader that this replica knows of. */
+  readonly after: string | undefined;
+}
+
+/** What an election tells. */
+export interface ElectionObserver {
+  gained?(term: Term, takeover: Takeover): void;
+  /** Not called for a term that was given back. */
+  lost?(term: Term, how: Exclude<TermEnd, 'released'>): void;
+  /** The record was written without the holder, or it ends with its lease: then it is not confirmed. */
+  released?(term: Term, reason: LeadershipReleaseReason, isConfirmed: boolean): void;
+  /** An answer of the store, which another replica may have written. */
+  seen?(election: Election, record: SeenRecord): void;
+}
+
+/** A write of one record. */
+export interface RecordWrite {
+  readonly value: JobRecord;
+  /** Time of the store. @default the end of the own lease */
+  readonly until?: number | undefined;
+  readonly forgetAfterMs?: number | undefined;
+  /** Other replicas are to look at it now. */
+  readonly isPublished: boolean;
+  readonly applied?: (() => void) | undefined;
+  readonly unknown?: ((revision: number) => void) | undefined;
+}
+
+/** How many other replicas are alive, how many records this one holds, and how many jobs it knows. */
+export interface Crowd {
+  readonly others: number;
+  readonly led: number;
+  readonly jobs: number;
+}
+
+/** What an election needs of its replica. All times are monotonic unless they say otherwise. */
+export interface ElectionParts {
+  readonly replicaId: string;
+  readonly clock: Clock;
+  readonly view: View;
+  readonly observer: ElectionObserver;
+  readonly random: () => number;
+  /** The lease for this life, made if there is none. */
+  leaseFor(lifeMs: number): Lease;
+  isInUse(lease: Lease): boolean;
+  takeReports(): void;
+  /** The replica stops: it takes nothing, and gives its terms back. */
+  readonly isStopping: boolean;
+  /** Terms write now what can wait. */
+  readonly isSaving: boolean;
+  /** For the wait before a take. */
+  crowd(): Crowd;
+  /** Reads the record with the next sync. */
+  wish(name: string): void;
+  /** A sync leaves at once. */
+  wishSync(): void;
+  /** Whether the sync under way left after `order` and reads the record. */
+  isComing(name: string, order: number): boolean;
+  /** A random time from now, so that not all replicas look at once. */
+  afterHerd(): number;
+  write(election: Election, write: RecordWrite, ifRevision: number): void;
+  /** {@link Election.look} is called soon. */
+  touch(election: Election): void;
+  /** A number for each take of this process. */
+  nextAttempt(): number;
+}
+
+/**
+ * What this replica knows about one record, and whether it wants to hold it. It follows, leads and releases by looking: {@link look} decides from
+ * what was seen and the time alone, however that was learned.
+ */
+export class Election {
+  /** Whether this replica competes. */
+  isWanted = false;
+  /** As seen in this incarnation. Undefined: not yet, or a write has made it doubtful. */
+  record: SeenRecord | undefined;
+  /** As seen last, however doubtful by now. */
+  known = ABSENT;
+  term: Term | undefined;
+  /** The monotonic time of the next look. */
+  lookAt = -Infinity;
+  /** A record has one open write at a time. */
+  #isWriting = false;
+  /** The order of the answer to the last write: an answer to a sync that left earlier says nothing about the record. */
+  #settled = 0;
+  /** Time of the store until which an unknown write may still be carried out. */
+  #doubtUntil: number | undefined;
+  #memory: decide.Memory = {};
+  #highestToken = 0;
+  #takeAt: number | undefined;
+  #readAt = Infinity;
+  /** A lease was seen to hold the record: when to look whether it has ended. */
+  #watched: { readonly lease: LeaseId; readonly delayMs: number } | undefined;
+  #standBackUntil = -Infinity;
+  /** Why the present term is given back. */
+  #releasing: LeadershipReleaseReason | undefined;
+  #standBackMs = 0;
+  /** The term that was given back last, until the record shows that. */
+  #left: { readonly term: Term; readonly reason: LeadershipReleaseReason } | undefined;
+  #writtenAt = -Infinity;
+  /** Writes in a row that were not carried out. The next one waits longer and longer: the store may refuse them all. */
+  #failures = 0;
+  #lastHolder: string | undefined;
+  #edits: OpenEdit[] = [];
+  #idle: (() => void)[] = [];
+
+  constructor(
+    readonly candidate: Candidate,
+    private readonly parts: ElectionParts,
+  ) {
+    // a free lock is tried at once
+    if (candidate.kind === 'lock') this.record = ABSENT;
+  }
+
+  get name(): string {
+    return this.candidate.name;
+  }
+
+  // ---- What others do with it
+
+  /** Competes from now on. */
+  compete(): void {
+    this.isWanted = true;
+    this.touch();
+  }
+
+  /** Gives up the term, if there is one, and competes no more. Resolves when nothing runs and the record is released. */
+  withdraw(reason: LeadershipReleaseReason): Promise<void> {
+    this.isWanted = false;
+    this.#release(reason);
+    this.touch();
+    return new Promise((resolve) => this.#idle.push(resolve));
+  }
+
+  /** Gives up the term, and does not compete for a while after that. */
+  stepDown(reason: LeadershipReleaseReason, standBackMs = STAND_BACK_MS): void {
+    if (this.term === undefined) return;
+    this.#standBackMs = standBackMs;
+    this.#release(reason);
+    this.touch();
+  }
+
+  /** Resolves to the result, or to undefined if the record does not show it within 2 s. */
+  edit<T>(edit: Edit<T>): Promise<T | undefined> {
+    const now = this.parts.clock.now();
+    const result = new Promise<unknown>((resolve) => {
+      this.#edits.push({ ...edit, settle: resolve, lookAt: now + COMMAND_MS / 4, giveUpAt: now + COMMAND_MS });
+    });
+    // it decides by a fresh view
+    if (!this.#isWriting) this.record = undefined;
+    this.touch();
+    return result as Promise<T | undefined>;
+  }
+
+  /** The replica looks at it now. */
+  touch(): void {
+    this.lookAt = -Infinity;
+    this.parts.touch(this);
+  }
+
+  /** A message says that the record has changed. */
+  hinted(): void {
+    this.#readAt = Math.min(this.#readAt, this.isInHurry ? -Infinity : this.parts.afterHerd());
+    this.touch();
+  }
+
+  /** A leader and a caller that waits look at once, the others not all at once. */
+  get isInHurry(): boolean {
+    return this.term !== undefined || this.#edits.length > 0 || (this.candidate.kind === 'lock' && this.isWanted);
+  }
+
+  /** The given-back term is being released, or its run has not ended. */
+  get isDraining(): boolean {
+    return this.term !== undefined && this.#releasing !== undefined;
+  }
+
+  /** Until when, by the monotonic clock, nobody may take the record. -Infinity: it may be taken. */
+  graceEnd(): number {
+    const { clock, view } = this.parts;
+    if (view.isEmpty) return Infinity;
+    const times = { now: clock.now(), storeNow: view.storeNow(), lifeMs: this.candidate.lifeMs };
+    return decide.graceEnd(this.record ?? this.known, view, times);
+  }
+
+  /** Whether it must be read with each sync, because a late write may still change it. */
+  get isDoubtful(): boolean {
+    return this.#doubtUntil !== undefined;
+  }
+
+  /** Whether a living leader holds the record, as far as this replica knows. */
+  get isHeld(): boolean {
+    return (
+      this.record !== undefined && !this.parts.view.isEmpty && decide.isHeld(this.record, this.#self, this.parts.view)
+    );
+  }
+
+  /** Nothing of it is open: it may be forgotten if it is not wanted. */
+  get isIdle(): boolean {
+    if (this.record === undefined || !this.#hasNothing) return false;
+    return this.parts.view.isEmpty || !decide.mustRelease(this.record, this.#self, this.parts.view);
+  }
+
+  /** Whether a withdrawal is done. A stray that an unknown write may have left is released later, or ends with its lease. */
+  get #isQuiet(): boolean {
+    return !this.isWanted && (this.record === undefined ? this.#hasNothing : this.isIdle);
+  }
+
+  get #hasNothing(): boolean {
+    return this.term === undefined && !this.#isWriting && this.candidate.isIdle;
+  }
+
+  /** Whether nothing refers to it any more. */
+  get isOver(): boolean {
+    return !this.isWanted && this.#edits.length === 0 && !this.isDoubtful && this.isIdle;
+  }
+
+  // ---- What was seen
+
+  /** The answer to a sync that left at `order`. */
+  seen(record: SeenRecord, order: number): void {
+    if (this.#isWriting || this.#settled > order) {
+      this.parts.wish(this.name);
+      return;
+    }
+    const { view, observer } = this.parts;
+    this.#readAt = Infinity;
+    if (this.#doubtUntil !== undefined && view.storeTime >= this.#doubtUntil) this.#doubtUntil = undefined;
+    this.#take(record);
+    observer.seen?.(this, record);
+    this.touch();
+  }
+
+  #take(record: SeenRecord): void {
+    const { holder, fencingToken = 0 } = record.value ?? {};
+    this.record = record;
+    this.known = record;
+    this.#highestToken = Math.max(this.#highestToken, fencingToken);
+    this.parts.view.meetLife(holderLifeMs(record));
+    if (holder !== undefined) this.#lastHolder = replicaOf(leaseOf(holder));
+    if (this.#left !== undefined && holder !== this.#left.term.holder) this.#reportReleased(true);
+  }
+
+  /** Another incarnation: nothing that was seen counts. */
+  met(): void {
+    this.record = undefined;
+    const { term } = this;
+    if (term !== undefined && term.reclaimBy === undefined) {
+      term.reclaimBy = term.deadline;
+      term.before = this.known;
+    }
+    this.touch();
+  }
+
+  /** Its write was answered. `revision`: the new one. Undefined: it was not written. Rejected: it is unknown. */
+  written(
+    answer: { readonly revision: number | undefined; readonly isRejected: boolean; readonly order: number },
+    write: RecordWrite,
+    ask: Pick<Write, 'ifRevision'> & { readonly until: number },
+  ): void {
+    this.#isWriting = false;
+    this.#settled = answer.order;
+    if (answer.isRejected) {
+      this.#doubtUntil = Math.max(this.#doubtUntil ?? 0, ask.until);
+      write.unknown?.(ask.ifRevision);
+    }
+    if (answer.revision === undefined) {
+      this.record = undefined;
+      this.#failures += 1;
+    } else {
+      this.#failures = 0;
+      this.#take({ revision: answer.revision, value: write.value });
+      write.applied?.();
+    }
+    this.touch();
+  }
+
+  /** A lease of this replica is over. */
+  leaseEnded(lease: Lease): void {
+    if (this.term?.lease === lease) this.#end('expired');
+  }
+
+  /** The deadline of a term that was not reclaimed has passed. */
+  expire(): void {
+    const { term, parts } = this;
+    if (term?.reclaimBy !== undefined && parts.clock.now() >= term.reclaimBy.now) this.#end('expired');
+  }
+
+  /** The process ends: what is not released now ends with its lease. */
+  abandon(): void {
+    const { term } = this;
+    if (term !== undefined) this.#end('abandoned');
+    this.#reportReleased(false);
+    for (const edit of this.#edits.splice(0)) edit.settle(undefined);
+    for (const settle of this.#idle.splice(0)) settle();
+  }
+
+  // ---- Looking
+
+  /** Decides from what was seen. Called when something has changed, and at {@link lookAt}. */
+  look(): void {
+    this.lookAt = Infinity;
+    this.#look();
+    if (this.#isQuiet) for (const settle of this.#idle.splice(0)) settle();
+  }
+
+  #look(): void {
+    const { name, parts, term } = this;
+    for (const edit of this.#edits) if (this.#isAt(edit.giveUpAt)) this.#close(edit, undefined);
+    if (this.#isWriting || parts.view.isEmpty) return;
+    if (this.#readAt < Infinity && this.#isAt(this.#readAt)) {
+      this.#readAt = Infinity;
+      parts.wish(name);
+    }
+    if (this.record === undefined) {
+      if (!parts.isComing(name, this.#settled)) parts.wish(name);
+      return;
+    }
+    // first: nothing may delay the end of a term
+    if (term !== undefined && !this.#isNamed(term, this.record)) return;
+    if (this.#lookAtEdits(this.record)) return;
+    if (this.term !== undefined) this.#lookAtTerm(this.term, this.record);
+    else this.#follow(this.record);
+  }
+
+  /** Has the time come? If not, it looks again then. */
+  #isAt(at: number): boolean {
+    if (this.parts.clock.now() >= at) return true;
+    this.lookAt = Math.min(this.lookAt, at);
+    return false;
+  }
+
+  get #self(): decide.Self {
+    return { replicaId: this.parts.replicaId, holder: this.term?.holder };
+  }
+
+  // ---- Following
+
+  #follow(record: SeenRecord): void {
+    const { parts, candidate } = this;
+    const { view, clock } = parts;
+    if (!this.#wants(record)) {
+      this.#takeAt = undefined;
+      if (candidate.isIdle && decide.mustRelease(record, this.#self, view) && this.#mayWrite)
+        this.#writeRelease(record.value ?? {}, false);
+      return;
+    }
+    const lease = parts.leaseFor(candidate.lifeMs);
+    if (!lease.isValid(clock)) return;
+    if (decide.isHeld(record, this.#self, view)) {
+      this.#watch(record);
+      return;
+    }
+    if (!this.#isAt(this.graceEnd())) return;
+    this.#takeAt ??= clock.now() + (candidate.kind === 'lock' ? 0 : decide.takeDelayMs(parts.crowd(), parts.random));
+    if (this.#isAt(this.#takeAt) && this.#mayWrite) this.#tryToTake(record, lease);
+  }
+
+  #wants({ value, isUnreadable }: SeenRecord): boolean {
+    if (!this.isWanted || this.parts.isStopping || isUnreadable || value?.pausedAt !== undefined) return false;
+    return this.candidate.isIdle && this.#isAt(this.#standBackUntil);
+  }
+
+  /** Another replica holds it: looks when its lease ends, unless it was renewed by then. */
+  #watch({ value }: SeenRecord): void {
+    const { parts } = this;
+    this.#takeAt = undefined;
+    if (value?.holder === undefined) return;
+    const lease = leaseOf(value.holder);
+    const end = parts.view.endOf(lease);
+    if (parts.clock.now() < end) {
+      this.#watched = undefined;
+      this.#isAt(end);
+      return;
+    }
+    this.#watched ??= { lease, delayMs: this.isInHurry ? 0 : parts.afterHerd() - parts.clock.now() };
+    if (this.#isAt(end + this.#watched.delayMs)) parts.wish(this.name);
+  }
+
+  #tryToTake(record: SeenRecord, lease: Lease): void {
+    const { candidate, parts } = this;
+    const { clock, view } = parts;
+    this.#takeAt = undefined;
+    const before = record.value ?? {};
+    const storeNow = view.storeNow();
+    const holder = `${lease.id}#${parts.nextAttempt()}`;
+    const fencingToken = decide.nextFencingToken(record, this.#highestToken, storeNow);
+    const claimsLostUntil = decide.claimsLostUntil(record, view, { storeNow, wallNow: clock.wallNow() });
+    const backlog: Backlog = { record: record.value, claimsLostUntil, takenAt: storeNow };
+    const left = decide.leftBehind(before, this.#memory);
+    const own = candidate.inherit(left, backlog);
+    const incarnation = view.incarnation.id;
+    const takeover = this.#takeover(record);
+    this.#write(
+      { ...before, ...own, holder, fencingToken, incarnation },
+      {
+        isPublished: true,
+        applied: () => {
+          const facts = { name: this.name, holder, fencingToken, lease, backlog };
+          this.#begin(
+            new Term(facts, this.#surroundings(), { own, incarnation, ignoredCommand: before.command?.id }),
+            takeover,
+          );
+        },
+      },
+    );
+  }
+
+  #takeover({ value }: SeenRecord): Takeover {
+    const after = this.#lastHolder;
+    if (value === undefined) return { because: this.parts.view.incarnation.isFirst ? 'first' : 'free', after };
+    if (value.holder === undefined) return { because: 'released', after };
+    return { because: 'lease-ended', after };
+  }
+
+  #surroundings() {
+    const { clock, view } = this.parts;
+    return {
+      clock,
+      storeNow: () => view.storeNow(),
+      takeReports: () => {
+        this.parts.takeReports();
+      },
+      changed: () => {
+        this.touch();
+      },
+      doubted: () => {
+        this.parts.wishSync();
+      },
+      remember: (token: number, fields: OwnFields) => {
+        if (this.#memory.fencingToken === token) this.#memory = { ...this.#memory, ...fields };
+      },
+    };
+  }
+
+  /** The take was applied. What does not begin now is a stray. */
+  #begin(term: Term, takeover: Takeover): void {
+    const { candidate, parts } = this;
+    const mayBegin = parts.isInUse(term.lease) && term.lease.isValid(parts.clock) && this.isWanted && !parts.isStopping;
+    if (!mayBegin || term.incarnation !== parts.view.incarnation.id) return;
+    this.term = term;
+    this.#releasing = undefined;
+    this.#standBackMs = 0;
+    parts.observer.gained?.(term, takeover);
+    candidate.lead(term);
+  }
+
+  // ---- Leading
+
+  /** Whether the record names the term. If not, the term is over, or the record is written again in a new incarnation. */
+  #isNamed(term: Term, record: SeenRecord): boolean {
+    const { clock, replicaId, view } = this.parts;
+    const mayReclaim = term.reclaimBy === undefined || clock.now() < term.reclaimBy.now;
+    const step = decide.termStep(term, record, view, { replicaId, mayReclaim });
+    switch (step) {
+      case 'serve':
+        return true;
+      case 'reclaimed':
+        term.incarnation = view.incarnation.id;
+        term.reclaimBy = undefined;
+        term.before = undefined;
+        return true;
+      case 'reclaim':
+        if (term.reclaimBy !== undefined) this.#isAt(term.reclaimBy.now);
+        this.#save(term, record, true);
+        return false;
+      case 'lost':
+        this.#end('preempted');
+        return false;
+      case 'expired':
+        this.#end('expired');
+        return false;
+    }
+  }
+
+  #lookAtTerm(term: Term, record: SeenRecord): void {
+    const { candidate, parts } = this;
+    const { value = {} } = record;
+    this.#obey(term, value);
+    if (value.pausedAt !== undefined) this.#release('paused');
+    else if (parts.isStopping) this.#release('shutdown');
+    if (this.#releasing !== undefined && candidate.isIdle) {
+      this.#writeRelease(decide.patched(record, term, parts.view.incarnation.id), true);
+      return;
+    }
+    if (term.isUnsaved && (term.isUrgent || parts.isSaving) && shows(value, term.own)) {
+      term.shown(term.version);
+    }
+    const keepAt = candidate.kind === 'lock' ? this.#writtenAt + KEEP_LOCK_MS : Infinity;
+    const isDue = term.isUrgent || term.order !== undefined || (term.isUnsaved && parts.isSaving);
+    if (isDue || (keepAt < Infinity && this.#isAt(keepAt))) this.#save(term, record, term.order !== undefined);
+  }
+
+  #save(term: Term, record: SeenRecord, isPublished: boolean): void {
+    if (!this.#mayWrite) return;
+    const { holder, fencingToken, version } = term;
+    const incarnation = this.parts.view.incarnation.id;
+    const value = { ...decide.patched(record, term, incarnation), holder, fencingToken, incarnation };
+    this.#write(value, {
+      isPublished,
+      applied: () => {
+        term.shown(version);
+      },
+    });
+  }
+
+  /** A command is answered first. When the record shows the answer, it is carried out. */
+  #obey(term: Term, { command, run }: JobRecord): void {
+    const { order } = term;
+    if (order !== undefined) {
+      const isThere = command?.id === order.id;
+      // the next command may be there already
+      const isShown = isThere
+        ? command.outcome !== undefined
+        : order.fields !== undefined && shows({ ...(run && { run }) }, order.fields);
+      if (isThere && !isShown) return;
+      term.order = undefined;
+      // once, also if an old snapshot shows it again
+      term.ignoredCommand = order.id;
+      if (!isShown) order.cancel?.();
+      else {
+        if (order.fields !== undefined) term.own = { ...term.own, ...order.fields };
+        order.act?.();
+      }
+      return;
+    }
+    if (!decide.isToBeObeyed(command, term.ignoredCommand, this.parts.view.storeNow())) return;
+    const { id, action } = command;
+    if (this.#releasing !== undefined) term.order = { id, outcome: 'releasing' };
+    else if (action === 'trigger') term.order = { id, ...this.candidate.trigger(term, id) };
+    else {
+      term.order = { id, outcome: 'stepped-down' };
+      this.#standBackMs = STAND_BACK_MS;
+      this.#release('stepped-down');
+    }
+  }
+
+  #end(how: TermEnd): void {
+    const { term } = this;
+    if (term === undefined) return;
+    this.term = undefined;
+    this.#memory = { ...term.own, fencingToken: term.fencingToken };
+    const reason = this.#releasing ?? 'shutdown';
+    this.#releasing = undefined;
+    if (how === 'released') this.#left = { term, reason };
+    term.finish(how);
+    if (how !== 'released') this.parts.observer.lost?.(term, how);
+    this.touch();
+  }
+
+  // ---- Releasing
+
+  #release(reason: LeadershipReleaseReason): void {
+    if (this.term === undefined || this.#releasing !== undefined) return;
+    this.#releasing = reason;
+    this.candidate.drain(reason);
+  }
+
+  /** Writes the record without the holder, with what the term leaves. */
+  #writeRelease(value: JobRecord, isOfTerm: boolean): void {
+    const { candidate, parts } = this;
+    if (isOfTerm) {
+      if (this.#standBackMs > 0) this.#standBackUntil = parts.clock.now() + this.#standBackMs;
+      this.#standBackMs = 0;
+      this.#end('released');
+    }
+    const left = candidate.kind === 'job' ? decide.leftBehind(value, this.#memory) : {};
+    this.#write(decide.released(value, left, parts.view.incarnation.id), { isPublished: true });
+  }
+
+  #reportReleased(isConfirmed: boolean): void {
+    if (this.#left === undefined) return;
+    const { term, reason } = this.#left;
+    this.#left = undefined;
+    this.parts.observer.released?.(term, reason, isConfirmed);
+  }
+
+  // ---- Edits of callers
+
+  /** Whether one is being written. */
+  #lookAtEdits(record: SeenRecord): boolean {
+    const { value = {}, revision } = record;
+    for (const edit of this.#edits) {
+      const result = edit.resultOf(value, revision);
+      if (result !== undefined) {
+        this.#close(edit, result);
+        continue;
+      }
+      const changed = record.isUnreadable ? undefined : edit.change(value);
+      if (changed !== undefined) {
+        const incarnation = this.parts.view.incarnation.id;
+        const steered = decide.isOfNow(changed, this.parts.view) ? changed : { ...changed, steeredIn: incarnation };
+        this.#write(steered, { isPublished: true, until: edit.until, unknown: (on) => edit.wasUnknown?.(on) });
+        return true;
+      }
+      if (!this.#isAt(edit.lookAt)) continue;
+      edit.lookAt = this.parts.clock.now() + COMMAND_MS / 4;
+      this.parts.wish(this.name);
+      this.#isAt(edit.lookAt);
+    }
+    return false;
+  }
+
+  #close(edit: OpenEdit, result: unknown): void {
+    this.#edits = this.#edits.filter((other) => other !== edit);
+    edit.settle(result);
+  }
+
+  get #mayWrite(): boolean {
+    if (this.#failures < 2) return true;
+    return this.#isAt(this.#writtenAt + Math.min(FIRST_PAUSE_MS * 2 ** (this.#failures - 2), LONGEST_PAUSE_MS));
+  }
+
+  #write(value: JobRecord, write: Omit<RecordWrite, 'value'>): void {
+    const { record = ABSENT } = this;
+    const isLock = this.candidate.kind === 'lock';
+    this.#isWriting = true;
+    this.#writtenAt = this.parts.clock.now();
+    this.parts.write(this, { ...write, value, ...(isLock && { forgetAfterMs: FORGET_LOCK_MS }) }, record.revision);
+  }
+}

@@ -1,0 +1,113 @@
+import { type Clock, instant, type Instant } from '../../base/time/clock.js';
+import { type SyncRequest } from '../store/store.js';
+
+/** A replica outlives two lost heartbeats. Where a third of a life is less than the interval, a quarter of it is the interval. */
+export function heartbeatIntervalFor(intervalMs: number, shortestLifeMs: number): number {
+  return 3 * intervalMs > shortestLifeMs ? shortestLifeMs / 4 : intervalMs;
+}
+
+/** In one request, so that no answer blocks the store or the event loop for long. */
+const MOST_NAMES = 400;
+/** A sync that failed is sent again after a quarter of an interval, and after this at the latest. */
+const LONGEST_RETRY_MS = 250;
+
+/** A sync that was sent. */
+export interface Sync {
+  readonly request: SyncRequest;
+  readonly sent: Instant;
+  /** Of all syncs and of all answers to writes. */
+  readonly order: number;
+}
+
+/**
+ * When a sync leaves, and which records it reads. One is under way at a time: wishes meanwhile are joined into the next. Every interval one leaves,
+ * which reads a third of the names: so each record is seen every three intervals, also if no message arrives.
+ */
+export class Heartbeat {
+  readonly #wished = new Set<string>();
+  #isWanted = true;
+  #underWay: Sync | undefined;
+  /** When the last sync left that read the next third. */
+  #turnedAt = -Infinity;
+  #cursor = 0;
+  #retryAt = -Infinity;
+  #lastOrder = 0;
+  /** When the last sync left. */
+  sentAt = -Infinity;
+
+  constructor(private readonly clock: Clock) {}
+
+  /** Reads this record with the next sync, which leaves at once. */
+  wish(name: string): void {
+    this.#wished.add(name);
+    this.#isWanted = true;
+  }
+
+  /** The next sync leaves at once. */
+  wishSync(): void {
+    this.#isWanted = true;
+  }
+
+  /** A new connection: a failed sync need not wait. */
+  retryNow(): void {
+    this.#retryAt = -Infinity;
+  }
+
+  /** A number that is larger than all before it. */
+  nextOrder(): number {
+    this.#lastOrder += 1;
+    return this.#lastOrder;
+  }
+
+  /** Whether the sync under way left after `order` and reads the record. */
+  isComing(name: string, order: number): boolean {
+    return this.#underWay !== undefined && order < this.#underWay.order && this.#underWay.request.read.includes(name);
+  }
+
+  /** When the next sync leaves, by the monotonic clock. Infinity while one is under way. */
+  dueAt(intervalMs: number): number {
+    if (this.#underWay !== undefined) return Infinity;
+    return Math.max(this.#isWanted ? -Infinity : this.#turnedAt + intervalMs, this.#retryAt);
+  }
+
+  /** The next sync: `names` are those of the records that this replica cares about, `always` those that each sync reads. */
+  next(
+    leases: Omit<SyncRequest, 'read'>,
+    {
+      names,
+      always,
+      intervalMs,
+    }: { readonly names: readonly string[]; readonly always: readonly string[]; readonly intervalMs: number },
+  ): Sync {
+    const all = [...new Set([...always, ...this.#wished, ...this.#nextThird(names, intervalMs)])];
+    const read = all.slice(0, MOST_NAMES);
+    this.#wished.clear();
+    for (const name of all.slice(MOST_NAMES)) this.#wished.add(name);
+    this.#isWanted = this.#wished.size > 0;
+    this.#underWay = { request: { ...leases, read }, sent: instant(this.clock), order: this.nextOrder() };
+    this.sentAt = this.#underWay.sent.now;
+    return this.#underWay;
+  }
+
+  answered(): void {
+    this.#underWay = undefined;
+  }
+
+  /** It is not known whether it was carried out. It is sent again, with its names. */
+  failed({ request }: Sync, intervalMs: number): void {
+    this.#underWay = undefined;
+    for (const name of request.read) this.wish(name);
+    this.#isWanted = true;
+    this.#retryAt = this.clock.now() + Math.min(intervalMs / 4, LONGEST_RETRY_MS);
+  }
+
+  #nextThird(names: readonly string[], intervalMs: number): readonly string[] {
+    const now = this.clock.now();
+    if (now < this.#turnedAt + intervalMs * 0.9) return [];
+    this.#turnedAt = now;
+    const third = names.slice(this.#cursor, this.#cursor + Math.min(Math.ceil(names.length / 3), MOST_NAMES));
+    const next = this.#cursor + third.length;
+    this.#cursor = next >= names.length ? 0 : next;
+    return third;
+  }
+}

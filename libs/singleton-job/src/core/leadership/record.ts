@@ -1,0 +1,97 @@
+import { isDeepStrictEqual } from 'node:util';
+import { type LeaseId, lifeOf, type StoredRecord } from '../store/store.js';
+
+/** Who holds a record: `lease#attempt`. Each attempt to take a record has a number of its own. */
+export type Holder = string;
+
+/** The last run of a job, by the clock of the store. */
+export interface RunRecord {
+  readonly startedAt: number;
+  /** Absent: it has not ended, or its leader died. */
+  readonly endedAt?: number;
+  readonly outcome?: 'succeeded' | 'failed' | 'cancelled' | 'interrupted';
+  /** The message of what a failed run threw. */
+  readonly error?: string;
+  /** The replica that ran it. */
+  readonly by: string;
+  /** How many runs in a row before this one ended with a crash of their process. For `@WhileLeader`. */
+  readonly crashes?: number;
+}
+
+/** A wish of any replica that the leader carries out. */
+export interface Command {
+  readonly id: string;
+  readonly action: 'trigger' | 'step-down';
+  /** By the clock of the store. The leader ignores it from then on. */
+  readonly until: number;
+  /** The answer of the leader. */
+  readonly outcome?: string;
+}
+
+/**
+ * The record of a job or a lock. The leader writes `holder`, `fencingToken`, `incarnation`, `schedule`, `lastScheduledAt` and `run`. Any replica
+ * writes `pausedAt`, or a `command` over one that is answered or over. Fields that this version does not know are kept.
+ */
+export interface JobRecord {
+  /** Absent: free. */
+  readonly holder?: Holder | undefined;
+  /** Of the newest term. */
+  readonly fencingToken?: number;
+  /** In which its holder has written it last. */
+  readonly incarnation?: string;
+  /** In words. */
+  readonly schedule?: string;
+  /** The newest occurrence or slot that was claimed or reported. */
+  readonly lastScheduledAt?: number;
+  readonly run?: RunRecord;
+  readonly pausedAt?: number;
+  readonly command?: Command;
+  /** The incarnation in which a pause or a command was written, while the holder has not written in it. */
+  readonly steeredIn?: string | undefined;
+}
+
+/** The fields that a leader writes while it leads. */
+export type OwnFields = Pick<JobRecord, 'schedule' | 'lastScheduledAt' | 'run'>;
+
+/** A record as a replica has seen it. Without a value: there is none, or it cannot be read. */
+export interface SeenRecord {
+  readonly revision: number;
+  readonly value: JobRecord | undefined;
+  readonly isUnreadable?: true;
+}
+
+export const ABSENT: SeenRecord = Object.freeze({ revision: 0, value: undefined });
+const UNREADABLE: SeenRecord = Object.freeze({ revision: 0, value: undefined, isUnreadable: true });
+
+/** Parses the answer of a store, unless it is what was `known` already. */
+export function seenRecord(stored: StoredRecord | 'unreadable' | undefined, known = ABSENT): SeenRecord {
+  if (stored === undefined) return ABSENT;
+  if (stored === 'unreadable') return UNREADABLE;
+  if (stored.revision === known.revision) return known;
+  try {
+    const value: unknown = JSON.parse(stored.value);
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return UNREADABLE;
+    return { revision: stored.revision, value };
+  } catch {
+    return UNREADABLE;
+  }
+}
+
+export function leaseOf(holder: Holder): LeaseId {
+  return holder.slice(0, holder.lastIndexOf('#'));
+}
+
+/** `web-1-3b0ab314` of `web-1-3b0ab314.1@10000`. */
+export function replicaOf(lease: LeaseId): string {
+  return lease.slice(0, lease.lastIndexOf('.'));
+}
+
+/** The life of the lease of the holder. 0: nobody holds it. */
+export function holderLifeMs({ value }: SeenRecord): number {
+  return value?.holder === undefined ? 0 : lifeOf(leaseOf(value.holder));
+}
+
+/** Whether the record has these fields. */
+export function shows(value: JobRecord | undefined, fields: OwnFields): boolean {
+  return Object.entries(fields).every(([key, field]) => isDeepStrictEqual(value?.[key as keyof JobRecord], field));
+}

@@ -1,0 +1,87 @@
+import { type Clock, type Instant, instant } from '../../base/time/clock.js';
+import { type Incarnation, type LeaseId, lifeOf, type SyncResult } from '../store/store.js';
+import { replicaOf } from './record.js';
+
+/** What this replica has seen of the store, apart from records. Only answers change it. */
+export class View {
+  #incarnation: Incarnation | undefined;
+  /** When this replica met the incarnation, by its own clocks, and by that of the store. */
+  metAt: Instant = { now: -Infinity, wall: -Infinity };
+  metTime = 0;
+  /** This replica has known another incarnation before this one. */
+  knewAnother = false;
+  /** The longest life of a lease that it has met. */
+  longestLifeMs = 0;
+  /** Every living lease, and for how many milliseconds it lived on at the time of the answer. */
+  leases: ReadonlyMap<LeaseId, number> = new Map();
+  #isUnnoted = false;
+  #replicas: number | undefined;
+  #time = 0;
+  #seenAt = 0;
+
+  constructor(private readonly clock: Clock) {}
+
+  /** @throws TypeError before the first answer: see {@link isEmpty} */
+  get incarnation(): Incarnation {
+    if (this.#incarnation === undefined) throw new TypeError('the store has not answered yet');
+    return this.#incarnation;
+  }
+
+  /** The store has not answered yet. */
+  get isEmpty(): boolean {
+    return this.#incarnation === undefined;
+  }
+
+  /** The store has answered, but no replica has kept a lease in it yet. */
+  get isUnnoted(): boolean {
+    return this.#isUnnoted;
+  }
+
+  /** The time of the store, by its last answer. */
+  storeNow(): number {
+    return Math.floor(this.#time + this.clock.now() - this.#seenAt);
+  }
+
+  /** The time of the store in its last answer. */
+  get storeTime(): number {
+    return this.#time;
+  }
+
+  /** When a lease ends unless it is renewed, by the monotonic clock of this replica. */
+  endOf(lease: LeaseId): number {
+    return this.#seenAt + (this.leases.get(lease) ?? 0);
+  }
+
+  /** How many replicas are alive. */
+  get replicas(): number {
+    this.#replicas ??= new Set([...this.leases.keys()].map(replicaOf)).size;
+    return this.#replicas;
+  }
+
+  /** Whether an answer shows other data than those of before. */
+  isOther({ id }: Incarnation): boolean {
+    return id !== '' && this.#incarnation !== undefined && this.#incarnation.id !== id;
+  }
+
+  /** Answers whether the leases of the project are others than before. */
+  learn({ time, incarnation, leases }: SyncResult): boolean {
+    this.#isUnnoted = incarnation.id === '';
+    if (!this.#isUnnoted && this.#incarnation?.id !== incarnation.id) {
+      this.knewAnother = this.#incarnation !== undefined;
+      this.#incarnation = incarnation;
+      this.metAt = instant(this.clock);
+      this.metTime = time;
+    }
+    const isSame = leases.size === this.leases.size && [...leases.keys()].every((id) => this.leases.has(id));
+    this.#time = time;
+    this.#seenAt = this.clock.now();
+    this.leases = leases;
+    if (!isSame) this.#replicas = undefined;
+    for (const id of leases.keys()) this.meetLife(lifeOf(id));
+    return !isSame;
+  }
+
+  meetLife(lifeMs: number): void {
+    this.longestLifeMs = Math.max(this.longestLifeMs, lifeMs);
+  }
+}
