@@ -253,7 +253,9 @@ export class Replica {
   }
 
   async #sayGoodbye(): Promise<void> {
-    this.#turn();
+    this.#turn(() => {
+      for (const election of this.#elections.values()) election.lookAt = -Infinity;
+    });
     while (this.#openWrites > 0) await new Promise<void>((resolve) => this.#drained.push(resolve));
     const inUse = new Set(this.elections.flatMap(({ term }) => term?.lease.id ?? []));
     const revoke = this.leases.all.map(({ id }) => id).filter((id) => !inUse.has(id));
