@@ -2,7 +2,6 @@
 export const LAYERS = {
   base: [],
   store: ['base'],
-  core: ['base'],
   schedule: ['base'],
   options: ['base', 'store'],
   jobs: ['base', 'schedule', 'options'],

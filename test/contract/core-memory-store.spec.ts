@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { MemoryServer, MemoryStore } from '../../libs/singleton-job/src/core/store/memory.js';
+import { MemoryServer, MemoryStore } from '../../libs/singleton-job/src/store/memory.js';
 import { FaultyServer } from '../../libs/singleton-job/src/testing/faulty-server.js';
 import { ManualClock } from '../../libs/singleton-job/src/testing/manual-clock.js';
 import { describeStore } from '../../libs/singleton-job/src/testing/store-suite/describe-store.js';

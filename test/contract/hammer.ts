@@ -5,7 +5,7 @@ import {
   type Store,
   type SyncRequest,
   type SyncResult,
-} from '../../libs/singleton-job/src/core/store/store.js';
+} from '../../libs/singleton-job/src/store/store.js';
 
 export interface HammerOptions {
   /** @default 50 */

@@ -1,213 +1,687 @@
 import { type LeadershipReleaseReason } from '../base/events/reasons.js';
-import { runnerFailed } from '../base/events/warnings.js';
-import { type Holder } from '../store/lock-store.js';
-import { backoffMs } from '../base/time/backoff.js';
-import { onAbort } from '../base/time/on-abort.js';
-import { sleep } from '../base/time/sleep.js';
-import { type ElectionOptions, Follower } from './follower.js';
-import { type Replica } from './replica.js';
-import { type Term } from './term.js';
+import { type Clock } from '../base/time/clock.js';
+import { type LeaseId, type Write } from '../store/store.js';
+import * as decide from './decide.js';
+import { COMMAND_MS, type Edit, type OpenEdit } from './edit.js';
+import { type Lease } from './lease.js';
+import {
+  ABSENT,
+  holderLifeMs,
+  type JobRecord,
+  leaseOf,
+  type OwnFields,
+  replicaOf,
+  type SeenRecord,
+  shows,
+} from './record.js';
+import { type Backlog, Term, type TermEnd } from './term.js';
+import { type View } from './view.js';
+
+/** A lock may be forgotten a day after its last write. One that is held for longer is written again before. */
+const FORGET_LOCK_MS = 24 * 3_600_000;
+const KEEP_LOCK_MS = FORGET_LOCK_MS / 3;
+/** Between two writes of a record that were not carried out. */
+const FIRST_PAUSE_MS = 250;
+const LONGEST_PAUSE_MS = 3_000;
+/** A replica does not compete for so long after it stepped down, so that others take the job. */
+export const STAND_BACK_MS = 2_000;
+
+/** What one replica is elected for: a job, or a lock. */
+export interface Candidate {
+  /** Name of the record. */
+  readonly name: string;
+  readonly kind: 'job' | 'lock';
+  /** `lockExpiry`. */
+  readonly lifeMs: number;
+  /** Nothing of it runs, and no run is about to start. After a change to true it calls {@link Election.look}. */
+  readonly isIdle: boolean;
+  /** The fields that a take writes, made from what earlier leaders left. */
+  inherit(left: OwnFields, backlog: Backlog): OwnFields;
+  /** A term begins. Its signal tells the end. */
+  lead(term: Term): void;
+  /** Starts nothing more in this term, which is given back as soon as it is idle. */
+  drain(reason: LeadershipReleaseReason): void;
+  /** A caller wants a run now: the answer, and what is done when the record shows it. */
+  trigger(term: Term, commandId: string): Omit<decide.Order, 'id'>;
+}
+
+/** Why a term began. */
+export interface Takeover {
+  readonly because: 'first' | 'released' | 'lease-ended' | 'free';
+  /** The last leader that this replica knows of. */
+  readonly after: string | undefined;
+}
+
+/** What an election tells. */
+export interface ElectionObserver {
+  gained?(term: Term, takeover: Takeover): void;
+  /** Not called for a term that was given back. */
+  lost?(term: Term, how: Exclude<TermEnd, 'released'>): void;
+  /** The record was written without the holder, or it ends with its lease: then it is not confirmed. */
+  released?(term: Term, reason: LeadershipReleaseReason, isConfirmed: boolean): void;
+  /** An answer of the store, which another replica may have written. */
+  seen?(election: Election, record: SeenRecord): void;
+}
+
+/** A write of one record. */
+export interface RecordWrite {
+  readonly value: JobRecord;
+  /** Time of the store. @default the end of the own lease */
+  readonly until?: number | undefined;
+  readonly forgetAfterMs?: number | undefined;
+  /** Other replicas are to look at it now. */
+  readonly isPublished: boolean;
+  readonly applied?: (() => void) | undefined;
+  readonly unknown?: ((revision: number) => void) | undefined;
+}
+
+/** How many other replicas are alive, how many records this one holds, and how many jobs it knows. */
+export interface Crowd {
+  readonly others: number;
+  readonly led: number;
+  readonly jobs: number;
+}
+
+/** What an election needs of its replica. All times are monotonic unless they say otherwise. */
+export interface ElectionParts {
+  readonly replicaId: string;
+  readonly clock: Clock;
+  readonly view: View;
+  readonly observer: ElectionObserver;
+  readonly random: () => number;
+  /** The lease for this life, made if there is none. */
+  leaseFor(lifeMs: number): Lease;
+  isInUse(lease: Lease): boolean;
+  takeReports(): void;
+  /** The replica stops: it takes nothing, and gives its terms back. */
+  readonly isStopping: boolean;
+  /** Terms write now what can wait. */
+  readonly isSaving: boolean;
+  /** For the wait before a take. */
+  crowd(): Crowd;
+  /** Reads the record with the next sync. */
+  wish(name: string): void;
+  /** A sync leaves at once. */
+  wishSync(): void;
+  /** Whether the sync under way left after `order` and reads the record. */
+  isComing(name: string, order: number): boolean;
+  /** A random time from now, so that not all replicas look at once. */
+  afterHerd(): number;
+  write(election: Election, write: RecordWrite, ifRevision: number): void;
+  /** {@link Election.look} is called soon. */
+  touch(election: Election): void;
+  /** A number for each take of this process. */
+  nextAttempt(): number;
+}
 
 /**
- * Runs the job during a term, until the term ends or `stop` aborts, whose reason is a `LeadershipReleaseReason`. Settles once nothing of the job runs any more. If it settles before either
- * ends, with or without an error, the term is given back.
- */
-type Lead = (term: Term, stop: AbortSignal) => Promise<void>;
-
-/** Why an election stops competing for good. */
-type StopReason = Extract<LeadershipReleaseReason, 'shutdown' | 'unregistered'>;
-
-/** Why a replica lets another one lead. */
-type StepDownReason = Extract<LeadershipReleaseReason, 'stepped-down' | 'failed-calls' | 'rebalance'>;
-
-/** How long a replica waits after it stepped down or its runner failed, so that others acquire the lock first. */
-const COOLDOWN_MS = 2_000;
-
-/**
- * Elects one leader for one job. It has two states. As a follower it campaigns until it wins a term. As the leader it is in
- * {@link #serve}, which runs the job and then gives the term back. While a run of an earlier term has not ended, it does not compete.
+ * What this replica knows about one record, and whether it wants to hold it. It follows, leads and releases by looking: {@link look} decides from
+ * what was seen and the time alone, however that was learned.
  */
 export class Election {
-  #isStopped = false;
-  /** What this replica knows of the other leaders. */
-  readonly follower: Follower;
-  /** From the start of a campaign to the end of its term. Aborted by a stop, by a pause, and when this replica steps down. */
-  #round: AbortController | undefined;
-  /** Ends the initial delay, or the wait after a term, at a stop. */
-  #wait: AbortController | undefined;
-  #reason: LeadershipReleaseReason = 'shutdown';
-  #term: Term | undefined;
+  /** Whether this replica competes. */
+  isWanted = false;
+  /** As seen in this incarnation. Undefined: not yet, or a write has made it doubtful. */
+  record: SeenRecord | undefined;
+  /** As seen last, however doubtful by now. */
+  known = ABSENT;
+  term: Term | undefined;
+  /** The monotonic time of the next look. */
+  lookAt = -Infinity;
+  /** A record has one open write at a time. */
+  #isWriting = false;
+  /** The order of the answer to the last write: an answer to a sync that left earlier says nothing about the record. */
+  #settled = 0;
+  /** Time of the store until which an unknown write may still be carried out. */
+  #doubtUntil: number | undefined;
+  #memory: decide.Memory = {};
+  #highestToken = 0;
+  #takeAt: number | undefined;
+  #readAt = Infinity;
+  /** A lease was seen to hold the record: when to look whether it has ended. */
+  #watched: { readonly lease: LeaseId; readonly delayMs: number } | undefined;
+  #standBackUntil = -Infinity;
+  /** Why the present term is given back. */
+  #releasing: LeadershipReleaseReason | undefined;
+  #standBackMs = 0;
+  /** The term that was given back last, until the record shows that. */
+  #left: { readonly term: Term; readonly reason: LeadershipReleaseReason } | undefined;
+  #writtenAt = -Infinity;
+  /** Writes in a row that were not carried out. The next one waits longer and longer: the store may refuse them all. */
   #failures = 0;
-  /** When the pause began that this replica learned while it had the lock. */
-  #pauseAsLeader: number | undefined;
+  #lastHolder: string | undefined;
+  #edits: OpenEdit[] = [];
+  #idle: (() => void)[] = [];
 
   constructor(
-    private readonly replica: Replica,
-    private readonly options: ElectionOptions,
-    private readonly lead: Lead,
+    readonly candidate: Candidate,
+    private readonly parts: ElectionParts,
   ) {
-    this.follower = new Follower(replica, options);
+    // a free lock is tried at once
+    if (candidate.kind === 'lock') this.record = ABSENT;
   }
 
-  /** The current term. Undefined while this replica does not lead, or is about to give its term back. */
-  get term(): Term | undefined {
-    return this.#round?.signal.aborted === false ? this.#held : undefined;
+  get name(): string {
+    return this.candidate.name;
   }
 
-  /** The holder value of the leader, as far as this replica knows. Its own until it has given its lock back. */
-  get leader(): Holder | undefined {
-    return this.#held?.holder ?? this.follower.otherHolder;
+  // ---- What others do with it
+
+  /** Competes from now on. */
+  compete(): void {
+    this.isWanted = true;
+    this.touch();
   }
 
-  /** When the job was paused on all replicas, by the clock of the store, as this replica knows. Undefined: it is not paused. */
+  /** Gives up the term, if there is one, and competes no more. Resolves when nothing runs and the record is released. */
+  withdraw(reason: LeadershipReleaseReason): Promise<void> {
+    this.isWanted = false;
+    this.#release(reason);
+    this.touch();
+    return new Promise((resolve) => this.#idle.push(resolve));
+  }
+
+  /** Gives up the term, and does not compete for a while after that. */
+  stepDown(reason: LeadershipReleaseReason, standBackMs = STAND_BACK_MS): void {
+    if (this.term === undefined) return;
+    this.#standBackMs = standBackMs;
+    this.#release(reason);
+    this.touch();
+  }
+
+  /** Resolves to the result, or to undefined if the record does not show it within 2 s. */
+  edit<T>(edit: Edit<T>): Promise<T | undefined> {
+    const now = this.parts.clock.now();
+    const result = new Promise<unknown>((resolve) => {
+      this.#edits.push({ ...edit, settle: resolve, lookAt: now + COMMAND_MS / 4, giveUpAt: now + COMMAND_MS });
+    });
+    // it decides by a fresh view
+    if (!this.#isWriting) this.record = undefined;
+    this.touch();
+    return result as Promise<T | undefined>;
+  }
+
+  /** The replica looks at it now. */
+  touch(): void {
+    this.lookAt = -Infinity;
+    this.parts.touch(this);
+  }
+
+  /** A message says that the record has changed. */
+  hinted(): void {
+    this.#readAt = Math.min(this.#readAt, this.isInHurry ? -Infinity : this.parts.afterHerd());
+    this.touch();
+  }
+
+  /** A leader and a caller that waits look at once, the others not all at once. */
+  get isInHurry(): boolean {
+    return this.term !== undefined || this.#edits.length > 0 || (this.candidate.kind === 'lock' && this.isWanted);
+  }
+
+  /** The given-back term is being released, or its run has not ended. */
+  get isDraining(): boolean {
+    return this.term !== undefined && this.#releasing !== undefined;
+  }
+
+  /** The replica that leads, as far as this one knows: itself until it has given its term back. */
+  get leader(): string | undefined {
+    const { replicaId } = this.parts;
+    if (this.term !== undefined) return replicaId;
+    const { holder } = this.known.value ?? {};
+    return this.isHeld && holder !== undefined ? replicaOf(leaseOf(holder)) : undefined;
+  }
+
+  /** When the job was paused, by the clock of the store, as this replica knows. Undefined: it is not paused. */
   get pausedAt(): number | undefined {
-    return this.follower.watermarks.pausedAt;
+    return this.known.value?.pausedAt;
   }
 
-  /** Whether this replica has the lock: also while it waits for a run to end before it gives the lock back. */
-  get hasLock(): boolean {
-    return this.#held !== undefined;
+  /** The term in which runs may start. Undefined: this replica does not lead, or is giving its term back. */
+  get activeTerm(): Term | undefined {
+    return this.#releasing === undefined ? this.term : undefined;
   }
 
-  /** Whether the pause of now found this replica with the lock. It may have released it since. */
-  get ledUntilPause(): boolean {
-    return this.pausedAt !== undefined && this.pausedAt === this.#pauseAsLeader;
+  /** Until when, by the monotonic clock, nobody may take the record. -Infinity: it may be taken. */
+  graceEnd(): number {
+    const { clock, view } = this.parts;
+    if (view.isEmpty) return Infinity;
+    const times = { now: clock.now(), storeNow: view.storeNow(), lifeMs: this.candidate.lifeMs };
+    return decide.graceEnd(this.record ?? this.known, view, times);
   }
 
-  /** A lost term does not count, even if a run of it has not ended yet. */
-  get #held(): Term | undefined {
-    return this.#term?.isOver() === false ? this.#term : undefined;
+  /** Whether it must be read with each sync, because a late write may still change it. */
+  get isDoubtful(): boolean {
+    return this.#doubtUntil !== undefined;
   }
 
-  /** Competes for the job until it is stopped. Resolves when the lock is given back and nothing runs. Never rejects. */
-  async run(): Promise<void> {
-    const { jobs, messages, sessions } = this.replica;
-    const { initialDelayMs, name, lockExpiryMs } = this.options;
-    if (initialDelayMs > 0) await this.#waitFor(initialDelayMs);
-    if (this.#isStopped) return;
-    const removeJob = sessions.addJob(lockExpiryMs);
-    const removeWaiter = messages.addWaiter(name, this.follower);
-    jobs.competing += 1;
-    await this.#rounds();
-    jobs.competing -= 1;
-    removeWaiter();
-    removeJob();
+  /** Whether a living leader holds the record, as far as this replica knows. */
+  get isHeld(): boolean {
+    return (
+      !this.parts.view.isEmpty && decide.isHeld(this.known, this.#self, this.parts.view)
+    );
   }
 
-  /** One round after the other, from the start of a campaign to the end of its term. */
-  async #rounds(): Promise<void> {
-    while (!this.#isStopped) {
-      const round = new AbortController();
-      this.#round = round;
-      const cooldownMs = await this.#compete(round.signal);
-      if (cooldownMs > 0) await this.#waitFor(cooldownMs);
+  /** Nothing of it is open: it may be forgotten if it is not wanted. */
+  get isIdle(): boolean {
+    if (this.record === undefined || !this.#hasNothing) return false;
+    return this.parts.view.isEmpty || !decide.mustRelease(this.record, this.#self, this.parts.view);
+  }
+
+  /** Whether a withdrawal is done. A stray that an unknown write may have left is released later, or ends with its lease. */
+  get #isQuiet(): boolean {
+    return !this.isWanted && (this.record === undefined ? this.#hasNothing : this.isIdle);
+  }
+
+  get #hasNothing(): boolean {
+    return this.term === undefined && !this.#isWriting && this.candidate.isIdle;
+  }
+
+  /** Whether nothing refers to it any more. */
+  get isOver(): boolean {
+    return !this.isWanted && this.#edits.length === 0 && !this.isDoubtful && this.isIdle;
+  }
+
+  // ---- What was seen
+
+  /** The answer to a sync that left at `order`. */
+  seen(record: SeenRecord, order: number): void {
+    if (this.#isWriting || this.#settled > order) {
+      this.parts.wish(this.name);
+      return;
     }
+    const { view, observer } = this.parts;
+    this.#readAt = Infinity;
+    if (this.#doubtUntil !== undefined && view.storeTime >= this.#doubtUntil) this.#doubtUntil = undefined;
+    this.#take(record);
+    observer.seen?.(this, record);
+    this.touch();
   }
 
-  /** Resolves after `delayMs`, or at a stop. There is a controller only meanwhile: it takes half a kilobyte, and a replica may follow 1,000 jobs. */
-  async #waitFor(delayMs: number): Promise<void> {
-    if (this.#isStopped) return;
-    this.#wait = new AbortController();
-    await sleep(this.replica.context.clock, delayMs, this.#wait.signal);
-    this.#wait = undefined;
+  #take(record: SeenRecord): void {
+    const { holder, fencingToken = 0 } = record.value ?? {};
+    this.record = record;
+    this.known = record;
+    this.#highestToken = Math.max(this.#highestToken, fencingToken);
+    this.parts.view.meetLife(holderLifeMs(record));
+    if (holder !== undefined) this.#lastHolder = replicaOf(leaseOf(holder));
+    if (this.#left !== undefined && holder !== this.#left.term.holder) this.#reportReleased(true);
   }
 
-  /** No new term begins from now on. The current term ends as soon as its runner has returned. */
-  stop(reason: StopReason = 'shutdown'): void {
-    this.#isStopped = true;
-    this.#wait?.abort();
-    this.#endRound(reason);
+  /** Another incarnation: nothing that was seen counts. */
+  met(): void {
+    this.record = undefined;
+    const { term } = this;
+    if (term !== undefined && term.reclaimBy === undefined) {
+      term.reclaimBy = term.deadline;
+      term.before = this.known;
+    }
+    this.touch();
   }
 
-  /** The store has answered whether the job is paused on all replicas. A leader gives its term back. */
-  learnPause(pausedAt: number | undefined): void {
-    this.follower.watermarks.pausedAt = pausedAt;
-    if (pausedAt === undefined) return;
-    if (this.hasLock) this.#pauseAsLeader = pausedAt;
-    this.#endRound('paused');
-  }
-
-  /** Gives the term back once the run in flight has ended. Then it waits, so that other replicas acquire the lock first. */
-  stepDown(reason: StepDownReason = 'stepped-down'): void {
-    if (this.term !== undefined) this.#endRound(reason);
-  }
-
-  #endRound(reason: LeadershipReleaseReason): void {
-    if (this.#round?.signal.aborted !== false) return;
-    this.#reason = reason;
-    this.#round.abort(reason);
-  }
-
-  /** Resolves to how long it does not compete after that. */
-  async #compete(quit: AbortSignal): Promise<number> {
-    const term = await this.follower.campaign(quit);
-    return term === undefined ? 0 : this.#serve(term, quit);
-  }
-
-  /** Runs the job during the term, keeps the term alive meanwhile, and gives it back. */
-  async #serve(term: Term, quit: AbortSignal): Promise<number> {
-    const { context, jobs, messages } = this.replica;
-    const { notify } = context;
-    const { name: job } = this.options;
-    const { holder, fencingToken } = term;
-    const news = { name: job, holder, token: fencingToken };
-    const removeUser = term.session.addUser();
-    const stopRenewing = term.keepAlive();
-    jobs.leading += 1;
-    messages.publishGrant(news);
-    notify('leadershipGained', { job, fencingToken, ...term.takeover });
-    // its session may have ended already: then the runner reports what it found and starts nothing
-    onAbort(term.signal, () => {
-      const { end } = term;
-      if (end === 'expired' || end === 'preempted') notify('leadershipLost', { job, fencingToken, reason: end });
-      // the run outlives the connections, so its lock expires by itself
-      if (end === 'abandoned')
-        notify('leadershipReleased', { job, fencingToken, reason: 'shutdown', confirmed: false, runInFlight: true });
-    });
-    term.onRenewed(({ pausedAt, ...renewal }) => {
-      notify('leaseRenewed', { job, fencingToken, ...renewal });
-      this.learnPause(pausedAt);
-    });
-    this.#term = term;
-    // a repeated request was granted: the job may have been paused since it was first sent
-    this.learnPause(this.pausedAt);
-    const failure = await this.#spend(term, quit);
-    this.#term = undefined;
-
-    jobs.leading -= 1;
-    stopRenewing();
-    const confirmed = await term.release();
-    removeUser();
-    const reason = failure === undefined ? this.#reason : 'runner-failed';
-    const isReleased = term.end === 'released';
-    if (isReleased) notify('leadershipReleased', { job, fencingToken, reason, confirmed, runInFlight: false });
-    // also during a shutdown, which may still wait for other jobs
-    if (isReleased && confirmed) messages.repeatRelease(news);
-    // a replica that steps down also waits if it lost its lease before its run had ended
-    return isReleased || quit.aborted ? this.#cooldownAfter(reason) : 0;
-  }
-
-  /** The error of the runner. Undefined if it ended with its term or its round, as it should. */
-  async #spend(term: Term, quit: AbortSignal): Promise<unknown> {
-    const { name: job } = this.options;
-    try {
-      await this.lead(term, quit);
-      if (term.isOver() || quit.aborted) {
-        this.#failures = 0;
-        return undefined;
-      }
-      throw new Error(`the runner of job '${job}' ended before its term`);
-    } catch (error: unknown) {
+  /** Its write was answered. `revision`: the new one. Undefined: it was not written. Rejected: it is unknown. */
+  written(
+    answer: { readonly revision: number | undefined; readonly isRejected: boolean; readonly order: number },
+    write: RecordWrite,
+    ask: Pick<Write, 'ifRevision'> & { readonly until: number },
+  ): void {
+    this.#isWriting = false;
+    this.#settled = answer.order;
+    if (answer.isRejected) {
+      this.#doubtUntil = Math.max(this.#doubtUntil ?? 0, ask.until);
+      write.unknown?.(ask.ifRevision);
+    }
+    if (answer.revision === undefined) {
+      this.record = undefined;
       this.#failures += 1;
-      this.replica.context.notify('warning', runnerFailed(job, error));
-      return error;
+    } else {
+      this.#failures = 0;
+      this.#take({ revision: answer.revision, value: write.value });
+      write.applied?.();
+    }
+    this.touch();
+  }
+
+  /** A lease of this replica is over. */
+  leaseEnded(lease: Lease): void {
+    if (this.term?.lease === lease) this.#end('expired');
+  }
+
+  /** The deadline of a term that was not reclaimed has passed. */
+  expire(): void {
+    const { term, parts } = this;
+    if (term?.reclaimBy !== undefined && parts.clock.now() >= term.reclaimBy.now) this.#end('expired');
+  }
+
+  /** The process ends: what is not released now ends with its lease. */
+  abandon(): void {
+    const { term } = this;
+    if (term !== undefined) this.#end('abandoned');
+    this.#reportReleased(false);
+    for (const edit of this.#edits.splice(0)) edit.settle(undefined);
+    for (const settle of this.#idle.splice(0)) settle();
+  }
+
+  // ---- Looking
+
+  /** Decides from what was seen. Called when something has changed, and at {@link lookAt}. */
+  look(): void {
+    this.lookAt = Infinity;
+    this.#look();
+    if (this.#isQuiet) for (const settle of this.#idle.splice(0)) settle();
+  }
+
+  #look(): void {
+    const { name, parts, term } = this;
+    for (const edit of this.#edits) if (this.#isAt(edit.giveUpAt)) this.#close(edit, undefined);
+    if (this.#isWriting || parts.view.isEmpty) return;
+    if (this.#readAt < Infinity && this.#isAt(this.#readAt)) {
+      this.#readAt = Infinity;
+      parts.wish(name);
+    }
+    if (this.record === undefined) {
+      if (!parts.isComing(name, this.#settled)) parts.wish(name);
+      return;
+    }
+    // first: nothing may delay the end of a term
+    if (term !== undefined && !this.#isNamed(term, this.record)) return;
+    if (this.#lookAtEdits(this.record)) return;
+    if (this.term !== undefined) this.#lookAtTerm(this.term, this.record);
+    else this.#follow(this.record);
+  }
+
+  /** Has the time come? If not, it looks again then. */
+  #isAt(at: number): boolean {
+    if (this.parts.clock.now() >= at) return true;
+    this.lookAt = Math.min(this.lookAt, at);
+    return false;
+  }
+
+  get #self(): decide.Self {
+    return { replicaId: this.parts.replicaId, holder: this.term?.holder };
+  }
+
+  // ---- Following
+
+  #follow(record: SeenRecord): void {
+    const { parts, candidate } = this;
+    const { view, clock } = parts;
+    if (!this.#wants(record)) {
+      this.#takeAt = undefined;
+      if (candidate.isIdle && decide.mustRelease(record, this.#self, view) && this.#mayWrite)
+        this.#writeRelease(record.value ?? {}, false);
+      return;
+    }
+    const lease = parts.leaseFor(candidate.lifeMs);
+    if (!lease.isValid(clock)) return;
+    if (decide.isHeld(record, this.#self, view)) {
+      this.#watch(record);
+      return;
+    }
+    if (!this.#isAt(this.graceEnd())) return;
+    this.#takeAt ??= clock.now() + (candidate.kind === 'lock' ? 0 : decide.takeDelayMs(parts.crowd(), parts.random));
+    if (this.#isAt(this.#takeAt) && this.#mayWrite) this.#tryToTake(record, lease);
+  }
+
+  #wants({ value, isUnreadable }: SeenRecord): boolean {
+    if (!this.isWanted || this.parts.isStopping || isUnreadable || value?.pausedAt !== undefined) return false;
+    return this.candidate.isIdle && this.#isAt(this.#standBackUntil);
+  }
+
+  /** Another replica holds it: looks when its lease ends, unless it was renewed by then. */
+  #watch({ value }: SeenRecord): void {
+    const { parts } = this;
+    this.#takeAt = undefined;
+    if (value?.holder === undefined) return;
+    const lease = leaseOf(value.holder);
+    const end = parts.view.endOf(lease);
+    if (parts.clock.now() < end) {
+      this.#watched = undefined;
+      this.#isAt(end);
+      return;
+    }
+    this.#watched ??= { lease, delayMs: this.isInHurry ? 0 : parts.afterHerd() - parts.clock.now() };
+    if (this.#isAt(end + this.#watched.delayMs)) parts.wish(this.name);
+  }
+
+  #tryToTake(record: SeenRecord, lease: Lease): void {
+    const { candidate, parts } = this;
+    const { clock, view } = parts;
+    this.#takeAt = undefined;
+    const before = record.value ?? {};
+    const storeNow = view.storeNow();
+    const holder = `${lease.id}#${parts.nextAttempt()}`;
+    const fencingToken = decide.nextFencingToken(record, this.#highestToken, storeNow);
+    const claimsLostUntil = decide.claimsLostUntil(record, view, { storeNow, wallNow: clock.wallNow() });
+    const backlog: Backlog = { record: record.value, claimsLostUntil, takenAt: storeNow };
+    const left = decide.leftBehind(before, this.#memory);
+    const own = candidate.inherit(left, backlog);
+    const incarnation = view.incarnation.id;
+    const takeover = this.#takeover(record);
+    this.#write(
+      { ...before, ...own, holder, fencingToken, incarnation },
+      {
+        isPublished: true,
+        applied: () => {
+          const facts = { name: this.name, holder, fencingToken, lease, backlog };
+          this.#begin(
+            new Term(facts, this.#surroundings(), { own, incarnation, ignoredCommand: before.command?.id }),
+            takeover,
+          );
+        },
+      },
+    );
+  }
+
+  #takeover({ value }: SeenRecord): Takeover {
+    const after = this.#lastHolder;
+    if (value === undefined) return { because: this.parts.view.incarnation.isFirst ? 'first' : 'free', after };
+    if (value.holder === undefined) return { because: 'released', after };
+    return { because: 'lease-ended', after };
+  }
+
+  #surroundings() {
+    const { clock, view } = this.parts;
+    return {
+      clock,
+      storeNow: () => view.storeNow(),
+      takeReports: () => {
+        this.parts.takeReports();
+      },
+      changed: () => {
+        this.touch();
+      },
+      doubted: () => {
+        this.parts.wishSync();
+      },
+      remember: (token: number, fields: OwnFields) => {
+        if (this.#memory.fencingToken === token) this.#memory = { ...this.#memory, ...fields };
+      },
+    };
+  }
+
+  /** The take was applied. What does not begin now is a stray. */
+  #begin(term: Term, takeover: Takeover): void {
+    const { candidate, parts } = this;
+    const mayBegin = parts.isInUse(term.lease) && term.lease.isValid(parts.clock) && this.isWanted && !parts.isStopping;
+    if (!mayBegin || term.incarnation !== parts.view.incarnation.id) return;
+    this.term = term;
+    this.#releasing = undefined;
+    this.#standBackMs = 0;
+    parts.observer.gained?.(term, takeover);
+    candidate.lead(term);
+  }
+
+  // ---- Leading
+
+  /** Whether the record names the term. If not, the term is over, or the record is written again in a new incarnation. */
+  #isNamed(term: Term, record: SeenRecord): boolean {
+    const { clock, replicaId, view } = this.parts;
+    const mayReclaim = term.reclaimBy === undefined || clock.now() < term.reclaimBy.now;
+    const step = decide.termStep(term, record, view, { replicaId, mayReclaim });
+    switch (step) {
+      case 'serve':
+        return true;
+      case 'reclaimed':
+        term.incarnation = view.incarnation.id;
+        term.reclaimBy = undefined;
+        term.before = undefined;
+        return true;
+      case 'reclaim':
+        if (term.reclaimBy !== undefined) this.#isAt(term.reclaimBy.now);
+        this.#save(term, record, true);
+        return false;
+      case 'lost':
+        this.#end('preempted');
+        return false;
+      case 'expired':
+        this.#end('expired');
+        return false;
     }
   }
 
-  /** How long this replica waits so that others acquire first. A runner may fail on this replica only. */
-  #cooldownAfter(reason: LeadershipReleaseReason): number {
-    const { settings, random } = this.replica.context;
-    if (['stepped-down', 'failed-calls', 'rebalance'].includes(reason)) return COOLDOWN_MS;
-    return reason === 'runner-failed' ? Math.max(COOLDOWN_MS, backoffMs(this.#failures, settings, random)) : 0;
+  #lookAtTerm(term: Term, record: SeenRecord): void {
+    const { candidate, parts } = this;
+    const { value = {} } = record;
+    this.#obey(term, value);
+    if (value.pausedAt !== undefined) this.#release('paused');
+    else if (parts.isStopping) this.#release('shutdown');
+    if (this.#releasing !== undefined && candidate.isIdle) {
+      this.#writeRelease(decide.patched(record, term, parts.view.incarnation.id), true);
+      return;
+    }
+    if (term.isUnsaved && (term.isUrgent || parts.isSaving) && shows(value, term.own)) {
+      term.shown(term.version);
+    }
+    const keepAt = candidate.kind === 'lock' ? this.#writtenAt + KEEP_LOCK_MS : Infinity;
+    const isDue = term.isUrgent || term.order !== undefined || (term.isUnsaved && parts.isSaving);
+    if (isDue || (keepAt < Infinity && this.#isAt(keepAt))) this.#save(term, record, term.order !== undefined);
+  }
+
+  #save(term: Term, record: SeenRecord, isPublished: boolean): void {
+    if (!this.#mayWrite) return;
+    const { holder, fencingToken, version } = term;
+    const incarnation = this.parts.view.incarnation.id;
+    const value = { ...decide.patched(record, term, incarnation), holder, fencingToken, incarnation };
+    this.#write(value, {
+      isPublished,
+      applied: () => {
+        term.shown(version);
+      },
+    });
+  }
+
+  /** A command is answered first. When the record shows the answer, it is carried out. */
+  #obey(term: Term, { command, run }: JobRecord): void {
+    const { order } = term;
+    if (order !== undefined) {
+      const isThere = command?.id === order.id;
+      // the next command may be there already
+      const isShown = isThere
+        ? command.outcome !== undefined
+        : order.fields !== undefined && shows({ ...(run && { run }) }, order.fields);
+      if (isThere && !isShown) return;
+      term.order = undefined;
+      // once, also if an old snapshot shows it again
+      term.ignoredCommand = order.id;
+      if (!isShown) order.cancel?.();
+      else {
+        if (order.fields !== undefined) term.own = { ...term.own, ...order.fields };
+        order.act?.();
+      }
+      return;
+    }
+    if (!decide.isToBeObeyed(command, term.ignoredCommand, this.parts.view.storeNow())) return;
+    const { id, action } = command;
+    if (this.#releasing !== undefined) term.order = { id, outcome: 'releasing' };
+    else if (action === 'trigger') term.order = { id, ...this.candidate.trigger(term, id) };
+    else {
+      term.order = { id, outcome: 'stepped-down' };
+      this.#standBackMs = STAND_BACK_MS;
+      this.#release('stepped-down');
+    }
+  }
+
+  #end(how: TermEnd): void {
+    const { term } = this;
+    if (term === undefined) return;
+    this.term = undefined;
+    this.#memory = { ...term.own, fencingToken: term.fencingToken };
+    const reason = this.#releasing ?? 'shutdown';
+    this.#releasing = undefined;
+    if (how === 'released') this.#left = { term, reason };
+    term.finish(how);
+    if (how !== 'released') this.parts.observer.lost?.(term, how);
+    this.touch();
+  }
+
+  // ---- Releasing
+
+  #release(reason: LeadershipReleaseReason): void {
+    if (this.term === undefined || this.#releasing !== undefined) return;
+    this.#releasing = reason;
+    this.candidate.drain(reason);
+  }
+
+  /** Writes the record without the holder, with what the term leaves. */
+  #writeRelease(value: JobRecord, isOfTerm: boolean): void {
+    const { candidate, parts } = this;
+    if (isOfTerm) {
+      if (this.#standBackMs > 0) this.#standBackUntil = parts.clock.now() + this.#standBackMs;
+      this.#standBackMs = 0;
+      this.#end('released');
+    }
+    const left = candidate.kind === 'job' ? decide.leftBehind(value, this.#memory) : {};
+    this.#write(decide.released(value, left, parts.view.incarnation.id), { isPublished: true });
+  }
+
+  #reportReleased(isConfirmed: boolean): void {
+    if (this.#left === undefined) return;
+    const { term, reason } = this.#left;
+    this.#left = undefined;
+    this.parts.observer.released?.(term, reason, isConfirmed);
+  }
+
+  // ---- Edits of callers
+
+  /** Whether one is being written. */
+  #lookAtEdits(record: SeenRecord): boolean {
+    const { value = {}, revision } = record;
+    for (const edit of this.#edits) {
+      const result = edit.resultOf(value, revision);
+      if (result !== undefined) {
+        this.#close(edit, result);
+        continue;
+      }
+      const changed = record.isUnreadable ? undefined : edit.change(value);
+      if (changed !== undefined) {
+        const incarnation = this.parts.view.incarnation.id;
+        const steered = decide.isOfNow(changed, this.parts.view) ? changed : { ...changed, steeredIn: incarnation };
+        this.#write(steered, { isPublished: true, until: edit.until, unknown: (on) => edit.wasUnknown?.(on) });
+        return true;
+      }
+      if (!this.#isAt(edit.lookAt)) continue;
+      edit.lookAt = this.parts.clock.now() + COMMAND_MS / 4;
+      this.parts.wish(this.name);
+      this.#isAt(edit.lookAt);
+    }
+    return false;
+  }
+
+  #close(edit: OpenEdit, result: unknown): void {
+    this.#edits = this.#edits.filter((other) => other !== edit);
+    edit.settle(result);
+  }
+
+  get #mayWrite(): boolean {
+    if (this.#failures < 2) return true;
+    return this.#isAt(this.#writtenAt + Math.min(FIRST_PAUSE_MS * 2 ** (this.#failures - 2), LONGEST_PAUSE_MS));
+  }
+
+  #write(value: JobRecord, write: Omit<RecordWrite, 'value'>): void {
+    const { record = ABSENT } = this;
+    const isLock = this.candidate.kind === 'lock';
+    this.#isWriting = true;
+    this.#writtenAt = this.parts.clock.now();
+    this.parts.write(this, { ...write, value, ...(isLock && { forgetAfterMs: FORGET_LOCK_MS }) }, record.revision);
   }
 }

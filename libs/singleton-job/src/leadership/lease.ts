@@ -1,47 +1,92 @@
 import { type Clock, instant, type Instant } from '../base/time/clock.js';
+import { type LeaseId, lifeOf } from '../store/store.js';
 
-/**
- * Until when a replica may rely on an answer of the store: the time at which the request was *sent* plus nine tenths of the new life.
- * The store may have carried out the request right then, so a slow answer can only shorten a lease. (RenewDeadline of client-go and the
- * validity time of Redlock follow the same rule.)
- *
- * The last tenth is the safety margin. An aborted run ends in it, and it covers the drift between the clocks of replica and store.
- */
-export function deadlineOf(sent: Instant, lifeMs: number): Instant {
-  const validMs = lifeMs - safetyMarginMs(lifeMs);
-  return { now: sent.now + validMs, wall: sent.wall + validMs };
+/** Its owner stops relying on a lease so much of its life before the store ends it. */
+const SAFETY_MARGIN = 0.1;
+
+/** How long the owner of a lease may rely on it after the request that renewed it was sent. */
+export function trustedMs(lifeMs: number): number {
+  return lifeMs * (1 - SAFETY_MARGIN);
 }
 
-/** The part of a life that is not relied on: the last tenth. */
-export function safetyMarginMs(lifeMs: number): number {
-  return lifeMs / 10;
+/** Whether the moment has not come by either clock. */
+export function isBefore(clock: Clock, { now, wall }: Instant): boolean {
+  return clock.now() < now && clock.wallNow() < wall;
 }
 
-/**
- * Whether a deadline has not passed on either clock. The clocks are read each time: after a blocked event loop, timers are late. The wall
- * clock counts too, because the monotonic clock stops while a host is suspended.
- */
-export function isBefore(clock: Clock, deadline: Instant): boolean {
-  const { now, wall } = instant(clock);
-  return now < deadline.now && wall < deadline.wall;
+/** "This replica is alive", as its owner knows it. */
+export class Lease {
+  readonly lifeMs: number;
+  /**
+   * Until then the owner relies on it: nine tenths of its life after the last confirmed request left. By the monotonic clock it is given up
+   * then. By the wall clock alone, which may jump, no run starts. Undefined: never confirmed.
+   */
+  deadline: Instant | undefined;
+  /** Not confirmed yet in this incarnation. */
+  mustGrant = true;
+
+  constructor(readonly id: LeaseId) {
+    this.lifeMs = lifeOf(id);
+  }
+
+  /** A request that was sent at `sent` has renewed it. An answer that is late changes nothing. */
+  extend(sent: Instant): void {
+    const ms = trustedMs(this.lifeMs);
+    if (this.deadline !== undefined && sent.now + ms < this.deadline.now) return;
+    this.deadline = { now: sent.now + ms, wall: sent.wall + ms };
+  }
+
+  /** Whether a run may start under it. */
+  isValid(clock: Clock): boolean {
+    return this.deadline !== undefined && isBefore(clock, this.deadline);
+  }
 }
 
-/** The earlier of two deadlines, on each clock. */
-export function earlier(a: Instant, b: Instant): Instant {
-  return { now: Math.min(a.now, b.now), wall: Math.min(a.wall, b.wall) };
-}
+/** The leases of this replica that are in use: one for each `lockExpiry`. */
+export class OwnLeases {
+  readonly #byLife = new Map<number, Lease>();
+  #made = 0;
 
-/** The later of two deadlines of the same kind. Answers may arrive in any order, and none of them shortens a lease. */
-export function later(a: Instant, b: Instant): Instant {
-  return a.now >= b.now ? a : b;
-}
+  constructor(
+    private readonly replicaId: string,
+    private readonly clock: Clock,
+  ) {}
 
-/** A lock still exists in the last millisecond of its life. */
-export const AFTER_TTL_MS = 1;
-/** Spreads the requests of replicas that wait for the same moment. */
-export const TTL_JITTER_MS = 20;
+  get all(): readonly Lease[] {
+    return [...this.#byLife.values()];
+  }
 
-/** How long to wait until a lock with `ttlMs` to live can be acquired, if it is not renewed. */
-export function afterTtlMs(ttlMs: number, random: () => number): number {
-  return ttlMs + AFTER_TTL_MS + random() * TTL_JITTER_MS;
+  get(lifeMs: number): Lease | undefined {
+    return this.#byLife.get(lifeMs);
+  }
+
+  /** The lease with this id, if it is in use. */
+  find(id: LeaseId): Lease | undefined {
+    const lease = this.#byLife.get(lifeOf(id));
+    return lease?.id === id ? lease : undefined;
+  }
+
+  make(lifeMs: number): Lease {
+    this.#made += 1;
+    const lease = new Lease(`${this.replicaId}.${this.#made}@${lifeMs}`);
+    this.#byLife.set(lifeMs, lease);
+    return lease;
+  }
+
+  /** It is not used any more. The next one of this life has another id. */
+  end(lease: Lease): void {
+    if (this.#byLife.get(lease.lifeMs) === lease) this.#byLife.delete(lease.lifeMs);
+  }
+
+  /** Those whose deadline has passed by the monotonic clock. */
+  overdue(): readonly Lease[] {
+    const now = this.clock.now();
+    return this.all.filter(({ deadline }) => deadline !== undefined && now >= deadline.now);
+  }
+
+  /** Those that no run may start under, because the wall clock was set ahead or the host was suspended. */
+  get areDoubted(): boolean {
+    const { wall } = instant(this.clock);
+    return this.all.some(({ deadline }) => deadline !== undefined && wall >= deadline.wall);
+  }
 }

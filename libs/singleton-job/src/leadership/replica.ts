@@ -1,128 +1,572 @@
-import { setMaxListeners } from 'node:events';
-import { type Notify } from '../base/events/events.js';
-import { type LockStore } from '../store/lock-store.js';
-import { type BackoffPolicy } from '../base/time/backoff.js';
-import { type Clock } from '../base/time/clock.js';
+import { type Clock, type Timer } from '../base/time/clock.js';
 import { within } from '../base/time/within.js';
-import { Acquirer } from './acquirer.js';
-import { AfterRestart } from './after-restart.js';
-import { type HeartbeatBackup } from './heartbeat-backup.js';
-import { Heartbeats } from './heartbeats.js';
-import { LockMessages } from './lock-messages.js';
-import { Renewals } from './renewals.js';
-import { SessionList } from './session-list.js';
-import { Sessions } from './sessions.js';
-import { StoreClient } from './store-client/store-client.js';
+import { type Store, type SyncResult, type Write } from '../store/store.js';
+import {
+  type Candidate,
+  type Crowd,
+  Election,
+  type ElectionObserver,
+  type ElectionParts,
+  type RecordWrite,
+} from './election.js';
+import { Heartbeat, heartbeatIntervalFor, type Sync } from './heartbeat.js';
+import { type Lease, OwnLeases } from './lease.js';
+import { type SeenRecord, seenRecord } from './record.js';
+import { View } from './view.js';
 
-interface ReplicaSettings extends BackoffPolicy {
-  /** `nodeId-random`: the readable name of this process in holders and sessions. */
-  readonly id: string;
+/** A term writes what can wait so often, all terms in one request. */
+const SAVE_MS = 10_000;
+/** How often a replica looks that gets no messages. */
+const POLL_MS = 1_000;
+/** How long a close waits for its last requests. */
+const CLOSE_MS = 500;
+/** Elections that look again because of each other. More than a few times is a mistake of ours, which must not block the event loop. */
+const MOST_PASSES = 10;
+
+/** What the heartbeat thread is told, and what it reports. */
+export interface HeartbeatBackup {
+  /** Times are by the monotonic clock, which both threads share. */
+  update(state: {
+    readonly incarnation: string;
+    readonly sentAt: number;
+    readonly intervalMs: number;
+    readonly leases: readonly Lease[];
+  }): void;
+  /** Leases that it has renewed since the last call. It works without a turn of the event loop. */
+  takeReports(): readonly {
+    readonly incarnation: string;
+    readonly id: string;
+    readonly sent: { readonly now: number; readonly wall: number };
+  }[];
+  close(): Promise<void>;
 }
 
-interface ReplicaParts {
-  readonly store: LockStore;
+/** What a replica tells, beside what its elections tell. */
+export interface ReplicaObserver extends ElectionObserver {
+  connected?(): void;
+  disconnected?(error: Error): void;
+  /** Messages arrive, or do not. */
+  listening?(isListening: boolean): void;
+  warning?(warning: { readonly code: string; readonly message: string }): void;
+  /** `isNew`: it shows another incarnation than the answer before. */
+  synced?(sync: Sync, result: SyncResult, isNew: boolean): void;
+  syncFailed?(error: unknown): void;
+  writeFailed?(error: unknown, names: readonly string[]): void;
+}
+
+/** What a replica is made of. */
+export interface ReplicaParts {
+  /** The name of this process in leases: different for each process. */
+  readonly id: string;
+  /** `lockExpiry` of the module. */
+  readonly lifeMs: number;
+  readonly heartbeatIntervalMs: number;
+  readonly store: Store;
   readonly clock: Clock;
-  readonly notify: Notify;
   /** In [0, 1). */
   readonly random: () => number;
-  /** Sends heartbeats while the event loop is blocked. */
+  readonly observer: ReplicaObserver;
   readonly backup?: HeartbeatBackup | undefined;
 }
 
-/** What every part of a replica needs. */
-export interface ReplicaContext extends Pick<ReplicaParts, 'clock' | 'notify' | 'random'> {
-  readonly id: ReplicaSettings['id'];
-  readonly client: StoreClient;
-  readonly settings: BackoffPolicy;
-  /** Aborts when the replica closes: leases end, and nothing new begins. */
-  readonly closing: AbortSignal;
+interface OpenWrite {
+  readonly election: Election;
+  readonly write: RecordWrite;
+  readonly ask: Write;
+  readonly until: number;
 }
 
-/** How long the close waits for requests in the background. */
-const CLOSE_MS = 500;
-
-/** Puts together what all elections and locks of a process share, and opens and closes it. */
+/**
+ * One process: what it has seen, its leases, and its elections in one table with one timer. Whatever happens ends in a turn: deadlines first, then
+ * each election looks, then what they want to write and to read leaves.
+ */
 export class Replica {
-  readonly context: ReplicaContext;
-  readonly sessions: Sessions;
-  /** The sessions of all replicas. */
-  readonly list = new SessionList();
-  readonly heartbeats: Heartbeats;
-  readonly restarts: AfterRestart;
-  readonly messages: LockMessages;
-  readonly renewals: Renewals;
-  readonly acquirer: Acquirer;
-  /** How many jobs this replica competes for or leads, and how many it leads. */
-  readonly jobs = { competing: 0, leading: 0 };
-  readonly #closing = new AbortController();
+  readonly view: View;
+  readonly leases: OwnLeases;
+  readonly #heartbeat: Heartbeat;
+  readonly #elections = new Map<string, Election>();
+  readonly #electionParts: ElectionParts;
+  #outbox: OpenWrite[] = [];
+  #openWrites = 0;
+  /** Reads of callers: an overview. */
+  #reads: {
+    readonly names: ReadonlySet<string>;
+    readonly found: Map<string, SeenRecord>;
+    readonly settle: (isDone: boolean) => void;
+  }[] = [];
+  #state: 'new' | 'open' | 'closing' | 'closed' = 'new';
+  #isInTurn = false;
+  #isTurnComing = false;
+  #timer: { readonly at: number; readonly timer: Timer } | undefined;
+  #saveAt = 0;
+  #isSaving = false;
+  #pollAt = -Infinity;
+  #readAllAt = Infinity;
+  #attempts = 0;
+  #crowd: Crowd | undefined;
+  #drained: (() => void)[] = [];
   #closed: Promise<void> | undefined;
 
-  constructor(
-    settings: ReplicaSettings,
-    private readonly parts: ReplicaParts,
-  ) {
-    const { store, clock, notify, random, backup } = parts;
-    const { id, heartbeatIntervalMs: intervalMs } = settings;
-    const client = new StoreClient({ store, clock, notify, random, backoff: settings });
-    this.context = { id, clock, notify, random, client, settings, closing: this.#closing.signal };
-    // every lease listens to this signal; Node would warn about a leak
-    setMaxListeners(0, this.#closing.signal);
-    this.renewals = new Renewals(clock);
-    this.messages = new LockMessages(this.context, this.renewals);
-    this.acquirer = new Acquirer(this.context, this.messages);
-    this.restarts = new AfterRestart(clock, () => {
-      client.onStoreRestart();
-      this.messages.eachWaiter((waiter) => waiter.onStoreRestart?.());
-    });
-    this.sessions = new Sessions(this.context, () => this.heartbeats);
-    const { list, restarts, sessions } = this;
-    const onAnswer = (changed: { readonly list: boolean; readonly pauses: boolean }): void => {
-      this.messages.eachWaiter((waiter) => {
-        if (changed.list) waiter.sessionsChanged?.();
-        if (changed.pauses) waiter.pausesChanged?.();
-        waiter.heartbeatAnswered?.();
-      });
-    };
-    this.heartbeats = new Heartbeats(this.context, { sessions, list, restarts, intervalMs, backup, onAnswer });
+  constructor(private readonly parts: ReplicaParts) {
+    const { id, clock, store, observer, random } = parts;
+    this.view = new View(clock);
+    this.leases = new OwnLeases(id, clock);
+    this.#heartbeat = new Heartbeat(clock);
+    if (store.publish === undefined) this.#pollAt = 0;
     store.addListener({
-      warning: (warning) => {
-        notify('warning', warning);
+      connected: () => {
+        this.#heartbeat.retryNow();
+        this.#readAllAt = this.#isInHurry ? -Infinity : this.#afterHerd();
+        observer.connected?.();
+        this.#turnSoon();
       },
-      message: (message) => {
-        // the store decides which sessions have ended, not the message
-        const isNews = message.kind === 'sessions-ended' && message.sessions.some((id) => !list.hasEnded(id));
-        if (isNews) void this.heartbeats.send();
+      disconnected: (error) => observer.disconnected?.(error),
+      listening: (isListening) => {
+        this.#pollAt = isListening ? Infinity : 0;
+        if (isListening) this.#readAllAt = Math.min(this.#readAllAt, this.#isInHurry ? -Infinity : this.#afterHerd());
+        observer.listening?.(isListening);
+        this.#turnSoon();
       },
+      hint: (names) => {
+        this.#hinted(names);
+      },
+      warning: (warning) => observer.warning?.(warning),
     });
+    const isStopping = (): boolean => this.isClosing;
+    const isSaving = (): boolean => this.#isSaving;
+    this.#electionParts = {
+      replicaId: id,
+      clock,
+      view: this.view,
+      observer,
+      random,
+      get isStopping() {
+        return isStopping();
+      },
+      get isSaving() {
+        return isSaving();
+      },
+      leaseFor: (lifeMs) => this.#leaseFor(lifeMs),
+      isInUse: (lease) => this.leases.get(lease.lifeMs) === lease,
+      takeReports: () => {
+        this.#takeReports();
+      },
+      crowd: () => this.#countCrowd(),
+      wish: (name) => {
+        this.#heartbeat.wish(name);
+      },
+      wishSync: () => {
+        this.#heartbeat.wishSync();
+        this.#turnSoon();
+      },
+      isComing: (name, order) => this.#heartbeat.isComing(name, order),
+      afterHerd: () => this.#afterHerd(),
+      write: (election, write, ifRevision) => {
+        this.#write(election, write, ifRevision);
+      },
+      touch: () => {
+        this.#turnSoon();
+      },
+      nextAttempt: () => {
+        this.#attempts += 1;
+        return this.#attempts;
+      },
+    };
   }
 
-  /** Begins to connect, once. It does not wait for the store and does not fail without it. */
+  get id(): string {
+    return this.parts.id;
+  }
+
+  /** How often heartbeats are sent. */
+  get intervalMs(): number {
+    const lives = this.leases.all.map(({ lifeMs }) => lifeMs);
+    return heartbeatIntervalFor(this.parts.heartbeatIntervalMs, Math.min(this.parts.lifeMs, ...lives));
+  }
+
+  get isClosing(): boolean {
+    return this.#state === 'closing' || this.#state === 'closed';
+  }
+
+  get elections(): readonly Election[] {
+    return [...this.#elections.values()];
+  }
+
+  /** Begins to connect, once. Neither waits for the store nor fails without it. */
   open(): void {
-    this.context.client.open({
-      greet: () => this.heartbeats.greet(),
-      ready: (isReconnect) => {
-        if (!isReconnect) return;
-        this.renewals.renewAll();
-        this.messages.eachWaiter((waiter) => waiter.connected?.());
-      },
-    });
+    if (this.#state !== 'new') return;
+    this.#state = 'open';
+    this.parts.store.open();
+    this.#turnSoon();
   }
 
-  /** Ends sessions under which nothing runs, and closes the connections. Locks and sessions in use expire by themselves. */
+  /** The election for a candidate. It does not compete yet. */
+  electionFor(candidate: Candidate): Election {
+    const known = this.#elections.get(candidate.name);
+    if (known?.candidate === candidate) return known;
+    const election = new Election(candidate, this.#electionParts);
+    this.#elections.set(candidate.name, election);
+    return election;
+  }
+
+  /** The election of this record, if this replica has one. */
+  find(name: string): Election | undefined {
+    return this.#elections.get(name);
+  }
+
+  /** Reads records now, whether this replica competes for them or not. Undefined: no answer within `limitMs`. */
+  async read(names: readonly string[], limitMs: number): Promise<ReadonlyMap<string, SeenRecord> | undefined> {
+    if (names.length === 0) return new Map();
+    const found = new Map<string, SeenRecord>();
+    const isDone = new Promise<boolean>((settle) => this.#reads.push({ names: new Set(names), found, settle }));
+    for (const name of names) this.#heartbeat.wish(name);
+    this.#turnSoon();
+    const timer = this.parts.clock.setTimer(limitMs, () => {
+      this.#settleReads(({ found: other }) => other === found, false);
+    });
+    const result = await isDone;
+    timer.cancel();
+    return result ? found : undefined;
+  }
+
+  /** Ends leases under which nothing runs, and closes the connections. What runs keeps its lease, which ends by itself. */
   close(): Promise<void> {
     this.#closed ??= this.#close();
     return this.#closed;
   }
 
   async #close(): Promise<void> {
-    const { client, clock } = this.context;
-    // before the sessions end: a run that continues must not count as a lost lease
-    this.#closing.abort();
-    this.messages.stop();
-    this.heartbeats.stop();
-    this.sessions.stop();
-    if (client.isConnected) await within(clock, CLOSE_MS, client.drained());
-    this.renewals.stop();
-    await Promise.all([client.close(), this.parts.backup?.close()]);
+    const { clock, store, backup } = this.parts;
+    const wasOpen = this.#state === 'open';
+    this.#state = 'closing';
+    if (wasOpen && !this.view.isEmpty)
+      await within(
+        clock,
+        CLOSE_MS,
+        this.#sayGoodbye().catch(() => undefined),
+      );
+    this.#state = 'closed';
+    this.#timer?.timer.cancel();
+    for (const election of this.elections) election.abandon();
+    this.#settleReads(() => true, false);
+    await Promise.all([wasOpen ? store.close() : undefined, backup?.close()]);
+  }
+
+  async #sayGoodbye(): Promise<void> {
+    this.#turn(() => {
+      for (const election of this.#elections.values()) election.lookAt = -Infinity;
+    });
+    while (this.#openWrites > 0) await new Promise<void>((resolve) => this.#drained.push(resolve));
+    const inUse = new Set(this.elections.flatMap(({ term }) => term?.lease.id ?? []));
+    const revoke = this.leases.all.map(({ id }) => id).filter((id) => !inUse.has(id));
+    if (revoke.length > 0) await this.parts.store.sync({ isNewcomer: false, renew: [], grant: [], revoke, read: [] });
+  }
+
+  // ---- Turns
+
+  /** Many events of one turn of the event loop make one turn here, and what has arrived from the store is read before. */
+  #turnSoon(): void {
+    if (this.#isInTurn || this.#isTurnComing || this.#state === 'new' || this.#state === 'closed') return;
+    this.#isTurnComing = true;
+    void this.parts.clock.afterIo().then(() => {
+      this.#isTurnComing = false;
+      this.#turn();
+    });
+  }
+
+  #turn(what?: () => void): void {
+    if (this.#state === 'closed') return;
+    this.#isInTurn = true;
+    this.#crowd = undefined;
+    try {
+      what?.();
+      this.#expire();
+      this.#look();
+    } finally {
+      this.#isInTurn = false;
+    }
+  }
+
+  #look(): void {
+    const now = this.parts.clock.now();
+    this.#isSaving = now >= this.#saveAt;
+    if (this.#isSaving) {
+      this.#saveAt = now + SAVE_MS;
+      for (const election of this.#elections.values()) if (election.term?.isUnsaved === true) election.lookAt = now;
+    }
+    for (let pass = 0; pass < MOST_PASSES && this.#lookAtElections(now); pass++);
+    this.#grantLeases();
+    if (this.leases.areDoubted) this.#heartbeat.wishSync();
+    if (now >= Math.min(this.#pollAt, this.#readAllAt)) this.#readAll(now);
+    const { intervalMs } = this;
+    if (now >= this.#heartbeat.dueAt(intervalMs) && this.#state === 'open') this.#sync(intervalMs);
+    this.#send();
+    this.#setTimer(intervalMs);
+    this.#tellThread(intervalMs);
+  }
+
+  /** Whether one of them has looked. */
+  #lookAtElections(now: number): boolean {
+    let hasLooked = false;
+    for (const [name, election] of this.#elections) {
+      if (election.lookAt > now) continue;
+      hasLooked = true;
+      election.look();
+      if (election.isOver) this.#elections.delete(name);
+    }
+    return hasLooked;
+  }
+
+  #setTimer(intervalMs: number): void {
+    if (this.#state !== 'open') return;
+    let at = Math.min(this.#saveAt, this.#pollAt, this.#readAllAt, this.#heartbeat.dueAt(intervalMs));
+    for (const election of this.#elections.values()) at = Math.min(at, election.lookAt);
+    for (const { deadline } of this.leases.all) if (deadline !== undefined) at = Math.min(at, deadline.now);
+    if (this.#timer !== undefined && this.#timer.at <= at) return;
+    this.#timer?.timer.cancel();
+    const { clock } = this.parts;
+    const timer = clock.setTimer(Math.max(at - clock.now(), 0), () => {
+      this.#timer = undefined;
+      this.#turnSoon();
+    });
+    this.#timer = { at, timer };
+  }
+
+  // ---- Leases
+
+  #leaseFor(lifeMs: number): Lease {
+    const lease = this.leases.get(lifeMs);
+    if (lease !== undefined) return lease;
+    this.view.meetLife(lifeMs);
+    this.#heartbeat.wishSync();
+    return this.leases.make(lifeMs);
+  }
+
+  /** One lease of the module, and one for each other `lockExpiry`, from the first use on. */
+  #grantLeases(): void {
+    if (this.isClosing) return;
+    let isUsed = false;
+    for (const { isWanted, candidate } of this.#elections.values()) {
+      if (!isWanted) continue;
+      isUsed = true;
+      this.#leaseFor(candidate.lifeMs);
+    }
+    // a command of a replica that competes for nothing needs an incarnation too
+    const isNothingNoted = this.view.isUnnoted && this.#elections.size > 0;
+    if (isUsed || isNothingNoted || this.leases.all.length > 0) this.#leaseFor(this.parts.lifeMs);
+  }
+
+  /** Gives up what is past its deadline. */
+  #expire(): void {
+    this.#takeReports();
+    for (const lease of this.leases.overdue()) this.#endLease(lease);
+    for (const election of this.#elections.values()) election.expire();
+  }
+
+  #endLease(lease: Lease): void {
+    this.leases.end(lease);
+    for (const election of this.#elections.values()) election.leaseEnded(lease);
+  }
+
+  #takeReports(): void {
+    for (const { incarnation, id, sent } of this.parts.backup?.takeReports() ?? []) {
+      if (!this.view.isEmpty && incarnation === this.view.incarnation.id) this.leases.find(id)?.extend(sent);
+    }
+  }
+
+  #tellThread(intervalMs: number): void {
+    const { backup } = this.parts;
+    if (backup === undefined || this.view.isEmpty) return;
+    const leases = this.leases.all.filter(({ deadline, mustGrant }) => deadline !== undefined && !mustGrant);
+    backup.update({ incarnation: this.view.incarnation.id, sentAt: this.#heartbeat.sentAt, intervalMs, leases });
+  }
+
+  // ---- Heartbeat
+
+  #readAll(now: number): void {
+    for (const name of this.#elections.keys()) this.#heartbeat.wish(name);
+    this.#readAllAt = Infinity;
+    if (now >= this.#pollAt) this.#pollAt = now + POLL_MS;
+  }
+
+  #hinted(names: readonly string[] | '*'): void {
+    if (names === '*') {
+      this.#readAllAt = Math.min(this.#readAllAt, this.#isInHurry ? -Infinity : this.#afterHerd());
+      this.#turnSoon();
+    } else for (const name of names) this.#elections.get(name)?.hinted();
+  }
+
+  get #isInHurry(): boolean {
+    return this.elections.some(({ isInHurry }) => isInHurry);
+  }
+
+  /** Up to 2 ms for each living lease, and an interval at most. */
+  #afterHerd(): number {
+    return this.parts.clock.now() + this.parts.random() * Math.min(2 * this.view.leases.size, this.intervalMs);
+  }
+
+  #countCrowd(): Crowd {
+    const { elections, leases, view } = this;
+    const isListed = leases.all.some(({ id }) => view.leases.has(id));
+    this.#crowd ??= {
+      others: view.replicas - (isListed ? 1 : 0),
+      led: elections.filter(({ term }) => term !== undefined).length,
+      jobs: elections.filter(({ candidate }) => candidate.kind === 'job').length,
+    };
+    return this.#crowd;
+  }
+
+  #sync(intervalMs: number): void {
+    const names = [...this.#elections.keys()];
+    const always = this.elections.filter(({ isDoubtful }) => isDoubtful).map(({ name }) => name);
+    const leases = this.leases.all;
+    const sync = this.#heartbeat.next(
+      {
+        isNewcomer: this.view.isEmpty,
+        renew: leases.filter(({ mustGrant }) => !mustGrant).map(({ id }) => id),
+        grant: leases.filter(({ mustGrant }) => mustGrant).map(({ id }) => id),
+        revoke: [],
+      },
+      { names, always, intervalMs },
+    );
+    this.parts.store.sync(sync.request).then(
+      (result) => {
+        this.#turn(() => {
+          this.#answered(sync, result);
+        });
+      },
+      (error: unknown) => {
+        this.#turn(() => {
+          this.#heartbeat.failed(sync, intervalMs);
+          this.parts.observer.syncFailed?.(error);
+        });
+      },
+    );
+  }
+
+  #answered(sync: Sync, result: SyncResult): void {
+    const { request, sent, order } = sync;
+    const isNew = this.view.isOther(result.incarnation);
+    const isFirst = this.view.isEmpty;
+    const areLeasesOthers = this.view.learn(result);
+    this.#heartbeat.answered();
+    if (isNew) this.#met(request.read);
+    else {
+      for (const id of [...request.renew, ...request.grant]) this.#confirm(id, result, sent);
+      request.read.forEach((name, index) => {
+        this.#seen(name, seenRecord(result.records[index], this.#elections.get(name)?.known), order);
+      });
+    }
+    for (const election of this.#elections.values()) {
+      election.term?.confirmed();
+      if (areLeasesOthers || isNew || isFirst) election.lookAt = -Infinity;
+    }
+    this.parts.observer.synced?.(sync, result, isNew);
+  }
+
+  #confirm(id: string, { leases }: SyncResult, sent: Sync['sent']): void {
+    const lease = this.leases.find(id);
+    if (lease === undefined) return;
+    if (leases.has(id)) {
+      lease.mustGrant = false;
+      lease.extend(sent);
+    } else this.#endLease(lease);
+  }
+
+  #seen(name: string, record: SeenRecord, order: number): void {
+    this.#elections.get(name)?.seen(record, order);
+    for (const { names, found } of this.#reads) if (names.has(name)) found.set(name, record);
+    this.#settleReads(({ names, found }) => names.size === found.size, true);
+  }
+
+  #settleReads(
+    isOver: (read: { readonly names: ReadonlySet<string>; readonly found: ReadonlyMap<string, SeenRecord> }) => boolean,
+    isDone: boolean,
+  ): void {
+    for (const read of this.#reads.filter(isOver)) read.settle(isDone);
+    this.#reads = this.#reads.filter((read) => !isOver(read));
+  }
+
+  /** Another incarnation. This answer extends no lease: a full sync follows, with a grant for all that is still trusted. */
+  #met(read: readonly string[]): void {
+    const { clock } = this.parts;
+    for (const lease of this.leases.all) {
+      if (lease.deadline === undefined) continue;
+      if (lease.isValid(clock)) lease.mustGrant = true;
+      else this.#endLease(lease);
+    }
+    for (const election of this.#elections.values()) election.met();
+    for (const name of [...read, ...this.#elections.keys()]) this.#heartbeat.wish(name);
+    this.#heartbeat.wishSync();
+  }
+
+  // ---- Writes
+
+  #write(election: Election, write: RecordWrite, ifRevision: number): void {
+    const { value, forgetAfterMs, until = this.#endOfOwnLease(election.candidate.lifeMs) } = write;
+    const forget = forgetAfterMs !== undefined && { forgetAfterMs };
+    const ask = { name: election.name, ifRevision, value: JSON.stringify(value), ...forget };
+    this.#outbox.push({ election, write, ask, until });
+  }
+
+  /** By the time of the store. */
+  #endOfOwnLease(lifeMs: number): number {
+    const lease = this.leases.get(lifeMs);
+    return this.view.storeTime + Math.ceil((lease && this.view.leases.get(lease.id)) ?? lifeMs);
+  }
+
+  /** All writes of a turn, in one request for each `until`. */
+  #send(): void {
+    const writes = this.#outbox;
+    this.#outbox = [];
+    for (const until of new Set(writes.map((write) => write.until))) {
+      this.#sendWrites(
+        writes.filter((write) => write.until === until),
+        until,
+      );
+    }
+  }
+
+  #sendWrites(writes: readonly OpenWrite[], until: number): void {
+    const incarnation = this.view.incarnation.id;
+    this.#openWrites += 1;
+    this.parts.store.compareAndSet({ incarnation, until, writes: writes.map(({ ask }) => ask) }).then(
+      (revisions) => {
+        this.#settle(writes, incarnation, revisions);
+      },
+      (error: unknown) => {
+        this.#settle(writes, incarnation, undefined);
+        this.parts.observer.writeFailed?.(
+          error,
+          writes.map(({ ask }) => ask.name),
+        );
+      },
+    );
+  }
+
+  #settle(
+    writes: readonly OpenWrite[],
+    incarnation: string,
+    revisions: readonly (number | undefined)[] | undefined,
+  ): void {
+    this.#openWrites -= 1;
+    const order = this.#heartbeat.nextOrder();
+    const published = writes
+      .filter(({ write }, index) => write.isPublished && revisions?.[index] !== undefined)
+      .map(({ ask }) => ask.name);
+    this.#turn(() => {
+      // an answer that was under way while the incarnation changed says nothing about the data of now
+      const isOfNow = incarnation === this.view.incarnation.id;
+      writes.forEach(({ election, write, ask, until }, index) => {
+        const revision = isOfNow ? revisions?.[index] : undefined;
+        election.written({ revision, isRejected: revisions === undefined, order }, write, {
+          ifRevision: ask.ifRevision,
+          until,
+        });
+      });
+    });
+    // a failure of a message is no failure of anything else
+    if (published.length > 0) this.parts.store.publish?.(published).catch(() => undefined);
+    if (this.#openWrites === 0) for (const resolve of this.#drained.splice(0)) resolve();
   }
 }

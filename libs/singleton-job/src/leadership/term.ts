@@ -1,128 +1,101 @@
-import { type ClaimResult, type Grant, type Holder, type RenewResult } from '../store/lock-store.js';
-import { atDeadline } from '../base/time/at-deadline.js';
-import { instant, type Instant, type Timer } from '../base/time/clock.js';
-import { onAbort } from '../base/time/on-abort.js';
-import { sleep } from '../base/time/sleep.js';
-import { within } from '../base/time/within.js';
-import { JobLease } from './job-lease.js';
-import { type Takeover } from './known-holder.js';
-import { isBefore } from './lease.js';
-import { type Replica } from './replica.js';
-import { type Session } from './session.js';
-import { type StoreClock } from './store-clock.js';
-import { TermRequests } from './term-requests.js';
-import { type Backlog, type Watermarks } from './watermarks.js';
+import { type Clock, instant, type Instant } from '../base/time/clock.js';
+import { type Order, type TermSight } from './decide.js';
+import { isBefore, type Lease } from './lease.js';
+import { type Holder, type JobRecord, type OwnFields, type SeenRecord } from './record.js';
 
 /** How a term ended: given back, taken by another holder, not confirmed in time, or left to expire by a process that ends. */
-type TermEnd = 'released' | 'preempted' | 'expired' | 'abandoned';
+export type TermEnd = 'released' | 'preempted' | 'expired' | 'abandoned';
 
-/** Locks of jobs are renewed at this interval, with any `lockExpiry`: followers go by the session. */
-export const RENEWAL_INTERVAL_MS = 10_000;
-/** How long a run waits at most until its start is recorded. */
-const RECORD_START_MS = 250;
-/** The pause between two attempts to confirm a lease that is not valid by the clocks. */
-const CONFIRMATION_PAUSE_MS = 250;
+/** What a new leader finds. */
+export interface Backlog {
+  /** The record before the take. Undefined: there was none. */
+  readonly record: JobRecord | undefined;
+  /** Occurrences up to then may have been claimed in data that are gone. 0: no claim is lost. */
+  readonly claimsLostUntil: number;
+  /** The time of the store when the record was taken. */
+  readonly takenAt: number;
+}
 
+/** What never changes in a term. */
 export interface TermFacts {
+  /** Name of the record. */
   readonly name: string;
   readonly holder: Holder;
-  readonly session: Session;
-  readonly grant: Grant;
-  /** When the acquire request was sent, and whether the grant still proves that the lock is not lost. */
-  readonly sent: Instant;
-  readonly isUpToDate: () => boolean;
-  readonly watermarks: Watermarks;
-  /** What earlier leaders have left. */
+  /** Larger than that of every earlier term of the job. */
+  readonly fencingToken: number;
+  readonly lease: Lease;
   readonly backlog: Backlog;
-  /** Why this replica became the leader. */
-  readonly takeover: Takeover;
-  /** The schedule in words. */
-  readonly schedule: string;
 }
 
-/** The facts that a confirmed renewal or claim shows. */
-interface Renewal {
-  readonly roundTripMs: number;
-  /** How far the store's clock is ahead, assuming that request and answer take equally long. */
-  readonly clockOffsetMs: number;
-  /** When the job was paused on all replicas. Undefined: it is not paused. */
-  readonly pausedAt: number | undefined;
+/** What a term needs of its replica. */
+export interface TermSurroundings {
+  readonly clock: Clock;
+  storeNow(): number;
+  /** The deadline of the lease may be later than the main thread knows. */
+  takeReports(): void;
+  /** The term has something to write. */
+  changed(): void;
+  /** Its lease must be confirmed. */
+  doubted(): void;
+  /** What a run that outlived the term leaves. The next write of the record has it. */
+  remember(fencingToken: number, fields: OwnFields): void;
 }
-
-/** The parts of a replica that a term uses. */
-type TermReplica = Pick<Replica, 'context' | 'heartbeats' | 'restarts' | 'messages' | 'renewals'>;
 
 /**
- * One uninterrupted leadership of one replica: a lock that was granted under one session. The follower makes it, the runner uses it. A run
- * starts only if the lease is valid at that moment. Its {@link signal} aborts the run.
+ * One uninterrupted leadership: a take that was applied. A run starts only while {@link isValid}, and {@link signal} aborts it. What the record
+ * should say is set here, and the election writes it.
  */
-export class Term {
-  /** When the term began, on both clocks. */
+export class Term implements TermSight {
   readonly startedAt: Instant;
+  /** The leader's fields as the record should have them. */
+  own: OwnFields;
+  /** Counts the changes of `own`, up to the one that the record shows. */
+  version = 0;
+  #shownVersion = 0;
+  /** A command whose outcome is to be written. */
+  order: Order | undefined;
+  /** A command that was there when the term began, or that was carried out. */
+  ignoredCommand: string | undefined;
+  /** The incarnation in which its record was written last. */
+  incarnation: string;
+  /** In a new incarnation, until the record has been written again: the deadline from before, and the record as seen before. */
+  reclaimBy: Instant | undefined;
+  before: SeenRecord | undefined;
   readonly #ending = new AbortController();
-  /** How it ended, and its last deadline. */
-  #ended: { readonly how: TermEnd; readonly deadline: Instant; readonly otherHolder: Holder | undefined } | undefined;
-  readonly #lease: JobLease;
-  #timer: Timer | undefined;
-  readonly #requests: TermRequests;
-  #validation: Promise<void> | undefined;
-  #onRenewed: ((renewal: Renewal) => void) | undefined;
+  #end: { readonly how: TermEnd; readonly deadline: Instant } | undefined;
+  #saves: { readonly version: number; readonly settle: () => void }[] = [];
+  #doubts: (() => void)[] = [];
 
   constructor(
-    private readonly replica: TermReplica,
     private readonly facts: TermFacts,
+    private readonly surroundings: TermSurroundings,
+    { own, incarnation, ignoredCommand }: Pick<Term, 'own' | 'incarnation' | 'ignoredCommand'>,
   ) {
-    const { context, restarts } = replica;
-    const { session, sent, isUpToDate } = facts;
-    this.startedAt = instant(context.clock);
-    this.#lease = new JobLease(session, sent, isUpToDate());
-    this.#requests = new TermRequests({
-      replica,
-      facts,
-      lease: this.#lease,
-      signal: this.signal,
-      onConfirmed: (result, sentAt, provesLock) => {
-        this.#confirmed(result, sentAt, provesLock);
-      },
-      onLost: (otherHolder) => {
-        this.#finish('preempted', otherHolder);
-      },
-    });
-    const expire = (): void => {
-      this.#finish('expired');
-    };
-    this.#timer = atDeadline(context.clock, () => this.#remainingAfterReportsMs(), expire);
-    const removers = [
-      restarts.protect(this),
-      onAbort(session.signal, expire),
-      onAbort(context.closing, () => {
-        this.#finish('abandoned');
-      }),
-    ];
-    onAbort(this.signal, () => {
-      for (const remove of removers) remove();
-    });
+    this.startedAt = instant(surroundings.clock);
+    this.own = own;
+    this.incarnation = incarnation;
+    this.ignoredCommand = ignoredCommand;
+  }
+
+  get name(): string {
+    return this.facts.name;
   }
 
   get holder(): Holder {
     return this.facts.holder;
   }
 
-  get session(): Session {
-    return this.facts.session;
-  }
-
-  /** Larger than that of every earlier term of the job. */
   get fencingToken(): number {
-    return this.facts.grant.token;
+    return this.facts.fencingToken;
   }
 
+  get lease(): Lease {
+    return this.facts.lease;
+  }
+
+  /** What earlier leaders have left. */
   get backlog(): Backlog {
     return this.facts.backlog;
-  }
-
-  get takeover(): Takeover {
-    return this.facts.takeover;
   }
 
   /** Aborts when the term is over, for any reason. */
@@ -132,170 +105,92 @@ export class Term {
 
   /** How it ended. Undefined until then. */
   get end(): TermEnd | undefined {
-    return this.#ended?.how;
+    return this.#end?.how;
   }
 
-  /** The holder that the lock has instead, as the answer that ended the term said. */
-  get otherHolder(): Holder | undefined {
-    return this.#ended?.otherHolder;
-  }
-
-  /** Until then no other replica can lead, unless the lock is released or deleted. It does not change after the end of the term. */
+  /** Until then no other replica can lead, unless the record is released or deleted. It does not change after the end of the term. */
   get deadline(): Instant {
-    return this.#ended?.deadline ?? this.#lease.deadline;
+    return this.#end?.deadline ?? this.reclaimBy ?? this.lease.deadline ?? this.startedAt;
   }
 
   /** Milliseconds until the deadline, by the monotonic clock. */
   get remainingMs(): number {
-    return this.deadline.now - this.replica.context.clock.now();
+    return this.deadline.now - this.surroundings.clock.now();
   }
 
-  /** Whether a run may start now. Called again before each run. Past the deadline it first takes what the heartbeat thread has confirmed. */
+  /** The time of the store. */
+  storeNow(): number {
+    return this.surroundings.storeNow();
+  }
+
+  /** Whether a run may start now: the deadline has not passed on either clock. Called again before each run. */
   isValid(): boolean {
-    const { context, heartbeats } = this.replica;
-    if (isBefore(context.clock, this.deadline)) return this.#ended === undefined;
-    heartbeats.takeReports();
-    return this.#ended === undefined && isBefore(context.clock, this.deadline);
+    const { clock } = this.surroundings;
+    if (!isBefore(clock, this.deadline)) this.surroundings.takeReports();
+    return this.#end === undefined && isBefore(clock, this.deadline);
   }
 
-  /** Whether the term is over, also if its signal could not fire yet. */
-  isOver(): boolean {
-    return this.#ended !== undefined || this.remainingMs <= 0;
+  /** Resolves when {@link isValid}, or when the term is over. */
+  async untilValid(): Promise<void> {
+    while (this.#end === undefined && !this.isValid()) {
+      await new Promise<void>((resolve) => {
+        this.#doubts.push(resolve);
+        this.surroundings.doubted();
+      });
+    }
   }
 
-  /** What warnings call the store. */
-  get storeName(): string {
-    return this.replica.context.client.store.name;
+  /** Fields that the record gets within 10 s, in one request with those of all terms. After the end of the term the next write has them. */
+  set(fields: OwnFields): void {
+    this.own = { ...this.own, ...fields };
+    this.version += 1;
+    if (this.#end !== undefined) this.surroundings.remember(this.fencingToken, fields);
   }
 
-  get storeClock(): StoreClock {
-    return this.#requests.storeClock;
-  }
-
-  /** The newest occurrence or slot whose run began or that was reported, on any replica, 0 if none. */
-  get newestTick(): number {
-    return this.facts.watermarks.newestTick;
-  }
-
-  /** Calls `callback` after every confirmed renewal and claim, until the term is over. */
-  onRenewed(callback: (renewal: Renewal) => void): void {
-    this.#onRenewed = callback;
-  }
-
-  /** Renews the lock now and once an interval, until the term is over or the returned function is called. */
-  keepAlive(): () => void {
-    const { renewal } = this.#requests;
-    const stop = this.replica.renewals.add(renewal, RENEWAL_INTERVAL_MS);
-    this.signal.addEventListener('abort', stop);
-    // the first renewal records what the new leader found
-    void renewal.renew();
-    return stop;
-  }
-
-  /** The lock may be lost: heartbeats do not extend this lease until a renewal that is sent from now on has confirmed it. */
-  freeze(): void {
-    this.#lease.freeze();
-  }
-
-  /** Renews the lock with a request that is sent after this call. */
-  renewAfresh(): Promise<void> {
-    return this.#requests.renewal.renewAfresh();
-  }
-
-  /** Resolves when the lease is valid, or the term over. It sends a heartbeat and a renewal at once. */
-  untilValid(): Promise<void> {
-    this.#validation ??= this.#untilValid().finally(() => {
-      this.#validation = undefined;
+  /** Fields that the record gets at once. Resolves to true when the record has them, and to false when the term is over before. */
+  save(fields: OwnFields): Promise<boolean> {
+    this.set(fields);
+    if (this.#end !== undefined) return Promise.resolve(false);
+    const saved = new Promise<boolean>((resolve) => {
+      const settle = (): void => {
+        resolve(this.#end === undefined);
+      };
+      this.#saves.push({ version: this.version, settle });
     });
-    return this.#validation;
+    this.surroundings.changed();
+    return saved;
   }
 
-  /** Claims a cron occurrence. Sends the request until there is an answer. Undefined: the term was over first. */
-  claim(scheduledAt: number): Promise<ClaimResult | undefined> {
-    return this.#requests.claim(scheduledAt);
+  /** The record may lack something of `own`. */
+  get isUnsaved(): boolean {
+    return this.version > this.#shownVersion;
   }
 
-  /** The run of this occurrence has begun, or the occurrence was reported. The next request records it. */
-  handled(scheduledAt: number): void {
-    this.facts.watermarks.raise({ handled: scheduledAt });
+  /** What it lacks is to be written now, not within 10 s. */
+  get isUrgent(): boolean {
+    return this.#saves.length > 0;
   }
 
-  /** The run of this slot of a fixed rate, or of this occurrence, has begun. The next request records it. */
-  slotFired(slot: number): void {
-    this.facts.watermarks.raise({ slot });
+  /** By the election: the record has the fields of this version. */
+  shown(version: number): void {
+    this.#shownVersion = Math.max(this.#shownVersion, version);
+    const saved = this.#saves.filter((save) => save.version <= version);
+    if (saved.length === 0) return;
+    this.#saves = this.#saves.filter((save) => save.version > version);
+    for (const { settle } of saved) settle();
   }
 
-  /** A run has begun. `describe` gives its record, which each request sends from now on. */
-  runBegan(describe: () => string): void {
-    this.facts.watermarks.runBegan(describe);
+  /** By the election: a sync was answered. */
+  confirmed(): void {
+    for (const resolve of this.#doubts.splice(0)) resolve();
   }
 
-  /** Like {@link runBegan}, for a run that is about to begin. Resolves when the store has recorded that, after 0.25 s at the latest. */
-  async runBegins(describe: () => string): Promise<void> {
-    this.runBegan(describe);
-    await within(this.replica.context.clock, RECORD_START_MS, this.renewAfresh());
-  }
-
-  /** An interval run is about to begin. Resolves when the store has recorded that, after 0.25 s at the latest. */
-  async runStarts(): Promise<void> {
-    this.facts.watermarks.raise({ runStartedAt: this.storeClock.nowAtMost() });
-    await within(this.replica.context.clock, RECORD_START_MS, this.renewAfresh());
-  }
-
-  /** An interval run has ended, now or at this time by the clock of the store. The next request records it. */
-  runEnded(at = this.storeClock.nowAtMost()): void {
-    this.facts.watermarks.raise({ runEndedAt: at });
-  }
-
-  /**
-   * Ends the term and frees its lock. Resolves to whether the store has confirmed that, within 2 s. If not, the release continues in the
-   * background, and the lock expires by itself. Called also for a term that has already ended, when nothing of it runs. Never rejects.
-   */
-  async release(): Promise<boolean> {
-    // the timer of a passed deadline may not have fired yet
-    this.#finish(this.#remainingAfterReportsMs() > 0 ? 'released' : 'expired');
-    if (this.end === 'preempted') return true;
-    const { holder, fencingToken: token, facts, replica } = this;
-    const request = { name: facts.name, holder, token, update: facts.watermarks.lastUpdate(facts.schedule) };
-    // an expired lock needs no release
-    return replica.messages.release(request, this.#lease.lockRestMs(replica.context.clock.now()));
-  }
-
-  #finish(how: TermEnd, otherHolder?: Holder): void {
-    if (this.#ended !== undefined) return;
-    this.#ended = { how, deadline: this.deadline, otherHolder };
-    this.#timer?.cancel();
+  /** By the election: the term is over. */
+  finish(how: TermEnd): void {
+    if (this.#end !== undefined) return;
+    this.#end = { how, deadline: this.deadline };
+    for (const { settle } of this.#saves.splice(0)) settle();
+    this.confirmed();
     this.#ending.abort();
-  }
-
-  async #untilValid(): Promise<void> {
-    while (!this.isValid() && !this.signal.aborted) {
-      const { context, heartbeats } = this.replica;
-      const { clock } = context;
-      const triedMs = clock.now();
-      await Promise.all([heartbeats.refresh(this.signal), within(clock, CONFIRMATION_PAUSE_MS, this.renewAfresh())]);
-      const pauseMs = triedMs + CONFIRMATION_PAUSE_MS - clock.now();
-      if (!this.isValid() && pauseMs > 0) await sleep(clock, pauseMs, this.signal);
-    }
-  }
-
-  #confirmed({ storeTime, pausedAt }: RenewResult | ClaimResult, sent: Instant, provesLock: boolean): void {
-    // takes what the heartbeat thread has confirmed
-    const isValid = this.isValid();
-    if (this.isOver()) return;
-    this.facts.watermarks.recorded();
-    // another replica may have led since a restart of the store: only a lease that never ran out continues
-    if (this.#lease.isFrozen && !isValid) {
-      this.#finish('expired');
-      return;
-    }
-    this.#lease.confirm(sent, provesLock);
-    const { now, wall } = instant(this.replica.context.clock);
-    this.#onRenewed?.({ roundTripMs: now - sent.now, clockOffsetMs: storeTime - (sent.wall + wall) / 2, pausedAt });
-  }
-
-  #remainingAfterReportsMs(): number {
-    this.replica.heartbeats.takeReports();
-    return this.remainingMs;
   }
 }

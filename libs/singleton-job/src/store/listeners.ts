@@ -1,11 +1,11 @@
-import { type LockStoreListener } from './lock-store.js';
+import { type StoreListener } from './store.js';
 
 /** The listeners of a store. One that throws does not keep an event from the others. */
 export class Listeners {
-  readonly #listeners = new Set<{ readonly listener: LockStoreListener }>();
+  readonly #listeners = new Set<{ readonly listener: StoreListener }>();
 
-  add(listener: LockStoreListener): () => void {
-    // a new object for each call: a listener that is added twice must be removed twice
+  /** Returns how to remove the listener. One that is added twice must be removed twice. */
+  add(listener: StoreListener): () => void {
     const entry = { listener };
     this.#listeners.add(entry);
     return () => {
@@ -14,7 +14,7 @@ export class Listeners {
   }
 
   /** Reports an event: `each((listener) => listener.connected?.())`. */
-  each(report: (listener: LockStoreListener) => void): void {
+  each(report: (listener: StoreListener) => void): void {
     for (const { listener } of [...this.#listeners]) {
       try {
         report(listener);

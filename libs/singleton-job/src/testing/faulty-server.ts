@@ -1,5 +1,5 @@
-import { emptyData, type MemoryData, MemoryServer } from '../core/store/memory.js';
-import { type StoredRecord } from '../core/store/store.js';
+import { emptyData, type MemoryData, MemoryServer } from '../store/memory.js';
+import { type StoredRecord } from '../store/store.js';
 
 /** A server in memory with the faults of a real one. */
 export class FaultyServer extends MemoryServer {

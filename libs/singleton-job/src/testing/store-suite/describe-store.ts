@@ -1,4 +1,4 @@
-import { type Store } from '../../core/store/store.js';
+import { type Store } from '../../store/store.js';
 import { CONNECTION, HINT } from './connection-rules.js';
 import { DATA_LOSS, INCARNATION, RESTART } from './incarnation-rules.js';
 import { CLOCK_SET_BACK, LEASE } from './lease-rules.js';

@@ -1,5 +1,5 @@
 import { deepEqual, ok } from 'node:assert/strict';
-import { lifeOf } from '../../core/store/store.js';
+import { lifeOf } from '../../store/store.js';
 import { type Rules } from './rule-context.js';
 import { LONG_MS, SHORT_MS } from './suite-client.js';
 

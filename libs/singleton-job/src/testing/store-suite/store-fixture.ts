@@ -1,4 +1,4 @@
-import { type Store } from '../../core/store/store.js';
+import { type Store } from '../../store/store.js';
 
 /** A server with an empty project, and the faults that a test can cause on it. A fault that is left out is not tested. */
 export interface StoreFixture {

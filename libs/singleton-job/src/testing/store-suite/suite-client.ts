@@ -7,7 +7,7 @@ import {
   type SyncRequest,
   type SyncResult,
   type Write,
-} from '../../core/store/store.js';
+} from '../../store/store.js';
 
 /** Long enough that nothing ends while a test runs. */
 export const LONG_MS = 600_000;

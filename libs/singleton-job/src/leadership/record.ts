@@ -60,6 +60,16 @@ export interface SeenRecord {
   readonly isUnreadable?: true;
 }
 
+/** The name of the record of a job. */
+export function jobRecord(job: string): string {
+  return `${job}:lock`;
+}
+
+/** The name of the record of a lock of `LockService`. */
+export function lockRecord(key: string): string {
+  return `${key}:mutex`;
+}
+
 export const ABSENT: SeenRecord = Object.freeze({ revision: 0, value: undefined });
 const UNREADABLE: SeenRecord = Object.freeze({ revision: 0, value: undefined, isUnreadable: true });
 

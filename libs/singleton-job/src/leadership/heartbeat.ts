@@ -1,4 +1,4 @@
-import { type Clock, instant, type Instant } from '../../base/time/clock.js';
+import { type Clock, instant, type Instant } from '../base/time/clock.js';
 import { type SyncRequest } from '../store/store.js';
 
 /** A replica outlives two lost heartbeats. Where a third of a life is less than the interval, a quarter of it is the interval. */

@@ -1,5 +1,5 @@
 import { MemoryServer, MemoryStore } from '../store/memory.js';
-import { ManualClock } from '../../testing/manual-clock.js';
+import { ManualClock } from '../testing/manual-clock.js';
 import { type Candidate, type Election } from './election.js';
 import { Replica } from './replica.js';
 import { type Term } from './term.js';

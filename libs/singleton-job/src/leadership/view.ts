@@ -1,4 +1,4 @@
-import { type Clock, type Instant, instant } from '../../base/time/clock.js';
+import { type Clock, type Instant, instant } from '../base/time/clock.js';
 import { type Incarnation, type LeaseId, lifeOf, type SyncResult } from '../store/store.js';
 import { replicaOf } from './record.js';
 

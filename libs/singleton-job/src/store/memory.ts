@@ -1,4 +1,4 @@
-import { LockStoreError } from '../../base/errors/lock-store.error.js';
+import { LockStoreError } from '../base/errors/lock-store.error.js';
 import { Listeners } from './listeners.js';
 import {
   type CasRequest,

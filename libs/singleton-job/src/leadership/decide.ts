@@ -1,5 +1,5 @@
 /** What follows from what a replica has seen and the time: pure functions, each one rule. The order of the rules is in README.md. */
-import { type Instant } from '../../base/time/clock.js';
+import { type Instant } from '../base/time/clock.js';
 import { type Incarnation, type LeaseId } from '../store/store.js';
 import {
   type Command,
