@@ -36,7 +36,7 @@ export interface Candidate {
   /** Nothing of it runs, and no run is about to start. After a change to true it calls {@link Election.look}. */
   readonly isIdle: boolean;
   /** The fields that a take writes, made from what earlier leaders left. */
-  inherit(left: OwnFields, backlog: Backlog): OwnFields;
+  inherit(backlog: Backlog): OwnFields;
   /** A term begins. Its signal tells the end. */
   lead(term: Term): void;
   /** Starts nothing more in this term, which is given back as soon as it is idle. */
@@ -256,9 +256,7 @@ export class Election {
 
   /** Whether a living leader holds the record, as far as this replica knows. */
   get isHeld(): boolean {
-    return (
-      !this.parts.view.isEmpty && decide.isHeld(this.known, this.#self, this.parts.view)
-    );
+    return !this.parts.view.isEmpty && decide.isHeld(this.known, this.#self, this.parts.view);
   }
 
   /** Nothing of it is open: it may be forgotten if it is not wanted. */
@@ -452,9 +450,11 @@ export class Election {
     const holder = `${lease.id}#${parts.nextAttempt()}`;
     const fencingToken = decide.nextFencingToken(record, this.#highestToken, storeNow);
     const claimsLostUntil = decide.claimsLostUntil(record, view, { storeNow, wallNow: clock.wallNow() });
-    const backlog: Backlog = { record: record.value, claimsLostUntil, takenAt: storeNow };
+    const last = before.holder === undefined ? undefined : replicaOf(leaseOf(before.holder));
+    const lastHolder = last === parts.replicaId ? undefined : last;
     const left = decide.leftBehind(before, this.#memory);
-    const own = candidate.inherit(left, backlog);
+    const backlog: Backlog = { record: record.value, left, lastHolder, claimsLostUntil, takenAt: storeNow };
+    const own = candidate.inherit(backlog);
     const incarnation = view.incarnation.id;
     const takeover = this.#takeover(record);
     this.#write(

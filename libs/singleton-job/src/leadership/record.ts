@@ -14,6 +14,8 @@ export interface RunRecord {
   readonly error?: string;
   /** The replica that ran it. */
   readonly by: string;
+  /** The newest cron occurrence whose run began: this one, or one before a triggered run. */
+  readonly occurrence?: number;
   /** How many runs in a row before this one ended with a crash of their process. For `@WhileLeader`. */
   readonly crashes?: number;
 }

@@ -10,6 +10,10 @@ export type TermEnd = 'released' | 'preempted' | 'expired' | 'abandoned';
 export interface Backlog {
   /** The record before the take. Undefined: there was none. */
   readonly record: JobRecord | undefined;
+  /** What earlier leaders left in it, and what this replica remembers of its own last term. */
+  readonly left: OwnFields;
+  /** The replica that held the record when its lease ended, and is not this one. Undefined: the record was released. */
+  readonly lastHolder: string | undefined;
   /** Occurrences up to then may have been claimed in data that are gone. 0: no claim is lost. */
   readonly claimsLostUntil: number;
   /** The time of the store when the record was taken. */

@@ -2,13 +2,16 @@ import { type RunCause } from '../base/events/run-info.js';
 import { clockAhead } from '../base/events/warnings.js';
 import { type MissedOccurrences } from '../jobs/job-run.js';
 import { type CronSchedule } from '../schedule/schedule.js';
-import { holderName } from '../store/lock-store.js';
-import { unlessAborted } from '../base/time/unless-aborted.js';
-import { COUNT_LIMIT, reportIfAnyMissed, reportMissed, reportOverlap } from './reports.js';
+import { leaseOf, replicaOf } from '../leadership/record.js';
+import { COUNT_LIMIT, reportMissed, reportOverlap } from './reports.js';
+import { recordOf } from './run-handle.js';
 import { MAX_SLEEP_MS, type TickLoopParts } from './tick-loop.js';
 
 /** A tick that is noticed within this time is on time, even with a smaller misfire grace. */
 export const ON_TIME_MS = 1_000;
+
+/** An occurrence starts at most so much early by the clock of the store. */
+const EARLIEST_MS = 60_000;
 
 /** Due occurrences, and how they were noticed. */
 interface DueOccurrences {
@@ -37,94 +40,68 @@ export class CronClaims {
     private readonly schedule: CronSchedule,
     private readonly parts: TickLoopParts,
   ) {
-    const { ran, unconfirmed, lost, claimed } = parts.term.backlog;
-    this.#ran = ran;
-    this.#doubtfulUpTo = lost === undefined ? (unconfirmed?.claimed ?? 0) : claimed;
+    const { left, claimsLostUntil } = parts.term.backlog;
+    const { lastScheduledAt: begin = 0 } = parts.term.own;
+    this.#ran = Math.min(left.run?.occurrence ?? left.lastScheduledAt ?? begin, begin);
+    this.#doubtfulUpTo = claimsLostUntil;
   }
 
   /**
-   * Claims the newest due occurrence, and with it all older ones. Runs it if it may still start, and reports the others. Resolves to the
-   * newest occurrence that is handled or claimed by any replica.
+   * Claims the newest due occurrence if it may still start, and runs it. Reports the older ones, and this one if it is too late. Resolves to the
+   * newest occurrence that is claimed or reported.
    */
-  claimAndRun(due: DueOccurrences): Promise<number> {
-    return this.#claim(due.after, due.newest, () => {
-      this.#runOrReport(due);
-    });
-  }
-
-  /** Claims and reports occurrences that are superseded by a newer one while a run is in flight. Resolves as {@link claimAndRun}. */
-  claimAsDropped(after: number, upTo: number): Promise<number> {
-    return this.#claim(after, upTo, () => {
-      reportOverlap(this.parts, after, upTo);
-      this.parts.term.handled(upTo);
-    });
-  }
-
-  /** Claims and reports occurrences whose claims may be lost in the store. Resolves as {@link claimAndRun}. */
-  claimAsLost(after: number, upTo: number): Promise<number> {
-    return this.#claim(after, upTo, () => {
-      this.#reportLost(after, upTo);
-    });
-  }
-
-  async #claim(after: number, newest: number, whenClaimed: () => void): Promise<number> {
-    const { term, runs, job, notify, quit, sleeper } = this.parts;
-    const answer = await term.claim(newest);
-    switch (answer?.outcome) {
-      case 'claimed':
-      case 'already-ours':
-        // the host may have been suspended between the claim and its answer
-        if (!term.isValid()) await unlessAborted(term.untilValid(), quit);
-        // otherwise no run begins, the claim stays, and the next leader reports the occurrence
-        if (term.isValid() && !runs.isClosed) whenClaimed();
-        return newest;
-      case 'taken': {
-        // no other replica can claim during this term: the store has restored a lost claim
-        const upTo = Math.max(newest, answer.claimed);
-        this.#reportLost(after, upTo);
-        return upTo;
-      }
-      case 'too-early': {
-        const aheadMs = newest - answer.storeTime;
-        const clocks = { node: holderName(term.holder), store: term.storeName };
-        notify('warning', clockAhead(job.name, clocks, { scheduledAt: new Date(newest), aheadMs }));
-        // checked again and again: a clock may be corrected, or this host suspended
-        while (!quit.aborted && term.storeClock.now() < newest)
-          await sleeper.sleep(Math.min(newest - term.storeClock.now(), MAX_SLEEP_MS));
-        return after;
-      }
-      case 'paused':
-      case 'not-leader':
-      case undefined:
-        return after;
-    }
-  }
-
-  #runOrReport({ after, newest, now, isPromotion, cause, hasWaited }: DueOccurrences): void {
+  async claimAndRun(due: DueOccurrences): Promise<number> {
     const { runs, term, job } = this.parts;
-    // the answer to the claim has the store's time: a local clock that is behind must not extend the grace
-    const latenessMs = Math.max(now(), term.storeClock.now()) - newest;
+    const { after, newest, now, isPromotion, hasWaited } = due;
+    if (!(await this.#isStoreNear(newest))) return after;
+    // the store's time decides too: a local clock that is behind must not extend the grace
+    const latenessMs = (): number => Math.max(now(), term.storeNow()) - newest;
     const graceMs = isPromotion ? job.misfireGraceMs : Math.max(job.misfireGraceMs, ON_TIME_MS);
-    const starts = !runs.isBusy && graceMs > 0 && latenessMs <= graceMs;
-    const unstarted = starts ? this.schedule.latest(after, newest - 1) : newest;
-    if (unstarted !== undefined) {
-      if (runs.isBusy || hasWaited) reportOverlap(this.parts, after, unstarted);
-      else reportMissed(this.parts, { reason: 'late', after, upTo: unstarted });
+    const mayStart = !runs.isBusy && graceMs > 0 && latenessMs() <= graceMs;
+    const unstarted = mayStart ? this.schedule.latest(after, newest - 1) : newest;
+    const report = (upTo: number | undefined): void => {
+      if (upTo === undefined) return;
+      if (runs.isBusy || hasWaited) reportOverlap(this.parts, after, upTo);
+      else reportMissed(this.parts, { reason: 'late', after, upTo });
+    };
+    if (!mayStart) {
+      report(unstarted);
+      term.set({ lastScheduledAt: newest });
+      return newest;
     }
-    if (starts) {
-      runs.start({ scheduledAt: new Date(newest), cause, missed: this.#missedBefore(newest) }, term);
-      this.#ran = newest;
-      term.slotFired(newest);
-    }
-    term.handled(newest);
-    // records the start at once: without it the next leader would report the run as not confirmed
-    if (starts) void term.renewAfresh();
+    const missed = this.#missedBefore(newest);
+    const run = recordOf(term, { occurrence: newest });
+    const giveUp = runs.reserve();
+    const isClaimed = await term.save({ lastScheduledAt: newest, run });
+    // the host may have been suspended between the claim and its answer
+    if (isClaimed) await term.untilValid();
+    giveUp();
+    // otherwise no run begins, and the next leader reports it
+    if (!isClaimed || !term.isValid() || runs.isClosed) return newest;
+    report(unstarted);
+    runs.start({ scheduledAt: new Date(newest), cause: due.cause, missed }, term, run);
+    this.#ran = newest;
+    return newest;
   }
 
-  #reportLost(after: number, upTo: number): void {
-    reportIfAnyMissed(this.parts, { reason: 'state-lost', after, upTo });
-    this.parts.term.handled(upTo);
-    this.#doubtfulUpTo = upTo;
+  /** Reports occurrences that are superseded by a newer one while a run is in flight. */
+  drop(after: number, upTo: number): number {
+    reportOverlap(this.parts, after, upTo);
+    this.parts.term.set({ lastScheduledAt: upTo });
+    return upTo;
+  }
+
+  /** An occurrence waits for a clock of the store that is more than a minute behind: one of the clocks is wrong. */
+  async #isStoreNear(newest: number): Promise<boolean> {
+    const { term, job, notify, quit, sleeper, storeName } = this.parts;
+    const aheadMs = newest - term.storeNow();
+    if (aheadMs <= EARLIEST_MS) return true;
+    const clocks = { node: replicaOf(leaseOf(term.holder)), store: storeName };
+    notify('warning', clockAhead(job.name, clocks, { scheduledAt: new Date(newest), aheadMs }));
+    // checked again and again: a clock may be corrected, or this host suspended
+    while (!quit.aborted && term.storeNow() < newest)
+      await sleeper.sleep(Math.min(newest - term.storeNow(), MAX_SLEEP_MS));
+    return false;
   }
 
   /** The occurrences that did not start since the last run, before this one. */

@@ -4,7 +4,7 @@ import { CronClaims, ON_TIME_MS } from './cron-claims.js';
 import { MAX_SLEEP_MS, type TickLoopParts } from './tick-loop.js';
 
 /**
- * Fires cron occurrences. Each is claimed in the store right before its run, so that no other replica starts it, even if the clocks
+ * Fires cron occurrences. Each is claimed in the record of the job right before its run, so that no other replica starts it, even if the clocks
  * differ.
  *
  * A tick on time goes by the wall clock of this replica. The store's clock decides what was missed and what may still run after a change
@@ -15,18 +15,15 @@ export async function cronLoop(schedule: CronSchedule, parts: TickLoopParts): Pr
   const claims = new CronClaims(schedule, parts);
   // A clock that is behind must not delay an occurrence past its grace. The store's clock takes over when it is behind by half the grace.
   const patienceMs = Math.max(job.misfireGraceMs, ON_TIME_MS) / 2;
-  let claimed = term.backlog.claimed;
-  // claims of occurrences that came due before the store restarted or lost its data may be lost
-  const doubtful = schedule.latest(claimed, term.backlog.claimsLostBefore);
-  if (doubtful !== undefined && !quit.aborted) claimed = await claims.claimAsLost(claimed, doubtful);
+  let claimed = term.own.lastScheduledAt ?? term.storeNow();
   let isPromotion = true;
   let hasWaited = false;
 
   while (!quit.aborted) {
     const due = schedule.next(claimed) ?? Infinity;
     const wall = clock.wallNow();
-    const isFarBehind = term.storeClock.now() - wall > patienceMs;
-    const untilDueMs = due - (isFarBehind ? term.storeClock.now() : wall);
+    const isFarBehind = term.storeNow() - wall > patienceMs;
+    const untilDueMs = due - (isFarBehind ? term.storeNow() : wall);
     if (!isPromotion && untilDueMs > 0) {
       await sleeper.sleep(Math.min(untilDueMs, MAX_SLEEP_MS));
       continue;
@@ -36,20 +33,18 @@ export async function cronLoop(schedule: CronSchedule, parts: TickLoopParts): Pr
       continue;
     }
     const isOnTime = !isPromotion && wall >= due && wall - due <= ON_TIME_MS;
-    const now = (): number => (isOnTime ? clock.wallNow() : term.storeClock.now());
+    const now = (): number => (isOnTime ? clock.wallNow() : term.storeNow());
     const newest = schedule.latest(claimed, now());
     if (newest === undefined) {
       // due by this replica's clock but not by the store's, which decides after a late wake-up
-      if (!isPromotion) await sleeper.sleep(Math.min(due - term.storeClock.now(), ON_TIME_MS));
+      if (!isPromotion) await sleeper.sleep(Math.min(due - term.storeNow(), ON_TIME_MS));
       isPromotion = false;
     } else if (runs.isBusy && job.overlap === 'cancel-other') {
       runs.abort('SUPERSEDED');
       hasWaited = true;
       const pushedAside = schedule.latest(claimed, newest - 1);
       if (pushedAside !== undefined) {
-        claimed = await claims.claimAsDropped(claimed, pushedAside);
-        // the run may have ended meanwhile
-        continue;
+        claimed = claims.drop(claimed, pushedAside);
       }
       const nextMs = (schedule.next(newest) ?? Infinity) - now();
       await sleeper.sleep(Math.min(Math.max(nextMs, 1), MAX_SLEEP_MS), runs.whenIdle());

@@ -11,7 +11,7 @@ export async function fixedRateLoop(schedule: FixedRateSchedule, parts: TickLoop
   const { periodMs } = schedule;
   const startedAt = clock.wallNow();
   // The slot that the last leader fired is not fired again. A slot far ahead comes from a wrong clock and is ignored.
-  const { slot } = term.backlog;
+  const { lastScheduledAt: slot = 0 } = term.own;
   let last = slot <= startedAt + periodMs ? Math.max(slot, startedAt) : startedAt;
   /** The newest tick that waits for a superseded run to end. */
   let waiting: number | undefined;
@@ -51,7 +51,7 @@ function fire(slot: number, parts: TickLoopParts): void {
   if (runs.isBusy) drop(parts, 'overlap', slot, 1);
   else if (!isValid) drop(parts, 'lease-unconfirmed', slot, 1);
   else {
-    term.slotFired(slot);
+    term.set({ lastScheduledAt: slot });
     runs.start({ scheduledAt: new Date(slot), cause: 'schedule' }, term);
   }
 }

@@ -1,9 +1,11 @@
 import { type Job } from '../jobs/job.js';
+import { type Notify } from '../base/events/events.js';
+import { type Clock } from '../base/time/clock.js';
+import { type Store } from '../store/store.js';
 import { type LogSink } from '../base/events/logging-observer.js';
 import { type RunInterceptor } from '../base/events/run-interceptor.js';
-import { Election } from '../leadership/election.js';
+import { type Election } from '../leadership/election.js';
 import { type Replica } from '../leadership/replica.js';
-import { type Term } from '../leadership/term.js';
 import { type ResolvedOptions } from '../options/resolve-options.js';
 import { JobRunner } from './job-runner.js';
 import { Rebalancing } from './rebalancing.js';
@@ -16,14 +18,26 @@ import { StatusLog } from './status-log.js';
 export interface ActiveJob {
   readonly runner: JobRunner;
   readonly election: Election;
-  /** Resolves when the lock is released and no run is in flight. */
-  readonly ended: Promise<void>;
+  /** Competes no more. Resolves when the lock is released and no run is in flight. */
+  end(reason: 'shutdown' | 'unregistered'): Promise<void>;
 }
 
 /** A job of this replica. Without `active`: it is disabled, or not started yet. */
 export interface JobEntry {
   readonly job: Job;
   readonly active: ActiveJob | undefined;
+}
+
+interface JobPoolParts {
+  readonly replica: Replica;
+  readonly store: Pick<Store, 'name'>;
+  readonly clock: Clock;
+  readonly notify: Notify;
+  /** In [0, 1). */
+  readonly random: () => number;
+  readonly interceptors: readonly RunInterceptor[];
+  /** @default no log */
+  readonly log?: LogSink | undefined;
 }
 
 /** Runs all jobs of one process: an election and a runner for each, from the start of the application to its stop. */
@@ -39,17 +53,15 @@ export class JobPool {
 
   constructor(
     private readonly options: ResolvedOptions,
-    private readonly replica: Replica,
-    private readonly interceptors: readonly RunInterceptor[],
-    log?: LogSink,
+    private readonly parts: JobPoolParts,
   ) {
-    const { clock, notify } = replica.context;
-    const { projectName, heartbeatIntervalMs, rebalance: times, lockExpiryMs } = options;
+    const { replica, clock, notify, log } = parts;
+    const { projectName, heartbeatIntervalMs, rebalance } = options;
     if (log !== undefined) {
       this.#log = new StatusLog({ jobs: () => this.jobs, clock, log, projectName, lookEveryMs: heartbeatIntervalMs });
     }
     const jobs = () => this.#active();
-    this.#rebalancing = times && new Rebalancing({ replica, times, lockExpiryMs, jobs });
+    this.#rebalancing = rebalance && new Rebalancing({ replica, clock, random: parts.random, jobs });
     const runners = () => this.#active().map(({ runner }) => runner);
     this.#monitor = new EventLoopMonitor({ clock, notify, runners });
     this.#slowRuns = new SharedInterval(clock, heartbeatIntervalMs);
@@ -89,8 +101,7 @@ export class JobPool {
   /** Starts no new run of a job. Resolves when the run in flight has ended and the lock is released. */
   async remove(name: string): Promise<void> {
     const entry = this.#jobs.get(name);
-    entry?.active?.election.stop('unregistered');
-    await entry?.active?.ended;
+    await entry?.active?.end('unregistered');
     if (this.#jobs.get(name) !== entry) return;
     this.#jobs.delete(name);
   }
@@ -109,37 +120,48 @@ export class JobPool {
     await this.stop();
     this.#monitor.stop();
     this.#slowRuns.stop();
-    await this.replica.close();
+    await this.parts.replica.close();
   }
 
   /** Begins to compete for a job. The first one opens the connection. */
   #compete(job: Job): ActiveJob {
-    const { replica, interceptors } = this;
-    const { clock, notify } = replica.context;
-    const stepDown = (): void => {
-      election.stepDown('failed-calls');
-    };
-    const runner = new JobRunner({ job, interceptors, clock, notify, stepDown });
-    const election = new Election(replica, job, (term, stop) => this.#lead(runner, term, stop));
-    const ended = election.run();
+    const { replica, clock, store, random, notify, interceptors } = this.parts;
+    const watch = (one: JobRunner) => this.#watch(one);
+    const runner = new JobRunner({
+      job,
+      interceptors,
+      clock,
+      notify,
+      storeName: store.name,
+      random,
+      backoff: this.options,
+      watch,
+    });
+    const election = replica.electionFor(runner);
+    runner.elect(election);
+    const delay = clock.setTimer(job.initialDelayMs, () => {
+      election.compete();
+    });
     replica.open();
     this.#log?.start();
-    return { runner, election, ended };
+    const end = (reason: 'shutdown' | 'unregistered'): Promise<void> => {
+      delay.cancel();
+      return election.withdraw(reason);
+    };
+    return { runner, election, end };
   }
 
   /** Watches for slow runs and a blocked event loop during a term. */
-  async #lead(runner: JobRunner, term: Term, stop: AbortSignal): Promise<void> {
+  #watch(runner: JobRunner): () => void {
     const removals = [
       this.#monitor.addTerm(),
       this.#slowRuns.add(() => {
         runner.runs.reportIfSlow();
       }),
     ];
-    try {
-      await runner.lead(term, stop);
-    } finally {
+    return () => {
       for (const remove of removals) remove();
-    }
+    };
   }
 
   #active(): ActiveJob[] {
@@ -150,10 +172,10 @@ export class JobPool {
     this.#state = 'stopped';
     this.#rebalancing?.stop();
     const active = this.#active();
-    const plan = new ShutdownDeadlines(this.replica.context.clock, this.options.shutdownTimeoutMs);
+    const plan = new ShutdownDeadlines(this.parts.clock, this.options.shutdownTimeoutMs);
     this.#log?.stop(plan.abortAfterMs);
-    const ends = (some: readonly ActiveJob[]) => Promise.all(some.map(({ ended }) => ended));
-    for (const { election } of active) election.stop();
+    const ended = new Map(active.map((one) => [one, one.end('shutdown')]));
+    const ends = (some: readonly ActiveJob[]) => Promise.all(some.map((one) => ended.get(one)));
 
     await plan.untilAbort(ends(active));
     for (const { runner } of active) runner.runs.close('SHUTDOWN');

@@ -1,48 +1,127 @@
-import { type Job } from '../jobs/job.js';
-import { type RunInfo } from '../base/events/run-info.js';
-import { type Term } from '../leadership/term.js';
+import { type LeadershipReleaseReason } from '../base/events/reasons.js';
+import { runnerFailed } from '../base/events/warnings.js';
+import { backoffMs, type BackoffPolicy } from '../base/time/backoff.js';
 import { LinkedAbortController } from '../base/time/linked-abort-controller.js';
 import { onAbort } from '../base/time/on-abort.js';
 import { Sleeper } from '../base/time/sleeper.js';
+import { type Job } from '../jobs/job.js';
+import { type Order } from '../leadership/decide.js';
+import { type Candidate, type Election, STAND_BACK_MS } from '../leadership/election.js';
+import { jobRecord, type OwnFields } from '../leadership/record.js';
+import { type Backlog, type Term } from '../leadership/term.js';
 import { cronLoop } from './cron-loop.js';
 import { fixedRateLoop } from './fixed-rate-loop.js';
-import { firstIntervalRun, intervalLoop, noteIntervalEnd, noteIntervalStart } from './interval-loop.js';
-import { type RunnerParts } from './run-handle.js';
+import { inherit } from './inheritance.js';
+import { intervalLoop } from './interval-loop.js';
+import { reportBacklog } from './reports.js';
+import { recordOf, type RunnerParts } from './run-handle.js';
 import { SingleFlight } from './single-flight.js';
 import { type TickLoopParts } from './tick-loop.js';
-import { reportUnhandled } from './unhandled-occurrences.js';
 import { whileLeaderLoop } from './while-leader-loop.js';
 
-/** The run that was started, or why no run was started. */
-type Triggered = RunInfo | 'running' | 'lease-unconfirmed';
-
+/** What a runner needs beside what a run needs. */
 interface JobRunnerParts extends RunnerParts {
-  /** Gives the leadership to another replica, because several calls in a row have failed. */
-  readonly stepDown: () => void;
+  readonly storeName: string;
+  readonly backoff: BackoffPolicy;
+  /** In [0, 1). */
+  readonly random: () => number;
+  /** Called when a term begins. What it returns is called when nothing of the term runs any more. */
+  readonly watch: (runner: JobRunner) => () => void;
 }
 
 /** Runs one job during the terms that its election wins, one at a time. */
-export class JobRunner {
+export class JobRunner implements Candidate {
+  readonly kind = 'job';
+  readonly name: string;
   /** The run in flight, and the last one. */
   readonly runs: SingleFlight;
-  /** Aborts when the ticks of the present term, or the last one, end. */
+  #election: Election | undefined;
+  /** Ends the ticks of the present term, with a `LeadershipReleaseReason`. Undefined: nothing of a term runs. */
+  #stop: AbortController | undefined;
+  /** Aborts when the ticks of the present term, or of the last one, end. */
   #quit: AbortSignal | undefined;
+  #failures = 0;
 
   constructor(private readonly parts: JobRunnerParts) {
-    this.runs = new SingleFlight(parts, (term) => {
-      noteIntervalEnd(parts.job, term);
-    });
+    this.name = jobRecord(parts.job.name);
+    this.runs = new SingleFlight(parts);
   }
 
   get job(): Job {
     return this.parts.job;
   }
 
-  /**
-   * Fires the ticks of one term until the term ends or `stop` aborts. The end of the term aborts the run in flight; `stop` lets it finish.
-   * Settles when no run is in flight.
-   */
-  async lead(term: Term, stop: AbortSignal): Promise<void> {
+  get lifeMs(): number {
+    return this.job.lockExpiryMs;
+  }
+
+  /** Nothing of a term runs. */
+  get isIdle(): boolean {
+    return this.#stop === undefined;
+  }
+
+  /** The election that calls this runner. */
+  elect(election: Election): void {
+    this.#election = election;
+  }
+
+  inherit(backlog: Backlog): OwnFields {
+    return inherit(this.job.schedule, backlog);
+  }
+
+  /** Fires the ticks of one term until the term ends or is given back. The end of the term aborts the run in flight; giving back lets it finish. */
+  lead(term: Term): void {
+    const stop = new AbortController();
+    this.#stop = stop;
+    const stopWatching = this.parts.watch(this);
+    void this.#spend(term, stop.signal).finally(() => {
+      stopWatching();
+      this.#stop = undefined;
+      this.#election?.touch();
+    });
+  }
+
+  drain(reason: LeadershipReleaseReason): void {
+    this.#stop?.abort(reason);
+  }
+
+  /** Runs the job outside its schedule, unless a run is in flight or the term may not start one. The claim of the run is the answer. */
+  trigger(term: Term): Omit<Order, 'id'> {
+    const { runs } = this;
+    if (runs.isBusy) return { outcome: 'running' };
+    if (this.#quit?.aborted !== false || runs.isClosed || !term.isValid()) return { outcome: 'lease-unconfirmed' };
+    const run = recordOf(term);
+    const giveUp = runs.reserve();
+    const remove = onAbort(term.signal, giveUp);
+    const cancel = (): void => {
+      remove();
+      giveUp();
+    };
+    const act = (): void => {
+      cancel();
+      if (!term.isValid() || runs.isClosed) return;
+      runs.start({ scheduledAt: new Date(this.parts.clock.wallNow()), cause: 'trigger' }, term, run);
+    };
+    return { outcome: 'started', fields: { run }, act, cancel };
+  }
+
+  /** Settles when nothing of the term runs. Never rejects. */
+  async #spend(term: Term, stop: AbortSignal): Promise<void> {
+    const { notify, backoff, random } = this.parts;
+    try {
+      await this.#tick(term, stop);
+      if (term.end === undefined && !stop.aborted)
+        throw new Error(`the runner of job '${this.job.name}' ended before its term`);
+      this.#failures = 0;
+    } catch (error: unknown) {
+      this.#failures += 1;
+      notify('warning', runnerFailed(this.job.name, error));
+      // it may fail on this replica only
+      this.#election?.stepDown('runner-failed', Math.max(STAND_BACK_MS, backoffMs(this.#failures, backoff, random)));
+    }
+  }
+
+  async #tick(term: Term, stop: AbortSignal): Promise<void> {
     const { runs } = this;
     const quitting = new LinkedAbortController(term.signal, stop);
     const quit = quitting.signal;
@@ -51,49 +130,16 @@ export class JobRunner {
       runs.abort('LEASE_LOST');
     });
     try {
-      const parts: TickLoopParts = {
-        ...this.parts,
-        term,
-        runs,
-        stop,
-        quit,
-        sleeper: new Sleeper(this.parts.clock, quit),
-      };
-      reportUnhandled(parts);
+      const stepDown = (): void => this.#election?.stepDown('failed-calls');
+      const sleeper = new Sleeper(this.parts.clock, quit);
+      const parts: TickLoopParts = { ...this.parts, term, runs, stop, quit, stepDown, sleeper };
+      reportBacklog(parts);
       await tickLoop(parts);
     } finally {
       await runs.whenIdle();
       remove();
       quitting.dispose();
     }
-  }
-
-  /** How long until the next tick of this term is due. 0 during a run, and for a job without ticks. */
-  untilDueMs(term: Term): number {
-    const { runs } = this;
-    const { clock } = this.parts;
-    const { schedule } = this.job;
-    if (runs.isBusy || schedule.kind === 'while-leader') return 0;
-    if (schedule.kind === 'interval')
-      return Math.max(firstIntervalRun(schedule, term).dueMs, schedule.next(runs.endedAtMs)) - clock.now();
-    const now = clock.wallNow();
-    if (schedule.kind === 'cron') {
-      // an occurrence may be due by either clock and not be claimed yet
-      const handled = Math.max(term.newestTick, term.backlog.claimed);
-      if (schedule.latest(handled, Math.max(now, term.storeClock.now())) !== undefined) return 0;
-    }
-    return (schedule.next(now) ?? Infinity) - now;
-  }
-
-  /** Runs the job now, outside its schedule, unless a run is in flight or the term may not start a run. */
-  async trigger(term: Term): Promise<Triggered> {
-    const { runs } = this;
-    if (!runs.isBusy) await noteIntervalStart(this.job, term);
-    if (runs.isBusy) return 'running';
-    // the term may have been given back meanwhile
-    const isOver = this.#quit?.aborted !== false || runs.isClosed;
-    if (isOver || !term.isValid()) return 'lease-unconfirmed';
-    return runs.start({ scheduledAt: new Date(this.parts.clock.wallNow()), cause: 'trigger' }, term);
   }
 }
 

@@ -9,20 +9,16 @@ interface Missed {
   /** The window (`after`, `upTo`]. */
   readonly after: number;
   readonly upTo: number;
-  readonly claimedBy?: string | undefined;
 }
 
 /** Reports once that no replica will start the occurrences of a window any more. */
-export function reportMissed({ job, notify }: TickLoopParts, { reason, after, upTo, claimedBy }: Missed): void {
-  const counted = countOf({ job }, after, upTo);
+export function reportMissed({ job, notify }: TickLoopParts, { reason, after, upTo }: Missed): void {
   notify('occurrencesMissed', {
     job: job.name,
     reason,
     from: new Date(after),
     to: new Date(upTo),
-    // a claimed occurrence counts also if the current schedule does not have it
-    count: reason === 'start-not-confirmed' ? Math.max(1, counted) : counted,
-    ...(claimedBy !== undefined && { claimedBy }),
+    count: countOf({ job }, after, upTo),
   });
 }
 
@@ -40,4 +36,17 @@ export function reportOverlap({ job, notify }: TickLoopParts, after: number, upT
 /** Counted by the current schedule. 0 for a kind without occurrences. */
 function countOf({ job: { schedule } }: Pick<TickLoopParts, 'job'>, after: number, upTo: number): number {
   return schedule.kind === 'cron' ? schedule.count(after, upTo, COUNT_LIMIT) : 0;
+}
+
+/** Reports what earlier leaders left undone: an interrupted run, and occurrences that nobody starts any more. None of them is started. */
+export function reportBacklog(parts: TickLoopParts): void {
+  const { job, notify, term } = parts;
+  const { record, left, claimsLostUntil, takenAt } = term.backlog;
+  const { run, lastScheduledAt: after } = left;
+  if (run !== undefined && run.endedAt === undefined)
+    notify('runInterrupted', { job: job.name, startedAt: new Date(run.startedAt), by: run.by });
+  if (after === undefined) return;
+  if (claimsLostUntil > after) reportIfAnyMissed(parts, { reason: 'state-lost', after, upTo: claimsLostUntil });
+  else if (record?.schedule !== undefined && record.schedule !== job.schedule.description)
+    reportIfAnyMissed(parts, { reason: 'schedule-changed', after, upTo: takenAt });
 }

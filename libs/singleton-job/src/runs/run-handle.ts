@@ -8,7 +8,23 @@ import { type RunInterceptor } from '../base/events/run-interceptor.js';
 import { type Term } from '../leadership/term.js';
 import { type Clock, type Timer } from '../base/time/clock.js';
 import { intercept } from './intercept.js';
-import { newRecord, type RunRecord } from './last-run.js';
+import { replicaOf, leaseOf, type RunRecord } from '../leadership/record.js';
+
+/** A record keeps so much of the message of an error. */
+const MOST_OF_ERROR = 200;
+
+/** The record of a run that begins now. */
+export function recordOf(term: Term, more: Pick<RunRecord, 'crashes' | 'occurrence'> = {}): RunRecord {
+  const occurrence = more.occurrence ?? term.own.run?.occurrence;
+  return {
+    startedAt: term.storeNow(),
+    by: replicaOf(leaseOf(term.holder)),
+    ...(occurrence !== undefined && { occurrence }),
+    ...(more.crashes !== undefined && { crashes: more.crashes }),
+  };
+}
+
+type RunOutcome = Exclude<RunRecord['outcome'], undefined>;
 
 /** The cause of a run, and the instant for which it is started. */
 export interface Tick extends Pick<RunInfo, 'cause' | 'scheduledAt'> {
@@ -31,8 +47,11 @@ export interface RunnerParts {
 export class RunHandle implements RunControl {
   readonly info: RunInfo;
   readonly missed: MissedOccurrences | null;
-  /** For other replicas. It keeps nothing else of the run in memory. */
-  readonly record: RunRecord;
+  /** How its method ended. Undefined: it has not. */
+  outcome: RunOutcome | undefined;
+  #record: RunRecord;
+  /** Whether the store has its start: then it gets its end at once. */
+  #isWritten: boolean;
   readonly #startedMs: number;
   #aborting: AbortController | undefined;
   #abortCode: RunAbortCode | undefined;
@@ -45,6 +64,7 @@ export class RunHandle implements RunControl {
     private readonly parts: RunnerParts,
     { scheduledAt, cause, missed = null, crashes }: Tick,
     readonly term: Term,
+    written?: RunRecord,
   ) {
     const { job, clock, notify } = parts;
     const { name, schedule, timeoutMs } = job;
@@ -52,7 +72,8 @@ export class RunHandle implements RunControl {
     this.missed = missed;
     const startedAt = new Date(clock.wallNow());
     this.info = Object.freeze({ job: name, kind: schedule.kind, cause, scheduledAt, startedAt, fencingToken });
-    this.record = newRecord(startedAt.getTime(), crashes);
+    this.#record = written ?? recordOf(term, crashes === undefined ? {} : { crashes });
+    this.#isWritten = written !== undefined;
     notify('runStarted', this.info);
     this.#startedMs = clock.now();
     if (timeoutMs !== undefined) {
@@ -119,32 +140,46 @@ export class RunHandle implements RunControl {
   async begin(onEnd: (run: RunHandle) => void): Promise<void> {
     const { job, notify, interceptors } = this.parts;
     const run = new JobRun(this.info, this);
+    let message: string | undefined;
     try {
       // the lease may have ended while observers of runStarted were called
       run.assertLeader();
       this.#wasCalled = true;
       await intercept(interceptors, run, job.invoke);
-      this.record.outcome = 'succeeded';
+      this.outcome = 'succeeded';
       notify('runSucceeded', this.#withDuration());
     } catch (error: unknown) {
       // the clocks show the deadline before a timer can fire the signal
       if (run.wasRefused) this.abort('LEASE_LOST');
       // a job that rejects after its signal fired was cancelled and did not fail
       if (this.#abortCode === undefined) {
-        this.record.outcome = 'failed';
-        this.record.error = messageOf(error);
+        this.outcome = 'failed';
+        message = messageOf(error).slice(0, MOST_OF_ERROR);
         notify('runFailed', { ...this.#withDuration(), error });
       } else {
-        this.record.outcome = 'cancelled';
+        this.outcome = 'cancelled';
         notify('runCancelled', { ...this.#withDuration(), code: this.#abortCode });
       }
       // a method may throw before this function returns
       await Promise.resolve();
     } finally {
-      this.record.endedAt = Math.round(this.parts.clock.wallNow());
       this.#cancelTimers();
+      this.#writeEnd(message);
       onEnd(this);
     }
+  }
+
+  /** The run lasts: the next leader must be able to report it. */
+  writeStart(): void {
+    this.#isWritten = true;
+    void this.term.save({ run: this.#record });
+  }
+
+  #writeEnd(error: string | undefined): void {
+    const { term, outcome = 'cancelled' } = this;
+    this.#record = { ...this.#record, endedAt: term.storeNow(), outcome, ...(error !== undefined && { error }) };
+    if (this.#isWritten) void term.save({ run: this.#record });
+    else term.set({ run: this.#record });
   }
 
   /** Each property by name: a spread of a frozen object is slow. */

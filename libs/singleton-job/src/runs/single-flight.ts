@@ -1,34 +1,35 @@
 import { type RunAbortCode } from '../base/errors/run.errors.js';
 import { type RunInfo } from '../base/events/run-info.js';
+import { instant } from '../base/time/clock.js';
+import { type RunRecord } from '../leadership/record.js';
 import { type Term } from '../leadership/term.js';
-import { type Clock, instant } from '../base/time/clock.js';
-import { HEALTHY_RUN_MS, newRecord, type RunOrigin, type RunRecord, writeLastRun } from './last-run.js';
+import { HEALTHY_RUN_MS } from './inheritance.js';
 import { RunHandle, type RunnerParts, type Tick } from './run-handle.js';
 
 /** Two clocks that differ by less agree: they are read one after the other. */
 const IN_STEP_MS = 10;
 /** A run of `@WhileLeader` that has not ended so long after its signal is reported. */
 const SETTLE_LIMIT_MS = 10_000;
+/** The start of a run that lasts longer is written, so that the next leader can report it if this one dies. */
+const WRITTEN_AFTER_MS = 10_000;
 
 /** Allows one run of a job at a time. */
 export class SingleFlight {
   #inFlight: RunHandle | undefined;
-  #idle = Promise.resolve();
+  /** A run is about to start: its claim or its trigger is being written. */
+  #isReserved = false;
+  #waiting: (() => void)[] = [];
   /** The run that was last reported as slow, and why it was aborted by then. */
   #slow: { readonly run: RunHandle; readonly abortCode: RunAbortCode | undefined } | undefined;
   #endedAtMs = -Infinity;
   #failures = 0;
-  #started = 0;
   #isClosed = false;
 
-  /** `onEnd` is called when a run of a term has ended, if its method was called. */
-  constructor(
-    private readonly parts: RunnerParts,
-    private readonly onEnd: (term: Term) => void,
-  ) {}
+  constructor(private readonly parts: RunnerParts) {}
 
+  /** Whether a run is in flight or about to start. */
   get isBusy(): boolean {
-    return this.#inFlight !== undefined;
+    return this.#inFlight !== undefined || this.#isReserved;
   }
 
   /** Whether no further run starts. The next leader reports what is claimed from now on. */
@@ -48,7 +49,7 @@ export class SingleFlight {
 
   /** Whether a run was in flight at any time since `sinceMs`, monotonic. */
   ranSince(sinceMs: number): boolean {
-    return this.isBusy || this.#endedAtMs > sinceMs;
+    return this.#inFlight !== undefined || this.#endedAtMs > sinceMs;
   }
 
   /** The run in flight; undefined if there is none. */
@@ -61,22 +62,28 @@ export class SingleFlight {
     return this.#inFlight?.elapsedMs;
   }
 
-  /** Records in the store that a run is about to begin. For a run that may end its process. */
-  async announce(crashes: number, term: Term): Promise<void> {
-    const { clock } = this.parts;
-    const record = newRecord(Math.floor(clock.wallNow()), crashes);
-    const origin = { holder: term.holder, token: term.fencingToken, number: 0 };
-    await term.runBegins(describer(record, origin, clock));
+  /** Keeps the place of a run that is about to start, until the returned function is called. It may not be busy. */
+  reserve(): () => void {
+    this.#isReserved = true;
+    let isKept = true;
+    return () => {
+      if (!isKept) return;
+      isKept = false;
+      this.#isReserved = false;
+      this.#settle();
+    };
   }
 
-  /** Starts a run. None may be in flight. */
-  start(tick: Tick, term: Term): RunInfo {
-    const run = new RunHandle(this.parts, tick, term);
-    this.#idle = run.begin(this.#ended);
+  /** Starts a run. None may be in flight. `written`: its record, which the store has already. */
+  start(tick: Tick, term: Term, written?: RunRecord): RunInfo {
+    const run = new RunHandle(this.parts, tick, term, written);
+    void run.begin(this.#ended);
     this.#inFlight = run;
-    this.#started += 1;
-    const origin = { holder: term.holder, token: term.fencingToken, number: this.#started };
-    term.runBegan(describer(run.record, origin, this.parts.clock));
+    if (written === undefined) {
+      run.after(WRITTEN_AFTER_MS, () => {
+        run.writeStart();
+      });
+    }
     // the term ended while the run began, so the listeners of its signal could not abort the run yet
     if (term.end !== undefined) run.abort('LEASE_LOST');
     this.#watchWallClock(run, term);
@@ -85,12 +92,17 @@ export class SingleFlight {
 
   readonly #ended = (run: RunHandle): void => {
     this.#inFlight = undefined;
-    if (!run.wasCalled) return;
-    this.#endedAtMs = this.parts.clock.now();
-    if (run.record.outcome === 'failed') this.#failures = run.elapsedMs < HEALTHY_RUN_MS ? this.#failures + 1 : 1;
-    else if (run.abortCode === undefined) this.#failures = 0;
-    this.onEnd(run.term);
+    if (run.wasCalled) {
+      this.#endedAtMs = this.parts.clock.now();
+      if (run.outcome === 'failed') this.#failures = run.elapsedMs < HEALTHY_RUN_MS ? this.#failures + 1 : 1;
+      else if (run.abortCode === undefined) this.#failures = 0;
+    }
+    this.#settle();
   };
+
+  #settle(): void {
+    if (!this.isBusy && this.#waiting.length > 0) for (const resolve of this.#waiting.splice(0)) resolve();
+  }
 
   /** Aborts the run in flight, if there is one. */
   abort(code: RunAbortCode): void {
@@ -103,9 +115,10 @@ export class SingleFlight {
     this.abort(code);
   }
 
-  /** Resolves once nothing runs. */
+  /** Resolves once nothing runs and nothing is about to. */
   whenIdle(): Promise<void> {
-    return this.#idle;
+    if (!this.isBusy) return Promise.resolve();
+    return new Promise((resolve) => this.#waiting.push(resolve));
   }
 
   /**
@@ -139,9 +152,4 @@ export class SingleFlight {
       else run.abort('LEASE_LOST');
     });
   }
-}
-
-/** Outside of the class, so that it keeps nothing else of the run in memory. */
-function describer(record: RunRecord, origin: Omit<RunOrigin, 'recordedAt'>, clock: Clock): () => string {
-  return () => writeLastRun(record, { ...origin, recordedAt: Math.round(clock.wallNow()) });
 }

@@ -2,7 +2,6 @@ import { type LogSink } from '../base/events/logging-observer.js';
 import { type ScheduleKind } from '../base/events/run-info.js';
 import { showDuration } from '../base/events/show-duration.js';
 import { listSome } from '../options/describe-value.js';
-import { replicaOf } from '../store/lock-store.js';
 import { type Clock, type Timer } from '../base/time/clock.js';
 import { type JobEntry } from './job-pool.js';
 import { isoOf } from '../base/time/iso-of.js';
@@ -81,21 +80,16 @@ export class StatusLog {
 
   #lookAtLeaders(): void {
     const followed = new Map<string, string>();
-    const changed = new Map<string, { readonly jobs: string[]; readonly end: string }>();
+    const changed = new Map<string, readonly string[]>();
     for (const { job, active } of this.parts.jobs()) {
-      const holder = active?.election.follower.otherHolder;
-      if (holder === undefined) continue;
-      const replica = replicaOf(holder);
-      const leader = replica ?? `'${holder}'`;
+      const leader = active?.election.term === undefined ? active?.election.leader : undefined;
+      if (leader === undefined) continue;
       followed.set(job.name, leader);
       if (this.#followed.get(job.name) === leader) continue;
-      // a holder that is not of this library has no session
-      const found = changed.get(leader) ?? { jobs: [], end: replica === undefined ? 'lock expires' : 'session ends' };
-      found.jobs.push(job.name);
-      changed.set(leader, found);
+      changed.set(leader, [...(changed.get(leader) ?? []), job.name]);
     }
-    for (const [leader, { jobs, end }] of changed) {
-      const line = `follows ${leader} for ${countOf(jobs)}; takes over when its ${end}`;
+    for (const [leader, jobs] of changed) {
+      const line = `follows ${leader} for ${countOf(jobs)}; takes over when its lease ends`;
       this.#write(this.#hasWritten ? 'debug' : 'log', line);
     }
     this.#hasWritten ||= changed.size > 0;
@@ -109,12 +103,11 @@ export class StatusLog {
     for (const { job, active } of this.parts.jobs()) {
       if (active === undefined) continue;
       const { name } = job;
-      const { pausedAt, lostPausedAt } = active.election.follower.watermarks;
+      const { pausedAt } = active.election;
       const before = this.#pauses.get(name);
       if (pausedAt !== undefined) pauses.set(name, pausedAt);
       if (pausedAt !== undefined && pausedAt !== before) begun.push(`${name} since ${isoOf(pausedAt)}`);
-      // a pause that the store has lost is a warning
-      if (pausedAt === undefined && before !== lostPausedAt && before !== undefined) ended.push(name);
+      if (pausedAt === undefined && before !== undefined) ended.push(name);
     }
     if (begun.length > 0) this.#write('log', `paused on all replicas: ${countOf(begun)}; start one with resume()`);
     if (ended.length > 0) this.#write('log', `no longer paused on all replicas: ${countOf(ended)}`);

@@ -12,6 +12,8 @@ export interface TickLoopParts {
   readonly runs: SingleFlight;
   readonly clock: Clock;
   readonly notify: Notify;
+  /** For messages, such as `Redis`. */
+  readonly storeName: string;
   /** Aborts when the term ends or the application stops. No tick is fired after that. */
   readonly quit: AbortSignal;
   /** Aborts when the leadership is given back, with a `LeadershipReleaseReason`. */

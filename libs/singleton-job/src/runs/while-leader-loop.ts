@@ -1,7 +1,8 @@
 import { type WhileLeaderSchedule } from '../schedule/schedule.js';
 import { onAbort } from '../base/time/on-abort.js';
 import { unlessAborted } from '../base/time/unless-aborted.js';
-import { crashesBefore } from './last-run.js';
+import { crashesBefore } from './inheritance.js';
+import { recordOf } from './run-handle.js';
 import { type TickLoopParts } from './tick-loop.js';
 
 /** The delay after a throw grows up to this, unless `restartDelay` is longer. */
@@ -26,7 +27,7 @@ export async function whileLeaderLoop(schedule: WhileLeaderSchedule, parts: Tick
   let dueMs = Math.max(afterCrashMs, runs.failures === 0 ? -Infinity : restartDueMs(schedule, parts));
   try {
     // so that the next leader counts on if this process crashes too
-    if (crashes > 0) await runs.announce(crashes, term);
+    if (crashes > 0) await unlessAborted(term.save({ run: recordOf(term, { crashes }) }), quit);
     while (!quit.aborted) {
       const waitMs = dueMs - clock.now();
       if (runs.isBusy) {

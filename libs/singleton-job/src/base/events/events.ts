@@ -148,8 +148,20 @@ export interface JobEvents {
     readonly to: Date;
     /** How many there are, at most 1000. */
     readonly count: number;
-    /** The replica that claimed the newest of them. Left out: none did. */
-    readonly claimedBy?: string;
+  };
+
+  /**
+   * The last leader of this job ended in a run whose start was written: it crashed, was killed or lost its lease. The run may have done a part of
+   * its work, and may still be going on there. The next leader reports it once. Starts are written at once for cron, for triggers and for
+   * intervals above 10 s; for all others when the run has lasted 10 s.
+   */
+  runInterrupted: {
+    /** Name of the job. */
+    readonly job: string;
+    /** When the run began, by the clock of the store. */
+    readonly startedAt: Date;
+    /** The replica that ran it. */
+    readonly by: string;
   };
 
   /**
@@ -239,7 +251,7 @@ export const JOB_EVENTS = Object.freeze({
   leadershipLost:
     'This replica lost its lease: the store did not confirm it in time, or the lock is gone. A run in progress is aborted.',
   leadershipReleased:
-    'This replica gave up leadership. `confirmed: false`: the store did not confirm it, and another replica leads when the session ends.',
+    'This replica gave up leadership. `confirmed: false`: the store did not confirm it, and another replica leads when the lease ends.',
   leaseRenewed: 'The store confirmed the lock of this leader.',
   runStarted: 'A run starts.',
   runSucceeded: 'The job returned, even if its signal had fired before.',
@@ -250,6 +262,7 @@ export const JOB_EVENTS = Object.freeze({
     'A run takes longer than `warnAfter` and is still running. Once for each run, and once more if it continues after its abort.',
   tickDropped: 'The leader skipped `count` ticks. The newest was due at `scheduledAt`.',
   occurrencesMissed: 'The cron ticks after `from` and up to `to` will not run. One replica reports them.',
+  runInterrupted: 'The last leader ended in this run, which may have done a part of its work.',
   eventLoopBlocked: 'The event loop was blocked for 1 s or longer. `jobs` had a run in progress.',
   storeUnreachable:
     'The store does not answer. With `job`: only about the lock of that job. Again after 1, 2, 4, … min.',

@@ -40,7 +40,6 @@ const dropped = (store: string) => ({
 
 const missed = (store: string) => ({
   late: 'not started within the misfire grace, or a newer one was due',
-  'start-not-confirmed': 'claimed, but the start was never confirmed. The job may have run',
   'schedule-changed': 'the schedule was changed after them',
   'state-lost': `${store} restarted or lost its data. Some of them may have run before: check that before you repeat them`,
 });
@@ -70,7 +69,7 @@ export class LoggingObserver implements JobObserver {
   leadershipGained({ job, fencingToken, because, after }: JobEvents['leadershipGained']): void {
     const isOwn = after === this.replica.node;
     const expired = 'it leads again after its own lease expired';
-    const why = isOwn && because === 'session-ended' ? expired : whyGained(because, isOwn ? 'this replica' : after);
+    const why = isOwn && because === 'lease-ended' ? expired : whyGained(because, isOwn ? 'this replica' : after);
     this.#gained.write(
       job,
       `${this.#name(job)} became LEADER (fencing token ${fencingToken}, node ${this.replica.node}): ${why}`,
@@ -101,10 +100,10 @@ export class LoggingObserver implements JobObserver {
     else if (runInFlight) {
       this.sink.warn(
         `${this.#name(job)} could not release leadership ${why}: a run ignored its abort and is still running. ` +
-          'Another replica takes over when the session of this replica ends. Pass run.signal on to what the run waits for',
+          'Another replica takes over when the lease of this replica ends. Pass run.signal on to what the run waits for',
       );
     } else {
-      const next = 'Another replica takes over when the session of this replica ends';
+      const next = 'Another replica takes over when the lease of this replica ends';
       this.sink.warn(
         `${this.#name(job)} could not release leadership ${why}: ${this.replica.store} did not confirm it. ${next}`,
       );
@@ -145,11 +144,17 @@ export class LoggingObserver implements JobObserver {
     else this.sink.debug(line);
   }
 
-  occurrencesMissed({ job, reason, from, to, count, claimedBy }: JobEvents['occurrencesMissed']): void {
-    const claimed = claimedBy === undefined ? '' : ` (claimed by ${claimedBy})`;
+  runInterrupted({ job, startedAt, by }: JobEvents['runInterrupted']): void {
+    this.sink.warn(
+      `${this.#name(job)} was interrupted in its run of ${startedAt.toISOString()}: ${by}, which led it, has ended or lost its lease. ` +
+        'A part of the work may be done',
+    );
+  }
+
+  occurrencesMissed({ job, reason, from, to, count }: JobEvents['occurrencesMissed']): void {
     this.sink.warn(
       `${this.#name(job)} missed ${count} occurrence${count === 1 ? '' : 's'} after ${from.toISOString()} ` +
-        `up to ${to.toISOString()} (${reason}): ${missed(this.replica.store)[reason]}${claimed}`,
+        `up to ${to.toISOString()} (${reason}): ${missed(this.replica.store)[reason]}`,
     );
   }
 
@@ -221,11 +226,11 @@ function whyGained(because: LeadershipGain, after: string | undefined): string {
     case 'first':
       return 'first leader';
     case 'released':
-      return `${leader} released the lock`;
-    case 'session-ended':
-      return `the session of ${leader} ended`;
-    case 'lock-free':
-      return `the lock was free${after === undefined ? '' : `, the last known leader was ${after}`}`;
+      return `${leader} released it`;
+    case 'lease-ended':
+      return `the lease of ${leader} ended`;
+    case 'free':
+      return `the job was free${after === undefined ? '' : `, the last known leader was ${after}`}`;
   }
 }
 

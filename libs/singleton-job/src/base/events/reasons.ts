@@ -1,10 +1,9 @@
 /**
- * How a replica became the leader, as far as it knows: `first`, there is no record of the job; `released`, the last leader released the
- * lock; `session-ended`, the last leader was killed or could not reach the store: it may have been this replica; `lock-free`, the lock was
- * free and it is not known how the last term ended, because nothing was seen of it: its end came before this process started, or
- * with a restart of the store.
+ * How a replica became the leader, as far as it knows: `first`, there was no data yet; `released`, the last leader released the job;
+ * `lease-ended`, the last leader was killed or could not reach the store: it may have been this replica; `free`, there was no record of the
+ * job, which is new or was lost.
  */
-export type LeadershipGain = 'first' | 'released' | 'session-ended' | 'lock-free';
+export type LeadershipGain = 'first' | 'released' | 'lease-ended' | 'free';
 
 /** How a term was lost. `expired`: the lease was not confirmed before its deadline. `preempted`: another holder has the lock. */
 export type LeadershipLoss = 'expired' | 'preempted';
@@ -29,22 +28,18 @@ export type TickDropReason = 'overlap' | 'late' | 'lease-unconfirmed';
  * Why cron occurrences were not started:
  *
  * - `late`: no replica led until the misfire grace was over, or a newer occurrence was due as well;
- * - `start-not-confirmed`: a replica claimed them, but never confirmed to the store that their runs began;
  * - `schedule-changed`: they are older than a new schedule. They are counted by the new schedule, and not reported if it has none there;
  * - `state-lost`: they came due before the store restarted or lost its data, and are not claimed. Their claims may be lost.
  *
- * A leader records in the store at once that a claimed run began. It records its reports with its next renewal, within 10 s. A leader that is
- * lost before that leaves only the claim. The next leader then reports the occurrence again, as `start-not-confirmed`: it may have begun,
- * or have been reported as `late` or as an overlap. Reports of `schedule-changed` and `state-lost` may be repeated as they were.
+ * A leader writes its reports within 10 s. If it is lost before that, the next leader reports them again.
  */
-export type MissReason = 'late' | 'start-not-confirmed' | 'schedule-changed' | 'state-lost';
+export type MissReason = 'late' | 'schedule-changed' | 'state-lost';
 
 /**
  * What a `warning` of the library is about. The store has codes of its own: the page about Redis in production has those of Redis.
  *
  * - `CLOCK_AHEAD`: the clock of this replica is more than a minute ahead of the store, so a cron occurrence could not be claimed yet. The
  *   replica claims it again when the clock of the store has come that far.
- * - `LOCK_TTL_RESTORED`: a lock had no time to live and would have stayed for ever. It has one now. Once for each such lock.
  * - `PAUSE_LOST`: the store lost its data, and with it the pause of a job. The job runs again.
  * - `HEARTBEAT_THREAD_FAILED`: the heartbeat thread ended, or had no connection for 10 s while the main thread had one. The main thread
  *   still renews the leases, but they no longer outlast a blocked event loop. Once, and until the process is restarted. Not at a stop.
@@ -55,10 +50,4 @@ export type MissReason = 'late' | 'start-not-confirmed' | 'schedule-changed' | '
  * - `RUNNER_FAILED`: the library itself failed while it led a job. Its term is given back, and the job starts again.
  */
 export type WarningCode =
-  | 'CLOCK_AHEAD'
-  | 'LOCK_TTL_RESTORED'
-  | 'PAUSE_LOST'
-  | 'HEARTBEAT_THREAD_FAILED'
-  | 'MESSAGES_DENIED'
-  | 'SCHEDULE_DIFFERS'
-  | 'RUNNER_FAILED';
+  'CLOCK_AHEAD' | 'PAUSE_LOST' | 'HEARTBEAT_THREAD_FAILED' | 'MESSAGES_DENIED' | 'SCHEDULE_DIFFERS' | 'RUNNER_FAILED';

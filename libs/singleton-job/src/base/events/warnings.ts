@@ -17,14 +17,6 @@ export function clockAhead(
   return { code: 'CLOCK_AHEAD', message, job };
 }
 
-/** A lock without a time to live has got one. */
-export function lockTtlRestored(job: string, holder: string): Warning {
-  const message =
-    `has a lock without a time to live, held by '${holder}'. It expires now, and then another replica takes over. ` +
-    'Find the program that wrote this key';
-  return { code: 'LOCK_TTL_RESTORED', message, job };
-}
-
 /** The store has lost its data, and with it a pause that began at this time by its clock. */
 export function pauseLost(job: string, pausedAt: number, store: string): Warning {
   const message =

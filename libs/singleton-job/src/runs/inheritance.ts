@@ -1,0 +1,63 @@
+import { lifeOf } from '../store/store.js';
+import { interruptedRun } from '../leadership/decide.js';
+import { leaseOf, type OwnFields, type RunRecord } from '../leadership/record.js';
+import { type Backlog } from '../leadership/term.js';
+import { type AnySchedule, type IntervalSchedule } from '../schedule/schedule.js';
+
+/** With a longer delay than this, start and end of an interval run are written at once, otherwise the end within 10 s. */
+const WRITTEN_AT_ONCE_MS = 10_000;
+/** A run of `@WhileLeader` that lasted so long is not the cause of what ended it. */
+export const HEALTHY_RUN_MS = 30_000;
+
+/** Whether each run of the schedule is written before it starts. */
+export function isClaimed(schedule: AnySchedule): boolean {
+  return schedule.kind === 'cron' || (schedule.kind === 'interval' && schedule.delayMs > WRITTEN_AT_ONCE_MS);
+}
+
+/**
+ * The fields that a new leader writes with its take.
+ *
+ * - A cron job begins after each occurrence that is handled, may have been claimed in lost data, or is older than a new schedule.
+ * - A run that has no end gets one, so that it is reported once.
+ * - After a leader that did not release, the end of the last run of a short interval is not known: it counts as now.
+ */
+export function inherit(
+  schedule: AnySchedule,
+  { record, left, claimsLostUntil, takenAt, lastHolder }: Backlog,
+): OwnFields {
+  const { description } = schedule;
+  const { lastScheduledAt = 0, run } = left;
+  const isNewSchedule = record?.schedule !== undefined && record.schedule !== description;
+  const begin =
+    schedule.kind === 'cron'
+      ? Math.max(lastScheduledAt, claimsLostUntil, isNewSchedule ? takenAt : 0)
+      : lastScheduledAt;
+  const isEndUnknown = schedule.kind === 'interval' && !isClaimed(schedule) && lastHolder !== undefined;
+  const ended =
+    interruptedRun(run, takenAt) ??
+    (isEndUnknown ? { by: lastHolder, startedAt: takenAt, ...run, endedAt: takenAt } : run);
+  return {
+    schedule: description,
+    ...(begin > 0 && { lastScheduledAt: begin }),
+    ...(ended !== undefined && { run: ended }),
+  };
+}
+
+/** The first run of an interval in a term is due so long after its begin: one delay after the last run, or at once if none is known. */
+export function firstDelayMs({ delayMs }: IntervalSchedule, run: RunRecord | undefined, storeNow: number): number {
+  if (run === undefined) return 0;
+  // a time ahead of the store's is from a clock that was set back
+  const endedAt = Math.min(run.endedAt ?? storeNow, storeNow);
+  return Math.max(endedAt + delayMs - storeNow, 0);
+}
+
+/** How many leaders in a row ended without a release, as far as a run of `@WhileLeader` may be the cause. 0: the last one released. */
+export function crashesBefore({ record, lastHolder, takenAt }: Backlog): number {
+  if (lastHolder === undefined) return 0;
+  const { run, holder } = record ?? {};
+  const isInFlight = run?.by === lastHolder && run.endedAt === undefined;
+  if (!isInFlight) return 1;
+  // it ended at the end of the lease at the latest
+  const longestMs = takenAt - run.startedAt - (holder === undefined ? 0 : lifeOf(leaseOf(holder)));
+  return longestMs < HEALTHY_RUN_MS ? (run.crashes ?? 0) + 1 : 0;
+}
