@@ -57,12 +57,12 @@ export {
 export { type HealthReport, type OverdueJob, SingletonJobHealth } from './control/singleton-job-health.js';
 export { CronExpression } from './schedule/cron/cron-expression.js';
 export { type SingletonJobAsyncOptions, SingletonJobModule } from './nest/singleton-job.module.js';
-export { type LockStore } from './store/lock-store.js';
+export { type Store } from './store/store.js';
 export { type ConnectionOptions } from './store/open-store.js';
 export {
   type PostgresConfig,
   type PostgresConnectionOptions,
   type PostgresPool,
-} from './store/postgres/postgres-clients.js';
-export { postgresMigrations } from './store/postgres/postgres-schema.js';
+} from './store/postgres/postgres-client.js';
+export { postgresMigrations } from './store/postgres/schema.js';
 export { type ClusterConnection, type RedisConnectionOptions } from './store/redis/redis-clients.js';

@@ -4,14 +4,14 @@ import { type Notify } from '../base/events/events.js';
 import { LoggingObserver, type LogSink } from '../base/events/logging-observer.js';
 import { type JobObserver, notifyAll } from '../base/events/observer.js';
 import { type RunInterceptor } from '../base/events/run-interceptor.js';
-import { type HeartbeatBackup } from '../leadership/heartbeat-backup.js';
-import { Replica } from '../leadership/replica.js';
+import { type HeartbeatBackup, Replica } from '../leadership/replica.js';
+import { Reports } from '../leadership/reports.js';
 import { LockService } from '../locks/lock.service.js';
 import { describeStore } from '../options/describe-connection.js';
 import { type ResolvedOptions } from '../options/resolve-options.js';
-import { type LockStore } from '../store/lock-store.js';
+import { MemoryServer, MemoryStore } from '../store/memory.js';
 import { openStore } from '../store/open-store.js';
-import { InMemoryLockStore, InMemoryServer } from '../store/memory/in-memory-store.js';
+import { type Store } from '../store/store.js';
 import { type Clock } from '../base/time/clock.js';
 import { SystemClock } from '../base/time/system-clock.js';
 import { CommandChannel } from './command-channel.js';
@@ -26,7 +26,7 @@ import { SingletonJobHealth } from './singleton-job-health.js';
 /** The parts that the module adds, and that a test replaces. */
 interface ApplicationReplicaParts {
   /** See {@link createStore}. */
-  readonly store: LockStore;
+  readonly store: Store;
   /** @default `nodeId` with a random part: see {@link createReplicaId} */
   readonly id?: string;
   readonly clock?: Clock;
@@ -60,7 +60,7 @@ export const REPLICA = Symbol('the replica of SingletonJobModule');
 
 /** Puts all parts of a replica together. Connects when the first job starts or the first lock is requested. */
 export function createReplica(options: ResolvedOptions, parts: ApplicationReplicaParts): ApplicationReplica {
-  const { projectName, heartbeatIntervalMs, maxBackoffDelayMs } = options;
+  const { projectName, heartbeatIntervalMs, lockExpiryMs } = options;
   const address = options.store === undefined ? describeStore(options) : undefined;
   const { id = createReplicaId(options.nodeId), clock = new SystemClock(), random = Math.random, log, store } = parts;
   const statistics = new JobStatistics();
@@ -87,21 +87,29 @@ export function createReplica(options: ResolvedOptions, parts: ApplicationReplic
   const heartbeatThread = createHeartbeatThread(options, store.name, notify);
   if (heartbeatThread !== undefined) own.push(heartbeatThread);
   const { backup = heartbeatThread } = parts;
-  const leadership = new Replica(
-    { id, heartbeatIntervalMs, maxBackoffDelayMs },
-    { clock, notify, random, store, backup },
-  );
-  if (heartbeatThread !== undefined) heartbeatThread.revokeSessions = () => leadership.sessions.revoke();
-  const pool = new JobPool(options, leadership, interceptors, log);
+  const scheduleOf = (job: string): string | undefined => pool.find(job)?.job.schedule.description;
+  const reports = new Reports({ clock, notify, storeName: store.name, scheduleOf });
+  const leadership = new Replica({
+    id,
+    lifeMs: lockExpiryMs,
+    heartbeatIntervalMs,
+    store,
+    clock,
+    random,
+    observer: reports,
+    backup,
+  });
+  const pool: JobPool = new JobPool(options, { replica: leadership, store, clock, notify, random, interceptors, log });
+  const { outages } = reports;
   const registry = new SingletonJobRegistry(options, {
     pool,
     statistics,
     clock,
-    commands: new JobCommands(leadership, new CommandChannel(leadership, pool)),
-    overviews: new JobOverviews(leadership, pool),
+    commands: new JobCommands({ replica: leadership, clock, store, outages }),
+    overviews: new JobOverviews({ replica: leadership, pool, clock, store }),
   });
-  const health = new SingletonJobHealth(options, { pool, statistics, leadership });
-  const locks = new LockService(options, leadership);
+  const health = new SingletonJobHealth(options, { pool, statistics, clock, outages, storeName: store.name });
+  const locks = new LockService(options, { replica: leadership, clock, storeName: store.name });
   return { leadership, pool, registry, health, locks, heartbeatThread, observers, interceptors };
 }
 
@@ -115,13 +123,13 @@ export function createReplicaId(nodeId: string): string {
  *
  * @throws InvalidOptionsError if the package of its client is not installed
  */
-export function createStore({ store, connection, ...options }: ResolvedOptions): Promise<LockStore> {
+export function createStore({ store, connection, ...options }: ResolvedOptions): Promise<Store> {
   if (store !== undefined && store !== 'memory') return Promise.resolve(store);
   // without a connection nothing is enabled, and nothing uses the store
   if (store === 'memory' || connection === undefined)
-    return Promise.resolve(new InMemoryLockStore(new InMemoryServer(new SystemClock())));
-  const { projectName, readConnection, schema, migrate } = options;
-  return openStore({ projectName, connection, readConnection, schema, migrate });
+    return Promise.resolve(new MemoryStore(new MemoryServer(new SystemClock())));
+  const { projectName, readConnection, schema, migrate, lockExpiryMs } = options;
+  return openStore({ projectName, connection, readConnection, schema, migrate, lockExpiryMs });
 }
 
 function createHeartbeatThread(

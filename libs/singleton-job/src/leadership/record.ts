@@ -72,6 +72,16 @@ export function lockRecord(key: string): string {
   return `${key}:mutex`;
 }
 
+/** The job of a record. Undefined: it is the record of a lock. */
+export function jobOf(name: string): string | undefined {
+  return name.endsWith(':lock') ? name.slice(0, -':lock'.length) : undefined;
+}
+
+/** The name of a job or a lock in events: that of a lock begins with `lock/`. */
+export function labelOf(name: string): string {
+  return jobOf(name) ?? `lock/${name.slice(0, -':mutex'.length)}`;
+}
+
 export const ABSENT: SeenRecord = Object.freeze({ revision: 0, value: undefined });
 const UNREADABLE: SeenRecord = Object.freeze({ revision: 0, value: undefined, isUnreadable: true });
 

@@ -48,7 +48,7 @@ export interface ReplicaObserver extends ElectionObserver {
   /** Messages arrive, or do not. */
   listening?(isListening: boolean): void;
   warning?(warning: { readonly code: string; readonly message: string }): void;
-  /** `isNew`: it shows another incarnation than the answer before. */
+  /** Called before its records are looked at. `isNew`: it shows another incarnation than the answer before. */
   synced?(sync: Sync, result: SyncResult, isNew: boolean): void;
   syncFailed?(error: unknown): void;
   writeFailed?(error: unknown, names: readonly string[]): void;
@@ -450,6 +450,7 @@ export class Replica {
     const isFirst = this.view.isEmpty;
     const areLeasesOthers = this.view.learn(result);
     this.#heartbeat.answered();
+    this.parts.observer.synced?.(sync, result, isNew);
     if (isNew) this.#met(request.read);
     else {
       for (const id of [...request.renew, ...request.grant]) this.#confirm(id, result, sent);
@@ -461,7 +462,6 @@ export class Replica {
       election.term?.confirmed();
       if (areLeasesOthers || isNew || isFirst) election.lookAt = -Infinity;
     }
-    this.parts.observer.synced?.(sync, result, isNew);
   }
 
   #confirm(id: string, { leases }: SyncResult, sent: Sync['sent']): void {

@@ -1,29 +1,23 @@
-import { type LockStore } from '../store/lock-store.js';
+import { type Store } from '../store/store.js';
 import { type Reader } from './option-reader.js';
 
-const STORE_METHODS: Record<Exclude<keyof LockStore, 'name' | 'isSubscribed' | 'readLocks'>, true> = {
-  heartbeat: true,
-  endSession: true,
-  acquire: true,
-  renew: true,
-  claim: true,
-  release: true,
-  setPaused: true,
-  publish: true,
+const STORE_METHODS: Record<Exclude<keyof Store, 'name' | 'publish'>, true> = {
+  sync: true,
+  compareAndSet: true,
   addListener: true,
   open: true,
   close: true,
 };
 
 /** Reads `store`. */
-export const readStore: Reader<LockStore | 'memory'> = (store, at) => {
+export const readStore: Reader<Store | 'memory'> = (store, at) => {
   if (store === 'memory') return store;
   if (typeof store !== 'object' || store === null)
-    return at.refuse(store, "a LockStore or 'memory'", 'leave it out to use Redis, and set connection');
+    return at.refuse(store, "a Store or 'memory'", 'leave it out to use Redis, and set connection');
   const missing = Object.keys(STORE_METHODS).filter((method) => typeof Reflect.get(store, method) !== 'function');
   const name: unknown = Reflect.get(store, 'name');
   if (typeof name !== 'string' || name === '') missing.push('name');
-  if (missing.length === 0) return store as LockStore;
+  if (missing.length === 0) return store as Store;
   const members = missing.map((member) => (member === 'name' ? "name, such as 'MongoDB'" : `${member}()`));
-  return at.refuse(store, 'a LockStore', `implement ${members.join(', ')}`);
+  return at.refuse(store, 'a Store', `implement ${members.join(', ')}`);
 };

@@ -1,6 +1,6 @@
 import { type JobObserver } from '../base/events/observer.js';
 import { type RunInterceptor } from '../base/events/run-interceptor.js';
-import { type LockStore } from '../store/lock-store.js';
+import { type Store } from '../store/store.js';
 import { type ConnectionOptions } from '../store/open-store.js';
 import { type Duration } from './duration.js';
 import { type JobOverrides } from './job.options.js';
@@ -71,7 +71,7 @@ export interface SingletonJobOptions {
    * A store that replaces the connection: your own, or `'memory'`. The locks in `'memory'` belong to this process only, so every replica runs every
    * job. In production `'memory'` also needs `allowInMemoryStore`.
    */
-  readonly store?: LockStore | 'memory' | undefined;
+  readonly store?: Store | 'memory' | undefined;
 
   /**
    * How often a replica sends a heartbeat, one for all its jobs. More: fewer commands. Less: a lost lease is noticed sooner. At least

@@ -1,0 +1,107 @@
+import { asLockStoreError, type LockStoreError } from '../base/errors/lock-store.error.js';
+import { type Notify } from '../base/events/events.js';
+import { type Clock } from '../base/time/clock.js';
+
+/** An error that lasts is reported again after 1 min, 2 min, 4 min and so on. */
+const FIRST_REMINDER_MS = 60_000;
+/** A single request that fails is not worth a line: it is sent again at once. */
+const FAILURES_OF_OUTAGE = 2;
+
+interface Trouble {
+  readonly isUnreachable: boolean;
+  readonly sinceMs: number;
+  /** When it is reported next. */
+  remindAtMs: number;
+  /** What was reported last. */
+  reported: string | undefined;
+}
+
+/**
+ * What is wrong with the store, as one line when it begins, reminders while it lasts, and one line when it is over. Without a job it concerns all
+ * jobs: the connection, or what all need. With a job it concerns its record only.
+ */
+export class Outages {
+  readonly #troubles = new Map<string | undefined, Trouble>();
+  #failures = 0;
+  #isClosed = false;
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly notify: Notify,
+  ) {}
+
+  /** Everything that cannot be reached, and for how long. Undefined: it concerns all jobs. */
+  get unreachable(): readonly (readonly [job: string | undefined, forMs: number])[] {
+    const now = this.clock.now();
+    return [...this.#troubles]
+      .filter(([, { isUnreachable }]) => isUnreachable)
+      .map(([job, { sinceMs }]) => [job, now - sinceMs]);
+  }
+
+  /** The connection is lost, or could not be opened. */
+  disconnected(thrown: unknown): void {
+    this.#report(undefined, asLockStoreError(thrown));
+  }
+
+  /** A request failed. */
+  failed(thrown: unknown): void {
+    const error = asLockStoreError(thrown);
+    this.#failures += 1;
+    if (error.code !== 'STORE_UNREACHABLE' || this.#failures >= FAILURES_OF_OUTAGE || this.#troubles.has(undefined))
+      this.#report(undefined, error);
+  }
+
+  /** A record cannot be read or written. */
+  denied(job: string, error: LockStoreError): void {
+    this.#report(job, error);
+  }
+
+  /** A heartbeat was answered. */
+  answered(isOtherServer: boolean): void {
+    this.#failures = 0;
+    this.#end(undefined, isOtherServer);
+  }
+
+  /** The record can be read and written. */
+  allowed(job: string): void {
+    if (this.#troubles.size > 0) this.#end(job, false);
+  }
+
+  /** Nothing is reported from now on. */
+  close(): void {
+    this.#isClosed = true;
+    this.#troubles.clear();
+  }
+
+  #report(job: string | undefined, error: LockStoreError): void {
+    if (this.#isClosed) return;
+    const now = this.clock.now();
+    const isUnreachable = error.code === 'STORE_UNREACHABLE';
+    const known = this.#troubles.get(job);
+    const trouble =
+      known?.isUnreachable === isUnreachable
+        ? known
+        : { isUnreachable, sinceMs: known?.sinceMs ?? now, remindAtMs: now, reported: undefined };
+    this.#troubles.set(job, trouble);
+    if (now < trouble.remindAtMs) return;
+    const forMs = now - trouble.sinceMs;
+    trouble.remindAtMs = trouble.sinceMs + Math.max(FIRST_REMINDER_MS, 2 * forMs);
+    trouble.reported = error.message;
+    const about = job !== undefined && { job };
+    if (isUnreachable) this.notify('storeUnreachable', { ...about, error, outageMs: forMs });
+    else this.notify('requestDenied', { ...about, error, deniedMs: forMs });
+  }
+
+  #end(job: string | undefined, isOtherServer: boolean): void {
+    const trouble = this.#troubles.get(job);
+    if (trouble === undefined) return;
+    this.#troubles.delete(job);
+    if (!trouble.isUnreachable) return;
+    const outageMs = this.clock.now() - trouble.sinceMs;
+    this.notify('storeRecovered', {
+      ...(job !== undefined && { job }),
+      outageMs,
+      ...(isOtherServer && { hasRestarted: true }),
+    });
+  }
+}
