@@ -1,8 +1,18 @@
 import { LockStoreError, type LockStoreErrorCode } from '../../base/errors/lock-store.error.js';
-import { type LockStore } from '../../store/lock-store.js';
 import { type Clock, type Timer } from '../../base/time/clock.js';
-import { type ForwardedRequest, ForwardingStore } from './forwarding-store.js';
+import { Listeners } from '../../store/listeners.js';
+import { type MemoryStore } from '../../store/memory.js';
+import {
+  type CasRequest,
+  type Store,
+  type StoreListener,
+  type SyncRequest,
+  type SyncResult,
+} from '../../store/store.js';
 import { type ReplicaClock } from './replica-clock.js';
+
+/** A request from a process to its store. */
+export type RequestKind = 'sync' | 'compareAndSet' | 'publish';
 
 /**
  * What happens to a request. `answered`: the store carries it out and answers. `answer-lost`: the store carries it out, and the
@@ -15,49 +25,87 @@ const WATCHDOG_MS = 1_500;
 const RECONNECT_MS = 250;
 
 /** The network between one replica and its store. A test decides what happens to each request. */
-export class FaultyStore extends ForwardingStore {
-  /** Every request that was sent, in order. */
-  readonly sent: { readonly request: ForwardedRequest; readonly name: string }[] = [];
+export class FaultyStore implements Store {
+  /** Every request that was sent, in order, with the names of its records. */
+  readonly sent: { readonly request: RequestKind; readonly names: readonly string[] | '*' }[] = [];
   /** Decides what happens to each request. */
-  outcome: (request: ForwardedRequest, name: string) => Outcome = () => 'answered';
+  outcome: (request: RequestKind, names: readonly string[] | '*') => Outcome = () => 'answered';
   /** Holds back every answer until it resolves, once the request was carried out. */
   answersAfter: Promise<void> | undefined;
   /** How long each answer takes, once the request was carried out. */
   delayMs = 0;
-  /** Whether messages are received. */
-  isSubscribed = true;
   /** Messages to this replica are lost, and it does not notice. */
   losesMessages = false;
-  #isOpen = true;
+  #isListening = true;
+  #isOpen = false;
   #isConnected = true;
   #isPartitioned = false;
+  readonly #listeners = new Listeners();
   readonly #unanswered = new Set<(error: LockStoreError) => void>();
   #watchdog: Timer | undefined;
   #retry: Timer | undefined;
 
   /** `process` is the clock of the replica: answers and messages wait while it is halted. `clock` continues. */
   constructor(
-    store: LockStore,
+    private readonly store: MemoryStore,
     private readonly clock: Clock,
     private readonly process?: ReplicaClock,
   ) {
-    super(store);
-  }
-
-  /** Loses the subscription. */
-  unsubscribe(): void {
-    this.isSubscribed = false;
-    this.#arrive(() => {
-      for (const listener of this.listeners) listener.unsubscribed?.();
+    store.addListener({
+      connected: () => {
+        this.#report((listener) => listener.connected?.());
+      },
+      listening: () => {
+        this.#report((listener) => listener.listening?.(this.#isListening));
+      },
+      hint: (names) => {
+        const isLost = !this.#isListening || !this.#isOpen || this.#isPartitioned || this.losesMessages;
+        if (!isLost) this.#report((listener) => listener.hint?.(names));
+      },
     });
   }
 
-  /** Has a subscription again. */
-  subscribe(): void {
-    this.isSubscribed = true;
-    this.#arrive(() => {
-      for (const listener of this.listeners) listener.subscribed?.();
-    });
+  get name(): string {
+    return this.store.name;
+  }
+
+  sync(request: SyncRequest): Promise<SyncResult> {
+    return this.#send('sync', request.read, () => this.store.sync(request));
+  }
+
+  compareAndSet(request: CasRequest): Promise<readonly (number | undefined)[]> {
+    const names = request.writes.map(({ name }) => name);
+    return this.#send('compareAndSet', names, () => this.store.compareAndSet(request));
+  }
+
+  publish(names: readonly string[] | '*'): Promise<void> {
+    return this.#send('publish', names, () => this.store.publish(names));
+  }
+
+  addListener(listener: StoreListener): () => void {
+    return this.#listeners.add(listener);
+  }
+
+  open(): void {
+    this.#isOpen = true;
+    this.store.open();
+  }
+
+  async close(): Promise<void> {
+    this.kill();
+    await this.store.close();
+  }
+
+  /** Receives no messages, and knows it. */
+  stopListening(): void {
+    this.#isListening = false;
+    this.#report((listener) => listener.listening?.(false));
+  }
+
+  /** Receives messages again. */
+  listen(): void {
+    this.#isListening = true;
+    this.#report((listener) => listener.listening?.(true));
   }
 
   /** Closes the connection. Another one is ready a moment later. */
@@ -76,11 +124,6 @@ export class FaultyStore extends ForwardingStore {
     if (!this.#isConnected) this.#connectSoon();
   }
 
-  override async close(): Promise<void> {
-    this.kill();
-    await super.close();
-  }
-
   /** The process is gone. It sends and receives nothing any more. */
   kill(): void {
     this.#isOpen = false;
@@ -96,32 +139,28 @@ export class FaultyStore extends ForwardingStore {
   }
 
   /** How many times a request was sent. */
-  count(request: ForwardedRequest): number {
+  count(request: RequestKind): number {
     return this.sent.filter((sent) => sent.request === request).length;
   }
 
-  protected send<T>(request: ForwardedRequest, name: string, carryOut: () => Promise<T>): Promise<T> {
+  #send<T>(request: RequestKind, names: readonly string[] | '*', carryOut: () => Promise<T>): Promise<T> {
     if (this.process?.isKilled === true) return new Promise(() => undefined);
-    if (!this.#isConnected) {
+    if (!this.#isConnected)
       return Promise.reject(new LockStoreError('STORE_UNREACHABLE', 'no connection', { wasSent: false }));
-    }
-    this.sent.push({ request, name });
-    const outcome = this.#isPartitioned ? 'request-lost' : this.outcome(request, name);
+    this.sent.push({ request, names });
+    const outcome = this.#isPartitioned ? 'request-lost' : this.outcome(request, names);
     if (outcome === 'answered') return this.#answer(carryOut());
     if (outcome === 'answer-lost') return carryOut().then(() => this.#never<T>());
     if (outcome === 'request-lost') return this.#never();
     return Promise.reject(new LockStoreError(outcome, `made to fail with ${outcome}`));
   }
 
-  protected receive(deliver: () => void): void {
-    if (this.isSubscribed && this.#isOpen && !this.#isPartitioned && !this.losesMessages) this.#arrive(deliver);
-  }
-
   async #answer<T>(answer: Promise<T>): Promise<T> {
+    // an error waits for a halted process, as an answer does
+    const settled = answer.catch(() => undefined);
     await this.answersAfter;
     if (this.delayMs > 0) await new Promise<void>((resolve) => this.clock.setTimer(this.delayMs, resolve));
-    // an error waits for a halted process, as an answer does
-    await answer.catch(() => undefined);
+    await settled;
     await new Promise<void>((resolve) => {
       this.#arrive(resolve);
     });
@@ -146,7 +185,7 @@ export class FaultyStore extends ForwardingStore {
     const unanswered = [...this.#unanswered];
     this.#unanswered.clear();
     this.#arrive(() => {
-      for (const listener of this.listeners) listener.disconnected?.(error);
+      this.#listeners.each((listener) => listener.disconnected?.(error));
       for (const reject of unanswered) reject(error);
     });
     this.#connectSoon();
@@ -158,9 +197,13 @@ export class FaultyStore extends ForwardingStore {
     this.#retry = this.clock.setTimer(RECONNECT_MS, () => {
       if (this.#isPartitioned) return;
       this.#isConnected = true;
-      this.#arrive(() => {
-        for (const listener of this.listeners) listener.connected?.();
-      });
+      this.#report((listener) => listener.connected?.());
+    });
+  }
+
+  #report(report: (listener: StoreListener) => void): void {
+    this.#arrive(() => {
+      this.#listeners.each(report);
     });
   }
 

@@ -1,7 +1,7 @@
 import { eventMethodsOfInstances, exploreInstances } from '../explore-instances.js';
-import { replicaOf } from '../../store/lock-store.js';
+import { jobRecord, leaseOf, replicaOf, seenRecord } from '../../leadership/record.js';
 import { type ManualClock } from '../manual-clock.js';
-import { type TestServer } from '../test-server.js';
+import { type FaultyServer } from '../faulty-server.js';
 import { InMemoryReplica, type InMemoryReplicaOptions } from './in-memory-replica.js';
 import { TestReplicas } from './test-replicas.js';
 
@@ -23,8 +23,8 @@ export class InMemoryReplicas {
     return this.#replicas.clock;
   }
 
-  /** The server with the locks. `server.loseData()` loses them all. */
-  get server(): TestServer {
+  /** The server with the leases and records. `server.loseData()` loses them all. */
+  get server(): FaultyServer {
     return this.#replicas.server;
   }
 
@@ -43,8 +43,15 @@ export class InMemoryReplicas {
 
   /** The replica that has the lock of a job. Undefined: none. A killed replica has it until another one takes over. */
   leaderOf(job: string): string | undefined {
-    const holder = this.server.holderOf(job);
-    return holder === undefined ? undefined : replicaOf(holder);
+    const [record] = this.server.sync({
+      isNewcomer: false,
+      renew: [],
+      grant: [],
+      revoke: [],
+      read: [jobRecord(job)],
+    }).records;
+    const { holder } = seenRecord(record).value ?? {};
+    return holder === undefined ? undefined : replicaOf(leaseOf(holder));
   }
 
   /**

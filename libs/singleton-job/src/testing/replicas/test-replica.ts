@@ -3,14 +3,14 @@ import { type LogSink } from '../../base/events/logging-observer.js';
 import { type JobObserver } from '../../base/events/observer.js';
 import { type RunInterceptor } from '../../base/events/run-interceptor.js';
 import { BackupHeartbeats } from '../../heartbeat-thread/backup-heartbeats.js';
-import { type BackupReport, type HeartbeatBackup } from '../../leadership/heartbeat-backup.js';
+import { type HeartbeatBackup } from '../../leadership/replica.js';
 import { type ResolvedOptions, resolveOptions } from '../../options/resolve-options.js';
 import { type SingletonJobOptions } from '../../options/singleton-job.options.js';
 import { type ApplicationReplica, createReplica } from '../../control/create-replica.js';
-import { InMemoryLockStore } from '../../store/memory/in-memory-store.js';
+import { MemoryStore } from '../../store/memory.js';
 import { type Clock } from '../../base/time/clock.js';
 import { RecordingObserver } from '../recording-observer.js';
-import { type TestServer } from '../test-server.js';
+import { type FaultyServer } from '../faulty-server.js';
 import { FaultyStore } from './faulty-store.js';
 import { ReplicaClock } from './replica-clock.js';
 
@@ -26,7 +26,7 @@ export interface TestReplicaOptions {
   /** @default no log */
   readonly log?: LogSink;
   /** The behaviour of its network from the first request on. */
-  readonly network?: Partial<Pick<FaultyStore, 'outcome' | 'answersAfter' | 'delayMs' | 'isSubscribed'>>;
+  readonly network?: Partial<Pick<FaultyStore, 'outcome' | 'answersAfter' | 'delayMs' | 'losesMessages'>>;
   /** Whether it has a heartbeat thread, which continues while the replica is paused. */
   readonly hasThread?: boolean;
   /** Replaces that thread. */
@@ -65,7 +65,7 @@ interface Surroundings {
   readonly name: string;
   /** The common time. */
   readonly time: Clock;
-  readonly server: TestServer;
+  readonly server: FaultyServer;
 }
 
 /** Creates a replica in memory. */
@@ -86,7 +86,7 @@ export function createTestReplica(
 ): TestReplica {
   const clock = new ReplicaClock(time, rate);
   const observer = new RecordingObserver(time);
-  const store = Object.assign(new FaultyStore(new InMemoryLockStore(server), time, clock), network);
+  const store = Object.assign(new FaultyStore(new MemoryStore(server), time, clock), network);
   // not the environment of the test run, which may have switched the jobs of the application off
   const options = resolveOptions({ projectName: 'test', store, ...given }, { hostName: name });
   const thread = hasThread ? createThread({ time, server }, rate) : undefined;
@@ -127,7 +127,7 @@ export function createTestReplica(
 
 function createThread({ time, server }: Omit<Surroundings, 'name'>, rate: number): TestThread {
   const clock = new ReplicaClock(time, rate);
-  const store = new FaultyStore(new InMemoryLockStore(server), time, clock);
+  const store = new FaultyStore(new MemoryStore(server), time, clock);
   const reports: BackupReport[] = [];
   const heartbeats = new BackupHeartbeats({
     store,

@@ -1,23 +1,19 @@
-import { TestServer } from '../test-server.js';
+import { FaultyServer } from '../faulty-server.js';
 import { ManualClock, settle } from '../manual-clock.js';
 import { createTestReplica, type JobsOfReplica, type TestReplica, type TestReplicaOptions } from './test-replica.js';
 
 /** Longer than any stop takes. */
 const LONG_MS = 3_600_000;
-/** The longest `lockExpiry`. After the start of a new server no replica takes over a job for so long, as after data loss. */
-const SERVER_AGE_MS = 86_400_000;
 
 interface TestReplicasOptions {
   /** What the wall clock shows at the start. */
   readonly wall?: string | number | undefined;
-  /** Whether the server has just been started. It is a day old by default. */
-  readonly isServerNew?: boolean;
 }
 
 /** Several replicas in one process, on one manual clock and one store in memory. */
 export class TestReplicas {
   clock = new ManualClock();
-  server = new TestServer(this.clock);
+  server = new FaultyServer(this.clock);
   #replicas: TestReplica[] = [];
 
   constructor(options?: TestReplicasOptions) {
@@ -25,14 +21,10 @@ export class TestReplicas {
   }
 
   /** Starts again with new clocks and a new server. */
-  begin({ wall, isServerNew = false }: TestReplicasOptions = {}): void {
+  begin({ wall }: TestReplicasOptions = {}): void {
     this.clock = new ManualClock(wall);
-    this.server = new TestServer(this.clock);
+    this.server = new FaultyServer(this.clock);
     this.#replicas = [];
-    if (isServerNew) return;
-    this.clock.stepWall(-SERVER_AGE_MS);
-    this.server.heartbeat({ sessions: [], knownList: undefined });
-    this.clock.stepWall(SERVER_AGE_MS);
   }
 
   /** A replica that has started. It competes for its jobs as soon as the clock is advanced, also by 0. */
