@@ -164,7 +164,9 @@ export class Replica {
       write: (election, write, ifRevision) => {
         this.#write(election, write, ifRevision);
       },
-      touch: () => {
+      touch: (election) => {
+        // one that was forgotten because nothing was open is needed again
+        if (!this.#elections.has(election.name)) this.#elections.set(election.name, election);
         this.#turnSoon();
       },
       nextAttempt: () => {

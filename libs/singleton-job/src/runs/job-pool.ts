@@ -139,13 +139,15 @@ export class JobPool {
     });
     const election = replica.electionFor(runner);
     runner.elect(election);
-    const delay = clock.setTimer(job.initialDelayMs, () => {
+    const compete = (): void => {
       election.compete();
-    });
+    };
+    const delay = job.initialDelayMs > 0 ? clock.setTimer(job.initialDelayMs, compete) : undefined;
+    if (delay === undefined) compete();
     replica.open();
     this.#log?.start();
     const end = (reason: 'shutdown' | 'unregistered'): Promise<void> => {
-      delay.cancel();
+      delay?.cancel();
       return election.withdraw(reason);
     };
     return { runner, election, end };
