@@ -43,6 +43,8 @@ export interface Candidate {
   drain(reason: LeadershipReleaseReason): void;
   /** A caller wants a run now: the answer, and what is done when the record shows it. */
   trigger(term: Term, commandId: string): Omit<decide.Order, 'id'>;
+  /** The election has looked at what was seen. */
+  looked?(): void;
 }
 
 /** Why a term began. */
@@ -126,6 +128,8 @@ export class Election {
   /** As seen last, however doubtful by now. */
   known = ABSENT;
   term: Term | undefined;
+  /** Why its last write had no answer. Undefined: it had one. */
+  failure: unknown;
   /** The monotonic time of the next look. */
   lookAt = -Infinity;
   /** A record has one open write at a time. */
@@ -147,9 +151,12 @@ export class Election {
   /** The term that was given back last, until the record shows that. */
   #left: { readonly term: Term; readonly reason: LeadershipReleaseReason } | undefined;
   #writtenAt = -Infinity;
-  /** Writes in a row that were not carried out. The next one waits longer and longer: the store may refuse them all. */
+  /** Writes in a row that the store did not carry out on the revision that is there. The next one waits longer: it may refuse them all. */
   #failures = 0;
+  #failedOn: number | undefined;
   #lastHolder: string | undefined;
+  /** The newest record that was not absent. */
+  #lastValue: JobRecord | undefined;
   #edits: OpenEdit[] = [];
   #idle: (() => void)[] = [];
 
@@ -274,9 +281,10 @@ export class Election {
     return this.term === undefined && !this.#isWriting && this.candidate.isIdle;
   }
 
-  /** Whether nothing refers to it any more. */
+  /** Whether nothing refers to it any more. Without a write of this replica it need not be read before. */
   get isOver(): boolean {
-    return !this.isWanted && this.#edits.length === 0 && !this.isDoubtful && this.isIdle;
+    const isDone = this.isIdle || (this.#hasNothing && this.#writtenAt === -Infinity);
+    return !this.isWanted && this.#edits.length === 0 && !this.isDoubtful && isDone;
   }
 
   // ---- What was seen
@@ -290,6 +298,8 @@ export class Election {
     const { view, observer } = this.parts;
     this.#readAt = Infinity;
     if (this.#doubtUntil !== undefined && view.storeTime >= this.#doubtUntil) this.#doubtUntil = undefined;
+    // another replica was faster
+    if (record.revision !== this.#failedOn) this.#failures = 0;
     this.#take(record);
     observer.seen?.(this, record);
     this.touch();
@@ -299,6 +309,7 @@ export class Election {
     const { holder, fencingToken = 0 } = record.value ?? {};
     this.record = record;
     this.known = record;
+    this.#lastValue = record.value ?? this.#lastValue;
     this.#highestToken = Math.max(this.#highestToken, fencingToken);
     this.parts.view.meetLife(holderLifeMs(record));
     if (holder !== undefined) this.#lastHolder = replicaOf(leaseOf(holder));
@@ -316,21 +327,23 @@ export class Election {
     this.touch();
   }
 
-  /** Its write was answered. `revision`: the new one. Undefined: it was not written. Rejected: it is unknown. */
+  /** Its write was answered. `revision`: the new one. Undefined: it was not written, or that is unknown after a `failure`. */
   written(
-    answer: { readonly revision: number | undefined; readonly isRejected: boolean; readonly order: number },
+    answer: { readonly revision: number | undefined; readonly failure: unknown; readonly order: number },
     write: RecordWrite,
     ask: Pick<Write, 'ifRevision'> & { readonly until: number },
   ): void {
     this.#isWriting = false;
     this.#settled = answer.order;
-    if (answer.isRejected) {
+    this.failure = answer.failure;
+    if (answer.failure !== undefined) {
       this.#doubtUntil = Math.max(this.#doubtUntil ?? 0, ask.until);
       write.unknown?.(ask.ifRevision);
     }
     if (answer.revision === undefined) {
       this.record = undefined;
       this.#failures += 1;
+      this.#failedOn = ask.ifRevision;
     } else {
       this.#failures = 0;
       this.#take({ revision: answer.revision, value: write.value });
@@ -365,6 +378,7 @@ export class Election {
   look(): void {
     this.lookAt = Infinity;
     this.#look();
+    this.candidate.looked?.();
     if (this.#isQuiet) for (const settle of this.#idle.splice(0)) settle();
   }
 
@@ -452,7 +466,8 @@ export class Election {
     const claimsLostUntil = decide.claimsLostUntil(record, view, { storeNow, wallNow: clock.wallNow() });
     const last = before.holder === undefined ? undefined : replicaOf(leaseOf(before.holder));
     const lastHolder = last === parts.replicaId ? undefined : last;
-    const left = decide.leftBehind(before, this.#memory);
+    // if the record is gone, what was seen last is still true of the past
+    const left = decide.leftBehind(record.value ?? this.#lastValue ?? {}, this.#memory);
     const backlog: Backlog = { record: record.value, left, lastHolder, claimsLostUntil, takenAt: storeNow };
     const own = candidate.inherit(backlog);
     const incarnation = view.incarnation.id;

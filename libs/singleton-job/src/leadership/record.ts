@@ -45,7 +45,7 @@ export interface JobRecord {
   readonly schedule?: string;
   /** The newest occurrence or slot that was claimed or reported. */
   readonly lastScheduledAt?: number;
-  readonly run?: RunRecord;
+  readonly run?: RunRecord | undefined;
   readonly pausedAt?: number;
   readonly command?: Command;
   /** The incarnation in which a pause or a command was written, while the holder has not written in it. */

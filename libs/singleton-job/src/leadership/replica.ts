@@ -1,6 +1,7 @@
-import { type Clock, type Timer } from '../base/time/clock.js';
+import { isDeepStrictEqual } from 'node:util';
+import { type Clock, type Instant, type Timer } from '../base/time/clock.js';
 import { within } from '../base/time/within.js';
-import { type Store, type SyncResult, type Write } from '../store/store.js';
+import { type LeaseId, type Store, type SyncResult, type Write } from '../store/store.js';
 import {
   type Candidate,
   type Crowd,
@@ -23,21 +24,30 @@ const CLOSE_MS = 500;
 /** Elections that look again because of each other. More than a few times is a mistake of ours, which must not block the event loop. */
 const MOST_PASSES = 10;
 
-/** What the heartbeat thread is told, and what it reports. */
+/** What the heartbeat thread is told: plain data, which is copied. Monotonic times are those of the main thread. */
+export interface BackupState {
+  /** The `id` of the one that the main thread has seen last. */
+  readonly incarnation: string;
+  /** When the main thread sent its last sync. */
+  readonly sentAt: number;
+  readonly intervalMs: number;
+  /** The leases that the store has confirmed in this incarnation. */
+  readonly leases: readonly { readonly id: LeaseId; readonly deadline: Instant }[];
+}
+
+/** The heartbeat thread has renewed a lease: a request that was sent at `sent` is confirmed. */
+export interface BackupReport {
+  readonly incarnation: string;
+  readonly id: LeaseId;
+  readonly sent: Instant;
+}
+
+/** The heartbeat thread, as the main thread sees it. */
 export interface HeartbeatBackup {
-  /** Times are by the monotonic clock, which both threads share. */
-  update(state: {
-    readonly incarnation: string;
-    readonly sentAt: number;
-    readonly intervalMs: number;
-    readonly leases: readonly Lease[];
-  }): void;
-  /** Leases that it has renewed since the last call. It works without a turn of the event loop. */
-  takeReports(): readonly {
-    readonly incarnation: string;
-    readonly id: string;
-    readonly sent: { readonly now: number; readonly wall: number };
-  }[];
+  /** Called when a sync leaves, and when it is answered. */
+  update(state: BackupState): void;
+  /** The reports since the last call. It works without a turn of the event loop. */
+  takeReports(): readonly BackupReport[];
   close(): Promise<void>;
 }
 
@@ -105,6 +115,10 @@ export class Replica {
   #attempts = 0;
   #crowd: Crowd | undefined;
   #drained: (() => void)[] = [];
+  /** Why the last sync had no answer. Undefined: it had one. */
+  failure: unknown;
+  /** The heartbeat thread knows it. */
+  #told: BackupState | undefined;
   #closed: Promise<void> | undefined;
 
   constructor(private readonly parts: ReplicaParts) {
@@ -379,8 +393,28 @@ export class Replica {
   #tellThread(intervalMs: number): void {
     const { backup } = this.parts;
     if (backup === undefined || this.view.isEmpty) return;
-    const leases = this.leases.all.filter(({ deadline, mustGrant }) => deadline !== undefined && !mustGrant);
-    backup.update({ incarnation: this.view.incarnation.id, sentAt: this.#heartbeat.sentAt, intervalMs, leases });
+    const leases = this.leases.all.flatMap(({ id, deadline, mustGrant }) =>
+      deadline === undefined || mustGrant ? [] : { id, deadline },
+    );
+    const { sentAt } = this.#heartbeat;
+    const state = { incarnation: this.view.incarnation.id, sentAt, intervalMs, leases };
+    if (isDeepStrictEqual(state, this.#told)) return;
+    this.#told = state;
+    backup.update(state);
+  }
+
+  /** The process ends: no run starts from now on. If it survives that, its terms end in the next turn of the event loop. */
+  disown(): void {
+    const leases = this.leases.all;
+    for (const lease of leases) {
+      lease.deadline = { now: -Infinity, wall: -Infinity };
+      this.leases.end(lease);
+    }
+    void this.parts.clock.afterIo().then(() => {
+      this.#turn(() => {
+        for (const lease of leases) this.#endLease(lease);
+      });
+    });
   }
 
   // ---- Heartbeat
@@ -440,6 +474,7 @@ export class Replica {
       (error: unknown) => {
         this.#turn(() => {
           this.#heartbeat.failed(sync, intervalMs);
+          this.failure = error;
           this.parts.observer.syncFailed?.(error);
         });
       },
@@ -452,6 +487,7 @@ export class Replica {
     const isFirst = this.view.isEmpty;
     const areLeasesOthers = this.view.learn(result);
     this.#heartbeat.answered();
+    this.failure = undefined;
     this.parts.observer.synced?.(sync, result, isNew);
     if (isNew) this.#met(request.read);
     else {
@@ -534,10 +570,10 @@ export class Replica {
     this.#openWrites += 1;
     this.parts.store.compareAndSet({ incarnation, until, writes: writes.map(({ ask }) => ask) }).then(
       (revisions) => {
-        this.#settle(writes, incarnation, revisions);
+        this.#settle(writes, incarnation, { revisions, failure: undefined });
       },
       (error: unknown) => {
-        this.#settle(writes, incarnation, undefined);
+        this.#settle(writes, incarnation, { revisions: undefined, failure: error ?? 'no reason' });
         this.parts.observer.writeFailed?.(
           error,
           writes.map(({ ask }) => ask.name),
@@ -549,7 +585,10 @@ export class Replica {
   #settle(
     writes: readonly OpenWrite[],
     incarnation: string,
-    revisions: readonly (number | undefined)[] | undefined,
+    {
+      revisions,
+      failure,
+    }: { readonly revisions: readonly (number | undefined)[] | undefined; readonly failure: unknown },
   ): void {
     this.#openWrites -= 1;
     const order = this.#heartbeat.nextOrder();
@@ -561,7 +600,7 @@ export class Replica {
       const isOfNow = incarnation === this.view.incarnation.id;
       writes.forEach(({ election, write, ask, until }, index) => {
         const revision = isOfNow ? revisions?.[index] : undefined;
-        election.written({ revision, isRejected: revisions === undefined, order }, write, {
+        election.written({ revision, failure, order }, write, {
           ifRevision: ask.ifRevision,
           until,
         });

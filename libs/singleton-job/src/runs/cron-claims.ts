@@ -42,8 +42,12 @@ export class CronClaims {
   ) {
     const { left, claimsLostUntil } = parts.term.backlog;
     const { lastScheduledAt: begin = 0 } = parts.term.own;
-    this.#ran = Math.min(left.run?.occurrence ?? left.lastScheduledAt ?? begin, begin);
-    this.#doubtfulUpTo = claimsLostUntil;
+    const { occurrence, endedAt } = left.run ?? {};
+    // its leader died: it may have run, or not
+    const interrupted = endedAt === undefined ? occurrence : undefined;
+    const started = interrupted === undefined ? occurrence : schedule.latest(-Infinity, interrupted - 1);
+    this.#ran = Math.min(started ?? left.lastScheduledAt ?? begin, begin);
+    this.#doubtfulUpTo = Math.max(claimsLostUntil, interrupted ?? 0);
   }
 
   /**
@@ -57,7 +61,8 @@ export class CronClaims {
     // the store's time decides too: a local clock that is behind must not extend the grace
     const latenessMs = (): number => Math.max(now(), term.storeNow()) - newest;
     const graceMs = isPromotion ? job.misfireGraceMs : Math.max(job.misfireGraceMs, ON_TIME_MS);
-    const mayStart = !runs.isBusy && graceMs > 0 && latenessMs() <= graceMs;
+    const isInTime = (): boolean => graceMs > 0 && latenessMs() <= graceMs;
+    const mayStart = !runs.isBusy && isInTime();
     const unstarted = mayStart ? this.schedule.latest(after, newest - 1) : newest;
     const report = (upTo: number | undefined): void => {
       if (upTo === undefined) return;
@@ -70,6 +75,7 @@ export class CronClaims {
       return newest;
     }
     const missed = this.#missedBefore(newest);
+    const before = term.own.run;
     const run = recordOf(term, { occurrence: newest });
     const giveUp = runs.reserve();
     const isClaimed = await term.save({ lastScheduledAt: newest, run });
@@ -78,6 +84,11 @@ export class CronClaims {
     giveUp();
     // otherwise no run begins, and the next leader reports it
     if (!isClaimed || !term.isValid() || runs.isClosed) return newest;
+    if (!isInTime()) {
+      report(newest);
+      term.set({ run: before });
+      return newest;
+    }
     report(unstarted);
     runs.start({ scheduledAt: new Date(newest), cause: due.cause, missed }, term, run);
     this.#ran = newest;

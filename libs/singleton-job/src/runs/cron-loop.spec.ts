@@ -30,6 +30,10 @@ const missedOf = (...replicas: TestReplica[]) =>
       .of('occurrencesMissed')
       .map(({ reason, from, to, count }) => `${name} ${reason} (${clockOf(from)}, ${clockOf(to)}] ${count}`),
   );
+const interruptedOf = (...replicas: TestReplica[]) =>
+  replicas.flatMap(({ name, observer }) =>
+    observer.of('runInterrupted').map(({ startedAt, by }) => `${name} ${clockOf(startedAt)} by ${by}`),
+  );
 const clockOf = (date: Date) => date.toISOString().slice(11, 19);
 
 describe('A cron job', () => {
@@ -41,7 +45,8 @@ describe('A cron job', () => {
     await replicas.clock.advance(3 * PERIOD + MINUTE);
     expect(runsOf(a, b)).toEqual(['a 00:10:00 schedule', 'a 00:20:00 schedule', 'a 00:30:00 schedule']);
     expect(missedOf(a, b)).toEqual([]);
-    expect(a.store.count('claim')).toBe(3);
+    // a take, and for each run its claim and its end
+    expect(a.store.count('compareAndSet')).toBe(7);
   });
 
   it('does not run old occurrences when it is new', async () => {
@@ -110,42 +115,31 @@ describe('A cron job', () => {
       const a = replicas.start('a', [everyTenMinutes()]);
       const b = replicas.start('b', [everyTenMinutes()]);
       await replicas.clock.advance(PERIOD - 1_000);
-      a.store.outcome = (request) => (request === 'claim' ? 'answer-lost' : 'request-lost');
+      a.store.outcome = (request) => (request === 'compareAndSet' ? 'answer-lost' : 'request-lost');
       await replicas.clock.advance(MINUTE);
       expect(runsOf(a, b)).toEqual([]);
-      expect(missedOf(a, b)).toEqual(['b start-not-confirmed (00:00:00, 00:10:00] 1']);
-      expect(b.observer.of('occurrencesMissed')[0]?.claimedBy).toBe('a');
-    });
-
-    it('does not report a run as missed that began and was confirmed', async () => {
-      const a = replicas.start('a', [everyTenMinutes()]);
-      const b = replicas.start('b', [everyTenMinutes()]);
-      await replicas.clock.advance(PERIOD + 5_000);
-      a.store.outcome = () => 'request-lost';
-      await replicas.clock.advance(MINUTE);
-      expect(b.observer.of('leadershipGained')).toHaveLength(1);
       expect(missedOf(a, b)).toEqual([]);
+      expect(interruptedOf(b)).toEqual(['b 00:10:00 by a']);
     });
 
-    it('does not report a run as missed whose leader was killed right after it began', async () => {
-      await replicas.clock.advance(5_000);
+    it('reports once a run whose leader was killed right after it began', async () => {
       const work = everyTenMinutes({ run: lasting(replicas.clock, MINUTE) });
       const a = replicas.start('a', [work]);
       const b = replicas.start('b', [work]);
-      await replicas.clock.advance(PERIOD - 5_001);
-      const renewals = a.store.count('renew');
-      await replicas.clock.advance(1);
-      expect(a.store.count('renew')).toBe(renewals + 1);
-      a.store.partition();
+      await replicas.clock.advance(PERIOD + 1);
+      a.kill();
       await replicas.clock.advance(MINUTE);
-      expect(b.observer.of('leadershipGained')).toHaveLength(1);
-      expect(missedOf(a, b)).toEqual([]);
+      const c = replicas.start('c', [work]);
+      await Promise.all([b.pool.stop(), replicas.clock.advance(MINUTE)]);
+      expect(c.observer.of('leadershipGained')).toHaveLength(1);
+      expect(interruptedOf(b, c)).toEqual(['b 00:10:00 by a']);
+      expect(missedOf(b, c)).toEqual([]);
     });
 
     it.each([
       ['late', 0],
       ['overlap', PERIOD + 5_000],
-    ])('reports again, as not confirmed, what was reported as %s and not recorded', async (_, runMs) => {
+    ])('reports again what was reported as %s and not written yet', async (_, runMs) => {
       const work = everyTenMinutes({
         misfireGraceMs: 0,
         run: (run) => (runMs === 0 ? undefined : lasting(replicas.clock, runMs)(run)),
@@ -160,56 +154,18 @@ describe('A cron job', () => {
       expect(missedOf(a).length + a.observer.of('tickDropped').length).toBe(1);
       const b = replicas.start('b', [work]);
       await replicas.clock.advance(MINUTE);
-      expect(missedOf(b)).toEqual([expect.stringMatching(/^b start-not-confirmed .* 1$/)]);
+      expect(missedOf(b)).toEqual([expect.stringMatching(/^b late .* 1$/)]);
     });
 
-    it('reports inherited occurrences also if its first grant came too late', async () => {
-      const a = replicas.start('a', [everyTenMinutes()]);
-      const b = replicas.start('b', [everyTenMinutes()]);
-      await replicas.clock.advance(PERIOD - 1_000);
-      a.store.outcome = (request) => (request === 'claim' ? 'answer-lost' : 'request-lost');
-      await replicas.clock.advance(5_000);
-      const acquires = b.store.count('acquire');
-      b.store.outcome = (request) => {
-        b.store.delayMs = request === 'acquire' && b.store.count('acquire') === acquires + 1 ? 32_000 : 0;
-        return 'answered';
-      };
-      await replicas.clock.advance(2 * MINUTE);
-      expect(b.observer.of('leadershipGained')).toHaveLength(1);
-      expect(missedOf(a, b)).toEqual(['b start-not-confirmed (00:00:00, 00:10:00] 1']);
-      expect(runsOf(a, b)).toEqual([]);
-    });
-
-    it('reports an unconfirmed claim also when the schedule has changed since', async () => {
+    it('reports a claim without a run also when the schedule has changed since', async () => {
       const a = replicas.start('a', [everyTenMinutes()]);
       await replicas.clock.advance(PERIOD - 1_000);
-      a.store.outcome = (request) => (request === 'claim' ? 'answer-lost' : 'request-lost');
+      a.store.outcome = (request) => (request === 'compareAndSet' ? 'answer-lost' : 'request-lost');
       await replicas.clock.advance(2_000);
       const b = replicas.start('b', [everyTenMinutes({ schedule: at('5-59/10 * * * *') })]);
       await replicas.clock.advance(MINUTE);
       expect(runsOf(a, b)).toEqual([]);
-      expect(missedOf(b)[0]).toBe('b start-not-confirmed (00:00:00, 00:10:00] 1');
-    });
-
-    it('reports an unconfirmed claim also when the job now has another kind', async () => {
-      const a = replicas.start('a', [everyTenMinutes()]);
-      await replicas.clock.advance(PERIOD - 1_000);
-      a.store.outcome = (request) => (request === 'claim' ? 'answer-lost' : 'request-lost');
-      await replicas.clock.advance(2_000);
-      const b = replicas.start('b', [job({ name: 'report' })]);
-      await replicas.clock.advance(MINUTE);
-      expect(missedOf(b)).toEqual(['b start-not-confirmed (00:00:00, 00:10:00] 1']);
-    });
-
-    it('reports an unconfirmed claim also when a foreign holder led in between', async () => {
-      const a = replicas.start('a', [everyTenMinutes()]);
-      const b = replicas.start('b', [everyTenMinutes()]);
-      await replicas.clock.advance(PERIOD - 1_000);
-      a.store.outcome = (request) => (request === 'claim' ? 'answer-lost' : 'request-lost');
-      await replicas.clock.advance(2_000);
-      replicas.server.occupy('report', 'original', 5_000);
-      await replicas.clock.advance(MINUTE);
-      expect(missedOf(b)[0]).toBe('b start-not-confirmed (00:00:00, 00:10:00] 1');
+      expect(interruptedOf(b)).toEqual(['b 00:10:00 by a']);
     });
 
     it('counts no occurrences for a job that had another kind before', async () => {
@@ -222,10 +178,10 @@ describe('A cron job', () => {
       expect(missedOf(b)).toEqual([]);
     });
 
-    it('reports inherited occurrences once: its first renewal records that', async () => {
+    it('reports what it inherits once: its take records that', async () => {
       const a = replicas.start('a', [everyTenMinutes()]);
       await replicas.clock.advance(PERIOD - 1_000);
-      a.store.outcome = (request) => (request === 'claim' ? 'answer-lost' : 'request-lost');
+      a.store.outcome = (request) => (request === 'compareAndSet' ? 'answer-lost' : 'request-lost');
       await replicas.clock.advance(PERIOD);
       const changed = everyTenMinutes({ schedule: at('5-59/10 * * * *') });
       const b = replicas.start('b', [changed]);
@@ -234,10 +190,8 @@ describe('A cron job', () => {
       b.store.partition();
       await replicas.clock.advance(MINUTE);
       expect(c.observer.of('leadershipGained')).toHaveLength(1);
-      expect(missedOf(b, c)).toEqual([
-        'b start-not-confirmed (00:00:00, 00:10:00] 1',
-        'b schedule-changed (00:10:00, 00:19:59] 1',
-      ]);
+      expect(interruptedOf(b, c)).toEqual(['b 00:10:00 by a']);
+      expect(missedOf(b, c)).toEqual(['b schedule-changed (00:10:00, 00:19:59] 1']);
     });
 
     it('loses no occurrence to earlier slots of a fixed rate with a clock that was ahead', async () => {
@@ -273,23 +227,6 @@ describe('A cron job', () => {
       expect(runsOf(b)).toEqual(['b 00:25:00 schedule']);
     });
 
-    it('reports them also when the first grant under the new schedule was never answered', async () => {
-      const a = replicas.start('a', [everyTenMinutes()]);
-      await replicas.clock.advance(MINUTE);
-      await a.pool.stop();
-      await replicas.clock.advance(2 * PERIOD);
-      const changed = everyTenMinutes({ schedule: at('5-59/10 * * * *') });
-      const b = replicas.start('b', [changed], {
-        network: { outcome: (request) => (request === 'heartbeat' ? 'answered' : 'answer-lost') },
-      });
-      await replicas.clock.advance(100);
-      expect(replicas.server.holderOf('report')).toMatch(/^b/);
-      b.store.partition();
-      const c = replicas.start('c', [changed]);
-      await replicas.clock.advance(PERIOD);
-      expect(missedOf(b, c)).toEqual(['c schedule-changed (00:00:00, 00:21:10] 2']);
-    });
-
     it('reports them once, also if a failover loses the report and it leads again', async () => {
       const a = replicas.start('a', [everyTenMinutes()]);
       await replicas.clock.advance(MINUTE);
@@ -301,21 +238,6 @@ describe('A cron job', () => {
       replicas.server.restart(snapshot);
       b.store.reconnect();
       await replicas.clock.advance(MINUTE);
-      expect(missedOf(b)).toEqual(['b schedule-changed (00:00:00, 00:21:00] 2']);
-    });
-
-    it('reports each once, also if its term ends before the record and it leads again', async () => {
-      const a = replicas.start('a', [everyTenMinutes()]);
-      await replicas.clock.advance(MINUTE);
-      await a.pool.stop();
-      await replicas.clock.advance(2 * PERIOD);
-      const b = replicas.start('b', [everyTenMinutes({ schedule: at('5-59/10 * * * *') })]);
-      b.store.outcome = (request) =>
-        request === 'acquire' || request === 'heartbeat' ? 'answered' : 'STORE_UNREACHABLE';
-      await replicas.clock.advance(MINUTE);
-      b.store.outcome = () => 'answered';
-      await replicas.clock.advance(MINUTE);
-      expect(b.observer.of('leadershipGained').length).toBeGreaterThan(1);
       expect(missedOf(b)).toEqual(['b schedule-changed (00:00:00, 00:21:00] 2']);
     });
 
@@ -339,25 +261,6 @@ describe('A cron job', () => {
       expect(runsOf(a, b)).toEqual(['a 00:10:00 schedule']);
       expect(missedOf(a, b)).toEqual([]);
     });
-
-    it('reports a known claim that Redis has lost, if its run was never confirmed', async () => {
-      const a = replicas.start('a', [everyTenMinutes()]);
-      const b = replicas.start('b', [everyTenMinutes()]);
-      await replicas.clock.advance(PERIOD - 1_000);
-      const snapshot = replicas.server.snapshot();
-      a.store.outcome = (request) => (request === 'claim' ? 'answer-lost' : 'request-lost');
-      await replicas.clock.advance(2_000);
-      // b sends a request and sees the claim
-      b.store.unsubscribe();
-      await replicas.clock.advance(1_000);
-      b.store.partition();
-      replicas.server.restart(snapshot);
-      await replicas.clock.advance(15_000);
-      b.store.heal();
-      await replicas.clock.advance(MINUTE);
-      expect(runsOf(a, b)).toEqual([]);
-      expect(missedOf(b)).toEqual(['b start-not-confirmed (00:00:00, 00:10:00] 1']);
-    });
   });
 
   describe('when the answer to its claim is lost', () => {
@@ -366,13 +269,12 @@ describe('A cron job', () => {
       await replicas.clock.advance(PERIOD - 1_000);
       let isFirst = true;
       a.store.outcome = (request) => {
-        const isLost = request === 'claim' && isFirst;
+        const isLost = request === 'compareAndSet' && isFirst;
         if (isLost) isFirst = false;
         return isLost ? 'answer-lost' : 'answered';
       };
       await replicas.clock.advance(MINUTE);
       expect(runsOf(a)).toEqual(['a 00:10:00 schedule']);
-      expect(a.store.count('claim')).toBe(2);
     });
 
     it('accepts a late answer, so that a slow connection loses no occurrence', async () => {
@@ -387,7 +289,7 @@ describe('A cron job', () => {
     it('reports instead of running when the grace is over before the claim is certain', async () => {
       const a = replicas.start('a', [everyTenMinutes({ misfireGraceMs: 2_000 })]);
       await replicas.clock.advance(PERIOD - 1_000);
-      a.store.outcome = (request) => (request === 'claim' ? 'STORE_UNREACHABLE' : 'answered');
+      a.store.outcome = (request) => (request === 'compareAndSet' ? 'STORE_UNREACHABLE' : 'answered');
       await replicas.clock.advance(5_000);
       a.store.outcome = () => 'answered';
       await replicas.clock.advance(MINUTE);
@@ -511,7 +413,7 @@ describe('A cron job', () => {
       const a = replicas.start('a', [everyTenMinutes({ misfireGraceMs: 2_000 })]);
       a.clock.aheadMs = -900;
       await replicas.clock.advance(PERIOD);
-      a.store.outcome = (request) => (request === 'claim' ? 'request-lost' : 'answered');
+      a.store.outcome = (request) => (request === 'compareAndSet' ? 'request-lost' : 'answered');
       await replicas.clock.advance(1_500);
       a.store.outcome = () => 'answered';
       await replicas.clock.advance(MINUTE);
@@ -526,7 +428,7 @@ describe('A cron job', () => {
       await replicas.clock.advance(1_000);
       replicas.clock.stepWall(20_000);
       a.store.answersAfter = undefined;
-      a.store.outcome = (request) => (request === 'renew' ? 'request-lost' : 'answered');
+      a.store.outcome = (request) => (request === 'sync' ? 'request-lost' : 'answered');
       arrive();
       await replicas.clock.advance(100);
       expect(runsOf(a)).toEqual([]);

@@ -26,7 +26,10 @@ export function inherit(
   { record, left, claimsLostUntil, takenAt, lastHolder }: Backlog,
 ): OwnFields {
   const { description } = schedule;
-  const { lastScheduledAt = 0, run } = left;
+  const { run } = left;
+  // another kind has times of another meaning
+  const isSameKind = record?.schedule === undefined || kindOf(record.schedule) === kindOf(description);
+  const { lastScheduledAt = 0 } = isSameKind ? left : {};
   const isNewSchedule = record?.schedule !== undefined && record.schedule !== description;
   const begin =
     schedule.kind === 'cron'
@@ -60,4 +63,9 @@ export function crashesBefore({ record, lastHolder, takenAt }: Backlog): number 
   // it ended at the end of the lease at the latest
   const longestMs = takenAt - run.startedAt - (holder === undefined ? 0 : lifeOf(leaseOf(holder)));
   return longestMs < HEALTHY_RUN_MS ? (run.crashes ?? 0) + 1 : 0;
+}
+
+/** The first word of a schedule in words. */
+export function kindOf(description: string): string | undefined {
+  return description.split(' ', 1)[0];
 }

@@ -1,5 +1,6 @@
 import { type JobRun } from '../jobs/job-run.js';
 import { describe, expect, it } from '@jest/globals';
+import { seenRecord } from '../leadership/record.js';
 import { interval } from '../schedule/interval.js';
 import { type TestReplica } from '../testing/replicas/test-replica.js';
 import { job, lasting } from '../testing/specs/job.js';
@@ -34,11 +35,11 @@ describe('An interval job', () => {
     expect(runs(b.observer.eventLines)).toEqual(['60000 runStarted schedule', '60000 runSucceeded schedule']);
   });
 
-  it('records the end of a run with the next renewal if its delay is short', async () => {
+  it('writes the end of a run within 10 s if its delay is short', async () => {
     const a = replicas.start('a', [job({ schedule: interval(1_000) })]);
     await replicas.clock.advance(9_900);
     expect(a.observer.of('runSucceeded')).toHaveLength(10);
-    expect(a.store.count('renew')).toBe(1);
+    expect(a.store.count('compareAndSet')).toBe(1);
   });
 
   it('keeps the delay when the leader was killed, by its last renewal', async () => {
@@ -62,15 +63,6 @@ describe('An interval job', () => {
     expect(b.observer.of('runStarted')).toEqual([]);
     await replicas.clock.advance(200);
     expect(b.observer.of('runStarted')).toHaveLength(1);
-  });
-
-  it('records the end of a run with a long delay also while a renewal is under way', async () => {
-    const hour = 3_600_000;
-    const a = replicas.start('a', [job({ schedule: interval(hour), run: lasting(replicas.clock, 10_100) })]);
-    await replicas.clock.advance(9_900);
-    a.store.delayMs = 300;
-    await replicas.clock.advance(1_000);
-    expect(a.store.count('renew')).toBe(4);
   });
 
   describe('whose leader is killed', () => {
@@ -220,7 +212,8 @@ describe('An interval job', () => {
 
   it('records the start of a run with a long delay before its method is called', async () => {
     let recordedAt: number | undefined;
-    const run = () => (recordedAt = replicas.server.snapshot().states.get('tick')?.runStartedAt);
+    const run = () =>
+      (recordedAt = seenRecord(replicas.server.snapshot().records.get('tick:lock')).value?.run?.startedAt);
     replicas.start('a', [job({ schedule: interval(20_000), run })]);
     await replicas.clock.advance(1);
     expect(recordedAt).toBe(replicas.clock.wallNow() - 1);
@@ -249,7 +242,7 @@ describe('An interval job', () => {
   it('keeps the delay after a stop whose message is lost', async () => {
     const a = replicas.start('a', [job({ schedule: interval(600_000) })]);
     await replicas.clock.advance(10_000);
-    const b = replicas.start('b', [job({ schedule: interval(600_000) })], { network: { isSubscribed: false } });
+    const b = replicas.start('b', [job({ schedule: interval(600_000) })], { network: { losesMessages: true } });
     await replicas.clock.advance(585_200);
     await Promise.all([a.pool.close(), replicas.clock.advance(10_000)]);
     expect(runs(b.observer.eventLines)[0]).toBe('600000 runStarted schedule');
@@ -271,18 +264,6 @@ describe('An interval job', () => {
     expect(runsAfter).toBeGreaterThanOrEqual(7);
   });
 
-  it('waits 0.25 s at most until the start of a run is recorded', async () => {
-    const a = replicas.start('a', [job({ schedule: interval(20_000) })]);
-    await replicas.clock.advance(10_500);
-    a.store.partition();
-    await replicas.clock.advance(5_000);
-    a.store.heal();
-    await replicas.clock.advance(3_000);
-    a.store.outcome = (request) => (request === 'renew' ? 'request-lost' : 'answered');
-    await replicas.clock.advance(3_000);
-    expect(runs(a.observer.eventLines).slice(2)).toEqual(['20250 runStarted schedule', '20250 runSucceeded schedule']);
-  });
-
   it('is not disturbed by a wall clock that steps', async () => {
     const a = replicas.start('a', [job({ schedule: interval(1_000) })]);
     await replicas.clock.advance(500);
@@ -291,13 +272,13 @@ describe('An interval job', () => {
     expect(a.observer.of('runStarted')).toHaveLength(4);
   });
 
-  it('waits for a renewal before a run if the wall clock is past the deadline', async () => {
+  it('waits for an answer before a run if the wall clock is past the deadline', async () => {
     const a = replicas.start('a', [job({ schedule: interval(1_000) })]);
     await replicas.clock.advance(500);
     a.clock.aheadMs = 60_000;
     const arrive = a.store.holdAnswers();
     await replicas.clock.advance(1_000);
-    expect(a.store.count('renew')).toBe(2);
+    expect(a.observer.of('runStarted')).toHaveLength(1);
     arrive();
     await replicas.clock.advance(200);
     expect(runs(a.observer.eventLines).slice(2)).toEqual(['1500 runStarted schedule', '1500 runSucceeded schedule']);

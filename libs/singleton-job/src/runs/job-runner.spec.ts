@@ -197,7 +197,7 @@ describe('A triggered run of an interval with a long delay', () => {
       await replicas.clock.advance(10);
       answer();
       for (let turn = 0; turn < turns; turn += 1) await Promise.resolve();
-      a.pool.find('tick')?.active?.election.stepDown();
+      a.pool.find('tick')?.active?.election.stepDown('stepped-down');
       await replicas.clock.advance(5);
       const { started } = await triggered;
       if (started && replicas.server.holderOf('tick') === undefined) released.push(`after ${String(turns)} turns`);

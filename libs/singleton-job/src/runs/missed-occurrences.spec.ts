@@ -75,11 +75,11 @@ describe('A cron run', () => {
     const b = replicas.start('b', [everyMinute()]);
     await replicas.clock.advance(MINUTE + 10_000);
     // the claim arrives, its answer does not
-    a.store.outcome = (request) => (request === 'claim' ? 'answer-lost' : 'answered');
+    a.store.outcome = (request) => (request === 'compareAndSet' ? 'answer-lost' : 'answered');
     await replicas.clock.advance(50_010);
     a.kill();
     await replicas.clock.advance(2 * MINUTE);
-    expect(b.observer.of('occurrencesMissed')).toMatchObject([{ count: 1, reason: 'start-not-confirmed' }]);
+    expect(b.observer.of('runInterrupted')).toMatchObject([{ by: 'a' }]);
     expect(seen.slice(0, 2)).toEqual(['00:01 none', '00:03 (00:01, 00:02] 1 may have run']);
   });
 

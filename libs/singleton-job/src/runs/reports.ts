@@ -1,4 +1,5 @@
 import { type MissReason } from '../base/events/reasons.js';
+import { kindOf } from './inheritance.js';
 import { type TickLoopParts } from './tick-loop.js';
 
 /** Occurrences are counted up to this, so that a long outage does not block the event loop. */
@@ -47,6 +48,11 @@ export function reportBacklog(parts: TickLoopParts): void {
     notify('runInterrupted', { job: job.name, startedAt: new Date(run.startedAt), by: run.by });
   if (after === undefined) return;
   if (claimsLostUntil > after) reportIfAnyMissed(parts, { reason: 'state-lost', after, upTo: claimsLostUntil });
-  else if (record?.schedule !== undefined && record.schedule !== job.schedule.description)
+  else if (hasChanged(record?.schedule, job.schedule.description))
     reportIfAnyMissed(parts, { reason: 'schedule-changed', after, upTo: takenAt });
+}
+
+/** Whether a cron expression or its zone has changed. */
+function hasChanged(before: string | undefined, now: string): boolean {
+  return before !== undefined && before !== now && kindOf(before) === kindOf(now);
 }

@@ -27,21 +27,13 @@ describe('The log of a replica', () => {
     replicas.start('b', abc(), second);
     replicas.start('c', abc(), third);
     await replicas.clock.advance(60_000);
-    const line = 'log [test] follows a for 3 jobs (a, b, c); takes over when its session ends';
+    const line = 'log [test] follows a for 3 jobs (a, b, c); takes over when its lease ends';
     expect([first.lines, second.lines, third.lines]).toEqual([[], [line], [line]]);
 
     await a.registry.stepDown('a');
     await replicas.clock.advance(60_000);
     expect(second.lines).toHaveLength(1);
-    expect(third.lines).toEqual([line, 'debug [test] follows b for 1 job (a); takes over when its session ends']);
-  });
-
-  it('names the holder of another library, whose lock expires', async () => {
-    const { log, lines } = statusLines();
-    replicas.server.occupy('tick', 'dotnet-1', 30_000);
-    replicas.start('a', [job()], { log });
-    await replicas.clock.advance(4_000);
-    expect(lines).toEqual(["log [test] follows 'dotnet-1' for 1 job (tick); takes over when its lock expires"]);
+    expect(third.lines).toEqual([line, 'debug [test] follows b for 1 job (a); takes over when its lease ends']);
   });
 
   it('says once on each replica which jobs are paused on all replicas, and when that ends', async () => {

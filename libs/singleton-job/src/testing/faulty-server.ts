@@ -1,3 +1,4 @@
+import { type Holder, jobRecord, seenRecord } from '../leadership/record.js';
 import { emptyData, type MemoryData, MemoryServer } from '../store/memory.js';
 import { type StoredRecord } from '../store/store.js';
 
@@ -38,6 +39,11 @@ export class FaultyServer extends MemoryServer {
   /** Makes a record unreadable, as a key of another type is. */
   spoil(name: string): void {
     this.#spoiled.add(name);
+  }
+
+  /** Who holds the record of a job: also a dead replica, until another takes it. Undefined: it is free. */
+  holderOf(job: string): Holder | undefined {
+    return seenRecord(this.data.records.get(jobRecord(job))).value?.holder;
   }
 
   /** Sets the clock of the server ahead, or back. */

@@ -1,5 +1,5 @@
 import { eventMethodsOfInstances, exploreInstances } from '../explore-instances.js';
-import { jobRecord, leaseOf, replicaOf, seenRecord } from '../../leadership/record.js';
+import { leaseOf, replicaOf } from '../../leadership/record.js';
 import { type ManualClock } from '../manual-clock.js';
 import { type FaultyServer } from '../faulty-server.js';
 import { InMemoryReplica, type InMemoryReplicaOptions } from './in-memory-replica.js';
@@ -43,14 +43,7 @@ export class InMemoryReplicas {
 
   /** The replica that has the lock of a job. Undefined: none. A killed replica has it until another one takes over. */
   leaderOf(job: string): string | undefined {
-    const [record] = this.server.sync({
-      isNewcomer: false,
-      renew: [],
-      grant: [],
-      revoke: [],
-      read: [jobRecord(job)],
-    }).records;
-    const { holder } = seenRecord(record).value ?? {};
+    const holder = this.server.holderOf(job);
     return holder === undefined ? undefined : replicaOf(leaseOf(holder));
   }
 
