@@ -168,6 +168,8 @@ export function termStep(
 /** What a command asks of a leader, with its answer, while the record does not show the answer. */
 export interface Order {
   readonly id: string;
+  /** By the clock of the store. An answer that the record does not show then is cancelled. */
+  readonly until: number;
   readonly outcome: string;
   /** Written together with the answer. */
   readonly fields?: OwnFields;

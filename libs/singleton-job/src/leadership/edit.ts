@@ -10,16 +10,15 @@ export const COMMAND_MS = 2_000;
 export interface Edit<T> {
   /** The result, as soon as the record shows it. */
   resultOf(record: JobRecord, revision: number): T | undefined;
-  /** What to write. Undefined: nothing, the leader is to answer. */
-  change(record: JobRecord): JobRecord | undefined;
+  /** What to write: it leaves now. Undefined: nothing, the leader is to answer. By the clock of the store, a write is not carried out after `until`. */
+  change(record: JobRecord, until: number): JobRecord | undefined;
   /** Its write on this revision had no answer. */
   wasUnknown?(revision: number): void;
-  /** By the clock of the store: a write that is carried out later does nothing. */
-  readonly until: number;
 }
 
 /** An edit under way. */
-export interface OpenEdit extends Edit<unknown> {
+export interface OpenEdit {
+  readonly edit: Edit<unknown>;
   readonly settle: (result: unknown) => void;
   /** It looks at the record again then, also without a hint, and gives up at last. By the monotonic clock. */
   lookAt: number;

@@ -42,7 +42,7 @@ export interface Candidate {
   /** Starts nothing more in this term, which is given back as soon as it is idle. */
   drain(reason: LeadershipReleaseReason): void;
   /** A caller wants a run now: the answer, and what is done when the record shows it. */
-  trigger(term: Term, commandId: string): Omit<decide.Order, 'id'>;
+  trigger(term: Term, commandId: string): Omit<decide.Order, 'id' | 'until'>;
   /** The election has looked at what was seen. */
   looked?(): void;
 }
@@ -161,7 +161,8 @@ export class Election {
   #idle: (() => void)[] = [];
 
   constructor(
-    readonly candidate: Candidate,
+    /** A later one of the same record takes its place. */
+    public candidate: Candidate,
     private readonly parts: ElectionParts,
   ) {
     // a free lock is tried at once
@@ -200,7 +201,7 @@ export class Election {
   edit<T>(edit: Edit<T>): Promise<T | undefined> {
     const now = this.parts.clock.now();
     const result = new Promise<unknown>((resolve) => {
-      this.#edits.push({ ...edit, settle: resolve, lookAt: now + COMMAND_MS / 4, giveUpAt: now + COMMAND_MS });
+      this.#edits.push({ edit, settle: resolve, lookAt: now + COMMAND_MS / 4, giveUpAt: now + COMMAND_MS });
     });
     // it decides by a fresh view
     if (!this.#isWriting) this.record = undefined;
@@ -248,6 +249,14 @@ export class Election {
     return this.#releasing === undefined ? this.term : undefined;
   }
 
+  /** This replica competes now, and knows of no living leader. */
+  get isLeaderless(): boolean {
+    const { candidate, parts } = this;
+    const isCompeting = this.isWanted && !parts.isStopping && candidate.isIdle;
+    if (!isCompeting || parts.view.isEmpty || parts.clock.now() < this.#standBackUntil) return false;
+    return this.pausedAt === undefined && this.leader === undefined;
+  }
+
   /** Until when, by the monotonic clock, nobody may take the record. -Infinity: it may be taken. */
   graceEnd(): number {
     const { clock, view } = this.parts;
@@ -291,8 +300,9 @@ export class Election {
 
   /** The answer to a sync that left at `order`. */
   seen(record: SeenRecord, order: number): void {
+    // it says nothing about what was written; the record is read again if it must be
     if (this.#isWriting || this.#settled > order) {
-      this.parts.wish(this.name);
+      this.touch();
       return;
     }
     const { view, observer } = this.parts;
@@ -543,7 +553,7 @@ export class Election {
         return true;
       case 'reclaim':
         if (term.reclaimBy !== undefined) this.#isAt(term.reclaimBy.now);
-        this.#save(term, record, true);
+        this.#save(term, record, undefined, true);
         return false;
       case 'lost':
         this.#end('preempted');
@@ -557,9 +567,10 @@ export class Election {
   #lookAtTerm(term: Term, record: SeenRecord): void {
     const { candidate, parts } = this;
     const { value = {} } = record;
-    this.#obey(term, value);
+    // first: a leader that gives the job back starts no run for a command
     if (value.pausedAt !== undefined) this.#release('paused');
     else if (parts.isStopping) this.#release('shutdown');
+    this.#obey(term, value);
     if (this.#releasing !== undefined && candidate.isIdle) {
       this.#writeRelease(decide.patched(record, term, parts.view.incarnation.id), true);
       return;
@@ -569,16 +580,19 @@ export class Election {
     }
     const keepAt = candidate.kind === 'lock' ? this.#writtenAt + KEEP_LOCK_MS : Infinity;
     const isDue = term.isUrgent || term.order !== undefined || (term.isUnsaved && parts.isSaving);
-    if (isDue || (keepAt < Infinity && this.#isAt(keepAt))) this.#save(term, record, term.order !== undefined);
+    if (isDue || (keepAt < Infinity && this.#isAt(keepAt))) this.#save(term, record, term.order);
   }
 
-  #save(term: Term, record: SeenRecord, isPublished: boolean): void {
+  /** `order`: a command whose answer is written too. */
+  #save(term: Term, record: SeenRecord, order?: decide.Order, isPublished = order !== undefined): void {
     if (!this.#mayWrite) return;
-    const { holder, fencingToken, version } = term;
+    const { holder, fencingToken, version, own, before } = term;
     const incarnation = this.parts.view.incarnation.id;
-    const value = { ...decide.patched(record, term, incarnation), holder, fencingToken, incarnation };
+    const value = { ...decide.patched(record, { own, order, before }, incarnation), holder, fencingToken, incarnation };
     this.#write(value, {
       isPublished,
+      // the caller has given up then
+      until: order?.until,
       applied: () => {
         term.shown(version);
       },
@@ -594,7 +608,7 @@ export class Election {
       const isShown = isThere
         ? command.outcome !== undefined
         : order.fields !== undefined && shows({ ...(run && { run }) }, order.fields);
-      if (isThere && !isShown) return;
+      if (isThere && !isShown && this.parts.view.storeTime < order.until) return;
       term.order = undefined;
       // once, also if an old snapshot shows it again
       term.ignoredCommand = order.id;
@@ -606,11 +620,11 @@ export class Election {
       return;
     }
     if (!decide.isToBeObeyed(command, term.ignoredCommand, this.parts.view.storeNow())) return;
-    const { id, action } = command;
-    if (this.#releasing !== undefined) term.order = { id, outcome: 'releasing' };
-    else if (action === 'trigger') term.order = { id, ...this.candidate.trigger(term, id) };
+    const { id, action, until } = command;
+    if (this.#releasing !== undefined) term.order = { id, until, outcome: 'releasing' };
+    else if (action === 'trigger') term.order = { id, until, ...this.candidate.trigger(term, id) };
     else {
-      term.order = { id, outcome: 'stepped-down' };
+      term.order = { id, until, outcome: 'stepped-down' };
       this.#standBackMs = STAND_BACK_MS;
       this.#release('stepped-down');
     }
@@ -661,30 +675,32 @@ export class Election {
   /** Whether one is being written. */
   #lookAtEdits(record: SeenRecord): boolean {
     const { value = {}, revision } = record;
-    for (const edit of this.#edits) {
+    const { clock, view } = this.parts;
+    for (const open of this.#edits) {
+      const { edit } = open;
       const result = edit.resultOf(value, revision);
       if (result !== undefined) {
-        this.#close(edit, result);
+        this.#close(open, result);
         continue;
       }
-      const changed = record.isUnreadable ? undefined : edit.change(value);
+      const until = Math.floor(view.storeNow() + open.giveUpAt - clock.now());
+      const changed = record.isUnreadable || !this.#mayWrite ? undefined : edit.change(value, until);
       if (changed !== undefined) {
-        const incarnation = this.parts.view.incarnation.id;
-        const steered = decide.isOfNow(changed, this.parts.view) ? changed : { ...changed, steeredIn: incarnation };
-        this.#write(steered, { isPublished: true, until: edit.until, unknown: (on) => edit.wasUnknown?.(on) });
+        const steered = decide.isOfNow(changed, view) ? changed : { ...changed, steeredIn: view.incarnation.id };
+        this.#write(steered, { isPublished: true, until, unknown: (on) => edit.wasUnknown?.(on) });
         return true;
       }
-      if (!this.#isAt(edit.lookAt)) continue;
-      edit.lookAt = this.parts.clock.now() + COMMAND_MS / 4;
+      if (!this.#isAt(open.lookAt)) continue;
+      open.lookAt = clock.now() + COMMAND_MS / 4;
       this.parts.wish(this.name);
-      this.#isAt(edit.lookAt);
+      this.#isAt(open.lookAt);
     }
     return false;
   }
 
-  #close(edit: OpenEdit, result: unknown): void {
-    this.#edits = this.#edits.filter((other) => other !== edit);
-    edit.settle(result);
+  #close(open: OpenEdit, result: unknown): void {
+    this.#edits = this.#edits.filter((other) => other !== open);
+    open.settle(result);
   }
 
   get #mayWrite(): boolean {

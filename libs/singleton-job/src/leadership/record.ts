@@ -31,8 +31,8 @@ export interface Command {
 }
 
 /**
- * The record of a job or a lock. The leader writes `holder`, `fencingToken`, `incarnation`, `schedule`, `lastScheduledAt` and `run`. Any replica
- * writes `pausedAt`, or a `command` over one that is answered or over. Fields that this version does not know are kept.
+ * The record of a job or a lock. The leader writes `holder`, `fencingToken`, `incarnation`, `schedule`, `lastScheduledAt`, `run` and `movedAt`.
+ * Any replica writes `pausedAt`, or a `command` over one that is answered or over. Fields that this version does not know are kept.
  */
 export interface JobRecord {
   /** Absent: free. */
@@ -46,14 +46,16 @@ export interface JobRecord {
   /** The newest occurrence or slot that was claimed or reported. */
   readonly lastScheduledAt?: number;
   readonly run?: RunRecord | undefined;
-  readonly pausedAt?: number;
+  readonly pausedAt?: number | undefined;
+  /** When a leader gave it to another replica to even out how many each leads. */
+  readonly movedAt?: number;
   readonly command?: Command;
   /** The incarnation in which a pause or a command was written, while the holder has not written in it. */
   readonly steeredIn?: string | undefined;
 }
 
 /** The fields that a leader writes while it leads. */
-export type OwnFields = Pick<JobRecord, 'schedule' | 'lastScheduledAt' | 'run'>;
+export type OwnFields = Pick<JobRecord, 'schedule' | 'lastScheduledAt' | 'run' | 'movedAt'>;
 
 /** A record as a replica has seen it. Without a value: there is none, or it cannot be read. */
 export interface SeenRecord {

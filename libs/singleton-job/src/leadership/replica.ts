@@ -219,7 +219,11 @@ export class Replica {
   /** The election for a candidate. It does not compete yet. */
   electionFor(candidate: Candidate): Election {
     const known = this.#elections.get(candidate.name);
-    if (known?.candidate === candidate) return known;
+    if (known !== undefined) {
+      // its edits and its late writes go on
+      known.candidate = candidate;
+      return known;
+    }
     const election = new Election(candidate, this.#electionParts);
     this.#elections.set(candidate.name, election);
     return election;

@@ -86,7 +86,7 @@ export class JobRunner implements Candidate {
   }
 
   /** Runs the job outside its schedule, unless a run is in flight or the term may not start one. The claim of the run is the answer. */
-  trigger(term: Term): Omit<Order, 'id'> {
+  trigger(term: Term): Omit<Order, 'id' | 'until'> {
     const { runs } = this;
     if (runs.isBusy) return { outcome: 'running' };
     if (this.#quit?.aborted !== false || runs.isClosed || !term.isValid()) return { outcome: 'lease-unconfirmed' };
