@@ -134,6 +134,8 @@ export class Election {
   lookAt = -Infinity;
   /** A record has one open write at a time. */
   #isWriting = false;
+  /** It was read while a write was open. */
+  #mustReadAgain = false;
   /** The order of the answer to the last write: an answer to a sync that left earlier says nothing about the record. */
   #settled = 0;
   /** Time of the store until which an unknown write may still be carried out. */
@@ -345,6 +347,8 @@ export class Election {
   ): void {
     this.#isWriting = false;
     this.#settled = answer.order;
+    if (this.#mustReadAgain) this.parts.wish(this.name);
+    this.#mustReadAgain = false;
     this.failure = answer.failure;
     if (answer.failure !== undefined) {
       this.#doubtUntil = Math.max(this.#doubtUntil ?? 0, ask.until);
