@@ -46,7 +46,8 @@ export class CronClaims {
     // its leader died: it may have run, or not
     const interrupted = endedAt === undefined ? occurrence : undefined;
     const started = interrupted === undefined ? occurrence : schedule.latest(-Infinity, interrupted - 1);
-    this.#ran = Math.min(started ?? left.lastScheduledAt ?? begin, begin);
+    const isNewSchedule = parts.term.backlog.record?.schedule !== schedule.description && claimsLostUntil === 0;
+    this.#ran = isNewSchedule ? begin : Math.min(started ?? left.lastScheduledAt ?? begin, begin);
     this.#doubtfulUpTo = Math.max(claimsLostUntil, interrupted ?? 0);
   }
 

@@ -26,7 +26,7 @@ export function inherit(
   { record, left, claimsLostUntil, takenAt, lastHolder }: Backlog,
 ): OwnFields {
   const { description } = schedule;
-  const { run } = left;
+  const run = left.run && notAhead(left.run, takenAt);
   // another kind has times of another meaning
   const isSameKind = record?.schedule === undefined || kindOf(record.schedule) === kindOf(description);
   const { lastScheduledAt = 0 } = isSameKind ? left : {};
@@ -46,11 +46,20 @@ export function inherit(
   };
 }
 
+/** A time ahead of the store's is from a clock that was set back. */
+function notAhead(run: RunRecord, storeNow: number): RunRecord {
+  const { startedAt, endedAt } = run;
+  return {
+    ...run,
+    startedAt: Math.min(startedAt, storeNow),
+    ...(endedAt !== undefined && { endedAt: Math.min(endedAt, storeNow) }),
+  };
+}
+
 /** The first run of an interval in a term is due so long after its begin: one delay after the last run, or at once if none is known. */
 export function firstDelayMs({ delayMs }: IntervalSchedule, run: RunRecord | undefined, storeNow: number): number {
   if (run === undefined) return 0;
-  // a time ahead of the store's is from a clock that was set back
-  const endedAt = Math.min(run.endedAt ?? storeNow, storeNow);
+  const { endedAt = storeNow } = run;
   return Math.max(endedAt + delayMs - storeNow, 0);
 }
 

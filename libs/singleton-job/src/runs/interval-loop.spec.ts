@@ -80,20 +80,20 @@ describe('An interval job', () => {
       return b;
     }
 
-    it('in a run, counts from the end of its lease', async () => {
+    it('in a run, counts from the takeover', async () => {
       const b = await killedAfter(30_500);
-      expect(b.observer.eventLines).toContain('40001 leadershipGained');
-      expect(runs(b.observer.eventLines)[0]).toBe('59000 runStarted schedule');
+      expect(b.observer.eventLines).toContain('40000 leadershipGained');
+      expect(timesOf(b, 'runStarted')[0]).toBe(60_000);
     });
 
-    it('with a short delay, also counts from the end of its lease', async () => {
+    it('with a short delay, also counts from the takeover', async () => {
       const a = replicas.start('a', [job({ schedule: interval(8_000), run: lasting(replicas.clock, 1_000) })]);
       const b = replicas.start('b', [job({ schedule: interval(8_000) })]);
       await replicas.clock.advance(18_150);
       // in its third run, which began at 18 s, after the heartbeat of that moment was sent
       a.kill();
       await replicas.clock.advance(30_000);
-      expect(runs(b.observer.eventLines)[0]).toBe('35000 runStarted schedule');
+      expect(runs(b.observer.eventLines)[0]).toBe('36000 runStarted schedule');
     });
 
     it('keeps the delay also across a leader that hands over before its first run', async () => {
@@ -105,7 +105,7 @@ describe('An interval job', () => {
       expect(b.observer.of('leadershipGained')).toHaveLength(1);
       const c = replicas.start('c', [job({ schedule: interval(8_000) })]);
       await Promise.all([b.pool.close(), replicas.clock.advance(20_000)]);
-      expect(runs(c.observer.eventLines)[0]).toBe('35000 runStarted schedule');
+      expect(runs(c.observer.eventLines)[0]).toBe('36000 runStarted schedule');
     });
 
     it.each([
@@ -143,10 +143,10 @@ describe('An interval job', () => {
       expect(all.flatMap((replica) => timesOf(replica, 'runStarted')).filter((at) => at > 60_000)).toHaveLength(1);
     });
 
-    it('when the next run was due before the end of its lease, counts from there', async () => {
+    it('between two runs with a long delay, counts from the end of the last one', async () => {
       const b = await killedAfter(19_000);
-      expect(b.observer.eventLines).toContain('28001 leadershipGained');
-      expect(runs(b.observer.eventLines)[0]).toBe('47000 runStarted schedule');
+      expect(b.observer.eventLines).toContain('28000 leadershipGained');
+      expect(runs(b.observer.eventLines)[0]).toBe('28000 runStarted schedule');
     });
   });
 
