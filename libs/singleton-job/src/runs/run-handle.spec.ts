@@ -39,24 +39,4 @@ describe('A run', () => {
     await replicas.end();
     expect(replicas.clock.pendingTimers).toBe(0);
   });
-
-  it('is aborted at once if its term ends while it begins', async () => {
-    const replicas = new TestReplicas();
-    const a = replicas.start('a', [
-      job({
-        run: (run) => {
-          a.leadership.sessions.of(10_000).end();
-          return new Promise((_, reject) => {
-            run.signal.addEventListener('abort', () => {
-              reject(new Error('aborted'));
-            });
-          });
-        },
-      }),
-    ]);
-    await replicas.clock.advance(1_500);
-    expect(a.observer.of('runCancelled')).toMatchObject([{ code: 'LEASE_LOST', durationMs: 0 }]);
-    await replicas.end();
-    expect(replicas.clock.pendingTimers).toBe(0);
-  });
 });

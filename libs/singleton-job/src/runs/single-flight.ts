@@ -84,8 +84,6 @@ export class SingleFlight {
         run.writeStart();
       });
     }
-    // the term ended while the run began, so the listeners of its signal could not abort the run yet
-    if (term.end !== undefined) run.abort('LEASE_LOST');
     this.#watchWallClock(run, term);
     return run.info;
   }
