@@ -48,7 +48,10 @@ export async function hammer(
   const { clients = 50, ms = 4_000, names = 20, lifeMs = 300 } = options;
   const watch = new Watch(lifeMs);
   const stores = await Promise.all(Array.from({ length: clients }, (_, index) => open(index)));
-  const records = Array.from({ length: names }, (_, index) => `${index % 2 === 0 ? 'held' : 'open'}-${String(index)}:lock`);
+  const records = Array.from(
+    { length: names },
+    (_, index) => `${index % 2 === 0 ? 'held' : 'open'}-${String(index)}:lock`,
+  );
   const end = performance.now() + ms;
   try {
     await Promise.all(stores.map((store, index) => new Client(store, watch, index).work(records, end)));
