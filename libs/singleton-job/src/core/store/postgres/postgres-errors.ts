@@ -62,8 +62,7 @@ export function postgresError(error: unknown, request: FailedRequest): LockStore
   if (error instanceof LockStoreError) return error;
   const { step } = request;
   const state = sqlState(error);
-  // an error of several addresses has no message but a code
-  const message = (messageOf(error) || codeOf(error)).replace(/[.\s]+$/, '');
+  const message = textOf(error).replace(/[.\s]+$/, '');
   const [, code = 'STORE_UNREACHABLE', fix = ''] = FIXES.find(([codes]) => codes.test(codeOf(error))) ?? [];
   const what = step === undefined ? 'is not connected' : `did not carry out '${step}'`;
   const sentences = [
@@ -82,6 +81,12 @@ export function misconfigured(message: string, cause?: unknown): LockStoreError 
 /** The five characters that name the kind of an error of the server. Empty: the error is of the connection. */
 export function sqlState(error: unknown): string {
   return /^(?=.*\d)[\dA-Z]{5}$/.exec(codeOf(error))?.[0] ?? '';
+}
+
+/** An error of several addresses has no message but a code. */
+function textOf(error: unknown): string {
+  const { message } = Object(error) as { readonly message?: unknown };
+  return typeof message === 'string' ? message || codeOf(error) : messageOf(error);
 }
 
 function codeOf(error: unknown): string {
