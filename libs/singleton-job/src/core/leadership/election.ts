@@ -33,7 +33,7 @@ export interface Candidate {
   readonly kind: 'job' | 'lock';
   /** `lockExpiry`. */
   readonly lifeMs: number;
-  /** Nothing of it runs, and no run is about to start. After a change to true it calls {@link Election.look}. */
+  /** Nothing of it runs, and no run is about to start. After a change to true it calls {@link Election.touch}. */
   readonly isIdle: boolean;
   /** The fields that a take writes, made from what earlier leaders left. */
   inherit(left: OwnFields, backlog: Backlog): OwnFields;
@@ -177,8 +177,10 @@ export class Election {
   withdraw(reason: LeadershipReleaseReason): Promise<void> {
     this.isWanted = false;
     this.#release(reason);
+    const isDone = new Promise<void>((resolve) => this.#idle.push(resolve));
     this.touch();
-    return new Promise((resolve) => this.#idle.push(resolve));
+    this.#settleIfQuiet();
+    return isDone;
   }
 
   /** Gives up the term, and does not compete for a while after that. */
@@ -349,6 +351,10 @@ export class Election {
   look(): void {
     this.lookAt = Infinity;
     this.#look();
+    this.#settleIfQuiet();
+  }
+
+  #settleIfQuiet(): void {
     if (this.#isQuiet) for (const settle of this.#idle.splice(0)) settle();
   }
 
@@ -570,7 +576,6 @@ export class Election {
         if (order.fields !== undefined) term.own = { ...term.own, ...order.fields };
         order.act?.();
       }
-      return;
     }
     if (!decide.isToBeObeyed(command, term.ignoredCommand, this.parts.view.storeNow())) return;
     const { id, action } = command;
