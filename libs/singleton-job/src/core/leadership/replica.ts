@@ -466,7 +466,7 @@ export class Replica {
     else {
       for (const id of [...request.renew, ...request.grant]) this.#confirm(id, result, sent);
       request.read.forEach((name, index) => {
-        this.#seen(name, seenRecord(result.records[index], this.#elections.get(name)?.known), order);
+        this.#seen(name, seenRecord(result.records[index], this.#elections.get(name)?.record), order);
       });
     }
     for (const election of this.#elections.values()) {
