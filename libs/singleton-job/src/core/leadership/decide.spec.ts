@@ -246,6 +246,11 @@ describe('a term', () => {
     expect(decide.termStep(term, seen, SIGHT, { replicaId: 'a', mayReclaim: true })).toBe(step);
   });
 
+  it('goes on when the incarnation of before comes back', () => {
+    const term = { holder, fencingToken: 70, incarnation: 'now', reclaimBy: { now: 900, wall: 900 } };
+    expect(decide.termStep(term, record(ours), SIGHT, { replicaId: 'a', mayReclaim: true })).toBe('reclaimed');
+  });
+
   it.each<{ rule: string; seen: SeenRecord; step: decide.TermStep; mayReclaim?: boolean }>([
     { rule: 'writes its record again', seen: record(older), step: 'reclaim' },
     { rule: 'writes a record that is gone again', seen: ABSENT, step: 'reclaim' },
