@@ -58,7 +58,7 @@ const NEST_BORDER = [
 /** Packages that the library uses, and the only files that load them: all others may import their types. */
 const LOADED_BY = {
   'cron-parser': 'schedule/cron/read-field.ts',
-  ioredis: 'store/redis/redis-clients.ts',
+  ioredis: '{store,core/store}/redis/redis-clients.ts',
   '@opentelemetry/*': 'opentelemetry/**',
   '@nestjs/config': 'config/**',
   '@nestjs/terminus': 'terminus/**',
