@@ -36,7 +36,7 @@ export interface HammerResult {
 }
 
 /**
- * Many replicas on one project at once. They take free records, write and release their own, lose leases, and send requests twice and late.
+ * Many replicas on one project at once. They take free records, write and release their own, lose their leases or give them up, and send requests twice and late.
  * No two may write the same revision of a record or hold it at once, no revision may come twice, and no lease may live again.
  *
  * `open` returns the connected store of a replica.
@@ -138,11 +138,14 @@ class Client {
   }
 
   async #sync(read: readonly string[]): Promise<SyncResult | undefined> {
+    const old = this.#lease;
+    const isGivenUp = this.#isGranted && Math.random() < 0.05;
+    if (isGivenUp) this.#nextLease();
     const request: SyncRequest = {
       isNewcomer: this.#incarnation === '',
       renew: this.#isGranted ? [this.#lease] : [],
       grant: this.#isGranted ? [] : [this.#lease],
-      revoke: [],
+      revoke: isGivenUp ? [old] : [],
       read,
     };
     // a renewal that is sent twice comes last once more
@@ -201,7 +204,9 @@ class Client {
       const value = JSON.stringify({ holder, by: this.#index, n: Math.random(), i });
       return { name, ifRevision, value };
     });
-    const request = { incarnation: view.incarnation.id, until: view.time + this.#watch.lifeMs, writes };
+    // half of them could still be carried out when they are sent late, but for their revisions
+    const until = view.time + pick([this.#watch.lifeMs, 60_000]);
+    const request = { incarnation: view.incarnation.id, until, writes };
     for (const { name, holder } of intents) if (holder === undefined) this.#letGo(name, lease);
     const isTwice = Math.random() < 0.1;
     const [revisions, again] = await Promise.all([

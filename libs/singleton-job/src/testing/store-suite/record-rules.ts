@@ -46,8 +46,7 @@ export const RECORD: Rules = {
       let record = { revision: 0 };
       for (let n = 2; n <= 50; n++) {
         const lease = `a.${String(n)}@${String(LONG_MS)}`;
-        await a.sync({ grant: [lease] });
-        record = await a.put(lease, record);
+        [, record] = await Promise.all([a.sync({ grant: [lease] }), a.put(lease, record)]);
       }
     };
     const look = async (reader: SuiteClient) => {
@@ -145,11 +144,11 @@ export const WRITE: Rules = {
 
 export const LATE_REQUEST: Rules = {
   'is carried out in the order in which one store sent it': async ({ a }) => {
-    let record: StoredRecord = { revision: 0, value: '' };
+    let old: StoredRecord | undefined;
     for (let i = 0; i < 20; i++) {
-      const [written, records] = await Promise.all([a.put(String(i), record), a.read(NAME)]);
-      deepEqual(records, [written]);
-      record = written;
+      const [before, record, after] = await Promise.all([a.read(NAME), a.put(String(i), old), a.read(NAME)]);
+      deepEqual([before, after], [[old], [record]]);
+      old = record;
     }
   },
 
