@@ -129,7 +129,7 @@ export const WRITE: Rules = {
     deepEqual(await a.read(NAME), [undefined]);
   },
 
-  'may say after which time the record is forgotten, until another does not': async ({ a, passTime }) => {
+  'may let the record be forgotten, and the next one may keep it for ever': async ({ a, passTime }) => {
     const [forgetAfterMs, name] = [500, 'kept:lock'];
     const kept = await a.put('2', await a.put('1', undefined, { name, forgetAfterMs }), { name });
     const [record, seen] = await Promise.all([a.put('1', undefined, { forgetAfterMs }), a.read(NAME)]);
