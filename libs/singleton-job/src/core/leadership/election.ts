@@ -269,10 +269,8 @@ export class Election {
 
   /** The answer to a sync that left at `order`. */
   seen(record: SeenRecord, order: number): void {
-    if (this.#isWriting || this.#settled > order) {
-      this.parts.wish(this.name);
-      return;
-    }
+    // it left before the last write was answered, which says more, or makes it look again
+    if (this.#isWriting || this.#settled > order) return;
     const { view, observer } = this.parts;
     this.#readAt = Infinity;
     if (this.#doubtUntil !== undefined && view.storeTime >= this.#doubtUntil) this.#doubtUntil = undefined;
@@ -640,7 +638,7 @@ export class Election {
         continue;
       }
       const changed = record.isUnreadable ? undefined : edit.change(value);
-      if (changed !== undefined) {
+      if (changed !== undefined && this.#mayWrite) {
         const incarnation = this.parts.view.incarnation.id;
         const steered = decide.isOfNow(changed, this.parts.view) ? changed : { ...changed, steeredIn: incarnation };
         this.#write(steered, { isPublished: true, until: edit.until, unknown: (on) => edit.wasUnknown?.(on) });

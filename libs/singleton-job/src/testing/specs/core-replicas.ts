@@ -6,7 +6,7 @@ import { type Command, type JobRecord } from '../../core/leadership/record.js';
 import { type HeartbeatBackup, Replica } from '../../core/leadership/replica.js';
 import { type Term } from '../../core/leadership/term.js';
 import { MemoryStore } from '../../core/store/memory.js';
-import { type CasRequest, type SyncRequest } from '../../core/store/store.js';
+import { type CasRequest, type StoreListener, type SyncRequest } from '../../core/store/store.js';
 import { FaultyServer } from '../faulty-server.js';
 import { ManualClock } from '../manual-clock.js';
 
@@ -21,6 +21,7 @@ export class WatchedStore extends MemoryStore {
   /** No request arrives. */
   isCut = false;
   losesHints = false;
+  #listener: StoreListener | undefined;
   /** What becomes of a write. */
   onWrite = (carryOut: () => Promise<Revisions>): Promise<Revisions> => carryOut();
 
@@ -38,6 +39,16 @@ export class WatchedStore extends MemoryStore {
 
   override async publish(names: readonly string[] | '*') {
     if (!this.losesHints) await super.publish(names);
+  }
+
+  override addListener(listener: StoreListener): () => void {
+    this.#listener = listener;
+    return super.addListener(listener);
+  }
+
+  /** Whether messages arrive. */
+  hear(isListening: boolean): void {
+    this.#listener?.listening?.(isListening);
   }
 
   /** Carries out the next write, and loses the answer. */
@@ -155,7 +166,14 @@ export class CoreReplicas {
     await closed;
   }
 
-  add(id: string, { backup, random = 0 }: { readonly backup?: HeartbeatBackup; readonly random?: number } = {}) {
+  add(
+    id: string,
+    {
+      backup,
+      random = 0,
+      lifeMs = LIFE_MS,
+    }: { readonly backup?: HeartbeatBackup; readonly random?: number; readonly lifeMs?: number } = {},
+  ) {
     const { clock } = this;
     const say = (what: string): void => {
       this.story.push(`${clock.now()} ${id} ${what}`);
@@ -163,8 +181,8 @@ export class CoreReplicas {
     const store = new WatchedStore(this.server);
     const replica = new Replica({
       id,
-      lifeMs: LIFE_MS,
-      heartbeatIntervalMs: 3_000,
+      lifeMs,
+      heartbeatIntervalMs: lifeMs * 0.3,
       store,
       clock,
       random: () => random,
