@@ -33,6 +33,7 @@ export class RedisConnection<C extends RedisClient = RedisClient> {
   #lastReason: unknown;
   /** Since a request was answered. */
   #failures = 0;
+  #hasWorked = false;
   #hasLostNode = false;
   #retry: NodeJS.Timeout | undefined;
 
@@ -141,6 +142,7 @@ export class RedisConnection<C extends RedisClient = RedisClient> {
       return;
     }
     this.state = 'ready';
+    this.#hasWorked = true;
     this.#error = undefined;
     this.#hasLostNode = false;
     this.#endFirstAttempt();
@@ -148,11 +150,11 @@ export class RedisConnection<C extends RedisClient = RedisClient> {
   };
 
   readonly #end = (): void => {
-    const { client, state } = this;
-    if (state === 'closed') return;
+    const { client } = this;
+    if (this.state === 'closed') return;
     const reason = this.#error ?? new Error('the connection was closed');
-    const mayBeTls = state === 'connecting' && !isCluster(client);
-    this.#lastReason = mayBeTls ? withTlsFix(reason, client.options.tls !== undefined) : reason;
+    const mayLackTls = !this.#hasWorked && !isCluster(client);
+    this.#lastReason = mayLackTls ? withTlsFix(reason, client.options.tls !== undefined) : reason;
     this.state = 'connecting';
     this.#failures += 1;
     const { silenceMs, random } = this.settings;

@@ -228,6 +228,6 @@ async function textOf(client: RedisClient, key: string): Promise<string | null> 
 /** The text of a record is `revision {json}`. */
 function recordOf(text: string | null): StoredRecord | 'unreadable' | undefined {
   if (text === null) return undefined;
-  const [, revision, value] = /^(\d+) (.*)$/s.exec(text) ?? [];
+  const [, revision, value] = /^(\d{1,15}) (.*)$/s.exec(text) ?? [];
   return revision === undefined || value === undefined ? 'unreadable' : { revision: Number(revision), value };
 }
