@@ -1,11 +1,11 @@
-import { type JobRecord, type SeenRecord, seenRecord } from '../../libs/singleton-job/src/core/leadership/record.js';
+import { type JobRecord } from '../../libs/singleton-job/src/core/leadership/record.js';
 import { emptyData, type MemoryData } from '../../libs/singleton-job/src/core/store/memory.js';
 import { type SyncRequest, type SyncResult } from '../../libs/singleton-job/src/core/store/store.js';
 import { FaultyServer } from '../../libs/singleton-job/src/testing/faulty-server.js';
 
 /** The store of a story. */
 export class SimulatedServer extends FaultyServer {
-  readonly #seen = new Map<string, SeenRecord>();
+  readonly #looked = new Map<string, { readonly text: string; readonly value: JobRecord | undefined }>();
 
   /** Reads the records now, and the leases when the result is called. */
   beginSync(request: SyncRequest): () => SyncResult {
@@ -28,15 +28,13 @@ export class SimulatedServer extends FaultyServer {
     return this.data.noted;
   }
 
-  get names(): readonly string[] {
-    return [...this.data.records.keys()];
-  }
-
   /** What the record says. */
   look(name: string): JobRecord | undefined {
-    const stored = this.data.records.get(name);
-    const seen = seenRecord(stored, this.#seen.get(name));
-    this.#seen.set(name, seen);
-    return seen.value;
+    const text = this.data.records.get(name)?.value ?? 'null';
+    const known = this.#looked.get(name);
+    if (known?.text === text) return known.value;
+    const value = (JSON.parse(text) as JobRecord | null) ?? undefined;
+    this.#looked.set(name, { text, value });
+    return value;
   }
 }

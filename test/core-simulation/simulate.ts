@@ -1,4 +1,5 @@
 import { fork } from 'node:child_process';
+import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { playStories, type Result, type Stories } from './play.js';
@@ -19,8 +20,7 @@ const { values } = parseArgs({
 const CHUNK = 100;
 
 if (process.send === undefined) await main();
-else
-  process.once('message', (stories) => void playStories(stories as Stories).then((result) => process.send?.(result)));
+else process.on('message', (stories) => void playStories(stories as Stories).then((result) => process.send?.(result)));
 
 async function main(): Promise<void> {
   const [first, count] = [Number(values.seed), values.path === undefined ? Number(values.stories) : 1];
@@ -30,11 +30,14 @@ async function main(): Promise<void> {
     chunks.push({ seed: first + chunks.length, count: Math.min(CHUNK, count - done), path: values.path });
   const results: Result[] = [];
   const work = async (): Promise<void> => {
+    const worker = fork(import.meta.filename);
     for (let chunk = chunks.shift(); chunk !== undefined; chunk = chunks.shift()) {
-      const result = await inWorker(chunk);
+      worker.send(chunk);
+      const [result] = (await once(worker, 'message')) as [Result];
       results.push(result);
       if (result.failure !== undefined) print(`\n${result.failure}`);
     }
+    worker.kill();
   };
   await Promise.all(Array.from({ length: Math.min(availableParallelism(), chunks.length) }, work));
   const sum = (of: (result: Result) => number): number => results.reduce((so, result) => so + of(result), 0);
@@ -47,21 +50,6 @@ async function main(): Promise<void> {
   print(`exceptions, in how many stories: ${JSON.stringify(excused, undefined, 2)}`);
   print(`${failures} failures`);
   if (failures > 0) process.exitCode = 1;
-}
-
-/** In a process of its own. */
-function inWorker(stories: Stories): Promise<Result> {
-  return new Promise((resolve, reject) => {
-    const worker = fork(import.meta.filename);
-    worker.once('message', (result) => {
-      resolve(result as Result);
-      worker.kill();
-    });
-    worker.once('exit', (code) => {
-      reject(new Error(`a worker ended with ${String(code)}`));
-    });
-    worker.send(stories);
-  });
 }
 
 function print(text: string): void {
