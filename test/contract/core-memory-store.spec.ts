@@ -35,6 +35,27 @@ describeStore(
 );
 
 describe('the memory store', () => {
+  it('keeps no record that nobody asks for any more', async () => {
+    const clock = new ManualClock();
+    const server = new FaultyServer(clock);
+    const { incarnation, time } = server.sync({
+      isNewcomer: true,
+      renew: [],
+      grant: ['a.1@1000'],
+      revoke: [],
+      read: [],
+    });
+    const put = (name: string, forgetAfterMs: number) => {
+      const writes = [{ name, ifRevision: 0, value: '{}', forgetAfterMs }];
+      return server.compareAndSet({ incarnation: incarnation.id, until: time + 600_000, writes });
+    };
+    put('order-1:mutex', 1_000);
+    put('order-2:mutex', 300_000);
+    await clock.advance(61_000);
+    put('order-3:mutex', 1_000);
+    expect([...server.snapshot().records.keys()]).toEqual(['order-2:mutex', 'order-3:mutex']);
+  });
+
   it('keeps its promises to many replicas at once', async () => {
     const server = new MemoryServer({ wallNow: () => Date.now() });
     const result = await hammer(

@@ -5,6 +5,7 @@ import {
   type Store,
   type SyncRequest,
   type SyncResult,
+  type Write,
 } from '../../libs/singleton-job/src/store/store.js';
 
 export interface HammerOptions {
@@ -12,7 +13,7 @@ export interface HammerOptions {
   readonly clients?: number;
   /** For how long they send requests. @default 4000 */
   readonly ms?: number;
-  /** How many records they share: half have a holder, and everybody writes the others. @default 20 */
+  /** How many records they share: half have a holder, and everybody writes the others. @default 40 */
   readonly names?: number;
   /** The life of their leases. @default 300 */
   readonly lifeMs?: number;
@@ -36,7 +37,7 @@ export interface HammerResult {
 }
 
 /**
- * Many replicas on one project at once. They take free records, write and release their own, lose leases, and send requests twice and late.
+ * Many replicas on one project at once. They take free records, write and release their own, lose their leases or give them up, and send requests twice and late.
  * No two may write the same revision of a record or hold it at once, no revision may come twice, and no lease may live again.
  *
  * `open` returns the connected store of a replica.
@@ -45,10 +46,13 @@ export async function hammer(
   open: (index: number) => Promise<Store>,
   options: HammerOptions = {},
 ): Promise<HammerResult> {
-  const { clients = 50, ms = 4_000, names = 20, lifeMs = 300 } = options;
+  const { clients = 50, ms = 4_000, names = 40, lifeMs = 300 } = options;
   const watch = new Watch(lifeMs);
   const stores = await Promise.all(Array.from({ length: clients }, (_, index) => open(index)));
-  const records = Array.from({ length: names }, (_, index) => `${index % 2 === 0 ? 'held' : 'open'}-${String(index)}:lock`);
+  const records = Array.from(
+    { length: names },
+    (_, index) => `${index % 2 === 0 ? 'held' : 'open'}-${String(index)}:lock`,
+  );
   const end = performance.now() + ms;
   try {
     await Promise.all(stores.map((store, index) => new Client(store, watch, index).work(records, end)));
@@ -62,12 +66,6 @@ export async function hammer(
 interface Holding {
   readonly client: Client;
   readonly lease: LeaseId;
-}
-
-/** What a client wants to write. */
-interface Intent {
-  readonly ifRevision: number;
-  readonly holder: LeaseId | undefined;
 }
 
 /** All that was seen by any client, in the order in which it was seen. */
@@ -135,11 +133,14 @@ class Client {
   }
 
   async #sync(read: readonly string[]): Promise<SyncResult | undefined> {
+    const old = this.#lease;
+    const isGivenUp = this.#isGranted && Math.random() < 0.05;
+    if (isGivenUp) this.#nextLease();
     const request: SyncRequest = {
       isNewcomer: this.#incarnation === '',
       renew: this.#isGranted ? [this.#lease] : [],
       grant: this.#isGranted ? [] : [this.#lease],
-      revoke: [],
+      revoke: isGivenUp ? [old] : [],
       read,
     };
     // a renewal that is sent twice comes last once more
@@ -193,35 +194,29 @@ class Client {
 
   async #write(read: readonly string[], view: SyncResult): Promise<void> {
     const lease = this.#lease;
-    const intents = read.map((name, i) => ({ name, ...this.#intent(name, view.records[i], view.leases) }));
-    const writes = intents.map(({ name, ifRevision, holder }, i) => {
-      const value = JSON.stringify({ holder, by: this.#index, n: Math.random(), i });
-      return { name, ifRevision, value };
-    });
-    const request = { incarnation: view.incarnation.id, until: view.time + this.#watch.lifeMs, writes };
-    for (const { name, holder } of intents) if (holder === undefined) this.#letGo(name, lease);
+    const writes = read.flatMap((name, i) => this.#wish(name, view.records[i], view.leases));
+    // half of them could still be carried out when they are sent late, but for their revisions
+    const until = view.time + pick([this.#watch.lifeMs, 60_000]);
+    const request = { incarnation: view.incarnation.id, until, writes };
+    for (const { name, value } of writes) if (holderIn(value) === undefined) this.#letGo(name, lease);
     const isTwice = Math.random() < 0.1;
-    const [revisions, again] = await Promise.all([
-      this.#applied(request),
-      isTwice ? this.#applied(request) : undefined,
-    ]);
+    const [revisions] = await Promise.all([this.#applied(request), isTwice ? this.#applied(request) : undefined]);
     this.#old.push(request);
-    if (revisions === undefined || again?.some((revision, i) => revision !== undefined && revisions[i] !== undefined))
-      return;
-    for (const [i, { name, holder }] of intents.entries()) {
-      if (revisions[i] !== undefined && holder !== undefined) this.#hold(name, lease);
+    for (const [i, { name, value }] of writes.entries()) {
+      if (revisions?.[i] !== undefined && holderIn(value) !== undefined) this.#hold(name, lease);
     }
   }
 
   /** Writes a record that is open or its own, takes a free one, releases one, and sometimes tries an old revision. */
-  #intent(name: string, record: SyncResult['records'][number], leases: SyncResult['leases']): Intent {
-    if (typeof record !== 'object') return { ifRevision: 0, holder: name.startsWith('held') ? this.#lease : undefined };
-    const { revision, value } = record;
-    if (!name.startsWith('held')) return { ifRevision: revision, holder: undefined };
-    const { holder } = JSON.parse(value) as { holder?: LeaseId };
-    if (holder === this.#lease) return { ifRevision: revision, holder: Math.random() < 0.5 ? undefined : holder };
-    const isFree = holder === undefined || !leases.has(holder);
-    return { ifRevision: isFree ? revision : pick([0, revision - 1]), holder: this.#lease };
+  #wish(name: string, record: SyncResult['records'][number], leases: SyncResult['leases']): Write[] {
+    const [revision, holder] = typeof record === 'object' ? [record.revision, holderIn(record.value)] : [0, undefined];
+    const write = (ifRevision: number, newHolder: LeaseId | undefined): Write[] => [
+      { name, ifRevision, value: JSON.stringify({ holder: newHolder, by: this.#index, n: Math.random() }) },
+    ];
+    if (!name.startsWith('held')) return write(revision, undefined);
+    if (holder === this.#lease) return write(revision, Math.random() < 0.5 ? undefined : holder);
+    if (holder === undefined || !leases.has(holder)) return write(revision, this.#lease);
+    return Math.random() < 0.2 ? write(pick([0, revision - 1]), this.#lease) : [];
   }
 
   /** Sends it, and checks that nobody has overwritten the same revision. */
@@ -285,6 +280,10 @@ class Client {
       return undefined;
     }
   }
+}
+
+function holderIn(value: string): LeaseId | undefined {
+  return (JSON.parse(value) as { holder?: LeaseId }).holder;
 }
 
 function pick<T>(all: readonly T[]): T {

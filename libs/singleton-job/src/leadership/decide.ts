@@ -157,7 +157,10 @@ export function termStep(
 ): TermStep {
   const { value } = record;
   const isOurs = value?.holder === term.holder && isOfNow(value, sight);
-  if (term.incarnation === sight.incarnation.id) return isOurs ? 'serve' : 'lost';
+  if (term.incarnation === sight.incarnation.id) {
+    if (!isOurs) return 'lost';
+    if (term.reclaimBy === undefined) return 'serve';
+  }
   if (!mayReclaim) return 'expired';
   if (isOurs) return 'reclaimed';
   const isTaken = isHeld(record, { replicaId, holder: term.holder }, sight);

@@ -33,7 +33,7 @@ export interface Candidate {
   readonly kind: 'job' | 'lock';
   /** `lockExpiry`. */
   readonly lifeMs: number;
-  /** Nothing of it runs, and no run is about to start. After a change to true it calls {@link Election.look}. */
+  /** Nothing of it runs, and no run is about to start. After a change to true it calls {@link Election.touch}. */
   readonly isIdle: boolean;
   /** The fields that a take writes, made from what earlier leaders left. */
   inherit(backlog: Backlog): OwnFields;
@@ -187,8 +187,10 @@ export class Election {
   withdraw(reason: LeadershipReleaseReason): Promise<void> {
     this.isWanted = false;
     this.#release(reason);
+    const isDone = new Promise<void>((resolve) => this.#idle.push(resolve));
     this.touch();
-    return new Promise((resolve) => this.#idle.push(resolve));
+    this.#settleIfQuiet();
+    return isDone;
   }
 
   /** Gives up the term, and does not compete for a while after that. */
@@ -302,9 +304,13 @@ export class Election {
 
   /** The answer to a sync that left at `order`. */
   seen(record: SeenRecord, order: number): void {
-    // it says nothing about what was written; the record is read again if it must be
-    if (this.#isWriting || this.#settled > order) {
-      this.touch();
+    // it may be from before the last write, and others may have changed the record since
+    if (this.#isWriting) {
+      this.#mustReadAgain = true;
+      return;
+    }
+    if (this.#settled > order) {
+      this.parts.wish(this.name);
       return;
     }
     const { view, observer } = this.parts;
@@ -393,6 +399,10 @@ export class Election {
     this.lookAt = Infinity;
     this.#look();
     this.candidate.looked?.();
+    this.#settleIfQuiet();
+  }
+
+  #settleIfQuiet(): void {
     if (this.#isQuiet) for (const settle of this.#idle.splice(0)) settle();
   }
 
@@ -621,7 +631,6 @@ export class Election {
         if (order.fields !== undefined) term.own = { ...term.own, ...order.fields };
         order.act?.();
       }
-      return;
     }
     if (!decide.isToBeObeyed(command, term.ignoredCommand, this.parts.view.storeNow())) return;
     const { id, action, until } = command;

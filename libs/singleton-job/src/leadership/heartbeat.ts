@@ -70,7 +70,7 @@ export class Heartbeat {
     return Math.max(this.#isWanted ? -Infinity : this.#turnedAt + intervalMs, this.#retryAt);
   }
 
-  /** The next sync: `names` are those of the records that this replica cares about, `always` those that each sync reads. */
+  /** The next sync: `names` are those of the records that this replica cares about, `always` those that each sync reads if it has a place. */
   next(
     leases: Omit<SyncRequest, 'read'>,
     {
@@ -79,10 +79,11 @@ export class Heartbeat {
       intervalMs,
     }: { readonly names: readonly string[]; readonly always: readonly string[]; readonly intervalMs: number },
   ): Sync {
-    const all = [...new Set([...always, ...this.#wished, ...this.#nextThird(names, intervalMs)])];
-    const read = all.slice(0, MOST_NAMES);
+    const wished = [...new Set([...this.#wished, ...this.#nextThird(names, intervalMs)])];
+    // what has no place here is wished again, but not `always`: they would take the place of the others without end
+    const read = [...new Set([...wished, ...always])].slice(0, MOST_NAMES);
     this.#wished.clear();
-    for (const name of all.slice(MOST_NAMES)) this.#wished.add(name);
+    for (const name of wished.slice(MOST_NAMES)) this.#wished.add(name);
     this.#isWanted = this.#wished.size > 0;
     this.#underWay = { request: { ...leases, read }, sent: instant(this.clock), order: this.nextOrder() };
     this.sentAt = this.#underWay.sent.now;

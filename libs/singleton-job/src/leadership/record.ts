@@ -87,7 +87,7 @@ export function labelOf(name: string): string {
 export const ABSENT: SeenRecord = Object.freeze({ revision: 0, value: undefined });
 const UNREADABLE: SeenRecord = Object.freeze({ revision: 0, value: undefined, isUnreadable: true });
 
-/** Parses the answer of a store, unless it is what was `known` already. */
+/** Parses the answer of a store, unless it is what was `known` already in this incarnation. */
 export function seenRecord(stored: StoredRecord | 'unreadable' | undefined, known = ABSENT): SeenRecord {
   if (stored === undefined) return ABSENT;
   if (stored === 'unreadable') return UNREADABLE;

@@ -1,87 +1,281 @@
-import { MemoryServer, MemoryStore } from '../store/memory.js';
-import { ManualClock } from '../testing/manual-clock.js';
-import { type Candidate, type Election } from './election.js';
-import { Replica } from './replica.js';
-import { type Term } from './term.js';
+import { describe, expect, it } from '@jest/globals';
+import { useCoreReplicas } from '../testing/specs/core-replicas.js';
 
-const LIFE_MS = 10_000;
+const world = useCoreReplicas();
 
-/** A job that only leads. */
-class Job implements Candidate {
-  readonly kind = 'job';
-  readonly lifeMs = LIFE_MS;
-  isIdle = true;
-  term: Term | undefined;
-  drained: string | undefined;
-  election: Election | undefined;
-
-  constructor(readonly name: string) {}
-
-  inherit = (left: object) => left;
-  lead(term: Term): void {
-    this.term = term;
-  }
-  drain(reason: string): void {
-    this.drained = reason;
-  }
-  trigger() {
-    return { outcome: 'started', fields: { run: { startedAt: 1, by: 'a' } } };
-  }
-}
-
-function setup(names: readonly string[]) {
-  const clock = new ManualClock();
-  const server = new MemoryServer(clock);
-  const story: string[] = [];
-  const replicas = names.map((id) => {
-    const say = (what: string): void => {
-      story.push(`${clock.now()} ${id} ${what}`);
-    };
-    const replica = new Replica({
-      id,
-      lifeMs: LIFE_MS,
-      heartbeatIntervalMs: 3_000,
-      store: new MemoryStore(server),
-      clock,
-      random: () => 0,
-      observer: {
-        gained: (term, { because }) => {
-          say(`gained ${term.name} ${because}`);
-        },
-        lost: (term, how) => {
-          say(`lost ${term.name} ${how}`);
-        },
-        released: (term, reason, isConfirmed) => {
-          say(`released ${term.name} ${reason} ${isConfirmed}`);
-        },
-      },
-    });
-    const compete = (name: string) => {
-      const job = new Job(name);
-      job.election = replica.electionFor(job);
-      job.election.compete();
-      return job;
-    };
-    return { replica, compete };
+describe('a leader', () => {
+  it('that stops gives its job to another replica', async () => {
+    const [a] = await world.leaderAndFollower();
+    await a.replica.close();
+    await world.clock.advance(0);
+    expect(world.story).toEqual([
+      '0 a gained job: first',
+      '100 a released job: shutdown',
+      '100 b gained job: released',
+    ]);
   });
-  return { clock, server, story, replicas };
-}
 
-describe('a replica', () => {
-  it('leads a free job, and gives it to another when it stops', async () => {
-    const { clock, story, replicas } = setup(['a', 'b']);
-    for (const { replica, compete } of replicas) {
-      compete('job:lock');
-      replica.open();
-      await clock.advance(10);
-    }
-    await clock.advance(20_000);
-    await replicas[0]?.replica.close();
-    await clock.advance(20_000);
-    expect(story).toEqual([
-      '0 a gained job:lock first',
-      '20020 a released job:lock shutdown true',
-      '20020 b gained job:lock released',
+  it('that stops is followed at the next heartbeat, if the message is lost', async () => {
+    const [a] = await world.leaderAndFollower();
+    a.store.losesHints = true;
+    await a.replica.close();
+    await world.clock.advance(3_000);
+    expect(world.story.slice(1)).toEqual(['100 a released job: shutdown', '3010 b gained job: released']);
+  });
+
+  it('that is cut off stops leading before another takes over, when its lease has ended', async () => {
+    const [a] = await world.leaderAndFollower();
+    const { signal } = a.job.term;
+    a.store.isCut = true;
+    await world.clock.advance(8_899);
+    expect(signal.aborted).toBe(false);
+    await world.clock.advance(10_000);
+    expect(signal.aborted).toBe(true);
+    expect(world.story.slice(1)).toEqual(['9000 a lost job: expired', '10000 b gained job: lease-ended']);
+  });
+
+  it('has a larger fencing token than the one before', async () => {
+    const [a, b] = await world.leaderAndFollower();
+    world.server.jump(-5_000);
+    await a.replica.close();
+    await world.clock.advance(0);
+    expect(b.job.term.fencingToken).toBe(a.job.term.fencingToken + 1);
+  });
+
+  it('that steps down leaves the job to another, and stands back for 2 s', async () => {
+    const [a, b] = await world.leaderAndFollower();
+    a.job.election.stepDown('stepped-down');
+    await world.clock.advance(1_000);
+    await b.replica.close();
+    await world.clock.advance(2_000);
+    expect(world.story.slice(1)).toEqual([
+      '100 a released job: stepped-down',
+      '100 b gained job: released',
+      '1100 b released job: shutdown',
+      '2100 a gained job: released',
+    ]);
+  });
+
+  it('that withdraws releases its job when the run has ended', async () => {
+    const [a] = await world.leaderAndFollower();
+    const endRun = a.job.run();
+    void a.job.election.withdraw('unregistered').then(() => world.story.push('withdrawn'));
+    await world.clock.advance(20_000);
+    expect(world.story.slice(1)).toEqual([]);
+    endRun();
+    await world.clock.advance(0);
+    expect(world.story.slice(1)).toEqual([
+      '20100 a released job: unregistered',
+      'withdrawn',
+      '20100 b gained job: released',
+    ]);
+  });
+
+  it('that has withdrawn competes again when it wants to', async () => {
+    const a = world.add('a');
+    const job = a.compete('job');
+    await world.clock.advance(0);
+    await job.election.withdraw('unregistered');
+    expect(a.replica.elections).toEqual([]);
+    job.election.compete();
+    await world.clock.advance(0);
+    expect(job.term.isValid()).toBe(true);
+  });
+
+  it('remembers the end of a run that outlived its term, and leaves it to the next leader', async () => {
+    const [a, b] = await world.leaderAndFollower();
+    const run = { startedAt: 1, by: 'a' };
+    void a.job.term.save({ run });
+    await world.clock.advance(0);
+    const endRun = a.job.run();
+    world.server.loseRecord('job');
+    void b.job.election.withdraw('unregistered');
+    await world.clock.advance(10_000);
+    a.job.term.set({ run: { ...run, endedAt: 2 } });
+    endRun();
+    await world.clock.advance(0);
+    expect(world.story.slice(1)).toEqual(['3000 a lost job: preempted', '10100 a gained job: first']);
+    expect(world.record()?.run).toEqual({ ...run, endedAt: 2 });
+  });
+});
+
+describe('a caller', () => {
+  it('pauses a job: its leader releases it, and no replica takes it until it is resumed', async () => {
+    const [, b] = await world.leaderAndFollower();
+    const paused = b.job.pause();
+    await world.clock.advance(20_000);
+    await expect(paused).resolves.toBe('paused');
+    expect(world.story.slice(1)).toEqual(['100 a released job: paused']);
+    const resumed = b.job.resume();
+    await world.clock.advance(0);
+    await expect(resumed).resolves.toBe('resumed');
+    expect(world.story.slice(2)).toEqual(['20100 b gained job: released']);
+  });
+
+  it('triggers a run once, which the leader has answered before', async () => {
+    const [a, b] = await world.leaderAndFollower();
+    a.store.onWrite = (carryOut) => {
+      world.story.push('answered');
+      return carryOut();
+    };
+    const answer = b.job.command('c1', 'trigger');
+    await world.clock.advance(20_000);
+    await expect(answer).resolves.toBe('started');
+    expect(world.story.slice(1)).toEqual(['answered', '100 a ran c1']);
+    expect(world.record()).toMatchObject({ run: { by: 'c1' }, command: { outcome: 'started' } });
+  });
+
+  it('triggers a run, although the next command is there before the leader knows that its answer arrived', async () => {
+    const [a, b] = await world.leaderAndFollower();
+    a.store.losesAnswer(() => (a.store.isCut = true));
+    const first = b.job.command('c1', 'trigger');
+    const second = first.then(() => {
+      a.store.isCut = false;
+      return b.job.command('c2', 'trigger');
+    });
+    await world.clock.advance(3_000);
+    await expect(Promise.all([first, second])).resolves.toEqual(['started', 'started']);
+    expect(world.story.slice(1)).toEqual(['600 a ran c1', '600 a ran c2']);
+  });
+
+  it('triggers no run whose answer the record does not show before the next command', async () => {
+    const [a, b] = await world.leaderAndFollower();
+    a.store.onWrite = () => {
+      a.store.isCut = true;
+      throw new Error('cut');
+    };
+    void b.job.command('c1', 'trigger');
+    await world.clock.advance(2_000);
+    void b.job.command('c2', 'trigger');
+    a.store.isCut = false;
+    a.store.onWrite = (carryOut) => carryOut();
+    await world.clock.advance(500);
+    expect(world.story.slice(1)).toEqual(['2350 a cancelled c1', '2350 a ran c2']);
+  });
+
+  it('asks a leader to step down, which it does when its run has ended', async () => {
+    const [a, b] = await world.leaderAndFollower();
+    const endRun = a.job.run();
+    await expect(Promise.all([b.job.command('c1', 'step-down'), world.clock.advance(0)])).resolves.toContain(
+      'stepped-down',
+    );
+    expect(world.story.slice(1)).toEqual([]);
+    endRun();
+    await world.clock.advance(0);
+    expect(world.story.slice(1)).toEqual(['100 a released job: stepped-down', '100 b gained job: released']);
+  });
+
+  it('has no answer after 2 s, if there is none', async () => {
+    const [a, b] = await world.leaderAndFollower();
+    a.store.isCut = true;
+    const answer = b.job.command('c1', 'trigger');
+    await world.clock.advance(2_000);
+    await expect(answer).resolves.toBeUndefined();
+  });
+
+  it('is not obeyed by a leader that comes later', async () => {
+    const [a, b] = await world.leaderAndFollower();
+    a.store.isCut = true;
+    await world.clock.advance(9_500);
+    void b.job.command('c1', 'trigger');
+    await world.clock.advance(10_000);
+    expect(world.story.slice(1)).toEqual(['9000 a lost job: expired', '10000 b gained job: lease-ended']);
+  });
+});
+
+describe('the deadline of a leader', () => {
+  it('is moved on by each heartbeat', async () => {
+    const [a] = await world.leaderAndFollower();
+    await world.clock.advance(3_000);
+    expect(a.job.term.deadline.now).toBe(12_000);
+  });
+
+  it('passes when the event loop was blocked: the term is over, and the next one has a larger token', async () => {
+    const a = world.add('a');
+    const job = a.compete('job');
+    await world.clock.advance(0);
+    const first = job.term;
+    await world.clock.block(9_000);
+    expect(world.story.slice(1)).toEqual(['9000 a lost job: expired', '9000 a gained job: lease-ended']);
+    expect([first.signal.aborted, job.term.fencingToken > first.fencingToken]).toEqual([true, true]);
+  });
+
+  it('does not pass in a shorter block', async () => {
+    const [a] = await world.leaderAndFollower();
+    await world.clock.block(8_800);
+    expect([world.story.length, a.job.term.isValid()]).toEqual([1, true]);
+  });
+
+  it('is later where the heartbeat thread has kept the lease, in this incarnation', async () => {
+    const reports = { takeReports: () => [] as object[], update: () => undefined, close: () => Promise.resolve() };
+    const a = world.add('a', { backup: reports as never });
+    const job = a.compete('job');
+    await world.clock.advance(0);
+    const sent = { now: 8_000, wall: world.clock.wallNow() + 8_000 };
+    reports.takeReports = () => [{ incarnation: a.replica.view.incarnation.id, id: 'a.1@10000', sent }];
+    await world.clock.block(9_000);
+    expect(job.term.isValid()).toBe(true);
+    reports.takeReports = () => [{ incarnation: 'another', id: 'a.1@10000', sent: { now: 20_000, wall: Infinity } }];
+    await world.clock.block(9_000);
+    expect(world.story.slice(1)).toEqual(['18000 a lost job: expired', '18000 a gained job: lease-ended']);
+  });
+
+  it('is not trusted when the wall clock was set ahead: no run starts before the store has answered', async () => {
+    const [a] = await world.leaderAndFollower();
+    world.clock.stepWall(60_000);
+    world.server.jump(-60_000);
+    expect(a.job.term.isValid()).toBe(false);
+    const valid = a.job.term.untilValid().then(() => a.job.term.isValid());
+    await world.clock.advance(0);
+    await expect(valid).resolves.toBe(true);
+    await world.clock.advance(20_000);
+    expect(world.story).toEqual(['0 a gained job: first']);
+  });
+});
+
+describe('a replica that closes', () => {
+  it('keeps the lease under which a run has not ended, and revokes the others', async () => {
+    const a = world.add('a');
+    const long = a.compete('long', 'job', 20_000);
+    a.compete('job');
+    await world.clock.advance(0);
+    long.run();
+    void a.replica.close();
+    await world.clock.advance(0);
+    expect([...world.server.snapshot().leases.keys()]).toEqual(['a.1@20000']);
+    expect(world.story.slice(2)).toEqual(['0 a released job: shutdown', '0 a lost long: abandoned']);
+    expect([world.record('long')?.holder, world.record('job')?.holder]).toEqual(['a.1@20000#1', undefined]);
+  });
+
+  it('revokes its lease, although a record is not released in time', async () => {
+    const a = world.add('a');
+    const job = a.compete('job');
+    await world.clock.advance(0);
+    void job.pause();
+    void a.replica.close();
+    await world.clock.advance(0);
+    expect([...world.server.snapshot().leases.keys()]).toEqual([]);
+  });
+
+  it('waits half a second for a store that does not answer', async () => {
+    const a = world.add('a');
+    const job = a.compete('job');
+    await world.clock.advance(0);
+    a.store.onWrite = () => new Promise(() => undefined);
+    const closed = a.replica.close().then(() => world.clock.now());
+    const edit = job.resume();
+    await world.clock.advance(1_000);
+    await expect(Promise.all([closed, edit])).resolves.toEqual([500, undefined]);
+    expect(world.story.slice(1)).toEqual(['500 a released job: shutdown, not confirmed']);
+  });
+
+  it('lets no caller wait that comes later', async () => {
+    const a = world.add('a');
+    const job = a.compete('job');
+    await a.replica.close();
+    await expect(Promise.all([job.pause(), job.election.withdraw('unregistered')])).resolves.toEqual([
+      undefined,
+      undefined,
     ]);
   });
 });

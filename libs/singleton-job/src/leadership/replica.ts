@@ -179,9 +179,7 @@ export class Replica {
         this.#write(election, write, ifRevision);
       },
       touch: (election) => {
-        // one that was forgotten because nothing was open is needed again
-        if (!this.#elections.has(election.name)) this.#elections.set(election.name, election);
-        this.#turnSoon();
+        this.#touched(election);
       },
       nextAttempt: () => {
         this.#attempts += 1;
@@ -277,12 +275,24 @@ export class Replica {
       for (const election of this.#elections.values()) election.lookAt = -Infinity;
     });
     while (this.#openWrites > 0) await new Promise<void>((resolve) => this.#drained.push(resolve));
+    // what is not released by now ends with its lease, unless something of it runs
+    for (const election of this.elections) if (election.candidate.isIdle) election.abandon();
     const inUse = new Set(this.elections.flatMap(({ term }) => term?.lease.id ?? []));
     const revoke = this.leases.all.map(({ id }) => id).filter((id) => !inUse.has(id));
     if (revoke.length > 0) await this.parts.store.sync({ isNewcomer: false, renew: [], grant: [], revoke, read: [] });
   }
 
   // ---- Turns
+
+  #touched(election: Election): void {
+    if (this.#state === 'closed') {
+      election.abandon();
+      return;
+    }
+    // one that was over is used again
+    if (!this.#elections.has(election.name)) this.#elections.set(election.name, election);
+    this.#turnSoon();
+  }
 
   /** Many events of one turn of the event loop make one turn here, and what has arrived from the store is read before. */
   #turnSoon(): void {
@@ -497,7 +507,7 @@ export class Replica {
     else {
       for (const id of [...request.renew, ...request.grant]) this.#confirm(id, result, sent);
       request.read.forEach((name, index) => {
-        this.#seen(name, seenRecord(result.records[index], this.#elections.get(name)?.known), order);
+        this.#seen(name, seenRecord(result.records[index], this.#elections.get(name)?.record), order);
       });
     }
     for (const election of this.#elections.values()) {

@@ -1,11 +1,10 @@
 import { type Store } from '../../store/store.js';
 import { CONNECTION, HINT } from './connection-rules.js';
-import { DATA_LOSS, INCARNATION, RESTART } from './incarnation-rules.js';
-import { CLOCK_SET_BACK, LEASE } from './lease-rules.js';
+import { CLOCK_SET_BACK, DATA_LOSS, INCARNATION, LEASE, RESTART } from './lease-rules.js';
 import { LATE_REQUEST, RECORD, UNREADABLE_RECORD, WRITE } from './record-rules.js';
 import { type Rules } from './rule-context.js';
 import { type StoreFixture } from './store-fixture.js';
-import { SuiteClient } from './suite-client.js';
+import { A, SuiteClient } from './suite-client.js';
 
 /** What the suite needs of a test runner: jest, vitest, mocha and node:test have it. */
 export interface TestRunner {
@@ -21,67 +20,63 @@ export interface StoreSuite {
   readonly name: string;
   /**
    * Makes the fixture of one test. Called once more when the tests are defined, to see which faults it has. So it connects to nothing
-   * before `newStore` or a fault is called.
+   * before one of its functions is called.
    */
   readonly makeFixture: () => StoreFixture;
 }
 
-const GROUPS: Readonly<Record<string, Rules>> = {
-  'the incarnation': INCARNATION,
-  'a lease': LEASE,
-  'a record': RECORD,
-  'a write': WRITE,
-  'a repeated or late request': LATE_REQUEST,
-  'a hint': HINT,
-  'the connection': CONNECTION,
+/** The rules of each group, and what the fixture must have for it. */
+const GROUPS: Readonly<Record<string, readonly [Rules, (keyof StoreFixture)?]>> = {
+  'the incarnation': [INCARNATION],
+  'a lease': [LEASE],
+  'a record': [RECORD],
+  'a write': [WRITE],
+  'a repeated or late request': [LATE_REQUEST],
+  'a hint': [HINT],
+  'the connection': [CONNECTION],
+  'an unreadable record': [UNREADABLE_RECORD, 'spoil'],
+  'a restart': [RESTART, 'restart'],
+  'the loss of all data': [DATA_LOSS, 'loseData'],
+  'a clock that is set back': [CLOCK_SET_BACK, 'setClockBack'],
 };
-
-/** Groups that need a fault of the fixture. */
-const FAULTS = {
-  spoil: { title: 'an unreadable record', rules: UNREADABLE_RECORD },
-  restart: { title: 'a restart', rules: RESTART },
-  loseData: { title: 'the loss of all data', rules: DATA_LOSS },
-  setClockBack: { title: 'a clock that is set back', rules: CLOCK_SET_BACK },
-} as const satisfies Partial<Record<keyof StoreFixture, { title: string; rules: Rules }>>;
 
 /**
  * The rules of `Store` as tests, for authors of a store. Each test has its own fixture. The stores of this package pass the same tests.
  * Pass the functions of your test runner: `describeStore({ describe, it }, { name: 'my store', makeFixture })`.
  */
 export function describeStore({ describe, it }: TestRunner, { name, makeFixture }: StoreSuite): void {
-  const groups = { ...GROUPS };
   const example = makeFixture();
-  for (const [fault, { title, rules }] of Object.entries(FAULTS)) {
-    if (example[fault as keyof typeof FAULTS] !== undefined) groups[title] = rules;
-  }
   describe(name, () => {
-    for (const [title, rules] of Object.entries(groups)) {
+    for (const [title, [rules, fault]] of Object.entries(GROUPS)) {
+      if (fault !== undefined && example[fault] === undefined) continue;
       describe(title, () => {
-        for (const [rule, check] of Object.entries(rules)) it(rule, () => withFixture(makeFixture(), check));
+        const hasLease = rules !== INCARNATION;
+        for (const [rule, check] of Object.entries(rules)) it(rule, () => run(check, makeFixture(), { hasLease }));
       });
     }
   });
 }
 
-async function withFixture(fixture: StoreFixture, check: Rules[string]): Promise<void> {
+/** `hasLease`: the replica `a` has the lease `A`. Without it the project is empty. */
+async function run(check: Rules[string], fixture: StoreFixture, { hasLease }: { hasLease: boolean }): Promise<void> {
   const stores: Store[] = [];
-  const connect = async (store: Store): Promise<SuiteClient> => {
+  const open = (store: Store): Promise<SuiteClient> => {
     stores.push(store);
     return new SuiteClient(store).open();
   };
   try {
+    const [a, b] = [await open(fixture.newStore()), await open(fixture.newStore())];
+    if (hasLease) await a.sync({ isNewcomer: true, grant: [A] });
     await check({
       fixture,
-      connect: () => connect(fixture.newStore()),
-      connectElsewhere: () => connect(fixture.newStoreOfOtherProject()),
-      passTime: async (ms) => (fixture.passTime ?? wait)(ms),
+      a,
+      b,
+      connect: () => open(fixture.newStore()),
+      connectElsewhere: () => open(fixture.newStoreOfOtherProject()),
+      passTime: (ms) => fixture.passTime?.(ms) ?? new Promise((resolve) => setTimeout(resolve, ms)),
     });
   } finally {
     await Promise.all(stores.map((store) => store.close()));
     await fixture.end?.();
   }
-}
-
-async function wait(ms: number): Promise<void> {
-  await new Promise((resolve) => setTimeout(resolve, ms));
 }

@@ -1,119 +1,140 @@
-import { deepEqual, ok } from 'node:assert/strict';
-import { lifeOf } from '../../store/store.js';
-import { type Rules } from './rule-context.js';
-import { LONG_MS, SHORT_MS } from './suite-client.js';
+import { deepEqual, equal, notEqual, ok } from 'node:assert/strict';
+import { lifeOf, type SyncResult } from '../../store/store.js';
+import { type RuleContext, type Rules } from './rule-context.js';
+import { A, B, eventually, LONG_MS, NAME, SHORT_MS } from './suite-client.js';
 
-const [A, B] = [`a.1@${String(LONG_MS)}`, `b.1@${String(LONG_MS)}`];
 const SHORT = `a.2@${String(SHORT_MS)}`;
+const ODD = 'eu.1@pod ü"x":{y}%s\\.1@60000';
 
-function lives(leases: ReadonlyMap<string, number>, lease: string, { atLeast = 1 } = {}): void {
-  const remaining = leases.get(lease) ?? 0;
-  ok(
-    remaining >= atLeast && remaining <= lifeOf(lease),
-    `'${lease}' lives for ${String(remaining)} ms, not for ${String(atLeast)} to ${String(lifeOf(lease))}`,
-  );
-}
-
-export const LEASE: Rules = {
-  'lives for the life in its id from its grant': async ({ connect }) => {
-    const a = await connect();
-    const { leases } = await a.grant(A, SHORT);
-    lives(leases, A, { atLeast: LONG_MS - 1_000 });
-    lives(leases, SHORT);
-  },
-
-  'lives shorter each moment, until it is renewed or granted again': async ({ connect, passTime }) => {
-    const a = await connect();
-    await a.grant(A);
-    for (const request of [{ renew: [A] }, { grant: [A] }]) {
-      await passTime(100);
-      const { leases: before } = await a.sync();
-      const remaining = before.get(A) ?? 0;
-      ok(remaining <= LONG_MS - 50, String(remaining));
-      const { leases } = await a.sync(request);
-      lives(leases, A, { atLeast: remaining + 1 });
+export const INCARNATION: Rules = {
+  'is not noted by a request that keeps no lease': async ({ a }) => {
+    for (const request of [{ isNewcomer: true, read: [NAME] }, { isNewcomer: true, revoke: [A] }, {}]) {
+      equal((await a.sync(request)).incarnation.id, '');
     }
   },
 
-  'is in each answer to each replica of the project, with all others': async ({ connect }) => {
-    const [a, b] = [await connect(), await connect()];
-    const others = Array.from({ length: 200 }, (_, i) => `eu.1@pod-${String(i)}.1@10000`);
-    await a.grant(A, 'ü "x":{y}%s\\.1@60000');
-    await b.grant(...others, B);
-    const all = [A, B, 'ü "x":{y}%s\\.1@60000', ...others].sort();
-    deepEqual(await a.leases(), all);
-    const { leases } = await b.sync({ renew: [B] });
-    deepEqual([...leases.keys()].sort(), all);
+  'is noted by the first request that keeps one, with its time': async ({ a, b, connectElsewhere, passTime }) => {
+    const { time: before } = await a.sync();
+    await passTime(2);
+    const { time, incarnation } = await a.sync({ renew: [A] });
+    const { id, since } = incarnation;
+    ok(before < since && since <= time && id.endsWith(`/${String(since)}`), `${id}: ${String(since)}`);
+    deepEqual((await b.sync()).incarnation, incarnation);
+    equal((await (await connectElsewhere()).sync()).incarnation.id, '');
   },
 
-  'is not in an answer to another project': async ({ connect, connectElsewhere }) => {
-    const [a, elsewhere] = [await connect(), await connectElsewhere()];
-    await a.grant(A);
-    await elsewhere.grant(B);
-    deepEqual([await a.leases(), await elsewhere.leases()], [[A], [B]]);
+  'is the first if a newcomer notes it, and stays so for all': (context) => isFirst(context, true),
+  'is not the first if another replica notes it, and stays so for all': (context) => isFirst(context, false),
+};
+
+async function isFirst({ a, b, passTime }: RuleContext, isNewcomer: boolean): Promise<void> {
+  const { incarnation } = await a.sync({ isNewcomer, grant: [A] });
+  equal(incarnation.isFirst, isNewcomer);
+  await passTime(2);
+  deepEqual((await a.sync({ renew: [A] })).incarnation, incarnation);
+  deepEqual((await b.sync({ isNewcomer: !isNewcomer, grant: [B] })).incarnation, incarnation);
+}
+
+export const RESTART: Rules = {
+  'makes another incarnation, which is not the first': async ({ fixture, a, b, passTime }) => {
+    const { incarnation: before } = await a.sync();
+    await passTime(2);
+    await fixture.restart?.();
+    const { incarnation } = await eventually('b is answered', () => b.sync({ isNewcomer: true, grant: [B] }));
+    notEqual(incarnation.id, before.id);
+    ok(incarnation.since > before.since && !incarnation.isFirst);
+    deepEqual((await eventually('a is answered', () => a.sync({ renew: [A] }))).incarnation, incarnation);
   },
 
-  'is not made by a renewal': async ({ connect }) => {
-    const [a, b] = [await connect(), await connect()];
-    await a.grant(A);
-    const { leases } = await b.sync({ renew: [B] });
-    deepEqual([...leases.keys()], [A]);
-    deepEqual(await a.leases(), [A]);
+  'keeps the records, and refuses the writes of the incarnation before it': async ({ fixture, a }) => {
+    const record = await a.put();
+    const { incarnation } = await a.sync();
+    const late = async () => [await a.write(record.revision, '"late"', { incarnation: incarnation.id })];
+    await fixture.restart?.();
+    deepEqual(await eventually('an answer before a sync', late), [undefined]);
+    // it is not noted by a request that keeps no lease
+    deepEqual((await a.sync({ revoke: [B] })).incarnation, incarnation);
+    const { records } = await a.sync({ renew: [A], read: [NAME] });
+    deepEqual([records, await late()], [[record], [undefined]]);
+    await a.put('{}', record);
+  },
+};
+
+export const DATA_LOSS: Rules = {
+  'makes another incarnation, without leases and records, and refuses old writes': async (context) => {
+    const { fixture, a, b, passTime } = context;
+    const [{ incarnation: before }] = [await a.sync(), await a.put()];
+    for (const isNewcomer of [true, false]) {
+      await passTime(5);
+      await fixture.loseData?.();
+      deepEqual([await a.write(0), (await b.sync()).incarnation.id], [undefined, '']);
+      const { incarnation, leases, records } = await b.sync({ isNewcomer, renew: [A], grant: [B], read: [NAME] });
+      ok(incarnation.id !== before.id && incarnation.since > before.since);
+      deepEqual([incarnation.isFirst, [...leases.keys()], records], [isNewcomer, [B], [undefined]]);
+      equal(await a.write(0), undefined);
+    }
+  },
+};
+
+function remaining({ leases }: SyncResult, lease: string): number {
+  const ms = leases.get(lease) ?? 0;
+  ok(ms > 0 && ms <= lifeOf(lease), `'${lease}' lives for ${String(ms)} ms`);
+  return ms;
+}
+
+export const LEASE: Rules = {
+  'lives for the life in its id, from its newest grant or renewal': async ({ a, passTime }) => {
+    let left = 0;
+    for (const request of [{ grant: [B, SHORT] }, { renew: [B] }, { grant: [B] }]) {
+      const full = remaining(await a.sync(request), B);
+      await passTime(100);
+      ok(full > left && full > LONG_MS - 10_000, `${String(full)} ms after ${String(left)} ms`);
+      left = remaining(await a.sync(), B);
+      ok(left <= LONG_MS - 50, `${String(left)} ms after 100 ms`);
+    }
   },
 
-  'ends when it is revoked, and no other does': async ({ connect }) => {
-    const [a, b] = [await connect(), await connect()];
-    await a.grant(A, SHORT.replace(String(SHORT_MS), '60000'));
-    await b.grant(B);
-    const { leases } = await a.sync({ revoke: [A, 'unknown.1@1000'] });
-    deepEqual([...leases.keys()].sort(), ['a.2@60000', B]);
-    deepEqual(await b.leases(), ['a.2@60000', B]);
+  'is in each answer to each replica of its project, and of no other': async ({ a, b, connectElsewhere }) => {
+    const elsewhere = await connectElsewhere();
+    const all = [A, B, ODD, ...Array.from({ length: 200 }, (_, i) => `eu.1@pod-${String(i)}.1@10000`)].sort();
+    deepEqual(await b.leases({ grant: all.slice(1) }), all);
+    deepEqual(await elsewhere.leases({ grant: [B] }), [B]);
+    deepEqual([await a.leases(), await a.leases({ renew: [A] })], [all, all]);
   },
 
-  'ends when one request renews, grants and revokes it': async ({ connect }) => {
-    const a = await connect();
-    await a.grant(A);
-    const { leases } = await a.sync({ renew: [A], grant: [A, B], revoke: [A] });
-    deepEqual([...leases.keys()], [B]);
+  'ends when it is revoked, is not made again by a renewal, and no other ends': async ({ a, b }) => {
+    await b.sync({ grant: [B, ODD] });
+    deepEqual(await b.leases({ renew: [ODD], revoke: [B, 'unknown.1@1000'] }), [A, ODD]);
+    deepEqual(await a.leases({ renew: [A], grant: [A], revoke: [A] }), [ODD]);
+    deepEqual([await b.leases({ renew: [B] }), await a.leases({ renew: [A] })], [[ODD], [ODD]]);
   },
 
-  'is gone at its end, and no renewal makes it live again': async ({ connect, passTime }) => {
-    const [a, b] = [await connect(), await connect()];
-    await a.grant(SHORT, A);
-    await passTime(SHORT_MS + 20);
-    const { leases } = await a.sync({ renew: [SHORT, A] });
-    deepEqual([...leases.keys()], [A]);
-    await a.sync({ renew: [SHORT] });
-    deepEqual(await b.leases(), [A]);
-  },
-
-  'is removed at its end by the request of another replica too': async ({ connect, passTime }) => {
-    const [a, b] = [await connect(), await connect()];
-    await a.grant(SHORT);
-    await passTime(SHORT_MS + 20);
-    deepEqual(await b.leases(), []);
-    const { leases } = await a.sync({ renew: [SHORT] });
-    deepEqual([...leases.keys()], []);
+  'is gone at its end for each replica, and is not renewed any more': async ({ a, b, passTime }) => {
+    for (const [replica, renew] of [
+      [b, []],
+      [a, [A, SHORT]],
+    ] as const) {
+      const before = await a.sync({ grant: [SHORT] });
+      ok(remaining(before, SHORT) > 0);
+      await passTime(SHORT_MS + 20);
+      deepEqual(await replica.leases({ renew }), [A]);
+    }
+    deepEqual([await a.leases({ renew: [SHORT] }), await b.leases()], [[A], [A]]);
   },
 };
 
 export const CLOCK_SET_BACK: Rules = {
-  'shortens a lease that would live longer than its life': async ({ fixture, connect, passTime }) => {
-    const [a, b] = [await connect(), await connect()];
-    await a.grant(SHORT);
+  'shortens a lease that would live longer than its life': async ({ fixture, a, b, passTime }) => {
+    await a.sync({ grant: [SHORT] });
     await fixture.setClockBack?.(60_000);
-    const { leases } = await b.sync();
-    lives(leases, SHORT);
+    remaining(await b.sync(), SHORT);
     await passTime(SHORT_MS + 20);
-    deepEqual(await b.leases(), []);
+    deepEqual(await b.leases(), [A]);
   },
 
-  'makes no revision smaller': async ({ fixture, connect }) => {
-    const a = await connect();
-    await a.grant(A);
-    const revision = await a.put('price-tick:lock');
+  'makes no revision smaller': async ({ fixture, a }) => {
+    const record = await a.put();
     await fixture.setClockBack?.(60_000);
-    await a.sync();
-    deepEqual(await a.put('price-tick:lock', revision), revision + 1);
+    equal((await a.put('{}', record)).revision, record.revision + 1);
   },
 };

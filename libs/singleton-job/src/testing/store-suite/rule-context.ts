@@ -4,9 +4,12 @@ import { type SuiteClient } from './suite-client.js';
 /** The arguments of a rule. */
 export interface RuleContext {
   readonly fixture: StoreFixture;
-  /** Another replica of the project, connected. */
+  /** Two replicas of the project. */
+  readonly a: SuiteClient;
+  readonly b: SuiteClient;
+  /** One more replica. */
   readonly connect: () => Promise<SuiteClient>;
-  /** A replica of another project, connected. */
+  /** A replica of another project. */
   readonly connectElsewhere: () => Promise<SuiteClient>;
   readonly passTime: (ms: number) => Promise<void>;
 }

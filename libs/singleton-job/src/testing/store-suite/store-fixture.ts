@@ -8,7 +8,7 @@ export interface StoreFixture {
   newStoreOfOtherProject(): Store;
   /** Lets time pass for the store. @default waits */
   passTime?(ms: number): Promise<void>;
-  /** Makes a record unreadable, such as a key of another type. */
+  /** Makes a record that is absent one that cannot be read, such as a key of another type. */
   spoil?(name: string): Promise<void>;
   /** Another server takes over with the same data, or the server starts again. */
   restart?(): Promise<void>;

@@ -1,4 +1,4 @@
-import { deepEqual, ok } from 'node:assert/strict';
+import { ok } from 'node:assert/strict';
 import {
   type CasRequest,
   type LeaseId,
@@ -11,28 +11,38 @@ import {
 
 /** Long enough that nothing ends while a test runs. */
 export const LONG_MS = 600_000;
-/** The life of a lease, or of a record, that a test sees end. */
+/** The life of what a test sees end. */
 export const SHORT_MS = 200;
+/** The lease of `a`. */
+export const A = `a.1@${String(LONG_MS)}`;
+/** For `b`. */
+export const B = `b.1@${String(LONG_MS)}`;
+/** The record, where a rule needs only one. */
+export const NAME = 'price-tick:lock';
 
 /** One replica: its store, what it reported, and short forms of the requests. */
 export class SuiteClient {
   readonly events: string[] = [];
-  readonly hints: (readonly string[] | '*')[] = [];
+  /** The names, and `*`. */
+  readonly hints: string[] = [];
   #seen: SyncResult | undefined;
 
   constructor(readonly store: Store) {
     store.addListener({
       connected: () => this.events.push('connected'),
-      disconnected: () => this.events.push('disconnected'),
-      listening: (isListening) => this.events.push(isListening ? 'listening' : 'not listening'),
-      hint: (names) => this.hints.push(names),
+      listening: (isListening) => this.events.push(`listening: ${String(isListening)}`),
+      hint: (names) => this.hints.push(...(names === '*' ? ['*'] : names)),
     });
+  }
+
+  /** All that an open store reports. */
+  get expectedEvents(): string[] {
+    return this.store.publish === undefined ? ['connected'] : ['connected', 'listening: true'];
   }
 
   async open(): Promise<this> {
     this.store.open();
-    const expected = this.store.publish === undefined ? 'connected' : 'listening';
-    await eventually(`the store is ${expected}`, () => this.events.includes(expected) || undefined);
+    await eventually('the store is connected', () => this.events.length >= this.expectedEvents.length || undefined);
     return this;
   }
 
@@ -42,59 +52,53 @@ export class SuiteClient {
     return this.#seen;
   }
 
-  async grant(...leases: LeaseId[]): Promise<SyncResult> {
-    return this.sync({ isNewcomer: true, grant: leases });
+  /** The leases in the answer, in the order of the alphabet. */
+  async leases(request: Partial<SyncRequest> = {}): Promise<LeaseId[]> {
+    return [...(await this.sync(request)).leases.keys()].sort();
   }
 
-  async leases(): Promise<LeaseId[]> {
-    const { leases } = await this.sync();
-    return [...leases.keys()].sort();
+  async read(...names: string[]): Promise<SyncResult['records']> {
+    return (await this.sync({ read: names })).records;
   }
 
-  async read(name: string): Promise<StoredRecord | 'unreadable' | undefined> {
-    const { records } = await this.sync({ read: [name] });
-    return records[0];
+  /** Of the incarnation that this replica has seen, and not too late, unless `rest` says so. */
+  async writeAll(writes: readonly Write[], rest: Partial<CasRequest> = {}): Promise<readonly (number | undefined)[]> {
+    const { time, incarnation } = this.#seen ?? (await this.sync());
+    return this.store.compareAndSet({ incarnation: incarnation.id, until: time + LONG_MS, writes, ...rest });
   }
 
-  /** Of the incarnation that this replica has seen, and not too late, unless `overrides` says so. */
-  async writeAll(writes: readonly Write[], overrides: Partial<CasRequest> = {}): Promise<(number | undefined)[]> {
-    const seen = this.#seen ?? (await this.sync());
-    const { time, incarnation } = seen;
-    return [
-      ...(await this.store.compareAndSet({ incarnation: incarnation.id, until: time + LONG_MS, writes, ...overrides })),
-    ];
-  }
-
-  async write(write: Write, overrides: Partial<CasRequest> = {}): Promise<number | undefined> {
-    const revisions = await this.writeAll([write], overrides);
-    deepEqual(revisions.length, 1);
-    return revisions[0];
-  }
-
-  /** Writes, and expects that it is written. */
-  async put(name: string, ifRevision = 0, value = '{}'): Promise<number> {
-    const revision = await this.write({ name, ifRevision, value });
-    ok(revision !== undefined, `'${name}' was not written at revision ${String(ifRevision)}`);
+  /** Writes the record if it has this revision. */
+  async write(ifRevision: number, value = '{}', rest?: Partial<CasRequest>): Promise<number | undefined> {
+    const [revision] = await this.writeAll([{ name: NAME, ifRevision, value }], rest);
     return revision;
   }
-}
 
-/** Waits for a condition. The limit is generous, because the machine may be busy. */
-export async function eventually<T>(
-  what: string,
-  read: () => T | undefined | Promise<T | undefined>,
-  limitMs = 15_000,
-): Promise<T> {
-  const giveUpAt = performance.now() + limitMs;
-  for (;;) {
-    const value = await read();
-    if (value !== undefined) return value;
-    if (performance.now() > giveUpAt) throw new Error(`waited ${String(limitMs)} ms in vain: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
+  /** Writes a record over the one that was there, and expects that it is written. */
+  async put(value = '{}', old = { revision: 0 }, rest: Partial<Write> = {}): Promise<StoredRecord> {
+    const [revision] = await this.writeAll([{ name: NAME, ifRevision: old.revision, value, ...rest }]);
+    ok(revision !== undefined, `not written at revision ${String(old.revision)}`);
+    return { revision, value };
+  }
+
+  /** Publishes, and waits until these replicas have a hint. A store without messages has nothing to do. */
+  async hint(names: readonly string[] | '*', receivers: readonly SuiteClient[]): Promise<void> {
+    if (this.store.publish === undefined) return;
+    await this.store.publish(names);
+    for (const { hints } of receivers) {
+      const all = names === '*' ? [names] : names;
+      const isMet = () => hints.includes('*') || all.every((name) => hints.includes(name)) || undefined;
+      await eventually(`a hint of ${String(names.length)} records`, isMet);
+    }
   }
 }
 
-/** Sends a request again until it is answered, as a replica does after a fault. */
-export async function answered<T>(request: () => Promise<T>): Promise<T> {
-  return eventually('the store answers', async () => request().catch(() => undefined));
+/** Waits for a value. A request that fails is sent again. The limit is generous, because the machine may be busy. */
+export async function eventually<T>(what: string, read: () => T | undefined | Promise<T | undefined>): Promise<T> {
+  const giveUpAt = performance.now() + 15_000;
+  for (;;) {
+    const [result] = await Promise.allSettled([Promise.resolve().then(read)]);
+    if (result.status === 'fulfilled' && result.value !== undefined) return result.value;
+    if (performance.now() > giveUpAt) throw new Error(`waited 15 s in vain: ${what}`, { cause: result });
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
 }

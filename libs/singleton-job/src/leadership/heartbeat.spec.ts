@@ -1,0 +1,169 @@
+import { describe, expect, it } from '@jest/globals';
+import { ManualClock } from '../testing/manual-clock.js';
+import { Heartbeat, heartbeatIntervalFor, type Sync } from './heartbeat.js';
+
+const INTERVAL_MS = 3_000;
+
+function setup(names: readonly string[] = []) {
+  const clock = new ManualClock();
+  const heartbeat = new Heartbeat(clock);
+  const leases = { isNewcomer: false, renew: ['a.1@10000'], grant: [], revoke: [] };
+  const send = (always: readonly string[] = []): Sync =>
+    heartbeat.next(leases, { names, always, intervalMs: INTERVAL_MS });
+  /** The names in the next sync, which is answered at once. */
+  const read = (always?: readonly string[]): readonly string[] => {
+    const { request } = send(always);
+    heartbeat.answered();
+    return request.read;
+  };
+  const dueAt = (): number => heartbeat.dueAt(INTERVAL_MS);
+  return { clock, heartbeat, send, read, dueAt };
+}
+
+function numbered(count: number, prefix = 'job'): string[] {
+  return Array.from({ length: count }, (_, index) => `${prefix}-${String(index)}`);
+}
+
+describe('the interval of heartbeats', () => {
+  it.each([
+    { rule: 'is the one of the module', lifeMs: 10_000, intervalMs: 3_000 },
+    { rule: 'may be a third of the shortest life', lifeMs: 9_000, intervalMs: 3_000 },
+    { rule: 'is a quarter of the shortest life, if a third is less', lifeMs: 8_000, intervalMs: 2_000 },
+  ])('$rule', ({ lifeMs, intervalMs }) => {
+    expect(heartbeatIntervalFor(3_000, lifeMs)).toBe(intervalMs);
+  });
+});
+
+describe('a heartbeat', () => {
+  it('leaves at once, and then every interval', async () => {
+    const { clock, read, dueAt } = setup();
+    expect(dueAt()).toBe(-Infinity);
+    read();
+    await clock.advance(100);
+    expect(dueAt()).toBe(INTERVAL_MS);
+  });
+
+  it('leaves every interval, whatever else leaves', async () => {
+    const { clock, heartbeat, read, dueAt } = setup();
+    read();
+    await clock.advance(1_000);
+    heartbeat.wish('job');
+    read();
+    expect(dueAt()).toBe(INTERVAL_MS);
+  });
+
+  it('reads a third of the names, so that each is read once in three intervals', async () => {
+    const { clock, read } = setup(numbered(7));
+    const thirds: (readonly string[])[] = [];
+    for (let turn = 0; turn < 4; turn++) {
+      thirds.push(read());
+      await clock.advance(INTERVAL_MS);
+    }
+    expect(thirds.slice(0, 3).flat()).toEqual(numbered(7));
+    expect(thirds.map(({ length }) => length)).toEqual([3, 3, 1, 3]);
+  });
+
+  it('reads no third before its time', async () => {
+    const { clock, heartbeat, read } = setup(numbered(3));
+    read();
+    await clock.advance(1_000);
+    heartbeat.wish('other');
+    expect(read()).toEqual(['other']);
+  });
+
+  it('reads 400 names at most in its turn', async () => {
+    const { clock, read } = setup(numbered(1_500));
+    const read4 = [];
+    for (let turn = 0; turn < 4; turn++) {
+      read4.push(...read());
+      await clock.advance(INTERVAL_MS);
+    }
+    expect(read4).toEqual(numbered(1_500));
+  });
+
+  it('reads the doubtful names each time', () => {
+    const { heartbeat, read } = setup();
+    heartbeat.wish('job');
+    expect([read(['lock']), read(['lock'])]).toEqual([['job', 'lock'], ['lock']]);
+  });
+});
+
+describe('a wish', () => {
+  it('leaves at once with all others, and once', () => {
+    const { heartbeat, read, dueAt } = setup();
+    read();
+    for (const name of ['a', 'b', 'a']) heartbeat.wish(name);
+    expect(dueAt()).toBe(-Infinity);
+    expect(read()).toEqual(['a', 'b']);
+    expect(dueAt()).toBe(INTERVAL_MS);
+  });
+
+  it('waits for the sync under way, and leaves with the next', () => {
+    const { heartbeat, send, read, dueAt } = setup();
+    send();
+    heartbeat.wish('a');
+    expect(dueAt()).toBe(Infinity);
+    heartbeat.answered();
+    expect(dueAt()).toBe(-Infinity);
+    expect(read()).toEqual(['a']);
+  });
+
+  it('for more than 400 names leaves in several syncs, one after the other', () => {
+    const { heartbeat, read, dueAt } = setup();
+    for (const name of numbered(1_000)) heartbeat.wish(name);
+    const syncs = [read(), read(), read()];
+    expect(syncs.map(({ length }) => length)).toEqual([400, 400, 200]);
+    expect(syncs.flat()).toEqual(numbered(1_000));
+    expect(dueAt()).toBe(INTERVAL_MS);
+  });
+
+  it('is granted beside 1,000 doubtful names, which wait for their turn', () => {
+    const { heartbeat, read, dueAt } = setup();
+    heartbeat.wish('a');
+    expect(read(numbered(1_000))).toEqual(['a', ...numbered(399)]);
+    expect(dueAt()).toBe(INTERVAL_MS);
+  });
+
+  it('without a name sends a sync only', () => {
+    const { heartbeat, read, dueAt } = setup();
+    read();
+    heartbeat.wishSync();
+    expect(dueAt()).toBe(-Infinity);
+    expect(read()).toEqual([]);
+    expect(dueAt()).toBe(INTERVAL_MS);
+  });
+});
+
+describe('a sync that failed', () => {
+  it.each([
+    { rule: 'is sent again after 250 ms', intervalMs: INTERVAL_MS, retryAt: 250 },
+    { rule: 'is sent again after a quarter of a short interval', intervalMs: 200, retryAt: 50 },
+  ])('$rule, with its names', ({ intervalMs, retryAt }) => {
+    const { heartbeat, send, read } = setup(numbered(3));
+    heartbeat.wish('a');
+    heartbeat.failed(send(), intervalMs);
+    expect(heartbeat.dueAt(intervalMs)).toBe(retryAt);
+    expect(read()).toEqual(['a', 'job-0']);
+  });
+
+  it('does not wait on a new connection', () => {
+    const { heartbeat, send, dueAt } = setup();
+    heartbeat.failed(send(), INTERVAL_MS);
+    heartbeat.retryNow();
+    expect(dueAt()).toBe(-Infinity);
+  });
+});
+
+describe('the sync under way', () => {
+  it('brings a record that it reads, unless something was answered since it left', () => {
+    const { heartbeat, send } = setup();
+    const before = heartbeat.nextOrder();
+    heartbeat.wish('a');
+    const { order } = send();
+    expect([heartbeat.isComing('a', before), heartbeat.isComing('b', before)]).toEqual([true, false]);
+    const after = heartbeat.nextOrder();
+    expect([before < order && order < after, heartbeat.isComing('a', after)]).toEqual([true, false]);
+    heartbeat.answered();
+    expect(heartbeat.isComing('a', before)).toBe(false);
+  });
+});

@@ -1,0 +1,129 @@
+import { describe, expect, it } from '@jest/globals';
+import { useCoreReplicas } from '../testing/specs/core-replicas.js';
+
+const world = useCoreReplicas();
+
+describe('a term', () => {
+  it.each([
+    {
+      rule: 'restarts with its data',
+      fault: () => {
+        world.server.restart(world.server.snapshot());
+      },
+    },
+    {
+      rule: 'restarts without data',
+      fault: () => {
+        world.server.restart();
+      },
+    },
+    {
+      rule: 'loses all data',
+      fault: () => {
+        world.server.loseData();
+      },
+    },
+    {
+      rule: 'loses the leases',
+      fault: () => {
+        world.server.loseLeases();
+      },
+    },
+  ])('goes on when the store $rule', async ({ fault }) => {
+    const [a] = await world.leaderAndFollower();
+    fault();
+    await world.clock.advance(30_000);
+    expect(world.story).toEqual(['0 a gained job: first']);
+    expect(a.job.term.isValid()).toBe(true);
+    expect(world.record()).toMatchObject({ holder: a.job.term.holder, fencingToken: a.job.term.fencingToken });
+  });
+
+  it('goes on when the store restarts with a snapshot in which another leads', async () => {
+    const [a, b] = await world.leaderAndFollower();
+    const snapshot = world.server.snapshot();
+    a.job.election.stepDown('stepped-down');
+    await world.clock.advance(100);
+    world.server.restart(snapshot);
+    await world.clock.advance(30_000);
+    expect(world.story.slice(1)).toEqual(['100 a released job: stepped-down', '100 b gained job: released']);
+    expect(b.job.term.isValid()).toBe(true);
+  });
+
+  it('is over at its deadline, if its record could not be written again', async () => {
+    const [a] = await world.leaderAndFollower();
+    a.store.onWrite = () => Promise.reject(new Error('lost'));
+    world.server.restart();
+    await world.clock.advance(15_000);
+    expect(world.story.slice(1)).toEqual(['9000 a lost job: expired', '13010 b gained job: free']);
+  });
+
+  it('is over when its record is deleted, and the job is led again', async () => {
+    const [a] = await world.leaderAndFollower();
+    world.server.loseRecord('job');
+    await world.clock.advance(3_000);
+    expect(world.story.slice(1)).toEqual(['3000 a lost job: preempted', '3000 a gained job: first']);
+    expect(a.job.terms[1]?.fencingToken).toBeGreaterThan(a.job.terms[0]?.fencingToken ?? Infinity);
+  });
+
+  it('is over when its record cannot be read, which concerns no other job', async () => {
+    const [a] = await world.leaderAndFollower();
+    const other = a.compete('other');
+    world.server.spoil('job');
+    await world.clock.advance(30_000);
+    expect(world.story.slice(2)).toEqual(['3000 a lost job: preempted']);
+    expect(other.term.isValid()).toBe(true);
+  });
+});
+
+describe('a follower', () => {
+  it('waits for one life after the store has lost its data, while a leader of before may still lead', async () => {
+    const [a] = await world.leaderAndFollower();
+    a.store.isCut = true;
+    world.server.restart();
+    await world.clock.advance(20_000);
+    expect(world.story.slice(1)).toEqual(['9000 a lost job: expired', '13010 b gained job: free']);
+  });
+  it('waits for no leader that has released the job since', async () => {
+    const [a] = await world.leaderAndFollower();
+    world.server.restart(world.server.snapshot());
+    await world.clock.advance(4_000);
+    await a.replica.close();
+    await world.clock.advance(0);
+    expect(world.story.slice(1)).toEqual(['4100 a released job: shutdown', '4100 b gained job: released']);
+  });
+});
+
+describe('a record of an older incarnation', () => {
+  it('is not taken for the one of now that has its revision', async () => {
+    const [a] = await world.leaderAndFollower();
+    const snapshot = world.server.snapshot();
+    void a.job.term.save({ lastScheduledAt: 1 });
+    await world.clock.advance(0);
+    a.store.isCut = true;
+    world.server.restart(snapshot);
+    // the take of the other one, at 13,010, gets the revision of the save at 100
+    world.server.jump(-12_910);
+    await world.clock.advance(13_000);
+    a.store.isCut = false;
+    await world.clock.advance(20_000);
+    expect(world.story.slice(1)).toEqual(['9000 a lost job: expired', '13010 b gained job: lease-ended']);
+  });
+});
+
+describe('a stray', () => {
+  it('left by a take that arrives late is released, also where the job is not wanted any more', async () => {
+    const a = world.add('a');
+    const job = a.compete('job');
+    a.store.onWrite = (carryOut) => {
+      a.store.onWrite = (next) => next();
+      world.clock.setTimer(4_000, () => void carryOut());
+      void job.election.withdraw('unregistered');
+      return Promise.reject(new Error('lost'));
+    };
+    await world.clock.advance(4_000);
+    expect(world.story).toEqual([]);
+    expect(world.record()?.holder).toBe('a.1@10000#1');
+    await world.clock.advance(2_000);
+    expect(world.record()?.holder).toBe(undefined);
+  });
+});

@@ -1,0 +1,212 @@
+import { describe, expect, it } from '@jest/globals';
+import { useCoreReplicas } from '../testing/specs/core-replicas.js';
+
+const world = useCoreReplicas();
+
+function numbered(count: number): string[] {
+  return Array.from({ length: count }, (_, index) => `job-${String(index)}`);
+}
+
+describe('the requests of a replica', () => {
+  it('are one sync per heartbeat, and each job is read every third one, however many there are', async () => {
+    const names = numbered(300);
+    const a = world.add('a');
+    for (const name of names) a.compete(name);
+    await world.clock.advance(0);
+    const b = world.add('b');
+    for (const name of names) b.compete(name);
+    await world.clock.advance(100);
+    for (const { store } of [a, b]) store.syncs = [];
+    await world.clock.advance(9_000);
+    for (const { store } of [a, b]) {
+      expect(store.syncs.map(({ read }) => read.length).sort()).toEqual([100, 100, 100]);
+      expect(new Set(store.syncs.flatMap(({ read }) => read)).size).toBe(300);
+    }
+    expect(b.store.writes).toEqual([]);
+  });
+
+  it('are one for all takes of a turn, and one for all releases', async () => {
+    const a = world.add('a');
+    for (const name of numbered(100)) a.compete(name);
+    await world.clock.advance(0);
+    expect(a.store.writes.map(({ writes }) => writes.length)).toEqual([100]);
+    await a.replica.close();
+    expect(a.store.writes.map(({ writes }) => writes.length)).toEqual([100, 100]);
+  });
+
+  it('are one each 10 s for what can wait', async () => {
+    const a = world.add('a');
+    const jobs = numbered(3).map((name) => a.compete(name));
+    await world.clock.advance(1_000);
+    a.store.writes = [];
+    for (const { term } of jobs) term.set({ lastScheduledAt: 1 });
+    await world.clock.advance(8_999);
+    expect(a.store.writes).toEqual([]);
+    await world.clock.advance(20_000);
+    expect(a.store.writes.map(({ writes }) => writes.length)).toEqual([3]);
+    expect(world.record('job-2')?.lastScheduledAt).toBe(1);
+  });
+
+  it('are one at once for what must be saved, which is known when the record has it', async () => {
+    const [a] = await world.leaderAndFollower();
+    a.job.term.set({ lastScheduledAt: 1 });
+    const saved = a.job.term.save({ schedule: 's' });
+    await world.clock.advance(0);
+    await expect(saved).resolves.toBe(true);
+    expect(world.record()).toMatchObject({ lastScheduledAt: 1, schedule: 's' });
+  });
+
+  it('note nothing in the store, and keep no lease, where a replica only reads', async () => {
+    const a = world.add('a');
+    const read = a.replica.read(['job'], 5_000);
+    await world.clock.advance(10_000);
+    await expect(read).resolves.toEqual(new Map([['job', { revision: 0, value: undefined }]]));
+    expect(world.server.snapshot()).toMatchObject({ noted: undefined, leases: new Map() });
+  });
+
+  it('end a read without an answer at its limit', async () => {
+    const a = world.add('a');
+    a.store.isCut = true;
+    const read = a.replica.read(['job'], 5_000);
+    await world.clock.advance(5_000);
+    await expect(read).resolves.toBeUndefined();
+  });
+
+  it('keep one lease for each life among the jobs, and follow the shortest', async () => {
+    const a = world.add('a');
+    a.compete('job');
+    a.compete('short', 'job', 800);
+    await world.clock.advance(0);
+    a.store.syncs = [];
+    await world.clock.advance(1_000);
+    expect(a.store.syncs.map(({ renew, grant }) => [renew, grant])).toEqual(
+      Array(5).fill([['a.1@10000', 'a.2@800'], []]),
+    );
+    expect(world.story).toEqual(['0 a gained job: first', '0 a gained short: first']);
+  });
+
+  it('read each record once a second while no messages arrive', async () => {
+    const [, b] = await world.leaderAndFollower();
+    const readsIn9s = async (isListening: boolean) => {
+      b.store.hear(isListening);
+      await world.clock.advance(10);
+      b.store.syncs = [];
+      await world.clock.advance(9_000);
+      return b.store.syncs.filter(({ read }) => read.includes('job')).length;
+    };
+    expect([await readsIn9s(false), await readsIn9s(true)]).toEqual([9 + 3, 3]);
+  });
+});
+
+describe('a message', () => {
+  it('makes followers look not all at once, and a leader at once', async () => {
+    const [a] = await world.leaderAndFollower();
+    const c = world.add('c', { random: 0.5 });
+    c.compete('job');
+    await world.clock.advance(900);
+    c.store.syncs = [];
+    a.store.syncs = [];
+    await c.store.publish(['job']);
+    await world.clock.advance(2.9);
+    expect([a.store.syncs.length, c.store.syncs.length]).toEqual([1, 0]);
+    await world.clock.advance(0.1);
+    expect(c.store.syncs.map(({ read }) => read)).toEqual([['job']]);
+  });
+});
+
+describe('a write', () => {
+  it('that is refused again and again waits longer and longer', async () => {
+    const a = world.add('a');
+    a.compete('job');
+    const times: number[] = [];
+    a.store.onWrite = () => {
+      times.push(world.clock.now());
+      return Promise.resolve([undefined]);
+    };
+    await world.clock.advance(10_000);
+    expect(times).toEqual([0, 0, 250, 750, 1_750, 3_750, 6_750, 9_750]);
+  });
+
+  it('of a caller that is refused again and again waits, too', async () => {
+    const [, b] = await world.leaderAndFollower();
+    const times: number[] = [];
+    b.store.onWrite = () => {
+      times.push(world.clock.now());
+      return Promise.resolve([undefined]);
+    };
+    void b.job.pause();
+    await world.clock.advance(10_000);
+    expect(times).toEqual([100, 100, 350, 850, 1_850]);
+  });
+
+  it('without an answer is looked for, and not repeated if it has arrived', async () => {
+    const [a] = await world.leaderAndFollower();
+    a.store.writes = [];
+    a.store.losesAnswer();
+    const saved = a.job.term.save({ lastScheduledAt: 1 });
+    await world.clock.advance(0);
+    await expect(saved).resolves.toBe(true);
+    expect(a.store.writes.length).toBe(1);
+  });
+
+  it('without an answer is repeated if it has not arrived', async () => {
+    const [a] = await world.leaderAndFollower();
+    a.store.onWrite = () => {
+      a.store.onWrite = (carryOut) => carryOut();
+      return Promise.reject(new Error('lost'));
+    };
+    const saved = a.job.term.save({ lastScheduledAt: 1 });
+    await world.clock.advance(0);
+    await expect(saved).resolves.toBe(true);
+    expect(world.record()?.lastScheduledAt).toBe(1);
+  });
+});
+
+describe('a lock', () => {
+  it('that is free is taken without a look at it', async () => {
+    const a = world.add('a');
+    a.compete('job');
+    await world.clock.advance(0);
+    a.store.syncs = [];
+    a.store.onWrite = (carryOut) => {
+      expect(a.store.syncs).toEqual([]);
+      return carryOut();
+    };
+    const lock = a.compete('lock', 'lock');
+    await world.clock.advance(0);
+    expect(lock.term.isValid()).toBe(true);
+  });
+
+  it('that is held by another is not taken before it is released', async () => {
+    const [a, b] = ['a', 'b'].map((id) => world.add(id));
+    const [first, second] = [a, b].map((one) => one?.compete('lock', 'lock'));
+    await world.clock.advance(5_000);
+    void first?.election.withdraw('unregistered');
+    await world.clock.advance(0);
+    expect(world.story).toEqual([
+      '0 a gained lock: first',
+      '5000 a released lock: unregistered',
+      '5000 b gained lock: released',
+    ]);
+    const { fencingToken } = second?.term ?? {};
+    expect(world.record('lock')).toMatchObject({ fencingToken });
+  });
+
+  it('that is held for longer than 8 h is written again, so that it is not forgotten', async () => {
+    const lifeMs = 4 * 3_600_000;
+    const a = world.add('a', { lifeMs });
+    a.compete('lock', 'lock', lifeMs);
+    await world.clock.advance(8 * 3_600_000);
+    expect(a.store.writes.flatMap(({ writes }) => writes.map(({ forgetAfterMs }) => forgetAfterMs))).toEqual([
+      86_400_000, 86_400_000,
+    ]);
+  });
+  it('leaves its fencing token', async () => {
+    const a = world.add('a');
+    const lock = a.compete('lock', 'lock');
+    await world.clock.advance(0);
+    await lock.election.withdraw('unregistered');
+    const { fencingToken, incarnation } = lock.term;
+    expect(world.record('lock')).toEqual({ fencingToken, incarnation });
+  });
+});

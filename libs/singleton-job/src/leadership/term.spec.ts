@@ -1,0 +1,175 @@
+import { describe, expect, it } from '@jest/globals';
+import { ManualClock } from '../testing/manual-clock.js';
+import { Lease } from './lease.js';
+import { type OwnFields } from './record.js';
+import { Term } from './term.js';
+
+function setup() {
+  const clock = new ManualClock();
+  const lease = new Lease('a.1@10000');
+  const confirm = (): void => {
+    lease.extend({ now: clock.now(), wall: clock.wallNow() });
+  };
+  confirm();
+  const story: string[] = [];
+  const remembered: OwnFields[] = [];
+  const hooks = { takeReports: () => undefined as unknown };
+  const backlog = { record: undefined, left: {}, lastHolder: undefined, claimsLostUntil: 0, takenAt: 0 };
+  const term = new Term(
+    { name: 'job:lock', holder: 'a.1@10000#1', fencingToken: 7, lease, backlog },
+    {
+      clock,
+      storeNow: () => 0,
+      takeReports: () => {
+        hooks.takeReports();
+      },
+      changed: () => story.push('changed'),
+      doubted: () => story.push('doubted'),
+      remember: (token, fields) => {
+        story.push(`remember ${token}`);
+        remembered.push(fields);
+      },
+    },
+    { own: {}, incarnation: 'now', ignoredCommand: undefined },
+  );
+  /** What a promise has settled to by now. */
+  const soFar = <T>(promise: Promise<T>) => Promise.race([promise, clock.afterIo().then(() => 'pending')]);
+  return { clock, lease, confirm, term, story, remembered, hooks, soFar };
+}
+
+describe('a lease', () => {
+  it('is trusted for nine tenths of its life from when the request left', async () => {
+    const { clock, lease } = setup();
+    await clock.advance(8_999);
+    expect(lease.isValid(clock)).toBe(true);
+    await clock.advance(1);
+    expect(lease.isValid(clock)).toBe(false);
+  });
+
+  it('is not trusted before the store has confirmed it', () => {
+    expect(new Lease('a.1@10000').isValid(new ManualClock())).toBe(false);
+  });
+
+  it('is not shortened by an answer that is late', async () => {
+    const { clock, lease, confirm } = setup();
+    const early = { now: clock.now(), wall: clock.wallNow() };
+    await clock.advance(1_000);
+    confirm();
+    lease.extend(early);
+    expect(lease.deadline?.now).toBe(10_000);
+  });
+});
+
+describe('a term', () => {
+  it('is valid until the deadline of its lease', async () => {
+    const { clock, term, confirm } = setup();
+    await clock.advance(8_000);
+    expect([term.isValid(), term.remainingMs]).toEqual([true, 1_000]);
+    confirm();
+    expect(term.remainingMs).toBe(9_000);
+    await clock.advance(9_000);
+    expect(term.isValid()).toBe(false);
+  });
+
+  it('is not valid while the wall clock is past the deadline', () => {
+    const { clock, term, confirm } = setup();
+    clock.stepWall(9_000);
+    expect([term.isValid(), term.signal.aborted]).toEqual([false, false]);
+    confirm();
+    expect(term.isValid()).toBe(true);
+  });
+
+  it('looks for a later deadline before it says no', async () => {
+    const { clock, term, confirm, hooks } = setup();
+    hooks.takeReports = confirm;
+    await clock.block(20_000);
+    expect(term.isValid()).toBe(true);
+  });
+
+  it('is valid only until its old deadline while its record must be written again', async () => {
+    const { clock, term, confirm } = setup();
+    term.reclaimBy = term.deadline;
+    await clock.advance(5_000);
+    confirm();
+    await clock.advance(4_000);
+    expect(term.isValid()).toBe(false);
+  });
+
+  it('is not valid after its end, fires its signal once, and keeps its deadline', async () => {
+    const { clock, term, confirm } = setup();
+    let fired = 0;
+    term.signal.addEventListener('abort', () => (fired += 1));
+    term.finish('preempted');
+    term.finish('expired');
+    await clock.advance(1_000);
+    confirm();
+    expect({ fired, end: term.end, isValid: term.isValid(), deadline: term.deadline.now }).toEqual({
+      fired: 1,
+      end: 'preempted',
+      isValid: false,
+      deadline: 9_000,
+    });
+  });
+
+  it('lets a caller wait until it is valid', async () => {
+    const { clock, term, confirm, story, soFar } = setup();
+    clock.stepWall(9_000);
+    const valid = term.untilValid().then(() => 'valid');
+    term.confirmed();
+    expect(await soFar(valid)).toBe('pending');
+    confirm();
+    term.confirmed();
+    await expect(valid).resolves.toBe('valid');
+    expect(story).toEqual(['doubted', 'doubted']);
+  });
+
+  it('lets a caller wait no longer than until its end', async () => {
+    const { clock, term } = setup();
+    clock.stepWall(9_000);
+    const valid = term.untilValid();
+    term.finish('expired');
+    await expect(valid).resolves.toBeUndefined();
+  });
+});
+
+describe('the fields of a term', () => {
+  it('are saved when the record shows them, and not before', async () => {
+    const { term, story, soFar } = setup();
+    const first = term.save({ lastScheduledAt: 1 });
+    const version = term.version;
+    const second = term.save({ lastScheduledAt: 2 });
+    term.shown(version);
+    expect([await first, await soFar(second)]).toEqual([true, 'pending']);
+    expect({ own: term.own, isUrgent: term.isUrgent, isUnsaved: term.isUnsaved, story }).toEqual({
+      own: { lastScheduledAt: 2 },
+      isUrgent: true,
+      isUnsaved: true,
+      story: ['changed', 'changed'],
+    });
+    term.shown(term.version);
+    expect([await second, term.isUrgent, term.isUnsaved]).toEqual([true, false, false]);
+  });
+
+  it('can wait if they are only set', () => {
+    const { term, story } = setup();
+    term.set({ schedule: 'every second' });
+    expect([term.isUnsaved, term.isUrgent, story]).toEqual([true, false, []]);
+  });
+
+  it('are not saved if the term ends before', async () => {
+    const { term } = setup();
+    const saved = term.save({ lastScheduledAt: 1 });
+    term.finish('expired');
+    await expect(saved).resolves.toBe(false);
+  });
+
+  it('are remembered after the end of the term, and not saved', async () => {
+    const { term, story, remembered } = setup();
+    term.finish('expired');
+    const run = { startedAt: 1, endedAt: 2, by: 'a' };
+    term.set({ run });
+    await expect(term.save({ lastScheduledAt: 3 })).resolves.toBe(false);
+    expect(story).toEqual(['remember 7', 'remember 7']);
+    expect(remembered).toEqual([{ run }, { lastScheduledAt: 3 }]);
+  });
+});

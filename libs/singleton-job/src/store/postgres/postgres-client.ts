@@ -1,0 +1,103 @@
+import { type EventEmitter } from 'node:events';
+import { connect } from 'node:net';
+
+/** Options of a client of `pg`. It has many more than these. */
+export interface PostgresConfig {
+  /** A URL, in place of the other fields. */
+  readonly connectionString?: string | undefined;
+  /** Name or address of the server. @default 'localhost' */
+  readonly host?: string | undefined;
+  /** @default 5432 */
+  readonly port?: number | undefined;
+  /** @default the name of the user */
+  readonly database?: string | undefined;
+  /** The role. */
+  readonly user?: string | undefined;
+  /** A text. For one that changes, write `connection` as a function. */
+  readonly password?: string | undefined;
+  /** As in `pg`: `true`, or options of TLS. @default no TLS */
+  readonly ssl?: unknown;
+  /** How long it may take to connect, at most half of `lockExpiry`. @default a fifth of `lockExpiry`, 2 s at most */
+  readonly connectionTimeoutMillis?: number | undefined;
+}
+
+/** A `Pool` of `pg`. Only its options are used: the library opens its own connections, so that a busy pool costs no lead. */
+export interface PostgresPool {
+  /** Those of its clients. */
+  readonly options: object;
+  /** Tells a pool from options. */
+  connect(...args: never[]): unknown;
+}
+
+/** Where PostgreSQL is: a URL, or options or a pool of `pg`. */
+export type PostgresConnectionOptions = string | { readonly postgres: PostgresConfig | PostgresPool };
+
+export type Row = Readonly<Record<string, string | null>>;
+
+/** The part of a client of `pg` that is used here. */
+export interface PostgresClient extends EventEmitter {
+  readonly host: string;
+  readonly port: number;
+  /** Those of its process on the server. Null: it has not connected. */
+  readonly processID: number | null;
+  readonly secretKey: number | null;
+  readonly connection: { readonly stream: { readonly bytesRead: number; destroy(): unknown } };
+  connect(): Promise<unknown>;
+  query(text: string, values?: readonly unknown[]): Promise<{ readonly rows: readonly Row[] }>;
+  end(): Promise<void>;
+}
+
+/** Creates a client that is not connected. The only place that loads `pg`. */
+export async function newClient(connection: PostgresConnectionOptions, lockExpiryMs: number): Promise<PostgresClient> {
+  const Client = await loadClient();
+  const config = configOf(connection);
+  const given = Number(Reflect.get(config, 'connectionTimeoutMillis'));
+  return new Client({
+    ...config,
+    connectionTimeoutMillis: given > 0 ? Math.min(given, lockExpiryMs / 2) : Math.min(2_000, lockExpiryMs / 5),
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 5_000,
+    // the only parameter of the start that a pooler lets pass
+    application_name: 'nestjs-singleton-job',
+    // the application may have set parsers of its own for the whole process
+    types: { getTypeParser: () => String },
+  });
+}
+
+const CANCEL_REQUEST = 80_877_102;
+const CANCEL_TIMEOUT_MS = 1_000;
+
+/**
+ * Asks the server to end what it does for a client, by a connection of its own. A process that waits for a synchronous standby does not
+ * notice that its client is gone, and keeps its row locks. The server sends no answer, and takes the request without TLS too.
+ */
+export function cancelQuery({ host, port, processID, secretKey }: PostgresClient): void {
+  const request = Buffer.alloc(16);
+  for (const [index, field] of [request.length, CANCEL_REQUEST, processID ?? 0, secretKey ?? 0].entries())
+    request.writeInt32BE(field, 4 * index);
+  const socket = host.startsWith('/') ? connect(`${host}/.s.PGSQL.${port}`) : connect(port, host);
+  socket.on('error', () => undefined);
+  socket.setTimeout(CANCEL_TIMEOUT_MS, () => socket.destroy());
+  socket.unref().end(request);
+}
+
+type Constructor = new (config: object) => PostgresClient;
+let loaded: Promise<Constructor> | undefined;
+
+/** Loads `pg`, once. Rejects if it is not installed. */
+export function loadClient(): Promise<Constructor> {
+  // not into a bundle: most applications do not have it
+  loaded ??= import(/* webpackIgnore: true */ 'pg').then(
+    (pg: object) => (Reflect.get(pg, 'default') as { readonly Client: Constructor }).Client,
+  );
+  return loaded;
+}
+
+function configOf(connection: PostgresConnectionOptions): object {
+  if (typeof connection === 'string') return { connectionString: connection };
+  const { postgres } = connection;
+  const config = 'connect' in postgres ? postgres.options : postgres;
+  const { password, ssl } = config as { readonly password?: unknown; readonly ssl?: unknown };
+  // a pool hides these two from a spread
+  return { ...config, password, ssl };
+}

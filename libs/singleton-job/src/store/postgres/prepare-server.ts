@@ -1,0 +1,45 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Query } from './postgres-connection.js';
+import { misconfigured, sqlState } from './postgres-errors.js';
+import { postgresMigrations, STEP_FUNCTIONS } from './schema.js';
+
+const OLDEST_SERVER = 130_000;
+const ATTEMPTS = 20;
+
+const LOOK = `SELECT json_build_object(
+  'version', current_setting('server_version_num')::int, 'isStandby', pg_is_in_recovery(), 'role', current_user, 'database', current_database(),
+  'steps', (SELECT count(*) FROM pg_proc p JOIN pg_namespace n ON n.oid = pronamespace WHERE nspname = $1 AND proname = ANY ($2))) AS answer`;
+
+/** Checks the server of a new connection, and creates what is missing in the schema. Returns the role of the connection. */
+export async function prepareServer(query: Query, schema: string, mayMigrate: boolean): Promise<string> {
+  const [row] = await query(LOOK, [schema, STEP_FUNCTIONS]);
+  const server = JSON.parse(String(row?.['answer'])) as Readonly<Record<'role' | 'database', string>> & {
+    readonly version: number;
+    readonly isStandby: boolean;
+    readonly steps: number;
+  };
+  if (server.version < OLDEST_SERVER)
+    throw misconfigured('This server is too old: the library needs PostgreSQL 13 or later');
+  if (server.isStandby) throw new Error('this server is a standby: connect to the primary');
+  if (server.steps >= STEP_FUNCTIONS.length) return server.role;
+  if (!mayMigrate)
+    throw misconfigured(
+      `The schema ${schema} is not complete: run the SQL of postgresMigrations() as its owner, or drop migrate: false`,
+    );
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await query(postgresMigrations(schema));
+      return server.role;
+    } catch (error: unknown) {
+      if (sqlState(error) === '42501')
+        throw misconfigured(
+          `The role ${server.role} may not create the schema ${schema}: run the SQL of postgresMigrations() as an owner of the ` +
+            `database and set migrate: false, or GRANT CREATE ON DATABASE "${server.database}" TO "${server.role}"`,
+          error,
+        );
+      // another replica migrates, or somebody reads the tables
+      if (sqlState(error) !== '55P03' || attempt === ATTEMPTS) throw error;
+      await delay(50);
+    }
+  }
+}

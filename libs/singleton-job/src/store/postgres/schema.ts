@@ -1,0 +1,60 @@
+import { FUNCTIONS } from './functions.js';
+
+/** What a version of the library adds to the database. */
+interface Step {
+  /** A function that only this step creates. Where it is, the step was carried out. */
+  readonly creates: string;
+  readonly sql: string;
+}
+
+/**
+ * All that the library needs in the database. A step is never changed once it is published: replicas of two versions run side by side during
+ * each deploy. What a later version needs is a further step, with functions of a new name.
+ *
+ * Times are milliseconds since the epoch by the clock of the server. `fillfactor` leaves room for the next version of a row on its page.
+ */
+const STEPS: readonly Step[] = [
+  {
+    creates: 'compare_and_set_1',
+    sql: `
+CREATE TABLE {schema}.incarnations (project text PRIMARY KEY, server text NOT NULL, since bigint NOT NULL, is_first boolean NOT NULL);
+CREATE TABLE {schema}.leases (
+  project text, id text, life bigint NOT NULL, ends_at bigint NOT NULL, PRIMARY KEY (project, id)
+) WITH (fillfactor = 50);
+CREATE TABLE {schema}.records (
+  project text, name text, revision bigint NOT NULL, value text NOT NULL, forget_at bigint, PRIMARY KEY (project, name)
+) WITH (fillfactor = 70);
+CREATE INDEX ON {schema}.records (project, forget_at) WHERE forget_at IS NOT NULL;
+${FUNCTIONS}`,
+  },
+];
+
+/** The functions of a complete schema, one for each step. */
+export const STEP_FUNCTIONS = STEPS.map(({ creates }) => creates);
+
+/**
+ * The SQL that brings a PostgreSQL to the newest version of the schema, for teams that run their migrations themselves: see the option
+ * `migrate`. It is one statement, which is carried out as a whole or not at all, and changes nothing where all is there.
+ *
+ * @param schema as in the option `schema`
+ * @example `await client.query(postgresMigrations())`
+ */
+export function postgresMigrations(schema = 'singleton_job'): string {
+  const steps = STEPS.map(({ creates, sql }) => `IF to_regproc('{schema}.${creates}') IS NULL THEN ${sql} END IF;`);
+  return `DO $migration$ BEGIN
+-- one replica at a time, and none waits behind a reader of these tables
+PERFORM set_config('lock_timeout', '200ms', true), pg_advisory_xact_lock(hashtext('nestjs-singleton-job'), hashtext('${schema}'));
+IF to_regnamespace('{schema}') IS NULL THEN CREATE SCHEMA {schema}; END IF;
+${steps.join('\n')}
+END $migration$`.replaceAll('{schema}', `"${schema}"`);
+}
+
+/** What the role of an application needs that does not own the schema. */
+export function grantSql(schema: string, role: string): string {
+  const s = `"${schema}"`;
+  return [
+    `GRANT USAGE ON SCHEMA ${s} TO "${role}"`,
+    `GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${s} TO "${role}"`,
+    `GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA ${s} TO "${role}"`,
+  ].join('; ');
+}

@@ -1,0 +1,166 @@
+import { type EventEmitter } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Redis, type RedisOptions } from 'ioredis';
+import { DISCONNECT_TIMEOUT_MS, isCluster, nodesOf, type RedisClient } from './redis-clients.js';
+import { codeOf, NOT_THE_PRIMARY, says, withTlsFix } from './redis-errors.js';
+import { watchSilence } from './silence-watchdog.js';
+
+export interface ConnectionSettings {
+  /** How long nothing may arrive while a command waits for its answer. */
+  readonly silenceMs: () => number;
+  /** What changes from one connection to the next, such as the password. Called before each attempt; a rejection is a failed attempt. */
+  readonly readOptions: () => Promise<RedisOptions>;
+  /** For the delay before the next attempt. In [0, 1). */
+  readonly random: () => number;
+}
+
+interface ConnectionObserver {
+  /** There is a connection. In a cluster also when a node that was lost is connected again, or another one in its place. */
+  readonly onReady: () => void;
+  /** The connection ended, or an attempt failed. */
+  readonly onLost: (reason: unknown) => void;
+}
+
+/** Keeps one client connected from `open()` to `close()`. */
+export class RedisConnection<C extends RedisClient = RedisClient> {
+  state: 'new' | 'connecting' | 'ready' | 'closed' = 'new';
+  /** Resolves when the first attempt has succeeded or failed. */
+  readonly firstAttempt: Promise<void>;
+  #endFirstAttempt: () => void = () => undefined;
+  #options: RedisOptions = {};
+  /** Of this attempt, of this connection, or of one of its nodes. */
+  #error: unknown;
+  #lastReason: unknown;
+  /** Since a request was answered. */
+  #failures = 0;
+  #hasWorked = false;
+  #hasLostNode = false;
+  #retry: NodeJS.Timeout | undefined;
+
+  /** `client` is not connected yet. */
+  constructor(
+    readonly client: C,
+    private readonly settings: ConnectionSettings,
+    private readonly observer: ConnectionObserver,
+  ) {
+    this.firstAttempt = new Promise((resolve) => (this.#endFirstAttempt = resolve));
+    const events: EventEmitter = client;
+    events.on('error', this.#failed).on('ready', this.#becomeReady).on('end', this.#end);
+    events.on('node error', this.#failed).on('+node', this.#adoptNode);
+    if (!isCluster(client)) this.#adopt(client);
+  }
+
+  /** Why there is no connection. The error of a command says only that there is none. */
+  get reason(): unknown {
+    return this.#error ?? this.#lastReason;
+  }
+
+  open(): void {
+    if (this.state === 'new') void this.#connect();
+  }
+
+  /** A request was answered: if this connection is lost, the next one comes soon. */
+  answered(): void {
+    this.#failures = 0;
+    this.#error = undefined;
+  }
+
+  /** Ends this connection, which is of no use, and connects again. */
+  drop(reason: unknown): void {
+    this.#error = reason;
+    this.client.disconnect();
+  }
+
+  /** Destroys the sockets if it takes longer than 0.1 s. */
+  async close(): Promise<void> {
+    const { client } = this;
+    this.state = 'closed';
+    this.#endFirstAttempt();
+    clearTimeout(this.#retry);
+    if (client.status === 'end') return;
+    const nodes = nodesOf(client);
+    const ended = new Promise((resolve) => (client as EventEmitter).once('end', resolve));
+    client.disconnect();
+    await Promise.race([ended, delay(DISCONNECT_TIMEOUT_MS)]);
+    // a node without commands so far has no socket
+    for (const { stream } of nodes) (stream as typeof stream | undefined)?.destroy();
+  }
+
+  async #connect(): Promise<void> {
+    this.state = 'connecting';
+    this.#error = undefined;
+    try {
+      await this.#prepare();
+    } catch (error: unknown) {
+      this.#error = error;
+      this.#end();
+      return;
+    }
+    if ((this.state as string) === 'closed') return;
+    this.client.connect().catch((error: unknown) => {
+      // it is an event as well, which says more; but not if the name of a cluster is unknown
+      if (isCluster(this.client)) this.#error ??= error;
+    });
+  }
+
+  /** ioredis reads the options of a client when it connects. */
+  async #prepare(): Promise<void> {
+    this.#options = await this.settings.readOptions();
+    for (const node of nodesOf(this.client)) Object.assign(node.options, this.#options);
+  }
+
+  #adopt(node: Redis): void {
+    Object.assign(node.options, this.#options);
+    node.options.reconnectOnError = (error) => {
+      const mustReconnect = says(error, NOT_THE_PRIMARY);
+      if (mustReconnect) this.#error = error;
+      return mustReconnect;
+    };
+    watchSilence(node, this.settings.silenceMs);
+  }
+
+  readonly #adoptNode = (node: Redis): void => {
+    this.#adopt(node);
+    node.on('ready', () => {
+      if (this.#hasLostNode && this.state === 'ready') this.#becomeReady();
+      node.once('end', () => (this.#hasLostNode = true));
+    });
+    // its password may have changed
+    node.on('end', () => void this.#prepare().catch(this.#failed));
+  };
+
+  readonly #failed = (error: unknown): void => {
+    this.#error = error;
+  };
+
+  readonly #becomeReady = (): void => {
+    const { client } = this;
+    if (this.state === 'closed') return;
+    // for example a wrong database number: ioredis would go on with another database
+    if (!isCluster(client) && codeOf(this.#error) === 'STORE_MISCONFIGURED') {
+      client.disconnect();
+      return;
+    }
+    this.state = 'ready';
+    this.#hasWorked = true;
+    this.#error = undefined;
+    this.#hasLostNode = false;
+    this.#endFirstAttempt();
+    this.observer.onReady();
+  };
+
+  readonly #end = (): void => {
+    const { client } = this;
+    if (this.state === 'closed') return;
+    const reason = this.#error ?? new Error('the connection was closed');
+    const mayLackTls = !this.#hasWorked && !isCluster(client);
+    this.#lastReason = mayLackTls ? withTlsFix(reason, client.options.tls !== undefined) : reason;
+    this.state = 'connecting';
+    this.#failures += 1;
+    const { silenceMs, random } = this.settings;
+    const delayMs = Math.min(50 * this.#failures, silenceMs() / 3) * (0.5 + random());
+    this.#retry = setTimeout(() => void this.#connect(), delayMs);
+    this.#endFirstAttempt();
+    this.observer.onLost(this.#lastReason);
+  };
+}

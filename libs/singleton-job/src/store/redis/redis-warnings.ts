@@ -1,0 +1,27 @@
+import { type StoreListener } from '../store.js';
+
+export type Warning = Parameters<NonNullable<StoreListener['warning']>>[0];
+
+/** The `maxmemory-policy` is not `noeviction`. */
+export function evictionWarning(policy: string): Warning {
+  const message = `may lose locks when Redis is full, and run jobs twice: its maxmemory-policy is ${policy}. Set it to noeviction`;
+  return { code: 'EVICTION_POSSIBLE', message };
+}
+
+/** The scripts do not see the run id of the server. `why`: what INFO answered, or what it lacks. */
+export function restartsHidden(why: string): Warning {
+  const isDenied = /NOPERM|can't run/.test(why);
+  const because = isDenied ? 'INFO is not permitted' : 'this service shows scripts no run id';
+  const message =
+    `cannot tell a restart of Redis from a short outage, because ${because}. After a restart two replicas may lead a job for up to ` +
+    `its lockExpiry${isDenied ? '. Permit +info in the ACL' : ''}`;
+  return { code: 'RESTARTS_HIDDEN', message };
+}
+
+/** Without messages everything works that is in the store. */
+export function messagesDenied(why: string): Warning {
+  const message =
+    `gets no messages of other replicas, or sends none (${why}). Jobs run and locks hold all the same. ` +
+    'Replicas look at Redis once a second instead, so a hand-over takes so much longer';
+  return { code: 'MESSAGES_DENIED', message };
+}

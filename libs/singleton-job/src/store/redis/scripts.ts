@@ -1,0 +1,75 @@
+/**
+ * The two scripts of the Redis store. Their first write is a removal that removes nothing: a read-only server refuses it, so it never answers
+ * a request; a full server accepts it, and then all later writes of the script.
+ *
+ * `KEYS[1]` is a sorted set: each lease with its end as its score, and the incarnation with the score -1 if it is the first, else 0. So they can
+ * only be lost together. A record is a string: `revision {json}`.
+ *
+ * `int`: Lua would write a large number with an exponent. `isOther`: another server noted the incarnation; a user who may not see the server
+ * compares nothing. The plain search for the run id comes first, because a pattern is matched slowly along the whole text.
+ */
+const COMMON = `
+redis.call('ZREM', KEYS[1], '')
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local function int(number) return string.format('%.0f', number) end
+local info = redis.pcall('INFO', 'server')
+local isShown = type(info) == 'string'
+local server = isShown and string.match(info, 'run_id:(%w+)', (string.find(info, 'run_id:', 1, true))) or ''
+local incarnation, score = unpack(redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', 0, 'WITHSCORES'))
+local isOther = incarnation and server ~= '' and string.match(incarnation, '^(.*)/') ~= server
+`;
+
+/**
+ * KEYS: leases. ARGV: 'looks' if the request notes nothing, 'newcomer' or 'knows'; then pairs of 'renew', 'grant' or 'revoke' and a lease.
+ * Returns the time, the incarnation, whether it is the first, why the server is hidden, and pairs of a lease and how long it still lives.
+ */
+export const SYNC = `${COMMON}
+if ARGV[1] ~= 'looks' and (isOther or not incarnation) then
+  score = not incarnation and ARGV[1] == 'newcomer' and '-1' or '0'
+  redis.call('ZREM', KEYS[1], incarnation or '')
+  incarnation = server .. '/' .. int(now)
+  redis.call('ZADD', KEYS[1], score, incarnation)
+end
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '(0', int(now))
+local function lifeOf(lease) return tonumber(string.match(lease, '@(%d+)$')) end
+for i = 2, #ARGV, 2 do
+  local action, lease = ARGV[i], ARGV[i + 1]
+  local stop = int(now + lifeOf(lease))
+  if action == 'renew' then redis.call('ZADD', KEYS[1], 'XX', stop, lease) end
+  if action == 'grant' then redis.call('ZADD', KEYS[1], stop, lease) end
+  if action == 'revoke' then redis.call('ZREM', KEYS[1], lease) end
+end
+local leases, stored = {}, redis.call('ZRANGEBYSCORE', KEYS[1], '(0', '+inf', 'WITHSCORES')
+for i = 1, #stored, 2 do
+  local lease, remaining, life = stored[i], stored[i + 1] - now, lifeOf(stored[i])
+  if life and remaining > life then
+    remaining = life
+    redis.call('ZADD', KEYS[1], int(now + life), lease)
+  end
+  leases[i], leases[i + 1] = lease, remaining
+end
+local hidden = server == '' and (isShown and 'no run_id' or info.err) or ''
+return { now, incarnation or '', score == '-1' and 1 or 0, hidden, leases }
+`;
+
+/**
+ * KEYS: leases, records. ARGV: incarnation, until; then for each record its revision, its new value, and how many milliseconds until it may be
+ * forgotten, or ''. Returns the new revisions, nil for what was not written. A key of another type has no revision.
+ */
+export const COMPARE_AND_SET = `${COMMON}
+local isCurrent = incarnation == ARGV[1] and not isOther and now < tonumber(ARGV[2])
+local revisions = {}
+for i = 2, #KEYS do
+  local ifRevision, value, forgetAfter = unpack(ARGV, 3 * i - 3, 3 * i - 1)
+  local stored = redis.pcall('GET', KEYS[i])
+  local revision = not stored and '0' or type(stored) == 'string' and string.match(stored, '^(%d+) ')
+  revisions[i - 1] = false
+  if isCurrent and revision == ifRevision then
+    revisions[i - 1] = int(math.max(revision + 1, now))
+    local life = forgetAfter == '' and {} or { 'PX', forgetAfter }
+    redis.call('SET', KEYS[i], revisions[i - 1] .. ' ' .. value, unpack(life))
+  end
+end
+return revisions
+`;

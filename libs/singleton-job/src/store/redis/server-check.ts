@@ -1,0 +1,21 @@
+import { LockStoreError } from '../../base/errors/lock-store.error.js';
+import { isCluster, type RedisClient } from './redis-clients.js';
+import { IS_CLUSTER, IS_SENTINEL } from './redis-fixes.js';
+import { evictionWarning, type Warning } from './redis-warnings.js';
+
+/**
+ * Whether the server may evict keys when its memory is full. INFO may be denied: then everything works all the same.
+ *
+ * @throws LockStoreError if the client is for one server, and this is a node of a cluster, or a Sentinel. Some commands happen to work there.
+ */
+export async function checkServer(client: RedisClient): Promise<Warning | undefined> {
+  const info = await client.info('default').catch(() => '');
+  const field = (name: string): string | undefined => new RegExp(`^${name}:(\\S+)`, 'm').exec(info)?.[1];
+  const mode = isCluster(client) ? undefined : field('redis_mode');
+  if (mode === 'cluster' || mode === 'sentinel') {
+    const message = mode === 'cluster' ? IS_CLUSTER : IS_SENTINEL;
+    throw new LockStoreError('STORE_MISCONFIGURED', message, { wasSent: false, affectsAllJobs: true });
+  }
+  const policy = field('maxmemory_policy') ?? 'noeviction';
+  return policy === 'noeviction' ? undefined : evictionWarning(policy);
+}

@@ -1,0 +1,234 @@
+import { afterEach, beforeEach, expect } from '@jest/globals';
+import { type Order } from '../../leadership/decide.js';
+import { type Edit } from '../../leadership/edit.js';
+import { type Candidate, type Election } from '../../leadership/election.js';
+import { type Command, type JobRecord, type OwnFields } from '../../leadership/record.js';
+import { type HeartbeatBackup, Replica } from '../../leadership/replica.js';
+import { type Backlog, type Term } from '../../leadership/term.js';
+import { MemoryStore } from '../../store/memory.js';
+import { type CasRequest, type StoreListener, type SyncRequest } from '../../store/store.js';
+import { FaultyServer } from '../faulty-server.js';
+import { ManualClock } from '../manual-clock.js';
+
+const LIFE_MS = 10_000;
+
+type Revisions = Awaited<ReturnType<MemoryStore['compareAndSet']>>;
+
+/** A store whose requests a test counts, loses, refuses or delays. */
+export class WatchedStore extends MemoryStore {
+  syncs: SyncRequest[] = [];
+  writes: CasRequest[] = [];
+  /** No request arrives. */
+  isCut = false;
+  losesHints = false;
+  #listener: StoreListener | undefined;
+  /** What becomes of a write. */
+  onWrite = (carryOut: () => Promise<Revisions>): Promise<Revisions> => carryOut();
+
+  override async sync(request: SyncRequest) {
+    this.syncs.push(request);
+    if (this.isCut) throw new Error('cut');
+    return super.sync(request);
+  }
+
+  override async compareAndSet(request: CasRequest) {
+    this.writes.push(request);
+    if (this.isCut) throw new Error('cut');
+    return this.onWrite(() => super.compareAndSet(request));
+  }
+
+  override async publish(names: readonly string[] | '*') {
+    if (!this.losesHints) await super.publish(names);
+  }
+
+  override addListener(listener: StoreListener): () => void {
+    this.#listener = listener;
+    return super.addListener(listener);
+  }
+
+  /** Whether messages arrive. */
+  hear(isListening: boolean): void {
+    this.#listener?.listening?.(isListening);
+  }
+
+  /** Carries out the next write, and loses the answer. */
+  losesAnswer(then = (): void => undefined): void {
+    this.onWrite = async (carryOut) => {
+      this.onWrite = (next) => next();
+      await carryOut();
+      then();
+      throw new Error('the answer is lost');
+    };
+  }
+}
+
+/** A job or a lock that only leads. */
+export class TestCandidate implements Candidate {
+  isIdle = true;
+  terms: Term[] = [];
+  readonly election: Election;
+
+  constructor(
+    readonly name: string,
+    readonly replica: Replica,
+    private readonly say: (what: string) => void,
+    readonly kind: 'job' | 'lock' = 'job',
+    readonly lifeMs = LIFE_MS,
+  ) {
+    this.election = replica.electionFor(this);
+    this.election.compete();
+  }
+
+  /** The present term, or the last. */
+  get term(): Term {
+    const term = this.terms.at(-1);
+    if (term === undefined) throw new Error('it has not led yet');
+    return term;
+  }
+
+  /** A run begins, until the returned function is called. */
+  run(): () => void {
+    this.isIdle = false;
+    return () => {
+      this.isIdle = true;
+      this.election.touch();
+    };
+  }
+
+  inherit = ({ left }: Backlog): OwnFields => left;
+
+  lead(term: Term): void {
+    this.terms.push(term);
+  }
+
+  drain = (): void => undefined;
+
+  trigger(term: Term, id: string): Omit<Order, 'id' | 'until'> {
+    const run = { startedAt: term.storeNow(), by: id };
+    const act = (): void => {
+      this.say(`ran ${id}`);
+    };
+    const cancel = (): void => {
+      this.say(`cancelled ${id}`);
+    };
+    return { outcome: 'started', fields: { run }, act, cancel };
+  }
+
+  pause(): Promise<string | undefined> {
+    return this.#edit<string>({
+      resultOf: ({ pausedAt }) => (pausedAt === undefined ? undefined : 'paused'),
+      change: (record) => ({ ...record, pausedAt: 1 }),
+    });
+  }
+
+  resume(): Promise<string | undefined> {
+    return this.#edit<string>({
+      resultOf: ({ pausedAt }) => (pausedAt === undefined ? 'resumed' : undefined),
+      change: (record) => ({ ...record, pausedAt: undefined }),
+    });
+  }
+
+  /** Sends a command, and resolves to its outcome. */
+  command(id: string, action: Command['action']): Promise<string | undefined> {
+    return this.#edit<string>({
+      resultOf: ({ command }) => (command?.id === id ? command.outcome : undefined),
+      change: (record, until) =>
+        record.command?.id === id ? undefined : { ...record, command: { id, action, until } },
+    });
+  }
+
+  #edit<T>(edit: Edit<T>): Promise<T | undefined> {
+    return this.election.edit(edit);
+  }
+}
+
+/** Replicas on one server in memory, with no delay between them. What happens is told in {@link story}. */
+export class CoreReplicas {
+  clock = new ManualClock();
+  server = new FaultyServer(this.clock);
+  story: string[] = [];
+  #replicas: Replica[] = [];
+
+  begin(): void {
+    this.clock = new ManualClock();
+    this.server = new FaultyServer(this.clock);
+    this.story = [];
+    this.#replicas = [];
+  }
+
+  async end(): Promise<void> {
+    const closed = Promise.all(this.#replicas.map((replica) => replica.close()));
+    await this.clock.advance(1_000);
+    await closed;
+  }
+
+  add(
+    id: string,
+    {
+      backup,
+      random = 0,
+      lifeMs = LIFE_MS,
+    }: { readonly backup?: HeartbeatBackup; readonly random?: number; readonly lifeMs?: number } = {},
+  ) {
+    const { clock } = this;
+    const say = (what: string): void => {
+      this.story.push(`${clock.now()} ${id} ${what}`);
+    };
+    const store = new WatchedStore(this.server);
+    const replica = new Replica({
+      id,
+      lifeMs,
+      heartbeatIntervalMs: lifeMs * 0.3,
+      store,
+      clock,
+      random: () => random,
+      backup,
+      observer: {
+        gained: ({ name }, { because }) => {
+          say(`gained ${name}: ${because}`);
+        },
+        lost: ({ name }, how) => {
+          say(`lost ${name}: ${how}`);
+        },
+        released: ({ name }, reason, isConfirmed) => {
+          say(`released ${name}: ${reason}${isConfirmed ? '' : ', not confirmed'}`);
+        },
+      },
+    });
+    this.#replicas.push(replica);
+    replica.open();
+    const compete = (name: string, kind?: 'job' | 'lock', lifeMs?: number): TestCandidate =>
+      new TestCandidate(name, replica, say, kind, lifeMs);
+    return { replica, store, compete };
+  }
+
+  /** A replica that leads the job at once, and one that follows. */
+  async leaderAndFollower() {
+    const a = this.add('a');
+    const leader = { ...a, job: a.compete('job') };
+    await this.clock.advance(10);
+    const b = this.add('b');
+    const follower = { ...b, job: b.compete('job') };
+    await this.clock.advance(90);
+    return [leader, follower] as const;
+  }
+
+  /** What the server has. */
+  record(name = 'job'): JobRecord | undefined {
+    const stored = this.server.snapshot().records.get(name);
+    return stored && (JSON.parse(stored.value) as JobRecord);
+  }
+}
+
+/** Replicas that begin anew for each test of the block, and must leave no timer behind. */
+export function useCoreReplicas(): CoreReplicas {
+  const replicas = new CoreReplicas();
+  beforeEach(() => {
+    replicas.begin();
+  });
+  afterEach(async () => {
+    await replicas.end();
+    expect(replicas.clock.pendingTimers).toBe(0);
+  });
+  return replicas;
+}

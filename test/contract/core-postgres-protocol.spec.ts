@@ -1,0 +1,379 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
+import { grantSql } from '../../libs/singleton-job/src/store/postgres/schema.js';
+import { type PostgresStoreOptions } from '../../libs/singleton-job/src/store/postgres/postgres-store.js';
+import {
+  A,
+  B,
+  eventually,
+  LONG_MS,
+  NAME,
+  SuiteClient,
+} from '../../libs/singleton-job/src/testing/store-suite/suite-client.js';
+import { Pgbouncer } from '../../tools/replicas/postgres/pgbouncer.js';
+import { TcpProxy } from '../../tools/replicas/tcp-proxy.js';
+import { PostgresFixture } from './core-postgres-fixture.js';
+
+let fixture: PostgresFixture;
+
+beforeAll(async () => {
+  fixture = await PostgresFixture.start();
+});
+
+afterAll(async () => {
+  await fixture[Symbol.asyncDispose]();
+});
+
+const newProject = () => `p-${randomUUID()}`;
+const newName = () => `n${randomUUID().replaceAll('-', '')}`;
+
+/** A replica of a project of its own, with the lease `A`. */
+async function replica(
+  options: Partial<PostgresStoreOptions> = {},
+): Promise<SuiteClient & { readonly projectName: string }> {
+  const projectName = newProject();
+  const client = new SuiteClient(fixture.newStore({ projectName, subscribes: false, ...options }));
+  client.store.open();
+  await client.sync({ isNewcomer: true, grant: [A] });
+  return Object.assign(client, { projectName });
+}
+
+/** What a transaction of somebody else locks. */
+function row(table: 'leases' | 'records', project: string, key = ''): string {
+  const column = table === 'leases' ? 'id' : 'name';
+  return `SELECT FROM singleton_job.${table} WHERE project = '${project}' AND ${column} LIKE '${key}%' FOR UPDATE`;
+}
+
+/** Does `meanwhile` while a transaction has carried out `sql`, then ends it. */
+async function during<T>(sql: string, meanwhile: () => Promise<T>): Promise<T> {
+  const client = await fixture.client();
+  try {
+    await client.query('BEGIN');
+    await client.query(sql);
+    return await meanwhile();
+  } finally {
+    await client.query('ROLLBACK');
+    await client.end();
+  }
+}
+
+async function timeOf(request: Promise<unknown>): Promise<number> {
+  const sentAt = performance.now();
+  await request;
+  return performance.now() - sentAt;
+}
+
+describe('a transaction that somebody leaves open', () => {
+  it('on a lease that has ended delays no heartbeat, and the lease is gone one life later', async () => {
+    const a = await replica();
+    await a.sync({ grant: ['dead.1@300'] });
+    await during(row('leases', a.projectName, 'dead'), async () => {
+      await delay(350);
+      expect(await timeOf(a.sync({ renew: [A] }))).toBeLessThan(900);
+      const { leases } = await a.sync({ renew: [A] });
+      expect([...leases.keys()].sort()).toEqual([A, 'dead.1@300']);
+      expect(leases.get('dead.1@300')).toBe(0);
+      await delay(300);
+      expect(await a.leases()).toEqual([A]);
+    });
+    expect(await a.leases()).toEqual([A]);
+  });
+
+  it('on one record of three leaves that one as it is, and the others are written', async () => {
+    const a = await replica();
+    const names = ['one:lock', 'two:lock', 'three:lock'];
+    const writesAt = (revisions: readonly (number | undefined)[]) =>
+      names.map((name, i) => ({ name, ifRevision: revisions[i] ?? 0, value: '{}' }));
+    const before = await a.writeAll(writesAt([]));
+    const after = await during(row('records', a.projectName, 'two'), () => a.writeAll(writesAt(before)));
+    expect(after).toEqual([expect.any(Number), undefined, expect.any(Number)]);
+    expect(await a.writeAll(writesAt([after[0], before[1], after[2]]))).not.toContain(undefined);
+  });
+
+  it('on the lease of the replica rejects its heartbeat after a second', async () => {
+    const a = await replica();
+    await during(row('leases', a.projectName), async () => {
+      const rejected = expect(a.sync({ renew: [A] })).rejects.toMatchObject({
+        code: 'STORE_UNREACHABLE',
+        message: expect.stringMatching(/did not carry out 'sync': .*lock timeout \(55P03\)$/) as unknown,
+      });
+      const ms = await timeOf(rejected);
+      expect(ms).toBeGreaterThan(900);
+    });
+    expect(await a.leases({ renew: [A] })).toEqual([A]);
+  });
+
+  it('on the lease of the replica does not shorten it: the clock is read after the wait', async () => {
+    const a = await replica();
+    const sync = await during(row('leases', a.projectName), async () => {
+      const answer = a.sync({ renew: [A] });
+      await delay(400);
+      return { answer, endedAt: Date.now() };
+    });
+    const { time, leases } = await sync.answer;
+    expect(time).toBeGreaterThanOrEqual(sync.endedAt - 1);
+    expect(leases.get(A)).toBe(LONG_MS);
+  });
+
+  it('that only reads does not make a change of the schema block heartbeats for long', async () => {
+    const schema = newName();
+    const a = await replica({ schema });
+    const alter = await fixture.client();
+    await during(`LOCK TABLE "${schema}".leases IN ACCESS SHARE MODE`, async () => {
+      const altered = alter.query(`ALTER TABLE "${schema}".leases ADD COLUMN more int`);
+      await delay(100);
+      await expect(a.sync({ renew: [A] })).rejects.toMatchObject({ code: 'STORE_UNREACHABLE' });
+      altered.catch(() => undefined);
+    });
+    expect(await eventually('it is answered', () => a.leases({ renew: [A] }))).toEqual([A]);
+    await alter.end();
+  });
+});
+
+describe('a role', () => {
+  it('needs the documented rights, and without them the error has the lines that grant them', async () => {
+    await replica();
+    await fixture.sql('CREATE ROLE app LOGIN; REVOKE EXECUTE ON FUNCTION pg_control_system() FROM PUBLIC');
+    const options = { connection: fixture.server.urlOf('app'), migrate: false };
+    const grants = grantSql('singleton_job', 'app');
+    await expect(replica(options)).rejects.toMatchObject({
+      code: 'STORE_MISCONFIGURED',
+      affectsAllJobs: true,
+      message: expect.stringContaining(grants) as unknown,
+    });
+    await fixture.sql(grants);
+    const a = await replica(options);
+    await a.put('2', await a.put());
+    await a.store.publish?.('*');
+    await a.sync({ revoke: [A] });
+  });
+
+  it('without the right to a function of the server is told so', async () => {
+    const revoked = 'EXECUTE ON FUNCTION pg_postmaster_start_time()';
+    await fixture.sql(
+      `CREATE ROLE strict LOGIN; GRANT CREATE ON DATABASE postgres TO strict; REVOKE ${revoked} FROM PUBLIC`,
+    );
+    const options = { connection: fixture.server.urlOf('strict'), schema: newName() };
+    const message = expect.stringContaining(
+      'Run as a superuser: GRANT EXECUTE ON FUNCTION pg_postmaster_start_time TO "strict"',
+    );
+    await expect(replica(options)).rejects.toMatchObject({ code: 'STORE_MISCONFIGURED', message: message as unknown });
+    await fixture.sql(`GRANT ${revoked} TO PUBLIC`);
+    await replica(options);
+  });
+
+  it('that may not create the schema is told what to run', async () => {
+    await fixture.sql('CREATE ROLE guest LOGIN');
+    const message = expect.stringContaining('or GRANT CREATE ON DATABASE "postgres" TO "guest"') as unknown;
+    const options = { connection: fixture.server.urlOf('guest'), schema: newName() };
+    await expect(replica(options)).rejects.toMatchObject({ code: 'STORE_MISCONFIGURED', message });
+  });
+
+  it.each(['repeatable read', 'serializable', 'read uncommitted'])('may have %s as its default', async (level) => {
+    const role = newName();
+    await fixture.sql(
+      `CREATE ROLE ${role} LOGIN SUPERUSER; ALTER ROLE ${role} SET default_transaction_isolation = '${level}'`,
+    );
+    const a = await replica({ connection: fixture.server.urlOf(role), schema: newName() });
+    for (let round = 0; round < 3; round++) await a.sync({ renew: [A] });
+    const record = await a.put();
+    expect(await a.read(NAME)).toEqual([record]);
+  });
+
+  it('whose transactions are read only is refused with the fix, and stays connected', async () => {
+    await replica();
+    await fixture.sql('CREATE ROLE reader LOGIN SUPERUSER; ALTER ROLE reader SET default_transaction_read_only = on');
+    const { store, events } = fixture.begin({ connection: fixture.server.urlOf('reader'), subscribes: false });
+    const message = expect.stringContaining('Connect to the primary, or free its disk') as unknown;
+    const a = new SuiteClient(store);
+    await expect(a.sync({ renew: [A] })).rejects.toMatchObject({ code: 'STORE_REFUSED_WRITE', message });
+    await expect(a.sync({ renew: [A] })).rejects.toMatchObject({ code: 'STORE_REFUSED_WRITE', message });
+    expect(events).toEqual(['connected']);
+  });
+
+  it('whose commits are not written to the disk writes those of leases and records there', async () => {
+    const a = await replica();
+    const client = await fixture.client();
+    await client.query('BEGIN; SET LOCAL synchronous_commit = off');
+    await client.query("SELECT singleton_job.compare_and_set_1($1, '', 0, '{}', '{}', '{}', '{}')", [a.projectName]);
+    expect((await client.query('SHOW synchronous_commit')).rows).toEqual([{ synchronous_commit: 'local' }]);
+    await client.end();
+  });
+
+  it('that meets a server older than 13 is told so', async () => {
+    await fixture.sql(`CREATE SCHEMA old; CREATE FUNCTION old.current_setting(text) RETURNS text LANGUAGE sql AS $$ SELECT '120019' $$;
+      CREATE ROLE late LOGIN SUPERUSER; ALTER ROLE late SET search_path = old, pg_catalog`);
+    const message = expect.stringContaining('needs PostgreSQL 13 or later') as unknown;
+    await expect(replica({ connection: fixture.server.urlOf('late') })).rejects.toMatchObject({
+      code: 'STORE_MISCONFIGURED',
+      message,
+    });
+  });
+
+  it.each([
+    ['that does not exist', (url: string) => url.replace('postgres@', 'nobody@'), 'Check user and password'],
+    ['for a missing database', (url: string) => url.replace(/postgres$/, 'shop'), 'Check the name of the database'],
+  ])('%s gets an error with the fix', async (_what, urlOf, fix) => {
+    const message = expect.stringContaining(fix) as unknown;
+    const opened = fixture.begin({ connection: urlOf(fixture.server.url) });
+    await expect(new SuiteClient(opened.store).sync()).rejects.toMatchObject({ code: 'STORE_MISCONFIGURED', message });
+    expect(opened.disconnected[0]).toMatchObject({ code: 'STORE_MISCONFIGURED', message });
+  });
+
+  it('may change: a connection that is a function is read anew for each client', async () => {
+    await fixture.sql('CREATE ROLE first LOGIN SUPERUSER; CREATE ROLE second LOGIN SUPERUSER');
+    let role = 'first';
+    const readConnection = () => Promise.resolve(fixture.server.urlOf(role));
+    const opened = await fixture.connect({ projectName: newProject(), readConnection });
+    role = 'second';
+    await fixture.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'first'");
+    await eventually('both connections are of the new role', async () => {
+      const roles = await fixture.sql("SELECT FROM pg_stat_activity WHERE usename = 'second'");
+      return roles.length === 2 || undefined;
+    });
+    await fixture.isListening(opened);
+  });
+});
+
+describe('the schema', () => {
+  it('is created once by ten replicas that start at the same time', async () => {
+    const schema = newName();
+    const opened = await Promise.all(Array.from({ length: 10 }, () => fixture.connect({ schema })));
+    expect(opened.map(({ events }) => events)).toEqual(opened.map(() => ['connected', 'listening']));
+  });
+
+  it('is missed with migrate: false, and the error says what to run', async () => {
+    const message = expect.stringContaining('run the SQL of postgresMigrations() as its owner') as unknown;
+    const options = { schema: newName(), migrate: false };
+    await expect(replica(options)).rejects.toMatchObject({ code: 'STORE_MISCONFIGURED', message });
+  });
+
+  it('is created again if it is dropped while replicas run', async () => {
+    const schema = newName();
+    const a = await replica({ schema });
+    await fixture.sql(`DROP SCHEMA ${schema} CASCADE`);
+    await expect(a.sync({ renew: [A] })).rejects.toMatchObject({ code: 'STORE_MISCONFIGURED' });
+    const { incarnation, leases } = await eventually('it is answered', () => a.sync({ renew: [A] }));
+    expect([incarnation.isFirst, leases.size]).toEqual([false, 0]);
+  });
+
+  it('of an application that has such a table is refused', async () => {
+    const schema = newName();
+    await fixture.sql(`CREATE SCHEMA ${schema}; CREATE TABLE ${schema}.leases (id int)`);
+    const message = expect.stringContaining('give the option schema one of its own') as unknown;
+    await expect(replica({ schema })).rejects.toMatchObject({ code: 'STORE_MISCONFIGURED', message });
+  });
+
+  it('loses records that may be forgotten, as others are written', async () => {
+    const a = await replica();
+    await a.put('{}', undefined, { name: 'order-4711:mutex', forgetAfterMs: 1 });
+    await delay(5);
+    await a.put();
+    const rows = await fixture.sql('SELECT name FROM singleton_job.records WHERE project = $1', [a.projectName]);
+    expect(rows).toEqual([{ name: NAME }]);
+  });
+});
+
+describe('an application', () => {
+  it('may have set parsers and options of `pg` for its whole process', async () => {
+    const { BOOL, INT8, TEXT, JSON: JSON_TEXT, JSONB } = pg.types.builtins;
+    const oids = [BOOL, INT8, TEXT, JSON_TEXT, JSONB];
+    const before = oids.map((oid) => pg.types.getTypeParser(oid) as (value: string) => unknown);
+    const { binary, query_timeout: timeout } = pg.defaults;
+    try {
+      for (const oid of oids) pg.types.setTypeParser(oid, () => 'parsed by the application');
+      Object.assign(pg.defaults, { binary: true, query_timeout: 60_000 });
+      const a = await replica();
+      const record = await a.put('{"größe":1}');
+      expect((await a.sync({ renew: [A], grant: [B], read: [NAME] })).records).toEqual([record]);
+    } finally {
+      oids.forEach((oid, i) => {
+        pg.types.setTypeParser(oid, before[i] ?? String);
+      });
+      Object.assign(pg.defaults, { binary, query_timeout: timeout });
+    }
+  });
+
+  it('may pass a pool, of which only the options are used', async () => {
+    const pool = new pg.Pool({ connectionString: fixture.server.url });
+    await replica({ connection: { postgres: pool } });
+    expect(pool.totalCount).toBe(0);
+  });
+});
+
+describe.each(['transaction', 'statement'] as const)('a pooler in %s mode', (mode) => {
+  it('delivers no hints, which is said once, and all else works', async () => {
+    await using pooler = await Pgbouncer.start(fixture.server, mode);
+    const opened = fixture.begin({ connection: pooler.url, projectName: newProject() });
+    const a = new SuiteClient(opened.store);
+    await eventually('the pooler has started', () => a.sync({ isNewcomer: true, grant: [A] }));
+    await a.put('2', await a.put());
+    await eventually('it says so', () => opened.warnings.length > 0 || undefined);
+    await opened.store.publish('*');
+    await delay(3_500);
+    await a.sync({ renew: [A] });
+    expect(opened.warnings).toMatchObject([
+      { code: 'MESSAGES_NOT_DELIVERED', message: expect.stringContaining('a pooler in transaction mode') as unknown },
+    ]);
+    expect(opened.events.filter((event) => event.includes('listening'))).toEqual([]);
+  });
+});
+
+describe('a server', () => {
+  it('that answers each time after a second is reached', async () => {
+    await using proxy = await TcpProxy.start(fixture.server.port);
+    proxy.answerDelayMs = 1_000;
+    const { port } = new URL(proxy.url);
+    const a = await replica({ connection: `postgresql://postgres@127.0.0.1:${port}/postgres` });
+    expect(await a.leases()).toEqual([A]);
+  });
+
+  it('that is a standby is refused, and is another incarnation when it is promoted', async () => {
+    await using primary = await PostgresFixture.start();
+    const a = new SuiteClient(primary.begin().store);
+    const { incarnation: before } = await a.sync({ isNewcomer: true, grant: [A] });
+    const record = await a.put();
+    await using standby = await primary.server.standby();
+    const opened = primary.begin({ connection: standby.url });
+    const b = new SuiteClient(opened.store);
+    await expect(b.sync()).rejects.toMatchObject({
+      message: expect.stringContaining('connect to the primary') as unknown,
+    });
+    await standby.promote();
+    const { incarnation, records } = await eventually('it is answered', () => b.sync({ renew: [A], read: [NAME] }));
+    expect([incarnation.id === before.id, incarnation.isFirst, records]).toEqual([false, false, [record]]);
+  });
+
+  it('with no connection left says so', async () => {
+    await using own = await PostgresFixture.start([
+      '-c',
+      'max_connections=4',
+      '-c',
+      'superuser_reserved_connections=0',
+    ]);
+    const clients = await Promise.all(Array.from({ length: 4 }, () => own.client()));
+    const opened = own.begin();
+    const a = new SuiteClient(opened.store);
+    const message = expect.stringContaining('Raise max_connections, or use fewer: a process needs two') as unknown;
+    await expect(a.sync()).rejects.toMatchObject({ code: 'STORE_REFUSED_WRITE', message });
+    await clients.pop()?.end();
+    await eventually('it says that it gets no hints', () => opened.warnings.length > 0 || undefined);
+    expect(opened.warnings).toMatchObject([{ code: 'MESSAGES_NOT_DELIVERED', message }]);
+    await a.sync({ isNewcomer: true, grant: [A] });
+    await Promise.all(clients.map((client) => client.end()));
+    await own.isListening(opened);
+  });
+
+  it('that ends the connection for hints costs no request', async () => {
+    const projectName = newProject();
+    const opened = await fixture.connect({ projectName });
+    const a = new SuiteClient(opened.store);
+    await fixture.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'");
+    await eventually('it notices', () => opened.events.includes('not listening') || undefined);
+    await a.sync({ isNewcomer: true, grant: [A] });
+    await fixture.isListening(opened);
+    expect(opened.events).toEqual(['connected', 'listening', 'not listening', 'listening']);
+  });
+});

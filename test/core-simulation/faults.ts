@@ -1,0 +1,198 @@
+import { type MemoryData } from '../../libs/singleton-job/src/store/memory.js';
+import { command, pause, resume } from './commands.js';
+import { type SimulatedProcess } from './simulated-process.js';
+import { type Fault, type FaultOf } from './story.js';
+import { type World } from './world.js';
+
+/** Clients need so long at most until they are connected again. */
+const RECONNECT_MS = 600;
+/** A process that stops is killed so long after. */
+const KILL_MS = 8_000;
+
+/** `one`: the process at the place of the fault. */
+type Happen<Kind extends Fault['kind']> = (world: World, fault: FaultOf<Kind>, one: SimulatedProcess) => void;
+
+/** What each fault does. */
+const HAPPEN: { readonly [Kind in Fault['kind']]: Happen<Kind> } = {
+  // ---- the store
+  restart: (world, fault) => {
+    restart(world, fault);
+  },
+  flush: ({ server, rules }) => {
+    const before = server.snapshot();
+    server.loseData();
+    rules.dataLost(before);
+  },
+  'lose-leases': ({ server }) => {
+    server.loseLeases();
+  },
+  'lose-record': ({ server, rules }, { name }) => {
+    server.loseRecord(name);
+    rules.recordLost(name);
+  },
+  jump: ({ server, rules }, { ms }) => {
+    server.jump(ms);
+    rules.clockJumped(ms);
+  },
+  stall: (world, { at, ms }) => {
+    world.stalledUntil = at + ms;
+    world.faultUntil(at + ms + RECONNECT_MS);
+  },
+
+  // ---- the way to it
+  noise: (world, fault) => {
+    world.noise.push(fault);
+    world.faultUntil(fault.at + fault.ms + RECONNECT_MS);
+  },
+  hints: (world, fault) => {
+    world.hintNoise.push(fault);
+  },
+  cut: (world, { at, ms, isThreadCut, isLoud }, { link, thread }) => {
+    link.cut(ms);
+    if (isThreadCut) thread?.cut(ms);
+    if (isLoud) link.break('reset');
+    world.after(ms, () => {
+      link.break('reset');
+    });
+    world.faultUntil(at + ms + RECONNECT_MS);
+  },
+  deaf: (_world, { ms }, { link }) => {
+    link.deafen(ms);
+  },
+
+  // ---- one process
+  block: (world, { at, ms }, one) => {
+    if (one.stand('blocked', ms)) world.faultUntil(at + ms);
+  },
+  freeze: (world, { at, ms }, one) => {
+    if (one.stand('stopped', ms)) world.faultUntil(at + ms);
+  },
+  suspend: (world, { at, ms }, one) => {
+    if (one.stand('suspended', ms)) world.faultUntil(at + ms);
+  },
+  wall: (_world, { ms }, one) => {
+    one.stepWall(ms);
+  },
+  kill: (world, fault, one) => {
+    world.die(one);
+    world.back(fault);
+  },
+  crash: (world, fault, one) => {
+    world.crash(one);
+    world.back(fault);
+  },
+  stop: (world, fault, one) => {
+    act(one, () => world.stop(one));
+    world.after(KILL_MS, () => {
+      if (one.state !== 'dead') world.rules.killedInStop(one, fault.at);
+      world.die(one);
+    });
+    world.back(fault);
+  },
+  start: (world, { place }) => {
+    world.back({ place, backMs: 0 });
+  },
+  remove: (world, { name, backMs }, one) => {
+    const job = one.jobs.get(name);
+    act(one, () => job?.election?.withdraw('unregistered'));
+    world.after(backMs, () => {
+      act(one, () => {
+        if (job !== undefined) world.compete(one, job);
+      });
+    });
+  },
+
+  // ---- callers
+  pause: (world, fault, one) => {
+    steer(world, fault, one);
+  },
+  resume: (world, fault, one) => {
+    steer(world, fault, one);
+  },
+  trigger: (world, fault, one) => {
+    order(world, fault, one);
+  },
+  'step-down': (world, fault, one) => {
+    world.faultUntil(fault.at + 2_300);
+    order(world, fault, one);
+  },
+  lock: (world, fault, one) => {
+    const acquired = fault.isLast ? world.rules.lastLock() : (): void => {};
+    act(one, () => {
+      one.lock.use(one.replica, one.clock(one.deliver), { ...fault, acquired });
+    });
+  },
+};
+
+/** They are heard by callers and by everybody else at their instants. */
+const QUIET: readonly Fault['kind'][] = ['hints', 'pause', 'resume', 'trigger', 'step-down', 'lock'];
+
+/** Plans a fault. */
+export function plan(world: World, fault: Fault): void {
+  const { timeline } = world;
+  if (fault.kind === 'restart' && fault.data === 'copy')
+    timeline.at(fault.at - fault.ageMs, () => world.snapshots.set(fault, world.server.snapshot()));
+  timeline.at(fault.at, () => {
+    world.say('FAULT', fault);
+    const place = 'place' in fault && fault.kind !== 'noise' && fault.kind !== 'hints' ? fault.place : undefined;
+    const one = place === undefined ? undefined : world.alive(place);
+    if (place !== undefined && one === undefined && fault.kind !== 'start') return;
+    (HAPPEN[fault.kind] as (world: World, fault: Fault, one: SimulatedProcess | undefined) => void)(world, fault, one);
+    if (!QUIET.includes(fault.kind)) world.faultUntil(world.t);
+  });
+}
+
+/** In the main thread of a process that does not stop. */
+function act(one: SimulatedProcess, what: () => unknown): void {
+  one.deliver(() => {
+    if (!one.isStopping) void what();
+  });
+}
+
+function steer(world: World, { kind, name }: FaultOf<'pause' | 'resume'>, one: SimulatedProcess): void {
+  const { replica, jobs } = one;
+  act(one, async () => {
+    const job = jobs.get(name);
+    if (job === undefined || replica.view.isEmpty) return;
+    const wish = world.rules.wished(name, kind);
+    wish.isDone = await (kind === 'pause' ? pause : resume)(replica, replica.electionFor(job));
+    world.say(one.id, kind, name, wish.isDone ? 'done' : 'unknown');
+  });
+}
+
+function order(world: World, { kind, name }: FaultOf<'trigger' | 'step-down'>, one: SimulatedProcess): void {
+  const { replica, jobs } = one;
+  act(one, async () => {
+    const job = jobs.get(name);
+    if (job === undefined || replica.view.isEmpty) return;
+    const call = world.rules.asked(kind);
+    call.outcome = (await command(replica, replica.electionFor(job), call)) ?? 'unknown';
+    world.say(one.id, call.id, call.outcome);
+  });
+}
+
+function restart(world: World, fault: FaultOf<'restart'>): void {
+  if (!world.isUp) return;
+  const { server, rules, setting } = world;
+  world.isUp = false;
+  world.refuses = fault.refuses;
+  world.life += 1;
+  if (fault.refuses) world.breakAll();
+  world.faultUntil(world.t + fault.downMs);
+  world.after(fault.downMs, () => {
+    const before: MemoryData = server.snapshot();
+    const id = fault.comesBack ? world.servers.at(-2) : undefined;
+    server.become(
+      setting.isHidden ? '' : (id ?? `s${world.life}`),
+      fault.data === 'kept' ? before : world.snapshots.get(fault),
+    );
+    server.jump(fault.clockMs);
+    world.servers.push(server.id);
+    world.isUp = true;
+    if (!fault.refuses) world.breakAll();
+    for (const request of world.heldByProxy.splice(0)) world.after(world.chance.between(0, 3), request);
+    world.faultUntil(world.t + RECONNECT_MS);
+    rules.restarted(fault, before);
+    world.say('STORE UP', server.id);
+  });
+}

@@ -1,0 +1,40 @@
+import { type JobRecord } from '../../libs/singleton-job/src/leadership/record.js';
+import { emptyData, type MemoryData } from '../../libs/singleton-job/src/store/memory.js';
+import { type SyncRequest, type SyncResult } from '../../libs/singleton-job/src/store/store.js';
+import { FaultyServer } from '../../libs/singleton-job/src/testing/faulty-server.js';
+
+/** The store of a story. */
+export class SimulatedServer extends FaultyServer {
+  readonly #looked = new Map<string, { readonly text: string; readonly value: JobRecord | undefined }>();
+
+  /** Reads the records now, and the leases when the result is called. */
+  beginSync(request: SyncRequest): () => SyncResult {
+    const time = this.now();
+    const records = request.read.map((name) => this.recordOf(name, time));
+    return () => ({ ...this.sync({ ...request, read: [] }), records });
+  }
+
+  /** Another server takes over, or the same one again. */
+  become(server: string, snapshot: MemoryData = emptyData()): void {
+    this.restart(snapshot);
+    this.server = server;
+  }
+
+  get id(): string {
+    return this.server;
+  }
+
+  get noted(): MemoryData['noted'] {
+    return this.data.noted;
+  }
+
+  /** What the record says. */
+  look(name: string): JobRecord | undefined {
+    const text = this.data.records.get(name)?.value ?? 'null';
+    const known = this.#looked.get(name);
+    if (known?.text === text) return known.value;
+    const value = (JSON.parse(text) as JobRecord | null) ?? undefined;
+    this.#looked.set(name, { text, value });
+    return value;
+  }
+}
