@@ -14,7 +14,6 @@ import { openStore } from '../store/open-store.js';
 import { type Store } from '../store/store.js';
 import { type Clock } from '../base/time/clock.js';
 import { SystemClock } from '../base/time/system-clock.js';
-import { CommandChannel } from './command-channel.js';
 import { HeartbeatThread } from './heartbeat-thread.js';
 import { JobCommands } from './job-commands.js';
 import { JobOverviews } from './job-overviews.js';
@@ -105,7 +104,7 @@ export function createReplica(options: ResolvedOptions, parts: ApplicationReplic
     pool,
     statistics,
     clock,
-    commands: new JobCommands({ replica: leadership, clock, store, outages }),
+    commands: new JobCommands({ replica: leadership, store }),
     overviews: new JobOverviews({ replica: leadership, pool, clock, store }),
   });
   const health = new SingletonJobHealth(options, { pool, statistics, clock, outages, storeName: store.name });

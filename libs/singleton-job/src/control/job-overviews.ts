@@ -1,15 +1,13 @@
 import { LockStoreError } from '../base/errors/lock-store.error.js';
+import { type Clock } from '../base/time/clock.js';
 import { isoOf } from '../base/time/iso-of.js';
-import { unlessAborted } from '../base/time/unless-aborted.js';
 import { type Job } from '../jobs/job.js';
+import { jobRecord, leaseOf, replicaOf, type RunRecord, type SeenRecord } from '../leadership/record.js';
 import { type Replica } from '../leadership/replica.js';
 import { type JobPool } from '../runs/job-pool.js';
-import { readLastRun, type RecordedRun } from '../runs/last-run.js';
-import { type LockOverview } from '../store/lock-store.js';
+import { type Store } from '../store/store.js';
 import { type JobOverview } from './job-status.js';
-import { leaderOf } from './leader-of.js';
 
-const BATCH = 100;
 const LIMIT_MS = 2_000;
 /** A page that many people watch costs one read in this time. */
 const CACHE_MS = 2_000;
@@ -19,13 +17,17 @@ export class JobOverviews {
   #cached: { readonly atMs: number; readonly result: Promise<readonly JobOverview[]> } | undefined;
 
   constructor(
-    private readonly replica: Replica,
-    private readonly pool: JobPool,
+    private readonly parts: {
+      readonly replica: Replica;
+      readonly pool: JobPool;
+      readonly clock: Clock;
+      readonly store: Pick<Store, 'name'>;
+    },
   ) {}
 
   /** @throws LockStoreError when the store has not answered */
   read(): Promise<readonly JobOverview[]> {
-    const now = this.replica.context.clock.now();
+    const now = this.parts.clock.now();
     if (this.#cached !== undefined && now - this.#cached.atMs < CACHE_MS) return this.#cached.result;
     const result = this.#read();
     this.#cached = { atMs: now, result };
@@ -35,51 +37,44 @@ export class JobOverviews {
   }
 
   async #read(): Promise<readonly JobOverview[]> {
-    const jobs = this.pool.jobs.map(({ job }) => job);
-    const { client, clock } = this.replica.context;
-    this.replica.open();
-    return client.withTimeout(LIMIT_MS, async (signal) => {
-      const overviews: JobOverview[] = [];
-      for (let i = 0; i < jobs.length; i += BATCH) {
-        const some = jobs.slice(i, i + BATCH);
-        const reading = client.store.readLocks?.(some.map(({ name }) => name)) ?? Promise.resolve([]);
-        const locks = await unlessAborted(reading, signal);
-        if (locks === undefined) throw new LockStoreError('STORE_UNREACHABLE', `no answer from ${client.store.name}`);
-        overviews.push(...some.map((job, at) => overviewOf(job, locks.value[at], clock.wallNow())));
-      }
-      return overviews;
-    });
+    const { replica, pool, store } = this.parts;
+    const jobs = pool.jobs.map(({ job }) => job);
+    replica.open();
+    const names = jobs.map(({ name }) => jobRecord(name));
+    const records = replica.isClosing ? undefined : await replica.read(names, LIMIT_MS);
+    if (records === undefined) throw new LockStoreError('STORE_UNREACHABLE', `no answer from ${store.name}`);
+    return jobs.map((job) => this.#overviewOf(job, records.get(jobRecord(job.name))));
+  }
+
+  #overviewOf(job: Job, record: SeenRecord | undefined): JobOverview {
+    const { clock, replica } = this.parts;
+    const { name, schedule } = job;
+    const { holder, pausedAt, run } = record?.value ?? {};
+    const lease = holder === undefined ? undefined : leaseOf(holder);
+    return {
+      name,
+      kind: schedule.kind,
+      schedule: schedule.description,
+      leader: lease !== undefined && replica.view.leases.has(lease) ? replicaOf(lease) : null,
+      pausedAt: isoOf(pausedAt),
+      nextTickAt: pausedAt === undefined ? isoOf(nextOf(job, run, clock.wallNow())) : null,
+      lastRun: run === undefined ? null : shown(run),
+    };
   }
 }
 
-function overviewOf(job: Job, lock: LockOverview | undefined, wallNow: number): JobOverview {
-  const { name, schedule } = job;
-  const run = readLastRun(lock?.lastRun);
-  const isPaused = lock?.pausedAt !== undefined;
-  return {
-    name,
-    kind: schedule.kind,
-    schedule: schedule.description,
-    leader: leaderOf(lock?.holder),
-    pausedAt: isoOf(lock?.pausedAt),
-    nextTickAt: isPaused ? null : isoOf(nextOf(job, run, wallNow)),
-    lastRun: run === undefined ? null : shown(run),
-  };
-}
-
 /** For an interval only after its last run was recorded. */
-function nextOf({ schedule }: Job, run: RecordedRun | undefined, wallNow: number): number | undefined {
+function nextOf({ schedule }: Job, run: RunRecord | undefined, wallNow: number): number | undefined {
   if (schedule.kind !== 'interval') return schedule.next(wallNow);
   return run?.endedAt === undefined ? undefined : Math.max(schedule.next(run.endedAt), wallNow);
 }
 
-function shown({ startedAt, endedAt, outcome, error, by, recordedAt }: RecordedRun): JobOverview['lastRun'] {
+function shown({ startedAt, endedAt, outcome, error, by }: RunRecord): JobOverview['lastRun'] {
   return {
     startedAt: new Date(startedAt).toISOString(),
     endedAt: isoOf(endedAt),
     outcome: outcome ?? null,
     error: error ?? null,
     by,
-    recordedAt: new Date(recordedAt).toISOString(),
   };
 }

@@ -19,7 +19,6 @@ import {
   type JobOverview,
 } from './job-status.js';
 import { type JobPool, type JobEntry } from '../runs/job-pool.js';
-import { leaderOf } from './leader-of.js';
 import { isoOf } from '../base/time/iso-of.js';
 import { nextDue } from './next-due.js';
 
@@ -60,7 +59,7 @@ export class SingletonJobRegistry {
   }
 
   /**
-   * Every job of this application as the store knows it: leader, pause, next tick and last run, from any replica. It sends one read for 100
+   * Every job of this application as the store knows it: leader, pause, next tick and last run, from any replica. It sends one read for 400
    * jobs, at most every 2 s.
    *
    * @throws LockStoreError when the store has not answered within 2 s
@@ -75,6 +74,7 @@ export class SingletonJobRegistry {
    * happened, but for an interval, whose next run comes a delay after this one. Resolves within 2 s.
    *
    * @throws UnknownJobError
+   * @throws LockStoreError when another program has written the record of the job
    * @example
    * const result = await jobs.trigger('daily-report');
    * if (!result.started) console.log(result.reason, result.leader);
@@ -112,6 +112,7 @@ export class SingletonJobRegistry {
    * Resolves when the leader has begun to, within 2 s.
    *
    * @throws UnknownJobError
+   * @throws LockStoreError when another program has written the record of the job
    * @example await jobs.stepDown('daily-report');
    */
   stepDown(name: string): Promise<StepDownResult> {
@@ -174,7 +175,7 @@ export class SingletonJobRegistry {
 
   #statusOf(entry: JobEntry): JobStatus {
     const { job, active } = entry;
-    const term = active?.election.term;
+    const term = active?.election.activeTerm;
     const pausedAt = active?.election.pausedAt;
     const role = this.#roleOf(entry);
     const lastRun = this.parts.statistics.lastRunOf(job.name);
@@ -186,7 +187,7 @@ export class SingletonJobRegistry {
       timeoutMs: job.timeoutMs ?? null,
       role,
       pausedAt: isoOf(pausedAt),
-      leader: leaderOf(active?.election.leader),
+      leader: active?.election.leader ?? null,
       fencingToken: term?.fencingToken ?? null,
       leaseRemainingMs: term === undefined ? null : Math.max(Math.round(term.remainingMs), 0),
       runningSince: active?.runner.runs.inFlight?.startedAt.toISOString() ?? null,
@@ -201,7 +202,7 @@ export class SingletonJobRegistry {
     if (!this.options.enabled || !job.enabled) return 'disabled';
     if (pool.state === 'stopped') return 'stopped';
     if (active?.election.pausedAt !== undefined) return 'paused';
-    return active?.election.term === undefined ? 'follower' : 'leader';
+    return active?.election.activeTerm === undefined ? 'follower' : 'leader';
   }
 }
 

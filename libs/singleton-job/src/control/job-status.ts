@@ -87,27 +87,25 @@ export interface JobStatus {
 
 /** A job as the store knows it, whichever replica leads it: plain data that can be written as JSON. */
 export interface JobOverview extends Pick<JobStatus, 'name' | 'kind' | 'schedule' | 'pausedAt'> {
-  /** The replica that has the lock: `nodeId` with its random part. Null: none. A killed leader has it until another one takes over. */
+  /** The replica that leads: `nodeId` with its random part. Null: none. A killed leader leads until its lease ends. */
   readonly leader: string | null;
   /** When the next tick is due, ISO 8601, by the schedule of this replica. Null: it is paused, `@WhileLeader`, or an interval in a run. */
   readonly nextTickAt: string | null;
   /**
-   * The last run on any replica. A leader records it with its next renewal, so it may be 10 s old: `recordedAt` says when. Null: none is
-   * known.
+   * The last run on any replica, by the clock of the store. A run that is not claimed before it starts is written within 10 s: then the run
+   * before it is still shown. Null: none is known.
    */
   readonly lastRun: {
-    /** ISO 8601, by the clock of its replica. */
+    /** ISO 8601. */
     readonly startedAt: string;
-    /** Null: it had not ended when it was recorded. It runs, or its replica has crashed. */
+    /** ISO 8601. Null: its end is not written. It runs, or its replica has crashed. */
     readonly endedAt: string | null;
-    /** Null: it had not ended when it was recorded. */
-    readonly outcome: RunOutcome | null;
+    /** `interrupted`: its replica was gone when the next leader took over, which is its `endedAt`. Null: its end is not written. */
+    readonly outcome: RunOutcome | 'interrupted' | null;
     /** The first 200 characters of the message of the error of a failed run. */
     readonly error: string | null;
     /** The replica: `nodeId` with its random part. */
     readonly by: string;
-    /** When the leader recorded it, ISO 8601. */
-    readonly recordedAt: string;
   } | null;
 }
 
@@ -128,8 +126,8 @@ export type TriggerResult =
        * - `lease-unconfirmed`: the leader starts no run at the moment, because it stops or its lease is in doubt.
        * - `unreachable`: the store did not answer, so no replica was asked.
        * - `stopping`: this process has stopped and closed its connections, so no replica was asked.
-       * - `no-answer`: no replica leads, or none answered within 2 s, because messages do not arrive. A reply can get lost:
-       *   then the run has started all the same. After the 2 s no replica starts it any more.
+       * - `no-answer`: no replica leads, or none answered within 2 s. An answer can get lost: then the run has started all the same.
+       *   After the 2 s no replica starts it any more.
        */
       readonly reason: 'running' | 'paused' | 'lease-unconfirmed' | 'unreachable' | 'stopping' | 'no-answer';
       /** The leader as this replica knows it. Null: none is known. */
@@ -152,7 +150,7 @@ export type StepDownResult =
       /**
        * - `unreachable`: the store did not answer, so no replica was asked.
        * - `stopping`: this process has stopped and closed its connections, so no replica was asked.
-       * - `no-answer`: no replica leads, or none answered within 2 s. A reply can get lost: then the job was given back all the same.
+       * - `no-answer`: no replica leads, or none answered within 2 s. An answer can get lost: then the job was given back all the same.
        */
       readonly reason: 'unreachable' | 'stopping' | 'no-answer';
       /** No replica. */
@@ -162,8 +160,8 @@ export type StepDownResult =
 /** The job is paused. */
 export interface PauseResult {
   /**
-   * The replica that gives the job back. Null: there was no leader, or it did not answer within 2 s. Then it gives the job back with its
-   * next renewal, within 10 s.
+   * The replica that gives the job back. Null: there was no leader, or it did not answer within 2 s. Then it gives the job back when it
+   * next reads the record, within 10 s.
    */
   readonly by: string | null;
 }

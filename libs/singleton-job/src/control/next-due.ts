@@ -7,7 +7,7 @@ export function nextDue({ job, active }: JobEntry, lastRun: LastRun | null, wall
   const { schedule } = job;
   if (schedule.kind !== 'interval') return isoOf(schedule.next(wallNow));
   // the delay counts from the end of the last run, which may have been on another replica
-  const term = active?.election.term;
+  const term = active?.election.activeTerm;
   if (term === undefined || active?.runner.runs.isBusy === true || lastRun?.fencingToken !== term.fencingToken)
     return null;
   const endedAt = Date.parse(lastRun.startedAt) + lastRun.durationMs;

@@ -1,7 +1,7 @@
 import { type Job } from '../jobs/job.js';
 import { type RunInfo } from '../base/events/run-info.js';
 import { type Term } from '../leadership/term.js';
-import { firstIntervalRun } from '../runs/interval-loop.js';
+import { firstDelayMs, inherit } from '../runs/inheritance.js';
 import { type Clock } from '../base/time/clock.js';
 import { type LastRun } from './job-status.js';
 
@@ -19,7 +19,7 @@ export function overdueSince(activity: JobActivity, clock: Clock): number | unde
   const { job, term } = activity;
   const wall = clock.wallNow();
   // a local clock that was set forward does not make a job late: the store's clock was not
-  const now = term === undefined ? wall : Math.min(wall, term.storeClock.now());
+  const now = term === undefined ? wall : Math.min(wall, term.storeNow());
   const due =
     activity.inFlight === undefined ? dueWhileIdle(activity, clock, now) : dueWhileRunning(job, activity.inFlight);
   const patienceMs = (job.timeoutMs ?? job.lockExpiryMs) + job.lockExpiryMs;
@@ -38,9 +38,10 @@ function dueWhileIdle({ job, term, lastRun }: JobActivity, clock: Clock, now: nu
   const wall = clock.wallNow();
   const endedAt = lastRun === null ? 0 : Date.parse(lastRun.startedAt) + lastRun.durationMs;
   if (job.schedule.kind === 'interval') {
-    const { dueMs: firstMs } = firstIntervalRun(job.schedule, term);
+    const { run } = inherit(job.schedule, term.backlog);
+    const firstMs = term.startedAt.now + firstDelayMs(job.schedule, run, term.backlog.takenAt);
     const dueMs = Math.max(firstMs, clock.now() - (wall - job.schedule.next(endedAt)));
     return now - (clock.now() - dueMs);
   }
-  return job.schedule.next(Math.max(term.startedAt.wall, endedAt, Math.min(term.newestTick, now)));
+  return job.schedule.next(Math.max(term.startedAt.wall, endedAt, Math.min(term.own.lastScheduledAt ?? 0, now)));
 }

@@ -1,4 +1,5 @@
-import { type Replica } from '../leadership/replica.js';
+import { type Clock } from '../base/time/clock.js';
+import { type Outages } from '../leadership/outages.js';
 import { type ResolvedOptions } from '../options/resolve-options.js';
 import { type JobStatistics } from './job-statistics.js';
 import { type JobPool, type JobEntry } from '../runs/job-pool.js';
@@ -36,8 +37,8 @@ export interface HealthReport {
    */
   readonly overdue: readonly OverdueJob[];
   /**
-   * Jobs that this replica competes for and that have no known leader. Jobs that are paused on all replicas are left out. This replica does
-   * not compete for a job
+   * Jobs that this replica competes for and that have no known leader. Jobs that are paused on all replicas are left out. The list is empty
+   * until the store has answered for the first time. This replica does not compete for a job
    *
    * - that is disabled here;
    * - during its `initialDelay`;
@@ -59,7 +60,9 @@ export class SingletonJobHealth {
     private readonly parts: {
       readonly pool: JobPool;
       readonly statistics: JobStatistics;
-      readonly leadership: Replica;
+      readonly clock: Clock;
+      readonly outages: Outages;
+      readonly storeName: string;
     },
   ) {}
 
@@ -70,19 +73,18 @@ export class SingletonJobHealth {
     return {
       unreachable: this.#unreachable(),
       overdue: jobs.flatMap((entry) => this.#overdue(entry) ?? []),
-      leaderless: jobs.filter(({ active }) => active?.election.follower.isLeaderless).map(({ job }) => job.name),
+      leaderless: jobs.filter(({ active }) => active?.election.isLeaderless).map(({ job }) => job.name),
     };
   }
 
   #unreachable(): HealthReport['unreachable'] {
-    const { pool, leadership } = this.parts;
+    const { pool, outages, storeName } = this.parts;
     const expiryOf = (job: string | undefined): number =>
       (job === undefined ? undefined : pool.find(job)?.job.lockExpiryMs) ?? this.options.lockExpiryMs;
-    const { client } = leadership.context;
-    return client.outages
+    return outages.unreachable
       .filter(([job, forMs]) => forMs > expiryOf(job))
       .map(([job, forMs]) => ({
-        store: client.store.name,
+        store: storeName,
         ...(job !== undefined && { job }),
         forMs: Math.round(forMs),
       }));
@@ -91,11 +93,11 @@ export class SingletonJobHealth {
   #overdue({ job, active }: JobEntry): OverdueJob | undefined {
     if (active === undefined || active.election.pausedAt !== undefined) return undefined;
     // a run of a lost term does not stop another replica from leading
-    const inFlight = active.election.hasLock ? active.runner.runs.inFlight : undefined;
+    const inFlight = active.election.term !== undefined ? active.runner.runs.inFlight : undefined;
     const { name } = job;
     const lastRun = this.parts.statistics.lastRunOf(name);
-    const { term } = active.election;
-    const due = overdueSince({ job, term, lastRun, inFlight }, this.parts.leadership.context.clock);
+    const { activeTerm: term } = active.election;
+    const due = overdueSince({ job, term, lastRun, inFlight }, this.parts.clock);
     if (due === undefined) return undefined;
     const runningSince = inFlight?.startedAt.toISOString() ?? null;
     const isStuck = inFlight === undefined || job.timeoutMs !== undefined;

@@ -1,10 +1,11 @@
 import { inspect } from 'node:util';
 import { LockLostError } from '../base/errors/lock.errors.js';
-import { type LockLease } from './lock-lease.js';
+import { onAbort } from '../base/time/on-abort.js';
+import { type Term } from '../leadership/term.js';
 
 /**
- * A lock that this process holds. It is renewed until it is released, and works with `await using`. Stop your work when the signal fires.
- * Pass {@link fencingToken} to the resource that you write to: nothing else stops a process that was paused.
+ * A lock that this process holds. It is valid as long as the lease of the replica, until it is released, and works with `await using`. Stop
+ * your work when the signal fires. Pass {@link fencingToken} to the resource that you write to: nothing else stops a process that was paused.
  */
 export class LockHandle implements AsyncDisposable {
   readonly #loss = new AbortController();
@@ -12,19 +13,19 @@ export class LockHandle implements AsyncDisposable {
 
   /** Handles are made by `LockService`. @internal */
   constructor(
-    /** The key in the store without the project: `lock/nightly-import`. */
+    /** The name of the lock in events: `lock/nightly-import`. */
     readonly key: string,
-    private readonly lease: LockLease,
+    private readonly term: Term,
     private readonly giveBack: () => Promise<boolean>,
   ) {
-    lease.signal.addEventListener('abort', () => {
-      if (!lease.isReleased) this.#lose('may be held by another holder now');
+    onAbort(term.signal, () => {
+      this.lose('may be held by another holder now');
     });
   }
 
   /** Larger than that of every earlier holder of this lock. */
   get fencingToken(): number {
-    return this.lease.fencingToken;
+    return this.term.fencingToken;
   }
 
   /**
@@ -37,7 +38,7 @@ export class LockHandle implements AsyncDisposable {
 
   /** Whether this process still holds the lock. Reads only the local clocks, so it is correct also when no timer could fire yet. */
   isHeld(): boolean {
-    return this.lease.isValid();
+    return this.#released === undefined && this.term.isValid();
   }
 
   /**
@@ -59,12 +60,8 @@ export class LockHandle implements AsyncDisposable {
     return `LockHandle { key: '${this.key}', fencingToken: ${this.fencingToken} }`;
   }
 
-  /** Fires the signal of a lock that is about to be released at a stop. For `LockService`. @internal */
-  recall(): void {
-    if (this.#released === undefined) this.#lose('is given back, because the application stops');
-  }
-
-  #lose(why: string): void {
-    this.#loss.abort(new LockLostError(this.key, why));
+  /** Fires the signal, unless the lock is released. For `LockService`. @internal */
+  lose(why: string): void {
+    if (this.#released === undefined) this.#loss.abort(new LockLostError(this.key, why));
   }
 }

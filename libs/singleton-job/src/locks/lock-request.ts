@@ -2,37 +2,21 @@ import { InvalidLockError } from '../base/errors/mistakes.errors.js';
 import { describeValue, isRecord } from '../options/describe-value.js';
 import { type Duration } from '../options/duration.js';
 import { OptionReader, type OptionRow, withDefaults } from '../options/option-reader.js';
-import { duration, expiry, matching } from '../options/readers.js';
-import { type ResolvedOptions } from '../options/resolve-options.js';
+import { duration, matching } from '../options/readers.js';
 
-/** The key of a lock. Each tenant has its own keys: two tenants can lock the same name at the same time. */
-export type LockKey =
-  | string
-  | {
-      /** The name of the lock. */
-      readonly name: string;
-      /** The tenant. */
-      readonly tenant: string;
-    };
+/** The key of a lock: a name, or a name and a tenant. Each tenant has its own keys: two tenants can lock the same name at the same time. */
+export type LockKey = string | { readonly name: string; readonly tenant: string };
 
 /**
  * Options of one lock.
  *
- * @example `locks.tryAcquire('nightly-import', { expiry: '30s', wait: '5s' })`
+ * @example `locks.tryAcquire('nightly-import', { wait: '5s' })`
  */
 export interface LockOptions {
   /**
-   * How long the lock lives without renewal. More: the lock of a killed process is free later. Less: a shorter pause of the process or of
-   * the store loses the lock. From 500 ms to 1 day.
-   *
-   * @default the `lockExpiry` of the module
-   */
-  readonly expiry?: Duration | undefined;
-
-  /**
-   * How long to wait for a lock that another holder has. It does not poll: it goes by the message of the release and by the life of the
-   * lock. After the store lost its data, the lock may still be valid for an earlier holder. So the lock is granted only after the longest expiry
-   * that this process has used or seen for it.
+   * How long to wait for a lock that another holder has. It does not poll: it goes by the message of the release and by the lease of the
+   * holder. After the store was restarted or lost its data, a lock may still be valid for an earlier holder. So no lock is granted for one
+   * `lockExpiry` then, except one that was held since.
    *
    * @default 0
    */
@@ -44,9 +28,8 @@ export interface LockOptions {
 
 /** A key and its options, checked. */
 export interface LockRequest {
-  /** The key in the store without the project: `lock/nightly-import`. */
+  /** The name of the lock in events and messages: `lock/nightly-import`. */
   readonly name: string;
-  readonly expiryMs: number;
   readonly waitMs: number;
   readonly signal: AbortSignal | undefined;
 }
@@ -55,35 +38,30 @@ const KEY_FIX = "use a text such as 'nightly-import', or { name: 'nightly-import
 
 const isSignal = (value: unknown): value is AbortSignal => value instanceof AbortSignal;
 
-/** Every option of a lock. The default of `expiry` is that of the module. */
+/** Every option of a lock. */
 const LOCK_OPTIONS = {
-  expiry: { variable: 'duration', read: expiry },
   wait: { variable: 'duration', read: duration({ leastMs: 0 }), default: 0 },
   signal: { read: matching(isSignal, 'an AbortSignal', 'pass controller.signal') },
 } as const satisfies Record<keyof LockOptions, OptionRow>;
 
-const FIXES = { lockExpiry: 'here it is called expiry', ttl: 'it is called expiry' };
+const NO_EXPIRY = 'a lock lives as long as the lease of its replica, so set lockExpiry of the module';
+const FIXES = { expiry: NO_EXPIRY, lockExpiry: NO_EXPIRY, ttl: NO_EXPIRY };
 
 /** @throws InvalidLockError with every mistake */
-export function readLockRequest(key: unknown, given: unknown, options: ResolvedOptions): LockRequest {
+export function readLockRequest(key: unknown, given: unknown = {}): LockRequest {
   const problems: string[] = [];
   const name = readKey(key, problems);
-  if (given !== undefined && !isRecord(given)) {
-    problems.push(
-      `options must be an object, got ${describeValue(given)}: write them as { expiry: '30s', wait: '5s' }`,
-    );
-  }
+  if (!isRecord(given))
+    problems.push(`options must be an object, got ${describeValue(given)}: write them as { wait: '5s' }`);
   const reader = new OptionReader({ raw: isRecord(given) ? given : {} }, problems);
-  const { expiryMs, waitMs, signal } = withDefaults(LOCK_OPTIONS, reader.read(LOCK_OPTIONS, FIXES));
+  const { waitMs, signal } = withDefaults(LOCK_OPTIONS, reader.read(LOCK_OPTIONS, FIXES));
   if (problems.length > 0) throw new InvalidLockError(problems);
-  return { name, expiryMs: expiryMs ?? options.lockExpiryMs, waitMs, signal };
+  return { name, waitMs, signal };
 }
 
 function readKey(key: unknown, problems: string[]): string {
-  if (isKeyPart(key)) return `lock/${encodeURIComponent(key)}`;
-  if (isRecord(key) && isKeyPart(key['name']) && isKeyPart(key['tenant'])) {
-    return `lock/${encodeURIComponent(key['name'])}/${encodeURIComponent(key['tenant'])}`;
-  }
+  const parts = isRecord(key) ? [key['name'], key['tenant']] : [key];
+  if (parts.every(isKeyPart)) return ['lock', ...parts.map(encodeURIComponent)].join('/');
   problems.push(
     `key must be a text, or a name and a tenant, none of them empty, got ${describeValue(key)}: ${KEY_FIX}`,
   );

@@ -1,16 +1,14 @@
 import { setMaxListeners } from 'node:events';
-import { LockStoreError } from '../base/errors/lock-store.error.js';
-import { givenKey, LocksClosedError, LockUnavailableError } from '../base/errors/lock.errors.js';
+import { LocksClosedError, LockUnavailableError } from '../base/errors/lock.errors.js';
 import { InvalidLockError } from '../base/errors/mistakes.errors.js';
-import { type Replica } from '../leadership/replica.js';
-import { type ResolvedOptions } from '../options/resolve-options.js';
 import { LinkedAbortController } from '../base/time/linked-abort-controller.js';
+import { onAbort } from '../base/time/on-abort.js';
 import { within } from '../base/time/within.js';
-import { KnownLocks } from './known-locks.js';
+import { type Term } from '../leadership/term.js';
+import { type ResolvedOptions } from '../options/resolve-options.js';
 import { LockHandle } from './lock-handle.js';
-import { type LockLease } from './lock-lease.js';
 import { type LockKey, type LockOptions, type LockRequest, readLockRequest } from './lock-request.js';
-import { winLock } from './win-lock.js';
+import { Lock, type LockParts } from './lock.js';
 
 /** At a stop: first time for callers to release their locks, then time to release the others. */
 const RECALL_MS = 500;
@@ -27,20 +25,17 @@ type LockedFunction<T> = (lock: LockHandle) => T | Promise<T>;
  * @example `constructor(private readonly locks: LockService) {}`
  */
 export class LockService {
-  /** The held locks, each with a promise that resolves when it is released. */
-  readonly #handles = new Map<LockHandle, Promise<void>>();
-  /** Requests that have not been answered. */
-  readonly #requests = new Set<Promise<unknown>>();
+  readonly #parts: LockParts;
+  /** The held locks, each with its term. */
+  readonly #handles = new Map<LockHandle, Term>();
   readonly #closing = new AbortController();
-  readonly #known: KnownLocks;
-  #closed: Promise<void> | undefined;
 
   /** The module makes it. @internal */
   constructor(
     private readonly options: ResolvedOptions,
-    private readonly replica: Replica,
+    parts: Omit<LockParts, 'lifeMs' | 'left'>,
   ) {
-    this.#known = new KnownLocks(replica.context.clock);
+    this.#parts = { ...parts, lifeMs: options.lockExpiryMs, left: new Map() };
     // every open request listens to this signal; Node would warn about a leak
     setMaxListeners(0, this.#closing.signal);
   }
@@ -49,12 +44,12 @@ export class LockService {
    * Takes a lock. Resolves to null if another holder has it until `wait` is over. The lock is not reentrant: pass the handle down instead.
    *
    * @throws InvalidLockError for a wrong key or wrong options, or if no connection is configured
-   * @throws LockStoreError if the store does not answer: it is not known whether the lock is free
+   * @throws LockStoreError if it is not known who has the lock: the store does not answer, or was restarted less than a `lockExpiry` ago
    * @throws LocksClosedError when the application has stopped
    * @throws the reason of `signal`
    */
   async tryAcquire(key: LockKey, options?: LockOptions): Promise<LockHandle | null> {
-    return this.#tryAcquire(readLockRequest(key, options, this.options));
+    return this.#acquire(readLockRequest(key, options));
   }
 
   /**
@@ -75,8 +70,8 @@ export class LockService {
     ...args: [LockedFunction<T>] | [LockOptions | undefined, LockedFunction<T>]
   ): Promise<T> {
     const [options, fn] = args.length === 1 ? [undefined, ...args] : args;
-    const request = readLockRequest(key, options, this.options);
-    const lock = await this.#tryAcquire(request);
+    const request = readLockRequest(key, options);
+    const lock = await this.#acquire(request);
     if (lock === null) {
       const isHeldHere = [...this.#handles.keys()].some((handle) => handle.key === request.name);
       throw new LockUnavailableError(request.name, isHeldHere);
@@ -89,90 +84,38 @@ export class LockService {
   }
 
   /** Fires the signals of all held locks, releases them, and ends all waiting. For the module. @internal */
-  close(): Promise<void> {
-    this.#closed ??= this.#close();
-    return this.#closed;
+  async close(): Promise<void> {
+    const { clock } = this.#parts;
+    this.#closing.abort(new LocksClosedError());
+    const ends = [...this.#handles.values()].map(({ signal }) => new Promise<void>((end) => onAbort(signal, end)));
+    for (const handle of this.#handles.keys()) handle.lose('is given back, because the application stops');
+    await within(clock, RECALL_MS, Promise.all(ends));
+    await within(clock, GIVE_BACK_MS, Promise.all([...this.#handles.keys()].map((handle) => handle.release())));
   }
 
-  async #tryAcquire(request: LockRequest): Promise<LockHandle | null> {
-    request.signal?.throwIfAborted();
-    this.#open();
-    const acquiring = this.#acquire(request);
-    this.#requests.add(acquiring);
-    try {
-      return await acquiring;
-    } finally {
-      this.#requests.delete(acquiring);
-    }
-  }
-
-  #open(): void {
-    if (this.#closing.signal.aborted) throw new LocksClosedError();
+  async #acquire({ name, waitMs, signal }: LockRequest): Promise<LockHandle | null> {
+    signal?.throwIfAborted();
+    this.#closing.signal.throwIfAborted();
     if (this.options.connection === undefined && this.options.store === undefined)
       throw new InvalidLockError([NOWHERE]);
-    this.replica.open();
-  }
-
-  async #acquire(request: LockRequest): Promise<LockHandle | null> {
-    const { name, expiryMs, signal } = request;
-    const { known, remove } = this.#known.addUser(name, expiryMs);
+    this.#parts.replica.open();
     const stop = new LinkedAbortController(this.#closing.signal, ...(signal === undefined ? [] : [signal]));
-    try {
-      const lease = await winLock(this.replica, { ...request, known }, stop.signal);
-      const handle = lease === null ? null : this.#keep(lease);
-      const isUsable = !stop.signal.aborted && handle?.isHeld() !== false;
-      if (isUsable) return handle;
-      void handle?.release();
-      signal?.throwIfAborted();
-      if (this.#closing.signal.aborted) throw new LocksClosedError();
-      throw new LockStoreError(
-        'STORE_UNREACHABLE',
-        `the lock '${givenKey(name)}' was granted, but its lease had ended before the answer came. Try again`,
-      );
-    } finally {
-      remove();
+    const lock = Lock.of(name, this.#parts);
+    const term = await lock.acquire(waitMs, stop.signal).finally(() => {
       stop.dispose();
-    }
+    });
+    if (term !== null && !stop.signal.aborted) return this.#keep(name, lock, term);
+    if (term !== null) void lock.release(term);
+    signal?.throwIfAborted();
+    this.#closing.signal.throwIfAborted();
+    return null;
   }
 
-  /** Keeps a lock alive until it is released or lost. */
-  #keep(lease: LockLease): LockHandle {
-    const { name, expiryMs } = lease;
-    const { remove } = this.#known.addUser(name, expiryMs);
-    const stopRenewing = lease.keepAlive();
-    let givenBack: () => void = () => undefined;
-    const isGivenBack = new Promise<void>((resolve) => {
-      givenBack = resolve;
-    });
-    const handle: LockHandle = new LockHandle(name, lease, async () => {
-      stopRenewing();
-      const isConfirmed = await lease.release();
-      this.#handles.delete(handle);
-      remove();
-      givenBack();
-      return isConfirmed;
-    });
-    this.#handles.set(handle, isGivenBack);
+  #keep(name: string, lock: Lock, term: Term): LockHandle {
+    const handle = new LockHandle(name, term, () => lock.release(term));
+    this.#handles.set(handle, term);
     // a lost lock is not released here: its owner does that when the work has ended
-    lease.signal.addEventListener('abort', () => {
-      if (lease.isReleased) return;
-      this.#handles.delete(handle);
-      remove();
-    });
+    onAbort(term.signal, () => this.#handles.delete(handle));
     return handle;
-  }
-
-  async #close(): Promise<void> {
-    this.#closing.abort();
-    for (const handle of this.#handles.keys()) handle.recall();
-    await this.#waitFor(RECALL_MS, [...this.#handles.values(), ...this.#requests]);
-    await this.#waitFor(
-      GIVE_BACK_MS,
-      [...this.#handles.keys()].map((handle) => handle.release()),
-    );
-  }
-
-  async #waitFor(limitMs: number, work: readonly Promise<unknown>[]): Promise<void> {
-    if (work.length > 0) await within(this.replica.context.clock, limitMs, Promise.allSettled(work));
   }
 }

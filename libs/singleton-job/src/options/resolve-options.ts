@@ -32,10 +32,8 @@ export interface ResolvedOptions
 
 /** How leaderships even out. Tests shorten these times. */
 export interface RebalanceTimes {
-  /** A replica offers jobs at most this often. */
+  /** A replica gives away one job in this time, or in somewhat more. Without messages, it has seen each record by then. */
   readonly intervalMs: number;
-  /** How long it waits for answers. */
-  readonly answersMs: number;
   /** A job that is due sooner is not given away. */
   readonly dueMs: number;
   /** A job that has moved stays for this long. */
@@ -43,8 +41,7 @@ export interface RebalanceTimes {
 }
 
 const REBALANCE_TIMES: RebalanceTimes = Object.freeze({
-  intervalMs: 60_000,
-  answersMs: 1_000,
+  intervalMs: 11_000,
   dueMs: 5_000,
   stayMs: 600_000,
 });

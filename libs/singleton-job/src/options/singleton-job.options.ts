@@ -172,9 +172,9 @@ export interface SingletonJobOptions {
   readonly enabled?: boolean | undefined;
 
   /**
-   * True: a replica that leads many jobs gives some to replicas that lead at least two fewer, about once a minute, until they are even. It
-   * gives no job that is in a run, that is due within 5 s or that has a `lockExpiry` of its own, and no `@WhileLeader` method. A job
-   * moves at most once in ten minutes. Set it on every replica. The guide is docs/production/sizing.md.
+   * True: a replica that leads at least two jobs more than another one gives one back, about every 12 s, until they are even. It
+   * gives back no job that is in a run or due within 5 s, and no `@WhileLeader` method. A job moves at most once in ten minutes. Set it on
+   * every replica. The guide is docs/production/sizing.md.
    *
    * @default false
    */

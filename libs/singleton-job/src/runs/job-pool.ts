@@ -61,7 +61,7 @@ export class JobPool {
       this.#log = new StatusLog({ jobs: () => this.jobs, clock, log, projectName, lookEveryMs: heartbeatIntervalMs });
     }
     const jobs = () => this.#active();
-    this.#rebalancing = rebalance && new Rebalancing({ replica, clock, random: parts.random, jobs });
+    this.#rebalancing = rebalance && new Rebalancing({ replica, clock, random: parts.random, times: rebalance, jobs });
     const runners = () => this.#active().map(({ runner }) => runner);
     this.#monitor = new EventLoopMonitor({ clock, notify, runners });
     this.#slowRuns = new SharedInterval(clock, heartbeatIntervalMs);

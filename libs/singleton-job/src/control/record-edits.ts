@@ -1,0 +1,121 @@
+import { isOfNow } from '../leadership/decide.js';
+import { type Edit } from '../leadership/edit.js';
+import { type Election } from '../leadership/election.js';
+import { type Command, type Holder, type JobRecord, leaseOf, replicaOf } from '../leadership/record.js';
+import { type View } from '../leadership/view.js';
+
+/** How the leader has answered a command. */
+export interface Answer {
+  readonly outcome: string;
+  /** The leader. */
+  readonly by: string;
+  readonly record: JobRecord;
+}
+
+/** The job is paused, so no command was written. Or no replica will answer, or it is not known what became of the command. */
+export type NoAnswer = 'paused' | 'no-answer';
+
+interface EditParts {
+  readonly election: Election;
+  readonly view: View;
+}
+
+/** Asks the leader for something, and waits for its answer. */
+export class CommandEdit implements Edit<Answer | NoAnswer> {
+  /** The record was seen. */
+  wasSeen = false;
+  /** The leader when it was written. Only its term carries it out. */
+  #asked: Holder | undefined;
+  #isWritten = false;
+  #unknownOn: number | undefined;
+
+  constructor(
+    private readonly parts: EditParts,
+    private readonly command: Pick<Command, 'id' | 'action'>,
+  ) {}
+
+  resultOf(record: JobRecord, revision: number): Answer | NoAnswer | undefined {
+    const { command, holder, pausedAt } = record;
+    this.wasSeen = true;
+    if (command?.id === this.command.id && this.#asked !== undefined) {
+      this.#isWritten = true;
+      const { outcome } = command;
+      if (outcome !== undefined) return { outcome, by: replicaOf(leaseOf(this.#asked)), record };
+      return holder === this.#asked ? undefined : 'no-answer';
+    }
+    // it may have been carried out, and the next command has replaced it
+    if (this.#isWritten || (this.#unknownOn !== undefined && this.#unknownOn !== revision)) return 'no-answer';
+    if (pausedAt !== undefined && this.command.action === 'trigger') return 'paused';
+    return this.isFree(record) ? 'no-answer' : undefined;
+  }
+
+  /** It waits while the command of another caller is open. */
+  change(record: JobRecord, until: number): JobRecord | undefined {
+    const { command, holder } = record;
+    const isOpen = command?.outcome === undefined && this.parts.view.storeNow() < (command?.until ?? 0);
+    if (this.#isWritten || isOpen) return undefined;
+    this.#asked = holder;
+    return { ...record, command: { ...this.command, until } };
+  }
+
+  wasUnknown(revision: number): void {
+    this.#unknownOn = revision;
+  }
+
+  /** There is no leader, not even one that writes its record again after a restart of the store. */
+  isFree(record: JobRecord): boolean {
+    const { election, view } = this.parts;
+    return record.holder === undefined || (isOfNow(record, view) && !election.isHeld);
+  }
+}
+
+/** Stores a pause. The command beside it only says which leader has seen the pause. */
+export class PauseEdit implements Edit<Answer | NoAnswer> {
+  /** The record has shown the pause. */
+  isStored = false;
+  wasSent = false;
+
+  constructor(
+    private readonly command: CommandEdit,
+    private readonly view: View,
+  ) {}
+
+  resultOf(record: JobRecord, revision: number): Answer | NoAnswer | undefined {
+    this.isStored ||= record.pausedAt !== undefined;
+    return this.isStored ? this.command.resultOf(record, revision) : undefined;
+  }
+
+  change(record: JobRecord, until: number): JobRecord | undefined {
+    const paused = this.isStored ? record : { ...record, pausedAt: this.view.storeNow() };
+    const asked = this.command.isFree(record) ? undefined : this.command.change(paused, until);
+    this.wasSent ||= !this.isStored;
+    return asked ?? (this.isStored ? undefined : paused);
+  }
+
+  wasUnknown(revision: number): void {
+    this.command.wasUnknown(revision);
+  }
+}
+
+/** Ends a pause, and waits for a leader. */
+export class ResumeEdit implements Edit<string> {
+  /** The record has shown no pause. */
+  isStored = false;
+  wasSent = false;
+  /** It still gives the paused job back. */
+  #before: Holder | undefined;
+
+  constructor(private readonly election: Election) {}
+
+  resultOf({ pausedAt, holder }: JobRecord): string | undefined {
+    this.isStored ||= pausedAt === undefined;
+    return this.isStored && holder !== this.#before ? this.election.leader : undefined;
+  }
+
+  change(record: JobRecord): JobRecord | undefined {
+    if (this.isStored) return undefined;
+    this.wasSent = true;
+    this.#before = record.holder;
+    return { ...record, pausedAt: undefined };
+  }
+}
