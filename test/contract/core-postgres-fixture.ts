@@ -25,7 +25,7 @@ export class PostgresFixture {
   }
 
   newStore(options: Partial<PostgresStoreOptions> = {}): PostgresStore {
-    const defaults = { projectName: 'myapp', connection: this.server.url, lockExpiryMs: 10_000 };
+    const defaults = { projectName: 'myapp', connection: this.server.url };
     const store = new PostgresStore({ ...defaults, ...options });
     this.#stores.push(store);
     return store;

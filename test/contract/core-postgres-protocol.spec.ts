@@ -366,6 +366,17 @@ describe('a server', () => {
     await own.isListening(opened);
   });
 
+  it('that answered while the event loop was blocked counts as one that answered', async () => {
+    const opened = fixture.begin({ projectName: newProject(), shortestLifeMs: 800, subscribes: false });
+    const a = new SuiteClient(opened.store);
+    await a.sync({ isNewcomer: true, grant: [A] });
+    const answer = a.sync({ renew: [A] });
+    await new Promise((resolve) => setImmediate(resolve));
+    for (const endsAt = performance.now() + 500; performance.now() < endsAt;);
+    await answer;
+    expect(opened.events).toEqual(['connected']);
+  });
+
   it('that ends the connection for hints costs no request', async () => {
     const projectName = newProject();
     const opened = await fixture.connect({ projectName });

@@ -1,6 +1,6 @@
 import { type MemoryData } from '../../libs/singleton-job/src/store/memory.js';
 import { command, pause, resume } from './commands.js';
-import { type SimulatedProcess } from './simulated-process.js';
+import { type SimulatedProcess, type Standstill } from './simulated-process.js';
 import { type Fault, type FaultOf } from './story.js';
 import { type World } from './world.js';
 
@@ -15,9 +15,7 @@ type Happen<Kind extends Fault['kind']> = (world: World, fault: FaultOf<Kind>, o
 /** What each fault does. */
 const HAPPEN: { readonly [Kind in Fault['kind']]: Happen<Kind> } = {
   // ---- the store
-  restart: (world, fault) => {
-    restart(world, fault);
-  },
+  restart,
   flush: ({ server, rules }) => {
     const before = server.snapshot();
     server.loseData();
@@ -61,15 +59,9 @@ const HAPPEN: { readonly [Kind in Fault['kind']]: Happen<Kind> } = {
   },
 
   // ---- one process
-  block: (world, { at, ms }, one) => {
-    if (one.stand('blocked', ms)) world.faultUntil(at + ms);
-  },
-  freeze: (world, { at, ms }, one) => {
-    if (one.stand('stopped', ms)) world.faultUntil(at + ms);
-  },
-  suspend: (world, { at, ms }, one) => {
-    if (one.stand('suspended', ms)) world.faultUntil(at + ms);
-  },
+  block: stand('blocked'),
+  freeze: stand('stopped'),
+  suspend: stand('suspended'),
   wall: (_world, { ms }, one) => {
     one.stepWall(ms);
   },
@@ -103,19 +95,10 @@ const HAPPEN: { readonly [Kind in Fault['kind']]: Happen<Kind> } = {
   },
 
   // ---- callers
-  pause: (world, fault, one) => {
-    steer(world, fault, one);
-  },
-  resume: (world, fault, one) => {
-    steer(world, fault, one);
-  },
-  trigger: (world, fault, one) => {
-    order(world, fault, one);
-  },
-  'step-down': (world, fault, one) => {
-    world.faultUntil(fault.at + 2_300);
-    order(world, fault, one);
-  },
+  pause: steer,
+  resume: steer,
+  trigger: order,
+  'step-down': order,
   lock: (world, fault, one) => {
     const acquired = fault.isLast ? world.rules.lastLock() : (): void => {};
     act(one, () => {
@@ -149,6 +132,12 @@ function act(one: SimulatedProcess, what: () => unknown): void {
   });
 }
 
+function stand(how: Standstill) {
+  return (world: World, { at, ms }: { readonly at: number; readonly ms: number }, one: SimulatedProcess): void => {
+    if (one.stand(how, ms)) world.faultUntil(at + ms);
+  };
+}
+
 function steer(world: World, { kind, name }: FaultOf<'pause' | 'resume'>, one: SimulatedProcess): void {
   const { replica, jobs } = one;
   act(one, async () => {
@@ -162,6 +151,7 @@ function steer(world: World, { kind, name }: FaultOf<'pause' | 'resume'>, one: S
 
 function order(world: World, { kind, name }: FaultOf<'trigger' | 'step-down'>, one: SimulatedProcess): void {
   const { replica, jobs } = one;
+  if (kind === 'step-down') world.faultUntil(world.t + 2_300);
   act(one, async () => {
     const job = jobs.get(name);
     if (job === undefined || replica.view.isEmpty) return;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from 'pg';
-import { asLockStoreError } from '../../libs/singleton-job/src/base/errors/lock-store.error.js';
+import { asLockStoreError, type LockStoreError } from '../../libs/singleton-job/src/base/errors/lock-store.error.js';
 import { PostgresStore } from '../../libs/singleton-job/src/store/postgres/postgres-store.js';
 import { SLACK_MS } from '../../tools/replicas/busy-machine.js';
 import { PostgresServer } from '../../tools/replicas/postgres/postgres-server.js';
@@ -11,7 +11,7 @@ import { until } from '../../tools/replicas/until.js';
 interface Answer {
   readonly at: number;
   /** Undefined: the heartbeat was confirmed. */
-  readonly error: Error | undefined;
+  readonly error: LockStoreError | undefined;
 }
 
 /** A replica that does nothing but send heartbeats, with what became of each. */
@@ -26,7 +26,7 @@ class Heartbeats implements AsyncDisposable {
     readonly lockExpiryMs: number,
   ) {
     const connection = `postgresql://postgres@127.0.0.1:${String(port)}/postgres`;
-    this.#store = new PostgresStore({ projectName: 'shop', connection, lockExpiryMs });
+    this.#store = new PostgresStore({ projectName: 'shop', connection, shortestLifeMs: lockExpiryMs });
     this.#store.open();
     this.#working = this.#work();
   }
@@ -174,6 +174,8 @@ describe.each([10_000, 800])('with a lockExpiry of %i ms,', (lockExpiryMs) => {
     expect(replica.failedAfter(beginsAt)?.error?.message).toMatch(/no answer within/);
     expect(most.connections).toBeLessThanOrEqual(5);
     expect(most.waiting).toBeLessThanOrEqual(3);
+    // three soon after each other, then one every 5 s
+    expect(replica.answers.filter(({ error }) => error?.wasSent === true).length).toBeLessThanOrEqual(7);
     const { at } = replica.confirmedAfter(endsAt) ?? { at: Infinity };
     expect(at - endsAt).toBeLessThan(5_000 + replica.intervalMs + SLACK_MS);
   });

@@ -3,6 +3,7 @@ import {
   Controller,
   Inject,
   Injectable,
+  mixin,
   Module,
   type ModuleMetadata,
   Scope,
@@ -315,6 +316,20 @@ describe('the application does not start with', () => {
     expect(await problemsOf(startDisabled({ providers: [job('price-tick')] }))).toEqual([]);
   });
 
+  it('a class with a name of mixin(), unless the job has a name', async () => {
+    const job = (name?: string): Type => {
+      class PricesMixin {
+        @FixedRate('1s', { name })
+        tick(): void {}
+      }
+      return mixin(PricesMixin);
+    };
+
+    expect(await problemsOf(startDisabled({ providers: [job()] }))).toMatchSnapshot();
+    expect(await problemsOf(startDisabled({ providers: [job('price-tick'), job('quotes')] }))).toEqual([]);
+    expect(await problemsOf(startDisabled({ providers: [job('tick'), job('tick')] }))).toMatchSnapshot();
+  });
+
   it('with the form of its decorator', async () => {
     class t {
       @WhileLeader()
@@ -327,13 +342,13 @@ describe('the application does not start with', () => {
 
 describe('a class without a name', () => {
   it('cannot give its job a name', async () => {
-    class Prices {
+    class Base {
       @FixedRate('1s')
       tick(): void {}
     }
-    Reflect.defineProperty(Prices, 'name', { value: '' });
+    const anonymous = (() => class extends Base {})();
 
-    expect(await problemsOf(startDisabled({ providers: [Prices] }))).toMatchSnapshot();
+    expect(await problemsOf(startDisabled({ providers: [anonymous] }))).toMatchSnapshot();
   });
 });
 

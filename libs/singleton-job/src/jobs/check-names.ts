@@ -34,7 +34,8 @@ function groupByName(methods: readonly FoundMethod[]): ReadonlyMap<string, reado
 function duplicateFix(found: readonly FoundMethod[]): string {
   const [first, ...others] = found;
   const className = first?.className ?? '';
-  if (others.every(({ location }) => location === first?.location)) {
+  // two classes that a function made have the same location
+  if (others.every(({ location, metadata }) => location === first?.location && metadata === first.metadata)) {
     if (others.every(({ module }) => module === first?.module)) {
       return `make one of the tokens an alias, as in { provide: …, useExisting: ${className} }, or name the classes apart`;
     }

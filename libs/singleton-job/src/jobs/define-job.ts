@@ -19,7 +19,7 @@ import { jitteredCron, jitteredRate } from '../schedule/jitter.js';
 import { whileLeader } from '../schedule/while-leader.js';
 import { InvalidScheduleError } from '../schedule/invalid-schedule.error.js';
 import { type AnySchedule, type CronSchedule } from '../schedule/schedule.js';
-import { hasLastingName, type FoundMethod } from './found-method.js';
+import { type FoundMethod } from './found-method.js';
 import { type Job } from './job.js';
 
 /** Checks a job with its overrides. Undefined: there were mistakes, which are noted with their places. */
@@ -91,18 +91,17 @@ function readDeclared(method: FoundMethod, metadata: JobMetadata, problems: stri
 }
 
 /** Notes why a job without a `name` option has no name. */
-function checkNameless({ name, location, className }: FoundMethod, at: Place, kind: AnySchedule['kind']): void {
+function checkNameless(method: FoundMethod, at: Place, kind: AnySchedule['kind']): void {
+  const { name, location, className, whyNameless } = method;
   if (name !== undefined) return;
   const fix = `name the job, as in ${kind === 'while-leader' ? "@WhileLeader('order-feed')" : "{ name: 'price-tick' }"}`;
   if (className === undefined) {
     JOB_OPTIONS.name.read(undefined, at);
-  } else if (hasLastingName(className)) {
+  } else if (whyNameless === undefined) {
     at.note(`must be given, got undefined while '${location}' cannot be a name: ${fix}`);
   } else {
-    const what =
-      className === '' ? 'the class has no name' : `the class name '${className}' looks like that of a minifier`;
-    const why = `${what}, and the name of the job must be the same on all replicas`;
-    at.note(`must be given, got undefined: ${why}: ${fix}`);
+    const rule = 'the name of the job must be the same on all replicas';
+    at.note(`must be given, got undefined: ${whyNameless}, and ${rule}: ${fix}`);
   }
 }
 

@@ -1,9 +1,10 @@
-import { type JobMetadata, recordedJobs } from './job-metadata.js';
+import { whyNotLasting } from './class-name.js';
+import { declaredClassName, type JobMetadata, recordedJobs } from './job-metadata.js';
 import { type JobRun } from './job-run.js';
 import { isRecord } from '../options/describe-value.js';
 import { isName } from '../options/names.js';
 import { isOfNestSchedule } from './nest-schedule.js';
-import { classOf, descriptorOf } from './prototype.js';
+import { classNameOf, classOf, descriptorOf } from './prototype.js';
 
 /** A decorated member or a registration that was found, and is not checked yet. */
 export interface FoundMethod {
@@ -17,6 +18,8 @@ export interface FoundMethod {
   readonly mistake?: string | undefined;
   /** The class of the instance. A registration has no class and no module. */
   readonly className?: string;
+  /** Why its class cannot name it. Undefined: the class can. */
+  readonly whyNameless?: string | undefined;
   readonly module?: { readonly name: string } | undefined;
   readonly invoke: (run: JobRun) => unknown;
 }
@@ -34,14 +37,17 @@ export interface ProviderRef {
 /** The decorated members of a provider, its own and inherited ones. Only the prototype is read, and no getter is called. */
 export function foundMethodsOf(provider: ProviderRef): readonly FoundMethod[] {
   const { prototype, module } = provider;
-  const { name: className } = classOf(prototype);
+  const declared = declaredClassName(prototype);
+  const className = declared ?? classNameOf(prototype);
+  const whyNameless = whyNotLasting(classNameOf(prototype), declared);
   return [prototype, classOf(prototype)].flatMap((target) =>
     [...recordedJobs(target)].map(([member, metadata]) => {
       const location = [className || '(anonymous class)', ...(isOfClass(member) ? [] : [String(member)])].join('.');
       const mistake =
         decoratorMistake(metadata, target, member) ?? scopeMistake(provider, metadata[0]?.decorator ?? '', 'job');
-      const name = mistake === undefined ? nameOf(className, location, metadata) : undefined;
-      return { location, metadata, name, mistake, className, module, invoke: callOf(provider, member) };
+      const name = mistake === undefined ? nameOf(location, whyNameless, metadata) : undefined;
+      const invoke = callOf(provider, member);
+      return { location, metadata, name, mistake, className, whyNameless, module, invoke };
     }),
   );
 }
@@ -64,15 +70,14 @@ export function givenName(metadata: JobMetadata | undefined): unknown {
   return isRecord(metadata?.options) ? metadata.options['name'] : undefined;
 }
 
-/** Whether a class name is not from a minifier, which may give another name in the next build. */
-export function hasLastingName(className: string): boolean {
-  return className.length > 2;
-}
-
-function nameOf(className: string, location: string, [metadata]: readonly JobMetadata[]): string | undefined {
+function nameOf(
+  location: string,
+  whyNameless: string | undefined,
+  [metadata]: readonly JobMetadata[],
+): string | undefined {
   const given = givenName(metadata);
   if (given !== undefined) return isName(given) ? given : undefined;
-  return hasLastingName(className) && isName(location) ? location : undefined;
+  return whyNameless === undefined && isName(location) ? location : undefined;
 }
 
 function decoratorMistake(

@@ -1,5 +1,6 @@
 import 'reflect-metadata';
 import { type ScheduleKind } from '../base/events/run-info.js';
+import { classNameOf } from './prototype.js';
 
 /** The raw arguments of a decorator. They are checked at start-up, and all mistakes are reported at once. */
 export interface JobMetadata {
@@ -17,6 +18,7 @@ export interface JobMetadata {
 // registered, so that two copies of this package find each other's jobs.
 const JOBS = Symbol.for('nestjs-singleton-job:jobs');
 const MEMBERS = Symbol.for('nestjs-singleton-job:members');
+const CLASS_NAME = Symbol.for('nestjs-singleton-job:class-name');
 
 /** Records a decorator of a member of `target`: a prototype, or a class if the member is static. */
 export function recordJob(target: object, member: string | symbol, metadata: JobMetadata): void {
@@ -25,8 +27,14 @@ export function recordJob(target: object, member: string | symbol, metadata: Job
   Reflect.defineMetadata(JOBS, [...(own ?? []), Object.freeze(metadata)], target, member);
   // one set for all of them: a copy for each would cost 36 MB for a class of 1,000 jobs
   const members = ownMembers(target);
+  if (members.size === 0) Reflect.defineMetadata(CLASS_NAME, classNameOf(target), target);
   members.add(member);
   Reflect.defineMetadata(MEMBERS, members, target);
+}
+
+/** The name of the class when its first member was decorated. Undefined: none of its own members is decorated. */
+export function declaredClassName(prototype: object): string | undefined {
+  return Reflect.getOwnMetadata(CLASS_NAME, prototype) as string | undefined;
 }
 
 /** Every decorated member of `target` and its base classes, with the decorators of its last declaration. */

@@ -13,6 +13,12 @@ export function classOf(prototype: object): { readonly name: string } {
   return typeof constructor === 'function' ? constructor : Object;
 }
 
+/** Its name. Empty: it has none, or a static member that is called `name` and is no text. */
+export function classNameOf(prototype: object): string {
+  const { name }: { readonly name: unknown } = classOf(prototype);
+  return typeof name === 'string' ? name : '';
+}
+
 /** A prototype and those that it inherits from. */
 export function* levelsOf(prototype: object): Generator<object> {
   for (let level: object | null = prototype; level !== null; level = Object.getPrototypeOf(level) as object | null) {

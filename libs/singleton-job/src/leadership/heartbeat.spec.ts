@@ -35,50 +35,29 @@ describe('the interval of heartbeats', () => {
 });
 
 describe('a heartbeat', () => {
-  it('leaves at once, and then every interval', async () => {
-    const { clock, read, dueAt } = setup();
+  it('leaves at once, and then every interval, whatever else leaves', async () => {
+    const { clock, heartbeat, read, dueAt } = setup(['job']);
     expect(dueAt()).toBe(-Infinity);
-    read();
-    await clock.advance(100);
-    expect(dueAt()).toBe(INTERVAL_MS);
-  });
-
-  it('leaves every interval, whatever else leaves', async () => {
-    const { clock, heartbeat, read, dueAt } = setup();
-    read();
-    await clock.advance(1_000);
-    heartbeat.wish('job');
-    read();
-    expect(dueAt()).toBe(INTERVAL_MS);
-  });
-
-  it('reads a third of the names, so that each is read once in three intervals', async () => {
-    const { clock, read } = setup(numbered(7));
-    const thirds: (readonly string[])[] = [];
-    for (let turn = 0; turn < 4; turn++) {
-      thirds.push(read());
-      await clock.advance(INTERVAL_MS);
-    }
-    expect(thirds.slice(0, 3).flat()).toEqual(numbered(7));
-    expect(thirds.map(({ length }) => length)).toEqual([3, 3, 1, 3]);
-  });
-
-  it('reads no third before its time', async () => {
-    const { clock, heartbeat, read } = setup(numbered(3));
     read();
     await clock.advance(1_000);
     heartbeat.wish('other');
     expect(read()).toEqual(['other']);
+    expect(dueAt()).toBe(INTERVAL_MS);
   });
 
-  it('reads 400 names at most in its turn', async () => {
-    const { clock, read } = setup(numbered(1_500));
-    const read4 = [];
-    for (let turn = 0; turn < 4; turn++) {
-      read4.push(...read());
+  it.each([
+    ['a third of the names, so that each is read once in three intervals', 7, [3, 3, 1]],
+    ['400 names at most in its turn', 1_500, [400, 400, 400, 300]],
+  ])('reads %s', async (_rule, count, turns) => {
+    const { clock, read } = setup(numbered(count));
+    const names: (readonly string[])[] = [];
+    while (names.length < turns.length) {
+      names.push(read());
       await clock.advance(INTERVAL_MS);
     }
-    expect(read4).toEqual(numbered(1_500));
+    expect(names.flat()).toEqual(numbered(count));
+    expect(names.map(({ length }) => length)).toEqual(turns);
+    expect(read()[0]).toBe('job-0');
   });
 
   it('reads the doubtful names each time', () => {

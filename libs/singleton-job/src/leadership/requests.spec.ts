@@ -47,42 +47,26 @@ describe('the requests of a replica', () => {
     expect(world.record('job-2')?.lastScheduledAt).toBe(1);
   });
 
-  it('are one at once for what must be saved, which is known when the record has it', async () => {
-    const [a] = await world.leaderAndFollower();
-    a.job.term.set({ lastScheduledAt: 1 });
-    const saved = a.job.term.save({ schedule: 's' });
-    await world.clock.advance(0);
-    await expect(saved).resolves.toBe(true);
-    expect(world.record()).toMatchObject({ lastScheduledAt: 1, schedule: 's' });
-  });
-
   it('note nothing in the store, and keep no lease, where a replica only reads', async () => {
     const a = world.add('a');
     const read = a.replica.read(['job'], 5_000);
     await world.clock.advance(10_000);
     await expect(read).resolves.toEqual(new Map([['job', { revision: 0, value: undefined }]]));
     expect(world.server.snapshot()).toMatchObject({ noted: undefined, leases: new Map() });
-  });
-
-  it('end a read without an answer at its limit', async () => {
-    const a = world.add('a');
     a.store.isCut = true;
-    const read = a.replica.read(['job'], 5_000);
+    const unanswered = a.replica.read(['job'], 5_000);
     await world.clock.advance(5_000);
-    await expect(read).resolves.toBeUndefined();
+    await expect(unanswered).resolves.toBeUndefined();
   });
 
   it('keep one lease for each life among the jobs, and follow the shortest', async () => {
-    const a = world.add('a');
-    a.compete('job');
+    const a = await world.leader();
     a.compete('short', 'job', 800);
     await world.clock.advance(0);
     a.store.syncs = [];
     await world.clock.advance(1_000);
-    expect(a.store.syncs.map(({ renew, grant }) => [renew, grant])).toEqual(
-      Array(5).fill([['a.1@10000', 'a.2@800'], []]),
-    );
-    expect(world.story).toEqual(['0 a gained job: first', '0 a gained short: first']);
+    expect(a.store.syncs.map(({ renew }) => renew)).toEqual(Array(5).fill(['a.1@10000', 'a.2@800']));
+    expect(world.story).toEqual(['10 a gained short: first']);
   });
 
   it('read each record once a second while no messages arrive', async () => {
@@ -164,32 +148,16 @@ describe('a write', () => {
 
 describe('a lock', () => {
   it('that is free is taken without a look at it', async () => {
-    const a = world.add('a');
-    a.compete('job');
-    await world.clock.advance(0);
+    const a = await world.leader();
     a.store.syncs = [];
+    let looks: number | undefined;
     a.store.onWrite = (carryOut) => {
-      expect(a.store.syncs).toEqual([]);
+      looks = a.store.syncs.length;
       return carryOut();
     };
     const lock = a.compete('lock', 'lock');
     await world.clock.advance(0);
-    expect(lock.term.isValid()).toBe(true);
-  });
-
-  it('that is held by another is not taken before it is released', async () => {
-    const [a, b] = ['a', 'b'].map((id) => world.add(id));
-    const [first, second] = [a, b].map((one) => one?.compete('lock', 'lock'));
-    await world.clock.advance(5_000);
-    void first?.election.withdraw('unregistered');
-    await world.clock.advance(0);
-    expect(world.story).toEqual([
-      '0 a gained lock: first',
-      '5000 a released lock: unregistered',
-      '5000 b gained lock: released',
-    ]);
-    const { fencingToken } = second?.term ?? {};
-    expect(world.record('lock')).toMatchObject({ fencingToken });
+    expect([looks, lock.term.isValid()]).toEqual([0, true]);
   });
 
   it('that is held for longer than 8 h is written again, so that it is not forgotten', async () => {
@@ -197,10 +165,10 @@ describe('a lock', () => {
     const a = world.add('a', { lifeMs });
     a.compete('lock', 'lock', lifeMs);
     await world.clock.advance(8 * 3_600_000);
-    expect(a.store.writes.flatMap(({ writes }) => writes.map(({ forgetAfterMs }) => forgetAfterMs))).toEqual([
-      86_400_000, 86_400_000,
-    ]);
+    const writes = a.store.writes.flatMap((request) => request.writes);
+    expect(writes.map(({ forgetAfterMs = 0 }) => forgetAfterMs / 3_600_000)).toEqual([24, 24]);
   });
+
   it('leaves its fencing token', async () => {
     const a = world.add('a');
     const lock = a.compete('lock', 'lock');

@@ -7,7 +7,8 @@ export type Overlap = 'skip' | 'cancel-other';
 interface AnyJobOptions {
   /**
    * The name of the job in keys, logs and `jobs` overrides. No braces, colons, slashes or spaces. Replicas that use different names run
-   * two different jobs: if you change the name, both run during a rolling deploy.
+   * two different jobs: if you change the name, both run during a rolling deploy. Required in a class that is named at run time, as by
+   * `mixin()`.
    *
    * @default `Class.method`
    */

@@ -29,7 +29,7 @@ DECLARE
 BEGIN
   -- before the leases: the lease of a holder that is read here cannot be missing there because it is new
   SELECT json_object_agg(name, json_build_object('revision', revision, 'value', value)) INTO found
-  FROM {schema}.records WHERE project = a_project AND name = ANY (names) AND coalesce(forget_at > now, true);
+  FROM {schema}.records JOIN unnest(names) name USING (name) WHERE project = a_project AND coalesce(forget_at > now, true);
   SELECT * INTO noted FROM {schema}.incarnations WHERE project = a_project;
   IF noted.server IS DISTINCT FROM this_server AND cardinality(renewed || granted) > 0 THEN
     INSERT INTO {schema}.incarnations VALUES (a_project, this_server, {schema}.clock_1(), is_newcomer) ON CONFLICT DO NOTHING;
@@ -60,17 +60,16 @@ BEGIN
       'since', coalesce(noted.since, 0), 'isFirst', coalesce(noted.is_first, false)));
 END $$;
 
--- Answers with the new revision of each record that was written, by its place in the request.
+-- Answers with the new revisions of the records that were written, by their names.
 CREATE FUNCTION {schema}.compare_and_set_1(
   a_project text, incarnation text, until double precision, names text[], revisions bigint[], new_values text[], forget_after bigint[]
 ) RETURNS json LANGUAGE plpgsql VOLATILE SET lock_timeout = '1s' AS $$
 DECLARE
   this_server text := {schema}.server_1();
-  own text[];
   now bigint;
   written json;
 BEGIN
-  own := ARRAY(SELECT name FROM {schema}.records WHERE project = a_project AND name = ANY (names) ORDER BY name FOR UPDATE SKIP LOCKED);
+  PERFORM FROM {schema}.records WHERE project = a_project AND name = ANY (names) ORDER BY name FOR UPDATE SKIP LOCKED;
   now := {schema}.clock_1();
   IF now >= until OR NOT EXISTS (SELECT FROM {schema}.incarnations
     WHERE project = a_project AND server = this_server AND server || '/' || since = incarnation) THEN RETURN '{}'; END IF;
@@ -80,16 +79,15 @@ BEGIN
       WITH ORDINALITY AS w (name, if_revision, new_value, life, place) ORDER BY name, place
   ), changed AS (
     UPDATE {schema}.records r SET revision = greatest(r.revision + 1, now), value = new_value, forget_at = now + life
-    FROM wanted w WHERE r.project = a_project AND r.name = w.name AND r.name = ANY (own)
-      AND if_revision = CASE WHEN r.forget_at <= now THEN 0 ELSE r.revision END
+    FROM (SELECT w.* FROM wanted w JOIN {schema}.records USING (name) WHERE project = a_project FOR UPDATE OF records SKIP LOCKED) w
+    WHERE r.project = a_project AND r.name = w.name AND if_revision = CASE WHEN r.forget_at <= now THEN 0 ELSE r.revision END
     RETURNING r.name, r.revision
   ), made AS (
-    INSERT INTO {schema}.records SELECT a_project, name, now, new_value, now + life
-    FROM wanted WHERE if_revision = 0 AND name <> ALL (own) ORDER BY name
-    ON CONFLICT DO NOTHING RETURNING name, revision
+    INSERT INTO {schema}.records SELECT a_project, name, now, new_value, now + life FROM wanted w
+    WHERE if_revision = 0 AND NOT EXISTS (SELECT FROM {schema}.records r WHERE project = a_project AND r.name = w.name)
+    ORDER BY name ON CONFLICT DO NOTHING RETURNING name, revision
   )
-  SELECT json_object_agg(place, revision) INTO written
-  FROM wanted JOIN (SELECT * FROM changed UNION ALL SELECT * FROM made) w USING (name);
+  SELECT json_object_agg(name, revision) INTO written FROM (SELECT * FROM changed UNION ALL SELECT * FROM made) w;
 
   DELETE FROM {schema}.records WHERE project = a_project AND name IN (
     SELECT name FROM {schema}.records WHERE project = a_project AND forget_at <= now LIMIT 1000 FOR UPDATE SKIP LOCKED);

@@ -17,7 +17,7 @@ export interface PostgresConfig {
   readonly password?: string | undefined;
   /** As in `pg`: `true`, or options of TLS. @default no TLS */
   readonly ssl?: unknown;
-  /** How long it may take to connect, at most half of `lockExpiry`. @default a fifth of `lockExpiry`, 2 s at most */
+  /** How long it may take to connect, at most a third of `lockExpiry`. @default a fifth of `lockExpiry`, 2 s at most */
   readonly connectionTimeoutMillis?: number | undefined;
 }
 
@@ -48,13 +48,16 @@ export interface PostgresClient extends EventEmitter {
 }
 
 /** Creates a client that is not connected. The only place that loads `pg`. */
-export async function newClient(connection: PostgresConnectionOptions, lockExpiryMs: number): Promise<PostgresClient> {
+export async function newClient(
+  connection: PostgresConnectionOptions,
+  shortestLifeMs: number,
+): Promise<PostgresClient> {
   const Client = await loadClient();
   const config = configOf(connection);
   const given = Number(Reflect.get(config, 'connectionTimeoutMillis'));
   return new Client({
     ...config,
-    connectionTimeoutMillis: given > 0 ? Math.min(given, lockExpiryMs / 2) : Math.min(2_000, lockExpiryMs / 5),
+    connectionTimeoutMillis: given > 0 ? Math.min(given, shortestLifeMs / 3) : Math.min(2_000, shortestLifeMs / 5),
     keepAlive: true,
     keepAliveInitialDelayMillis: 5_000,
     // the only parameter of the start that a pooler lets pass

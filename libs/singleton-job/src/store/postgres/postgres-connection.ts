@@ -11,7 +11,7 @@ export interface ConnectionSettings {
   /** `step` is what was sent. Undefined: there is no connection. */
   readonly toError: (error: unknown, step?: string) => LockStoreError;
   /** How long nothing may arrive while a request waits for its answer. */
-  readonly silenceMs: number;
+  readonly silenceMs: () => number;
   /** How long to wait after so many failed attempts in a row. */
   readonly reconnectDelayMs: (failures: number) => number;
 }
@@ -80,7 +80,8 @@ export class PostgresConnection {
     if (client === undefined || this.#state !== 'ready') throw this.#notConnected();
     try {
       const answer = await task((text, values) => this.#send(client, text, values));
-      this.#timeouts = 0;
+      // a check says nothing of commits that wait for a standby
+      if (step !== 'check') this.#timeouts = 0;
       return answer;
     } catch (error: unknown) {
       // the request knows only that the connection ended; the connection knows why
@@ -123,16 +124,17 @@ export class PostgresConnection {
   async #send(client: PostgresClient, text: string, values?: readonly unknown[]): Promise<readonly Row[]> {
     if (client !== this.#client) throw this.#notConnected();
     const { stream } = client.connection;
+    const silenceMs = this.settings.silenceMs();
     let timer: NodeJS.Timeout | undefined;
     let turn: NodeJS.Immediate | undefined;
     const watch = (): void => {
       const { bytesRead } = stream;
       const look = (): void => {
-        if (stream.bytesRead === bytesRead) this.#timeOut(client);
+        if (stream.bytesRead === bytesRead) this.#timeOut(client, silenceMs);
         else watch();
       };
       // after a blocked event loop it reads once more before it looks
-      timer = setTimeout(() => (turn = setImmediate(look)), this.settings.silenceMs);
+      timer = setTimeout(() => (turn = setImmediate(look)), silenceMs);
     };
     watch();
     try {
@@ -143,8 +145,7 @@ export class PostgresConnection {
     }
   }
 
-  #timeOut(client: PostgresClient): void {
-    const { silenceMs } = this.settings;
+  #timeOut(client: PostgresClient, silenceMs: number): void {
     cancelQuery(client);
     this.#timeouts += 1;
     const delayMs = this.#timeouts < MOST_TIMEOUTS ? undefined : TIMEOUT_DELAY_MS;

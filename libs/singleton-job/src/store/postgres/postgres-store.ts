@@ -20,14 +20,14 @@ export interface PostgresStoreOptions {
   readonly connection: PostgresConnectionOptions;
   /** Called for each new client. @default every client has `connection` */
   readonly readConnection?: (() => Promise<PostgresConnectionOptions>) | undefined;
-  /** The shortest life of a lease. It says how soon a silent connection is replaced. */
-  readonly lockExpiryMs: number;
   /** Where the tables and functions are. @default 'singleton_job' */
   readonly schema?: string | undefined;
   /** Whether the store creates what is missing in the schema. @default true */
   readonly migrate?: boolean | undefined;
   /** False: it receives no hints, and has one connection. Enough for heartbeats. @default true */
   readonly subscribes?: boolean;
+  /** The shortest life of a lease. It says how soon a silent connection is replaced. @default 10_000 */
+  readonly shortestLifeMs?: number;
   /** For the delays between two attempts to connect. In [0, 1). @default Math.random */
   readonly random?: () => number;
 }
@@ -40,6 +40,8 @@ type SyncAnswer = Pick<SyncResult, 'time' | 'incarnation'> & {
 /** Leases and records in PostgreSQL 13 or later: one connection for requests, and while that one is open, one that listens. */
 export class PostgresStore implements Store {
   readonly name = 'PostgreSQL';
+  /** The shortest life of a lease. It may change at any time. */
+  shortestLifeMs: number;
   readonly #listeners = new Listeners();
   readonly #schema: string;
   readonly #channel: string;
@@ -49,8 +51,15 @@ export class PostgresStore implements Store {
   #setsIsolation = false;
 
   constructor(private readonly options: PostgresStoreOptions) {
-    const { projectName, schema = 'singleton_job', migrate = true, subscribes = true } = options;
+    const {
+      projectName,
+      schema = 'singleton_job',
+      migrate = true,
+      subscribes = true,
+      shortestLifeMs = 10_000,
+    } = options;
     this.#schema = schema;
+    this.shortestLifeMs = shortestLifeMs;
     // a channel is a name, of at most 63 bytes
     const hash = createHash('sha256').update(`${schema}:${projectName}`).digest('hex');
     this.#channel = `singleton_job_${hash.slice(0, 32)}`;
@@ -80,7 +89,7 @@ export class PostgresStore implements Store {
   }
 
   async compareAndSet({ incarnation, until, writes }: CasRequest): Promise<readonly (number | undefined)[]> {
-    const revisions = await this.#call<Readonly<Record<string, number>>>('compare_and_set', [
+    const written = await this.#call<Readonly<Record<string, number>>>('compare_and_set', [
       incarnation,
       until,
       writes.map(({ name }) => name),
@@ -88,7 +97,13 @@ export class PostgresStore implements Store {
       writes.map(({ value }) => value),
       writes.map(({ forgetAfterMs }) => forgetAfterMs),
     ]);
-    return writes.map((_write, index) => revisions[String(index + 1)]);
+    const revisions = new Map(Object.entries(written));
+    return writes.map(({ name }) => {
+      const revision = revisions.get(name);
+      // of two writes with one name only the first was tried
+      revisions.delete(name);
+      return revision;
+    });
   }
 
   async publish(names: readonly string[] | '*'): Promise<void> {
@@ -129,18 +144,13 @@ export class PostgresStore implements Store {
     });
   }
 
-  #settings({
-    connection,
-    readConnection,
-    lockExpiryMs,
-    random = Math.random,
-  }: PostgresStoreOptions): ConnectionSettings {
-    const read = readConnection ?? (() => Promise.resolve(connection));
+  #settings({ connection, readConnection, random = Math.random }: PostgresStoreOptions): ConnectionSettings {
     return {
-      create: async () => newClient(await read(), lockExpiryMs),
+      create: async () => newClient((await readConnection?.()) ?? connection, this.shortestLifeMs),
       toError: (error, step) => postgresError(error, { schema: this.#schema, role: this.#role, step }),
-      silenceMs: Math.min(1_500, lockExpiryMs / 5),
-      reconnectDelayMs: (failures) => Math.min(50 * 2 ** failures, lockExpiryMs / 20, 1_000) * (0.5 + random() / 2),
+      silenceMs: () => Math.min(1_500, this.shortestLifeMs / 5),
+      reconnectDelayMs: (failures) =>
+        Math.min(50 * 2 ** failures, this.shortestLifeMs / 20, 1_000) * (0.5 + random() / 2),
     };
   }
 }

@@ -1,22 +1,14 @@
 import { FUNCTIONS } from './functions.js';
 
-/** What a version of the library adds to the database. */
-interface Step {
-  /** A function that only this step creates. Where it is, the step was carried out. */
-  readonly creates: string;
-  readonly sql: string;
-}
-
 /**
- * All that the library needs in the database. A step is never changed once it is published: replicas of two versions run side by side during
+ * All that the library needs in the database, in steps. Each has the name of a function that only it creates: where that is, the step was
+ * carried out. A step is never changed once it is published: replicas of two versions run side by side during
  * each deploy. What a later version needs is a further step, with functions of a new name.
  *
  * Times are milliseconds since the epoch by the clock of the server. `fillfactor` leaves room for the next version of a row on its page.
  */
-const STEPS: readonly Step[] = [
-  {
-    creates: 'compare_and_set_1',
-    sql: `
+const STEPS = {
+  compare_and_set_1: `
 CREATE TABLE {schema}.incarnations (project text PRIMARY KEY, server text NOT NULL, since bigint NOT NULL, is_first boolean NOT NULL);
 CREATE TABLE {schema}.leases (
   project text, id text, life bigint NOT NULL, ends_at bigint NOT NULL, PRIMARY KEY (project, id)
@@ -26,11 +18,10 @@ CREATE TABLE {schema}.records (
 ) WITH (fillfactor = 70);
 CREATE INDEX ON {schema}.records (project, forget_at) WHERE forget_at IS NOT NULL;
 ${FUNCTIONS}`,
-  },
-];
+};
 
 /** The functions of a complete schema, one for each step. */
-export const STEP_FUNCTIONS = STEPS.map(({ creates }) => creates);
+export const STEP_FUNCTIONS = Object.keys(STEPS);
 
 /**
  * The SQL that brings a PostgreSQL to the newest version of the schema, for teams that run their migrations themselves: see the option
@@ -40,7 +31,9 @@ export const STEP_FUNCTIONS = STEPS.map(({ creates }) => creates);
  * @example `await client.query(postgresMigrations())`
  */
 export function postgresMigrations(schema = 'singleton_job'): string {
-  const steps = STEPS.map(({ creates, sql }) => `IF to_regproc('{schema}.${creates}') IS NULL THEN ${sql} END IF;`);
+  const steps = Object.entries(STEPS).map(
+    ([name, sql]) => `IF to_regproc('{schema}.${name}') IS NULL THEN ${sql} END IF;`,
+  );
   return `DO $migration$ BEGIN
 -- one replica at a time, and none waits behind a reader of these tables
 PERFORM set_config('lock_timeout', '200ms', true), pg_advisory_xact_lock(hashtext('nestjs-singleton-job'), hashtext('${schema}'));

@@ -202,11 +202,18 @@ export class CoreReplicas {
     return { replica, store, compete };
   }
 
-  /** A replica that leads the job at once, and one that follows. */
-  async leaderAndFollower() {
-    const a = this.add('a');
-    const leader = { ...a, job: a.compete('job') };
+  /** A replica that leads the job. The story begins after that. */
+  async leader(options?: Parameters<CoreReplicas['add']>[1]) {
+    const a = this.add('a', options);
+    const job = a.compete('job');
     await this.clock.advance(10);
+    this.story = [];
+    return { ...a, job };
+  }
+
+  /** It, and one that follows. */
+  async leaderAndFollower() {
+    const leader = await this.leader();
     const b = this.add('b');
     const follower = { ...b, job: b.compete('job') };
     await this.clock.advance(90);

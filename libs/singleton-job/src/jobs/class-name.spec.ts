@@ -1,0 +1,72 @@
+import { describe, expect, it } from '@jest/globals';
+import { mixin } from '@nestjs/common';
+import { whyNotLasting } from './class-name.js';
+import { FixedRate } from './job.decorators.js';
+import { foundMethodsOf } from './found-method.js';
+
+const AT_RUN_TIME = 'the class got its name at run time, as from mixin() of @nestjs/common';
+
+describe('a class name is', () => {
+  it.each<[rule: string, name: string, declared: string | undefined, why: string | undefined]>([
+    ['lasting if the class had it when its job was decorated', 'Prices', 'Prices', undefined],
+    ['lasting if the class only inherits its jobs', 'Prices', undefined, undefined],
+    ['not lasting if it changed later', 'Prices-1f3a', 'Prices', AT_RUN_TIME],
+    ['not lasting if it came later', 'Prices', '', AT_RUN_TIME],
+    ['not lasting if mixin() gave it to a subclass', '30cd37661ff19f6077da1', undefined, AT_RUN_TIME],
+    ['not lasting if it is from a minifier', 't', 't', "the class name 't' looks like that of a minifier"],
+    ['not lasting if it is empty', '', undefined, 'the class has no name'],
+  ])('%s', (_rule, name, declared, why) => {
+    expect(whyNotLasting(name, declared)).toBe(why);
+  });
+});
+
+describe('a job without a name is called after its class', () => {
+  class Prices {
+    @FixedRate('1s')
+    tick(): void {}
+  }
+
+  it('if a bundler keeps the name of a class that it renames', () => {
+    class a {
+      static {
+        Object.defineProperty(this, 'name', { value: 'Quotes', configurable: true });
+      }
+
+      @FixedRate('1s')
+      tick(): void {}
+    }
+
+    expect(namesIn(a)).toEqual(['Quotes.tick']);
+  });
+
+  it('if a variable names the class', () => {
+    const Quotes = class extends Prices {};
+
+    expect(namesIn(Quotes)).toEqual(['Quotes.tick']);
+  });
+
+  it('if a wrapper has the name of the class that it wraps', () => {
+    const wrapper = (() => class extends Prices {})();
+    Object.defineProperty(wrapper, 'name', { value: Prices.name });
+
+    expect(namesIn(wrapper)).toEqual(['Prices.tick']);
+  });
+
+  it('not if mixin() names the class or a subclass', () => {
+    const own = (): typeof Prices => {
+      class Quotes {
+        @FixedRate('1s')
+        tick(): void {}
+      }
+      return Quotes;
+    };
+
+    expect(namesIn(mixin(own()))).toEqual([undefined]);
+    expect(namesIn(mixin(class extends Prices {}))).toEqual([undefined]);
+  });
+});
+
+function namesIn({ prototype }: { readonly prototype: object }): (string | undefined)[] {
+  const provider = { prototype, instance: {}, scope: 'singleton', module: undefined } as const;
+  return foundMethodsOf(provider).map(({ name }) => name);
+}
