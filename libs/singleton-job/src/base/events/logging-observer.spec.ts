@@ -7,8 +7,6 @@ import { notifyAll } from './observer.js';
 import {
   clockAhead,
   heartbeatThreadFailed,
-  lockTtlRestored,
-  messagesDenied,
   pauseLost,
   runnerFailed,
   scheduleDiffers,
@@ -56,11 +54,11 @@ describe('The log', () => {
   it.each<{ [E in keyof JobEvents]: readonly [E, JobEvents[E]] }[keyof JobEvents]>([
     ['leadershipGained', { job: 'report', fencingToken: 42, because: 'first' }],
     ['leadershipGained', { job: 'report', fencingToken: 42, because: 'released', after: 'pod-2-00000000' }],
-    ['leadershipGained', { job: 'report', fencingToken: 42, because: 'session-ended', after: 'pod-2-00000000' }],
-    ['leadershipGained', { job: 'report', fencingToken: 42, because: 'lock-free', after: 'pod-2-00000000' }],
-    ['leadershipGained', { job: 'report', fencingToken: 42, because: 'session-ended', after: 'pod-1-ab12cd34' }],
+    ['leadershipGained', { job: 'report', fencingToken: 42, because: 'lease-ended', after: 'pod-2-00000000' }],
+    ['leadershipGained', { job: 'report', fencingToken: 42, because: 'free', after: 'pod-2-00000000' }],
+    ['leadershipGained', { job: 'report', fencingToken: 42, because: 'lease-ended', after: 'pod-1-ab12cd34' }],
     ['leadershipGained', { job: 'report', fencingToken: 42, because: 'released', after: 'pod-1-ab12cd34' }],
-    ['leadershipGained', { job: 'report', fencingToken: 42, because: 'lock-free' }],
+    ['leadershipGained', { job: 'report', fencingToken: 42, because: 'free' }],
     ['leadershipLost', { job: 'report', fencingToken: 42, reason: 'expired' }],
     ['leadershipLost', { job: 'report', fencingToken: 42, reason: 'preempted' }],
     [
@@ -87,17 +85,7 @@ describe('The log', () => {
     ['runSlow', { ...RUN, elapsedMs: 64_000, warnAfterMs: 8_000, abortCode: 'TIMEOUT' }],
     ['tickDropped', { job: 'tick', kind: 'fixed-rate', reason: 'overlap', scheduledAt: RUN.scheduledAt, count: 1 }],
     ['tickDropped', { job: 'report', kind: 'cron', reason: 'late', scheduledAt: RUN.scheduledAt, count: 3 }],
-    [
-      'occurrencesMissed',
-      {
-        job: 'report',
-        reason: 'start-not-confirmed',
-        from: new Date('2027-01-01T02:00:00Z'),
-        to: RUN.scheduledAt,
-        count: 1,
-        claimedBy: 'pod-2-00000000',
-      },
-    ],
+    ['runInterrupted', { job: 'report', startedAt: new Date('2027-01-01T02:00:00Z'), by: 'pod-2-00000000' }],
     [
       'occurrencesMissed',
       { job: 'report', reason: 'late', from: new Date('2027-01-01T01:00:00Z'), to: RUN.scheduledAt, count: 2 },
@@ -132,10 +120,8 @@ describe('The log', () => {
       ),
     ],
     ['warning', { code: 'EVICTION_POSSIBLE', message: 'may lose locks when Redis is full' }],
-    ['warning', lockTtlRestored('report', 'old-app')],
     ['warning', runnerFailed('report', new Error('bug'))],
     ['warning', scheduleDiffers('report', 'cron 0 4 * * * UTC', 'cron 0 3 * * * UTC', 'pod-2-00000000')],
-    ['warning', messagesDenied(new LockStoreError('STORE_MISCONFIGURED', 'NOPERM'), 'Redis')],
     ['warning', pauseLost('report', Date.parse('2027-01-01T00:01:00.020Z'), 'Redis')],
     ['observerFailed', { event: 'runFailed', error: new Error('oops') }],
   ])('has one clear line for %s', (event, payload) => {

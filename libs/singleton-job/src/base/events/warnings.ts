@@ -1,4 +1,3 @@
-import { type LockStoreError } from '../errors/lock-store.error.js';
 import { messageOf } from '../errors/message-of.js';
 import { type JobEvents } from './events.js';
 import { showDuration } from './show-duration.js';
@@ -30,14 +29,6 @@ export function heartbeatThreadFailed(error: unknown): Warning {
     `has no working heartbeat thread (${messageOf(error)}): a job that blocks the event loop for ` +
     'longer than its lockExpiry loses its lease. Fix the cause and restart the process';
   return { code: 'HEARTBEAT_THREAD_FAILED', message, error };
-}
-
-/** Without messages everything works that is in the store. */
-export function messagesDenied(error: LockStoreError, store: string): Warning {
-  const message =
-    `receives and sends no messages, because ${store} denies them (${messageOf(error)}). Jobs run and locks hold all the same. The next ` +
-    'leader needs up to one heartbeatInterval after a stop, and trigger() and stepDown() get no answer from another replica';
-  return { code: 'MESSAGES_DENIED', message };
 }
 
 /** The leader of a job runs another version of the application, or another application. */
