@@ -41,7 +41,7 @@ export default {
     {
       ...shared,
       displayName: 'simulation',
-      testMatch: ['<rootDir>/test/simulation/**/*.spec.ts', '<rootDir>/test/core-simulation/**/*.spec.ts'],
+      testMatch: ['<rootDir>/test/simulation/**/*.spec.ts'],
       testPathIgnorePatterns: ['rolling-restart'],
     },
     { ...shared, displayName: 'docs', testMatch: ['<rootDir>/test/docs/**/*.spec.ts'] },

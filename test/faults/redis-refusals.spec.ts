@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
 import { type Redis } from 'ioredis';
-import { lockLifeMs } from '../../libs/singleton-job/src/store/lock-store.js';
 import { RedisServer } from '../../tools/replicas/redis/index.js';
 import { SLACK_MS } from '../../tools/replicas/busy-machine.js';
 import { ReplicaPair } from './support/replica-pair.js';
@@ -72,9 +71,9 @@ const REFUSALS: readonly Refusal[] = [
   {
     name: 'has another type under the key of a lock',
     begin: async ({ admin, pair }) => {
-      await admin.multi().del(pair.lock('heartbeat')).lpush(pair.lock('heartbeat'), 'not a lock').exec();
+      await admin.multi().del(pair.record('heartbeat')).lpush(pair.record('heartbeat'), 'not a lock').exec();
     },
-    end: ({ admin, pair }) => admin.del(pair.lock('heartbeat')),
+    end: ({ admin, pair }) => admin.del(pair.record('heartbeat')),
     says: /heartbeat:lock' with WRONGTYPE/,
     jobs: ['heartbeat'],
     permitsHeartbeats: true,
@@ -108,7 +107,7 @@ describe('a Redis that', () => {
 
       await begin(faultRun);
       await pair.until('the terms are over', () => concerned.every((name) => !leader.leads.has(name)), {
-        withinMs: (permitsHeartbeats ? lockLifeMs(LOCK_EXPIRY_MS) : LOCK_EXPIRY_MS) + SLACK_MS,
+        withinMs: LOCK_EXPIRY_MS + SLACK_MS,
       });
       await pair.until('both warn', () =>
         pair.replicas.every(({ warnings }) => warnings.some((line) => says.test(line))),

@@ -3,7 +3,7 @@ import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from '@jest/globals';
 import { resolveOptions } from '../../libs/singleton-job/src/options/resolve-options.js';
 import { createReplica } from '../../libs/singleton-job/src/control/create-replica.js';
-import { InMemoryLockStore, ManualClock, TestServer } from '../../libs/singleton-job/src/testing/index.js';
+import { FaultyServer, ManualClock, MemoryStore } from '../../libs/singleton-job/src/testing/index.js';
 
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
@@ -16,7 +16,7 @@ function heapBytes(): number {
 describe('Ticks', () => {
   it('use no more memory after 300,000 of them', async () => {
     const clock = new ManualClock();
-    const store = new InMemoryLockStore(new TestServer(clock));
+    const store = new MemoryStore(new FaultyServer(clock));
     const { registry, pool } = createReplica(resolveOptions({ projectName: 'heap', store }), { clock, store });
     let runs = 0;
     const run = ({ signal }: { signal: AbortSignal }) => {

@@ -17,8 +17,7 @@ import { type StartedApplication, startApplication } from '../support/nest-appli
 import { useRedisServer } from '../../tools/replicas/redis/use-redis.js';
 import { until } from '../../tools/replicas/until.js';
 
-const LOCK = 'myapp:lock/nightly-import:lock';
-const STATE = `{${LOCK}}:state`;
+const LOCK = '{myapp}:nightly-import:mutex';
 const DAY_MS = 24 * 3_600_000;
 
 describe('LockService on Redis', () => {
@@ -66,15 +65,15 @@ describe('LockService on Redis', () => {
       .trim()
       .split('\n').length;
 
-  it('locks between replicas, renews beyond the expiry, and reports no leader', async () => {
+  it('locks between replicas for longer than lockExpiry, and reports no leader', async () => {
     const events: string[] = [];
     const observer: JobObserver = {
       leadershipGained: () => events.push('gained'),
       leadershipReleased: () => events.push('released'),
       leadershipLost: () => events.push('lost'),
     };
-    const [a, b] = [await start({ observers: [observer] }), await start()];
-    const handle = await acquired(a.locks, 'nightly-import', { expiry: '3s' });
+    const [a, b] = [await start({ observers: [observer], lockExpiry: '3s' }), await start({ lockExpiry: '3s' })];
+    const handle = await acquired(a.locks, 'nightly-import');
     const since = performance.now();
     await until('it would have expired', async () => {
       expect(await b.locks.tryAcquire('nightly-import')).toBeNull();
@@ -88,7 +87,7 @@ describe('LockService on Redis', () => {
     expect(events).toEqual([]);
   });
 
-  it('keeps its locks beside those of jobs, with a state that expires in a day', async () => {
+  it('keeps its locks beside the records of jobs, and forgets them a day after their last write', async () => {
     class Prices {
       @FixedRate('100ms', { name: 'price-tick' })
       tick(): void {
@@ -97,14 +96,14 @@ describe('LockService on Redis', () => {
     }
     const { locks } = await start({}, { providers: [Prices] });
     const handle = await acquired(locks, 'nightly-import');
-    await until('the job is led', async () => (await redis.exists('myapp:price-tick:lock')) === 1);
-    expect(await redis.get(LOCK)).toMatch(/^pod-1-[0-9a-f]{8}#\d+$/);
-    expect(Number(await redis.hget(STATE, 'token'))).toBe(handle.fencingToken);
-    expect(await redis.pttl(STATE)).toBeGreaterThan(DAY_MS - 60_000);
-    expect(await redis.pttl(STATE)).toBeLessThanOrEqual(DAY_MS);
-    expect(await redis.pttl('{myapp:price-tick:lock}:state')).toBe(-1);
+    await until('the job is led', async () => (await redis.exists('{myapp}:price-tick:lock')) === 1);
+    const record = String(await redis.get(LOCK));
+    expect(record).toMatch(/^\d+ \{"holder":"pod-1-[0-9a-f]{8}\.1@10000#\d+"/);
+    expect(record).toContain(`"fencingToken":${String(handle.fencingToken)}`);
+    expect(await redis.pttl(LOCK)).toBeGreaterThan(DAY_MS - 60_000);
+    expect(await redis.pttl('{myapp}:price-tick:lock')).toBe(-1);
     await handle.release();
-    expect(await redis.exists(LOCK)).toBe(0);
+    expect(await redis.get(LOCK)).not.toContain('holder');
   });
 
   describe('in an application', () => {
@@ -136,7 +135,7 @@ describe('LockService on Redis', () => {
       expect(await clients()).toBeGreaterThan(1);
       await app.close();
       await until('its connections are closed', async () => (await clients()) === 1);
-      expect(await redis.exists(LOCK)).toBe(0);
+      expect(await redis.get(LOCK)).not.toContain('holder');
 
       const module = SingletonJobModule.forRoot({ projectName: 'myapp', enabled: false });
       await using nowhere = await startApplication({ imports: [module] });
@@ -164,7 +163,7 @@ describe('LockService on Redis', () => {
       await app.close();
       expect(held).toEqual([true, true]);
       expect(handle.signal.reason).toBeInstanceOf(LockLostError);
-      expect(await redis.keys('*:lock')).toEqual([]);
+      expect(await redis.get(LOCK)).not.toContain('holder');
       await expect(locks.tryAcquire('nightly-import')).rejects.toThrow('the application has stopped');
     });
 
@@ -178,7 +177,7 @@ describe('LockService on Redis', () => {
       await until('no other client is connected', async () => (await clients()) === 1);
       const { locks } = await start({}, { providers: [Prices] });
       await Promise.all(['x', 'y', 'z'].map((key) => acquired(locks, key)));
-      await until('the job is led', async () => (await redis.exists('myapp:price-tick:lock')) === 1);
+      await until('the job is led', async () => (await redis.exists('{myapp}:price-tick:lock')) === 1);
       await until('the connections stand', async () => (await clients()) === 1 + 2);
       await Promise.all(['u', 'v', 'w'].map((key) => acquired(locks, key)));
       expect(await clients()).toBe(1 + 2);
@@ -192,7 +191,7 @@ describe('LockService on Redis', () => {
       expect(stdout.trim()).toBe(
         'false, LocksClosedError: the application has stopped: nothing can be locked any more',
       );
-      expect(await redis.keys('exits:*')).toEqual([]);
+      expect(await redis.zrange('{exits}:leases', 0, -1)).toEqual([expect.not.stringContaining('@')]);
     });
   });
 });

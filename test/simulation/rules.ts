@@ -1,127 +1,559 @@
-import { type History, isInWindow, type Run, type Violation, violation } from './history.js';
-import { runsTooEarly } from './interval-rule.js';
-import { lostOccurrences } from './occurrence-rule.js';
+import { type Instant } from '../../libs/singleton-job/src/base/time/clock.js';
+import { isBefore, trustedMs } from '../../libs/singleton-job/src/leadership/lease.js';
+import { type JobRecord } from '../../libs/singleton-job/src/leadership/record.js';
+import { type ReplicaObserver } from '../../libs/singleton-job/src/leadership/replica.js';
+import { type Term } from '../../libs/singleton-job/src/leadership/term.js';
+import { type MemoryData } from '../../libs/singleton-job/src/store/memory.js';
+import { type CasRequest } from '../../libs/singleton-job/src/store/store.js';
+import { type Cause, type Job, type JobObserver, type Run } from './job.js';
+import { type SimulatedProcess } from './simulated-process.js';
+import { type FaultOf } from './story.js';
+import { type World } from './world.js';
 
-/** Every rule that a history breaks. */
-export function check(history: History): Violation[] {
-  return [
-    ...startsUnderEndedLease(history),
-    ...twoLeaders(history),
-    ...twoRuns(history),
-    ...startsOfOneOccurrence(history),
-    ...lostOccurrences(history),
-    ...runsTooEarly(history),
-    ...tokensFell(history),
-    ...lateSignals(history),
-    ...movedTwice(history),
-    ...missing(history),
-  ];
+/** The rules, by their codes. */
+export const RULES = {
+  S0: 'a run starts only under a valid term',
+  S1: 'two replicas never lead one job, or hold one lock',
+  S2: 'fencing tokens grow',
+  S3: 'a cron occurrence starts once',
+  S4: 'an interval keeps its delay across leaders',
+  L1: 'in calm somebody leads within a life, a heartbeat and 1.5 s',
+  L2: 'no term ends in calm',
+  L3: 'a paused job is given back',
+  L4: 'a replica can stop',
+  L5: 'a lock can be taken in calm',
+  L6: 'who leads in calm runs',
+  K1: 'a leader that reaches the store in time goes on through a new incarnation, in the same term',
+  K2: 'no old pause comes back with a snapshot',
+  T1: 'a trigger runs once',
+  T2: 'the caller of a trigger is told the truth',
+  P1: 'what was resumed is not paused',
+};
+export type Rule = keyof typeof RULES;
+
+/** A term that has begun. */
+interface Led {
+  readonly term: Term;
+  readonly process: SimulatedProcess;
+  readonly job: Job | undefined;
+  readonly beganAt: number;
+  /** A newer term that it was allowed to overlap with. */
+  excusedBeside?: Term;
 }
 
-/** No run starts under an ended lease: not after the deadline of the replica, and not when another holder has the lock. */
-function startsUnderEndedLease(history: History): Violation[] {
-  return history.runs
-    .filter(({ leaseLeftMs = 0, heldLock = true, ...run }) => {
-      const isAllowed = isInWindow(history, 'ended-lease', [run], { fromMs: run.startedMs, untilMs: run.startedMs });
-      return leaseLeftMs < 0 || (!heldLock && !isAllowed);
-    })
-    .map((run) => violation('ended-lease', run));
+interface Loss {
+  readonly at: number;
+  /** Undefined: of all records, or many. */
+  readonly name: string | undefined;
 }
 
-/** No two replicas lead a job at a time. */
-function twoLeaders(history: History): Violation[] {
-  return history.doubleLeads
-    .filter(({ job, processes, atMs }) => {
-      const leads = processes.map((process) => ({ job, process, startedMs: atMs }));
-      return !isInWindow(history, 'two-leaders', leads, { fromMs: atMs, untilMs: atMs });
-    })
-    .map(({ job, processes, atMs }) => ({
-      rule: 'two-leaders',
-      evidence: `${job} is led by ${processes.join(' and ')} at ${atMs.toFixed(1)}`,
-    }));
-}
+/** Sees everything at real instants, and remembers the first rule that was broken. Exceptions are at the end. */
+export class Rules {
+  violation: { readonly rule: Rule; readonly text: string } | undefined;
+  readonly excused = new Map<string, number>();
+  readonly count = { terms: 0, runs: 0 };
+  /** By name of the record, the oldest first. */
+  readonly #led = new Map<string, Led[]>();
+  // ---- calm
+  #lastFault = 0;
+  #hintsCalmAt = 0;
+  readonly #faults: { readonly from: number; readonly to: number }[] = [];
+  readonly #maxLifeMs: number;
+  readonly #heartbeatMs: number;
+  readonly #boundMs: number;
+  // ---- what happened to the store
+  #noted: string | undefined;
+  #notedAt = -Infinity;
+  readonly #ids = new Set<string>();
+  /** A first start that is none. */
+  #falseFirstAt = -Infinity;
+  /** Its clock was set ahead, and in an incarnation that goes on. */
+  #aheadAt = -Infinity;
+  #jumpedAheadAt = -Infinity;
+  #wasSetBack = false;
+  /** A server that hides itself was restarted, or came back in the same life. */
+  #isUnseen = false;
+  #hiddenLossAt = -Infinity;
+  readonly #losses: Loss[] = [];
+  readonly #recordLostAt = new Map<string, number>();
+  readonly #lostClaims: { readonly name: string; readonly above: number; readonly upTo: number }[] = [];
+  // ---- what the replicas did
+  readonly #tokens = new Map<string, { max: number; readonly ofHolder: Map<string, number | undefined> }>();
+  /** When a holder first wrote in this incarnation. */
+  readonly #wroteAt = new Map<string, number>();
+  /** When a process read a record last, and its syncs. */
+  readonly #seenAt = new Map<SimulatedProcess, Map<string, number>>();
+  readonly #syncs = new Map<SimulatedProcess, { at: number; beforeAdoption: number | undefined; adoptedAt: number }>();
+  readonly #beside = new WeakMap<Term, Term>();
+  readonly #starts = new Map<string, { readonly id: string; readonly aheadMs: number; readonly term: Term }>();
+  readonly #lastStart = new Map<string, number>();
+  readonly #startOf = new WeakMap<Run, number>();
+  readonly #lastEnd = new Map<string, number>();
+  readonly #lastLed = new Map<string, number>();
+  readonly #pausedSince = new Map<string, number>();
+  #wasLocked = true;
+  // ---- what callers wanted
+  readonly #calls: { readonly id: string; readonly action: 'trigger' | 'step-down'; outcome: string | undefined }[] =
+    [];
+  readonly #triggered = new Map<string, number>();
+  readonly #lostTriggers = new Set<string>();
+  readonly #wishes: {
+    readonly name: string;
+    readonly kind: 'pause' | 'resume';
+    readonly at: number;
+    readonly isDisputed: boolean;
+    isDone: boolean | undefined;
+  }[] = [];
 
-/** No two runs of a job at a time. A run counts until it ends, or until it should have settled after its signal. */
-function twoRuns(history: History): Violation[] {
-  const endOf = ({ endedMs = Infinity, abortedMs = Infinity, settleMs }: Run): number =>
-    Math.min(endedMs, abortedMs + settleMs);
-  const inOrder = history.runs.toSorted((a, b) => a.startedMs - b.startedMs);
-  return inOrder.flatMap((run, index) =>
-    inOrder
-      .slice(0, index)
-      .filter((earlier) => earlier.job === run.job && endOf(earlier) > run.startedMs)
-      .filter((earlier) => {
-        const overlap = { fromMs: run.startedMs, untilMs: Math.min(endOf(earlier), endOf(run)) };
-        return !isInWindow(history, 'two-runs', [earlier, run], overlap);
-      })
-      .map((earlier) => violation('two-runs', earlier, run)),
-  );
-}
+  constructor(private readonly world: World) {
+    const { lifeMs, jobs, places } = world.setting;
+    const lives = [lifeMs, ...jobs.map((job) => job.lifeMs), ...places.flatMap((one) => Object.values(one.otherLives))];
+    this.#maxLifeMs = Math.max(...lives);
+    this.#heartbeatMs = Math.min(3_000, this.#maxLifeMs / 4);
+    this.#boundMs = this.#maxLifeMs + this.#heartbeatMs + 1_500;
+  }
 
-/** No cron occurrence starts twice, and never twice in one process. */
-function startsOfOneOccurrence(history: History): Violation[] {
-  const first = new Map<string, Run>();
-  return history.runs
-    .filter(({ kind }) => kind === 'cron')
-    .toSorted((a, b) => a.startedMs - b.startedMs)
-    .flatMap((run) => {
-      const key = `${run.job} ${String(run.scheduledAt)}`;
-      const earlier = first.get(key);
-      if (earlier === undefined) {
-        first.set(key, run);
-        return [];
-      }
-      const start = { fromMs: run.startedMs, untilMs: run.startedMs, firstMs: earlier.startedMs };
-      const isAllowed = earlier.process !== run.process && isInWindow(history, 'started-twice', [run], start);
-      return isAllowed ? [] : [violation('started-twice', earlier, run)];
+  get #t(): number {
+    return this.world.t;
+  }
+
+  #violate(rule: Rule, text: string): void {
+    if (this.violation !== undefined) return;
+    this.violation = { rule, text };
+    this.world.say('**', rule, text);
+  }
+
+  begin(): void {
+    const everyMs = this.#maxLifeMs < 2_000 ? 100 : 250;
+    const sample = (): void => {
+      this.#sample();
+      this.world.after(everyMs, sample);
+    };
+    this.world.after(everyMs, sample);
+  }
+
+  faultUntil(to: number): void {
+    this.#lastFault = Math.max(this.#lastFault, to);
+    this.#faults.push({ from: this.#t, to });
+  }
+
+  hintDisturbed(): void {
+    this.#hintsCalmAt = this.#t + 10_000 + this.#heartbeatMs;
+  }
+
+  get #calmSince(): number {
+    return Math.max(this.#lastFault, this.#hintsCalmAt);
+  }
+
+  // ---- Terms
+
+  observerOf(process: SimulatedProcess): ReplicaObserver {
+    const seenAt = new Map<string, number>();
+    const syncs = { at: -Infinity, beforeAdoption: undefined as number | undefined, adoptedAt: -Infinity };
+    this.#seenAt.set(process, seenAt);
+    this.#syncs.set(process, syncs);
+    return {
+      synced: (_sync, _result, isNew) => {
+        if (isNew) {
+          syncs.adoptedAt = this.#t;
+          syncs.beforeAdoption ??= syncs.at;
+          return;
+        }
+        syncs.at = process.link.syncedAt;
+        if (!process.replica.elections.some(({ term }) => term?.reclaimBy)) syncs.beforeAdoption = undefined;
+      },
+      seen: ({ name }) => seenAt.set(name, process.link.readAt),
+      gained: (term) => {
+        this.#began(process, term);
+      },
+    };
+  }
+
+  #began(process: SimulatedProcess, term: Term): void {
+    const { name } = term;
+    this.count.terms += 1;
+    this.world.say(process.id, 'LEADS', name, term.holder, 'token', term.fencingToken);
+    const led: Led = { term, process, job: process.jobs.get(name), beganAt: this.#t };
+    const all = this.#led.get(name) ?? [];
+    this.#led.set(name, [...all, led]);
+    term.signal.addEventListener('abort', () => {
+      this.#ended(led);
     });
-}
+    this.#checkOverlap(name);
+  }
 
-/** Each holder of a lock has a larger fencing token than all earlier holders. */
-function tokensFell(history: History): Violation[] {
-  return history.grants.flatMap(({ lock, process, token, atMs }, index) => {
-    const earlier = history.grants.slice(0, index).find((grant) => grant.lock === lock && grant.token >= token);
-    const moment = { fromMs: atMs, untilMs: atMs };
-    if (earlier === undefined || isInWindow(history, 'token-fell', [{ job: lock, process, startedMs: atMs }], moment))
-      return [];
-    const evidence = `${lock} on ${process} at ${atMs.toFixed(1)} has token ${token}, and on ${earlier.process} had ${earlier.token}`;
-    return [{ rule: 'token-fell', evidence }];
-  });
-}
+  #ended({ term, process, beganAt, job }: Led): void {
+    const { name, end, reclaimBy, order } = term;
+    if (process.isOver) return;
+    this.world.say(process.id, 'ENDS', name, term.holder, end);
+    // a process that ends may leave a run behind, whose lease is not given back
+    if (end !== 'abandoned' || job?.isIdle !== false) this.#forget(name, (led) => led.term !== term);
+    if (order?.outcome === 'started') this.#lostTriggers.add(order.id);
+    const election = process.replica.find(name);
+    if (end === 'abandoned' || election === undefined) return;
+    const value = election.record?.value;
+    if (end === 'released') {
+      const isAsked = this.#wishes.some(
+        (wish) => wish.name === name && wish.kind === 'pause' && wish.at > beganAt - 3_000,
+      );
+      const isUnwanted = !election.isWanted || process.isStopping;
+      if (value?.pausedAt !== undefined && !isUnwanted && !isAsked && !this.#isHidden)
+        this.#violate('K2', `${name}: released for an old pause`);
+      return;
+    }
+    if (this.#t > this.#calmSince + this.#boundMs)
+      this.#violate('L2', `${name}: a term ended (${String(end)}) in calm`);
+    if (reclaimBy === undefined || this.#isHidden) return;
+    const isOfNow = value?.incarnation === process.replica.view.incarnation.id;
+    const isOther = value?.holder !== undefined && value.holder !== term.holder && isOfNow;
+    const isLater = isOther || (value?.fencingToken ?? 0) > term.fencingToken;
+    if (end === 'preempted' && !isLater)
+      this.#violate('K1', `${name}: the term was lost in a new incarnation, to nobody`);
+    const { adoptedAt = Infinity } = this.#syncs.get(process) ?? {};
+    const isCalm = this.#faults.every(
+      ({ from, to }) => to < adoptedAt - 1 || from > this.#t || (from === to && from < adoptedAt),
+    );
+    const wasReached = adoptedAt > beganAt && this.#t - adoptedAt > 0.25 * term.lease.lifeMs;
+    if (end === 'expired' && wasReached && isCalm)
+      this.#violate('K1', `${name}: the term ended although its replica had reached the store`);
+  }
 
-/** The signal of a run fires at once when its lease is lost, and that of `@WhileLeader` also when its replica stops or steps down. */
-function lateSignals({ runs }: History): Violation[] {
-  return runs
-    .filter(({ signalDueMs = Infinity, abortedMs = Infinity, endedMs = Infinity }) => {
-      return Math.min(abortedMs, endedMs) > signalDueMs;
-    })
-    .map((run) => violation('signal-late', run));
-}
+  #forget(name: string, isLeft: (led: Led) => boolean): void {
+    this.#led.set(name, (this.#led.get(name) ?? []).filter(isLeft));
+  }
 
-/** No process gives a job away soon after it got the job from another one, unless it has started since. */
-function movedTwice({ leaderships, stayMs }: History): Violation[] {
-  return leaderships.flatMap(({ job, process, what, atMs, startedMs }, index) => {
-    if (what !== 'moved') return [];
-    const [taken, given] = leaderships
-      .slice(0, index)
-      .filter((earlier) => earlier.job === job)
-      .toReversed();
-    const isArrival = taken?.what === 'gained' && taken.process === process && given?.what === 'moved';
-    if (!isArrival || startedMs > given.atMs || atMs - given.atMs >= stayMs) return [];
-    const evidence = `${job} moved from ${given.process} at ${given.atMs.toFixed(1)} and from ${process} at ${atMs.toFixed(1)}`;
-    return [{ rule: 'moved-twice', evidence }];
-  });
-}
+  over(process: SimulatedProcess): void {
+    this.world.say(process.id, 'is over');
+    for (const { run, name } of process.jobs.values()) {
+      const led = this.#led.get(name)?.find(({ term }) => term === run?.term);
+      if (led !== undefined && this.#isValid(led)) this.#lastEnd.set(name, this.#t);
+    }
+    for (const [name, all] of this.#led) {
+      for (const { term, process: owner } of all)
+        if (owner === process && term.order?.outcome === 'started') this.#lostTriggers.add(term.order.id);
+      this.#forget(name, (led) => led.process !== process);
+    }
+    process.isOver = true;
+  }
 
-/** Each job has a leader, and runs, when nothing has failed for long enough. */
-function missing(history: History): Violation[] {
-  return history.vacancies
-    .filter(({ rule, job, dueMs }) => {
-      const moment = { fromMs: dueMs, untilMs: dueMs };
-      return !isInWindow(history, rule, [{ job, process: '', startedMs: dueMs }], moment);
-    })
-    .map(({ rule, job, since, dueMs }) => ({
-      rule,
-      evidence: `${job} has no ${rule === 'no-run' ? 'run' : 'leader'} at ${dueMs.toFixed(1)}: ${since}`,
-    }));
+  /** As the process would find if it looked at its clocks now, and at what its heartbeat thread has reported. */
+  #isValid({ process, term, job }: Led): boolean {
+    if (process.isOver) return false;
+    if (term.end === 'abandoned')
+      return job?.isIdle === false && isBefore({ ...process.clock(process.deliver) }, term.deadline);
+    if (term.end !== undefined) return false;
+    let deadline: Instant = term.deadline;
+    const ms = trustedMs(term.lease.lifeMs);
+    for (const { id, incarnation, sent } of process.thread?.reports ?? []) {
+      const isOurs = id === term.lease.id && incarnation === process.replica.view.incarnation.id;
+      if (isOurs && term.reclaimBy === undefined && sent.now + ms > deadline.now)
+        deadline = { now: sent.now + ms, wall: sent.wall + ms };
+    }
+    return process.now() < deadline.now && process.wallNow() < deadline.wall;
+  }
+
+  #checkOverlap(name: string): void {
+    const valid = (this.#led.get(name) ?? []).filter((led) => this.#isValid(led));
+    valid.slice(1).forEach((newer, index) => {
+      const older = valid[index] as Led;
+      if (older.process === newer.process) return;
+      if (this.#goesOnBeside(name, older, newer) || this.#mayOverlap(name, older, newer)) {
+        older.excusedBeside = newer.term;
+        this.#beside.set(older.term, newer.term);
+      } else this.#violate('S1', `${name}: ${older.term.holder} and ${newer.term.holder} lead`);
+    });
+  }
+
+  // ---- Runs
+
+  jobObserverOf(process: SimulatedProcess): JobObserver {
+    return {
+      runStarted: (job, run, cause) => {
+        this.#runStarted(process, job, run, cause);
+      },
+      runEnded: (job, run) => {
+        this.#runEnded(process, job, run);
+      },
+      triggerLost: (id) => this.#lostTriggers.add(id),
+    };
+  }
+
+  #runStarted(process: SimulatedProcess, { name, plan }: Job, run: Run, { occurrence, commandId }: Cause): void {
+    const { term } = run;
+    const { id, aheadMs } = process;
+    this.count.runs += 1;
+    this.#startOf.set(run, this.#t);
+    this.#lastStart.set(name, this.#t);
+    const led = this.#led.get(name)?.find((one) => one.term === term);
+    if (led === undefined || !this.#isValid(led))
+      this.#violate('S0', `${name}: ${id} started a run without a valid term`);
+    if (occurrence !== undefined) {
+      const key = `${name}@${occurrence}`;
+      this.world.say(id, 'RUNS', key);
+      const first = this.#starts.get(key);
+      if (
+        first !== undefined &&
+        !this.#mayStartAgain(name, occurrence, { first, term, isClaimedEarly: first.aheadMs > aheadMs })
+      )
+        this.#violate('S3', `${key} started twice, by ${first.id} and ${id}`);
+      this.#starts.set(key, { id, aheadMs, term });
+    } else if (commandId !== undefined) {
+      const times = (this.#triggered.get(commandId) ?? 0) + 1;
+      this.#triggered.set(commandId, times);
+      if (times > 1) this.#violate('T1', `${commandId} ran twice`);
+    } else if (plan.kind === 'interval') {
+      const gapMs = this.#t - (this.#lastEnd.get(name) ?? -Infinity);
+      const isEarly = gapMs < plan.periodMs * 0.985 - 40 - this.world.setting.delayMs[1];
+      if (isEarly && !this.#mayRunEarly(name))
+        this.#violate('S4', `${name}: ${gapMs.toFixed(0)} ms after the last run, not ${plan.periodMs}`);
+    }
+  }
+
+  #runEnded(process: SimulatedProcess, job: Job, run: Run): void {
+    const { name } = job;
+    const led = this.#led.get(name)?.find((one) => one.term === run.term);
+    const isLed = led !== undefined && this.#isValid(led);
+    // exception: a run of a process that stood still until its lease had ended. Nobody can see when that ended
+    if (process.resumedAt >= (this.#startOf.get(run) ?? 0) && !isLed) return;
+    this.#lastEnd.set(name, this.#t);
+  }
+
+  // ---- The store
+
+  /** A request was carried out. */
+  carriedOut(isLate: boolean): void {
+    if (isLate) this.faultUntil(this.#t);
+    const { noted } = this.world.server;
+    if (noted?.id === this.#noted) return;
+    if (this.#ids.size > 0 && noted?.isFirst === true && !this.#ids.has(noted.id)) this.#falseFirstAt = this.#t;
+    this.#noted = noted?.id;
+    if (noted !== undefined) this.#ids.add(noted.id);
+    this.#notedAt = this.#t;
+    this.#wroteAt.clear();
+    this.faultUntil(this.#t);
+    this.world.say('INCARNATION', noted);
+  }
+
+  written({ writes }: CasRequest, revisions: readonly (number | undefined)[]): void {
+    writes.forEach(({ name, value }, index) => {
+      const { holder, fencingToken = 0 } = JSON.parse(value) as JobRecord;
+      if (revisions[index] === undefined || holder === undefined) return;
+      if (!this.#wroteAt.has(holder)) this.#wroteAt.set(holder, this.#t);
+      const tokens = this.#tokens.get(name) ?? { max: 0, ofHolder: new Map<string, number | undefined>() };
+      this.#tokens.set(name, tokens);
+      const known = tokens.ofHolder.get(holder);
+      if (known === fencingToken) return;
+      if (known !== undefined) this.#violate('S2', `${name}: the token of ${holder} changed`);
+      if (fencingToken <= tokens.max && !this.#mayRepeatToken(name))
+        this.#violate('S2', `${name}: token ${fencingToken} after ${tokens.max}`);
+      tokens.ofHolder.set(holder, fencingToken);
+      tokens.max = Math.max(tokens.max, fencingToken);
+    });
+  }
+
+  restarted({ data, comesBack, clockMs }: FaultOf<'restart'>, before: MemoryData): void {
+    const { server, processes } = this.world;
+    const isLoss = data !== 'kept';
+    if (clockMs < 0) this.#wasSetBack = true;
+    if (clockMs > 0) this.#aheadAt = this.#t;
+    const isSame = before.noted?.server === server.id && comesBack;
+    const hasMetAnother = processes.some(({ isOver, replica }) => {
+      const { view } = replica;
+      return !isOver && !view.isEmpty && !view.incarnation.id.startsWith(`${server.id}/`);
+    });
+    if (isLoss && isSame && !hasMetAnother) this.#isUnseen = true;
+    if (this.#isHidden && clockMs > 0) this.#jumpedAheadAt = this.#t;
+    if (this.#isHidden && isLoss) this.#hiddenLossAt = this.#t;
+    if (isLoss) this.dataLost(before);
+  }
+
+  dataLost(before: MemoryData): void {
+    this.#losses.push({ at: this.#t, name: undefined });
+    for (const [name, { value }] of before.records) {
+      const { lastScheduledAt: upTo } = JSON.parse(value) as JobRecord;
+      const above = this.world.server.look(name)?.lastScheduledAt ?? 0;
+      if (upTo !== undefined && above < upTo) this.#lostClaims.push({ name, above, upTo });
+    }
+  }
+
+  recordLost(name: string): void {
+    this.faultUntil(this.#t + 13_000);
+    this.#recordLostAt.set(name, this.#t);
+    this.#losses.push({ at: this.#t, name });
+    this.#lostClaims.push({ name, above: 0, upTo: Infinity });
+  }
+
+  clockJumped(ms: number): void {
+    if (ms > 0) this.#aheadAt = this.#jumpedAheadAt = this.#t;
+    else this.#wasSetBack = true;
+  }
+
+  // ---- Whether things go on, at samples
+
+  #sample(): void {
+    for (const name of this.#led.keys()) this.#checkOverlap(name);
+    for (const { name, kind, periodMs, longRunMs } of this.world.setting.jobs) {
+      const led = (this.#led.get(name) ?? []).find((one) => this.#isValid(one));
+      const isPaused = this.world.server.look(name)?.pausedAt !== undefined;
+      if (!isPaused) this.#pausedSince.delete(name);
+      else if (!this.#pausedSince.has(name)) this.#pausedSince.set(name, this.#t);
+      if (led !== undefined || isPaused || !this.#isWanted(name) || this.#isHeldUnseen(name))
+        this.#lastLed.set(name, this.#t);
+      const leaderlessMs = this.#calmMs(this.#lastLed.get(name) ?? 0);
+      if (leaderlessMs > this.#boundMs)
+        this.#violate('L1', `${name}: nobody leads for ${leaderlessMs.toFixed(0)} ms of calm`);
+      if (led === undefined) continue;
+      const pausedMs = isPaused ? this.#calmMs(this.#pausedSince.get(name) ?? this.#t) : 0;
+      if (pausedMs > 10_000 + this.#heartbeatMs + longRunMs + 1_000)
+        this.#violate('L3', `${name} is led though paused`);
+      const { beganAt, job, term } = led;
+      const last = Math.max(beganAt, this.#lastStart.get(name) ?? 0, this.#lastEnd.get(name) ?? 0);
+      // a cron occurrence may be claimed already, by a clock that is ahead
+      const isDue = kind !== 'cron' && job?.isIdle === true && !isPaused && term.end === undefined;
+      if (isDue && this.#calmMs(last) > 1.1 * periodMs + 1_500) this.#violate('L6', `${name} does not run`);
+    }
+  }
+
+  #calmMs(since: number): number {
+    return this.#t - Math.max(since, this.#calmSince);
+  }
+
+  #isWanted(name: string): boolean {
+    return this.world.processes.some(
+      ({ isWell, link, replica }) => isWell && !link.isCut && replica.find(name)?.isWanted === true,
+    );
+  }
+
+  killedInStop({ id, jobs }: SimulatedProcess, since: number): void {
+    const isBusy = [...jobs.values()].some(
+      ({ isIdle, name }) => !isIdle || this.#t - (this.#lastEnd.get(name) ?? 0) < 1_000,
+    );
+    if (this.#lastFault <= since + 1 && !isBusy) this.#violate('L4', `${id} could not stop`);
+  }
+
+  /** The last caller of a lock. */
+  lastLock(): () => void {
+    this.#wasLocked = false;
+    return () => {
+      this.#wasLocked = true;
+    };
+  }
+
+  // ---- What callers wanted
+
+  asked(action: 'trigger' | 'step-down') {
+    const call = { id: `${action}-${this.#calls.length + 1}`, action, outcome: undefined as string | undefined };
+    this.#calls.push(call);
+    return call;
+  }
+
+  wished(name: string, kind: 'pause' | 'resume') {
+    // two callers at once
+    const isDisputed = this.#wishes.some((wish) => wish.name === name && wish.isDone === undefined);
+    const wish = { name, kind, at: this.#t, isDisputed, isDone: undefined as boolean | undefined };
+    this.#wishes.push(wish);
+    return wish;
+  }
+
+  /** The story is over. */
+  end(): void {
+    for (const { id, action, outcome } of this.#calls) {
+      if (action !== 'trigger' || outcome === undefined) continue;
+      const times = this.#triggered.get(id) ?? 0;
+      if (outcome === 'started' && times === 0 && this.#mayBeLost(id)) continue;
+      const isTrue = outcome === 'started' ? times === 1 : outcome === 'unknown' || times === 0;
+      if (!isTrue) this.#violate('T2', `${id}: ${outcome}, but ran ${times} times`);
+    }
+    for (const { name } of this.world.setting.jobs) {
+      const wish = this.#wishes.findLast((one) => one.name === name);
+      const isLost = this.#losses.some((loss) => loss.at > (wish?.at ?? 0) && (loss.name ?? name) === name);
+      const isResumed = wish?.kind === 'resume' && wish.isDone === true && !wish.isDisputed && !isLost;
+      if (isResumed && this.world.server.look(name)?.pausedAt !== undefined)
+        this.#violate('P1', `${name} is paused after it was resumed`);
+    }
+    if (!this.#wasLocked && !this.#wasReleasedUnseen()) this.#violate('L5', 'the lock cannot be taken in calm');
+  }
+
+  // ---- Exceptions: what the design does not promise
+
+  #excuse(why: string): true {
+    this.excused.set(why, (this.excused.get(why) ?? 0) + 1);
+    return true;
+  }
+
+  get #isHidden(): boolean {
+    return this.world.setting.isHidden || this.#isUnseen;
+  }
+
+  /** An overlap that was allowed goes on until a new incarnation is settled, and until both have seen the record. */
+  #goesOnBeside(name: string, older: Led, newer: Led): boolean {
+    const hasSeen = (one: Led, other: Led): boolean =>
+      (this.#seenAt.get(one.process)?.get(name) ?? -Infinity) > (this.#wroteAt.get(other.term.holder) ?? Infinity);
+    const isReclaiming = older.term.reclaimBy !== undefined || newer.term.reclaimBy !== undefined;
+    const isKnown = hasSeen(older, newer) && hasSeen(newer, older);
+    return older.excusedBeside === newer.term && (isReclaiming || !isKnown);
+  }
+
+  #mayOverlap(name: string, { process, term, beganAt }: Led, newer: Led): boolean {
+    const isReclaiming = term.reclaimBy !== undefined;
+    const syncs = this.#syncs.get(process);
+    const syncedAt = syncs?.at ?? -Infinity;
+    const hasShorterLife =
+      newer.term.lease.lifeMs < term.lease.lifeMs && newer.process.bornAt > (this.#losses.at(-1)?.at ?? Infinity);
+    if (hasShorterLife && (syncedAt < this.#notedAt || isReclaiming))
+      return this.#excuse('after a loss, a new process with a shorter life');
+    if (syncedAt < process.suspendedAt && process.wallSteppedAt >= process.suspendedAt)
+      return this.#excuse('suspended, and its wall clock was set meanwhile');
+    if ((isReclaiming ? (syncs?.beforeAdoption ?? syncedAt) : syncedAt) < this.#jumpedAheadAt)
+      return this.#excuse('clock of the store set ahead, until the next sync');
+    if ((this.#seenAt.get(process)?.get(name) ?? -Infinity) < (this.#recordLostAt.get(name) ?? -Infinity))
+      return this.#excuse('record deleted, until it is read');
+    if (beganAt < this.#falseFirstAt && (syncedAt < this.#falseFirstAt || isReclaiming))
+      return this.#excuse('after a loss of all data, a new process before any old one');
+    const isUnseen = this.#isHidden && beganAt < this.#hiddenLossAt && this.#t < this.#hiddenLossAt + term.lease.lifeMs;
+    return isUnseen && this.#excuse('hidden restart, until the next connection');
+  }
+
+  #mayStartAgain(
+    name: string,
+    occurrence: number,
+    { first, term, isClaimedEarly }: { first: { term: Term }; term: Term; isClaimedEarly: boolean },
+  ): boolean {
+    if (this.#beside.get(first.term) === term) return this.#excuse('a cron occurrence, by two leaders');
+    const isLost = this.#lostClaims.some(
+      (lost) => lost.name === name && occurrence > lost.above && occurrence <= lost.upTo,
+    );
+    if (isLost && this.#isHidden) return this.#excuse('claim lost in a hidden restart');
+    return isLost && isClaimedEarly && this.#excuse('claim lost, of a leader whose clock was ahead');
+  }
+
+  #mayRepeatToken(name: string): boolean {
+    const isLost = this.#losses.some((loss) => (loss.name ?? name) === name);
+    return isLost && this.#wasSetBack && this.#excuse('token, after a loss and with the clock set back');
+  }
+
+  #mayRunEarly(name: string): boolean {
+    const since = (this.#lastEnd.get(name) ?? 0) - 10_000;
+    if (this.#losses.some((loss) => loss.name === undefined && loss.at > since))
+      return this.#excuse('interval, after a loss');
+    if ((this.#recordLostAt.get(name) ?? -Infinity) > since - this.#maxLifeMs)
+      return this.#excuse('interval, after its record was deleted');
+    return this.#aheadAt > since && this.#excuse('interval, after the clock was set ahead');
+  }
+
+  #mayBeLost(trigger: string): boolean {
+    return this.#lostTriggers.has(trigger) && this.#excuse('a claimed trigger whose term ended first');
+  }
+
+  /** A hidden restart has brought back a holder that lives and does not want the record any more. */
+  #isHeldUnseen(name: string): boolean {
+    const holder = this.world.server.look(name)?.holder;
+    const owner = this.world.processes.find(({ id }) => holder?.startsWith(`${id}.`) === true);
+    const isUnwanted = owner !== undefined && !owner.isOver && owner.replica.find(name)?.isWanted !== true;
+    return isUnwanted && this.#wasReleasedUnseen();
+  }
+
+  #wasReleasedUnseen(): boolean {
+    return this.#hiddenLossAt > 0 && this.#excuse('hidden restart: held by a replica that has released it');
+  }
 }

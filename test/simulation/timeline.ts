@@ -1,93 +1,88 @@
-import { eachSettled } from './settle.js';
-
-/** Something that will happen at a moment of true time, unless it is cancelled. */
-export interface ScheduledEvent {
-  callOff(): void;
+/** Something that will happen. */
+export interface Coming {
+  readonly at: number;
+  /** Undefined: it was called off. */
+  happen: (() => void) | undefined;
 }
 
-interface Entry {
-  readonly atMs: number;
-  readonly order: number;
-  readonly happen: () => void;
-  isOff: boolean;
-}
+/** After so many events the event loop turns, so that a test runner can end a test that never ends. */
+const EVENTS_PER_TURN = 2_000;
 
-/** True time, which no replica can see, and all events that will happen in it, in order. */
+/** Virtual time. All promises settle between two events, so a story is always the same. */
 export class Timeline {
-  #nowMs = 0;
-  #order = 0;
-  /** A binary heap, the earliest first. */
-  readonly #heap: Entry[] = [];
+  /** Now, in milliseconds. */
+  t = 0;
+  /** The next one is the last. */
+  readonly #coming: Coming[] = [];
 
-  get nowMs(): number {
-    return this.#nowMs;
-  }
-
-  after(delayMs: number, happen: () => void): ScheduledEvent {
-    return this.at(this.#nowMs + Math.max(delayMs, 0), happen);
-  }
-
-  /** Timers of the same moment fire in the order in which they were set. */
-  at(atMs: number, happen: () => void): ScheduledEvent {
-    const entry: Entry = { atMs: Math.max(atMs, this.#nowMs), order: this.#order++, happen, isOff: false };
-    this.#push(entry);
-    return {
-      callOff: () => {
-        entry.isOff = true;
-      },
-    };
-  }
-
-  /** Lets time pass. All effects of one event settle before the next event. */
-  async passUntil(untilMs: number): Promise<void> {
-    await eachSettled(() => this.#happenNext(untilMs));
-    this.#nowMs = untilMs;
-  }
-
-  /** Whether an event was due until then. */
-  #happenNext(untilMs: number): boolean {
-    for (let next = this.#heap[0]; next !== undefined && next.atMs <= untilMs; next = this.#heap[0]) {
-      this.#pop();
-      if (next.isOff) continue;
-      this.#nowMs = next.atMs;
-      next.happen();
-      return true;
+  /** Events of one instant happen in the order in which they were set. */
+  at(time: number, happen: () => void): Coming {
+    const event = { at: Math.max(time, this.t), happen };
+    let [from, to] = [0, this.#coming.length];
+    while (from < to) {
+      const middle = (from + to) >> 1;
+      if ((this.#coming[middle]?.at ?? 0) > event.at) from = middle + 1;
+      else to = middle;
     }
-    return false;
+    this.#coming.splice(from, 0, event);
+    return event;
   }
 
-  #push(entry: Entry): void {
-    const heap = this.#heap;
-    let index = heap.push(entry) - 1;
-    while (index > 0) {
-      const parent = (index - 1) >> 1;
-      const above = heap[parent];
-      if (above === undefined || isBefore(above, entry)) break;
-      heap[index] = above;
-      index = parent;
+  /** Lets everything happen until `endMs`, or until `isOver`. */
+  async play(endMs: number, isOver: () => boolean): Promise<void> {
+    for (let count = 1; !isOver(); count++) {
+      const event = this.#coming.pop();
+      if (event === undefined || event.at > endMs) return;
+      if (event.happen === undefined) continue;
+      this.t = event.at;
+      event.happen();
+      await (count % EVENTS_PER_TURN === 0 ? nextTurn() : microtasksDone());
     }
-    heap[index] = entry;
-  }
-
-  #pop(): void {
-    const heap = this.#heap;
-    const last = heap.pop();
-    if (last === undefined || heap.length === 0) return;
-    let index = 0;
-    for (;;) {
-      let child = 2 * index + 1;
-      const [left, right] = [heap[child], heap[child + 1]];
-      if (left === undefined) break;
-      if (right !== undefined && isBefore(right, left)) child += 1;
-      const smaller = heap[child];
-      if (smaller === undefined || isBefore(last, smaller)) break;
-      heap[index] = smaller;
-      index = child;
-    }
-    heap[index] = last;
   }
 }
 
-function isBefore(a: Entry, b: Entry): boolean {
-  return a.atMs < b.atMs || (a.atMs === b.atMs && a.order < b.order);
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+function microtasksDone(): Promise<void> {
+  return new Promise((resolve) => {
+    process.nextTick(resolve);
+  });
+}
+
+/** Chance that is the same for the same seed. */
+export class Chance {
+  #state: number;
+
+  constructor(seed: number) {
+    this.#state = seed >>> 0;
+  }
+
+  /** In [0, 1). */
+  readonly next = (): number => {
+    this.#state = (this.#state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+
+  is(probability: number): boolean {
+    return this.next() < probability;
+  }
+
+  between(from: number, to: number): number {
+    return from + this.next() * (to - from);
+  }
+
+  oneOf<T>(values: readonly T[]): T {
+    return values[Math.floor(this.next() * values.length)] as T;
+  }
+
+  shuffle(values: unknown[]): void {
+    for (let i = values.length - 1; i > 0; i--) {
+      const j = Math.floor(this.next() * (i + 1));
+      [values[i], values[j]] = [values[j], values[i]];
+    }
+  }
 }

@@ -1,14 +1,13 @@
-import { type AcquireRequest, type AcquireResult } from 'nestjs-singleton-job/store';
-import { InMemoryLockStore } from '../../libs/singleton-job/src/store/memory/in-memory-store.js';
-import { TestServer } from '../../libs/singleton-job/src/testing/index.js';
+import { type SyncRequest, type SyncResult } from 'nestjs-singleton-job/store';
 import { SystemClock } from '../../libs/singleton-job/src/base/time/system-clock.js';
+import { MemoryServer, MemoryStore } from '../../libs/singleton-job/src/store/memory.js';
 
-/** A store in memory that records the calls of open, acquire and close. */
-export class RecordingStore extends InMemoryLockStore {
+/** A store in memory that records the calls of open, sync and close. */
+export class RecordingStore extends MemoryStore {
   readonly calls: string[] = [];
 
   constructor() {
-    super(new TestServer(new SystemClock()));
+    super(new MemoryServer(new SystemClock()));
   }
 
   override open(): void {
@@ -16,9 +15,9 @@ export class RecordingStore extends InMemoryLockStore {
     super.open();
   }
 
-  override acquire(request: AcquireRequest): Promise<AcquireResult> {
-    this.calls.push(`acquire ${request.name}`);
-    return super.acquire(request);
+  override sync(request: SyncRequest): Promise<SyncResult> {
+    this.calls.push('sync');
+    return super.sync(request);
   }
 
   override close(): Promise<void> {

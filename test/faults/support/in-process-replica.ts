@@ -3,10 +3,10 @@ import { resolveOptions } from '../../../libs/singleton-job/src/options/resolve-
 import { type SingletonJobOptions } from '../../../libs/singleton-job/src/options/singleton-job.options.js';
 import { createReplica, createReplicaId } from '../../../libs/singleton-job/src/control/create-replica.js';
 import { type JobPool } from '../../../libs/singleton-job/src/runs/job-pool.js';
-import { type LockStore } from '../../../libs/singleton-job/src/store/lock-store.js';
 import { type ConnectionOptions, isPostgres } from '../../../libs/singleton-job/src/store/open-store.js';
-import { PostgresLockStore } from '../../../libs/singleton-job/src/store/postgres/postgres-lock-store.js';
-import { RedisLockStore } from '../../../libs/singleton-job/src/store/redis/redis-lock-store.js';
+import { PostgresStore } from '../../../libs/singleton-job/src/store/postgres/postgres-store.js';
+import { RedisStore } from '../../../libs/singleton-job/src/store/redis/redis-store.js';
+import { type Store } from '../../../libs/singleton-job/src/store/store.js';
 import { RecordingObserver } from '../../../libs/singleton-job/src/testing/index.js';
 import { SystemClock } from '../../../libs/singleton-job/src/base/time/system-clock.js';
 import { type Report, reportsIn } from '../../../tools/replicas/history.js';
@@ -33,7 +33,7 @@ export class InProcessReplica {
    */
   readonly lines: string[] = [];
   readonly observer = new RecordingObserver(new SystemClock());
-  readonly store: LockStore;
+  readonly store: Store;
   readonly pool: JobPool;
 
   constructor({ node, project, connection, jobs, options = {} }: ReplicaOptions) {
@@ -47,9 +47,10 @@ export class InProcessReplica {
       shutdownTimeout: '3s',
       ...options,
     });
+    const shortestLifeMs = resolved.lockExpiryMs;
     this.store = isPostgres(connection)
-      ? new PostgresLockStore({ projectName: project, connection })
-      : new RedisLockStore({ projectName: project, connection });
+      ? new PostgresStore({ projectName: project, connection, shortestLifeMs })
+      : new RedisStore({ projectName: project, connection, shortestLifeMs });
     const write = (level: string) => (message: string) => {
       if (!LATE.test(message)) this.lines.push(`${level}: ${message}`);
     };

@@ -127,8 +127,8 @@ export function createStore({ store, connection, ...options }: ResolvedOptions):
   // without a connection nothing is enabled, and nothing uses the store
   if (store === 'memory' || connection === undefined)
     return Promise.resolve(new MemoryStore(new MemoryServer(new SystemClock())));
-  const { projectName, readConnection, schema, migrate, lockExpiryMs } = options;
-  return openStore({ projectName, connection, readConnection, schema, migrate, lockExpiryMs });
+  const { projectName, readConnection, schema, migrate, lockExpiryMs: shortestLifeMs } = options;
+  return openStore({ projectName, connection, readConnection, schema, migrate, shortestLifeMs });
 }
 
 function createHeartbeatThread(

@@ -23,7 +23,7 @@ export interface StoreOptions {
   /** False: messages are not received. @default true */
   readonly subscribes?: boolean;
   /** The shortest `lockExpiry`: time limits of requests and connections follow it. */
-  readonly lockExpiryMs: number;
+  readonly shortestLifeMs: number;
 }
 
 /** Whether this is the connection of a PostgreSQL. */

@@ -2,7 +2,7 @@
 export { type MemoryData, MemoryStore } from '../store/memory.js';
 export { type Clock, type Timer } from '../base/time/clock.js';
 export { FakeRun, type FakeRunOptions } from './fake-run.js';
-export { describeStore } from './store-suite/describe-store.js';
+export { describeStore, type StoreSuite, type TestRunner } from './store-suite/describe-store.js';
 export { type StoreFixture } from './store-suite/store-fixture.js';
 export { ManualClock, settle } from './manual-clock.js';
 export { type RecordedEvent, RecordingObserver } from './recording-observer.js';

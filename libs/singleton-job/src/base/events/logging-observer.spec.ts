@@ -4,13 +4,7 @@ import { LockStoreError } from '../errors/lock-store.error.js';
 import { type JobEvents } from './events.js';
 import { LoggingObserver } from './logging-observer.js';
 import { notifyAll } from './observer.js';
-import {
-  clockAhead,
-  heartbeatThreadFailed,
-  pauseLost,
-  runnerFailed,
-  scheduleDiffers,
-} from './warnings.js';
+import { clockAhead, heartbeatThreadFailed, pauseLost, runnerFailed, scheduleDiffers } from './warnings.js';
 
 const RUN = {
   job: 'report',

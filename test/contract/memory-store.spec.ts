@@ -3,36 +3,10 @@ import { MemoryServer, MemoryStore } from '../../libs/singleton-job/src/store/me
 import { FaultyServer } from '../../libs/singleton-job/src/testing/faulty-server.js';
 import { ManualClock } from '../../libs/singleton-job/src/testing/manual-clock.js';
 import { describeStore } from '../../libs/singleton-job/src/testing/store-suite/describe-store.js';
+import { memoryFixture } from '../support/memory-fixture.js';
 import { hammer } from './hammer.js';
 
-describeStore(
-  { describe, it },
-  {
-    name: 'the memory store',
-    makeFixture: () => {
-      const clock = new ManualClock();
-      const server = new FaultyServer(clock);
-      const other = new FaultyServer(clock);
-      return {
-        newStore: () => new MemoryStore(server),
-        newStoreOfOtherProject: () => new MemoryStore(other),
-        passTime: (ms) => clock.advance(ms),
-        spoil: async (name) => {
-          server.spoil(name);
-        },
-        restart: async () => {
-          server.restart(server.snapshot());
-        },
-        loseData: async () => {
-          server.loseData();
-        },
-        setClockBack: async (ms) => {
-          server.jump(-ms);
-        },
-      };
-    },
-  },
-);
+describeStore({ describe, it }, { name: 'the memory store', makeFixture: memoryFixture });
 
 describe('the memory store', () => {
   it('keeps no record that nobody asks for any more', async () => {

@@ -1,2 +1,0 @@
-export { failureInWords } from './failure-in-words.js';
-export { playInShards } from './shards.js';
