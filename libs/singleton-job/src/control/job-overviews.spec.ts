@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
+import { fixedRate } from '../schedule/fixed-rate.js';
+import { interval } from '../schedule/interval.js';
+import { type TestReplica } from '../testing/replicas/test-replica.js';
 import { job, lasting } from '../testing/specs/job.js';
 import { useReplicas } from '../testing/specs/use-replicas.js';
-import { fixedRate } from '../schedule/fixed-rate.js';
-import { type TestReplica } from '../testing/replicas/test-replica.js';
-import { writeLastRun } from '../runs/last-run.js';
 
 const START = Date.UTC(2027, 0, 1);
 const at = (ms: number) => new Date(START + ms).toISOString();
@@ -20,23 +20,30 @@ describe('The overview of all jobs', () => {
 
   it('has the leader, the next tick and the last run, from any replica', async () => {
     const run = lasting(replicas.clock, 500);
-    replicas.start('a', [minutely({ run })]);
-    const b = replicas.start('b', [minutely({ run }), job({ name: 'idle', enabled: false })]);
+    const beat = job({ name: 'beat', schedule: interval(60_000), run });
+    replicas.start('a', [minutely({ run }), beat]);
+    const b = replicas.start('b', [minutely({ run }), beat, job({ name: 'idle', enabled: false })]);
     await replicas.clock.advance(75_000);
-    expect(await overviewOf(b)).toMatchObject([
+    const ended = { outcome: 'succeeded', error: null, by: 'a' };
+    expect(await overviewOf(b)).toEqual([
       {
         name: 'tick',
         kind: 'fixed-rate',
+        schedule: 'fixed-rate 60000ms offset 0ms',
         leader: 'a',
         pausedAt: null,
         nextTickAt: at(120_000),
-        lastRun: { startedAt: at(60_000), endedAt: at(60_500), outcome: 'succeeded', error: null, by: 'a' },
+        lastRun: { startedAt: at(60_000), endedAt: at(60_500), ...ended },
       },
-      { name: 'idle', leader: null, lastRun: null },
+      expect.objectContaining({
+        nextTickAt: at(121_000),
+        lastRun: { startedAt: at(60_500), endedAt: at(61_000), ...ended },
+      }),
+      expect.objectContaining({ name: 'idle', leader: null, lastRun: null }),
     ]);
   });
 
-  it('has the error of a failed run, and the start of one that has not ended', async () => {
+  it('has the error of a failed run, the start of one that has not ended, and a pause', async () => {
     const failing = () => {
       throw new Error('x'.repeat(500));
     };
@@ -44,60 +51,48 @@ describe('The overview of all jobs', () => {
     replicas.start('a', [minutely({ run: failing }), minutely({ name: 'hangs', run: hanging })]);
     const b = replicas.start('b', [minutely(), minutely({ name: 'hangs' })]);
     await replicas.clock.advance(75_000);
-    expect((await overviewOf(b)).map(({ lastRun }) => lastRun)).toMatchObject([
-      { outcome: 'failed', error: 'x'.repeat(200) },
-      { startedAt: at(60_000), endedAt: null, outcome: null },
+    await Promise.all([b.registry.pause('tick'), replicas.clock.advance(10)]);
+    expect(await overviewOf(b)).toMatchObject([
+      { leader: null, pausedAt: at(75_000), nextTickAt: null, lastRun: { outcome: 'failed', error: 'x'.repeat(200) } },
+      { leader: 'a', lastRun: { startedAt: at(60_000), endedAt: null, outcome: null } },
     ]);
   });
 
-  it('keeps the last run when another replica leads, until that has run', async () => {
-    const a = replicas.start('a', [minutely()]);
-    await replicas.clock.advance(61_000);
-    await a.pool.stop();
-    const b = replicas.start('b', [minutely()]);
+  it('shows a run whose leader died as interrupted, as soon as another one leads', async () => {
+    const a = replicas.start('a', [minutely({ run: lasting(replicas.clock, 50_000) })]);
+    await replicas.clock.advance(75_000);
+    a.kill();
+    const d = replicas.start('d', [minutely({ enabled: false })]);
+    await replicas.clock.advance(10_000);
+    expect(await overviewOf(d)).toMatchObject([{ leader: null, lastRun: { by: 'a', endedAt: null, outcome: null } }]);
+    replicas.start('b', [minutely()]);
     await replicas.clock.advance(5_000);
-    expect(await overviewOf(b)).toMatchObject([{ leader: 'b', lastRun: { by: 'a' } }]);
-    await replicas.clock.advance(70_000);
-    expect(await overviewOf(b)).toMatchObject([{ lastRun: { by: 'b' } }]);
+    expect(await overviewOf(d)).toMatchObject([{ leader: 'b', lastRun: { by: 'a', outcome: 'interrupted' } }]);
   });
 
-  it('is read once for 100 jobs, and again after 2 s', async () => {
-    const jobs = Array.from({ length: 150 }, (_, i) => minutely({ name: `job-${i}` }));
-    const a = replicas.start('a', jobs);
+  it('is one read of 400 jobs, and is read again after 2 s', async () => {
+    const a = replicas.start('a', [minutely()]);
+    const jobs = Array.from({ length: 500 }, (_, i) => minutely({ name: `job-${i}`, enabled: false }));
+    const d = replicas.start('d', jobs);
     await replicas.clock.advance(1_000);
-    await overviewOf(a);
-    await overviewOf(a);
-    expect(a.store.count('readLocks')).toBe(2);
+    expect(await overviewOf(d)).toHaveLength(500);
+    await overviewOf(d);
+    const reads = () => d.store.sent.flatMap(({ request, names }) => (request === 'sync' ? [names.length] : []));
+    expect(reads()).toEqual([400, 100]);
     await replicas.clock.advance(2_000);
-    expect(await overviewOf(a)).toHaveLength(150);
-    expect(a.store.count('readLocks')).toBe(4);
+    await overviewOf(d);
+    expect(reads()).toHaveLength(4);
+    expect(a.store.count('sync')).toBeLessThan(5);
   });
 
-  it('rejects while the store does not answer', async () => {
+  it('rejects while the store does not answer, and when the application has stopped', async () => {
     const a = replicas.start('a', [minutely()]);
     await replicas.clock.advance(1_000);
     a.store.partition();
     const overview = expect(a.registry.overview()).rejects.toMatchObject({ code: 'STORE_UNREACHABLE' });
     await replicas.clock.advance(3_000);
     await overview;
-  });
-
-  it('costs no request beside the renewals', async () => {
-    const a = replicas.start('a', [minutely()]);
-    await replicas.clock.advance(95_000);
-    expect(a.store.count('renew')).toBe(10);
-  });
-
-  it('has a record of less than 400 bytes', () => {
-    const run = {
-      startedAt: START,
-      endedAt: START,
-      outcome: 'cancelled',
-    } as const;
-    const text = writeLastRun(
-      { ...run, error: 'x'.repeat(1_000) },
-      { holder: 'web-1-4d020223.1@10000#1', token: 2 ** 53 - 1, number: 123_456, recordedAt: START },
-    );
-    expect(text.length).toBeLessThan(400);
+    await Promise.all([a.pool.close(), replicas.clock.advance(3_000)]);
+    await expect(a.registry.overview()).rejects.toMatchObject({ code: 'STORE_UNREACHABLE' });
   });
 });

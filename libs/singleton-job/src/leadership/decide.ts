@@ -82,6 +82,15 @@ export function graceEnd(
   return Math.min(metAt.now + longest, now + incarnation.since + longest - storeNow);
 }
 
+/** A replica to which a leader gave its job has so much time to take it before the others try. */
+export const LEFT_TO_IT_MS = 500;
+
+/** The replica to which the last leader has just given the job. */
+export function givenTo({ moved }: JobRecord, storeNow: number): string | undefined {
+  if (moved === undefined || storeNow < moved.at || storeNow >= moved.at + LEFT_TO_IT_MS) return undefined;
+  return moved.to;
+}
+
 /**
  * How long a replica waits before it takes a free record, so that not all try at once and the least loaded tends to win. None for a lock, and
  * none where no other replica is alive.

@@ -454,8 +454,15 @@ export class Election {
       return;
     }
     if (!this.#isAt(this.graceEnd())) return;
-    this.#takeAt ??= clock.now() + (candidate.kind === 'lock' ? 0 : decide.takeDelayMs(parts.crowd(), parts.random));
+    this.#takeAt ??= clock.now() + this.#takeDelayMs(record.value);
     if (this.#isAt(this.#takeAt) && this.#mayWrite) this.#tryToTake(record, lease);
+  }
+
+  #takeDelayMs(value: JobRecord = {}): number {
+    const { parts, candidate } = this;
+    const to = decide.givenTo(value, parts.view.storeNow());
+    if (candidate.kind === 'lock' || to === parts.replicaId) return 0;
+    return decide.takeDelayMs(parts.crowd(), parts.random) + (to === undefined ? 0 : decide.LEFT_TO_IT_MS);
   }
 
   #wants({ value, isUnreadable }: SeenRecord): boolean {

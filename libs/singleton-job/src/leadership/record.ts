@@ -31,7 +31,7 @@ export interface Command {
 }
 
 /**
- * The record of a job or a lock. The leader writes `holder`, `fencingToken`, `incarnation`, `schedule`, `lastScheduledAt`, `run` and `movedAt`.
+ * The record of a job or a lock. The leader writes `holder`, `fencingToken`, `incarnation`, `schedule`, `lastScheduledAt`, `run` and `moved`.
  * Any replica writes `pausedAt`, or a `command` over one that is answered or over. Fields that this version does not know are kept.
  */
 export interface JobRecord {
@@ -47,15 +47,15 @@ export interface JobRecord {
   readonly lastScheduledAt?: number;
   readonly run?: RunRecord | undefined;
   readonly pausedAt?: number | undefined;
-  /** When a leader gave it to another replica to even out how many each leads. */
-  readonly movedAt?: number;
+  /** When a leader gave it last to another replica, to even out how many each leads. */
+  readonly moved?: { readonly at: number; readonly to: string };
   readonly command?: Command;
   /** The incarnation in which a pause or a command was written, while the holder has not written in it. */
   readonly steeredIn?: string | undefined;
 }
 
 /** The fields that a leader writes while it leads. */
-export type OwnFields = Pick<JobRecord, 'schedule' | 'lastScheduledAt' | 'run' | 'movedAt'>;
+export type OwnFields = Pick<JobRecord, 'schedule' | 'lastScheduledAt' | 'run' | 'moved'>;
 
 /** A record as a replica has seen it. Without a value: there is none, or it cannot be read. */
 export interface SeenRecord {

@@ -1,5 +1,6 @@
 import { type Clock } from '../base/time/clock.js';
 import { sleep } from '../base/time/sleep.js';
+import { type Election } from '../leadership/election.js';
 import { replicaOf } from '../leadership/record.js';
 import { type Replica } from '../leadership/replica.js';
 import { type Term } from '../leadership/term.js';
@@ -12,10 +13,14 @@ const LEAST_DIFFERENCE = 2;
 
 /**
  * Evens out how many jobs the replicas lead. Each replica sees every holder and every living lease. One that leads at least two more than another
- * gives one idle job back each round and stands back. The replicas that lead fewest try to take it first, because they wait least.
+ * gives that one an idle job each round. The record names the taker, and the others leave it the job for a moment.
  */
 export class Rebalancing {
   readonly #stop = new AbortController();
+  /** What was given away last. */
+  #given: { readonly election: Election; readonly to: string } | undefined;
+  /** Replicas that did not take a job, because they do not want it, and until when none is given to them. Monotonic. */
+  readonly #leftOut = new Map<string, number>();
 
   constructor(
     private readonly parts: {
@@ -46,24 +51,36 @@ export class Rebalancing {
   }
 
   #giveOne(): void {
-    const { replica, random, jobs } = this.parts;
-    const loads = this.#loads();
-    const own = loads.get(replica.id) ?? 0;
+    const { clock, replica, random, times, jobs } = this.parts;
     // without the store no other replica could take it
-    if (own - Math.min(...loads.values()) < LEAST_DIFFERENCE || replica.failure !== undefined) return;
+    if (replica.failure !== undefined) return;
+    const given = this.#given;
+    this.#given = undefined;
+    if (given !== undefined && given.election.leader !== given.to)
+      this.#leftOut.set(given.to, clock.now() + times.stayMs);
+    const loads = this.#loads();
+    const [to, least] = [...loads].reduce((one, other) => (other[1] < one[1] ? other : one), [replica.id, Infinity]);
+    if ((loads.get(replica.id) ?? 0) - least < LEAST_DIFFERENCE) return;
     const movable = jobs().filter((job) => this.#isMovable(job));
     const { election } = movable[Math.floor(random() * movable.length)] ?? {};
-    election?.term?.set({ movedAt: election.term.storeNow() });
-    election?.stepDown('rebalance');
+    if (election?.term === undefined) return;
+    election.term.set({ moved: { at: election.term.storeNow(), to } });
+    election.stepDown('rebalance');
+    this.#given = { election, to };
   }
 
-  /** How many jobs each living replica leads, as far as this one knows. */
+  /** How many jobs each living replica leads, as far as this one knows. Without those that are left out. */
   #loads(): ReadonlyMap<string, number> {
-    const { elections, view } = this.parts.replica;
-    const loads = new Map([...view.leases.keys()].map((lease) => [replicaOf(lease), 0]));
-    for (const { candidate, leader = '' } of elections) {
+    const { clock, replica } = this.parts;
+    const loads = new Map([...replica.view.leases.keys()].map((lease) => [replicaOf(lease), 0]));
+    for (const [id, untilMs] of this.#leftOut) {
+      if (clock.now() < untilMs) loads.delete(id);
+      else this.#leftOut.delete(id);
+    }
+    for (const { candidate, leader } of replica.elections) {
+      if (leader === undefined || candidate.kind !== 'job') continue;
       const load = loads.get(leader);
-      if (load !== undefined && candidate.kind === 'job') loads.set(leader, load + 1);
+      if (load !== undefined) loads.set(leader, load + 1);
     }
     return loads;
   }
@@ -72,7 +89,7 @@ export class Rebalancing {
     const { dueMs, stayMs } = this.parts.times;
     const { activeTerm, known } = election;
     if (activeTerm?.isValid() !== true || runner.runs.isBusy) return false;
-    const sinceMoveMs = activeTerm.storeNow() - (known.value?.movedAt ?? -Infinity);
+    const sinceMoveMs = activeTerm.storeNow() - (known.value?.moved?.at ?? -Infinity);
     // a time ahead of the store's is from a clock that was set back
     const stays = sinceMoveMs >= 0 && sinceMoveMs < stayMs;
     return !stays && this.#untilDueMs(runner, activeTerm) > dueMs;
