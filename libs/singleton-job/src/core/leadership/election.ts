@@ -149,6 +149,8 @@ export class Election {
   #writtenAt = -Infinity;
   /** Writes in a row that were not carried out. The next one waits longer and longer: the store may refuse them all. */
   #failures = 0;
+  /** The revision on which the last one was not carried out, if that is certain. */
+  #refusedOn: number | undefined;
   #lastHolder: string | undefined;
   #edits: OpenEdit[] = [];
   #idle: (() => void)[] = [];
@@ -273,6 +275,8 @@ export class Election {
     if (this.#isWriting || this.#settled > order) return;
     const { view, observer } = this.parts;
     this.#readAt = Infinity;
+    // not refused: another was faster
+    if (this.#refusedOn !== undefined && this.#refusedOn !== record.revision) this.#failures = 0;
     if (this.#doubtUntil !== undefined && view.storeTime >= this.#doubtUntil) this.#doubtUntil = undefined;
     this.#take(record);
     observer.seen?.(this, record);
@@ -292,6 +296,7 @@ export class Election {
   /** Another incarnation: nothing that was seen counts. */
   met(): void {
     this.record = undefined;
+    this.#failures = 0;
     const { term } = this;
     if (term !== undefined && term.reclaimBy === undefined) {
       term.reclaimBy = term.deadline;
@@ -315,6 +320,7 @@ export class Election {
     if (answer.revision === undefined) {
       this.record = undefined;
       this.#failures += 1;
+      this.#refusedOn = answer.isRejected ? undefined : ask.ifRevision;
     } else {
       this.#failures = 0;
       this.#take({ revision: answer.revision, value: write.value });
