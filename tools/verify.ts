@@ -7,6 +7,7 @@ const STEPS: Readonly<Record<string, () => Promise<unknown>>> = {
   format: () => node('prettier/bin/prettier.cjs', ['--check', '.']),
   lint: () => node('eslint/bin/eslint.js', ['.', '--max-warnings', '0']),
   types: () => node('typescript/bin/tsc', ['--noEmit']),
+  size: () => tool('size.ts'),
   tests: () => tool('test.ts', [], { isShown: true }),
   docs: () => node('typedoc/bin/typedoc', []),
   build: () => tool('build.ts', ['worker', 'minimal']),

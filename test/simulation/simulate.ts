@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util';
 import { playStories, type Result, type Stories } from './play.js';
 
 /**
- * `node --import tsx test/core-simulation/simulate.ts --seed 1 --stories 10000`: plays stories on all cores, from that seed on.
+ * `node --import tsx test/simulation/simulate.ts --seed 1 --stories 10000`: plays stories on all cores, from that seed on.
  * With the seed and the path of a failure it plays the smallest story that breaks the rule.
  */
 const { values } = parseArgs({

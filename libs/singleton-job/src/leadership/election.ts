@@ -337,6 +337,7 @@ export class Election {
   /** Another incarnation: nothing that was seen counts. */
   met(): void {
     this.record = undefined;
+    this.#failures = 0;
     const { term } = this;
     if (term !== undefined && term.reclaimBy === undefined) {
       term.reclaimBy = term.deadline;

@@ -1,0 +1,190 @@
+import { describe, expect, it } from '@jest/globals';
+import { inspect } from 'node:util';
+import { LockStoreError } from '../../base/errors/lock-store.error.js';
+import {
+  codeOf,
+  CONNECTION_LOST,
+  type FailedRequest,
+  NOT_THE_PRIMARY,
+  redisError,
+  says,
+  withTlsFix,
+} from './redis-errors.js';
+import { evictionWarning, messagesDenied, restartsHidden } from './redis-warnings.js';
+
+const SYNC: FailedRequest = { projectName: 'myapp', isCluster: false, command: 'sync' };
+const SYNC_ON_CLUSTER = { ...SYNC, isCluster: true };
+const CONNECTION: FailedRequest = { projectName: 'myapp', isCluster: false };
+const SHA = '53eb74aa4cfd13a44b43b408f8fd91a025b94495';
+
+/** What Redis or the network says about a heartbeat, or about the connection. */
+const MESSAGES: readonly (readonly [said: string, about: FailedRequest])[] = [
+  ['connect ECONNREFUSED 127.0.0.1:6379', CONNECTION],
+  ['WRONGPASS invalid username-password pair or user is disabled.', CONNECTION],
+  [
+    'NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO <proto> AUTH <user> <pass> option can be used',
+    CONNECTION,
+  ],
+  ['MOVED 3660 127.0.0.1:7303', SYNC],
+  ['MOVED 3660 127.0.0.1:7303', SYNC_ON_CLUSTER],
+  [
+    'Failed to refresh slots cache. (ERR This instance has cluster support disabled)',
+    { projectName: 'myapp', isCluster: true },
+  ],
+  ["NOPERM this user has no permissions to run the 'eval' command", SYNC],
+  ["NOPERM this user has no permissions to run the 'cluster|slots' command", SYNC_ON_CLUSTER],
+  ['NOPERM this user has no permissions to access one of the keys used as arguments', SYNC],
+  ['NOPERM No permissions to access a channel', { ...SYNC, command: 'subscribe' }],
+  ["NOPERM this user has no permissions to run the 'select' command", CONNECTION],
+  [`WRONGTYPE Operation against a key holding the wrong kind of value script: ${SHA}, on @user_script:10.`, SYNC],
+  ["READONLY You can't write against a read only replica.", CONNECTION],
+  ["OOM command not allowed when used memory > 'maxmemory'.", SYNC],
+  ['NOREPLICAS Not enough good replicas to write.', SYNC],
+  ['NOPROTO unsupported protocol version', CONNECTION],
+  ['ERR DB index is out of range', CONNECTION],
+  ['ERR This Redis command is not allowed from script script: 6f2, on @user_script:2.', SYNC],
+  ["ERR unknown command 'eval', with args beginning with: '\nredis.call('ZREM'", SYNC],
+  ["ERR unknown command 'mget', with args beginning with: ", SYNC],
+  ['All sentinels are unreachable and retry is disabled. Last error: ERR No such master with that name', CONNECTION],
+  ['self-signed certificate', CONNECTION],
+  ['Protocol error, got "H" as reply type byte. Please report this.', CONNECTION],
+  ['no answer within 1.5 s', SYNC],
+];
+
+const MISCONFIGURED = [
+  'NOAUTH Authentication required.',
+  'WRONGPASS invalid username-password pair or user is disabled.',
+  'ERR invalid password',
+  "NOPERM this user has no permissions to run the 'eval' command",
+  'NOPERM No permissions to access a key script: 6f2, on @user_script:9.',
+  'ERR Error running script (call to f_6f2): @user_script:9: @user_script: 9: -NOPERM this user has no permissions to access one of the keys',
+  "ERR The user executing the script can't run this command or subcommand script: 6f2, on @user_script:9.",
+  'WRONGTYPE Operation against a key holding the wrong kind of value',
+  'ERR Error running script (call to f_6f2): @user_script:9: WRONGTYPE Operation against a key holding the wrong kind of value',
+  'MOVED 14044 10.0.0.7:6379',
+  "CROSSSLOT Keys in request don't hash to the same slot",
+  "ERR unknown command 'eval', with args beginning with: ",
+  'ERR Unknown Redis command called from script script: 6f2, on @user_script:9.',
+  'ERR DB index is out of range',
+  'ERR SELECT is not allowed in cluster mode',
+  'ERR This Redis command is not allowed from script script: 6f2, on @user_script:2.',
+  'ERR scripting support is disabled',
+];
+
+const REFUSED = [
+  "OOM command not allowed when used memory > 'maxmemory'.",
+  "OOM command not allowed when used memory > 'maxmemory'. script: 6f2, on @user_script:22.",
+  "ERR Error running script (call to f_6f2): @user_script:22: @user_script: 22: -OOM command not allowed when used memory > 'maxmemory'.",
+  'MISCONF Redis is configured to save RDB snapshots, but it is currently unable to persist on disk.',
+  'NOREPLICAS Not enough good replicas to write.',
+];
+
+const UNREACHABLE = [
+  'Connection is closed.',
+  'connect ECONNREFUSED 127.0.0.1:6379',
+  'getaddrinfo ENOTFOUND redis',
+  'connect ETIMEDOUT',
+  'LOADING Redis is loading the dataset in memory',
+  "READONLY You can't write against a read only replica.",
+  "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.",
+  'CLUSTERDOWN The cluster is down',
+  'BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.',
+  'ERR max number of clients reached',
+];
+
+describe('an error of Redis', () => {
+  it.each(MISCONFIGURED)('waits for a person: %s', (message) => {
+    expect(redisError(new Error(message), SYNC).code).toBe('STORE_MISCONFIGURED');
+  });
+
+  it.each(REFUSED)('is a refused write: %s', (message) => {
+    expect(redisError(new Error(message), SYNC).code).toBe('STORE_REFUSED_WRITE');
+  });
+
+  it.each(UNREACHABLE)('goes away by itself: %s', (message) => {
+    expect(redisError(new Error(message), SYNC).code).toBe('STORE_UNREACHABLE');
+    expect(codeOf(new Error(message))).toBe('STORE_UNREACHABLE');
+  });
+
+  it.each(MESSAGES)('says what to do about it: %s', (said, about) => {
+    expect(redisError(new Error(said), about).message).toMatchSnapshot();
+  });
+
+  it('leaves out the place inside a script', () => {
+    const words = "The user executing the script can't run this command or subcommand";
+    const older = `ERR Error running script (call to f_${SHA}): @user_script: 9: ${words}`;
+    const newer = `ERR ${words} script: ${SHA}, on @user_script:9.`;
+    expect([older, newer].map((said) => redisError(new Error(said), SYNC).message)).toMatchSnapshot();
+  });
+
+  it('goes away by itself on a cluster whose slots move', () => {
+    const moved = new Error('Too many Cluster redirections. Last error: ReplyError: TRYAGAIN Multiple keys request');
+    expect(redisError(moved, SYNC_ON_CLUSTER).code).toBe('STORE_UNREACHABLE');
+  });
+
+  it('affects all jobs, but for a request that had no answer', () => {
+    const affectsAllJobs = (message: string, about = SYNC) => redisError(new Error(message), about).affectsAllJobs;
+    for (const message of ['WRONGPASS x', 'MOVED 1 a:1', 'OOM x', 'WRONGTYPE x'])
+      expect(affectsAllJobs(message)).toBe(true);
+    expect(affectsAllJobs('NOPERM x', SYNC_ON_CLUSTER)).toBe(true);
+    expect(affectsAllJobs('LOADING Redis is loading the dataset in memory')).toBe(false);
+    expect(affectsAllJobs('the connection was closed', CONNECTION)).toBe(true);
+  });
+
+  it('keeps its cause, but not the arguments of the command', () => {
+    const command = { name: 'hello', args: ['3', 'AUTH', 'default', 's3cret'] };
+    const refused = Object.assign(new Error('WRONGPASS invalid username-password pair'), { command });
+    const ofAll = Object.assign(new Error('Failed to refresh slots cache.'), { lastNodeError: refused, command });
+    const error = redisError(ofAll, SYNC_ON_CLUSTER);
+    expect(error).toMatchObject({
+      cause: ofAll,
+      code: 'STORE_MISCONFIGURED',
+      message: expect.stringContaining('Failed to refresh slots cache. (WRONGPASS invalid username-password pair)'),
+    });
+    expect(inspect(error, { depth: 10 })).not.toContain('s3cret');
+  });
+
+  it('without a message shows its code, and one that is no error its text', () => {
+    const refused = Object.assign(new AggregateError([]), { code: 'ECONNREFUSED' });
+    expect(redisError(refused, SYNC).message).toBe("Redis did not answer 'sync': ECONNREFUSED");
+    expect(redisError('gone', SYNC).message).toBe("Redis did not answer 'sync': gone");
+  });
+
+  it('that is a LockStoreError is not changed', () => {
+    const sorted = new LockStoreError('STORE_REFUSED_WRITE', 'full');
+    expect(redisError(sorted, SYNC)).toBe(sorted);
+  });
+
+  it('shows a server that is not the primary, also inside a script, or has not loaded its data', () => {
+    for (const said of ['READONLY You', 'ERR Error running script: -READONLY You', 'MASTERDOWN Link', 'LOADING Redis'])
+      expect(says(new Error(said), NOT_THE_PRIMARY)).toBe(true);
+    expect(says(new Error('BUSY Redis is busy running a script.'), NOT_THE_PRIMARY)).toBe(false);
+  });
+
+  it('of a connection that was never ready may be about TLS', () => {
+    const texts = (said: string) => [true, false].map((usesTls) => String(withTlsFix(new Error(said), usesTls)));
+    expect(['connect ETIMEDOUT', 'read ECONNRESET', 'the connection was closed'].map(texts)).toMatchSnapshot();
+  });
+
+  it.each([
+    'Connection is closed.',
+    "Stream isn't writeable and enableOfflineQueue options is false",
+    "Cluster isn't ready and enableOfflineQueue options is false",
+    'Command aborted due to connection close',
+    'Cluster is ended.',
+  ])('may say only that the connection ended: %s', (said) => {
+    expect(says(new Error(said), CONNECTION_LOST)).toBe(true);
+  });
+});
+
+describe('a warning of the Redis store', () => {
+  it('says what to do', () => {
+    const denied = messagesDenied("Redis answered 'subscribe' with NOPERM");
+    expect([
+      evictionWarning('allkeys-lru'),
+      restartsHidden('NOPERM'),
+      restartsHidden('no run_id'),
+      denied,
+    ]).toMatchSnapshot();
+  });
+});

@@ -1,0 +1,220 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { Cluster, type ClusterOptions } from 'ioredis';
+import { Cluster as Cluster5 } from 'ioredis5';
+import { type RedisConnectionOptions } from '../../libs/singleton-job/src/store/redis/redis-clients.js';
+import { RedisStore, type RedisStoreOptions } from '../../libs/singleton-job/src/store/redis/redis-store.js';
+import { describeStore } from '../../libs/singleton-job/src/testing/store-suite/describe-store.js';
+import { A, B, eventually, SuiteClient } from '../../libs/singleton-job/src/testing/store-suite/suite-client.js';
+import { RedisCluster } from '../../tools/replicas/redis/redis-cluster.js';
+import { isListening, type OpenStore, openStore } from './core-redis-fixture.js';
+
+const VERSIONS: [string, typeof Cluster][] = [
+  ['ioredis 6', Cluster],
+  ['ioredis 5', Cluster5 as unknown as typeof Cluster],
+];
+const NAMES = ['a:lock', 'b:lock', 'c:lock', 'absent:lock'];
+
+let cluster: RedisCluster;
+let projects = 0;
+const opened: OpenStore[] = [];
+
+beforeAll(async () => {
+  cluster = await RedisCluster.start();
+});
+
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map(({ store }) => store.close()));
+});
+
+afterAll(async () => {
+  await cluster[Symbol.asyncDispose]();
+});
+
+const nextProject = (): string => `p${String(projects++)}`;
+
+async function connect(
+  connection: RedisConnectionOptions,
+  options: Partial<RedisStoreOptions> = {},
+): Promise<OpenStore> {
+  const one = openStore({ projectName: nextProject(), connection, ...options });
+  opened.push(one);
+  await isListening(one);
+  return one;
+}
+
+/** The same commands on each node. */
+async function everywhere(...command: [string, ...string[]]): Promise<void> {
+  for (const { admin } of cluster.nodes) await admin.call(...command);
+}
+
+describeStore(
+  { describe, it },
+  {
+    name: 'the Redis store on a cluster',
+    makeFixture: () => {
+      const [projectName, other] = [nextProject(), nextProject()];
+      const newStore = (name: string) =>
+        new RedisStore({ projectName: name, connection: { nodes: cluster.addresses } });
+      return {
+        newStore: () => newStore(projectName),
+        newStoreOfOtherProject: () => newStore(other),
+        spoil: async (name) => {
+          const [{ admin }] = await cluster.ownerOf(`{${projectName}}:leases`);
+          await admin.lpush(`{${projectName}}:${name}`, 'of another program');
+        },
+        loseData: () => everywhere('FLUSHALL'),
+      };
+    },
+  },
+);
+
+describe.each(VERSIONS)('a cluster, with %s,', (_, Client) => {
+  const client = (options: ClusterOptions = {}) => new Client(cluster.addresses, { lazyConnect: true, ...options });
+
+  it('has all keys of a project in one slot', async () => {
+    const { store } = await connect(client(), { projectName: 'my-app' });
+    const replica = new SuiteClient(store);
+    await replica.sync({ grant: [A] });
+    await replica.writeAll(NAMES.map((name) => ({ name, ifRevision: 0, value: '{}' })));
+    const [{ admin }] = await cluster.ownerOf('{my-app}:leases');
+    expect((await admin.keys('*my-app*')).sort()).toEqual(
+      [...NAMES, 'leases'].map((name) => `{my-app}:${name}`).sort(),
+    );
+  });
+
+  it('answers heartbeats in each phase while a slot is moved, and writes before and after', async () => {
+    const projectName = nextProject();
+    const { store, events } = await connect(client(), { projectName });
+    const replica = new SuiteClient(store);
+    await replica.sync({ grant: [A] });
+    const writes = NAMES.slice(0, 3).map((name) => ({ name, ifRevision: 0, value: `"${name}"` }));
+    const revisions = await replica.writeAll(writes);
+    const records = [...writes.map(({ value }, i) => ({ revision: revisions[i], value })), undefined];
+    const keyOf = (name: string) => `{${projectName}}:${name}`;
+    const [from, to] = await cluster.ownerOf(keyOf('leases'));
+    const slot = String(await from.admin.call('CLUSTER', 'KEYSLOT', keyOf('leases')));
+    const [fromId, toId] = [await from.admin.call('CLUSTER', 'MYID'), await to.admin.call('CLUSTER', 'MYID')].map(
+      String,
+    );
+    await to.admin.call('CLUSTER', 'SETSLOT', slot, 'IMPORTING', fromId ?? '');
+    await from.admin.call('CLUSTER', 'SETSLOT', slot, 'MIGRATING', toId ?? '');
+    for (const name of ['', 'a:lock', 'b:lock', 'c:lock', 'leases']) {
+      if (name !== '') await from.admin.call('MIGRATE', '127.0.0.1', to.server.port, keyOf(name), 0, 5_000);
+      for (const read of [NAMES, NAMES.slice(0, 3), []]) {
+        const result = await replica.sync({ renew: [A], read });
+        expect([name, result.records, [...result.leases.keys()]]).toEqual([name, records.slice(0, read.length), [A]]);
+      }
+    }
+    for (const { admin } of [to, from]) await admin.call('CLUSTER', 'SETSLOT', slot, 'NODE', toId ?? '');
+    // another node is another server
+    const { incarnation } = await replica.sync({ renew: [A], read: NAMES });
+    expect(incarnation.id).toContain(/run_id:(\w+)/.exec(await to.admin.info('server'))?.[1]);
+    for (const write of writes) expect((await replica.writeAll([write]))[0]).toBeUndefined();
+    await replica.writeAll([{ name: 'absent:lock', ifRevision: 0, value: '{}' }]);
+    expect((await replica.read('absent:lock'))[0]).toMatchObject({ value: '{}' });
+    expect(events).not.toContain('disconnected');
+    await cluster.move(keyOf('leases'));
+  });
+
+  it('follows a slot that has moved', async () => {
+    const projectName = nextProject();
+    const replica = new SuiteClient((await connect(client(), { projectName })).store);
+    const { incarnation } = await replica.sync({ grant: [A] });
+    await replica.put();
+    await cluster.move(`{${projectName}}:leases`);
+    const after = await replica.sync({ renew: [A] });
+    expect([after.incarnation.id === incarnation.id, [...after.leases.keys()]]).toEqual([false, [A]]);
+    await replica.write(0);
+  });
+
+  it('is asked with the user, the password and the other options of the client', async () => {
+    const rights =
+      'reset resetchannels on >secret ~{acl}:* &{acl}:hints +@read +@write -@dangerous +@scripting +subscribe +publish +info +time';
+    await everywhere('ACL', 'SETUSER', 'app', ...rights.split(' '));
+    const redisOptions = { username: 'app', password: 'secret', connectionName: 'of-the-app' };
+    const options = { projectName: 'acl', connection: client({ redisOptions }) };
+    const denied = openStore(options);
+    await expect(new SuiteClient(denied.store).sync()).rejects.toMatchObject({
+      message: expect.stringContaining('needs +cluster|slots and +cluster|info as well'),
+    });
+    await denied.store.close();
+    await everywhere('ACL', 'SETUSER', 'app', '+cluster|slots', '+cluster|info', '+client|setname');
+    const { store, warnings } = await connect(options.connection, options);
+    const replica = new SuiteClient(store);
+    await replica.sync({ isNewcomer: true, grant: [A] });
+    await replica.put('{}', { revision: 0 });
+    expect(warnings).toEqual([]);
+    const [{ admin }] = await cluster.ownerOf('{acl}:leases');
+    expect(String(await admin.client('LIST'))).toMatch(/name=of-the-app .*user=app/);
+    await everywhere('FLUSHALL');
+  });
+
+  it('may get another password', async () => {
+    let password = 'first';
+    const setUser = () => everywhere('ACL', 'SETUSER', 'rotated', 'reset', 'on', `>${password}`, '~*', '&*', '+@all');
+    const read = () => ({ nodes: cluster.addresses, options: { redisOptions: { username: 'rotated', password } } });
+    await setUser();
+    const one = await connect(client(read().options), { readConnection: () => Promise.resolve(read()) });
+    const replica = new SuiteClient(one.store);
+    await replica.sync({ grant: [A] });
+    password = 'second';
+    await setUser();
+    one.events.splice(0, Infinity, 'connected');
+    await everywhere('CLIENT', 'KILL', 'USER', 'rotated');
+    await eventually('a heartbeat is answered', () => replica.sync({ renew: [A] }));
+    await isListening(one);
+  });
+
+  it('reports a connection to a node in place of one that was lost', async () => {
+    const projectName = nextProject();
+    const { store, events } = await connect(client(), { projectName });
+    const replica = new SuiteClient(store);
+    await replica.sync({ grant: [A] });
+    expect(events.filter((event) => event === 'connected')).toEqual(['connected']);
+    const [{ admin }] = await cluster.ownerOf(`{${projectName}}:leases`);
+    await admin.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
+    await eventually('a heartbeat is answered', () => replica.sync({ renew: [A] }));
+    await eventually('it is reported', () => events.filter((event) => event === 'connected').at(1));
+    expect(events).not.toContain('disconnected');
+  });
+
+  it('rejects while the node of the project hangs, and other projects go on', async () => {
+    const here = nextProject();
+    const [node] = await cluster.ownerOf(`{${here}}:leases`);
+    let elsewhere = nextProject();
+    while ((await cluster.ownerOf(`{${elsewhere}}:leases`))[0] === node) elsewhere = nextProject();
+    const options = { shortestLifeMs: 800 };
+    const replica = new SuiteClient((await connect(client(), { projectName: here, ...options })).store);
+    const other = new SuiteClient((await connect(client(), { projectName: elsewhere, ...options })).store);
+    await Promise.all([replica.sync({ grant: [A] }), other.sync({ grant: [B] })]);
+    await node.server.pause();
+    try {
+      await expect(replica.sync({ renew: [A] })).rejects.toMatchObject({
+        code: 'STORE_UNREACHABLE',
+        message: expect.stringContaining('no answer within 160 ms'),
+      });
+      expect(await other.leases({ renew: [B] })).toEqual([B]);
+    } finally {
+      await node.server.resume();
+    }
+    await eventually('a heartbeat is answered', () => replica.sync({ renew: [A] }));
+  });
+
+  it('is not used itself by a store, and not closed', async () => {
+    const original = client({ enableOfflineQueue: true, scaleReads: 'all' });
+    const { store } = await connect(original);
+    await store.close();
+    expect([original.status, await original.ping()]).toEqual(['wait', 'PONG']);
+    original.disconnect();
+  });
+});
+
+describe('the heartbeat thread', () => {
+  it('has a copy of the options of a cluster', async () => {
+    const connection = structuredClone({ nodes: cluster.addresses, options: { slotsRefreshTimeout: 5_000 } });
+    const one = openStore({ projectName: nextProject(), connection, subscribes: false });
+    opened.push(one);
+    expect(await new SuiteClient(one.store).leases({ grant: [A] })).toEqual([A]);
+    expect(one.events).toEqual(['connected']);
+  });
+});
