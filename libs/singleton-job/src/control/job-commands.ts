@@ -1,3 +1,4 @@
+import { keepContext } from '../base/events/caller-context.js';
 import { asLockStoreError, LockStoreError } from '../base/errors/lock-store.error.js';
 import { type Job } from '../jobs/job.js';
 import { type Edit } from '../leadership/edit.js';
@@ -25,7 +26,8 @@ export class JobCommands {
   async trigger(entry: JobEntry): Promise<TriggerResult> {
     const election = this.#electionOf(entry);
     const edit = this.#command(election, 'trigger');
-    const answer = await this.#edit(election, edit);
+    const forget = keepContext(edit.id);
+    const answer = await this.#edit(election, edit).finally(forget);
     const leader = election.leader ?? null;
     if (answer === 'paused') return { started: false, reason: 'paused', leader, by: this.parts.replica.id };
     if (!isAnswer(answer)) return { started: false, reason: this.#whyNot(edit), leader, by: null };

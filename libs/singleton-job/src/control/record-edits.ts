@@ -34,6 +34,10 @@ export class CommandEdit implements Edit<Answer | NoAnswer> {
     private readonly command: Pick<Command, 'id' | 'action'>,
   ) {}
 
+  get id(): string {
+    return this.command.id;
+  }
+
   resultOf(record: JobRecord, revision: number): Answer | NoAnswer | undefined {
     const { command, holder, pausedAt } = record;
     this.wasSeen = true;

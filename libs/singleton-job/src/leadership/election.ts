@@ -257,7 +257,7 @@ export class Election {
   get isLeaderless(): boolean {
     const { candidate, parts } = this;
     const isCompeting = this.isWanted && !parts.isStopping && candidate.isIdle;
-    if (!isCompeting || parts.view.isEmpty || parts.clock.now() < this.#standBackUntil) return false;
+    if (!isCompeting || parts.clock.now() < this.#standBackUntil) return false;
     return this.pausedAt === undefined && this.leader === undefined;
   }
 
@@ -276,7 +276,10 @@ export class Election {
 
   /** Whether a living leader holds the record, as far as this replica knows. */
   get isHeld(): boolean {
-    return !this.parts.view.isEmpty && decide.isHeld(this.known, this.#self, this.parts.view);
+    const { clock, view } = this.parts;
+    const { holder } = this.known.value ?? {};
+    if (holder === undefined || view.isEmpty || !decide.isHeld(this.known, this.#self, view)) return false;
+    return clock.now() < view.endOf(leaseOf(holder));
   }
 
   /** Nothing of it is open: it may be forgotten if it is not wanted. */

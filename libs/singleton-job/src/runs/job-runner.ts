@@ -1,3 +1,4 @@
+import { inContextOf } from '../base/events/caller-context.js';
 import { type LeadershipReleaseReason } from '../base/events/reasons.js';
 import { runnerFailed } from '../base/events/warnings.js';
 import { backoffMs, type BackoffPolicy } from '../base/time/backoff.js';
@@ -86,7 +87,7 @@ export class JobRunner implements Candidate {
   }
 
   /** Runs the job outside its schedule, unless a run is in flight or the term may not start one. The claim of the run is the answer. */
-  trigger(term: Term): Omit<Order, 'id' | 'until'> {
+  trigger(term: Term, commandId: string): Omit<Order, 'id' | 'until'> {
     const { runs } = this;
     if (runs.isBusy) return { outcome: 'running' };
     if (this.#quit?.aborted !== false || runs.isClosed || !term.isValid()) return { outcome: 'lease-unconfirmed' };
@@ -100,7 +101,8 @@ export class JobRunner implements Candidate {
     const act = (): void => {
       cancel();
       if (!term.isValid() || runs.isClosed) return;
-      runs.start({ scheduledAt: new Date(this.parts.clock.wallNow()), cause: 'trigger' }, term, run);
+      const tick = { scheduledAt: new Date(this.parts.clock.wallNow()), cause: 'trigger' } as const;
+      inContextOf(commandId, () => runs.start(tick, term, run));
     };
     return { outcome: 'started', fields: { run }, act, cancel };
   }
