@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { inspect } from 'node:util';
 import { Cluster, Redis } from 'ioredis';
 import { InvalidOptionsError } from '../base/errors/mistakes.errors.js';
-import { type LockStore } from '../store/lock-store.js';
+import { type Store } from '../store/store.js';
 import { type Environment, misspeltVariables } from './environment.js';
 import { MODULE_OPTIONS } from './module-option-table.js';
 import { resolveOptions } from './resolve-options.js';
@@ -13,21 +13,14 @@ const REQUIRED = { projectName: 'myapp', connection: 'redis://localhost:6379' };
 
 const nothing = () => undefined;
 
-const STORE: Record<Exclude<keyof LockStore, 'name' | 'isSubscribed' | 'readLocks'>, () => unknown> & { name: string } =
-  {
-    name: 'own',
-    heartbeat: nothing,
-    endSession: nothing,
-    acquire: nothing,
-    renew: nothing,
-    claim: nothing,
-    release: nothing,
-    setPaused: nothing,
-    publish: nothing,
-    addListener: nothing,
-    open: nothing,
-    close: nothing,
-  };
+const STORE: Record<Exclude<keyof Store, 'name' | 'publish'>, () => unknown> & { name: string } = {
+  name: 'own',
+  sync: nothing,
+  compareAndSet: nothing,
+  addListener: nothing,
+  open: nothing,
+  close: nothing,
+};
 
 /** Whether everything that can be reached through plain objects and lists is frozen. */
 function caught(act: () => unknown): unknown {
