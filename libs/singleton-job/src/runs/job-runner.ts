@@ -98,9 +98,10 @@ export class JobRunner implements Candidate {
       giveUp();
     };
     const act = (): void => {
+      const scheduledAt = new Date(this.parts.clock.wallNow());
+      if (term.isValid() && !runs.isClosed) runs.start({ scheduledAt, cause: 'trigger' }, term, run);
+      // last: between the two nothing would run, and the job would be given back
       cancel();
-      if (!term.isValid() || runs.isClosed) return;
-      runs.start({ scheduledAt: new Date(this.parts.clock.wallNow()), cause: 'trigger' }, term, run);
     };
     return { outcome: 'started', fields: { run }, act, cancel };
   }
