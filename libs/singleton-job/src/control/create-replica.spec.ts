@@ -1,24 +1,27 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { describe, expect, it } from '@jest/globals';
 import { resolveOptions } from '../options/resolve-options.js';
+import { type Store, type StoreListener } from '../store/store.js';
 import { createReplica, createReplicaId, createStore } from './create-replica.js';
 
 describe('A replica', () => {
   it('sends events to the channels at once, and to observers once they are found', async () => {
     const options = resolveOptions({ projectName: 'p', store: 'memory' });
-    const { leadership, observers } = createReplica(options, { store: await createStore(options) });
+    let listener: StoreListener = {};
+    const store: Store = { ...(await createStore(options)), addListener: (one) => ((listener = one), () => undefined) };
+    const { observers } = createReplica(options, { store });
     const channel: unknown[] = [];
     const listen = (message: unknown): void => void channel.push(message);
     const observed: string[] = [];
-    const happens = (job: string): void => {
-      leadership.context.notify('leaseRenewed', { job, fencingToken: 1, roundTripMs: 1, clockOffsetMs: 0 });
+    const happens = (code: string): void => {
+      listener.warning?.({ code, message: 'no matter' });
     };
-    subscribe('nestjs-singleton-job:leaseRenewed', listen);
+    subscribe('nestjs-singleton-job:warning', listen);
     happens('first');
-    observers.push({ leaseRenewed: ({ job }) => observed.push(job) });
+    observers.push({ warning: ({ code }) => observed.push(code) });
     happens('second');
-    unsubscribe('nestjs-singleton-job:leaseRenewed', listen);
-    expect(channel).toMatchObject([{ job: 'first' }, { job: 'second' }]);
+    unsubscribe('nestjs-singleton-job:warning', listen);
+    expect(channel).toMatchObject([{ code: 'first' }, { code: 'second' }]);
     expect(observed).toEqual(['second']);
   });
 

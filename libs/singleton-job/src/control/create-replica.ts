@@ -4,6 +4,7 @@ import { type Notify } from '../base/events/events.js';
 import { LoggingObserver, type LogSink } from '../base/events/logging-observer.js';
 import { type JobObserver, notifyAll } from '../base/events/observer.js';
 import { type RunInterceptor } from '../base/events/run-interceptor.js';
+import { HeartbeatThread } from '../heartbeat-thread/heartbeat-thread.js';
 import { type HeartbeatBackup, Replica } from '../leadership/replica.js';
 import { Reports } from '../leadership/reports.js';
 import { LockService } from '../locks/lock.service.js';
@@ -14,7 +15,6 @@ import { openStore } from '../store/open-store.js';
 import { type Store } from '../store/store.js';
 import { type Clock } from '../base/time/clock.js';
 import { SystemClock } from '../base/time/system-clock.js';
-import { HeartbeatThread } from './heartbeat-thread.js';
 import { JobCommands } from './job-commands.js';
 import { JobOverviews } from './job-overviews.js';
 import { SingletonJobRegistry } from './job-registry.js';
@@ -83,12 +83,15 @@ export function createReplica(options: ResolvedOptions, parts: ApplicationReplic
   const own: JobObserver[] = [statistics, ...logging, diagnostics];
   const notify = notifyAll(observers, own);
   const interceptors: RunInterceptor[] = [];
-  const heartbeatThread = createHeartbeatThread(options, store.name, notify);
+  const disown = (): void => {
+    leadership.disown();
+  };
+  const heartbeatThread = createHeartbeatThread(options, { storeName: store.name, notify, disown });
   if (heartbeatThread !== undefined) own.push(heartbeatThread);
   const { backup = heartbeatThread } = parts;
   const scheduleOf = (job: string): string | undefined => pool.find(job)?.job.schedule.description;
   const reports = new Reports({ clock, notify, storeName: store.name, scheduleOf });
-  const leadership = new Replica({
+  const leadership: Replica = new Replica({
     id,
     lifeMs: lockExpiryMs,
     heartbeatIntervalMs,
@@ -132,12 +135,11 @@ export function createStore({ store, connection, ...options }: ResolvedOptions):
 }
 
 function createHeartbeatThread(
-  options: ResolvedOptions,
-  storeName: string,
-  notify: Notify,
+  { enabled, connection, readConnection, projectName, schema, migrate, lockExpiryMs, ...options }: ResolvedOptions,
+  parts: { readonly storeName: string; readonly notify: Notify; readonly disown: () => void },
 ): HeartbeatThread | undefined {
-  const { enabled, connection, readConnection, projectName, schema, migrate, heartbeatThread, crashHandover } = options;
+  const { heartbeatThread, crashHandover } = options;
   if (!enabled || connection === undefined || heartbeatThread === undefined) return undefined;
-  const store = { projectName, connection, readConnection, schema, migrate };
-  return new HeartbeatThread({ store, storeName, options: heartbeatThread, crashHandover, notify });
+  const store = { projectName, connection, readConnection, schema, migrate, lockExpiryMs };
+  return new HeartbeatThread({ ...parts, store, options: heartbeatThread, crashHandover });
 }

@@ -217,6 +217,19 @@ describe('Any replica', () => {
       expect(replicas.server.holderOf('tick')).toBeUndefined();
     });
 
+    it('whose leader then claims no occurrence, even if it misses the message', async () => {
+      const { a, b, c } = await three({ schedule: MINUTELY, misfireGraceMs: 120_000 });
+      await passes(59_800 - replicas.clock.now());
+      a.store.losesMessages = true;
+      void b.registry.pause('tick');
+      await passes(60_000);
+      expect(a.observer.of('runStarted')).toEqual([]);
+      expect(leadership(a).at(-1)).toBe('60000 leadershipReleased paused');
+      await answer(b.registry.resume('tick'));
+      const runs = [a, b, c].flatMap(({ observer }) => observer.of('runStarted'));
+      expect(runs).toMatchObject([{ cause: 'misfire', scheduledAt: new Date('2027-01-01T00:01:00Z') }]);
+    });
+
     it('while the command of another caller is open', async () => {
       const { a, b, c } = await three({ schedule: MINUTELY });
       a.clock.halt('paused');

@@ -8,6 +8,7 @@ import { ManualClock } from '../testing/index.js';
 import { job, lasting } from '../testing/specs/job.js';
 import { useReplicas } from '../testing/specs/use-replicas.js';
 import { type Instant } from '../base/time/clock.js';
+import { jobRecord } from '../leadership/record.js';
 import { type JobActivity, overdueSince } from './overdue.js';
 
 const MINUTE_MS = 60_000;
@@ -105,53 +106,12 @@ describe('The health of a replica', () => {
     expect(health.report()).toEqual(WELL);
   });
 
-  describe('while requests of one job only are not answered', () => {
-    async function failingJob() {
-      const fixture = startWith(job({ name: 'broken' }), job({ name: 'well' }));
-      await replicas.clock.advance(1_000);
-      fixture.store.outcome = (_command, name) => (name === 'broken' ? 'STORE_UNREACHABLE' : 'answered');
-      await replicas.clock.advance(60_000);
-      return fixture;
-    }
-
-    it('is bad, and names the job', async () => {
-      const { health } = await failingJob();
-      expect(health.report().unreachable).toEqual([{ store: 'memory', job: 'broken', forMs: expect.any(Number) }]);
-    });
-
-    it('is good again, without an event, when that job is no longer requested', async () => {
-      const { health, pool, observer } = await failingJob();
-      await Promise.all([pool.remove('broken'), replicas.clock.advance(45_000)]);
-      expect(health.report()).toEqual(WELL);
-      expect(observer.of('storeRecovered').filter(({ job: name }) => name === 'broken')).toEqual([]);
-    });
-
-    it('is good again while its lost run ignores the signal, and reports it once', async () => {
-      const stuck = job({ name: 'broken', run: () => new Promise<void>(() => undefined) });
-      const { health, store, observer } = startWith(stuck, job({ name: 'well' }));
-      await replicas.clock.advance(2_500);
-      store.outcome = (_command, name) => (name === 'broken' ? 'STORE_UNREACHABLE' : 'answered');
-      await replicas.clock.advance(40_000);
-      expect(observer.of('storeUnreachable').filter(({ job: name }) => name === 'broken')).toHaveLength(1);
-      expect(health.report().unreachable).toEqual([]);
-    });
-
-    it('is reported, and again after a minute, also when its term ends', async () => {
-      const { health, observer } = await failingJob();
-      await replicas.clock.advance(20_000);
-      const reports = observer.of('storeUnreachable').filter(({ job: name }) => name === 'broken');
-      expect(reports.map(({ outageMs }) => outageMs)).toEqual([0, 60_000]);
-      const begun = observer.of('storeUnreachable').filter(({ outageMs }) => outageMs === 0);
-      expect(begun.length - observer.of('storeRecovered').length).toBe(1);
-      expect(health.report().unreachable).toHaveLength(1);
-    });
-
-    it('stops without reporting a recovery', async () => {
-      const { pool, observer } = await failingJob();
-      await Promise.all([pool.stop(), replicas.clock.advance(30_000)]);
-      expect(observer.of('storeUnreachable').at(-1)?.job).toBe('broken');
-      expect(observer.of('storeRecovered').filter(({ job: name }) => name === 'broken')).toEqual([]);
-    });
+  it('misses the leader of a job whose record cannot be read', async () => {
+    const { health } = startWith(job({ name: 'broken' }), job({ name: 'well' }));
+    await replicas.clock.advance(1_000);
+    replicas.server.spoil(jobRecord('broken'));
+    await replicas.clock.advance(60_000);
+    expect(health.report()).toEqual({ ...WELL, leaderless: ['broken'] });
   });
 
   it('reports no missing leader during its own initial delay', async () => {
@@ -163,18 +123,17 @@ describe('The health of a replica', () => {
   it('reports no missing leader while it stands back for the others', async () => {
     const { health, pool } = startWith(job());
     await replicas.clock.advance(1_500);
-    pool.find('tick')?.active?.election.stepDown();
+    pool.find('tick')?.active?.election.stepDown('stepped-down');
     await replicas.clock.advance(0);
     expect(health.report()).toEqual(WELL);
   });
 
   it('is good while a run of a lost term does not end', async () => {
-    const { health, store } = startWith(job({ timeoutMs: 3_000, run: hanging }));
+    const { health, observer } = startWith(job({ timeoutMs: 3_000, run: hanging }));
     await replicas.clock.advance(1_500);
-    expect(replicas.server.holderOf('tick')).toMatch(/^a\./);
-    replicas.server.free('tick');
+    replicas.server.loseRecord(jobRecord('tick'));
     await replicas.clock.advance(MINUTE_MS);
-    expect(store.count('acquire')).toBe(1);
+    expect([observer.of('leadershipGained').length, observer.of('leadershipLost').length]).toEqual([1, 1]);
     expect(health.report()).toEqual(WELL);
   });
 
@@ -186,12 +145,10 @@ describe('The health of a replica', () => {
     expect(health.report()).toMatchObject({ overdue: [{ name: 'tick', isStuck: true }], leaderless: [] });
   });
 
-  it('reports no missing leader for a paused or disabled job', async () => {
+  it('reports no missing leader for a paused or disabled job, or before the store has answered', async () => {
     const { health, registry } = startWith(job(), job({ name: 'off', enabled: false }));
-    expect(health.report().leaderless).toEqual(['tick']);
-    await replicas.clock.advance(1);
     expect(health.report()).toEqual(WELL);
-    await registry.pause('tick');
+    await Promise.all([registry.pause('tick'), replicas.clock.advance(100)]);
     expect(health.report()).toEqual(WELL);
   });
 });
@@ -209,10 +166,10 @@ describe('A leader without a run in flight', () => {
     const clock = new ManualClock(AT + 25 * 60 * MINUTE_MS);
     const { last = 0, storeNow = clock.wallNow(), began = { now: 0, wall: AT - 1_000 }, schedule = daily } = overrides;
     const term = {
-      storeClock: { now: () => storeNow },
+      storeNow: () => storeNow,
       startedAt: began,
-      newestTick: last,
-      backlog: { grantedAt: 0 },
+      own: { lastScheduledAt: last },
+      backlog: { left: {}, claimsLostUntil: 0, takenAt: 0 },
     };
     const activity = { job: job({ schedule }), term, lastRun: null, inFlight: undefined };
     return { clock, activity: activity as unknown as JobActivity };

@@ -592,16 +592,16 @@ export class Election {
   #lookAtTerm(term: Term, record: SeenRecord): void {
     const { candidate, parts } = this;
     const { value = {} } = record;
-    // first: a leader that gives the job back starts no run for a command
-    if (value.pausedAt !== undefined) this.#release('paused');
-    else if (parts.isStopping) this.#release('shutdown');
+    if (term.isUnsaved && (term.isUrgent || parts.isSaving) && shows(value, term.own)) term.shown(term.version);
+    // a leader that gives the job back starts no run, neither of its schedule nor for a command
+    if (value.pausedAt !== undefined) {
+      term.refuseClaims();
+      this.#release('paused');
+    } else if (parts.isStopping) this.#release('shutdown');
     this.#obey(term, value);
     if (this.#releasing !== undefined && candidate.isIdle) {
       this.#writeRelease(decide.patched(record, term, parts.view.incarnation.id), true);
       return;
-    }
-    if (term.isUnsaved && (term.isUrgent || parts.isSaving) && shows(value, term.own)) {
-      term.shown(term.version);
     }
     const keepAt = candidate.kind === 'lock' ? this.#writtenAt + KEEP_LOCK_MS : Infinity;
     const isDue = term.isUrgent || term.order !== undefined || (term.isUnsaved && parts.isSaving);

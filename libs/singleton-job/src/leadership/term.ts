@@ -67,7 +67,7 @@ export class Term implements TermSight {
   before: SeenRecord | undefined;
   readonly #ending = new AbortController();
   #end: { readonly how: TermEnd; readonly deadline: Instant } | undefined;
-  #saves: { readonly version: number; readonly settle: () => void }[] = [];
+  #saves: { readonly version: number; readonly settle: (isSaved: boolean) => void; readonly undo?: OwnFields }[] = [];
   #doubts: (() => void)[] = [];
 
   constructor(
@@ -153,13 +153,20 @@ export class Term implements TermSight {
 
   /** Fields that the record gets at once. Resolves to true when the record has them, and to false when the term is over before. */
   save(fields: OwnFields): Promise<boolean> {
+    return this.#save(fields);
+  }
+
+  /** The same, before a run starts. Resolves to false, with the fields as before, if the record shows a pause first. */
+  claim(fields: OwnFields): Promise<boolean> {
+    const { lastScheduledAt, run } = this.own;
+    return this.#save(fields, { lastScheduledAt, run });
+  }
+
+  #save(fields: OwnFields, undo?: OwnFields): Promise<boolean> {
     this.set(fields);
     if (this.#end !== undefined) return Promise.resolve(false);
     const saved = new Promise<boolean>((resolve) => {
-      const settle = (): void => {
-        resolve(this.#end === undefined);
-      };
-      this.#saves.push({ version: this.version, settle });
+      this.#saves.push({ version: this.version, settle: resolve, ...(undo && { undo }) });
     });
     this.surroundings.changed();
     return saved;
@@ -181,7 +188,17 @@ export class Term implements TermSight {
     const saved = this.#saves.filter((save) => save.version <= version);
     if (saved.length === 0) return;
     this.#saves = this.#saves.filter((save) => save.version > version);
-    for (const { settle } of saved) settle();
+    for (const { settle } of saved) settle(true);
+  }
+
+  /** By the election: the record shows a pause, and what was claimed is not there. */
+  refuseClaims(): void {
+    for (const { undo, settle } of this.#saves) {
+      if (undo === undefined) continue;
+      this.set(undo);
+      settle(false);
+    }
+    this.#saves = this.#saves.filter(({ undo }) => undo === undefined);
   }
 
   /** By the election: a sync was answered. */
@@ -193,7 +210,7 @@ export class Term implements TermSight {
   finish(how: TermEnd): void {
     if (this.#end !== undefined) return;
     this.#end = { how, deadline: this.deadline };
-    for (const { settle } of this.#saves.splice(0)) settle();
+    for (const { settle } of this.#saves.splice(0)) settle(false);
     this.confirmed();
     this.#ending.abort();
   }

@@ -74,13 +74,13 @@ describe('LockService', () => {
 
   /** The outcome of a promise, and when there was one, at most so much later. */
   async function timed<T>(promise: Promise<T>, withinMs: number): Promise<readonly [number, T | Error | 'open']> {
-    const state: { at: number; outcome: T | Error | 'open' } = { at: NaN, outcome: 'open' };
+    let result: readonly [number, T | Error | 'open'] = [NaN, 'open'];
     const settle = (outcome: T | Error): void => {
-      Object.assign(state, { at: Math.round(clock.now()), outcome });
+      result = [Math.round(clock.now()), outcome];
     };
     promise.then(settle, settle);
     await clock.advance(withinMs);
-    return [state.at, state.outcome];
+    return result;
   }
 
   const holder = (): string | undefined => {
@@ -116,14 +116,8 @@ describe('LockService', () => {
     it('for each key and tenant separately, with any characters', async () => {
       const a = start('a');
       const texts = ['x', 'X', 'x/y', 'x%2Fy', 'x:y', '{x}', 'x y', 'ключ', '.'];
-      const tenants = [
-        ['x', 'y'],
-        ['y', 'x'],
-        ['x/y', 'z'],
-        ['x', 'y/z'],
-        ['x', '{y}'],
-      ] as const;
-      const keys: LockKey[] = [...texts, ...tenants.map(([name, tenant]) => ({ name, tenant }))];
+      const tenants = ['x y', 'y x', 'x/y z', 'x y/z', 'x {y}'].map((text) => text.split(' '));
+      const keys = [...texts, ...tenants.map(([name = '', tenant = '']) => ({ name, tenant }))];
       const handles = await Promise.all(keys.map((key) => acquired(a, key)));
       expect(new Set(handles.map(({ key }) => key)).size).toBe(keys.length);
       expect(handles.filter(({ key }) => !/^lock(\/[^/:{}\s]+){1,2}$/.test(key))).toEqual([]);
@@ -143,17 +137,6 @@ describe('LockService', () => {
       }
       expect(tokens).toEqual([...new Set(tokens)].toSorted((x, y) => x - y));
     });
-
-    it.each(['answer-lost', 'request-lost', 'STORE_UNREACHABLE'] as const)(
-      'also if the first request fails: %s',
-      async (outcome) => {
-        const a = start('a');
-        let tries = 0;
-        a.store.outcome = () => (++tries <= 2 ? outcome : 'answered');
-        const [, handle] = await timed(a.locks.tryAcquire(KEY, { wait: '5s' }), 5_000);
-        expect(handle).toMatchObject({ key: 'lock/nightly-import' });
-      },
-    );
   });
 
   describe('lets a call wait', () => {
@@ -282,15 +265,6 @@ describe('LockService', () => {
   });
 
   describe('after Redis lost its data', () => {
-    it('goes on in a handle that is held, with the same token', async () => {
-      const [a, b] = [start('a'), start('b')];
-      const handle = await acquired(a);
-      server.loseData();
-      await clock.advance(20_000);
-      expect([handle.isHeld(), holder()]).toEqual([true, expect.stringMatching(/^a\./)]);
-      expect(await soon(b.locks.tryAcquire(KEY))).toBeNull();
-    });
-
     it('grants a lock only after a life of a lease, and says so to a call that cannot wait', async () => {
       const [a, b] = [start('a'), start('b')];
       const old = await acquired(a);
@@ -307,16 +281,6 @@ describe('LockService', () => {
       const [at, handle] = await timed(b.locks.tryAcquire(KEY, { wait: '1m' }), 20_000);
       expect([at, handle]).toEqual([13_000, expect.objectContaining({ key: 'lock/nightly-import' })]);
       expect(old.isHeld()).toBe(false);
-    });
-
-    it('grants at once what was held since', async () => {
-      const [a, b] = [start('a'), start('b')];
-      const handle = await acquired(a);
-      await acquired(b, 'another');
-      server.restart();
-      await clock.advance(3_100);
-      await soon(handle.release());
-      await acquired(b);
     });
   });
 

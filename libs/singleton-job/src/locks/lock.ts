@@ -71,8 +71,13 @@ export class Lock implements Candidate {
   async acquire(waitMs: number, stop: AbortSignal): Promise<Term | null> {
     const { clock } = this.parts;
     const startMs = clock.now();
+    const election = this.#election;
+    const isFree = !election.isHeld && startMs >= election.graceEnd();
+    // a free lock is tried at once, and all else is read first
+    if (this.#waiters.size === 0 && election.term === undefined && !isFree) election.record = undefined;
     const waiter: { term?: Term } = {};
-    this.#join(waiter);
+    this.#waiters.add(waiter);
+    election.compete();
     try {
       while (waiter.term === undefined && !stop.aborted) {
         const waitedMs = clock.now() - startMs;
@@ -81,7 +86,10 @@ export class Lock implements Candidate {
       }
       return waiter.term ?? null;
     } finally {
-      this.#leave(waiter);
+      this.#waiters.delete(waiter);
+      // it competes only while a caller waits
+      election.isWanted = this.#waiters.size > 0;
+      election.touch();
     }
   }
 
@@ -106,30 +114,12 @@ export class Lock implements Candidate {
   }
 
   lead(term: Term): void {
-    const [first] = this.#waiters;
-    if (first === undefined) return;
+    const [first = {}] = this.#waiters;
     this.#owned = first.term = term;
-    this.#leave(first);
   }
 
   looked(): void {
     this.#looked.notify();
-  }
-
-  #join(waiter: object): void {
-    const election = this.#election;
-    const isFree = !election.isHeld && this.parts.clock.now() >= election.graceEnd();
-    // a free lock is tried at once, and all else is read first
-    if (this.#waiters.size === 0 && election.term === undefined && !isFree) election.record = undefined;
-    this.#waiters.add(waiter);
-    election.compete();
-  }
-
-  /** The replica competes only while a caller waits. */
-  #leave(waiter: object): void {
-    this.#waiters.delete(waiter);
-    this.#election.isWanted = this.#waiters.size > 0;
-    this.#election.touch();
   }
 
   #isReleased({ holder, end }: Term): boolean {

@@ -79,7 +79,7 @@ export class CronClaims {
     const before = term.own.run;
     const run = recordOf(term, { occurrence: newest });
     const giveUp = runs.reserve();
-    const isClaimed = await term.save({ lastScheduledAt: newest, run });
+    const isClaimed = await term.claim({ lastScheduledAt: newest, run });
     // the host may have been suspended between the claim and its answer
     if (isClaimed) await term.untilValid();
     giveUp();

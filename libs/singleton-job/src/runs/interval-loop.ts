@@ -38,7 +38,7 @@ async function startRun(schedule: IntervalSchedule, { runs, term }: TickLoopPart
   }
   const run = recordOf(term);
   const giveUp = runs.reserve();
-  const isWritten = await term.save({ run });
+  const isWritten = await term.claim({ run });
   giveUp();
   if (isWritten && term.isValid() && !runs.isClosed) runs.start(tick, term, run);
 }

@@ -99,10 +99,10 @@ export class JobRunner implements Candidate {
       giveUp();
     };
     const act = (): void => {
-      cancel();
-      if (!term.isValid() || runs.isClosed) return;
       const tick = { scheduledAt: new Date(this.parts.clock.wallNow()), cause: 'trigger' } as const;
-      inContextOf(commandId, () => runs.start(tick, term, run));
+      if (term.isValid() && !runs.isClosed) inContextOf(commandId, () => runs.start(tick, term, run));
+      // last: between the two nothing would run, and the job would be given back
+      cancel();
     };
     return { outcome: 'started', fields: { run }, act, cancel };
   }

@@ -55,11 +55,10 @@ describe('Leaderships', () => {
   const advance = (minutes: number) => replicas.clock.advance(minutes * MINUTE_MS);
 
   /** The first one leads all jobs. */
-  const startApart = async (count: number, jobs: readonly Job[]) => {
+  const startApart = async (count: number, jobs: readonly Job[]): Promise<[TestReplica, ...TestReplica[]]> => {
     const first = start(jobs);
     await replicas.clock.advance(100);
-    const others = Array.from({ length: count - 1 }, () => start(jobs));
-    return [first, ...others] as const;
+    return [first, ...Array.from({ length: count - 1 }, () => start(jobs))];
   };
 
   it('of nine jobs on three replicas even out, and no tick is lost', async () => {
@@ -132,17 +131,24 @@ describe('Leaderships', () => {
 
   it('move at most once in ten minutes, also when their replica has crashed', async () => {
     const jobs = spread(4);
-    const [a, b] = await startApart(2, jobs);
+    const [a, ...others] = await startApart(2, jobs);
     await advance(2);
-    expect(ledBy(a, b)).toEqual([2, 2]);
-    b.kill();
+    expect(ledBy(a, ...others)).toEqual([2, 2]);
+    for (const other of others) other.kill();
     await replicas.clock.advance(15_000);
-    const c = start(jobs);
-    await advance(6);
-    // those that b has led have moved already
-    expect([ledBy(a, c), movedBy(a)]).toEqual([[2, 2], expect.any(Array)]);
+    const next = start(jobs);
+    await advance(5);
+    expect(ledBy(a, next)).toEqual([2, 2]);
+    // not those that the other one has led
     expect(new Set(movedBy(a).map((move) => move.job)).size).toBe(4);
-    await replicas.clock.advance(0);
+  });
+
+  it('go to another replica if that to which they are given is gone', async () => {
+    const [a, ...others] = await startApart(3, spread(2));
+    await replicas.clock.advance(10_000);
+    others[0]?.kill();
+    await replicas.clock.advance(4_000);
+    expect(ledBy(a, ...others.slice(1))).toEqual([1, 1]);
   });
 
   it('stay beside a replica that does not want them, but for one in ten minutes, and no tick is lost', async () => {

@@ -1,11 +1,11 @@
 import { expect, it } from '@jest/globals';
 import { join } from 'node:path';
-import { libraryFile } from './library-file.js';
+import { programFile } from './program-file.js';
 
-const PROGRAM = join(import.meta.dirname, '../heartbeat-thread/index.ts');
+const PROGRAM = join(import.meta.dirname, 'index.ts');
 
-it('Another file of the library is found relative to this one', () => {
-  expect(libraryFile('heartbeat-thread/index')).toBe(PROGRAM);
+it('The program of the thread is found', () => {
+  expect(programFile()).toBe(PROGRAM);
 });
 
 it('It is found also with short or custom stack traces, whose settings are restored', () => {
@@ -13,7 +13,7 @@ it('It is found also with short or custom stack traces, whose settings are resto
   const before: unknown = Reflect.get(Error, 'prepareStackTrace');
   const format = () => 'formatted otherwise';
   Object.assign(Error, { stackTraceLimit: 0, prepareStackTrace: format });
-  const found = libraryFile('heartbeat-thread/index');
+  const found = programFile();
   const after: unknown = Reflect.get(Error, 'prepareStackTrace');
   const limit = Error.stackTraceLimit;
   Object.assign(Error, { stackTraceLimit, prepareStackTrace: before });

@@ -1,0 +1,172 @@
+import { once } from 'node:events';
+import { resolve } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_threads';
+import { messageOf } from '../base/errors/message-of.js';
+import { InvalidOptionsError } from '../base/errors/mistakes.errors.js';
+import { type Notify } from '../base/events/events.js';
+import { type JobObserver } from '../base/events/observer.js';
+import { heartbeatThreadFailed } from '../base/events/warnings.js';
+import { type BackupReport, type BackupState, type HeartbeatBackup } from '../leadership/replica.js';
+import { type StoreOptions } from '../store/open-store.js';
+import { programFile } from './program-file.js';
+import {
+  HEARTBEAT_THREAD,
+  type HeartbeatThreadData,
+  monotonicOriginMs,
+  PROCESS_ENDS,
+  READY,
+  type ThreadMessage,
+  WANTS_CONNECTION,
+} from './thread-data.js';
+
+/** How long to wait for `ready`: a wrong file may never send it. */
+const START_LIMIT_MS = 30_000;
+/** How long a process that ends waits for the thread: a store that is away must not hold it up for longer. */
+const EXIT_WAIT_MS = 200;
+
+const BUNDLE_FIX =
+  'in a bundle, emit nestjs-singleton-job/heartbeat-thread as a file of its own and name it in heartbeatThread: { workerFile }';
+
+interface HeartbeatThreadParts {
+  /** Where the main thread has its leases. */
+  readonly store: Omit<StoreOptions, 'subscribes'>;
+  /** The name of the store of the main thread. */
+  readonly storeName: string;
+  /** The option `heartbeatThread`. */
+  readonly options: { readonly workerFile?: string | URL };
+  /** Whether the thread ends the leases when the process ends by itself: the option `crashHandover`. */
+  readonly crashHandover: boolean;
+  /** Called when the process ends: no run starts from now on. */
+  readonly disown: () => void;
+  readonly notify: Notify;
+}
+
+/** The worker thread that sends heartbeats while this one is blocked: see `BackupHeartbeats`. */
+export class HeartbeatThread implements HeartbeatBackup, Pick<JobObserver, 'leadershipGained'> {
+  readonly #channel = new MessageChannel();
+  readonly #ended = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
+  /** Undefined: it has not started, or is over. */
+  #worker: Worker | undefined;
+
+  constructor(private readonly parts: HeartbeatThreadParts) {}
+
+  /**
+   * Starts the thread, which does not wait for the store.
+   *
+   * @throws InvalidOptionsError if its file cannot be run
+   */
+  async start(): Promise<void> {
+    const { readConnection, ...store } = this.parts.store;
+    const { workerFile = programFile() } = this.parts.options;
+    const { port2: port } = this.#channel;
+    const isReadAnew = readConnection !== undefined;
+    const facts = { kind: HEARTBEAT_THREAD, originMs: monotonicOriginMs(), ended: this.#ended } as const;
+    const workerData: HeartbeatThreadData = { ...facts, store, isReadAnew, port };
+    try {
+      const file = asUrlOrPath(workerFile);
+      const worker = new Worker(file, { workerData, transferList: [port], name: 'singleton-job heartbeats' });
+      this.#worker = worker;
+      await untilReady(worker);
+      this.#listenTo(worker);
+      // the thread does not keep the process alive
+      worker.unref();
+      this.leadershipGained();
+    } catch (error: unknown) {
+      await this.close();
+      const isNotFound = /^(ERR_)?MODULE_NOT_FOUND$/.test(String(Reflect.get(Object(error), 'code')));
+      const fix = isNotFound ? `: ${BUNDLE_FIX}` : '';
+      const problem = `heartbeatThread could not start '${String(workerFile)}': ${messageOf(error)}${fix}`;
+      throw new InvalidOptionsError([problem], { cause: error });
+    }
+  }
+
+  /** Other listeners of `exit` may have been added before ours since, and one that throws keeps the later ones from being called. */
+  leadershipGained(): void {
+    process.removeListener('exit', this.#onExit);
+    if (this.parts.crashHandover && this.#worker !== undefined) process.prependListener('exit', this.#onExit);
+  }
+
+  update(state: BackupState): void {
+    this.#channel.port1.postMessage(state);
+  }
+
+  takeReports(): readonly BackupReport[] {
+    const reports: BackupReport[] = [];
+    // messages that have arrived can be read although the event loop has not turned since the block
+    const next = (): { readonly message: BackupReport } | undefined => receiveMessageOnPort(this.#channel.port1);
+    for (let report = next(); report !== undefined; report = next()) reports.push(report.message);
+    return reports;
+  }
+
+  async close(): Promise<void> {
+    const worker = this.#worker;
+    this.#worker = undefined;
+    process.removeListener('exit', this.#onExit);
+    this.#channel.port1.close();
+    await worker?.terminate();
+  }
+
+  /**
+   * Hands the jobs over when the process ends by itself: after an uncaught exception, an unhandled rejection, or `process.exit()`.
+   *
+   * In the `exit` event nothing asynchronous of the main thread runs any more, so no run of a job does. The thread still works: it ends the
+   * leases in the store while the main thread waits. A signal without a handler, `process.abort()` and an exhausted heap have no `exit`
+   * event. Then the leases end by themselves.
+   *
+   * A process may survive its `exit` event: a later listener throws out of `process.exit()`, and the caller catches that. So its own leases
+   * end too: no run starts from now on, and those in flight are aborted in the next turn of the event loop.
+   */
+  readonly #onExit = (): void => {
+    // Some code emits 'exit' by hand, in a process that lives on. Node sets this field before it emits the event.
+    if (Reflect.get(process, '_exiting') === false) return;
+    this.parts.disown();
+    this.#channel.port1.postMessage(PROCESS_ENDS);
+    Atomics.wait(new Int32Array(this.#ended), 0, 0, EXIT_WAIT_MS);
+  };
+
+  #listenTo(worker: Worker): void {
+    const { storeName, notify, store } = this.parts;
+    let isReported = false;
+    const failed = (error: unknown): void => {
+      if (!isReported && this.#worker === worker) notify('warning', heartbeatThreadFailed(error));
+      isReported = true;
+    };
+    worker.on('message', (message: ThreadMessage) => {
+      if (typeof message === 'object') failed(new Error(`it cannot reach ${storeName}: ${message.unreachable}`));
+      if (message !== WANTS_CONNECTION) return;
+      // after a failure the thread goes on with the last connection, and says so if that does not work
+      const send = (connection: unknown): void => {
+        worker.postMessage(connection);
+      };
+      store.readConnection?.().then(send, () => undefined);
+    });
+    worker.on('error', failed);
+    worker.on('exit', (code) => {
+      failed(new Error(`the thread ended with code ${code}`));
+      process.removeListener('exit', this.#onExit);
+      this.#worker = undefined;
+    });
+  }
+}
+
+function asUrlOrPath(file: string | URL | undefined): string | URL {
+  if (file === undefined)
+    throw Object.assign(new Error('this copy of the library has no path'), { code: 'MODULE_NOT_FOUND' });
+  if (typeof file !== 'string') return file;
+  return file.startsWith('file:') ? new URL(file) : resolve(file);
+}
+
+async function untilReady(worker: Worker): Promise<void> {
+  const ending = new AbortController();
+  const { signal } = ending;
+  const problem = await Promise.race([
+    // rejects with an error of the thread
+    once(worker, 'message', { signal }).then(([message]) => (message === READY ? undefined : 'it is another program')),
+    once(worker, 'exit', { signal }).then(([code]) => `it ended with code ${String(code)} before it was ready`),
+    delay(START_LIMIT_MS, `it was not ready within ${START_LIMIT_MS / 1_000} s`, { signal }),
+  ]).finally(() => {
+    ending.abort();
+  });
+  if (problem !== undefined) throw new Error(problem);
+}
