@@ -191,7 +191,7 @@ describe('LockService on Redis', () => {
       expect(stdout.trim()).toBe(
         'false, LocksClosedError: the application has stopped: nothing can be locked any more',
       );
-      expect(await redis.zrange('{exits}:leases', 0, -1)).toEqual([expect.not.stringContaining('@')]);
+      expect(await redis.zrange('{exits}:leases', '0', '-1')).toEqual([expect.not.stringContaining('@')]);
     });
   });
 });

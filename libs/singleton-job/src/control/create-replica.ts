@@ -135,11 +135,11 @@ export function createStore({ store, connection, ...options }: ResolvedOptions):
 }
 
 function createHeartbeatThread(
-  { enabled, connection, readConnection, projectName, schema, migrate, lockExpiryMs, ...options }: ResolvedOptions,
+  { enabled, connection, readConnection, projectName, schema, migrate, lockExpiryMs: shortestLifeMs, ...options }: ResolvedOptions,
   parts: { readonly storeName: string; readonly notify: Notify; readonly disown: () => void },
 ): HeartbeatThread | undefined {
   const { heartbeatThread, crashHandover } = options;
   if (!enabled || connection === undefined || heartbeatThread === undefined) return undefined;
-  const store = { projectName, connection, readConnection, schema, migrate, lockExpiryMs };
+  const store = { projectName, connection, readConnection, schema, migrate, shortestLifeMs };
   return new HeartbeatThread({ ...parts, store, options: heartbeatThread, crashHandover });
 }

@@ -3,7 +3,7 @@ import { type LogSink } from '../../base/events/logging-observer.js';
 import { type JobObserver } from '../../base/events/observer.js';
 import { type RunInterceptor } from '../../base/events/run-interceptor.js';
 import { BackupHeartbeats } from '../../heartbeat-thread/backup-heartbeats.js';
-import { type HeartbeatBackup } from '../../leadership/replica.js';
+import { type BackupReport, type HeartbeatBackup } from '../../leadership/replica.js';
 import { type ResolvedOptions, resolveOptions } from '../../options/resolve-options.js';
 import { type SingletonJobOptions } from '../../options/singleton-job.options.js';
 import { type ApplicationReplica, createReplica } from '../../control/create-replica.js';
@@ -39,7 +39,7 @@ interface TestThread {
   readonly store: FaultyStore;
   readonly backup: HeartbeatBackup;
   /** The process is in its `exit` event. */
-  endSessions(): Promise<void>;
+  endLeases(): Promise<void>;
 }
 
 /** One replica of {@link TestReplicas}. Everything is real except its clock, its random numbers and its network. */
@@ -53,7 +53,7 @@ export interface TestReplica extends Pick<ApplicationReplica, 'pool' | 'registry
   readonly thread: TestThread | undefined;
   /** Ends its process as SIGKILL does: it sends, receives and reports nothing after that, and no timer fires. */
   kill(): void;
-  /** Ends its process as an uncaught exception does. Its thread, if it has one, ends the sessions. */
+  /** Ends its process as an uncaught exception does. Its thread, if it has one, ends the leases. */
   crash(): void;
 }
 
@@ -119,7 +119,7 @@ export function createTestReplica(
   };
   const crash = (): void => {
     killMain();
-    void thread?.endSessions().then(killThread);
+    void thread?.endLeases().then(killThread);
   };
   const { leadership, pool, registry, health } = created;
   return { name, clock, observer, store, leadership, pool, registry, health, thread, kill, crash };
@@ -140,7 +140,10 @@ function createThread({ time, server }: Omit<Surroundings, 'name'>, rate: number
       heartbeats.receive(state);
     },
     takeReports: () => reports.splice(0),
-    close: () => heartbeats.close(),
+    close: async () => {
+      clock.kill();
+      await store.close();
+    },
   };
-  return { clock, store, backup, endSessions: () => heartbeats.endSessions() };
+  return { clock, store, backup, endLeases: () => heartbeats.endLeases() };
 }
