@@ -71,7 +71,7 @@ export function crashesBefore({ record, lastHolder, takenAt }: Backlog): number 
   if (!isInFlight) return 1;
   // it ended at the end of the lease at the latest
   const longestMs = takenAt - run.startedAt - (holder === undefined ? 0 : lifeOf(leaseOf(holder)));
-  return longestMs < HEALTHY_RUN_MS ? (run.crashes ?? 0) + 1 : 0;
+  return longestMs < HEALTHY_RUN_MS ? (run.crashes ?? 0) + 1 : 1;
 }
 
 /** The first word of a schedule in words. */

@@ -74,7 +74,7 @@ describe('A run', () => {
 
   it('is aborted at the safe deadline itself when its lease is not renewed', async () => {
     const run = lasting(replicas.clock, 60_000, { obedient: true });
-    const a = replicas.start('a', [job({ schedule: once, run })]);
+    const a = replicas.start('a', [job({ schedule: once, warnAfterMs: undefined, run })]);
     await replicas.clock.advance(100);
     a.store.outcome = () => 'request-lost';
     await replicas.clock.advance(20_000);

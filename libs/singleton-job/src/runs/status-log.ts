@@ -107,7 +107,9 @@ export class StatusLog {
       const before = this.#pauses.get(name);
       if (pausedAt !== undefined) pauses.set(name, pausedAt);
       if (pausedAt !== undefined && pausedAt !== before) begun.push(`${name} since ${isoOf(pausedAt)}`);
-      if (pausedAt === undefined && before !== undefined) ended.push(name);
+      // a pause that the store has lost is a warning
+      const isLost = before !== undefined && active.election.known.revision < before;
+      if (pausedAt === undefined && before !== undefined && !isLost) ended.push(name);
     }
     if (begun.length > 0) this.#write('log', `paused on all replicas: ${countOf(begun)}; start one with resume()`);
     if (ended.length > 0) this.#write('log', `no longer paused on all replicas: ${countOf(ended)}`);
