@@ -90,20 +90,20 @@ describe('An application with jobs on Redis', () => {
     expect(diary.runs.find(({ job }) => job === 'every-second')?.scheduledAt.getMilliseconds()).toBe(0);
   });
 
-  it('keeps its locks and their state in Redis under the documented keys', async () => {
+  it('keeps leases and records in Redis under the documented keys', async () => {
     const { diary } = await start();
     await until('it leads three jobs', () => diary.leads.length === 3);
-    expect((await redis.keys('*')).filter((key) => key.includes('price-tick')).sort()).toEqual([
-      'myapp:price-tick:lock',
-      '{myapp:price-tick:lock}:state',
+    expect((await redis.keys('*')).filter((key) => /price-tick|leases/.test(key)).sort()).toEqual([
+      '{myapp}:leases',
+      '{myapp}:price-tick:lock',
     ]);
-    const [session = ''] = await redis.zrange('{myapp:sessions}', '0', '-1');
-    expect(session).toMatch(/^pod-1-[0-9a-f]{8}\.1@10000$/);
-    expect(await redis.get('myapp:price-tick:lock')).toMatch(new RegExp(`^${session}#\\d+$`));
-    expect(await redis.pttl('myapp:price-tick:lock')).toBeGreaterThan(10_000);
-    expect(await redis.pttl('{myapp:price-tick:lock}:state')).toBe(-1);
-    const token = Number(await redis.hget('{myapp:price-tick:lock}:state', 'token'));
-    expect(token).toBe(diary.leads.find(({ job }) => job === 'price-tick')?.fencingToken);
+    const leases = await redis.zrange('{myapp}:leases', '0', '-1');
+    const [lease = ''] = leases.filter((member) => /^pod-1-[0-9a-f]{8}\.1@10000$/.test(member));
+    const record = String(await redis.get('{myapp}:price-tick:lock'));
+    expect(record).toContain(`"holder":"${lease}#`);
+    expect(await redis.pttl('{myapp}:price-tick:lock')).toBe(-1);
+    const token = diary.leads.find(({ job }) => job === 'price-tick')?.fencingToken;
+    expect(record).toContain(`"fencingToken":${String(token)}`);
   });
 
   it('starts without reporting an outage when Redis is there', async () => {
