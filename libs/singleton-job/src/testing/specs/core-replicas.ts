@@ -6,7 +6,7 @@ import { type Command, type JobRecord } from '../../core/leadership/record.js';
 import { type HeartbeatBackup, Replica } from '../../core/leadership/replica.js';
 import { type Term } from '../../core/leadership/term.js';
 import { MemoryStore } from '../../core/store/memory.js';
-import { type CasRequest, type StoreListener, type SyncRequest } from '../../core/store/store.js';
+import { type CasRequest, type StoreListener, type SyncRequest, type SyncResult } from '../../core/store/store.js';
 import { FaultyServer } from '../faulty-server.js';
 import { ManualClock } from '../manual-clock.js';
 
@@ -21,14 +21,17 @@ export class WatchedStore extends MemoryStore {
   /** No request arrives. */
   isCut = false;
   losesHints = false;
-  #listener: StoreListener | undefined;
+  /** What becomes of a sync. */
+  onSync = (carryOut: () => Promise<SyncResult>): Promise<SyncResult> => carryOut();
   /** What becomes of a write. */
   onWrite = (carryOut: () => Promise<Revisions>): Promise<Revisions> => carryOut();
+
+  #listener: StoreListener | undefined;
 
   override async sync(request: SyncRequest) {
     this.syncs.push(request);
     if (this.isCut) throw new Error('cut');
-    return super.sync(request);
+    return this.onSync(() => super.sync(request));
   }
 
   override async compareAndSet(request: CasRequest) {
