@@ -214,7 +214,12 @@ export class Rules {
     if (reclaimBy === undefined || this.#isHidden) return;
     const isOfNow = value?.incarnation === process.replica.view.incarnation.id;
     const isOther = value?.holder !== undefined && value.holder !== holder && isOfNow;
-    if (end === 'preempted' && !isOther && (value?.fencingToken ?? 0) <= term.fencingToken)
+    if (
+      end === 'preempted' &&
+      !isOther &&
+      !election.record?.isUnreadable &&
+      (value?.fencingToken ?? 0) <= term.fencingToken
+    )
       this.#violate('K1', `${name}: the term was lost in a new incarnation, to nobody`);
     const { metAt } = watched;
     const isCalm = this.#faults.every(
@@ -273,11 +278,12 @@ export class Rules {
       runStarted: (job, run, cause) => {
         this.#runStarted(process, job, run, cause);
       },
-      runEnded: ({ name }, run) => {
+      runEnded: ({ name, plan }, run) => {
         const led = this.#terms(name).find((one) => one.term === run.term);
         const isLed = led !== undefined && this.#isValid(led);
-        // exception: nobody can see when a run ended whose process stood still until its lease had ended
-        if (isLed || process.resumedAt < (this.#startOf.get(run) ?? 0)) this.#lastEnd.set(name, this.#t);
+        const stoodStill = process.resumedAt >= (this.#startOf.get(run) ?? 0);
+        // exception: a run that outlived its lease, because its process stood still or it does not end. Nobody can see its end
+        if (isLed || (!stoodStill && !plan.isStubborn)) this.#lastEnd.set(name, this.#t);
       },
       triggerLost: (id) => this.#lostTriggers.add(id),
     };
@@ -388,7 +394,8 @@ export class Rules {
       const isPaused = this.world.server.look(name)?.pausedAt !== undefined;
       if (!isPaused) this.#pausedSince.delete(name);
       else if (!this.#pausedSince.has(name)) this.#pausedSince.set(name, this.#t);
-      if (led !== undefined || isPaused || !this.#isWanted(name) || this.#isHeldUnseen(name))
+      const mayBeFree = isPaused || this.world.server.spoiled.has(name);
+      if (led !== undefined || mayBeFree || !this.#isWanted(name) || this.#isHeldUnseen(name))
         this.#lastLed.set(name, this.#t);
       const leaderlessMs = this.#calmMs(last(this.#lastLed, name));
       if (leaderlessMs > this.#boundMs)
@@ -407,10 +414,11 @@ export class Rules {
     return this.#t - Math.max(since, this.#lastFault, this.#hintsCalmAt);
   }
 
+  /** A connected replica competes, and no run from before goes on there. */
   #isWanted(name: string): boolean {
-    return this.world.processes.some(
-      ({ isWell, link, replica }) => isWell && !link.isCut && replica.find(name)?.isWanted === true,
-    );
+    return this.world.processes.some(({ isWell, link, replica, jobs }) => {
+      return isWell && !link.isCut && replica.find(name)?.isWanted === true && jobs.get(name)?.isIdle !== false;
+    });
   }
 
   killedInStop({ id, jobs }: SimulatedProcess, since: number): void {
