@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { grantSql } from '../../libs/singleton-job/src/store/postgres/schema.js';
@@ -294,6 +294,16 @@ describe('an application', () => {
       });
       Object.assign(pg.defaults, { binary, query_timeout: timeout });
     }
+  });
+
+  it('that sends a notification to the channel of the hints does no harm', async () => {
+    const projectName = newProject();
+    const a = new SuiteClient((await fixture.connect({ projectName })).store);
+    const hash = createHash('sha256').update(`singleton_job:${projectName}`).digest('hex');
+    const channel = `singleton_job_${hash.slice(0, 32)}`;
+    for (const payload of ['', 'VACUUM', '"*"']) await fixture.sql('SELECT pg_notify($1, $2)', [channel, payload]);
+    await eventually('a hint', () => a.hints[0]);
+    expect(a.hints).toEqual(['*']);
   });
 
   it('may pass a pool, of which only the options are used', async () => {

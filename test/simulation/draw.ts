@@ -60,6 +60,7 @@ const EVENTS: Record<string, readonly [number, (spot: Spot) => readonly Fault[]]
   flush: [1, ({ at }) => [{ at, kind: 'flush' }]],
   'lose-leases': [0.4, ({ at }) => [{ at, kind: 'lose-leases' }]],
   'lose-record': [0.4, ({ at, name }) => [{ at, kind: 'lose-record', name }]],
+  spoil: [0.4, ({ at, x, name, lifeMs }) => [{ at, kind: 'spoil', name, ms: logarithmic(x, 100, 3 * lifeMs) }]],
   jump: [1.2, ({ at, x, isA, sign }) => [{ at, kind: 'jump', ms: (isA ? -1 : sign) * logarithmic(x, 1_000, 180_000) }]],
   stall: [1, ({ at, x, lifeMs }) => [{ at, kind: 'stall', ms: logarithmic(x, 20, 1.2 * lifeMs) }]],
   noise: [
@@ -101,6 +102,7 @@ const EVENTS: Record<string, readonly [number, (spot: Spot) => readonly Fault[]]
   ],
   resume: [0.8, ({ at, place, name }) => [{ at, kind: 'resume', place, name }]],
   'step-down': [1, ({ at, place, name }) => [{ at, kind: 'step-down', place, name }]],
+  'give-back': [0.6, ({ at, place, name }) => [{ at, kind: 'give-back', place, name }]],
   trigger: [1.2, ({ at, place, name }) => [{ at, kind: 'trigger', place, name }]],
   lock: [
     1.5,
@@ -115,7 +117,7 @@ const EVENTS: Record<string, readonly [number, (spot: Spot) => readonly Fault[]]
   ],
 };
 
-const HAND_OVERS = ['stop', 'step-down', 'crash', 'remove', 'trigger', 'lock'];
+const HAND_OVERS = ['stop', 'step-down', 'give-back', 'crash', 'remove', 'trigger', 'lock'];
 /** Stories of one kind, in which faults meet that seldom meet by chance. `failover`: how often a restart follows a hand-over. */
 const THEMES = [
   { weight: 11, kinds: Object.keys(EVENTS), failover: 0.15 },
@@ -149,6 +151,7 @@ const job = fc.record({
   period: fc.nat(11),
   runMs: fc.constantFrom(5, 50, 400),
   longRunMs: fc.constantFrom(100, 1_500, 6_000, 12_000),
+  isStubborn: chance(0.15),
 });
 
 const place = fc.record({

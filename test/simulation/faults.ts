@@ -28,6 +28,11 @@ const HAPPEN: { readonly [Kind in Fault['kind']]: Happen<Kind> } = {
     server.loseRecord(name);
     rules.recordLost(name);
   },
+  spoil: (world, { at, ms, name }) => {
+    world.server.spoiled.add(name);
+    world.after(ms, () => world.server.spoiled.delete(name));
+    world.faultUntil(at + ms);
+  },
   jump: ({ server, rules }, { ms }) => {
     server.jump(ms);
     rules.clockJumped(ms);
@@ -99,6 +104,12 @@ const HAPPEN: { readonly [Kind in Fault['kind']]: Happen<Kind> } = {
   resume: steer,
   trigger: order,
   'step-down': order,
+  'give-back': (world, { at, name }, one) => {
+    act(one, () => {
+      one.replica.find(name)?.stepDown('rebalance');
+    });
+    world.faultUntil(at + 2_300);
+  },
   lock: (world, fault, one) => {
     const acquired = fault.isLast ? world.rules.lastLock() : (): void => {};
     act(one, () => {

@@ -93,7 +93,7 @@ export class Job implements Candidate {
     this.#isClaiming = false;
     this.#generation += 1;
     const run = this.#run;
-    if (run)
+    if (run && !this.plan.isStubborn)
       this.#after(
         this.random() * 10,
         () => {

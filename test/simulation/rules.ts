@@ -1,5 +1,4 @@
-import { type Instant } from '../../libs/singleton-job/src/base/time/clock.js';
-import { isBefore, trustedMs } from '../../libs/singleton-job/src/leadership/lease.js';
+import { trustedMs } from '../../libs/singleton-job/src/leadership/lease.js';
 import { type JobRecord } from '../../libs/singleton-job/src/leadership/record.js';
 import { type ReplicaObserver } from '../../libs/singleton-job/src/leadership/replica.js';
 import { type Term } from '../../libs/singleton-job/src/leadership/term.js';
@@ -31,20 +30,39 @@ export const RULES = {
 };
 export type Rule = keyof typeof RULES;
 
+/** What is known of a process. */
+class Watched {
+  /** When a record that it has seen was read, by name. */
+  readonly seenAt = new Map<string, number>();
+  /** When its last sync was carried out, and the last one before an incarnation that it has not settled in. */
+  syncedAt = -Infinity;
+  syncedBefore: number | undefined;
+  metAt = -Infinity;
+}
+
 /** A term that has begun. */
 interface Led {
   readonly term: Term;
   readonly process: SimulatedProcess;
+  readonly watched: Watched;
   readonly job: Job | undefined;
   readonly beganAt: number;
   /** A newer term that it was allowed to overlap with. */
   excusedBeside?: Term;
 }
 
-interface Loss {
+interface Wish {
+  readonly name: string;
+  readonly kind: 'pause' | 'resume';
   readonly at: number;
-  /** Undefined: of all records, or many. */
-  readonly name: string | undefined;
+  readonly isDisputed: boolean;
+  isDone: boolean | undefined;
+}
+
+interface Call {
+  readonly id: string;
+  readonly action: 'trigger' | 'step-down';
+  outcome: string | undefined;
 }
 
 /** Sees everything at real instants, and remembers the first rule that was broken. Exceptions are at the end. */
@@ -52,62 +70,58 @@ export class Rules {
   violation: { readonly rule: Rule; readonly text: string } | undefined;
   readonly excused = new Map<string, number>();
   readonly count = { terms: 0, runs: 0 };
+  readonly #watched = new Map<SimulatedProcess, Watched>();
   /** By name of the record, the oldest first. */
   readonly #led = new Map<string, Led[]>();
-  // ---- calm
+  // calm
   #lastFault = 0;
   #hintsCalmAt = 0;
   readonly #faults: { readonly from: number; readonly to: number }[] = [];
   readonly #maxLifeMs: number;
   readonly #heartbeatMs: number;
   readonly #boundMs: number;
-  // ---- what happened to the store
+  // what happened to the store
+  readonly #ids = new Set<string | undefined>();
   #noted: string | undefined;
   #notedAt = -Infinity;
-  readonly #ids = new Set<string>();
   /** A first start that is none. */
   #falseFirstAt = -Infinity;
   /** Its clock was set ahead, and in an incarnation that goes on. */
   #aheadAt = -Infinity;
   #jumpedAheadAt = -Infinity;
   #wasSetBack = false;
-  /** A server that hides itself was restarted, or came back in the same life. */
-  #isUnseen = false;
+  /** It came back in the same life, or hides its server. */
+  #isHidden: boolean;
   #hiddenLossAt = -Infinity;
-  readonly #losses: Loss[] = [];
+  /** `name` undefined: of all records, or many. */
+  readonly #losses: { readonly at: number; readonly name?: string }[] = [];
   readonly #recordLostAt = new Map<string, number>();
   readonly #lostClaims: { readonly name: string; readonly above: number; readonly upTo: number }[] = [];
-  // ---- what the replicas did
-  readonly #tokens = new Map<string, { max: number; readonly ofHolder: Map<string, number | undefined> }>();
+  // what the replicas did
+  readonly #maxToken = new Map<string, number>();
+  readonly #tokenOf = new Map<string, number>();
   /** When a holder first wrote in this incarnation. */
   readonly #wroteAt = new Map<string, number>();
-  /** When a process read a record last, and its syncs. */
-  readonly #seenAt = new Map<SimulatedProcess, Map<string, number>>();
-  readonly #syncs = new Map<SimulatedProcess, { at: number; beforeAdoption: number | undefined; adoptedAt: number }>();
-  readonly #beside = new WeakMap<Term, Term>();
-  readonly #starts = new Map<string, { readonly id: string; readonly aheadMs: number; readonly term: Term }>();
-  readonly #lastStart = new Map<string, number>();
+  readonly #starts = new Map<
+    string,
+    { readonly led: Led | undefined; readonly id: string; readonly aheadMs: number }
+  >();
   readonly #startOf = new WeakMap<Run, number>();
+  readonly #lastStart = new Map<string, number>();
   readonly #lastEnd = new Map<string, number>();
   readonly #lastLed = new Map<string, number>();
   readonly #pausedSince = new Map<string, number>();
   #wasLocked = true;
-  // ---- what callers wanted
-  readonly #calls: { readonly id: string; readonly action: 'trigger' | 'step-down'; outcome: string | undefined }[] =
-    [];
+  // what callers wanted
+  readonly #calls: Call[] = [];
+  readonly #wishes: Wish[] = [];
   readonly #triggered = new Map<string, number>();
   readonly #lostTriggers = new Set<string>();
-  readonly #wishes: {
-    readonly name: string;
-    readonly kind: 'pause' | 'resume';
-    readonly at: number;
-    readonly isDisputed: boolean;
-    isDone: boolean | undefined;
-  }[] = [];
 
   constructor(private readonly world: World) {
-    const { lifeMs, jobs, places } = world.setting;
+    const { lifeMs, jobs, places, isHidden } = world.setting;
     const lives = [lifeMs, ...jobs.map((job) => job.lifeMs), ...places.flatMap((one) => Object.values(one.otherLives))];
+    this.#isHidden = isHidden;
     this.#maxLifeMs = Math.max(...lives);
     this.#heartbeatMs = Math.min(3_000, this.#maxLifeMs / 4);
     this.#boundMs = this.#maxLifeMs + this.#heartbeatMs + 1_500;
@@ -141,96 +155,93 @@ export class Rules {
     this.#hintsCalmAt = this.#t + 10_000 + this.#heartbeatMs;
   }
 
-  get #calmSince(): number {
-    return Math.max(this.#lastFault, this.#hintsCalmAt);
-  }
-
   // ---- Terms
 
   observerOf(process: SimulatedProcess): ReplicaObserver {
-    const seenAt = new Map<string, number>();
-    const syncs = { at: -Infinity, beforeAdoption: undefined as number | undefined, adoptedAt: -Infinity };
-    this.#seenAt.set(process, seenAt);
-    this.#syncs.set(process, syncs);
+    const watched = new Watched();
+    const { link } = process;
+    this.#watched.set(process, watched);
     return {
       synced: (_sync, _result, isNew) => {
         if (isNew) {
-          syncs.adoptedAt = this.#t;
-          syncs.beforeAdoption ??= syncs.at;
+          watched.metAt = this.#t;
+          watched.syncedBefore ??= watched.syncedAt;
           return;
         }
-        syncs.at = process.link.syncedAt;
-        if (!process.replica.elections.some(({ term }) => term?.reclaimBy)) syncs.beforeAdoption = undefined;
+        watched.syncedAt = link.syncedAt;
+        if (!process.replica.elections.some(({ term }) => term?.reclaimBy)) watched.syncedBefore = undefined;
       },
-      seen: ({ name }) => seenAt.set(name, process.link.readAt),
+      seen: ({ name }) => watched.seenAt.set(name, link.readAt),
       gained: (term) => {
-        this.#began(process, term);
+        this.#began({ term, process, watched, job: process.jobs.get(term.name), beganAt: this.#t });
       },
     };
   }
 
-  #began(process: SimulatedProcess, term: Term): void {
-    const { name } = term;
+  #began(led: Led): void {
+    const { term, process } = led;
     this.count.terms += 1;
-    this.world.say(process.id, 'LEADS', name, term.holder, 'token', term.fencingToken);
-    const led: Led = { term, process, job: process.jobs.get(name), beganAt: this.#t };
-    const all = this.#led.get(name) ?? [];
-    this.#led.set(name, [...all, led]);
+    this.world.say(process.id, 'LEADS', term.name, term.holder, 'token', term.fencingToken);
+    this.#led.set(term.name, [...this.#terms(term.name), led]);
     term.signal.addEventListener('abort', () => {
       this.#ended(led);
     });
-    this.#checkOverlap(name);
+    this.#checkOverlap(term.name);
   }
 
-  #ended({ term, process, beganAt, job }: Led): void {
-    const { name, end, reclaimBy, order } = term;
+  #terms(name: string): readonly Led[] {
+    return this.#led.get(name) ?? [];
+  }
+
+  #ended({ term, process, watched, beganAt, job }: Led): void {
+    const { name, end, reclaimBy, order, holder } = term;
     if (process.isOver) return;
-    this.world.say(process.id, 'ENDS', name, term.holder, end);
+    this.world.say(process.id, 'ENDS', name, holder, end);
+    if (order?.outcome === 'started') this.#lostTriggers.add(order.id);
     // a process that ends may leave a run behind, whose lease is not given back
     if (end !== 'abandoned' || job?.isIdle !== false) this.#forget(name, (led) => led.term !== term);
-    if (order?.outcome === 'started') this.#lostTriggers.add(order.id);
     const election = process.replica.find(name);
     if (end === 'abandoned' || election === undefined) return;
     const value = election.record?.value;
     if (end === 'released') {
-      const isAsked = this.#wishes.some(
-        (wish) => wish.name === name && wish.kind === 'pause' && wish.at > beganAt - 3_000,
-      );
-      const isUnwanted = !election.isWanted || process.isStopping;
-      if (value?.pausedAt !== undefined && !isUnwanted && !isAsked && !this.#isHidden)
+      const isWish = (one: Wish): boolean => one.name === name && one.kind === 'pause' && one.at > beganAt - 3_000;
+      const isMeant = !election.isWanted || process.isStopping || this.#wishes.some(isWish);
+      if (value?.pausedAt !== undefined && !isMeant && !this.#isHidden)
         this.#violate('K2', `${name}: released for an old pause`);
       return;
     }
-    if (this.#t > this.#calmSince + this.#boundMs)
-      this.#violate('L2', `${name}: a term ended (${String(end)}) in calm`);
+    if (this.#calmMs(0) > this.#boundMs) this.#violate('L2', `${name}: a term ended (${String(end)}) in calm`);
     if (reclaimBy === undefined || this.#isHidden) return;
     const isOfNow = value?.incarnation === process.replica.view.incarnation.id;
-    const isOther = value?.holder !== undefined && value.holder !== term.holder && isOfNow;
-    const isLater = isOther || (value?.fencingToken ?? 0) > term.fencingToken;
-    if (end === 'preempted' && !isLater)
+    const isOther = value?.holder !== undefined && value.holder !== holder && isOfNow;
+    if (
+      end === 'preempted' &&
+      !isOther &&
+      !election.record?.isUnreadable &&
+      (value?.fencingToken ?? 0) <= term.fencingToken
+    )
       this.#violate('K1', `${name}: the term was lost in a new incarnation, to nobody`);
-    const { adoptedAt = Infinity } = this.#syncs.get(process) ?? {};
+    const { metAt } = watched;
     const isCalm = this.#faults.every(
-      ({ from, to }) => to < adoptedAt - 1 || from > this.#t || (from === to && from < adoptedAt),
+      ({ from, to }) => to < metAt - 1 || from > this.#t || (from === to && to < metAt),
     );
-    const wasReached = adoptedAt > beganAt && this.#t - adoptedAt > 0.25 * term.lease.lifeMs;
-    if (end === 'expired' && wasReached && isCalm)
+    if (end === 'expired' && isCalm && metAt > beganAt && this.#t - metAt > 0.25 * term.lease.lifeMs)
       this.#violate('K1', `${name}: the term ended although its replica had reached the store`);
   }
 
   #forget(name: string, isLeft: (led: Led) => boolean): void {
-    this.#led.set(name, (this.#led.get(name) ?? []).filter(isLeft));
+    this.#led.set(name, this.#terms(name).filter(isLeft));
   }
 
   over(process: SimulatedProcess): void {
     this.world.say(process.id, 'is over');
-    for (const { run, name } of process.jobs.values()) {
-      const led = this.#led.get(name)?.find(({ term }) => term === run?.term);
-      if (led !== undefined && this.#isValid(led)) this.#lastEnd.set(name, this.#t);
-    }
     for (const [name, all] of this.#led) {
-      for (const { term, process: owner } of all)
-        if (owner === process && term.order?.outcome === 'started') this.#lostTriggers.add(term.order.id);
+      for (const led of all) {
+        const { term, job } = led;
+        if (led.process !== process) continue;
+        if (job?.run?.term === term && this.#isValid(led)) this.#lastEnd.set(name, this.#t);
+        if (term.order?.outcome === 'started') this.#lostTriggers.add(term.order.id);
+      }
       this.#forget(name, (led) => led.process !== process);
     }
     process.isOver = true;
@@ -238,29 +249,25 @@ export class Rules {
 
   /** As the process would find if it looked at its clocks now, and at what its heartbeat thread has reported. */
   #isValid({ process, term, job }: Led): boolean {
-    if (process.isOver) return false;
-    if (term.end === 'abandoned')
-      return job?.isIdle === false && isBefore({ ...process.clock(process.deliver) }, term.deadline);
-    if (term.end !== undefined) return false;
-    let deadline: Instant = term.deadline;
+    const isLeftBehind = term.end === 'abandoned' && job?.isIdle === false;
+    if (process.isOver || (term.end !== undefined && !isLeftBehind)) return false;
+    let { now, wall } = term.deadline;
     const ms = trustedMs(term.lease.lifeMs);
     for (const { id, incarnation, sent } of process.thread?.reports ?? []) {
       const isOurs = id === term.lease.id && incarnation === process.replica.view.incarnation.id;
-      if (isOurs && term.reclaimBy === undefined && sent.now + ms > deadline.now)
-        deadline = { now: sent.now + ms, wall: sent.wall + ms };
+      if (isOurs && term.reclaimBy === undefined && sent.now + ms > now) [now, wall] = [sent.now + ms, sent.wall + ms];
     }
-    return process.now() < deadline.now && process.wallNow() < deadline.wall;
+    return process.now() < now && process.wallNow() < wall;
   }
 
   #checkOverlap(name: string): void {
-    const valid = (this.#led.get(name) ?? []).filter((led) => this.#isValid(led));
+    const valid = this.#terms(name).filter((led) => this.#isValid(led));
     valid.slice(1).forEach((newer, index) => {
       const older = valid[index] as Led;
       if (older.process === newer.process) return;
-      if (this.#goesOnBeside(name, older, newer) || this.#mayOverlap(name, older, newer)) {
+      if (this.#goesOnBeside(name, older, newer) || this.#mayOverlap(name, older, newer))
         older.excusedBeside = newer.term;
-        this.#beside.set(older.term, newer.term);
-      } else this.#violate('S1', `${name}: ${older.term.holder} and ${newer.term.holder} lead`);
+      else this.#violate('S1', `${name}: ${older.term.holder} and ${newer.term.holder} lead`);
     });
   }
 
@@ -271,51 +278,43 @@ export class Rules {
       runStarted: (job, run, cause) => {
         this.#runStarted(process, job, run, cause);
       },
-      runEnded: (job, run) => {
-        this.#runEnded(process, job, run);
+      runEnded: ({ name, plan }, run) => {
+        const led = this.#terms(name).find((one) => one.term === run.term);
+        const isLed = led !== undefined && this.#isValid(led);
+        const stoodStill = process.resumedAt >= (this.#startOf.get(run) ?? 0);
+        // exception: a run that outlived its lease, because its process stood still or it does not end. Nobody can see its end
+        if (isLed || (!stoodStill && !plan.isStubborn)) this.#lastEnd.set(name, this.#t);
       },
       triggerLost: (id) => this.#lostTriggers.add(id),
     };
   }
 
-  #runStarted(process: SimulatedProcess, { name, plan }: Job, run: Run, { occurrence, commandId }: Cause): void {
-    const { term } = run;
-    const { id, aheadMs } = process;
+  #runStarted({ id, aheadMs }: SimulatedProcess, { name, plan }: Job, run: Run, cause: Cause): void {
+    const { occurrence, commandId } = cause;
+    const led = this.#terms(name).find(({ term }) => term === run.term);
     this.count.runs += 1;
     this.#startOf.set(run, this.#t);
     this.#lastStart.set(name, this.#t);
-    const led = this.#led.get(name)?.find((one) => one.term === term);
-    if (led === undefined || !this.#isValid(led))
-      this.#violate('S0', `${name}: ${id} started a run without a valid term`);
+    if (led === undefined || !this.#isValid(led)) this.#violate('S0', `${name}: ${id} started without a valid term`);
     if (occurrence !== undefined) {
       const key = `${name}@${occurrence}`;
       this.world.say(id, 'RUNS', key);
       const first = this.#starts.get(key);
-      if (
-        first !== undefined &&
-        !this.#mayStartAgain(name, occurrence, { first, term, isClaimedEarly: first.aheadMs > aheadMs })
-      )
+      const isBeside = first?.led?.excusedBeside === run.term && this.#excuse('a cron occurrence, by two leaders');
+      const wasEarlier = first !== undefined && first.aheadMs > aheadMs;
+      if (first !== undefined && !isBeside && !this.#mayStartAgain(name, occurrence, wasEarlier))
         this.#violate('S3', `${key} started twice, by ${first.id} and ${id}`);
-      this.#starts.set(key, { id, aheadMs, term });
+      this.#starts.set(key, { led, id, aheadMs });
     } else if (commandId !== undefined) {
       const times = (this.#triggered.get(commandId) ?? 0) + 1;
       this.#triggered.set(commandId, times);
       if (times > 1) this.#violate('T1', `${commandId} ran twice`);
     } else if (plan.kind === 'interval') {
-      const gapMs = this.#t - (this.#lastEnd.get(name) ?? -Infinity);
+      const gapMs = this.#t - last(this.#lastEnd, name);
       const isEarly = gapMs < plan.periodMs * 0.985 - 40 - this.world.setting.delayMs[1];
       if (isEarly && !this.#mayRunEarly(name))
-        this.#violate('S4', `${name}: ${gapMs.toFixed(0)} ms after the last run, not ${plan.periodMs}`);
+        this.#violate('S4', `${name}: ${gapMs.toFixed(0)} ms after the last run`);
     }
-  }
-
-  #runEnded(process: SimulatedProcess, job: Job, run: Run): void {
-    const { name } = job;
-    const led = this.#led.get(name)?.find((one) => one.term === run.term);
-    const isLed = led !== undefined && this.#isValid(led);
-    // exception: a run of a process that stood still until its lease had ended. Nobody can see when that ended
-    if (process.resumedAt >= (this.#startOf.get(run) ?? 0) && !isLed) return;
-    this.#lastEnd.set(name, this.#t);
   }
 
   // ---- The store
@@ -327,7 +326,7 @@ export class Rules {
     if (noted?.id === this.#noted) return;
     if (this.#ids.size > 0 && noted?.isFirst === true && !this.#ids.has(noted.id)) this.#falseFirstAt = this.#t;
     this.#noted = noted?.id;
-    if (noted !== undefined) this.#ids.add(noted.id);
+    this.#ids.add(noted?.id);
     this.#notedAt = this.#t;
     this.#wroteAt.clear();
     this.faultUntil(this.#t);
@@ -339,15 +338,14 @@ export class Rules {
       const { holder, fencingToken = 0 } = JSON.parse(value) as JobRecord;
       if (revisions[index] === undefined || holder === undefined) return;
       if (!this.#wroteAt.has(holder)) this.#wroteAt.set(holder, this.#t);
-      const tokens = this.#tokens.get(name) ?? { max: 0, ofHolder: new Map<string, number | undefined>() };
-      this.#tokens.set(name, tokens);
-      const known = tokens.ofHolder.get(holder);
+      const known = this.#tokenOf.get(holder);
+      const max = last(this.#maxToken, name);
       if (known === fencingToken) return;
       if (known !== undefined) this.#violate('S2', `${name}: the token of ${holder} changed`);
-      if (fencingToken <= tokens.max && !this.#mayRepeatToken(name))
-        this.#violate('S2', `${name}: token ${fencingToken} after ${tokens.max}`);
-      tokens.ofHolder.set(holder, fencingToken);
-      tokens.max = Math.max(tokens.max, fencingToken);
+      if (fencingToken <= max && !this.#mayRepeatToken(name))
+        this.#violate('S2', `${name}: ${fencingToken} after ${max}`);
+      this.#tokenOf.set(holder, fencingToken);
+      this.#maxToken.set(name, Math.max(max, fencingToken));
     });
   }
 
@@ -356,23 +354,22 @@ export class Rules {
     const isLoss = data !== 'kept';
     if (clockMs < 0) this.#wasSetBack = true;
     if (clockMs > 0) this.#aheadAt = this.#t;
-    const isSame = before.noted?.server === server.id && comesBack;
-    const hasMetAnother = processes.some(({ isOver, replica }) => {
-      const { view } = replica;
-      return !isOver && !view.isEmpty && !view.incarnation.id.startsWith(`${server.id}/`);
+    // nobody has met another server in between
+    const isUnseen = processes.every(({ isOver, replica: { view } }) => {
+      return isOver || view.isEmpty || view.incarnation.id.startsWith(`${server.id}/`);
     });
-    if (isLoss && isSame && !hasMetAnother) this.#isUnseen = true;
+    if (isLoss && comesBack && before.noted?.server === server.id && isUnseen) this.#isHidden = true;
     if (this.#isHidden && clockMs > 0) this.#jumpedAheadAt = this.#t;
     if (this.#isHidden && isLoss) this.#hiddenLossAt = this.#t;
     if (isLoss) this.dataLost(before);
   }
 
   dataLost(before: MemoryData): void {
-    this.#losses.push({ at: this.#t, name: undefined });
+    this.#losses.push({ at: this.#t });
     for (const [name, { value }] of before.records) {
-      const { lastScheduledAt: upTo } = JSON.parse(value) as JobRecord;
+      const { lastScheduledAt: upTo = 0 } = JSON.parse(value) as JobRecord;
       const above = this.world.server.look(name)?.lastScheduledAt ?? 0;
-      if (upTo !== undefined && above < upTo) this.#lostClaims.push({ name, above, upTo });
+      if (above < upTo) this.#lostClaims.push({ name, above, upTo });
     }
   }
 
@@ -393,40 +390,40 @@ export class Rules {
   #sample(): void {
     for (const name of this.#led.keys()) this.#checkOverlap(name);
     for (const { name, kind, periodMs, longRunMs } of this.world.setting.jobs) {
-      const led = (this.#led.get(name) ?? []).find((one) => this.#isValid(one));
+      const led = this.#terms(name).find((one) => this.#isValid(one));
       const isPaused = this.world.server.look(name)?.pausedAt !== undefined;
       if (!isPaused) this.#pausedSince.delete(name);
       else if (!this.#pausedSince.has(name)) this.#pausedSince.set(name, this.#t);
-      if (led !== undefined || isPaused || !this.#isWanted(name) || this.#isHeldUnseen(name))
+      const mayBeFree = isPaused || this.world.server.spoiled.has(name);
+      if (led !== undefined || mayBeFree || !this.#isWanted(name) || this.#isHeldUnseen(name))
         this.#lastLed.set(name, this.#t);
-      const leaderlessMs = this.#calmMs(this.#lastLed.get(name) ?? 0);
+      const leaderlessMs = this.#calmMs(last(this.#lastLed, name));
       if (leaderlessMs > this.#boundMs)
-        this.#violate('L1', `${name}: nobody leads for ${leaderlessMs.toFixed(0)} ms of calm`);
+        this.#violate('L1', `${name}: no leader for ${leaderlessMs.toFixed(0)} ms of calm`);
       if (led === undefined) continue;
-      const pausedMs = isPaused ? this.#calmMs(this.#pausedSince.get(name) ?? this.#t) : 0;
-      if (pausedMs > 10_000 + this.#heartbeatMs + longRunMs + 1_000)
-        this.#violate('L3', `${name} is led though paused`);
-      const { beganAt, job, term } = led;
-      const last = Math.max(beganAt, this.#lastStart.get(name) ?? 0, this.#lastEnd.get(name) ?? 0);
+      const pausedMs = isPaused ? this.#calmMs(last(this.#pausedSince, name)) : 0;
+      if (pausedMs > 11_000 + this.#heartbeatMs + longRunMs) this.#violate('L3', `${name} is led though paused`);
+      const lastRun = Math.max(led.beganAt, last(this.#lastStart, name), last(this.#lastEnd, name));
       // a cron occurrence may be claimed already, by a clock that is ahead
-      const isDue = kind !== 'cron' && job?.isIdle === true && !isPaused && term.end === undefined;
-      if (isDue && this.#calmMs(last) > 1.1 * periodMs + 1_500) this.#violate('L6', `${name} does not run`);
+      const isDue = kind !== 'cron' && led.job?.isIdle === true && !isPaused && led.term.end === undefined;
+      if (isDue && this.#calmMs(lastRun) > 1.1 * periodMs + 1_500) this.#violate('L6', `${name} does not run`);
     }
   }
 
   #calmMs(since: number): number {
-    return this.#t - Math.max(since, this.#calmSince);
+    return this.#t - Math.max(since, this.#lastFault, this.#hintsCalmAt);
   }
 
+  /** A connected replica competes, and no run from before goes on there. */
   #isWanted(name: string): boolean {
-    return this.world.processes.some(
-      ({ isWell, link, replica }) => isWell && !link.isCut && replica.find(name)?.isWanted === true,
-    );
+    return this.world.processes.some(({ isWell, link, replica, jobs }) => {
+      return isWell && !link.isCut && replica.find(name)?.isWanted === true && jobs.get(name)?.isIdle !== false;
+    });
   }
 
   killedInStop({ id, jobs }: SimulatedProcess, since: number): void {
     const isBusy = [...jobs.values()].some(
-      ({ isIdle, name }) => !isIdle || this.#t - (this.#lastEnd.get(name) ?? 0) < 1_000,
+      ({ isIdle, name }) => !isIdle || this.#t - last(this.#lastEnd, name) < 1_000,
     );
     if (this.#lastFault <= since + 1 && !isBusy) this.#violate('L4', `${id} could not stop`);
   }
@@ -441,16 +438,16 @@ export class Rules {
 
   // ---- What callers wanted
 
-  asked(action: 'trigger' | 'step-down') {
-    const call = { id: `${action}-${this.#calls.length + 1}`, action, outcome: undefined as string | undefined };
+  asked(action: Call['action']): Call {
+    const call: Call = { id: `${action}-${this.#calls.length + 1}`, action, outcome: undefined };
     this.#calls.push(call);
     return call;
   }
 
-  wished(name: string, kind: 'pause' | 'resume') {
+  wished(name: string, kind: Wish['kind']): Wish {
     // two callers at once
-    const isDisputed = this.#wishes.some((wish) => wish.name === name && wish.isDone === undefined);
-    const wish = { name, kind, at: this.#t, isDisputed, isDone: undefined as boolean | undefined };
+    const isDisputed = this.#wishes.some((one) => one.name === name && one.isDone === undefined);
+    const wish: Wish = { name, kind, at: this.#t, isDisputed, isDone: undefined };
     this.#wishes.push(wish);
     return wish;
   }
@@ -466,10 +463,10 @@ export class Rules {
     }
     for (const { name } of this.world.setting.jobs) {
       const wish = this.#wishes.findLast((one) => one.name === name);
-      const isLost = this.#losses.some((loss) => loss.at > (wish?.at ?? 0) && (loss.name ?? name) === name);
-      const isResumed = wish?.kind === 'resume' && wish.isDone === true && !wish.isDisputed && !isLost;
-      if (isResumed && this.world.server.look(name)?.pausedAt !== undefined)
-        this.#violate('P1', `${name} is paused after it was resumed`);
+      if (wish?.kind !== 'resume' || wish.isDone !== true || wish.isDisputed) continue;
+      const isLost = this.#losses.some((loss) => loss.at > wish.at && (loss.name ?? name) === name);
+      const isPaused = this.world.server.look(name)?.pausedAt !== undefined;
+      if (isPaused && !isLost) this.#violate('P1', `${name} is paused after it was resumed`);
     }
     if (!this.#wasLocked && !this.#wasReleasedUnseen()) this.#violate('L5', 'the lock cannot be taken in calm');
   }
@@ -481,50 +478,38 @@ export class Rules {
     return true;
   }
 
-  get #isHidden(): boolean {
-    return this.world.setting.isHidden || this.#isUnseen;
-  }
-
   /** An overlap that was allowed goes on until a new incarnation is settled, and until both have seen the record. */
   #goesOnBeside(name: string, older: Led, newer: Led): boolean {
-    const hasSeen = (one: Led, other: Led): boolean =>
-      (this.#seenAt.get(one.process)?.get(name) ?? -Infinity) > (this.#wroteAt.get(other.term.holder) ?? Infinity);
+    const hasSeen = ({ watched }: Led, { term }: Led): boolean =>
+      last(watched.seenAt, name) > (this.#wroteAt.get(term.holder) ?? Infinity);
     const isReclaiming = older.term.reclaimBy !== undefined || newer.term.reclaimBy !== undefined;
-    const isKnown = hasSeen(older, newer) && hasSeen(newer, older);
-    return older.excusedBeside === newer.term && (isReclaiming || !isKnown);
+    const isUnknown = !hasSeen(older, newer) || !hasSeen(newer, older);
+    return older.excusedBeside === newer.term && (isReclaiming || isUnknown);
   }
 
-  #mayOverlap(name: string, { process, term, beganAt }: Led, newer: Led): boolean {
+  #mayOverlap(name: string, { process, term, beganAt, watched }: Led, newer: Led): boolean {
+    const { syncedAt, syncedBefore = syncedAt, seenAt } = watched;
     const isReclaiming = term.reclaimBy !== undefined;
-    const syncs = this.#syncs.get(process);
-    const syncedAt = syncs?.at ?? -Infinity;
-    const hasShorterLife =
-      newer.term.lease.lifeMs < term.lease.lifeMs && newer.process.bornAt > (this.#losses.at(-1)?.at ?? Infinity);
-    if (hasShorterLife && (syncedAt < this.#notedAt || isReclaiming))
+    const isAfterLoss = newer.process.bornAt > (this.#losses.at(-1)?.at ?? Infinity);
+    if (isAfterLoss && newer.term.lease.lifeMs < term.lease.lifeMs && (isReclaiming || syncedAt < this.#notedAt))
       return this.#excuse('after a loss, a new process with a shorter life');
     if (syncedAt < process.suspendedAt && process.wallSteppedAt >= process.suspendedAt)
       return this.#excuse('suspended, and its wall clock was set meanwhile');
-    if ((isReclaiming ? (syncs?.beforeAdoption ?? syncedAt) : syncedAt) < this.#jumpedAheadAt)
+    if ((isReclaiming ? syncedBefore : syncedAt) < this.#jumpedAheadAt)
       return this.#excuse('clock of the store set ahead, until the next sync');
-    if ((this.#seenAt.get(process)?.get(name) ?? -Infinity) < (this.#recordLostAt.get(name) ?? -Infinity))
-      return this.#excuse('record deleted, until it is read');
-    if (beganAt < this.#falseFirstAt && (syncedAt < this.#falseFirstAt || isReclaiming))
+    if (last(seenAt, name) < last(this.#recordLostAt, name)) return this.#excuse('record deleted, until it is read');
+    if (beganAt < this.#falseFirstAt && (isReclaiming || syncedAt < this.#falseFirstAt))
       return this.#excuse('after a loss of all data, a new process before any old one');
-    const isUnseen = this.#isHidden && beganAt < this.#hiddenLossAt && this.#t < this.#hiddenLossAt + term.lease.lifeMs;
+    const isUnseen = beganAt < this.#hiddenLossAt && this.#t < this.#hiddenLossAt + term.lease.lifeMs;
     return isUnseen && this.#excuse('hidden restart, until the next connection');
   }
 
-  #mayStartAgain(
-    name: string,
-    occurrence: number,
-    { first, term, isClaimedEarly }: { first: { term: Term }; term: Term; isClaimedEarly: boolean },
-  ): boolean {
-    if (this.#beside.get(first.term) === term) return this.#excuse('a cron occurrence, by two leaders');
+  #mayStartAgain(name: string, occurrence: number, wasEarlier: boolean): boolean {
     const isLost = this.#lostClaims.some(
-      (lost) => lost.name === name && occurrence > lost.above && occurrence <= lost.upTo,
+      ({ name: of, above, upTo }) => of === name && occurrence > above && occurrence <= upTo,
     );
     if (isLost && this.#isHidden) return this.#excuse('claim lost in a hidden restart');
-    return isLost && isClaimedEarly && this.#excuse('claim lost, of a leader whose clock was ahead');
+    return isLost && wasEarlier && this.#excuse('claim lost, of a leader whose clock was ahead');
   }
 
   #mayRepeatToken(name: string): boolean {
@@ -533,10 +518,10 @@ export class Rules {
   }
 
   #mayRunEarly(name: string): boolean {
-    const since = (this.#lastEnd.get(name) ?? 0) - 10_000;
+    const since = last(this.#lastEnd, name) - 10_000;
     if (this.#losses.some((loss) => loss.name === undefined && loss.at > since))
       return this.#excuse('interval, after a loss');
-    if ((this.#recordLostAt.get(name) ?? -Infinity) > since - this.#maxLifeMs)
+    if (last(this.#recordLostAt, name) > since - this.#maxLifeMs)
       return this.#excuse('interval, after its record was deleted');
     return this.#aheadAt > since && this.#excuse('interval, after the clock was set ahead');
   }
@@ -556,4 +541,8 @@ export class Rules {
   #wasReleasedUnseen(): boolean {
     return this.#hiddenLossAt > 0 && this.#excuse('hidden restart: held by a replica that has released it');
   }
+}
+
+function last(times: ReadonlyMap<string, number>, name: string): number {
+  return times.get(name) ?? -Infinity;
 }

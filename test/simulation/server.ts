@@ -1,10 +1,12 @@
 import { type JobRecord } from '../../libs/singleton-job/src/leadership/record.js';
 import { emptyData, type MemoryData } from '../../libs/singleton-job/src/store/memory.js';
-import { type SyncRequest, type SyncResult } from '../../libs/singleton-job/src/store/store.js';
+import { type StoredRecord, type SyncRequest, type SyncResult } from '../../libs/singleton-job/src/store/store.js';
 import { FaultyServer } from '../../libs/singleton-job/src/testing/faulty-server.js';
 
 /** The store of a story. */
 export class SimulatedServer extends FaultyServer {
+  /** These cannot be read. */
+  readonly spoiled = new Set<string>();
   readonly #looked = new Map<string, { readonly text: string; readonly value: JobRecord | undefined }>();
 
   /** Reads the records now, and the leases when the result is called. */
@@ -12,6 +14,10 @@ export class SimulatedServer extends FaultyServer {
     const time = this.now();
     const records = request.read.map((name) => this.recordOf(name, time));
     return () => ({ ...this.sync({ ...request, read: [] }), records });
+  }
+
+  protected override recordOf(name: string, time: number): StoredRecord | 'unreadable' | undefined {
+    return this.spoiled.has(name) ? 'unreadable' : super.recordOf(name, time);
   }
 
   /** Another server takes over, or the same one again. */

@@ -9,6 +9,8 @@ export interface JobPlan {
   /** Most runs take less, and some take `longRunMs`. */
   readonly runMs: number;
   readonly longRunMs: number;
+  /** Its runs go on after their term. */
+  readonly isStubborn: boolean;
   /** A cron occurrence runs so much later at most. */
   readonly graceMs: number;
 }
@@ -78,6 +80,8 @@ export type Fault = { readonly at: number } & (
     }
   | { readonly kind: 'flush' | 'lose-leases' }
   | { readonly kind: 'lose-record'; readonly name: string }
+  /** Nobody can read the record meanwhile. */
+  | ({ readonly kind: 'spoil'; readonly name: string } & Lasting)
   | ({ readonly kind: 'jump' | 'stall' } & Lasting)
   | ({
       readonly kind: 'noise';
@@ -95,6 +99,8 @@ export type Fault = { readonly at: number } & (
   | ({ readonly kind: 'remove'; readonly name: string; readonly backMs: number } & OfProcess)
   | ({ readonly kind: 'pause' | 'resume'; readonly name: string } & OfProcess)
   | ({ readonly kind: 'trigger' | 'step-down'; readonly name: string } & OfProcess)
+  /** A leader steps down by itself. */
+  | ({ readonly kind: 'give-back'; readonly name: string } & OfProcess)
   | ({ readonly kind: 'lock'; readonly waitMs: number; readonly holdMs: number; readonly isLast?: true } & OfProcess)
 );
 

@@ -2,7 +2,7 @@
 export interface Coming {
   readonly at: number;
   /** Undefined: it was called off. */
-  happen: (() => void) | undefined;
+  happen: (() => unknown) | undefined;
 }
 
 /** After so many events the event loop turns, so that a test runner can end a test that never ends. */
@@ -16,7 +16,7 @@ export class Timeline {
   readonly #coming: Coming[] = [];
 
   /** Events of one instant happen in the order in which they were set. */
-  at(time: number, happen: () => void): Coming {
+  at(time: number, happen: () => unknown): Coming {
     const event = { at: Math.max(time, this.t), happen };
     let [from, to] = [0, this.#coming.length];
     while (from < to) {

@@ -33,6 +33,7 @@ function story({ jobs = [{}], places = [{}, {}], faults, ...setting }: Told): St
         periodMs: 1_000,
         runMs: 1,
         longRunMs: 1,
+        isStubborn: false,
         graceMs: 31_000,
         ...job,
       })),

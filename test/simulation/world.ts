@@ -65,7 +65,7 @@ export class World {
     this.rules.end();
   }
 
-  after(ms: number, happen: () => void): void {
+  after(ms: number, happen: () => unknown): void {
     this.timeline.at(this.t + ms, happen);
   }
 

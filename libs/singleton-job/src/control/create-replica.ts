@@ -135,7 +135,16 @@ export function createStore({ store, connection, ...options }: ResolvedOptions):
 }
 
 function createHeartbeatThread(
-  { enabled, connection, readConnection, projectName, schema, migrate, lockExpiryMs: shortestLifeMs, ...options }: ResolvedOptions,
+  {
+    enabled,
+    connection,
+    readConnection,
+    projectName,
+    schema,
+    migrate,
+    lockExpiryMs: shortestLifeMs,
+    ...options
+  }: ResolvedOptions,
   parts: { readonly storeName: string; readonly notify: Notify; readonly disown: () => void },
 ): HeartbeatThread | undefined {
   const { heartbeatThread, crashHandover } = options;

@@ -146,6 +146,22 @@ describe('a write', () => {
   });
 });
 
+describe('an answer', () => {
+  it('to a sync that left before a write was answered says nothing about its record', async () => {
+    const a = await world.leader();
+    a.store.onSync = async (carryOut) => {
+      const result = await carryOut();
+      await world.clock.sleep(50);
+      return result;
+    };
+    void a.replica.read(['lock'], 1_000);
+    await world.clock.advance(0);
+    const lock = a.compete('lock', 'lock');
+    await world.clock.advance(50);
+    expect([lock.terms.length, lock.term.end]).toEqual([1, undefined]);
+  });
+});
+
 describe('a lock', () => {
   it('that is free is taken without a look at it', async () => {
     const a = await world.leader();

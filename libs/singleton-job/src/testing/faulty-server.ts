@@ -20,9 +20,9 @@ export class FaultyServer extends MemoryServer {
     this.server = `memory-${String(this.#starts)}`;
   }
 
-  /** Loses everything and stays the same server. */
-  loseData(): void {
-    this.data = emptyData();
+  /** Loses everything, or what is newer than a snapshot, and stays the same server. */
+  loseData(snapshot: MemoryData = emptyData()): void {
+    this.data = structuredClone(snapshot);
   }
 
   /** Loses the leases and the incarnation, which real servers keep together. */

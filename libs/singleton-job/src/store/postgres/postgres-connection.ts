@@ -98,19 +98,19 @@ export class PostgresConnection {
   }
 
   async #connect(): Promise<void> {
-    let client: PostgresClient | undefined;
-    try {
-      const created = await this.settings.create();
-      if (this.#state === 'closed') return;
-      this.#client = client = created;
-      client.on('error', (error: unknown) => {
-        this.#lose(created, error);
-      });
-      await client.connect();
-      await this.observer.prepare((text, values) => this.#send(created, text, values), client);
-    } catch (error: unknown) {
+    const client = await this.settings.create().catch((error: unknown) => {
+      this.#lose(undefined, error);
+    });
+    if (client === undefined || this.#state === 'closed') return;
+    const lose = (error: unknown): void => {
       this.#lose(client, error);
-      return;
+    };
+    this.#client = client.on('error', lose);
+    try {
+      await client.connect();
+      await this.observer.prepare((text, values) => this.#send(client, text, values), client);
+    } catch (error: unknown) {
+      lose(error);
     }
     if (client !== this.#client) return;
     this.#state = 'ready';

@@ -61,17 +61,17 @@ export class PostgresSubscription {
 
   async #listen(query: Query, client: PostgresClient): Promise<void> {
     const { connection } = this;
-    client.on('notification', ({ channel, payload }: { readonly channel: string; readonly payload?: string }) => {
+    client.on('notification', ({ channel, payload = '' }: { readonly channel: string; readonly payload?: string }) => {
       if (connection !== this.#connection) return;
-      if (channel === this.#ownChannel) this.#arrived();
-      else this.listeners.each((listener) => listener.hint?.(namesIn(payload)));
+      if (channel === this.#ownChannel) {
+        this.#hasArrived = true;
+        this.#report(true);
+      } else {
+        // a text that is not ours throws, and is lost
+        this.listeners.each((listener) => listener.hint?.(JSON.parse(payload) as readonly string[] | '*'));
+      }
     });
     for (const channel of [this.channel, this.#ownChannel]) await query(`LISTEN "${channel}"`);
-  }
-
-  #arrived(): void {
-    this.#hasArrived = true;
-    this.#report(true);
   }
 
   async #check(connection: PostgresConnection): Promise<void> {
@@ -122,14 +122,4 @@ export function hint(channel: string, names: readonly string[] | '*'): (query: Q
 function notify(channel: string, payload: string): (query: Query) => Promise<unknown> {
   const text = `SELECT set_config('synchronous_commit', 'off', true), set_config('lock_timeout', '250ms', true), pg_notify($1, $2)`;
   return (query) => query(text, [channel, payload]);
-}
-
-/** What is not a list of ours may be about any record. */
-function namesIn(payload = ''): readonly string[] | '*' {
-  try {
-    const names: unknown = JSON.parse(payload);
-    return Array.isArray(names) ? names.map(String) : '*';
-  } catch {
-    return '*';
-  }
 }

@@ -6,7 +6,7 @@ import { type Command, type JobRecord, type OwnFields } from '../../leadership/r
 import { type HeartbeatBackup, Replica } from '../../leadership/replica.js';
 import { type Backlog, type Term } from '../../leadership/term.js';
 import { MemoryStore } from '../../store/memory.js';
-import { type CasRequest, type StoreListener, type SyncRequest } from '../../store/store.js';
+import { type CasRequest, type StoreListener, type SyncRequest, type SyncResult } from '../../store/store.js';
 import { FaultyServer } from '../faulty-server.js';
 import { ManualClock } from '../manual-clock.js';
 
@@ -21,14 +21,17 @@ export class WatchedStore extends MemoryStore {
   /** No request arrives. */
   isCut = false;
   losesHints = false;
-  #listener: StoreListener | undefined;
+  /** What becomes of a sync. */
+  onSync = (carryOut: () => Promise<SyncResult>): Promise<SyncResult> => carryOut();
   /** What becomes of a write. */
   onWrite = (carryOut: () => Promise<Revisions>): Promise<Revisions> => carryOut();
+
+  #listener: StoreListener | undefined;
 
   override async sync(request: SyncRequest) {
     this.syncs.push(request);
     if (this.isCut) throw new Error('cut');
-    return super.sync(request);
+    return this.onSync(() => super.sync(request));
   }
 
   override async compareAndSet(request: CasRequest) {
