@@ -11,7 +11,7 @@ export async function pause({ view }: Replica, election: Election): Promise<bool
   return result === true;
 }
 
-export async function resume({ view }: Replica, election: Election): Promise<boolean> {
+export async function resume(_replica: Replica, election: Election): Promise<boolean> {
   const result = await election.edit({
     resultOf: ({ pausedAt }) => (pausedAt === undefined ? true : undefined),
     change: (record) => ({ ...record, pausedAt: undefined }),

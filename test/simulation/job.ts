@@ -205,7 +205,7 @@ export class Job implements Candidate {
     if (this.#run !== run) return;
     this.#run = undefined;
     this.observer.runEnded(this, run);
-    const ended = { run: { ...run.fields, endedAt: run.term.storeNow() } };
+    const ended = { run: { ...run.fields, endedAt: run.term.storeNowAtMost() } };
     if (run.isWritten) void run.term.save(ended);
     else run.term.set(ended);
     const term = this.#term;

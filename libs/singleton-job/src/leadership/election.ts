@@ -534,6 +534,7 @@ export class Election {
     return {
       clock,
       storeNow: () => view.storeNow(),
+      storeNowAtMost: () => view.storeNowAtMost(),
       takeReports: () => {
         this.parts.takeReports();
       },

@@ -499,7 +499,7 @@ export class Replica {
     const { request, sent, order } = sync;
     const isNew = this.view.isOther(result.incarnation);
     const isFirst = this.view.isEmpty;
-    const areLeasesOthers = this.view.learn(result);
+    const areLeasesOthers = this.view.learn(result, sent);
     this.#heartbeat.answered();
     this.failure = undefined;
     this.parts.observer.synced?.(sync, result, isNew);

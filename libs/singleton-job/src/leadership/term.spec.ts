@@ -20,6 +20,7 @@ function setup() {
     {
       clock,
       storeNow: () => 0,
+      storeNowAtMost: () => 0,
       takeReports: () => {
         hooks.takeReports();
       },

@@ -35,6 +35,7 @@ export interface TermFacts {
 export interface TermSurroundings {
   readonly clock: Clock;
   storeNow(): number;
+  storeNowAtMost(): number;
   /** The deadline of the lease may be later than the main thread knows. */
   takeReports(): void;
   /** The term has something to write. */
@@ -125,6 +126,11 @@ export class Term implements TermSight {
   /** The time of the store. */
   storeNow(): number {
     return this.surroundings.storeNow();
+  }
+
+  /** The same at most. Later leaders count the delay of an interval from the end of a run by this, so that it is never too short. */
+  storeNowAtMost(): number {
+    return this.surroundings.storeNowAtMost();
   }
 
   /** Whether a run may start now: the deadline has not passed on either clock. Called again before each run. */

@@ -18,6 +18,7 @@ export class View {
   #replicas: number | undefined;
   #time = 0;
   #seenAt = 0;
+  #sentAt = 0;
 
   constructor(private readonly clock: Clock) {}
 
@@ -42,6 +43,11 @@ export class View {
     return Math.floor(this.#time + this.clock.now() - this.#seenAt);
   }
 
+  /** The same at most: the answer may have taken all of its time on its way back. */
+  storeNowAtMost(): number {
+    return Math.ceil(this.#time + this.clock.now() - this.#sentAt);
+  }
+
   /** The time of the store in its last answer. */
   get storeTime(): number {
     return this.#time;
@@ -64,7 +70,8 @@ export class View {
   }
 
   /** Answers whether the leases of the project are others than before. */
-  learn({ time, incarnation, leases }: SyncResult): boolean {
+  learn({ time, incarnation, leases }: SyncResult, sent: Instant): boolean {
+    this.#sentAt = sent.now;
     this.#isUnnoted = incarnation.id === '';
     if (!this.#isUnnoted && this.#incarnation?.id !== incarnation.id) {
       this.knewAnother = this.#incarnation !== undefined;

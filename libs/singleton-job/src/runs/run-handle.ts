@@ -177,7 +177,7 @@ export class RunHandle implements RunControl {
 
   #writeEnd(error: string | undefined): void {
     const { term, outcome = 'cancelled' } = this;
-    this.#record = { ...this.#record, endedAt: term.storeNow(), outcome, ...(error !== undefined && { error }) };
+    this.#record = { ...this.#record, endedAt: term.storeNowAtMost(), outcome, ...(error !== undefined && { error }) };
     if (this.#isWritten) void term.save({ run: this.#record });
     else term.set({ run: this.#record });
   }
