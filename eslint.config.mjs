@@ -175,7 +175,7 @@ export default tseslint.config(
   },
   {
     // programs that people start
-    files: ['tools/**/*.ts', 'bench/**/*.ts', 'test/simulation/command/*.ts'],
+    files: ['tools/**/*.ts', 'bench/**/*.ts', 'test/simulation/*.ts'],
     rules: { 'no-console': 'off' },
   },
   {

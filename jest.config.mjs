@@ -42,7 +42,6 @@ export default {
       ...shared,
       displayName: 'simulation',
       testMatch: ['<rootDir>/test/simulation/**/*.spec.ts'],
-      testPathIgnorePatterns: ['rolling-restart'],
     },
     { ...shared, displayName: 'docs', testMatch: ['<rootDir>/test/docs/**/*.spec.ts'] },
     { ...shared, displayName: 'types', testMatch: ['<rootDir>/test/types/**/*.spec.ts'] },
@@ -57,7 +56,7 @@ export default {
     {
       ...shared,
       displayName: 'faults',
-      testMatch: ['<rootDir>/test/faults/**/*.spec.ts', '**/rolling-restart.spec.ts'],
+      testMatch: ['<rootDir>/test/faults/**/*.spec.ts'],
       globalSetup: '<rootDir>/test/support/build-applications.ts',
     },
   ],

@@ -10,7 +10,7 @@ const PARTS: Readonly<Record<string, () => Promise<unknown>>> = {
     const { passed, failed } = await runTests([], ['faults']);
     if (failed > 0 || passed === 0) throw new Error(`${passed} passed, ${failed} failed`);
   },
-  '10,000 simulated scenarios': () => tool('../test/simulation/command/simulate.ts', ['--seeds', '10000'], SHOWN),
+  '10,000 simulated scenarios': () => tool('../test/simulation/simulate.ts', ['--stories', '10000'], SHOWN),
   'every measure of the benchmark once': () => tool('../bench/main.ts', ['--quick'], SHOWN),
   'the report service, also in Chromium': () => tool('reports.ts', ['test'], SHOWN),
 };

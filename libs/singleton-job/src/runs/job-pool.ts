@@ -177,7 +177,7 @@ export class JobPool {
     const plan = new ShutdownDeadlines(this.parts.clock, this.options.shutdownTimeoutMs);
     this.#log?.stop(plan.abortAfterMs);
     const ended = new Map(active.map((one) => [one, one.end('shutdown')]));
-    const ends = (some: readonly ActiveJob[]) => Promise.all(some.map((one) => ended.get(one)));
+    const ends = (some: readonly ActiveJob[]) => Promise.all(some.flatMap((one) => ended.get(one) ?? []));
 
     await plan.untilAbort(ends(active));
     for (const { runner } of active) runner.runs.close('SHUTDOWN');

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@je
 import { Redis } from 'ioredis';
 import { Redis as Redis5 } from 'ioredis5';
 import { A, eventually, NAME, SuiteClient } from '../../libs/singleton-job/src/testing/store-suite/suite-client.js';
-import { CoreRedisFixture, isListening, type OpenStore } from './core-redis-fixture.js';
+import { RedisFixture, isListening, type OpenStore } from './redis-fixture.js';
 
 const RIGHTS = '~{myapp}:* &{myapp}:hints +@read +@write -@dangerous +@scripting +subscribe +publish +info +time';
 
@@ -18,10 +18,10 @@ const NAMED: Readonly<Record<string, string>> = {
   '+time': "can't run this command",
 };
 
-let fixture: CoreRedisFixture;
+let fixture: RedisFixture;
 
 beforeAll(async () => {
-  fixture = await CoreRedisFixture.start();
+  fixture = await RedisFixture.start();
   // ioredis says that it skips its ready check where INFO is denied
   jest.spyOn(console, 'warn').mockImplementation(() => undefined);
 });

@@ -14,7 +14,7 @@ import {
 } from '../../libs/singleton-job/src/testing/store-suite/suite-client.js';
 import { Pgbouncer } from '../../tools/replicas/postgres/pgbouncer.js';
 import { TcpProxy } from '../../tools/replicas/tcp-proxy.js';
-import { PostgresFixture } from './core-postgres-fixture.js';
+import { PostgresFixture } from './postgres-fixture.js';
 
 let fixture: PostgresFixture;
 

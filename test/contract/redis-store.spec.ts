@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { describeStore } from '../../libs/singleton-job/src/testing/store-suite/describe-store.js';
-import { CoreRedisFixture } from './core-redis-fixture.js';
+import { RedisFixture } from './redis-fixture.js';
 import { hammer } from './hammer.js';
 
-let fixture: CoreRedisFixture;
+let fixture: RedisFixture;
 
 beforeAll(async () => {
-  fixture = await CoreRedisFixture.start({ appendOnly: true });
+  fixture = await RedisFixture.start({ appendOnly: true });
 });
 
 afterAll(async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { describeStore } from '../../libs/singleton-job/src/testing/store-suite/describe-store.js';
-import { PostgresFixture } from './core-postgres-fixture.js';
+import { PostgresFixture } from './postgres-fixture.js';
 import { hammer } from './hammer.js';
 
 let fixture: PostgresFixture;

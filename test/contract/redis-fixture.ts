@@ -35,7 +35,7 @@ export async function isListening({ events }: OpenStore): Promise<void> {
 }
 
 /** A Redis server for one spec, stores on it, and a client to look at it from outside. All end together. */
-export class CoreRedisFixture {
+export class RedisFixture {
   readonly raw: Redis;
   readonly #stores: RedisStore[] = [];
 
@@ -44,8 +44,8 @@ export class CoreRedisFixture {
     this.raw.on('error', () => undefined);
   }
 
-  static async start(options: RedisServerOptions = {}): Promise<CoreRedisFixture> {
-    return new CoreRedisFixture(await RedisServer.start(options));
+  static async start(options: RedisServerOptions = {}): Promise<RedisFixture> {
+    return new RedisFixture(await RedisServer.start(options));
   }
 
   newStore(options: Partial<RedisStoreOptions> = {}): RedisStore {

@@ -11,7 +11,7 @@ import { RedisServer } from '../../tools/replicas/redis/index.js';
 import { RedisCluster } from '../../tools/replicas/redis/redis-cluster.js';
 import { TcpProxy } from '../../tools/replicas/tcp-proxy.js';
 import { TlsCertificate } from '../support/tls-certificate.js';
-import { CoreRedisFixture, isListening, type OpenStore, openStore } from './core-redis-fixture.js';
+import { RedisFixture, isListening, type OpenStore, openStore } from './redis-fixture.js';
 
 const UNREACHABLE = { code: 'STORE_UNREACHABLE' };
 const VERSIONS: [string, typeof Redis][] = [
@@ -24,11 +24,11 @@ const reports = ({ events }: OpenStore, event: string, times = 1): Promise<unkno
   eventually(`'${event}' is reported`, () => events.filter((one) => one === event).length >= times || undefined);
 
 describe.each(VERSIONS)('a store with %s whose Redis fails', (_, Client) => {
-  let fixture: CoreRedisFixture;
+  let fixture: RedisFixture;
   const connection = () => new Client(fixture.server.url, { lazyConnect: true });
 
   beforeEach(async () => {
-    fixture = await CoreRedisFixture.start();
+    fixture = await RedisFixture.start();
   });
 
   afterEach(async () => {
@@ -208,10 +208,10 @@ describe.each(VERSIONS)('a store with %s whose Redis fails', (_, Client) => {
 });
 
 describe('a connection may be given as', () => {
-  let fixture: CoreRedisFixture;
+  let fixture: RedisFixture;
 
   beforeAll(async () => {
-    fixture = await CoreRedisFixture.start();
+    fixture = await RedisFixture.start();
   });
 
   afterAll(async () => {

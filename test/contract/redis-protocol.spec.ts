@@ -9,16 +9,16 @@ import {
   SuiteClient,
 } from '../../libs/singleton-job/src/testing/store-suite/suite-client.js';
 import { monitored } from '../../tools/replicas/redis/monitor.js';
-import { CoreRedisFixture } from './core-redis-fixture.js';
+import { RedisFixture } from './redis-fixture.js';
 
 const LEASES = '{myapp}:leases';
 const RECORD = `{myapp}:${NAME}`;
 
-let fixture: CoreRedisFixture;
+let fixture: RedisFixture;
 let a: SuiteClient;
 
 beforeAll(async () => {
-  fixture = await CoreRedisFixture.start();
+  fixture = await RedisFixture.start();
   a = new SuiteClient((await fixture.connect()).store);
 });
 
