@@ -14,7 +14,6 @@ const NO_STEP_DOWN = { steppedDown: false, reason: 'no-answer', by: null };
 const triggeredRuns = ({ observer }: TestReplica): number =>
   observer.of('runStarted').filter(({ cause }) => cause === 'trigger').length;
 const rolesOf = (...replicas: TestReplica[]) => replicas.map(({ registry }) => registry.get('tick').role);
-const pausedAtOf = ({ registry }: TestReplica) => registry.get('tick').pausedAt;
 
 describe('Any replica', () => {
   const replicas = useReplicas();
@@ -50,6 +49,7 @@ describe('Any replica', () => {
     b.store.outcome = (request) => (request === 'compareAndSet' ? 'answer-lost' : 'answered');
     const call = b.registry.trigger('tick');
     await passes(0);
+    b.store.outcome = () => 'answered';
     await b.store.publish([jobRecord('tick')]);
     await passes(0);
     return { a, c, call };
@@ -103,12 +103,25 @@ describe('Any replica', () => {
 
     it('not after the call has ended, also if its leader has begun to answer', async () => {
       const { a, b } = await three({ schedule: MINUTELY });
-      a.store.outcome = (request) => (request === 'compareAndSet' ? 'request-lost' : 'answered');
+      const send = a.store.compareAndSet.bind(a.store);
+      a.store.compareAndSet = async (request) => {
+        await replicas.clock.sleep(2_500);
+        return send(request);
+      };
       expect(await answer(b.registry.trigger('tick'))).toMatchObject(NO_ANSWER);
-      a.store.outcome = () => 'answered';
-      await passes(5_000);
-      expect(triggeredRuns(a)).toBe(0);
-      expect(await answer(b.registry.trigger('tick'))).toMatchObject({ started: true });
+      a.store.compareAndSet = send;
+      await passes(60_000);
+      expect(a.observer.of('runStarted')).toMatchObject([{ cause: 'schedule' }]);
+    });
+
+    it('not on the next leader, and resolves at once when the leader is lost', async () => {
+      const { a, b, c } = await three({ schedule: MINUTELY });
+      a.kill();
+      await passes(9_000);
+      expect(await answer(b.registry.trigger('tick'), 1_500)).toMatchObject(NO_ANSWER);
+      expect([leadership(b), leadership(c)].flat()).toHaveLength(1);
+      await passes(1_000);
+      expect([triggeredRuns(b), triggeredRuns(c)]).toEqual([0, 0]);
     });
 
     it('not while its leader gives it back, and names the reason', async () => {
@@ -231,17 +244,17 @@ describe('Any replica', () => {
     });
 
     it('while the command of another caller is open', async () => {
-      const { a, b, c } = await three({ schedule: MINUTELY });
+      const { a, b, c } = await three({ run: lasting(replicas.clock, 60_000) });
+      await passes(1_000);
       a.clock.halt('paused');
       const call = c.registry.trigger('tick');
       await passes(100);
       const paused = b.registry.pause('tick');
       await passes(100);
-      expect(pausedAtOf(b)).toBe('2027-01-01T00:00:00.200Z');
       a.clock.resume();
       expect(await answer(call)).toMatchObject({ reason: 'lease-unconfirmed', by: 'a' });
-      expect(await answer(paused)).toEqual({ by: null });
-      expect([triggeredRuns(a), rolesOf(a)]).toEqual([0, ['paused']]);
+      expect(await answer(paused)).toEqual({ by: 'a' });
+      for (const { registry } of [a, b]) expect(registry.get('tick').pausedAt).toBe('2027-01-01T00:00:01.200Z');
     });
 
     it('without a leader, at once, also before its first start and beyond the end of every replica', async () => {

@@ -21,8 +21,10 @@ function chance(seed: number): () => number {
   };
 }
 
+const hanging = (): Promise<never> => new Promise(() => undefined);
+
 /** Jobs of a minute, due at times that are spread over it. */
-const spread = (count: number, overrides: Partial<Job> = {}): Job[] =>
+const spread = (count: number, overrides: Parameters<typeof job>[0] = {}): Job[] =>
   Array.from({ length: count }, (_, index) =>
     job({
       name: `job-${index}`,
@@ -32,7 +34,7 @@ const spread = (count: number, overrides: Partial<Job> = {}): Job[] =>
   );
 
 const ledBy = (...replicas: readonly TestReplica[]) =>
-  replicas.map(({ leadership }) => leadership.elections.filter(({ term }) => term !== undefined).length);
+  replicas.map(({ leadership }) => leadership.elections.filter(({ activeTerm }) => activeTerm !== undefined).length);
 const movedBy = (...replicas: readonly TestReplica[]) =>
   replicas.flatMap(({ observer }) => observer.of('leadershipReleased').filter(({ reason }) => reason === 'rebalance'));
 const runsOf = (...replicas: readonly TestReplica[]) => replicas.flatMap(({ observer }) => observer.of('runStarted'));
@@ -110,8 +112,8 @@ describe('Leaderships', () => {
     expect([ledBy(a, b, off).toSorted(), movedBy(a, b, off)]).toEqual([[1, 1, 1], []]);
   });
 
-  it.each<[string, Partial<Job>]>([
-    ['in a run', { schedule: interval(MINUTE_MS), run: () => new Promise(() => undefined) } as Partial<Job>],
+  it.each<[string, Parameters<typeof job>[0]]>([
+    ['in a run', { schedule: fixedRate(20_000, { offsetMs: 5_000 }), run: hanging }],
     ['due within 5 s', { schedule: fixedRate(5_000, { offsetMs: 0 }) }],
     ['due within 5 s, as an interval', { schedule: interval(5_000) }],
     ['without ticks', { schedule: whileLeader(1_000) }],
