@@ -499,7 +499,10 @@ export class Replica {
     this.#reads = this.#reads.filter((read) => !isOver(read));
   }
 
-  /** Another incarnation. This answer extends no lease: a full sync follows, with a grant for all that is still trusted. */
+  /**
+   * Another incarnation. This answer extends no lease: a full sync follows, with a grant for all that is still trusted, and with all records,
+   * because each election looks.
+   */
   #met(read: readonly string[]): void {
     const { clock } = this.parts;
     for (const lease of this.leases.all) {
@@ -508,7 +511,7 @@ export class Replica {
       else this.#endLease(lease);
     }
     for (const election of this.#elections.values()) election.met();
-    for (const name of [...read, ...this.#elections.keys()]) this.#heartbeat.wish(name);
+    for (const name of read) this.#heartbeat.wish(name);
     this.#heartbeat.wishSync();
   }
 
