@@ -30,7 +30,8 @@ const ANSWER = /^([A-Z]{2,} |@user_script: ?\d)/;
 const PLACE =
   / ?script: [\da-f]{40}, on @user_script: ?\d+\.?|^ERR Error running script \(call to f_[\da-f]{40}\): (@user_script: ?\d+: ?)+-?/;
 /** Other parts of a message that a reader cannot act on. Some of them come from ioredis. */
-const NOISE = / HELLO must be called.*|, with args beginning with[^]*| and retry is disabled|\. Please report this|[.\s]+$/g;
+const NOISE =
+  / HELLO must be called.*|, with args beginning with[^]*| and retry is disabled|\. Please report this|[.\s]+$/g;
 
 /** The error for a failure of Redis or of its connection. Its message says what a person can do, if anything. */
 export function redisError(error: unknown, request: FailedRequest): LockStoreError {
