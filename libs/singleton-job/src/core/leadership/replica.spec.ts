@@ -239,7 +239,6 @@ describe('the deadline of a leader', () => {
     world.clock.stepWall(60_000);
     world.server.jump(-60_000);
     expect(a.job.term.isValid()).toBe(false);
-    a.job.election.touch();
     await world.clock.advance(0);
     expect(a.job.term.isValid()).toBe(true);
     await world.clock.advance(20_000);
