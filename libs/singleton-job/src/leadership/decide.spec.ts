@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import * as decide from './decide.js';
-import { ABSENT, type JobRecord, type SeenRecord } from './record.js';
+import { ABSENT, type JobRecord, type SeenRecord, seenRecord } from './record.js';
 
 /** A new process `a`, in an incarnation that began at 1,000 by the clock of the store. */
 const SIGHT: decide.Sight = {
@@ -38,6 +38,12 @@ describe('a record', () => {
       decide.isStray(seen, self),
       decide.mustRelease(seen, self, SIGHT),
     ]).toEqual([is === 'held', is.startsWith('stray'), is === 'stray, to be released']);
+  });
+});
+
+describe('the value of a record', () => {
+  it.each(['{', '5', 'null', '[]'])('cannot be read if it is %s', (value) => {
+    expect(seenRecord({ revision: 1, value })).toEqual(UNREADABLE);
   });
 });
 

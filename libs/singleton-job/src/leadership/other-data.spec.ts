@@ -16,20 +16,24 @@ describe('a term', () => {
     expect(world.record()).toMatchObject({ holder: a.job.term.holder, fencingToken: a.job.term.fencingToken });
   });
 
-  it('goes on when the store restarts with a snapshot in which another leads', async () => {
+  it('is over when the job was paused before its record is written again', async () => {
     const [a, b] = await world.leaderAndFollower();
     const snapshot = world.server.snapshot();
-    a.job.election.stepDown('stepped-down');
-    await world.clock.advance(100);
+    void a.job.term.save({ lastScheduledAt: 1 });
+    await world.clock.advance(0);
+    a.store.isCut = true;
     world.server.restart(snapshot);
-    await world.clock.advance(30_000);
-    expect(world.story).toEqual(['100 a released job: stepped-down', '100 b gained job: released']);
-    expect(b.job.term.isValid()).toBe(true);
+    world.server.jump(-60_000);
+    await world.clock.advance(3_000);
+    void b.job.pause();
+    a.store.isCut = false;
+    await world.clock.advance(1_000);
+    expect(world.story).toEqual(['3250 a released job: paused']);
   });
 
   it('is over at its deadline, if its record could not be written again', async () => {
     const [a] = await world.leaderAndFollower();
-    a.store.onWrite = () => Promise.reject(new Error('lost'));
+    a.store.onWrite = () => new Promise(() => undefined);
     world.server.restart();
     await world.clock.advance(15_000);
     expect(world.story).toEqual(['9000 a lost job: expired', '13010 b gained job: free']);
@@ -37,6 +41,7 @@ describe('a term', () => {
 
   it('is over when its record is deleted, and the job is led again', async () => {
     const [a] = await world.leaderAndFollower();
+    world.server.jump(-60_000);
     world.server.loseRecord('job');
     await world.clock.advance(3_000);
     expect(world.story).toEqual(['3000 a lost job: preempted', '3000 a gained job: first']);
@@ -60,6 +65,42 @@ describe('a follower', () => {
     world.server.restart();
     await world.clock.advance(20_000);
     expect(world.story).toEqual(['9000 a lost job: expired', '13010 b gained job: free']);
+  });
+
+  it('waits for the longest life among the leases that it has met', async () => {
+    const [a] = await world.leaderAndFollower();
+    world.add('c').compete('other', 'job', 30_000);
+    await world.clock.advance(3_000);
+    a.store.isCut = true;
+    world.server.restart();
+    await world.clock.advance(40_000);
+    expect(world.story.at(-1)).toBe('36010 b gained job: free');
+  });
+
+  it('waits for the longest life among the holders that it has met', async () => {
+    const a = world.add('a');
+    a.compete('job', 'job', 30_000);
+    await world.clock.advance(100);
+    a.store.isCut = true;
+    world.server.loseLeases();
+    world.add('b').compete('job');
+    await world.clock.advance(40_000);
+    expect(world.story.at(-1)).toBe('30100 b gained job: lease-ended');
+  });
+
+  it('waits also when data of before come back, in which nobody leads', async () => {
+    const a = await world.leader();
+    await a.job.election.withdraw('unregistered');
+    const before = world.server.snapshot();
+    a.job.election.compete();
+    world.add('b').compete('job');
+    await world.clock.advance(100);
+    a.store.isCut = true;
+    world.server.loseData();
+    await world.clock.advance(3_000);
+    world.server.loseData(before);
+    await world.clock.advance(20_000);
+    expect(world.story.slice(2)).toEqual(['9010 a lost job: expired', '16010 b gained job: released']);
   });
 
   it('waits for no leader that has released the job since', async () => {
@@ -104,5 +145,19 @@ describe('a stray', () => {
     expect([job.terms, world.record()?.holder]).toEqual([[], 'a.1@10000#1']);
     await world.clock.advance(2_000);
     expect(world.record()?.holder).toBeUndefined();
+  });
+
+  it('is released when its run has ended', async () => {
+    const [a] = await world.leaderAndFollower();
+    const before = world.server.snapshot();
+    a.job.election.stepDown('rebalance', 60_000);
+    await world.clock.advance(100);
+    const endRun = a.job.run();
+    world.server.loseData(before);
+    await world.clock.advance(10_000);
+    expect(world.record()?.holder).toBe('a.1@10000#1');
+    endRun();
+    await world.clock.advance(0);
+    expect(world.story.slice(2)).toEqual(['3010 b lost job: preempted', '10200 b gained job: released']);
   });
 });

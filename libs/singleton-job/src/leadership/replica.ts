@@ -539,7 +539,10 @@ export class Replica {
     this.#reads = this.#reads.filter((read) => !isOver(read));
   }
 
-  /** Another incarnation. This answer extends no lease: a full sync follows, with a grant for all that is still trusted. */
+  /**
+   * Another incarnation. This answer extends no lease: a full sync follows, with a grant for all that is still trusted, and with all records,
+   * because each election looks.
+   */
   #met(read: readonly string[]): void {
     const { clock } = this.parts;
     for (const lease of this.leases.all) {
@@ -548,7 +551,7 @@ export class Replica {
       else this.#endLease(lease);
     }
     for (const election of this.#elections.values()) election.met();
-    for (const name of [...read, ...this.#elections.keys()]) this.#heartbeat.wish(name);
+    for (const name of read) this.#heartbeat.wish(name);
     this.#heartbeat.wishSync();
   }
 
@@ -607,7 +610,7 @@ export class Replica {
     this.#openWrites -= 1;
     const order = this.#heartbeat.nextOrder();
     const published = writes
-      .filter(({ write }, index) => write.isPublished && revisions?.[index] !== undefined)
+      .filter(({ write }, index) => write.isPublished && (revisions === undefined || revisions[index] !== undefined))
       .map(({ ask }) => ask.name);
     this.#turn(() => {
       // an answer that was under way while the incarnation changed says nothing about the data of now

@@ -64,10 +64,10 @@ describe('a term', () => {
     expect(term.isValid()).toBe(false);
   });
 
-  it('is not valid while the wall clock is past the deadline', () => {
-    const { clock, term, confirm } = setup();
+  it('is not valid while the wall clock is past the deadline, and a sync leaves at once', () => {
+    const { clock, term, confirm, story } = setup();
     clock.stepWall(9_000);
-    expect([term.isValid(), term.signal.aborted]).toEqual([false, false]);
+    expect([term.isValid(), term.signal.aborted, story]).toEqual([false, false, ['doubted']]);
     confirm();
     expect(term.isValid()).toBe(true);
   });

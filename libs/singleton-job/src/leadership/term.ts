@@ -133,20 +133,21 @@ export class Term implements TermSight {
     return this.surroundings.storeNowAtMost();
   }
 
-  /** Whether a run may start now: the deadline has not passed on either clock. Called again before each run. */
+  /** Whether a run may start now: the deadline has not passed on either clock. Called again before each run. If not, a sync leaves at once. */
   isValid(): boolean {
     const { clock } = this.surroundings;
-    if (!isBefore(clock, this.deadline)) this.surroundings.takeReports();
-    return this.#end === undefined && isBefore(clock, this.deadline);
+    if (this.#end !== undefined) return false;
+    if (isBefore(clock, this.deadline)) return true;
+    this.surroundings.takeReports();
+    if (isBefore(clock, this.deadline)) return true;
+    this.surroundings.doubted();
+    return false;
   }
 
   /** Resolves when {@link isValid}, or when the term is over. */
   async untilValid(): Promise<void> {
     while (this.#end === undefined && !this.isValid()) {
-      await new Promise<void>((resolve) => {
-        this.#doubts.push(resolve);
-        this.surroundings.doubted();
-      });
+      await new Promise<void>((resolve) => this.#doubts.push(resolve));
     }
   }
 

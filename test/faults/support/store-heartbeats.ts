@@ -1,0 +1,97 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { asLockStoreError, type LockStoreError } from '../../../libs/singleton-job/src/base/errors/lock-store.error.js';
+import { type Store, type SyncResult } from '../../../libs/singleton-job/src/store/store.js';
+import { until } from '../../../tools/replicas/until.js';
+
+interface Outcome {
+  readonly sentMs: number;
+  readonly endedMs: number;
+  readonly result: SyncResult | LockStoreError;
+}
+
+/** What a replica notices of a fault, in milliseconds. */
+export interface Noticed {
+  /** From the begin of the fault to the first heartbeat that failed. Undefined: none did. */
+  readonly noticedMs: number | undefined;
+  /** From the end of the fault to the first answer. */
+  readonly backMs: number;
+  readonly errors: readonly LockStoreError[];
+}
+
+/** The heartbeats of a replica: one is under way at a time, and one that failed is sent again soon, or on a new connection. */
+export class StoreHeartbeats implements AsyncDisposable {
+  readonly disconnected: LockStoreError[] = [];
+  #outcomes: Outcome[] = [];
+  #wake: () => void = () => undefined;
+  #isClosed = false;
+  readonly #ended: Promise<void>;
+  readonly #lease: string;
+  readonly intervalMs: number;
+
+  constructor(
+    private readonly store: Store,
+    lockExpiryMs: number,
+  ) {
+    this.#lease = `a.1@${String(lockExpiryMs)}`;
+    this.intervalMs = Math.min(3_000, lockExpiryMs / 4);
+    store.addListener({
+      connected: () => {
+        this.#wake();
+      },
+      disconnected: (error) => this.disconnected.push(asLockStoreError(error)),
+    });
+    store.open();
+    this.#ended = this.#beat();
+  }
+
+  /** Resolves when the last heartbeat was answered, to its answer. */
+  async answer(): Promise<SyncResult> {
+    await until('a heartbeat is answered', () => isAnswer(this.#outcomes.at(-1)));
+    return this.#outcomes.at(-1)?.result as SyncResult;
+  }
+
+  /** What is noticed of a fault from `begin` to `end`. It begins at a random moment between two heartbeats. */
+  async during(begin: () => unknown, end: () => unknown, lastsMs: number): Promise<Noticed> {
+    await this.answer();
+    await delay(this.intervalMs * Math.random());
+    this.#outcomes = [];
+    this.disconnected.length = 0;
+    const beganMs = performance.now();
+    await begin();
+    await delay(lastsMs);
+    const endedMs = performance.now();
+    await end();
+    const back = (): Outcome | undefined =>
+      this.#outcomes.find((outcome) => isAnswer(outcome) && outcome.endedMs > endedMs && outcome.sentMs > beganMs);
+    await until('the store answers again', () => back() !== undefined);
+    const failed = this.#outcomes.filter((outcome) => !isAnswer(outcome));
+    const errors = failed.flatMap(({ result }) => (result instanceof Error ? [result] : []));
+    const noticedMs = failed[0] && failed[0].endedMs - beganMs;
+    return { noticedMs, backMs: (back()?.endedMs ?? Infinity) - endedMs, errors };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosed = true;
+    this.#wake();
+    await this.store.close();
+    await this.#ended;
+  }
+
+  async #beat(): Promise<void> {
+    while (!this.#isClosed) {
+      const woken = new Promise<void>((resolve) => (this.#wake = resolve));
+      const sentMs = performance.now();
+      const request = { isNewcomer: false, renew: [], grant: [this.#lease], revoke: [], read: ['price-tick:lock'] };
+      const result = await this.store.sync(request).catch(asLockStoreError);
+      this.#outcomes.push({ sentMs, endedMs: performance.now(), result });
+      const waitMs = result instanceof Error ? Math.min(250, this.intervalMs / 4) : this.intervalMs;
+      const timer = new AbortController();
+      await Promise.race([woken, delay(waitMs, undefined, { signal: timer.signal }).catch(() => undefined)]);
+      timer.abort();
+    }
+  }
+}
+
+function isAnswer(outcome: Outcome | undefined): boolean {
+  return outcome !== undefined && !(outcome.result instanceof Error);
+}
