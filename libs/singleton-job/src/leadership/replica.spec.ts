@@ -164,7 +164,7 @@ describe('a caller', () => {
     });
     await world.clock.advance(3_000);
     await expect(Promise.all([first, second])).resolves.toEqual(['started', 'started']);
-    expect(world.story).toEqual(['600 a ran c1', '600 a ran c2']);
+    expect(world.story).toEqual(['350 a ran c1', '350 a ran c2']);
   });
 
   it('triggers no run whose answer the record does not show before the next command', async () => {
