@@ -15,5 +15,5 @@ export const LAYERS = {
   opentelemetry: ['base', 'options', 'control'],
   'current-run': ['base'],
   terminus: ['control'],
-  testing: ['base', 'store', 'core', 'schedule', 'options', 'jobs', 'leadership', 'heartbeat-thread', 'control'],
+  testing: ['base', 'store', 'schedule', 'options', 'jobs', 'leadership', 'heartbeat-thread', 'control'],
 };

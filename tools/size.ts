@@ -10,7 +10,7 @@ import { ROOT } from './workspace/paths.js';
  */
 const SRC = 'libs/singleton-job/src';
 const API = 'libs/singleton-job/api';
-const [TESTING, CORE] = [join(SRC, 'testing/'), join(SRC, 'core/')];
+const TESTING = join(SRC, 'testing/');
 
 const limits = JSON.parse(read('tools/size-limits.json')) as Record<string, number>;
 const counted: Record<string, number> = {};
@@ -30,10 +30,10 @@ for (const { name } of readdirSync(join(ROOT, SRC), { withFileTypes: true }).fil
   show(join(SRC, name, '/'), sources.filter(inFolder(join(SRC, name, '/'))));
 }
 console.log();
-const isLibrary = (source: Source): boolean =>
-  inFolder(SRC)(source) && !inFolder(TESTING)(source) && !inFolder(CORE)(source);
-limit('library without core/ and testing/', sources.filter(isLibrary));
-limit('core/', sources.filter(inFolder(CORE)));
+limit(
+  'library without testing/',
+  sources.filter((source) => inFolder(SRC)(source) && !inFolder(TESTING)(source)),
+);
 limit('testing/', sources.filter(inFolder(TESTING)));
 show(
   'specs beside the library',

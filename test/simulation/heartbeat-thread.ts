@@ -28,7 +28,7 @@ export class HeartbeatThread implements HeartbeatBackup {
 
   update({ leases, ...state }: State): void {
     this.#told = state;
-    this.#deadlines = new Map(leases.flatMap(({ id, deadline }) => (deadline ? [[id, deadline] as const] : [])));
+    this.#deadlines = new Map(leases.map(({ id, deadline }) => [id, deadline]));
   }
 
   takeReports(): readonly Report[] {

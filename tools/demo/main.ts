@@ -66,7 +66,7 @@ async function demo(url: string): Promise<void> {
     await untilEachJobRuns(workers, stopped.exitedAtMs);
 
     const killed = await leaderInSlowRun(workers);
-    timeline.announce(`3  ${killed.node} is killed in the middle of a run: when its session has ended, others lead`);
+    timeline.announce(`3  ${killed.node} is killed in the middle of a run: when its lease has ended, others lead`);
     timeline.note(styleText('red', ` ${killed.node} gets a SIGKILL`));
     gone.push(killed);
     await killed.kill();

@@ -52,8 +52,8 @@ export function brokenFences(history: readonly RecordedRun[]): Overlapping[] {
 
 /**
  * Every occurrence of a cron job, one of which is due every `periodMs`, that was started twice, reported twice, started and reported, or
- * neither: from its first run to its last run or report. Two exceptions may be reported beside a start: Redis lost its data
- * (`state-lost`), and the start of a killed leader was not confirmed.
+ * neither: from its first run to its last run or report. Two reports may come beside a start: Redis lost its data (`state-lost`), and a leader
+ * that was killed or lost its lease has claimed it (`interrupted`).
  */
 export function unaccountedOccurrences(
   starts: readonly RecordedRun[],
@@ -71,9 +71,7 @@ export function unaccountedOccurrences(
       .filter((report) => report.fromMs < dueMs && dueMs <= report.toMs)
       .map(({ atMs, node, reason }) => ({ atMs, node, how: reason }));
     const accounts = [...started, ...reported].sort((a, b) => a.atMs - b.atMs);
-    const definite = accounts.filter(
-      ({ how }, index) => how !== 'state-lost' && (how !== 'start-not-confirmed' || index === 0),
-    );
+    const definite = accounts.filter(({ how }) => how !== 'state-lost' && how !== 'interrupted');
     const words = `${new Date(dueMs).toISOString()}: ${accounts.map(({ how, node }) => `${how} by ${node}`).join(', ')}`;
     if (started.length > 1) found.push(`started-twice: ${words}`);
     else if (definite.length > 1) found.push(`accounted-twice: ${words}`);
@@ -82,11 +80,12 @@ export function unaccountedOccurrences(
   return found;
 }
 
-/** The payload of `occurrencesMissed` or `tickDropped`, as an observer gets it or as JSON. */
+/** The payload of `occurrencesMissed`, `runInterrupted` or `tickDropped`, as an observer gets it or as JSON. */
 interface ReportPayload {
   readonly job?: string;
   readonly from?: Date | string;
   readonly to?: Date | string;
+  readonly startedAt?: Date | string;
   readonly scheduledAt?: Date | string;
   readonly count?: number;
   readonly reason?: string;
@@ -99,10 +98,15 @@ export function reportsIn(
   at: { node: string; atMs: number },
   periodMs = 1_000,
 ): Report[] {
-  const { job = '', reason = '', count = 1, from, to, scheduledAt } = payload as ReportPayload;
+  const { job = '', reason = '', count = 1, from, to, startedAt, scheduledAt } = payload as ReportPayload;
   const ms = (date: Date | string = ''): number => new Date(date).getTime();
   if (event === 'occurrencesMissed') {
     return [{ ...at, job, reason, fromMs: ms(from), toMs: ms(to) }];
+  }
+  if (event === 'runInterrupted') {
+    // it was claimed up to half a period before it was due, by the clock of the store, or up to a period after that
+    const toMs = ms(startedAt) + periodMs / 2;
+    return [{ ...at, job, reason: 'interrupted', fromMs: toMs - 2 * periodMs, toMs }];
   }
   if (event !== 'tickDropped') return [];
   // a drop of several ticks names the newest one
