@@ -37,7 +37,7 @@ export const PAGE = `<!doctype html>
 
   function lastRun({ lastRun: run }) {
     if (run === null) return 'none known';
-    if (run.outcome === null) return 'began ' + time(run.startedAt) + ' on ' + run.by + ', not ended at ' + time(run.recordedAt);
+    if (run.outcome === null) return 'began ' + time(run.startedAt) + ' on ' + run.by + ', not ended';
     return run.outcome + ' ' + time(run.endedAt) + ' on ' + run.by + (run.error === null ? '' : ': ' + run.error);
   }
 
