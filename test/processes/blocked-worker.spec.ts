@@ -4,7 +4,7 @@ import { overlaps } from '../../tools/replicas/history.js';
 import { type OwnServer, SERVER_KINDS, SERVERS } from '../../tools/replicas/servers.js';
 import { JOBS, LOCK_EXPIRY_MS, Workers } from '../../tools/replicas/workers.js';
 
-/** A report computes for twice as long as a session lives. */
+/** A report computes for twice as long as a lease lives without heartbeats. */
 const COMPUTES_MS = 2 * LOCK_EXPIRY_MS;
 const COMPUTES = { DAILY_REPORT_TAKES: '10ms', DAILY_REPORT_COMPUTES: `${COMPUTES_MS}ms` };
 

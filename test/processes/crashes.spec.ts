@@ -9,8 +9,8 @@ import { ROOT } from '../../tools/workspace/paths.js';
 
 const PROGRAM = join(ROOT, 'test/support/crashing-application.ts');
 const THREAD = join(ROOT, 'libs/singleton-job/src/heartbeat-thread/index.ts');
-/** No session ends by itself within this time of a crash: the last heartbeat was 3 s ago at most, and a session lives 20 s. */
-const BEFORE_SESSIONS_END_MS = 15_000;
+/** No lease ends by itself within this time of a crash: the last heartbeat was 3 s ago at most, and a lease lives 20 s. */
+const BEFORE_LEASES_END_MS = 15_000;
 
 /** The program and its thread, compiled once: sixteen processes start them, and a thread cannot be started from TypeScript. */
 let folder: string;
@@ -35,7 +35,7 @@ describe.each(SERVER_KINDS)('When a process with a heartbeat thread crashes, on 
     await server.stop();
   });
 
-  /** In a project of its own: the session of a process that a test kills at its end lasts 20 s. */
+  /** In a project of its own: the lease of a process that a test kills at its end lasts 20 s. */
   const start = (project: string, variables: Readonly<Record<string, string>> = {}): Workers =>
     Workers.of(
       ...['a', 'b', 'c', 'd'].map(
@@ -50,19 +50,19 @@ describe.each(SERVER_KINDS)('When a process with a heartbeat thread crashes, on 
   const startsOf = (processes: Workers): readonly WorkerEvent[] =>
     processes.events.filter(({ event }) => event === 'runStarted');
 
-  it('in mid-run, another one leads long before the session ends', async () => {
+  it('in mid-run, another one leads long before its lease ends', async () => {
     await using processes = start('in-mid-run');
     await processes.until('all are ready', () => processes.all.every(({ isReady }) => isReady));
     for (const [index, signal] of (['SIGUSR2', 'SIGWINCH', 'SIGURG'] as const).entries()) {
       await processes.until('one runs the job', () => startsOf(processes).length > index, {
-        withinMs: BEFORE_SESSIONS_END_MS,
+        withinMs: BEFORE_LEASES_END_MS,
       });
       const leader = processes.running.find(({ node }) => node === startsOf(processes).at(-1)?.node);
       process.kill(leader?.pid ?? NaN, signal);
       expect(await leader?.exited).toEqual({ code: signal === 'SIGURG' ? 3 : 1, signal: null });
     }
     await processes.until('the last one runs the job', () => startsOf(processes).length === 4, {
-      withinMs: BEFORE_SESSIONS_END_MS,
+      withinMs: BEFORE_LEASES_END_MS,
     });
   });
 
@@ -75,6 +75,6 @@ describe.each(SERVER_KINDS)('When a process with a heartbeat thread crashes, on 
     expect(first).toBeGreaterThanOrEqual(300);
     expect(second).toBeGreaterThanOrEqual(600);
     expect(third).toBeGreaterThanOrEqual(1_200);
-    expect(third).toBeLessThan(BEFORE_SESSIONS_END_MS);
+    expect(third).toBeLessThan(BEFORE_LEASES_END_MS);
   });
 });

@@ -2,17 +2,25 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { createInterface } from 'node:readline';
-import { Redis } from 'ioredis';
-import { type JobEvents, type JobStatus, type TriggerResult } from 'nestjs-singleton-job';
+import {
+  type JobEvents,
+  type JobStatus,
+  LockService,
+  SingletonJobModule,
+  type TriggerResult,
+} from 'nestjs-singleton-job';
 import { type ImportedPrices } from '../../apps/worker/src/prices/price-import.js';
 import { useRedisServer } from '../../tools/replicas/redis/use-redis.js';
 import { until } from '../../tools/replicas/until.js';
 import { type Job, Workers } from '../../tools/replicas/workers.js';
 import { WorkerProcess } from '../../tools/replicas/worker-process.js';
+import { startApplication } from '../support/nest-application.js';
 
 const redis = useRedisServer();
 
 const PROJECT_NAME = 'over-http';
+/** No lease may be lost because the machine is busy. */
+const LOCK_EXPIRY = '5s' as const;
 
 interface Answer<T> {
   readonly status: number;
@@ -42,14 +50,11 @@ async function requestUntil<T>(
 
 /** Does something while another replica, which is none of the workers, has this lock. */
 async function whileHeldElsewhere(key: string, act: () => Promise<void>): Promise<void> {
-  const client = new Redis(redis().url);
-  try {
-    await client.set(`${PROJECT_NAME}:lock/${key}:lock`, 'elsewhere-0#1', 'PX', 600_000);
-    await act();
-  } finally {
-    await client.del(`${PROJECT_NAME}:lock/${key}:lock`);
-    client.disconnect();
-  }
+  const options = { projectName: PROJECT_NAME, connection: redis().url, lockExpiry: LOCK_EXPIRY, enabled: false };
+  await using elsewhere = await startApplication({ imports: [SingletonJobModule.forRoot(options)] });
+  const lock = await elsewhere.app.get(LockService).tryAcquire(key);
+  await act();
+  expect(lock?.isHeld()).toBe(true);
 }
 
 /** The stream of this event from a worker, from now on. */
@@ -79,9 +84,8 @@ describe('over HTTP, workers', () => {
     workers = await Workers.start(redis().url, {
       SINGLETON_JOB_PROJECT_NAME: PROJECT_NAME,
       PRICE_TICK_SLOW_EVERY: '0',
-      // no lease may be lost because the machine is busy
-      SINGLETON_JOB_LOCK_EXPIRY: '5s',
-      SINGLETON_JOB_JOBS__DAILY_REPORT__LOCK_EXPIRY: '5s',
+      SINGLETON_JOB_LOCK_EXPIRY: LOCK_EXPIRY,
+      SINGLETON_JOB_JOBS__DAILY_REPORT__LOCK_EXPIRY: LOCK_EXPIRY,
       PRICE_IMPORT_TAKES: '100ms',
     });
   });

@@ -50,7 +50,7 @@ describe('a history of runs', () => {
 
   it('accounts for occurrences that are each started or reported once', () => {
     expect(unaccountedOccurrences([start(1_000), start(4_000)], [report(1_000, 3_000)])).toEqual([]);
-    expect(unaccountedOccurrences([start(1_000)], [report(0, 1_000, 'start-not-confirmed')])).toEqual([]);
+    expect(unaccountedOccurrences([start(1_000), start(3_000)], [report(1_500, 3_500, 'interrupted')])).toEqual([]);
   });
 
   it('does not account for an occurrence that starts twice or is reported wrongly', () => {
