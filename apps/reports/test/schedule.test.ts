@@ -26,8 +26,8 @@ describe('the daily report', { concurrency: true }, () => {
     assert.equal(await dying.replica.exited, 'SIGKILL');
     const [claimed = NaN] = ticks(dying.replica.output());
     // reported, and not run by the survivor: a claim counts as a start
-    const missed = /^singleton_job_occurrences_missed_total\{(?=.*"daily-report")(?=.*start-not-confirmed)/;
-    await until('the report of the miss', async () => (await survivor.metric(missed)) === 1);
+    const interrupted = /^singleton_job_runs_total\{(?=.*"daily-report")(?=.*interrupted)/;
+    await until('the report of the interrupted run', async () => (await survivor.metric(interrupted)) === 1);
     await until('two more', async () => {
       // BullMQ removes jobs when another one ends
       await survivor.call('jobs', 'enqueue', 'echo', {});

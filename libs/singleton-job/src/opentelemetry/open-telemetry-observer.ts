@@ -68,6 +68,10 @@ export class OpenTelemetryObserver implements JobObserver, OnApplicationShutdown
     this.#instruments.ticksDropped.add(count, { [JOB_NAME]: job, reason });
   }
 
+  runInterrupted({ job }: JobEvents['runInterrupted']): void {
+    this.#instruments.runs.add(1, { [JOB_NAME]: job, outcome: 'interrupted' });
+  }
+
   occurrencesMissed({ job, reason, count }: JobEvents['occurrencesMissed']): void {
     this.#instruments.occurrencesMissed.add(count, { [JOB_NAME]: job, reason });
   }
