@@ -638,7 +638,8 @@ export class Election {
   #lookAtEdits(record: SeenRecord): boolean {
     const { value = {}, revision } = record;
     for (const edit of this.#edits) {
-      const result = edit.resultOf(value, revision);
+      // what cannot be read shows nothing
+      const result = record.isUnreadable ? undefined : edit.resultOf(value, revision);
       if (result !== undefined) {
         this.#close(edit, result);
         continue;
