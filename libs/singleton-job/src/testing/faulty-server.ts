@@ -40,6 +40,11 @@ export class FaultyServer extends MemoryServer {
     this.#spoiled.add(name);
   }
 
+  /** The record can be read again. */
+  repair(name: string): void {
+    this.#spoiled.delete(name);
+  }
+
   /** Sets the clock of the server ahead, or back. */
   jump(byMs: number): void {
     this.#aheadMs += byMs;

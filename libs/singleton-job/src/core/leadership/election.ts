@@ -262,9 +262,10 @@ export class Election {
     return this.term === undefined && !this.#isWriting && this.candidate.isIdle;
   }
 
-  /** Whether nothing refers to it any more. */
+  /** Whether nothing refers to it any more. A record that cannot be read may still name a lease of this replica. */
   get isOver(): boolean {
-    return !this.isWanted && this.#edits.length === 0 && !this.isDoubtful && this.isIdle;
+    const isUncertain = this.isDoubtful || this.record?.isUnreadable === true;
+    return !this.isWanted && this.#edits.length === 0 && !isUncertain && this.isIdle;
   }
 
   // ---- What was seen
@@ -404,7 +405,11 @@ export class Election {
       return;
     }
     const lease = parts.leaseFor(candidate.lifeMs);
-    if (!lease.isValid(clock)) return;
+    if (!lease.isValid(clock)) {
+      // looks again when a sync has confirmed it
+      parts.wish(this.name);
+      return;
+    }
     if (decide.isHeld(record, this.#self, view)) {
       this.#watch(record);
       return;
