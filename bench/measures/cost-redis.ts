@@ -42,10 +42,10 @@ export const costOfRedis: Measure = {
         count: pick(3, 2),
         reports: 'nothing',
       });
-      // followers send one more request within 10 s of their start
+      // by then each replica has read each record
       await delay(pick(10_000, 500));
       const { url } = replicas.server;
-      // leases are renewed every 10 s, so commands are counted over two of these
+      // leaders write their records every 10 s, so commands are counted over two of these
       const { cpuMsPerSecond, commandsPerSecond } = loadOf(replicas);
       const cpu = await cpuMsPerSecond(url, pick(10_000, 1_000));
       const { sent, inScripts } = await commandsPerSecond(url, pick(20_000, 2_000));

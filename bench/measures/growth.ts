@@ -52,9 +52,9 @@ export const growth: Measure = {
 
 async function measure([jobs, count, on = singletonJob]: Size, { pick }: Scale): Promise<Row> {
   await using replicas = await Replicas.start(on, { jobs: manyJobs(jobs), count, reports: 'nothing' });
-  // followers send one more request within 10 s of their start
+  // by then each replica has read each record
   await delay(pick(10_000, 500));
-  // all leases are renewed every 10 s, so commands are counted over two of these
+  // leaders write their records every 10 s, so commands are counted over two of these
   const windowMs = pick(10_000, 1_500);
   const [cells, { sent }] = await Promise.all([
     repeat(2, () => usageIn(replicas, windowMs)),

@@ -6,9 +6,9 @@ import { type Measure } from '../measure.js';
 import { manyJobs, Replicas } from '../replicas.js';
 import { loadOf, Servers } from '../servers.js';
 
-/** What three replicas write in an hour: a heartbeat each 3 s, and each lock when half of its life is gone. */
+/** What three replicas write in an hour: a heartbeat each 3 s, and the record of each job that ran each 10 s, here each 9 s. */
 const HEARTBEATS = 1_200;
-const HEARTBEATS_PER_LOCK = 12;
+const HEARTBEATS_PER_RECORD = 3;
 
 export const oldSnapshot: Measure = {
   name: 'old-snapshot',
@@ -33,7 +33,7 @@ export const oldSnapshot: Measure = {
     const writer = new Client(url);
     await Promise.all([reader.connect(), writer.connect()]);
     await reader.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
-    await reader.query('SELECT FROM singleton_job.locks');
+    await reader.query('SELECT FROM singleton_job.records');
     await writer.query(versions(pick(HEARTBEATS, 12)));
     const held = await load.cpuMsPerSecond(url, windowMs);
     await Promise.all([reader.end(), writer.end()]);
@@ -48,8 +48,8 @@ export const oldSnapshot: Measure = {
 /** Each version has a transaction of its own: one that is replaced in the same transaction can be removed at once. */
 function versions(count: number): string {
   return `DO $$ BEGIN FOR beat IN 1..${count} LOOP
-    UPDATE singleton_job.sessions SET seen = seen;
-    IF beat % ${HEARTBEATS_PER_LOCK} = 0 THEN UPDATE singleton_job.locks SET expires_at = expires_at; END IF;
+    UPDATE singleton_job.leases SET ends_at = ends_at;
+    IF beat % ${HEARTBEATS_PER_RECORD} = 0 THEN UPDATE singleton_job.records SET revision = revision; END IF;
     COMMIT;
   END LOOP; END $$`;
 }

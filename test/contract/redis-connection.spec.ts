@@ -3,6 +3,7 @@ import { Redis, type RedisOptions } from 'ioredis';
 import { Redis as Redis5 } from 'ioredis5';
 import { createServer, type Server } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
+import { asLockStoreError } from '../../libs/singleton-job/src/base/errors/lock-store.error.js';
 import { type RedisConnectionOptions } from '../../libs/singleton-job/src/store/redis/redis-clients.js';
 import { type RedisStore } from '../../libs/singleton-job/src/store/redis/redis-store.js';
 import { A, eventually, SuiteClient } from '../../libs/singleton-job/src/testing/store-suite/suite-client.js';
@@ -144,6 +145,23 @@ describe.each(VERSIONS)('a store with %s whose Redis fails', (_, Client) => {
     expect([...events].sort()).toEqual(['connected', 'listening']);
   });
 
+  it("rejects while another client's script does not end", async () => {
+    const opened = await fixture.connect({ connection: connection() });
+    await sync(opened.store);
+    await fixture.raw.config('SET', 'lua-time-limit', '20');
+    const stranger = fixture.raw.duplicate();
+    const endless = stranger.eval('while true do end', 0).catch(() => undefined);
+    const error = await eventually('a heartbeat fails', () =>
+      sync(opened.store).then(() => undefined, asLockStoreError),
+    );
+    expect(error).toMatchObject({ ...UNREACHABLE, message: expect.stringContaining('BUSY') });
+    await fixture.raw.script('KILL');
+    await endless;
+    stranger.disconnect();
+    await sync(opened.store);
+    expect(opened.disconnected).toEqual([]);
+  });
+
   it('never repeats a request that was under way when the connection ended', async () => {
     await using proxy = await TcpProxy.start(fixture.server.port);
     const opened = await fixture.connect({ connection: new Client(proxy.url, { lazyConnect: true }) });
@@ -164,7 +182,7 @@ describe.each(VERSIONS)('a store with %s whose Redis fails', (_, Client) => {
       // generous: it takes a tenth of a second on a machine that has time
       expect(await Promise.race([closed, delay(10_000, 'hangs', { ref: false })])).toBe('closed');
       const before = [...events];
-      const error = { ...UNREACHABLE, message: 'the store is closed', wasSent: false };
+      const error = { ...UNREACHABLE, message: 'the store is not open', wasSent: false };
       await expect(sync(store)).rejects.toMatchObject(error);
       await delay(50);
       expect(events).toEqual(before);

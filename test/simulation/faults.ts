@@ -29,8 +29,10 @@ const HAPPEN: { readonly [Kind in Fault['kind']]: Happen<Kind> } = {
     rules.recordLost(name);
   },
   spoil: (world, { at, ms, name }) => {
-    world.server.spoiled.add(name);
-    world.after(ms, () => world.server.spoiled.delete(name));
+    world.server.spoil(name);
+    world.after(ms, () => {
+      world.server.repair(name);
+    });
     world.faultUntil(at + ms);
   },
   jump: ({ server, rules }, { ms }) => {

@@ -52,7 +52,6 @@ export async function playStories({ seed, count, path }: Stories): Promise<Resul
     seed,
     numRuns: count,
     ...(path !== undefined && { path }),
-    unbiased: true,
   });
   const [story] = details.counterexample ?? [];
   const failure =

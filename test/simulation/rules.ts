@@ -206,7 +206,7 @@ export class Rules {
     if (end === 'released') {
       const isWish = (one: Wish): boolean => one.name === name && one.kind === 'pause' && one.at > beganAt - 3_000;
       const isMeant = !election.isWanted || process.isStopping || this.#wishes.some(isWish);
-      if (value?.pausedAt !== undefined && !isMeant && !this.#isHidden)
+      if (value?.pausedAt !== undefined && !isMeant && !this.#isHidden && !this.#mayBePaused(name))
         this.#violate('K2', `${name}: released for an old pause`);
       return;
     }
@@ -394,7 +394,9 @@ export class Rules {
       const isPaused = this.world.server.look(name)?.pausedAt !== undefined;
       if (!isPaused) this.#pausedSince.delete(name);
       else if (!this.#pausedSince.has(name)) this.#pausedSince.set(name, this.#t);
-      const mayBeFree = isPaused || this.world.server.spoiled.has(name);
+      // a run of before is waited for where its lease goes on
+      const isRunning = this.world.processes.some(({ isOver, jobs }) => !isOver && jobs.get(name)?.isIdle === false);
+      const mayBeFree = isPaused || isRunning || this.world.server.isUnreadable(name);
       if (led !== undefined || mayBeFree || !this.#isWanted(name) || this.#isHeldUnseen(name))
         this.#lastLed.set(name, this.#t);
       const leaderlessMs = this.#calmMs(last(this.#lastLed, name));
@@ -414,11 +416,10 @@ export class Rules {
     return this.#t - Math.max(since, this.#lastFault, this.#hintsCalmAt);
   }
 
-  /** A connected replica competes, and no run from before goes on there. */
   #isWanted(name: string): boolean {
-    return this.world.processes.some(({ isWell, link, replica, jobs }) => {
-      return isWell && !link.isCut && replica.find(name)?.isWanted === true && jobs.get(name)?.isIdle !== false;
-    });
+    return this.world.processes.some(
+      ({ isWell, link, replica }) => isWell && !link.isCut && replica.find(name)?.isWanted === true,
+    );
   }
 
   killedInStop({ id, jobs }: SimulatedProcess, since: number): void {
@@ -515,6 +516,11 @@ export class Rules {
   #mayRepeatToken(name: string): boolean {
     const isLost = this.#losses.some((loss) => (loss.name ?? name) === name);
     return isLost && this.#wasSetBack && this.#excuse('token, after a loss and with the clock set back');
+  }
+
+  #mayBePaused(name: string): boolean {
+    const isLost = this.#losses.some((loss) => (loss.name ?? name) === name);
+    return isLost && this.#wasSetBack && this.#excuse('old pause, after a loss and with the clock set back');
   }
 
   #mayRunEarly(name: string): boolean {

@@ -1,12 +1,10 @@
 import { type JobRecord } from '../../libs/singleton-job/src/leadership/record.js';
 import { emptyData, type MemoryData } from '../../libs/singleton-job/src/store/memory.js';
-import { type StoredRecord, type SyncRequest, type SyncResult } from '../../libs/singleton-job/src/store/store.js';
+import { type SyncRequest, type SyncResult } from '../../libs/singleton-job/src/store/store.js';
 import { FaultyServer } from '../../libs/singleton-job/src/testing/faulty-server.js';
 
 /** The store of a story. */
 export class SimulatedServer extends FaultyServer {
-  /** These cannot be read. */
-  readonly spoiled = new Set<string>();
   readonly #looked = new Map<string, { readonly text: string; readonly value: JobRecord | undefined }>();
 
   /** Reads the records now, and the leases when the result is called. */
@@ -16,8 +14,8 @@ export class SimulatedServer extends FaultyServer {
     return () => ({ ...this.sync({ ...request, read: [] }), records });
   }
 
-  protected override recordOf(name: string, time: number): StoredRecord | 'unreadable' | undefined {
-    return this.spoiled.has(name) ? 'unreadable' : super.recordOf(name, time);
+  isUnreadable(name: string): boolean {
+    return this.recordOf(name, this.now()) === 'unreadable';
   }
 
   /** Another server takes over, or the same one again. */

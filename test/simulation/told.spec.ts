@@ -101,6 +101,18 @@ const RARE: Record<string, Told> = {
       restart(60_010, { ageMs: 56_000, comesBack: true }),
     ],
   },
+  'What was claimed elsewhere does not run again when a server of before comes back': {
+    lifeMs: 800,
+    jobs: [{ kind: 'cron', periodMs: 5_000 }],
+    faults: [restart(3_000), { at: 5_100, kind: 'kill', place: 0 }, restart(5_110, { ageMs: 2_500, comesBack: true })],
+  },
+  'The first answer of another incarnation extends no term: its leader cannot write, and another takes over': {
+    faults: [
+      restart(15_000),
+      { at: 14_990, kind: 'cut', place: 0, ms: 3_000, isThreadCut: true, isLoud: true },
+      noise(17_500, 20_000, { place: 0, fate: 'rejected-before' }),
+    ],
+  },
 };
 
 const FOUR = [

@@ -85,9 +85,8 @@ describe('the daily report', { concurrency: true }, () => {
     await until('the report', async () => (await world.redis.client.hget('reports:fire-times', 'daily-report')) === at);
   });
 
-  it('comes although the trigger of a new leader got no answer', async () => {
+  it('comes after a trigger of a new leader that gets no messages', async () => {
     await using world = await World.start({ DAILY_CRON: YEARLY, CATCH_UP: 'yes', LOCK_EXPIRY_MS });
-    // a trigger is a message
     await world.redis.client.acl('SETUSER', 'default', 'resetchannels');
     const { replica } = await world.program('web');
     await until('the report and the clean-up', async () => (await world.redis.client.hlen('reports:fire-times')) === 2);

@@ -118,6 +118,12 @@ describe('claims are lost', () => {
     const sight = { ...SIGHT, incarnation: { ...SIGHT.incarnation, since } };
     expect(decide.claimsLostUntil(seen, sight, { storeNow, wallNow })).toBe(until);
   });
+
+  it('up to when the incarnation was met, if data of before may have come back', () => {
+    const until = (seen: SeenRecord) =>
+      decide.claimsLostUntil(seen, { ...SIGHT, ...KNEW_ANOTHER }, { storeNow: 0, wallNow: 0 });
+    expect([until(ofNow), until({ ...ofNow, revision: SIGHT.metTime })]).toEqual([5_000, 0]);
+  });
 });
 
 describe('what earlier leaders leave', () => {

@@ -34,6 +34,11 @@ export function isOfNow(value: JobRecord | undefined, { incarnation }: Pick<Sigh
   return value?.incarnation === incarnation.id;
 }
 
+/** Whether nothing that its holder wrote later can be missing. A server of before that comes back may lack what was written elsewhere since. */
+function isNewest({ value, revision }: SeenRecord, sight: Sight): boolean {
+  return isOfNow(value, sight) && (!sight.knewAnother || revision >= sight.metTime);
+}
+
 /** It names a lease of this replica, which has no such term: after a lost answer, a late request or an old snapshot. */
 export function isStray({ value }: SeenRecord, { replicaId, holder }: Self): boolean {
   return value?.holder !== undefined && replicaOf(leaseOf(value.holder)) === replicaId && value.holder !== holder;
@@ -69,16 +74,16 @@ function hasLivingLease(holder: Holder, { leases }: Sight): boolean {
  * from `since`, by the clock of the store, or from when it met it, whichever ends sooner.
  */
 export function graceEnd(
-  { value, revision }: SeenRecord,
+  record: SeenRecord,
   sight: Sight,
   { now, storeNow, lifeMs }: { readonly now: number; readonly storeNow: number; readonly lifeMs: number },
 ): number {
-  const { incarnation, knewAnother, metAt, metTime, longestLifeMs } = sight;
+  const { incarnation, knewAnother, metAt, longestLifeMs } = sight;
   // its lease was granted here, so its absence is certain
-  if (isOfNow(value, sight) && (!knewAnother || revision >= metTime)) return -Infinity;
+  if (isNewest(record, sight)) return -Infinity;
   const longest = Math.max(lifeMs, longestLifeMs);
   if (knewAnother) return metAt.now + longest;
-  if (incarnation.isFirst && value?.holder === undefined) return -Infinity;
+  if (incarnation.isFirst && record.value?.holder === undefined) return -Infinity;
   return Math.min(metAt.now + longest, now + incarnation.since + longest - storeNow);
 }
 
@@ -114,12 +119,12 @@ export function nextFencingToken({ value }: SeenRecord, highestSeen: number, sto
  * the moment at which this replica met the incarnation if the record is older. 0: no claim is lost.
  */
 export function claimsLostUntil(
-  { value }: SeenRecord,
+  record: SeenRecord,
   sight: Sight,
   { storeNow, wallNow }: { readonly storeNow: number; readonly wallNow: number },
 ): number {
-  if (value?.fencingToken === undefined) return Math.max(storeNow, wallNow);
-  return isOfNow(value, sight) ? 0 : Math.max(sight.incarnation.since, sight.metAt.wall);
+  if (record.value?.fencingToken === undefined) return Math.max(storeNow, wallNow);
+  return isNewest(record, sight) ? 0 : Math.max(sight.incarnation.since, sight.metAt.wall);
 }
 
 /** The own fields of the last term of this replica, which the record may lack. */

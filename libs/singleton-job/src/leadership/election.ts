@@ -703,13 +703,14 @@ export class Election {
     const { clock, view } = this.parts;
     for (const open of this.#edits) {
       const { edit } = open;
-      const result = edit.resultOf(value, revision);
-      if (result !== undefined) {
+      // what cannot be read shows nothing, and will not
+      const result = record.isUnreadable ? undefined : edit.resultOf(value, revision);
+      if (result !== undefined || record.isUnreadable) {
         this.#close(open, result);
         continue;
       }
       const until = Math.floor(view.storeNow() + open.giveUpAt - clock.now());
-      const changed = record.isUnreadable || !this.#mayWrite ? undefined : edit.change(value, until);
+      const changed = this.#mayWrite ? edit.change(value, until) : undefined;
       if (changed !== undefined) {
         const steered = decide.isOfNow(changed, view) ? changed : { ...changed, steeredIn: view.incarnation.id };
         this.#write(steered, { isPublished: true, until, unknown: (on) => edit.wasUnknown?.(on) });

@@ -48,6 +48,16 @@ describe('a term', () => {
     expect(a.job.terms[1]?.fencingToken).toBeGreaterThan(a.job.terms[0]?.fencingToken ?? Infinity);
   });
 
+  it('is released when its record can be read again, also where the job is not wanted any more', async () => {
+    const [a, b] = await world.leaderAndFollower();
+    world.server.spoil('job');
+    void a.job.election.withdraw('unregistered');
+    await world.clock.advance(20_000);
+    world.server.repair('job');
+    await world.clock.advance(20_000);
+    expect([a.job.term.end, b.job.term.isValid()]).toEqual(['released', true]);
+  });
+
   it('is over when its record cannot be read, which concerns no other job', async () => {
     const [a] = await world.leaderAndFollower();
     const other = a.compete('other');

@@ -113,6 +113,16 @@ describe('a caller', () => {
     expect(world.story.slice(1)).toEqual(['20100 a gained job: released']);
   });
 
+  it('is told nothing about a record that cannot be read', async () => {
+    const [a, b] = await world.leaderAndFollower();
+    void a.job.pause();
+    await world.clock.advance(0);
+    world.server.spoil('job');
+    const resumed = b.job.resume();
+    await world.clock.advance(3_000);
+    await expect(resumed).resolves.toBeUndefined();
+  });
+
   it('resumes a job, also if it has not seen that it is paused', async () => {
     const [a, b] = await world.leaderAndFollower();
     a.store.losesHints = true;

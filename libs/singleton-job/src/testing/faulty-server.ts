@@ -46,6 +46,11 @@ export class FaultyServer extends MemoryServer {
     return seenRecord(this.data.records.get(jobRecord(job))).value?.holder;
   }
 
+  /** The record can be read again. */
+  repair(name: string): void {
+    this.#spoiled.delete(name);
+  }
+
   /** Sets the clock of the server ahead, or back. */
   jump(byMs: number): void {
     this.#aheadMs += byMs;

@@ -16,8 +16,6 @@ export type RedisConnectionOptions = string | RedisOptions | ClusterConnection |
 
 export type RedisClient = Redis | Cluster;
 
-/** How long a connection may take to close before it is destroyed. */
-export const DISCONNECT_TIMEOUT_MS = 100;
 /** ioredis sets it for a client for which nobody did. */
 const DEFAULT_CONNECT_TIMEOUT_MS = 10_000;
 
@@ -28,7 +26,7 @@ const EACH_NODE = {
   ...COMMON,
   autoResendUnfulfilledCommands: false,
   autoResubscribe: false,
-  disconnectTimeout: DISCONNECT_TIMEOUT_MS,
+  disconnectTimeout: 100,
   maxLoadingRetryTime: 250,
   maxRetriesPerRequest: 0,
   readOnly: false,
@@ -84,7 +82,9 @@ export function optionsToConnect(source: RedisConnectionOptions, shortestLifeMs:
   const { connectTimeout: own = DEFAULT_CONNECT_TIMEOUT_MS, username, password, sentinelPassword } = options;
   const silenceMs = silenceFor(shortestLifeMs);
   const connectTimeout = own === DEFAULT_CONNECT_TIMEOUT_MS ? silenceMs : Math.min(own, shortestLifeMs / 3);
-  return { connectTimeout, sentinelCommandTimeout: silenceMs, username, password, sentinelPassword };
+  // each of the nodes that are named may have its own password
+  const credentials = typeof password === 'string' ? { username, password, sentinelPassword } : {};
+  return { connectTimeout, sentinelCommandTimeout: silenceMs, ...credentials };
 }
 
 function originalClient(source: RedisConnectionOptions): RedisClient {

@@ -1,8 +1,7 @@
 import { type EventEmitter } from 'node:events';
-import { setTimeout as delay } from 'node:timers/promises';
 import { type Redis, type RedisOptions } from 'ioredis';
-import { DISCONNECT_TIMEOUT_MS, isCluster, nodesOf, type RedisClient } from './redis-clients.js';
-import { codeOf, NOT_THE_PRIMARY, says, withTlsFix } from './redis-errors.js';
+import { isCluster, nodesOf, type RedisClient } from './redis-clients.js';
+import { codeOf, CONNECTION_LOST, NOT_THE_PRIMARY, says, withTlsFix } from './redis-errors.js';
 import { watchSilence } from './silence-watchdog.js';
 
 export interface ConnectionSettings {
@@ -21,6 +20,8 @@ interface ConnectionObserver {
   readonly onLost: (reason: unknown) => void;
 }
 
+const CLOSED = new Error('the connection was closed');
+
 /** Keeps one client connected from `open()` to `close()`. */
 export class RedisConnection<C extends RedisClient = RedisClient> {
   state: 'new' | 'connecting' | 'ready' | 'closed' = 'new';
@@ -30,7 +31,7 @@ export class RedisConnection<C extends RedisClient = RedisClient> {
   #options: RedisOptions = {};
   /** Of this attempt, of this connection, or of one of its nodes. */
   #error: unknown;
-  #lastReason: unknown;
+  #lastReason: unknown = CLOSED;
   /** Since a request was answered. */
   #failures = 0;
   #hasWorked = false;
@@ -71,18 +72,14 @@ export class RedisConnection<C extends RedisClient = RedisClient> {
     this.client.disconnect();
   }
 
-  /** Destroys the sockets if it takes longer than 0.1 s. */
-  async close(): Promise<void> {
-    const { client } = this;
+  /** What is under way rejects. */
+  close(): void {
     this.state = 'closed';
     this.#endFirstAttempt();
     clearTimeout(this.#retry);
-    if (client.status === 'end') return;
-    const nodes = nodesOf(client);
-    const ended = new Promise((resolve) => (client as EventEmitter).once('end', resolve));
-    client.disconnect();
-    await Promise.race([ended, delay(DISCONNECT_TIMEOUT_MS)]);
-    // a node without commands so far has no socket
+    const nodes = nodesOf(this.client);
+    this.client.disconnect();
+    // a server that hangs would not close it; a node without commands so far has no socket
     for (const { stream } of nodes) (stream as typeof stream | undefined)?.destroy();
   }
 
@@ -99,7 +96,7 @@ export class RedisConnection<C extends RedisClient = RedisClient> {
     if ((this.state as string) === 'closed') return;
     this.client.connect().catch((error: unknown) => {
       // it is an event as well, which says more; but not if the name of a cluster is unknown
-      if (isCluster(this.client)) this.#error ??= error;
+      if (this.#error === undefined) this.#failed(error);
     });
   }
 
@@ -126,11 +123,13 @@ export class RedisConnection<C extends RedisClient = RedisClient> {
       node.once('end', () => (this.#hasLostNode = true));
     });
     // its password may have changed
-    node.on('end', () => void this.#prepare().catch(this.#failed));
+    node.on('end', () => {
+      if (this.state !== 'closed') this.#prepare().catch(this.#failed);
+    });
   };
 
   readonly #failed = (error: unknown): void => {
-    this.#error = error;
+    if (!says(error, CONNECTION_LOST)) this.#error = error;
   };
 
   readonly #becomeReady = (): void => {
@@ -152,7 +151,7 @@ export class RedisConnection<C extends RedisClient = RedisClient> {
   readonly #end = (): void => {
     const { client } = this;
     if (this.state === 'closed') return;
-    const reason = this.#error ?? new Error('the connection was closed');
+    const reason = this.#error ?? CLOSED;
     const mayLackTls = !this.#hasWorked && !isCluster(client);
     this.#lastReason = mayLackTls ? withTlsFix(reason, client.options.tls !== undefined) : reason;
     this.state = 'connecting';

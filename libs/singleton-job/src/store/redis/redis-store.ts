@@ -24,7 +24,7 @@ import { CONNECTION_LOST, type FailedRequest, OF_ANOTHER_NODE, redisError, says,
 import { messagesDenied, restartsHidden, type Warning } from './redis-warnings.js';
 import { COMPARE_AND_SET, SYNC } from './scripts.js';
 import { checkServer } from './server-check.js';
-import { hintText, Subscription } from './subscription.js';
+import { hintText, subscribe } from './subscription.js';
 
 export interface RedisStoreOptions {
   /** First part of every key, and of the channel, in braces: all are in one slot of a cluster. */
@@ -40,13 +40,11 @@ export interface RedisStoreOptions {
   readonly random?: () => number;
 }
 
-/** What MGET and {@link SYNC} answer. */
-interface Answers {
-  readonly texts: readonly (string | null)[];
-  readonly reply: SyncReply;
-}
-
+/** What {@link SYNC} answers. */
 type SyncReply = [time: number, incarnation: string, isFirst: number, hidden: string, leases: (string | number)[]];
+
+/** What MGET answers, and the script. */
+type Answers = readonly [texts: readonly (string | null)[], reply: SyncReply];
 
 /** In place of a text: a key of another type. */
 const UNREADABLE = '';
@@ -60,7 +58,7 @@ export class RedisStore implements Store {
   readonly #settings: ConnectionSettings;
   readonly #requests: RedisConnection;
   readonly #warned = new Set<string>();
-  #subscription: Subscription | undefined;
+  #unsubscribe: (() => void) | undefined;
 
   constructor(private readonly options: RedisStoreOptions) {
     const { connection, readConnection, shortestLifeMs = 10_000, random = Math.random } = options;
@@ -80,7 +78,7 @@ export class RedisStore implements Store {
     const pairs = actions.flatMap(([action, leases]) => leases.flatMap((lease) => [action, lease]));
     const args = [isKeeping ? (isNewcomer ? 'newcomer' : 'knows') : 'looks', ...pairs];
     const keys = read.map((name) => this.#key(name));
-    const { texts, reply } = await this.#send('sync', (client) => this.#readAndSync(client, keys, args));
+    const [texts, reply] = await this.#send('sync', (client) => this.#readAndSync(client, keys, args));
     const [time, id, isFirst, hidden, list] = reply;
     if (hidden !== '') this.#warn(restartsHidden(hidden));
     const leases = new Map<string, number>();
@@ -110,8 +108,10 @@ export class RedisStore implements Store {
     this.#requests.open();
   }
 
-  async close(): Promise<void> {
-    await Promise.all([this.#requests.close(), this.#subscription?.close()]);
+  close(): Promise<void> {
+    this.#requests.close();
+    this.#unsubscribe?.();
+    return Promise.resolve();
   }
 
   #key(name: string): string {
@@ -128,14 +128,14 @@ export class RedisStore implements Store {
     // while a slot is moved, ioredis redirects only single commands
     if (isCluster(client) && says(error, OF_ANOTHER_NODE)) {
       const texts = await Promise.all(keys.map((key) => textOf(client, key)));
-      return { texts, reply: (await client.eval(...sync)) as SyncReply };
+      return [texts, (await client.eval(...sync)) as SyncReply];
     }
     if (error != null) throw error;
     const [reply, found = []] = results.map(([, answer]) => answer).reverse() as [SyncReply, (string | null)[]?];
     // MGET answers nil for a key of another type as well. What was absent is absent, even if it has been written since.
     const check = async (key: string): Promise<string | null> =>
       (await textOf(client, key)) === UNREADABLE ? UNREADABLE : null;
-    return { texts: await Promise.all(keys.map(async (key, i) => found[i] ?? check(key))), reply };
+    return [await Promise.all(keys.map(async (key, i) => found[i] ?? check(key))), reply];
   }
 
   /** Right after `open()` a request waits for the first attempt to connect. Later it needs a connection. */
@@ -144,9 +144,10 @@ export class RedisStore implements Store {
     send: (client: RedisClient) => Promise<T>,
   ): Promise<T> {
     const requests = this.#requests;
-    await requests.firstAttempt;
+    if (requests.state !== 'new') await requests.firstAttempt;
     const { state, client, reason } = requests;
-    if (state === 'closed') throw new LockStoreError('STORE_UNREACHABLE', 'the store is closed', { wasSent: false });
+    const isOpen = state === 'connecting' || state === 'ready';
+    if (!isOpen) throw new LockStoreError('STORE_UNREACHABLE', 'the store is not open', { wasSent: false });
     if (state !== 'ready') throw this.#error(reason, { wasSent: false });
     try {
       const answer = await send(client);
@@ -170,7 +171,7 @@ export class RedisStore implements Store {
 
   async #connected(): Promise<void> {
     // only now: the nodes of a cluster must be known
-    if (this.options.subscribes !== false) this.#subscription ??= this.#subscribe();
+    if (this.options.subscribes !== false) this.#unsubscribe ??= this.#subscribe();
     this.#listeners.each((listener) => listener.connected?.());
     try {
       const warning = await checkServer(this.#requests.client);
@@ -180,28 +181,21 @@ export class RedisStore implements Store {
     }
   }
 
-  /** Each node of a cluster passes on what is published on any other. */
-  #subscribe(): Subscription | undefined {
+  #subscribe(): (() => void) | undefined {
     const { client } = this.#requests;
-    const anyNode = (): Redis | undefined =>
-      nodesOf(client)[Math.floor(this.#settings.random() * nodesOf(client).length)];
+    const { random, readOptions } = this.#settings;
+    // each node of a cluster passes on what is published on any other
+    const anyNode = (): Redis | undefined => nodesOf(client)[Math.floor(random() * nodesOf(client).length)];
     const node = anyNode();
     if (node === undefined) return undefined;
-    const readOptions = async (): Promise<RedisOptions> => {
-      const { host, port } = anyNode()?.options ?? {};
-      return { ...(await this.#settings.readOptions()), ...(isCluster(client) && { host, port }) };
+    const readOptionsOfAny = async (): Promise<RedisOptions> => {
+      const { host, port } = (anyNode() ?? node).options;
+      return { ...(await readOptions()), host, port };
     };
-    return new Subscription(
-      newNodeClient(node),
-      { ...this.#settings, readOptions },
-      {
-        channel: this.#key('hints'),
-        listeners: this.#listeners,
-        onDenied: (error) => {
-          this.#denied('subscribe', error);
-        },
-      },
-    );
+    const settings = { ...this.#settings, readOptions: readOptionsOfAny };
+    const onDenied = this.#denied.bind(this, 'subscribe');
+    const parts = { channel: this.#key('hints'), listeners: this.#listeners, onDenied };
+    return subscribe(newNodeClient(node), settings, parts);
   }
 
   #denied(command: 'publish' | 'subscribe', error: unknown): void {

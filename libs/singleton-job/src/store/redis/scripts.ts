@@ -40,14 +40,14 @@ for i = 2, #ARGV, 2 do
   if action == 'grant' then redis.call('ZADD', KEYS[1], stop, lease) end
   if action == 'revoke' then redis.call('ZREM', KEYS[1], lease) end
 end
-local leases, stored = {}, redis.call('ZRANGEBYSCORE', KEYS[1], '(0', '+inf', 'WITHSCORES')
-for i = 1, #stored, 2 do
-  local lease, remaining, life = stored[i], stored[i + 1] - now, lifeOf(stored[i])
-  if life and remaining > life then
-    remaining = life
+local leases = redis.call('ZRANGEBYSCORE', KEYS[1], '(0', '+inf', 'WITHSCORES')
+for i = 1, #leases, 2 do
+  local lease, life = leases[i], lifeOf(leases[i])
+  leases[i + 1] = leases[i + 1] - now
+  if life and leases[i + 1] > life then
+    leases[i + 1] = life
     redis.call('ZADD', KEYS[1], int(now + life), lease)
   end
-  leases[i], leases[i + 1] = lease, remaining
 end
 local hidden = server == '' and (isShown and 'no run_id' or info.err) or ''
 return { now, incarnation or '', score == '-1' and 1 or 0, hidden, leases }

@@ -11,7 +11,7 @@ import { evictionWarning, type Warning } from './redis-warnings.js';
 export async function checkServer(client: RedisClient): Promise<Warning | undefined> {
   const info = await client.info('default').catch(() => '');
   const field = (name: string): string | undefined => new RegExp(`^${name}:(\\S+)`, 'm').exec(info)?.[1];
-  const mode = isCluster(client) ? undefined : field('redis_mode');
+  const mode = isCluster(client) ? undefined : field('(?:redis|server)_mode');
   if (mode === 'cluster' || mode === 'sentinel') {
     const message = mode === 'cluster' ? IS_CLUSTER : IS_SENTINEL;
     throw new LockStoreError('STORE_MISCONFIGURED', message, { wasSent: false, affectsAllJobs: true });

@@ -13,60 +13,50 @@ interface SubscriptionParts {
   readonly onDenied: (error: unknown) => void;
 }
 
-/** Receives hints on a connection of its own. It normally receives nothing for a long time, so it pings the server every 3 s. */
-export class Subscription {
-  readonly #connection: RedisConnection<Redis>;
-  #isListening = false;
-  #timer: NodeJS.Timeout | undefined;
-
-  constructor(
-    client: Redis,
-    settings: ConnectionSettings,
-    private readonly parts: SubscriptionParts,
-  ) {
-    this.#connection = new RedisConnection(client, settings, { onReady: this.#begin, onLost: this.#end });
-    client.on('message', (_channel, text) => {
-      const names = text === '*' ? text : text.split('\n');
-      if (this.#isListening) parts.listeners.each((listener) => listener.hint?.(names));
-    });
-    this.#connection.open();
-  }
-
-  async close(): Promise<void> {
-    const closed = this.#connection.close();
-    this.#end();
-    await closed;
-  }
-
-  readonly #begin = (): void => {
-    this.#ping();
-    this.#timer = setInterval(this.#ping, PING_MS);
+/**
+ * Receives hints on a connection of its own. It normally receives nothing for a long time, so it pings the server every 3 s. Returns how to
+ * end it.
+ */
+export function subscribe(
+  client: Redis,
+  settings: ConnectionSettings,
+  { channel, listeners, onDenied }: SubscriptionParts,
+): () => void {
+  let isListening = false;
+  let timer: NodeJS.Timeout | undefined;
+  const report = (isListeningNow: boolean): void => {
+    if (isListening === isListeningNow) return;
+    isListening = isListeningNow;
+    listeners.each((listener) => listener.listening?.(isListening));
   };
-
-  readonly #ping = (): void => {
-    const { client } = this.#connection;
-    const answer = this.#isListening ? client.ping() : client.subscribe(this.parts.channel);
-    answer.then(this.#answered, (error: unknown) => {
-      if (this.#connection.state === 'ready' && !this.#isListening) this.parts.onDenied(error);
+  const answered = (): void => {
+    connection.answered();
+    report(connection.state === 'ready');
+  };
+  const ping = (): void => {
+    const answer = isListening ? client.ping() : client.subscribe(channel);
+    answer.then(answered, (error: unknown) => {
+      if (!isListening) onDenied(error);
     });
   };
-
-  readonly #answered = (): void => {
-    if (this.#connection.state !== 'ready') return;
-    this.#connection.answered();
-    this.#report(true);
+  const onReady = (): void => {
+    ping();
+    timer = setInterval(ping, PING_MS);
   };
-
-  readonly #end = (): void => {
-    clearInterval(this.#timer);
-    this.#report(false);
+  const onLost = (): void => {
+    clearInterval(timer);
+    report(false);
   };
-
-  #report(isListening: boolean): void {
-    if (this.#isListening === isListening) return;
-    this.#isListening = isListening;
-    this.parts.listeners.each((listener) => listener.listening?.(isListening));
-  }
+  client.on('message', (_channel, text) => {
+    const names = text === '*' ? text : text.split('\n');
+    if (isListening) listeners.each((listener) => listener.hint?.(names));
+  });
+  const connection = new RedisConnection(client, settings, { onReady, onLost });
+  connection.open();
+  return () => {
+    connection.close();
+    onLost();
+  };
 }
 
 /** As a message has it. */
