@@ -174,6 +174,15 @@ describe('a lock', () => {
     expect([looks, lock.term.isValid()]).toEqual([0, true]);
   });
 
+  it('that is free is taken after a sync, if the wall clock was set ahead', async () => {
+    const a = await world.leader();
+    world.clock.stepWall(60_000);
+    world.server.jump(-60_000);
+    const lock = a.compete('lock', 'lock');
+    await world.clock.advance(0);
+    expect(lock.term.isValid()).toBe(true);
+  });
+
   it('that is held for longer than 8 h is written again, so that it is not forgotten', async () => {
     const lifeMs = 4 * 3_600_000;
     const a = world.add('a', { lifeMs });
