@@ -300,7 +300,9 @@ export class Election {
   /** Whether nothing refers to it any more. Without a write of this replica it need not be read before. */
   get isOver(): boolean {
     const isDone = this.isIdle || (this.#hasNothing && this.#writtenAt === -Infinity);
-    return !this.isWanted && this.#edits.length === 0 && !this.isDoubtful && isDone;
+    const mayBeStray = this.record?.isUnreadable === true && this.#writtenAt > -Infinity;
+    const isUncertain = this.isDoubtful || mayBeStray;
+    return !this.isWanted && this.#edits.length === 0 && !isUncertain && isDone;
   }
 
   // ---- What was seen
@@ -452,7 +454,11 @@ export class Election {
       return;
     }
     const lease = parts.leaseFor(candidate.lifeMs);
-    if (!lease.isValid(clock)) return;
+    if (!lease.isValid(clock)) {
+      // looks again when a sync has confirmed it
+      parts.wish(this.name);
+      return;
+    }
     if (decide.isHeld(record, this.#self, view)) {
       this.#watch(record);
       return;
