@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { setTimeout as delay } from 'node:timers/promises';
 import { interval } from '../../libs/singleton-job/src/schedule/interval.js';
+import { type ConnectionOptions } from '../../libs/singleton-job/src/store/open-store.js';
 import { job } from '../../libs/singleton-job/src/testing/specs/job.js';
 import { SLACK_MS } from '../../tools/replicas/busy-machine.js';
 import { RedisCluster } from '../../tools/replicas/redis/redis-cluster.js';
+import { until } from '../../tools/replicas/until.js';
 import { ReplicaPair } from './support/replica-pair.js';
 import { InProcessReplica, LOCK_EXPIRY_MS } from './support/in-process-replica.js';
-
-const PROJECT = 'one-node';
 
 let cluster: RedisCluster;
 
@@ -20,25 +20,54 @@ afterAll(async () => {
 });
 
 describe('a slot that moves to another node of a cluster', () => {
-  it('keeps its locks: the client follows MOVED, and no leader changes', async () => {
+  it('changes no leader', async () => {
     const connection = { nodes: cluster.addresses };
     await using pair = await ReplicaPair.start([connection, connection], { options: { lockExpiry: 10_000 } });
-    for (const name of pair.jobNames) {
-      const [before] = await cluster.ownerOf(pair.lock(name));
-      await cluster.move(pair.lock(name));
-      expect(await before.admin.get(pair.lock(name)).catch(String)).toContain('MOVED');
-    }
+    const [before] = await cluster.ownerOf(pair.leases);
+    await cluster.move(pair.leases);
+    expect(await before.admin.exists(pair.leases).catch(String)).toContain('MOVED');
     await pair.goesOn();
     await pair.goesOn();
     expect(pair.replicas.flatMap(({ observer }) => observer.of('leadershipLost'))).toEqual([]);
     expect(pair.replicas.flatMap(({ warnings }) => warnings)).toEqual([]);
 
-    await pair.untilServerIsKnown();
     await pair.leader.pool.stop();
-    // long before the locks expire
+    // long before the leases end
     await pair.goesOn({ withinMs: 8_000 });
     expect(pair.follower.leads.size).toBe(pair.jobNames.length);
     expect(pair.violations()).toEqual([]);
+  });
+});
+
+function start(project: string, connection: ConnectionOptions): InProcessReplica {
+  const names = ['ant', 'bee', 'cat', 'dog'];
+  const jobs = names.map((name) => job({ name, lockExpiryMs: LOCK_EXPIRY_MS, schedule: interval(50) }));
+  return new InProcessReplica({ node: 'a', project, connection, jobs, options: {} });
+}
+
+describe('a node of a cluster that hangs', () => {
+  it('stops all jobs of its projects, and no others, until it answers', async () => {
+    const [node, other] = cluster.nodes;
+    const projects = Array.from({ length: 20 }, (_, index) => `project-${String(index)}`);
+    const owners = await Promise.all(projects.map((project) => cluster.ownerOf(`{${project}}:leases`)));
+    const [here, there] = [node, other].map((one) => {
+      const project = projects[owners.findIndex(([owner]) => owner === one)] ?? '';
+      return start(project, { nodes: cluster.addresses });
+    });
+    if (here === undefined || there === undefined) throw new Error('no project');
+    const replicas = [here, there];
+    try {
+      await until('both lead', () => replicas.every(({ leads }) => leads.size === 4));
+      await node.server.pause();
+      await until('its project has no leader', () => here.leads.size === 0, { withinMs: LOCK_EXPIRY_MS + SLACK_MS });
+      expect(there.observer.of('leadershipLost')).toEqual([]);
+      await node.server.resume();
+      await until('both lead', () => here.leads.size === 4);
+      expect([there.leads.size, there.warnings]).toEqual([4, []]);
+    } finally {
+      await node.server.resume();
+      await Promise.all(replicas.map(({ pool }) => pool.close()));
+    }
   });
 });
 
@@ -46,10 +75,7 @@ describe('a node of a cluster that is configured as one server', () => {
   it.each([0, 1] as const)(
     'makes no leader, is logged once with the fix, and delays no stop: node %s',
     async (index) => {
-      const names = ['ant', 'bee', 'cat', 'dog'];
-      const jobs = names.map((name) => job({ name, lockExpiryMs: LOCK_EXPIRY_MS, schedule: interval(50) }));
-      const connection = cluster.nodes[index].server.url;
-      const replica = new InProcessReplica({ node: 'a', project: PROJECT, connection, jobs, options: {} });
+      const replica = start('one-node', cluster.nodes[index].server.url);
       await delay(3_000);
       const [line, ...others] = replica.warnings;
       expect(line).toContain('[one-node] Redis refuses a request that every job needs');

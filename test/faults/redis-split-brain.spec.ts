@@ -20,7 +20,7 @@ async function splitWorld(lockExpiry: number, prepare: (faultRun: FaultRun) => u
   const splitMs = performance.now();
   await successor.promote({ away: faultRun.proxies[0] });
   const lead = (): boolean => pair.follower.leads.size === pair.jobNames.length;
-  // the copies of the locks have to expire there
+  // the leader on the other side may lead for so long
   await pair.until('the other side has a leader', lead, { withinMs: lockExpiry + 1_000 + SLACK_MS });
   const dispose = async (): Promise<void> => {
     await faultRun[Symbol.asyncDispose]();
@@ -45,7 +45,7 @@ describe('a deposed primary that still serves one of the replicas', () => {
     const { pair, successor, splitMs } = split;
     const { leader, follower } = pair;
     const bothMs = performance.now();
-    await pair.until('a lock has lived and died', () => performance.now() > bothMs + LONG_EXPIRY_MS);
+    await pair.until('a lease has lived and died', () => performance.now() > bothMs + LONG_EXPIRY_MS);
     for (const replica of pair.replicas) {
       expect(replica.leads.size).toBe(pair.jobNames.length);
       expect(replica.observer.of('leadershipLost')).toEqual([]);
@@ -75,7 +75,7 @@ describe('a deposed primary that still serves one of the replicas', () => {
     const { leader, follower } = pair;
     const [job = ''] = pair.jobNames;
     const [rightful = Infinity] = tokensOf(follower, job);
-    await admin.del(pair.lock(job));
+    await admin.del(pair.record(job));
     await pair.until('the deposed side has another term', () => tokensOf(leader, job).length > 1);
     const later = Math.max(...tokensOf(leader, job));
     expect(later).toBeGreaterThan(rightful);
@@ -105,7 +105,7 @@ describe('a deposed primary that still serves one of the replicas', () => {
     await pair.goesOn();
     expect(follower.leads.size).toBe(pair.jobNames.length);
     expect(pair.violations({ sinceMs: aloneMs })).toEqual([]);
-    // the last renewal of the refused leader was not copied, so its lock is valid for longer than the copy lives
+    // the last heartbeat of the refused leader was not copied, so its lease is valid for longer than the copy lives
     const overlapMs = REFUSED_MS + HEARTBEAT_INTERVAL_MS + SLACK_MS;
     for (const job of pair.jobNames) {
       const bothMs = lastOf(leader, 'leadershipLost', job) - lastOf(follower, 'leadershipGained', job);

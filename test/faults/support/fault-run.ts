@@ -27,6 +27,11 @@ export class FaultRun implements AsyncDisposable {
     }
   }
 
+  /** Makes the follower look at once, as after the message of a release. */
+  async wakeFollower(): Promise<void> {
+    await this.admin.publish(`{${this.pair.project}}:hints`, '*');
+  }
+
   /** Does the same to both networks. */
   everywhere(step: 'freeze' | 'thaw' | 'reset' | 'refuse' | 'accept'): Promise<void> {
     for (const proxy of this.proxies) proxy[step]();

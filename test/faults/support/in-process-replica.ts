@@ -33,7 +33,8 @@ export class InProcessReplica {
    */
   readonly lines: string[] = [];
   readonly observer = new RecordingObserver(new SystemClock());
-  readonly store: Store;
+  /** Whether messages of other replicas arrive. */
+  isListening = false;
   readonly pool: JobPool;
 
   constructor({ node, project, connection, jobs, options = {} }: ReplicaOptions) {
@@ -48,15 +49,16 @@ export class InProcessReplica {
       ...options,
     });
     const shortestLifeMs = resolved.lockExpiryMs;
-    this.store = isPostgres(connection)
+    const store: Store = isPostgres(connection)
       ? new PostgresStore({ projectName: project, connection, shortestLifeMs })
       : new RedisStore({ projectName: project, connection, shortestLifeMs });
+    store.addListener({ listening: (isListening) => (this.isListening = isListening) });
     const write = (level: string) => (message: string) => {
       if (!LATE.test(message)) this.lines.push(`${level}: ${message}`);
     };
     const sink = { error: write('error'), warn: write('warn'), log: write('log'), debug: () => undefined };
     const id = createReplicaId(node);
-    const { pool } = createReplica(resolved, { id, store: this.store, log: sink, observers: [this.observer] });
+    const { pool } = createReplica(resolved, { id, store, log: sink, observers: [this.observer] });
     for (const job of jobs) pool.add(job);
     pool.start();
     this.pool = pool;

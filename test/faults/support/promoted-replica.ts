@@ -31,10 +31,15 @@ export class PromotedReplica implements AsyncDisposable {
     return this.client.admin;
   }
 
+  /** It gets no writes from now on. */
+  cutOff(): void {
+    this.link.freeze();
+  }
+
   /** Promotes it behind a partition. On the other side are the old primary and, optionally, one replica of the application. */
   async promote({ away }: { readonly away?: TcpProxy } = {}): Promise<void> {
     this.#away = away;
-    this.link.freeze();
+    this.cutOff();
     await this.admin.replicaof('NO', 'ONE');
     for (const proxy of this.faultRun.proxies) if (proxy !== away) proxy.redirect(this.server.port);
   }

@@ -52,9 +52,9 @@ export class RedisSentinel implements AsyncDisposable {
     return (await this.toReplica.info('replication')).includes('role:master');
   }
 
-  /** The values on the replica. */
-  readReplica(...keys: readonly string[]): Promise<(string | null)[]> {
-    return this.toReplica.mget(...keys);
+  /** Which data the replica has, as noted among these leases. */
+  incarnation(leases: string): Promise<string[]> {
+    return this.toReplica.zrangebyscore(leases, '-inf', 0);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,5 +1,6 @@
 import { type Redis } from 'ioredis';
 import { type Job } from '../../../libs/singleton-job/src/jobs/job.js';
+import { type JobRecord } from '../../../libs/singleton-job/src/leadership/record.js';
 import { type SingletonJobOptions } from '../../../libs/singleton-job/src/options/singleton-job.options.js';
 import { cron } from '../../../libs/singleton-job/src/schedule/cron/cron.js';
 import { fixedRate } from '../../../libs/singleton-job/src/schedule/fixed-rate.js';
@@ -33,7 +34,6 @@ export class ReplicaPair implements AsyncDisposable {
   readonly #history = new RunHistory();
   #leader: InProcessReplica | undefined;
   #follower: InProcessReplica | undefined;
-  #startedAtMs = NaN;
 
   private constructor(private readonly settings: PairOptions) {}
 
@@ -45,10 +45,9 @@ export class ReplicaPair implements AsyncDisposable {
     try {
       pair.#leader = pair.#begin('a', leader);
       await pair.until('the first replica leads each job', () => pair.leader.leads.size === pair.jobNames.length);
-      pair.#startedAtMs = performance.now();
       pair.#follower = pair.#begin('b', follower);
       if (settings.isWithoutMessages !== true)
-        await pair.until('the second one is connected', () => pair.follower.store.isSubscribed);
+        await pair.until('the second one is connected', () => pair.follower.isListening);
       await pair.goesOn();
       return pair;
     } catch (error: unknown) {
@@ -74,24 +73,19 @@ export class ReplicaPair implements AsyncDisposable {
     return this.settings.jobs?.map(({ name }) => name ?? 'tick') ?? FAULT_RUN_JOBS;
   }
 
-  /** The key of a lock, and of the state beside it. */
-  lock(name: string): string {
-    return `${this.project}:${name}:lock`;
+  /** The keys of the leases and of the record of a job in Redis. */
+  get leases(): string {
+    return `{${this.project}}:leases`;
   }
 
-  state(name: string): string {
-    return `{${this.lock(name)}}:state`;
+  record(name: string): string {
+    return `{${this.project}}:${name}:lock`;
   }
 
-  /** Everything that the pair has in Redis. */
-  keys(redis: Redis): Promise<string[]> {
-    return redis.keys(`*${this.project}:*`);
-  }
-
-  /** Resolves one lease after the first heartbeat on this new server. Until then no replica takes a released lock. */
-  async untilServerIsKnown(): Promise<void> {
-    const fromMs = this.#startedAtMs + InProcessReplica.lockExpiryMs(this.settings.options) + 500;
-    await this.until('the server is known', () => performance.now() > fromMs);
+  /** What Redis has about each job. */
+  async records(redis: Redis): Promise<JobRecord[]> {
+    const texts = await redis.mget(this.jobNames.map((name) => this.record(name)));
+    return texts.map((text) => JSON.parse(text?.slice(text.indexOf(' ')) ?? '{}') as JobRecord);
   }
 
   /** Resolves once each job has run again from now on. */
