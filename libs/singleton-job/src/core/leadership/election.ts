@@ -649,7 +649,9 @@ export class Election {
         this.#close(edit, result);
         continue;
       }
-      const changed = record.isUnreadable ? undefined : edit.change(value);
+      // the store would refuse what comes too late, and a take would wait for that
+      const isOver = this.parts.view.storeNow() >= edit.until;
+      const changed = record.isUnreadable || isOver ? undefined : edit.change(value);
       if (changed !== undefined && this.#mayWrite) {
         const incarnation = this.parts.view.incarnation.id;
         const steered = decide.isOfNow(changed, this.parts.view) ? changed : { ...changed, steeredIn: incarnation };
