@@ -90,11 +90,12 @@ export class Rules {
   #aheadAt = -Infinity;
   #jumpedAheadAt = -Infinity;
   #wasSetBack = false;
-  /** It came back in the same life, or hides its server. */
-  #isHidden: boolean;
+  /** Lost in a restart that not all can notice. */
   #hiddenLossAt = -Infinity;
   /** `name` undefined: of all records, or many. */
   readonly #losses: { readonly at: number; readonly name?: string }[] = [];
+  /** A server of before has come back. Only these notice, who have met another one in between. */
+  #aware = new Set<SimulatedProcess>();
   readonly #recordLostAt = new Map<string, number>();
   readonly #lostClaims: { readonly name: string; readonly above: number; readonly upTo: number }[] = [];
   // what the replicas did
@@ -119,9 +120,8 @@ export class Rules {
   readonly #lostTriggers = new Set<string>();
 
   constructor(private readonly world: World) {
-    const { lifeMs, jobs, places, isHidden } = world.setting;
+    const { lifeMs, jobs, places } = world.setting;
     const lives = [lifeMs, ...jobs.map((job) => job.lifeMs), ...places.flatMap((one) => Object.values(one.otherLives))];
-    this.#isHidden = isHidden;
     this.#maxLifeMs = Math.max(...lives);
     this.#heartbeatMs = Math.min(3_000, this.#maxLifeMs / 4);
     this.#boundMs = this.#maxLifeMs + this.#heartbeatMs + 1_500;
@@ -206,12 +206,12 @@ export class Rules {
     if (end === 'released') {
       const isWish = (one: Wish): boolean => one.name === name && one.kind === 'pause' && one.at > beganAt - 3_000;
       const isMeant = !election.isWanted || process.isStopping || this.#wishes.some(isWish);
-      if (value?.pausedAt !== undefined && !isMeant && !this.#isHidden && !this.#mayBePaused(name))
+      if (value?.pausedAt !== undefined && !isMeant && !this.#isHiddenFrom(process) && !this.#mayBePaused(name))
         this.#violate('K2', `${name}: released for an old pause`);
       return;
     }
     if (this.#calmMs(0) > this.#boundMs) this.#violate('L2', `${name}: a term ended (${String(end)}) in calm`);
-    if (reclaimBy === undefined || this.#isHidden) return;
+    if (reclaimBy === undefined || this.#isHiddenFrom(process)) return;
     const isOfNow = value?.incarnation === process.replica.view.incarnation.id;
     const isOther = value?.holder !== undefined && value.holder !== holder && isOfNow;
     if (
@@ -289,8 +289,8 @@ export class Rules {
     };
   }
 
-  #runStarted({ id, aheadMs }: SimulatedProcess, { name, plan }: Job, run: Run, cause: Cause): void {
-    const { occurrence, commandId } = cause;
+  #runStarted(process: SimulatedProcess, { name, plan }: Job, run: Run, { occurrence, commandId }: Cause): void {
+    const { id, aheadMs } = process;
     const led = this.#terms(name).find(({ term }) => term === run.term);
     this.count.runs += 1;
     this.#startOf.set(run, this.#t);
@@ -302,7 +302,7 @@ export class Rules {
       const first = this.#starts.get(key);
       const isBeside = first?.led?.excusedBeside === run.term && this.#excuse('a cron occurrence, by two leaders');
       const wasEarlier = first !== undefined && first.aheadMs > aheadMs;
-      if (first !== undefined && !isBeside && !this.#mayStartAgain(name, occurrence, wasEarlier))
+      if (first !== undefined && !isBeside && !this.#mayStartAgain(process, name, occurrence, wasEarlier))
         this.#violate('S3', `${key} started twice, by ${first.id} and ${id}`);
       this.#starts.set(key, { led, id, aheadMs });
     } else if (commandId !== undefined) {
@@ -354,13 +354,13 @@ export class Rules {
     const isLoss = data !== 'kept';
     if (clockMs < 0) this.#wasSetBack = true;
     if (clockMs > 0) this.#aheadAt = this.#t;
-    // nobody has met another server in between
-    const isUnseen = processes.every(({ isOver, replica: { view } }) => {
-      return isOver || view.isEmpty || view.incarnation.id.startsWith(`${server.id}/`);
-    });
-    if (isLoss && comesBack && before.noted?.server === server.id && isUnseen) this.#isHidden = true;
-    if (this.#isHidden && clockMs > 0) this.#jumpedAheadAt = this.#t;
-    if (this.#isHidden && isLoss) this.#hiddenLossAt = this.#t;
+    const isUnseen = this.world.setting.isHidden || comesBack;
+    if (isUnseen && clockMs > 0) this.#jumpedAheadAt = this.#t;
+    if (isUnseen && isLoss) {
+      const met = server.noted?.id;
+      this.#hiddenLossAt = this.#t;
+      this.#aware = new Set(processes.filter(({ replica: { view } }) => !view.isEmpty && view.incarnation.id !== met));
+    }
     if (isLoss) this.dataLost(before);
   }
 
@@ -479,6 +479,10 @@ export class Rules {
     return true;
   }
 
+  #isHiddenFrom(process: SimulatedProcess): boolean {
+    return this.#hiddenLossAt > 0 && !this.#aware.has(process);
+  }
+
   /** An overlap that was allowed goes on until a new incarnation is settled, and until both have seen the record. */
   #goesOnBeside(name: string, older: Led, newer: Led): boolean {
     const hasSeen = ({ watched }: Led, { term }: Led): boolean =>
@@ -501,15 +505,16 @@ export class Rules {
     if (last(seenAt, name) < last(this.#recordLostAt, name)) return this.#excuse('record deleted, until it is read');
     if (beganAt < this.#falseFirstAt && (isReclaiming || syncedAt < this.#falseFirstAt))
       return this.#excuse('after a loss of all data, a new process before any old one');
-    const isUnseen = beganAt < this.#hiddenLossAt && this.#t < this.#hiddenLossAt + term.lease.lifeMs;
-    return isUnseen && this.#excuse('hidden restart, until the next connection');
+    const isUnseen = this.#isHiddenFrom(process) || this.#isHiddenFrom(newer.process);
+    const isLeft = beganAt < this.#hiddenLossAt && this.#t < this.#hiddenLossAt + term.lease.lifeMs;
+    return isUnseen && isLeft && this.#excuse('hidden restart, until the next connection');
   }
 
-  #mayStartAgain(name: string, occurrence: number, wasEarlier: boolean): boolean {
+  #mayStartAgain(process: SimulatedProcess, name: string, occurrence: number, wasEarlier: boolean): boolean {
     const isLost = this.#lostClaims.some(
       ({ name: of, above, upTo }) => of === name && occurrence > above && occurrence <= upTo,
     );
-    if (isLost && this.#isHidden) return this.#excuse('claim lost in a hidden restart');
+    if (isLost && this.#isHiddenFrom(process)) return this.#excuse('claim lost in a hidden restart');
     return isLost && wasEarlier && this.#excuse('claim lost, of a leader whose clock was ahead');
   }
 

@@ -326,7 +326,6 @@ export class Replica {
     }
     for (let pass = 0; pass < MOST_PASSES && this.#lookAtElections(now); pass++);
     this.#grantLeases();
-    if (this.leases.areDoubted) this.#heartbeat.wishSync();
     if (now >= Math.min(this.#pollAt, this.#readAllAt)) this.#readAll(now);
     const { intervalMs } = this;
     if (now >= this.#heartbeat.dueAt(intervalMs) && this.#state === 'open') this.#sync(intervalMs);
