@@ -7,7 +7,7 @@ import { attempt } from '../../tools/workspace/command.js';
 import { ROOT } from '../../tools/workspace/paths.js';
 
 const MAIN = `
-  import { HeartbeatThread } from './control/heartbeat-thread.ts';
+  import { HeartbeatThread } from './heartbeat-thread/heartbeat-thread.ts';
   const options = process.argv[2] === undefined ? {} : { workerFile: process.argv[2] };
   const thread = new HeartbeatThread({ store: { projectName: 'p', connection: process.argv[3] ?? 'redis://127.0.0.1:1' }, options, notify: () => {} });
   thread.start().then(() => { console.log('started'); return thread.close(); }, ({ message }) => console.log(message));`;

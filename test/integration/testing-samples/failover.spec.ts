@@ -24,7 +24,7 @@ it('hands over after the run when the leader stops', async () => {
   expect(b.eventLines).toEqual(['2300 leadershipGained', '4000 runStarted schedule']);
 });
 
-it('has a new leader when the session of a killed leader ends', async () => {
+it('has a new leader when the lease of a killed leader ends', async () => {
   await replicas.clock.advance(2_500); // the last heartbeat was at 0
   a.kill();
   await replicas.clock.advance(7_000);

@@ -187,7 +187,7 @@ function attempt(build: () => AnySchedule | undefined, prefix: string, problems:
 }
 
 /**
- * The misfire grace of a cron job if neither the job nor the module sets it. It is long enough for a leader to drain, or for the session
+ * The misfire grace of a cron job if neither the job nor the module sets it. It is long enough for a leader to drain, or for the lease
  * of a killed leader to end, and for the next leader to take over, with one `lockExpiry` to spare.
  */
 function defaultMisfireGraceMs(options: ResolvedOptions, lockExpiryMs: number): number {

@@ -123,8 +123,8 @@ export function claimsLostUntil(
   sight: Sight,
   { storeNow, wallNow }: { readonly storeNow: number; readonly wallNow: number },
 ): number {
-  if (record.value?.fencingToken === undefined) return Math.max(storeNow, wallNow);
-  return isNewest(record, sight) ? 0 : Math.max(sight.incarnation.since, sight.metAt.wall);
+  if (record.value?.fencingToken === undefined) return Math.max(storeNow, Math.ceil(wallNow));
+  return isNewest(record, sight) ? 0 : Math.max(sight.incarnation.since, Math.ceil(sight.metAt.wall));
 }
 
 /** The own fields of the last term of this replica, which the record may lack. */

@@ -1,4 +1,4 @@
-import { type Clock, instant, type Instant } from '../base/time/clock.js';
+import { type Clock, type Instant } from '../base/time/clock.js';
 import { type LeaseId, lifeOf } from '../store/store.js';
 
 /** Its owner stops relying on a lease so much of its life before the store ends it. */
@@ -82,11 +82,5 @@ export class OwnLeases {
   overdue(): readonly Lease[] {
     const now = this.clock.now();
     return this.all.filter(({ deadline }) => deadline !== undefined && now >= deadline.now);
-  }
-
-  /** Those that no run may start under, because the wall clock was set ahead or the host was suspended. */
-  get areDoubted(): boolean {
-    const { wall } = instant(this.clock);
-    return this.all.some(({ deadline }) => deadline !== undefined && wall >= deadline.wall);
   }
 }

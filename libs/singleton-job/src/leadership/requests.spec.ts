@@ -133,15 +133,6 @@ describe('a write', () => {
     expect(times).toEqual([100, 100, 350, 850, 1_850]);
   });
 
-  it('of a caller whose time is over by the clock of the store does not leave', async () => {
-    const [, b] = await world.leaderAndFollower();
-    b.store.writes = [];
-    world.server.jump(3_000);
-    void b.job.pause();
-    await world.clock.advance(5_000);
-    expect(b.store.writes).toEqual([]);
-  });
-
   it('without an answer is looked for, and not repeated if it has arrived', async () => {
     const [a] = await world.leaderAndFollower();
     a.store.writes = [];

@@ -1,7 +1,7 @@
 /** Names of projects and jobs are part of keys and channels: `{project}:{job}:lock`. Locks of `LockService` have `lock/{key}`. */
 const FORBIDDEN_IN_NAME = /[{}:/\s\p{Cc}]/u;
 
-/** In a holder, `#` separates the session from the attempt. In a claim, a space separates the holder from its token. */
+/** In a holder, `#` separates the lease from the attempt. */
 const FORBIDDEN_IN_NODE_ID = /[#\s\p{Cc}]/gu;
 
 export const NAME_RULE = 'a name without braces, colons, slashes, spaces and control characters';

@@ -46,7 +46,7 @@ const REBALANCE_TIMES: RebalanceTimes = Object.freeze({
   stayMs: 600_000,
 });
 
-/** A session outlives two lost heartbeats. */
+/** A lease outlives two lost heartbeats. */
 const HEARTBEATS_PER_EXPIRY = 3;
 
 /**

@@ -91,20 +91,19 @@ export interface SingletonJobOptions {
   readonly lockExpiry?: Duration | undefined;
 
   /**
-   * Keeps the sessions of this process alive for up to 20 s while a job blocks the event loop. A worker thread with its own connection
+   * Keeps the leases of this process alive for up to 20 s while a job blocks the event loop. A worker thread with its own connection
    * sends the heartbeats. On: a long computation does not cost the lead. Off: one connection and one thread less.
    *
    * - `connection` must be a URL, or options without functions, or a function that returns one of these: the thread gets a copy.
    * - A Redis user needs `+info`. Without it the thread sends nothing.
    * - A bundle needs `{ workerFile }`.
-   * - Locks of `LockService` have no session. They expire as without the thread.
    *
    * @default false
    */
   readonly heartbeatThread?: boolean | HeartbeatThreadOptions | undefined;
 
   /**
-   * With `heartbeatThread`: a process that ends by an uncaught exception, an unhandled rejection or `process.exit()` ends its sessions in
+   * With `heartbeatThread`: a process that ends by an uncaught exception, an unhandled rejection or `process.exit()` ends its leases in
    * the store, so that another replica leads within milliseconds. The process waits for that, for 0.2 s at most. Set it to `false` if a
    * job has work in a worker thread or in a child process, which may outlive the process by a moment.
    *
@@ -113,9 +112,7 @@ export interface SingletonJobOptions {
   readonly crashHandover?: boolean | undefined;
 
   /**
-   * The longest back-off of a lock request that the server denies (permissions, a key of another type), and of a runner that broke. More:
-   * fewer requests. Less: the job continues sooner after the fix. At least `heartbeatInterval`. It does not concern outages: the client
-   * reconnects every 0.25 to 0.7 s.
+   * The longest back-off of a job whose runner broke, which is an error of the library. At least `heartbeatInterval`.
    *
    * @default '30s'
    */

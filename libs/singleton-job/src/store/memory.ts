@@ -24,6 +24,7 @@ export interface MemoryData {
   noted: (Incarnation & { readonly server: string }) | undefined;
   /** When each lease ends. */
   readonly leases: Map<LeaseId, number>;
+  /** With the time at which each may be forgotten. */
   readonly records: Map<string, StoredRecord & { readonly forgetAt: number }>;
 }
 
@@ -105,31 +106,37 @@ export class MemoryServer {
 
 /** A store in the memory of this process, for `store: 'memory'` and for tests. Stores of one server see the same. */
 export class MemoryStore implements Store {
+  /** `memory`. */
   readonly name = 'memory';
   readonly #listeners = new Listeners();
   #state: 'new' | 'open' | 'closed' = 'new';
 
   constructor(private readonly server: MemoryServer) {}
 
+  /** See `Store.sync`. */
   async sync(request: SyncRequest): Promise<SyncResult> {
     await this.#mustBeOpen();
     return this.server.sync(request);
   }
 
+  /** See `Store.compareAndSet`. */
   async compareAndSet(request: CasRequest): Promise<readonly (number | undefined)[]> {
     await this.#mustBeOpen();
     return this.server.compareAndSet(request);
   }
 
+  /** See `Store.publish`. */
   async publish(names: readonly string[] | '*'): Promise<void> {
     await this.#mustBeOpen();
     for (const store of this.server.stores) store.#listeners.each((listener) => listener.hint?.(names));
   }
 
+  /** See `Store.addListener`. */
   addListener(listener: StoreListener): () => void {
     return this.#listeners.add(listener);
   }
 
+  /** See `Store.open`. */
   open(): void {
     if (this.#state !== 'new') return;
     this.#state = 'open';
@@ -141,6 +148,7 @@ export class MemoryStore implements Store {
     });
   }
 
+  /** See `Store.close`. */
   async close(): Promise<void> {
     this.#state = 'closed';
     this.server.stores.delete(this);

@@ -15,7 +15,9 @@ export type LeaseId = string;
 
 /** A record as the store has it: `value` is JSON, `revision` grows with each write and is at least the time of the store. */
 export interface StoredRecord {
+  /** Of its last write. */
   readonly revision: number;
+  /** JSON. */
   readonly value: string;
 }
 
@@ -47,6 +49,7 @@ export interface SyncRequest {
 export interface SyncResult {
   /** By the clock of the store, in milliseconds since the epoch. */
   readonly time: number;
+  /** The data that answered. */
   readonly incarnation: Incarnation;
   /** Every living lease of the project, and for how many milliseconds it still lives. */
   readonly leases: ReadonlyMap<LeaseId, number>;
@@ -56,9 +59,11 @@ export interface SyncResult {
 
 /** One record to write. */
 export interface Write {
+  /** Of the record. */
   readonly name: string;
   /** The revision that the writer has seen. 0: there was no record. */
   readonly ifRevision: number;
+  /** JSON. */
   readonly value: string;
   /** The store may forget the record so long after this write. Left out: never. */
   readonly forgetAfterMs?: number;
@@ -70,6 +75,7 @@ export interface CasRequest {
   readonly incarnation: string;
   /** By the clock of the store. Carried out at this time or later, the request does nothing. */
   readonly until: number;
+  /** Of different records. */
   readonly writes: readonly Write[];
 }
 

@@ -56,10 +56,12 @@ export class FaultyServer extends MemoryServer {
     this.#aheadMs += byMs;
   }
 
+  /** Its time. @internal */
   protected override now(): number {
     return super.now() + this.#aheadMs;
   }
 
+  /** @internal */
   protected override recordOf(name: string, time: number): StoredRecord | 'unreadable' | undefined {
     return this.#spoiled.has(name) ? 'unreadable' : super.recordOf(name, time);
   }

@@ -7,9 +7,9 @@ import { SingletonJobError } from './singleton-job.error.js';
  * - `STORE_UNREACHABLE`: it may work in a moment. There is no connection, or the server is loading, busy or demoted. The
  *   request is sent again on the next connection, or within half a second after an error.
  * - `STORE_REFUSED_WRITE`: the server takes no new keys (out of memory, too few replicas). Leaders go on. It is reported as
- *   `requestDenied`, and locks are requested again with back-off.
+ *   `requestDenied`, and requests are repeated after a growing pause.
  * - `STORE_MISCONFIGURED`: a person must change something (permissions, a key of another type). It is reported as
- *   `requestDenied`, and locks are requested again with back-off.
+ *   `requestDenied`, and requests are repeated after a growing pause.
  */
 export type LockStoreErrorCode = 'STORE_UNREACHABLE' | 'STORE_REFUSED_WRITE' | 'STORE_MISCONFIGURED';
 

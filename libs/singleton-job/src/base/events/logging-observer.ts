@@ -29,7 +29,7 @@ interface LoggedReplica {
 
 const LOST = {
   expired: 'did not confirm the lease in time',
-  preempted: 'lost its data, its lock was deleted, or another holder has it',
+  preempted: 'does not show it as the leader: its record was deleted, or another holder has it',
 } as const;
 
 const dropped = (store: string) => ({
