@@ -4,6 +4,7 @@ import { type ReplicaObserver } from '../../libs/singleton-job/src/core/leadersh
 import { type Term } from '../../libs/singleton-job/src/core/leadership/term.js';
 import { type MemoryData } from '../../libs/singleton-job/src/core/store/memory.js';
 import { type CasRequest } from '../../libs/singleton-job/src/core/store/store.js';
+import { type CommandKind } from './commands.js';
 import { type Cause, type Job, type JobObserver, type Run } from './job.js';
 import { type SimulatedProcess } from './simulated-process.js';
 import { type FaultOf } from './story.js';
@@ -51,17 +52,14 @@ interface Led {
   excusedBeside?: Term;
 }
 
-interface Wish {
-  readonly name: string;
-  readonly kind: 'pause' | 'resume';
-  readonly at: number;
-  readonly isDisputed: boolean;
-  isDone: boolean | undefined;
-}
-
+/** What a caller wanted. */
 interface Call {
   readonly id: string;
-  readonly action: 'trigger' | 'step-down';
+  readonly kind: CommandKind;
+  readonly name: string;
+  readonly at: number;
+  /** Another one had no answer yet. */
+  readonly isDisputed: boolean;
   outcome: string | undefined;
 }
 
@@ -115,7 +113,6 @@ export class Rules {
   #wasLocked = true;
   // what callers wanted
   readonly #calls: Call[] = [];
-  readonly #wishes: Wish[] = [];
   readonly #triggered = new Map<string, number>();
   readonly #lostTriggers = new Set<string>();
 
@@ -204,8 +201,8 @@ export class Rules {
     if (end === 'abandoned' || election === undefined) return;
     const value = election.record?.value;
     if (end === 'released') {
-      const isWish = (one: Wish): boolean => one.name === name && one.kind === 'pause' && one.at > beganAt - 3_000;
-      const isMeant = !election.isWanted || process.isStopping || this.#wishes.some(isWish);
+      const isWish = (call: Call): boolean => call.name === name && call.kind === 'pause' && call.at > beganAt - 3_000;
+      const isMeant = !election.isWanted || process.isStopping || this.#calls.some(isWish);
       if (value?.pausedAt !== undefined && !isMeant && !this.#isHiddenFrom(process) && !this.#mayBePaused(name))
         this.#violate('K2', `${name}: released for an old pause`);
       return;
@@ -418,7 +415,7 @@ export class Rules {
 
   #isWanted(name: string): boolean {
     return this.world.processes.some(
-      ({ isWell, link, replica }) => isWell && !link.isCut && replica.find(name)?.isWanted === true,
+      ({ isWell, link, replica }) => isWell && !link.isCut() && replica.find(name)?.isWanted === true,
     );
   }
 
@@ -439,35 +436,27 @@ export class Rules {
 
   // ---- What callers wanted
 
-  asked(action: Call['action']): Call {
-    const call: Call = { id: `${action}-${this.#calls.length + 1}`, action, outcome: undefined };
+  asked(kind: CommandKind, name: string): Call {
+    const isDisputed = this.#calls.some((call) => call.name === name && call.outcome === undefined);
+    const id = `${kind}-${this.#calls.length + 1}`;
+    const call: Call = { id, kind, name, at: this.#t, isDisputed, outcome: undefined };
     this.#calls.push(call);
     return call;
   }
 
-  wished(name: string, kind: Wish['kind']): Wish {
-    // two callers at once
-    const isDisputed = this.#wishes.some((one) => one.name === name && one.isDone === undefined);
-    const wish: Wish = { name, kind, at: this.#t, isDisputed, isDone: undefined };
-    this.#wishes.push(wish);
-    return wish;
-  }
-
   /** The story is over. */
   end(): void {
-    for (const { id, action, outcome } of this.#calls) {
-      if (action !== 'trigger' || outcome === undefined) continue;
+    for (const { id, kind, outcome } of this.#calls) {
+      if (kind !== 'trigger' || outcome === undefined) continue;
       const times = this.#triggered.get(id) ?? 0;
       if (outcome === 'started' && times === 0 && this.#mayBeLost(id)) continue;
       const isTrue = outcome === 'started' ? times === 1 : outcome === 'unknown' || times === 0;
       if (!isTrue) this.#violate('T2', `${id}: ${outcome}, but ran ${times} times`);
     }
     for (const { name } of this.world.setting.jobs) {
-      const wish = this.#wishes.findLast((one) => one.name === name);
-      if (wish?.kind !== 'resume' || wish.isDone !== true || wish.isDisputed) continue;
-      const isLost = this.#losses.some((loss) => loss.at > wish.at && (loss.name ?? name) === name);
-      const isPaused = this.world.server.look(name)?.pausedAt !== undefined;
-      if (isPaused && !isLost) this.#violate('P1', `${name} is paused after it was resumed`);
+      const call = this.#calls.findLast((one) => one.name === name && (one.kind === 'pause' || one.kind === 'resume'));
+      if (call?.outcome !== 'resumed' || call.isDisputed || this.#losses.some((loss) => loss.at > call.at)) continue;
+      if (this.world.server.look(name)?.pausedAt !== undefined) this.#violate('P1', `${name} is paused after a resume`);
     }
     if (!this.#wasLocked && !this.#wasReleasedUnseen()) this.#violate('L5', 'the lock cannot be taken in calm');
   }

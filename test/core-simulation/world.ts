@@ -65,6 +65,25 @@ export class World {
     this.rules.end();
   }
 
+  /** Whether the server is up, in this life. */
+  serves(life: number): boolean {
+    return this.isUp && this.life === life;
+  }
+
+  /** Resolves at that time. */
+  until(t: number): Promise<void> {
+    return new Promise((resolve) => this.timeline.at(t, resolve));
+  }
+
+  sleep(ms: number): Promise<void> {
+    return this.until(this.t + ms);
+  }
+
+  /** A proxy keeps what has been sent, and the next server gets it. */
+  nextServer(): Promise<void> {
+    return new Promise((resolve) => this.heldByProxy.push(resolve));
+  }
+
   after(ms: number, happen: () => unknown): void {
     this.timeline.at(this.t + ms, happen);
   }
