@@ -179,11 +179,12 @@ async function restart(world: World, fault: FaultOf<'restart'>): Promise<void> {
   world.faultUntil(world.t + fault.downMs);
   await world.sleep(fault.downMs);
   const before = server.snapshot();
-  const id = fault.comesBack ? world.servers.at(-2) : undefined;
-  const data = fault.data === 'kept' ? before : world.snapshots.get(fault);
-  server.become(setting.isHidden ? '' : (id ?? `s${world.life}`), data);
+  const old = fault.data === 'old' ? world.oldServers.at(-1) : undefined;
+  world.oldServers.push({ id: server.id, data: before });
+  const kept = { copy: world.snapshots.get(fault), kept: before, none: undefined, old: before }[fault.data];
+  const id = setting.isHidden ? '' : `s${world.life}`;
+  server.become(old?.id ?? id, old?.data ?? kept);
   server.jump(fault.clockMs);
-  world.servers.push(server.id);
   world.isUp = true;
   if (!fault.refuses) world.breakAll();
   for (const release of world.heldByProxy.splice(0)) world.after(world.chance.between(0, 3), release);

@@ -203,7 +203,12 @@ export class Rules {
     if (end === 'released') {
       const isWish = (call: Call): boolean => call.name === name && call.kind === 'pause' && call.at > beganAt - 3_000;
       const isMeant = !election.isWanted || process.isStopping || this.#calls.some(isWish);
-      if (value?.pausedAt !== undefined && !isMeant && !this.#isHiddenFrom(process) && !this.#mayBePaused(name))
+      if (
+        value?.pausedAt !== undefined &&
+        !isMeant &&
+        !this.#isHiddenFrom(process) &&
+        !this.#isOlderUnseen(name, 'old pause')
+      )
         this.#violate('K2', `${name}: released for an old pause`);
       return;
     }
@@ -346,12 +351,12 @@ export class Rules {
     });
   }
 
-  restarted({ data, comesBack, clockMs }: FaultOf<'restart'>, before: MemoryData): void {
+  restarted({ data, clockMs }: FaultOf<'restart'>, before: MemoryData): void {
     const { server, processes } = this.world;
     const isLoss = data !== 'kept';
+    const isUnseen = this.world.setting.isHidden || data === 'old';
     if (clockMs < 0) this.#wasSetBack = true;
     if (clockMs > 0) this.#aheadAt = this.#t;
-    const isUnseen = this.world.setting.isHidden || comesBack;
     if (isUnseen && clockMs > 0) this.#jumpedAheadAt = this.#t;
     if (isUnseen && isLoss) {
       const met = server.noted?.id;
@@ -492,7 +497,7 @@ export class Rules {
     if ((isReclaiming ? syncedBefore : syncedAt) < this.#jumpedAheadAt)
       return this.#excuse('clock of the store set ahead, until the next sync');
     if (last(seenAt, name) < last(this.#recordLostAt, name)) return this.#excuse('record deleted, until it is read');
-    if (beganAt < this.#falseFirstAt && (isReclaiming || syncedAt < this.#falseFirstAt))
+    if ((isReclaiming ? syncedBefore : syncedAt) < this.#falseFirstAt)
       return this.#excuse('after a loss of all data, a new process before any old one');
     const isUnseen = this.#isHiddenFrom(process) || this.#isHiddenFrom(newer.process);
     const isLeft = beganAt < this.#hiddenLossAt && this.#t < this.#hiddenLossAt + term.lease.lifeMs;
@@ -504,17 +509,19 @@ export class Rules {
       ({ name: of, above, upTo }) => of === name && occurrence > above && occurrence <= upTo,
     );
     if (isLost && this.#isHiddenFrom(process)) return this.#excuse('claim lost in a hidden restart');
+    if (isLost && this.#isOlderUnseen(name, 'claim lost')) return true;
     return isLost && wasEarlier && this.#excuse('claim lost, of a leader whose clock was ahead');
   }
 
-  #mayRepeatToken(name: string): boolean {
+  /** Revisions and tokens follow the clock of the store. */
+  #isOlderUnseen(name: string, what: string): boolean {
     const isLost = this.#losses.some((loss) => (loss.name ?? name) === name);
-    return isLost && this.#wasSetBack && this.#excuse('token, after a loss and with the clock set back');
+    return isLost && this.#wasSetBack && this.#excuse(`${what}, after a loss and with the clock set back`);
   }
 
-  #mayBePaused(name: string): boolean {
-    const isLost = this.#losses.some((loss) => (loss.name ?? name) === name);
-    return isLost && this.#wasSetBack && this.#excuse('old pause, after a loss and with the clock set back');
+  #mayRepeatToken(name: string): boolean {
+    if (this.#hiddenLossAt > 0) return this.#excuse('token, after a hidden restart');
+    return this.#isOlderUnseen(name, 'token');
   }
 
   #mayRunEarly(name: string): boolean {

@@ -28,8 +28,8 @@ export class World {
   readonly heldByProxy: (() => void)[] = [];
   stalledUntil = 0;
   readonly snapshots = new Map<Fault, MemoryData>();
-  /** Of each life. */
-  readonly servers = ['s0'];
+  /** As they were when they went down. */
+  readonly oldServers: { readonly id: string; readonly data: MemoryData }[] = [];
   readonly noise: FaultOf<'noise'>[] = [];
   readonly hintNoise: FaultOf<'hints'>[] = [];
 
