@@ -1,49 +1,38 @@
-import { type Election } from '../../libs/singleton-job/src/leadership/election.js';
-import { type Command } from '../../libs/singleton-job/src/leadership/record.js';
-import { type Replica } from '../../libs/singleton-job/src/leadership/replica.js';
+import { type Edit } from '../../libs/singleton-job/src/leadership/edit.js';
+import { type JobRecord } from '../../libs/singleton-job/src/leadership/record.js';
 
-/** Commands of any replica. To be replaced by the real ones. Undefined: the effect is unknown. */
-export async function pause({ view }: Replica, election: Election): Promise<boolean> {
-  const result = await election.edit({
-    resultOf: ({ pausedAt }) => (pausedAt === undefined ? undefined : true),
-    change: (record) => ({ ...record, pausedAt: view.storeNow() }),
-  });
-  return result === true;
-}
+export type CommandKind = 'pause' | 'resume' | 'trigger' | 'step-down';
 
-export async function resume(_replica: Replica, election: Election): Promise<boolean> {
-  const result = await election.edit({
-    resultOf: ({ pausedAt }) => (pausedAt === undefined ? true : undefined),
-    change: (record) => ({ ...record, pausedAt: undefined }),
-  });
-  return result === true;
-}
-
-export function command(
-  { view }: Replica,
-  election: Election,
-  { id, action }: Pick<Command, 'id' | 'action'>,
-): Promise<string | undefined> {
+/** What a caller wants of a record. To be replaced by the real commands. */
+export function commandOf(kind: CommandKind, id: string, storeNow: () => number): Edit<string> {
+  if (kind === 'pause')
+    return {
+      resultOf: ({ pausedAt }) => (pausedAt === undefined ? undefined : 'paused'),
+      change: (record) => ({ ...record, pausedAt: storeNow() }),
+    };
+  if (kind === 'resume')
+    return {
+      resultOf: ({ pausedAt }) => (pausedAt === undefined ? 'resumed' : undefined),
+      change: (record) => ({ ...record, pausedAt: undefined }),
+    };
   let isWritten = false;
   let doubtful: number | undefined;
-  const isOpen = ({ outcome, until: end }: Command): boolean => outcome === undefined && end > view.storeNow();
-  return election.edit({
+  const isOpen = ({ command }: JobRecord): boolean =>
+    command !== undefined && command.outcome === undefined && command.until > storeNow();
+  return {
     wasUnknown: (revision) => {
       doubtful = revision;
     },
-    resultOf: ({ command: there, holder, pausedAt }, revision) => {
-      if (there?.id === id) {
+    resultOf: ({ command, holder, pausedAt }, revision) => {
+      if (command?.id === id) {
         isWritten = true;
-        return there.outcome;
+        return command.outcome;
       }
       // it may have been there, and the next command after it
       if (isWritten || (doubtful !== undefined && revision !== doubtful)) return 'unknown';
       if (pausedAt !== undefined) return 'paused';
       return holder === undefined ? 'no-leader' : undefined;
     },
-    change: (record, until) => {
-      if (isWritten || (record.command !== undefined && isOpen(record.command))) return undefined;
-      return { ...record, command: { id, action, until } };
-    },
-  });
+    change: (record) => (isWritten || isOpen(record) ? undefined : { ...record, command: { id, action: kind, until } }),
+  };
 }

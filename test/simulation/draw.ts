@@ -28,7 +28,10 @@ const numbers = fc.record({
   sign: fc.constantFrom(1, -1),
   share: fc.constantFrom(0.1, 0.4, 0.8, 1),
   only: fc.constantFrom('compareAndSet' as const, 'compareAndSet', 'sync'),
-  data: fc.constantFrom('kept' as const, 'copy', 'copy', 'copy', 'copy', 'none'),
+  data: oneOf(
+    [6, fc.constantFrom('kept' as const, 'copy', 'copy', 'copy', 'copy', 'none')],
+    [1, fc.constant('old' as const)],
+  ),
   clock: oneOf([3, fc.constant(0)], [1, unit]),
   crowd: fc.array(fc.record({ place: fc.nat(5), after: unit, x: unit }), { maxLength: 5 }),
 });
@@ -51,7 +54,7 @@ function restart({ at, x, y, data, lifeMs, clock, sign, ...is }: Spot): FaultOf<
   const ageMs = Math.min(at, is.isA ? logarithmic(x, 1, 1_000) : logarithmic(x, 1_000, 90_000));
   const downMs = logarithmic(y, 1, (is.isRare ? 2 : 0.8) * lifeMs);
   const clockMs = clock === 0 ? 0 : sign * logarithmic(clock, 1, clock > 0.8 ? 180_000 : 3_000);
-  return { at, kind: 'restart', data, ageMs, downMs, refuses: is.isB, comesBack: is.isRare && !is.isA, clockMs };
+  return { at, kind: 'restart', data, ageMs, downMs, refuses: is.isB, clockMs };
 }
 
 /** How often each kind of event is drawn, and what happens then. */

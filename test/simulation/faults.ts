@@ -1,5 +1,4 @@
-import { type MemoryData } from '../../libs/singleton-job/src/store/memory.js';
-import { command, pause, resume } from './commands.js';
+import { type CommandKind, commandOf } from './commands.js';
 import { type SimulatedProcess, type Standstill } from './simulated-process.js';
 import { type Fault, type FaultOf } from './story.js';
 import { type World } from './world.js';
@@ -8,9 +7,11 @@ import { type World } from './world.js';
 const RECONNECT_MS = 600;
 /** A process that stops is killed so long after. */
 const KILL_MS = 8_000;
+/** For which a leader that stepped down does not compete, and a bit. */
+const STAND_BACK_MS = 2_300;
 
 /** `one`: the process at the place of the fault. */
-type Happen<Kind extends Fault['kind']> = (world: World, fault: FaultOf<Kind>, one: SimulatedProcess) => void;
+type Happen<Kind extends Fault['kind']> = (world: World, fault: FaultOf<Kind>, one: SimulatedProcess) => unknown;
 
 /** What each fault does. */
 const HAPPEN: { readonly [Kind in Fault['kind']]: Happen<Kind> } = {
@@ -102,15 +103,15 @@ const HAPPEN: { readonly [Kind in Fault['kind']]: Happen<Kind> } = {
   },
 
   // ---- callers
-  pause: steer,
-  resume: steer,
-  trigger: order,
-  'step-down': order,
+  pause: call,
+  resume: call,
+  trigger: call,
+  'step-down': call,
   'give-back': (world, { at, name }, one) => {
     act(one, () => {
       one.replica.find(name)?.stepDown('rebalance');
     });
-    world.faultUntil(at + 2_300);
+    world.faultUntil(at + STAND_BACK_MS);
   },
   lock: (world, fault, one) => {
     const acquired = fault.isLast ? world.rules.lastLock() : (): void => {};
@@ -133,7 +134,11 @@ export function plan(world: World, fault: Fault): void {
     const place = 'place' in fault && fault.kind !== 'noise' && fault.kind !== 'hints' ? fault.place : undefined;
     const one = place === undefined ? undefined : world.alive(place);
     if (place !== undefined && one === undefined && fault.kind !== 'start') return;
-    (HAPPEN[fault.kind] as (world: World, fault: Fault, one: SimulatedProcess | undefined) => void)(world, fault, one);
+    (HAPPEN[fault.kind] as (world: World, fault: Fault, one: SimulatedProcess | undefined) => unknown)(
+      world,
+      fault,
+      one,
+    );
     if (!QUIET.includes(fault.kind)) world.faultUntil(world.t);
   });
 }
@@ -151,30 +156,20 @@ function stand(how: Standstill) {
   };
 }
 
-function steer(world: World, { kind, name }: FaultOf<'pause' | 'resume'>, one: SimulatedProcess): void {
+function call(world: World, { kind, name }: FaultOf<CommandKind>, one: SimulatedProcess): void {
   const { replica, jobs } = one;
+  if (kind === 'step-down') world.faultUntil(world.t + STAND_BACK_MS);
   act(one, async () => {
     const job = jobs.get(name);
     if (job === undefined || replica.view.isEmpty) return;
-    const wish = world.rules.wished(name, kind);
-    wish.isDone = await (kind === 'pause' ? pause : resume)(replica, replica.electionFor(job));
-    world.say(one.id, kind, name, wish.isDone ? 'done' : 'unknown');
+    const asked = world.rules.asked(kind, name);
+    const command = commandOf(kind, asked.id, () => replica.view.storeNow());
+    asked.outcome = (await replica.electionFor(job).edit(command)) ?? 'unknown';
+    world.say(one.id, asked.id, asked.outcome);
   });
 }
 
-function order(world: World, { kind, name }: FaultOf<'trigger' | 'step-down'>, one: SimulatedProcess): void {
-  const { replica, jobs } = one;
-  if (kind === 'step-down') world.faultUntil(world.t + 2_300);
-  act(one, async () => {
-    const job = jobs.get(name);
-    if (job === undefined || replica.view.isEmpty) return;
-    const call = world.rules.asked(kind);
-    call.outcome = (await command(replica, replica.electionFor(job), call)) ?? 'unknown';
-    world.say(one.id, call.id, call.outcome);
-  });
-}
-
-function restart(world: World, fault: FaultOf<'restart'>): void {
+async function restart(world: World, fault: FaultOf<'restart'>): Promise<void> {
   if (!world.isUp) return;
   const { server, rules, setting } = world;
   world.isUp = false;
@@ -182,20 +177,18 @@ function restart(world: World, fault: FaultOf<'restart'>): void {
   world.life += 1;
   if (fault.refuses) world.breakAll();
   world.faultUntil(world.t + fault.downMs);
-  world.after(fault.downMs, () => {
-    const before: MemoryData = server.snapshot();
-    const id = fault.comesBack ? world.servers.at(-2) : undefined;
-    server.become(
-      setting.isHidden ? '' : (id ?? `s${world.life}`),
-      fault.data === 'kept' ? before : world.snapshots.get(fault),
-    );
-    server.jump(fault.clockMs);
-    world.servers.push(server.id);
-    world.isUp = true;
-    if (!fault.refuses) world.breakAll();
-    for (const request of world.heldByProxy.splice(0)) world.after(world.chance.between(0, 3), request);
-    world.faultUntil(world.t + RECONNECT_MS);
-    rules.restarted(fault, before);
-    world.say('STORE UP', server.id);
-  });
+  await world.sleep(fault.downMs);
+  const before = server.snapshot();
+  const old = fault.data === 'old' ? world.oldServers.at(-1) : undefined;
+  world.oldServers.push({ id: server.id, data: before });
+  const kept = { copy: world.snapshots.get(fault), kept: before, none: undefined, old: before }[fault.data];
+  const id = setting.isHidden ? '' : `s${world.life}`;
+  server.become(old?.id ?? id, old?.data ?? kept);
+  server.jump(fault.clockMs);
+  world.isUp = true;
+  if (!fault.refuses) world.breakAll();
+  for (const release of world.heldByProxy.splice(0)) world.after(world.chance.between(0, 3), release);
+  world.faultUntil(world.t + RECONNECT_MS);
+  rules.restarted(fault, before);
+  world.say('STORE UP', server.id);
 }

@@ -10,15 +10,23 @@ import { type Deliver, type SimulatedProcess } from './simulated-process.js';
 import { type RequestKind } from './story.js';
 import { type World } from './world.js';
 
+/** Meanwhile requests may be under way. */
 interface Connection {
   readonly life: number;
-  readonly open: Set<(error: Error) => void>;
-  lastOut: number;
-  lastIn: number;
+  readonly open: Set<(reason: string) => void>;
+  /** When the last request and the last answer arrive. */
+  out: number;
+  in: number;
 }
 
-/** The parts of a request: the first is done at once, and returns the second. */
+/** The first part of a request, which returns the second. */
 type Work<T> = () => () => T;
+
+interface Answer<T> {
+  readonly value: T;
+  readonly readAt: number;
+  readonly at: number;
+}
 
 /** The store as one process sees it, or its heartbeat thread: requests may be lost, late, repeated or refused on the way. */
 export class Link implements Store {
@@ -60,12 +68,12 @@ export class Link implements Store {
   }
 
   async #publish(names: readonly string[] | '*'): Promise<void> {
-    if (this.#connection === undefined || this.isCut) throw new Error('not connected');
+    if (this.#connection === undefined || this.isCut()) throw new Error('not connected');
     this.world.publish(names);
   }
 
   open(): void {
-    this.#connect();
+    void this.#connect();
   }
 
   async close(): Promise<void> {
@@ -73,12 +81,12 @@ export class Link implements Store {
     this.break('closed');
   }
 
-  get isCut(): boolean {
+  isCut(): boolean {
     return this.world.t < this.#cutUntil;
   }
 
   get hears(): boolean {
-    return this.#connection !== undefined && !this.isCut && this.world.t >= this.#deafUntil;
+    return this.#connection !== undefined && !this.isCut() && this.world.t >= this.#deafUntil;
   }
 
   cut(ms: number): void {
@@ -107,26 +115,17 @@ export class Link implements Store {
     });
   }
 
-  #connect(): void {
+  async #connect(): Promise<void> {
     const { world } = this;
-    const again = (): void => {
-      world.after(world.chance.between(50, 250), () => {
-        this.#connect();
-      });
-    };
-    if (this.#isClosed) return;
-    if (!world.isUp || this.isCut) again();
-    else
-      world.after(world.delay(), () => {
-        if (this.#isClosed || this.#connection !== undefined) return;
-        if (!world.isUp || this.isCut) {
-          again();
-          return;
-        }
-        this.#connection = { life: world.life, open: new Set(), lastOut: 0, lastIn: 0 };
-        this.#tell((listener) => listener.connected?.());
-        if (world.setting.canPublish && this.hears) this.#tell((listener) => listener.listening?.(true));
-      });
+    let ms = world.delay();
+    do {
+      await world.sleep(ms);
+      if (this.#isClosed || this.#connection !== undefined) return;
+      ms = world.chance.between(50, 250);
+    } while (!world.isUp || this.isCut());
+    this.#connection = { life: world.life, open: new Set(), out: 0, in: 0 };
+    this.#tell((listener) => listener.connected?.());
+    if (world.setting.canPublish && this.hears) this.#tell((listener) => listener.listening?.(true));
   }
 
   /** The connection is lost. Another one follows. */
@@ -134,120 +133,95 @@ export class Link implements Store {
     const connection = this.#connection;
     if (connection === undefined) return;
     this.#connection = undefined;
-    const error = new Error(reason);
-    for (const fail of connection.open) fail(error);
+    for (const fail of connection.open) fail(reason);
     this.#tell((listener) => listener.listening?.(false));
-    this.#tell((listener) => listener.disconnected?.(error));
-    this.#connect();
+    this.#tell((listener) => listener.disconnected?.(new Error(reason)));
+    void this.#connect();
   }
 
-  #ask<T>(kind: RequestKind, request: SyncRequest | CasRequest, work: Work<T>): Promise<T> {
+  async #ask<T>(kind: RequestKind, request: SyncRequest | CasRequest, work: Work<T>): Promise<T> {
+    const connection = this.#connection;
+    if (connection === undefined) throw new Error('not connected');
     return new Promise((resolve, reject) => {
-      const connection = this.#connection;
-      const fail = (error: Error): void => {
+      const settle = (done: () => void): void => {
         this.deliver(() => {
-          connection?.open.delete(fail);
-          timeout?.cancel();
-          reject(error);
+          if (!connection.open.delete(fail)) return;
+          timeout.cancel();
+          done();
         });
       };
-      const answer = (result: T, at: readonly [number, number]): void => {
-        this.deliver(() => {
-          if (connection?.open.delete(fail) !== true) return;
-          timeout?.cancel();
-          if (kind === 'sync') [this.readAt, this.syncedAt] = at;
-          resolve(result);
+      const fail = (reason: string): void => {
+        settle(() => {
+          reject(new Error(reason));
         });
       };
-      const timeout =
-        connection &&
-        this.process.clock(this.deliver).setTimer(this.world.setting.timeoutMs, () => {
-          fail(new Error('timed out'));
-          if (this.#connection === connection) this.break('timed out');
-        });
-      if (connection === undefined) {
-        this.world.after(0, () => {
-          fail(new Error('not connected'));
-        });
-        return;
-      }
       connection.open.add(fail);
-      this.#send(kind, connection, {
-        carryOut: (part, isLate = false) => {
-          this.world.say(this.process.id, isLate ? 'LATE' : '', ...inWords(request));
-          const result = part();
-          this.world.rules.carriedOut(isLate);
-          return result;
-        },
-        work,
-        answer,
-        fail,
+      const timeout = this.process.clock(this.deliver).setTimer(this.world.setting.timeoutMs, () => {
+        fail('timed out');
+        if (this.#connection === connection) this.break('timed out');
+      });
+      const arrived = (answer: Answer<T> | undefined): void => {
+        if (answer === undefined) return;
+        settle(() => {
+          if (kind === 'sync') [this.readAt, this.syncedAt] = [answer.readAt, answer.at];
+          resolve(answer.value);
+        });
+      };
+      this.#travel(kind, connection, request, work).then(arrived, (error: unknown) => {
+        fail((error as Error).message);
       });
     });
   }
 
-  /** Decides what becomes of a request. */
-  #send<T>(
+  /** There and back. Undefined: no answer arrives. Rejects with an error that arrives. */
+  async #travel<T>(
     kind: RequestKind,
     connection: Connection,
-    request: {
-      readonly work: Work<T>;
-      readonly carryOut: (part: () => T, isLate?: boolean) => T;
-      readonly answer: (result: T, at: readonly [number, number]) => void;
-      readonly fail: (error: Error) => void;
-    },
-  ): void {
-    const { world } = this;
+    request: SyncRequest | CasRequest,
+    work: Work<T>,
+  ): Promise<Answer<T> | undefined> {
+    const { world, process } = this;
     const { chance, setting } = world;
-    const { work, carryOut, answer, fail } = request;
-    const { fate, lateMs } = world.fateOf(this.process.place, kind);
-    const reject = (): void => {
-      fail(new Error('rejected'));
+    const { fate, lateMs } = world.fateOf(process.place, kind);
+    const carryOut = (part: () => T, isLate = false): T => {
+      world.say(process.id, isLate ? 'LATE' : '', ...inWords(request));
+      const value = part();
+      world.rules.carriedOut(isLate);
+      return value;
     };
-    const later = (ms: number): void => {
+    const repeat = async (ms: number): Promise<void> => {
       world.faultUntil(world.t + ms);
-      world.after(ms, () => {
-        if (world.isUp) carryOut(work(), true);
-      });
+      await world.sleep(ms);
+      if (world.isUp) carryOut(work(), true);
     };
-    const arrive = (): void => {
-      if (!world.isUp && setting.hasProxy) world.heldByProxy.push(arrive);
-      else if (!world.isUp) {
-        if (world.refuses) fail(new Error('refused'));
-      } else if (world.life === connection.life || setting.hasProxy) {
-        const readAt = world.t;
-        const { life } = world;
-        const part = work();
-        if (kind === 'sync' && setting.isSplit)
-          world.after(chance.between(0, 2 * setting.delayMs[1]), () => {
-            if (world.isUp && world.life === life) finish(part, readAt);
-          });
-        else finish(part, readAt);
-      }
-    };
-    const finish = (part: () => T, readAt: number): void => {
-      const result = carryOut(part);
-      const at = [readAt, world.t] as const;
-      if (fate === 'doubled') later(chance.is(0.3) ? chance.between(0.05, 1) : chance.between(0, 30_000));
-      if (fate === 'answer-lost' || this.isCut) return;
-      let back = world.t + world.delay();
-      if (setting.isOrdered) back = connection.lastIn = Math.max(back, connection.lastIn + 1e-3);
-      world.timeline.at(back, () => {
-        if (this.isCut || (world.life !== connection.life && this.#connection !== connection)) return;
-        if (fate === 'rejected-after') reject();
-        else answer(result, at);
-      });
+    const travel = async (way: 'out' | 'in', ms: number): Promise<void> => {
+      const at = world.t + ms;
+      if (setting.isOrdered) connection[way] = Math.max(at, connection[way] + 1e-3);
+      await world.until(setting.isOrdered ? connection[way] : at);
     };
 
-    if (this.isCut || fate === 'lost' || fate === 'late') {
-      if (fate === 'late' || (this.isCut && chance.is(0.4)))
-        later(lateMs ?? chance.between(5, chance.is(0.5) ? 2_000 : 30_000));
-      if (fate === 'late' && chance.is(0.5)) world.after(1, reject);
-      return;
+    if (this.isCut() || fate === 'lost' || fate === 'late') {
+      if (fate === 'late' || (this.isCut() && chance.is(0.4)))
+        void repeat(lateMs ?? chance.between(5, chance.is(0.5) ? 2_000 : 30_000));
+      if (fate === 'late' && chance.is(0.5)) throw new Error('rejected');
+      return undefined;
     }
-    let out = world.t + world.delay() + world.stalledMs;
-    if (setting.isOrdered) out = connection.lastOut = Math.max(out, connection.lastOut + 1e-3);
-    world.timeline.at(out, fate === 'rejected-before' ? reject : arrive);
+    await travel('out', world.delay() + world.stalledMs);
+    if (fate === 'rejected-before') throw new Error('rejected');
+    while (!world.isUp && setting.hasProxy) await world.nextServer();
+    if (!world.isUp && world.refuses) throw new Error('refused');
+    const { life, t: readAt } = world;
+    if (!world.serves(setting.hasProxy ? life : connection.life)) return undefined;
+    const part = work();
+    if (kind === 'sync' && setting.isSplit) await world.sleep(chance.between(0, 2 * setting.delayMs[1]));
+    if (!world.serves(life)) return undefined;
+    const answer = { value: carryOut(part), readAt, at: world.t };
+    if (fate === 'doubled') void repeat(chance.is(0.3) ? chance.between(0.05, 1) : chance.between(0, 30_000));
+    if (fate === 'answer-lost' || this.isCut()) return undefined;
+    await travel('in', world.delay());
+    if (this.isCut() || (world.life !== connection.life && this.#connection !== connection)) return undefined;
+    if (fate === 'rejected-after') throw new Error('rejected');
+    return answer;
   }
 }
 

@@ -4,6 +4,7 @@ import { type ReplicaObserver } from '../../libs/singleton-job/src/leadership/re
 import { type Term } from '../../libs/singleton-job/src/leadership/term.js';
 import { type MemoryData } from '../../libs/singleton-job/src/store/memory.js';
 import { type CasRequest } from '../../libs/singleton-job/src/store/store.js';
+import { type CommandKind } from './commands.js';
 import { type Cause, type Job, type JobObserver, type Run } from './job.js';
 import { type SimulatedProcess } from './simulated-process.js';
 import { type FaultOf } from './story.js';
@@ -51,17 +52,14 @@ interface Led {
   excusedBeside?: Term;
 }
 
-interface Wish {
-  readonly name: string;
-  readonly kind: 'pause' | 'resume';
-  readonly at: number;
-  readonly isDisputed: boolean;
-  isDone: boolean | undefined;
-}
-
+/** What a caller wanted. */
 interface Call {
   readonly id: string;
-  readonly action: 'trigger' | 'step-down';
+  readonly kind: CommandKind;
+  readonly name: string;
+  readonly at: number;
+  /** Another one had no answer yet. */
+  readonly isDisputed: boolean;
   outcome: string | undefined;
 }
 
@@ -115,7 +113,6 @@ export class Rules {
   #wasLocked = true;
   // what callers wanted
   readonly #calls: Call[] = [];
-  readonly #wishes: Wish[] = [];
   readonly #triggered = new Map<string, number>();
   readonly #lostTriggers = new Set<string>();
 
@@ -204,9 +201,14 @@ export class Rules {
     if (end === 'abandoned' || election === undefined) return;
     const value = election.record?.value;
     if (end === 'released') {
-      const isWish = (one: Wish): boolean => one.name === name && one.kind === 'pause' && one.at > beganAt - 3_000;
-      const isMeant = !election.isWanted || process.isStopping || this.#wishes.some(isWish);
-      if (value?.pausedAt !== undefined && !isMeant && !this.#isHiddenFrom(process) && !this.#mayBePaused(name))
+      const isWish = (call: Call): boolean => call.name === name && call.kind === 'pause' && call.at > beganAt - 3_000;
+      const isMeant = !election.isWanted || process.isStopping || this.#calls.some(isWish);
+      if (
+        value?.pausedAt !== undefined &&
+        !isMeant &&
+        !this.#isHiddenFrom(process) &&
+        !this.#isOlderUnseen(name, 'old pause')
+      )
         this.#violate('K2', `${name}: released for an old pause`);
       return;
     }
@@ -349,12 +351,12 @@ export class Rules {
     });
   }
 
-  restarted({ data, comesBack, clockMs }: FaultOf<'restart'>, before: MemoryData): void {
+  restarted({ data, clockMs }: FaultOf<'restart'>, before: MemoryData): void {
     const { server, processes } = this.world;
     const isLoss = data !== 'kept';
+    const isUnseen = this.world.setting.isHidden || data === 'old';
     if (clockMs < 0) this.#wasSetBack = true;
     if (clockMs > 0) this.#aheadAt = this.#t;
-    const isUnseen = this.world.setting.isHidden || comesBack;
     if (isUnseen && clockMs > 0) this.#jumpedAheadAt = this.#t;
     if (isUnseen && isLoss) {
       const met = server.noted?.id;
@@ -418,7 +420,7 @@ export class Rules {
 
   #isWanted(name: string): boolean {
     return this.world.processes.some(
-      ({ isWell, link, replica }) => isWell && !link.isCut && replica.find(name)?.isWanted === true,
+      ({ isWell, link, replica }) => isWell && !link.isCut() && replica.find(name)?.isWanted === true,
     );
   }
 
@@ -439,35 +441,27 @@ export class Rules {
 
   // ---- What callers wanted
 
-  asked(action: Call['action']): Call {
-    const call: Call = { id: `${action}-${this.#calls.length + 1}`, action, outcome: undefined };
+  asked(kind: CommandKind, name: string): Call {
+    const isDisputed = this.#calls.some((call) => call.name === name && call.outcome === undefined);
+    const id = `${kind}-${this.#calls.length + 1}`;
+    const call: Call = { id, kind, name, at: this.#t, isDisputed, outcome: undefined };
     this.#calls.push(call);
     return call;
   }
 
-  wished(name: string, kind: Wish['kind']): Wish {
-    // two callers at once
-    const isDisputed = this.#wishes.some((one) => one.name === name && one.isDone === undefined);
-    const wish: Wish = { name, kind, at: this.#t, isDisputed, isDone: undefined };
-    this.#wishes.push(wish);
-    return wish;
-  }
-
   /** The story is over. */
   end(): void {
-    for (const { id, action, outcome } of this.#calls) {
-      if (action !== 'trigger' || outcome === undefined) continue;
+    for (const { id, kind, outcome } of this.#calls) {
+      if (kind !== 'trigger' || outcome === undefined) continue;
       const times = this.#triggered.get(id) ?? 0;
       if (outcome === 'started' && times === 0 && this.#mayBeLost(id)) continue;
       const isTrue = outcome === 'started' ? times === 1 : outcome === 'unknown' || times === 0;
       if (!isTrue) this.#violate('T2', `${id}: ${outcome}, but ran ${times} times`);
     }
     for (const { name } of this.world.setting.jobs) {
-      const wish = this.#wishes.findLast((one) => one.name === name);
-      if (wish?.kind !== 'resume' || wish.isDone !== true || wish.isDisputed) continue;
-      const isLost = this.#losses.some((loss) => loss.at > wish.at && (loss.name ?? name) === name);
-      const isPaused = this.world.server.look(name)?.pausedAt !== undefined;
-      if (isPaused && !isLost) this.#violate('P1', `${name} is paused after it was resumed`);
+      const call = this.#calls.findLast((one) => one.name === name && (one.kind === 'pause' || one.kind === 'resume'));
+      if (call?.outcome !== 'resumed' || call.isDisputed || this.#losses.some((loss) => loss.at > call.at)) continue;
+      if (this.world.server.look(name)?.pausedAt !== undefined) this.#violate('P1', `${name} is paused after a resume`);
     }
     if (!this.#wasLocked && !this.#wasReleasedUnseen()) this.#violate('L5', 'the lock cannot be taken in calm');
   }
@@ -503,7 +497,7 @@ export class Rules {
     if ((isReclaiming ? syncedBefore : syncedAt) < this.#jumpedAheadAt)
       return this.#excuse('clock of the store set ahead, until the next sync');
     if (last(seenAt, name) < last(this.#recordLostAt, name)) return this.#excuse('record deleted, until it is read');
-    if (beganAt < this.#falseFirstAt && (isReclaiming || syncedAt < this.#falseFirstAt))
+    if ((isReclaiming ? syncedBefore : syncedAt) < this.#falseFirstAt)
       return this.#excuse('after a loss of all data, a new process before any old one');
     const isUnseen = this.#isHiddenFrom(process) || this.#isHiddenFrom(newer.process);
     const isLeft = beganAt < this.#hiddenLossAt && this.#t < this.#hiddenLossAt + term.lease.lifeMs;
@@ -515,17 +509,19 @@ export class Rules {
       ({ name: of, above, upTo }) => of === name && occurrence > above && occurrence <= upTo,
     );
     if (isLost && this.#isHiddenFrom(process)) return this.#excuse('claim lost in a hidden restart');
+    if (isLost && this.#isOlderUnseen(name, 'claim lost')) return true;
     return isLost && wasEarlier && this.#excuse('claim lost, of a leader whose clock was ahead');
   }
 
-  #mayRepeatToken(name: string): boolean {
+  /** Revisions and tokens follow the clock of the store. */
+  #isOlderUnseen(name: string, what: string): boolean {
     const isLost = this.#losses.some((loss) => (loss.name ?? name) === name);
-    return isLost && this.#wasSetBack && this.#excuse('token, after a loss and with the clock set back');
+    return isLost && this.#wasSetBack && this.#excuse(`${what}, after a loss and with the clock set back`);
   }
 
-  #mayBePaused(name: string): boolean {
-    const isLost = this.#losses.some((loss) => (loss.name ?? name) === name);
-    return isLost && this.#wasSetBack && this.#excuse('old pause, after a loss and with the clock set back');
+  #mayRepeatToken(name: string): boolean {
+    if (this.#hiddenLossAt > 0) return this.#excuse('token, after a hidden restart');
+    return this.#isOlderUnseen(name, 'token');
   }
 
   #mayRunEarly(name: string): boolean {

@@ -68,14 +68,12 @@ interface Lasting {
 export type Fault = { readonly at: number } & (
   | {
       readonly kind: 'restart';
-      /** Those of the server before, a copy or snapshot of `ageMs` ago, or none. */
-      readonly data: 'kept' | 'copy' | 'none';
+      /** Those of the last server, a copy or snapshot of `ageMs` ago, or none. `old`: the server before the last comes back, as it was. */
+      readonly data: 'kept' | 'copy' | 'none' | 'old';
       readonly ageMs: number;
       readonly downMs: number;
       /** Connections are closed at once, and refused meanwhile. Otherwise nothing is heard. */
       readonly refuses: boolean;
-      /** It is the server of before, in the same life. */
-      readonly comesBack: boolean;
       readonly clockMs: number;
     }
   | { readonly kind: 'flush' | 'lose-leases' }

@@ -28,8 +28,8 @@ export class World {
   readonly heldByProxy: (() => void)[] = [];
   stalledUntil = 0;
   readonly snapshots = new Map<Fault, MemoryData>();
-  /** Of each life. */
-  readonly servers = ['s0'];
+  /** As they were when they went down. */
+  readonly oldServers: { readonly id: string; readonly data: MemoryData }[] = [];
   readonly noise: FaultOf<'noise'>[] = [];
   readonly hintNoise: FaultOf<'hints'>[] = [];
 
@@ -63,6 +63,25 @@ export class World {
     this.rules.begin();
     await this.timeline.play(endMs, () => this.rules.violation !== undefined);
     this.rules.end();
+  }
+
+  /** Whether the server is up, in this life. */
+  serves(life: number): boolean {
+    return this.isUp && this.life === life;
+  }
+
+  /** Resolves at that time. */
+  until(t: number): Promise<void> {
+    return new Promise((resolve) => this.timeline.at(t, resolve));
+  }
+
+  sleep(ms: number): Promise<void> {
+    return this.until(this.t + ms);
+  }
+
+  /** A proxy keeps what has been sent, and the next server gets it. */
+  nextServer(): Promise<void> {
+    return new Promise((resolve) => this.heldByProxy.push(resolve));
   }
 
   after(ms: number, happen: () => unknown): void {
