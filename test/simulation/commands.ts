@@ -33,6 +33,7 @@ export function commandOf(kind: CommandKind, id: string, storeNow: () => number)
       if (pausedAt !== undefined) return 'paused';
       return holder === undefined ? 'no-leader' : undefined;
     },
-    change: (record) => (isWritten || isOpen(record) ? undefined : { ...record, command: { id, action: kind, until } }),
+    change: (record, until) =>
+      isWritten || isOpen(record) ? undefined : { ...record, command: { id, action: kind, until } },
   };
 }
