@@ -63,8 +63,8 @@ describe('A password that changes while the application runs', () => {
   it.each([
     ['Redis', 'no', 2],
     ['Redis', 'a', 3],
-    ['PostgreSQL', 'no', 3],
-    ['PostgreSQL', 'a', 4],
+    ['PostgreSQL', 'no', 2],
+    ['PostgreSQL', 'a', 3],
   ] as const)('costs no lead on %s, with %s heartbeat thread', async (store, hasThread, connections) => {
     await using server = await (store === 'Redis' ? rotatingRedis() : rotatingPostgres(folder));
     await server.setPassword('first');
