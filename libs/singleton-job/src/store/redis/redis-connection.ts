@@ -14,6 +14,8 @@ export interface ConnectionSettings {
 }
 
 interface ConnectionObserver {
+  /** Rejects if the server is of no use. Then the connection is opened anew. Not called again after it has passed. */
+  readonly check?: () => Promise<void>;
   /** There is a connection. In a cluster also when a node that was lost is connected again, or another one in its place. */
   readonly onReady: () => void;
   /** The connection ended, or an attempt failed. */
@@ -46,7 +48,10 @@ export class RedisConnection<C extends RedisClient = RedisClient> {
   ) {
     this.firstAttempt = new Promise((resolve) => (this.#endFirstAttempt = resolve));
     const events: EventEmitter = client;
-    events.on('error', this.#failed).on('ready', this.#becomeReady).on('end', this.#end);
+    events
+      .on('error', this.#failed)
+      .on('ready', () => void this.#becomeReady())
+      .on('end', this.#end);
     events.on('node error', this.#failed).on('+node', this.#adoptNode);
     if (!isCluster(client)) this.#adopt(client);
   }
@@ -64,12 +69,6 @@ export class RedisConnection<C extends RedisClient = RedisClient> {
   answered(): void {
     this.#failures = 0;
     this.#error = undefined;
-  }
-
-  /** Ends this connection, which is of no use, and connects again. */
-  drop(reason: unknown): void {
-    this.#error = reason;
-    this.client.disconnect();
   }
 
   /** What is under way rejects. */
@@ -119,7 +118,7 @@ export class RedisConnection<C extends RedisClient = RedisClient> {
   readonly #adoptNode = (node: Redis): void => {
     this.#adopt(node);
     node.on('ready', () => {
-      if (this.#hasLostNode && this.state === 'ready') this.#becomeReady();
+      if (this.#hasLostNode && this.state === 'ready') void this.#becomeReady();
       node.once('end', () => (this.#hasLostNode = true));
     });
     // its password may have changed
@@ -132,20 +131,29 @@ export class RedisConnection<C extends RedisClient = RedisClient> {
     if (!says(error, CONNECTION_LOST)) this.#error = error;
   };
 
-  readonly #becomeReady = (): void => {
-    const { client } = this;
+  readonly #becomeReady = async (): Promise<void> => {
+    const { client, observer } = this;
     if (this.state === 'closed') return;
     // for example a wrong database number: ioredis would go on with another database
     if (!isCluster(client) && codeOf(this.#error) === 'STORE_MISCONFIGURED') {
       client.disconnect();
       return;
     }
+    try {
+      if (!this.#hasWorked) await observer.check?.();
+    } catch (error: unknown) {
+      this.#error = error;
+      client.disconnect();
+      return;
+    }
+    // it was closed or lost meanwhile
+    if ((this.state as string) === 'closed' || client.status !== 'ready') return;
     this.state = 'ready';
     this.#hasWorked = true;
     this.#error = undefined;
     this.#hasLostNode = false;
     this.#endFirstAttempt();
-    this.observer.onReady();
+    observer.onReady();
   };
 
   readonly #end = (): void => {

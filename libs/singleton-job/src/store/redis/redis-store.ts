@@ -68,7 +68,7 @@ export class RedisStore implements Store {
       readOptions: async () => optionsToConnect((await readConnection?.()) ?? connection, this.shortestLifeMs),
       random,
     };
-    const observer = { onReady: (): void => void this.#connected(), onLost: this.#lost };
+    const observer = { check: this.#check, onReady: this.#connected, onLost: this.#lost };
     this.#requests = new RedisConnection(newClient(connection), this.#settings, observer);
   }
 
@@ -169,17 +169,16 @@ export class RedisStore implements Store {
     this.#listeners.each((listener) => listener.disconnected?.(error));
   };
 
-  async #connected(): Promise<void> {
+  readonly #check = async (): Promise<void> => {
+    const warning = await checkServer(this.#requests.client);
+    if (warning !== undefined) this.#warn(warning);
+  };
+
+  readonly #connected = (): void => {
     // only now: the nodes of a cluster must be known
     if (this.options.subscribes !== false) this.#unsubscribe ??= this.#subscribe();
     this.#listeners.each((listener) => listener.connected?.());
-    try {
-      const warning = await checkServer(this.#requests.client);
-      if (warning !== undefined) this.#warn(warning);
-    } catch (error: unknown) {
-      this.#requests.drop(error);
-    }
-  }
+  };
 
   #subscribe(): (() => void) | undefined {
     const { client } = this.#requests;
