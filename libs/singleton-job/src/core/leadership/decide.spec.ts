@@ -55,6 +55,7 @@ describe('the grace period', () => {
   const ofNow = record({ incarnation: 'now' });
   const released = record({ incarnation: 'old' });
   const rewritten = record({ incarnation: 'now' }, SIGHT.metTime);
+  const steered = record({ incarnation: 'now', steeredIn: 'now' }, SIGHT.metTime);
 
   it.each<[string, number, SeenRecord, object]>([
     ['ends for a new process one life after the incarnation began', bySince, older, {}],
@@ -75,6 +76,7 @@ describe('the grace period', () => {
     ['counts from the own clock: a server of before may come back', byOwnClock, older, { storeNow: 99_000 }],
     ['is not for a record that was written since this one was met', -Infinity, rewritten, {}],
     ['is for a record that was written before', byOwnClock, ofNow, {}],
+    ['is for a record that was only paused or commanded since', byOwnClock, steered, {}],
     ['is for an absent record, also in a first start', byOwnClock, ABSENT, FIRST],
   ])('after another incarnation %s', (_rule, end, seen, but) => {
     expect(decide.graceEnd(seen, { ...SIGHT, ...KNEW_ANOTHER, ...but }, { ...times, ...but })).toBe(end);

@@ -400,8 +400,9 @@ export class Election {
     const { view, clock } = parts;
     if (!this.#wants(record)) {
       this.#takeAt = undefined;
-      if (candidate.isIdle && decide.mustRelease(record, this.#self, view) && this.#mayWrite)
-        this.#writeRelease(record.value ?? {}, false);
+      const mustRelease = candidate.isIdle && decide.mustRelease(record, this.#self, view);
+      // in data of before that came back it hides a later leader, who writes the record again
+      if (mustRelease && this.#isAt(this.graceEnd()) && this.#mayWrite) this.#writeRelease(record.value ?? {}, false);
       return;
     }
     const lease = parts.leaseFor(candidate.lifeMs);
@@ -455,7 +456,7 @@ export class Election {
     const incarnation = view.incarnation.id;
     const takeover = this.#takeover(record);
     this.#write(
-      { ...before, ...own, holder, fencingToken, incarnation },
+      { ...before, steeredIn: undefined, ...own, holder, fencingToken, incarnation },
       {
         isPublished: true,
         applied: () => {
@@ -654,7 +655,7 @@ export class Election {
       const changed = record.isUnreadable || isOver ? undefined : edit.change(value);
       if (changed !== undefined && this.#mayWrite) {
         const incarnation = this.parts.view.incarnation.id;
-        const steered = decide.isOfNow(changed, this.parts.view) ? changed : { ...changed, steeredIn: incarnation };
+        const steered = decide.isNewest(record, this.parts.view) ? changed : { ...changed, steeredIn: incarnation };
         this.#write(steered, { isPublished: true, until: edit.until, unknown: (on) => edit.wasUnknown?.(on) });
         return true;
       }

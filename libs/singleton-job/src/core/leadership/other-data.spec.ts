@@ -157,6 +157,21 @@ describe('a stray', () => {
     expect(world.record()?.holder).toBeUndefined();
   });
 
+  it('in data of before that come back is released when no later leader can be alive', async () => {
+    const [a, b] = await world.leaderAndFollower();
+    const before = world.server.snapshot();
+    world.server.loseLeases();
+    await world.clock.advance(20_000);
+    a.job.election.stepDown('rebalance', 60_000);
+    await world.clock.advance(10);
+    b.store.isCut = true;
+    world.server.loseData(before);
+    await world.clock.advance(8_000);
+    expect([b.job.term.isValid(), world.record()?.holder]).toEqual([true, 'a.1@10000#1']);
+    await world.clock.advance(10_000);
+    expect([b.job.term.isValid(), world.record()?.holder]).toEqual([false, undefined]);
+  });
+
   it('is released when its run has ended', async () => {
     const [a] = await world.leaderAndFollower();
     const before = world.server.snapshot();

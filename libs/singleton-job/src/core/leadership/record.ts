@@ -46,7 +46,7 @@ export interface JobRecord {
   readonly run?: RunRecord;
   readonly pausedAt?: number;
   readonly command?: Command;
-  /** The incarnation in which a pause or a command was written, while the holder has not written in it. */
+  /** The incarnation in which a pause or a command was written, while it is not certain that the holder has written in it. */
   readonly steeredIn?: string | undefined;
 }
 
