@@ -501,7 +501,8 @@ export class Rules {
       return this.#excuse('after a loss of all data, a new process before any old one');
     const isUnseen = this.#isHiddenFrom(process) || this.#isHiddenFrom(newer.process);
     const isLeft = beganAt < this.#hiddenLossAt && this.#t < this.#hiddenLossAt + term.lease.lifeMs;
-    return isUnseen && isLeft && this.#excuse('hidden restart, until the next connection');
+    if (isUnseen && isLeft) return this.#excuse('hidden restart, until the next connection');
+    return isLeft && this.#isOlderUnseen(name, 'two leaders');
   }
 
   #mayStartAgain(process: SimulatedProcess, name: string, occurrence: number, wasEarlier: boolean): boolean {
