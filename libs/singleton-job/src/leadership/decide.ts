@@ -34,9 +34,13 @@ export function isOfNow(value: JobRecord | undefined, { incarnation }: Pick<Sigh
   return value?.incarnation === incarnation.id;
 }
 
-/** Whether nothing that its holder wrote later can be missing. A server of before that comes back may lack what was written elsewhere since. */
-function isNewest({ value, revision }: SeenRecord, sight: Sight): boolean {
-  return isOfNow(value, sight) && (!sight.knewAnother || revision >= sight.metTime);
+/**
+ * Whether nothing that its holder wrote later can be missing. A server of before that comes back may lack what was written elsewhere since, and
+ * the revision of its record may be that of a pause or a command.
+ */
+export function isNewest({ value, revision }: SeenRecord, sight: Sight): boolean {
+  if (!isOfNow(value, sight)) return false;
+  return !sight.knewAnother || (revision >= sight.metTime && value?.steeredIn !== sight.incarnation.id);
 }
 
 /** It names a lease of this replica, which has no such term: after a lost answer, a late request or an old snapshot. */

@@ -449,8 +449,9 @@ export class Election {
     const { view, clock } = parts;
     if (!this.#wants(record)) {
       this.#takeAt = undefined;
-      if (candidate.isIdle && decide.mustRelease(record, this.#self, view) && this.#mayWrite)
-        this.#writeRelease(record.value ?? {}, false);
+      const mustRelease = candidate.isIdle && decide.mustRelease(record, this.#self, view);
+      // in data of before that came back it hides a later leader, who writes the record again
+      if (mustRelease && this.#isAt(this.graceEnd()) && this.#mayWrite) this.#writeRelease(record.value ?? {}, false);
       return;
     }
     const lease = parts.leaseFor(candidate.lifeMs);
@@ -514,7 +515,7 @@ export class Election {
     const incarnation = view.incarnation.id;
     const takeover = this.#takeover(record);
     this.#write(
-      { ...before, ...own, holder, fencingToken, incarnation },
+      { ...before, steeredIn: undefined, ...own, holder, fencingToken, incarnation },
       {
         isPublished: true,
         applied: () => {
@@ -718,7 +719,7 @@ export class Election {
       const until = Math.floor(view.storeNow() + open.giveUpAt - clock.now());
       const changed = this.#mayWrite ? edit.change(value, until) : undefined;
       if (changed !== undefined) {
-        const steered = decide.isOfNow(changed, view) ? changed : { ...changed, steeredIn: view.incarnation.id };
+        const steered = decide.isNewest(record, view) ? changed : { ...changed, steeredIn: view.incarnation.id };
         this.#write(steered, { isPublished: true, until, unknown: (on) => edit.wasUnknown?.(on) });
         return true;
       }

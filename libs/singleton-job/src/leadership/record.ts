@@ -50,7 +50,7 @@ export interface JobRecord {
   /** When a leader gave it last to another replica, to even out how many each leads. */
   readonly moved?: { readonly at: number; readonly to: string };
   readonly command?: Command;
-  /** The incarnation in which a pause or a command was written, while the holder has not written in it. */
+  /** The incarnation in which a pause or a command was written, while it is not certain that the holder has written in it. */
   readonly steeredIn?: string | undefined;
 }
 
