@@ -451,10 +451,10 @@ export class Rules {
 
   /** The story is over. */
   end(): void {
-    for (const { id, kind, outcome } of this.#calls) {
+    for (const { id, kind, at, outcome } of this.#calls) {
       if (kind !== 'trigger' || outcome === undefined) continue;
       const times = this.#triggered.get(id) ?? 0;
-      if (outcome === 'started' && times === 0 && this.#mayBeLost(id)) continue;
+      if (outcome === 'started' && times === 0 && this.#mayBeLost(id, at)) continue;
       const isTrue = outcome === 'started' ? times === 1 : outcome === 'unknown' || times === 0;
       if (!isTrue) this.#violate('T2', `${id}: ${outcome}, but ran ${times} times`);
     }
@@ -501,7 +501,8 @@ export class Rules {
       return this.#excuse('after a loss of all data, a new process before any old one');
     const isUnseen = this.#isHiddenFrom(process) || this.#isHiddenFrom(newer.process);
     const isLeft = beganAt < this.#hiddenLossAt && this.#t < this.#hiddenLossAt + term.lease.lifeMs;
-    return isUnseen && isLeft && this.#excuse('hidden restart, until the next connection');
+    if (isUnseen && isLeft) return this.#excuse('hidden restart, until the next connection');
+    return isLeft && this.#isOlderUnseen(name, 'two leaders');
   }
 
   #mayStartAgain(process: SimulatedProcess, name: string, occurrence: number, wasEarlier: boolean): boolean {
@@ -533,7 +534,8 @@ export class Rules {
     return this.#aheadAt > since && this.#excuse('interval, after the clock was set ahead');
   }
 
-  #mayBeLost(trigger: string): boolean {
+  #mayBeLost(trigger: string, at: number): boolean {
+    if (this.#hiddenLossAt > at) return this.#excuse('a trigger that was lost in a hidden restart');
     return this.#lostTriggers.has(trigger) && this.#excuse('a claimed trigger whose term ended first');
   }
 
