@@ -100,6 +100,17 @@ describe('a leader', () => {
   });
 });
 
+describe('the time of the store', () => {
+  it('is at most what the clock shows that has gone further: the host may have been suspended', async () => {
+    const [a] = await world.leaderAndFollower();
+    world.clock.stepWall(6_000);
+    const { term } = a.job;
+    expect(term.storeNowAtMost() - term.storeNow()).toBe(6_000);
+    world.clock.stepWall(-60_000);
+    expect(term.storeNowAtMost()).toBe(term.storeNow());
+  });
+});
+
 describe('a caller', () => {
   it('pauses a job: its leader releases it, and no replica takes it until it is resumed', async () => {
     const [a, b] = await world.leaderAndFollower();

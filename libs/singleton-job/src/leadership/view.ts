@@ -18,7 +18,7 @@ export class View {
   #replicas: number | undefined;
   #time = 0;
   #seenAt = 0;
-  #sentAt = 0;
+  #sent: Instant = { now: 0, wall: 0 };
 
   constructor(private readonly clock: Clock) {}
 
@@ -43,9 +43,13 @@ export class View {
     return Math.floor(this.#time + this.clock.now() - this.#seenAt);
   }
 
-  /** The same at most: the answer may have taken all of its time on its way back. */
+  /**
+   * The same at most: the answer may have taken all of its time on its way back, and the monotonic clock stood still while the host was
+   * suspended.
+   */
   storeNowAtMost(): number {
-    return Math.ceil(this.#time + this.clock.now() - this.#sentAt);
+    const { now, wall } = this.#sent;
+    return Math.ceil(this.#time + Math.max(this.clock.now() - now, this.clock.wallNow() - wall));
   }
 
   /** The time of the store in its last answer. */
@@ -71,7 +75,7 @@ export class View {
 
   /** Answers whether the leases of the project are others than before. */
   learn({ time, incarnation, leases }: SyncResult, sent: Instant): boolean {
-    this.#sentAt = sent.now;
+    this.#sent = sent;
     this.#isUnnoted = incarnation.id === '';
     if (!this.#isUnnoted && this.#incarnation?.id !== incarnation.id) {
       this.knewAnother = this.#incarnation !== undefined;
