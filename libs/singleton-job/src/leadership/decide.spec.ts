@@ -213,8 +213,8 @@ describe('a term', () => {
     ]);
   });
 
-  it('goes on when the incarnation of before comes back', () => {
-    expect(step(record(ours), 'now')).toBe('reclaimed');
+  it('goes on when the incarnation of before comes back, also with older data', () => {
+    expect([step(record(ours), 'now'), step(ABSENT, 'now')]).toEqual(['reclaimed', 'reclaim']);
   });
 });
 

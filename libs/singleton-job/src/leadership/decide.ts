@@ -175,10 +175,8 @@ export function termStep(
 ): TermStep {
   const { value } = record;
   const isOurs = value?.holder === term.holder && isOfNow(value, sight);
-  if (term.incarnation === sight.incarnation.id) {
-    if (!isOurs) return 'lost';
-    if (term.reclaimBy === undefined) return 'serve';
-  }
+  // after another incarnation, that of before may come back with older data
+  if (term.incarnation === sight.incarnation.id && term.reclaimBy === undefined) return isOurs ? 'serve' : 'lost';
   if (!mayReclaim) return 'expired';
   if (isOurs) return 'reclaimed';
   const isTaken = isHeld(record, { replicaId, holder: term.holder }, sight);
