@@ -425,6 +425,7 @@ export class Election {
       return;
     }
     // first: nothing may delay the end of a term
+    if (term !== undefined) this.#carryOut(term, this.record.value ?? {});
     if (term !== undefined && !this.#isNamed(term, this.record)) return;
     if (this.#lookAtEdits(this.record)) return;
     if (this.term !== undefined) this.#lookAtTerm(this.term, this.record);
@@ -632,24 +633,34 @@ export class Election {
     });
   }
 
-  /** A command is answered first. When the record shows the answer, it is carried out. */
-  #obey(term: Term, { command, run }: JobRecord): void {
+  /**
+   * Carries out a command whose answer the record shows: before anything else is written, so that no reclaim and no command of a caller here
+   * hides the answer.
+   */
+  #carryOut(term: Term, { holder, command, run }: JobRecord): void {
     const { order } = term;
-    if (order !== undefined) {
-      const isThere = command?.id === order.id;
-      // the next command may be there already
-      const isShown = isThere
+    if (order === undefined || holder !== term.holder) return;
+    // the next command may be there already
+    const isShown =
+      command?.id === order.id
         ? command.outcome !== undefined
         : order.fields !== undefined && shows({ ...(run && { run }) }, order.fields);
-      if (isThere && !isShown && this.parts.view.storeTime < order.until) return;
+    if (!isShown) return;
+    term.order = undefined;
+    // once, also if an old snapshot shows it again
+    term.ignoredCommand = order.id;
+    if (order.fields !== undefined) term.own = { ...term.own, ...order.fields };
+    order.act?.();
+  }
+
+  /** A command is answered first. An answer that the record does not show is given up, when it cannot arrive any more. */
+  #obey(term: Term, { command }: JobRecord): void {
+    const { order } = term;
+    if (order !== undefined) {
+      if (command?.id === order.id && this.parts.view.storeTime < order.until) return;
       term.order = undefined;
-      // once, also if an old snapshot shows it again
       term.ignoredCommand = order.id;
-      if (!isShown) order.cancel?.();
-      else {
-        if (order.fields !== undefined) term.own = { ...term.own, ...order.fields };
-        order.act?.();
-      }
+      order.cancel?.();
     }
     if (!decide.isToBeObeyed(command, term.ignoredCommand, this.parts.view.storeNow())) return;
     const { id, action, until } = command;

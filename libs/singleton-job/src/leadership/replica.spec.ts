@@ -158,6 +158,28 @@ describe('a caller', () => {
     expect(world.record()).toMatchObject({ run: { by: 'c1' }, command: { outcome: 'started' } });
   });
 
+  it('triggers a run, although the next command of this replica is written before, and the store restarts', async () => {
+    const a = await world.leader();
+    void a.job.term.save({ run: { startedAt: 0, by: 'a' } });
+    await world.clock.advance(0);
+    let writes = 0;
+    a.store.onWrite = async (carryOut) => {
+      writes += 1;
+      const revisions = await carryOut();
+      if (writes !== 3) return revisions;
+      world.server.restart(world.server.snapshot());
+      throw new Error('lost');
+    };
+    const answer = a.job.command('c1', 'trigger');
+    const next = { id: 'c2', action: 'step-down', until: 0 } as const;
+    void a.job.election.edit({
+      resultOf: ({ command }) => command?.id === 'c2' || undefined,
+      change: (record) => (record.command?.outcome === undefined ? undefined : { ...record, command: next }),
+    });
+    await world.clock.advance(5_000);
+    expect([await answer, world.story]).toEqual(['started', ['10 a ran c1']]);
+  });
+
   it('triggers a run once, although the data of before its answer come back', async () => {
     const [a, b] = await world.leaderAndFollower();
     a.store.onWrite = (carryOut) => {
