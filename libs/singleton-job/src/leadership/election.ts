@@ -155,6 +155,7 @@ export class Election {
   #writtenAt = -Infinity;
   /** Writes in a row that the store did not carry out on the revision that is there. The next one waits longer: it may refuse them all. */
   #failures = 0;
+  /** That revision. Undefined: it is not known whether the last write was carried out. */
   #failedOn: number | undefined;
   #lastHolder: string | undefined;
   /** The newest record that was not absent. */
@@ -322,7 +323,7 @@ export class Election {
     this.#readAt = Infinity;
     if (this.#doubtUntil !== undefined && view.storeTime >= this.#doubtUntil) this.#doubtUntil = undefined;
     // another replica was faster
-    if (record.revision !== this.#failedOn) this.#failures = 0;
+    if (this.#failedOn !== undefined && record.revision !== this.#failedOn) this.#failures = 0;
     this.#take(record);
     observer.seen?.(this, record);
     this.touch();
@@ -369,7 +370,8 @@ export class Election {
     if (answer.revision === undefined) {
       this.record = undefined;
       this.#failures += 1;
-      this.#failedOn = ask.ifRevision;
+      // an unknown write may have changed the record itself
+      this.#failedOn = answer.failure === undefined ? ask.ifRevision : undefined;
     } else {
       this.#failures = 0;
       this.#take({ revision: answer.revision, value: write.value });

@@ -121,6 +121,19 @@ describe('a write', () => {
     expect(times).toEqual([0, 0, 250, 750, 1_750, 3_750, 6_750, 9_750]);
   });
 
+  it('that is carried out again and again, and never answered, waits longer and longer', async () => {
+    const [a, b] = await world.leaderAndFollower();
+    const times: number[] = [];
+    b.store.onWrite = async (carryOut) => {
+      times.push(world.clock.now());
+      await carryOut();
+      throw new Error('lost');
+    };
+    void a.job.election.withdraw('unregistered');
+    await world.clock.advance(2_000);
+    expect(times).toEqual([100, 100, 350, 850, 1_850]);
+  });
+
   it('of a caller that is refused again and again waits, too', async () => {
     const [, b] = await world.leaderAndFollower();
     const times: number[] = [];
