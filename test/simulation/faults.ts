@@ -1,6 +1,6 @@
-import { type CommandKind, commandOf } from './commands.js';
+import { jobRecord } from '../../libs/singleton-job/src/leadership/record.js';
 import { type SimulatedProcess, type Standstill } from './simulated-process.js';
-import { type Fault, type FaultOf } from './story.js';
+import { type CommandKind, type Fault, type FaultOf } from './story.js';
 import { type World } from './world.js';
 
 /** Clients need so long at most until they are connected again. */
@@ -26,13 +26,13 @@ const HAPPEN: { readonly [Kind in Fault['kind']]: Happen<Kind> } = {
     server.loseLeases();
   },
   'lose-record': ({ server, rules }, { name }) => {
-    server.loseRecord(name);
-    rules.recordLost(name);
+    server.loseRecord(jobRecord(name));
+    rules.recordLost(jobRecord(name));
   },
   spoil: (world, { at, ms, name }) => {
-    world.server.spoil(name);
+    world.server.spoil(jobRecord(name));
     world.after(ms, () => {
-      world.server.repair(name);
+      world.server.repair(jobRecord(name));
     });
     world.faultUntil(at + ms);
   },
@@ -53,9 +53,9 @@ const HAPPEN: { readonly [Kind in Fault['kind']]: Happen<Kind> } = {
   hints: (world, fault) => {
     world.hintNoise.push(fault);
   },
-  cut: (world, { at, ms, isThreadCut, isLoud }, { link, thread }) => {
+  cut: (world, { at, ms, isThreadCut, isLoud }, { link, threadLink }) => {
     link.cut(ms);
-    if (isThreadCut) thread?.cut(ms);
+    if (isThreadCut) threadLink?.cut(ms);
     if (isLoud) link.break('reset');
     world.after(ms, () => {
       link.break('reset');
@@ -93,11 +93,10 @@ const HAPPEN: { readonly [Kind in Fault['kind']]: Happen<Kind> } = {
     world.back({ place, backMs: 0 });
   },
   remove: (world, { name, backMs }, one) => {
-    const job = one.jobs.get(name);
-    act(one, () => job?.election?.withdraw('unregistered'));
+    act(one, () => one.app.remove(name));
     world.after(backMs, () => {
       act(one, () => {
-        if (job !== undefined) world.compete(one, job);
+        one.app.add(name);
       });
     });
   },
@@ -109,15 +108,13 @@ const HAPPEN: { readonly [Kind in Fault['kind']]: Happen<Kind> } = {
   'step-down': call,
   'give-back': (world, { at, name }, one) => {
     act(one, () => {
-      one.replica.find(name)?.stepDown('rebalance');
+      one.app.giveBack(name);
     });
     world.faultUntil(at + STAND_BACK_MS);
   },
   lock: (world, fault, one) => {
     const acquired = fault.isLast ? world.rules.lastLock() : (): void => {};
-    act(one, () => {
-      one.lock.use(one.replica, one.clock(one.deliver), { ...fault, acquired });
-    });
+    act(one, () => one.app.lock(fault, acquired));
   },
 };
 
@@ -157,15 +154,12 @@ function stand(how: Standstill) {
 }
 
 function call(world: World, { kind, name }: FaultOf<CommandKind>, one: SimulatedProcess): void {
-  const { replica, jobs } = one;
   if (kind === 'step-down') world.faultUntil(world.t + STAND_BACK_MS);
   act(one, async () => {
-    const job = jobs.get(name);
-    if (job === undefined || replica.view.isEmpty) return;
-    const asked = world.rules.asked(kind, name);
-    const command = commandOf(kind, asked.id, () => replica.view.storeNow());
-    asked.outcome = (await replica.electionFor(job).edit(command)) ?? 'unknown';
-    world.say(one.id, asked.id, asked.outcome);
+    if (!one.app.knows(name)) return;
+    const asked = world.rules.asked(one.app.nextCommand(), kind, jobRecord(name));
+    asked.outcome = await one.app.command(kind, name);
+    world.say(one.id, asked.id, kind, asked.outcome);
   });
 }
 

@@ -70,7 +70,8 @@ export async function inWords(story: Story): Promise<string> {
     JSON.stringify(setting),
     ...[...jobs, ...places].map((one) => JSON.stringify(one)),
   ].slice(0, MOST_LINES / 3);
-  // most heartbeats change nothing
-  const lines = log.filter((line) => !line.endsWith(' sync'));
+  // most heartbeats change nothing, and what is found at the end is not about the last runs
+  const isAtEnd = ['L5', 'P1', 'T2'].includes(rules.violation?.rule ?? '');
+  const lines = log.filter((line) => !line.endsWith(' sync') && !(isAtEnd && / RUNS | run"/.test(line)));
   return [...head, ...lines.slice(head.length - MOST_LINES)].map((line) => line.slice(0, 220)).join('\n');
 }

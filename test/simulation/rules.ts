@@ -1,13 +1,12 @@
 import { trustedMs } from '../../libs/singleton-job/src/leadership/lease.js';
-import { type JobRecord } from '../../libs/singleton-job/src/leadership/record.js';
-import { type ReplicaObserver } from '../../libs/singleton-job/src/leadership/replica.js';
+import { type RunInfo } from '../../libs/singleton-job/src/base/events/run-info.js';
+import { jobOf, type JobRecord, jobRecord } from '../../libs/singleton-job/src/leadership/record.js';
 import { type Term } from '../../libs/singleton-job/src/leadership/term.js';
 import { type MemoryData } from '../../libs/singleton-job/src/store/memory.js';
 import { type CasRequest } from '../../libs/singleton-job/src/store/store.js';
-import { type CommandKind } from './commands.js';
-import { type Cause, type Job, type JobObserver, type Run } from './job.js';
+import { type ApplicationParts } from './application.js';
 import { type SimulatedProcess } from './simulated-process.js';
-import { type FaultOf } from './story.js';
+import { type CommandKind, type FaultOf } from './story.js';
 import { type World } from './world.js';
 
 /** The rules, by their codes. */
@@ -46,8 +45,11 @@ interface Led {
   readonly term: Term;
   readonly process: SimulatedProcess;
   readonly watched: Watched;
-  readonly job: Job | undefined;
+  /** Undefined: a lock. */
+  readonly job: string | undefined;
   readonly beganAt: number;
+  /** When its last run started. */
+  startedAt?: number;
   /** A newer term that it was allowed to overlap with. */
   excusedBeside?: Term;
 }
@@ -105,7 +107,6 @@ export class Rules {
     string,
     { readonly led: Led | undefined; readonly id: string; readonly aheadMs: number }
   >();
-  readonly #startOf = new WeakMap<Run, number>();
   readonly #lastStart = new Map<string, number>();
   readonly #lastEnd = new Map<string, number>();
   readonly #lastLed = new Map<string, number>();
@@ -154,10 +155,13 @@ export class Rules {
 
   // ---- Terms
 
-  observerOf(process: SimulatedProcess): ReplicaObserver {
+  observerOf(process: SimulatedProcess): ApplicationParts['observer'] {
     const watched = new Watched();
     const { link } = process;
     this.#watched.set(process, watched);
+    const ended = (info: RunInfo): void => {
+      this.#runEnded(process, info);
+    };
     return {
       synced: (_sync, _result, isNew) => {
         if (isNew) {
@@ -170,8 +174,14 @@ export class Rules {
       },
       seen: ({ name }) => watched.seenAt.set(name, link.readAt),
       gained: (term) => {
-        this.#began({ term, process, watched, job: process.jobs.get(term.name), beganAt: this.#t });
+        this.#began({ term, process, watched, job: jobOf(term.name), beganAt: this.#t });
       },
+      runStarted: (info) => {
+        this.#runStarted(process, info);
+      },
+      runSucceeded: ended,
+      runFailed: ended,
+      runCancelled: ended,
     };
   }
 
@@ -190,13 +200,14 @@ export class Rules {
     return this.#led.get(name) ?? [];
   }
 
-  #ended({ term, process, watched, beganAt, job }: Led): void {
+  #ended(led: Led): void {
+    const { term, process, watched, beganAt } = led;
     const { name, end, reclaimBy, order, holder } = term;
     if (process.isOver) return;
     this.world.say(process.id, 'ENDS', name, holder, end);
     if (order?.outcome === 'started') this.#lostTriggers.add(order.id);
     // a process that ends may leave a run behind, whose lease is not given back
-    if (end !== 'abandoned' || job?.isIdle !== false) this.#forget(name, (led) => led.term !== term);
+    if (end !== 'abandoned' || !isBusy(led)) this.#forget(name, (other) => other !== led);
     const election = process.replica.find(name);
     if (end === 'abandoned' || election === undefined) return;
     const value = election.record?.value;
@@ -239,9 +250,9 @@ export class Rules {
     this.world.say(process.id, 'is over');
     for (const [name, all] of this.#led) {
       for (const led of all) {
-        const { term, job } = led;
+        const { term } = led;
         if (led.process !== process) continue;
-        if (job?.run?.term === term && this.#isValid(led)) this.#lastEnd.set(name, this.#t);
+        if (isBusy(led) && this.#isValid(led)) this.#lastEnd.set(name, this.#t);
         if (term.order?.outcome === 'started') this.#lostTriggers.add(term.order.id);
       }
       this.#forget(name, (led) => led.process !== process);
@@ -250,8 +261,9 @@ export class Rules {
   }
 
   /** As the process would find if it looked at its clocks now, and at what its heartbeat thread has reported. */
-  #isValid({ process, term, job }: Led): boolean {
-    const isLeftBehind = term.end === 'abandoned' && job?.isIdle === false;
+  #isValid(led: Led): boolean {
+    const { process, term } = led;
+    const isLeftBehind = term.end === 'abandoned' && isBusy(led);
     if (process.isOver || (term.end !== undefined && !isLeftBehind)) return false;
     let { now, wall } = term.deadline;
     const ms = trustedMs(term.lease.lifeMs);
@@ -275,45 +287,48 @@ export class Rules {
 
   // ---- Runs
 
-  jobObserverOf(process: SimulatedProcess): JobObserver {
-    return {
-      runStarted: (job, run, cause) => {
-        this.#runStarted(process, job, run, cause);
-      },
-      runEnded: ({ name, plan }, run) => {
-        const led = this.#terms(name).find((one) => one.term === run.term);
-        const isLed = led !== undefined && this.#isValid(led);
-        const stoodStill = process.resumedAt >= (this.#startOf.get(run) ?? 0);
-        // exception: a run that outlived its lease, because its process stood still or it does not end. Nobody can see its end
-        if (isLed || (!stoodStill && !plan.isStubborn)) this.#lastEnd.set(name, this.#t);
-      },
-      triggerLost: (id) => this.#lostTriggers.add(id),
-    };
+  #ledBy(process: SimulatedProcess, { job, fencingToken }: RunInfo): Led | undefined {
+    const isOf = (led: Led): boolean => led.process === process && led.term.fencingToken === fencingToken;
+    return this.#terms(jobRecord(job)).find(isOf);
   }
 
-  #runStarted(process: SimulatedProcess, { name, plan }: Job, run: Run, { occurrence, commandId }: Cause): void {
+  #runEnded(process: SimulatedProcess, info: RunInfo): void {
+    const led = this.#ledBy(process, info);
+    const isLed = led !== undefined && this.#isValid(led);
+    const isStubborn = this.world.setting.jobs.find(({ name }) => name === info.job)?.isStubborn;
+    const name = jobRecord(info.job);
+    // exception: a run that outlived its lease, because its process stood still or it does not end. Nobody can see its end
+    const stoodStill = process.resumedAt >= last(this.#lastStart, name);
+    if (isLed || (!stoodStill && !isStubborn)) this.#lastEnd.set(name, this.#t);
+  }
+
+  #runStarted(process: SimulatedProcess, info: RunInfo): void {
     const { id, aheadMs } = process;
-    const led = this.#terms(name).find(({ term }) => term === run.term);
+    const { cause, kind } = info;
+    const name = jobRecord(info.job);
+    const led = this.#ledBy(process, info);
     this.count.runs += 1;
-    this.#startOf.set(run, this.#t);
     this.#lastStart.set(name, this.#t);
     if (led === undefined || !this.#isValid(led)) this.#violate('S0', `${name}: ${id} started without a valid term`);
-    if (occurrence !== undefined) {
+    if (cause === 'trigger') {
+      const command = led?.term.ignoredCommand ?? '';
+      const times = (this.#triggered.get(command) ?? 0) + 1;
+      this.#triggered.set(command, times);
+      if (times > 1) this.#violate('T1', `${command} ran twice`);
+    } else if (kind === 'cron') {
+      const occurrence = info.scheduledAt.getTime();
       const key = `${name}@${occurrence}`;
       this.world.say(id, 'RUNS', key);
       const first = this.#starts.get(key);
-      const isBeside = first?.led?.excusedBeside === run.term && this.#excuse('a cron occurrence, by two leaders');
+      const isBeside = first?.led?.excusedBeside === led?.term && this.#excuse('a cron occurrence, by two leaders');
       const wasEarlier = first !== undefined && first.aheadMs > aheadMs;
       if (first !== undefined && !isBeside && !this.#mayStartAgain(process, name, occurrence, wasEarlier))
         this.#violate('S3', `${key} started twice, by ${first.id} and ${id}`);
       this.#starts.set(key, { led, id, aheadMs });
-    } else if (commandId !== undefined) {
-      const times = (this.#triggered.get(commandId) ?? 0) + 1;
-      this.#triggered.set(commandId, times);
-      if (times > 1) this.#violate('T1', `${commandId} ran twice`);
-    } else if (plan.kind === 'interval') {
+    } else if (kind === 'interval') {
+      const { periodMs = 0 } = this.world.setting.jobs.find((one) => one.name === info.job) ?? {};
       const gapMs = this.#t - last(this.#lastEnd, name);
-      const isEarly = gapMs < plan.periodMs * 0.985 - 40 - this.world.setting.delayMs[1];
+      const isEarly = gapMs < periodMs * 0.985 - 40 - this.world.setting.delayMs[1];
       if (isEarly && !this.#mayRunEarly(name))
         this.#violate('S4', `${name}: ${gapMs.toFixed(0)} ms after the last run`);
     }
@@ -391,13 +406,14 @@ export class Rules {
 
   #sample(): void {
     for (const name of this.#led.keys()) this.#checkOverlap(name);
-    for (const { name, kind, periodMs, longRunMs } of this.world.setting.jobs) {
+    for (const { name: job, kind, periodMs, longRunMs } of this.world.setting.jobs) {
+      const name = jobRecord(job);
       const led = this.#terms(name).find((one) => this.#isValid(one));
       const isPaused = this.world.server.look(name)?.pausedAt !== undefined;
       if (!isPaused) this.#pausedSince.delete(name);
       else if (!this.#pausedSince.has(name)) this.#pausedSince.set(name, this.#t);
       // a run of before is waited for where its lease goes on
-      const isRunning = this.world.processes.some(({ isOver, jobs }) => !isOver && jobs.get(name)?.isIdle === false);
+      const isRunning = this.world.processes.some(({ isOver, app }) => !isOver && !app.isIdle(job));
       const mayBeFree = isPaused || isRunning || this.world.server.isUnreadable(name);
       if (led !== undefined || mayBeFree || !this.#isWanted(name) || this.#isHeldUnseen(name))
         this.#lastLed.set(name, this.#t);
@@ -409,8 +425,8 @@ export class Rules {
       if (pausedMs > 11_000 + this.#heartbeatMs + longRunMs) this.#violate('L3', `${name} is led though paused`);
       const lastRun = Math.max(led.beganAt, last(this.#lastStart, name), last(this.#lastEnd, name));
       // a cron occurrence may be claimed already, by a clock that is ahead
-      const isDue = kind !== 'cron' && led.job?.isIdle === true && !isPaused && led.term.end === undefined;
-      if (isDue && this.#calmMs(lastRun) > 1.1 * periodMs + 1_500) this.#violate('L6', `${name} does not run`);
+      const isDue = kind !== 'cron' && !isBusy(led) && !isPaused && led.term.end === undefined;
+      if (isDue && this.#calmMs(lastRun) > 2.2 * periodMs + 1_500) this.#violate('L6', `${name} does not run`);
     }
   }
 
@@ -424,9 +440,9 @@ export class Rules {
     );
   }
 
-  killedInStop({ id, jobs }: SimulatedProcess, since: number): void {
-    const isBusy = [...jobs.values()].some(
-      ({ isIdle, name }) => !isIdle || this.#t - last(this.#lastEnd, name) < 1_000,
+  killedInStop({ id, app }: SimulatedProcess, since: number): void {
+    const isBusy = this.world.setting.jobs.some(
+      ({ name }) => app.isBusy(name) || this.#t - last(this.#lastEnd, jobRecord(name)) < 1_000,
     );
     if (this.#lastFault <= since + 1 && !isBusy) this.#violate('L4', `${id} could not stop`);
   }
@@ -441,9 +457,8 @@ export class Rules {
 
   // ---- What callers wanted
 
-  asked(kind: CommandKind, name: string): Call {
+  asked(id: string, kind: CommandKind, name: string): Call {
     const isDisputed = this.#calls.some((call) => call.name === name && call.outcome === undefined);
-    const id = `${kind}-${this.#calls.length + 1}`;
     const call: Call = { id, kind, name, at: this.#t, isDisputed, outcome: undefined };
     this.#calls.push(call);
     return call;
@@ -455,10 +470,11 @@ export class Rules {
       if (kind !== 'trigger' || outcome === undefined) continue;
       const times = this.#triggered.get(id) ?? 0;
       if (outcome === 'started' && times === 0 && this.#mayBeLost(id, at)) continue;
-      const isTrue = outcome === 'started' ? times === 1 : outcome === 'unknown' || times === 0;
+      const isTrue = outcome === 'started' ? times === 1 : outcome === 'no-answer' || times === 0;
       if (!isTrue) this.#violate('T2', `${id}: ${outcome}, but ran ${times} times`);
     }
-    for (const { name } of this.world.setting.jobs) {
+    for (const { name: job } of this.world.setting.jobs) {
+      const name = jobRecord(job);
       const call = this.#calls.findLast((one) => one.name === name && (one.kind === 'pause' || one.kind === 'resume'));
       if (call?.outcome !== 'resumed' || call.isDisputed || this.#losses.some((loss) => loss.at > call.at)) continue;
       if (this.world.server.look(name)?.pausedAt !== undefined) this.#violate('P1', `${name} is paused after a resume`);
@@ -502,7 +518,7 @@ export class Rules {
     const isUnseen = this.#isHiddenFrom(process) || this.#isHiddenFrom(newer.process);
     const isLeft = beganAt < this.#hiddenLossAt && this.#t < this.#hiddenLossAt + term.lease.lifeMs;
     if (isUnseen && isLeft) return this.#excuse('hidden restart, until the next connection');
-    return isLeft && this.#isOlderUnseen(name, 'two leaders');
+    return this.#hiddenLossAt > 0 && this.#isOlderUnseen(name, 'two leaders');
   }
 
   #mayStartAgain(process: SimulatedProcess, name: string, occurrence: number, wasEarlier: boolean): boolean {
@@ -550,6 +566,11 @@ export class Rules {
   #wasReleasedUnseen(): boolean {
     return this.#hiddenLossAt > 0 && this.#excuse('hidden restart: held by a replica that has released it');
   }
+}
+
+/** A run of its job is in flight there. */
+function isBusy({ process, job }: Led): boolean {
+  return job !== undefined && process.app.isBusy(job);
 }
 
 function last(times: ReadonlyMap<string, number>, name: string): number {

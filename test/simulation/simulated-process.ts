@@ -1,10 +1,8 @@
 import { type Clock, type Timer } from '../../libs/singleton-job/src/base/time/clock.js';
 import { type Replica } from '../../libs/singleton-job/src/leadership/replica.js';
-import { type Job } from './job.js';
+import { type Application, type Thread } from './application.js';
 import { type Link } from './link.js';
-import { type Lock } from './lock.js';
 import { type PlacePlan } from './story.js';
-import { type HeartbeatThread } from './heartbeat-thread.js';
 import { type Chance, type Timeline } from './timeline.js';
 
 /** True time when a story begins. */
@@ -24,11 +22,10 @@ export class SimulatedProcess {
   /** Nothing runs in it any more: it is dead, or its heartbeat thread alone says goodbye. */
   isOver = false;
   isStopping = false;
-  replica!: Replica;
+  app!: Application;
   link!: Link;
-  thread: HeartbeatThread | undefined;
-  readonly jobs = new Map<string, Job>();
-  lock!: Lock;
+  thread: Thread | undefined;
+  threadLink: Link | undefined;
   readonly bornAt: number;
   #wallStep = 0;
   #suspendedMs = 0;
@@ -66,6 +63,10 @@ export class SimulatedProcess {
   stepWall(ms: number): void {
     this.#wallStep += ms;
     this.wallSteppedAt = this.timeline.t;
+  }
+
+  get replica(): Replica {
+    return this.app.replica;
   }
 
   get isWell(): boolean {
@@ -153,6 +154,6 @@ export class SimulatedProcess {
     this.state = 'dead';
     this.#waiting = [];
     void this.link.close();
-    this.thread?.kill();
+    void this.threadLink?.close();
   }
 }

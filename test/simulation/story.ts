@@ -56,6 +56,8 @@ export const FATES: readonly Fate[] = ['lost', 'answer-lost', 'rejected-before',
 
 export type RequestKind = 'sync' | 'compareAndSet';
 
+export type CommandKind = 'pause' | 'resume' | 'trigger' | 'step-down';
+
 /** What happens to one process. `place` -1: any that is well. */
 interface OfProcess {
   readonly place: number;
@@ -95,8 +97,7 @@ export type Fault = { readonly at: number } & (
   | ({ readonly kind: 'kill' | 'crash' | 'stop'; readonly backMs?: number | undefined } & OfProcess)
   | ({ readonly kind: 'start' } & OfProcess)
   | ({ readonly kind: 'remove'; readonly name: string; readonly backMs: number } & OfProcess)
-  | ({ readonly kind: 'pause' | 'resume'; readonly name: string } & OfProcess)
-  | ({ readonly kind: 'trigger' | 'step-down'; readonly name: string } & OfProcess)
+  | ({ readonly kind: CommandKind; readonly name: string } & OfProcess)
   /** A leader steps down by itself. */
   | ({ readonly kind: 'give-back'; readonly name: string } & OfProcess)
   | ({ readonly kind: 'lock'; readonly waitMs: number; readonly holdMs: number; readonly isLast?: true } & OfProcess)

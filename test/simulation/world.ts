@@ -1,11 +1,7 @@
-import { within } from '../../libs/singleton-job/src/base/time/within.js';
-import { Replica } from '../../libs/singleton-job/src/leadership/replica.js';
+import { Application, Thread } from './application.js';
 import { type MemoryData } from '../../libs/singleton-job/src/store/memory.js';
 import { plan } from './faults.js';
-import { HeartbeatThread } from './heartbeat-thread.js';
-import { Job } from './job.js';
 import { Link } from './link.js';
-import { Lock } from './lock.js';
 import { Rules } from './rules.js';
 import { SimulatedServer } from './server.js';
 import { EPOCH_MS, SimulatedProcess } from './simulated-process.js';
@@ -136,9 +132,9 @@ export class World {
 
   breakAll(): void {
     if (this.setting.hasProxy) return;
-    for (const { link, thread } of this.processes) {
+    for (const { link, threadLink } of this.processes) {
       link.break('closed');
-      thread?.break('closed');
+      threadLink?.break('closed');
     }
   }
 
@@ -149,35 +145,25 @@ export class World {
     const plan = setting.places[place] as PlacePlan;
     const one = new SimulatedProcess(`r${place}-${this.processes.length}`, place, plan, timeline, chance);
     this.processes.push(one);
-    const clock = one.clock(one.deliver);
     one.link = new Link(this, one, one.deliver);
-    if (setting.hasThread)
-      one.thread = new HeartbeatThread(one.clock(one.deliverToThread), new Link(this, one, one.deliverToThread));
-    one.replica = new Replica({
-      id: one.id,
-      lifeMs: setting.lifeMs,
-      heartbeatIntervalMs: 3_000,
-      store: one.link,
-      clock,
-      random: chance.next,
-      observer: this.rules.observerOf(one),
-      backup: one.thread,
-    });
-    one.lock = new Lock(setting.lifeMs);
-    const observer = this.rules.jobObserverOf(one);
-    for (const jobPlan of setting.jobs) {
-      const { name } = jobPlan;
-      const job = new Job(jobPlan, plan.otherLives[name] ?? jobPlan.lifeMs, clock, chance.next, observer);
-      one.jobs.set(name, job);
-      if (!plan.without.includes(name)) this.compete(one, job);
+    if (setting.hasThread) {
+      one.threadLink = new Link(this, one, one.deliverToThread);
+      one.thread = new Thread(one.clock(one.deliverToThread), one.threadLink);
     }
-    one.replica.open();
+    const jobs = setting.jobs
+      .filter(({ name }) => !plan.without.includes(name))
+      .map((job) => ({ ...job, lifeMs: plan.otherLives[job.name] ?? job.lifeMs }));
+    one.app = new Application({
+      id: one.id,
+      clock: one.clock(one.deliver),
+      store: one.link,
+      chance,
+      lifeMs: setting.lifeMs,
+      jobs,
+      thread: one.thread,
+      observer: this.rules.observerOf(one),
+    });
     this.say('START', one.id);
-  }
-
-  compete({ replica }: SimulatedProcess, job: Job): void {
-    job.election = replica.electionFor(job);
-    job.election.compete();
   }
 
   alive(place: number): SimulatedProcess | undefined {
@@ -202,18 +188,10 @@ export class World {
   }
 
   async stop(one: SimulatedProcess): Promise<void> {
-    const { replica, jobs } = one;
     one.isStopping = true;
-    const elections = [...replica.elections];
-    const timeoutMs = this.chance.oneOf([500, 7_000]);
-    await within(
-      one.clock(one.deliver),
-      timeoutMs,
-      Promise.all(elections.map((election) => election.withdraw('shutdown'))),
-    );
-    await replica.close();
+    await one.app.stop();
     // what runs keeps the process
-    while ([...jobs.values()].some(({ isIdle }) => !isIdle))
+    while (this.setting.jobs.some(({ name }) => one.app.isBusy(name)))
       await new Promise<void>((resolve) => one.clock(one.deliver).setTimer(10, resolve));
     this.die(one);
   }
@@ -229,7 +207,7 @@ export class World {
     const die = (): void => {
       this.die(one);
     };
-    void thread.sayGoodbye().then(die, die);
+    void thread.endLeases().then(die, die);
     this.after(200, die);
     this.faultUntil(this.t + 200);
   }
