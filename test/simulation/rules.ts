@@ -518,8 +518,7 @@ export class Rules {
       return this.#excuse('after a loss of all data, a new process before any old one');
     const isUnseen = this.#isHiddenFrom(process) || this.#isHiddenFrom(newer.process);
     const isLeft = beganAt < this.#hiddenLossAt && this.#t < this.#hiddenLossAt + term.lease.lifeMs;
-    if (isUnseen && isLeft) return this.#excuse('hidden restart, until the next connection');
-    return this.#hiddenLossAt > 0 && this.#isOlderUnseen(name, 'two leaders');
+    return isUnseen && isLeft && this.#excuse('hidden restart, until the next connection');
   }
 
   #mayStartAgain(process: SimulatedProcess, name: string, occurrence: number, wasEarlier: boolean): boolean {
