@@ -149,6 +149,12 @@ describe('what earlier leaders leave', () => {
     ['is the newest occurrence remembered', { lastScheduledAt: 4 }, { lastScheduledAt: 5 }, { lastScheduledAt: 5 }],
     ['is remembered where the record is gone', {}, { fencingToken: 5, run: ended }, { run: ended }],
     ['is the run of the record, if the term had none', { fencingToken: 5, run }, { fencingToken: 5 }, { run }],
+    [
+      'is a claim of which the term did not know that it was carried out',
+      { fencingToken: 5, run: { ...later, by: 'a' } },
+      { fencingToken: 5, run: ended },
+      { run: { ...later, by: 'a' } },
+    ],
   ])('%s', (_rule, value, memory, left) => {
     expect(decide.leftBehind(value, memory)).toEqual(left);
   });

@@ -143,7 +143,9 @@ export function leftBehind(value: JobRecord, memory: Memory): OwnFields {
     memory.lastScheduledAt === undefined
       ? value.lastScheduledAt
       : Math.max(value.lastScheduledAt ?? 0, memory.lastScheduledAt);
-  const run = isMine ? (memory.run ?? value.run) : value.run;
+  // a claim without an answer may be there
+  const isLatest = (memory.run?.startedAt ?? -1) >= (value.run?.startedAt ?? -1);
+  const run = isMine && isLatest ? memory.run : value.run;
   return { ...(lastScheduledAt !== undefined && { lastScheduledAt }), ...(run !== undefined && { run }) };
 }
 

@@ -679,6 +679,7 @@ export class Election {
     const { term } = this;
     if (term === undefined) return;
     this.term = undefined;
+    term.refuseClaims();
     this.#memory = { ...term.own, fencingToken: term.fencingToken };
     const reason = this.#releasing ?? 'shutdown';
     this.#releasing = undefined;

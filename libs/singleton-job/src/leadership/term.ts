@@ -198,7 +198,7 @@ export class Term implements TermSight {
     for (const { settle } of saved) settle(true);
   }
 
-  /** By the election: the record shows a pause, and what was claimed is not there. */
+  /** By the election: the record shows a pause, or the term is over. What was claimed is not run. */
   refuseClaims(): void {
     for (const { undo, settle } of this.#saves) {
       if (undo === undefined) continue;

@@ -122,6 +122,23 @@ describe('A cron job', () => {
       expect(interruptedOf(b)).toEqual(['b 00:10:00 by a']);
     });
 
+    it.each([
+      [
+        'runs an occurrence late whose claim never arrived',
+        'request-lost',
+        { runs: ['a 00:10:00 misfire'], reports: [] },
+      ],
+      ['reports a claim that arrived without a run', 'answer-lost', { runs: [], reports: ['a 00:10:00 by a'] }],
+    ] as const)('%s, when its replica leads again', async (_, fault, { runs, reports }) => {
+      const a = replicas.start('a', [everyTenMinutes()]);
+      await replicas.clock.advance(PERIOD - 1_000);
+      a.store.outcome = (request) => (request === 'compareAndSet' ? fault : 'request-lost');
+      await replicas.clock.advance(15_000);
+      a.store.outcome = () => 'answered';
+      await replicas.clock.advance(5_000);
+      expect([runsOf(a), interruptedOf(a), missedOf(a)]).toEqual([runs, reports, []]);
+    });
+
     it('reports once a run whose leader was killed right after it began', async () => {
       const work = everyTenMinutes({ run: lasting(replicas.clock, MINUTE) });
       const a = replicas.start('a', [work]);
