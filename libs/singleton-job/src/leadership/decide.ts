@@ -144,8 +144,7 @@ export function leftBehind(value: JobRecord, memory: Memory): OwnFields {
       ? value.lastScheduledAt
       : Math.max(value.lastScheduledAt ?? 0, memory.lastScheduledAt);
   // a claim without an answer may be there
-  const isLatest = (memory.run?.startedAt ?? -1) >= (value.run?.startedAt ?? -1);
-  const run = isMine && isLatest ? memory.run : value.run;
+  const run = isMine && (memory.run?.startedAt ?? -1) >= (value.run?.startedAt ?? -1) ? memory.run : value.run;
   return { ...(lastScheduledAt !== undefined && { lastScheduledAt }), ...(run !== undefined && { run }) };
 }
 
