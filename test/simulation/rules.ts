@@ -320,7 +320,7 @@ export class Rules {
       const key = `${name}@${occurrence}`;
       this.world.say(id, 'RUNS', key);
       const first = this.#starts.get(key);
-      const isBeside = first?.led?.excusedBeside === led?.term && this.#excuse('a cron occurrence, by two leaders');
+      const isBeside = areBeside(first?.led, led) && this.#excuse('a cron occurrence, by two leaders');
       const wasEarlier = first !== undefined && first.aheadMs > aheadMs;
       if (first !== undefined && !isBeside && !this.#mayStartAgain(process, name, occurrence, wasEarlier))
         this.#violate('S3', `${key} started twice, by ${first.id} and ${id}`);
@@ -571,6 +571,12 @@ export class Rules {
 /** A run of its job is in flight there. */
 function isBusy({ process, job }: Led): boolean {
   return job !== undefined && process.app.isBusy(job);
+}
+
+/** They were allowed to overlap. */
+function areBeside(one: Led | undefined, other: Led | undefined): boolean {
+  if (one === undefined || other === undefined) return false;
+  return one.excusedBeside === other.term || other.excusedBeside === one.term;
 }
 
 function last(times: ReadonlyMap<string, number>, name: string): number {
