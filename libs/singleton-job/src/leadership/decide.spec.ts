@@ -6,7 +6,6 @@ import { ABSENT, type JobRecord, type SeenRecord, seenRecord } from './record.js
 const SIGHT: decide.Sight = {
   incarnation: { id: 'now', since: 1_000, isFirst: false },
   metAt: { now: 50, wall: 5_000 },
-  metTime: 1_200,
   knewAnother: false,
   longestLifeMs: 10_000,
   leases: new Map(['a.1@10000', 'b.1@10000'].map((lease) => [lease, 4_000])),
@@ -54,7 +53,8 @@ describe('the grace period', () => {
   const older = record({ holder: 'b.1@10000#1', incarnation: 'old' });
   const ofNow = record({ incarnation: 'now' });
   const released = record({ incarnation: 'old' });
-  const rewritten = record({ incarnation: 'now' }, SIGHT.metTime);
+  const asMet = { ...ofNow, isAsMet: true };
+  const steered = record({ incarnation: 'now', steeredIn: 'now' });
 
   it.each<[string, number, SeenRecord, object]>([
     ['ends for a new process one life after the incarnation began', bySince, older, {}],
@@ -73,8 +73,9 @@ describe('the grace period', () => {
 
   it.each<[string, number, SeenRecord, object]>([
     ['counts from the own clock: a server of before may come back', byOwnClock, older, { storeNow: 99_000 }],
-    ['is not for a record that was written since this one was met', -Infinity, rewritten, {}],
-    ['is for a record that was written before', byOwnClock, ofNow, {}],
+    ['is not for a record that was written since this one was met', -Infinity, ofNow, {}],
+    ['is for a record that was written before', byOwnClock, asMet, {}],
+    ['is for a record of before with a command', byOwnClock, steered, {}],
     ['is for an absent record, also in a first start', byOwnClock, ABSENT, FIRST],
   ])('after another incarnation %s', (_rule, end, seen, but) => {
     expect(decide.graceEnd(seen, { ...SIGHT, ...KNEW_ANOTHER, ...but }, { ...times, ...but })).toBe(end);
@@ -122,7 +123,7 @@ describe('claims are lost', () => {
   it('up to when the incarnation was met, if data of before may have come back', () => {
     const until = (seen: SeenRecord) =>
       decide.claimsLostUntil(seen, { ...SIGHT, ...KNEW_ANOTHER }, { storeNow: 0, wallNow: 0 });
-    expect([until(ofNow), until({ ...ofNow, revision: SIGHT.metTime })]).toEqual([5_000, 0]);
+    expect([until(ofNow), until({ ...ofNow, isAsMet: true })]).toEqual([0, 5_000]);
   });
 });
 

@@ -16,7 +16,6 @@ import {
 export interface Sight {
   readonly incarnation: Incarnation;
   readonly metAt: Instant;
-  readonly metTime: number;
   readonly knewAnother: boolean;
   readonly longestLifeMs: number;
   readonly leases: ReadonlyMap<LeaseId, number>;
@@ -35,12 +34,12 @@ export function isOfNow(value: JobRecord | undefined, { incarnation }: Pick<Sigh
 }
 
 /**
- * Whether nothing that its holder wrote later can be missing. A server of before that comes back may lack what was written elsewhere since, and
- * the revision of its record may be that of a pause or a command.
+ * Whether nothing that its holder wrote later can be missing. A server of before that comes back may lack what was written elsewhere since, until
+ * the holder writes again: a pause or a command may be of others.
  */
-export function isNewest({ value, revision }: SeenRecord, sight: Sight): boolean {
+export function isNewest({ value, isAsMet }: SeenRecord, sight: Sight): boolean {
   if (!isOfNow(value, sight)) return false;
-  return !sight.knewAnother || (revision >= sight.metTime && value?.steeredIn !== sight.incarnation.id);
+  return !sight.knewAnother || (isAsMet !== true && value?.steeredIn !== sight.incarnation.id);
 }
 
 /** It names a lease of this replica, which has no such term: after a lost answer, a late request or an old snapshot. */

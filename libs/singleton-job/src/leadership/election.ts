@@ -127,6 +127,8 @@ export class Election {
   record: SeenRecord | undefined;
   /** As seen last, however doubtful by now. */
   known = ABSENT;
+  /** The revision on which it was first seen in this incarnation. */
+  #metOn: number | undefined;
   term: Term | undefined;
   /** Why its last write had no answer. Undefined: it had one. */
   failure: unknown;
@@ -331,8 +333,9 @@ export class Election {
 
   #take(record: SeenRecord): void {
     const { holder, fencingToken = 0 } = record.value ?? {};
-    this.record = record;
-    this.known = record;
+    this.#metOn ??= record.revision;
+    this.known = { ...record, isAsMet: record.revision === this.#metOn };
+    this.record = this.known;
     this.#lastValue = record.value ?? this.#lastValue;
     this.#highestToken = Math.max(this.#highestToken, fencingToken);
     this.parts.view.meetLife(holderLifeMs(record));
@@ -343,6 +346,7 @@ export class Election {
   /** Another incarnation: nothing that was seen counts. */
   met(): void {
     this.record = undefined;
+    this.#metOn = undefined;
     this.#failures = 0;
     const { term } = this;
     if (term !== undefined && term.reclaimBy === undefined) {
@@ -733,7 +737,7 @@ export class Election {
       const until = Math.floor(view.storeNow() + open.giveUpAt - clock.now());
       const changed = this.#mayWrite ? edit.change(value, until) : undefined;
       if (changed !== undefined) {
-        const steered = decide.isNewest(record, view) ? changed : { ...changed, steeredIn: view.incarnation.id };
+        const steered = { ...changed, steeredIn: view.incarnation.id };
         this.#write(steered, { isPublished: true, until, unknown: (on) => edit.wasUnknown?.(on) });
         return true;
       }

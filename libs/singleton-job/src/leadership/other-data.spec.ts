@@ -98,7 +98,10 @@ describe('a follower', () => {
     expect(world.story.at(-1)).toBe('30100 b gained job: lease-ended');
   });
 
-  it('waits also when data of before come back, in which nobody leads', async () => {
+  it.each([
+    ['', 0],
+    [', also where the clock of the store is behind them', -60_000],
+  ])('waits also when data of before come back, in which nobody leads%s', async (_where, clockMs) => {
     const a = await world.leader();
     await a.job.election.withdraw('unregistered');
     const before = world.server.snapshot();
@@ -109,6 +112,7 @@ describe('a follower', () => {
     world.server.loseData();
     await world.clock.advance(3_000);
     world.server.loseData(before);
+    world.server.jump(clockMs);
     await world.clock.advance(20_000);
     expect(world.story.slice(2)).toEqual(['9010 a lost job: expired', '16010 b gained job: released']);
   });

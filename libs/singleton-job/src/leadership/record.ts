@@ -62,6 +62,8 @@ export interface SeenRecord {
   readonly revision: number;
   readonly value: JobRecord | undefined;
   readonly isUnreadable?: true;
+  /** It has not changed since this replica first saw it in this incarnation. */
+  readonly isAsMet?: boolean;
 }
 
 /** The name of the record of a job. */

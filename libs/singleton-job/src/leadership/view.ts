@@ -5,9 +5,8 @@ import { replicaOf } from './record.js';
 /** What this replica has seen of the store, apart from records. Only answers change it. */
 export class View {
   #incarnation: Incarnation | undefined;
-  /** When this replica met the incarnation, by its own clocks, and by that of the store. */
+  /** When this replica met the incarnation. */
   metAt: Instant = { now: -Infinity, wall: -Infinity };
-  metTime = 0;
   /** This replica has known another incarnation before this one. */
   knewAnother = false;
   /** The longest life of a lease that it has met. */
@@ -81,7 +80,6 @@ export class View {
       this.knewAnother = this.#incarnation !== undefined;
       this.#incarnation = incarnation;
       this.metAt = instant(this.clock);
-      this.metTime = time;
     }
     const isSame = leases.size === this.leases.size && [...leases.keys()].every((id) => this.leases.has(id));
     this.#time = time;
