@@ -243,6 +243,23 @@ describe('Any replica', () => {
       expect(runs).toMatchObject([{ cause: 'misfire', scheduledAt: new Date('2027-01-01T00:01:00Z') }]);
     });
 
+    it('which old data show as paused, but not its leader', async () => {
+      const { a, b, c } = await three();
+      await answer(c.registry.pause('tick'));
+      const snapshot = replicas.server.snapshot();
+      await answer(c.registry.resume('tick'));
+      await passes(1_000);
+      const leader = [a, b, c].find(({ registry }) => registry.get('tick').role === 'leader');
+      const other = leader === a ? b : a;
+      replicas.server.restart(snapshot);
+      const call = answer(other.registry.pause('tick'));
+      await passes(100);
+      leader?.store.reconnect();
+      await call;
+      await passes(20_000);
+      expect(rolesOf(a, b, c)).toEqual(['paused', 'paused', 'paused']);
+    });
+
     it('while the command of another caller is open', async () => {
       const { a, b, c } = await three({ run: lasting(replicas.clock, 60_000) });
       await passes(1_000);
@@ -338,6 +355,19 @@ describe('Any replica', () => {
       await passes(10_000);
       expect(leadership(a)[1]).toMatch(/leadershipReleased paused$/);
       expect(replicas.server.holderOf('tick')).toBeDefined();
+    });
+
+    it('whose pause the data have lost, but not yet its leader', async () => {
+      const { a, b } = await three({ run: lasting(replicas.clock, 5_000) });
+      await passes(1_000);
+      await answer(b.registry.pause('tick'));
+      replicas.server.restart();
+      const call = answer(b.registry.resume('tick'));
+      await passes(100);
+      a.store.reconnect();
+      await call;
+      await passes(20_000);
+      expect(rolesOf(b)).not.toEqual(['paused']);
     });
 
     it('which the others notice within 10 s without messages', async () => {

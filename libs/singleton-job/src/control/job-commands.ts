@@ -63,7 +63,7 @@ export class JobCommands {
   /** @throws LockStoreError when the store has not confirmed it */
   async resume(entry: JobEntry): Promise<ResumeResult> {
     const election = this.#electionOf(entry);
-    const edit = new ResumeEdit(election);
+    const edit = new ResumeEdit({ election, view: this.parts.replica.view });
     const leader = await this.#edit(election, edit);
     if (!edit.isStored) throw this.#unconfirmed(entry, 'resumed', election, edit.wasSent);
     return { by: leader ?? null };

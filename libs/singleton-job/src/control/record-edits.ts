@@ -1,4 +1,4 @@
-import { isOfNow } from '../leadership/decide.js';
+import { isOfNow, isSettled } from '../leadership/decide.js';
 import { type Edit } from '../leadership/edit.js';
 import { type Election } from '../leadership/election.js';
 import { type Command, type Holder, type JobRecord, leaseOf, replicaOf } from '../leadership/record.js';
@@ -85,7 +85,7 @@ export class PauseEdit implements Edit<Answer | NoAnswer> {
   ) {}
 
   resultOf(record: JobRecord, revision: number): Answer | NoAnswer | undefined {
-    this.isStored ||= record.pausedAt !== undefined;
+    this.isStored ||= record.pausedAt !== undefined && isSettled(record, this.view);
     return this.isStored ? this.command.resultOf(record, revision) : undefined;
   }
 
@@ -109,11 +109,12 @@ export class ResumeEdit implements Edit<string> {
   /** It still gives the paused job back. */
   #before: Holder | undefined;
 
-  constructor(private readonly election: Election) {}
+  constructor(private readonly parts: EditParts) {}
 
-  resultOf({ pausedAt, holder }: JobRecord): string | undefined {
-    this.isStored ||= pausedAt === undefined;
-    return this.isStored && holder !== this.#before ? this.election.leader : undefined;
+  resultOf(record: JobRecord): string | undefined {
+    const { election, view } = this.parts;
+    this.isStored ||= record.pausedAt === undefined && isSettled(record, view);
+    return this.isStored && record.holder !== this.#before ? election.leader : undefined;
   }
 
   change(record: JobRecord): JobRecord | undefined {

@@ -33,6 +33,11 @@ export function isOfNow(value: JobRecord | undefined, { incarnation }: Pick<Sigh
   return value?.incarnation === incarnation.id;
 }
 
+/** Whether its holder keeps what it says: it has written it in this incarnation, or will write on it. See {@link patched}. */
+export function isSettled(value: JobRecord, sight: Pick<Sight, 'incarnation'>): boolean {
+  return isOfNow(value, sight) || value.steeredIn === sight.incarnation.id;
+}
+
 /**
  * Whether nothing that its holder wrote later can be missing. A server of before that comes back may lack what was written elsewhere since, until
  * the holder writes again: a pause or a command may be of others.
