@@ -214,12 +214,7 @@ export class Rules {
     if (end === 'released') {
       const isWish = (call: Call): boolean => call.name === name && call.kind === 'pause' && call.at > beganAt - 3_000;
       const isMeant = !election.isWanted || process.isStopping || this.#calls.some(isWish);
-      if (
-        value?.pausedAt !== undefined &&
-        !isMeant &&
-        !this.#isHiddenFrom(process) &&
-        !this.#isOlderUnseen(name, 'old pause')
-      )
+      if (value?.pausedAt !== undefined && !isMeant && !this.#isHiddenFrom(process))
         this.#violate('K2', `${name}: released for an old pause`);
       return;
     }
@@ -314,7 +309,7 @@ export class Rules {
       const command = led?.term.ignoredCommand ?? '';
       const times = (this.#triggered.get(command) ?? 0) + 1;
       this.#triggered.set(command, times);
-      if (times > 1 && !this.#isOlderUnseen(name, 'old command')) this.#violate('T1', `${command} ran twice`);
+      if (times > 1) this.#violate('T1', `${command} ran twice`);
     } else if (kind === 'cron') {
       const occurrence = info.scheduledAt.getTime();
       const key = `${name}@${occurrence}`;
@@ -466,13 +461,12 @@ export class Rules {
 
   /** The story is over. */
   end(): void {
-    for (const { id, kind, name, at, outcome } of this.#calls) {
+    for (const { id, kind, at, outcome } of this.#calls) {
       if (kind !== 'trigger' || outcome === undefined) continue;
       const times = this.#triggered.get(id) ?? 0;
       if (outcome === 'started' && times === 0 && this.#mayBeLost(id, at)) continue;
       const isTrue = outcome === 'started' ? times === 1 : outcome === 'no-answer' || times === 0;
-      if (!isTrue && !this.#isOlderUnseen(name, 'old command'))
-        this.#violate('T2', `${id}: ${outcome}, but ran ${times} times`);
+      if (!isTrue) this.#violate('T2', `${id}: ${outcome}, but ran ${times} times`);
     }
     for (const { name: job } of this.world.setting.jobs) {
       const name = jobRecord(job);
@@ -526,19 +520,14 @@ export class Rules {
       ({ name: of, above, upTo }) => of === name && occurrence > above && occurrence <= upTo,
     );
     if (isLost && this.#isHiddenFrom(process)) return this.#excuse('claim lost in a hidden restart');
-    if (isLost && this.#isOlderUnseen(name, 'claim lost')) return true;
     return isLost && wasEarlier && this.#excuse('claim lost, of a leader whose clock was ahead');
   }
 
-  /** Revisions and tokens follow the clock of the store. */
-  #isOlderUnseen(name: string, what: string): boolean {
-    const isLost = this.#losses.some((loss) => (loss.name ?? name) === name);
-    return isLost && this.#wasSetBack && this.#excuse(`${what}, after a loss and with the clock set back`);
-  }
-
+  /** Tokens follow the clock of the store. */
   #mayRepeatToken(name: string): boolean {
     if (this.#hiddenLossAt > 0) return this.#excuse('token, after a hidden restart');
-    return this.#isOlderUnseen(name, 'token');
+    const isLost = this.#losses.some((loss) => (loss.name ?? name) === name);
+    return isLost && this.#wasSetBack && this.#excuse('token, after a loss and with the clock set back');
   }
 
   #mayRunEarly(name: string): boolean {
