@@ -1,9 +1,9 @@
 import { type LeadershipReleaseReason } from '../base/events/reasons.js';
-import { type Clock } from '../base/time/clock.js';
 import { type LeaseId, type Write } from '../store/store.js';
 import * as decide from './decide.js';
 import { COMMAND_MS, type Edit, type OpenEdit } from './edit.js';
-import { type Lease } from './lease.js';
+import { type Heartbeat } from './heartbeat.js';
+import { type Lease, type OwnLeases } from './lease.js';
 import {
   ABSENT,
   holderLifeMs,
@@ -14,8 +14,7 @@ import {
   type SeenRecord,
   shows,
 } from './record.js';
-import { type Backlog, Term, type TermEnd } from './term.js';
-import { type View } from './view.js';
+import { type Backlog, Term, type TermEnd, type TermReplica } from './term.js';
 
 /** A lock may be forgotten a day after its last write. One that is held for longer is written again before. */
 const FORGET_LOCK_MS = 24 * 3_600_000;
@@ -84,36 +83,26 @@ export interface Crowd {
   readonly jobs: number;
 }
 
-/** What an election needs of its replica. All times are monotonic unless they say otherwise. */
-export interface ElectionParts {
-  readonly replicaId: string;
-  readonly clock: Clock;
-  readonly view: View;
+/** Its replica, as an election needs it. All times are monotonic unless they say otherwise. */
+export interface ElectionReplica extends TermReplica {
+  readonly id: string;
   readonly observer: ElectionObserver;
   readonly random: () => number;
-  /** The lease for this life, made if there is none. */
-  leaseFor(lifeMs: number): Lease;
-  isInUse(lease: Lease): boolean;
-  takeReports(): void;
-  /** The replica stops: it takes nothing, and gives its terms back. */
-  readonly isStopping: boolean;
+  readonly leases: OwnLeases;
+  readonly heartbeat: Pick<Heartbeat, 'wish' | 'isComing'>;
+  /** It takes nothing, and gives its terms back. */
+  readonly isClosing: boolean;
   /** Terms write now what can wait. */
   readonly isSaving: boolean;
+  /** The lease for this life, made if there is none. */
+  leaseFor(lifeMs: number): Lease;
   /** For the wait before a take. */
   crowd(): Crowd;
-  /** Reads the record with the next sync. */
-  wish(name: string): void;
-  /** A sync leaves at once. */
-  wishSync(): void;
-  /** Whether the sync under way left after `order` and reads the record. */
-  isComing(name: string, order: number): boolean;
   /** A random time from now, so that not all replicas look at once. */
   afterHerd(): number;
   write(election: Election, write: RecordWrite, ifRevision: number): void;
   /** {@link Election.look} is called soon. */
-  touch(election: Election): void;
-  /** A number for each take of this process. */
-  nextAttempt(): number;
+  touched(election: Election): void;
 }
 
 /**
@@ -168,7 +157,7 @@ export class Election {
   constructor(
     /** A later one of the same record takes its place. */
     public candidate: Candidate,
-    private readonly parts: ElectionParts,
+    private readonly replica: ElectionReplica,
   ) {
     // a free lock is tried at once
     if (candidate.kind === 'lock') this.record = ABSENT;
@@ -206,7 +195,7 @@ export class Election {
 
   /** Resolves to the result, or to undefined if the record does not show it within 2 s. */
   edit<T>(edit: Edit<T>): Promise<T | undefined> {
-    const now = this.parts.clock.now();
+    const now = this.replica.clock.now();
     const result = new Promise<unknown>((resolve) => {
       this.#edits.push({ edit, settle: resolve, lookAt: now + COMMAND_MS / 4, giveUpAt: now + COMMAND_MS });
     });
@@ -216,15 +205,20 @@ export class Election {
     return result as Promise<T | undefined>;
   }
 
+  /** What a run leaves that outlived its term. */
+  remember(fencingToken: number, fields: OwnFields): void {
+    if (this.#memory.fencingToken === fencingToken) this.#memory = { ...this.#memory, ...fields };
+  }
+
   /** The replica looks at it now. */
   touch(): void {
     this.lookAt = -Infinity;
-    this.parts.touch(this);
+    this.replica.touched(this);
   }
 
   /** A message says that the record has changed. */
   hinted(): void {
-    this.#readAt = Math.min(this.#readAt, this.isInHurry ? -Infinity : this.parts.afterHerd());
+    this.#readAt = Math.min(this.#readAt, this.isInHurry ? -Infinity : this.replica.afterHerd());
     this.touch();
   }
 
@@ -240,8 +234,7 @@ export class Election {
 
   /** The replica that leads, as far as this one knows: itself until it has given its term back. */
   get leader(): string | undefined {
-    const { replicaId } = this.parts;
-    if (this.term !== undefined) return replicaId;
+    if (this.term !== undefined) return this.replica.id;
     const { holder } = this.known.value ?? {};
     return this.isHeld && holder !== undefined ? replicaOf(leaseOf(holder)) : undefined;
   }
@@ -258,15 +251,15 @@ export class Election {
 
   /** This replica competes now, and knows of no living leader. */
   get isLeaderless(): boolean {
-    const { candidate, parts } = this;
-    const isCompeting = this.isWanted && !parts.isStopping && candidate.isIdle;
-    if (!isCompeting || parts.clock.now() < this.#standBackUntil) return false;
+    const { candidate, replica } = this;
+    const isCompeting = this.isWanted && !replica.isClosing && candidate.isIdle;
+    if (!isCompeting || replica.clock.now() < this.#standBackUntil) return false;
     return this.pausedAt === undefined && this.leader === undefined;
   }
 
   /** Until when, by the monotonic clock, nobody may take the record. -Infinity: it may be taken. */
   graceEnd(): number {
-    const { clock, view } = this.parts;
+    const { clock, view } = this.replica;
     if (view.isEmpty) return Infinity;
     const times = { now: clock.now(), storeNow: view.storeNow(), lifeMs: this.candidate.lifeMs };
     return decide.graceEnd(this.record ?? this.known, view, times);
@@ -279,7 +272,7 @@ export class Election {
 
   /** Whether a living leader holds the record, as far as this replica knows. */
   get isHeld(): boolean {
-    const { clock, view } = this.parts;
+    const { clock, view } = this.replica;
     const { holder } = this.known.value ?? {};
     if (holder === undefined || view.isEmpty || !decide.isHeld(this.known, this.#self, view)) return false;
     return clock.now() < view.endOf(leaseOf(holder));
@@ -288,7 +281,7 @@ export class Election {
   /** Nothing of it is open: it may be forgotten if it is not wanted. */
   get isIdle(): boolean {
     if (this.record === undefined || !this.#hasNothing) return false;
-    return this.parts.view.isEmpty || !decide.mustRelease(this.record, this.#self, this.parts.view);
+    return this.replica.view.isEmpty || !decide.mustRelease(this.record, this.#self, this.replica.view);
   }
 
   /** Whether a withdrawal is done. A stray that an unknown write may have left is released later, or ends with its lease. */
@@ -318,10 +311,10 @@ export class Election {
       return;
     }
     if (this.#settled > order) {
-      this.parts.wish(this.name);
+      this.replica.heartbeat.wish(this.name);
       return;
     }
-    const { view, observer } = this.parts;
+    const { view, observer } = this.replica;
     this.#readAt = Infinity;
     if (this.#doubtUntil !== undefined && view.storeTime >= this.#doubtUntil) this.#doubtUntil = undefined;
     // another replica was faster
@@ -338,7 +331,7 @@ export class Election {
     this.record = this.known;
     this.#lastValue = record.value ?? this.#lastValue;
     this.#highestToken = Math.max(this.#highestToken, fencingToken);
-    this.parts.view.meetLife(holderLifeMs(record));
+    this.replica.view.meetLife(holderLifeMs(record));
     if (holder !== undefined) this.#lastHolder = replicaOf(leaseOf(holder));
     if (this.#left !== undefined && holder !== this.#left.term.holder) this.#reportReleased(true);
   }
@@ -364,7 +357,7 @@ export class Election {
   ): void {
     this.#isWriting = false;
     this.#settled = answer.order;
-    if (this.#mustReadAgain) this.parts.wish(this.name);
+    if (this.#mustReadAgain) this.replica.heartbeat.wish(this.name);
     this.#mustReadAgain = false;
     this.failure = answer.failure;
     if (answer.failure !== undefined) {
@@ -391,8 +384,8 @@ export class Election {
 
   /** The deadline of a term that was not reclaimed has passed. */
   expire(): void {
-    const { term, parts } = this;
-    if (term?.reclaimBy !== undefined && parts.clock.now() >= term.reclaimBy.now) this.#end('expired');
+    const { term, replica } = this;
+    if (term?.reclaimBy !== undefined && replica.clock.now() >= term.reclaimBy.now) this.#end('expired');
   }
 
   /** The process ends: what is not released now ends with its lease. */
@@ -419,15 +412,15 @@ export class Election {
   }
 
   #look(): void {
-    const { name, parts, term } = this;
+    const { name, replica, term } = this;
     for (const edit of this.#edits) if (this.#isAt(edit.giveUpAt)) this.#close(edit, undefined);
-    if (this.#isWriting || parts.view.isEmpty) return;
+    if (this.#isWriting || replica.view.isEmpty) return;
     if (this.#readAt < Infinity && this.#isAt(this.#readAt)) {
       this.#readAt = Infinity;
-      parts.wish(name);
+      replica.heartbeat.wish(name);
     }
     if (this.record === undefined) {
-      if (!parts.isComing(name, this.#settled)) parts.wish(name);
+      if (!replica.heartbeat.isComing(name, this.#settled)) replica.heartbeat.wish(name);
       return;
     }
     // first: nothing may delay the end of a term
@@ -440,20 +433,20 @@ export class Election {
 
   /** Has the time come? If not, it looks again then. */
   #isAt(at: number): boolean {
-    if (this.parts.clock.now() >= at) return true;
+    if (this.replica.clock.now() >= at) return true;
     this.lookAt = Math.min(this.lookAt, at);
     return false;
   }
 
   get #self(): decide.Self {
-    return { replicaId: this.parts.replicaId, holder: this.term?.holder };
+    return { replicaId: this.replica.id, holder: this.term?.holder };
   }
 
   // ---- Following
 
   #follow(record: SeenRecord): void {
-    const { parts, candidate } = this;
-    const { view, clock } = parts;
+    const { replica, candidate } = this;
+    const { view, clock } = replica;
     if (!this.#wants(record)) {
       this.#takeAt = undefined;
       const mustRelease = candidate.isIdle && decide.mustRelease(record, this.#self, view);
@@ -461,10 +454,10 @@ export class Election {
       if (mustRelease && this.#isAt(this.graceEnd()) && this.#mayWrite) this.#writeRelease(record.value ?? {}, false);
       return;
     }
-    const lease = parts.leaseFor(candidate.lifeMs);
+    const lease = replica.leaseFor(candidate.lifeMs);
     if (!lease.isValid(clock)) {
       // looks again when a sync has confirmed it
-      parts.wish(this.name);
+      replica.heartbeat.wish(this.name);
       return;
     }
     if (decide.isHeld(record, this.#self, view)) {
@@ -477,44 +470,44 @@ export class Election {
   }
 
   #takeDelayMs(value: JobRecord = {}): number {
-    const { parts, candidate } = this;
-    const to = decide.givenTo(value, parts.view.storeNow());
-    if (candidate.kind === 'lock' || to === parts.replicaId) return 0;
-    return decide.takeDelayMs(parts.crowd(), parts.random) + (to === undefined ? 0 : decide.LEFT_TO_IT_MS);
+    const { replica, candidate } = this;
+    const to = decide.givenTo(value, replica.view.storeNow());
+    if (candidate.kind === 'lock' || to === replica.id) return 0;
+    return decide.takeDelayMs(replica.crowd(), replica.random) + (to === undefined ? 0 : decide.LEFT_TO_IT_MS);
   }
 
   #wants({ value, isUnreadable }: SeenRecord): boolean {
-    if (!this.isWanted || this.parts.isStopping || isUnreadable || value?.pausedAt !== undefined) return false;
+    if (!this.isWanted || this.replica.isClosing || isUnreadable || value?.pausedAt !== undefined) return false;
     return this.candidate.isIdle && this.#isAt(this.#standBackUntil);
   }
 
   /** Another replica holds it: looks when its lease ends, unless it was renewed by then. */
   #watch({ value }: SeenRecord): void {
-    const { parts } = this;
+    const { replica } = this;
     this.#takeAt = undefined;
     if (value?.holder === undefined) return;
     const lease = leaseOf(value.holder);
-    const end = parts.view.endOf(lease);
-    if (parts.clock.now() < end) {
+    const end = replica.view.endOf(lease);
+    if (replica.clock.now() < end) {
       this.#watched = undefined;
       this.#isAt(end);
       return;
     }
-    this.#watched ??= { lease, delayMs: this.isInHurry ? 0 : parts.afterHerd() - parts.clock.now() };
-    if (this.#isAt(end + this.#watched.delayMs)) parts.wish(this.name);
+    this.#watched ??= { lease, delayMs: this.isInHurry ? 0 : replica.afterHerd() - replica.clock.now() };
+    if (this.#isAt(end + this.#watched.delayMs)) replica.heartbeat.wish(this.name);
   }
 
   #tryToTake(record: SeenRecord, lease: Lease): void {
-    const { candidate, parts } = this;
-    const { clock, view } = parts;
+    const { candidate, replica } = this;
+    const { clock, view } = replica;
     this.#takeAt = undefined;
     const before = record.value ?? {};
     const storeNow = view.storeNow();
-    const holder = `${lease.id}#${parts.nextAttempt()}`;
+    const holder = replica.leases.nextHolder(lease);
     const fencingToken = decide.nextFencingToken(record, this.#highestToken, storeNow);
     const claimsLostUntil = decide.claimsLostUntil(record, view, { storeNow, wallNow: clock.wallNow() });
     const last = before.holder === undefined ? undefined : replicaOf(leaseOf(before.holder));
-    const lastHolder = last === parts.replicaId ? undefined : last;
+    const lastHolder = last === replica.id ? undefined : last;
     // if the record is gone, what was seen last is still true of the past
     const left = decide.leftBehind(record.value ?? this.#lastValue ?? {}, this.#memory);
     const backlog: Backlog = { record: record.value, left, lastHolder, claimsLostUntil, takenAt: storeNow };
@@ -528,7 +521,7 @@ export class Election {
         applied: () => {
           const facts = { name: this.name, holder, fencingToken, lease, backlog };
           this.#begin(
-            new Term(facts, this.#surroundings(), { own, incarnation, ignoredCommand: before.command?.id }),
+            new Term(facts, { replica, election: this }, { own, incarnation, ignoredCommand: before.command?.id }),
             takeover,
           );
         },
@@ -538,41 +531,24 @@ export class Election {
 
   #takeover({ value }: SeenRecord): Takeover {
     const after = this.#lastHolder;
-    if (value === undefined) return { because: this.parts.view.incarnation.isFirst ? 'first' : 'free', after };
+    if (value === undefined) return { because: this.replica.view.incarnation.isFirst ? 'first' : 'free', after };
     if (value.holder === undefined) return { because: 'released', after };
     return { because: 'lease-ended', after };
   }
 
-  #surroundings() {
-    const { clock, view } = this.parts;
-    return {
-      clock,
-      storeNow: () => view.storeNow(),
-      storeNowAtMost: () => view.storeNowAtMost(),
-      takeReports: () => {
-        this.parts.takeReports();
-      },
-      changed: () => {
-        this.touch();
-      },
-      doubted: () => {
-        this.parts.wishSync();
-      },
-      remember: (token: number, fields: OwnFields) => {
-        if (this.#memory.fencingToken === token) this.#memory = { ...this.#memory, ...fields };
-      },
-    };
-  }
-
   /** The take was applied. What does not begin now is a stray. */
   #begin(term: Term, takeover: Takeover): void {
-    const { candidate, parts } = this;
-    const mayBegin = parts.isInUse(term.lease) && term.lease.isValid(parts.clock) && this.isWanted && !parts.isStopping;
-    if (!mayBegin || term.incarnation !== parts.view.incarnation.id) return;
+    const { candidate, replica } = this;
+    const mayBegin =
+      replica.leases.find(term.lease.id) === term.lease &&
+      term.lease.isValid(replica.clock) &&
+      this.isWanted &&
+      !replica.isClosing;
+    if (!mayBegin || term.incarnation !== replica.view.incarnation.id) return;
     this.term = term;
     this.#releasing = undefined;
     this.#standBackMs = 0;
-    parts.observer.gained?.(term, takeover);
+    replica.observer.gained?.(term, takeover);
     candidate.lead(term);
   }
 
@@ -580,7 +556,7 @@ export class Election {
 
   /** Whether the record names the term. If not, the term is over, or the record is written again in a new incarnation. */
   #isNamed(term: Term, record: SeenRecord): boolean {
-    const { clock, replicaId, view } = this.parts;
+    const { clock, id: replicaId, view } = this.replica;
     const mayReclaim = term.reclaimBy === undefined || clock.now() < term.reclaimBy.now;
     const step = decide.termStep(term, record, view, { replicaId, mayReclaim });
     switch (step) {
@@ -605,21 +581,21 @@ export class Election {
   }
 
   #lookAtTerm(term: Term, record: SeenRecord): void {
-    const { candidate, parts } = this;
+    const { candidate, replica } = this;
     const { value = {} } = record;
-    if (term.isUnsaved && (term.isUrgent || parts.isSaving) && shows(value, term.own)) term.shown(term.version);
+    if (term.isUnsaved && (term.isUrgent || replica.isSaving) && shows(value, term.own)) term.shown(term.version);
     // a leader that gives the job back starts no run, neither of its schedule nor for a command
     if (value.pausedAt !== undefined) {
       term.refuseClaims();
       this.#release('paused');
-    } else if (parts.isStopping) this.#release('shutdown');
+    } else if (replica.isClosing) this.#release('shutdown');
     this.#obey(term, value);
     if (this.#releasing !== undefined && candidate.isIdle) {
-      this.#writeRelease(decide.patched(record, term, parts.view.incarnation.id), true);
+      this.#writeRelease(decide.patched(record, term, replica.view.incarnation.id), true);
       return;
     }
     const keepAt = candidate.kind === 'lock' ? this.#writtenAt + KEEP_LOCK_MS : Infinity;
-    const isDue = term.isUrgent || term.order !== undefined || (term.isUnsaved && parts.isSaving);
+    const isDue = term.isUrgent || term.order !== undefined || (term.isUnsaved && replica.isSaving);
     if (isDue || (keepAt < Infinity && this.#isAt(keepAt))) this.#save(term, record, term.order);
   }
 
@@ -627,7 +603,7 @@ export class Election {
   #save(term: Term, record: SeenRecord, order?: decide.Order, isPublished = order !== undefined): void {
     if (!this.#mayWrite) return;
     const { holder, fencingToken, version, own, before } = term;
-    const incarnation = this.parts.view.incarnation.id;
+    const incarnation = this.replica.view.incarnation.id;
     const value = { ...decide.patched(record, { own, order, before }, incarnation), holder, fencingToken, incarnation };
     this.#write(value, {
       isPublished,
@@ -663,12 +639,12 @@ export class Election {
   #obey(term: Term, { command }: JobRecord): void {
     const { order } = term;
     if (order !== undefined) {
-      if (command?.id === order.id && this.parts.view.storeTime < order.until) return;
+      if (command?.id === order.id && this.replica.view.storeTime < order.until) return;
       term.order = undefined;
       term.ignoredCommand = order.id;
       order.cancel?.();
     }
-    if (!decide.isToBeObeyed(command, term.ignoredCommand, this.parts.view.storeNow())) return;
+    if (!decide.isToBeObeyed(command, term.ignoredCommand, this.replica.view.storeNow())) return;
     const { id, action, until } = command;
     if (this.#releasing !== undefined) term.order = { id, until, outcome: 'releasing' };
     else if (action === 'trigger') term.order = { id, until, ...this.candidate.trigger(term, id) };
@@ -689,7 +665,7 @@ export class Election {
     this.#releasing = undefined;
     if (how === 'released') this.#left = { term, reason };
     term.finish(how);
-    if (how !== 'released') this.parts.observer.lost?.(term, how);
+    if (how !== 'released') this.replica.observer.lost?.(term, how);
     this.touch();
   }
 
@@ -703,21 +679,21 @@ export class Election {
 
   /** Writes the record without the holder, with what the term leaves. */
   #writeRelease(value: JobRecord, isOfTerm: boolean): void {
-    const { candidate, parts } = this;
+    const { candidate, replica } = this;
     if (isOfTerm) {
-      if (this.#standBackMs > 0) this.#standBackUntil = parts.clock.now() + this.#standBackMs;
+      if (this.#standBackMs > 0) this.#standBackUntil = replica.clock.now() + this.#standBackMs;
       this.#standBackMs = 0;
       this.#end('released');
     }
     const left = candidate.kind === 'job' ? decide.leftBehind(value, this.#memory) : {};
-    this.#write(decide.released(value, left, parts.view.incarnation.id), { isPublished: true });
+    this.#write(decide.released(value, left, replica.view.incarnation.id), { isPublished: true });
   }
 
   #reportReleased(isConfirmed: boolean): void {
     if (this.#left === undefined) return;
     const { term, reason } = this.#left;
     this.#left = undefined;
-    this.parts.observer.released?.(term, reason, isConfirmed);
+    this.replica.observer.released?.(term, reason, isConfirmed);
   }
 
   // ---- Edits of callers
@@ -725,7 +701,7 @@ export class Election {
   /** Whether one is being written. */
   #lookAtEdits(record: SeenRecord): boolean {
     const { value = {}, revision } = record;
-    const { clock, view } = this.parts;
+    const { clock, view } = this.replica;
     for (const open of this.#edits) {
       const { edit } = open;
       // what cannot be read shows nothing, and will not
@@ -743,7 +719,7 @@ export class Election {
       }
       if (!this.#isAt(open.lookAt)) continue;
       open.lookAt = clock.now() + COMMAND_MS / 4;
-      this.parts.wish(this.name);
+      this.replica.heartbeat.wish(this.name);
       this.#isAt(open.lookAt);
     }
     return false;
@@ -763,7 +739,7 @@ export class Election {
     const { record = ABSENT } = this;
     const isLock = this.candidate.kind === 'lock';
     this.#isWriting = true;
-    this.#writtenAt = this.parts.clock.now();
-    this.parts.write(this, { ...write, value, ...(isLock && { forgetAfterMs: FORGET_LOCK_MS }) }, record.revision);
+    this.#writtenAt = this.replica.clock.now();
+    this.replica.write(this, { ...write, value, ...(isLock && { forgetAfterMs: FORGET_LOCK_MS }) }, record.revision);
   }
 }

@@ -1,5 +1,6 @@
 import { type Clock, type Instant } from '../base/time/clock.js';
 import { type LeaseId, lifeOf } from '../store/store.js';
+import { type Holder } from './record.js';
 
 /** Its owner stops relying on a lease so much of its life before the store ends it. */
 const SAFETY_MARGIN = 0.1;
@@ -46,6 +47,7 @@ export class Lease {
 export class OwnLeases {
   readonly #byLife = new Map<number, Lease>();
   #made = 0;
+  #attempts = 0;
 
   constructor(
     private readonly replicaId: string,
@@ -71,6 +73,12 @@ export class OwnLeases {
     const lease = new Lease(`${this.replicaId}.${this.#made}@${lifeMs}`);
     this.#byLife.set(lifeMs, lease);
     return lease;
+  }
+
+  /** A holder that has never been: each take has one of its own. */
+  nextHolder({ id }: Lease): Holder {
+    this.#attempts += 1;
+    return `${id}#${this.#attempts}`;
   }
 
   /** It is not used any more. The next one of this life has another id. */

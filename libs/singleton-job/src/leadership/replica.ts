@@ -7,7 +7,7 @@ import {
   type Crowd,
   Election,
   type ElectionObserver,
-  type ElectionParts,
+  type ElectionReplica,
   type RecordWrite,
 } from './election.js';
 import { Heartbeat, heartbeatIntervalFor, type Sync } from './heartbeat.js';
@@ -90,12 +90,15 @@ interface OpenWrite {
  * One process: what it has seen, its leases, and its elections in one table with one timer. Whatever happens ends in a turn: deadlines first, then
  * each election looks, then what they want to write and to read leaves.
  */
-export class Replica {
+export class Replica implements ElectionReplica {
+  readonly id: string;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly observer: ReplicaObserver;
   readonly view: View;
   readonly leases: OwnLeases;
-  readonly #heartbeat: Heartbeat;
+  readonly heartbeat: Heartbeat;
   readonly #elections = new Map<string, Election>();
-  readonly #electionParts: ElectionParts;
   #outbox: OpenWrite[] = [];
   #openWrites = 0;
   /** Reads of callers: an overview. */
@@ -109,10 +112,10 @@ export class Replica {
   #isTurnComing = false;
   #timer: { readonly at: number; readonly timer: Timer } | undefined;
   #saveAt = 0;
-  #isSaving = false;
+  /** Terms write now what can wait. */
+  isSaving = false;
   #pollAt = -Infinity;
   #readAllAt = Infinity;
-  #attempts = 0;
   #crowd: Crowd | undefined;
   #drained: (() => void)[] = [];
   /** Why the last sync had no answer. Undefined: it had one. */
@@ -123,21 +126,25 @@ export class Replica {
 
   constructor(private readonly parts: ReplicaParts) {
     const { id, clock, store, observer, random } = parts;
+    this.id = id;
+    this.clock = clock;
+    this.random = random;
+    this.observer = observer;
     this.view = new View(clock);
     this.leases = new OwnLeases(id, clock);
-    this.#heartbeat = new Heartbeat(clock);
+    this.heartbeat = new Heartbeat(clock);
     if (store.publish === undefined) this.#pollAt = 0;
     store.addListener({
       connected: () => {
-        this.#heartbeat.retryNow();
-        this.#readAllAt = this.#isInHurry ? -Infinity : this.#afterHerd();
+        this.heartbeat.retryNow();
+        this.#readAllAt = this.#isInHurry ? -Infinity : this.afterHerd();
         observer.connected?.();
         this.#turnSoon();
       },
       disconnected: (error) => observer.disconnected?.(error),
       listening: (isListening) => {
         this.#pollAt = isListening ? Infinity : 0;
-        if (isListening) this.#readAllAt = Math.min(this.#readAllAt, this.#isInHurry ? -Infinity : this.#afterHerd());
+        if (isListening) this.#readAllAt = Math.min(this.#readAllAt, this.#isInHurry ? -Infinity : this.afterHerd());
         observer.listening?.(isListening);
         this.#turnSoon();
       },
@@ -146,50 +153,6 @@ export class Replica {
       },
       warning: (warning) => observer.warning?.(warning),
     });
-    const isStopping = (): boolean => this.isClosing;
-    const isSaving = (): boolean => this.#isSaving;
-    this.#electionParts = {
-      replicaId: id,
-      clock,
-      view: this.view,
-      observer,
-      random,
-      get isStopping() {
-        return isStopping();
-      },
-      get isSaving() {
-        return isSaving();
-      },
-      leaseFor: (lifeMs) => this.#leaseFor(lifeMs),
-      isInUse: (lease) => this.leases.get(lease.lifeMs) === lease,
-      takeReports: () => {
-        this.#takeReports();
-      },
-      crowd: () => this.#countCrowd(),
-      wish: (name) => {
-        this.#heartbeat.wish(name);
-      },
-      wishSync: () => {
-        this.#heartbeat.wishSync();
-        this.#turnSoon();
-      },
-      isComing: (name, order) => this.#heartbeat.isComing(name, order),
-      afterHerd: () => this.#afterHerd(),
-      write: (election, write, ifRevision) => {
-        this.#write(election, write, ifRevision);
-      },
-      touch: (election) => {
-        this.#touched(election);
-      },
-      nextAttempt: () => {
-        this.#attempts += 1;
-        return this.#attempts;
-      },
-    };
-  }
-
-  get id(): string {
-    return this.parts.id;
   }
 
   /** How often heartbeats are sent. */
@@ -222,7 +185,7 @@ export class Replica {
       known.candidate = candidate;
       return known;
     }
-    const election = new Election(candidate, this.#electionParts);
+    const election = new Election(candidate, this);
     this.#elections.set(candidate.name, election);
     return election;
   }
@@ -237,9 +200,9 @@ export class Replica {
     if (names.length === 0) return new Map();
     const found = new Map<string, SeenRecord>();
     const isDone = new Promise<boolean>((settle) => this.#reads.push({ names: new Set(names), found, settle }));
-    for (const name of names) this.#heartbeat.wish(name);
+    for (const name of names) this.heartbeat.wish(name);
     this.#turnSoon();
-    const timer = this.parts.clock.setTimer(limitMs, () => {
+    const timer = this.clock.setTimer(limitMs, () => {
       this.#settleReads(({ found: other }) => other === found, false);
     });
     const result = await isDone;
@@ -254,12 +217,12 @@ export class Replica {
   }
 
   async #close(): Promise<void> {
-    const { clock, store, backup } = this.parts;
+    const { store, backup } = this.parts;
     const wasOpen = this.#state === 'open';
     this.#state = 'closing';
     if (wasOpen && !this.view.isEmpty)
       await within(
-        clock,
+        this.clock,
         CLOSE_MS,
         this.#sayGoodbye().catch(() => undefined),
       );
@@ -284,7 +247,7 @@ export class Replica {
 
   // ---- Turns
 
-  #touched(election: Election): void {
+  touched(election: Election): void {
     if (this.#state === 'closed') {
       election.abandon();
       return;
@@ -294,11 +257,17 @@ export class Replica {
     this.#turnSoon();
   }
 
+  /** A sync leaves at once. */
+  syncNow(): void {
+    this.heartbeat.wishSync();
+    this.#turnSoon();
+  }
+
   /** Many events of one turn of the event loop make one turn here, and what has arrived from the store is read before. */
   #turnSoon(): void {
     if (this.#isInTurn || this.#isTurnComing || this.#state === 'new' || this.#state === 'closed') return;
     this.#isTurnComing = true;
-    void this.parts.clock.afterIo().then(() => {
+    void this.clock.afterIo().then(() => {
       this.#isTurnComing = false;
       this.#turn();
     });
@@ -318,9 +287,9 @@ export class Replica {
   }
 
   #look(): void {
-    const now = this.parts.clock.now();
-    this.#isSaving = now >= this.#saveAt;
-    if (this.#isSaving) {
+    const now = this.clock.now();
+    this.isSaving = now >= this.#saveAt;
+    if (this.isSaving) {
       this.#saveAt = now + SAVE_MS;
       for (const election of this.#elections.values()) if (election.term?.isUnsaved === true) election.lookAt = now;
     }
@@ -328,7 +297,7 @@ export class Replica {
     this.#grantLeases();
     if (now >= Math.min(this.#pollAt, this.#readAllAt)) this.#readAll(now);
     const { intervalMs } = this;
-    if (now >= this.#heartbeat.dueAt(intervalMs) && this.#state === 'open') this.#sync(intervalMs);
+    if (now >= this.heartbeat.dueAt(intervalMs) && this.#state === 'open') this.#sync(intervalMs);
     this.#send();
     this.#setTimer(intervalMs);
     this.#tellThread(intervalMs);
@@ -348,12 +317,12 @@ export class Replica {
 
   #setTimer(intervalMs: number): void {
     if (this.#state !== 'open') return;
-    let at = Math.min(this.#saveAt, this.#pollAt, this.#readAllAt, this.#heartbeat.dueAt(intervalMs));
+    let at = Math.min(this.#saveAt, this.#pollAt, this.#readAllAt, this.heartbeat.dueAt(intervalMs));
     for (const election of this.#elections.values()) at = Math.min(at, election.lookAt);
     for (const { deadline } of this.leases.all) if (deadline !== undefined) at = Math.min(at, deadline.now);
     if (this.#timer !== undefined && this.#timer.at <= at) return;
     this.#timer?.timer.cancel();
-    const { clock } = this.parts;
+    const { clock } = this;
     const timer = clock.setTimer(Math.max(at - clock.now(), 0), () => {
       this.#timer = undefined;
       this.#turnSoon();
@@ -363,11 +332,12 @@ export class Replica {
 
   // ---- Leases
 
-  #leaseFor(lifeMs: number): Lease {
+  /** The lease for this life, made if there is none. */
+  leaseFor(lifeMs: number): Lease {
     const lease = this.leases.get(lifeMs);
     if (lease !== undefined) return lease;
     this.view.meetLife(lifeMs);
-    this.#heartbeat.wishSync();
+    this.heartbeat.wishSync();
     return this.leases.make(lifeMs);
   }
 
@@ -378,16 +348,16 @@ export class Replica {
     for (const { isWanted, candidate } of this.#elections.values()) {
       if (!isWanted) continue;
       isUsed = true;
-      this.#leaseFor(candidate.lifeMs);
+      this.leaseFor(candidate.lifeMs);
     }
     // a command of a replica that competes for nothing needs an incarnation too
     const isNothingNoted = this.view.isUnnoted && this.#elections.size > 0;
-    if (isUsed || isNothingNoted || this.leases.all.length > 0) this.#leaseFor(this.parts.lifeMs);
+    if (isUsed || isNothingNoted || this.leases.all.length > 0) this.leaseFor(this.parts.lifeMs);
   }
 
   /** Gives up what is past its deadline. */
   #expire(): void {
-    this.#takeReports();
+    this.takeReports();
     for (const lease of this.leases.overdue()) this.#endLease(lease);
     for (const election of this.#elections.values()) election.expire();
   }
@@ -397,7 +367,8 @@ export class Replica {
     for (const election of this.#elections.values()) election.leaseEnded(lease);
   }
 
-  #takeReports(): void {
+  /** The deadline of a lease may be later than the main thread knows. */
+  takeReports(): void {
     for (const { incarnation, id, sent } of this.parts.backup?.takeReports() ?? []) {
       if (!this.view.isEmpty && incarnation === this.view.incarnation.id) this.leases.find(id)?.extend(sent);
     }
@@ -409,7 +380,7 @@ export class Replica {
     const leases = this.leases.all.flatMap(({ id, deadline, mustGrant }) =>
       deadline === undefined || mustGrant ? [] : { id, deadline },
     );
-    const { sentAt } = this.#heartbeat;
+    const { sentAt } = this.heartbeat;
     const state = { incarnation: this.view.incarnation.id, sentAt, intervalMs, leases };
     if (isDeepStrictEqual(state, this.#told)) return;
     this.#told = state;
@@ -423,7 +394,7 @@ export class Replica {
       lease.deadline = { now: -Infinity, wall: -Infinity };
       this.leases.end(lease);
     }
-    void this.parts.clock.afterIo().then(() => {
+    void this.clock.afterIo().then(() => {
       this.#turn(() => {
         for (const lease of leases) this.#endLease(lease);
       });
@@ -433,14 +404,14 @@ export class Replica {
   // ---- Heartbeat
 
   #readAll(now: number): void {
-    for (const name of this.#elections.keys()) this.#heartbeat.wish(name);
+    for (const name of this.#elections.keys()) this.heartbeat.wish(name);
     this.#readAllAt = Infinity;
     if (now >= this.#pollAt) this.#pollAt = now + POLL_MS;
   }
 
   #hinted(names: readonly string[] | '*'): void {
     if (names === '*') {
-      this.#readAllAt = Math.min(this.#readAllAt, this.#isInHurry ? -Infinity : this.#afterHerd());
+      this.#readAllAt = Math.min(this.#readAllAt, this.#isInHurry ? -Infinity : this.afterHerd());
       this.#turnSoon();
     } else for (const name of names) this.#elections.get(name)?.hinted();
   }
@@ -450,11 +421,11 @@ export class Replica {
   }
 
   /** Up to 2 ms for each living lease, and an interval at most. */
-  #afterHerd(): number {
-    return this.parts.clock.now() + this.parts.random() * Math.min(2 * this.view.leases.size, this.intervalMs);
+  afterHerd(): number {
+    return this.clock.now() + this.random() * Math.min(2 * this.view.leases.size, this.intervalMs);
   }
 
-  #countCrowd(): Crowd {
+  crowd(): Crowd {
     const { elections, leases, view } = this;
     const isListed = leases.all.some(({ id }) => view.leases.has(id));
     this.#crowd ??= {
@@ -469,7 +440,7 @@ export class Replica {
     const names = [...this.#elections.keys()];
     const always = this.elections.filter(({ isDoubtful }) => isDoubtful).map(({ name }) => name);
     const leases = this.leases.all;
-    const sync = this.#heartbeat.next(
+    const sync = this.heartbeat.next(
       {
         isNewcomer: this.view.isEmpty,
         renew: leases.filter(({ mustGrant }) => !mustGrant).map(({ id }) => id),
@@ -486,9 +457,9 @@ export class Replica {
       },
       (error: unknown) => {
         this.#turn(() => {
-          this.#heartbeat.failed(sync, intervalMs);
+          this.heartbeat.failed(sync, intervalMs);
           this.failure = error;
-          this.parts.observer.syncFailed?.(error);
+          this.observer.syncFailed?.(error);
         });
       },
     );
@@ -499,9 +470,9 @@ export class Replica {
     const isNew = this.view.isOther(result.incarnation);
     const isFirst = this.view.isEmpty;
     const areLeasesOthers = this.view.learn(result, sent);
-    this.#heartbeat.answered();
+    this.heartbeat.answered();
     this.failure = undefined;
-    this.parts.observer.synced?.(sync, result, isNew);
+    this.observer.synced?.(sync, result, isNew);
     if (isNew) this.#met(request.read);
     else {
       for (const id of [...request.renew, ...request.grant]) this.#confirm(id, result, sent);
@@ -543,20 +514,20 @@ export class Replica {
    * because each election looks.
    */
   #met(read: readonly string[]): void {
-    const { clock } = this.parts;
+    const { clock } = this;
     for (const lease of this.leases.all) {
       if (lease.deadline === undefined) continue;
       if (lease.isValid(clock)) lease.mustGrant = true;
       else this.#endLease(lease);
     }
     for (const election of this.#elections.values()) election.met();
-    for (const name of read) this.#heartbeat.wish(name);
-    this.#heartbeat.wishSync();
+    for (const name of read) this.heartbeat.wish(name);
+    this.heartbeat.wishSync();
   }
 
   // ---- Writes
 
-  #write(election: Election, write: RecordWrite, ifRevision: number): void {
+  write(election: Election, write: RecordWrite, ifRevision: number): void {
     const { value, forgetAfterMs, until = this.#endOfOwnLease(election.candidate.lifeMs) } = write;
     const forget = forgetAfterMs !== undefined && { forgetAfterMs };
     const ask = { name: election.name, ifRevision, value: JSON.stringify(value), ...forget };
@@ -590,7 +561,7 @@ export class Replica {
       },
       (error: unknown) => {
         this.#settle(writes, incarnation, { revisions: undefined, failure: error ?? 'no reason' });
-        this.parts.observer.writeFailed?.(
+        this.observer.writeFailed?.(
           error,
           writes.map(({ ask }) => ask.name),
         );
@@ -607,7 +578,7 @@ export class Replica {
     }: { readonly revisions: readonly (number | undefined)[] | undefined; readonly failure: unknown },
   ): void {
     this.#openWrites -= 1;
-    const order = this.#heartbeat.nextOrder();
+    const order = this.heartbeat.nextOrder();
     const published = writes
       .filter(({ write }, index) => write.isPublished && (revisions === undefined || revisions[index] !== undefined))
       .map(({ ask }) => ask.name);

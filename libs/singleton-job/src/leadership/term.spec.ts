@@ -3,6 +3,7 @@ import { ManualClock } from '../testing/manual-clock.js';
 import { Lease } from './lease.js';
 import { type OwnFields } from './record.js';
 import { Term } from './term.js';
+import { View } from './view.js';
 
 function setup() {
   const clock = new ManualClock();
@@ -18,17 +19,20 @@ function setup() {
   const term = new Term(
     { name: 'job:lock', holder: 'a.1@10000#1', fencingToken: 7, lease, backlog },
     {
-      clock,
-      storeNow: () => 0,
-      storeNowAtMost: () => 0,
-      takeReports: () => {
-        hooks.takeReports();
+      replica: {
+        clock,
+        view: new View(clock),
+        takeReports: () => {
+          hooks.takeReports();
+        },
+        syncNow: () => story.push('doubted'),
       },
-      changed: () => story.push('changed'),
-      doubted: () => story.push('doubted'),
-      remember: (token, fields) => {
-        story.push(`remember ${token}`);
-        remembered.push(fields);
+      election: {
+        touch: () => story.push('changed'),
+        remember: (token, fields) => {
+          story.push(`remember ${token}`);
+          remembered.push(fields);
+        },
       },
     },
     { own: {}, incarnation: 'now', ignoredCommand: undefined },

@@ -2,6 +2,7 @@ import { type Clock, instant, type Instant } from '../base/time/clock.js';
 import { type Order, type TermSight } from './decide.js';
 import { isBefore, type Lease } from './lease.js';
 import { type Holder, type JobRecord, type OwnFields, type SeenRecord } from './record.js';
+import { type View } from './view.js';
 
 /** How a term ended: given back, taken by another holder, not confirmed in time, or left to expire by a process that ends. */
 export type TermEnd = 'released' | 'preempted' | 'expired' | 'abandoned';
@@ -31,17 +32,20 @@ export interface TermFacts {
   readonly backlog: Backlog;
 }
 
-/** What a term needs of its replica. */
-export interface TermSurroundings {
+/** Its replica, as a term needs it. */
+export interface TermReplica {
   readonly clock: Clock;
-  storeNow(): number;
-  storeNowAtMost(): number;
-  /** The deadline of the lease may be later than the main thread knows. */
+  readonly view: View;
+  /** The deadline of a lease may be later than the main thread knows. */
   takeReports(): void;
+  /** A sync leaves at once. */
+  syncNow(): void;
+}
+
+/** Its election, as a term needs it. */
+interface TermElection {
   /** The term has something to write. */
-  changed(): void;
-  /** Its lease must be confirmed. */
-  doubted(): void;
+  touch(): void;
   /** What a run that outlived the term leaves. The next write of the record has it. */
   remember(fencingToken: number, fields: OwnFields): void;
 }
@@ -73,10 +77,10 @@ export class Term implements TermSight {
 
   constructor(
     private readonly facts: TermFacts,
-    private readonly surroundings: TermSurroundings,
+    private readonly around: { readonly replica: TermReplica; readonly election: TermElection },
     { own, incarnation, ignoredCommand }: Pick<Term, 'own' | 'incarnation' | 'ignoredCommand'>,
   ) {
-    this.startedAt = instant(surroundings.clock);
+    this.startedAt = instant(around.replica.clock);
     this.own = own;
     this.incarnation = incarnation;
     this.ignoredCommand = ignoredCommand;
@@ -120,27 +124,27 @@ export class Term implements TermSight {
 
   /** Milliseconds until the deadline, by the monotonic clock. */
   get remainingMs(): number {
-    return this.deadline.now - this.surroundings.clock.now();
+    return this.deadline.now - this.around.replica.clock.now();
   }
 
   /** The time of the store. */
   storeNow(): number {
-    return this.surroundings.storeNow();
+    return this.around.replica.view.storeNow();
   }
 
   /** The same at most. Later leaders count the delay of an interval from the end of a run by this, so that it is never too short. */
   storeNowAtMost(): number {
-    return this.surroundings.storeNowAtMost();
+    return this.around.replica.view.storeNowAtMost();
   }
 
   /** Whether a run may start now: the deadline has not passed on either clock. Called again before each run. If not, a sync leaves at once. */
   isValid(): boolean {
-    const { clock } = this.surroundings;
+    const { replica } = this.around;
     if (this.#end !== undefined) return false;
-    if (isBefore(clock, this.deadline)) return true;
-    this.surroundings.takeReports();
-    if (isBefore(clock, this.deadline)) return true;
-    this.surroundings.doubted();
+    if (isBefore(replica.clock, this.deadline)) return true;
+    replica.takeReports();
+    if (isBefore(replica.clock, this.deadline)) return true;
+    replica.syncNow();
     return false;
   }
 
@@ -155,7 +159,7 @@ export class Term implements TermSight {
   set(fields: OwnFields): void {
     this.own = { ...this.own, ...fields };
     this.version += 1;
-    if (this.#end !== undefined) this.surroundings.remember(this.fencingToken, fields);
+    if (this.#end !== undefined) this.around.election.remember(this.fencingToken, fields);
   }
 
   /** Fields that the record gets at once. Resolves to true when the record has them, and to false when the term is over before. */
@@ -175,7 +179,7 @@ export class Term implements TermSight {
     const saved = new Promise<boolean>((resolve) => {
       this.#saves.push({ version: this.version, settle: resolve, ...(undo && { undo }) });
     });
-    this.surroundings.changed();
+    this.around.election.touch();
     return saved;
   }
 
