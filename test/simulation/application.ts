@@ -48,6 +48,7 @@ export class Application {
     const common = { store, clock, random: chance.next };
     const scheduleOf = (name: string): string | undefined => this.#jobs.get(name)?.schedule.description;
     const reports = new WatchedReports({ clock, notify, storeName: store.name, scheduleOf }, observer);
+    store.addListener(reports);
     const { heartbeatIntervalMs } = options;
     this.replica = new Replica({ ...common, id, lifeMs, heartbeatIntervalMs, observer: reports, backup: thread });
     this.#pool = new JobPool(options, { ...common, replica: this.replica, notify, interceptors: [] });

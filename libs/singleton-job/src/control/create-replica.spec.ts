@@ -7,14 +7,15 @@ import { createReplica, createReplicaId, createStore } from './create-replica.js
 describe('A replica', () => {
   it('sends events to the channels at once, and to observers once they are found', async () => {
     const options = resolveOptions({ projectName: 'p', store: 'memory' });
-    let listener: StoreListener = {};
-    const store: Store = { ...(await createStore(options)), addListener: (one) => ((listener = one), () => undefined) };
+    const listeners: StoreListener[] = [];
+    const addListener = (one: StoreListener) => (listeners.push(one), () => undefined);
+    const store: Store = { ...(await createStore(options)), addListener };
     const { observers } = createReplica(options, { store });
     const channel: unknown[] = [];
     const listen = (message: unknown): void => void channel.push(message);
     const observed: string[] = [];
     const happens = (code: string): void => {
-      listener.warning?.({ code, message: 'no matter' });
+      for (const listener of listeners) listener.warning?.({ code, message: 'no matter' });
     };
     subscribe('nestjs-singleton-job:warning', listen);
     happens('first');

@@ -91,6 +91,7 @@ export function createReplica(options: ResolvedOptions, parts: ApplicationReplic
   const { backup = heartbeatThread } = parts;
   const scheduleOf = (job: string): string | undefined => pool.find(job)?.job.schedule.description;
   const reports = new Reports({ clock, notify, storeName: store.name, scheduleOf });
+  store.addListener(reports);
   const leadership: Replica = new Replica({
     id,
     lifeMs: lockExpiryMs,

@@ -278,27 +278,18 @@ export class Election {
     return clock.now() < view.endOf(leaseOf(holder));
   }
 
-  /** Nothing of it is open: it may be forgotten if it is not wanted. */
+  /** Nothing of it runs or is written, and it leaves no stray as far as it has seen. */
   get isIdle(): boolean {
-    if (this.record === undefined || !this.#hasNothing) return false;
-    return this.replica.view.isEmpty || !decide.mustRelease(this.record, this.#self, this.replica.view);
+    const { record, replica } = this;
+    if (this.term !== undefined || this.#isWriting || !this.candidate.isIdle) return false;
+    return record === undefined || replica.view.isEmpty || !decide.mustRelease(record, this.#self, replica.view);
   }
 
-  /** Whether a withdrawal is done. A stray that an unknown write may have left is released later, or ends with its lease. */
-  get #isQuiet(): boolean {
-    return !this.isWanted && (this.record === undefined ? this.#hasNothing : this.isIdle);
-  }
-
-  get #hasNothing(): boolean {
-    return this.term === undefined && !this.#isWriting && this.candidate.isIdle;
-  }
-
-  /** Whether nothing refers to it any more. Without a write of this replica it need not be read before. */
+  /** Whether it may be forgotten. After a write it must have read the record, which may be a stray. */
   get isOver(): boolean {
-    const isDone = this.isIdle || (this.#hasNothing && this.#writtenAt === -Infinity);
-    const mayBeStray = this.record?.isUnreadable === true && this.#writtenAt > -Infinity;
-    const isUncertain = this.isDoubtful || mayBeStray;
-    return !this.isWanted && this.#edits.length === 0 && !isUncertain && isDone;
+    if (this.isWanted || this.#edits.length > 0 || this.isDoubtful || !this.isIdle) return false;
+    const isSeen = this.record !== undefined && this.record.isUnreadable !== true;
+    return isSeen || this.#writtenAt === -Infinity;
   }
 
   // ---- What was seen
@@ -377,15 +368,13 @@ export class Election {
     this.touch();
   }
 
-  /** A lease of this replica is over. */
-  leaseEnded(lease: Lease): void {
-    if (this.term?.lease === lease) this.#end('expired');
-  }
-
-  /** The deadline of a term that was not reclaimed has passed. */
+  /** The lease of its term is over, or the term was not reclaimed by its deadline. */
   expire(): void {
     const { term, replica } = this;
-    if (term?.reclaimBy !== undefined && replica.clock.now() >= term.reclaimBy.now) this.#end('expired');
+    if (term === undefined) return;
+    const { lease, reclaimBy } = term;
+    const isLate = reclaimBy !== undefined && replica.clock.now() >= reclaimBy.now;
+    if (isLate || replica.leases.find(lease.id) === undefined) this.#end('expired');
   }
 
   /** The process ends: what is not released now ends with its lease. */
@@ -408,7 +397,8 @@ export class Election {
   }
 
   #settleIfQuiet(): void {
-    if (this.#isQuiet) for (const settle of this.#idle.splice(0)) settle();
+    // what an unknown write may have left is released later, or ends with its lease
+    if (!this.isWanted && this.isIdle) for (const settle of this.#idle.splice(0)) settle();
   }
 
   #look(): void {

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Clock, type Instant, type Timer } from '../base/time/clock.js';
+import { sleep } from '../base/time/sleep.js';
 import { within } from '../base/time/within.js';
 import { type LeaseId, type Store, type SyncResult, type Write } from '../store/store.js';
 import {
@@ -53,11 +54,6 @@ export interface HeartbeatBackup {
 
 /** What a replica tells, beside what its elections tell. */
 export interface ReplicaObserver extends ElectionObserver {
-  connected?(): void;
-  disconnected?(error: Error): void;
-  /** Messages arrive, or do not. */
-  listening?(isListening: boolean): void;
-  warning?(warning: { readonly code: string; readonly message: string }): void;
   /** Called before its records are looked at. `isNew`: it shows another incarnation than the answer before. */
   synced?(sync: Sync, result: SyncResult, isNew: boolean): void;
   syncFailed?(error: unknown): void;
@@ -86,6 +82,13 @@ interface OpenWrite {
   readonly until: number;
 }
 
+/** Of a caller: an overview. */
+interface Read {
+  readonly names: ReadonlySet<string>;
+  readonly found: Map<string, SeenRecord>;
+  readonly done: AbortController;
+}
+
 /**
  * One process: what it has seen, its leases, and its elections in one table with one timer. Whatever happens ends in a turn: deadlines first, then
  * each election looks, then what they want to write and to read leaves.
@@ -99,14 +102,9 @@ export class Replica implements ElectionReplica {
   readonly leases: OwnLeases;
   readonly heartbeat: Heartbeat;
   readonly #elections = new Map<string, Election>();
-  #outbox: OpenWrite[] = [];
+  readonly #outbox: OpenWrite[] = [];
   #openWrites = 0;
-  /** Reads of callers: an overview. */
-  #reads: {
-    readonly names: ReadonlySet<string>;
-    readonly found: Map<string, SeenRecord>;
-    readonly settle: (isDone: boolean) => void;
-  }[] = [];
+  readonly #reads = new Set<Read>();
   #state: 'new' | 'open' | 'closing' | 'closed' = 'new';
   #isInTurn = false;
   #isTurnComing = false;
@@ -137,21 +135,17 @@ export class Replica implements ElectionReplica {
     store.addListener({
       connected: () => {
         this.heartbeat.retryNow();
-        this.#readAllAt = this.#isInHurry ? -Infinity : this.afterHerd();
-        observer.connected?.();
-        this.#turnSoon();
+        this.#readAllSoon();
       },
-      disconnected: (error) => observer.disconnected?.(error),
       listening: (isListening) => {
         this.#pollAt = isListening ? Infinity : 0;
-        if (isListening) this.#readAllAt = Math.min(this.#readAllAt, this.#isInHurry ? -Infinity : this.afterHerd());
-        observer.listening?.(isListening);
-        this.#turnSoon();
+        if (isListening) this.#readAllSoon();
+        else this.#turnSoon();
       },
       hint: (names) => {
-        this.#hinted(names);
+        if (names === '*') this.#readAllSoon();
+        else for (const name of names) this.#elections.get(name)?.hinted();
       },
-      warning: (warning) => observer.warning?.(warning),
     });
   }
 
@@ -198,16 +192,13 @@ export class Replica implements ElectionReplica {
   /** Reads records now, whether this replica competes for them or not. Undefined: no answer within `limitMs`. */
   async read(names: readonly string[], limitMs: number): Promise<ReadonlyMap<string, SeenRecord> | undefined> {
     if (names.length === 0) return new Map();
-    const found = new Map<string, SeenRecord>();
-    const isDone = new Promise<boolean>((settle) => this.#reads.push({ names: new Set(names), found, settle }));
+    const read: Read = { names: new Set(names), found: new Map(), done: new AbortController() };
+    this.#reads.add(read);
     for (const name of names) this.heartbeat.wish(name);
     this.#turnSoon();
-    const timer = this.clock.setTimer(limitMs, () => {
-      this.#settleReads(({ found: other }) => other === found, false);
-    });
-    const result = await isDone;
-    timer.cancel();
-    return result ? found : undefined;
+    await sleep(this.clock, limitMs, read.done.signal);
+    this.#reads.delete(read);
+    return read.found.size === read.names.size ? read.found : undefined;
   }
 
   /** Ends leases under which nothing runs, and closes the connections. What runs keeps its lease, which ends by itself. */
@@ -229,7 +220,7 @@ export class Replica implements ElectionReplica {
     this.#state = 'closed';
     this.#timer?.timer.cancel();
     for (const election of this.elections) election.abandon();
-    this.#settleReads(() => true, false);
+    for (const { done } of this.#reads) done.abort();
     await Promise.all([wasOpen ? store.close() : undefined, backup?.close()]);
   }
 
@@ -358,13 +349,8 @@ export class Replica implements ElectionReplica {
   /** Gives up what is past its deadline. */
   #expire(): void {
     this.takeReports();
-    for (const lease of this.leases.overdue()) this.#endLease(lease);
+    for (const lease of this.leases.overdue()) this.leases.end(lease);
     for (const election of this.#elections.values()) election.expire();
-  }
-
-  #endLease(lease: Lease): void {
-    this.leases.end(lease);
-    for (const election of this.#elections.values()) election.leaseEnded(lease);
   }
 
   /** The deadline of a lease may be later than the main thread knows. */
@@ -389,16 +375,11 @@ export class Replica implements ElectionReplica {
 
   /** The process ends: no run starts from now on. If it survives that, its terms end in the next turn of the event loop. */
   disown(): void {
-    const leases = this.leases.all;
-    for (const lease of leases) {
+    for (const lease of this.leases.all) {
       lease.deadline = { now: -Infinity, wall: -Infinity };
       this.leases.end(lease);
     }
-    void this.clock.afterIo().then(() => {
-      this.#turn(() => {
-        for (const lease of leases) this.#endLease(lease);
-      });
-    });
+    this.#turnSoon();
   }
 
   // ---- Heartbeat
@@ -409,15 +390,10 @@ export class Replica implements ElectionReplica {
     if (now >= this.#pollAt) this.#pollAt = now + POLL_MS;
   }
 
-  #hinted(names: readonly string[] | '*'): void {
-    if (names === '*') {
-      this.#readAllAt = Math.min(this.#readAllAt, this.#isInHurry ? -Infinity : this.afterHerd());
-      this.#turnSoon();
-    } else for (const name of names) this.#elections.get(name)?.hinted();
-  }
-
-  get #isInHurry(): boolean {
-    return this.elections.some(({ isInHurry }) => isInHurry);
+  #readAllSoon(): void {
+    const isInHurry = this.elections.some((election) => election.isInHurry);
+    this.#readAllAt = Math.min(this.#readAllAt, isInHurry ? -Infinity : this.afterHerd());
+    this.#turnSoon();
   }
 
   /** Up to 2 ms for each living lease, and an interval at most. */
@@ -492,21 +468,15 @@ export class Replica implements ElectionReplica {
     if (leases.has(id)) {
       lease.mustGrant = false;
       lease.extend(sent);
-    } else this.#endLease(lease);
+    } else this.leases.end(lease);
   }
 
   #seen(name: string, record: SeenRecord, order: number): void {
     this.#elections.get(name)?.seen(record, order);
-    for (const { names, found } of this.#reads) if (names.has(name)) found.set(name, record);
-    this.#settleReads(({ names, found }) => names.size === found.size, true);
-  }
-
-  #settleReads(
-    isOver: (read: { readonly names: ReadonlySet<string>; readonly found: ReadonlyMap<string, SeenRecord> }) => boolean,
-    isDone: boolean,
-  ): void {
-    for (const read of this.#reads.filter(isOver)) read.settle(isDone);
-    this.#reads = this.#reads.filter((read) => !isOver(read));
+    for (const { names, found, done } of this.#reads) {
+      if (names.has(name)) found.set(name, record);
+      if (names.size === found.size) done.abort();
+    }
   }
 
   /**
@@ -518,7 +488,7 @@ export class Replica implements ElectionReplica {
     for (const lease of this.leases.all) {
       if (lease.deadline === undefined) continue;
       if (lease.isValid(clock)) lease.mustGrant = true;
-      else this.#endLease(lease);
+      else this.leases.end(lease);
     }
     for (const election of this.#elections.values()) election.met();
     for (const name of read) this.heartbeat.wish(name);
@@ -542,57 +512,41 @@ export class Replica implements ElectionReplica {
 
   /** All writes of a turn, in one request for each `until`. */
   #send(): void {
-    const writes = this.#outbox;
-    this.#outbox = [];
-    for (const until of new Set(writes.map((write) => write.until))) {
-      this.#sendWrites(
+    const writes = this.#outbox.splice(0);
+    for (const until of new Set(writes.map((write) => write.until)))
+      void this.#ask(
         writes.filter((write) => write.until === until),
         until,
       );
-    }
   }
 
-  #sendWrites(writes: readonly OpenWrite[], until: number): void {
+  async #ask(writes: readonly OpenWrite[], until: number): Promise<void> {
     const incarnation = this.view.incarnation.id;
+    const asked = writes.map(({ ask }) => ask);
+    let revisions: readonly (number | undefined)[] | undefined;
+    let failure: unknown;
     this.#openWrites += 1;
-    this.parts.store.compareAndSet({ incarnation, until, writes: writes.map(({ ask }) => ask) }).then(
-      (revisions) => {
-        this.#settle(writes, incarnation, { revisions, failure: undefined });
-      },
-      (error: unknown) => {
-        this.#settle(writes, incarnation, { revisions: undefined, failure: error ?? 'no reason' });
-        this.observer.writeFailed?.(
-          error,
-          writes.map(({ ask }) => ask.name),
-        );
-      },
-    );
-  }
-
-  #settle(
-    writes: readonly OpenWrite[],
-    incarnation: string,
-    {
-      revisions,
-      failure,
-    }: { readonly revisions: readonly (number | undefined)[] | undefined; readonly failure: unknown },
-  ): void {
+    try {
+      revisions = await this.parts.store.compareAndSet({ incarnation, until, writes: asked });
+    } catch (error) {
+      failure = error ?? 'no reason';
+    }
     this.#openWrites -= 1;
     const order = this.heartbeat.nextOrder();
-    const published = writes
-      .filter(({ write }, index) => write.isPublished && (revisions === undefined || revisions[index] !== undefined))
-      .map(({ ask }) => ask.name);
     this.#turn(() => {
       // an answer that was under way while the incarnation changed says nothing about the data of now
       const isOfNow = incarnation === this.view.incarnation.id;
-      writes.forEach(({ election, write, ask, until }, index) => {
+      writes.forEach(({ election, write, ask: { ifRevision } }, index) => {
         const revision = isOfNow ? revisions?.[index] : undefined;
-        election.written({ revision, failure, order }, write, {
-          ifRevision: ask.ifRevision,
-          until,
-        });
+        election.written({ revision, failure, order }, write, { ifRevision, until });
       });
     });
+    const names = asked.map(({ name }) => name);
+    if (failure !== undefined) this.observer.writeFailed?.(failure, names);
+    const published = names.filter(
+      (_, index) =>
+        writes[index]?.write.isPublished === true && (failure !== undefined || revisions?.[index] !== undefined),
+    );
     // a failure of a message is no failure of anything else
     if (published.length > 0) this.parts.store.publish?.(published).catch(() => undefined);
     if (this.#openWrites === 0) for (const resolve of this.#drained.splice(0)) resolve();

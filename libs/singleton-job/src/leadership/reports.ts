@@ -3,7 +3,7 @@ import { type Notify } from '../base/events/events.js';
 import { type LeadershipReleaseReason } from '../base/events/reasons.js';
 import { pauseLost, scheduleDiffers } from '../base/events/warnings.js';
 import { type Clock } from '../base/time/clock.js';
-import { type SyncResult } from '../store/store.js';
+import { type StoreListener, type SyncResult } from '../store/store.js';
 import { type Election, type Takeover } from './election.js';
 import { type Sync } from './heartbeat.js';
 import { Outages } from './outages.js';
@@ -12,7 +12,7 @@ import { type ReplicaObserver } from './replica.js';
 import { type Term, type TermEnd } from './term.js';
 
 /** Turns what a replica tells into the events of the library. Locks have only the events of the store. */
-export class Reports implements ReplicaObserver {
+export class Reports implements ReplicaObserver, StoreListener {
   readonly outages: Outages;
   /** Of the newest answer. */
   #timing = { roundTripMs: 0, clockOffsetMs: 0 };
