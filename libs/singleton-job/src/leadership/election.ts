@@ -139,8 +139,7 @@ export class Election {
   #watched: { readonly lease: LeaseId; readonly delayMs: number } | undefined;
   #standBackUntil = -Infinity;
   /** Why the present term is given back. */
-  #releasing: LeadershipReleaseReason | undefined;
-  #standBackMs = 0;
+  #releasing: { readonly reason: LeadershipReleaseReason; readonly standBackMs: number } | undefined;
   /** The term that was given back last, until the record shows that. */
   #left: { readonly term: Term; readonly reason: LeadershipReleaseReason } | undefined;
   #writtenAt = -Infinity;
@@ -187,9 +186,7 @@ export class Election {
 
   /** Gives up the term, and does not compete for a while after that. */
   stepDown(reason: LeadershipReleaseReason, standBackMs = STAND_BACK_MS): void {
-    if (this.term === undefined) return;
-    this.#standBackMs = standBackMs;
-    this.#release(reason);
+    this.#release(reason, standBackMs);
     this.touch();
   }
 
@@ -537,7 +534,6 @@ export class Election {
     if (!mayBegin || term.incarnation !== replica.view.incarnation.id) return;
     this.term = term;
     this.#releasing = undefined;
-    this.#standBackMs = 0;
     replica.observer.gained?.(term, takeover);
     candidate.lead(term);
   }
@@ -640,8 +636,7 @@ export class Election {
     else if (action === 'trigger') term.order = { id, until, ...this.candidate.trigger(term, id) };
     else {
       term.order = { id, until, outcome: 'stepped-down' };
-      this.#standBackMs = STAND_BACK_MS;
-      this.#release('stepped-down');
+      this.#release('stepped-down', STAND_BACK_MS);
     }
   }
 
@@ -651,9 +646,8 @@ export class Election {
     this.term = undefined;
     term.refuseClaims();
     this.#memory = { ...term.own, fencingToken: term.fencingToken };
-    const reason = this.#releasing ?? 'shutdown';
+    if (how === 'released') this.#left = { term, reason: this.#releasing?.reason ?? 'shutdown' };
     this.#releasing = undefined;
-    if (how === 'released') this.#left = { term, reason };
     term.finish(how);
     if (how !== 'released') this.replica.observer.lost?.(term, how);
     this.touch();
@@ -661,9 +655,9 @@ export class Election {
 
   // ---- Releasing
 
-  #release(reason: LeadershipReleaseReason): void {
+  #release(reason: LeadershipReleaseReason, standBackMs = 0): void {
     if (this.term === undefined || this.#releasing !== undefined) return;
-    this.#releasing = reason;
+    this.#releasing = { reason, standBackMs };
     this.candidate.drain(reason);
   }
 
@@ -671,8 +665,7 @@ export class Election {
   #writeRelease(value: JobRecord, isOfTerm: boolean): void {
     const { candidate, replica } = this;
     if (isOfTerm) {
-      if (this.#standBackMs > 0) this.#standBackUntil = replica.clock.now() + this.#standBackMs;
-      this.#standBackMs = 0;
+      this.#standBackUntil = replica.clock.now() + (this.#releasing?.standBackMs ?? 0);
       this.#end('released');
     }
     const left = candidate.kind === 'job' ? decide.leftBehind(value, this.#memory) : {};

@@ -112,8 +112,9 @@ export class Replica implements ElectionReplica {
   #saveAt = 0;
   /** Terms write now what can wait. */
   isSaving = false;
-  #pollAt = -Infinity;
-  #readAllAt = Infinity;
+  #readAllAt = -Infinity;
+  /** No message arrives. */
+  #isDeaf = true;
   #crowd: Crowd | undefined;
   #drained: (() => void)[] = [];
   /** Why the last sync had no answer. Undefined: it had one. */
@@ -131,16 +132,14 @@ export class Replica implements ElectionReplica {
     this.view = new View(clock);
     this.leases = new OwnLeases(id, clock);
     this.heartbeat = new Heartbeat(clock);
-    if (store.publish === undefined) this.#pollAt = 0;
     store.addListener({
       connected: () => {
         this.heartbeat.retryNow();
         this.#readAllSoon();
       },
       listening: (isListening) => {
-        this.#pollAt = isListening ? Infinity : 0;
-        if (isListening) this.#readAllSoon();
-        else this.#turnSoon();
+        this.#isDeaf = !isListening;
+        this.#readAllSoon();
       },
       hint: (names) => {
         if (names === '*') this.#readAllSoon();
@@ -286,7 +285,7 @@ export class Replica implements ElectionReplica {
     }
     for (let pass = 0; pass < MOST_PASSES && this.#lookAtElections(now); pass++);
     this.#grantLeases();
-    if (now >= Math.min(this.#pollAt, this.#readAllAt)) this.#readAll(now);
+    if (now >= this.#readAllAt) this.#readAll(now);
     const { intervalMs } = this;
     if (now >= this.heartbeat.dueAt(intervalMs) && this.#state === 'open') this.#sync(intervalMs);
     this.#send();
@@ -308,7 +307,7 @@ export class Replica implements ElectionReplica {
 
   #setTimer(intervalMs: number): void {
     if (this.#state !== 'open') return;
-    let at = Math.min(this.#saveAt, this.#pollAt, this.#readAllAt, this.heartbeat.dueAt(intervalMs));
+    let at = Math.min(this.#saveAt, this.#readAllAt, this.heartbeat.dueAt(intervalMs));
     for (const election of this.#elections.values()) at = Math.min(at, election.lookAt);
     for (const { deadline } of this.leases.all) if (deadline !== undefined) at = Math.min(at, deadline.now);
     if (this.#timer !== undefined && this.#timer.at <= at) return;
@@ -386,8 +385,7 @@ export class Replica implements ElectionReplica {
 
   #readAll(now: number): void {
     for (const name of this.#elections.keys()) this.heartbeat.wish(name);
-    this.#readAllAt = Infinity;
-    if (now >= this.#pollAt) this.#pollAt = now + POLL_MS;
+    this.#readAllAt = this.#isDeaf ? now + POLL_MS : Infinity;
   }
 
   #readAllSoon(): void {
