@@ -21,6 +21,8 @@ export interface ReplicaOptions {
 }
 
 export const HEARTBEAT_INTERVAL_MS = 200;
+/** A claim or a run was under way when its lease ended. */
+const INTERRUPTED = /was interrupted in its run of/;
 /** So long that a lease survives seconds without a CPU. */
 export const LOCK_EXPIRY_MS = 4_000;
 
@@ -28,8 +30,8 @@ export const LOCK_EXPIRY_MS = 4_000;
 export class InProcessReplica {
   readonly node: string;
   /**
-   * As `warn: message`. Three kinds are left out: debug lines, lines about a busy machine, and lines about missed occurrences, which the
-   * history checks.
+   * As `warn: message`. Three kinds are left out: debug lines, lines about a busy machine, and lines about missed occurrences and interrupted
+   * runs, which the history checks.
    */
   readonly lines: string[] = [];
   readonly observer = new RecordingObserver(new SystemClock());
@@ -54,7 +56,7 @@ export class InProcessReplica {
       : new RedisStore({ projectName: project, connection, shortestLifeMs });
     store.addListener({ listening: (isListening) => (this.isListening = isListening) });
     const write = (level: string) => (message: string) => {
-      if (!LATE.test(message)) this.lines.push(`${level}: ${message}`);
+      if (!LATE.test(message) && !INTERRUPTED.test(message)) this.lines.push(`${level}: ${message}`);
     };
     const sink = { error: write('error'), warn: write('warn'), log: write('log'), debug: () => undefined };
     const id = createReplicaId(node);
