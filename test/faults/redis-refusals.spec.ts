@@ -119,4 +119,27 @@ describe('a Redis that', () => {
       });
     },
   );
+
+  it.concurrent('permits heartbeats and no writes starts no cron job, and the others go on', async () => {
+    await using server = await RedisServer.start();
+    using outside = adminClient(server);
+    const { admin } = outside;
+    await permit(admin);
+    const url = server.url.replace('//', '//jobs:secret@');
+    await using pair = await ReplicaPair.start([url, url]);
+    const { leader, follower } = pair;
+    await permit(admin, '-set');
+    await pair.until('the leader warns', () => leader.warnings.length > 0);
+    const fromMs = performance.now();
+    await new Promise((resolve) => setTimeout(resolve, LOCK_EXPIRY_MS + 1_000));
+    const jobs = pair.runs.filter(({ startedAtMs }) => startedAtMs > fromMs).map(({ job }) => job);
+    expect(new Set(jobs)).toEqual(new Set(['price-tick', 'heartbeat']));
+    expect(leader.leads.size).toBe(pair.jobNames.length);
+
+    await permit(admin);
+    await pair.goesOn();
+    expect(leader.warnings).toEqual([expect.stringMatching(/'write' with .*(NOPERM|can't run)/)]);
+    expect(follower.warnings).toEqual([]);
+    expect(pair.violations()).toEqual([]);
+  });
 });

@@ -12,8 +12,6 @@ interface Trouble {
   readonly sinceMs: number;
   /** When it is reported next. */
   remindAtMs: number;
-  /** What was reported last. */
-  reported: string | undefined;
 }
 
 /**
@@ -23,6 +21,10 @@ interface Trouble {
 export class Outages {
   readonly #troubles = new Map<string | undefined, Trouble>();
   #failures = 0;
+  /** When a heartbeat was answered last. */
+  #answeredAt = -Infinity;
+  /** When a write was denied. -Infinity: the last one was not. */
+  #writeDeniedAt = -Infinity;
   #isClosed = false;
 
   constructor(
@@ -59,7 +61,17 @@ export class Outages {
   /** A heartbeat was answered. */
   answered(isOtherServer: boolean): void {
     this.#failures = 0;
-    this.#end(undefined, isOtherServer);
+    this.#answeredAt = this.clock.now();
+    // writes may still be denied; but a replica that has nothing to write any more never learns that they are not
+    const areWritesDenied = this.#answeredAt < this.#writeDeniedAt + FIRST_REMINDER_MS;
+    if (!areWritesDenied || this.#troubles.get(undefined)?.isUnreachable) this.#end(undefined, isOtherServer);
+  }
+
+  /** A write was answered, or has failed. */
+  wrote(failure: unknown): void {
+    const isDenied = failure !== undefined && asLockStoreError(failure).code !== 'STORE_UNREACHABLE';
+    this.#writeDeniedAt = isDenied ? this.clock.now() : -Infinity;
+    if (failure !== undefined) this.failed(failure);
   }
 
   /** The record can be read and written. */
@@ -81,12 +93,11 @@ export class Outages {
     const trouble =
       known?.isUnreachable === isUnreachable
         ? known
-        : { isUnreachable, sinceMs: known?.sinceMs ?? now, remindAtMs: now, reported: undefined };
+        : { isUnreachable, sinceMs: Math.max(known?.sinceMs ?? now, this.#answeredAt), remindAtMs: now };
     this.#troubles.set(job, trouble);
     if (now < trouble.remindAtMs) return;
     const forMs = now - trouble.sinceMs;
     trouble.remindAtMs = trouble.sinceMs + Math.max(FIRST_REMINDER_MS, 2 * forMs);
-    trouble.reported = error.message;
     const about = job !== undefined && { job };
     if (isUnreachable) this.notify('storeUnreachable', { ...about, error, outageMs: forMs });
     else this.notify('requestDenied', { ...about, error, deniedMs: forMs });

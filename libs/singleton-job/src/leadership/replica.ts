@@ -57,7 +57,8 @@ export interface ReplicaObserver extends ElectionObserver {
   /** Called before its records are looked at. `isNew`: it shows another incarnation than the answer before. */
   synced?(sync: Sync, result: SyncResult, isNew: boolean): void;
   syncFailed?(error: unknown): void;
-  writeFailed?(error: unknown, names: readonly string[]): void;
+  /** A request to write was answered, or failed. Called before its records are looked at. */
+  wrote?(failure: unknown): void;
 }
 
 /** What a replica is made of. */
@@ -520,16 +521,16 @@ export class Replica implements ElectionReplica {
 
   async #ask(writes: readonly OpenWrite[], until: number): Promise<void> {
     const incarnation = this.view.incarnation.id;
-    const asked = writes.map(({ ask }) => ask);
     let revisions: readonly (number | undefined)[] | undefined;
     let failure: unknown;
     this.#openWrites += 1;
     try {
-      revisions = await this.parts.store.compareAndSet({ incarnation, until, writes: asked });
+      revisions = await this.parts.store.compareAndSet({ incarnation, until, writes: writes.map(({ ask }) => ask) });
     } catch (error) {
       failure = error ?? 'no reason';
     }
     this.#openWrites -= 1;
+    this.observer.wrote?.(failure);
     const order = this.heartbeat.nextOrder();
     this.#turn(() => {
       // an answer that was under way while the incarnation changed says nothing about the data of now
@@ -539,11 +540,8 @@ export class Replica implements ElectionReplica {
         election.written({ revision, failure, order }, write, { ifRevision, until });
       });
     });
-    const names = asked.map(({ name }) => name);
-    if (failure !== undefined) this.observer.writeFailed?.(failure, names);
-    const published = names.filter(
-      (_, index) =>
-        writes[index]?.write.isPublished === true && (failure !== undefined || revisions?.[index] !== undefined),
+    const published = writes.flatMap(({ write, ask }, index) =>
+      write.isPublished && (failure !== undefined || revisions?.[index] !== undefined) ? [ask.name] : [],
     );
     // a failure of a message is no failure of anything else
     if (published.length > 0) this.parts.store.publish?.(published).catch(() => undefined);

@@ -1,4 +1,4 @@
-import { asLockStoreError, LockStoreError } from '../base/errors/lock-store.error.js';
+import { LockStoreError } from '../base/errors/lock-store.error.js';
 import { type Notify } from '../base/events/events.js';
 import { type LeadershipReleaseReason } from '../base/events/reasons.js';
 import { pauseLost, scheduleDiffers } from '../base/events/warnings.js';
@@ -74,12 +74,8 @@ export class Reports implements ReplicaObserver, StoreListener {
     this.outages.failed(error);
   }
 
-  /** What concerns one record only is reported with its job: the others go on. */
-  writeFailed(thrown: unknown, names: readonly string[]): void {
-    const error = asLockStoreError(thrown);
-    const [name = ''] = names;
-    if (error.code === 'STORE_UNREACHABLE' || error.affectsAllJobs || names.length > 1) this.outages.failed(error);
-    else this.outages.denied(labelOf(name), error);
+  wrote(failure: unknown): void {
+    this.outages.wrote(failure);
   }
 
   seen({ name, term }: Election, record: SeenRecord): void {

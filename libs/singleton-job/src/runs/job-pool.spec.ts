@@ -53,6 +53,48 @@ describe('A group of replicas', () => {
   });
 });
 
+describe('A store that denies writes', () => {
+  const replicas = useReplicas();
+
+  it('is reported once, and again after 1 min, 2 min and 4 min, although it answers heartbeats', async () => {
+    const a = replicas.start('a', [job()]);
+    await replicas.clock.advance(5_000);
+    const deny = async (forMs: number): Promise<void> => {
+      a.store.outcome = (request) => (request === 'compareAndSet' ? 'STORE_MISCONFIGURED' : 'answered');
+      await replicas.clock.advance(forMs);
+      a.store.outcome = () => 'answered';
+      await replicas.clock.advance(15_000);
+    };
+    await deny(300_000);
+    await deny(30_000);
+    const minutes = a.observer.of('requestDenied').map(({ deniedMs }) => Math.round(deniedMs / 60_000));
+    expect(minutes).toEqual([0, 1, 2, 4, 0]);
+    expect(a.observer.of('leadershipLost')).toEqual([]);
+  });
+
+  it('counts an outage from its own beginning', async () => {
+    const a = replicas.start('a', [job()]);
+    await replicas.clock.advance(5_000);
+    a.store.outcome = (request) => (request === 'compareAndSet' ? 'STORE_REFUSED_WRITE' : 'answered');
+    await replicas.clock.advance(30_000);
+    a.store.reconnect();
+    await replicas.clock.advance(2_000);
+    expect(a.observer.of('storeUnreachable').map(({ outageMs }) => outageMs < 4_000)).toEqual([true]);
+    expect(a.observer.of('storeRecovered').map(({ outageMs }) => outageMs < 4_000)).toEqual([true]);
+  });
+
+  it('is forgotten after a minute by a replica that writes no more', async () => {
+    const a = replicas.start('a', [job()]);
+    a.store.outcome = (request) => (request === 'compareAndSet' ? 'STORE_MISCONFIGURED' : 'answered');
+    await replicas.clock.advance(100);
+    const b = replicas.start('b', [job()]);
+    await replicas.clock.advance(300_000);
+    await b.pool.stop();
+    await replicas.clock.advance(100);
+    expect(a.observer.of('requestDenied').map(({ deniedMs }) => deniedMs)).toEqual([0, 0]);
+  });
+});
+
 describe('A start', () => {
   const replicas = useReplicas();
 
