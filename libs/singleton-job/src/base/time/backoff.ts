@@ -8,8 +8,3 @@ export function backoffMs(failures: number, policy: BackoffPolicy, random: () =>
   const exponentialMs = Math.min(policy.heartbeatIntervalMs * 2 ** failures, policy.maxBackoffDelayMs);
   return Math.min(exponentialMs * (0.8 + 0.4 * random()), policy.maxBackoffDelayMs);
 }
-
-/** 0.25 to 0.5 s. */
-export function shortPauseMs(random: () => number): number {
-  return 250 + 250 * random();
-}

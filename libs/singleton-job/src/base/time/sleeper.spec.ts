@@ -16,8 +16,7 @@ function setup(clock = new ManualClock()) {
   const woken: number[] = [];
   const note = () => woken.push(clock.now());
   const sleep = (delayMs: number, until?: Promise<void>) => sleeper.sleep(delayMs, until).then(note);
-  const untilDue = () => sleeper.untilDue().then(note);
-  return { clock, quitting, sleeper, sleep, untilDue, woken };
+  return { clock, quitting, sleep, woken };
 }
 
 describe('A sleeper', () => {
@@ -50,57 +49,11 @@ describe('A sleeper', () => {
     expect(woken).toEqual([3]);
   });
 
-  it('keeps a wake-up that comes early while nothing sleeps, and all later ones', async () => {
-    const { clock, sleeper, untilDue, woken } = setup(new EarlyClock());
-    sleeper.wakeIn(3);
-    await clock.advance(2.6);
-    void untilDue();
-    await clock.advance(1);
-    sleeper.reset();
-    sleeper.wakeIn(5);
-    void untilDue();
-    await clock.advance(10);
-    expect(woken).toHaveLength(2);
-  });
-
-  it('wakes at the earliest due time that was set', async () => {
-    const { clock, sleeper, untilDue, woken } = setup();
-    void untilDue();
-    sleeper.wakeIn(5_000);
-    sleeper.wakeIn(1_000);
-    sleeper.wakeIn(3_000);
-    await clock.advance(10_000);
-    expect(woken).toEqual([1_000]);
-    expect(clock.pendingTimers).toBe(0);
-  });
-
   it('wakes at once without a delay', async () => {
-    const { sleeper, untilDue, woken } = setup();
-    void untilDue();
-    sleeper.wakeIn(0);
+    const { sleep, woken } = setup();
+    void sleep(0);
     await settle();
     expect(woken).toEqual([0]);
-  });
-
-  it('does not sleep if its due time passed while nothing slept', async () => {
-    const { clock, sleeper, untilDue, woken } = setup();
-    sleeper.wakeIn(1_000);
-    await clock.advance(2_000);
-    void untilDue();
-    await settle();
-    expect(woken).toEqual([2_000]);
-  });
-
-  it('sleeps on when its due time is forgotten', async () => {
-    const { clock, sleeper, quitting, untilDue, woken } = setup();
-    void untilDue();
-    sleeper.wakeIn(1_000);
-    sleeper.reset();
-    await clock.advance(2_000);
-    expect([woken, clock.pendingTimers]).toEqual([[], 0]);
-    quitting.abort();
-    await settle();
-    expect(woken).toEqual([2_000]);
   });
 
   it('adds one handler to a promise that it gets several times', async () => {
