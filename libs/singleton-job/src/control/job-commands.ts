@@ -1,5 +1,5 @@
 import { keepContext } from '../base/events/caller-context.js';
-import { asLockStoreError, LockStoreError } from '../base/errors/lock-store.error.js';
+import { asLockStoreError, LockStoreError, unreadable } from '../base/errors/lock-store.error.js';
 import { type Job } from '../jobs/job.js';
 import { type Edit } from '../leadership/edit.js';
 import { type Candidate, type Election } from '../leadership/election.js';
@@ -86,8 +86,7 @@ export class JobCommands {
     const { replica, store } = this.parts;
     const result = replica.isClosing ? undefined : await election.edit(edit);
     if (election.known.isUnreadable !== true) return result;
-    const message = `the record '${election.name}' in ${store.name} cannot be read, because another program wrote it: delete it`;
-    throw new LockStoreError('STORE_MISCONFIGURED', message);
+    throw unreadable(election.name, store.name);
   }
 
   #whyNot({ wasSeen }: CommandEdit): 'no-answer' | 'stopping' | 'unreachable' {

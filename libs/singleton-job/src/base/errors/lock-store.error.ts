@@ -37,3 +37,9 @@ export function asLockStoreError(error: unknown): LockStoreError {
   if (error instanceof LockStoreError) return error;
   return new LockStoreError('STORE_UNREACHABLE', messageOf(error), { cause: error });
 }
+
+/** The error about a record that no replica can read. */
+export function unreadable(record: string, store: string): LockStoreError {
+  const message = `the record '${record}' in ${store} cannot be read, because another program wrote it: delete it`;
+  return new LockStoreError('STORE_MISCONFIGURED', message);
+}
