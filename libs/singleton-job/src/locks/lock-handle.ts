@@ -1,6 +1,7 @@
 import { inspect } from 'node:util';
 import { LockLostError } from '../base/errors/lock.errors.js';
 import { onAbort } from '../base/time/on-abort.js';
+import { labelOf } from '../leadership/record.js';
 import { type Term } from '../leadership/term.js';
 
 /**
@@ -8,18 +9,20 @@ import { type Term } from '../leadership/term.js';
  * your work when the signal fires. Pass {@link fencingToken} to the resource that you write to: nothing else stops a process that was paused.
  */
 export class LockHandle implements AsyncDisposable {
+  /** The name of the lock in events: `lock/nightly-import`. */
+  readonly key: string;
   readonly #loss = new AbortController();
   #released: Promise<boolean> | undefined;
 
   /** Handles are made by `LockService`. @internal */
   constructor(
-    /** The name of the lock in events: `lock/nightly-import`. */
-    readonly key: string,
-    private readonly term: Term,
+    /** @internal */
+    readonly term: Term,
     private readonly giveBack: () => Promise<boolean>,
   ) {
+    this.key = labelOf(term.name);
     onAbort(term.signal, () => {
-      this.lose('may be held by another holder now');
+      this.#lose('may be held by another holder now');
     });
   }
 
@@ -46,8 +49,7 @@ export class LockHandle implements AsyncDisposable {
    * the lock is released in the background, or expires by itself. Never rejects.
    */
   release(): Promise<boolean> {
-    this.#released ??= this.giveBack();
-    return this.#released;
+    return (this.#released ??= this.giveBack());
   }
 
   /** Releases the lock at the end of an `await using` block. */
@@ -60,8 +62,15 @@ export class LockHandle implements AsyncDisposable {
     return `LockHandle { key: '${this.key}', fencingToken: ${this.fencingToken} }`;
   }
 
-  /** Fires the signal, unless the lock is released. For `LockService`. @internal */
-  lose(why: string): void {
+  /** Fires the signal, because the application stops. Resolves when the term is over. @internal */
+  recall(): Promise<void> {
+    this.#lose('is given back, because the application stops');
+    return new Promise((resolve) => {
+      onAbort(this.term.signal, resolve);
+    });
+  }
+
+  #lose(why: string): void {
     if (this.#released === undefined) this.#loss.abort(new LockLostError(this.key, why));
   }
 }

@@ -1,4 +1,5 @@
 import { InvalidLockError } from '../base/errors/mistakes.errors.js';
+import { lockRecord } from '../leadership/record.js';
 import { describeValue, isRecord } from '../options/describe-value.js';
 import { type Duration } from '../options/duration.js';
 import { OptionReader, type OptionRow, withDefaults } from '../options/option-reader.js';
@@ -28,8 +29,8 @@ export interface LockOptions {
 
 /** A key and its options, checked. */
 export interface LockRequest {
-  /** The name of the lock in events and messages: `lock/nightly-import`. */
-  readonly name: string;
+  /** The name of its record. */
+  readonly record: string;
   readonly waitMs: number;
   readonly signal: AbortSignal | undefined;
 }
@@ -50,18 +51,18 @@ const FIXES = { expiry: NO_EXPIRY, lockExpiry: NO_EXPIRY, ttl: NO_EXPIRY };
 /** @throws InvalidLockError with every mistake */
 export function readLockRequest(key: unknown, given: unknown = {}): LockRequest {
   const problems: string[] = [];
-  const name = readKey(key, problems);
+  const record = readKey(key, problems);
   if (!isRecord(given))
     problems.push(`options must be an object, got ${describeValue(given)}: write them as { wait: '5s' }`);
   const reader = new OptionReader({ raw: isRecord(given) ? given : {} }, problems);
   const { waitMs, signal } = withDefaults(LOCK_OPTIONS, reader.read(LOCK_OPTIONS, FIXES));
   if (problems.length > 0) throw new InvalidLockError(problems);
-  return { name, waitMs, signal };
+  return { record, waitMs, signal };
 }
 
 function readKey(key: unknown, problems: string[]): string {
   const parts = isRecord(key) ? [key['name'], key['tenant']] : [key];
-  if (parts.every(isKeyPart)) return ['lock', ...parts.map(encodeURIComponent)].join('/');
+  if (parts.every(isKeyPart)) return lockRecord(parts.map(encodeURIComponent).join('/'));
   problems.push(
     `key must be a text, or a name and a tenant, none of them empty, got ${describeValue(key)}: ${KEY_FIX}`,
   );

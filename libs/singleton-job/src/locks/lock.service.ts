@@ -1,18 +1,15 @@
 import { setMaxListeners } from 'node:events';
 import { LocksClosedError, LockUnavailableError } from '../base/errors/lock.errors.js';
 import { InvalidLockError } from '../base/errors/mistakes.errors.js';
-import { LinkedAbortController } from '../base/time/linked-abort-controller.js';
-import { onAbort } from '../base/time/on-abort.js';
 import { within } from '../base/time/within.js';
-import { type Term } from '../leadership/term.js';
+import { labelOf } from '../leadership/record.js';
 import { type ResolvedOptions } from '../options/resolve-options.js';
-import { LockHandle } from './lock-handle.js';
+import { type LockHandle } from './lock-handle.js';
 import { type LockKey, type LockOptions, type LockRequest, readLockRequest } from './lock-request.js';
 import { Lock, type LockParts } from './lock.js';
 
-/** At a stop: first time for callers to release their locks, then time to release the others. */
+/** How long callers may take at a stop until they have released their locks. What is left then is released with the jobs. */
 const RECALL_MS = 500;
-const GIVE_BACK_MS = 500;
 
 const NOWHERE = 'connection must be given to lock anything, got undefined: set it, also where enabled is false';
 
@@ -26,16 +23,14 @@ type LockedFunction<T> = (lock: LockHandle) => T | Promise<T>;
  */
 export class LockService {
   readonly #parts: LockParts;
-  /** The held locks, each with its term. */
-  readonly #handles = new Map<LockHandle, Term>();
   readonly #closing = new AbortController();
 
   /** The module makes it. @internal */
   constructor(
     private readonly options: ResolvedOptions,
-    parts: Omit<LockParts, 'lifeMs' | 'left'>,
+    parts: Omit<LockParts, 'lifeMs'>,
   ) {
-    this.#parts = { ...parts, lifeMs: options.lockExpiryMs, left: new Map() };
+    this.#parts = { ...parts, lifeMs: options.lockExpiryMs };
     // every open request listens to this signal; Node would warn about a leak
     setMaxListeners(0, this.#closing.signal);
   }
@@ -71,51 +66,32 @@ export class LockService {
   ): Promise<T> {
     const [options, fn] = args.length === 1 ? [undefined, ...args] : args;
     const request = readLockRequest(key, options);
-    const lock = await this.#acquire(request);
+    await using lock = await this.#acquire(request);
     if (lock === null) {
-      const isHeldHere = [...this.#handles.keys()].some((handle) => handle.key === request.name);
-      throw new LockUnavailableError(request.name, isHeldHere);
+      const isHeldHere = this.#parts.replica.find(request.record)?.term !== undefined;
+      throw new LockUnavailableError(labelOf(request.record), isHeldHere);
     }
-    try {
-      return await fn(lock);
-    } finally {
-      await lock.release();
-    }
+    return await fn(lock);
   }
 
-  /** Fires the signals of all held locks, releases them, and ends all waiting. For the module. @internal */
+  /** Ends all waiting, and fires the signals of all held locks. For the module. @internal */
   async close(): Promise<void> {
-    const { clock } = this.#parts;
+    const { clock, replica } = this.#parts;
     this.#closing.abort(new LocksClosedError());
-    const ends = [...this.#handles.values()].map(({ signal }) => new Promise<void>((end) => onAbort(signal, end)));
-    for (const handle of this.#handles.keys()) handle.lose('is given back, because the application stops');
-    await within(clock, RECALL_MS, Promise.all(ends));
-    await within(clock, GIVE_BACK_MS, Promise.all([...this.#handles.keys()].map((handle) => handle.release())));
+    const owners = replica.elections.flatMap(({ candidate }) => (candidate instanceof Lock && candidate.owner) || []);
+    await within(clock, RECALL_MS, Promise.all(owners.map((handle) => handle.recall())));
   }
 
-  async #acquire({ name, waitMs, signal }: LockRequest): Promise<LockHandle | null> {
-    signal?.throwIfAborted();
-    this.#closing.signal.throwIfAborted();
+  async #acquire({ record, waitMs, signal }: LockRequest): Promise<LockHandle | null> {
+    const stops = [...(signal === undefined ? [] : [signal]), this.#closing.signal];
+    for (const stop of stops) stop.throwIfAborted();
     if (this.options.connection === undefined && this.options.store === undefined)
       throw new InvalidLockError([NOWHERE]);
     this.#parts.replica.open();
-    const stop = new LinkedAbortController(this.#closing.signal, ...(signal === undefined ? [] : [signal]));
-    const lock = Lock.of(name, this.#parts);
-    const term = await lock.acquire(waitMs, stop.signal).finally(() => {
-      stop.dispose();
-    });
-    if (term !== null && !stop.signal.aborted) return this.#keep(name, lock, term);
-    if (term !== null) void lock.release(term);
-    signal?.throwIfAborted();
-    this.#closing.signal.throwIfAborted();
-    return null;
-  }
-
-  #keep(name: string, lock: Lock, term: Term): LockHandle {
-    const handle = new LockHandle(name, term, () => lock.release(term));
-    this.#handles.set(handle, term);
-    // a lost lock is not released here: its owner does that when the work has ended
-    onAbort(term.signal, () => this.#handles.delete(handle));
+    const handle = await Lock.of(record, this.#parts).acquire(waitMs, stops);
+    // it may have been granted at the same time
+    if (stops.some(({ aborted }) => aborted)) void handle?.release();
+    for (const stop of stops) stop.throwIfAborted();
     return handle;
   }
 }

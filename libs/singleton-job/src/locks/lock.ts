@@ -1,20 +1,19 @@
-import { asLockStoreError, LockStoreError } from '../base/errors/lock-store.error.js';
+import { asLockStoreError, LockStoreError, unreadable } from '../base/errors/lock-store.error.js';
 import { givenKey } from '../base/errors/lock.errors.js';
 import { showDuration } from '../base/events/show-duration.js';
 import { type Clock } from '../base/time/clock.js';
 import { Condition } from '../base/time/condition.js';
-import { isOfNow } from '../leadership/decide.js';
 import { type Candidate, type Election } from '../leadership/election.js';
 import { trustedMs } from '../leadership/lease.js';
-import { labelOf, lockRecord, type SeenRecord } from '../leadership/record.js';
+import { labelOf } from '../leadership/record.js';
 import { type Replica } from '../leadership/replica.js';
 import { type Term } from '../leadership/term.js';
+import { LockHandle } from './lock-handle.js';
 
 /** How long to wait for an answer of the store. The first request may have to connect. */
 const ANSWER_MS = 2_000;
 /** After a release other replicas try first. Otherwise they would never get a lock that callers of this process want all the time. */
 const SHARE_MS = 10;
-const MOST_LEFT = 1_000;
 
 /** What the locks of a process have in common. */
 export interface LockParts {
@@ -23,8 +22,6 @@ export interface LockParts {
   readonly storeName: string;
   /** `lockExpiry` of the module. */
   readonly lifeMs: number;
-  /** The last records of some locks that were released here, by name: the next request takes such a lock at once. */
-  readonly left: Map<string, SeenRecord>;
 }
 
 /**
@@ -39,87 +36,80 @@ export class Lock implements Candidate {
   readonly lifeMs: number;
   readonly #election: Election;
   readonly #looked: Condition;
-  /** Callers, each with its term as soon as it has the lock. */
-  readonly #waiters = new Set<{ term?: Term }>();
-  /** The term that was not released yet. */
-  #owned: Term | undefined;
+  /** Callers that wait, each with its handle as soon as it has the lock. */
+  readonly #callers = new Set<{ handle?: LockHandle }>();
+  /** What was not released yet, also if the lock is lost. */
+  owner: LockHandle | undefined;
 
   private constructor(
     readonly name: string,
     private readonly parts: LockParts,
   ) {
-    const { replica, clock, lifeMs, left } = parts;
-    this.lifeMs = lifeMs;
-    this.#looked = new Condition(clock);
-    this.#election = replica.electionFor(this);
-    const record = left.get(name);
-    if (!replica.view.isEmpty && isOfNow(record?.value, replica.view)) this.#election.record = record;
+    this.lifeMs = parts.lifeMs;
+    this.#looked = new Condition(parts.clock);
+    this.#election = parts.replica.electionFor(this);
   }
 
-  /** The lock of this key, such as `lock/nightly-import`, which all its callers share. */
-  static of(key: string, parts: LockParts): Lock {
-    const name = lockRecord(givenKey(key));
-    const known = parts.replica.find(name)?.candidate;
-    return known instanceof Lock ? known : new Lock(name, parts);
+  /** The lock with this record, which all its callers share. */
+  static of(record: string, parts: LockParts): Lock {
+    const known = parts.replica.find(record)?.candidate;
+    return known instanceof Lock ? known : new Lock(record, parts);
   }
 
   /**
-   * Null: another holder has the lock after `waitMs`, or `stop` aborted.
+   * Null: another holder has the lock after `waitMs`, or a signal has aborted.
    *
    * @throws LockStoreError if nobody may take it then, or if it is not known who has it, after 2 s at least
    */
-  async acquire(waitMs: number, stop: AbortSignal): Promise<Term | null> {
+  async acquire(waitMs: number, stops: readonly AbortSignal[]): Promise<LockHandle | null> {
     const { clock } = this.parts;
     const startMs = clock.now();
     const election = this.#election;
-    const isFree = !election.isHeld && startMs >= election.graceEnd();
-    // a free lock is tried at once, and all else is read first
-    if (this.#waiters.size === 0 && election.term === undefined && !isFree) election.record = undefined;
-    const waiter: { term?: Term } = {};
-    this.#waiters.add(waiter);
+    const caller: { handle?: LockHandle } = {};
+    this.#callers.add(caller);
+    // it decides by a fresh view
+    if (election.term === undefined) election.record = undefined;
     election.compete();
     try {
-      while (waiter.term === undefined && !stop.aborted) {
+      while (caller.handle === undefined && !stops.some(({ aborted }) => aborted)) {
         const waitedMs = clock.now() - startMs;
-        if (waitedMs >= waitMs && this.#isTaken(waitedMs >= ANSWER_MS)) return null;
-        await this.#looked.wait(stop, (waitedMs < waitMs ? waitMs : ANSWER_MS) - waitedMs);
+        if (waitedMs >= waitMs && this.#isTaken(waitedMs >= ANSWER_MS)) break;
+        await this.#looked.wait((waitedMs < waitMs ? waitMs : ANSWER_MS) - waitedMs, ...stops);
       }
-      return waiter.term ?? null;
+      return caller.handle ?? null;
     } finally {
-      this.#waiters.delete(waiter);
+      this.#callers.delete(caller);
       // it competes only while a caller waits
-      election.isWanted = this.#waiters.size > 0;
+      election.isWanted = this.#callers.size > 0;
       election.touch();
     }
   }
 
-  /** Resolves to whether the store shows within 2 s that this term does not hold the lock any more. */
-  async release(term: Term): Promise<boolean> {
-    const { clock, replica, left } = this.parts;
-    const endMs = clock.now() + ANSWER_MS;
-    if (this.#owned === term) this.#owned = undefined;
-    if (this.#election.term === term) this.#election.stepDown('stepped-down', replica.view.replicas > 1 ? SHARE_MS : 0);
-    this.#election.touch();
-    const never = new AbortController().signal;
-    while (!this.#isReleased(term) && clock.now() < endMs) await this.#looked.wait(never, endMs - clock.now());
-    if (left.size >= MOST_LEFT) left.clear();
-    left.set(this.name, this.#election.known);
-    return this.#isReleased(term);
-  }
-
   /** A holder that has lost the lock may use the rest of the life of its lease to stop. */
   get isIdle(): boolean {
-    if (this.#owned?.end !== 'expired') return true;
-    return this.parts.clock.now() >= this.#owned.deadline.now + this.lifeMs - trustedMs(this.lifeMs);
+    const { term } = this.owner ?? {};
+    if (term?.end !== 'expired') return true;
+    return this.parts.clock.now() >= term.deadline.now + this.lifeMs - trustedMs(this.lifeMs);
   }
 
   lead(term: Term): void {
-    const [first = {}] = this.#waiters;
-    this.#owned = first.term = term;
+    const [caller = {}] = this.#callers;
+    this.owner = caller.handle = new LockHandle(term, () => this.#release(term));
   }
 
   looked(): void {
     this.#looked.notify();
+  }
+
+  /** Resolves to whether the store shows within 2 s that this term does not hold the lock any more. */
+  async #release(term: Term): Promise<boolean> {
+    const { clock, replica } = this.parts;
+    const endMs = clock.now() + ANSWER_MS;
+    if (this.owner?.term === term) this.owner = undefined;
+    if (this.#election.term === term) this.#election.stepDown('stepped-down', replica.view.replicas > 1 ? SHARE_MS : 0);
+    this.#election.touch();
+    while (!this.#isReleased(term) && clock.now() < endMs) await this.#looked.wait(endMs - clock.now());
+    return this.#isReleased(term);
   }
 
   #isReleased({ holder, end }: Term): boolean {
@@ -134,24 +124,24 @@ export class Lock implements Candidate {
    */
   #isTaken(mustBeKnown: boolean): boolean {
     const { clock, replica, storeName } = this.parts;
-    const { term, record, isHeld } = this.#election;
+    const { term, record, isHeld, failure } = this.#election;
     if (term !== undefined || !this.isIdle) return true;
     // without an answer for so long, the holder may be gone
     if (record !== undefined && isHeld && replica.leases.get(this.lifeMs)?.isValid(clock)) return true;
     const graceMs = this.#election.graceEnd() - clock.now();
-    const isUnknown = `it is not known who holds the lock '${givenKey(labelOf(this.name))}'`;
-    if (record?.isUnreadable) {
-      const why = `another program wrote its record '${this.name}' in ${storeName}: delete it`;
-      throw new LockStoreError('STORE_MISCONFIGURED', `${isUnknown}: ${why}`);
-    }
+    if (record?.isUnreadable) throw this.#isUnknown(unreadable(this.name, storeName));
     if (record !== undefined && !isHeld && graceMs > 0) {
       const why = `${storeName} was restarted or lost its data, and an earlier holder may rely on it for ${showDuration(graceMs)}`;
-      throw new LockStoreError('STORE_UNREACHABLE', `${isUnknown}: ${why}`);
+      throw this.#isUnknown(new LockStoreError('STORE_UNREACHABLE', why));
     }
     if (!mustBeKnown) return false;
-    const cause = asLockStoreError(this.#election.failure ?? replica.failure ?? new Error('no answer yet'));
-    throw new LockStoreError(cause.code, `${isUnknown}: ${storeName} did not answer in time (${cause.message})`, {
-      cause,
-    });
+    const cause = asLockStoreError(failure ?? replica.failure ?? new Error('no answer yet'));
+    const why = `${storeName} did not answer in time (${cause.message})`;
+    throw this.#isUnknown(new LockStoreError(cause.code, why, { cause }));
+  }
+
+  #isUnknown({ code, message, cause }: LockStoreError): LockStoreError {
+    const lock = givenKey(labelOf(this.name));
+    return new LockStoreError(code, `it is not known who holds the lock '${lock}': ${message}`, { cause });
   }
 }

@@ -1,32 +1,24 @@
 import { type Clock } from './clock.js';
+import { LinkedAbortController } from './linked-abort-controller.js';
+import { sleep } from './sleep.js';
 
 /** A condition variable: its callers wait until it is notified. */
 export class Condition {
-  readonly #waiting = new Set<(isNotified: boolean) => void>();
+  readonly #waiting = new Set<AbortController>();
 
   constructor(private readonly clock: Clock) {}
 
-  /** Resolves to true when {@link notify} is called next, and to false when `signal` aborts or after `limitMs`. */
-  wait(signal: AbortSignal, limitMs?: number): Promise<boolean> {
-    if (signal.aborted) return Promise.resolve(false);
-    return new Promise((resolve) => {
-      const end = (isNotified: boolean): void => {
-        this.#waiting.delete(end);
-        timer?.cancel();
-        signal.removeEventListener('abort', giveUp);
-        resolve(isNotified);
-      };
-      const giveUp = (): void => {
-        end(false);
-      };
-      const timer = limitMs === undefined ? undefined : this.clock.setTimer(limitMs, giveUp);
-      this.#waiting.add(end);
-      signal.addEventListener('abort', giveUp);
-    });
+  /** Resolves when {@link notify} is called next, after `limitMs`, or when a signal aborts. The caller checks why. */
+  async wait(limitMs: number, ...signals: readonly AbortSignal[]): Promise<void> {
+    const woken = new LinkedAbortController(...signals);
+    this.#waiting.add(woken);
+    await sleep(this.clock, limitMs, woken.signal);
+    this.#waiting.delete(woken);
+    woken.dispose();
   }
 
   /** Wakes everything that waits now. */
   notify(): void {
-    for (const end of [...this.#waiting]) end(true);
+    for (const woken of this.#waiting) woken.abort();
   }
 }
